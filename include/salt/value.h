@@ -19,6 +19,9 @@ json_t *value_get(const json_t *obj, const char *key);
 bool value_truthy(const json_t *v);
 /* Whether both print the same in Python (1 == 1.0, else deep equality). */
 bool value_equal(const json_t *a, const json_t *b);
+/* Whether an array has such a value, or such a text. What is no array has none. */
+bool value_has(const json_t *list, const json_t *v);
+bool value_lists(const json_t *list, const char *text);
 
 /* Walk "a:b:0:c" through objects and arrays as salt.utils.data.traverse_dict_and_list does: a whole-key match
  * is tried for each part, an array takes an index or searches its object elements for the key. BORROWED, or
@@ -54,5 +57,7 @@ json_t *value_fmt(const char *fmt, ...) PRINTF(1, 2);
 
 /* The keys of an object in the order of their bytes. NEW array. */
 json_t *value_sorted_keys(const json_t *object);
+/* NEW array: the texts of a list, in order. */
+json_t *value_sorted_texts(const json_t *list);
 
 #endif

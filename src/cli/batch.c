@@ -145,25 +145,12 @@ next_ids(batch_t *self)
     return ids;
 }
 
-static int
-by_name(const void *a, const void *b)
-{
-    return strcmp(json_string_value(*(json_t *const *) a), json_string_value(*(json_t *const *) b));
-}
-
 /* NEW: the ids as Python prints a sorted list of them. */
 static char *
 sorted_repr(const json_t *ids)
 {
-    size_t n = json_array_size(ids);
-    AUTO_FREE json_t **all = xcalloc(n + 1, sizeof(json_t *));
-    json_auto_t *sorted = json_array();
+    json_auto_t *sorted = value_sorted_texts(ids);
 
-    for (size_t i = 0; i < n; i++)
-        all[i] = json_array_get(ids, i);
-    qsort(all, n, sizeof(json_t *), by_name);
-    for (size_t i = 0; i < n; i++)
-        json_array_append(sorted, all[i]);
     return value_repr(sorted);
 }
 

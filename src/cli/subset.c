@@ -16,27 +16,15 @@ typedef struct choice {
 } choice_t;
 
 static bool
-has_function(const json_t *list, const char *fun)
-{
-    size_t i;
-    json_t *one;
-
-    json_array_foreach (list, i, one)
-        if (str_eq(json_string_value(one), fun))
-            return true;
-    return false;
-}
-
-static bool
 has_all(const json_t *list, const json_t *fun)
 {
     size_t i;
     json_t *one;
 
     if (json_is_string(fun))
-        return has_function(list, json_string_value(fun));
+        return value_lists(list, json_string_value(fun));
     json_array_foreach (fun, i, one)
-        if (!has_function(list, json_string_value(one)))
+        if (!value_lists(list, json_string_value(one)))
             return false;
     return true;
 }

@@ -5,6 +5,7 @@
 #include "common/base/str.h"
 #include "common/conf/conf.h"
 #include "common/match/match.h"
+#include "salt/value.h"
 
 static const struct {
     const char *name, *done;
@@ -110,18 +111,6 @@ keyselect_match(const json_t *table, const json_t *globs)
 
 /* ---- exact names ---------------------------------------------------------------------------------- */
 
-static bool
-has_name(const json_t *list, const char *name)
-{
-    size_t i;
-    json_t *one;
-
-    json_array_foreach (list, i, one)
-        if (str_eq(json_string_value(one), name))
-            return true;
-    return false;
-}
-
 json_t *
 keyselect_unfit(const json_t *table, const char *name)
 {
@@ -129,7 +118,7 @@ keyselect_unfit(const json_t *table, const char *name)
 
     if (name == NULL)
         return json_array_size(all) > 0 ? json_pack("{s:O}", KEY_UNFIT, all) : NULL;
-    return has_name(all, name) ? json_pack("{s:[s]}", KEY_UNFIT, name) : NULL;
+    return value_lists(all, name) ? json_pack("{s:[s]}", KEY_UNFIT, name) : NULL;
 }
 
 /* A pattern, a list in a text, a number that YAML made of an id: none of them says which key is meant. */
@@ -144,7 +133,7 @@ check_exact(const json_t *table, const json_t *id, fail_t *err)
             err, FAIL_INVOCATION, -EINVAL,
             "match: an id is a text, and so is each of a list: write it in quotes (in a template "
             "{{ data['id'] | json }})");
-    if (conf_id_valid(text, &why) || has_name(json_object_get(table, KEY_UNFIT), text))
+    if (conf_id_valid(text, &why) || value_lists(json_object_get(table, KEY_UNFIT), text))
         return 0;
     return fail_kind(err, FAIL_INVOCATION, -EINVAL,
                      "match: '%s' is no id, and names one key only: %s. For several, give a list of ids; for "
@@ -184,7 +173,7 @@ keyselect_ids(const json_t *table, const json_t *ids)
         json_auto_t *hits = json_array();
 
         json_array_foreach (names, i, name)
-            if (has_name(list, json_string_value(name)))
+            if (value_lists(list, json_string_value(name)))
                 json_array_append(hits, name);
         if (json_array_size(hits) > 0)
             json_object_set(found, state, hits);

@@ -5,26 +5,17 @@
 #include "common/plugin/registry.h"
 #include "salt/value.h"
 
-static int
-s_by_text(const void *a, const void *b)
-{
-    return strcmp(json_string_value(*(json_t *const *) a), json_string_value(*(json_t *const *) b));
-}
-
 /* Sorted. Of too many the first ones and the last: what those have in common, all have. TAKES. NEW. */
 static json_t *
 s_bounded(json_t *all)
 {
     size_t n = json_array_size(all), kept = n < LIMIT_NAMES ? n : LIMIT_NAMES;
     json_t *names = json_array();
-    AUTO_FREE json_t **sorted = xcalloc(n + 1, sizeof(json_t *));
-    for (size_t i = 0; i < n; i++)
-        sorted[i] = json_array_get(all, i);
-    qsort(sorted, n, sizeof(json_t *), s_by_text);
+    json_auto_t *sorted = value_sorted_texts(all);
     for (size_t i = 0; i + 1 < kept; i++)
-        json_array_append(names, sorted[i]);
+        json_array_append(names, json_array_get(sorted, i));
     if (kept > 0)
-        json_array_append(names, sorted[n - 1]);
+        json_array_append(names, json_array_get(sorted, n - 1));
     json_decref(all);
     return names;
 }

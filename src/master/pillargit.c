@@ -93,10 +93,7 @@ s_is_needed(json_t *opts)
     json_array_foreach (value_get(opts, "ext_pillar"), i, one)
         if (value_get(one, "git"))
             return true;
-    json_array_foreach (value_get(opts, "on_demand_ext_pillar"), i, one)
-        if (str_eq(json_string_value(one), "git"))
-            return true;
-    return false;
+    return value_lists(value_get(opts, "on_demand_ext_pillar"), "git");
 }
 
 void

@@ -77,11 +77,8 @@ s_of(json_t *v, const char *fun, bool several)
 static bool
 s_names(const json_t *fun, const char *name)
 {
-    json_t *one;
-    size_t i;
-    json_array_foreach (fun, i, one)
-        if (str_eq(json_string_value(one), name))
-            return true;
+    if (value_lists(fun, name))
+        return true;
     return str_eq(json_string_value(fun), name);
 }
 

@@ -14,19 +14,6 @@
 #define CACHE_FILE "grains.cache.json"
 
 static bool
-is_listed(const json_t *list, const char *name)
-{
-    size_t i;
-    json_t *item;
-
-    json_array_foreach (list, i, item) {
-        if (str_eq(json_string_value(item), name))
-            return true;
-    }
-    return false;
-}
-
-static bool
 is_blocked(const json_t *patterns, const char *key)
 {
     size_t i;
@@ -96,7 +83,7 @@ grains_collect(const plugin_t *const *plugins, size_t n, grain_cost_t cost, cons
         sorted[i] = plugins[i];
     qsort(sorted, n, sizeof(*sorted), by_file);
     for (size_t i = 0; i < n; i++) {
-        if (sorted[i]->cost == cost && !is_listed(disabled, sorted[i]->file))
+        if (sorted[i]->cost == cost && !value_lists(disabled, sorted[i]->file))
             run(sorted[i], root, opts, into);
     }
 }

@@ -318,17 +318,6 @@ s_recover(jobserver_t *self)
 
 /* ---- up from the networking process ---------------------------------------------------------- */
 
-static bool
-s_lists(const json_t *jids, const char *jid)
-{
-    size_t i;
-    json_t *one;
-    json_array_foreach (jids, i, one)
-        if (str_eq(json_string_value(one), jid))
-            return true;
-    return false;
-}
-
 /* It runs, or waits, or its return does: however many came after it. */
 static bool
 s_has(const jobserver_t *self, const char *jid)
@@ -341,7 +330,7 @@ s_has(const jobserver_t *self, const char *jid)
     json_array_foreach (self->waiting, i, job)
         if (str_eq(value_str(job, "jid", ""), jid))
             return true;
-    return outbox_has(self->outbox, jid) || s_lists(spool_marks(outbox_spool(self->outbox)), jid);
+    return outbox_has(self->outbox, jid) || value_lists(spool_marks(outbox_spool(self->outbox)), jid);
 }
 
 static void

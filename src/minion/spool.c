@@ -56,28 +56,6 @@ s_number_ok(const char *name)
            strcmp(name, "9223372036854775807") <= 0;
 }
 
-static int
-s_by_text(const void *a, const void *b)
-{
-    return strcmp(json_string_value(*(json_t *const *) a), json_string_value(*(json_t *const *) b));
-}
-
-/* NEW: the same list in order. TAKES. */
-static json_t *
-s_sorted(json_t *list)
-{
-    size_t n = json_array_size(list);
-    AUTO_FREE json_t **items = xcalloc(n ? n : 1, sizeof(*items));
-    json_t *out = json_array();
-    for (size_t i = 0; i < n; i++)
-        items[i] = json_array_get(list, i);
-    qsort(items, n, sizeof(*items), s_by_text);
-    for (size_t i = 0; i < n; i++)
-        json_array_append(out, items[i]);
-    json_decref(list);
-    return out;
-}
-
 /* NEW sorted array of the jids or numbers that have a file with this suffix; NULL with *err. */
 static json_t *
 s_list(const spool_t *self, const char *suffix, bool (*ok)(const char *name), fail_t *err)
@@ -85,7 +63,7 @@ s_list(const spool_t *self, const char *suffix, bool (*ok)(const char *name), fa
     DIR *d = opendir(self->dir);
     if (!d)
         return (void) fail_set(err, -errno, "spool: %s: %s", self->dir, strerror(errno)), NULL;
-    json_t *names = json_array();
+    json_auto_t *names = json_array();
     const struct dirent *e;
     int rc;
     while ((e = fs_next(d, &rc)) && json_array_size(names) < LIMIT_SPOOL_FILES) {
@@ -96,7 +74,7 @@ s_list(const spool_t *self, const char *suffix, bool (*ok)(const char *name), fa
         }
     }
     (void) closedir(d);
-    json_t *sorted = s_sorted(names);
+    json_t *sorted = value_sorted_texts(names);
     if (rc == 0)
         return sorted;
     json_decref(sorted);
@@ -406,12 +384,7 @@ s_runs(const json_t *job)
 static bool
 s_waits(const spool_t *self, const char *jid)
 {
-    size_t i;
-    json_t *one;
-    json_array_foreach (self->waiting, i, one)
-        if (str_eq(json_string_value(one), jid))
-            return true;
-    return false;
+    return value_lists(self->waiting, jid);
 }
 
 /* Whether the return is there: 1, 0, or negative with *err, which is not known now. The mark is done with then. */

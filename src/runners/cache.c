@@ -84,13 +84,9 @@ cache_clear_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static bool
 serves_gitfs(call_ctx_t *ctx)
 {
-    json_t *backends = value_get(ctx_opts(ctx), "fileserver_backend"), *one;
-    size_t i;
+    json_t *backends = value_get(ctx_opts(ctx), "fileserver_backend");
 
-    json_array_foreach (backends, i, one)
-        if (str_eq(json_string_value(one), "gitfs"))
-            return true;
-    return false;
+    return value_lists(backends, "gitfs");
 }
 
 /* Locks of git are the kernel's, but for those of fileserver.lock: who dies lets go. */
@@ -171,7 +167,7 @@ known_minions(call_ctx_t *ctx, fail_t *err)
     }
     json_object_foreach (ids, id, one)
         json_array_append_new(list, json_string(id));
-    return ask_sorted(list);
+    return value_sorted_texts(list);
 }
 
 static int

@@ -129,7 +129,7 @@ jobs_exit_success(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
     if (row == NULL)
         return -EIO;
-    json_auto_t *minions = ask_sorted(value_get(row, "minions"));
+    json_auto_t *minions = value_sorted_texts(value_get(row, "minions"));
     json_array_foreach (minions, i, minion)
         json_object_set_new(out, json_string_value(minion), json_false());
     int rc = api_returns_each(api_of(ctx), jid, note_success, out, err);
@@ -290,7 +290,7 @@ jobs_active(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
             continue;
         json_t *shape = jobshape_instance(jid, job, false);
         json_object_set_new(shape, "Running", running_list(running));
-        json_object_set_new(shape, "Returned", ask_sorted(value_get(job, "returned")));
+        json_object_set_new(shape, "Returned", value_sorted_texts(value_get(job, "returned")));
         json_object_set_new(*ret_value, jid, shape);
     }
     return 0;

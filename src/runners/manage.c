@@ -126,8 +126,6 @@ static bool
 in_subset(const json_t *subset, const char *id, const char *address)
 {
     const char *text = json_string_value(subset);
-    size_t i;
-    json_t *element;
 
     if (!value_truthy(subset))
         return true;
@@ -136,11 +134,7 @@ in_subset(const json_t *subset, const char *id, const char *address)
         return match_ipcidr(text, grains);
     }
     json_auto_t *ids = ask_split(subset);
-    json_array_foreach (ids, i, element) {
-        if (str_eq(json_string_value(element), id) || str_eq(json_string_value(element), address))
-            return true;
-    }
-    return false;
+    return value_lists(ids, id) || value_lists(ids, address);
 }
 
 /* NEW sorted ids of those who are connected, or who are not. */
@@ -156,7 +150,7 @@ present_ids(json_t *minions, const json_t *subset, bool connected)
             in_subset(subset, id, value_str(minion, "address", "")))
             json_array_append_new(ids, json_string(id));
     }
-    return ask_sorted(ids);
+    return value_sorted_texts(ids);
 }
 
 static int

@@ -97,30 +97,20 @@ newest_goes(const json_t *steps)
 
 /* ---- one run ------------------------------------------------------------------------------- */
 
-static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 /* The jids that a step has published or begun, in their order. NEW. */
 static json_t *
 jids_of(const json_t *notes, const char *tag)
 {
     AUTO_FREE char *prefix = orchrun_part_of(tag);
-    const char **found = xcalloc(json_object_size(notes) + 1, sizeof(*found)), *part;
-    json_t *jids = json_array(), *jid;
-    size_t n = 0;
+    json_auto_t *jids = json_array();
+    const char *part;
+    json_t *jid;
 
     json_object_foreach ((json_t *) notes, part, jid) {
         if (str_starts(part, prefix))
-            found[n++] = json_string_value(jid);
+            json_array_append(jids, jid);
     }
-    qsort(found, n, sizeof(*found), by_text);
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(jids, json_string(found[i]));
-    free(found);
-    return jids;
+    return value_sorted_texts(jids);
 }
 
 /* {jid: {minions, returned, failed}} NEW, or NULL with *err. The jobs' rows have it: what was returned may be much. */

@@ -87,7 +87,7 @@ pools_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
     json_auto_t *returns = ask_returns(minions);
     json_object_foreach (returns, id, value)
         json_array_append_new(ids, json_string(id));
-    json_auto_t *sorted = ask_sorted(ids);
+    json_auto_t *sorted = value_sorted_texts(ids);
     json_array_foreach (sorted, i, name) {
         AUTO_FREE char *result = value_pystr(value_get(returns, json_string_value(name)));
         json_array_append(pool_of(pools, result), name);

@@ -170,14 +170,27 @@ value_path(const json_t *root, const char *path, const char *delim)
     return at;
 }
 
-static bool
-array_has(const json_t *array, const json_t *v)
+bool
+value_has(const json_t *list, const json_t *v)
 {
     size_t i;
     json_t *element;
 
-    json_array_foreach (array, i, element) {
+    json_array_foreach (list, i, element) {
         if (value_equal(element, v))
+            return true;
+    }
+    return false;
+}
+
+bool
+value_lists(const json_t *list, const char *text)
+{
+    size_t i;
+    json_t *element;
+
+    json_array_foreach (list, i, element) {
+        if (str_eq(json_string_value(element), text))
             return true;
     }
     return false;
@@ -191,7 +204,7 @@ append_list(json_t *old, const json_t *more)
     json_t *element;
 
     json_array_foreach (more, i, element) {
-        if (!array_has(old, element))
+        if (!value_has(old, element))
             json_array_append_new(old, json_deep_copy(element));
     }
 }
@@ -341,12 +354,6 @@ value_fmt(const char *fmt, ...)
     return value_utf8(text, strlen(text));
 }
 
-static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 json_t *
 value_sorted_keys(const json_t *object)
 {
@@ -357,8 +364,31 @@ value_sorted_keys(const json_t *object)
 
     json_object_foreach ((json_t *) object, key, v)
         names[i++] = key;
-    qsort(names, n, sizeof(*names), by_text);
+    qsort(names, n, sizeof(*names), str_by_text);
     for (i = 0; i < n; i++)
         json_array_append_new(list, json_string(names[i]));
     return list;
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+    return strcmp(json_string_value(*(json_t *const *) a), json_string_value(*(json_t *const *) b));
+}
+
+json_t *
+value_sorted_texts(const json_t *list)
+{
+    size_t n = 0, i;
+    AUTO_FREE json_t **texts = xcalloc(json_array_size(list) + 1, sizeof(*texts));
+    json_t *sorted = json_array(), *one;
+
+    json_array_foreach (list, i, one) {
+        if (json_is_string(one))
+            texts[n++] = one;
+    }
+    qsort(texts, n, sizeof(*texts), by_value);
+    for (i = 0; i < n; i++)
+        json_array_append(sorted, texts[i]);
+    return sorted;
 }

@@ -111,19 +111,6 @@ keyword_len(const char *word)
     return newline == NULL || newline + 1 == end ? (size_t) (p - word) : 0;
 }
 
-static bool
-names(const json_t *list, const char *name)
-{
-    size_t i;
-    json_t *item;
-
-    json_array_foreach (list, i, item) {
-        if (str_eq(json_string_value(item), name))
-            return true;
-    }
-    return false;
-}
-
 static void
 add_keyword(json_t *kwargs, const char *word, size_t name_len, const json_t *no_parse)
 {
@@ -133,7 +120,8 @@ add_keyword(json_t *kwargs, const char *word, size_t name_len, const json_t *no_
 
     if (!str_eq(name, kwarg_mark))
         json_object_set_new(kwargs, name,
-                            names(no_parse, name) ? value_utf8(value, strlen(value)) : arg_type_word(value));
+                            value_lists(no_parse, name) ? value_utf8(value, strlen(value))
+                                                        : arg_type_word(value));
 }
 
 json_t *

@@ -50,17 +50,6 @@ s_names(call_ctx_t *ctx, const char *form, json_t *given, const char *option)
     return list;
 }
 
-static bool
-s_has(const json_t *list, const char *name)
-{
-    size_t i;
-    json_t *v;
-    json_array_foreach (list, i, v)
-        if (json_is_string(v) && str_eq(json_string_value(v), name))
-            return true;
-    return false;
-}
-
 /* "pkg/web.py" is pkg.web. NEW; NULL for what is no module. */
 static char *
 s_module_name(const char *path)
@@ -108,7 +97,8 @@ s_one(sync_t *self, const char *env, const char *path, fail_t *err)
         return rc;
     const char *rel = inside + strlen(top);
     AUTO_FREE char *name = s_module_name(rel);
-    if (!name || (self->only && !s_has(self->only, name)) || (self->never && s_has(self->never, name)))
+    if (!name || (self->only && !value_lists(self->only, name)) ||
+        (self->never && value_lists(self->never, name)))
         return 0;
     json_object_set_new(self->remote, rel, json_true());
     bool changed = false;

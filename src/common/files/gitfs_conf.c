@@ -236,11 +236,9 @@ s_add_ref(const git_remote_t *r, const char *name, json_t *set)
 static bool
 s_uses(const git_remote_t *r, const char *type)
 {
-    json_t *types = value_get(r->conf, "ref_types"), *one;
-    size_t i;
-    json_array_foreach (types, i, one)
-        if (str_eq(json_string_value(one), type))
-            return true;
+    json_t *types = value_get(r->conf, "ref_types");
+    if (value_lists(types, type))
+        return true;
     return json_array_size(types) == 0;
 }
 

@@ -390,8 +390,7 @@ static bool
 listed(const json_t *result, const json_t *list)
 {
     AUTO_FREE char *text = value_pystr(result);
-    size_t i, len = strlen(text);
-    json_t *element;
+    size_t len = strlen(text);
 
     if (json_is_string(list)) {
         for (const char *p = json_string_value(list), *comma; p != NULL;
@@ -402,11 +401,7 @@ listed(const json_t *result, const json_t *list)
         }
         return false;
     }
-    json_array_foreach (list, i, element) {
-        if (str_eq(json_string_value(element), text))
-            return true;
-    }
-    return false;
+    return value_lists(list, text);
 }
 
 typedef enum shape { SHAPE_FULL, SHAPE_TERSE, SHAPE_NONE } shape_t;

@@ -2,6 +2,7 @@
 #include "common/base/str.h"
 #include "common/output/outputter.h"
 #include "common/output/pytext.h"
+#include "salt/value.h"
 
 typedef struct section {
     const char *status;
@@ -28,28 +29,19 @@ find_section(const char *status)
     return NULL;
 }
 
-static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(json_string_value(*(json_t *const *) a), json_string_value(*(json_t *const *) b));
-}
-
 /* Ids in a list, sorted. False when one is not text. */
 static bool
 show_list(const section_t *s, json_t *ids, const output_opts_t *opts, buf_t *out)
 {
-    size_t n = json_array_size(ids);
-    AUTO_FREE json_t **sorted = xcalloc(n + 1, sizeof(*sorted));
+    json_auto_t *sorted = value_sorted_texts(ids);
+    json_t *id;
+    size_t i;
 
-    for (size_t i = 0; i < n; i++) {
-        sorted[i] = json_array_get(ids, i);
-        if (!json_is_string(sorted[i]))
-            return false;
-    }
-    qsort(sorted, n, sizeof(*sorted), by_text);
-    for (size_t i = 0; i < n; i++) {
+    if (json_array_size(sorted) != json_array_size(ids))
+        return false;
+    json_array_foreach (sorted, i, id) {
         buf_puts(out, colour_code(s->key, opts->colour));
-        pytext_add_safe(out, json_string_value(sorted[i]), json_string_length(sorted[i]));
+        pytext_add_safe(out, json_string_value(id), json_string_length(id));
         buf_puts(out, colour_code(COLOUR_ENDC, opts->colour));
         buf_putc(out, '\n');
     }

@@ -28,13 +28,7 @@ s_find(py_t *pillar, const char *path, const char *delim, py_t **ret_holder, cha
 static bool
 s_is_allowed(const compile_t *self, const char *renderer)
 {
-    json_t *one;
-    size_t i;
-
-    json_array_foreach (value_get(self->opts, "decrypt_pillar_renderers"), i, one)
-        if (str_eq(json_string_value(one), renderer))
-            return true;
-    return false;
+    return value_lists(value_get(self->opts, "decrypt_pillar_renderers"), renderer);
 }
 
 static void

@@ -17,13 +17,7 @@ static const struct {
 static bool
 s_is_excluded(const compile_t *self, const char *name)
 {
-    json_t *one;
-    size_t i;
-
-    json_array_foreach (value_get(self->opts, "exclude_ext_pillar"), i, one)
-        if (str_eq(json_string_value(one), name))
-            return true;
-    return false;
+    return value_lists(value_get(self->opts, "exclude_ext_pillar"), name);
 }
 
 /* NEW dict; NULL when there is nothing to lay on the pillar, with the reason among the errors. */

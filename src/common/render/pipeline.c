@@ -86,25 +86,14 @@ modern_name(const char *spec)
     return spec;
 }
 
-static bool
-listed(const json_t *list, const char *name)
-{
-    size_t i;
-    json_t *item;
-
-    json_array_foreach (list, i, item)
-        if (str_eq(json_string_value(item), name))
-            return true;
-    return false;
-}
-
 /* Salt skips what the configuration forbids, and says so. */
 static bool
 is_allowed(const json_t *opts, const char *name)
 {
     const json_t *white = value_get(opts, "renderer_whitelist");
 
-    if ((!value_truthy(white) || listed(white, name)) && !listed(value_get(opts, "renderer_blacklist"), name))
+    if ((!value_truthy(white) || value_lists(white, name)) &&
+        !value_lists(value_get(opts, "renderer_blacklist"), name))
         return true;
     log_warning("The renderer \"%s\" is disallowed by configuration and will be skipped.", name);
     return false;

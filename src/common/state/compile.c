@@ -67,23 +67,10 @@ highstate_destroy(highstate_t **self_p)
 
 /* ---- environments ---------------------------------------------------------------------------- */
 
-static bool
-has_text(const json_t *list, const char *text)
-{
-    json_t *item;
-    size_t i;
-
-    json_array_foreach (list, i, item) {
-        if (str_eq(json_string_value(item), text))
-            return true;
-    }
-    return false;
-}
-
 static void
 add_once(json_t *list, const char *text)
 {
-    if (text != NULL && !has_text(list, text))
+    if (text != NULL && !value_lists(list, text))
         json_array_append_new(list, json_string(text));
 }
 
@@ -100,7 +87,7 @@ keep_problem(highstate_t *self, char *text)
 void
 highstate_say_lists(const highstate_t *self, json_t *errors)
 {
-    if (self->list_problem != NULL && !has_text(errors, self->list_problem))
+    if (self->list_problem != NULL && !value_lists(errors, self->list_problem))
         add_error(errors, "%s", self->list_problem);
 }
 
@@ -132,7 +119,7 @@ highstate_envs(highstate_t *self)
     self->envs = json_array();
     json_array_foreach (order, i, item) {
         const char *text = json_string_value(item);
-        if (json_array_size(served) == 0 || has_text(served, text))
+        if (json_array_size(served) == 0 || value_lists(served, text))
             add_once(self->envs, text);
     }
     if (json_array_size(order) > 0)
@@ -149,7 +136,7 @@ highstate_envs(highstate_t *self)
 bool
 highstate_has_env(highstate_t *self, const char *saltenv)
 {
-    return strcmp(saltenv, "base") == 0 || has_text(highstate_envs(self), saltenv);
+    return strcmp(saltenv, "base") == 0 || value_lists(highstate_envs(self), saltenv);
 }
 
 /* "nginx/init.sls" is nginx, "nginx/ng/conf.sls" is nginx.ng.conf. */
@@ -163,26 +150,6 @@ sls_of_path(const char *path)
         if (*p == '/')
             *p = '.';
     return name;
-}
-
-static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(json_string_value(*(json_t *const *) a), json_string_value(*(json_t *const *) b));
-}
-
-static void
-sort_texts(json_t *list)
-{
-    size_t n = json_array_size(list);
-    json_t **items = xcalloc(n + 1, sizeof(json_t *));
-
-    for (size_t i = 0; i < n; i++)
-        items[i] = json_incref(json_array_get(list, i));
-    qsort(items, n, sizeof(json_t *), by_text);
-    for (size_t i = 0; i < n; i++)
-        json_array_set_new(list, i, items[i]);
-    free(items);
 }
 
 const avail_t *
@@ -212,7 +179,9 @@ highstate_avail_env(highstate_t *self, const char *saltenv)
         map_set(avail->names, name, avail);
         json_array_append_new(avail->list, json_string(name));
     }
-    sort_texts(avail->list);
+    json_t *sorted = value_sorted_texts(avail->list);
+    json_decref(avail->list);
+    avail->list = sorted;
     return avail;
 }
 

@@ -49,19 +49,6 @@ show_envs(const json_t *envs)
     return buf_steal(&text);
 }
 
-static bool
-has_env(const json_t *envs, const char *saltenv)
-{
-    json_t *name;
-    size_t i;
-
-    json_array_foreach (envs, i, name) {
-        if (str_eq(json_string_value(name), saltenv))
-            return true;
-    }
-    return false;
-}
-
 /* ".conf" within nginx is nginx.conf, "..common" within web.nginx is web.common. NEW, or NULL with the error.
  */
 static char *
@@ -158,7 +145,7 @@ include_sls(const sls_run_t *self, const char *saltenv, const char *target)
         target = absolute;
     }
     json_auto_t *envs = resolve_envs(self, saltenv, target);
-    if (json_array_size(envs) != 1 && !has_env(envs, self->saltenv)) {
+    if (json_array_size(envs) != 1 && !value_lists(envs, self->saltenv)) {
         say_unresolved(self, saltenv, target, envs);
         return;
     }

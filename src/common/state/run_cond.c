@@ -22,13 +22,10 @@ say(verdict_t *v, bool skip, const char *comment)
 static bool
 is_excluded(const json_t *low, const char *key)
 {
-    const json_t *words = value_get(low, "cmd_opts_exclude"), *one;
-    size_t i;
+    const json_t *words = value_get(low, "cmd_opts_exclude");
 
-    json_array_foreach ((json_t *) words, i, one) {
-        if (str_eq(json_string_value(one), key))
-            return true;
-    }
+    if (value_lists(words, key))
+        return true;
     return str_eq(json_string_value(words), key);
 }
 

@@ -171,16 +171,11 @@ read_req(run_t *run, step_t *step, req_kind_t kind, json_t *entry)
 static bool
 is_disabled(const run_t *run, const char *name)
 {
-    json_t *disabled = value_get(ctx_opts(run->env->ctx), "disabled_requisites"), *one;
-    size_t i;
+    json_t *disabled = value_get(ctx_opts(run->env->ctx), "disabled_requisites");
 
     if (json_is_string(disabled))
         return str_eq(json_string_value(disabled), name);
-    json_array_foreach (disabled, i, one) {
-        if (str_eq(json_string_value(one), name))
-            return true;
-    }
-    return false;
+    return value_lists(disabled, name);
 }
 
 /* A module without mod_watch can only require. */

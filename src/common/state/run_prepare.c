@@ -22,17 +22,12 @@ special(run_t *run, json_t *low, const char *name, json_t *args)
 static bool
 wants_aggregation(run_t *run, const json_t *low)
 {
-    json_t *option = value_get(low, "aggregate"), *one;
-    size_t i;
+    json_t *option = value_get(low, "aggregate");
 
     option = option != NULL ? option : value_get(ctx_opts(run->env->ctx), "state_aggregate");
     if (json_is_boolean(option))
         return json_is_true(option);
-    json_array_foreach (option, i, one) {
-        if (str_eq(json_string_value(one), value_str(low, "state", "")))
-            return true;
-    }
-    return false;
+    return value_lists(option, value_str(low, "state", ""));
 }
 
 /* The chunks that may run now: what still waits for something can't be done with another chunk. */

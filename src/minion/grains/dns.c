@@ -11,23 +11,10 @@ member(json_t *dns, const char *key)
     return value_get(dns, key);
 }
 
-static bool
-has_text(const json_t *list, const char *text)
-{
-    size_t i;
-    json_t *item;
-
-    json_array_foreach (list, i, item) {
-        if (str_eq(json_string_value(item), text))
-            return true;
-    }
-    return false;
-}
-
 static void
 add_once(json_t *list, const char *text)
 {
-    if (!has_text(list, text))
+    if (!value_lists(list, text))
         json_array_append_new(list, value_utf8(text, strlen(text)));
 }
 

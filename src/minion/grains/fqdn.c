@@ -29,19 +29,6 @@ find_fqdn(void)
     return fqdn != NULL ? fqdn : xstrdup(name[0] != '\0' ? name : "localhost.localdomain");
 }
 
-static bool
-has_text(const json_t *list, const char *text)
-{
-    size_t i;
-    json_t *item;
-
-    json_array_foreach (list, i, item) {
-        if (str_eq(json_string_value(item), text))
-            return true;
-    }
-    return false;
-}
-
 static json_t *
 addresses_of(const char *name, int family)
 {
@@ -53,7 +40,7 @@ addresses_of(const char *name, int family)
         return list;
     for (const struct addrinfo *i = found; i != NULL; i = i->ai_next) {
         if (getnameinfo(i->ai_addr, i->ai_addrlen, text, sizeof(text), NULL, 0, NI_NUMERICHOST) == 0 &&
-            !has_text(list, text))
+            !value_lists(list, text))
             json_array_append_new(list, json_string(text));
     }
     freeaddrinfo(found);

@@ -222,11 +222,7 @@ has_member(const json_t *group, const char *name)
 {
     json_t *members = value_get(group, "members");
 
-    for (size_t i = 0; i < json_array_size(members); i++) {
-        if (str_eq(json_string_value(json_array_get(members, i)), name))
-            return true;
-    }
-    return false;
+    return value_lists(members, name);
 }
 
 /* Of `groups` those that the user (NULL: unknown) is in, sorted, each name once. NEW. */

@@ -56,11 +56,7 @@ spared_proxy(call_ctx_t *ctx, const char *host)
 {
     const json_t *list = value_get(ctx_opts(ctx), "no_proxy");
 
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        if (str_eq(json_string_value(json_array_get(list, i)), host))
-            return true;
-    }
-    return false;
+    return value_lists(list, host);
 }
 
 /* Run gpg or apt-key, up to NULL. */

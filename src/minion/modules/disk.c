@@ -643,11 +643,7 @@ is_listed(const json_t *list, const json_t *v)
 {
     if (!json_is_array(list))
         return true;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        if (value_equal(json_array_get(list, i), v))
-            return true;
-    }
-    return false;
+    return value_has(list, v);
 }
 
 /* One attribute's line below the header's names. */

@@ -206,19 +206,6 @@ write_list(call_ctx_t *ctx, const char *path, json_t *list, const char *delim, j
     return set_one(ctx, key, value, false, true, ret_value, err);
 }
 
-static bool
-array_has(const json_t *list, const json_t *value)
-{
-    size_t i;
-    json_t *item;
-
-    json_array_foreach (list, i, item) {
-        if (value_equal(item, value))
-            return true;
-    }
-    return false;
-}
-
 static int
 grains_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -235,7 +222,7 @@ grains_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = value_fmt("The key %s is not a valid list", key);
         return 0;
     }
-    if (array_has(list, value)) {
+    if (value_has(list, value)) {
         AUTO_FREE char *text = value_pystr(value);
         *ret_value = value_fmt("The val %s was already in the list %s", text, key);
         return 0;
@@ -259,7 +246,7 @@ grains_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = value_fmt("The key %s is not a valid list", key);
         return 0;
     }
-    if (!array_has(list, value)) {
+    if (!value_has(list, value)) {
         AUTO_FREE char *text = value_pystr(value);
         *ret_value = value_fmt("The val %s was not in the list %s", text, key);
         return 0;

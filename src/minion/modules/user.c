@@ -300,24 +300,14 @@ names_list(const json_t *given)
 }
 
 static bool
-holds(const json_t *list, const json_t *v)
-{
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        if (value_equal(json_array_get(list, i), v))
-            return true;
-    }
-    return false;
-}
-
-static bool
 same_set(const json_t *a, const json_t *b)
 {
     for (size_t i = 0; i < json_array_size(a); i++) {
-        if (!holds(b, json_array_get(a, i)))
+        if (!value_has(b, json_array_get(a, i)))
             return false;
     }
     for (size_t i = 0; i < json_array_size(b); i++) {
-        if (!holds(a, json_array_get(b, i)))
+        if (!value_has(a, json_array_get(b, i)))
             return false;
     }
     return true;
@@ -441,7 +431,7 @@ add_group_options(prog_t *prog, json_t *args, const char *name)
         prog_add_json(prog, gid);
     } else if (value_truthy(usergroup)) {
         prog_add(prog, "-U");
-    } else if (holds(groups, own) && existing != NULL && user_groups_enabled(root)) {
+    } else if (value_has(groups, own) && existing != NULL && user_groups_enabled(root)) {
         prog_add(prog, "-g");
         prog_add_json(prog, value_get(existing, "gid"));
     }

@@ -40,19 +40,6 @@ static const char *const recurse_types[] = {
 };
 
 static bool
-recurse_has(const json_t *recurse, const char *type)
-{
-    size_t i;
-    json_t *one;
-
-    json_array_foreach (recurse, i, one) {
-        if (str_eq(json_string_value(one), type))
-            return true;
-    }
-    return false;
-}
-
-static bool
 recurse_known(const json_t *one)
 {
     for (size_t i = 0; i < NELEMS(recurse_types); i++) {
@@ -76,7 +63,7 @@ recurse_fault(const json_t *recurse)
             return "Types for \"recurse\" limited to \"user\", \"group\", \"mode\", \"ignore_files\", "
                    "\"ignore_dirs\", \"silent\".";
     }
-    if (recurse_has(recurse, "ignore_files") && recurse_has(recurse, "ignore_dirs"))
+    if (value_lists(recurse, "ignore_files") && value_lists(recurse, "ignore_dirs"))
         return "Must not specify \"recurse\" options \"ignore_files\" and \"ignore_dirs\" at the same time.";
     return NULL;
 }
@@ -85,14 +72,14 @@ static void
 narrow(work_t *w, const json_t *recurse)
 {
     w->below = w->top;
-    if (!recurse_has(recurse, "user"))
+    if (!value_lists(recurse, "user"))
         w->below.user = NULL;
-    if (!recurse_has(recurse, "group"))
+    if (!value_lists(recurse, "group"))
         w->below.group = NULL;
-    if (!recurse_has(recurse, "mode"))
+    if (!value_lists(recurse, "mode"))
         w->below.dir_mode = w->below.file_mode = NULL;
-    w->below.files = !recurse_has(recurse, "ignore_files");
-    w->below.dirs = !recurse_has(recurse, "ignore_dirs");
+    w->below.files = !value_lists(recurse, "ignore_files");
+    w->below.dirs = !value_lists(recurse, "ignore_dirs");
 }
 
 /* ---- what would change ----------------------------------------------------------------------- */
@@ -282,16 +269,16 @@ check_owner(work_t *w, const json_t *recurse)
     uid_t uid;
     gid_t gid;
 
-    if (recurse_has(recurse, "user") && !value_truthy(w->top.user) && !json_is_integer(w->top.user))
+    if (value_lists(recurse, "user") && !value_truthy(w->top.user) && !json_is_integer(w->top.user))
         refuse(w,
                xstrdup("user not specified, but configured as a target for recursive ownership management"));
-    else if (recurse_has(recurse, "user") && !fop_uid_of(w->top.user, &uid))
+    else if (value_lists(recurse, "user") && !fop_uid_of(w->top.user, &uid))
         refuse(w, xasprintf("Failed to enforce ownership for user %s (user does not exist)",
                             json_string_value(w->top.user)));
-    if (recurse_has(recurse, "group") && !value_truthy(w->top.group) && !json_is_integer(w->top.group))
+    if (value_lists(recurse, "group") && !value_truthy(w->top.group) && !json_is_integer(w->top.group))
         refuse(w,
                xstrdup("group not specified, but configured as a target for recursive ownership management"));
-    else if (recurse_has(recurse, "group") && !fop_gid_of(w->top.group, &gid))
+    else if (value_lists(recurse, "group") && !fop_gid_of(w->top.group, &gid))
         refuse(w,
                xasprintf("Failed to enforce group ownership for group %s", json_string_value(w->top.group)));
 }
@@ -368,7 +355,7 @@ apply_recurse(work_t *w, const json_t *recurse, fail_t *err)
     if (folder < 0)
         return folder;
     check_owner(w, recurse);
-    if (recurse_has(recurse, "silent"))
+    if (value_lists(recurse, "silent"))
         state_change_set(w->s->ret, json_pack("{s:s}", "recursion", "Changes silenced"));
     w->folder = folder;
     if (fstate_walk(w->s->name, w->max_depth, apply_below, w, &why) != 0)

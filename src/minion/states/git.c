@@ -74,19 +74,6 @@ static char *PRINTF(3, 4) parsed(latest_t *l, const char *opts, const char *fmt,
     return json_is_string(value) ? xstrdup(json_string_value(value)) : NULL;
 }
 
-static bool
-has(const json_t *list, const char *name)
-{
-    size_t i;
-    json_t *v;
-
-    json_array_foreach (list, i, v) {
-        if (str_eq(json_string_value(v), name))
-            return true;
-    }
-    return false;
-}
-
 /* ---- the remote ------------------------------------------------------------------------------ */
 
 static bool
@@ -218,7 +205,7 @@ look_at_checkout(latest_t *l)
     l->base_branch = l->local_branch != NULL ? xstrdup(l->local_branch) : NULL;
     if (other_branch(l)) {
         free(l->base_rev);
-        bool there = has(l->branches, l->branch);
+        bool there = value_lists(l->branches, l->branch);
         l->base_rev = there                   ? parsed(l, "", "%s^{commit}", l->branch)
                       : l->remote_rev != NULL ? xstrdup(l->remote_rev)
                                               : NULL;
@@ -257,7 +244,7 @@ find_rev_here(latest_t *l)
     } else if (l->kind == REV_BRANCH && value_get(l->remotes, l->remote) != NULL) {
         AUTO_FREE char *copy = parsed(l, "", "%s", l->upstream);
         l->have_rev = str_eq(copy, l->remote_rev);
-    } else if (l->kind == REV_TAG && has(l->tags, l->rev)) {
+    } else if (l->kind == REV_TAG && value_lists(l->tags, l->rev)) {
         AUTO_FREE char *sha = parsed(l, "", "%s^{commit}", l->rev);
         l->have_rev = str_eq(sha, l->remote_rev);
         if (!l->have_rev && !l->force_reset) {
@@ -372,7 +359,7 @@ static int
 set_tracking(latest_t *l, tracking_t t)
 {
     /* A branch that has just been made from the remote's follows it already. */
-    bool fresh = t != TRACK_UNSET && l->branch != NULL && !has(l->branches, l->branch);
+    bool fresh = t != TRACK_UNSET && l->branch != NULL && !value_lists(l->branches, l->branch);
 
     if (t == TRACK_KEEP || fresh)
         return 0;
@@ -421,7 +408,7 @@ test_update(latest_t *l)
     if (!l->have_rev)
         gitstate_note(&l->s, "Remote '%s' would be fetched", l->remote);
     test_revision(l);
-    if (other_branch(l) && !has(l->branches, l->branch)) {
+    if (other_branch(l) && !value_lists(l->branches, l->branch)) {
         gitstate_note(&l->s, "New branch '%s' would be checked out, with %s as a starting point", l->branch,
                       l->place);
         if (l->upstream != NULL)
@@ -509,7 +496,7 @@ sync_tags(latest_t *l)
 
     json_object_foreach (l->refs, ref, v) {
         if (str_starts(ref, "refs/tags/") && !str_ends(ref, "^{}") &&
-            !has(l->tags, ref + strlen("refs/tags/")))
+            !value_lists(l->tags, ref + strlen("refs/tags/")))
             json_array_append_new(fresh, json_string(ref + strlen("refs/tags/")));
     }
     json_array_foreach (l->tags, i, v) {
@@ -598,7 +585,7 @@ fetch_rev(latest_t *l)
 static int
 checkout_branch(latest_t *l)
 {
-    bool fresh = !has(l->branches, l->branch), force = value_bool(l->s.args, "force_checkout", false);
+    bool fresh = !value_lists(l->branches, l->branch), force = value_bool(l->s.args, "force_checkout", false);
     const char *rev = !fresh                        ? l->branch
                       : strcmp(l->rev, "HEAD") == 0 ? l->remote_rev
                       : l->upstream != NULL         ? l->upstream
@@ -867,7 +854,7 @@ settle_clone(latest_t *l)
     l->branches = gitstate_call(&l->s, "git.list_branches", NULL, l->s.err);
     if (l->branches == NULL)
         return l->s.err->code;
-    if (l->branch != NULL && !has(l->branches, l->branch)) {
+    if (l->branch != NULL && !value_lists(l->branches, l->branch)) {
         const char *rev = strcmp(l->rev, "HEAD") == 0 ? l->remote_rev
                           : l->upstream != NULL       ? l->upstream
                                                       : l->rev;

@@ -37,26 +37,13 @@ is_absent(const json_t *have)
 }
 
 static bool
-contains(const json_t *list, const json_t *item)
-{
-    size_t i;
-    json_t *v;
-
-    json_array_foreach (list, i, v) {
-        if (value_equal(v, item))
-            return true;
-    }
-    return false;
-}
-
-static bool
 contains_all(const json_t *list, const json_t *items)
 {
     size_t i;
     json_t *v;
 
     json_array_foreach (items, i, v) {
-        if (!contains(list, v))
+        if (!value_has(list, v))
             return false;
     }
     return true;
@@ -146,7 +133,7 @@ missing(call_ctx_t *ctx, const char *name, const json_t *have, const json_t *val
     size_t i;
 
     json_array_foreach (value, i, v) {
-        if (!contains(seen, v) && !contains(have, v))
+        if (!value_has(seen, v) && !value_has(have, v))
             json_array_append(left, v);
     }
     json_array_extend(seen, left);
@@ -162,7 +149,7 @@ append_to_list(call_ctx_t *ctx, json_t *ret, json_t *value, fail_t *err)
     if (all == NULL)
         return err->code;
     json_auto_t *now = sub_call(ctx, err, "grains.get", "{s:s}", "key", name);
-    bool in = json_is_array(value) ? contains_all(now, value) : contains(now, value);
+    bool in = json_is_array(value) ? contains_all(now, value) : value_has(now, value);
     if (!in) {
         json_decref(all);
         return told(ret, STATE_FALSE, "Failed append value", value, "to grain", "");
@@ -183,7 +170,7 @@ grains_list_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     bool there = !is_absent(have) && value_truthy(have);
     if (there && !json_is_array(have))
         return state_ret_set(ret, STATE_FALSE, "Grain %s is not a valid list", name);
-    if (there && (json_is_array(given) ? contains_all(have, given) : contains(have, given)))
+    if (there && (json_is_array(given) ? contains_all(have, given) : value_has(have, given)))
         return told(ret, STATE_TRUE, "Value", given, "is already in grain", "");
     json_auto_t *value = there && json_is_array(given) ? missing(ctx, name, have, given) : json_incref(given);
     if (!ctx_test(ctx))
@@ -201,7 +188,7 @@ remove_one(call_ctx_t *ctx, const json_t *have, json_t *value, json_t *ret, buf_
     AUTO_FREE char *shown = value_pystr(value);
 
     buf_puts(lines, buf_str(lines)[0] != '\0' ? "\n" : "");
-    if (!contains(have, value)) {
+    if (!value_has(have, value)) {
         buf_printf(lines, "Value %s is absent from grain %s", shown, name);
         return 0;
     }
@@ -263,7 +250,7 @@ grains_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     bool list = json_is_array(have);
     if (!list && !value_bool(args, "convert", false))
         return state_ret_set(ret, STATE_FALSE, "Grain %s is not a valid list", name);
-    if (list && contains(have, value))
+    if (list && value_has(have, value))
         return told(ret, STATE_TRUE, "Value", value, "is already in the list for grain", "");
     state_change(ret, "added", json_incref(value));
     AUTO_FREE char *shown = value_pystr(value);

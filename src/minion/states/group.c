@@ -4,19 +4,6 @@
 #include "minion/modlib/sub.h"
 #include "salt/state.h"
 
-static bool
-has(const json_t *list, const json_t *item)
-{
-    size_t i;
-    json_t *v;
-
-    json_array_foreach (list, i, v) {
-        if (value_equal(v, item))
-            return true;
-    }
-    return false;
-}
-
 /* NEW: those of `list` that are (or are not) in `members`. */
 static json_t *
 those(const json_t *list, const json_t *members, bool present)
@@ -25,7 +12,7 @@ those(const json_t *list, const json_t *members, bool present)
     size_t i;
 
     json_array_foreach (list, i, v) {
-        if (has(members, v) == present)
+        if (value_has(members, v) == present)
             json_array_append(found, v);
     }
     return found;

@@ -8,22 +8,6 @@
 
 enum { NAMES_SHOWN = 10 };
 
-/* NEW array: the same texts in order. */
-static json_t *
-sorted(const json_t *texts)
-{
-    size_t n = json_array_size(texts), i;
-    AUTO_FREE const char **list = xcalloc(n + 1, sizeof(*list));
-    json_t *out = json_array(), *v;
-
-    json_array_foreach (texts, i, v)
-        list[i] = json_string_value(v);
-    qsort(list, n, sizeof(*list), str_by_text);
-    for (i = 0; i < n; i++)
-        json_array_append_new(out, json_string(list[i]));
-    return out;
-}
-
 /* An error of the package manager is a failed state. */
 static int
 failed(json_t *ret, const char *doing, fail_t *err)
@@ -174,7 +158,7 @@ uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, const removal_t *r,
                              : spec
                                  ? "All specified packages (matching specified versions) are already absent"
                                  : "All specified packages are already absent");
-    json_auto_t *targets = sorted(found);
+    json_auto_t *targets = value_sorted_texts(found);
     return ctx_test(ctx) ? test_removal(ret, r, targets)
                          : remove_targets(ctx, args, r, wanted, targets, ret, err);
 }
@@ -238,7 +222,7 @@ static int
 test_latest(json_t *ret, const json_t *targets, const json_t *rest, const json_t *have)
 {
     AUTO_FREE char *list = pkgwant_keys(targets, true);
-    json_auto_t *in_order = sorted(rest);
+    json_auto_t *in_order = value_sorted_texts(rest);
     size_t n = json_array_size(rest), i;
     buf_auto_t shown = BUF_INIT;
     json_t *v;

@@ -41,19 +41,6 @@ wishes(const json_t *args, const char *name)
     return value_truthy(value_get(args, name));
 }
 
-static bool
-has(const json_t *list, const char *name)
-{
-    size_t i;
-    json_t *v;
-
-    json_array_foreach (list, i, v) {
-        if (str_eq(json_string_value(v), name))
-            return true;
-    }
-    return false;
-}
-
 static void
 drop(json_t *list, const char *name)
 {
@@ -73,7 +60,7 @@ sorted_union(json_t *const *lists, size_t n)
 
     for (size_t k = 0; k < n; k++) {
         json_array_foreach (lists[k], i, v) {
-            if (json_is_string(v) && !has(all, json_string_value(v)))
+            if (json_is_string(v) && !value_lists(all, json_string_value(v)))
                 json_array_append(all, v);
         }
     }
@@ -126,11 +113,11 @@ compare_groups(const user_t *u, json_t *info, const char *default_group, const c
 
     drop(have, default_group);
     drop(have, old_group);
-    if (!has(wanted, u->name))
+    if (!value_lists(wanted, u->name))
         drop(have, u->name);
     drop(wanted, default_group);
     json_array_foreach (wanted, i, v)
-        missing = missing || !has(have, json_string_value(v));
+        missing = missing || !value_lists(have, json_string_value(v));
     if (missing || (only && json_array_size(wanted) != json_array_size(have)))
         json_object_set(change, "groups", wanted);
 }

@@ -32,7 +32,7 @@ ask_targets(call_ctx_t *ctx, json_t *args, fail_t *err)
                                value_get(args, "tgt_type"));
     json_auto_t *reply = ask_master_with(ctx, "match", &fields, err);
 
-    return reply != NULL ? ask_sorted(value_get(reply, "minions")) : NULL;
+    return reply != NULL ? value_sorted_texts(value_get(reply, "minions")) : NULL;
 }
 
 json_t *
@@ -118,31 +118,5 @@ ask_words(const char *text)
     for (char **w = words; *w != NULL; w++)
         json_array_append_new(out, json_string(*w));
     strv_free(words);
-    return out;
-}
-
-static int
-by_text(const void *a, const void *b)
-{
-    const json_t *const *left = a, *const *right = b;
-
-    return strcmp(json_string_value(*left), json_string_value(*right));
-}
-
-json_t *
-ask_sorted(const json_t *list)
-{
-    size_t n = 0, i;
-    json_t **texts = xcalloc(json_array_size(list), sizeof(*texts)), *element;
-    json_t *out = json_array();
-
-    json_array_foreach (list, i, element) {
-        if (json_is_string(element))
-            texts[n++] = element;
-    }
-    qsort(texts, n, sizeof(*texts), by_text);
-    for (i = 0; i < n; i++)
-        json_array_append(out, texts[i]);
-    free(texts);
     return out;
 }

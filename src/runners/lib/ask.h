@@ -30,7 +30,5 @@ json_t *ask_split(const json_t *v);
 char *ask_joined(const json_t *list);
 /* Text split at white space, as Python's split(). */
 json_t *ask_words(const char *text);
-/* NEW array of the texts of `list`, sorted. */
-json_t *ask_sorted(const json_t *list);
 
 #endif

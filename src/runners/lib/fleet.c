@@ -168,7 +168,7 @@ match(fleet_t *self, fail_t *err)
         return NULL;
     json_array_foreach (value_get(reply, "missing"), i, missing)
         json_array_append(self->missing, missing);
-    return ask_sorted(value_get(reply, "minions"));
+    return value_sorted_texts(value_get(reply, "minions"));
 }
 
 static json_t *

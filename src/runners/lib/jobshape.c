@@ -20,7 +20,7 @@ add_minions(json_t *out, const json_t *job)
     const json_t *minions = json_object_get(job, "minions");
 
     if (json_array_size(minions) > 0)
-        json_object_set_new(out, "Minions", ask_sorted(minions));
+        json_object_set_new(out, "Minions", value_sorted_texts(minions));
 }
 
 static void

@@ -49,19 +49,6 @@ step_close(step_t *self)
 }
 #define step_auto_t __attribute__((cleanup(step_close))) step_t
 
-static bool
-lists(const json_t *ids, const char *id)
-{
-    json_t *one;
-    size_t i;
-
-    json_array_foreach ((json_t *) ids, i, one) {
-        if (str_eq(json_string_value(one), id))
-            return true;
-    }
-    return false;
-}
-
 /* `fail_minions`: a list, or text with commas; anything else is passed over with a warning. */
 static void
 read_may_fail(step_t *self)
@@ -179,7 +166,7 @@ is_silent(const step_t *self, const json_t *entry)
 static void
 note_failure(step_t *self, const char *id, const json_t *causes)
 {
-    if (lists(self->may_fail, id))
+    if (value_lists(self->may_fail, id))
         return;
     json_array_append_new(self->fail, json_string(id));
     blame_add(self->blame, id, causes);
@@ -248,7 +235,7 @@ state_failed(void *cookie, const char *id, const json_t *entry)
 {
     const step_t *self = cookie;
 
-    if (lists(self->may_fail, id))
+    if (value_lists(self->may_fail, id))
         return false;
     if (fleet_silence(entry) != NULL)
         return self->expect;
@@ -429,7 +416,7 @@ function_failed(void *cookie, const char *id, const json_t *entry)
 {
     step_t *self = cookie;
 
-    return !lists(self->may_fail, id) && cause_of(self, id, entry) != NULL;
+    return !value_lists(self->may_fail, id) && cause_of(self, id, entry) != NULL;
 }
 
 static void
