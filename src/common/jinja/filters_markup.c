@@ -168,15 +168,16 @@ jhtmlsafe_json(py_t *json)
     size_t len;
     const char *s = py_text(json, &len);
     buf_auto_t b = BUF_INIT;
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char) s[i];
-        if (c >= NELEMS(safe) || safe[c] == NULL) {
-            py_put_part(&b, json, s + i, 1);
-            continue;
-        }
-        AUTO(py) part = py_part(json, s + i, 1);
+    for (const char *end = s + len; s < end;) {
+        size_t same = strcspn(s, "<>&'"); /* JSON has no NUL */
+        if (same > 0)
+            py_put_part(&b, json, s, same);
+        s += same;
+        if (s == end)
+            break;
+        AUTO(py) part = py_part(json, s, 1);
         size_t at = b.len;
-        buf_puts(&b, safe[c]);
+        buf_puts(&b, safe[(unsigned char) *s++]);
         py_put_like(&b, at, part);
     }
     return py_str_buf(&b);

@@ -603,7 +603,7 @@ py_put_buf(buf_t *out, buf_t *from)
 }
 
 void
-py_put_part(buf_t *out, const py_t *v, const char *from, size_t len)
+py_put_part_(buf_t *out, const py_t *v, const char *from, size_t len)
 {
     size_t at = out->len;
 

@@ -47,7 +47,15 @@ py_t *py_str_spans(const char *text, size_t len, const spans_t *spans);
 
 /* Appends the text of a str or bytes, or a part of it, with its marks. */
 void py_put(buf_t *out, const py_t *v);
-void py_put_part(buf_t *out, const py_t *v, const char *from, size_t len);
+void py_put_part_(buf_t *out, const py_t *v, const char *from, size_t len);
+static inline void
+py_put_part(buf_t *out, const py_t *v, const char *from, size_t len)
+{
+    if (__builtin_expect(py_state.peers, 0))
+        py_put_part_(out, v, from, len);
+    else
+        buf_add(out, from, len);
+}
 /* Moves all of a buffer's bytes and marks to the end of another. */
 void py_put_buf(buf_t *out, buf_t *from);
 /* Marks as a whole what `out` got since it had `at` bytes, when `v` is a text with a mark. */
