@@ -265,7 +265,7 @@ $(BUILD)/tests/lint/tables: $(call obj1,tests/lint/tables.c src/minion/main_plug
 # What gcc builds, clang must take as well: it is asked for its opinion only.
 .PHONY: lint-clang
 lint-clang: $(GEN) $(BUILD)/gen/python_host.inc $(BUILD)/gen/places.h
-	@git ls-files 'src/*.c' 'tests/*.c' ':!tests/preload' | xargs -P2 -n24 clang -fsyntax-only $(CPPFLAGS) -Itests -DTEST_SOURCE_DIR='""' -std=gnu17 $(WARN) || \
+	@git ls-files -co --exclude-standard 'src/*.c' 'tests/*.c' ':!tests/preload' | xargs -P2 -n24 clang -fsyntax-only $(CPPFLAGS) -Itests -DTEST_SOURCE_DIR='""' -std=gnu17 $(WARN) || \
 	    { echo 'lint: clang refuses what gcc takes'; exit 1; }
 lint: lint-clang man $(BUILD)/tests/lint/conf_sample $(BUILD)/tests/lint/tables
 	@rc=0; for s in tests/lint/*.sh; do BUILD=$(abspath $(BUILD)) $$s || { echo "lint: $$s failed"; rc=1; }; done; exit $$rc
@@ -354,6 +354,14 @@ test-full:
 	@$(MAKE) --no-print-directory test-installed HALITE_SUITE='bookworm trixie'
 	@$(MAKE) --no-print-directory test-bare
 
+# The flags of each file, for clangd and its like, which look into build/.
+.PHONY: compile-commands
+compile-commands: export COMPILE := $(CC) $(CPPFLAGS) -Itests -DTEST_SOURCE_DIR='"$(CURDIR)"' $(CFLAGS)
+compile-commands: $(GEN) $(BUILD)/gen/places.h $(BUILD)/gen/python_host.inc
+	@git ls-files -co --exclude-standard 'src/*.c' 'tests/*.c' | python3 -c 'import json, os, sys; print(json.dumps([ \
+	    {"directory": os.getcwd(), "file": f, "command": os.environ["COMPILE"] + " -c " + f} for f in sys.stdin.read().split()], indent=1))' \
+	    >$(BUILD)/compile_commands.json
+
 help:
 	@echo 'make                 build the seven programs into $$(BUILD)/bin'
 	@echo 'make deps            install what building and testing need (Debian; root or sudo)'
@@ -383,12 +391,13 @@ help:
 	@echo 'make test-installed  the packages in a booted Debian: install, work, upgrade, reboot, remove; HALITE_SUITE=bookworm'
 	@echo 'make test-bare       make demo and make test on bare Debians; HALITE_SUITE="bookworm trixie noble" HALITE_USER="root sudo"'
 	@echo 'make test-full       test-installed of both Debians, and test-bare: two hours'
+	@echo 'make compile-commands $$(BUILD)/compile_commands.json, for clangd and its like'
 	@echo 'make samples format  write conf/master and conf/minion; run clang-format'
 	@echo 'Variables: BUILD=build  CC=gcc|clang  SAN=address|undefined|thread  V=1'
 
 clean:
 	rm -rf $(BUILD)
 format:
-	clang-format -i $$(git ls-files '*.c' '*.h')
+	clang-format -i $$(git ls-files -co --exclude-standard '*.c' '*.h')
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -27,7 +27,7 @@ src/minion/modules/system.c      a query
 src/minion/states/service.c      whether systemd runs here
 src/runners/lib/keyfiles.c       a hint
 ROWS
-for file in $(git ls-files 'src/*.[ch]' | xargs grep -lE '\bfs_exists\('); do
+for file in $(git ls-files -co --exclude-standard 'src/*.[ch]' | xargs grep -lE '\bfs_exists\('); do
     [ -n "${why[$file]-}" ] || { grep -nE '\bfs_exists\(' "$file" | sed "s|^|$file:|;s|\$|   <- ask fs_look() or fs_absent()|"; rc=1; }
     unset "why[$file]"
 done

@@ -6,7 +6,7 @@ rc=0
 no() { # regex  reason  [files...]
     local re=$1 why=$2
     shift 2
-    out=$(git ls-files "$@" | xargs grep -nE "$re" 2>/dev/null)
+    out=$(git ls-files -co --exclude-standard "$@" | xargs grep -nE "$re" 2>/dev/null)
     [ -z "$out" ] || { echo "$out" | sed "s|\$|   <- $why|"; rc=1; }
 }
 no '(^|[^a-zA-Z0-9_>.])(strcpy|strcat|sprintf|vsprintf|strncpy|strncat|gets|strtok|gmtime|localtime|ctime|asctime|tmpnam|mktemp|system|popen|alloca|atoi|atol|sleep|usleep)\(' \

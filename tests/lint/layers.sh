@@ -23,7 +23,7 @@ src/runners             salt/ common/ runners/ master/api.h
 src/manual              salt/ common/ manual/ cli/opts.h master/opts.h minion/opts.h
 src/cli                 salt/ common/ cli/ master/keystore.h master/keyselect.h master/keyaction.h master/masterkey.h master/audit.h
 '
-git ls-files 'src/*.c' 'src/*.h' 'include/*.h' | xargs grep -Hn '^#include "' | awk -v rules="$rules" '
+git ls-files -co --exclude-standard 'src/*.c' 'src/*.h' 'include/*.h' | xargs grep -Hn '^#include "' | awk -v rules="$rules" '
 BEGIN {
     n = split(rules, line, "\n")
     for (i = 1; i <= n; i++) {
@@ -41,20 +41,20 @@ BEGIN {
     best = 0
     for (i = 1; i <= m; i++)
         if (index(file, folder[i] "/") == 1 && (!best || length(folder[i]) > length(folder[best]))) best = i
-    if (!best) { print file ": belongs to no layer"; bad = 1; next }
+    if (!best) { print file ": belongs to no layer: add its folder to the table in tests/lint/layers.sh"; bad = 1; next }
     ok = inc ~ /^gen\//
     k = split(may[best], w, " ")
     for (j = 1; j <= k; j++) if (index(inc, w[j]) == 1) ok = 1
     # A .def or a header beside the file, by its bare name, is the same folder.
     if (inc !~ /\//) ok = 1
-    if (!ok) { print file ":" part[2] ": " folder[best] " may not include " inc; bad = 1 }
+    if (!ok) { print file ":" part[2] ": " folder[best] " may not include " inc " (what both need belongs below both: the table in tests/lint/layers.sh)"; bad = 1 }
 }
 END { exit bad }'
 rc=$?
 
 # One library, one user.
 one_user() { # header-regex  allowed-path-regex  name
-    out=$(git ls-files 'src/*.c' 'src/*.h' | grep -Ev "$2" | xargs grep -lE "^#include <($1)>" || true)
+    out=$(git ls-files -co --exclude-standard 'src/*.c' 'src/*.h' | grep -Ev "$2" | xargs grep -lE "^#include <($1)>" || true)
     if [ -n "$out" ]; then echo "$out" | sed "s|\$|: only $3 may include it ($1)|"; rc=1; fi
 }
 one_user 'yaml\.h' '^src/common/(data/|cli/versions)' 'common/data'

@@ -64,7 +64,7 @@ src/runners/lib/keyfiles.c pki_dir; an archive that an administrator names
 src/runners/lib/nsupdate.c a key file that the operator names
 src/runners/network.c /etc/ethers and the like
 '
-found=$(git ls-files $scope | xargs awk -v calls="$calls" '
+found=$(git ls-files -co --exclude-standard $scope | xargs awk -v calls="$calls" '
 /^ *\*|^\/\*|^#/ { next }
 {
     line = $0
