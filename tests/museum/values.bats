@@ -179,15 +179,35 @@ pillar_again() { printf 'whose: {{ opts.id }}\nsecret: pillar-of-{{ opts.id }}\n
     pillar_again
 }
 
+# The turned minion has this in its mine, as x.
+mines() { evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":false,\"data\":{\"x\":$1}}" expect '"n":9'; }
+
 @test "H-VALUES: a value does not become a slot of a state, in quotes neither: master and minion" {
-    printf 'go:\n  runner.state.orchestrate:\n    - args:\n      - mods: orch.it\n      - pillar: {{ {"v": data.data.v} | json }}\n' | reaction
-    printf "say:\n  test.configurable_test_state:\n    - changes: False\n    - result: True\n    - comment: {{ pillar.v | json }}\n" >"$FLEET/srv/orch/it.sls"
-    fires "\"__slot__:salt:cmd.run('$(HARM)')\""
-    is_refused 'a slot'
+    printf 'say:\n  test.configurable_test_state:\n    - changes: False\n    - result: True\n    - comment: {{ salt["mine.get"]("evil","x").evil | json }}\n' >"$FLEET/srv/orch/it.sls"
+    mines "\"__slot__:salt:cmd.run('$(HARM)')\""
+    run salt-run state.orchestrate orch.it
+    grep -q 'a slot, which calls a function' <<<"$output"
     evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":false,\"data\":{\"x\":\"__slot__:salt:cmd.run('$(HARM)')\"}}" expect '"n":9'
     printf 'say:\n  test.configurable_test_state:\n    - changes: False\n    - result: True\n    - comment: {{ salt["mine.get"]("evil","x").evil | json }}\n' >"$FLEET/srv/slot.sls"
     run salt m1 state.apply slot
     grep -q 'a slot, which calls a function' <<<"$output"
+}
+
+@test "H-VALUES: a value does not become a slot or a template of the one state that a reaction applies" {
+    local says='comment: {{ data.data.v | json }}' of='changes: False' ok='result: True'
+    for body in "local.state.single:\n    - tgt: m1\n    - args:\n      - fun: test.configurable_test_state\n      - name: x\n      - $of\n      - $ok\n      - $says" \
+        "local.state.low:\n    - tgt: m1\n    - args:\n      - data: {state: test, fun: configurable_test_state, name: x, $of, $ok, $says}" \
+        "local.state.high:\n    - tgt: m1\n    - args:\n      - data: {x: {test: [configurable_test_state, {$of}, {$ok}, {$says}]}}" \
+        "runner.state.orchestrate_single:\n    - args:\n      - fun: test.configurable_test_state\n      - name: x\n      - $of\n      - $ok\n      - $says" \
+        "runner.state.orchestrate_high:\n    - args:\n      - data: {x: {test.configurable_test_state: [{$of}, {$ok}, {$says}]}}"; do
+        before=$(journal | grep -o 'a slot, which' | wc -l)
+        printf 'x:\n  %b\n' "$body" | reaction
+        fires "\"__slot__:salt:cmd.run('$(HARM)')\""
+        until_true 10 eval '[ "$(journal | grep -o "a slot, which" | wc -l)" -gt "$before" ]'
+    done
+    printf 'x:\n  local.state.single:\n    - tgt: m1\n    - args:\n      - fun: file.managed\n      - name: %s\n      - template: jinja\n      - contents: {{ data.data.v | json }}\n' "$FLEET/out" | reaction
+    fires "\"{{ salt['cmd.run']('$(HARM)') }}\""
+    is_refused 'becomes a template, which a state renders'
 }
 
 @test "H-VALUES: environments that a minion asks for, and functions that make JSON of what it said, keep marks" {
