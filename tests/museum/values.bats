@@ -223,6 +223,19 @@ mines() { evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":
     pillar_again
 }
 
+@test "H-VALUES: a file of data that prints a grain is the minion's word when it is imported" {
+    for kind in yaml json; do
+        echo '{"v": {{ grains.v | json }}}' >"$FLEET/pillar/data.$kind"
+        printf '{%% import_%s "data.%s" as d with context %%}\nk: {{ d.v }}\n' $kind $kind | pillar_one
+        run pillar_with '"v":"a\ninclude: [secrets.db1]"'
+        grep -q '"m":"pillar"' <<<"$output"
+        not grep -q of-db1 <<<"$output"
+        run pillar_with '"v":"plain"'
+        grep -q '"k":"plain"' <<<"$output"
+    done
+    pillar_again
+}
+
 @test "H-VALUES: a text that a minion said is no template for slsutil.renderer, and names no renderer" {
     echo 'k: {{ salt["slsutil.renderer"](string=grains.v, default_renderer="jinja") | json }}' | pillar_one
     run pillar_with '"v":"#!jinja\n{{ 617 * 3001 }}"'
