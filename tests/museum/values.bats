@@ -347,6 +347,63 @@ refused_at_m1() { grep -q 'A value that a peer said is not only a value here' <<
     says ''
 }
 
+@test "H-VALUES: what another minion said stays marked in what a state or a template hands on: a pillar, contents, JSON" {
+    local harms="\"a\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\""
+    prints '{{ pillar.v }}'
+    mv "$FLEET/srv/it.sls" "$FLEET/srv/inner.sls"
+    printf 'other:\n  test.nop:\n    - name: {{ pillar.said | json }}\n' >"$FLEET/srv/other.sls"
+    mines "$harms"
+    said='{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}'
+    says "$said
+master: {m.said: $said}"
+    for body in 'module.run:\n    - state.apply:\n      - mods: inner\n      - pillar: {v: {{ pillar.said | json }}}' \
+        'module.run:\n    - name: state.sls\n    - mods: inner\n    - kwargs: {pillar: {v: {{ pillar.said | json }}}}' \
+        'test.nop:\n    - name: {{ salt["state.apply"]("inner", pillar={"v": pillar.said}) | string | json }}'; do
+        printf 'say:\n  %b\n' "$body" >"$FLEET/srv/it.sls"
+        run salt m1 state.apply it pillarenv=base
+        refused_at_m1
+    done
+    for value in 'salt["pillar.items"](pillar={"v": pillar.said}).v' 'salt["file.apply_template_on_contents"]("{{ pillar.said }}", "jinja", {}, {}, "base")' \
+        'salt["state.show_low_sls"]("other")[0].name' 'salt["state.show_sls"]("other").other.test[0].name' 'salt["config.dot_vals"]("m")["m.said"]'; do
+        prints "{{ $value }}"
+        run salt m1 state.apply it pillarenv=base
+        refused_at_m1
+    done
+    says ''
+}
+
+@test "H-VALUES: what another minion said is no template in contents, wherever they come from" {
+    mines "\"{{ salt['cmd.run']('$(HARM)') }}\""
+    says '{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}'
+    printf "say:\n  file.managed:\n    - name: $FLEET/out\n    - template: jinja\n    - contents_pillar: said\n" >"$FLEET/srv/it.sls"
+    run salt m1 state.apply it pillarenv=base
+    refused_at_m1
+    printf "as:\n  file.managed:\n    - name: $FLEET/out2\n    - contents: a\n    - template: jinja\n" >"$FLEET/srv/as.sls"
+    printf "include: [as]\nsay:\n  file.managed:\n    - name: $FLEET/out\n    - contents: {{ pillar.said | json }}\n    - use:\n      - file: as\n" >"$FLEET/srv/it.sls"
+    run salt m1 state.apply it pillarenv=base
+    refused_at_m1
+    # A value without a tag is written as it is, and what the machine or an operator said is rendered.
+    mines '"a certificate\nof two lines"'
+    run salt m1 state.apply it pillarenv=base
+    [ "$(cat "$FLEET/out")" = $'a certificate\nof two lines' ]
+    says '"{{ "{{ grains.id }}" }}"'
+    run salt m1 state.apply it pillarenv=base
+    [ "$(cat "$FLEET/out")" = m1 ]
+    says ''
+}
+
+@test "H-VALUES: what another minion said stays marked in the jobs of a pillar's schedule" {
+    prints '{{ pillar.v }}'
+    mines "\"a\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\""
+    says '1
+schedule: {j: {function: state.apply, args: [it], seconds: 1, kwargs: {pillar: {v: {{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}}}}}'
+    salt m1 saltutil.refresh_pillar wait=True >/dev/null
+    until_log "$FLEET/log/m1" 'job [0-9]*: state.apply from schedule'
+    last_is_refused state.apply
+    says ''
+    salt m1 saltutil.refresh_pillar wait=True >/dev/null
+}
+
 # The newest job of this function has been refused at m1.
 last_is_refused() {
     local fun=$1
