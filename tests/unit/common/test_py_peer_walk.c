@@ -903,7 +903,8 @@ static const char *const statements[] = {
     "{% set x = @ %}{% import_text 'printed' as y with context %}{{ y }}{{ y | upper }}{{ y ~ 'o' }}",
     "{% set x = @ %}{% import 'prints' as y with context %}{{ y }}{{ y ~ 'o' }}{{ y | string | upper }}",
     "{% set x = @ %}{% import 'prints' as y with context %}{{ y | upper }}{{ y | replace('o', 'a') }}",
-    "{% set x = @ %}{% import 'prints' as y with context %}{{ y | trim }}{{ [y] | join('-') }}{{ 'o%s' % y }}",
+    "{% set x = @ %}{% import 'prints' as y with context %}{{ y | trim }}{{ [y] | join('-') }}{{ 'o%s' % y "
+    "}}",
     "{% set x = @ %}{% import 'prints' as y with context %}{{ y | json }}{{ y | yaml }}{{ '{}'.format(y) }}",
     "{% set x = @ %}{% import 'prints' as y with context %}{{ y | md5 }}{{ y | title }}{{ y | escape }}",
     "{% set x = @ %}{% import 'prints' as y with context %}{{ y | list | join }}{{ y | wordwrap(3) }}",
