@@ -372,6 +372,14 @@ master: {m.said: $said}"
     says ''
 }
 
+@test "H-VALUES: a value of the mine that is nested deep does not keep a minion from its pillar" {
+    mines "$(python3 -c 'print("{\"k\":" * 150 + "1" + "}" * 150)')"
+    says '{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}'
+    run salt m1 pillar.get secret pillarenv=base
+    grep -q pillar-of-m1 <<<"$output"
+    says ''
+}
+
 @test "H-VALUES: what another minion said is no template in contents, wherever they come from" {
     mines "\"{{ salt['cmd.run']('$(HARM)') }}\""
     says '{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}'
@@ -399,9 +407,10 @@ master: {m.said: $said}"
 schedule: {j: {function: state.apply, args: [it], seconds: 1, kwargs: {pillar: {v: {{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}}}}}'
     salt m1 saltutil.refresh_pillar wait=True >/dev/null
     until_log "$FLEET/log/m1" 'job [0-9]*: state.apply from schedule'
-    last_is_refused state.apply
     says ''
     salt m1 saltutil.refresh_pillar wait=True >/dev/null
+    jid=$(sed -n 's/.*job \([0-9]*\): state.apply from schedule.*/\1/p' "$FLEET/log/m1" | head -n 1)
+    until_true 20 eval 'salt-run jobs.lookup_jid '"$jid"' --out=json | grep -q "A value that a peer said"'
 }
 
 # The newest job of this function has been refused at m1.
