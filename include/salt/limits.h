@@ -133,34 +133,36 @@
     30 /* a job without its end is taken up again for so long, a run can be resumed */
 #define LIMIT_RESTORED_BYTES                                                                                 \
     (64 * 1024 * 1024) /* rows of unfinished jobs that a master takes up again: at its start; for users */
-#define LIMIT_JOBS_LISTED       100000 /* jobs in one answer of the store */
-#define LIMIT_LISTEN_TAGS       1000   /* patterns of one listener */
-#define LIMIT_USER_TAGS         64 /* patterns of one local user who is no administrator, over all connections */
-#define LIMIT_EVENT_JOURNAL     1000000 /* events kept in the journal, within LIMIT_JOURNAL_BYTES */
-#define LIMIT_RUNNER_WORKERS    32      /* runners at one time */
-#define LIMIT_RUNNER_REACTIONS  24      /* of them the reactor's begin only while fewer than this run */
-#define LIMIT_RUNNER_QUICK      8       /* places beside them for functions that only read */
-#define LIMIT_RUNNER_NESTED     128     /* the same as the first, with those that runners have begun */
-#define LIMIT_RUNNER_DEPTH      16      /* runners that begin each other in a row */
-#define LIMIT_NOTE_LEN          1024    /* each of a note's three texts */
-#define LIMIT_RUNNER_QUEUE      1000    /* runners that wait for their turn */
-#define LIMIT_REACTOR_WINDOW    604800  /* seconds that a rule of the reactor may look back */
-#define LIMIT_REACTOR_CONDS     64      /* conditions of one rule */
-#define LIMIT_REACTOR_GROUPS    10000   /* groups that one rule remembers */
-#define LIMIT_REACTOR_MEMORY    (16 * 1024 * 1024) /* bytes of JSON that one rule remembers, about */
-#define LIMIT_REACTOR_EVENTS    100                /* events that a held reaction shows */
-#define LIMIT_REACTOR_BYTES     (64 * 1024 * 1024) /* of events that are reacted to at one time */
-#define LIMIT_REACTOR_WORKERS   16                 /* files that render at one time */
-#define LIMIT_REACTOR_KIN       20000 /* jobs begun by reactions whose descent is remembered, twice */
-#define LIMIT_REACTOR_CHAIN     10    /* times that a reaction may be its own descendant */
-#define LIMIT_REACTIONS         1000  /* reactions of one file to one event */
-#define LIMIT_PY_VALUE          (1024UL * 1024 * 1024) /* one value of a template: a text, a list, an integer */
-#define LIMIT_PY_INT_BITS       (8 * 1024 * 1024)      /* one integer of a template */
-#define LIMIT_PY_DEPTH          400    /* nested values and calls of a template, unless its scope says less */
-#define LIMIT_PEER_LOOK         10000  /* containers searched for what a peer said; more count as that */
-#define LIMIT_DEB822_FIELDS     1024   /* fields of one paragraph of dpkg's status or of *.sources */
-#define LIMIT_SLS_DEPTH         1000   /* SLS files that include each other in a row */
-#define LIMIT_SLS_FILES         100000 /* SLS files of one compilation */
+#define LIMIT_JOBS_LISTED      100000 /* jobs in one answer of the store */
+#define LIMIT_LISTEN_TAGS      1000   /* patterns of one listener */
+#define LIMIT_USER_TAGS        64 /* patterns of one local user who is no administrator, over all connections */
+#define LIMIT_EVENT_JOURNAL    1000000 /* events kept in the journal, within LIMIT_JOURNAL_BYTES */
+#define LIMIT_RUNNER_WORKERS   32      /* runners at one time */
+#define LIMIT_RUNNER_REACTIONS 24      /* of them the reactor's begin only while fewer than this run */
+#define LIMIT_RUNNER_QUICK     8       /* places beside them for functions that only read */
+#define LIMIT_RUNNER_NESTED    128     /* the same as the first, with those that runners have begun */
+#define LIMIT_RUNNER_DEPTH     16      /* runners that begin each other in a row */
+#define LIMIT_NOTE_LEN         1024    /* each of a note's three texts */
+#define LIMIT_RUNNER_QUEUE     1000    /* runners that wait for their turn */
+#define LIMIT_REACTOR_WINDOW   604800  /* seconds that a rule of the reactor may look back */
+#define LIMIT_REACTOR_CONDS    64      /* conditions of one rule */
+#define LIMIT_REACTOR_GROUPS   10000   /* groups that one rule remembers */
+#define LIMIT_REACTOR_MEMORY   (16 * 1024 * 1024) /* bytes of JSON that one rule remembers, about */
+#define LIMIT_REACTOR_EVENTS   100                /* events that a held reaction shows */
+#define LIMIT_REACTOR_BYTES    (64 * 1024 * 1024) /* of events that are reacted to at one time */
+#define LIMIT_REACTOR_WORKERS  16                 /* files that render at one time */
+#define LIMIT_REACTOR_KIN      20000 /* jobs begun by reactions whose descent is remembered, twice */
+#define LIMIT_REACTOR_CHAIN    10    /* times that a reaction may be its own descendant */
+#define LIMIT_REACTIONS        1000  /* reactions of one file to one event */
+#define LIMIT_PY_VALUE         (1024UL * 1024 * 1024) /* one value of a template: a text, a list, an integer */
+#define LIMIT_PY_INT_BITS      (8 * 1024 * 1024)      /* one integer of a template */
+#define LIMIT_PY_DEPTH         400 /* nested values and calls of a template, unless its scope says less */
+#define LIMIT_PEER_WIRE                                                                                      \
+    1000000 /* containers of a value that a message says of as a whole that peers said it */
+#define LIMIT_PEER_LOOK         10000   /* containers searched for what a peer said; more count as that */
+#define LIMIT_DEB822_FIELDS     1024    /* fields of one paragraph of dpkg's status or of *.sources */
+#define LIMIT_SLS_DEPTH         1000    /* SLS files that include each other in a row */
+#define LIMIT_SLS_FILES         100000  /* SLS files of one compilation */
 #define LIMIT_REQUISITES        2000000 /* targets of require_in, use and the like in one compilation */
 #define LIMIT_REQUISITE_REPEATS 500   /* targets of one such list that are told again for each further one */
 #define LIMIT_SUGGESTIONS       50    /* errors of one compilation that come with a suggestion */

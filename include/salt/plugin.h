@@ -64,6 +64,7 @@ enum {
     FN_PEER = 1 << 6,        /* returns what other minions said: py_peer.h */
     FN_PEER_GRAINS = 1 << 7, /* returns what is in grains, which may be another machine's */
     FN_PEER_PILLAR = 1 << 8, /* makes JSON of the pillar, some of which others may have said */
+    FN_PEER_FILES = 1 << 9,  /* makes JSON or text of a template, in which others' words may be printed */
     FN_SECRET = 1 << 5       /* runner or wheel: the return is for who asks, and in no event and in no job */
 };
 

@@ -7,6 +7,7 @@
 #include "common/base/str.h"
 #include "common/crypto/keys.h"
 #include "common/py/py_json.h"
+#include "common/py/py_peer.h"
 #include "common/py/py_wire.h"
 #include "common/schedule/schedule.h"
 #include "common/schedule/schedule_file.h"
@@ -19,6 +20,7 @@ struct mschedule {
     schedule_t *engine;
     json_t *own;    /* the option, and what was changed since */
     json_t *pillar; /* the pillar's part; NULL: none */
+    bool said;      /* another minion said some of that: its words may be among the arguments of a job */
     json_t *whens;  /* the pillar's or the grains' names for moments; NULL: none */
     bool begun;     /* scheduler_before_connect */
 };
@@ -65,13 +67,12 @@ s_tell(void *cookie, int rc, const char *why)
 
 /* NEW: the part of the pillar in memory under a key; NULL: none. */
 static json_t *
-s_of_pillar(const mschedule_t *self, const char *key)
+s_of_pillar(const mschedule_t *self, const char *key, bool *ret_said)
 {
     json_t *wire = value_get(mpillar_known(self->owner->pillar), key);
-    py_t *value = wire ? py_from_wire(wire) : NULL;
-    json_t *v = value ? py_to_json(value) : NULL;
-    py_unref(value);
-    return v;
+    AUTO(py) value = wire ? py_from_wire(wire) : NULL;
+    *ret_said = value && py_holds_peer(value);
+    return value ? py_to_json(value) : NULL;
 }
 
 static void
@@ -79,8 +80,9 @@ s_take_pillar(mschedule_t *self)
 {
     json_decref(self->pillar);
     json_decref(self->whens);
-    self->pillar = s_of_pillar(self, "schedule");
-    self->whens = s_of_pillar(self, "whens");
+    bool moments_said;
+    self->pillar = s_of_pillar(self, "schedule", &self->said);
+    self->whens = s_of_pillar(self, "whens", &moments_said);
     if (!self->whens)
         self->whens = json_incref(value_get(self->owner->grains, "whens"));
     if (self->pillar && !json_is_object(self->pillar))
@@ -158,6 +160,8 @@ s_run(mschedule_t *self, const json_t *row)
                                  value_get(row, "fun"), "arg", arg, "schedule", value_get(row, "name"),
                                  "user", "schedule", "metadata", s_metadata(item), "own",
                                  back && !value_truthy(back));
+    if (self->said && value_get(self->pillar, value_str(row, "name", "")))
+        json_object_set_new(job, "peer", json_true());
     log_info("schedule: job %s: %s with jid %s", value_str(row, "name", ""), value_str(row, "fun", ""), jid);
     jobserver_job(self->owner, job, -1);
 }

@@ -179,15 +179,35 @@ pillar_again() { printf 'whose: {{ opts.id }}\nsecret: pillar-of-{{ opts.id }}\n
     pillar_again
 }
 
+# The turned minion has this in its mine, as x.
+mines() { evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":false,\"data\":{\"x\":$1}}" expect '"n":9'; }
+
 @test "H-VALUES: a value does not become a slot of a state, in quotes neither: master and minion" {
-    printf 'go:\n  runner.state.orchestrate:\n    - args:\n      - mods: orch.it\n      - pillar: {{ {"v": data.data.v} | json }}\n' | reaction
-    printf "say:\n  test.configurable_test_state:\n    - changes: False\n    - result: True\n    - comment: {{ pillar.v | json }}\n" >"$FLEET/srv/orch/it.sls"
-    fires "\"__slot__:salt:cmd.run('$(HARM)')\""
-    is_refused 'a slot'
+    printf 'say:\n  test.configurable_test_state:\n    - changes: False\n    - result: True\n    - comment: {{ salt["mine.get"]("evil","x").evil | json }}\n' >"$FLEET/srv/orch/it.sls"
+    mines "\"__slot__:salt:cmd.run('$(HARM)')\""
+    run salt-run state.orchestrate orch.it
+    grep -q 'a slot, which calls a function' <<<"$output"
     evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":false,\"data\":{\"x\":\"__slot__:salt:cmd.run('$(HARM)')\"}}" expect '"n":9'
     printf 'say:\n  test.configurable_test_state:\n    - changes: False\n    - result: True\n    - comment: {{ salt["mine.get"]("evil","x").evil | json }}\n' >"$FLEET/srv/slot.sls"
     run salt m1 state.apply slot
     grep -q 'a slot, which calls a function' <<<"$output"
+}
+
+@test "H-VALUES: a value does not become a slot or a template of the one state that a reaction applies" {
+    local says='comment: {{ data.data.v | json }}' of='changes: False' ok='result: True'
+    for body in "local.state.single:\n    - tgt: m1\n    - args:\n      - fun: test.configurable_test_state\n      - name: x\n      - $of\n      - $ok\n      - $says" \
+        "local.state.low:\n    - tgt: m1\n    - args:\n      - data: {state: test, fun: configurable_test_state, name: x, $of, $ok, $says}" \
+        "local.state.high:\n    - tgt: m1\n    - args:\n      - data: {x: {test: [configurable_test_state, {$of}, {$ok}, {$says}]}}" \
+        "runner.state.orchestrate_single:\n    - args:\n      - fun: test.configurable_test_state\n      - name: x\n      - $of\n      - $ok\n      - $says" \
+        "runner.state.orchestrate_high:\n    - args:\n      - data: {x: {test.configurable_test_state: [{$of}, {$ok}, {$says}]}}"; do
+        before=$(journal | grep -o 'a slot, which' | wc -l)
+        printf 'x:\n  %b\n' "$body" | reaction
+        fires "\"__slot__:salt:cmd.run('$(HARM)')\""
+        until_true 10 eval '[ "$(journal | grep -o "a slot, which" | wc -l)" -gt "$before" ]'
+    done
+    printf 'x:\n  local.state.single:\n    - tgt: m1\n    - args:\n      - fun: file.managed\n      - name: %s\n      - template: jinja\n      - contents: {{ data.data.v | json }}\n' "$FLEET/out" | reaction
+    fires "\"{{ salt['cmd.run']('$(HARM)') }}\""
+    is_refused 'becomes a template, which a state renders'
 }
 
 @test "H-VALUES: environments that a minion asks for, and functions that make JSON of what it said, keep marks" {
@@ -200,6 +220,19 @@ pillar_again() { printf 'whose: {{ opts.id }}\nsecret: pillar-of-{{ opts.id }}\n
         not grep -q of-db1 <<<"$output"
     done
     is_refused 'base\\ninclude: [secrets.db1]'
+    pillar_again
+}
+
+@test "H-VALUES: a file of data that prints a grain is the minion's word when it is imported" {
+    for kind in yaml json; do
+        echo '{"v": {{ grains.v | json }}}' >"$FLEET/pillar/data.$kind"
+        printf '{%% import_%s "data.%s" as d with context %%}\nk: {{ d.v }}\n' $kind $kind | pillar_one
+        run pillar_with '"v":"a\ninclude: [secrets.db1]"'
+        grep -q '"m":"pillar"' <<<"$output"
+        not grep -q of-db1 <<<"$output"
+        run pillar_with '"v":"plain"'
+        grep -q '"k":"plain"' <<<"$output"
+    done
     pillar_again
 }
 
@@ -312,6 +345,72 @@ refused_at_m1() { grep -q 'A value that a peer said is not only a value here' <<
     run salt m1 state.apply it pillar='{"said": "x\n    - warnings: [an operator]"}'
     grep -q 'an operator' <<<"$output"
     says ''
+}
+
+@test "H-VALUES: what another minion said stays marked in what a state or a template hands on: a pillar, contents, JSON" {
+    local harms="\"a\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\""
+    prints '{{ pillar.v }}'
+    mv "$FLEET/srv/it.sls" "$FLEET/srv/inner.sls"
+    printf 'other:\n  test.nop:\n    - name: {{ pillar.said | json }}\n' >"$FLEET/srv/other.sls"
+    mines "$harms"
+    said='{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}'
+    says "$said
+master: {m.said: $said}"
+    for body in 'module.run:\n    - state.apply:\n      - mods: inner\n      - pillar: {v: {{ pillar.said | json }}}' \
+        'module.run:\n    - name: state.sls\n    - mods: inner\n    - kwargs: {pillar: {v: {{ pillar.said | json }}}}' \
+        'test.nop:\n    - name: {{ salt["state.apply"]("inner", pillar={"v": pillar.said}) | string | json }}'; do
+        printf 'say:\n  %b\n' "$body" >"$FLEET/srv/it.sls"
+        run salt m1 state.apply it pillarenv=base
+        refused_at_m1
+    done
+    for value in 'salt["pillar.items"](pillar={"v": pillar.said}).v' 'salt["file.apply_template_on_contents"]("{{ pillar.said }}", "jinja", {}, {}, "base")' \
+        'salt["state.show_low_sls"]("other")[0].name' 'salt["state.show_sls"]("other").other.test[0].name' 'salt["config.dot_vals"]("m")["m.said"]'; do
+        prints "{{ $value }}"
+        run salt m1 state.apply it pillarenv=base
+        refused_at_m1
+    done
+    says ''
+}
+
+@test "H-VALUES: a value of the mine that is nested deep does not keep a minion from its pillar" {
+    mines "$(python3 -c 'print("{\"k\":" * 150 + "1" + "}" * 150)')"
+    says '{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}'
+    run salt m1 pillar.get secret pillarenv=base
+    grep -q pillar-of-m1 <<<"$output"
+    says ''
+}
+
+@test "H-VALUES: what another minion said is no template in contents, wherever they come from" {
+    mines "\"{{ salt['cmd.run']('$(HARM)') }}\""
+    says '{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}'
+    printf "say:\n  file.managed:\n    - name: $FLEET/out\n    - template: jinja\n    - contents_pillar: said\n" >"$FLEET/srv/it.sls"
+    run salt m1 state.apply it pillarenv=base
+    refused_at_m1
+    printf "as:\n  file.managed:\n    - name: $FLEET/out2\n    - contents: a\n    - template: jinja\n" >"$FLEET/srv/as.sls"
+    printf "include: [as]\nsay:\n  file.managed:\n    - name: $FLEET/out\n    - contents: {{ pillar.said | json }}\n    - use:\n      - file: as\n" >"$FLEET/srv/it.sls"
+    run salt m1 state.apply it pillarenv=base
+    refused_at_m1
+    # A value without a tag is written as it is, and what the machine or an operator said is rendered.
+    mines '"a certificate\nof two lines"'
+    run salt m1 state.apply it pillarenv=base
+    [ "$(cat "$FLEET/out")" = $'a certificate\nof two lines' ]
+    says '"{{ "{{ grains.id }}" }}"'
+    run salt m1 state.apply it pillarenv=base
+    [ "$(cat "$FLEET/out")" = m1 ]
+    says ''
+}
+
+@test "H-VALUES: what another minion said stays marked in the jobs of a pillar's schedule" {
+    prints '{{ pillar.v }}'
+    mines "\"a\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\""
+    says '1
+schedule: {j: {function: state.apply, args: [it], seconds: 1, kwargs: {pillar: {v: {{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}}}}}'
+    salt m1 saltutil.refresh_pillar wait=True >/dev/null
+    until_log "$FLEET/log/m1" 'job [0-9]*: state.apply from schedule'
+    says ''
+    salt m1 saltutil.refresh_pillar wait=True >/dev/null
+    jid=$(sed -n 's/.*job \([0-9]*\): state.apply from schedule.*/\1/p' "$FLEET/log/m1" | head -n 1)
+    until_true 20 eval 'salt-run jobs.lookup_jid '"$jid"' --out=json | grep -q "A value that a peer said"'
 }
 
 # The newest job of this function has been refused at m1.

@@ -270,7 +270,7 @@ load_yaml(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     if (v == NULL && py_raised() == NULL)
         raise_yaml(ctx, a[0], &problem, s, len);
     yproblem_free(&problem);
-    return v;
+    return py_peer_like(v, &text, 1); /* an imported file is no text, and its own has the marks */
 }
 
 static py_t *
@@ -283,7 +283,7 @@ load_json(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
         return NULL;
     py_t *v = s != NULL ? py_json_loads(s, len) : NULL;
     if (v != NULL)
-        return v;
+        return py_peer_like(v, &text, 1);
     py_clear();
     AUTO(py) shown = py_tostr(text);
     return shown != NULL

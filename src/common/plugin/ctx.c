@@ -192,6 +192,12 @@ call_is_peer(const call_ctx_t *ctx)
 }
 
 void
+call_set_peer_args(call_ctx_t *ctx)
+{
+    ctx->env.peer_args = true;
+}
+
+void
 call_refused(call_ctx_t *ctx, json_t *what)
 {
     if (ctx->env.refused != NULL)

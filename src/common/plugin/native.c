@@ -130,11 +130,23 @@ json_of_args(const py_args_t *args, json_t *kwargs)
     return list;
 }
 
+static bool
+hold_peer(const py_args_t *args)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < args->n; i++)
+        found = found || py_holds_peer(args->v[i]);
+    for (size_t i = 0; i < args->nkw; i++)
+        found = found || py_holds_peer(args->kwv[i]);
+    return found;
+}
+
 /* What a function returns is marked where others said it. TAKES, may be NULL; NEW. */
 static py_t *
 said(call_ctx_t *ctx, const func_t *f, py_t *value)
 {
-    bool other = (f->flags & FN_PEER) != 0 ||
+    bool other = (f->flags & FN_PEER) != 0 || ((f->flags & FN_PEER_FILES) != 0 && py_state.peers) ||
                  ((f->flags & FN_PEER_PILLAR) != 0 && py_holds_peer(ctx_native_pillar(ctx)));
     bool own = ctx->env.peer && (f->flags & FN_PEER_GRAINS) != 0;
 
@@ -158,7 +170,11 @@ ctx_call_native(call_ctx_t *ctx, const char *fun, const py_args_t *args, fail_t 
     json_auto_t *value = NULL;
     if (py_raised() != NULL)
         return NULL;
-    if (ctx_call(ctx, fun, list, kwargs, &value, err) < 0)
+    bool before = ctx->env.peer_args;
+    ctx->env.peer_args = before || hold_peer(args); /* JSON has no marks */
+    int rc = ctx_call(ctx, fun, list, kwargs, &value, err);
+    ctx->env.peer_args = before;
+    if (rc < 0)
         return NULL;
     return said(ctx, f, py_from_json(value));
 }

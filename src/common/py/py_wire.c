@@ -9,6 +9,7 @@
 #include "common/py/py_json.h"
 #include "common/py/py_obj.h"
 #include "common/py/py_peer.h"
+#include "salt/limits.h"
 #include "salt/value.h"
 
 #define TAG "$py"
@@ -151,9 +152,78 @@ wire_of_container(py_t *v)
     return is_plain(v, false) ? wire_of_plain(v, py_to_wire) : wire_of_pairs(v, py_to_wire);
 }
 
+/* A look at what a value holds, which may hold itself. */
+typedef struct look {
+    size_t texts, left; /* found so far; values that may still be looked at */
+    int depth;
+} look_t;
+
+static bool is_said(look_t *l, const py_t *v);
+
+static bool
+text_is_said(look_t *l, const py_t *text)
+{
+    spans_auto_t spans = SPANS_INIT;
+
+    if (PY_LEN(text) == 0)
+        return true;
+    l->texts++;
+    foreign_spans(text, &spans);
+    return spans.n == 1 && spans.v[0].from == 0 && spans.v[0].to == PY_LEN(text) && spans.v[0].flags == 0;
+}
+
+static bool
+members_are_said(look_t *l, const py_t *v)
+{
+    py_t *key, *value;
+    bool all = true;
+
+    for (size_t i = 0; all && py_is(v, PY_LIST) && i < py_seq_len(v); i++)
+        all = is_said(l, py_seq_at(v, i));
+    for (size_t i = 0; all && py_is(v, PY_DICT) && py_dict_next(v, &i, &key, &value);)
+        all = is_said(l, key) && is_said(l, value);
+    return all;
+}
+
+/* Whether other machines said all texts in `v` from end to end. */
+static bool
+is_said(look_t *l, const py_t *v)
+{
+    if (py_is(v, PY_STR))
+        return text_is_said(l, v);
+    if (!py_is(v, PY_LIST) && !py_is(v, PY_DICT))
+        return py_wire_plain(v);
+    if (l->left == 0 || l->depth == LIMIT_PY_DEPTH)
+        return false;
+    l->left--;
+    l->depth++;
+    bool all = members_are_said(l, v);
+    l->depth--;
+    return all;
+}
+
+static bool
+is_all_said(const py_t *v)
+{
+    look_t l = { .left = LIMIT_PEER_WIRE };
+
+    return (py_is(v, PY_LIST) || py_is(v, PY_DICT)) && is_said(&l, v) && l.texts > 0;
+}
+
+/* One tag for all of it: with one for each of its keys it would be nested too deep for a message. */
+static json_t *
+wire_of_all_said(py_t *v)
+{
+    json_t *inside = wire_of_container(v);
+
+    return inside != NULL ? tagged("peer", json_pack("[o]", inside)) : NULL;
+}
+
 static json_t *
 marked_container(py_t *v)
 {
+    if (is_all_said(v))
+        return wire_of_all_said(v);
     if (!py_is(v, PY_DICT))
         return wire_of_items(v, to_wire_marked);
     return is_plain(v, true) ? wire_of_plain(v, to_wire_marked) : wire_of_pairs(v, to_wire_marked);
@@ -319,7 +389,7 @@ from_bytes(py_t *text)
     return bytes != NULL ? py_bytes(bytes, len) : NULL;
 }
 
-/* [text, from, to, flags, ...]: without places, a peer said all of it. */
+/* [text, from, to, flags, ...]: without places, a peer said all of it, which may be a list or dict then. */
 static py_t *
 from_peer(py_t *content)
 {
@@ -327,6 +397,8 @@ from_peer(py_t *content)
     spans_auto_t spans = SPANS_INIT;
     int64_t from, to, flags;
 
+    if (text != NULL && py_seq_len(content) == 1 && (py_is(text, PY_LIST) || py_is(text, PY_DICT)))
+        return py_peer(py_ref(text), 0);
     if (text == NULL || (!py_is(text, PY_STR) && !py_is(text, PY_BYTES)) || py_seq_len(content) % 3 != 1)
         return NULL;
     for (size_t i = 1; i < py_seq_len(content); i += 3) {

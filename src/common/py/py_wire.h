@@ -5,6 +5,7 @@
  *   {"$py": ["dict", [[key, value], ...]]}   other keys, a key with NUL, or the key "$py" itself
  *   {"$py": ["int", "digits"]}  {"$py": ["float", "inf" | "-inf" | "nan"]}  {"$py": ["bytes", "base64"]}
  *   {"$py": ["peer", [text or bytes, from, to, flags, ...]]}   what peers said of it (py_peer.h); no places: all of it
+ *   {"$py": ["peer", [list or dict]]}   peers said all texts and keys in it
  *   {"$py": ["tuple", [...]]}  {"$py": ["set", [...]]}  {"$py": ["frozenset", [...]]}
  * An OrderedDict is a dict, Markup is text, what is undefined is None; functions and objects are their str().
  *

@@ -172,6 +172,7 @@ has_call(const py_t *v, bool templates, int *left)
 
 typedef struct words {
     run_t *run;
+    bool named;     /* it is an SLS file, whose words include and so on are; a reactor's file has none */
     bool templates; /* the file has a key `template`, for texts that states render */
     fail_t *err;
     int rc;
@@ -181,7 +182,7 @@ static void
 look_at_word(void *cookie, const yaml_span_place_t *place)
 {
     words_t *w = cookie;
-    const char *what = place->key && place->depth == 0 && is_top_word(place->text)
+    const char *what = place->key && place->depth == 0 && w->named && is_top_word(place->text)
                            ? "a word of the file's own"
                        : place->key ? NULL
                                     : calls(place->text, w->templates);
@@ -197,13 +198,12 @@ int
 run_check_words(run_t *run, py_t *data, fail_t *err)
 {
     bool templates = memmem(buf_str(&run->text), run->text.len, "template", strlen("template")) != NULL;
-    words_t w = { .run = run, .templates = templates, .err = err };
+    bool named = !str_empty(run->source->sls);
+    words_t w = { .run = run, .named = named, .templates = templates, .err = err };
     int left = LIMIT_PEER_LOOK;
     breakout_t b;
 
-    /* Files without a name, such as the reactor's, have no such words. */
-    if (run->peer.n == 0 || str_empty(run->source->sls) ||
-        (!has_top_word(data) && !has_call(data, templates, &left)))
+    if (run->peer.n == 0 || (!(named && has_top_word(data)) && !has_call(data, templates, &left)))
         return 0;
     bool read = yaml_spans_walk(buf_str(&run->text), run->text.len, &run->peer, look_at_word, &w);
     if (w.rc < 0 || read)

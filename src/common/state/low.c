@@ -1,6 +1,7 @@
 /* low.c - high data to low chunks: Salt's compile_high_data(). */
 #include "common/plugin/call.h"
 #include "common/py/py_json.h"
+#include "common/py/py_peer.h"
 #include "common/py/py_wire.h"
 #include "common/state/high.h"
 
@@ -35,11 +36,11 @@ to_json(low_t *self, py_t *v)
     return json;
 }
 
-/* Beside the chunk's own value, which JSON can't say in full. */
+/* Beside the chunk's own value, which JSON can't say in full: it has no tuples, and no marks of what peers said. */
 static void
 keep_native(low_t *self, json_t *chunk, const char *name, py_t *value)
 {
-    json_t *wire = py_to_wire(value), *natives = json_object_get(chunk, CHUNK_NATIVES);
+    json_t *wire = py_to_wire_peer(value), *natives = json_object_get(chunk, CHUNK_NATIVES);
 
     if (wire == NULL) {
         say_raised(self);
@@ -59,7 +60,8 @@ set_key(low_t *self, json_t *chunk, py_t *key, py_t *value)
 
     if (natives != NULL)
         json_object_del(natives, name);
-    if (self->env != NULL && self->env->natives && !json_is_null(json) && !py_wire_plain(value))
+    if (self->env != NULL && self->env->natives && !json_is_null(json) &&
+        (!py_wire_plain(value) || py_holds_peer(value)))
         keep_native(self, chunk, name, value);
     json_object_set_new(chunk, name, json);
 }

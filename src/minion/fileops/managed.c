@@ -7,6 +7,8 @@
 #include "common/base/str.h"
 #include "common/files/fileclient.h"
 #include "common/py/py_json.h"
+#include "common/py/py_peer.h"
+#include "common/py/py_traverse.h"
 #include "common/render/render.h"
 #include "salt/state.h"
 #include "minion/fileops/content.h"
@@ -70,6 +72,27 @@ restore_natives(call_ctx_t *ctx, const char *arg, json_t *vars, py_t *context)
     }
 }
 
+/* Whether another minion said some of the contents of the state that runs. */
+static bool
+contents_are_said(call_ctx_t *ctx, const json_t *args)
+{
+    json_t *keys = value_get(args, "contents_pillar"), *one;
+    json_auto_t *list = json_is_array(keys) ? json_incref(keys) : json_pack("[O*]", keys);
+    const char *delimiter = value_str(args, "contents_delimiter", ":");
+    AUTO(py) given = ctx_native_arg(ctx, "contents");
+    bool said = given != NULL && py_holds_peer(given);
+    size_t i;
+
+    json_array_foreach (list, i, one) {
+        AUTO_FREE char *path = value_pystr(one);
+        AUTO(py) key = py_strz(path);
+        AUTO(py) found = py_traverse(ctx_native_pillar(ctx), key, delimiter);
+        said = said || (found != NULL && py_holds_peer(found));
+        py_clear();
+    }
+    return said;
+}
+
 int
 template_render(call_ctx_t *ctx, json_t *args, const char *path, const char *text, size_t len, buf_t *out,
                 fail_t *err)
@@ -87,11 +110,15 @@ template_render(call_ctx_t *ctx, json_t *args, const char *path, const char *tex
     restore_natives(ctx, "defaults", vars, context);
     restore_natives(ctx, "context", vars, context);
     render_t *render = render_new(ctx, ctx_files(ctx));
+    spans_auto_t said = SPANS_INIT;
+    if (text != NULL && len > 0 && contents_are_said(ctx, args))
+        spans_add(&said, 0, len, 0);
     const render_source_t what = { .text = text != NULL ? text : buf_str(&read),
                                    .len = text != NULL ? len : read.len,
                                    .path = path,
                                    .pipeline = value_str(args, "template", "jinja"),
                                    .fixed = true,
+                                   .peer = &said,
                                    .tmplpath = below,
                                    .saltenv = value_str(args, "saltenv", "base"),
                                    .context = context };

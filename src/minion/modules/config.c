@@ -369,7 +369,7 @@ static const arg_t uri_args[] = {
 static const func_t funcs[] = {
     { "backup_mode", config_backup_mode, backup_args, FN_READONLY,
       "Return how files are backed up before they change." CLI_EXAMPLE("salt '*' config.backup_mode") },
-    { "dot_vals", config_dot_vals, dot_args, FN_READONLY | FN_PEER_GRAINS,
+    { "dot_vals", config_dot_vals, dot_args, FN_READONLY | FN_PEER_GRAINS | FN_PEER_PILLAR,
       "Return the settings whose names begin with this word and a dot." CLI_EXAMPLE(
           "salt '*' config.dot_vals host") },
     { "get", NATIVE(config_get), get_args, FN_READONLY | FN_NATIVE | FN_PEER_GRAINS,

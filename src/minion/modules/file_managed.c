@@ -81,7 +81,8 @@ static const arg_t check_file_meta_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "apply_template_on_contents", file_apply_template_on_contents, apply_template_args, FN_READONLY,
+    { "apply_template_on_contents", file_apply_template_on_contents, apply_template_args,
+      FN_READONLY | FN_PEER_FILES,
       "Render a text as a template." CLI_EXAMPLE(
           "salt '*' file.apply_template_on_contents contents='This is a {{ template }} string.' "
           "template=jinja "

@@ -99,7 +99,7 @@ add_override(call_ctx_t *ctx, const py_t *kwargs, json_t *ask, fail_t *err)
         py_unref(override);
         override = clear;
     }
-    json_t *wire = py_to_wire(override);
+    json_t *wire = py_to_wire_peer(override);
     if (wire == NULL)
         return fail_set(err, -EINVAL, "the pillar override can't be sent");
     json_object_set_new(ask, "pillar", wire);

@@ -80,6 +80,7 @@ saltutil_cmd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
     json_object_set_new(request, "arg",
                         argument_list(value_get(args, "arg"), value_get(args, "kwarg"), NULL));
+    json_object_set_new(request, "peer", json_true()); /* as for a runner */
     int rc = ask_master(ctx, &request, &answer, err);
     if (rc == 0)
         *ret_value = local_client_shape(answer);

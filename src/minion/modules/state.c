@@ -6,7 +6,9 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/plugin/call.h"
 #include "common/py/py_json.h"
+#include "common/py/py_peer.h"
 #include "minion/modlib/eventwatch.h"
 #include "minion/modlib/statejob.h"
 #include "minion/modlib/stateopts.h"
@@ -106,6 +108,9 @@ run_high(job_t *self, py_t *high, const char *only_id, json_t **ret_value)
 
     if (json_array_size(self->errors) > 0)
         return give_errors(self, ret_value);
+    /* What a state hands on is JSON: all of it counts as another minion's words from here on. */
+    if (py_holds_peer(high))
+        call_set_peer_args(self->ctx);
     json_t *running = statejob_run(self->ctx, chunks, self->opts.ask, only_id,
                                    value_truthy(value_get(self->kwargs, "mock")));
     ctx_set_retcode(self->ctx, state_succeeded(running, chunks) ? 0 : STATE_FAILURE);
@@ -634,7 +639,7 @@ static const arg_t running_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "apply", state_apply, apply_args, FN_RAW_KWARGS,
+    { "apply", state_apply, apply_args, FN_RAW_KWARGS | FN_PEER_FILES,
       "Apply SLS, or what the top file gives this minion.\n\nmods\n    SLS to apply; with them it is "
       "state.sls, "
       "without state.highstate, whose arguments are allowed too." CLI_EXAMPLE(
@@ -642,38 +647,38 @@ static const func_t funcs[] = {
           "salt '*' state.apply stuff pillar='{\"foo\": \"bar\"}'") },
     { "event", event_watch, watch_args_minion, FN_READONLY,
       WATCH_DOC CLI_EXAMPLE("salt-call --local state.event pretty=True") },
-    { "high", state_high, high_args, FN_RAW_KWARGS,
+    { "high", state_high, high_args, FN_RAW_KWARGS | FN_PEER_FILES,
       "Run high data as it is, mostly to test states." CLI_EXAMPLE(
           "salt '*' state.high '{\"vim\": {\"pkg\": [\"installed\"]}}'") },
-    { "highstate", state_highstate, highstate_args, FN_RAW_KWARGS,
+    { "highstate", state_highstate, highstate_args, FN_RAW_KWARGS | FN_PEER_FILES,
       "Apply what the top file gives this minion.\n\ntest\n    Only say what would be done.\n\npillar\n    "
       "Values over the pillar's own.\n\nexclude\n    SLS or IDs to leave out.\n\nwhitelist\n    Only these "
       "SLS of the top file." CLI_EXAMPLE(
           "salt '*' state.highstate\n    salt '*' state.highstate whitelist=sls1_to_run,sls2_to_run\n    "
           "salt '*' state.highstate exclude=\"[{'id': 'id_to_exclude'}, {'sls': 'sls_to_exclude'}]\"") },
-    { "low", state_low, low_args, FN_RAW_KWARGS,
+    { "low", state_low, low_args, FN_RAW_KWARGS | FN_PEER_FILES,
       "Run one low chunk, mostly to test states." CLI_EXAMPLE(
           "salt '*' state.low '{\"state\": \"pkg\", \"fun\": \"installed\", \"name\": \"vi\"}'") },
     { "running", state_running, running_args, FN_READONLY,
       "Texts about the state runs that are under way." CLI_EXAMPLE("salt '*' state.running") },
-    { "single", state_single, single_args, FN_RAW_KWARGS,
+    { "single", state_single, single_args, FN_RAW_KWARGS | FN_PEER_FILES,
       "Run one state function." CLI_EXAMPLE("salt '*' state.single pkg.installed name=vim") },
-    { "sls", state_sls, sls_args, FN_RAW_KWARGS,
+    { "sls", state_sls, sls_args, FN_RAW_KWARGS | FN_PEER_FILES,
       "Apply SLS.\n\nmods\n    SLS to apply; `base` is their environment unless `saltenv` says "
       "another.\n\npillar\n    Values over the pillar's own." CLI_EXAMPLE(
           "salt '*' state.sls core,edit.vim saltenv=dev\n    salt '*' state.sls core exclude=edit.*") },
-    { "sls_id", state_sls_id, sls_id_args, FN_RAW_KWARGS,
+    { "sls_id", state_sls_id, sls_id_args, FN_RAW_KWARGS | FN_PEER_FILES,
       "Run one ID of SLS, with what it requires.\n\nid\n    Comes before the SLS." CLI_EXAMPLE(
           "salt '*' state.sls_id my_state my_module\n    salt '*' state.sls_id my_state "
           "my_module,a_common_module") },
-    { "template", state_template, template_args, FN_RAW_KWARGS,
+    { "template", state_template, template_args, FN_RAW_KWARGS | FN_PEER_FILES,
       "Apply an SLS file of this host." CLI_EXAMPLE(
           "salt '*' state.template '<Path to template on the minion>'") },
-    { "template_str", state_template_str, template_args, FN_RAW_KWARGS,
+    { "template_str", state_template_str, template_args, FN_RAW_KWARGS | FN_PEER_FILES,
       "Apply the text of an SLS." CLI_EXAMPLE("salt '*' state.template_str '<Template String>'") },
-    { "test", state_test, any_args, FN_RAW_KWARGS,
+    { "test", state_test, any_args, FN_RAW_KWARGS | FN_PEER_FILES,
       "state.apply with test=True." CLI_EXAMPLE("salt '*' state.test stuff") },
-    { "top", state_top, top_args, FN_RAW_KWARGS,
+    { "top", state_top, top_args, FN_RAW_KWARGS | FN_PEER_FILES,
       "Apply what another top file gives this minion.\n\ntopfn\n    Its path below the roots." CLI_EXAMPLE(
           "salt '*' state.top reverse_top.sls\n    salt '*' state.top prod_top.sls exclude=sls_to_exclude") },
 };

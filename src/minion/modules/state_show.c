@@ -295,27 +295,27 @@ static const func_t funcs[] = {
     { "id_exists", state_id_exists, id_args, FN_READONLY,
       "Whether SLS have states with certain IDs.\n\nids\n    What to look for.\n\nmods\n    "
       "Where." CLI_EXAMPLE("salt '*' state.id_exists app_config,app_service web saltenv=dev") },
-    { "show_highstate", state_show_highstate, show_args, FN_READONLY,
+    { "show_highstate", state_show_highstate, show_args, FN_READONLY | FN_PEER_FILES,
       "The high data of this minion's top file: every SLS rendered and put together, nothing "
       "run." CLI_EXAMPLE("salt '*' state.show_highstate\n    salt '*' state.show_highstate "
                          "pillar='{\"version\": 3}'") },
-    { "show_low_sls", state_show_low_sls, mods_args, FN_READONLY,
+    { "show_low_sls", state_show_low_sls, mods_args, FN_READONLY | FN_PEER_FILES,
       "The low chunks of SLS in their order, before extend and the requisites' _in forms are worked in.\n\n"
       "mods\n    SLS to show; `base` is their environment unless `saltenv` says another." CLI_EXAMPLE(
           "salt '*' state.show_low_sls web\n    salt '*' state.show_low_sls web saltenv=dev") },
-    { "show_lowstate", state_show_lowstate, show_args, FN_READONLY,
+    { "show_lowstate", state_show_lowstate, show_args, FN_READONLY | FN_PEER_FILES,
       "The low chunks that a highstate would run, in their order." CLI_EXAMPLE(
           "salt '*' state.show_lowstate") },
-    { "show_sls", state_show_sls, mods_args, FN_READONLY,
+    { "show_sls", state_show_sls, mods_args, FN_READONLY | FN_PEER_FILES,
       "The high data of SLS, with what they include.\n\nmods\n    SLS to show; `base` is their environment "
       "unless `saltenv` says another." CLI_EXAMPLE("salt '*' state.show_sls core,edit.vim saltenv=dev") },
-    { "show_state_usage", state_show_state_usage, show_args, FN_READONLY,
+    { "show_state_usage", state_show_state_usage, show_args, FN_READONLY | FN_PEER_FILES,
       "Which SLS of each environment the top file gives this minion, and which not." CLI_EXAMPLE(
           "salt '*' state.show_state_usage") },
-    { "show_states", state_show_states, show_args, FN_READONLY,
+    { "show_states", state_show_states, show_args, FN_READONLY | FN_PEER_FILES,
       "The SLS that a highstate would run, in the order of their first state." CLI_EXAMPLE(
           "salt '*' state.show_states") },
-    { "show_top", state_show_top, show_args, FN_READONLY,
+    { "show_top", state_show_top, show_args, FN_READONLY | FN_PEER_FILES,
       "What the top file gives this minion, by environment." CLI_EXAMPLE("salt '*' state.show_top") },
     { "sls_exists", state_sls_exists, mods_args, FN_READONLY,
       "Whether SLS are there and compile.\n\nmods\n    SLS to look for." CLI_EXAMPLE(

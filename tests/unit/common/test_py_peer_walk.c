@@ -123,6 +123,7 @@ load(void *cookie, const char *name, py_t *globals, jinja_known_fn *known, void 
           "{% macro m(x, y='o') %}<{{ x }}{{ caller() if caller else y }}>{% endmacro %}{% set o = 'o' %}" },
         { "prints", "o{{ x is defined and x }}{{ peer.s }}o" },
         { "base", "o{% block one %}o{% endblock %}{% block two %}{{ peer.l }}{% endblock %}o" },
+        { "printed", "{\"o\": {{ x | string | json }}, \"p\": [{{ peer.s | json }}]}" },
         { "data", "{\"o\": [\"{{ own.s }}\"]}" },
     };
 
@@ -892,6 +893,16 @@ static const char *const statements[] = {
     "{% load_json as y %}{\"o\": {{ (@) | json }}}{% endload %}{{ y.o }}{{ y | yaml }}",
     "{% load_text as y %}o {{ @ }}\n o{% endload %}{{ y }}{{ y | indent }}",
     "{% import_json 'data' as y %}{{ y }}{{ (@) ~ y.o[0] }}",
+    "{% set x = @ %}{% import_yaml 'printed' as y with context %}{{ y }}{{ y.o }}{{ y.p }}",
+    "{% set x = @ %}{% import_json 'printed' as y with context %}{{ y }}{{ y.o }}{{ y.p }}",
+    "{% set x = @ %}{% import_text 'printed' as y with context %}{{ y }}{{ y | upper }}{{ y ~ 'o' }}",
+    "{% set x = @ %}{% import 'prints' as y with context %}{{ y }}{{ y ~ 'o' }}{{ y | string | upper }}",
+    "{% set x = @ %}{% import 'prints' as y with context %}{{ y | upper }}{{ y | replace('o', 'a') }}",
+    "{% set x = @ %}{% import 'prints' as y with context %}{{ y | trim }}{{ [y] | join('-') }}{{ 'o%s' % y "
+    "}}",
+    "{% set x = @ %}{% import 'prints' as y with context %}{{ y | json }}{{ y | yaml }}{{ '{}'.format(y) }}",
+    "{% set x = @ %}{% import 'prints' as y with context %}{{ y | md5 }}{{ y | title }}{{ y | escape }}",
+    "{% set x = @ %}{% import 'prints' as y with context %}{{ y | list | join }}{{ y | wordwrap(3) }}",
     "{% import_yaml 'data' as y %}{% do y.update(k=@) %}{{ y | yaml(false) }}",
     "{% import_text 'data' as y %}{{ y }}{{ y.replace('o', (@) | string) }}",
     "{% for k, v in (@).items() %}o{{ k }}: {{ v }}{% endfor %}",

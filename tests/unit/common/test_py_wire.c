@@ -223,12 +223,71 @@ test_marks(void **state)
     assert_true(py_is_peer(found));
 }
 
+static size_t
+depth_of(const json_t *v)
+{
+    size_t most = 0, i;
+    const char *key;
+    json_t *member;
+
+    json_array_foreach (v, i, member) {
+        size_t depth = depth_of(member);
+        most = depth > most ? depth : most;
+    }
+    json_object_foreach ((json_t *) v, key, member) {
+        size_t depth = depth_of(member);
+        most = depth > most ? depth : most;
+    }
+    return json_is_object(v) || json_is_array(v) ? most + 1 : 0;
+}
+
+/* What peers said is nested hardly deeper on its way than it is. */
+static void
+test_marks_of_deep_values(void **state)
+{
+    enum { DEPTH = 150 };
+    AUTO(py) v = py_dict();
+
+    (void) state;
+    py_dict_sets_new(v, "k", py_strz("leaf"));
+    for (int i = 1; i < DEPTH; i++) {
+        py_t *outer = py_dict();
+        py_dict_sets_new(outer, "k", v);
+        v = outer;
+    }
+    v = py_peer(v, 0);
+    AUTO(py) all = py_dict();
+    py_dict_sets(all, "v", v);
+    json_auto_t *wire = py_to_wire_peer(all);
+    assert_in_range(depth_of(wire), DEPTH + 1, DEPTH + 8);
+    AUTO(py) back = py_from_wire(wire);
+    assert_int_equal(py_eq(back, all), 1);
+    py_t *at = py_dict_gets(back, "v"), *key, *value;
+    for (int i = 0; i < DEPTH; i++) {
+        size_t first = 0;
+        assert_true(py_dict_next(at, &first, &key, &value));
+        assert_true(py_is_peer(key));
+        at = value;
+    }
+    assert_true(py_is_peer(at));
+    /* A value that holds itself has an end. */
+    AUTO(py) list = py_list();
+    py_append_new(list, py_str_peer("a", 1));
+    py_append(list, list);
+    assert_null(py_to_wire_peer(list));
+    assert_true(py_raised_is(&py_ValueError));
+    py_clear();
+    AUTO(py) second = py_int(1);
+    assert_int_equal(py_delitem(list, second), 0);
+}
+
 /* A tag that is none stays the dict that it is. */
 static void
 test_odd_marks(void **state)
 {
     static const char *const odd[] = {
         "{\"$py\": [\"peer\", []]}",
+        "{\"$py\": [\"peer\", [[\"a\"], 0, 1, 0]]}",
         "{\"$py\": [\"peer\", [1]]}",
         "{\"$py\": [\"peer\", [\"a\", 0]]}",
         "{\"$py\": [\"peer\", [\"a\", 0, 2, 0]]}",
@@ -246,7 +305,7 @@ test_odd_marks(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(test_marks), cmocka_unit_test(test_odd_marks), cmocka_unit_test(test_limit),
-          cmocka_unit_test(test_round_trip), cmocka_unit_test(test_tuples_as_keys),
-          cmocka_unit_test(test_odd_tags), cmocka_unit_test(test_tags_that_lie_in_each_other),
-          cmocka_unit_test(test_cycle))
+UNIT_MAIN(cmocka_unit_test(test_marks), cmocka_unit_test(test_marks_of_deep_values),
+          cmocka_unit_test(test_odd_marks), cmocka_unit_test(test_limit), cmocka_unit_test(test_round_trip),
+          cmocka_unit_test(test_tuples_as_keys), cmocka_unit_test(test_odd_tags),
+          cmocka_unit_test(test_tags_that_lie_in_each_other), cmocka_unit_test(test_cycle))
