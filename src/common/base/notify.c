@@ -16,14 +16,14 @@ static struct {
     int64_t every_ms, next_ms;
 } self;
 
-static char *
-take(const char *name)
+static void
+take(const char *name, char **slot)
 {
     const char *value = getenv(name);
-    char *copy = str_empty(value) ? NULL : xstrdup(value);
 
+    free(*slot);
+    *slot = str_empty(value) ? NULL : xstrdup(value);
     (void) unsetenv(name);
-    return copy;
 }
 
 static void
@@ -38,9 +38,9 @@ notify_begin(void)
 {
     long long usec = 0, pid = 0;
 
-    self.socket = take("NOTIFY_SOCKET");
-    self.watchdog_usec = take("WATCHDOG_USEC");
-    self.watchdog_pid = take("WATCHDOG_PID");
+    take("NOTIFY_SOCKET", &self.socket);
+    take("WATCHDOG_USEC", &self.watchdog_usec);
+    take("WATCHDOG_PID", &self.watchdog_pid);
     bool ours = self.watchdog_pid == NULL ||
                 (str_to_int(self.watchdog_pid, 1, INT32_MAX, &pid) && pid == getpid());
     if (ours && self.watchdog_usec != NULL && str_to_int(self.watchdog_usec, 1, INT64_MAX, &usec))
