@@ -11,6 +11,7 @@
 #include "common/base/procfs.h"
 #include "common/base/str.h"
 #include "salt/limits.h"
+#include "salt/log.h"
 #include "salt/value.h"
 
 #define RUN ".run"
@@ -138,22 +139,31 @@ s_by_time(const void *a, const void *b)
 }
 
 /* Temporary files of writes that a death cut short (fs_write_quick): .JID.ret.XXXXXX and the like. */
+static bool
+s_is_cut_short(const char *file)
+{
+    const char *name = file + 1;
+    size_t n = strcspn(name, ".");
+    AUTO_FREE char *jid = xstrndup(name, n);
+    bool ours = (clock_is_jid(jid) && str_starts(name + n, RET ".")) || str_eq(jid, SERIES) ||
+                str_eq(jid, ELSEWHERE) || (s_number_ok(jid) && str_starts(name + n, EV "."));
+    return file[0] == '.' && ours && name[n] == '.';
+}
+
 static void
 s_clean(const spool_t *self)
 {
-    DIR *d = opendir(self->dir);
-    struct dirent *e;
-    while (d && (e = readdir(d))) {
-        const char *name = e->d_name + 1;
-        size_t n = strcspn(name, ".");
-        AUTO_FREE char *jid = xstrndup(name, n);
-        bool ours = (clock_is_jid(jid) && str_starts(name + n, RET ".")) || str_eq(jid, SERIES) ||
-                    str_eq(jid, ELSEWHERE) || (s_number_ok(jid) && str_starts(name + n, EV "."));
-        if (e->d_name[0] == '.' && ours && name[n] == '.')
-            (void) unlinkat(dirfd(d), e->d_name, 0);
+    fail_auto_t err = FAIL_INIT;
+    char **names = NULL;
+    int rc = fs_names(self->dir, &names, &err);
+    for (size_t i = 0; names && names[i]; i++) {
+        AUTO_FREE char *path = fs_join(self->dir, names[i]);
+        if (s_is_cut_short(names[i]) && unlink(path) != 0 && errno != ENOENT)
+            rc = fs_fail(&err, -errno, "remove", path);
     }
-    if (d)
-        (void) closedir(d);
+    if (rc < 0)
+        log_warning("spool: files of writes that were cut short stay: %s", fail_text(&err));
+    strv_free(names);
 }
 
 /* NEW array of what waits, oldest first; the newest one's time is the last that was given. */
