@@ -256,7 +256,10 @@ spool_part(spool_t *self, const json_t *job, pid_t pid, fail_t *err)
 {
     procfs_proc_t proc;
     const char *jid = value_str(job, "jid", "");
-    if (!clock_is_jid(jid) || !procfs_proc(pid, &proc))
+    int found = clock_is_jid(jid) ? procfs_proc(pid, &proc, err) : 0;
+    if (found < 0)
+        return found;
+    if (found == 0)
         return fail_set(err, -ESRCH, "job %s: there is no process %d", jid, (int) pid);
     AUTO_FREE char *path = s_path(self, jid, RUN);
     json_auto_t *mark = json_copy((json_t *) job);
@@ -403,14 +406,15 @@ s_is_empty(const char *path)
     return stat(path, &st) == 0 && st.st_size == 0;
 }
 
-/* Whether the process that went on is still there: that one, and not another of its number. */
+/* Whether the process that went on may still be there: that one, and not another of its number. */
 static bool
 s_runs(const json_t *job)
 {
     procfs_proc_t proc;
     json_t *parted = value_get(job, PARTED);
-    return parted && procfs_proc((pid_t) value_int(parted, "pid", 0), &proc) && proc.state != 'Z' &&
-           (json_int_t) proc.start == value_int(parted, "start", -1);
+    int found = parted ? procfs_proc((pid_t) value_int(parted, "pid", 0), &proc, NULL) : 0;
+    return found < 0 || (found > 0 && proc.state != 'Z' &&
+                         (json_int_t) proc.start == value_int(parted, "start", -1));
 }
 
 static bool
