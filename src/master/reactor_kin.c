@@ -199,8 +199,8 @@ kin_add(kin_t *self, store_reader_t *reader, const char *jid, const json_t *jids
                 json_object_set(mine, key, n);
     }
     if (why.code != 0)
-        log_warning("reactor: which reactions led to %s can't be known, so that a loop may be cut later: %s", jid,
-                    fail_text(&why));
+        log_warning("reactor: which reactions led to %s can't be known, so that a loop may be cut later: %s",
+                    jid, fail_text(&why));
     json_object_set_new(mine, part, json_integer(value_int(mine, part, 0) + 1));
     if (map_len(self->young) >= LIMIT_REACTOR_KIN) {
         map_destroy(&self->old);

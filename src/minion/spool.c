@@ -413,8 +413,8 @@ s_runs(const json_t *job)
     procfs_proc_t proc;
     json_t *parted = value_get(job, PARTED);
     int found = parted ? procfs_proc((pid_t) value_int(parted, "pid", 0), &proc, NULL) : 0;
-    return found < 0 || (found > 0 && proc.state != 'Z' &&
-                         (json_int_t) proc.start == value_int(parted, "start", -1));
+    return found < 0 ||
+           (found > 0 && proc.state != 'Z' && (json_int_t) proc.start == value_int(parted, "start", -1));
 }
 
 static bool

@@ -103,7 +103,8 @@ link_target(const char *root, const char *path, char **ret_target, fail_t *err)
     ssize_t n = readlink(full, target, sizeof(target) - 1);
 
     *ret_target = n > 0 ? xstrndup(target, (size_t) n) : NULL;
-    return n >= 0 || errno == EINVAL || fs_is_absence(-errno) ? 0 : fs_fail(err, -errno, "read the link", full);
+    return n >= 0 || errno == EINVAL || fs_is_absence(-errno) ? 0
+                                                              : fs_fail(err, -errno, "read the link", full);
 }
 
 int

@@ -410,8 +410,8 @@ ps_swap_memory(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     /* The kernel counts these in units of 4 kB whatever the page size. */
     json_t *swap = json_pack("{s:I, s:I, s:I, s:f, s:I, s:I}", "total", total, "used", total - free_, "free",
-                           free_, "percent", percent((double) (total - free_), (double) total), "sin",
-                           vmstat("pswpin", err) * 4096, "sout", vmstat("pswpout", err) * 4096);
+                             free_, "percent", percent((double) (total - free_), (double) total), "sin",
+                             vmstat("pswpin", err) * 4096, "sout", vmstat("pswpout", err) * 4096);
     return procfs_answer(swap, ret_value, err);
 }
 

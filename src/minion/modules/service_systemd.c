@@ -476,8 +476,7 @@ sysd_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         rc = is_script_only(root, name, err);
     if (rc < 0)
         return rc;
-    return rc > 0 ? change_links(ctx, name, true, ret_value, err)
-                  : systemctl_do(ctx, &what, ret_value, err);
+    return rc > 0 ? change_links(ctx, name, true, ret_value, err) : systemctl_do(ctx, &what, ret_value, err);
 }
 
 static int

@@ -266,7 +266,8 @@ status_uptime(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (lines[0] == NULL) {
         strv_free(lines);
-        return err->code != 0 ? err->code : fail_kind(err, FAIL_COMMAND, -ENOENT, "File /proc/uptime was not found.");
+        return err->code != 0 ? err->code
+                              : fail_kind(err, FAIL_COMMAND, -ENOENT, "File /proc/uptime was not found.");
     }
     json_int_t seconds = (json_int_t) strtod(lines[0], NULL);
     strv_free(lines);

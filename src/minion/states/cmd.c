@@ -181,8 +181,9 @@ settled(call_t *c, fail_t *err)
     fail_auto_t why = FAIL_INIT;
     int rc = str_empty(cwd) ? 1 : fs_look_dir(cwd, &why);
     if (rc <= 0)
-        state_ret_comment(c->ret, rc < 0 ? json_string(fail_text(&why))
-                                         : value_fmt("Desired working directory \"%s\" is not available", cwd));
+        state_ret_comment(c->ret, rc < 0
+                                      ? json_string(fail_text(&why))
+                                      : value_fmt("Desired working directory \"%s\" is not available", cwd));
     return rc <= 0;
 }
 

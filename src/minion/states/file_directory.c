@@ -104,7 +104,8 @@ differences(const char *path, const wanted_t *want, const char *mode, json_t **r
     struct stat st;
     char have[8];
 
-    bool there = want->follow && stat(path, &st) == 0, passing = want->follow && !there && fs_is_passing(-errno);
+    bool there = want->follow && stat(path, &st) == 0,
+         passing = want->follow && !there && fs_is_passing(-errno);
     there = there || (!passing && lstat(path, &st) == 0); /* a link that leads nowhere */
     if (!there && !fs_is_absence(-errno))
         return fop_oserror(err, errno, path);

@@ -120,5 +120,5 @@ test_no_files(void **state)
     assert_int_equal(gone.code, 0);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_no_files), cmocka_unit_test(test_this_process), cmocka_unit_test(test_pids), cmocka_unit_test(test_kin),
-          cmocka_unit_test(test_mounts), cmocka_unit_test(test_numbers))
+UNIT_MAIN(cmocka_unit_test(test_no_files), cmocka_unit_test(test_this_process), cmocka_unit_test(test_pids),
+          cmocka_unit_test(test_kin), cmocka_unit_test(test_mounts), cmocka_unit_test(test_numbers))

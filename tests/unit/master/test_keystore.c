@@ -593,8 +593,8 @@ test_synced(void **state)
 
 #define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 UNIT_MAIN(cmocka_unit_test(test_names), WITH_STORE(test_folders), WITH_STORE(test_life),
-          WITH_STORE(test_synced), WITH_STORE(test_list), WITH_STORE(test_folder_that_breaks_off), WITH_STORE(test_look_fails),
-          WITH_STORE(test_bad_ids), WITH_STORE(test_unfit), WITH_STORE(test_links),
-          WITH_STORE(test_bad_files), WITH_STORE(test_unreadable), WITH_STORE(test_listed),
-          WITH_STORE(test_listed_modes), WITH_STORE(test_listed_broken), WITH_STORE(test_listed_nowhere),
-          WITH_STORE(test_autosign_files))
+          WITH_STORE(test_synced), WITH_STORE(test_list), WITH_STORE(test_folder_that_breaks_off),
+          WITH_STORE(test_look_fails), WITH_STORE(test_bad_ids), WITH_STORE(test_unfit),
+          WITH_STORE(test_links), WITH_STORE(test_bad_files), WITH_STORE(test_unreadable),
+          WITH_STORE(test_listed), WITH_STORE(test_listed_modes), WITH_STORE(test_listed_broken),
+          WITH_STORE(test_listed_nowhere), WITH_STORE(test_autosign_files))

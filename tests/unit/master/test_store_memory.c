@@ -31,8 +31,9 @@ poor_realloc(void *was, int size)
 const unsigned char *
 sqlite3_column_text(sqlite3_stmt *stmt, int col)
 {
-    const unsigned char *(*real)(sqlite3_stmt *, int) =
-        (const unsigned char *(*) (sqlite3_stmt *, int) ) dlsym(RTLD_NEXT, "sqlite3_column_text");
+    const unsigned char *(*real)(
+        sqlite3_stmt *, int) = (const unsigned char *(*) (sqlite3_stmt *, int) ) dlsym(RTLD_NEXT,
+                                                                                       "sqlite3_column_text");
 
     if (sqlite3_column_type(stmt, col) == SQLITE_NULL || texts_left-- != 0)
         return real(stmt, col);
@@ -115,7 +116,8 @@ ask_each(place_t *p, fail_t *err)
 static void
 test_texts(void **state)
 {
-    static json_t *(*const asks[])(place_t *, fail_t *) = { ask_job, ask_returns, ask_jobs, ask_meta, ask_each };
+    static json_t *(*const asks[])(place_t *, fail_t *) = { ask_job, ask_returns, ask_jobs, ask_meta,
+                                                            ask_each };
     place_t *p = *state;
 
     fill(p);

@@ -78,9 +78,9 @@ test_ionice(void **state)
 static void
 test_no_files(void **state)
 {
-    static const char *const names[] = { "cmdline",      "connections",      "create_time", "environ",
-                                         "io_counters",  "memory_full_info", "memory_info", "memory_maps",
-                                         "num_fds",      "memory_percent",   "open_files",  "threads",
+    static const char *const names[] = { "cmdline",         "connections",      "create_time", "environ",
+                                         "io_counters",     "memory_full_info", "memory_info", "memory_maps",
+                                         "num_fds",         "memory_percent",   "open_files",  "threads",
                                          "num_ctx_switches" };
     procfs_proc_t me;
 
@@ -96,5 +96,5 @@ test_no_files(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(test_no_files), cmocka_unit_test(test_connections), cmocka_unit_test(test_memory_maps),
-          cmocka_unit_test(test_ionice))
+UNIT_MAIN(cmocka_unit_test(test_no_files), cmocka_unit_test(test_connections),
+          cmocka_unit_test(test_memory_maps), cmocka_unit_test(test_ionice))

@@ -275,8 +275,8 @@ test_unreadable_call(void **state)
     assert_int_equal(symlink(scripts, scripts), 0);
     for (size_t i = 0; i < NELEMS(rows); i++) {
         fail_auto_t err = FAIL_INIT;
-        json_auto_t *value =
-            fakes_call(rows[i].plugin, rows[i].fun, rows[i].args, "{\"root\": \"{root}\"}", &err);
+        json_auto_t *value = fakes_call(rows[i].plugin, rows[i].fun, rows[i].args, "{\"root\": \"{root}\"}",
+                                        &err);
         assert_null(value);
         /* A script's path goes on behind the folder's. */
         if (strstr(fail_text(&err), scripts) == NULL || strstr(fail_text(&err), strchr(want, ':')) == NULL)
@@ -535,6 +535,7 @@ test_none(void **state)
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, fakes_end)
-UNIT_MAIN(TEST(test_units), TEST(test_settings), TEST(test_scripts), TEST(test_unreadable), TEST(test_unreadable_call), TEST(test_runlevel), TEST(test_init),
-          TEST(test_names), TEST(test_printed), TEST(test_systemd_acts), TEST(test_systemd_failures),
-          TEST(test_systemd_lists), TEST(test_sysv), TEST(test_none))
+UNIT_MAIN(TEST(test_units), TEST(test_settings), TEST(test_scripts), TEST(test_unreadable),
+          TEST(test_unreadable_call), TEST(test_runlevel), TEST(test_init), TEST(test_names),
+          TEST(test_printed), TEST(test_systemd_acts), TEST(test_systemd_failures), TEST(test_systemd_lists),
+          TEST(test_sysv), TEST(test_none))

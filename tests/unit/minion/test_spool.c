@@ -548,8 +548,8 @@ test_unswept(void **state)
     spool_destroy(&other);
 }
 
-UNIT_MAIN(TEST(test_unswept), TEST(test_life), TEST(test_interrupted), TEST(test_mark_without_function), TEST(test_cut_short),
-          TEST(test_damaged), TEST(test_what_can_not_be_removed_goes_later), TEST(test_unreadable),
-          TEST(test_unreadable_folder), TEST(test_interrupted_unknown), TEST(test_strange_files),
-          TEST(test_jids_are_checked), TEST(test_asker), TEST(test_elsewhere), TEST(test_full_disk),
-          TEST(test_parted))
+UNIT_MAIN(TEST(test_unswept), TEST(test_life), TEST(test_interrupted), TEST(test_mark_without_function),
+          TEST(test_cut_short), TEST(test_damaged), TEST(test_what_can_not_be_removed_goes_later),
+          TEST(test_unreadable), TEST(test_unreadable_folder), TEST(test_interrupted_unknown),
+          TEST(test_strange_files), TEST(test_jids_are_checked), TEST(test_asker), TEST(test_elsewhere),
+          TEST(test_full_disk), TEST(test_parted))
