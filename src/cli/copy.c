@@ -133,6 +133,29 @@ unsendable(const struct stat *st, const char *path, int depth)
     return utf8_valid(path, strlen(path)) ? NULL : "has a name that is no UTF-8";
 }
 
+static int survey(copy_t *self, const char *path, int depth);
+
+static int
+survey_folder(copy_t *self, const char *path, int depth)
+{
+    fail_auto_t err = FAIL_INIT;
+    char **names = NULL;
+    int rc = 0;
+
+    if (fs_names(path, &names, &err) < 0) {
+        show_error(&self->cmd.show, "%s\n", fail_text(&err));
+        return EXIT_MISSING;
+    }
+    if (names[0] == NULL)
+        json_object_set_new(self->folders, path, json_true());
+    for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
+        AUTO_FREE char *below = fs_join(path, names[i]);
+        rc = survey(self, below, depth + 1);
+    }
+    strv_free(names);
+    return rc;
+}
+
 /* Everything at `path`: files with their permissions, empty folders. 0 or the exit code. */
 static int
 survey(copy_t *self, const char *path, int depth)
@@ -152,20 +175,7 @@ survey(copy_t *self, const char *path, int depth)
         json_object_set_new(self->files, path, json_integer(st.st_mode & 07777));
         return 0;
     }
-    struct dirent **names = NULL;
-    int n = scandir(path, &names, NULL, alphasort), rc = n < 0 ? EXIT_MISSING : 0;
-    if (n < 0)
-        show_error(&self->cmd.show, "%s: %s\n", path, strerror(errno));
-    if (n == 2) /* "." and ".." */
-        json_object_set_new(self->folders, path, json_true());
-    for (int i = 0; i < n; i++) {
-        AUTO_FREE char *below = fs_join(path, names[i]->d_name);
-        if (rc == 0 && !str_eq(names[i]->d_name, ".") && !str_eq(names[i]->d_name, ".."))
-            rc = survey(self, below, depth + 1);
-        free(names[i]);
-    }
-    free(names);
-    return rc;
+    return survey_folder(self, path, depth);
 }
 
 static const char *

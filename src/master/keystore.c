@@ -158,14 +158,17 @@ compare(const void *a, const void *b)
     return c != 0 ? c : strcmp(*x, *y);
 }
 
-static bool
+/* 1, 0, or a negative errno while nobody can say. */
+static int
 is_file(int fd, const struct dirent *e)
 {
     struct stat st;
 
     if (e->d_type != DT_UNKNOWN)
         return e->d_type == DT_REG;
-    return fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
+    if (fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return fs_is_absence(-errno) ? 0 : -errno;
+    return S_ISREG(st.st_mode);
 }
 
 /* Names of the files that are ids, or of those that are none. One with a dot at its beginning is no key. */
@@ -183,9 +186,11 @@ names_in(const keystore_t *self, key_state_t state, bool fit, names_t *names, fa
             close(fd);
         return rc;
     }
-    while ((e = fs_next(dir, &rc)) != NULL)
-        if (e->d_name[0] != '.' && conf_id_valid(e->d_name, NULL) == fit && is_file(fd, e))
+    while (rc >= 0 && (e = fs_next(dir, &rc)) != NULL) {
+        rc = e->d_name[0] != '.' && conf_id_valid(e->d_name, NULL) == fit ? is_file(fd, e) : 0;
+        if (rc > 0)
             names_add(names, e->d_name);
+    }
     closedir(dir);
     /* The rest of the keys are not gone because they can't be read. */
     return rc == 0 ? 0 : dir_fail(err, rc, states[state].dir);
@@ -315,18 +320,20 @@ keystore_has(const keystore_t *self, const char *id, key_state_t state)
            (fstatat(self->fds[state], id, &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT);
 }
 
-key_state_t
-keystore_state(const keystore_t *self, const char *id)
+int
+keystore_state(const keystore_t *self, const char *id, key_state_t *ret_state, fail_t *err)
 {
     static const key_state_t order[] = { KEY_ACCEPTED, KEY_REJECTED, KEY_PENDING };
     struct stat st;
 
-    if (!conf_id_valid(id, NULL))
-        return KEY_UNKNOWN;
-    for (size_t i = 0; i < NELEMS(order); i++)
-        if (fstatat(self->fds[order[i]], id, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_size > 0)
-            return order[i];
-    return KEY_UNKNOWN;
+    *ret_state = KEY_UNKNOWN;
+    for (size_t i = 0; i < NELEMS(order) && *ret_state == KEY_UNKNOWN && conf_id_valid(id, NULL); i++) {
+        if (fstatat(self->fds[order[i]], id, &st, AT_SYMLINK_NOFOLLOW) == 0)
+            *ret_state = st.st_size > 0 ? order[i] : KEY_UNKNOWN;
+        else if (errno != ENOENT)
+            return file_fail(self, -errno, "look at", id, order[i], err);
+    }
+    return 0;
 }
 
 /* ---- changes ------------------------------------------------------------------------------------ */

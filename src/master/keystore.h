@@ -54,8 +54,9 @@ bool keystore_get(const keystore_t *self, const char *id, key_state_t state, uin
 char *keystore_pem(const keystore_t *self, const char *id, key_state_t state, fail_t *err);
 /* Whether a file may be there that is the id's in this state, readable or not. */
 bool keystore_has(const keystore_t *self, const char *id, key_state_t state);
-/* First state in which the id has a file, in the order accepted, rejected, pending; KEY_UNKNOWN when none. */
-key_state_t keystore_state(const keystore_t *self, const char *id);
+/* First state in which the id has a file, in the order accepted, rejected, pending; KEY_UNKNOWN when none. Negative with
+ * *err when nobody can say. */
+int keystore_state(const keystore_t *self, const char *id, key_state_t *ret_state, fail_t *err);
 /* Store a key in a state (atomic). */
 int keystore_put(keystore_t *self, const char *id, key_state_t state, const uint8_t key[KEY_BYTES],
                  fail_t *err);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "common/base/str.h"
+#include "salt/log.h"
 #include "salt/value.h"
 
 #define KIN_DEPTH 8 /* notes and parents that are followed: a job of a run of an orchestration */
@@ -146,9 +147,9 @@ s_known(const kin_t *self, const char *jid)
     return counts ? counts : map_get(self->old, jid);
 }
 
-/* {part: how often}, of what the job's note says when nobody remembers it. NEW, or NULL. */
+/* {part: how often}, of what the job's note says when nobody remembers it. NEW, or NULL, with *err when the store can't say. */
 static json_t *
-s_counts(kin_t *self, store_reader_t *reader, const char *jid, int depth)
+s_counts(kin_t *self, store_reader_t *reader, const char *jid, int depth, fail_t *err)
 {
     const json_t *known = s_known(self, jid);
 
@@ -156,45 +157,50 @@ s_counts(kin_t *self, store_reader_t *reader, const char *jid, int depth)
         return json_incref((json_t *) known);
     AUTO_FREE char *parent = s_parent(self->born, jid);
     if (parent || *jid == '#')
-        return parent && depth > 0 ? s_counts(self, reader, parent, depth - 1) : NULL;
-    json_auto_t *row = store_job(reader, jid, NULL);
+        return parent && depth > 0 ? s_counts(self, reader, parent, depth - 1, err) : NULL;
+    json_auto_t *row = store_job(reader, jid, err);
     const json_t *note = value_get(row, "note");
     const char *kind = value_str(note, "kind", "");
     if (str_eq(kind, NOTE_REACT))
         return json_pack("{s:i}", value_str(note, "part", ""), 1);
     return str_eq(kind, NOTE_ORCH) && depth > 0
-               ? s_counts(self, reader, value_str(note, "ref", ""), depth - 1)
+               ? s_counts(self, reader, value_str(note, "ref", ""), depth - 1, err)
                : NULL;
 }
 
 int
-kin_count(kin_t *self, store_reader_t *reader, const json_t *jids, const char *part)
+kin_count(kin_t *self, store_reader_t *reader, const json_t *jids, const char *part, fail_t *err)
 {
+    fail_auto_t why = FAIL_INIT;
     json_int_t most = 0;
     json_t *jid;
     size_t i;
 
     json_array_foreach (jids, i, jid) {
-        json_auto_t *counts = s_counts(self, reader, json_string_value(jid), KIN_DEPTH);
+        json_auto_t *counts = s_counts(self, reader, json_string_value(jid), KIN_DEPTH, &why);
         json_int_t n = value_int(counts, part, 0);
         most = n > most ? n : most;
     }
-    return (int) most;
+    return why.code != 0 ? fail_set(err, why.code, "%s", fail_text(&why)) : (int) most;
 }
 
 void
 kin_add(kin_t *self, store_reader_t *reader, const char *jid, const json_t *jids, const char *part)
 {
     json_t *mine = json_object(), *one, *n;
+    fail_auto_t why = FAIL_INIT;
     const char *key;
     size_t i;
 
     json_array_foreach (jids, i, one) {
-        json_auto_t *counts = s_counts(self, reader, json_string_value(one), KIN_DEPTH);
+        json_auto_t *counts = s_counts(self, reader, json_string_value(one), KIN_DEPTH, &why);
         json_object_foreach (counts, key, n)
             if (json_integer_value(n) > value_int(mine, key, 0))
                 json_object_set(mine, key, n);
     }
+    if (why.code != 0)
+        log_warning("reactor: which reactions led to %s can't be known, so that a loop may be cut later: %s",
+                    jid, fail_text(&why));
     json_object_set_new(mine, part, json_integer(value_int(mine, part, 0) + 1));
     if (map_len(self->young) >= LIMIT_REACTOR_KIN) {
         map_destroy(&self->old);

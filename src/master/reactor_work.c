@@ -279,11 +279,16 @@ s_request(const rloop_t *self, const react_t *r)
     return request;
 }
 
-/* False: it is its own ancestor too often. */
+/* False: it is its own ancestor too often, or nobody can say. */
 static bool
 s_is_no_loop(rloop_t *self, react_t *r)
 {
-    int n = kin_count(self->kin, self->reader, r->task->jids, value_str(r->what, "part", ""));
+    fail_auto_t err = FAIL_INIT;
+    int n = kin_count(self->kin, self->reader, r->task->jids, value_str(r->what, "part", ""), &err);
+    if (n < 0) {
+        s_over(self, r, xasprintf("whether it is a loop can't be known: %s", fail_text(&err)));
+        return false;
+    }
     if (n < LIMIT_REACTOR_CHAIN)
         return true;
     s_over(self, r,

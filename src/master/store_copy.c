@@ -270,10 +270,12 @@ look_at_table(look_t *self, const char *table, bool full, json_t *damage, fail_t
 
     for (int n = 0; rc == 0 && n < DAMAGE_SHOWN && (step = sqlite3_step(stmt)) == SQLITE_ROW; n++) {
         const char *text = (const char *) sqlite3_column_text(stmt, 0);
+        if (text == NULL && sqlite3_errcode(self->db) == SQLITE_NOMEM)
+            break; /* says nothing about the table */
         if (text == NULL || strcmp(text, "ok") != 0)
             add_damage(damage, table, text != NULL ? text : "damaged");
     }
-    if (rc == 0 && step != SQLITE_ROW && step != SQLITE_DONE)
+    if (rc == 0 && (sqlite3_errcode(self->db) == SQLITE_NOMEM || (step != SQLITE_ROW && step != SQLITE_DONE)))
         rc = self->given_up ? given_up(self->path, err) : db_fail(self->db, self->path, err);
     sqlite3_finalize(stmt);
     if (rc != -EUCLEAN)

@@ -160,8 +160,10 @@ db_text(sqlite3 *db, const char *path, const char *sql, const char *arg, char **
     const char *text = rc == 0 && step == SQLITE_ROW ? (const char *) sqlite3_column_text(stmt, 0) : NULL;
     if (rc == 0)
         *ret_text = text != NULL ? xstrdup(text) : NULL;
-    sqlite3_finalize(stmt);
-    return rc;
+    if (sqlite3_finalize(stmt) == SQLITE_OK || rc != 0) /* there may have been no memory for the text */
+        return rc;
+    free(STEAL(*ret_text));
+    return db_fail(db, path, err);
 }
 
 int
@@ -202,6 +204,8 @@ upgrade_event(sqlite3 *db, const char *path, sqlite3_stmt *row, sqlite3_stmt *bl
     AUTO_FREE char *quoted = tag != NULL ? json_dumps(tag, JSON_ENCODE_ANY) : NULL;
     char stamp[CLOCK_STAMP_LEN];
 
+    if (sqlite3_errcode(db) == SQLITE_NOMEM)
+        return db_fail(db, path, err);
     if (data == NULL || quoted == NULL)
         return 0;
     clock_stamp(stamp, sqlite3_column_int64(row, 2));

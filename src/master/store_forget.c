@@ -170,6 +170,17 @@ first_row(forgetter_t *self, int which, fail_t *err)
     return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : db_fail(self->db, self->path, err);
 }
 
+/* The same of a statement whose first column is a name: *ret_name is NEW. NULL there is a lack of memory. */
+static int
+first_named(forgetter_t *self, int which, char **ret_name, fail_t *err)
+{
+    int rc = first_row(self, which, err);
+    const char *name = rc > 0 ? (const char *) sqlite3_column_text(self->stmt[which], 0) : NULL;
+
+    *ret_name = name != NULL ? xstrdup(name) : NULL;
+    return rc > 0 && name == NULL ? db_fail(self->db, self->path, err) : rc;
+}
+
 /* `n` numbers of its first row: 1, 0 when there is none, or a negative errno. */
 static int
 numbers(forgetter_t *self, int which, int n, int64_t *ret, fail_t *err)
@@ -242,9 +253,8 @@ static int
 drop_spared(forgetter_t *self, const store_keep_t *keep, fail_t *err)
 {
     bind_settled(self, F_SPARED, 1, keep);
-    int rc = first_row(self, F_SPARED, err);
-    AUTO_FREE char *jid = rc > 0 ? xstrdup((const char *) sqlite3_column_text(self->stmt[F_SPARED], 0))
-                                 : NULL;
+    AUTO_FREE char *jid = NULL;
+    int rc = first_named(self, F_SPARED, &jid, err);
 
     sqlite3_reset(self->stmt[F_SPARED]);
     if (rc <= 0)
@@ -275,9 +285,8 @@ drop_one(forgetter_t *self, int kind, const char *name, const store_keep_t *keep
 static int
 drop_expired(forgetter_t *self, fail_t *err)
 {
-    int rc = first_row(self, F_MARKED, err);
-    AUTO_FREE char *name = rc > 0 ? xstrdup((const char *) sqlite3_column_text(self->stmt[F_MARKED], 0))
-                                  : NULL;
+    AUTO_FREE char *name = NULL;
+    int rc = first_named(self, F_MARKED, &name, err);
     int kind = rc > 0 ? sqlite3_column_int(self->stmt[F_MARKED], 1) : 0;
     bool all = true;
 
@@ -399,13 +408,13 @@ typedef struct oldest {
 static int
 take_older(forgetter_t *self, int kind, int which, oldest_t *oldest, fail_t *err)
 {
-    int rc = first_row(self, which, err);
+    AUTO_FREE char *name = NULL;
+    int rc = first_named(self, which, &name, err);
     int64_t start_us = rc > 0 ? sqlite3_column_int64(self->stmt[which], 1) : INT64_MAX;
 
     if (rc > 0 && (oldest->name == NULL || start_us < oldest->start_us)) {
         free(oldest->name);
-        *oldest = (oldest_t){ kind, xstrdup((const char *) sqlite3_column_text(self->stmt[which], 0)),
-                              start_us };
+        *oldest = (oldest_t){ kind, STEAL(name), start_us };
     }
     sqlite3_reset(self->stmt[which]);
     return rc;

@@ -210,15 +210,30 @@ next_row(store_reader_t *self, sqlite3_stmt *stmt, int *rc_p, fail_t *err)
     return rc == SQLITE_ROW;
 }
 
+/* A column for which there was no memory is NULL, as an empty one, and its statement tells only here. */
+static int
+end_rows(store_reader_t *self, sqlite3_stmt *stmt, int rc, fail_t *err)
+{
+    int said = sqlite3_reset(stmt);
+
+    return rc == 0 && said != SQLITE_OK ? failed(self, err) : rc;
+}
+
 /* Ends the query. `v` TAKES; NEW unless something failed. */
 static json_t *
-end_query(sqlite3_stmt *stmt, int rc, json_t *v)
+end_query(store_reader_t *self, sqlite3_stmt *stmt, int rc, json_t *v, fail_t *err)
 {
-    sqlite3_reset(stmt);
-    if (rc == 0)
+    if (end_rows(self, stmt, rc, err) == 0)
         return v;
     json_decref(v);
     return NULL;
+}
+
+/* Whether the last column was not made for lack of memory: the next row, or end_rows(), fails then. */
+static bool
+lacks_memory(const store_reader_t *self)
+{
+    return sqlite3_errcode(self->db) == SQLITE_NOMEM;
 }
 
 static const char *
@@ -255,7 +270,7 @@ collect_docs(store_reader_t *self, sqlite3_stmt *stmt, fail_t *err)
 
     while (next_row(self, stmt, &rc, err))
         json_object_set_new(out, col_text(stmt, 0), col_json(stmt, 1));
-    return end_query(stmt, rc, out);
+    return end_query(self, stmt, rc, out, err);
 }
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
@@ -328,7 +343,7 @@ query_job(store_reader_t *self, const char *jid, json_t *(*read)(sqlite3_stmt *s
         return NULL;
     if (next_row(self, stmt, &rc, err))
         job = read(stmt);
-    return end_query(stmt, rc, job);
+    return end_query(self, stmt, rc, job, err);
 }
 
 json_t *
@@ -352,7 +367,7 @@ store_returned(store_reader_t *self, const char *jid, fail_t *err)
 
     while (rc == 0 && next_row(self, stmt, &rc, err))
         json_array_append_new(ids, json_string(col_text(stmt, 0)));
-    return end_query(stmt, rc, ids);
+    return end_query(self, stmt, rc, ids, err);
 }
 
 /* The row's first column, or -ENOENT: no row. */
@@ -365,7 +380,7 @@ one_number(store_reader_t *self, int which, const char *jid, const char *name, f
     if (stmt == NULL)
         return -EIO;
     int number = next_row(self, stmt, &rc, err) ? sqlite3_column_int(stmt, 0) : -ENOENT;
-    sqlite3_reset(stmt);
+    rc = end_rows(self, stmt, rc, err);
     return rc < 0 ? rc : number;
 }
 
@@ -430,11 +445,10 @@ store_returns_each(store_reader_t *self, const char *jid, const char *after, sto
     if (stmt == NULL)
         return -EIO;
     while (more && next_row(self, stmt, &rc, err)) {
-        const char *text = col_text(stmt, 1);
-        more = fn(cookie, col_text(stmt, 0), text, (size_t) sqlite3_column_bytes(stmt, 1));
+        const char *id = col_text(stmt, 0), *text = col_text(stmt, 1);
+        more = !lacks_memory(self) && fn(cookie, id, text, (size_t) sqlite3_column_bytes(stmt, 1));
     }
-    sqlite3_reset(stmt);
-    return rc;
+    return end_rows(self, stmt, rc, err);
 }
 
 typedef struct wanted {
@@ -606,9 +620,9 @@ store_jobs(store_reader_t *self, const json_t *filter, fail_t *err)
                           "(start_time, end_time) or of a function (search_function)",
                           LIMIT_JOBS_LISTED);
     }
-    jobs = end_query(stmt, rc, jobs);
+    jobs = end_query(self, stmt, rc, jobs, err);
     if (jobs != NULL && value_bool(filter, "returned", false))
-        jobs = end_query(NULL, add_returned(self, jobs, err), jobs);
+        jobs = end_query(self, NULL, add_returned(self, jobs, err), jobs, err);
     return jobs != NULL ? reversed(jobs) : NULL;
 }
 
@@ -631,7 +645,7 @@ store_unfinished(store_reader_t *self, int64_t since_us, size_t max_bytes, size_
         else
             ++*ret_left;
     }
-    jids = end_query(stmt, rc, jids);
+    jids = end_query(self, stmt, rc, jids, err);
     return jids != NULL ? reversed(jids) : NULL;
 }
 
@@ -644,7 +658,7 @@ store_last_jid(store_reader_t *self, fail_t *err)
     if (stmt == NULL)
         return NULL;
     json_t *jid = json_string(next_row(self, stmt, &rc, err) ? col_text(stmt, 0) : "");
-    return end_query(stmt, rc, jid);
+    return end_query(self, stmt, rc, jid, err);
 }
 
 json_t *
@@ -658,7 +672,7 @@ store_jids(store_reader_t *self, const char *prefix, size_t limit, fail_t *err)
         sqlite3_bind_int64(stmt, 2, (sqlite3_int64) limit);
     while (rc == 0 && next_row(self, stmt, &rc, err))
         json_array_append_new(jids, json_string(col_text(stmt, 0)));
-    return end_query(stmt, rc, jids);
+    return end_query(self, stmt, rc, jids, err);
 }
 
 /* ---- events, grains, texts ------------------------------------------------------------------- */
@@ -691,7 +705,7 @@ store_event_block(store_reader_t *self, uint64_t after, buf_t *out, uint64_t *re
         *ret_last = (uint64_t) sqlite3_column_int64(stmt, 0);
         add_frames(bytes, (size_t) sqlite3_column_bytes(stmt, 1), after, out);
     }
-    sqlite3_reset(stmt);
+    rc = end_rows(self, stmt, rc, err);
     return rc < 0 ? rc : found;
 }
 
@@ -716,7 +730,7 @@ store_events(store_reader_t *self, uint64_t *cursor_p, size_t limit, fail_t *err
         if (rc > 0 && json_array_size(events) < limit)
             *cursor_p = last;
     }
-    return end_query(NULL, rc < 0 ? rc : 0, events);
+    return end_query(self, NULL, rc < 0 ? rc : 0, events, err);
 }
 
 int
@@ -730,8 +744,7 @@ store_event_since(store_reader_t *self, int64_t wall_us, uint64_t *ret_after, fa
     sqlite3_bind_int64(stmt, 1, wall_us);
     if (next_row(self, stmt, &rc, err))
         *ret_after = (uint64_t) sqlite3_column_int64(stmt, 0);
-    sqlite3_reset(stmt);
-    return rc;
+    return end_rows(self, stmt, rc, err);
 }
 
 int
@@ -743,8 +756,7 @@ store_event_time(store_reader_t *self, int64_t *ret_us, fail_t *err)
     if (stmt == NULL)
         return rc;
     *ret_us = next_row(self, stmt, &rc, err) ? sqlite3_column_int64(stmt, 0) : 0;
-    sqlite3_reset(stmt);
-    return rc;
+    return end_rows(self, stmt, rc, err);
 }
 
 int
@@ -760,8 +772,7 @@ store_seq_range(store_reader_t *self, uint64_t *ret_first, uint64_t *ret_last, f
         *ret_first = (uint64_t) sqlite3_column_int64(stmt, 0);
         *ret_last = (uint64_t) sqlite3_column_int64(stmt, 1);
     }
-    sqlite3_reset(stmt);
-    return rc;
+    return end_rows(self, stmt, rc, err);
 }
 
 static const struct {
@@ -803,10 +814,12 @@ store_docs_each(store_reader_t *self, store_doc_t what, store_doc_fn *fn, void *
 
     if (stmt == NULL)
         return -EIO;
-    while (next_row(self, stmt, &rc, err))
-        fn(cookie, col_text(stmt, 0), col_text(stmt, 1));
-    sqlite3_reset(stmt);
-    return rc;
+    while (next_row(self, stmt, &rc, err)) {
+        const char *id = col_text(stmt, 0), *text = col_text(stmt, 1);
+        if (!lacks_memory(self))
+            fn(cookie, id, text);
+    }
+    return end_rows(self, stmt, rc, err);
 }
 
 json_t *
@@ -818,7 +831,7 @@ store_meta(store_reader_t *self, const char *key, fail_t *err)
     if (stmt == NULL)
         return NULL;
     json_t *value = next_row(self, stmt, &rc, err) ? json_string(col_text(stmt, 0)) : json_null();
-    return end_query(stmt, rc, value);
+    return end_query(self, stmt, rc, value, err);
 }
 
 json_t *
@@ -832,7 +845,7 @@ store_metas(store_reader_t *self, const char *prefix, fail_t *err)
     json_t *all = json_object();
     while (next_row(self, stmt, &rc, err))
         json_object_set_new(all, col_text(stmt, 0), json_string(col_text(stmt, 1)));
-    return end_query(stmt, rc, all);
+    return end_query(self, stmt, rc, all, err);
 }
 
 static sqlite3_stmt *
@@ -850,7 +863,7 @@ store_noted(store_reader_t *self, const char *kind, const char *ref, const char 
     if (stmt == NULL)
         return NULL;
     json_t *jid = next_row(self, stmt, &rc, err) ? json_string(col_text(stmt, 0)) : json_null();
-    return end_query(stmt, rc, jid);
+    return end_query(self, stmt, rc, jid, err);
 }
 
 json_t *
@@ -862,7 +875,7 @@ store_notes(store_reader_t *self, const char *kind, const char *ref, fail_t *err
 
     while (rc == 0 && next_row(self, stmt, &rc, err))
         json_object_set_new(found, col_text(stmt, 0), json_string(col_text(stmt, 1)));
-    return end_query(stmt, rc, found);
+    return end_query(self, stmt, rc, found, err);
 }
 
 /* ---- orchestrations -------------------------------------------------------------------------- */
@@ -903,7 +916,7 @@ store_runs(store_reader_t *self, size_t limit, fail_t *err)
         sqlite3_bind_int64(stmt, 1, (int64_t) limit);
     while (rc == 0 && next_row(self, stmt, &rc, err))
         json_array_append_new(runs, run_doc(stmt));
-    return end_query(stmt, rc, runs);
+    return end_query(self, stmt, rc, runs, err);
 }
 
 json_t *
@@ -919,7 +932,7 @@ store_run(store_reader_t *self, const char *run, fail_t *err)
         found = run_doc(stmt);
         json_object_set_new(found, "plan", col_json(stmt, 5));
     }
-    return end_query(stmt, rc, found);
+    return end_query(self, stmt, rc, found, err);
 }
 
 json_t *
@@ -937,5 +950,5 @@ store_steps(store_reader_t *self, const char *run, fail_t *err)
         json_object_set_new(step, "end_us", json_integer(sqlite3_column_int64(stmt, 3)));
         json_array_append_new(steps, step);
     }
-    return end_query(stmt, rc, steps);
+    return end_query(self, stmt, rc, steps, err);
 }

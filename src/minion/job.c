@@ -462,7 +462,7 @@ s_signal(const job_proc_t *first, const job_proc_t *end, int sig)
     size_t n, kept = 0;
     fail_auto_t why = FAIL_INIT;
     AUTO_FREE procfs_kin_t *kin = procfs_kin(&n, &why);
-    if (!kin)
+    if (why.code != 0)
         log_error("programs that the job has started go on without it: %s", fail_text(&why));
     AUTO_FREE pid_t *pids = xcalloc(n + 1, sizeof(*pids));
     int rc = -ESRCH;

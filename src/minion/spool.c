@@ -11,6 +11,7 @@
 #include "common/base/procfs.h"
 #include "common/base/str.h"
 #include "salt/limits.h"
+#include "salt/log.h"
 #include "salt/value.h"
 
 #define RUN ".run"
@@ -116,22 +117,31 @@ s_by_time(const void *a, const void *b)
 }
 
 /* Temporary files of writes that a death cut short (fs_write_quick): .JID.ret.XXXXXX and the like. */
+static bool
+s_is_cut_short(const char *file)
+{
+    const char *name = file + 1;
+    size_t n = strcspn(name, ".");
+    AUTO_FREE char *jid = xstrndup(name, n);
+    bool ours = (clock_is_jid(jid) && str_starts(name + n, RET ".")) || str_eq(jid, SERIES) ||
+                str_eq(jid, ELSEWHERE) || (s_number_ok(jid) && str_starts(name + n, EV "."));
+    return file[0] == '.' && ours && name[n] == '.';
+}
+
 static void
 s_clean(const spool_t *self)
 {
-    DIR *d = opendir(self->dir);
-    struct dirent *e;
-    while (d && (e = readdir(d))) {
-        const char *name = e->d_name + 1;
-        size_t n = strcspn(name, ".");
-        AUTO_FREE char *jid = xstrndup(name, n);
-        bool ours = (clock_is_jid(jid) && str_starts(name + n, RET ".")) || str_eq(jid, SERIES) ||
-                    str_eq(jid, ELSEWHERE) || (s_number_ok(jid) && str_starts(name + n, EV "."));
-        if (e->d_name[0] == '.' && ours && name[n] == '.')
-            (void) unlinkat(dirfd(d), e->d_name, 0);
+    fail_auto_t err = FAIL_INIT;
+    char **names = NULL;
+    int rc = fs_names(self->dir, &names, &err);
+    for (size_t i = 0; names && names[i]; i++) {
+        AUTO_FREE char *path = fs_join(self->dir, names[i]);
+        if (s_is_cut_short(names[i]) && unlink(path) != 0 && errno != ENOENT)
+            rc = fs_fail(&err, -errno, "remove", path);
     }
-    if (d)
-        (void) closedir(d);
+    if (rc < 0)
+        log_warning("spool: files of writes that were cut short stay: %s", fail_text(&err));
+    strv_free(names);
 }
 
 /* NEW array of what waits, oldest first; the newest one's time is the last that was given. */
@@ -224,7 +234,10 @@ spool_part(spool_t *self, const json_t *job, pid_t pid, fail_t *err)
 {
     procfs_proc_t proc;
     const char *jid = value_str(job, "jid", "");
-    if (!clock_is_jid(jid) || !procfs_proc(pid, &proc))
+    int found = clock_is_jid(jid) ? procfs_proc(pid, &proc, err) : 0;
+    if (found < 0)
+        return found;
+    if (found == 0)
         return fail_set(err, -ESRCH, "job %s: there is no process %d", jid, (int) pid);
     AUTO_FREE char *path = s_path(self, jid, RUN);
     json_auto_t *mark = json_copy((json_t *) job);
@@ -371,14 +384,15 @@ s_is_empty(const char *path)
     return stat(path, &st) == 0 && st.st_size == 0;
 }
 
-/* Whether the process that went on is still there: that one, and not another of its number. */
+/* Whether the process that went on may still be there: that one, and not another of its number. */
 static bool
 s_runs(const json_t *job)
 {
     procfs_proc_t proc;
     json_t *parted = value_get(job, PARTED);
-    return parted && procfs_proc((pid_t) value_int(parted, "pid", 0), &proc) && proc.state != 'Z' &&
-           (json_int_t) proc.start == value_int(parted, "start", -1);
+    int found = parted ? procfs_proc((pid_t) value_int(parted, "pid", 0), &proc, NULL) : 0;
+    return found < 0 ||
+           (found > 0 && proc.state != 'Z' && (json_int_t) proc.start == value_int(parted, "start", -1));
 }
 
 static bool

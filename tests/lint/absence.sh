@@ -1,6 +1,6 @@
 #!/bin/bash
-# absence.sh - fs_exists() is false also while nobody can say what is there: who does something because a file is missing asks
-# fs_look(), fs_look_dir() or fs_absent(). A file that may ask it has a row here, with the reason.
+# absence.sh - no failing call turns into "nothing there". fs_exists() is false also while nobody can say what is there:
+# who does something because a file is missing asks fs_look(), fs_look_dir() or fs_absent(). A file that may ask it has a row here, with the reason.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 rc=0
@@ -16,7 +16,6 @@ src/common/http/http_request.c   the first bundle that can be seen; the files of
 src/minion/fileops/perms.c       a file of the kernel: whether it has SELinux
 src/minion/fileops/tree.c        the answer of file.touch
 src/minion/modlib/fetch.c        what is not known to be the same is fetched
-src/minion/modlib/procattr.c     a query: files of a process
 src/minion/modlib/webget.c       what is not known to be there is fetched; the files of curl's own folder
 src/minion/modules/cmd_chroot.c  which shell there is
 src/minion/modules/config_bootstrap.c  what is no path is the script itself, longer than any path
@@ -32,4 +31,14 @@ for file in $(git ls-files -co --exclude-standard 'src/*.[ch]' | xargs grep -lE 
     unset "why[$file]"
 done
 for file in "${!why[@]}"; do echo "$file asks fs_exists() no more: its row goes"; rc=1; done
+
+# readdir() has no answer that tells the end of a folder from a failure: fs_names() and fs_next() do.
+declare -A raw=(
+    [src/common/base/fs.c]="fs_next() is made here"
+)
+for file in $(git ls-files 'src/*.[ch]' | xargs grep -lE '\breaddir(64)?(_r)?\('); do
+    [ -n "${raw[$file]-}" ] || { grep -nE '\breaddir(64)?(_r)?\(' "$file" | sed "s|^|$file:|;s|\$|   <- ask fs_names() or fs_next()|"; rc=1; }
+    unset "raw[$file]"
+done
+for file in "${!raw[@]}"; do echo "$file has no readdir() any more: its row goes"; rc=1; done
 exit $rc

@@ -114,14 +114,10 @@ fs_read_fd(int fd, size_t limit, buf_t *out)
     }
 }
 
-int
-fs_read(const char *path, size_t limit, buf_t *out, fail_t *err)
+static int
+read_opened(int fd, const char *path, size_t limit, buf_t *out, fail_t *err)
 {
     size_t start = out->len;
-    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-
-    if (fd < 0)
-        return fail_errno(err, "open", path);
     int rc = fs_read_fd(fd, limit, out);
     if (rc == 0)
         return 0;
@@ -133,6 +129,25 @@ fs_read(const char *path, size_t limit, buf_t *out, fail_t *err)
         return fail_set(err, rc, "%s is larger than the %zu bytes allowed here", path, limit);
     errno = -rc;
     return fail_errno(err, "read", path);
+}
+
+int
+fs_read(const char *path, size_t limit, buf_t *out, fail_t *err)
+{
+    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+    return fd >= 0 ? read_opened(fd, path, limit, out, err) : fail_errno(err, "open", path);
+}
+
+int
+fs_read_any(const char *path, size_t limit, buf_t *out, fail_t *err)
+{
+    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+    if (fd < 0)
+        return fs_is_absence(-errno) ? 0 : fail_errno(err, "open", path);
+    int rc = read_opened(fd, path, limit, out, err);
+    return rc == 0 ? 1 : rc;
 }
 
 int

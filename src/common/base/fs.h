@@ -17,7 +17,9 @@
 
 /* Append the whole file to `out`; -EFBIG above `limit`. Works on /proc files, whose size is 0. */
 int fs_read(const char *path, size_t limit, buf_t *out, fail_t *err);
-/* The same from an open file; the caller words the error. */
+/* The same, 0 where there is no such file, else 1. */
+int fs_read_any(const char *path, size_t limit, buf_t *out, fail_t *err);
+/* fs_read() from an open file; the caller words the error. */
 int fs_read_fd(int fd, size_t limit, buf_t *out);
 /* Replace `path` by a temporary file beside it, fsync and rename: the old file or the new one, never half. */
 int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode, fail_t *err);

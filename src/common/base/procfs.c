@@ -39,39 +39,71 @@ procfs_pids(size_t *ret_n, fail_t *err)
     return pids;
 }
 
+/* What says nothing about the process is a failure. */
 static void
-read_text(const char *path, buf_t *out)
+tell_passing(int rc, const char *verb, const char *path, fail_t *err)
 {
-    (void) fs_read(path, LIMIT_FILE_READ, out, NULL);
+    if (fs_is_passing(rc))
+        fs_fail(err, rc, verb, path);
+}
+
+static void
+read_text(const char *path, buf_t *out, fail_t *err)
+{
+    tell_passing(fs_read(path, LIMIT_FILE_READ, out, NULL), "read", path, err);
 }
 
 char *
-procfs_text(pid_t pid, const char *name)
+procfs_text(pid_t pid, const char *name, fail_t *err)
 {
     buf_t text = BUF_INIT;
     AUTO_FREE char *path = xasprintf("/proc/%d/%s", (int) pid, name);
 
-    read_text(path, &text);
+    read_text(path, &text, err);
     return buf_steal(&text);
 }
 
 char *
-procfs_link(pid_t pid, const char *name)
+procfs_link(pid_t pid, const char *name, fail_t *err)
 {
     AUTO_FREE char *path = xasprintf("/proc/%d/%s", (int) pid, name);
     char target[PATH_MAX];
     ssize_t n = readlink(path, target, sizeof(target));
 
+    if (n < 0)
+        tell_passing(-errno, "read the link", path, err);
     return n < 0 ? NULL : xstrndup(target, (size_t) n);
 }
 
 char **
-procfs_lines(const char *path)
+procfs_list(pid_t pid, const char *name, fail_t *err)
+{
+    AUTO_FREE char *path = xasprintf("/proc/%d/%s", (int) pid, name);
+    char **names = NULL;
+    int rc = fs_names(path, &names, NULL);
+
+    tell_passing(rc, "read the folder", path, err);
+    return rc == 0 ? names : NULL;
+}
+
+char **
+procfs_lines(const char *path, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
 
-    read_text(path, &text);
+    (void) fs_read_any(path, LIMIT_FILE_READ, &text, err);
     return str_split(buf_str(&text), "\n", true);
+}
+
+int
+procfs_answer(json_t *value, json_t **ret_value, fail_t *err)
+{
+    if (err->code != 0) {
+        json_decref(value);
+        return err->code;
+    }
+    *ret_value = value;
+    return 0;
 }
 
 json_t *
@@ -105,13 +137,13 @@ procfs_field(const char *text, const char *name)
 /* ---- processes ------------------------------------------------------------------------------- */
 
 json_t *
-procfs_cmdline(pid_t pid)
+procfs_cmdline(pid_t pid, fail_t *err)
 {
     AUTO_FREE char *path = xasprintf("/proc/%d/cmdline", (int) pid);
     buf_auto_t text = BUF_INIT;
     json_t *words = json_array();
 
-    read_text(path, &text);
+    read_text(path, &text, err);
     for (size_t at = 0; at < text.len; at += strlen(text.data + at) + 1)
         json_array_append_new(words, value_utf8(text.data + at, strlen(text.data + at)));
     return words;
@@ -160,11 +192,11 @@ parse_ids(const char *status, procfs_proc_t *out)
 
 /* A name that fills the kernel's room is completed from the program's, when that starts with it. */
 static void
-complete_name(procfs_proc_t *out)
+complete_name(procfs_proc_t *out, fail_t *err)
 {
     if (strlen(out->name) < NAME_CUT)
         return;
-    json_auto_t *words = procfs_cmdline(out->pid);
+    json_auto_t *words = procfs_cmdline(out->pid, err);
     const char *program = json_string_value(json_array_get(words, 0));
     if (program == NULL)
         return;
@@ -174,25 +206,27 @@ complete_name(procfs_proc_t *out)
         (void) str_copy(out->name, sizeof(out->name), base);
 }
 
-bool
-procfs_proc(pid_t pid, procfs_proc_t *out)
+int
+procfs_proc(pid_t pid, procfs_proc_t *out, fail_t *err)
 {
-    AUTO_FREE char *stat = procfs_text(pid, "stat"), *status = procfs_text(pid, "status");
+    fail_auto_t why = FAIL_INIT;
+    AUTO_FREE char *stat = procfs_text(pid, "stat", &why), *status = procfs_text(pid, "status", &why);
 
     memset(out, 0, sizeof(*out));
     out->pid = pid;
-    if (!parse_stat(stat, out))
-        return false;
-    parse_ids(status, out);
-    complete_name(out);
-    return true;
+    bool there = parse_stat(stat, out);
+    if (there) {
+        parse_ids(status, out);
+        complete_name(out, &why);
+    }
+    return why.code != 0 ? fail_set(err, why.code, "%s", fail_text(&why)) : there;
 }
 
 /* The parent is the second word behind the name. */
 static pid_t
-parent_of(pid_t pid)
+parent_of(pid_t pid, fail_t *err)
 {
-    AUTO_FREE char *stat = procfs_text(pid, "stat");
+    AUTO_FREE char *stat = procfs_text(pid, "stat", err);
     const char *close = strrchr(stat, ')');
     int parent = 0;
 
@@ -206,7 +240,7 @@ procfs_kin(size_t *ret_n, fail_t *err)
     procfs_kin_t *kin = pids != NULL ? xcalloc(*ret_n + 1, sizeof(*kin)) : NULL;
 
     for (size_t i = 0; i < *ret_n; i++)
-        kin[i] = (procfs_kin_t){ pids[i], parent_of(pids[i]) };
+        kin[i] = (procfs_kin_t){ pids[i], parent_of(pids[i], err) };
     return kin;
 }
 
@@ -255,10 +289,10 @@ procfs_hz(void)
 }
 
 double
-procfs_boot_time(void)
+procfs_boot_time(fail_t *err)
 {
     double boot = 0;
-    char **lines = procfs_lines("/proc/stat");
+    char **lines = procfs_lines("/proc/stat", err);
 
     for (size_t i = 0; lines[i] != NULL; i++) {
         if (str_starts(lines[i], "btime "))

@@ -2,7 +2,8 @@
  *
  * Layer      common/base
  * Threads    any
- * Errors     a process that can't be read is left out: they come and go
+ * Errors     a process that has gone, or may not be seen, is left out: they come and go. What the system lacks to read it
+ *            (fs_is_passing) is set in *err, which stays as it is otherwise: look at err->code after a sweep
  * Tests      tests/unit/common/test_procfs.c
  */
 #ifndef COMMON_BASE_PROCFS_H
@@ -28,10 +29,10 @@ typedef struct procfs_proc {
     gid_t gid[3];
 } procfs_proc_t;
 
-/* False when there is no such process. */
-bool procfs_proc(pid_t pid, procfs_proc_t *out);
-/* Who started whom. NEW array of all processes, ascending; free() it. A process that goes meanwhile has parent 0. NULL as
- * procfs_pids. */
+/* 1, 0 when there is no such process, or negative with *err. */
+int procfs_proc(pid_t pid, procfs_proc_t *out, fail_t *err);
+/* Who started whom. NEW array of all processes, ascending; free() it. A process that goes meanwhile has parent 0, and
+ * one whose parent can't be read, with *err. NULL as procfs_pids. */
 typedef struct procfs_kin {
     pid_t pid, parent;
 } procfs_kin_t;
@@ -41,14 +42,16 @@ pid_t procfs_parent(const procfs_kin_t *kin, size_t n, pid_t pid);
 /* psutil's word for a state: "sleeping", "zombie", ... */
 const char *procfs_state(char state);
 /* NEW list of the words of its command line; empty when it has none. */
-json_t *procfs_cmdline(pid_t pid);
+json_t *procfs_cmdline(pid_t pid, fail_t *err);
 /* NEW text of /proc/PID/NAME, "" when it can't be read. */
-char *procfs_text(pid_t pid, const char *name);
+char *procfs_text(pid_t pid, const char *name, fail_t *err);
 /* NEW target of the link /proc/PID/NAME, or NULL. */
-char *procfs_link(pid_t pid, const char *name);
+char *procfs_link(pid_t pid, const char *name, fail_t *err);
+/* The names in a folder of it, as fs_names; NULL when it can't be read. NEW. */
+char **procfs_list(pid_t pid, const char *name, fail_t *err);
 
-/* Seconds since 1970 when the host booted; ticks per second. */
-double procfs_boot_time(void);
+/* Seconds since 1970 when the host booted, 0 with *err; ticks per second. */
+double procfs_boot_time(fail_t *err);
 double procfs_hz(void);
 
 /* One line of /proc/self/mounts, escapes undone. */
@@ -59,8 +62,11 @@ typedef struct procfs_mount {
 procfs_mount_t *procfs_mounts(size_t *ret_n, fail_t *err);
 void procfs_mounts_free(procfs_mount_t *mounts, size_t n);
 
-/* The lines of a file under /proc. NEW array that ends with NULL; empty when it can't be read. */
-char **procfs_lines(const char *path);
+/* The lines of a file under /proc. NEW array that ends with NULL; empty when there is no such file, and with *err when it
+ * can't be read. */
+char **procfs_lines(const char *path, fail_t *err);
+/* What a function gives that was made while *err was watched: `value`, which is taken, or the failure. */
+int procfs_answer(json_t *value, json_t **ret_value, fail_t *err);
 /* Digits as an integer, other numbers as a float, the rest as text. NEW. */
 json_t *procfs_number(const char *word);
 /* The number behind "NAME:" in lines such as /proc/meminfo's; 0 when there is none. */

@@ -16,18 +16,29 @@ root_path(const char *root, const char *path)
     return xasprintf("%s%s", root != NULL ? root : "", path);
 }
 
-char *
-root_read(const char *root, const char *path)
+int
+root_text(const char *root, const char *path, char **ret_text, fail_t *err)
 {
     AUTO_FREE char *full = root_path(root, path);
     buf_auto_t text = BUF_INIT;
+    int rc = fs_read_any(full, LIMIT_HOST_FILE, &text, err);
 
-    if (fs_read(full, LIMIT_HOST_FILE, &text, NULL) < 0)
-        return NULL;
+    *ret_text = NULL;
+    if (rc <= 0)
+        return rc;
     for (char *nul = text.data;
          text.len > 0 && (nul = memchr(nul, '\0', (size_t) (text.data + text.len - nul))) != NULL;)
         *nul = ' ';
-    return text.len > 0 ? buf_steal(&text) : xstrdup("");
+    *ret_text = text.len > 0 ? buf_steal(&text) : xstrdup("");
+    return 0;
+}
+
+char *
+root_read(const char *root, const char *path)
+{
+    char *text = NULL;
+
+    return root_text(root, path, &text, NULL) == 0 ? text : NULL;
 }
 
 char *
@@ -79,13 +90,20 @@ root_which(const char *root, const char *program)
     return found;
 }
 
+int
+root_names(const char *root, const char *path, char ***ret_names, fail_t *err)
+{
+    AUTO_FREE char *full = root_path(root, path);
+
+    return fs_names(full, ret_names, err);
+}
+
 char **
 root_list(const char *root, const char *path)
 {
-    AUTO_FREE char *full = root_path(root, path);
     char **names = NULL;
 
-    return fs_names(full, &names, NULL) == 0 ? names : xcalloc(1, sizeof(*names));
+    return root_names(root, path, &names, NULL) == 0 ? names : xcalloc(1, sizeof(*names));
 }
 
 char *

@@ -177,39 +177,48 @@ typedef struct owner {
     gid_t gid;
 } owner_t;
 
-static void s_give_tree(int dir_fd, owner_t to, int depth);
+static void s_give_tree(int dir_fd, const char *name, owner_t to, int depth);
 
 /* What is looked at is what is given: the name may mean something else by then, and whom it belonged to before may
- * have been at work. */
-static void
+ * have been at work. 0 also for what is gone meanwhile. */
+static int
 s_give_entry(int dir_fd, const char *name, owner_t to, int depth)
 {
     struct stat st;
     AUTO_FD fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) != 0)
-        return;
+        return fs_is_absence(-errno) ? 0 : -errno;
     if (st.st_uid != to.uid && (S_ISDIR(st.st_mode) || st.st_nlink == 1) &&
         fchownat(fd, "", to.uid, to.gid, AT_EMPTY_PATH) != 0)
-        log_warning("%s can't be given to the user: %s", name, strerror(errno));
+        return -errno;
     int below = S_ISDIR(st.st_mode) ? openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (S_ISDIR(st.st_mode) && below < 0)
+        return -errno;
     if (below >= 0)
-        s_give_tree(below, to, depth + 1);
+        s_give_tree(below, name, to, depth + 1);
+    return 0;
 }
 
-/* What is in a folder, folders below it included. Links are not followed, and a file with two names may
+/* The folder `name` and what is in it, folders below it included. Links are not followed, and a file with two names may
  * belong elsewhere. Closes `dir_fd`. */
 static void
-s_give_tree(int dir_fd, owner_t to, int depth)
+s_give_tree(int dir_fd, const char *name, owner_t to, int depth)
 {
     DIR *d = depth < TREE_DEPTH ? fdopendir(dir_fd) : NULL;
-    struct dirent *e;
+    const struct dirent *e;
+    int rc = depth < TREE_DEPTH ? -errno : -ELOOP;
     if (!d) {
+        log_warning("%s: what is in it can't be given to the user: %s", name, strerror(-rc));
         (void) close(dir_fd);
         return;
     }
-    while ((e = readdir(d)))
-        if (!str_eq(e->d_name, ".") && !str_eq(e->d_name, ".."))
-            s_give_entry(dirfd(d), e->d_name, to, depth);
+    while ((e = fs_next(d, &rc))) {
+        int one = s_give_entry(dirfd(d), e->d_name, to, depth);
+        if (one < 0)
+            log_warning("%s/%s can't be given to the user: %s", name, e->d_name, strerror(-one));
+    }
+    if (rc < 0)
+        log_warning("%s: what is in it can't be given to the user: %s", name, strerror(-rc));
     (void) closedir(d);
 }
 
@@ -223,7 +232,7 @@ s_give_folder(const char *path, owner_t to, fail_t *err)
             (void) close(fd);
         return fail_set(err, -code, "%s: can't be given to the user: %s", path, strerror(code));
     }
-    s_give_tree(fd, to, 0);
+    s_give_tree(fd, path, to, 0);
     return 0;
 }
 

@@ -4,7 +4,6 @@
  * used. When it was last used is its time of access, which says nothing to who asks whether it changed. */
 #include "common/files/gitfs_int.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -12,6 +11,7 @@
 
 #include "common/base/digest.h"
 #include "common/base/fs.h"
+#include "common/base/str.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 
@@ -107,27 +107,44 @@ git_link(git_remote_t *r, const char *id, fail_t *err)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* Once a day, whoever comes first. */
+/* Once a day, whoever comes first; not where that can't be written down. */
 static bool
 s_is_swept(const char *stamp)
 {
     struct stat st;
-    return (stat(stamp, &st) == 0 && llabs((long long) time(NULL) - st.st_mtime) < DAY_S) ||
-           fs_write_quick(stamp, "", 0, 0600, NULL) < 0;
+    fail_auto_t err = FAIL_INIT;
+    if (stat(stamp, &st) == 0 && llabs((long long) time(NULL) - st.st_mtime) < DAY_S)
+        return true;
+    if (fs_write_quick(stamp, "", 0, 0600, &err) == 0)
+        return false;
+    log_warning("git: files that nobody uses any more stay: %s", fail_text(&err));
+    return true;
+}
+
+static int
+s_forget(const char *path, time_t now)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0)
+        return fs_is_absence(-errno) ? 0 : -errno;
+    bool old = S_ISREG(st.st_mode) && now - st.st_atime > KEEP_S && now - st.st_mtime > DAY_S;
+    return !old || unlink(path) == 0 || fs_is_absence(-errno) ? 0 : -errno;
 }
 
 void
 git_blobs_forget(const git_remote_t *r)
 {
     AUTO_FREE char *stamp = fs_join(r->blobs, SWEPT);
-    DIR *dir = s_is_swept(stamp) ? NULL : opendir(r->blobs);
+    fail_auto_t err = FAIL_INIT;
+    char **names = NULL;
     time_t now = time(NULL);
-    struct dirent *entry;
-    struct stat st;
-    while (dir && (entry = readdir(dir)))
-        if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
-            now - st.st_atime > KEEP_S && now - st.st_mtime > DAY_S)
-            (void) unlinkat(dirfd(dir), entry->d_name, 0);
-    if (dir)
-        (void) closedir(dir);
+    int rc = s_is_swept(stamp) ? 0 : fs_names(r->blobs, &names, &err);
+    for (size_t i = 0; names && names[i]; i++) {
+        AUTO_FREE char *path = fs_join(r->blobs, names[i]);
+        int one = s_forget(path, now);
+        rc = one < 0 ? fs_fail(&err, one, "remove", path) : rc;
+    }
+    if (rc < 0)
+        log_warning("git: files that nobody uses any more stay: %s", fail_text(&err));
+    strv_free(names);
 }

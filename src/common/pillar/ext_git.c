@@ -320,28 +320,34 @@ s_checkout(const remote_t *r, const git_copy_t *copy, const char *commit, const 
     return rc;
 }
 
-/* A time that is still to come, which a clock that was ahead wrote, is as far away as one that has passed. */
+/* A time that is still to come, which a clock that was ahead wrote, is as far away as one that has passed. One that nobody
+ * can tell is fresh: another call may be reading that tree. */
 static bool
 s_is_fresh(const char *tree)
 {
     struct stat st;
 
-    return stat(tree, &st) == 0 && llabs((long long) time(NULL) - st.st_mtime) < KEEP_S;
+    if (stat(tree, &st) != 0)
+        return !fs_is_absence(-errno);
+    return llabs((long long) time(NULL) - st.st_mtime) < KEEP_S;
 }
 
 static void
 s_forget_old(const char *trees, const char *commit)
 {
-    DIR *dir = opendir(trees);
-    struct dirent *entry;
+    fail_auto_t err = FAIL_INIT;
+    char **names = NULL;
+    int rc = fs_names(trees, &names, &err);
 
-    while (dir != NULL && (entry = readdir(dir)) != NULL) {
-        AUTO_FREE char *path = fs_join(trees, entry->d_name);
-        if (entry->d_name[0] != '.' && strcmp(entry->d_name, commit) != 0 && !s_is_fresh(path))
-            (void) fs_remove_tree(path, NULL);
+    for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
+        AUTO_FREE char *path = fs_join(trees, names[i]);
+        if (names[i][0] != '.' && strcmp(names[i], commit) != 0 && !s_is_fresh(path) &&
+            fs_remove_tree(path, &err) < 0)
+            rc = -EIO;
     }
-    if (dir != NULL)
-        (void) closedir(dir);
+    if (rc < 0)
+        log_warning("git_pillar: old commits stay: %s", fail_text(&err));
+    strv_free(names);
 }
 
 static int

@@ -295,7 +295,10 @@ key_gen_accept(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (store == NULL)
         return err->code;
-    if (keystore_state(store, id) == KEY_ACCEPTED && !value_bool(args, "force", false)) {
+    key_state_t state;
+    if (keystore_state(store, id, &state, err) < 0)
+        return err->code;
+    if (state == KEY_ACCEPTED && !value_bool(args, "force", false)) {
         *ret_value = json_object();
         return 0;
     }

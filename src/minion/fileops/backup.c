@@ -155,22 +155,20 @@ file_list_backups_dir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     AUTO_FREE char *path = fop_path(args, "path");
     AUTO_FREE char *dir_part = fop_dirname(path);
     AUTO_FREE char *folder = backup_folder(ctx, dir_part);
-    struct dirent **found = NULL;
-    int n = scandir(folder, &found, NULL, alphasort);
-    int rc = n >= 0 || errno == ENOENT || errno == ENOTDIR ? 0 : fop_oserror(err, errno, folder);
+    char **found = NULL;
+    int rc = fs_names(folder, &found, err);
     json_auto_t *ret = json_object();
 
-    for (int i = 0; i < n; i++) {
-        AUTO_FREE char *name = original_name(found[i]->d_name);
+    for (size_t i = 0; found != NULL && found[i] != NULL; i++) {
+        AUTO_FREE char *name = original_name(found[i]);
         if (rc == 0 && name != NULL && json_object_get(ret, name) == NULL) {
             copies_auto_t copies = { NULL, 0 };
             rc = find_copies(folder, name, &copies, err);
             if (copies.n > 0)
                 json_object_set_new(ret, name, copies_json(&copies, value_get(args, "limit")));
         }
-        free(found[i]);
     }
-    free(found);
+    strv_free(found);
     if (rc == 0)
         *ret_value = json_incref(ret);
     return rc;

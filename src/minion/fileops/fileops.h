@@ -42,6 +42,8 @@ bool fop_is_link(const char *path);
 /* Whether something is there, for who does more than look because it is not: 1, 0, or a negative errno where that can't be
  * told, as on a failing disk. */
 int fop_exists(const char *path, fail_t *err);
+/* The same of a file of this type (S_IFDIR, S_IFREG), links followed: 0 also where it is another one. */
+int fop_exists_as(const char *path, mode_t type, fail_t *err);
 /* The same of the name itself: a link is there wherever it leads. */
 int fop_lexists(const char *path, fail_t *err);
 /* "[Errno 2] No such file or directory: '/x'". Returns -code. */

@@ -154,6 +154,24 @@ fstate_exists(fstate_t *s, const char *path)
 }
 
 int
+fstate_is_dir(fstate_t *s, const char *path)
+{
+    fail_auto_t why = FAIL_INIT;
+    int is = fop_exists_as(path, S_IFDIR, &why);
+
+    return told(s, is, &why);
+}
+
+int
+fstate_is_file(fstate_t *s, const char *path)
+{
+    fail_auto_t why = FAIL_INIT;
+    int is = fop_exists_as(path, S_IFREG, &why);
+
+    return told(s, is, &why);
+}
+
+int
 fstate_lexists(fstate_t *s, const char *path)
 {
     fail_auto_t why = FAIL_INIT;

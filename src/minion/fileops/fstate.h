@@ -53,6 +53,9 @@ char *fstate_check_user(const fstate_t *s, const json_t *user, const json_t *gro
 void fstate_default_owner(const fstate_t *s, json_t **ret_user, json_t **ret_group);
 /* Whether something has the path: 1, 0, or -1 while nobody can say, and the state has failed with the reason. */
 int fstate_exists(fstate_t *s, const char *path);
+/* The same of a folder, or of a regular file, links followed: 0 also where something else has the path. */
+int fstate_is_dir(fstate_t *s, const char *path);
+int fstate_is_file(fstate_t *s, const char *path);
 /* The same of the path itself, be it a link that leads nowhere. */
 int fstate_lexists(fstate_t *s, const char *path);
 /* NULL, or why the file can't be edited. */

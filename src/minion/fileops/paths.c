@@ -296,6 +296,15 @@ fop_exists(const char *path, fail_t *err)
 }
 
 int
+fop_exists_as(const char *path, mode_t type, fail_t *err)
+{
+    struct stat st = { 0 };
+    int there = presence(stat(path, &st), path, err);
+
+    return there > 0 ? (st.st_mode & S_IFMT) == type : there;
+}
+
+int
 fop_lexists(const char *path, fail_t *err)
 {
     struct stat st;

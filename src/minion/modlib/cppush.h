@@ -3,7 +3,7 @@
  * Layer      minion/modlib
  * Threads    one
  * Errors     false, with the reason in the log, as Salt does
- * Tests      tests/t/4000-files.bats
+ * Tests      tests/unit/minion/test_cppush.c, tests/t/4000-files.bats
  */
 #ifndef MINION_MODLIB_CPPUSH_H
 #define MINION_MODLIB_CPPUSH_H

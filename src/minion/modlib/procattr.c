@@ -1,9 +1,9 @@
 /* procattr.c - attributes of one process in psutil's shapes. */
 #include "minion/modlib/procattr.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <sched.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -28,9 +28,9 @@ from_ticks(unsigned long long ticks)
 }
 
 double
-procattr_created(const procfs_proc_t *p)
+procattr_created(const procfs_proc_t *p, fail_t *err)
 {
-    return round_to(procfs_boot_time() + from_ticks(p->start), 0.01);
+    return round_to(procfs_boot_time(err) + from_ticks(p->start), 0.01);
 }
 
 json_t *
@@ -43,10 +43,10 @@ procattr_user(const procfs_proc_t *p)
 }
 
 json_t *
-procattr_memory(pid_t pid)
+procattr_memory(pid_t pid, fail_t *err)
 {
     static const char *const names[] = { "vms", "rss", "shared", "text", "lib", "data", "dirty" };
-    AUTO_FREE char *text = procfs_text(pid, "statm");
+    AUTO_FREE char *text = procfs_text(pid, "statm", err);
     char **words = str_split(text, " \n", true);
     json_int_t bytes[NELEMS(names)] = { 0 };
 
@@ -81,13 +81,13 @@ values_of(json_t *object)
 }
 
 static json_t *
-attr_cmdline(const procfs_proc_t *p)
+attr_cmdline(const procfs_proc_t *p, fail_t *err)
 {
-    return procfs_cmdline(p->pid);
+    return procfs_cmdline(p->pid, err);
 }
 
 static json_t *
-attr_cpu_affinity(const procfs_proc_t *p)
+attr_cpu_affinity(const procfs_proc_t *p, fail_t *err)
 {
     cpu_set_t set;
     json_t *list = json_array();
@@ -102,60 +102,61 @@ attr_cpu_affinity(const procfs_proc_t *p)
 }
 
 static json_t *
-attr_cpu_num(const procfs_proc_t *p)
+attr_cpu_num(const procfs_proc_t *p, fail_t *err)
 {
     return json_integer(p->cpu);
 }
 
 static json_t *
-attr_cpu_percent(const procfs_proc_t *p)
+attr_cpu_percent(const procfs_proc_t *p, fail_t *err)
 {
     return json_real(0.0); /* the first question about a process has nothing to compare with */
 }
 
 static json_t *
-attr_cpu_times(const procfs_proc_t *p)
+attr_cpu_times(const procfs_proc_t *p, fail_t *err)
 {
     return values_of(procattr_times(p));
 }
 
 static json_t *
-attr_create_time(const procfs_proc_t *p)
+attr_create_time(const procfs_proc_t *p, fail_t *err)
 {
-    return json_real(procattr_created(p));
+    return json_real(procattr_created(p, err));
 }
 
 static json_t *
-link_value(pid_t pid, const char *name)
+link_value(pid_t pid, const char *name, fail_t *err)
 {
-    AUTO_FREE char *target = procfs_link(pid, name);
+    AUTO_FREE char *target = procfs_link(pid, name, err);
 
     return target != NULL ? value_utf8(target, strlen(target)) : json_null();
 }
 
 static json_t *
-attr_cwd(const procfs_proc_t *p)
+attr_cwd(const procfs_proc_t *p, fail_t *err)
 {
-    return link_value(p->pid, "cwd");
+    return link_value(p->pid, "cwd", err);
 }
 
 static json_t *
-attr_exe(const procfs_proc_t *p)
+attr_exe(const procfs_proc_t *p, fail_t *err)
 {
-    json_t *v = link_value(p->pid, "exe");
+    json_t *v = link_value(p->pid, "exe", err);
 
     return json_is_null(v) && p->pid != 0 ? json_string("") : v;
 }
 
 static json_t *
-attr_environ(const procfs_proc_t *p)
+attr_environ(const procfs_proc_t *p, fail_t *err)
 {
     AUTO_FREE char *path = xasprintf("/proc/%d/environ", (int) p->pid);
     buf_auto_t text = BUF_INIT;
     json_t *env = json_object();
+    int rc = fs_read(path, LIMIT_FILE_READ, &text, NULL);
 
-    if (fs_read(path, LIMIT_FILE_READ, &text, NULL) != 0)
-        return env;
+    if (fs_is_passing(rc))
+        fs_fail(err, rc, "read", path);
     for (size_t at = 0; at < text.len; at += strlen(text.data + at) + 1) {
         const char *row = text.data + at, *sep = strchr(row, '=');
         AUTO_FREE char *name = sep != NULL ? xstrndup(row, (size_t) (sep - row)) : NULL;
@@ -166,21 +167,21 @@ attr_environ(const procfs_proc_t *p)
 }
 
 static json_t *
-attr_gids(const procfs_proc_t *p)
+attr_gids(const procfs_proc_t *p, fail_t *err)
 {
     return json_pack("[I, I, I]", (json_int_t) p->gid[0], (json_int_t) p->gid[1], (json_int_t) p->gid[2]);
 }
 
 static json_t *
-attr_uids(const procfs_proc_t *p)
+attr_uids(const procfs_proc_t *p, fail_t *err)
 {
     return json_pack("[I, I, I]", (json_int_t) p->uid[0], (json_int_t) p->uid[1], (json_int_t) p->uid[2]);
 }
 
 static json_t *
-attr_io_counters(const procfs_proc_t *p)
+attr_io_counters(const procfs_proc_t *p, fail_t *err)
 {
-    AUTO_FREE char *text = procfs_text(p->pid, "io");
+    AUTO_FREE char *text = procfs_text(p->pid, "io", err);
 
     if (*text == '\0')
         return json_null();
@@ -190,16 +191,16 @@ attr_io_counters(const procfs_proc_t *p)
 }
 
 static json_t *
-attr_memory_info(const procfs_proc_t *p)
+attr_memory_info(const procfs_proc_t *p, fail_t *err)
 {
-    return values_of(procattr_memory(p->pid));
+    return values_of(procattr_memory(p->pid, err));
 }
 
 static json_t *
-attr_memory_full_info(const procfs_proc_t *p)
+attr_memory_full_info(const procfs_proc_t *p, fail_t *err)
 {
-    AUTO_FREE char *text = procfs_text(p->pid, "smaps_rollup");
-    json_t *list = attr_memory_info(p);
+    AUTO_FREE char *text = procfs_text(p->pid, "smaps_rollup", err);
+    json_t *list = attr_memory_info(p, err);
     json_int_t unique = procfs_field(text, "Private_Clean") + procfs_field(text, "Private_Dirty") +
                         procfs_field(text, "Private_Hugetlb");
 
@@ -214,9 +215,9 @@ attr_memory_full_info(const procfs_proc_t *p)
 }
 
 static json_t *
-attr_memory_percent(const procfs_proc_t *p)
+attr_memory_percent(const procfs_proc_t *p, fail_t *err)
 {
-    json_auto_t *memory = procattr_memory(p->pid);
+    json_auto_t *memory = procattr_memory(p->pid, err);
     struct sysinfo info;
 
     if (sysinfo(&info) != 0)
@@ -225,95 +226,93 @@ attr_memory_percent(const procfs_proc_t *p)
 }
 
 static json_t *
-attr_name(const procfs_proc_t *p)
+attr_name(const procfs_proc_t *p, fail_t *err)
 {
     return value_utf8(p->name, strlen(p->name));
 }
 
 static json_t *
-attr_nice(const procfs_proc_t *p)
+attr_nice(const procfs_proc_t *p, fail_t *err)
 {
     return json_integer(p->nice);
 }
 
 static json_t *
-attr_num_ctx_switches(const procfs_proc_t *p)
+attr_num_ctx_switches(const procfs_proc_t *p, fail_t *err)
 {
-    AUTO_FREE char *text = procfs_text(p->pid, "status");
+    AUTO_FREE char *text = procfs_text(p->pid, "status", err);
 
     return json_pack("[I, I]", procfs_field(text, "voluntary_ctxt_switches"),
                      procfs_field(text, "nonvoluntary_ctxt_switches"));
 }
 
-/* Names in a folder of the process; NULL when it can't be read. */
-static DIR *
-open_folder(pid_t pid, const char *name)
+static json_t *
+attr_num_fds(const procfs_proc_t *p, fail_t *err)
 {
-    AUTO_FREE char *path = xasprintf("/proc/%d/%s", (int) pid, name);
+    char **fds = procfs_list(p->pid, "fd", err);
+    json_t *n = fds != NULL ? json_integer((json_int_t) strv_len(fds)) : json_null();
 
-    return opendir(path);
+    strv_free(fds);
+    return n;
 }
 
 static json_t *
-attr_num_fds(const procfs_proc_t *p)
-{
-    DIR *dir = open_folder(p->pid, "fd");
-    json_int_t n = 0;
-
-    if (dir == NULL)
-        return json_null();
-    for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
-        n += entry->d_name[0] != '.';
-    closedir(dir);
-    return json_integer(n);
-}
-
-static json_t *
-attr_num_threads(const procfs_proc_t *p)
+attr_num_threads(const procfs_proc_t *p, fail_t *err)
 {
     return json_integer(p->threads);
 }
 
+/* Whether it still has the name, and is no folder. */
+static bool
+is_open_file(const char *target, fail_t *err)
+{
+    struct stat st;
+
+    if (stat(target, &st) == 0)
+        return !S_ISDIR(st.st_mode);
+    if (fs_is_passing(-errno))
+        fs_fail(err, -errno, "look at", target);
+    return false;
+}
+
 /* [path, fd] of the regular files it has open. */
 static json_t *
-attr_open_files(const procfs_proc_t *p)
+attr_open_files(const procfs_proc_t *p, fail_t *err)
 {
-    DIR *dir = open_folder(p->pid, "fd");
+    char **fds = procfs_list(p->pid, "fd", err);
     json_t *list = json_array();
 
-    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
-        AUTO_FREE char *name = xasprintf("fd/%s", entry->d_name);
-        AUTO_FREE char *target = entry->d_name[0] != '.' ? procfs_link(p->pid, name) : NULL;
-        if (target != NULL && *target == '/' && !fs_is_dir(target) && fs_exists(target) &&
-            !str_starts(target, "/dev/"))
+    for (size_t i = 0; fds != NULL && fds[i] != NULL; i++) {
+        AUTO_FREE char *name = xasprintf("fd/%s", fds[i]);
+        AUTO_FREE char *target = procfs_link(p->pid, name, err);
+        if (target != NULL && *target == '/' && !str_starts(target, "/dev/") && is_open_file(target, err))
             json_array_append_new(list, json_pack("[o, i]", value_utf8(target, strlen(target)),
-                                                  (int) strtol(entry->d_name, NULL, 10)));
+                                                  (int) strtol(fds[i], NULL, 10)));
     }
-    if (dir != NULL)
-        closedir(dir);
+    strv_free(fds);
     return list;
 }
 
 static json_t *
-attr_pid(const procfs_proc_t *p)
+attr_pid(const procfs_proc_t *p, fail_t *err)
 {
     return json_integer(p->pid);
 }
 
 static json_t *
-attr_ppid(const procfs_proc_t *p)
+attr_ppid(const procfs_proc_t *p, fail_t *err)
 {
     return json_integer(p->ppid);
 }
 
 static json_t *
-attr_status(const procfs_proc_t *p)
+attr_status(const procfs_proc_t *p, fail_t *err)
 {
     return json_string(procfs_state(p->state));
 }
 
 static json_t *
-attr_terminal(const procfs_proc_t *p)
+attr_terminal(const procfs_proc_t *p, fail_t *err)
 {
     unsigned maj = major((dev_t) p->tty), min = minor((dev_t) p->tty);
 
@@ -326,24 +325,29 @@ attr_terminal(const procfs_proc_t *p)
 
 /* [id, user time, system time] of each thread. */
 static json_t *
-attr_threads(const procfs_proc_t *p)
+attr_threads(const procfs_proc_t *p, fail_t *err)
 {
-    DIR *dir = open_folder(p->pid, "task");
+    char **tasks = procfs_list(p->pid, "task", err);
     json_t *list = json_array();
 
-    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
-        AUTO_FREE char *name = xasprintf("task/%s/stat", entry->d_name);
-        AUTO_FREE char *text = entry->d_name[0] != '.' ? procfs_text(p->pid, name) : NULL;
-        const char *rest = text != NULL ? strrchr(text, ')') : NULL;
+    for (size_t i = 0; tasks != NULL && tasks[i] != NULL; i++) {
+        AUTO_FREE char *name = xasprintf("task/%s/stat", tasks[i]);
+        AUTO_FREE char *text = procfs_text(p->pid, name, err);
+        const char *rest = strrchr(text, ')');
         unsigned long long user, system;
         if (rest != NULL &&
             sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &system) == 2)
-            json_array_append_new(list, json_pack("[i, f, f]", (int) strtol(entry->d_name, NULL, 10),
+            json_array_append_new(list, json_pack("[i, f, f]", (int) strtol(tasks[i], NULL, 10),
                                                   from_ticks(user), from_ticks(system)));
     }
-    if (dir != NULL)
-        closedir(dir);
+    strv_free(tasks);
     return list;
+}
+
+static json_t *
+attr_username(const procfs_proc_t *p, fail_t *err)
+{
+    return procattr_user(p);
 }
 
 static const struct attr_row {
@@ -379,7 +383,7 @@ static const struct attr_row {
     { "terminal", attr_terminal },
     { "threads", attr_threads },
     { "uids", attr_uids },
-    { "username", procattr_user },
+    { "username", attr_username },
 };
 
 static const struct attr_row *
@@ -392,17 +396,28 @@ attr_find(const char *name)
     return NULL;
 }
 
+static int
+add_one(const procfs_proc_t *p, const struct attr_row *row, json_t *out, fail_t *err)
+{
+    json_t *value = row->get(p, err);
+
+    json_object_set_new(out, row->name, value);
+    return err->code;
+}
+
 int
 procattr_add(const procfs_proc_t *p, json_t *names, json_t *out, fail_t *err)
 {
-    for (size_t i = 0; !value_truthy(names) && i < NELEMS(attr_rows); i++)
-        json_object_set_new(out, attr_rows[i].name, attr_rows[i].get(p));
-    for (size_t i = 0; i < json_array_size(names); i++) {
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && !value_truthy(names) && i < NELEMS(attr_rows); i++)
+        rc = add_one(p, &attr_rows[i], out, err);
+    for (size_t i = 0; rc == 0 && i < json_array_size(names); i++) {
         AUTO_FREE char *name = value_pystr(json_array_get(names, i));
         const struct attr_row *row = attr_find(name);
         if (row == NULL)
             return fail_set(err, -EINVAL, "invalid attr name '%s'", name);
-        json_object_set_new(out, name, row->get(p));
+        rc = add_one(p, row, out, err);
     }
-    return 0;
+    return rc;
 }

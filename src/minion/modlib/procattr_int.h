@@ -7,8 +7,8 @@
 
 #include "common/base/procfs.h"
 
-/* NEW; None where they may not be seen. */
-typedef json_t *attr_fn(const procfs_proc_t *p);
+/* NEW; None where they may not be seen, and with *err as in procfs.h. */
+typedef json_t *attr_fn(const procfs_proc_t *p, fail_t *err);
 attr_fn attr_connections, attr_ionice, attr_memory_maps;
 
 #endif

@@ -2,7 +2,6 @@
  * priority with disks. */
 #include "minion/modlib/procattr_int.h"
 
-#include <dirent.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,7 +15,7 @@
 
 /* [class, value]. */
 json_t *
-attr_ionice(const procfs_proc_t *p)
+attr_ionice(const procfs_proc_t *p, fail_t *err)
 {
     long prio = syscall(SYS_ioprio_get, IOPRIO_WHO_PROCESS, p->pid);
 
@@ -30,23 +29,20 @@ attr_ionice(const procfs_proc_t *p)
 
 /* {inode: descriptor} of its sockets. NEW; NULL: they may not be seen. */
 static json_t *
-socket_inodes(pid_t pid)
+socket_inodes(pid_t pid, fail_t *err)
 {
-    AUTO_FREE char *path = xasprintf("/proc/%d/fd", (int) pid);
-    DIR *dir = opendir(path);
-    json_t *found = dir != NULL ? json_object() : NULL;
+    char **fds = procfs_list(pid, "fd", err);
+    json_t *found = fds != NULL ? json_object() : NULL;
 
-    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
-        AUTO_FREE char *name = xasprintf("fd/%s", entry->d_name);
-        AUTO_FREE char *target = procfs_link(pid, name);
+    for (size_t i = 0; fds != NULL && fds[i] != NULL; i++) {
+        AUTO_FREE char *name = xasprintf("fd/%s", fds[i]);
+        AUTO_FREE char *target = procfs_link(pid, name, err);
         if (target == NULL || !str_starts(target, "socket:["))
             continue;
         target[strcspn(target, "]")] = '\0';
-        json_object_set_new(found, target + strlen("socket:["),
-                            json_integer(strtol(entry->d_name, NULL, 10)));
+        json_object_set_new(found, target + strlen("socket:["), json_integer(strtol(fds[i], NULL, 10)));
     }
-    if (dir != NULL)
-        closedir(dir);
+    strv_free(fds);
     return found;
 }
 
@@ -58,7 +54,7 @@ address(const char *ip, unsigned port)
 
 /* [descriptor, family, type, [ip, port], [ip, port], state]: psutil's of kind inet. */
 json_t *
-attr_connections(const procfs_proc_t *p)
+attr_connections(const procfs_proc_t *p, fail_t *err)
 {
     static const struct {
         const char *proto;
@@ -67,14 +63,14 @@ attr_connections(const procfs_proc_t *p)
                   { "tcp6", AF_INET6, SOCK_STREAM },
                   { "udp", AF_INET, SOCK_DGRAM },
                   { "udp6", AF_INET6, SOCK_DGRAM } };
-    json_auto_t *inodes = socket_inodes(p->pid);
+    json_auto_t *inodes = socket_inodes(p->pid, err);
 
     if (inodes == NULL)
         return json_null();
     json_t *list = json_array();
     for (size_t k = 0; json_object_size(inodes) > 0 && k < NELEMS(kinds); k++) {
         size_t n;
-        AUTO_FREE sock_row_t *rows = sock_rows(kinds[k].proto, &n);
+        AUTO_FREE sock_row_t *rows = sock_rows(kinds[k].proto, &n, err);
         for (size_t i = 0; i < n; i++) {
             AUTO_FREE char *inode = xasprintf("%lu", rows[i].inode);
             json_t *fd = json_object_get(inodes, inode);
@@ -126,10 +122,10 @@ add_size(json_t *row, const char *line)
 /* [path, rss, size, pss, shared_clean, shared_dirty, private_clean, private_dirty, referenced, anonymous, swap] for
  * each file that is mapped. */
 json_t *
-attr_memory_maps(const procfs_proc_t *p)
+attr_memory_maps(const procfs_proc_t *p, fail_t *err)
 {
-    AUTO_FREE char *path = xasprintf("/proc/%d/smaps", (int) p->pid);
-    char **lines = procfs_lines(path);
+    AUTO_FREE char *text = procfs_text(p->pid, "smaps", err);
+    char **lines = str_split(text, "\n", true);
     json_t *list = json_array(), *row = NULL;
     json_auto_t *known = json_object();
 

@@ -92,6 +92,8 @@ service_status(call_ctx_t *ctx, json_t *args, json_t *all, service_one_fn *one, 
     json_auto_t *names = glob ? svc_filter(owned, name) : json_pack("[s]", name);
     json_auto_t *result = json_object();
 
+    if (owned == NULL)
+        return -EIO;
     for (size_t i = 0; i < json_array_size(names); i++) {
         const char *service = json_string_value(json_array_get(names, i));
         int rc = one(ctx, service, &running, err);

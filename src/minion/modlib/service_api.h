@@ -26,7 +26,8 @@ int service_not(func_fn *fn, call_ctx_t *ctx, json_t *args, json_t **ret_value, 
 
 /* Whether one service runs. */
 typedef int service_one_fn(call_ctx_t *ctx, const char *name, bool *ret_running, fail_t *err);
-/* service.status: a bool, or {name: bool} when the name is a glob over `all`. TAKES `all`. */
+/* service.status: a bool, or {name: bool} when the name is a glob over `all`. TAKES `all`; NULL
+ * is the failure in *err. */
 int service_status(call_ctx_t *ctx, json_t *args, json_t *all, service_one_fn *one, json_t **ret_value,
                    fail_t *err);
 /* A process whose command line holds the signature: status.pid. */

@@ -40,10 +40,10 @@ sock_parse(const char *line, sock_row_t *out)
 }
 
 sock_row_t *
-sock_rows(const char *proto, size_t *ret_n)
+sock_rows(const char *proto, size_t *ret_n, fail_t *err)
 {
     AUTO_FREE char *path = xasprintf("/proc/net/%s", proto);
-    char **lines = procfs_lines(path);
+    char **lines = procfs_lines(path, err);
     sock_row_t *rows = xcalloc(strv_len(lines) + 1, sizeof(*rows));
     size_t n = 0;
 
@@ -75,16 +75,16 @@ add_owned(json_t *owners, pid_t pid, fail_t *err)
 
     for (size_t i = 0; names[i] != NULL; i++) {
         AUTO_FREE char *name = xasprintf("fd/%s", names[i]);
-        AUTO_FREE char *target = procfs_link(pid, name);
+        AUTO_FREE char *target = procfs_link(pid, name, err);
         if (!str_starts(target, "socket:["))
             continue;
-        if (p.pid == 0 && !procfs_proc(pid, &p))
+        if (p.pid == 0 && procfs_proc(pid, &p, err) <= 0)
             break;
         target[strlen(target) - 1] = '\0';
         json_object_set_new(owners, target + strlen("socket:["), value_fmt("%d/%s", (int) pid, p.name));
     }
     strv_free(names);
-    return rc;
+    return rc != 0 ? rc : err->code;
 }
 
 json_t *

@@ -22,8 +22,8 @@ typedef struct sock_row {
 
 /* One line of /proc/net/tcp, tcp6, udp or udp6; false for another. */
 bool sock_parse(const char *line, sock_row_t *out);
-/* The rows of "tcp", "tcp6", "udp" or "udp6". NEW array; free() it. */
-sock_row_t *sock_rows(const char *proto, size_t *ret_n);
+/* The rows of "tcp", "tcp6", "udp" or "udp6"; *err as procfs_lines. NEW array; free() it. */
+sock_row_t *sock_rows(const char *proto, size_t *ret_n, fail_t *err);
 /* "ESTABLISHED", ...; "" for a number that is none. */
 const char *sock_state(unsigned state);
 /* Sockets by inode: {"12345": "4711/nginx"}; those of processes of which this one may know. NEW, or NULL with *err. */

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <unistd.h>
 
+#include "common/base/fs.h"
 #include "common/base/proc.h"
 #include "common/base/rootfs.h"
 #include "common/base/str.h"
@@ -87,13 +88,15 @@ svc_init(const char *root, char **ret_name)
 /* ---- run levels ------------------------------------------------------------------------------ */
 
 /* Upstart's and sysvinit's settings, the later ones win; "2" on every other host. */
-char
-svc_default_runlevel(const char *root)
+int
+svc_default_runlevel(const char *root, fail_t *err)
 {
-    AUTO_FREE char *upstart = root_read(root, "/etc/init/rc-sysinit.conf");
-    AUTO_FREE char *inittab = root_read(root, "/etc/inittab");
-    char level = '2';
+    AUTO_FREE char *upstart = NULL;
+    AUTO_FREE char *inittab = NULL;
+    int level = '2', rc = root_text(root, "/etc/init/rc-sysinit.conf", &upstart, err);
 
+    if (rc == 0)
+        rc = root_text(root, "/etc/inittab", &inittab, err);
     for (char *at = upstart, *line; (line = line_next(&at)) != NULL;) {
         const char *eq = strrchr(line, '=');
         if (str_starts(line, "env DEFAULT_RUNLEVEL") && eq != NULL && isalnum((unsigned char) eq[1]))
@@ -104,12 +107,12 @@ svc_default_runlevel(const char *root)
         if (*line != '#' && strstr(line, ":initdefault:") != NULL && isalnum((unsigned char) colon[1]))
             level = colon[1];
     }
-    return level;
+    return rc == 0 ? level : rc;
 }
 
 /* `runlevel` prints the previous and the current one: "N 5". */
-char
-svc_runlevel(const char *root)
+int
+svc_runlevel(const char *root, fail_t *err)
 {
     buf_auto_t out = BUF_INIT;
     char level = '\0';
@@ -120,34 +123,50 @@ svc_runlevel(const char *root)
             level = words[1][0];
         strv_free(words);
     }
-    return level != '\0' ? level : svc_default_runlevel(root);
+    return level != '\0' ? level : svc_default_runlevel(root, err);
 }
 
 /* ---- init scripts ------------------------------------------------------------------------------ */
 
-bool
-svc_is_script(const char *root, const char *name)
+int
+svc_is_script(const char *root, const char *name, fail_t *err)
 {
-    AUTO_FREE char *path = NULL;
-
     if (*name == '\0' || *name == '.' || strchr(name, '/') != NULL)
-        return false;
-    path = xasprintf("%s/etc/init.d/%s", root != NULL ? root : "", name);
-    return access(path, X_OK) == 0;
+        return 0;
+    AUTO_FREE char *path = xasprintf("%s/etc/init.d/%s", root != NULL ? root : "", name);
+    if (access(path, X_OK) == 0)
+        return 1;
+    return fs_is_absence(-errno) || errno == EACCES ? 0 : fs_fail(err, -errno, "look at", path);
 }
 
 json_t *
-svc_scripts(const char *root, const json_t *hide)
+svc_scripts(const char *root, const json_t *hide, fail_t *err)
 {
-    char **names = root_list(root, "/etc/init.d");
+    char **names = NULL;
     json_t *list = json_array();
+    int rc = root_names(root, "/etc/init.d", &names, err);
 
-    for (size_t i = 0; names[i] != NULL; i++) {
-        if (svc_is_script(root, names[i]) && !svc_listed(hide, names[i]))
+    for (size_t i = 0; rc >= 0 && names[i] != NULL; i++) {
+        rc = svc_is_script(root, names[i], err);
+        if (rc > 0 && !svc_listed(hide, names[i]))
             json_array_append_new(list, value_utf8(names[i], strlen(names[i])));
     }
     strv_free(names);
-    return list;
+    if (rc < 0)
+        json_decref(list);
+    return rc < 0 ? NULL : list;
+}
+
+json_t *
+svc_all(const char *root, fail_t *err)
+{
+    json_auto_t *names = svc_units(root, err);
+    json_auto_t *scripts = names != NULL ? svc_scripts(root, names, err) : NULL;
+
+    if (scripts == NULL)
+        return NULL;
+    json_array_extend(names, scripts);
+    return svc_sorted(names, NULL);
 }
 
 /* "S20name" to "name"; NULL for a link that starts nothing. */
@@ -160,35 +179,37 @@ started(const char *link)
     return *link != '\0' ? link : NULL;
 }
 
-static void
-add_started(const char *root, char level, json_t *out)
+static int
+add_started(const char *root, int level, json_t *out, fail_t *err)
 {
     AUTO_FREE char *folder = xasprintf("/etc/rc%c.d", level);
-    char **links = root_list(root, folder);
+    char **links = NULL;
+    int rc = level < 0 ? level : root_names(root, folder, &links, err);
 
-    for (size_t i = 0; links[i] != NULL; i++) {
+    for (size_t i = 0; rc == 0 && links[i] != NULL; i++) {
         const char *name = started(links[i]);
         if (name != NULL)
             json_array_append_new(out, value_utf8(name, strlen(name)));
     }
     strv_free(links);
+    return rc;
 }
 
-bool
-svc_script_enabled(const char *root, char level, const char *name)
+int
+svc_script_enabled(const char *root, int level, const char *name, fail_t *err)
 {
     json_auto_t *names = json_array();
+    int rc = add_started(root, level, names, err);
 
-    add_started(root, level, names);
-    return svc_listed(names, name);
+    return rc < 0 ? rc : svc_listed(names, name);
 }
 
 json_t *
-svc_scripts_enabled(const char *root, char level)
+svc_scripts_enabled(const char *root, int level, fail_t *err)
 {
     json_auto_t *names = json_array();
 
-    add_started(root, 'S', names);
-    add_started(root, level, names);
+    if (add_started(root, 'S', names, err) < 0 || add_started(root, level, names, err) < 0)
+        return NULL;
     return svc_sorted(names, NULL);
 }

@@ -4,7 +4,7 @@
  * Layer      minion/modlib
  * Threads    any
  * Ownership  results are NEW
- * Errors     what can't be read is not there
+ * Errors     what is missing is not there; what can't be read or looked at is an error, with *err
  * Tests      tests/unit/minion/test_service.c
  */
 #ifndef MINION_MODLIB_SVCFILES_H
@@ -23,28 +23,35 @@ char *svc_unit(const char *name);
 /* Service users' name of a unit: without ".service". NULL when `unit` is none. */
 char *svc_unit_name(const char *unit);
 
+/* A list is NULL with *err; "whether" is 1, 0, or negative with *err. */
+
 /* Sorted names of the units in /lib, /usr/lib and /etc; "service" units without their type. */
-json_t *svc_units(const char *root);
+json_t *svc_units(const char *root, fail_t *err);
 /* Sorted names of the init scripts that can be run, without those in `hide` (may be NULL). */
-json_t *svc_scripts(const char *root, const json_t *hide);
-bool svc_is_script(const char *root, const char *name);
-/* The run level as init's program tells, or the default one: a single letter or digit. */
-char svc_runlevel(const char *root);
-char svc_default_runlevel(const char *root);
-/* Whether /etc/rcN.d has a link that starts it. */
-bool svc_script_enabled(const char *root, char level, const char *name);
-/* Sorted names that /etc/rcS.d and /etc/rcN.d start. */
-json_t *svc_scripts_enabled(const char *root, char level);
+json_t *svc_scripts(const char *root, const json_t *hide, fail_t *err);
+/* Those of both. */
+json_t *svc_all(const char *root, fail_t *err);
+/* Whether an init script that can be run has the name. */
+int svc_is_script(const char *root, const char *name, fail_t *err);
+/* The run level as init's program tells, or the default one: a single letter or digit, or negative with *err. */
+int svc_runlevel(const char *root, fail_t *err);
+int svc_default_runlevel(const char *root, fail_t *err);
+/* Whether /etc/rcN.d has a link that starts it. `level` may be a run level's failure, which it returns. */
+int svc_script_enabled(const char *root, int level, const char *name, fail_t *err);
+/* Sorted names that /etc/rcS.d and /etc/rcN.d start; `level` as above. */
+json_t *svc_scripts_enabled(const char *root, int level, fail_t *err);
 
 /* Whether PREFIX/systemd/system/UNIT is a link to /dev/null; runtime: below /run instead of /etc. */
-bool svc_masked(const char *root, const char *name, bool runtime);
-/* Path of the unit file, below `root`; a template's for an instance. NULL when there is none. */
-char *svc_unit_path(const char *root, const char *name);
+int svc_masked(const char *root, const char *name, bool runtime, fail_t *err);
+/* Path of the unit file, below `root`; a template's for an instance. *ret_path is NULL when there is none. */
+int svc_unit_path(const char *root, const char *name, char **ret_path, fail_t *err);
 /* systemctl is-enabled's word, from the files: "enabled", "enabled-runtime", "static", "indirect",
  * "disabled", "masked", "masked-runtime", "alias"; NULL for no such unit. A constant. */
-const char *svc_unit_state(const char *root, const char *name);
+int svc_unit_state(const char *root, const char *name, const char **ret_state, fail_t *err);
 /* The sections' settings, flat, as systemctl show names them; NULL when there is no such unit. */
-json_t *svc_unit_settings(const char *root, const char *name);
+int svc_unit_settings(const char *root, const char *name, json_t **ret_settings, fail_t *err);
+/* Whether an init script has the name, and no unit. */
+int svc_is_script_only(const char *root, const char *name, fail_t *err);
 
 /* fnmatch of Salt's globs: whether `name` has one, and the elements of `names` that match. */
 bool svc_has_glob(const char *name);

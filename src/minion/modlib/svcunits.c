@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/fs.h"
 #include "common/base/rootfs.h"
 #include "common/base/str.h"
 #include "salt/value.h"
@@ -43,61 +44,78 @@ svc_unit_name(const char *unit)
     return strcmp(dot, ".service") == 0 ? xstrndup(unit, (size_t) (dot - unit)) : xstrdup(unit);
 }
 
-static bool
-is_link(const char *root, const char *path)
+/* What has the name itself: 1, 0 for nothing, or negative with *err. */
+static int
+look(const char *root, const char *path, struct stat *st, fail_t *err)
 {
     AUTO_FREE char *full = root_path(root, path);
-    struct stat st;
 
-    return lstat(full, &st) == 0 && S_ISLNK(st.st_mode);
+    if (lstat(full, st) == 0)
+        return 1;
+    return fs_is_absence(-errno) ? 0 : fs_fail(err, -errno, "look at", full);
 }
 
-static void
-add_units(const char *root, const char *folder, json_t *out)
+static int
+is_link(const char *root, const char *path, fail_t *err)
 {
-    char **files = root_list(root, folder);
+    struct stat st;
+    int rc = look(root, path, &st, err);
 
-    for (size_t i = 0; files[i] != NULL; i++) {
+    return rc > 0 ? S_ISLNK(st.st_mode) : rc;
+}
+
+static int
+add_units(const char *root, const char *folder, json_t *out, fail_t *err)
+{
+    char **files = NULL;
+    int rc = root_names(root, folder, &files, err);
+
+    for (size_t i = 0; rc == 0 && files[i] != NULL; i++) {
         AUTO_FREE char *name = svc_unit_name(files[i]);
         if (name != NULL)
             json_array_append_new(out, value_utf8(name, strlen(name)));
     }
     strv_free(files);
+    return rc;
 }
 
 json_t *
-svc_units(const char *root)
+svc_units(const char *root, fail_t *err)
 {
     static const char *const folders[] = { "/lib/systemd/system", "/usr/lib/systemd/system",
                                            "/etc/systemd/system" };
     json_auto_t *names = json_array();
 
     for (size_t i = 0; i < NELEMS(folders); i++) {
-        if (!is_link(root, folders[i]))
-            add_units(root, folders[i], names);
+        int rc = is_link(root, folders[i], err);
+        if (rc < 0 || (rc == 0 && add_units(root, folders[i], names, err) < 0))
+            return NULL;
     }
     return svc_sorted(names, NULL);
 }
 
-/* NEW target of a link, or NULL. */
-static char *
-link_target(const char *root, const char *path)
+/* *ret_target is NEW, NULL for what is no link. */
+static int
+link_target(const char *root, const char *path, char **ret_target, fail_t *err)
 {
     AUTO_FREE char *full = root_path(root, path);
     char target[PATH_MAX];
     ssize_t n = readlink(full, target, sizeof(target) - 1);
 
-    return n > 0 ? xstrndup(target, (size_t) n) : NULL;
+    *ret_target = n > 0 ? xstrndup(target, (size_t) n) : NULL;
+    return n >= 0 || errno == EINVAL || fs_is_absence(-errno) ? 0
+                                                              : fs_fail(err, -errno, "read the link", full);
 }
 
-bool
-svc_masked(const char *root, const char *name, bool runtime)
+int
+svc_masked(const char *root, const char *name, bool runtime, fail_t *err)
 {
     AUTO_FREE char *unit = svc_unit(name);
     AUTO_FREE char *path = xasprintf("%s/systemd/system/%s", runtime ? "/run" : "/etc", unit);
-    AUTO_FREE char *target = link_target(root, path);
+    AUTO_FREE char *target = NULL;
+    int rc = link_target(root, path, &target, err);
 
-    return str_eq(target, "/dev/null");
+    return rc < 0 ? rc : str_eq(target, "/dev/null");
 }
 
 /* "getty@tty1.service" to "getty@.service"; NULL for what is no instance. */
@@ -109,32 +127,30 @@ template_of(const char *unit)
     return at != NULL && dot > at + 1 ? xasprintf("%.*s%s", (int) (at + 1 - unit), unit, dot) : NULL;
 }
 
-static char *
-find_unit(const char *root, const char *unit)
+static int
+find_unit(const char *root, const char *unit, char **ret_path, fail_t *err)
 {
-    if (unit == NULL || strchr(unit, '/') != NULL)
-        return NULL;
-    for (size_t i = 0; i < NELEMS(unit_folders); i++) {
+    struct stat st;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && strchr(unit, '/') == NULL && i < NELEMS(unit_folders); i++) {
         AUTO_FREE char *path = xasprintf("%s/%s", unit_folders[i], unit);
-        AUTO_FREE char *full = root_path(root, path);
-        struct stat st;
-        if (lstat(full, &st) == 0)
-            return STEAL(path);
+        rc = look(root, path, &st, err);
+        if (rc > 0)
+            *ret_path = STEAL(path);
     }
-    return NULL;
+    return rc < 0 ? rc : 0;
 }
 
-char *
-svc_unit_path(const char *root, const char *name)
+int
+svc_unit_path(const char *root, const char *name, char **ret_path, fail_t *err)
 {
     AUTO_FREE char *unit = svc_unit(name);
-    char *path = find_unit(root, unit);
+    AUTO_FREE char *template = template_of(unit);
 
-    if (path == NULL) {
-        AUTO_FREE char *template = template_of(unit);
-        path = find_unit(root, template);
-    }
-    return path;
+    *ret_path = NULL;
+    int rc = find_unit(root, unit, ret_path, err);
+    return rc == 0 && *ret_path == NULL && template != NULL ? find_unit(root, template, ret_path, err) : rc;
 }
 
 /* ---- the state ------------------------------------------------------------------------------- */
@@ -147,41 +163,50 @@ is_template(const char *unit)
 }
 
 /* Whether a folder of links (multi-user.target.wants) has one of the unit, or of a template's instance. */
-static bool
-has_link(const char *root, const char *folder, const char *unit)
+static int
+has_link(const char *root, const char *folder, const char *unit, fail_t *err)
 {
-    char **links = is_template(unit) ? root_list(root, folder) : NULL;
     AUTO_FREE char *path = xasprintf("%s/%s", folder, unit);
-    bool found = is_link(root, path);
+    char **links = NULL;
+    int rc = is_link(root, path, err);
 
-    for (size_t i = 0; links != NULL && links[i] != NULL && !found; i++) {
+    if (rc != 0 || !is_template(unit))
+        return rc;
+    rc = root_names(root, folder, &links, err);
+    for (size_t i = 0; rc == 0 && links[i] != NULL; i++) {
         AUTO_FREE char *template = template_of(links[i]);
-        found = str_eq(template, unit);
+        rc = str_eq(template, unit);
     }
     strv_free(links);
-    return found;
+    return rc;
 }
 
-/* Whether a folder of configuration enables the unit: by a wish of another one, or under another name. */
-static bool
-linked_from(const char *root, const char *folder, const char *unit)
+/* Whether an entry of a folder of configuration enables the unit: a wish of another one, or another name. */
+static int
+enables(const char *root, const char *folder, const char *entry, const char *unit, fail_t *err)
 {
-    char **entries = root_list(root, folder);
-    bool found = false;
+    AUTO_FREE char *path = xasprintf("%s/%s", folder, entry);
+    AUTO_FREE char *target = NULL;
 
-    for (size_t i = 0; entries[i] != NULL && !found; i++) {
-        bool wants = str_ends(entries[i], ".wants") || str_ends(entries[i], ".requires");
-        AUTO_FREE char *path = xasprintf("%s/%s", folder, entries[i]);
-        if (wants) {
-            found = has_link(root, path, unit);
-        } else if (strcmp(entries[i], unit) != 0) {
-            AUTO_FREE char *target = link_target(root, path);
-            const char *slash = target != NULL ? strrchr(target, '/') : NULL;
-            found = slash != NULL && strcmp(slash + 1, unit) == 0;
-        }
-    }
+    if (str_ends(entry, ".wants") || str_ends(entry, ".requires"))
+        return has_link(root, path, unit, err);
+    if (strcmp(entry, unit) == 0)
+        return 0;
+    int rc = link_target(root, path, &target, err);
+    const char *slash = target != NULL ? strrchr(target, '/') : NULL;
+    return rc < 0 ? rc : slash != NULL && strcmp(slash + 1, unit) == 0;
+}
+
+static int
+linked_from(const char *root, const char *folder, const char *unit, fail_t *err)
+{
+    char **entries = NULL;
+    int rc = root_names(root, folder, &entries, err);
+
+    for (size_t i = 0; rc == 0 && entries[i] != NULL; i++)
+        rc = enables(root, folder, entries[i], unit, err);
     strv_free(entries);
-    return found;
+    return rc;
 }
 
 /* A line of [Install] by which the unit itself would be enabled. */
@@ -198,46 +223,69 @@ installs(const char *line)
 }
 
 /* The state of a unit that nothing enables: it could be, others can be in its place, or neither. */
-static const char *
-idle_state(const char *root, const char *path)
+static int
+idle_state(const char *root, const char *path, const char **ret_state, fail_t *err)
 {
-    AUTO_FREE char *text = root_read(root, path);
-    const char *state = "static";
+    AUTO_FREE char *text = NULL;
+    int rc = root_text(root, path, &text, err);
     bool install = false;
 
-    for (char *at = text, *line; (line = line_next(&at)) != NULL;) {
+    *ret_state = "static";
+    for (char *at = text, *line; (line = line_next(&at)) != NULL && strcmp(*ret_state, "disabled") != 0;) {
         line = str_trim(line);
         if (*line == '[')
             install = strcmp(line, "[Install]") == 0;
         else if (install && installs(line))
-            return "disabled";
+            *ret_state = "disabled";
         else if (install && str_starts(line, "Also="))
-            state = "indirect";
+            *ret_state = "indirect";
     }
-    return state;
+    return rc;
 }
 
-const char *
-svc_unit_state(const char *root, const char *name)
+/* The state of the unit whose file is there. */
+static int
+state_of_file(const char *root, const char *unit, const char *path, const char **ret_state, fail_t *err)
 {
     static const char *const words[][2] = { { "enabled", "enabled-runtime" },
                                             { "masked", "masked-runtime" } };
-    AUTO_FREE char *unit = svc_unit(name);
-    AUTO_FREE char *path = svc_unit_path(root, name);
-
-    if (path == NULL)
-        return NULL;
-    AUTO_FREE char *target = link_target(root, path);
+    AUTO_FREE char *target = NULL;
+    int rc = link_target(root, path, &target, err);
     const char *slash = target != NULL ? strrchr(target, '/') : NULL;
+
     if (str_eq(target, "/dev/null"))
-        return words[1][str_starts(path, "/run/")];
-    for (size_t i = 0; i < 2; i++) {
-        if (linked_from(root, unit_folders[i], unit))
-            return words[0][i];
+        *ret_state = words[1][str_starts(path, "/run/")];
+    for (size_t i = 0; i < 2 && rc == 0 && *ret_state == NULL; i++) {
+        rc = linked_from(root, unit_folders[i], unit, err);
+        if (rc > 0)
+            *ret_state = words[0][i];
     }
-    if (target != NULL && str_ends(path, unit) && strcmp(slash != NULL ? slash + 1 : target, unit) != 0)
-        return "alias";
-    return idle_state(root, path);
+    if (rc < 0 || *ret_state != NULL)
+        return rc < 0 ? rc : 0;
+    if (target == NULL || !str_ends(path, unit) || strcmp(slash != NULL ? slash + 1 : target, unit) == 0)
+        return idle_state(root, path, ret_state, err);
+    *ret_state = "alias";
+    return 0;
+}
+
+int
+svc_unit_state(const char *root, const char *name, const char **ret_state, fail_t *err)
+{
+    AUTO_FREE char *unit = svc_unit(name);
+    AUTO_FREE char *path = NULL;
+    int rc = svc_unit_path(root, name, &path, err);
+
+    *ret_state = NULL;
+    return path != NULL ? state_of_file(root, unit, path, ret_state, err) : rc;
+}
+
+int
+svc_is_script_only(const char *root, const char *name, fail_t *err)
+{
+    AUTO_FREE char *path = NULL;
+    int rc = svc_unit_path(root, name, &path, err);
+
+    return rc < 0 || path != NULL ? rc : svc_is_script(root, name, err);
 }
 
 /* ---- settings --------------------------------------------------------------------------------- */
@@ -297,16 +345,22 @@ join_lines(char *text)
         p[0] = p[1] = ' ';
 }
 
-json_t *
-svc_unit_settings(const char *root, const char *name)
+int
+svc_unit_settings(const char *root, const char *name, json_t **ret_settings, fail_t *err)
 {
     AUTO_FREE char *unit = svc_unit(name);
-    AUTO_FREE char *path = svc_unit_path(root, name);
-    const char *state = svc_unit_state(root, name);
-    AUTO_FREE char *text = path != NULL ? root_read(root, path) : NULL;
+    AUTO_FREE char *path = NULL;
+    AUTO_FREE char *text = NULL;
+    const char *state = NULL;
+    int rc = svc_unit_path(root, name, &path, err);
 
-    if (path == NULL)
-        return NULL;
+    *ret_settings = NULL;
+    if (rc == 0 && path != NULL)
+        rc = state_of_file(root, unit, path, &state, err);
+    if (rc == 0 && path != NULL)
+        rc = root_text(root, path, &text, err);
+    if (rc < 0 || path == NULL)
+        return rc;
     json_t *out = json_pack("{s:s, s:s, s:s, s:s}", "Id", unit, "FragmentPath", path, "LoadState",
                             str_starts(state, "masked") ? "masked" : "loaded", "UnitFileState", state);
     if (text != NULL)
@@ -317,5 +371,6 @@ svc_unit_settings(const char *root, const char *name)
         if (value != NULL)
             add_setting(out, line, value);
     }
-    return out;
+    *ret_settings = out;
+    return 0;
 }

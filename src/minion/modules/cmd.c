@@ -356,10 +356,11 @@ choose_cwd(run_t *r, const struct passwd *user, fail_t *err)
             r->cwd = xstrdup("/");
         }
     }
-    if (*r->cwd != '/' || !fs_is_dir(r->cwd))
+    int rc = *r->cwd == '/' ? fs_look_dir(r->cwd, err) : 0;
+    if (rc == 0)
         return fail_kind(err, FAIL_COMMAND, -ENOTDIR,
                          "Specified cwd '%s' either not absolute or does not exist", r->cwd);
-    return 0;
+    return rc < 0 ? rc : 0;
 }
 
 /* A list becomes the program and its arguments; with a shell, what the shell gets after -c, as Python does.

@@ -119,19 +119,19 @@ signal_below(const char *root, int sig)
     size_t n, len = strlen(root);
     fail_auto_t why = FAIL_INIT;
     AUTO_FREE pid_t *pids = procfs_pids(&n, &why);
-    int found = pids == NULL;
+    int found = 0;
 
     for (size_t i = 0; i < n; i++) {
-        AUTO_FREE char *its = procfs_link(pids[i], "root");
+        AUTO_FREE char *its = procfs_link(pids[i], "root", &why);
         if (its == NULL || !str_starts(its, root) || (its[len] != '\0' && its[len] != '/'))
             continue;
         found++;
         if (sig != 0)
             (void) kill(pids[i], sig);
     }
-    if (pids == NULL)
+    if (why.code != 0)
         log_warning("what runs in %s can't be known: %s", root, fail_text(&why));
-    return found;
+    return found + (why.code != 0);
 }
 
 /* The host's own root has nobody who is in the way. */

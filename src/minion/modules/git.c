@@ -510,8 +510,9 @@ git_is_worktree(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     buf_auto_t text = BUF_INIT;
 
     *ret_value = json_false();
-    if (!fs_is_dir(value_str(args, "cwd", "")))
-        return 0;
+    int rc = fs_look_dir(value_str(args, "cwd", ""), err);
+    if (rc <= 0)
+        return rc;
     if (git_begin(ctx, args, "rev-parse", &prog, err) < 0)
         return err->code;
     prog_add(&prog, "--show-toplevel");

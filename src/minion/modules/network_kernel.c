@@ -30,8 +30,7 @@ routes_of(json_t *args, bool only_default, json_t **ret_value, fail_t *err)
             (!only_default || is_default))
             json_array_append(out, row);
     }
-    *ret_value = out;
-    return 0;
+    return procfs_answer(out, ret_value, err);
 }
 
 static int
@@ -56,7 +55,7 @@ network_get_route(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 static int
 network_arp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    char **lines = procfs_lines("/proc/net/arp");
+    char **lines = procfs_lines("/proc/net/arp", err);
     json_t *out = json_object();
 
     for (size_t i = 0; lines[i] != NULL; i++) {
@@ -66,8 +65,7 @@ network_arp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
             json_object_set_new(out, hardware, json_string(ip));
     }
     strv_free(lines);
-    *ret_value = out;
-    return 0;
+    return procfs_answer(out, ret_value, err);
 }
 
 /* ---- connections ----------------------------------------------------------------------------- */
@@ -80,7 +78,7 @@ network_active_tcp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
     for (size_t k = 0; k < NELEMS(protos); k++) {
         size_t n = 0;
-        sock_row_t *rows = sock_rows(protos[k], &n);
+        sock_row_t *rows = sock_rows(protos[k], &n, err);
         for (size_t i = 0; i < n; i++) {
             char key[32];
             if (rows[i].state != SOCKET_ESTABLISHED)
@@ -93,8 +91,7 @@ network_active_tcp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
         }
         free(rows);
     }
-    *ret_value = out;
-    return 0;
+    return procfs_answer(out, ret_value, err);
 }
 
 static json_t *
@@ -131,13 +128,12 @@ network_netstat(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *out = json_array();
     for (size_t k = 0; k < NELEMS(protos); k++) {
         size_t n = 0;
-        sock_row_t *rows = sock_rows(protos[k], &n);
+        sock_row_t *rows = sock_rows(protos[k], &n, err);
         for (size_t i = 0; i < n; i++)
             json_array_append_new(out, conn_row(&rows[i], protos[k], owners));
         free(rows);
     }
-    *ret_value = out;
-    return 0;
+    return procfs_answer(out, ret_value, err);
 }
 
 /* ---- table ----------------------------------------------------------------------------------- */

@@ -37,7 +37,8 @@ each_process(visit_fn *visit, void *cookie, fail_t *err)
 
     for (size_t i = 0; rc >= 0 && i < n; i++) {
         procfs_proc_t p;
-        if (procfs_proc(pids[i], &p))
+        rc = procfs_proc(pids[i], &p, err);
+        if (rc > 0)
             rc = visit(&p, cookie, err);
     }
     free(pids);
@@ -53,10 +54,12 @@ ps_proc_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *out = json_object();
     procfs_proc_t p;
 
-    if (pid <= 0 || !procfs_proc((pid_t) pid, &p))
+    int rc = pid > 0 ? procfs_proc((pid_t) pid, &p, err) : 0;
+    if (rc == 0)
         return fail_kind(err, FAIL_COMMAND, -ESRCH, "process PID not found (pid=%" JSON_INTEGER_FORMAT ")",
                          pid);
-    int rc = procattr_add(&p, one, out, err);
+    if (rc > 0)
+        rc = procattr_add(&p, one, out, err);
     if (rc == 0)
         *ret_value = json_incref(out);
     return rc;
@@ -94,7 +97,7 @@ filter_visit(const procfs_proc_t *p, void *cookie, fail_t *err)
     buf_auto_t line = BUF_INIT;
 
     if (f->full) {
-        json_auto_t *words = procfs_cmdline(p->pid);
+        json_auto_t *words = procfs_cmdline(p->pid, err);
         for (size_t i = 0; i < json_array_size(words); i++)
             buf_printf(&line, "%s%s", i > 0 ? " " : "", json_string_value(json_array_get(words, i)));
     } else {
@@ -204,9 +207,9 @@ most_first(const void *a, const void *b)
 }
 
 static json_t *
-top_entry(const procfs_proc_t *p)
+top_entry(const procfs_proc_t *p, fail_t *err)
 {
-    json_t *cmd = procfs_cmdline(p->pid);
+    json_t *cmd = procfs_cmdline(p->pid, err);
 
     if (json_array_size(cmd) == 0) {
         json_decref(cmd);
@@ -214,7 +217,7 @@ top_entry(const procfs_proc_t *p)
     }
     return json_pack("{s:o, s:o, s:o, s:i, s:f, s:o, s:o}", "cmd", cmd, "user", procattr_user(p), "status",
                      json_string(procfs_state(p->state)), "pid", (int) p->pid, "create_time",
-                     procattr_created(p), "cpu", procattr_times(p), "mem", procattr_memory(p->pid));
+                     procattr_created(p, err), "cpu", procattr_times(p), "mem", procattr_memory(p->pid, err));
 }
 
 static int
@@ -229,23 +232,23 @@ ps_top(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     procfs_proc_t p;
 
     for (size_t i = 0; i < n; i++) {
-        if (procfs_proc(pids[i], &p))
+        if (procfs_proc(pids[i], &p, err) > 0)
             usage[kept++] = (usage_t){ pids[i], p.ticks_user + p.ticks_system, p.start, 0 };
     }
     clock_pause(value_num(args, "interval", 3));
     for (size_t i = 0; i < kept; i++) {
-        if (procfs_proc(usage[i].pid, &p) && p.start == usage[i].start)
+        if (procfs_proc(usage[i].pid, &p, err) > 0 && p.start == usage[i].start)
             usage[i].diff = p.ticks_user + p.ticks_system - usage[i].before;
     }
     qsort(usage, kept, sizeof(*usage), most_first);
-    *ret_value = json_array();
-    for (size_t i = 0; i < kept && (json_int_t) json_array_size(*ret_value) < wanted; i++) {
-        if (procfs_proc(usage[i].pid, &p))
-            json_array_append_new(*ret_value, top_entry(&p));
+    json_t *top = json_array();
+    for (size_t i = 0; i < kept && (json_int_t) json_array_size(top) < wanted; i++) {
+        if (procfs_proc(usage[i].pid, &p, err) > 0)
+            json_array_append_new(top, top_entry(&p, err));
     }
     free(usage);
     free(pids);
-    return 0;
+    return procfs_answer(top, ret_value, err);
 }
 
 /* ---- processors ------------------------------------------------------------------------------ */
@@ -259,9 +262,9 @@ typedef struct cpu {
 
 /* The "cpu" lines of /proc/stat: the sum, or each processor. NEW array. */
 static cpu_t *
-read_cpus(bool each, size_t *ret_n)
+read_cpus(bool each, size_t *ret_n, fail_t *err)
 {
-    char **lines = procfs_lines("/proc/stat");
+    char **lines = procfs_lines("/proc/stat", err);
     cpu_t *cpus = xcalloc(strv_len(lines) + 1, sizeof(*cpus));
     size_t n = 0;
 
@@ -294,7 +297,7 @@ ps_cpu_times(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     bool each = value_bool(args, "per_cpu", false);
     size_t n = 0;
-    cpu_t *cpus = read_cpus(each, &n);
+    cpu_t *cpus = read_cpus(each, &n, err);
     json_t *list = json_array();
 
     for (size_t i = 0; i < n; i++) {
@@ -325,10 +328,10 @@ ps_cpu_percent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     bool each = value_bool(args, "per_cpu", false);
     size_t n = 0, m = 0;
-    cpu_t *before = read_cpus(each, &n);
+    cpu_t *before = read_cpus(each, &n, err);
 
     clock_pause(value_num(args, "interval", 0.1));
-    cpu_t *after = read_cpus(each, &m);
+    cpu_t *after = read_cpus(each, &m, err);
     json_t *list = json_array();
     for (size_t i = 0; i < n && i < m; i++)
         json_array_append_new(list, json_real(busy_percent(&before[i], &after[i])));
@@ -349,47 +352,46 @@ ps_num_cpus(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* NEW text of /proc/meminfo. */
 static char *
-meminfo(void)
+meminfo(fail_t *err)
 {
     buf_t text = BUF_INIT;
 
-    (void) fs_read("/proc/meminfo", LIMIT_FILE_READ, &text, NULL);
+    (void) fs_read("/proc/meminfo", LIMIT_FILE_READ, &text, err);
     return buf_steal(&text);
 }
 
 static int
 ps_virtual_memory(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *text = meminfo();
+    AUTO_FREE char *text = meminfo(err);
     json_int_t total = procfs_field(text, "MemTotal") * 1024, free_ = procfs_field(text, "MemFree") * 1024;
     json_int_t buffers = procfs_field(text, "Buffers") * 1024,
                available = procfs_field(text, "MemAvailable") * 1024;
     json_int_t cached = (procfs_field(text, "Cached") + procfs_field(text, "SReclaimable")) * 1024;
     json_int_t used = total - free_ - cached - buffers;
 
-    *ret_value = json_pack(
+    json_t *memory = json_pack(
         "{s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "total", total, "available", available,
         "percent", percent((double) (total - available), (double) total), "used",
         used < 0 ? total - free_ : used, "free", free_, "active", procfs_field(text, "Active") * 1024,
         "inactive", procfs_field(text, "Inactive") * 1024, "buffers", buffers, "cached", cached, "shared",
         procfs_field(text, "Shmem") * 1024, "slab", procfs_field(text, "Slab") * 1024);
-    return 0;
+    return procfs_answer(memory, ret_value, err);
 }
 
 static int
 ps_total_physical_memory(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *text = meminfo();
+    AUTO_FREE char *text = meminfo(err);
 
-    *ret_value = json_integer(procfs_field(text, "MemTotal") * 1024);
-    return 0;
+    return procfs_answer(json_integer(procfs_field(text, "MemTotal") * 1024), ret_value, err);
 }
 
 /* Pages swapped in or out, from /proc/vmstat. */
 static json_int_t
-vmstat(const char *name)
+vmstat(const char *name, fail_t *err)
 {
-    char **lines = procfs_lines("/proc/vmstat");
+    char **lines = procfs_lines("/proc/vmstat", err);
     json_int_t n = 0;
 
     for (size_t i = 0; lines[i] != NULL; i++) {
@@ -403,23 +405,23 @@ vmstat(const char *name)
 static int
 ps_swap_memory(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *text = meminfo();
+    AUTO_FREE char *text = meminfo(err);
     json_int_t total = procfs_field(text, "SwapTotal") * 1024, free_ = procfs_field(text, "SwapFree") * 1024;
 
     /* The kernel counts these in units of 4 kB whatever the page size. */
-    *ret_value = json_pack("{s:I, s:I, s:I, s:f, s:I, s:I}", "total", total, "used", total - free_, "free",
-                           free_, "percent", percent((double) (total - free_), (double) total), "sin",
-                           vmstat("pswpin") * 4096, "sout", vmstat("pswpout") * 4096);
-    return 0;
+    json_t *swap = json_pack("{s:I, s:I, s:I, s:f, s:I, s:I}", "total", total, "used", total - free_, "free",
+                             free_, "percent", percent((double) (total - free_), (double) total), "sin",
+                             vmstat("pswpin", err) * 4096, "sout", vmstat("pswpout", err) * 4096);
+    return procfs_answer(swap, ret_value, err);
 }
 
 /* ---- disks ----------------------------------------------------------------------------------- */
 
 /* File system types that live on devices. */
 static json_t *
-device_types(void)
+device_types(fail_t *err)
 {
-    char **lines = procfs_lines("/proc/filesystems");
+    char **lines = procfs_lines("/proc/filesystems", err);
     json_t *types = json_pack("{s:b}", "zfs", 1);
 
     for (size_t i = 0; lines[i] != NULL; i++) {
@@ -433,7 +435,7 @@ device_types(void)
 static json_t *
 partitions(bool all, fail_t *err)
 {
-    json_auto_t *types = device_types();
+    json_auto_t *types = device_types(err);
     size_t n = 0;
     procfs_mount_t *mounts = procfs_mounts(&n, err);
     json_t *list = mounts != NULL ? json_array() : NULL;
@@ -534,7 +536,7 @@ ps_network_io_counters(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 {
     const char *wanted = value_str(args, "interface", "");
     json_auto_t *sum = json_object();
-    char **lines = procfs_lines("/proc/net/dev");
+    char **lines = procfs_lines("/proc/net/dev", err);
 
     for (size_t i = 0; lines[i] != NULL; i++) {
         char *colon = strrchr(lines[i], ':');
@@ -545,8 +547,7 @@ ps_network_io_counters(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
             add_row(sum, net_row(colon + 1));
     }
     strv_free(lines);
-    *ret_value = json_object_size(sum) > 0 ? json_incref(sum) : json_false();
-    return 0;
+    return procfs_answer(json_object_size(sum) > 0 ? json_incref(sum) : json_false(), ret_value, err);
 }
 
 static json_t *
@@ -578,7 +579,7 @@ ps_disk_io_counters(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 {
     const char *wanted = value_str(args, "device", "");
     json_auto_t *sum = json_object();
-    char **lines = procfs_lines("/proc/diskstats");
+    char **lines = procfs_lines("/proc/diskstats", err);
 
     for (size_t i = 0; lines[i] != NULL; i++) {
         char **words = str_split(lines[i], " ", true);
@@ -587,8 +588,7 @@ ps_disk_io_counters(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
         strv_free(words);
     }
     strv_free(lines);
-    *ret_value = json_object_size(sum) > 0 ? json_incref(sum) : json_false();
-    return 0;
+    return procfs_answer(json_object_size(sum) > 0 ? json_incref(sum) : json_false(), ret_value, err);
 }
 
 /* ---- host ------------------------------------------------------------------------------------ */
@@ -597,8 +597,10 @@ static int
 ps_boot_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *format = value_str(args, "time_format", "");
-    double boot = procfs_boot_time();
+    double boot = procfs_boot_time(err);
 
+    if (boot <= 0 && err->code != 0)
+        return err->code;
     if (*format == '\0') {
         *ret_value = json_integer((json_int_t) boot);
         return 0;

@@ -29,8 +29,12 @@ static int
 refuse_action(json_t *args, const char *action, fail_t *err)
 {
     const char *name = service_name(args);
+    int script = svc_is_script(NULL, name, err);
+
+    if (script < 0)
+        return script;
     AUTO_FREE char *advice =
-        svc_is_script(NULL, name)
+        script
             ? xasprintf("Run its script with cmd.run '/etc/init.d/%s %s'", name, action)
             : xstrdup("Boot this host or container with systemd or another init, or run the program itself "
                       "with cmd.run or as the container's own command");
@@ -77,76 +81,75 @@ none_systemctl_reload(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 
 /* ---- what the files tell ---------------------------------------------------------------------- */
 
-/* NEW. */
-static json_t *
-all_services(const char *root)
-{
-    json_auto_t *names = svc_units(root);
-    json_auto_t *scripts = svc_scripts(root, names);
-
-    json_array_extend(names, scripts);
-    return svc_sorted(names, NULL);
-}
-
 static int
 none_get_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = all_services(service_root(args));
-    return 0;
+    *ret_value = svc_all(service_root(args), err);
+    return *ret_value != NULL ? 0 : -EIO;
 }
 
 /* systemctl is-enabled's word; an init script's links for what has no unit. A constant, NULL for neither. */
-static const char *
-state_of(const char *root, const char *name)
+static int
+state_of(const char *root, const char *name, const char **ret_state, fail_t *err)
 {
-    const char *state = svc_unit_state(root, name);
+    int rc = svc_unit_state(root, name, ret_state, err);
 
-    if (state == NULL && svc_is_script(root, name)) {
-        json_auto_t *enabled = svc_scripts_enabled(root, svc_default_runlevel(root));
-        state = svc_listed(enabled, name) ? "enabled" : "disabled";
-    }
-    return state;
+    if (rc == 0 && *ret_state == NULL)
+        rc = svc_is_script(root, name, err);
+    if (rc <= 0)
+        return rc;
+    json_auto_t *enabled = svc_scripts_enabled(root, svc_default_runlevel(root, err), err);
+    *ret_state = svc_listed(enabled, name) ? "enabled" : "disabled";
+    return enabled != NULL ? 0 : -EIO;
 }
 
 static int
-names_in_state(json_t *args, const char *state, json_t **ret_value)
+names_in_state(json_t *args, const char *state, json_t **ret_value, fail_t *err)
 {
     const char *root = service_root(args);
-    json_auto_t *all = all_services(root);
-    json_t *list = json_array();
+    json_auto_t *all = svc_all(root, err);
+    json_auto_t *list = json_array();
+    int rc = all != NULL ? 0 : -EIO;
 
-    for (size_t i = 0; i < json_array_size(all); i++) {
+    for (size_t i = 0; i < json_array_size(all) && rc == 0; i++) {
         json_t *name = json_array_get(all, i);
-        if (str_eq(state_of(root, json_string_value(name)), state))
+        const char *is;
+        rc = state_of(root, json_string_value(name), &is, err);
+        if (rc == 0 && str_eq(is, state))
             json_array_append(list, name);
     }
-    *ret_value = list;
-    return 0;
+    if (rc == 0)
+        *ret_value = STEAL(list);
+    return rc;
 }
 
 static int
 none_get_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return names_in_state(args, "enabled", ret_value);
+    return names_in_state(args, "enabled", ret_value, err);
 }
 
 static int
 none_get_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return names_in_state(args, "disabled", ret_value);
+    return names_in_state(args, "disabled", ret_value, err);
 }
 
 static int
 none_get_static(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return names_in_state(args, "static", ret_value);
+    return names_in_state(args, "static", ret_value, err);
 }
 
 static int
 none_available(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = json_boolean(state_of(NULL, service_name(args)) != NULL);
-    return 0;
+    const char *state;
+    int rc = state_of(NULL, service_name(args), &state, err);
+
+    if (rc == 0)
+        *ret_value = json_boolean(state != NULL);
+    return rc;
 }
 
 static int
@@ -160,13 +163,15 @@ static int
 none_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     static const char *const good[] = { "enabled", "enabled-runtime", "static", "indirect", "alias" };
-    const char *state = state_of(service_root(args), service_name(args));
+    const char *state;
+    int rc = state_of(service_root(args), service_name(args), &state, err);
     bool enabled = false;
 
     for (size_t i = 0; i < NELEMS(good); i++)
         enabled = enabled || str_eq(state, good[i]);
-    *ret_value = json_boolean(enabled);
-    return 0;
+    if (rc == 0)
+        *ret_value = json_boolean(enabled);
+    return rc;
 }
 
 static int
@@ -178,8 +183,11 @@ none_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 none_masked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = json_boolean(
-        svc_masked(service_root(args), service_name(args), value_bool(args, "runtime", false)));
+    int rc = svc_masked(service_root(args), service_name(args), value_bool(args, "runtime", false), err);
+
+    if (rc < 0)
+        return rc;
+    *ret_value = json_boolean(rc);
     return 0;
 }
 
@@ -187,30 +195,34 @@ static int
 none_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = service_name(args);
-    json_t *settings = svc_unit_settings(service_root(args), name);
+    json_t *settings;
+    int rc = svc_unit_settings(service_root(args), name, &settings, err);
 
-    if (settings == NULL)
+    if (rc == 0 && settings == NULL)
         return refuse(name, "There is no unit file of that name either", err);
     *ret_value = settings;
-    return 0;
+    return rc;
 }
 
 static int
 none_execs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *root = service_root(args);
-    json_auto_t *all = svc_units(root);
-    json_t *out = json_object();
+    json_auto_t *all = svc_units(root, err);
+    json_auto_t *out = json_object();
+    int rc = all != NULL ? 0 : -EIO;
 
-    for (size_t i = 0; i < json_array_size(all); i++) {
+    for (size_t i = 0; i < json_array_size(all) && rc == 0; i++) {
         const char *name = json_string_value(json_array_get(all, i));
-        json_auto_t *settings = svc_unit_settings(root, name);
+        json_auto_t *settings = NULL;
+        rc = svc_unit_settings(root, name, &settings, err);
         json_t *path = value_get(value_get(settings, "ExecStart"), "path");
         if (path != NULL)
             json_object_set(out, name, path);
     }
-    *ret_value = out;
-    return 0;
+    if (rc == 0)
+        *ret_value = STEAL(out);
+    return rc;
 }
 
 static int
@@ -274,19 +286,12 @@ remove_masks(call_ctx_t *ctx, json_t *args, fail_t *err)
 
     for (size_t i = 0; i < NELEMS(masks) && rc == 0; i++) {
         json_auto_t *done = NULL;
-        if (value_bool(args, masks[i].arg, false) &&
-            svc_masked(service_root(args), service_name(args), masks[i].runtime))
+        if (value_bool(args, masks[i].arg, false))
+            rc = svc_masked(service_root(args), service_name(args), masks[i].runtime, err);
+        if (rc > 0)
             rc = must_change_files(ctx, args, masks[i].action, &done, err);
     }
     return rc;
-}
-
-static bool
-is_script_only(json_t *args)
-{
-    const char *root = service_root(args), *name = service_name(args);
-
-    return svc_unit_state(root, name) == NULL && svc_is_script(root, name);
 }
 
 static int
@@ -294,17 +299,21 @@ none_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     int rc = remove_masks(ctx, args, err);
 
+    if (rc == 0)
+        rc = svc_is_script_only(service_root(args), service_name(args), err);
     if (rc < 0)
         return rc;
-    return is_script_only(args) ? change_links(ctx, args, true, ret_value, err)
-                                : must_change_files(ctx, args, "enable", ret_value, err);
+    return rc > 0 ? change_links(ctx, args, true, ret_value, err)
+                  : must_change_files(ctx, args, "enable", ret_value, err);
 }
 
 static int
 none_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    if (is_script_only(args))
-        return change_links(ctx, args, false, ret_value, err);
+    int rc = svc_is_script_only(service_root(args), service_name(args), err);
+
+    if (rc != 0)
+        return rc < 0 ? rc : change_links(ctx, args, false, ret_value, err);
     json_auto_t *ret = change_files(ctx, args, "disable", err);
     if (ret == NULL)
         return -EIO;
@@ -323,10 +332,11 @@ static int
 none_unmask(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     bool runtime = value_bool(args, "runtime", false);
+    int rc = svc_masked(service_root(args), service_name(args), runtime, err);
 
-    if (!svc_masked(service_root(args), service_name(args), runtime)) {
-        *ret_value = json_true();
-        return 0;
+    if (rc <= 0) {
+        *ret_value = rc == 0 ? json_true() : NULL;
+        return rc;
     }
     return must_change_files(ctx, args, runtime ? "unmask --runtime" : "unmask", ret_value, err);
 }

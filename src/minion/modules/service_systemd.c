@@ -191,13 +191,13 @@ sysd_get_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Init scripts without a unit of that name. NEW. */
+/* Init scripts without a unit of that name. NEW, or NULL with *err. */
 static json_t *
-scripts_only(const char *root)
+scripts_only(const char *root, fail_t *err)
 {
-    json_auto_t *units = svc_units(root);
+    json_auto_t *units = svc_units(root, err);
 
-    return svc_scripts(root, units);
+    return units != NULL ? svc_scripts(root, units, err) : NULL;
 }
 
 /* Units in that state, with the init scripts that are enabled, or are not. */
@@ -207,15 +207,18 @@ units_in_state(call_ctx_t *ctx, json_t *args, const char *state, bool scripts_en
 {
     const char *root = service_root(args);
     json_auto_t *text = printed(ctx, "--full --no-legend --no-pager list-unit-files", NULL, root, err);
-    json_auto_t *scripts = scripts_only(root);
-    char level = svc_runlevel(root);
+    json_auto_t *scripts = text != NULL ? scripts_only(root, err) : NULL;
+    int level = scripts != NULL ? svc_runlevel(root, err) : -EIO;
 
-    if (text == NULL)
-        return -EIO;
+    if (level < 0)
+        return level;
     json_auto_t *names = systemctl_unit_files(json_string_value(text), state);
     for (size_t i = 0; i < json_array_size(scripts); i++) {
         json_t *name = json_array_get(scripts, i);
-        if (svc_script_enabled(root, level, json_string_value(name)) == scripts_enabled)
+        int enabled = svc_script_enabled(root, level, json_string_value(name), err);
+        if (enabled < 0)
+            return enabled;
+        if (enabled == scripts_enabled)
             json_array_append(names, name);
     }
     *ret_value = svc_sorted(names, NULL);
@@ -246,22 +249,11 @@ sysd_get_static(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* NEW. */
-static json_t *
-all_services(const char *root)
-{
-    json_auto_t *names = svc_units(root);
-    json_auto_t *scripts = svc_scripts(root, names);
-
-    json_array_extend(names, scripts);
-    return svc_sorted(names, NULL);
-}
-
 static int
 sysd_get_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = all_services(service_root(args));
-    return 0;
+    *ret_value = svc_all(service_root(args), err);
+    return *ret_value != NULL ? 0 : -EIO;
 }
 
 static int
@@ -281,9 +273,11 @@ static int
 sysd_execs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *root = service_root(args);
-    json_auto_t *all = all_services(root);
+    json_auto_t *all = svc_all(root, err);
     json_auto_t *out = json_object();
 
+    if (all == NULL)
+        return -EIO;
     for (size_t i = 0; i < json_array_size(all); i++) {
         const char *name = json_string_value(json_array_get(all, i));
         if (str_ends(name, "@") || strstr(name, "@.") != NULL)
@@ -308,7 +302,9 @@ unmask(call_ctx_t *ctx, const char *name, bool runtime, const char *root, fail_t
     systemctl_t what = { runtime ? "unmask --runtime" : "unmask", name, root, true, false, TOOL_MERGE };
     int rc = read_changes(ctx, name, err);
 
-    if (rc < 0 || !svc_masked(root, name, runtime))
+    if (rc == 0)
+        rc = svc_masked(root, name, runtime, err);
+    if (rc <= 0)
         return rc;
     json_auto_t *ret = systemctl_run(ctx, &what, err);
     if (ret == NULL)
@@ -372,8 +368,11 @@ sysd_masked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int rc = read_changes(ctx, name, err);
 
     if (rc == 0)
-        *ret_value = json_boolean(svc_masked(service_root(args), name, value_bool(args, "runtime", false)));
-    return rc;
+        rc = svc_masked(service_root(args), name, value_bool(args, "runtime", false), err);
+    if (rc < 0)
+        return rc;
+    *ret_value = json_boolean(rc);
+    return 0;
 }
 
 /* ---- start and stop ------------------------------------------------------------------------------------ */
@@ -431,7 +430,7 @@ is_active(call_ctx_t *ctx, const char *name, bool *ret_running, fail_t *err)
 static int
 sysd_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_t *all = svc_has_glob(service_name(args)) ? all_services(NULL) : json_array();
+    json_t *all = svc_has_glob(service_name(args)) ? svc_all(NULL, err) : json_array();
 
     return service_status(ctx, args, all, is_active, ret_value, err);
 }
@@ -456,12 +455,12 @@ change_links(call_ctx_t *ctx, const char *name, bool enable, json_t **ret_value,
     return tool_bool(ctx, &prog, TOOL_QUIET, ret_value, err);
 }
 
-static bool
-is_script_only(const char *root, const char *name)
+static int
+is_script_only(const char *root, const char *name, fail_t *err)
 {
-    json_auto_t *scripts = scripts_only(root);
+    json_auto_t *scripts = scripts_only(root, err);
 
-    return svc_listed(scripts, name);
+    return scripts != NULL ? svc_listed(scripts, name) : -EIO;
 }
 
 static int
@@ -473,10 +472,11 @@ sysd_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (rc == 0)
         rc = unmask_first(ctx, args, err);
+    if (rc == 0)
+        rc = is_script_only(root, name, err);
     if (rc < 0)
         return rc;
-    return is_script_only(root, name) ? change_links(ctx, name, true, ret_value, err)
-                                      : systemctl_do(ctx, &what, ret_value, err);
+    return rc > 0 ? change_links(ctx, name, true, ret_value, err) : systemctl_do(ctx, &what, ret_value, err);
 }
 
 static int
@@ -486,10 +486,10 @@ sysd_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     systemctl_t what = { "disable", name, root, true, value_bool(args, "no_block", false), TOOL_QUIET };
     int rc = read_changes(ctx, name, err);
 
-    if (rc < 0)
-        return rc;
-    if (is_script_only(root, name))
-        return change_links(ctx, name, false, ret_value, err);
+    if (rc == 0)
+        rc = is_script_only(root, name, err);
+    if (rc != 0)
+        return rc < 0 ? rc : change_links(ctx, name, false, ret_value, err);
     json_auto_t *ret = systemctl_run(ctx, &what, err);
     if (ret == NULL)
         return -EIO;
@@ -507,9 +507,12 @@ sysd_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (ret == NULL)
         return -EIO;
     bool enabled = value_int(ret, "retcode", 1) == 0;
-    if (!enabled && is_script_only(root, name))
-        enabled = svc_script_enabled(root, svc_runlevel(root), name);
-    *ret_value = json_boolean(enabled);
+    int script = enabled ? 0 : is_script_only(root, name, err);
+    if (script > 0)
+        script = svc_script_enabled(root, svc_runlevel(root, err), name, err);
+    if (script < 0)
+        return script;
+    *ret_value = json_boolean(enabled || script);
     return 0;
 }
 

@@ -28,13 +28,22 @@ check_name(const char *name, fail_t *err)
 
 /* ---- lists ---------------------------------------------------------------------------------------- */
 
-/* Scripts, and what is enabled without one. NEW. */
+/* NEW, or NULL with *err. */
 static json_t *
-all_services(const char *root)
+enabled_services(const char *root, fail_t *err)
 {
-    json_auto_t *names = svc_scripts_enabled(root, svc_runlevel(root));
-    char **files = root_list(root, "/etc/init.d");
+    return svc_scripts_enabled(root, svc_runlevel(root, err), err);
+}
 
+/* Scripts, and what is enabled without one. NEW, or NULL with *err. */
+static json_t *
+all_services(const char *root, fail_t *err)
+{
+    json_auto_t *names = enabled_services(root, err);
+    char **files = NULL;
+
+    if (names == NULL || root_names(root, "/etc/init.d", &files, err) < 0)
+        return NULL;
     for (size_t i = 0; files[i] != NULL; i++) {
         if (*files[i] != '.' && strcmp(files[i], "README") != 0)
             json_array_append_new(names, value_utf8(files[i], strlen(files[i])));
@@ -46,26 +55,26 @@ all_services(const char *root)
 static int
 sysv_get_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = all_services(service_root(args));
-    return 0;
+    *ret_value = all_services(service_root(args), err);
+    return *ret_value != NULL ? 0 : -EIO;
 }
 
 static int
 sysv_get_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *root = service_root(args);
-
-    *ret_value = svc_scripts_enabled(root, svc_runlevel(root));
-    return 0;
+    *ret_value = enabled_services(service_root(args), err);
+    return *ret_value != NULL ? 0 : -EIO;
 }
 
 static int
 sysv_get_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *root = service_root(args);
-    json_auto_t *all = all_services(root);
-    json_auto_t *enabled = svc_scripts_enabled(root, svc_runlevel(root));
+    json_auto_t *all = all_services(root, err);
+    json_auto_t *enabled = all != NULL ? enabled_services(root, err) : NULL;
 
+    if (enabled == NULL)
+        return -EIO;
     *ret_value = svc_sorted(all, enabled);
     return 0;
 }
@@ -179,7 +188,8 @@ sysv_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (*sig != '\0')
         return service_by_signature(ctx, sig, ret_value, err);
-    json_t *all = svc_has_glob(service_name(args)) ? all_services(NULL) : json_array();
+    json_t *all = svc_has_glob(service_name(args)) ? all_services(NULL, err) : json_array();
+
     return service_status(ctx, args, all, runs, ret_value, err);
 }
 

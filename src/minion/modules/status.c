@@ -32,10 +32,10 @@ status_proxy_reconnect(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 typedef void words_fn(char **words, size_t n, json_t *out);
 
 static json_t *
-by_words(const char *path, words_fn *line)
+by_words(const char *path, words_fn *line, fail_t *err)
 {
     json_t *out = json_object();
-    char **lines = procfs_lines(path);
+    char **lines = procfs_lines(path, err);
 
     for (size_t i = 0; lines[i] != NULL; i++) {
         char **words = str_split(lines[i], " \t", true);
@@ -141,35 +141,31 @@ vmstats_line(char **words, size_t n, json_t *out)
 static int
 status_cpustats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = by_words("/proc/stat", cpustats_line);
-    return 0;
+    return procfs_answer(by_words("/proc/stat", cpustats_line, err), ret_value, err);
 }
 
 static int
 status_meminfo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = by_words("/proc/meminfo", meminfo_line);
-    return 0;
+    return procfs_answer(by_words("/proc/meminfo", meminfo_line, err), ret_value, err);
 }
 
 static int
 status_diskstats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = by_words("/proc/diskstats", diskstats_line);
-    return 0;
+    return procfs_answer(by_words("/proc/diskstats", diskstats_line, err), ret_value, err);
 }
 
 static int
 status_vmstats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = by_words("/proc/vmstat", vmstats_line);
-    return 0;
+    return procfs_answer(by_words("/proc/vmstat", vmstats_line, err), ret_value, err);
 }
 
 static int
 status_cpuinfo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    char **lines = procfs_lines("/proc/cpuinfo");
+    char **lines = procfs_lines("/proc/cpuinfo", err);
     json_t *out = json_object();
 
     for (size_t i = 0; lines[i] != NULL; i++) {
@@ -190,8 +186,7 @@ status_cpuinfo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         }
     }
     strv_free(lines);
-    *ret_value = out;
-    return 0;
+    return procfs_answer(out, ret_value, err);
 }
 
 /* ---- network --------------------------------------------------------------------------------- */
@@ -200,7 +195,7 @@ status_cpuinfo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 status_netstats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    char **lines = procfs_lines("/proc/net/netstat");
+    char **lines = procfs_lines("/proc/net/netstat", err);
     json_t *out = json_object();
 
     for (size_t i = 0; lines[i] != NULL && lines[i + 1] != NULL; i += 2) {
@@ -216,8 +211,7 @@ status_netstats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         strv_free(values);
     }
     strv_free(lines);
-    *ret_value = out;
-    return 0;
+    return procfs_answer(out, ret_value, err);
 }
 
 static int
@@ -230,7 +224,7 @@ status_netdev(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         { "tx_drop", 11 }, { "tx_errs", 10 },      { "tx_fifo", 12 },     { "tx_packets", 9 },
         { NULL, 0 }
     };
-    char **lines = procfs_lines("/proc/net/dev");
+    char **lines = procfs_lines("/proc/net/dev", err);
     json_t *out = json_object();
 
     for (size_t i = 0; lines[i] != NULL; i++) {
@@ -247,8 +241,7 @@ status_netdev(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         strv_free(words);
     }
     strv_free(lines);
-    *ret_value = out;
-    return 0;
+    return procfs_answer(out, ret_value, err);
 }
 
 /* ---- the host -------------------------------------------------------------------------------- */
@@ -268,12 +261,13 @@ sessions(void)
 static int
 status_uptime(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    char **lines = procfs_lines("/proc/uptime");
+    char **lines = procfs_lines("/proc/uptime", err);
     char stamp[CLOCK_STAMP_LEN];
 
     if (lines[0] == NULL) {
         strv_free(lines);
-        return fail_kind(err, FAIL_COMMAND, -ENOENT, "File /proc/uptime was not found.");
+        return err->code != 0 ? err->code
+                              : fail_kind(err, FAIL_COMMAND, -ENOENT, "File /proc/uptime was not found.");
     }
     json_int_t seconds = (json_int_t) strtod(lines[0], NULL);
     strv_free(lines);
@@ -310,11 +304,11 @@ status_nproc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 status_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    char **lines = procfs_lines("/proc/version");
+    char **lines = procfs_lines("/proc/version", err);
 
-    *ret_value = lines[0] != NULL ? json_string(str_trim(lines[0])) : json_object();
+    json_t *version = lines[0] != NULL ? json_string(str_trim(lines[0])) : json_object();
     strv_free(lines);
-    return 0;
+    return procfs_answer(version, ret_value, err);
 }
 
 static int
@@ -418,9 +412,9 @@ owner_of(const procfs_proc_t *p)
 
 /* The command line, or the name in brackets as ps shows it. NEW. */
 static char *
-command_of(const procfs_proc_t *p)
+command_of(const procfs_proc_t *p, fail_t *err)
 {
-    json_auto_t *words = procfs_cmdline(p->pid);
+    json_auto_t *words = procfs_cmdline(p->pid, err);
     buf_t out = BUF_INIT;
 
     for (size_t i = 0; i < json_array_size(words); i++)
@@ -442,16 +436,15 @@ status_procs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     for (size_t i = 0; i < n; i++) {
         procfs_proc_t p;
         char key[32];
-        if (!procfs_proc(pids[i], &p))
+        if (procfs_proc(pids[i], &p, err) <= 0)
             continue;
-        AUTO_FREE char *cmd = command_of(&p);
+        AUTO_FREE char *cmd = command_of(&p, err);
         snprintf(key, sizeof(key), "%d", (int) pids[i]);
         json_object_set_new(
             out, key, json_pack("{s:o, s:o}", "user", owner_of(&p), "cmd", value_utf8(cmd, strlen(cmd))));
     }
     free(pids);
-    *ret_value = out;
-    return 0;
+    return procfs_answer(out, ret_value, err);
 }
 
 /* Numbers of the processes whose line of ps the expression finds, one per line; never our own. */
@@ -469,9 +462,9 @@ status_pid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     for (size_t i = 0; i < n; i++) {
         procfs_proc_t p;
-        if (pids[i] == getpid() || !procfs_proc(pids[i], &p))
+        if (pids[i] == getpid() || procfs_proc(pids[i], &p, err) <= 0)
             continue;
-        AUTO_FREE char *cmd = command_of(&p);
+        AUTO_FREE char *cmd = command_of(&p, err);
         json_auto_t *owner = owner_of(&p);
         AUTO_FREE char *line = xasprintf("%s %d %d %s", json_string_value(owner), (int) p.pid, (int) p.ppid,
                                          cmd);
@@ -479,8 +472,7 @@ status_pid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
             buf_printf(&found, "%s%d", found.len > 0 ? "\n" : "", (int) p.pid);
     }
     free(pids);
-    *ret_value = json_string(buf_str(&found));
-    return 0;
+    return procfs_answer(json_string(buf_str(&found)), ret_value, err);
 }
 
 /* ---- the master ------------------------------------------------------------------------------ */
@@ -505,10 +497,10 @@ addresses_of(const char *host)
 
 /* Whether an established connection leads to `port` of one of these addresses. */
 static bool
-connected(const char *proto, json_t *addresses, long port)
+connected(const char *proto, json_t *addresses, long port, fail_t *err)
 {
     size_t n = 0;
-    sock_row_t *rows = sock_rows(proto, &n);
+    sock_row_t *rows = sock_rows(proto, &n, err);
     bool found = false;
 
     for (size_t i = 0; i < n && !found; i++)
@@ -528,8 +520,9 @@ status_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (json_object_size(addresses) == 0)
         *ret_value = json_null();
     else
-        *ret_value = json_boolean(connected("tcp", addresses, port) || connected("tcp6", addresses, port));
-    return 0;
+        *ret_value = json_boolean(connected("tcp", addresses, port, err) ||
+                                  connected("tcp6", addresses, port, err));
+    return err->code;
 }
 
 static bool
@@ -613,9 +606,11 @@ status_custom(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         const char *dot = strrchr(key, '.');
         AUTO_FREE char *fun = xstrndup(key, dot != NULL ? (size_t) (dot - key) : 0);
         json_auto_t *values = NULL;
-        if (strchr(fun, '.') == NULL || str_eq(fun, "status.custom") || !ctx_has(ctx, fun) ||
-            ctx_call(ctx, fun, NULL, NULL, &values, NULL) != 0)
+        if (strchr(fun, '.') == NULL || str_eq(fun, "status.custom") || !ctx_has(ctx, fun))
             continue;
+        rc = ctx_call(ctx, fun, NULL, NULL, &values, err);
+        if (rc != 0)
+            return rc;
         for (size_t i = 0; i < json_array_size(names); i++) {
             AUTO_FREE char *name = value_pystr(json_array_get(names, i));
             json_t *v = value_get(values, name);

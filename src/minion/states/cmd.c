@@ -178,11 +178,13 @@ settled(call_t *c, fail_t *err)
             (void) reinterpret(c->ret, err);
         return true;
     }
-    if (!str_empty(cwd) && !fs_is_dir(cwd)) {
-        state_ret_comment(c->ret, value_fmt("Desired working directory \"%s\" is not available", cwd));
-        return true;
-    }
-    return false;
+    fail_auto_t why = FAIL_INIT;
+    int rc = str_empty(cwd) ? 1 : fs_look_dir(cwd, &why);
+    if (rc <= 0)
+        state_ret_comment(c->ret, rc < 0
+                                      ? json_string(fail_text(&why))
+                                      : value_fmt("Desired working directory \"%s\" is not available", cwd));
+    return rc <= 0;
 }
 
 /* Keywords for the module's function: those of the state that it shares, and all others. NEW. */

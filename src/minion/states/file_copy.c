@@ -337,9 +337,15 @@ mknod_body(fstate_t *s, fail_t *err)
             "Node type unavailable: '%s'. Available node types are character ('c'), block ('b'), "
             "and pipe ('p')",
             ntype);
-    if (fop_is_file(s->name))
+    int file = fstate_is_file(s, s->name);
+    if (file < 0)
+        return 0;
+    if (file > 0)
         return fstate_error(s, "File %s exists and is not a %s. Refusing to continue", s->name, row->what);
-    if (stat(s->name, &st) == 0 && (st.st_mode & S_IFMT) == row->format)
+    bool there = stat(s->name, &st) == 0;
+    if (!there && !fs_is_absence(-errno))
+        return fop_oserror(err, errno, s->name);
+    if (there && (st.st_mode & S_IFMT) == row->format)
         return node_is_there(s, row, &st, err);
     if (s->test)
         return state_ret_set(s->ret, STATE_NONE, "%s %s is set to be created", row->title, s->name);
@@ -383,8 +389,9 @@ decode_from(fstate_t *s, const char *decoded, fail_t *err)
     const char *checksum = str_empty(fstate_str(s, "checksum")) ? "md5" : fstate_str(s, "checksum");
     AUTO_FREE char *want = NULL, *is = NULL;
 
-    if (digest_file(decoded, checksum, &want, err) != 0 ||
-        (fop_is_file(s->name) && digest_file(s->name, checksum, &is, err) != 0))
+    int file = fop_exists_as(s->name, S_IFREG, err);
+    if (file < 0 || digest_file(decoded, checksum, &want, err) != 0 ||
+        (file > 0 && digest_file(s->name, checksum, &is, err) != 0))
         return err->code;
     if (str_eq(is, want))
         return state_ret_set(s->ret, STATE_TRUE, "File is in the correct state.");

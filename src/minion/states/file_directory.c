@@ -85,15 +85,22 @@ narrow(work_t *w, const json_t *recurse)
 /* ---- what would change ----------------------------------------------------------------------- */
 
 /* NEW {"user", "group", "mode"} that differ, or {"directory": "new"}; NULL when nothing does. */
-static json_t *
-differences(const char *path, const wanted_t *want, const char *mode)
+static int
+differences(const char *path, const wanted_t *want, const char *mode, json_t **ret_diff, fail_t *err)
 {
     struct stat st;
     char have[8];
 
-    if ((want->follow ? stat(path, &st) : -1) != 0 && lstat(path, &st) != 0)
-        return json_pack("{s:s}", "directory", "new");
-    json_t *diff = json_object();
+    bool there = want->follow && stat(path, &st) == 0,
+         passing = want->follow && !there && fs_is_passing(-errno);
+    there = there || (!passing && lstat(path, &st) == 0); /* a link that leads nowhere */
+    if (!there && !fs_is_absence(-errno))
+        return fop_oserror(err, errno, path);
+    if (!there) {
+        *ret_diff = json_pack("{s:s}", "directory", "new");
+        return 0;
+    }
+    json_auto_t *diff = json_object();
     snprintf(have, sizeof(have), "%04o", st.st_mode & 07777);
     if (want->user != NULL && !(want->user_known && want->uid == st.st_uid))
         json_object_set(diff, "user", want->user);
@@ -101,10 +108,8 @@ differences(const char *path, const wanted_t *want, const char *mode)
         json_object_set(diff, "group", want->group);
     if (mode != NULL && !str_eq(mode, have) && !S_ISLNK(st.st_mode))
         json_object_set_new(diff, "mode", json_string(mode));
-    if (json_object_size(diff) > 0)
-        return diff;
-    json_decref(diff);
-    return NULL;
+    *ret_diff = json_object_size(diff) > 0 ? STEAL(diff) : NULL;
+    return 0;
 }
 
 static void
@@ -117,20 +122,24 @@ note(work_t *w, const char *path, json_t *what)
         json_object_set_new(w->changes, json_string_value(name), what);
 }
 
-static int
-check_below(void *cookie, const char *path, bool is_dir)
-{
-    work_t *w = cookie;
-
-    if (is_dir ? w->below.dirs : w->below.files)
-        note(w, path, differences(path, &w->below, is_dir ? w->below.dir_mode : w->below.file_mode));
-    return 0;
-}
-
 typedef struct sweeping {
     work_t *w;
     fail_t *err;
 } sweeping_t;
+
+static int
+check_below(void *cookie, const char *path, bool is_dir)
+{
+    sweeping_t *self = cookie;
+    const wanted_t *below = &self->w->below;
+    json_t *diff = NULL;
+
+    if (!(is_dir ? below->dirs : below->files))
+        return 0;
+    int rc = differences(path, below, is_dir ? below->dir_mode : below->file_mode, &diff, self->err);
+    note(self->w, path, diff);
+    return rc;
+}
 
 static int
 check_clean(void *cookie, const char *path, bool is_dir)
@@ -177,9 +186,12 @@ check(work_t *w, state_result_t *ret_result, char **ret_comment, fail_t *err)
     const wanted_t *top = w->recurse ? &w->below : &w->top;
     if (w->recurse) {
         narrow(w, fstate_arg(w->s, "recurse"));
-        rc = fstate_walk(w->s->name, w->max_depth, check_below, w, err);
+        rc = fstate_walk(w->s->name, w->max_depth, check_below, &(sweeping_t){ w, err }, err);
     }
-    note(w, w->s->name, differences(w->s->name, top, top->dir_mode));
+    json_t *diff = NULL;
+    if (rc == 0)
+        rc = differences(w->s->name, top, top->dir_mode, &diff, err);
+    note(w, w->s->name, diff);
     if (w->clean && rc == 0)
         rc = fstate_broom_init(&w->broom, w->s, err);
     if (w->clean && rc == 0)
@@ -248,7 +260,9 @@ apply_below(void *cookie, const char *path, bool is_dir)
 
     if (!(is_dir ? w->below.dirs : w->below.files))
         return 0;
-    json_auto_t *differs = differences(path, &w->below, mode);
+    json_auto_t *differs = NULL;
+    if (differences(path, &w->below, mode, &differs, &why) < 0)
+        json_array_append_new(w->errors, value_utf8(fail_text(&why), strlen(fail_text(&why))));
     if (differs != NULL && perms_below(w, path, mode, &why) != 0 &&
         !str_starts(fail_text(&why), "Path not found"))
         json_array_append_new(w->errors, value_utf8(fail_text(&why), strlen(fail_text(&why))));

@@ -372,8 +372,9 @@ copy_there(const work_t *w, fail_t *err)
     const content_t there = { .path = w->s->name };
     struct stat st;
 
-    if (!fop_is_file(w->s->name))
-        return 0;
+    int file = fop_exists_as(w->s->name, S_IFREG, err);
+    if (file <= 0)
+        return file;
     if (stat(w->s->name, &st) != 0)
         return fop_oserror(err, errno, w->s->name);
     const landing_t as = { (uid_t) -1, (gid_t) -1, st.st_mode & CHECK_MODE, NULL };

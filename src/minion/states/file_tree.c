@@ -500,9 +500,12 @@ hardlink_body(fstate_t *s, fail_t *err)
         return 0;
     if (s->test)
         return hardlink_check(&l);
-    if (fop_is_dir(s->name))
+    int to_dir = fstate_is_dir(s, s->name), from_dir = to_dir == 0 ? fstate_is_dir(s, target) : 0;
+    if (to_dir < 0 || from_dir < 0)
+        return 0;
+    if (to_dir > 0)
         return fstate_error(s, "Unable to hard link to directory %s", s->name);
-    if (fop_is_dir(target))
+    if (from_dir > 0)
         return fstate_error(s, "Unable to hard link from directory %s", target);
     int from = fstate_exists(s, target), there = from > 0 ? fstate_exists(s, s->name) : 0;
     if (from < 0 || there < 0)

@@ -13,6 +13,7 @@
 #include "salt/limits.h"
 #include "salt/value.h"
 #include "unit/unit.h"
+#include "unit/key_state.h"
 
 typedef struct fixture {
     char dir[40];
@@ -171,7 +172,7 @@ test_accept(void **state)
     assert_requests(f, "{\"op\":\"key_apply\",\"action\":\"accept\",\"ids\":[\"web1\",\"web2\"],\"from\":["
                        "\"minions_pre\"]}\n");
     /* The files are the master's to move. */
-    assert_int_equal(keystore_state(f->store, "web1"), KEY_PENDING);
+    assert_int_equal(key_state_of(f->store, "web1"), KEY_PENDING);
 }
 
 static void
@@ -208,7 +209,7 @@ test_master_refuses(void **state)
     start_master(f, "[{\"ok\": false, \"error\": \"only root may do this\"}]");
     assert_int_equal(run_key(f, "{\"accept\": \"web1\", \"yes\": true}"), 1);
     assert_null(strstr(f->prose, "Key for minion"));
-    assert_int_equal(keystore_state(f->store, "web1"), KEY_PENDING);
+    assert_int_equal(key_state_of(f->store, "web1"), KEY_PENDING);
 }
 
 /* A master that breaks off is not the same as none: nothing is done behind its back. */
@@ -219,7 +220,7 @@ test_master_breaks_off(void **state)
 
     start_master(f, "[]");
     assert_int_equal(run_key(f, "{\"accept\": \"web1\", \"yes\": true}"), 1);
-    assert_int_equal(keystore_state(f->store, "web1"), KEY_PENDING);
+    assert_int_equal(key_state_of(f->store, "web1"), KEY_PENDING);
 }
 
 static void
@@ -228,9 +229,9 @@ test_without_master(void **state)
     fixture_t *f = *state;
 
     assert_int_equal(run_key(f, "{\"accept\": \"web1,web3\", \"include_rejected\": true, \"yes\": true}"), 0);
-    assert_int_equal(keystore_state(f->store, "web1"), KEY_ACCEPTED);
-    assert_int_equal(keystore_state(f->store, "web2"), KEY_PENDING);
-    assert_int_equal(keystore_state(f->store, "web3"), KEY_ACCEPTED);
+    assert_int_equal(key_state_of(f->store, "web1"), KEY_ACCEPTED);
+    assert_int_equal(key_state_of(f->store, "web2"), KEY_PENDING);
+    assert_int_equal(key_state_of(f->store, "web3"), KEY_ACCEPTED);
 }
 
 /* What a killed master leaves behind: a socket that nobody listens on. */
@@ -245,7 +246,7 @@ test_dead_socket(void **state)
     assert_int_equal(bind(listener, (struct sockaddr *) &addr, sizeof(addr)), 0);
     close(listener);
     assert_int_equal(run_key(f, "{\"reject\": \"web1\", \"yes\": true}"), 0);
-    assert_int_equal(keystore_state(f->store, "web1"), KEY_REJECTED);
+    assert_int_equal(key_state_of(f->store, "web1"), KEY_REJECTED);
 }
 
 static void

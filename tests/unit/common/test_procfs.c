@@ -1,4 +1,5 @@
 /* test_procfs.c - this process and this host as /proc tells them. */
+#include "unit/no_files.h"
 #include "unit/unit.h"
 
 #include <limits.h>
@@ -13,17 +14,17 @@ test_this_process(void **state)
 {
     procfs_proc_t p;
 
-    assert_true(procfs_proc(getpid(), &p));
+    assert_int_equal(procfs_proc(getpid(), &p, NULL), 1);
     assert_int_equal(p.ppid, getppid());
     assert_string_equal(p.name, "test_procfs");
     assert_string_equal(procfs_state(p.state), "running");
     assert_int_equal(p.uid[1], geteuid());
     assert_int_equal(p.threads, 1);
-    json_auto_t *words = procfs_cmdline(getpid());
+    json_auto_t *words = procfs_cmdline(getpid(), NULL);
     assert_true(json_array_size(words) >= 1);
-    AUTO_FREE char *exe = procfs_link(getpid(), "exe");
+    AUTO_FREE char *exe = procfs_link(getpid(), "exe", NULL);
     assert_true(str_ends(exe, "/test_procfs"));
-    assert_false(procfs_proc(0, &p));
+    assert_int_equal(procfs_proc(0, &p, NULL), 0);
 }
 
 static void
@@ -39,7 +40,7 @@ test_pids(void **state)
     }
     free(pids);
     assert_true(found);
-    assert_true(procfs_boot_time() > 1e9);
+    assert_true(procfs_boot_time(NULL) > 1e9);
 }
 
 static void
@@ -89,5 +90,35 @@ test_numbers(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(test_this_process), cmocka_unit_test(test_pids), cmocka_unit_test(test_kin),
-          cmocka_unit_test(test_mounts), cmocka_unit_test(test_numbers))
+/* A limit of open files is neither a process that has gone nor a file that is empty. */
+static void
+test_no_files(void **state)
+{
+    procfs_proc_t p;
+    fail_auto_t proc = FAIL_INIT, lines = FAIL_INIT, boot = FAIL_INIT, kin = FAIL_INIT, gone = FAIL_INIT;
+    size_t n = 0;
+
+    no_files_begin();
+    int rc = procfs_proc(getpid(), &p, &proc);
+    char **text = procfs_lines("/proc/stat", &lines);
+    double since = procfs_boot_time(&boot);
+    procfs_kin_t *all = procfs_kin(&n, &kin);
+    no_files_end();
+    assert_int_equal(rc, -EMFILE);
+    assert_int_equal(proc.code, -EMFILE);
+    assert_int_equal(lines.code, -EMFILE);
+    assert_non_null(strstr(fail_text(&lines), "cannot open /proc/stat: "));
+    assert_int_equal(strv_len(text), 0);
+    strv_free(text);
+    assert_int_equal(boot.code, -EMFILE);
+    assert_true(since < 1);
+    assert_null(all);
+    assert_int_equal(kin.code, -EMFILE);
+    strv_free(procfs_lines("/proc/nosuch", &gone));
+    AUTO_FREE char *none = procfs_text(0, "stat", &gone);
+    assert_null(procfs_link(0, "exe", &gone));
+    assert_int_equal(gone.code, 0);
+}
+
+UNIT_MAIN(cmocka_unit_test(test_no_files), cmocka_unit_test(test_this_process), cmocka_unit_test(test_pids),
+          cmocka_unit_test(test_kin), cmocka_unit_test(test_mounts), cmocka_unit_test(test_numbers))

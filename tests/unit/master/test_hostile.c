@@ -74,7 +74,8 @@ at_keystore(fixture_t *f, const char *name)
     not_secret(pem);
     (void) keystore_put(f->keys, name, KEY_PENDING, key, NULL);
     (void) keystore_get(f->keys, name, KEY_PENDING, out, NULL);
-    (void) keystore_state(f->keys, name);
+    key_state_t state;
+    (void) keystore_state(f->keys, name, &state, NULL);
     (void) keystore_move(f->keys, name, KEY_PENDING, KEY_ACCEPTED, NULL);
     (void) keystore_delete(f->keys, name, KEY_ACCEPTED, NULL);
     (void) keystore_take_autosign(f->h->root, name, 0);

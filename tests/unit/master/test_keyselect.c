@@ -7,6 +7,7 @@
 #include "master/keyaction.h"
 #include "salt/value.h"
 #include "unit/unit.h"
+#include "unit/key_state.h"
 
 static const char table_text[] = "{'minions': ['A1', 'm001', 'm002'], 'minions_pre': ['m003', 'x,y'],"
                                  " 'minions_rejected': ['bad1', 'm003'], 'minions_denied': []}";
@@ -280,7 +281,7 @@ test_actions(void **state)
     assert_string_equal(value_str(value_get(texts, "minions"), "web1", ""), pem);
     assert_string_equal(value_str(value_get(texts, "minions_rejected"), "garbage", ""), "x");
     assert_int_equal(keyaction_one(store, KEY_ACT_DELETE, "web1", KEY_ACCEPTED, &err), 0);
-    assert_int_equal(keystore_state(store, "web1"), KEY_UNKNOWN);
+    assert_int_equal(key_state_of(store, "web1"), KEY_UNKNOWN);
     assert_int_equal(fs_remove_tree(dir, NULL), 0);
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "salt/limits.h"
 #include "salt/value.h"
 #include "unit/unit.h"
+#include "unit/key_state.h"
 
 enum { NOBODY = 65534 };
 
@@ -23,16 +25,30 @@ typedef struct fixture {
 
 static int names_left = -1; /* until the disk fails; below 0: it does not */
 
+static int look_fails; /* the errno of fstatat(); names have no type then, as on some file systems */
+
 /* For the code under test too. */
 struct dirent *
 readdir(DIR *dir)
 {
     if (names_left != 0) {
         names_left -= names_left > 0;
-        return (struct dirent *) readdir64(dir);
+        struct dirent *entry = (struct dirent *) readdir64(dir);
+        if (entry != NULL && look_fails != 0)
+            entry->d_type = DT_UNKNOWN;
+        return entry;
     }
     errno = EIO;
     return NULL;
+}
+
+int
+fstatat(int dir, const char *name, struct stat *st, int flags)
+{
+    if (look_fails == 0)
+        return (int) syscall(SYS_newfstatat, dir, name, st, flags);
+    errno = look_fails;
+    return -1;
 }
 
 static bool sync_fails;
@@ -153,11 +169,11 @@ test_life(void **state)
     fail_auto_t err = FAIL_INIT;
     uint8_t key[KEY_BYTES];
 
-    assert_int_equal(keystore_state(f->store, "web1"), KEY_UNKNOWN);
+    assert_int_equal(key_state_of(f->store, "web1"), KEY_UNKNOWN);
     assert_false(keystore_get(f->store, "web1", KEY_PENDING, key, &err));
     assert_null(err.text); /* absent is an answer, not an error */
     assert_int_equal(keystore_put(f->store, "web1", KEY_PENDING, key_one, &err), 0);
-    assert_int_equal(keystore_state(f->store, "web1"), KEY_PENDING);
+    assert_int_equal(key_state_of(f->store, "web1"), KEY_PENDING);
     assert_true(keystore_get(f->store, "web1", KEY_PENDING, key, &err));
     assert_memory_equal(key, key_one, KEY_BYTES);
 
@@ -166,15 +182,15 @@ test_life(void **state)
     assert_string_equal(pem, want);
 
     assert_int_equal(keystore_move(f->store, "web1", KEY_PENDING, KEY_ACCEPTED, &err), 0);
-    assert_int_equal(keystore_state(f->store, "web1"), KEY_ACCEPTED);
+    assert_int_equal(key_state_of(f->store, "web1"), KEY_ACCEPTED);
     assert_null(keystore_pem(f->store, "web1", KEY_PENDING, &err));
     assert_int_equal(keystore_put(f->store, "web1", KEY_REJECTED, key_two, &err), 0);
-    assert_int_equal(keystore_state(f->store, "web1"), KEY_ACCEPTED); /* acceptance is looked at first */
+    assert_int_equal(key_state_of(f->store, "web1"), KEY_ACCEPTED); /* acceptance is looked at first */
     assert_int_equal(keystore_move(f->store, "web1", KEY_REJECTED, KEY_ACCEPTED, &err), 0); /* replaces */
     assert_true(keystore_get(f->store, "web1", KEY_ACCEPTED, key, &err));
     assert_memory_equal(key, key_two, KEY_BYTES);
     assert_int_equal(keystore_delete(f->store, "web1", KEY_ACCEPTED, &err), 0);
-    assert_int_equal(keystore_state(f->store, "web1"), KEY_UNKNOWN);
+    assert_int_equal(key_state_of(f->store, "web1"), KEY_UNKNOWN);
     assert_null(err.text);
 
     assert_int_equal(keystore_delete(f->store, "web1", KEY_ACCEPTED, &err), -ENOENT);
@@ -229,7 +245,7 @@ test_bad_ids(void **state)
         assert_false(keystore_get(f->store, id, KEY_PENDING, key, &err));
         assert_non_null(err.text);
         assert_null(keystore_pem(f->store, id, KEY_PENDING, NULL));
-        assert_int_equal(keystore_state(f->store, id), KEY_UNKNOWN);
+        assert_int_equal(key_state_of(f->store, id), KEY_UNKNOWN);
         assert_int_equal(keystore_put(f->store, id, KEY_PENDING, key_two, NULL), -EINVAL);
         assert_int_equal(keystore_move(f->store, id, KEY_PENDING, KEY_ACCEPTED, NULL), -EINVAL);
         assert_int_equal(keystore_delete(f->store, id, KEY_PENDING, NULL), -EINVAL);
@@ -262,7 +278,7 @@ test_unfit(void **state)
     assert_true(json_equal(unfit, want));
     assert_list(f, KEY_ACCEPTED, "[\"web1\"]");
     assert_false(keystore_get(f->store, "web,*", KEY_ACCEPTED, key, NULL));
-    assert_int_equal(keystore_state(f->store, "web,*"), KEY_UNKNOWN);
+    assert_int_equal(key_state_of(f->store, "web,*"), KEY_UNKNOWN);
     assert_int_equal(keystore_move(f->store, "*", KEY_PENDING, KEY_ACCEPTED, NULL), -EINVAL);
     assert_int_equal(keystore_unfit_delete(f->store, "web1", NULL), -ENOENT);
     assert_int_equal(keystore_unfit_delete(f->store, "../minions/web1", NULL), -ENOENT);
@@ -325,7 +341,7 @@ test_bad_files(void **state)
     fail_clear(&err);
     assert_false(keystore_get(f->store, "empty", KEY_PENDING, key, &err));
     assert_null(err.text);
-    assert_int_equal(keystore_state(f->store, "empty"), KEY_UNKNOWN);
+    assert_int_equal(key_state_of(f->store, "empty"), KEY_UNKNOWN);
     assert_false(keystore_get(f->store, "big", KEY_PENDING, key, &err));
     assert_non_null(err.text);
     assert_false(keystore_get(f->store, "folder", KEY_PENDING, key, NULL));
@@ -521,6 +537,34 @@ test_folder_that_breaks_off(void **state)
     assert_int_equal(json_array_size(all), 5);
 }
 
+/* A key that can't be looked at is neither unknown nor left out. */
+static void
+test_look_fails(void **state)
+{
+    fixture_t *f = *state;
+    fail_auto_t err = FAIL_INIT, listed = FAIL_INIT;
+    AUTO_FREE char *want = xasprintf("cannot look at %s/minions/web1: %s", f->pki, strerror(EIO));
+    key_state_t is;
+
+    assert_int_equal(keystore_put(f->store, "web1", KEY_PENDING, key_one, &err), 0);
+    look_fails = EIO;
+    int rc = keystore_state(f->store, "web1", &is, &err);
+    json_auto_t *names = keystore_list(f->store, KEY_PENDING, &listed);
+    look_fails = 0;
+    assert_int_equal(rc, -EIO);
+    assert_string_equal(fail_text(&err), want);
+    assert_null(names);
+    assert_int_equal(listed.code, -EIO);
+    look_fails = ENOENT; /* gone meanwhile */
+    rc = keystore_state(f->store, "web1", &is, NULL);
+    json_auto_t *none = keystore_list(f->store, KEY_PENDING, NULL);
+    look_fails = 0;
+    assert_int_equal(rc, 0);
+    assert_int_equal(is, KEY_UNKNOWN);
+    assert_int_equal(json_array_size(none), 0);
+    assert_non_null(none);
+}
+
 /* What an operator was told is not undone by a power cut, and a crowd of keys is one wait for the disk. */
 static void
 test_synced(void **state)
@@ -550,7 +594,7 @@ test_synced(void **state)
 #define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 UNIT_MAIN(cmocka_unit_test(test_names), WITH_STORE(test_folders), WITH_STORE(test_life),
           WITH_STORE(test_synced), WITH_STORE(test_list), WITH_STORE(test_folder_that_breaks_off),
-          WITH_STORE(test_bad_ids), WITH_STORE(test_unfit), WITH_STORE(test_links),
-          WITH_STORE(test_bad_files), WITH_STORE(test_unreadable), WITH_STORE(test_listed),
-          WITH_STORE(test_listed_modes), WITH_STORE(test_listed_broken), WITH_STORE(test_listed_nowhere),
-          WITH_STORE(test_autosign_files))
+          WITH_STORE(test_look_fails), WITH_STORE(test_bad_ids), WITH_STORE(test_unfit),
+          WITH_STORE(test_links), WITH_STORE(test_bad_files), WITH_STORE(test_unreadable),
+          WITH_STORE(test_listed), WITH_STORE(test_listed_modes), WITH_STORE(test_listed_broken),
+          WITH_STORE(test_listed_nowhere), WITH_STORE(test_autosign_files))

@@ -322,7 +322,7 @@ child_of(pid_t pid)
     procfs_proc_t p;
 
     for (size_t i = 0; i < n; i++)
-        if (procfs_proc(pids[i], &p) && p.ppid == pid && str_eq(p.name, "sleep"))
+        if (procfs_proc(pids[i], &p, NULL) > 0 && p.ppid == pid && str_eq(p.name, "sleep"))
             return pids[i];
     return 0;
 }
@@ -342,7 +342,7 @@ test_programs_end_too(void **state)
     json_auto_t *ret = finish(f);
     assert_failed(ret, "signal 15");
     procfs_proc_t p;
-    while (procfs_proc(program, &p) && p.state != 'Z')
+    while (procfs_proc(program, &p, NULL) > 0 && p.state != 'Z')
         assert_true(clock_mono_ms() < until);
 }
 

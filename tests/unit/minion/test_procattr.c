@@ -1,4 +1,5 @@
 /* test_procattr.c - a process that we are: its sockets and what it has mapped. */
+#include "unit/no_files.h"
 #include "unit/unit.h"
 
 #include <arpa/inet.h>
@@ -14,7 +15,7 @@ attribute(const char *name)
     procfs_proc_t me;
     fail_auto_t err = FAIL_INIT;
     json_auto_t *names = json_pack("[s]", name), *out = json_object();
-    assert_true(procfs_proc(getpid(), &me));
+    assert_true(procfs_proc(getpid(), &me, NULL) > 0);
     assert_int_equal(procattr_add(&me, names, out, &err), 0);
     return json_incref(value_get(out, name));
 }
@@ -73,5 +74,27 @@ test_ionice(void **state)
     assert_int_equal(json_array_size(pair), 2);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_connections), cmocka_unit_test(test_memory_maps),
-          cmocka_unit_test(test_ionice))
+/* A limit of open files says nothing about the process. */
+static void
+test_no_files(void **state)
+{
+    static const char *const names[] = { "cmdline",         "connections",      "create_time", "environ",
+                                         "io_counters",     "memory_full_info", "memory_info", "memory_maps",
+                                         "num_fds",         "memory_percent",   "open_files",  "threads",
+                                         "num_ctx_switches" };
+    procfs_proc_t me;
+
+    assert_true(procfs_proc(getpid(), &me, NULL) > 0);
+    for (size_t i = 0; i < NELEMS(names); i++) {
+        fail_auto_t err = FAIL_INIT;
+        json_auto_t *one = json_pack("[s]", names[i]), *out = json_object();
+        no_files_begin();
+        int rc = procattr_add(&me, one, out, &err);
+        no_files_end();
+        if (rc != -EMFILE || strstr(fail_text(&err), "/proc/") == NULL)
+            fail_msg("%s: %d, %s", names[i], rc, fail_text(&err));
+    }
+}
+
+UNIT_MAIN(cmocka_unit_test(test_no_files), cmocka_unit_test(test_connections),
+          cmocka_unit_test(test_memory_maps), cmocka_unit_test(test_ionice))

@@ -2,6 +2,7 @@
  * and the command lines that each provider runs, by programs of our own on PATH. */
 #include "unit/unit.h"
 
+#include "common/base/rootfs.h"
 #include "minion/modlib/service_api.h"
 #include "minion/modlib/svcfiles.h"
 #include "minion/modlib/systemctl.h"
@@ -155,28 +156,33 @@ test_units(void **state)
         { "", NULL },
     };
     AUTO_FREE char *root = host();
-    json_auto_t *all = svc_units(root);
+    json_auto_t *all = svc_units(root, NULL);
 
     fakes_equal(
         all,
         "[\"also\",\"bad\",\"fixed\",\"get@\",\"mine\",\"off\",\"other\",\"own\",\"web\",\"web.socket\"]");
     for (size_t i = 0; i < NELEMS(rows); i++) {
-        const char *got = svc_unit_state(root, rows[i].name);
+        const char *got;
+        assert_int_equal(svc_unit_state(root, rows[i].name, &got, NULL), 0);
         if (!str_eq(got, rows[i].want))
             fail_msg("%s: %s, not %s", rows[i].name, got != NULL ? got : "nothing",
                      rows[i].want != NULL ? rows[i].want : "nothing");
     }
-    assert_true(svc_masked(root, "bad", false));
-    assert_false(svc_masked(root, "bad", true));
-    assert_true(svc_masked(root, "away", true));
-    assert_false(svc_masked(root, "web", false));
+    assert_true(svc_masked(root, "bad", false, NULL));
+    assert_false(svc_masked(root, "bad", true, NULL));
+    assert_true(svc_masked(root, "away", true, NULL));
+    assert_false(svc_masked(root, "web", false, NULL));
 }
 
 static void
 test_settings(void **state)
 {
     AUTO_FREE char *root = host();
-    json_auto_t *web = svc_unit_settings(root, "web");
+    json_auto_t *web = NULL;
+    json_t *none;
+
+    assert_int_equal(svc_unit_settings(root, "web", &web, NULL), 0);
+    assert_int_equal(svc_unit_settings(root, "nosuch", &none, NULL), 0);
 
     fakes_equal(web,
                 "{\"Id\":\"web.service\",\"FragmentPath\":\"/lib/systemd/system/web.service\","
@@ -184,7 +190,7 @@ test_settings(void **state)
                 "\"After\":[\"network.target\",\"dbus.service\",\"time.target\"],"
                 "\"ExecStart\":{\"path\":\"/usr/sbin/webd\",\"argv[]\":\"/usr/sbin/webd -f\","
                 "\"ignore_errors\":\"yes\"},\"WantedBy\":\"multi-user.target\"}");
-    assert_null(svc_unit_settings(root, "nosuch"));
+    assert_null(none);
 }
 
 static void
@@ -192,16 +198,90 @@ test_scripts(void **state)
 {
     AUTO_FREE char *root = host();
     json_auto_t *hide = json_pack("[s]", "web");
-    json_auto_t *scripts = svc_scripts(root, hide);
-    json_auto_t *enabled = svc_scripts_enabled(root, '2');
+    json_auto_t *scripts = svc_scripts(root, hide, NULL);
+    json_auto_t *enabled = svc_scripts_enabled(root, '2', NULL);
 
     fakes_equal(scripts, "[\"cron\",\"idle\"]");
     fakes_equal(enabled, "[\"cron\",\"urandom2\"]");
-    assert_true(svc_script_enabled(root, '2', "cron"));
-    assert_false(svc_script_enabled(root, '2', "idle"));
-    assert_false(svc_script_enabled(root, '3', "cron"));
-    assert_false(svc_is_script(root, "README"));
-    assert_false(svc_is_script(root, "../init.d/cron"));
+    assert_true(svc_script_enabled(root, '2', "cron", NULL));
+    assert_false(svc_script_enabled(root, '2', "idle", NULL));
+    assert_false(svc_script_enabled(root, '3', "cron", NULL));
+    assert_false(svc_is_script(root, "README", NULL));
+    assert_false(svc_is_script(root, "../init.d/cron", NULL));
+}
+
+/* Where a path of the host is a link to itself, nobody can say what it holds. */
+static void
+test_unreadable(void **state)
+{
+    static const struct {
+        const char *path;
+        bool all, unit, script, masked;
+    } rows[] = {
+        { "/etc/init.d", .all = true, .script = true },
+        { "/etc/rc2.d", .script = true },
+        { "/etc/inittab", .script = true },
+        { "/usr/lib", .all = true, .script = true },
+        { "/etc/systemd", .all = true, .unit = true, .script = true, .masked = true },
+        { "/etc/systemd/system/x.target.wants", .unit = true },
+        { "/lib/systemd/system/off.service", .unit = true },
+    };
+
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        AUTO_FREE char *root = xasprintf("%s/loops", fakes_dir);
+        AUTO_FREE char *path = root_path(root, rows[i].path);
+        const char *is;
+        fakes_put("loops/lib/systemd/system/off.service", 0644, "[Install]\nWantedBy=x.target\n");
+        fakes_put("loops/etc/init.d/cron", 0755, "#!/bin/sh\n");
+        assert_int_equal(fs_remove_tree(path, NULL), 0);
+        assert_int_equal(fs_own_parent(path, NULL), 0);
+        assert_int_equal(symlink(path, path), 0);
+
+        json_auto_t *all = svc_all(root, NULL);
+        assert_int_equal(all == NULL, rows[i].all);
+        assert_int_equal(svc_unit_state(root, "off", &is, NULL), rows[i].unit ? -ELOOP : 0);
+        assert_int_equal(svc_masked(root, "off", false, NULL), rows[i].masked ? -ELOOP : 0);
+        json_auto_t *enabled = svc_scripts_enabled(root, svc_default_runlevel(root, NULL), NULL);
+        bool script = enabled == NULL || svc_is_script_only(root, "cron", NULL) < 0;
+        assert_int_equal(script, rows[i].script);
+        assert_int_equal(fs_remove_tree(root, NULL), 0);
+    }
+}
+
+static void
+test_unreadable_call(void **state)
+{
+    static const struct {
+        const plugin_t *plugin;
+        const char *fun, *args;
+    } rows[] = {
+        { &exec_service_none, "service.get_all", "[]" },
+        { &exec_service_none, "service.get_enabled", "[]" },
+        { &exec_service_none, "service.enabled", "[\"cron\"]" },
+        { &exec_service_none, "service.disabled", "[\"cron\"]" },
+        { &exec_service_none, "service.enable", "[\"cron\"]" },
+        { &exec_service_none, "service.disable", "[\"cron\"]" },
+        { &exec_service_sysv, "service.get_all", "[]" },
+        { &exec_service_sysv, "service.get_disabled", "[]" },
+        { &exec_service_systemd, "service.get_all", "[]" },
+        { &exec_service_systemd, "service.get_enabled", "[]" },
+    };
+    AUTO_FREE char *root = host();
+    AUTO_FREE char *scripts = root_path(root, "/etc/init.d");
+    AUTO_FREE char *want = xasprintf("%s: Too many levels of symbolic links; check the links in the path",
+                                     scripts);
+
+    assert_int_equal(fs_remove_tree(scripts, NULL), 0);
+    assert_int_equal(symlink(scripts, scripts), 0);
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        fail_auto_t err = FAIL_INIT;
+        json_auto_t *value = fakes_call(rows[i].plugin, rows[i].fun, rows[i].args, "{\"root\": \"{root}\"}",
+                                        &err);
+        assert_null(value);
+        /* A script's path goes on behind the folder's. */
+        if (strstr(fail_text(&err), scripts) == NULL || strstr(fail_text(&err), strchr(want, ':')) == NULL)
+            fail_msg("row %zu, %s: %s", i, rows[i].fun, fail_text(&err));
+    }
 }
 
 static void
@@ -209,13 +289,13 @@ test_runlevel(void **state)
 {
     AUTO_FREE char *root = host();
 
-    assert_int_equal(svc_default_runlevel(root), '2');
+    assert_int_equal(svc_default_runlevel(root, NULL), '2');
     fakes_put("root/etc/init/rc-sysinit.conf", 0644, "# x\nenv DEFAULT_RUNLEVEL=4\n");
-    assert_int_equal(svc_default_runlevel(root), '4');
+    assert_int_equal(svc_default_runlevel(root, NULL), '4');
     fakes_put("root/etc/inittab", 0644, "#id:5:initdefault:\nid:3:initdefault:\n");
-    assert_int_equal(svc_default_runlevel(root), '3');
-    assert_int_equal(svc_runlevel(root), '3');
-    assert_int_equal(svc_runlevel(NULL), '2');
+    assert_int_equal(svc_default_runlevel(root, NULL), '3');
+    assert_int_equal(svc_runlevel(root, NULL), '3');
+    assert_int_equal(svc_runlevel(NULL, NULL), '2');
 }
 
 static void
@@ -455,6 +535,7 @@ test_none(void **state)
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, fakes_end)
-UNIT_MAIN(TEST(test_units), TEST(test_settings), TEST(test_scripts), TEST(test_runlevel), TEST(test_init),
-          TEST(test_names), TEST(test_printed), TEST(test_systemd_acts), TEST(test_systemd_failures),
-          TEST(test_systemd_lists), TEST(test_sysv), TEST(test_none))
+UNIT_MAIN(TEST(test_units), TEST(test_settings), TEST(test_scripts), TEST(test_unreadable),
+          TEST(test_unreadable_call), TEST(test_runlevel), TEST(test_init), TEST(test_names),
+          TEST(test_printed), TEST(test_systemd_acts), TEST(test_systemd_failures), TEST(test_systemd_lists),
+          TEST(test_sysv), TEST(test_none))

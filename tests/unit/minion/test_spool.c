@@ -13,6 +13,7 @@
 #include "common/base/str.h"
 #include "minion/spool.h"
 #include "salt/value.h"
+#include "unit/logged.h"
 #include "unit/unit.h"
 
 #define J1 "20261120100000000001"
@@ -525,8 +526,30 @@ test_parted(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-UNIT_MAIN(TEST(test_life), TEST(test_interrupted), TEST(test_mark_without_function), TEST(test_cut_short),
-          TEST(test_damaged), TEST(test_what_can_not_be_removed_goes_later), TEST(test_unreadable),
-          TEST(test_unreadable_folder), TEST(test_interrupted_unknown), TEST(test_strange_files),
-          TEST(test_jids_are_checked), TEST(test_asker), TEST(test_elsewhere), TEST(test_full_disk),
-          TEST(test_parted))
+/* What a death cut short stays where it can't be removed, or not be seen, and the log says so. */
+static void
+test_unswept(void **state)
+{
+    fixture_t *f = *state;
+    AUTO_FREE char *cut = fs_join(f->dir, "." J1 ".ret.abcdef");
+    AUTO_FREE char *want = xasprintf("cannot remove %s: Is a directory", cut);
+    AUTO_FREE char *unread = xasprintf("cannot read the folder %s: Input/output error", f->dir);
+
+    assert_int_equal(fs_mkdirs(cut, 0700, NULL), 0);
+    logged_begin();
+    spool_t *other = spool_new(f->dir, NULL);
+    logged_end(want);
+    spool_destroy(&other);
+    logged_begin();
+    reads_left = 0;
+    other = spool_new(f->dir, NULL);
+    reads_left = -1;
+    logged_end(unread);
+    spool_destroy(&other);
+}
+
+UNIT_MAIN(TEST(test_unswept), TEST(test_life), TEST(test_interrupted), TEST(test_mark_without_function),
+          TEST(test_cut_short), TEST(test_damaged), TEST(test_what_can_not_be_removed_goes_later),
+          TEST(test_unreadable), TEST(test_unreadable_folder), TEST(test_interrupted_unknown),
+          TEST(test_strange_files), TEST(test_jids_are_checked), TEST(test_asker), TEST(test_elsewhere),
+          TEST(test_full_disk), TEST(test_parted))
