@@ -101,6 +101,7 @@ py_release(void *p, size_t size)
         return;
     }
 #else
+    (void) class, (void) cache_announce;
 #endif
     free(p);
 }

@@ -118,7 +118,6 @@ ask_processor(const char *root)
         if (str_eq(rules[i].text, name))
             return rules[i].virtual;
     }
-#else
 #endif
     return NULL;
 }
