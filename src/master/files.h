@@ -45,8 +45,8 @@ void files_gone(files_t *self, const void *rid, size_t rid_len);
 /* A question for names of files by a local connection, its answer when there is one. */
 typedef struct files_names {
     struct files_names *next;
-    struct lconn *who; /* BORROWED; NULL: it is gone */
-    json_int_t n;      /* its number */
+    struct lconn *who;      /* BORROWED; NULL: it is gone */
+    json_int_t n;           /* its number */
     char *prefix, *saltenv; /* owned; saltenv NULL: environments are asked for, else state files */
     enum { NAMES_NEW, NAMES_BUSY, NAMES_DONE } state;
     json_t *found; /* owned */

@@ -12,6 +12,7 @@
 #include "master/keystore.h"
 #include "salt/limits.h"
 #include "salt/log.h"
+#include "salt/value.h"
 
 #define FOLDER  "minions_expected"
 #define PAIRS   (FINGER_LEN - 1) /* characters of "aa:bb:..." */
@@ -110,13 +111,18 @@ expect(int folder, const char *id, const char *finger, fail_t *err)
     return rc == 0 ? 0 : fail_set(err, rc, "cannot write " FOLDER "/%s: %s", id, strerror(-rc));
 }
 
-/* Whether the id has a key here already. */
-static bool
-is_accepted(const char *pki_dir, const char *id)
+/* One id of Salt's; one that has an accepted key here already is left out. */
+static int
+take_over(const char *pki_dir, int folder, const char *id, const json_t *known, json_t *done, fail_t *err)
 {
-    AUTO_FREE char *path = xasprintf("%s/%s/%s", pki_dir, key_state_dir(KEY_ACCEPTED), id);
+    AUTO_FREE char *accepted = xasprintf("%s/%s/%s", pki_dir, key_state_dir(KEY_ACCEPTED), id);
+    const char *finger = value_str(known, id, NULL);
+    int there = fs_look(accepted, err);
 
-    return fs_exists(path);
+    if (there != 0)
+        return there < 0 ? there : 0;
+    json_object_set_new(done, id, json_boolean(finger != NULL));
+    return expect(folder, id, finger != NULL ? finger : "", err);
 }
 
 json_t *
@@ -139,11 +145,8 @@ keystore_import_salt(const char *pki_dir, const char *from, const char *fingers,
     if (rc == 0 && to < 0)
         rc = fail_set(err, -errno, "%s: %s", folder, strerror(errno));
     for (const struct dirent *e; rc == 0 && (e = fs_next(dir, &rc)) != NULL;) {
-        json_t *finger = json_object_get(known, e->d_name);
-        if (e->d_name[0] == '.' || !conf_id_valid(e->d_name, NULL) || is_accepted(pki_dir, e->d_name))
-            continue;
-        rc = expect(to, e->d_name, finger != NULL ? json_string_value(finger) : "", err);
-        json_object_set_new(done, e->d_name, json_boolean(finger != NULL));
+        if (e->d_name[0] != '.' && conf_id_valid(e->d_name, NULL))
+            rc = take_over(pki_dir, to, e->d_name, known, done, err);
     }
     (void) closedir(dir);
     return rc == 0 ? STEAL(done) : NULL;

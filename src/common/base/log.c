@@ -367,8 +367,8 @@ log_write(log_level_t level, const log_site_t *site, const char *fmt, ...)
                             .message = buf_str(form.json ? &object : &message),
                             .jid = about_jid,
                             .minion_id = *about_minion != '\0' ? about_minion
-                                         : minion_id != NULL  ? minion_id
-                                                              : "" };
+                                         : minion_id != NULL   ? minion_id
+                                                               : "" };
     write_record(level, &record, buf_str(&message));
     errno = saved;
 }

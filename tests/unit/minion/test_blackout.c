@@ -16,8 +16,10 @@ static const struct {
     { "{'minion_blackout': 'False'}", "test.ping", false }, /* a text that is not empty, as in Python */
     { "{'minion_blackout': true}", "saltutil.refresh_pillar", true },
     { "{'minion_blackout': true}", "saltutil.refresh_grains", false },
-    { "{'minion_blackout': true, 'minion_blackout_whitelist': ['test.echo', 'test.ping']}", "test.ping", true },
-    { "{'minion_blackout': true, 'minion_blackout_whitelist': ['test.echo', 'test.ping']}", "test.pin", false },
+    { "{'minion_blackout': true, 'minion_blackout_whitelist': ['test.echo', 'test.ping']}", "test.ping",
+      true },
+    { "{'minion_blackout': true, 'minion_blackout_whitelist': ['test.echo', 'test.ping']}", "test.pin",
+      false },
     { "{'minion_blackout': true, 'minion_blackout_whitelist': ['test.*', 7]}", "test.ping", false },
     { "{'minion_blackout': true, 'minion_blackout_whitelist': 'test.echo,test.ping'}", "test.ping", true },
     { "{'minion_blackout': true, 'minion_blackout_whitelist': {'test.ping': null}}", "test.ping", true },
@@ -25,8 +27,8 @@ static const struct {
     { "{'minion_blackout_whitelist': ['test.ping']}", "test.echo", true },
     { "{'$py': ['dict', [[7, 'seven'], ['minion_blackout', true]]]}", "test.ping", false },
     { "{'$py': ['dict', [[7, 'seven'], ['minion_blackout', false]]]}", "test.ping", true },
-    { "{'minion_blackout': true, 'minion_blackout_whitelist': {'$py': ['tuple', ['test.ping']]}}", "test.ping",
-      true },
+    { "{'minion_blackout': true, 'minion_blackout_whitelist': {'$py': ['tuple', ['test.ping']]}}",
+      "test.ping", true },
 };
 
 static void
@@ -43,9 +45,10 @@ test_rows(void **state)
         if (runs != rows[i].runs)
             fail_msg("%s: %s", rows[i].facts, rows[i].fun);
         if (!runs)
-            assert_string_equal(fail_text(&err),
-                                "Minion in blackout mode. Set 'minion_blackout' to False in pillar or grains to "
-                                "resume operations. Only saltutil.refresh_pillar allowed in blackout mode.");
+            assert_string_equal(
+                fail_text(&err),
+                "Minion in blackout mode. Set 'minion_blackout' to False in pillar or grains to "
+                "resume operations. Only saltutil.refresh_pillar allowed in blackout mode.");
     }
 }
 
