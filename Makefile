@@ -154,7 +154,7 @@ $(TOOL_BIN): $(BUILD)/tests/lib/%: $(BUILD)/obj/tests/lib/%.o $H
 # Libraries that the whole-program tests preload into ours.
 PRELOAD := $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/preload/*.c))
 $(PRELOAD): $(BUILD)/%.so: %.c
-	@mkdir -p $(@D); echo '  LD  $@'; $(CC) -shared -fPIC -O1 -Wall -Wextra -Wshadow -Werror -o $@ $<
+	@mkdir -p $(@D); echo '  LD  $@'; $(CC) -shared -fPIC -O1 -Wall -Wextra -Wno-unused-parameter -Wshadow -Werror -o $@ $<
 
 # The n-th allocation, write, fsync, fork ... fails, for every n, in every scenario of tests/inject: hours.
 # make inject INJECT="--scenario 'key-*' --kind alloc --places". WRAP=1 builds programs that do without preloading, as a
@@ -165,7 +165,7 @@ ifneq ($(WRAP),)
   $(BIN): LDFLAGS += $(patsubst %,-Wl$(comma)--wrap=%,main malloc calloc realloc strndup vasprintf fork setsid)
 endif
 $(BUILD)/tests/preload/wrap.o: tests/preload/inject.c
-	@mkdir -p $(@D); $(CC) -c -fPIC -O1 -g -Wall -Wextra -Wshadow -Werror -DINJECT_WRAP -o $@ $<
+	@mkdir -p $(@D); $(CC) -c -fPIC -O1 -g -Wall -Wextra -Wno-unused-parameter -Wshadow -Werror -DINJECT_WRAP -o $@ $<
 .PHONY: inject
 inject: $(BIN) $(PRELOAD)
 	@/usr/bin/python3 -B tests/inject/inject.py $(BUILD) $(INJECT)

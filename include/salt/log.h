@@ -62,8 +62,9 @@ void log_granular(const json_t *levels);
 /* Whether lines of that name, or below it, can be. */
 bool log_name_known(const char *name);
 
-/* Which minion this process is; which job this thread works for, "" for none. */
+/* Which minion this process is; which other one this thread works for, and which job: "" for none. */
 void log_minion(const char *id);
+void log_for_minion(const char *id);
 void log_job(const char *jid);
 
 /* Where a line comes from. */

@@ -44,7 +44,7 @@ offer_keys(words_t *self, const char *option)
         for (key_state_t state = 0; state < KEY_STATES; state++)
             if ((from & KEY_BIT(state)) != 0)
                 json_array_append_new(states, json_string(key_state_dir(state)));
-        words_ask(self, "key_names", json_pack("{s:o}", "states", states));
+        (void) words_ask(self, "key_names", json_pack("{s:o}", "states", states));
     }
 }
 

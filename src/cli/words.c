@@ -14,7 +14,7 @@ typedef void offer_fn(words_t *self);
 
 /* ---- where names come from ------------------------------------------------------------------- */
 
-void
+bool
 words_ask(words_t *self, const char *op, json_t *request)
 {
     AUTO(local_client) line = local_connect(conf_str(self->conf, "sock_dir"), NULL);
@@ -24,17 +24,18 @@ words_ask(words_t *self, const char *op, json_t *request)
     json_object_set_new(request, "prefix", value_utf8(self->c.part, strlen(self->c.part)));
     if (line == NULL) {
         json_decref(request);
-        return;
+        return false;
     }
     local_patience(line, PATIENCE_MS, NULL);
     if (local_call(line, &request, &reply, NULL) == 0)
         complete_offer_all(&self->c, value_get(reply, "names"));
+    return true;
 }
 
 static void
 ask_kind(words_t *self, const char *kind)
 {
-    words_ask(self, "names", json_pack("{s:s}", "kind", kind));
+    (void) words_ask(self, "names", json_pack("{s:s}", "kind", kind));
 }
 
 static void
@@ -71,7 +72,9 @@ offer_jids(words_t *self)
 static void
 offer_sls(words_t *self)
 {
-    complete_sls(&self->c, conf_opts(self->conf), self->sls_env);
+    complete_split(&self->c, ',');
+    if (!words_ask(self, "names", json_pack("{s:s, s:s*}", "kind", "sls", "saltenv", self->sls_env)))
+        complete_sls(&self->c, conf_opts(self->conf), self->sls_env);
 }
 
 static void
@@ -87,7 +90,8 @@ offer_keys_of(words_t *self, const char *option)
 static void
 offer_saltenvs(words_t *self)
 {
-    offer_keys_of(self, "file_roots");
+    if (!words_ask(self, "names", json_pack("{s:s}", "kind", "saltenvs")))
+        offer_keys_of(self, "file_roots");
 }
 
 static void

@@ -259,7 +259,7 @@ s_policy(front_t *self, const char *id, const uint8_t key[KEY_BYTES])
               (*sign && keystore_listed(sign, id, permissive, &err)) ||
               keystore_take_autosign(conf_str(self->conf, "pki_dir"), id,
                                      (int) conf_int(self->conf, "autosign_timeout")) ||
-              keystore_expects(conf_str(self->conf, "pki_dir"), id, key)))
+              keystore_take_expected(conf_str(self->conf, "pki_dir"), id, key)))
         state = KEY_ACCEPTED;
     if (err.text)
         log_warning("%s", fail_text(&err));

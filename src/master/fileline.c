@@ -47,6 +47,11 @@ int
 fileline_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
     front_t *self = arg;
+    for (files_names_t *q; (q = files_names_next(self->files));) {
+        if (q->who)
+            requests_named(q->who, q->n, q->found);
+        files_names_free(q);
+    }
     for (int i = 0; i < TURN_BUDGET; i++) {
         files_out_t *out = files_next(self->files);
         if (!out)

@@ -25,7 +25,7 @@ files_out_free(files_out_t *out)
 files_out_t *
 files_next(files_t *self)
 {
-    uint64_t n;
+    uint64_t n, one = 1;
     (void) pthread_mutex_lock(&self->lock);
     files_out_t *out = self->out;
     if (out) {
@@ -33,7 +33,10 @@ files_next(files_t *self)
         if (!self->out)
             self->out_tail = &self->out;
     } else {
-        (void) !read(self->fd, &n, sizeof(n));
+        (void) !read(self->fd, &n, sizeof(n)); /* names that came meanwhile are said again */
+        for (const files_names_t *q = self->names; q; q = q->next)
+            if (q->state == NAMES_DONE)
+                (void) !write(self->fd, &one, sizeof(one));
     }
     (void) pthread_mutex_unlock(&self->lock);
     return out;
@@ -430,6 +433,10 @@ files_destroy(files_t **self_p)
     for (files_out_t *out; (out = self->out);) {
         self->out = out->next;
         files_out_free(out);
+    }
+    for (files_names_t *q; (q = self->names);) {
+        self->names = q->next;
+        files_names_free(q);
     }
     if (self->fd >= 0)
         (void) close(self->fd);

@@ -7,6 +7,7 @@
  *
  *   files.c        requests, credit, what goes out      files_work.c   the threads
  *   files_update.c fetching from remotes, in a thread of its own
+ *   files_names.c  names for completion at a prompt
  *   files_serve.c  one step of one request              files_take.c   a file that a minion pushes
  *
  * Layer      master
@@ -40,6 +41,23 @@ void files_done(files_t *self, const peer_t *peer, const json_t *body);
 void files_stop(files_t *self, const peer_t *peer, const json_t *body);
 /* The connection is gone: all that it asked for ends. */
 void files_gone(files_t *self, const void *rid, size_t rid_len);
+
+/* A question for names of files by a local connection, its answer when there is one. */
+typedef struct files_names {
+    struct files_names *next;
+    struct lconn *who;      /* BORROWED; NULL: it is gone */
+    json_int_t n;           /* its number */
+    char *prefix, *saltenv; /* owned; saltenv NULL: environments are asked for, else state files */
+    enum { NAMES_NEW, NAMES_BUSY, NAMES_DONE } state;
+    json_t *found; /* owned */
+} files_names_t;
+
+/* The request `names` of the kinds sls and saltenvs: 0 when it is taken. Its answer comes by files_names_next (NEW,
+ * files_names_free; NULL when there is none), and files_fd is readable then. */
+int files_names(files_t *self, struct lconn *who, const json_t *request, fail_t *err);
+files_names_t *files_names_next(files_t *self);
+void files_names_free(files_names_t *q);
+void files_names_gone(files_t *self, const struct lconn *who); /* the connection ends */
 
 /* One message to send. */
 typedef struct files_out {

@@ -101,9 +101,15 @@ struct files {
     uint64_t serial;                  /* L: of the newest request */
     size_t under_way;                 /* L: bytes of all requests */
     files_out_t *out, **out_tail;     /* L */
+    files_names_t *names;             /* L: questions of the local socket */
     int fd;                           /* eventfd */
     bool stop;                        /* L */
 };
+
+/* files_names.c: one question, if there is one; with the lock held, which is let go of meanwhile. */
+bool files_names_step(files_worker_t *w);
+/* What of these paths is a state file whose name begins so, up to the next dot behind that. NEW, as names_bounded. */
+json_t *files_sls_names(const json_t *paths, const char *prefix);
 
 /* files_serve.c: do a little of what is asked; messages to send are appended to *out_tail in order. */
 void asking_step(asking_t *self, const files_worker_t *worker, files_out_t ***out_tail);

@@ -159,6 +159,8 @@ files_work(void *worker)
         int64_t now = clock_mono_ms();
         if (now - w->swept_ms >= SLEEP_FULL_MS)
             s_sweep(w, now);
+        if (files_names_step(w))
+            continue;
         asking_t *a = s_next(w);
         if (a) {
             s_serve(w, a);

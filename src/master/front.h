@@ -186,6 +186,7 @@ size_t lsock_listeners(const lsock_t *self);
 void requests_handle(front_t *self, lconn_t *c, const json_t *request);
 /* A request as text: true when it was one to fire events, and is answered. */
 bool requests_fire(front_t *self, lconn_t *c, const char *text, size_t len);
+void requests_named(lconn_t *c, json_int_t n, json_t *names); /* the answer that came later. BORROWED */
 void requests_closed(front_t *self, lconn_t *c);
 bool requests_may_read(front_t *self, const lconn_t *c); /* an administrator, or named in publisher_acl */
 

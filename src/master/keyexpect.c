@@ -1,5 +1,5 @@
 /* keyexpect.c - ids that a Salt master had accepted, and the fingerprints that their new keys are to have: a file
- * minions_expected/ID each. An id alone accepts nobody: a file without a fingerprint only marks the key that waits. */
+ * minions_expected/ID each, until a key of the id is accepted. An id alone accepts nobody: a file without a fingerprint only marks the key that waits. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,6 +11,8 @@
 #include "common/conf/conf.h"
 #include "master/keystore.h"
 #include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
 
 #define FOLDER  "minions_expected"
 #define PAIRS   (FINGER_LEN - 1) /* characters of "aa:bb:..." */
@@ -42,8 +44,18 @@ keystore_is_expected(const char *pki_dir, const char *id)
     return folder >= 0 && !beneath_absent(folder, id);
 }
 
+/* Whether it is gone. */
+static bool
+forget(int folder, const char *pki_dir, const char *id)
+{
+    if (unlinkat(folder, id, 0) == 0 || errno == ENOENT)
+        return true;
+    log_error("%s/" FOLDER "/%s can't be removed: %s", pki_dir, id, strerror(errno));
+    return false;
+}
+
 bool
-keystore_expects(const char *pki_dir, const char *id, const uint8_t key[KEY_BYTES])
+keystore_take_expected(const char *pki_dir, const char *id, const uint8_t key[KEY_BYTES])
 {
     AUTO_FD folder = conf_id_valid(id, NULL) ? folder_open(pki_dir) : -1;
     buf_auto_t text = BUF_INIT;
@@ -52,7 +64,17 @@ keystore_expects(const char *pki_dir, const char *id, const uint8_t key[KEY_BYTE
     if (folder < 0 || beneath_read(folder, id, LIMIT_KEY_FILE, &text) != 0)
         return false;
     key_finger(key, finger);
-    return strcasecmp(buf_str(&text), finger) == 0;
+    /* One that stayed would accept the key again when an operator has deleted it. */
+    return strcasecmp(buf_str(&text), finger) == 0 && forget(folder, pki_dir, id);
+}
+
+void
+keystore_expected_over(const char *pki_dir, const char *id)
+{
+    AUTO_FD folder = folder_open(pki_dir);
+
+    if (folder >= 0)
+        (void) forget(folder, pki_dir, id);
 }
 
 /* {id: fingerprint} of lines "id: ... fingerprint", as a job shows them. NEW, or NULL with *err. */
@@ -89,6 +111,20 @@ expect(int folder, const char *id, const char *finger, fail_t *err)
     return rc == 0 ? 0 : fail_set(err, rc, "cannot write " FOLDER "/%s: %s", id, strerror(-rc));
 }
 
+/* One id of Salt's; one that has an accepted key here already is left out. */
+static int
+take_over(const char *pki_dir, int folder, const char *id, const json_t *known, json_t *done, fail_t *err)
+{
+    AUTO_FREE char *accepted = xasprintf("%s/%s/%s", pki_dir, key_state_dir(KEY_ACCEPTED), id);
+    const char *finger = value_str(known, id, NULL);
+    int there = fs_look(accepted, err);
+
+    if (there != 0)
+        return there < 0 ? there : 0;
+    json_object_set_new(done, id, json_boolean(finger != NULL));
+    return expect(folder, id, finger != NULL ? finger : "", err);
+}
+
 json_t *
 keystore_import_salt(const char *pki_dir, const char *from, const char *fingers, fail_t *err)
 {
@@ -109,11 +145,8 @@ keystore_import_salt(const char *pki_dir, const char *from, const char *fingers,
     if (rc == 0 && to < 0)
         rc = fail_set(err, -errno, "%s: %s", folder, strerror(errno));
     for (const struct dirent *e; rc == 0 && (e = fs_next(dir, &rc)) != NULL;) {
-        json_t *finger = json_object_get(known, e->d_name);
-        if (e->d_name[0] == '.' || !conf_id_valid(e->d_name, NULL))
-            continue;
-        rc = expect(to, e->d_name, finger != NULL ? json_string_value(finger) : "", err);
-        json_object_set_new(done, e->d_name, json_boolean(finger != NULL));
+        if (e->d_name[0] != '.' && conf_id_valid(e->d_name, NULL))
+            rc = take_over(pki_dir, to, e->d_name, known, done, err);
     }
     (void) closedir(dir);
     return rc == 0 ? STEAL(done) : NULL;

@@ -354,7 +354,11 @@ int
 keystore_put(keystore_t *self, const char *id, key_state_t state, const uint8_t key[KEY_BYTES], fail_t *err)
 {
     /* Not synced to the disk: a fleet's first contact would wait for it, and an empty file counts as none. */
-    return key_write(self, id, state, key, false, err);
+    int rc = key_write(self, id, state, key, false, err);
+
+    if (rc == 0 && state == KEY_ACCEPTED)
+        keystore_expected_over(self->dir, id);
+    return rc;
 }
 
 int
@@ -366,6 +370,8 @@ keystore_move(keystore_t *self, const char *id, key_state_t from, key_state_t to
         return file_fail(self, -errno, "move", id, from, err);
     self->unsynced[from] = self->unsynced[to] = true;
     (void) utimensat(self->fds[to], id, NULL, AT_SYMLINK_NOFOLLOW); /* in this state since now */
+    if (to == KEY_ACCEPTED)
+        keystore_expected_over(self->dir, id);
     return 0;
 }
 

@@ -81,12 +81,14 @@ int64_t keystore_since(const keystore_t *self, const char *id, key_state_t state
  * file that its group or others may write is refused with *err; `permissive` lets in the group (for root: one
  * of its own groups), as in Salt. No such file names nobody. A line that is no pattern is told in *err, and the others count. */
 bool keystore_listed(const char *file, const char *id, bool permissive, fail_t *err);
-/* What a Salt master had accepted, by its pki folder `from`: these ids are expected from now on (minions_expected), and a key is
- * accepted whose fingerprint the file `fingers` ("": none) has, in lines "ID: FINGERPRINT". NEW {id: whether it has}; NULL with *err. */
+/* What a Salt master had accepted, by its pki folder `from`: these ids, but those that have an accepted key here, are expected
+ * (minions_expected) until a key of theirs is accepted, and one is accepted whose fingerprint the file `fingers` ("": none) has, in lines "ID: FINGERPRINT". NEW {id: whether it has}; NULL with *err. */
 json_t *keystore_import_salt(const char *pki_dir, const char *from, const char *fingers, fail_t *err);
 bool keystore_is_expected(const char *pki_dir, const char *id);
-/* Whether this is the key that is expected of the id: its fingerprint is there and agrees. */
-bool keystore_expects(const char *pki_dir, const char *id, const uint8_t key[KEY_BYTES]);
+/* Whether this is the key that is expected of the id: its fingerprint is there and agrees. It is removed: it accepts once. */
+bool keystore_take_expected(const char *pki_dir, const char *id, const uint8_t key[KEY_BYTES]);
+/* A key of the id was accepted, whichever: none is expected any more. `id` is one. */
+void keystore_expected_over(const char *pki_dir, const char *id);
 /* Whether the file minions_autosign/ID is there and at most so many minutes old (0: of any age). It is
  * removed: it accepts once. */
 bool keystore_take_autosign(const char *pki_dir, const char *id, int minutes);

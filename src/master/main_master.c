@@ -97,9 +97,12 @@ main(int argc, char **argv)
     if (!conf || (background && daemon_background(&err) < 0))
         return s_fail(&err);
     AUTO_FREE char *pid_file = xstrdup(conf_str(conf, "pidfile"));
-    if (daemon_pid_file(pid_file, &err) < 0 || startup_folders(conf, CONF_MASTER, &err) < 0 ||
-        daemon_user(conf_str(conf, "user"), &err) < 0)
+    if (daemon_pid_file(pid_file, &err) < 0)
         return s_fail(&err);
+    if (startup_folders(conf, CONF_MASTER, &err) < 0 || daemon_user(conf_str(conf, "user"), &err) < 0) {
+        daemon_pid_remove(pid_file);
+        return s_fail(&err);
+    }
     daemon_hide();
     return s_serve(&conf, dir, overrides, pid_file, &err);
 }

@@ -5,9 +5,8 @@
 #include "common/plugin/registry.h"
 #include "salt/value.h"
 
-/* Sorted. Of too many the first ones and the last: what those have in common, all have. TAKES. NEW. */
-static json_t *
-s_bounded(json_t *all)
+json_t *
+names_bounded(json_t *all)
 {
     size_t n = json_array_size(all), kept = n < LIMIT_NAMES ? n : LIMIT_NAMES;
     json_t *names = json_array();
@@ -83,7 +82,7 @@ names_of(front_t *self, const json_t *request, fail_t *err)
         if (!str_eq(kinds[i].kind, kind))
             continue;
         json_t *names = kinds[i].names(self, value_str(request, "prefix", ""), err);
-        return names ? s_bounded(names) : NULL;
+        return names ? names_bounded(names) : NULL;
     }
     (void) fail_set(err, -EINVAL, "there are no names of the kind '%s'", kind);
     return NULL;
@@ -117,7 +116,7 @@ names_of_keys(front_t *self, const json_t *request, fail_t *err)
             s_add_minions(self, state, prefix, names);
     }
     if (rc == 0)
-        return s_bounded(names);
+        return names_bounded(names);
     json_decref(names);
     return NULL;
 }

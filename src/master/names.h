@@ -11,7 +11,9 @@
 
 #include "master/front.h"
 
-/* The requests `names` and `key_names` of requests.def. */
+/* Sorted. Of too many the first ones and the last: what those have in common, all have. TAKES. Pure. */
+json_t *names_bounded(json_t *all);
+/* The requests `names`, but for files (files.h), and `key_names` of requests.def. */
 json_t *names_of(front_t *self, const json_t *request, fail_t *err);
 json_t *names_of_keys(front_t *self, const json_t *request, fail_t *err);
 

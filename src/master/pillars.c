@@ -147,7 +147,7 @@ static char *
 s_key(const task_t *t)
 {
     json_auto_t *ask = json_copy(t->ask);
-    static const char *const no_input[] = { "n", "clean", "keep", "grains" };
+    static const char *const no_input[] = { "n", "clean", "keep", "grains", "jid" };
     for (size_t i = 0; i < NELEMS(no_input); i++)
         (void) json_object_del(ask, no_input[i]);
     json_auto_t *all = json_pack("[I, s, O, O*]", (json_int_t) t->generation, t->id, ask, t->grains);
@@ -238,6 +238,15 @@ s_compile(const actor_env_t *env, task_t *t, pillar_reads_t *reads, fail_t *err)
     return pillar;
 }
 
+/* Whom the lines of this thread are about from now on; the jid is a peer's word. */
+static void
+s_log_for(const char *id, const json_t *ask)
+{
+    const char *jid = value_str(ask, "jid", "");
+    log_for_minion(id);
+    log_job(clock_is_jid(jid) ? jid : "");
+}
+
 static void
 s_work(const actor_env_t *env, task_t *t)
 {
@@ -282,7 +291,9 @@ s_actor(zsock_t *pipe, void *arg)
             json_decref(env->opts);
             env->opts = STEAL(t->opts);
         }
+        s_log_for(t->id, t->ask);
         s_work(env, t);
+        s_log_for("", NULL);
         s_pass(pipe, t);
     }
     s_env_free(env);

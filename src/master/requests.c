@@ -18,7 +18,7 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-/* NEW reply without "n" and "ok", or NULL with *err. */
+/* NEW reply without "n" and "ok", or NULL with *err. NULL without: it comes later. */
 typedef json_t *request_fn(front_t *self, lconn_t *c, const json_t *request, fail_t *err);
 
 typedef enum access { ACCESS_READ, ACCESS_PUB, ACCESS_ADMIN } access_t;
@@ -129,6 +129,11 @@ s_minions(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 static json_t *
 s_names(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
+    const char *kind = value_str(request, "kind", "");
+    if (str_eq(kind, "sls") || str_eq(kind, "saltenvs")) {
+        (void) files_names(self->files, c, request, err);
+        return NULL;
+    }
     json_t *names = names_of(self, request, err);
     return names ? json_pack("{s:o}", "names", names) : NULL;
 }
@@ -628,6 +633,8 @@ requests_handle(front_t *self, lconn_t *c, const json_t *asked)
             s_audit(self, c, request, allowed, reply, &err);
         AUTO_FREE char *jid = reply ? xstrdup(value_str(reply, "jid", "")) : NULL;
         bool again = value_bool(reply, "again", false);
+        if (!reply && err.code == 0)
+            return;
         if (reply && rows[i].fn == s_fire && s_is_kept(request))
             later_answer(self, s_message(request, reply, &err), c);
         else
@@ -660,8 +667,17 @@ requests_fire(front_t *self, lconn_t *c, const char *text, size_t len)
 }
 
 void
+requests_named(lconn_t *c, json_int_t n, json_t *names)
+{
+    json_auto_t *request = json_pack("{s:I}", "n", n);
+    s_answer(c, request, json_pack("{s:O}", "names", names), NULL);
+}
+
+void
 requests_closed(front_t *self, lconn_t *c)
 {
+    if (self->files)
+        files_names_gone(self->files, c);
     jobs_unfollow(self->jobs, c);
     later_closed(self, c);
     if (self->workers)

@@ -19,6 +19,7 @@
 #include "common/local/client.h"
 #include "common/plugin/call.h"
 #include "common/py/py_wire.h"
+#include "minion/blackout.h"
 #include "minion/grains_set.h"
 #include "minion/jobcache.h"
 #include "minion/jobret.h"
@@ -37,6 +38,7 @@
 typedef struct child {
     int fd;
     const job_env_t *env;
+    const json_t *job;
     buf_t in;
     py_t *pillar; /* in memory, once it was asked for */
     bool offline; /* something was taken from here because no master was there */
@@ -160,6 +162,22 @@ s_child_pillar(void *cookie, json_t *ask, fail_t *err)
     return s_child_compile(self, ask, err);
 }
 
+/* Blackout by the grains, and by the pillar that is known; one that is compiled here counts for a master's jobs, as in Salt. */
+static int
+s_child_may(void *cookie, const char *fun, fail_t *err)
+{
+    child_t *self = cookie;
+    int rc = blackout_check(self->env->grains, fun, err);
+    if (rc == 0 && !mpillar_is_local(self->env->opts))
+        return blackout_check(self->env->pillar, fun, err);
+    if (rc < 0 || value_int(self->job, "master", -1) < 0)
+        return rc;
+    fail_auto_t why = FAIL_INIT; /* a pillar that can't be compiled keeps nobody from mending it */
+    AUTO(py) pillar = s_child_pillar(self, NULL, &why);
+    json_auto_t *wire = pillar ? py_to_wire(pillar) : NULL;
+    return blackout_check(wire, fun, err);
+}
+
 /* Salt's own keywords for functions that take **kwargs. */
 static json_t *
 s_pub(const json_t *job, const char *fun, json_t *arg)
@@ -243,6 +261,7 @@ s_child_run(child_t *self, const json_t *job)
                        .grains_again = s_child_grains_again,
                        .pillar = s_child_pillar,
                        .files = files,
+                       .may = s_child_may,
                        .fire = s_child_fire,
                        .host = s_child_host,
                        .peer_args = value_bool(job, "peer", false),
@@ -308,7 +327,7 @@ s_child_main(const job_env_t *env, json_t *job, int fd, pid_t parent, parting_t 
         proc_end_with(parent);
     /* What else is open is close-on-exec, and the log's descriptor among it is wanted here. */
     s_child_limits(env);
-    child_t self = { .fd = fd, .env = env };
+    child_t self = { .fd = fd, .env = env, .job = job };
     log_job(value_str(job, "jid", ""));
     json_auto_t *frame = s_child_run(&self, job);
     if (self.offline)

@@ -393,6 +393,12 @@ s_up_state(jobserver_t *self, json_t *frame)
     outbox_listens(self->outbox, master);
 }
 
+static void
+s_up_why(jobserver_t *self, json_t *frame)
+{
+    mstatus_why(self, frame);
+}
+
 /* Any word of the networking process shows that it lives; this is one it can always say. */
 static void
 s_up_pong(jobserver_t *self, json_t *frame)
@@ -420,7 +426,7 @@ static const struct {
 } ups[] = { { "job", s_up_job },       { "ack", s_up_ack },
             { "state", s_up_state },   { "pillar", mpillar_answered },
             { "answer", s_up_answer }, { "pong", s_up_pong },
-            { "tell", s_up_tell } };
+            { "tell", s_up_tell },     { "why", s_up_why } };
 
 static void
 s_session_gone(jobserver_t *self)

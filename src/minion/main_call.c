@@ -187,6 +187,7 @@ s_compile_pillar(caller_t *self, json_t *ask, fail_t *err)
         return mpillar_local(opts, self->registry, conf_str(self->conf, "id"), grains, ask, self->pillar,
                              err);
     json_auto_t *whole = mpillar_complete(opts, ask);
+    json_object_set_new(whole, "jid", json_string(self->jid));
     json_auto_t *answer = callsession_pillar(self->master, whole, grains, err);
     return answer ? py_from_wire(answer) : NULL;
 }

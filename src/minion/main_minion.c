@@ -54,6 +54,16 @@ s_check(const conf_t *conf, fail_t *err)
     return 0;
 }
 
+/* What has to be there before anything runs. */
+static int
+s_prepare(const conf_t *conf, fail_t *err)
+{
+    if (startup_folders(conf, CONF_MINION, err) < 0 || daemon_user(conf_str(conf, "user"), err) < 0)
+        return err->code;
+    daemon_hide();
+    return s_check(conf, err);
+}
+
 static int
 s_serve(conf_t **conf_p, const char *dir, json_t *overrides, bool *ret_owner, bool *ret_again, fail_t *err)
 {
@@ -96,12 +106,12 @@ main(int argc, char **argv)
     if (!conf || (background && daemon_background(&err) < 0))
         return s_fail(&err);
     AUTO_FREE char *pid_file = xstrdup(conf_str(conf, "pidfile"));
-    if (daemon_pid_file(pid_file, &err) < 0 || startup_folders(conf, CONF_MINION, &err) < 0 ||
-        daemon_user(conf_str(conf, "user"), &err) < 0)
+    if (daemon_pid_file(pid_file, &err) < 0)
         return s_fail(&err);
-    daemon_hide();
-    if (s_check(conf, &err) < 0)
+    if (s_prepare(conf, &err) < 0) {
+        daemon_pid_remove(pid_file);
         return s_fail(&err);
+    }
     bool owner = true, again = false;
     code = s_serve(&conf, dir, overrides, &owner, &again, &err);
     if (owner)

@@ -108,6 +108,8 @@ s_new(jobserver_t *js, const job_proc_t *asker, json_t *ask, int timeout_ms)
     q->master = q->master < LIMIT_MASTERS ? q->master : -1;
     q->body = mpillar_complete(js->opts, ask);
     json_object_set_new(q->body, "n", json_integer(q->n));
+    if (asker && value_get(asker->job, "jid"))
+        json_object_set(q->body, "jid", value_get(asker->job, "jid"));
     q->until_ms = clock_mono_ms() + timeout_ms;
     return q;
 }

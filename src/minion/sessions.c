@@ -265,11 +265,20 @@ s_tell_state(line_t *line, session_state_t state, const char *reason)
 }
 
 static void
+s_log_why(candidate_t *c, const char *sentence)
+{
+    if (reach_tells(&c->told, sentence, clock_mono_ms()))
+        log_error("master %s: %s", c->host, sentence);
+}
+
+static void
 s_on_why(void *cookie, const char *sentence)
 {
     candidate_t *c = cookie;
-    if (reach_tells(&c->told, sentence, clock_mono_ms()))
-        log_error("master %s: %s", c->host, sentence);
+    s_log_why(c, sentence);
+    if (c == c->line->now)
+        s_up(c->line->owner, json_pack("{s:s, s:i, s:s, s:s}", "t", "why", "master", c->line->index, "host",
+                                       c->host, "reason", sentence));
 }
 
 static void
@@ -278,7 +287,7 @@ s_on_state(void *cookie, session_state_t state, const char *reason)
     candidate_t *c = cookie;
     bool waits = state == SESSION_PENDING, refused = state == SESSION_REFUSED || state == SESSION_STRANGER;
     if (reason && refused)
-        s_on_why(c, reason);
+        s_log_why(c, reason);
     else if (reason && waits && reach_tells(&c->told, reason, clock_mono_ms()))
         log_warning("master %s: %s", c->host, reason);
     else if (state == SESSION_READY)

@@ -2,7 +2,8 @@
  * key.
  *
  * Forked by the job server, which it talks to over a socketpair with frames (common/local/client.h):
- *   up    {"t": "job", master, asker, job} {"t": "ack", by, jids, events} {"t": "state", master, state, reason}
+ *   up    {"t": "job", master, asker, job} {"t": "ack", by, jids, events} {"t": "state", master, host, state, reason?}
+ *         {"t": "why", master, host, reason}: still not connected, by what a look at the ports says
  *   down  {"t": "ret", master, ret} {"t": "event", n, tag, data, more?, oldest} {"t": "grains", grains} {"t":
  * "started", master, jid, pid}
  *         {"t": "again", master}: after that master's state "ready", before all that waits for it; events before that are left out

@@ -6,6 +6,7 @@
 #include "runners/lib/ask.h"
 #include "runners/lib/cached.h"
 #include "salt/plugin.h"
+#include "salt/log.h"
 
 /* The grains that a minion sent last, changed by keywords; where it never sent any, Salt's stand-in. NEW, or
  * NULL with *err. */
@@ -38,8 +39,10 @@ pillar_show_pillar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
                          .peer_grains = true,
                          .saltenv = value_str(kwargs, "saltenv", "base"),
                          .pillarenv = value_str(kwargs, "pillarenv", NULL) };
+    log_for_minion(id);
     AUTO(py) pillar = grains != NULL ? pillar_compile(&env, err) : NULL;
 
+    log_for_minion("");
     if (pillar == NULL)
         return -EIO;
     *ret_value = py_to_json(pillar);

@@ -123,9 +123,24 @@ overlay() { # FOLDER
     mount -t overlay overlay -o "lowerdir=$1,upperdir=/mnt/upper,workdir=/mnt/work" /mnt/root
 }
 
-# Mounts and processes in namespaces of their own. How apt and names work here is said to it in files of this run alone.
+# Mounts and processes in namespaces of their own, which end with this process, and this one with its caller: unshare itself
+# blocks the signals that ask for it. How apt and names work here is said to it in files of this run alone.
 in_chroot() { # kept|fresh FOLDER COMMAND...
-    exec unshare --mount --propagation private --pid --fork --kill-child --ipc "$here" enter "$@"
+    exec setpriv --pdeathsig TERM "$here" held "$@"
+}
+held() {
+    local unshare
+    # A shell without job control has what it puts into the background ignore interrupts and read nothing.
+    env --default-signal=INT,QUIT setpriv --pdeathsig KILL \
+        unshare --mount --propagation private --pid --fork --kill-child --ipc "$here" enter "$@" <&0 &
+    unshare=$!
+    trap 'ended "$unshare"' INT TERM HUP
+    wait "$unshare"
+}
+ended() { # PID
+    kill -KILL "$1" 2>/dev/null || :
+    wait "$1" 2>/dev/null || :
+    exit 143
 }
 copied() { # FILE PLACE
     [ -e "$2" ] || : >"$2"
@@ -311,6 +326,7 @@ make) shift && make_root "$@" ;;
 bare) make_bare "$2" ;;
 chroot) shift && in_chroot kept "$@" ;;
 fresh) shift && in_chroot fresh "$@" ;;
+held) shift && held "$@" ;;
 enter) shift && enter "$@" ;;
 up) up "$2" ;;
 watch) watch_root "$2" "$3" ;;

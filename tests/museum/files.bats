@@ -29,29 +29,38 @@ teardown() { museum_whole; }
 OUT=(../outside ../../outside /outside ../srv/../outside './../outside' '..\\outside' '%2e%2e/outside' 'file/../../outside' '....//outside'
     '|../outside' '\u0000../outside' "/../../../../../../../../../../etc/passwd" "../../../../../../../../../../etc/passwd" "~/../outside")
 
-# open OP PATH ENV [MORE]: one request for a file, as JSON.
+# asked OP PATH ENV [MORE]: adds to `steps` one whole request for a file, with a key as the honest send one, and its answer.
 number=0
-request() { echo "{\"m\":\"file_open\",\"n\":$((number += 1)),\"op\":\"$1\",\"path\":\"$2\",\"saltenv\":\"$3\",\"credit\":4${4:-}}"; }
+asked() {
+    number=$((number + 1))
+    steps+=(send "{\"m\":\"file_open\",\"n\":$number,\"op\":\"$1\",\"path\":\"$2\",\"saltenv\":\"$3\",\"credit\":4,\"key\":\"$(printf '0%.0s' {1..64})\"${4:-}}"
+        expect "\"n\":$number[,}]")
+}
+# All steps are said and answered; what came is in the file. No request was turned away for its form or their number.
+all_said() { # RECORD
+    RECORD=$1 evil_says "${steps[@]}" >/dev/null
+    not grep -qE 'without its key|too many|no such operation' "$1"
+}
 
 @test "CVE-2020-11652, CVE-2024-22232: paths that lead out of file_roots" {
     steps=()
     for op in get hash files dirs empty_dirs links; do
         for path in "${OUT[@]}" "$FLEET/outside"; do
-            steps+=(send "$(request "$op" "$path" base)")
-            number=$((number + 1))
+            asked "$op" "$path" base
         done
     done
-    RECORD=$BATS_TEST_TMPDIR/record evil_says "${steps[@]}" >/dev/null
+    asked get file base && steps+=(expect '"file_end"')
+    all_said "$BATS_TEST_TMPDIR/record"
     not grep -qE '^outside|root:|"size":8' "$BATS_TEST_TMPDIR/record"
+    grep -q '^served' "$BATS_TEST_TMPDIR/record"
     # The same for environments.
     steps=()
     for env in .. ../srv ../.. / "$FLEET" '' . '../../etc' '\u0000' 'base/..' __env__ '%2e%2e'; do
         for path in outside passwd "$FLEET/outside" which; do
-            steps+=(send "$(request get "$path" "$env")")
-            number=$((number + 1))
+            asked get "$path" "$env"
         done
     done
-    RECORD=$BATS_TEST_TMPDIR/record evil_says "${steps[@]}" >/dev/null
+    all_said "$BATS_TEST_TMPDIR/record"
     not grep -qE '^outside|root:' "$BATS_TEST_TMPDIR/record"
 }
 
@@ -76,12 +85,12 @@ request() { echo "{\"m\":\"file_open\",\"n\":$((number += 1)),\"op\":\"$1\",\"pa
 @test "CVE-2024-38824: a pushed file stays in its minion's folder" {
     steps=()
     for path in "${OUT[@]}" ../../../harm ../../m1/files/harm /tmp/harm ../../../../jobs.db; do
-        steps+=(send "$(request put "$path" base ',"size":1')" send "{\"m\":\"file_part\",\"n\":$((number + 1)),\"at\":0}" send "{\"m\":\"file_done\",\"n\":$((number + 1)),\"tag\":\"x\"}")
-        number=$((number + 1))
+        asked put "$path" base ',"size":1'
+        steps+=(send "{\"m\":\"file_part\",\"n\":$number,\"at\":0}" send "{\"m\":\"file_done\",\"n\":$number,\"tag\":\"x\"}")
     done
     others=(-not -path "$FLEET/master/var/cache/salt/master/minions/evil/*" -newer "$SERVER")
     fleet_files "${others[@]}" >"$BATS_TEST_TMPDIR/before"
-    evil_says "${steps[@]}" >/dev/null
+    all_said "$BATS_TEST_TMPDIR/record"
     fleet_files "${others[@]}" | diff "$BATS_TEST_TMPDIR/before" -
     # A link in the folder leads nowhere either.
     mkdir -p "$FLEET/master/var/cache/salt/master/minions/m1/files"
@@ -95,15 +104,18 @@ request() { echo "{\"m\":\"file_open\",\"n\":$((number += 1)),\"op\":\"$1\",\"pa
 }
 
 @test "CVE-2025-22240: environments that are paths, where branches are environments" {
+    steps=()
+    asked get which prod && steps+=(expect '"file_end"')
+    all_said "$BATS_TEST_TMPDIR/fine"
+    grep -q '^of prod' "$BATS_TEST_TMPDIR/fine"
     fleet_files "$REPOS" >"$BATS_TEST_TMPDIR/before"
     steps=()
     for env in ../../harm refs/heads/prod prod/../../harm '--upload-pack=touch harm' '-o harm' 'prod^{tree}' '../prod' 'prod:which' 'HEAD'; do
         for op in get hash files; do
-            steps+=(send "$(request "$op" which "$env")")
-            number=$((number + 1))
+            asked "$op" which "$env"
         done
     done
-    RECORD=$BATS_TEST_TMPDIR/record evil_says "${steps[@]}" >/dev/null
+    all_said "$BATS_TEST_TMPDIR/record"
     not grep -q '^of ' "$BATS_TEST_TMPDIR/record"
     fleet_files "$REPOS" | diff "$BATS_TEST_TMPDIR/before" -
 }

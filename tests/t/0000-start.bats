@@ -355,6 +355,28 @@ EOF
     [ ! -e "$FLEET/x" ]
 }
 
+@test "a start that fails leaves no pid file" {
+    local pid_file=$FLEET/bad/var/run/salt-minion.pid
+    minion_conf bad "id: '../x'"
+    minion_refused bad
+    [ ! -e "$pid_file" ]
+    minion_conf bad
+    mkdir -p -m 0700 "$FLEET/bad/etc/salt/pki/minion"
+    salt-key --gen-keys minion --gen-keys-dir "$FLEET/bad/etc/salt/pki/minion" >/dev/null
+    chmod 0644 "$FLEET/bad/etc/salt/pki/minion/minion.pem"
+    minion_refused bad
+    has 'minion.pem'
+    [ ! -e "$pid_file" ]
+    minion_conf bad 'user: nosuchuser'
+    minion_refused bad
+    has 'nosuchuser'
+    [ ! -e "$pid_file" ]
+    master_conf 'user: nosuchuser'
+    master_refused
+    has 'nosuchuser'
+    [ ! -e "$FLEET/master/var/run/salt-master.pid" ]
+}
+
 @test "the whole fleet as an ordinary user, below a root of its own" {
     [ "$(id -u)" -eq 0 ] || skip "needs root to become somebody else"
     master_conf

@@ -59,8 +59,40 @@ managed() {
     [[ $output != *NOTIFY_SOCKET* && $output != *WATCHDOG* ]]
     stop master
     told m1 '^STATUS=master 127\.0\.0\.1: not connected yet'
+    told m1 "^STATUS=master 127\\.0\\.0\\.1: nothing answers at 127\\.0\\.0\\.1:$((PORT + 1)): .*systemctl start salt-master"
     stop m1
     told m1 '^STOPPING=1$'
+}
+
+@test "the minion: each reason why it is not connected, in the words of its log" {
+    local here='^STATUS=master 127\.0\.0\.1:'
+    manager m1
+    touch "$FLEET/keep-ports"
+    minion_conf m1
+    # A Salt master, as far as a minion sees before it has said a word.
+    echo '{"enc": "clear"}' >"$FLEET/salt-says"
+    daemon listen-salt python3 "$HALITE_SRC/tests/lib/wire.py" master $((PORT + 1)) "$FLEET/salt-says"
+    until_log "$FLEET/log/listen-salt" listening
+    managed m1 salt-minion -c "$FLEET/etc/m1"
+    told m1 "$here a Salt master, not Halite, answers at 127\\.0\\.0\\.1:$((PORT + 1))"
+    stop listen-salt
+    start_master
+    told m1 "$here this minion.s key waits for acceptance; its fingerprint is [0-9a-f:]{95}\\..*salt-key -a m1\$"
+    salt-key -y -r m1
+    told m1 "$here (this minion.s key was rejected there|the master refuses this minion.s key)"
+    salt-key -y -a m1 --include-rejected
+    wait_connected m1
+    told m1 "$here connected\$"
+    # Another master with another key.
+    stop master
+    rm "$FLEET"/master/etc/salt/pki/master/master*.*
+    start_master
+    told m1 "$here .*$FLEET/m1/etc/salt/pki/minion/minion_master.pub"
+    stop m1
+    manager m2
+    minion_conf m2 'master: nosuch.invalid'
+    managed m2 salt-minion -c "$FLEET/etc/m2"
+    told m2 '^STATUS=master nosuch\.invalid: the (name can.t be resolved|resolver gives no answer for this name).*getent hosts nosuch\.invalid'
 }
 
 @test "a minion that starts itself again tells it again" {

@@ -9,7 +9,16 @@ setup_file() {
     fleet_new
     mkdir -p "$FLEET/srv/web/ng" "$FLEET/dev"
     touch "$FLEET/srv/top.sls" "$FLEET/srv/web/init.sls" "$FLEET/srv/web/ng/b.sls" "$FLEET/dev/wild.sls"
-    start_master "file_roots: {base: [$FLEET/srv], dev: [$FLEET/dev]}" "nodegroups: {front: web*}"
+    GITFS=()
+    if command -v git >/dev/null; then
+        export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
+        git init -q -b branch "$FLEET/git"
+        mkdir -p "$FLEET/git/remote"
+        touch "$FLEET/git/remote/far.sls"
+        git -C "$FLEET/git" add . && git -C "$FLEET/git" -c user.name=t -c user.email=t@t commit -qm one
+        GITFS=('fileserver_backend: [roots, gitfs]' "gitfs_remotes: ['file://$FLEET/git']")
+    fi
+    start_master "file_roots: {base: [$FLEET/srv], dev: [$FLEET/dev]}" "nodegroups: {front: web*}" "${GITFS[@]}"
     start_minion web1
     start_minion web2
     start_minion waits
@@ -107,8 +116,34 @@ is() { [ "$1" = "$2" ] || { echo "'$1' is not '$2'" >&2; return 1; }; }
     is "$(tab salt web1 state.apply '')" 'top web web.'
     is "$(tab salt web1 state.apply top,web.)" 'top,web.ng.'
     is "$(tab salt web1 state.apply saltenv=dev w)" 'wild'
-    is "$(tab salt web1 state.apply top saltenv=)" 'base dev'
+    is "$(tab salt web1 state.apply top saltenv=d)" 'dev'
     is "$(tab salt-run state.orchestrate web.ng.)" 'web.ng.b'
+}
+
+@test "state files and environments of gitfs, which only the master has" {
+    command -v git >/dev/null || skip "no git"
+    offers_branch() { [ "$(tab salt web1 state.apply top saltenv=)" = 'base branch dev' ]; }
+    until_true 20 offers_branch
+    is "$(tab salt web1 state.apply saltenv=branch re)" 'remote.'
+    is "$(tab salt web1 state.apply saltenv=branch remote.)" 'remote.far'
+}
+
+@test "state files: who may read asks the master, for others there are none; without a master those of the folders" {
+    local many=() n
+    # Many at once are each answered, and one that hangs up before its answer harms nobody.
+    for n in {1..30}; do many+=("$(ask '{"op":"names","kind":"sls","prefix":"we"}')"); done
+    for n in "${many[@]}"; do [[ $n == *'"names":["web","web."]'* ]]; done
+    for n in {1..30}; do timeout -s KILL 0.01 "$HALITE_TOOLS/local" "$SOCK_DIR" '{"op":"names","kind":"sls","prefix":"we"}' >/dev/null || :; done
+    [[ $(ask '{"op":"names","kind":"sls","prefix":"","saltenv":"../.."}') == *'"names":[]'* ]]
+    [[ $(ask '{"op":"names","kind":"sls","prefix":"","saltenv":"dev"}') == *'"names":["wild"]'* ]]
+    mkdir -p alone
+    cp "$FLEET/etc/master" alone/
+    sed -i "s|^root_dir:.*|root_dir: $PWD/alone|" alone/master
+    SALT_CONFIG_DIR=$PWD/alone run --separate-stderr "$HALITE_BIN/salt" --complete web1 state.apply w
+    [ "$status" -eq 0 ] && [ -z "$stderr" ]
+    is "$(sort <<<"$output" | paste -sd ' ')" 'web web.'
+    user=$(halite_unprivileged)
+    [ -z "$user" ] || [ -z "$($user "$HALITE_BIN/salt" --complete web1 state.apply w)" ]
 }
 
 @test "keys by what an action takes" {

@@ -116,15 +116,62 @@ setup() { SRV=$FLEET/srv; }
 
 @test "a pillar: targets of the top file, files, cached or compiled" {
     salt web1 saltutil.refresh_pillar wait=True >/dev/null
-    until_says master "^salt.pillar trace - pillar of web1: the top file's target 'web\*' in environment 'base' matches"
-    until_says master "^salt.pillar trace - pillar of web1: the top file's target 'db\*' in environment 'base' does not match"
-    until_says master "^salt.pillar debug - pillar of web1: SLS site in environment 'base' from $FLEET/pillar/site.sls rendered in"
-    until_says master "^salt.pillar debug - pillar of web1: compiled in"
-    until_says master "^salt.utils.jinja trace - $FLEET/pillar/site.sls: its template is (cached|compiled)"
+    until_says master "^salt.pillar trace [0-9]{20} pillar of web1: the top file's target 'web\*' in environment 'base' matches"
+    until_says master "^salt.pillar trace [0-9]{20} pillar of web1: the top file's target 'db\*' in environment 'base' does not match"
+    until_says master "^salt.pillar debug [0-9]{20} pillar of web1: SLS site in environment 'base' from $FLEET/pillar/site.sls rendered in"
+    until_says master "^salt.pillar debug [0-9]{20} pillar of web1: compiled in"
+    until_says master "^salt.utils.jinja trace [0-9]{20} $FLEET/pillar/site.sls: its template is (cached|compiled)"
+    salt web1 pillar.items >/dev/null
+    salt web1 pillar.items >/dev/null
+    until_says master "^salt.pillar debug [0-9]{20} pillar of web1: nothing that it is made of has changed: it is the cached one"
+}
+
+# about FILE NAME: the lines of that name in the master's log, "minion jid message" each.
+about() {
+    python3 -B - "$FLEET/log/$1" "$2" <<'PY'
+import json, sys
+for line in open(sys.argv[1], encoding="utf-8"):
+    o = json.loads(line)
+    if o["name"] == sys.argv[2]:
+        print(o.get("minion_id", "-"), o.get("jid", "-"), o["message"])
+PY
+}
+about_says() { about "$1" "$2" | grep -qE -- "$3"; }
+
+@test "a pillar's lines name its minion, and the job that it is compiled for" {
+    : >"$FLEET/log/master"
+    local jid
+    jid=$(salt --show-jid web1 pillar.items --out=json | grep -oE '[0-9]{20}')
+    until_true 10 about_says master salt.pillar "^web1 $jid pillar of web1: (compiled in|nothing that)"
+    "$HALITE_BIN/salt-call" -c "$FLEET/etc/web1" pillar.items >/dev/null
+    jobs_named() { [ "$(about master salt.pillar | grep -oE '^web1 [0-9]{20} pillar of web1: (compiled|nothing)' | sort -u | wc -l)" -eq 2 ]; }
+    until_true 10 jobs_named
+    salt-run pillar.show_pillar web1 >/dev/null
+    until_true 10 about_says master salt.pillar '^web1 [0-9]{20} pillar of web1: SLS site '
+    # Other lines are about no minion, those of the same thread after it too.
+    salt-run test.arg x >/dev/null
+    not about_says master salt.master '^web1 '
+    # For no job: a minion that has just connected.
     stop web1
+    : >"$FLEET/log/master"
     start_minion web1
     wait_connected web1
-    until_says master "^salt.pillar debug - pillar of web1: nothing that it is made of has changed: it is the cached one"
+    until_true 10 about_says master salt.pillar '^web1 - pillar of web1: '
+}
+
+@test "parallel states: one that waits for another says so" {
+    mkfifo "$FLEET/go"
+    cat >"$SRV/parallel.sls" <<SLS
+slow:
+  cmd.run: [{name: 'cat $FLEET/go'}, {parallel: True}]
+after:
+  test.nop: [{parallel: True}, {require: [{cmd: slow}]}]
+starter:
+  cmd.run: [{name: 'echo go >$FLEET/go'}]
+SLS
+    salt web1 state.apply parallel --out=quiet
+    until_says web1 "^salt.state debug [0-9]{20} State test.nop 'after' \(SLS parallel\): a requisite is under way: it waits"
+    until_says web1 "State test.nop 'after' \(SLS parallel\): its requisites are met: it is called"
 }
 
 @test "a reaction: which rules an event meets, why one is silent, the job that it becomes" {

@@ -65,7 +65,6 @@ rsa_files() { (cd "$1" && find . -type f ! -name '*.sig' -exec md5sum {} + | sor
     grep -qF "$MINION_PKI/minion.pem is an RSA key of Salt and can't be moved to $MINION_PKI/salt-rsa/minion.pem: File exists" "$FLEET/log/m1"
     [ "$(cat "$MINION_PKI/salt-rsa/minion.pem")" = earlier ]
     cmp "$MINION_PKI/minion.pem" "$FLEET/minion-was/minion.pem"
-    rm -f "$FLEET/m1/var/run/salt-minion.pid"
 }
 
 @test "--import-salt: an id alone waits and is marked; the right fingerprint is accepted, a wrong one waits" {
@@ -97,4 +96,35 @@ rsa_files() { (cd "$1" && find . -type f ! -name '*.sig' -exec md5sum {} + | sor
     [[ $output == *"$FLEET/fingers:1: not 'ID: FINGERPRINT'"* ]]
     run -1 salt-key --import-salt "$FLEET/nosuch"
     [[ $output == *"$FLEET/nosuch/minions: No such file or directory"* ]]
+}
+
+@test "--import-salt: an expectation ends with the acceptance, whoever accepts, and is good for one" {
+    start_master
+    local finger expected=$PKI/minions_expected
+    rm -f "$MINION_PKI"/*
+    minion_conf m1
+    finger=$(salt-key --gen-keys minion --gen-keys-dir "$MINION_PKI" --out=newline_values_only)
+    echo "m1: $finger" >"$FLEET/fingers"
+    salt-key --import-salt "$PKI/salt-rsa" --fingers "$FLEET/fingers"
+    [ -e "$expected/m1" ] && [ -e "$expected/m2" ]
+    # By its fingerprint, and by an operator.
+    start_minion m1
+    start_minion m2
+    wait_connected m1
+    [ ! -e "$expected/m1" ]
+    accept m2
+    [ ! -e "$expected/m2" ]
+    # The same key again, when an operator has deleted it: it waits, and is no longer marked.
+    salt-key -y -d m1
+    wait_key m1 pre
+    run -0 salt-key -l pre
+    grep -qx m1 <<<"$output"
+    # Whoever is accepted already is not expected.
+    salt-key --import-salt "$PKI/salt-rsa" --fingers "$FLEET/fingers"
+    [ -e "$expected/m1" ] && [ ! -e "$expected/m2" ]
+    # Without a master the files are salt-key's to keep.
+    stop m1
+    stop master
+    salt-key -y -a m1
+    [ ! -e "$expected/m1" ]
 }

@@ -278,7 +278,7 @@ calm() { [ -n "${SAN:-}" ] || until_true 10 eval '[ $(($(pss) - BEFORE)) -lt '"$
     # What it has not read waits with us, until it is too much. A slow master answers less of it in a second, and says no to the rest:
     # of too many of those none waits any more.
     local ask='{"m":"mine_ask","n":#,"op":"get","tgt":"evil","tgt_type":"glob","fun":"x0,x1,x2,x3,x4,x5,x6,x7,x8,x9"}'
-    (DEAF=1 DEADLINE=$((60 * SLOW)) evil send "$(hello evil)" expect "$WELCOME" many 200 '{"m":"file_open","n":#,"op":"get","path":"large","saltenv":"base","credit":16}' \
+    (DEAF=1 DEADLINE=$((60 * SLOW)) evil send "$(hello evil)" expect "$WELCOME" many 200 '{"m":"file_open","n":#,"op":"get","path":"large","saltenv":"base","credit":16,"key":"'"$(printf '0%.0s' {1..64})"'"}' \
         many 3000 '{"m":"pillar_ask","n":#}' many 1000 "$ask" again "$GO" 100 "$ask") >"$BATS_TEST_TMPDIR/deaf" 2>&1 3>&- &
     deaf=$!
     under 700000 5 0

@@ -14,6 +14,7 @@
 #include "common/base/str.h"
 #include "common/base/syslogline.h"
 #include "common/base/visible.h"
+#include "salt/limits.h"
 
 static const struct {
     const char *name;    /* in the configuration */
@@ -58,7 +59,7 @@ static log_form_t form = { .console = LOG_FORM_CONSOLE,
                            .file_date = "%Y-%m-%d %H:%M:%S",
                            .jid = "[JID: %(jid)s]" };
 static char *minion_id;
-static _Thread_local char about_jid[CLOCK_STAMP_LEN];
+static _Thread_local char about_minion[LIMIT_ID_LEN + 1], about_jid[CLOCK_STAMP_LEN];
 
 _Atomic int log_least = LEVEL_ERROR;
 
@@ -158,6 +159,12 @@ log_minion(const char *id)
 {
     free(minion_id);
     minion_id = xstrdup(id);
+}
+
+void
+log_for_minion(const char *id)
+{
+    (void) str_copy(about_minion, sizeof(about_minion), id);
 }
 
 void
@@ -359,7 +366,9 @@ log_write(log_level_t level, const log_site_t *site, const char *fmt, ...)
                             .program = program_name,
                             .message = buf_str(form.json ? &object : &message),
                             .jid = about_jid,
-                            .minion_id = minion_id != NULL ? minion_id : "" };
+                            .minion_id = *about_minion != '\0' ? about_minion
+                                         : minion_id != NULL   ? minion_id
+                                                               : "" };
     write_record(level, &record, buf_str(&message));
     errno = saved;
 }

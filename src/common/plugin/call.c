@@ -225,7 +225,8 @@ call_run(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, call_result
         res->failed = FAIL_UNAVAILABLE;
         return;
     }
-    if (call_found(ctx, f, arg, pub, &res->value, &err) < 0) {
+    if ((ctx->env.may != NULL && ctx->env.may(ctx->env.cookie, fun, &err) < 0) ||
+        call_found(ctx, f, arg, pub, &res->value, &err) < 0) {
         res->value = failure_text(f, fun, &err);
         res->failed = err.kind;
         return;

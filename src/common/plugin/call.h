@@ -28,6 +28,7 @@ typedef struct call_env {
     struct fileclient *files;
     void (*called)(void *cookie,
                    const char *fun); /* told of each function that another one or a template calls */
+    int (*may)(void *cookie, const char *fun, fail_t *err); /* whether call_run may run it; NULL: it may */
     int (*fire)(void *cookie, const char *tag, json_t *data, fail_t *err);
     int (*host)(void *cookie, json_t *request, json_t **ret_value, fail_t *err);
     void (*progress)(void *cookie, size_t step, size_t of, const char *what);

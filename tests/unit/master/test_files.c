@@ -413,8 +413,65 @@ test_push_ends_once(void **state)
     assert_next(files, MSG_file_end, "code", EPROTO);
 }
 
+static void
+test_sls_names(void **state)
+{
+    static const struct {
+        const char *prefix, *expected;
+    } rows[] = {
+        { "", "[\"a\",\"top\",\"web\",\"web.\"]" },
+        { "we", "[\"web\",\"web.\"]" },
+        { "web.", "[\"web.b\",\"web.ng.\"]" },
+        { "web.ng.", "[\"web.ng.c\"]" },
+        { "web.ng.c", "[\"web.ng.c\"]" },
+        { "init", "[]" },
+        { "x", "[]" },
+    };
+    json_auto_t *paths = json_pack("[s, s, s, s, s, s, s, s]", "top.sls", "web/init.sls", "web/ng/c.sls",
+                                   "web/b.sls", "web/file", "a/init.sls", "odd.name.sls", ".sls");
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        json_auto_t *names = files_sls_names(paths, rows[i].prefix);
+        AUTO_FREE char *text = json_dumps(names, JSON_COMPACT);
+        assert_string_equal(text, rows[i].expected);
+    }
+}
+
+/* Questions beyond the bound are refused, one of a connection that ended has an answer for nobody. */
+static void
+test_names(void **state)
+{
+    files_t *files = *state;
+    int first, second;
+    struct lconn *one = (struct lconn *) &first, *two = (struct lconn *) &second;
+    json_auto_t *ask = json_pack("{s:s, s:i, s:s}", "kind", "saltenvs", "n", 7, "prefix", "ba");
+    assert_int_equal(files_names(files, one, ask, NULL), 0);
+    assert_int_equal(files_names(files, two, ask, NULL), 0);
+    files_names_gone(files, two);
+    for (int i = 0; i < 2; i++) {
+        struct pollfd pfd = { files_fd(files), POLLIN, 0 };
+        files_names_t *q;
+        while (!(q = files_names_next(files)))
+            assert_int_equal(poll(&pfd, 1, 10000), 1);
+        assert_ptr_equal(q->who, i == 0 ? one : NULL);
+        assert_int_equal(q->n, 7);
+        AUTO_FREE char *text = json_dumps(q->found, JSON_COMPACT);
+        assert_string_equal(text, "[\"base\"]");
+        files_names_free(q);
+    }
+    (void) pthread_mutex_lock(&files->lock);
+    files_names_t all[LIMIT_NAMES_ASKED];
+    for (size_t i = 0; i < NELEMS(all); i++)
+        all[i] = (files_names_t){ .state = NAMES_BUSY, .next = i + 1 < NELEMS(all) ? &all[i + 1] : NULL };
+    files->names = all;
+    (void) pthread_mutex_unlock(&files->lock);
+    assert_int_equal(files_names(files, one, ask, NULL), -EAGAIN);
+    (void) pthread_mutex_lock(&files->lock);
+    files->names = NULL;
+    (void) pthread_mutex_unlock(&files->lock);
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 UNIT_MAIN(T(test_answers), T(test_long_path), T(test_resume), T(test_credit), T(test_too_many),
           T(test_places), T(test_push), T(test_push_twice), T(test_push_cut_off), T(test_push_ends_once),
-          T(test_options), T(test_ends_while_reloading))
+          T(test_options), T(test_ends_while_reloading), cmocka_unit_test(test_sls_names), T(test_names))
