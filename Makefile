@@ -354,6 +354,8 @@ test-full:
 	@$(MAKE) --no-print-directory test-installed HALITE_SUITE='bookworm trixie'
 	@$(MAKE) --no-print-directory test-bare
 
+# A plug-in to begin with: make new-exec NAME=greeting; also state, grain, runner, wheel.
+new-%: ; @tests/lib/new.sh $* '$(NAME)'
 # The flags of each file, for clangd and its like, which look into build/.
 .PHONY: compile-commands
 compile-commands: export COMPILE := $(CC) $(CPPFLAGS) -Itests -DTEST_SOURCE_DIR='"$(CURDIR)"' $(CFLAGS)
@@ -391,6 +393,7 @@ help:
 	@echo 'make test-installed  the packages in a booted Debian: install, work, upgrade, reboot, remove; HALITE_SUITE=bookworm'
 	@echo 'make test-bare       make demo and make test on bare Debians; HALITE_SUITE="bookworm trixie noble" HALITE_USER="root sudo"'
 	@echo 'make test-full       test-installed of both Debians, and test-bare: two hours'
+	@echo 'make new-exec NAME=x a new execution module with its table and a case; new-state, new-grain, new-runner, new-wheel'
 	@echo 'make compile-commands $$(BUILD)/compile_commands.json, for clangd and its like'
 	@echo 'make samples format  write conf/master and conf/minion; run clang-format'
 	@echo 'Variables: BUILD=build  CC=gcc|clang  SAN=address|undefined|thread  V=1'
