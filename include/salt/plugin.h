@@ -27,11 +27,11 @@ typedef enum arg_type { ARG_ANY, ARG_STR, ARG_INT, ARG_FLOAT, ARG_BOOL, ARG_LIST
 #define ARG_STAR     "*"  /* takes all further positional arguments, as a list: Python's *args */
 #define ARG_STARSTAR "**" /* takes all further keywords, as an object: Python's **kwargs */
 
+/* A value of another type is converted as Python users expect ("5" for an int), or refused. None is let through when
+ * the default is null, and means another default otherwise. */
 typedef struct arg {
     const char *name;
-    arg_type_t
-        type; /* a value of another type is converted as Python users expect ("5" for an int), or refused.
-                 None is let through when the default is null, and means another default otherwise. */
+    arg_type_t type;
     const char *dflt;
     const char *help;
 } arg_t;
@@ -73,8 +73,7 @@ typedef struct func {
     func_fn *fn;
     const arg_t *args; /* ends with ARGS_END; NULL for none */
     unsigned flags;
-    const char
-        *doc; /* Salt's docstring shape: sentence, blank line, details, "CLI Example:", an indented example */
+    const char *doc; /* as Salt's docstrings: sentence, blank line, details, "CLI Example:", an indented example */
 } func_t;
 
 /* The end of a doc: "What it does." CLI_EXAMPLE("salt '*' test.ping"). Further examples: "\n    salt ...". */

@@ -9,13 +9,13 @@
  *   fire_event, reload_*, umask, runas, use, saltenv, fun, state, __id__, __sls__, __env__) are done by the
  *   runner and left out, but a row that declares one of these names gets it too (cmd.run's `runas`), except
  *   `umask`, which holds for the process while the function runs. A **kwargs row (ARG_STARSTAR) gets every
- * other argument; without one they fail the state, in Salt's words, as missing ones do.
+ *   other argument; without one they fail the state, in Salt's words, as missing ones do.
  *
  * What it returns
- *   0 and {name, changes, result, comment}, made by state_ret(). A failed state is result False and a
- * comment. fail_set()/fail_kind() are what an exception is in Salt: result False, "An exception occurred in
- * this state: TEXT". With ctx_test() a function changes nothing: result None (STATE_NONE) when it would
- * change something, else what it would be.
+ *   0 and {name, changes, result, comment}, made by state_ret(). A failed state is result False and a comment.
+ *   fail_set()/fail_kind() are what an exception is in Salt: result False, "An exception occurred in this state:
+ *   TEXT". With ctx_test() a function changes nothing: result None (STATE_NONE) when it would change something,
+ *   else what it would be.
  *
  * Special names in the table, never called as a state
  *   mod_watch      instead of the function, when a state it watches has changed. Arguments: name, sfun (the

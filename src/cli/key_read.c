@@ -26,8 +26,8 @@ explain_salts(const char *pki_dir)
     if (n > 0)
         fprintf(stderr,
                 "%zu keys in %s are RSA keys of Salt, %zu of them of accepted minions. Halite can't use "
-                "them: its "
-                "master moves them to %s/" SALTPKI_ASIDE " when it starts, unchanged, and makes X25519 keys; "
+                "them: its master moves them to %s/" SALTPKI_ASIDE
+                " when it starts, unchanged, and makes X25519 keys; "
                 "minions introduce themselves once more.\n",
                 n, pki_dir, accepted, pki_dir);
 }

@@ -15,8 +15,7 @@ static const opt_row_t actions[] = {
     { "Actions", OPT_GROUP, .help = NULL },
     { "-l --list", OPT_STR, .once = true, .metavar = "ARG",
       .help = "List keys: 'pre', 'un' or 'unaccepted' those that wait, 'acc' or 'accepted' those that are "
-              "accepted, "
-              "'rej' or 'rejected' and 'den' or 'denied' the others, 'all' every one." },
+              "accepted, 'rej' or 'rejected' and 'den' or 'denied' the others, 'all' every one." },
     { "-L --list-all", OPT_FLAG, .help = "List all keys, as '--list all'." },
     { "-a --accept", OPT_STR, .once = true,
       .help = "Accept a key that waits, by id or glob. Rejected and denied ones need --include-rejected and "

@@ -31,8 +31,8 @@ static const row_t rows[OUTCOMES] = {
                                 "return:\n\nsalt-run jobs.lookup_jid " },
     [OUTCOME_LOST] = { "lost", "Lost",
                        "It had received the job, and knows nothing of it any more, as after a restart: the "
-                       "job "
-                       "may be done, in part or not at all. Check the minion, then run the command again." },
+                       "job may be done, in part or not at all. Check the minion, then run the command "
+                       "again." },
     [OUTCOME_ELSEWHERE] = { "elsewhere", "Returned to another master",
                             "The job has run. This master was away when it ended, so its return went to "
                             "another of the minion's masters. To look it up, run the following command "

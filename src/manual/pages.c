@@ -45,11 +45,9 @@ static const entry_t shown_variables[] = {
 /* ---- salt ------------------------------------------------------------------------------------ */
 
 static const char *const salt_about[] = {
-    "The target is a glob over minion ids, or what an option of the group Target Options says. The function "
-    "is a module and a "
-    "function with a dot between them; several have commas between them. An argument is YAML: 5 is a number, "
-    "'[a, b]' a "
-    "list, and name=value a keyword argument.",
+    "The target is a glob over minion ids, or what an option of the group Target Options says. The "
+    "function is a module and a function with a dot between them; several have commas between them. An "
+    "argument is YAML: 5 is a number, '[a, b]' a list, and name=value a keyword argument.",
     "Each targeted minion has an answer or a verdict: it is not connected, the job was not delivered, it "
     "runs. Nobody is "
     "waited for who cannot answer any more. The job goes on when this program ends; jobs.lookup_jid of "
@@ -110,10 +108,8 @@ static const entry_t run_exits[] = {
 
 static const char *const key_about[] = {
     "A minion that comes for the first time shows its key, which waits until somebody accepts it. Compare "
-    "fingerprints "
-    "before: salt-key -f ID here, and salt-call --local key.finger on the minion. An accepted key is its "
-    "id's alone: another machine that "
-    "claims the id is denied.",
+    "fingerprints before: salt-key -f ID here, and salt-call --local key.finger on the minion. An accepted "
+    "key is its id's alone: another machine that claims the id is denied.",
     "Without an action all keys are listed. This works on the key files and without a running master; one "
     "that runs is told, and "
     "cuts the connections of a key that is deleted or rejected.",

@@ -322,8 +322,7 @@ static const func_t funcs[] = {
       "Refuse: there is no salt-cloud." CLI_EXAMPLE("salt-run cache.cloud 'salt*'") },
     { "fetch", cache_fetch, fetch_args, FN_READONLY | FN_ACCESS_ADMIN,
       "Return a value of a bank; an empty dictionary when there is none. The bank ``minions/ID`` has "
-      "``data`` "
-      "(grains and pillar) and ``mine``." CLI_EXAMPLE(
+      "``data`` (grains and pillar) and ``mine``." CLI_EXAMPLE(
           "salt-run cache.fetch mycache mykey\n    salt-run cache.fetch minions/web1 data") },
     { "flush", cache_flush, flush_args, FN_ACCESS_ADMIN,
       "Remove a value, or a whole bank with the banks inside." CLI_EXAMPLE(

@@ -337,9 +337,8 @@ static const arg_t delete_host_args[] = { ZONE_NAME, KEY_SERVER, PORT_ALGORITHM,
 static const func_t funcs[] = {
     { "add_host", ddns_add_host, add_host_args, FN_ACCESS_ADMIN,
       "Create the A record of a host and the PTR record of its address, in the smallest reverse zone that "
-      "the "
-      "server takes it for." CLI_EXAMPLE("salt-run ddns.add_host domain.com my-test-vm 3600 10.20.30.40 "
-                                         "my-tsig-key /etc/salt/tsig.keyring 10.0.0.1 5") },
+      "the server takes it for." CLI_EXAMPLE("salt-run ddns.add_host domain.com my-test-vm 3600 10.20.30.40 "
+                                             "my-tsig-key /etc/salt/tsig.keyring 10.0.0.1 5") },
     { "create", ddns_create, create_args, FN_ACCESS_ADMIN,
       "Create a record." CLI_EXAMPLE(
           "salt-run ddns.create domain.com my-test-vm 3600 A 10.20.30.40 my-tsig-key "

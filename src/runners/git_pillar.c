@@ -29,8 +29,7 @@ static const arg_t update_args[] = { { "branch", ARG_STR, "null", "Only remotes 
 static const func_t funcs[] = {
     { "update", git_pillar_update, update_args, FN_ACCESS_ADMIN,
       "Fetch the remotes of the external pillar ``git`` now: ``True`` for one that had something new, "
-      "``None`` for "
-      "one that had not, ``False`` for one that could not be fetched." CLI_EXAMPLE(
+      "``None`` for one that had not, ``False`` for one that could not be fetched." CLI_EXAMPLE(
           "salt-run git_pillar.update\n    salt-run git_pillar.update branch='branch' "
           "repo='https://foo.com/bar.git'") },
 };

@@ -385,20 +385,17 @@ static const func_t funcs[] = {
           "salt-run jobs.last_run function='cmd.run'\n    salt-run jobs.last_run metadata=\"{'foo': "
           "'bar'}\"") },
     { "list_job", jobs_list_job, job_args, FN_READONLY | FN_ACCESS_READ,
-      "Show one job by its jid: what ran, on whom, and what they returned.\n\nminions\n    Only the returns "
-      "of "
-      "minions that one of these globs fits, as a list or as text with commas: the returns of all may be "
-      "more "
-      "than a message holds." CLI_EXAMPLE("salt-run jobs.list_job 20130916125524463507\n    "
-                                          "salt-run jobs.list_job 20130916125524463507 --out=pprint") },
+      "Show one job by its jid: what ran, on whom, and what they returned.\n\nminions\n    Only the "
+      "returns of minions that one of these globs fits, as a list or as text with commas: the returns of "
+      "all may be more than a message holds." CLI_EXAMPLE(
+          "salt-run jobs.list_job 20130916125524463507\n    "
+          "salt-run jobs.list_job 20130916125524463507 --out=pprint") },
     { "list_jobs", jobs_list_jobs, list_args, FN_READONLY | FN_ACCESS_READ,
-      "List the jobs in the job cache. A job must fit every filter that is given.\n\nsearch_metadata\n    A "
-      "dictionary. A job fits when one of the pairs is in its metadata.\n\nsearch_function\n    Globs of "
+      "List the jobs in the job cache. A job must fit every filter that is given.\n\nsearch_metadata\n    "
+      "A dictionary. A job fits when one of the pairs is in its metadata.\n\nsearch_function\n    Globs of "
       "functions, as a list or as text with commas.\n\nsearch_target\n    Globs that the job's target must "
-      "fit, "
-      "as a list or as text with commas.\n\nstart_time\n    Jobs that started at this time or "
-      "later.\n\nend_time\n    Jobs that started at this time or "
-      "earlier." CLI_EXAMPLE(
+      "fit, as a list or as text with commas.\n\nstart_time\n    Jobs that started at this time or "
+      "later.\n\nend_time\n    Jobs that started at this time or earlier." CLI_EXAMPLE(
           "salt-run jobs.list_jobs\n    salt-run jobs.list_jobs search_function='test.*' "
           "search_target='localhost' search_metadata='{\"bar\": \"foo\"}'\n    salt-run "
           "jobs.list_jobs start_time='2015, Mar 16 19:00' end_time='2015, Mar 18 22:00'") },
@@ -406,13 +403,10 @@ static const func_t funcs[] = {
       "List the newest ``count`` jobs." CLI_EXAMPLE("salt-run jobs.list_jobs_filter 50\n    salt-run "
                                                     "jobs.list_jobs_filter 100 filter_find_job=False") },
     { "lookup_jid", jobs_lookup_jid, lookup_args, FN_READONLY | FN_ACCESS_READ,
-      "Return what the minions returned for a job, as ``salt`` would have printed it.\n\njid\n    The jid to "
-      "look "
-      "up.\n\nreturned : True\n    Include the minions that returned.\n\nmissing : False\n    Include the "
-      "minions "
-      "that did *not* return.\n\nminions\n    Only minions that one of these globs fits, as a list or as "
-      "text "
-      "with commas: the returns of all may be more than a message holds." CLI_EXAMPLE(
+      "Return what the minions returned for a job, as ``salt`` would have printed it.\n\njid\n    The jid "
+      "to look up.\n\nreturned : True\n    Include the minions that returned.\n\nmissing : False\n    "
+      "Include the minions that did *not* return.\n\nminions\n    Only minions that one of these globs "
+      "fits, as a list or as text with commas: the returns of all may be more than a message holds." CLI_EXAMPLE(
           "salt-run jobs.lookup_jid 20130916125524463507\n    salt-run "
           "jobs.lookup_jid 20130916125524463507 --out=highstate\n    salt-run jobs.lookup_jid "
           "20130916125524463507 minions='web*, db1'") },

@@ -382,8 +382,7 @@ static const func_t funcs[] = {
           "salt-run manage.up timeout=5 gather_job_timeout=10") },
     { "versions", manage_versions, NULL, FN_READONLY | FN_ACCESS_READ,
       "Compare the versions of the minions with the master's: the Salt that each speaks as, and behind it "
-      "which "
-      "Halite it is. One without the latter is from before Halite 1.0.0." CLI_EXAMPLE(
+      "which Halite it is. One without the latter is from before Halite 1.0.0." CLI_EXAMPLE(
           "salt-run manage.versions") },
 };
 

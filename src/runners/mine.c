@@ -39,9 +39,8 @@ static const arg_t update_args[] = { { "tgt", ARG_ANY, ARG_REQUIRED, "Which mini
 
 static const func_t funcs[] = {
     { "get", mine_get, get_args, FN_READONLY | FN_ACCESS_READ,
-      "Return what the minions of a target have put into the mine, by minion. A value with ``allow_tgt`` is "
-      "not for "
-      "the master." CLI_EXAMPLE("salt-run mine.get '*' network.interfaces") },
+      "Return what the minions of a target have put into the mine, by minion. A value with ``allow_tgt`` "
+      "is not for the master." CLI_EXAMPLE("salt-run mine.get '*' network.interfaces") },
     { "update", mine_update, update_args, FN_ACCESS_ADMIN,
       "Have minions call their ``mine_functions`` and send the values." CLI_EXAMPLE(
           "salt-run mine.update '*'\n    salt-run mine.update 'juniper-edges' tgt_type='nodegroup'") },

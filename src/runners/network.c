@@ -158,9 +158,8 @@ static const arg_t wolmatch_args[] = { { "tgt", ARG_ANY, ARG_REQUIRED, "Which mi
 static const func_t funcs[] = {
     { "wol", network_wol, wol_args, FN_ACCESS_ADMIN,
       "Send a \"Magic Packet\" that wakes up one machine." CLI_EXAMPLE(
-          "salt-run network.wol 08-00-27-13-69-77\n    salt-run network.wol 080027136977 255.255.255.255 7\n "
-          "   "
-          "salt-run network.wol 08:00:27:13:69:77 255.255.255.255 7") },
+          "salt-run network.wol 08-00-27-13-69-77\n    salt-run network.wol 080027136977 255.255.255.255 "
+          "7\n    salt-run network.wol 08:00:27:13:69:77 255.255.255.255 7") },
     { "wollist", network_wollist, wollist_args, FN_ACCESS_ADMIN,
       "Send a \"Magic Packet\" to each machine of a list. The file has one MAC address in each "
       "line." CLI_EXAMPLE("salt-run network.wollist '/path/to/maclist'\n    salt-run network.wollist "

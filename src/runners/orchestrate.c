@@ -301,9 +301,8 @@ static const arg_t graph_args[] = {
 
 static const func_t funcs[] = {
     { "graph", orchestrate_graph, graph_args, FN_READONLY | FN_ACCESS_ADMIN,
-      "Draw the plan of an orchestration: what waits for what, and the critical path, which decides how long "
-      "it takes. "
-      "Of a run, with the times that its steps took." CLI_EXAMPLE(
+      "Draw the plan of an orchestration: what waits for what, and the critical path, which decides how "
+      "long it takes. Of a run, with the times that its steps took." CLI_EXAMPLE(
           "salt-run orchestrate.graph deploy\n    salt-run orchestrate.graph deploy format=mermaid\n    "
           "salt-run orchestrate.graph 20261120094019532935 format=dot --out=newline_values_only | dot "
           "-Tsvg") },

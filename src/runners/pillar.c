@@ -128,10 +128,8 @@ static const arg_t show_top_args[] = {
 static const func_t funcs[] = {
     { "clear_pillar_cache", pillar_clear_cache, cache_args, FN_ACCESS_ADMIN,
       "Forget the compiled pillars of the minions that a glob matches, so that the next question compiles "
-      "them "
-      "anew. ``False`` unless the option pillar_cache is on: without it nothing is kept longer than its "
-      "sources "
-      "stay as they are." CLI_EXAMPLE("salt-run pillar.clear_pillar_cache 'minion'") },
+      "them anew. ``False`` unless the option pillar_cache is on: without it nothing is kept longer than "
+      "its sources stay as they are." CLI_EXAMPLE("salt-run pillar.clear_pillar_cache 'minion'") },
     { "show_pillar_cache", pillar_show_cache, cache_args, FN_READONLY | FN_ACCESS_ADMIN,
       "Return the pillars as they were compiled last. ``False`` unless the option pillar_cache is "
       "on." CLI_EXAMPLE("salt-run pillar.show_pillar_cache 'minion'") },

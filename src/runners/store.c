@@ -159,13 +159,11 @@ static const arg_t restore_args[] = { { "path", ARG_STR, ARG_REQUIRED, "The back
 
 static const func_t funcs[] = {
     { "backup", store_backup_, backup_args, FN_ACCESS_ADMIN,
-      "Make a copy of the job store (jobs, returns, events, orchestrations, what is known of minions) as of "
-      "this "
-      "moment, while the master works. The copy is looked at before it has its name.\n\npath\n    The file, "
-      "by its whole "
-      "path, in a folder that the master's user may write into. It must not be there.\n\nkeys : False\n    "
-      "Save the "
-      "folder of keys beside it, as PATH.keys.tar. Who has that file can be this master." CLI_EXAMPLE(
+      "Make a copy of the job store (jobs, returns, events, orchestrations, what is known of minions) as "
+      "of this moment, while the master works. The copy is looked at before it has its name.\n\npath\n    "
+      "The file, by its whole path, in a folder that the master's user may write into. It must not be "
+      "there.\n\nkeys : False\n    Save the folder of keys beside it, as PATH.keys.tar. Who has that file "
+      "can be this master." CLI_EXAMPLE(
           "salt-run store.backup /var/lib/salt/jobs.backup\n    salt-run store.backup "
           "/var/lib/salt/jobs.backup "
           "keys=True") },

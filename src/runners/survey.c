@@ -133,8 +133,8 @@ static const arg_t survey_args[] = {
 static const func_t funcs[] = {
     { "diff", survey_diff, survey_args, FN_ACCESS_ADMIN,
       "As survey.hash; each pool but the first also shows how its result differs from the first's, as a "
-      "unified "
-      "diff." CLI_EXAMPLE("salt-run survey.diff survey_sort=up '*' cp.get_file_str file:///etc/hosts") },
+      "unified diff." CLI_EXAMPLE(
+          "salt-run survey.diff survey_sort=up '*' cp.get_file_str file:///etc/hosts") },
     { "hash", survey_hash, survey_args, FN_ACCESS_ADMIN,
       "Run a function on minions and return the pools of minions that answered alike, the largest "
       "first.\n\nsurvey_sort : down\n    ``up``: the smallest first.\n\ntgt_type : compound\n    Or "

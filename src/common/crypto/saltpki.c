@@ -114,9 +114,8 @@ saltpki_set_aside(const char *pki_dir, char **ret_text, fail_t *err)
     if (n.own + n.minions > 0)
         *ret_text = xasprintf(
             "%s held RSA keys of Salt, which Halite can't use: %zu of this host's own and %zu of minions "
-            "(%zu "
-            "accepted) are in %s now, unchanged. Halite makes X25519 keys in their place, so that minions "
-            "introduce themselves once more. To go back to Salt, stop Halite and move them back",
+            "(%zu accepted) are in %s now, unchanged. Halite makes X25519 keys in their place, so that "
+            "minions introduce themselves once more. To go back to Salt, stop Halite and move them back",
             pki_dir, n.own, n.minions, n.accepted, aside);
     return rc;
 }

@@ -225,10 +225,9 @@ fail_tag(parser_t *p, const char *name, int line)
     for (size_t i = 0; name != NULL && i < p->n_ends; i++)
         open = open || among(p->end_stack[i], name);
     if (p->n_ends > 0) {
-        buf_puts(&b, open
-                         ? " You probably made a nesting mistake. Jinja is expecting this tag, but currently "
-                           "looking for "
-                         : " Jinja was looking for the following tags: ");
+        buf_puts(&b, open ? " You probably made a nesting mistake. Jinja is expecting this tag, but "
+                            "currently looking for "
+                          : " Jinja was looking for the following tags: ");
         ends_t ends = p->end_stack[p->n_ends - 1];
         for (size_t i = 0; ends[i] != NULL; i++)
             buf_printf(&b, "%s'%s'", i > 0 ? " or " : "", ends[i]);

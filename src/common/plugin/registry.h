@@ -2,9 +2,9 @@
  *
  * Layer      common/plugin; gets its plug-ins as an array from a main_* file
  * Threads    read-only after registry_new
- * Errors     an incomplete descriptor (a function without doc, two of one name usable at once, a runner
- * without an access class) is a bug: registry_check names it, and lint runs it Tests
- * tests/unit/common/test_plugin.c
+ * Errors     an incomplete descriptor (a function without doc, two of one name usable at once, a runner without
+ *            an access class) is a bug: registry_check names it, and lint runs it
+ * Tests      tests/unit/common/test_plugin.c
  */
 #ifndef COMMON_PLUGIN_REGISTRY_H
 #define COMMON_PLUGIN_REGISTRY_H
@@ -13,8 +13,7 @@
 
 typedef struct registry registry_t;
 
-/* NEW. The array is kept by pointer. Several plug-ins may provide one module name: the first usable one wins.
- */
+/* NEW. The array is kept by pointer. Several plug-ins may provide one module name: the first usable one wins. */
 registry_t *registry_new(plugin_kind_t kind, const plugin_t *const *plugins, size_t n);
 void registry_destroy(registry_t **self_p);
 plugin_kind_t registry_kind(const registry_t *self);

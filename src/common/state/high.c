@@ -202,9 +202,8 @@ say_conflict(render_run_t *run, py_t *name, py_t *one, py_t *two)
     const high_env_t env = { .from = run->high };
 
     add_error(run->errors,
-              "Detected conflicting IDs, SLS IDs need to be globally unique.\n    The conflicting ID is '%s' "
-              "and is "
-              "found in SLS '%s:%s' and SLS '%s:%s'",
+              "Detected conflicting IDs, SLS IDs need to be globally unique.\n    The conflicting ID is "
+              "'%s' and is found in SLS '%s:%s' and SLS '%s:%s'",
               id, env1, sls1, env2, sls2);
     place_add(&env, run->errors, env1, sls1, id);
     place_add(&env, run->errors, env2, sls2, id);

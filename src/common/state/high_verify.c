@@ -66,9 +66,8 @@ verify_requisite(verify_t *v, py_t *state, py_t *mine, py_t *req)
     const char *dot = strchr(word, '.');
     if (dot != NULL)
         SAY(v,
-            "Invalid requisite type '%s' in state '%s', in SLS '%s'. Requisite types must not contain dots, "
-            "did "
-            "you mean '%.*s'?",
+            "Invalid requisite type '%s' in state '%s', in SLS '%s'. Requisite types must not contain "
+            "dots, did you mean '%.*s'?",
             word, v->name, v->sls, (int) (dot - word), word);
     if (!is_key(target)) {
         AUTO_FREE char *text = py_show(target);
@@ -144,8 +143,7 @@ verify_arg(verify_t *v, py_t *state, py_t *arg)
         if (has_inner_space(py_cstr(arg)))
             SAY(v,
                 "The function \"%s\" in state \"%s\" in SLS \"%s\" has whitespace, a function with "
-                "whitespace is "
-                "not supported, perhaps this is an argument that is missing a \":\"",
+                "whitespace is not supported, perhaps this is an argument that is missing a \":\"",
                 py_cstr(arg), v->name, v->sls);
         return 1;
     }
@@ -181,8 +179,7 @@ verify_state(verify_t *v, py_t *state, py_t *run)
     if (py_is(run, PY_NONE)) {
         SAY(v,
             "ID '%s' in SLS '%s' contains a short declaration (%s) with a trailing colon. When not passing "
-            "any "
-            "arguments to a state, the colon must be omitted.",
+            "any arguments to a state, the colon must be omitted.",
             v->name, v->sls, word);
         return;
     }

@@ -123,9 +123,8 @@ merge_fallback(merge_t *self, py_t *cenv)
     py_t *list = py_dict_gets(self->tops, dflt);
 
     if (is_empty(list)) {
-        log_error("The '%s' saltenv has no top file, and the fallback saltenv specified by default_top (%s) "
-                  "also has "
-                  "no top file",
+        log_error("The '%s' saltenv has no top file, and the fallback saltenv specified by default_top "
+                  "(%s) also has no top file",
                   py_cstr(cenv), dflt);
         return;
     }

@@ -478,9 +478,8 @@ static const func_t funcs[] = {
       "Return the fingerprint of the master's public key." CLI_EXAMPLE(
           "salt-run salt.cmd saltutil.wheel key.finger_master") },
     { "gen", key_gen, gen_args, FN_READONLY | FN_ACCESS_ADMIN | FN_SECRET,
-      "Make a key pair and return it as ``priv`` and ``pub``; nothing is stored.\n\nOnly who asks and waits "
-      "for "
-      "the pair gets it: events and the job cache have ``VALUE_TRIMMED`` in its place." CLI_EXAMPLE(
+      "Make a key pair and return it as ``priv`` and ``pub``; nothing is stored.\n\nOnly who asks and "
+      "waits for the pair gets it: events and the job cache have ``VALUE_TRIMMED`` in its place." CLI_EXAMPLE(
           "salt-run salt.cmd saltutil.wheel key.gen") },
     { "gen_accept", key_gen_accept, gen_accept_args, FN_ACCESS_ADMIN | FN_SECRET,
       "Make a key pair, accept its public key for a minion and return the pair.\n\nReturns an empty "

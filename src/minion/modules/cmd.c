@@ -910,12 +910,11 @@ static const func_t funcs[] = {
     { "retcode", cmd_mod_retcode, retcode_args, FN_RAW_KWARGS,
       "Run a command and return its exit code." CLI_EXAMPLE("salt '*' cmd.retcode \"test -e /etc/passwd\"") },
     { "run", cmd_mod_run, run_args, FN_RAW_KWARGS,
-      "Run a command and return what it prints, standard error included.\n\nCalled from outside, the command "
-      "goes "
-      "through the shell; called by a module or a template it does not, unless ``python_shell=True``. The "
-      "job's exit "
-      "code is the command's." CLI_EXAMPLE("salt '*' cmd.run \"ls -l | awk '/foo/{print \\\\$2}'\"\n    "
-                                           "salt '*' cmd.run 'ls -l' cwd=/tmp runas=nobody timeout=10") },
+      "Run a command and return what it prints, standard error included.\n\nCalled from outside, the "
+      "command goes through the shell; called by a module or a template it does not, unless "
+      "``python_shell=True``. The job's exit code is the command's." CLI_EXAMPLE(
+          "salt '*' cmd.run \"ls -l | awk '/foo/{print \\\\$2}'\"\n    "
+          "salt '*' cmd.run 'ls -l' cwd=/tmp runas=nobody timeout=10") },
     { "run_all", cmd_mod_run_all, run_all_args, FN_RAW_KWARGS,
       "Run a command and return its ``pid``, ``retcode``, ``stdout`` and ``stderr``." CLI_EXAMPLE(
           "salt '*' cmd.run_all \"ls -l | awk '/foo/{print \\\\$2}'\"") },

@@ -52,8 +52,7 @@ static const arg_t powershell_all_args[] = {
 static const func_t funcs[] = {
     { "powershell", cmd_powershell, powershell_args, FN_RAW_KWARGS,
       "Run a PowerShell command. On Linux this fails, as in Salt: PowerShell's version is looked up in "
-      "Windows' "
-      "registry." CLI_EXAMPLE("salt '*' cmd.powershell \"$PSVersionTable.CLRVersion\"") },
+      "Windows' registry." CLI_EXAMPLE("salt '*' cmd.powershell \"$PSVersionTable.CLRVersion\"") },
     { "powershell_all", cmd_powershell_all, powershell_all_args, FN_RAW_KWARGS,
       "Run a PowerShell command and return all that came of it. On Linux this fails, as in Salt." CLI_EXAMPLE(
           "salt '*' cmd.powershell_all \"$PSVersionTable.CLRVersion\"") },

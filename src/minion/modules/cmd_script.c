@@ -533,11 +533,11 @@ static const func_t funcs[] = {
     { "has_exec", cmd_has_exec, program_args, FN_READONLY,
       "Whether a program is on PATH." CLI_EXAMPLE("salt '*' cmd.has_exec cat") },
     { "script", cmd_script, script_args, FN_RAW_KWARGS,
-      "Copy a script to the minion, run it, and return ``pid``, ``retcode``, ``stdout`` and ``stderr``.\n\nA "
-      "URL such "
-      "as ``salt://scripts/runme.sh`` is fetched from the file server; an absolute path is a file of the "
-      "minion." CLI_EXAMPLE("salt '*' cmd.script salt://scripts/runme.sh\n    "
-                            "salt '*' cmd.script salt://scripts/runme.sh 'arg1 arg2 \"arg 3\"'") },
+      "Copy a script to the minion, run it, and return ``pid``, ``retcode``, ``stdout`` and "
+      "``stderr``.\n\nA URL such as ``salt://scripts/runme.sh`` is fetched from the file server; an "
+      "absolute path is a file of the minion." CLI_EXAMPLE(
+          "salt '*' cmd.script salt://scripts/runme.sh\n    "
+          "salt '*' cmd.script salt://scripts/runme.sh 'arg1 arg2 \"arg 3\"'") },
     { "script_retcode", cmd_script_retcode, script_retcode_args, FN_RAW_KWARGS,
       "Run a script as cmd.script does and return its exit code." CLI_EXAMPLE(
           "salt '*' cmd.script_retcode salt://scripts/runme.sh") },

@@ -374,8 +374,7 @@ static const func_t funcs[] = {
           "salt '*' config.dot_vals host") },
     { "get", NATIVE(config_get), get_args, FN_READONLY | FN_NATIVE | FN_PEER_GRAINS,
       "Return a setting from the first place that has it: the minion's configuration, grains, pillar, the "
-      "master's "
-      "configuration (with ``pillar_opts: True``), the built-in defaults." CLI_EXAMPLE(
+      "master's configuration (with ``pillar_opts: True``), the built-in defaults." CLI_EXAMPLE(
           "salt '*' config.get pkg:apache\n    salt '*' config.get lxc.container_profile:centos "
           "merge=recurse") },
     { "items", config_items, NULL, FN_READONLY | FN_PEER_GRAINS,

@@ -114,8 +114,7 @@ static const arg_t bootstrap_args[] = {
 static const func_t funcs[] = {
     { "gather_bootstrap_script", config_gather_bootstrap_script, bootstrap_args, 0,
       "Fetch the script that installs minions and keep it in ``cloud.deploy.d`` beside the configuration. "
-      "Returns "
-      "its path." CLI_EXAMPLE("salt '*' config.gather_bootstrap_script") },
+      "Returns its path." CLI_EXAMPLE("salt '*' config.gather_bootstrap_script") },
 };
 
 PLUGIN(exec, config_bootstrap, .provides = "config", .doc = "The script that installs minions", FUNCS(funcs));

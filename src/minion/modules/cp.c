@@ -468,8 +468,7 @@ static const func_t funcs[] = {
           "salt '*' cp.cache_local_file /etc/hosts") },
     { "get_file", cp_get_file, get_file_args, 0,
       "Copy a file of the file server; return its path, \"\" when there is no such file, False when the "
-      "folder "
-      "is missing." CLI_EXAMPLE(
+      "folder is missing." CLI_EXAMPLE(
           "salt '*' cp.get_file salt://path/to/file /minion/dest\n    salt '*' cp.get_file "
           "\"salt://{{grains.os}}/vimrc\" /etc/vimrc template=jinja") },
     { "get_file_str", cp_get_file_str, path_args, 0,

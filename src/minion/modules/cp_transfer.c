@@ -121,8 +121,7 @@ static const func_t funcs[] = {
       "Write a piece of a file that salt-cp sends." CLI_EXAMPLE("salt '*' cp.recv_chunked") },
     { "recv_forget", cp_recv_forget, recv_forget_args, 0,
       "Remove what has come of files that salt-cp does not send to their end; return the paths. The minion "
-      "does so "
-      "itself now and then." CLI_EXAMPLE("salt '*' cp.recv_forget") },
+      "does so itself now and then." CLI_EXAMPLE("salt '*' cp.recv_forget") },
 };
 
 PLUGIN(exec, cp_transfer, .provides = "cp", .doc = "Files from salt-cp and to the master", FUNCS(funcs));

@@ -197,8 +197,7 @@ static const func_t funcs[] = {
           "salt '*' event.fire_master '{\"data\":\"my event data\"}' 'tag'") },
     { "send", event_send, send_args, FN_RAW_KWARGS,
       "Send an event to the master, made from ``data``, from further keyword arguments and from what is "
-      "known of "
-      "the minion. Without a master it goes to the minion itself." CLI_EXAMPLE(
+      "known of the minion. Without a master it goes to the minion itself." CLI_EXAMPLE(
           "salt-call event.send myco/mytag foo=Foo bar=Bar\n    "
           "salt-call event.send 'myco/mytag' '{foo: Foo, bar: Bar}'") },
 };

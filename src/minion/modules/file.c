@@ -337,16 +337,14 @@ static const func_t funcs[] = {
           "salt '*' file.access /path/to/file f\n    salt '*' file.access /path/to/file x") },
     { "append", file_append, lines_args, 0,
       "Append lines to the end of a file that exists.\n\nA last line without an end gets one first. With "
-      "``args=`` the "
-      "lines are given as a list." CLI_EXAMPLE(
+      "``args=`` the lines are given as a list." CLI_EXAMPLE(
           "salt '*' file.append /etc/motd \"With all thine offerings\" \"thou "
           "shalt offer salt.\"") },
     { "basename", file_basename, path_args, FN_READONLY,
       "Return the last part of a path." CLI_EXAMPLE("salt '*' file.basename 'test/test.config'") },
     { "blockreplace", file_blockreplace, blockreplace_args, 0,
       "Replace the text between two marker lines.\n\nWithout markers in the file the block can be added at "
-      "its start "
-      "or end, or beside a line. The difference is returned." CLI_EXAMPLE(
+      "its start or end, or beside a line. The difference is returned." CLI_EXAMPLE(
           "salt '*' file.blockreplace /etc/hosts '#-- start managed zone foobar : DO NOT EDIT --' \\\\\n"
           "    '#-- end managed zone foobar --' $'10.0.1.1 foo.foobar\\\\n10.0.1.2 bar.foobar' True") },
     { "chattr", file_chattr, chattr_args, 0,
@@ -368,9 +366,8 @@ static const func_t funcs[] = {
           "salt '*' file.comment /etc/modules pcspkr") },
     { "comment_line", file_comment_line, comment_line_args, 0,
       "Comment or uncomment the lines that an expression finds.\n\nReturns False when there is none, else "
-      "the "
-      "difference." CLI_EXAMPLE("salt '*' file.comment_line /etc/modules pcspkr\n    "
-                                "salt '*' file.comment_line /etc/modules pcspkr cmnt=False") },
+      "the difference." CLI_EXAMPLE("salt '*' file.comment_line /etc/modules pcspkr\n    "
+                                    "salt '*' file.comment_line /etc/modules pcspkr cmnt=False") },
     { "contains", file_contains, contains_args, FN_READONLY,
       "Say whether a file contains a text." CLI_EXAMPLE(
           "salt '*' file.contains /etc/crontab 'mymaintenance.sh'") },
@@ -404,13 +401,10 @@ static const func_t funcs[] = {
       "Say whether a path is a file." CLI_EXAMPLE("salt '*' file.file_exists /etc/passwd") },
     { "find", file_find, find_args, 0,
       "Return the paths below a folder that fit all criteria.\n\nCriteria: ``name``, ``iname`` (globs), "
-      "``regex``, "
-      "``iregex``, ``type`` (letters of bcdflps), ``owner``, ``group``, ``size`` ([+-]N[bkmgt]), ``mtime`` "
-      "([+-]NwNdNhNmNs), ``grep``. Depth: ``mindepth``, ``maxdepth``. Actions: ``print`` (words of path, "
-      "name, size, "
-      "type, mode, mtime, user, group, md5), ``delete`` (types, or a for all), ``exec`` (a command with {}); "
-      "with "
-      "``test`` nothing is deleted." CLI_EXAMPLE(
+      "``regex``, ``iregex``, ``type`` (letters of bcdflps), ``owner``, ``group``, ``size`` "
+      "([+-]N[bkmgt]), ``mtime`` ([+-]NwNdNhNmNs), ``grep``. Depth: ``mindepth``, ``maxdepth``. Actions: "
+      "``print`` (words of path, name, size, type, mode, mtime, user, group, md5), ``delete`` (types, or a "
+      "for all), ``exec`` (a command with {}); with ``test`` nothing is deleted." CLI_EXAMPLE(
           "salt '*' file.find / type=f name=\\\\*.bak size=+10m\n    "
           "salt '*' file.find /var mtime=+30d size=+10m print=path,size,mtime\n"
           "    salt '*' file.find /var/log name=\\\\*.[0-9] mtime=+30d "
@@ -469,8 +463,7 @@ static const func_t funcs[] = {
           "salt '*' file.lchown /etc/passwd root root") },
     { "line", file_line, line_args, 0,
       "Edit one line of a text file.\n\nModes: ``ensure`` that a line is there before or after another, "
-      "``insert`` "
-      "it, ``replace`` or ``delete`` the lines that ``match`` finds. Returns the difference." CLI_EXAMPLE(
+      "``insert`` it, ``replace`` or ``delete`` the lines that ``match`` finds. Returns the difference." CLI_EXAMPLE(
           "salt '*' file.line /etc/nsswitch.conf \"networks:\\\\tfiles dns\" after=\"hosts:.*?\" "
           "mode='ensure'") },
     { "link", file_link, link_args, 0,
@@ -543,8 +536,7 @@ static const func_t funcs[] = {
       "Rename a file or folder." CLI_EXAMPLE("salt '*' file.rename /path/to/src /path/to/dst") },
     { "replace", file_replace, replace_args, 0,
       "Replace what a regular expression finds in a text file.\n\nThe difference is returned. A file with "
-      "several "
-      "hard links keeps them; any other is replaced in one step." CLI_EXAMPLE(
+      "several hard links keeps them; any other is replaced in one step." CLI_EXAMPLE(
           "salt '*' file.replace /etc/httpd/httpd.conf pattern='LogLevel warn' repl='LogLevel info'\n    "
           "salt '*' file.replace /some/file 'before' 'after' flags='[MULTILINE, IGNORECASE]'") },
     { "restore_backup", file_restore_backup, backup_id_args, 0,

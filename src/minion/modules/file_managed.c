@@ -94,8 +94,7 @@ static const func_t funcs[] = {
     { "check_managed", file_check_managed, check_managed_args, FN_READONLY,
       "Say whether a file is as asked, with a sentence about what would change." CLI_EXAMPLE(
           "salt '*' file.check_managed /etc/httpd/conf.d/httpd.conf salt://http/httpd.conf '{hash_type: "
-          "'md5', "
-          "'hsum': <md5sum>}' root, root, '755' jinja True None None base") },
+          "'md5', 'hsum': <md5sum>}' root, root, '755' jinja True None None base") },
     { "check_managed_changes", file_check_managed_changes, check_managed_changes_args, FN_READONLY,
       "Return what would change if a file were brought to what is asked, its content fetched and "
       "rendered." CLI_EXAMPLE("salt '*' file.check_managed_changes /etc/httpd/conf.d/httpd.conf "
@@ -109,8 +108,7 @@ static const func_t funcs[] = {
     { "manage_file", file_manage_file, manage_file_args, 0,
       "Bring a file to a content, owner and mode, in one step.\n\nReturns a state's return." CLI_EXAMPLE(
           "salt '*' file.manage_file /etc/httpd/conf.d/httpd.conf '' '{}' salt://http/httpd.conf "
-          "'{hash_type: "
-          "'md5', 'hsum': <md5sum>}' root root '755' '' base ''") },
+          "'{hash_type: 'md5', 'hsum': <md5sum>}' root root '755' '' base ''") },
     { "source_list", file_source_list, source_list_args, FN_READONLY,
       "Return the first of several sources that exists, and its digest." CLI_EXAMPLE(
           "salt '*' file.source_list salt://http/httpd.conf '{hash_type: 'md5', 'hsum': <md5sum>}' base") },

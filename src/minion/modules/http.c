@@ -56,9 +56,8 @@ static const func_t funcs[] = {
       "Send a request and return the answer: ``body``, and what else was asked for; ``error`` when there was "
       "none.\n\nUser, password, headers and data are in no command line and in no log." CLI_EXAMPLE(
           "salt '*' http.query http://somelink.com/\n    salt '*' http.query http://somelink.com/ "
-          "method=POST "
-          "params='{\"key1\": \"val1\", \"key2\": \"val2\"}'\n    salt '*' http.query http://somelink.com/ "
-          "method=POST data='<xml>somecontent</xml>'") },
+          "method=POST params='{\"key1\": \"val1\", \"key2\": \"val2\"}'\n    salt '*' http.query "
+          "http://somelink.com/ method=POST data='<xml>somecontent</xml>'") },
     { "update_ca_bundle", http_update_ca_bundle, http_bundle_args, 0,
       "Fetch a bundle of certificates of authorities. The old one stays until the new one is "
       "whole." CLI_EXAMPLE("salt '*' http.update_ca_bundle\n    salt '*' http.update_ca_bundle "

@@ -147,8 +147,7 @@ static const arg_t kill_args[] = {
 static const func_t funcs[] = {
     { "kill", minion_kill, kill_args, 0,
       "Stop this minion. A service manager that restarts what ends starts it again.\n\n``killed`` is the "
-      "process that "
-      "ends, ``retcode`` 0 when it was told to." CLI_EXAMPLE("salt 'minion[12]' minion.kill") },
+      "process that ends, ``retcode`` 0 when it was told to." CLI_EXAMPLE("salt 'minion[12]' minion.kill") },
     { "list", minion_list, NULL, FN_READONLY,
       "Return the accepted, pending, rejected and denied keys, on the host of the master." CLI_EXAMPLE(
           "salt 'master' minion.list") },

@@ -522,8 +522,7 @@ static const func_t funcs[] = {
       "on_demand_ext_pillar." CLI_EXAMPLE("salt '*' pillar.ext '{libvirt: _}'") },
     { "file_exists", NATIVE(pillar_file_exists), file_exists_args, FN_READONLY | FN_NATIVE,
       "Tell whether a file is below pillar_roots.\n\nThe answer is of the machine that is asked: useful on "
-      "the "
-      "master, or without one." CLI_EXAMPLE("salt '*' pillar.file_exists foo/bar.sls") },
+      "the master, or without one." CLI_EXAMPLE("salt '*' pillar.file_exists foo/bar.sls") },
     { "filter_by", NATIVE(pillar_filter_by), filter_by_args, FN_READONLY | FN_NATIVE,
       "Choose a value of a dict by a value of the pillar." CLI_EXAMPLE(
           "salt '*' pillar.filter_by '{web: Serve it up, db: I query, default: x_x}' role") },

@@ -641,8 +641,7 @@ static const arg_t running_args[] = {
 static const func_t funcs[] = {
     { "apply", state_apply, apply_args, FN_RAW_KWARGS | FN_PEER_FILES,
       "Apply SLS, or what the top file gives this minion.\n\nmods\n    SLS to apply; with them it is "
-      "state.sls, "
-      "without state.highstate, whose arguments are allowed too." CLI_EXAMPLE(
+      "state.sls, without state.highstate, whose arguments are allowed too." CLI_EXAMPLE(
           "salt '*' state.apply\n    salt '*' state.apply stuff,pkgs test=True\n    "
           "salt '*' state.apply stuff pillar='{\"foo\": \"bar\"}'") },
     { "event", event_watch, watch_args_minion, FN_READONLY,

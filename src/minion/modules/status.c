@@ -648,10 +648,9 @@ static const func_t funcs[] = {
     { "cpustats", status_cpustats, NULL, FN_READONLY,
       "Return what /proc/stat tells." CLI_EXAMPLE("salt '*' status.cpustats") },
     { "custom", status_custom, NULL, FN_READONLY,
-      "Return the members that the configuration picks.\n\n"
-      "Rows such as ``status.cpustats.custom: [cpu, ctxt, btime]`` in the minion's configuration name a "
-      "function and "
-      "the members of its return." CLI_EXAMPLE("salt '*' status.custom") },
+      "Return the members that the configuration picks.\n\nRows such as ``status.cpustats.custom: [cpu, "
+      "ctxt, btime]`` in the minion's configuration name a function and the members of its return." CLI_EXAMPLE(
+          "salt '*' status.custom") },
     { "diskstats", status_diskstats, NULL, FN_READONLY,
       "Return the counters of the disks." CLI_EXAMPLE("salt '*' status.diskstats") },
     { "diskusage", status_diskusage, diskusage_args, FN_READONLY,

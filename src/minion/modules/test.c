@@ -647,8 +647,7 @@ static const func_t funcs[] = {
           "salt '*' test.providers") },
     { "raise_exception", test_raise_exception, raise_args, FN_READONLY,
       "Fail with the named exception, to see how it is reported. Returns ``False`` when there is none of "
-      "that "
-      "name." CLI_EXAMPLE(
+      "that name." CLI_EXAMPLE(
           "salt '*' test.raise_exception TypeError \"An integer is required\"\n    "
           "salt '*' test.raise_exception salt.exceptions.CommandExecutionError \"Something went "
           "wrong\"") },

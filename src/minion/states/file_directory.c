@@ -566,9 +566,8 @@ static const arg_t directory_args[] = {
 
 static const func_t funcs[] = {
     { "directory", file_state_directory, directory_args, 0,
-      "Make sure that a folder exists, with owner and mode.\n\n``recurse`` brings what is below to the same "
-      "owner "
-      "and mode; ``clean`` removes what is below and not kept by a state that this one requires." },
+      "Make sure that a folder exists, with owner and mode.\n\n``recurse`` brings what is below to the "
+      "same owner and mode; ``clean`` removes what is below and not kept by a state that this one requires." },
 };
 
 PLUGIN(state, file_directory, .provides = "file", .doc = "Manage files and folders", FUNCS(funcs));

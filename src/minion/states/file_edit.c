@@ -239,8 +239,7 @@ static const func_t funcs[] = {
       "Make sure that one line of a text is there, is another, or is not there." },
     { "replace", file_state_replace, replace_args, 0,
       "Replace what a regular expression finds in a text.\n\nThe state changes nothing when the expression "
-      "finds "
-      "nothing, or when the text is the same afterwards." },
+      "finds nothing, or when the text is the same afterwards." },
     { "uncomment", file_state_uncomment, uncomment_args, 0,
       "Make sure that the lines which a regular expression finds are no comments." },
 };

@@ -607,8 +607,7 @@ static const func_t funcs[] = {
       "Make sure that a file has a given content, owner and mode.\n\nThe content is a file of the master "
       "(``source: salt://...``), a path, a file of a web server, or given here (``contents``, "
       "``contents_pillar``, ``contents_grains``); with ``template: jinja`` it is rendered. The file is "
-      "replaced "
-      "in one step, with its owner and mode." },
+      "replaced in one step, with its owner and mode." },
 };
 
 PLUGIN(state, file_managed, .provides = "file", .doc = "Manage files and folders", FUNCS(funcs));

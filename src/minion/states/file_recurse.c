@@ -599,8 +599,7 @@ static const arg_t recurse_args[] = {
 static const func_t funcs[] = {
     { "recurse", file_state_recurse, recurse_args, 0,
       "Make sure that a folder holds what a folder of the file server holds.\n\nEach file is one of "
-      "file.managed, "
-      "each folder one of file.directory. With ``clean`` what else is there is removed." },
+      "file.managed, each folder one of file.directory. With ``clean`` what else is there is removed." },
 };
 
 PLUGIN(state, file_recurse, .provides = "file", .doc = "Manage files and folders", FUNCS(funcs));

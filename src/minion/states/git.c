@@ -549,9 +549,8 @@ fetch(latest_t *l, bool *ret_news)
     if (news != NULL)
         return 0;
     return gitstate_failed(
-               &l->s, "Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due to "
-                      "not being "
-                      "able to fast-forward. Output of the fetch command follows:\n\n") < 0
+               &l->s, "Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due "
+                      "to not being able to fast-forward. Output of the fetch command follows:\n\n") < 0
                ? l->s.err->code
                : 1;
 }
@@ -872,11 +871,10 @@ settle_clone(latest_t *l)
     if (l->local_branch == NULL)
         return gitstate_fail(
                    &l->s,
-                   "Remote HEAD refers to a ref that does not exist. This can happen when the default branch "
-                   "on "
-                   "the remote repository is renamed or deleted. If you are unable to fix the remote "
-                   "repository, you can work around this by setting the 'branch' argument (which will ensure "
-                   "that the named branch is created if it does not already exist).") < 0
+                   "Remote HEAD refers to a ref that does not exist. This can happen when the default "
+                   "branch on the remote repository is renamed or deleted. If you are unable to fix the "
+                   "remote repository, you can work around this by setting the 'branch' argument (which "
+                   "will ensure that the named branch is created if it does not already exist).") < 0
                    ? l->s.err->code
                    : 1;
     if (!revs_equal(l->local_rev, l->remote_rev, l->kind)) {

@@ -29,8 +29,7 @@ clear_folder(gitstate_t *s, const char *bare)
             return empty < 0 ? empty : 0;
         AUTO_FREE char *text = xasprintf(
             "Target '%s' exists, is non-empty, and is not a git repository. Set the 'force' option to True "
-            "to "
-            "remove this directory's contents and proceed with initializing a repository",
+            "to remove this directory's contents and proceed with initializing a repository",
             s->target);
         gitstate_fail(s, text);
         return 1;

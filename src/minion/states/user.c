@@ -230,9 +230,8 @@ forbidden(const user_t *u, const json_t *change)
         AUTO_FREE char *have = value_pystr(value_get(info, ids[i][0]));
         AUTO_FREE char *wish = value_pystr(value_get(change, ids[i][0]));
         buf_printf(&text,
-                   "%s- Changing %s (%s -> %s) not permitted, set %s to True to force this change. Note that "
-                   "this will "
-                   "not change file ownership.",
+                   "%s- Changing %s (%s -> %s) not permitted, set %s to True to force this change. Note "
+                   "that this will not change file ownership.",
                    text.len > 0 ? "\n" : "", ids[i][0], have, wish, ids[i][1]);
     }
     if (text.len == 0)

@@ -676,9 +676,8 @@ static const arg_t wait_args[] = {
 
 static const func_t funcs[] = {
     { "function", salt_function, function_args, 0,
-      "Run a function on minions.\n\nThe step fails when a minion does not return, when the function's exit "
-      "code is not "
-      "0, when it returns False, or when ``fail_function`` says so." CLI_EXAMPLE(
+      "Run a function on minions.\n\nThe step fails when a minion does not return, when the function's "
+      "exit code is not 0, when it returns False, or when ``fail_function`` says so." CLI_EXAMPLE(
           "cmd.run:\n      salt.function:\n        - tgt: '*'\n        - arg:\n          - df -h /") },
     { "state", salt_state, state_args, 0,
       "Run states on minions.\n\nThe step fails when a minion does not return, or when one of its states "

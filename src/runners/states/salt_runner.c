@@ -429,10 +429,9 @@ static const arg_t parallel_args[] = {
 static const func_t funcs[] = {
     { "parallel_runners", salt_parallel_runners, parallel_args, 0,
       "Run several runner functions at once." CLI_EXAMPLE(
-          "both:\n      salt.parallel_runners:\n        - runners:\n            one:\n              - name: "
-          "state.orchestrate\n              - kwarg: {mods: orch.one}\n            two:\n              - "
-          "name: "
-          "state.orchestrate\n              - kwarg: {mods: orch.two}") },
+          "both:\n      salt.parallel_runners:\n        - runners:\n            one:\n              - "
+          "name: state.orchestrate\n              - kwarg: {mods: orch.one}\n            "
+          "two:\n              - name: state.orchestrate\n              - kwarg: {mods: orch.two}") },
     { "runner", salt_runner, runner_args, 0,
       "Run a runner function on this master." CLI_EXAMPLE(
           "who-is-up:\n      salt.runner:\n        - name: manage.up") },

@@ -1,13 +1,15 @@
-/* test_module_cases.c - every execution function against its case file,
- * tests/cases/modules/MODULE.FUNCTION.json.
+/* test_module_cases.c - every execution function against its case file, tests/cases/modules/MODULE.FUNCTION.json.
  *
  * A case file is a list of objects:
  *   args, kwargs       the call; both may be left out
- *   grains, pillar, opts, pub   what the minion knows; `opts` is laid over {"id": "minion"}, its `file_roots`
- * are served; `pub` are __pub_* keywords setup              shell commands, run first in a folder made for
- * this case needs "root": skipped for other users; else a program that must be on PATH host {op: reply}: what
- * the running minion answers; a reply {"error": text} is a failure and what must come of it: return the exact
- * value error              the exact text of the failure, with or without the words Salt puts around it
+ *   grains, pillar, opts, pub   what the minion knows; `opts` is laid over {"id": "minion"}, its `file_roots` are
+ *                      served; `pub` are __pub_* keywords
+ *   setup              shell commands, run first in a folder made for this case
+ *   needs              "root": skipped for other users; else a program that must be on PATH
+ *   host               {op: reply}: what the running minion answers; a reply {"error": text} is a failure
+ * and what must come of it:
+ *   return             the exact value
+ *   error              the exact text of the failure, with or without the words Salt puts around it
  *   contains           part of a text, members of an object, elements of a list (compared in the same way)
  *   type               "str", "int", "float", "bool", "list", "dict" or "NoneType"
  *   retcode            0 unless given (1 with `error`)
