@@ -431,3 +431,56 @@ last_is_refused() {
     fires "\"x\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\""
     last_is_refused state.sls
 }
+
+# A job of a schedule on m1, of this name, has begun and was refused there.
+scheduled_is_refused() {
+    NAME=$1
+    until_log "$FLEET/log/m1" "schedule: job $NAME: state.apply with jid"
+    jid=$(sed -n "s/.*schedule: job $NAME: state.apply with jid \([0-9]*\).*/\1/p" "$FLEET/log/m1" | tail -n 1)
+    until_true 20 eval 'salt-run jobs.lookup_jid '"$jid"' --out=json | grep -q "A value that a peer said"'
+}
+
+@test "H-VALUES: a reaction's pillar stays marked in what a minion keeps to run later" {
+    local harms="\"x\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\""
+    prints '{{ pillar.v }}'
+    # A request for a state run, which the minion's own administrator starts.
+    printf 'go:\n  local.state.request:\n    - tgt: m1\n    - args:\n      - mods: it\n      - pillar: {{ {"v": data.data.v} | json }}\n' | reaction
+    fires '"plain"'
+    until_true 20 eval 'salt m1 state.check_request --out=json | grep -q plain'
+    run salt m1 state.run_request
+    grep -q 'Comment: plain' <<<"$output"
+    fires "$harms"
+    until_true 20 eval 'salt m1 state.check_request --out=json | grep -q more:'
+    run salt m1 state.run_request
+    refused_at_m1
+    # A job of the schedule: as it is added, and as it is read from its file by the next program.
+    printf 'go:\n  local.schedule.add:\n    - tgt: m1\n    - args:\n      - name: later\n      - function: state.apply\n      - hours: 90\n      - job_args: [it]\n      - job_kwargs: {{ {"pillar": {"v": data.data.v}} | json }}\n' | reaction
+    fires "$harms"
+    until_true 20 eval 'salt m1 schedule.list | grep -q later'
+    salt m1 schedule.run_job later >/dev/null
+    scheduled_is_refused later
+    not grep -q _peer <<<"$(salt m1 schedule.list)"
+    stop m1
+    start_minion m1
+    wait_connected m1
+    salt m1 schedule.run_job later >/dev/null
+    scheduled_is_refused later
+    # An operator's arguments in its place are the operator's.
+    salt m1 schedule.modify later function=state.apply hours=90 job_args='[it]' job_kwargs='{"pillar": {"v": "own"}}' >/dev/null
+    not grep -q _peer "$FLEET/etc/m1/minion.d/_schedule.conf"
+    salt m1 schedule.delete later >/dev/null
+}
+
+@test "H-VALUES: what another minion said stays marked in the high data that a minion keeps" {
+    mines "\"a\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\""
+    says '{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}'
+    prints '{{ pillar.v }}'
+    printf 'say:\n  module.run:\n    - state.apply:\n      - mods: it\n      - pillar: {v: {{ pillar.said | json }}}\n' >"$FLEET/srv/kept.sls"
+    printf "base:\n  '*': [kept]\n" >"$FLEET/srv/top.sls"
+    run salt m1 state.highstate pillarenv=base
+    refused_at_m1
+    rm "$FLEET/srv/top.sls"
+    run salt m1 state.highstate cache=True
+    refused_at_m1
+    says ''
+}
