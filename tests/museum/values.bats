@@ -372,11 +372,19 @@ master: {m.said: $said}"
     says ''
 }
 
+# deep LEVELS KEY [LEAF]: a value of the mine with so many mappings of this key (JSON) in each other.
+deep() { python3 -c 'import sys; n = int(sys.argv[1]); print(("{" + sys.argv[2] + ":") * n + sys.argv[3] + "}" * n)' "$1" "$2" "${3:-1}"; }
+
 @test "H-VALUES: a value of the mine that is nested deep does not keep a minion from its pillar" {
-    mines "$(python3 -c 'print("{\"k\":" * 150 + "1" + "}" * 150)')"
-    says '{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}'
-    run salt m1 pillar.get secret pillarenv=base
-    grep -q pillar-of-m1 <<<"$output"
+    says '{a: [{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}]}'
+    for key in '"k"' '"$py"'; do
+        mines "$(deep 100 "$key" '"leaf"')"
+        run salt m1 pillar.items pillarenv=base --out=json
+        grep -q leaf <<<"$output"
+        grep -q pillar-of-m1 <<<"$output"
+        run evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":false,\"data\":{\"x\":$(deep 101 "$key")}}" expect '"n":9'
+        grep -q 'nested at most 100 levels deep' <<<"$output"
+    done
     says ''
 }
 
