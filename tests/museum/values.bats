@@ -492,3 +492,16 @@ scheduled_is_refused() {
     refused_at_m1
     says ''
 }
+
+@test "H-VALUES: what another minion said stays marked in what a minion's own reactor begins" {
+    prints '{{ pillar.v }}'
+    printf 'x:\n  caller.state.apply:\n    - args:\n      - mods: it\n      - pillar: {v: {{ data.v | json }}}\n' >"$FLEET/told.sls"
+    start_minion m3 "reactor: [{told: [$FLEET/told.sls]}]"
+    accept m3
+    wait_connected m3
+    printf 'go:\n  local.event.fire:\n    - tgt: m3\n    - args:\n      - data: {{ {"v": data.data.v} | json }}\n      - tag: told\n' | reaction
+    fires "\"x\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\""
+    until_log "$FLEET/log/m3" "Rendering SLS 'base:it' failed: A value that a peer said is not only a value here"
+    stop m3
+    salt-key -y -d m3 >/dev/null
+}
