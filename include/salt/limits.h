@@ -193,6 +193,7 @@
 #define LIMIT_WORK_ALLOW_STEPS 100000
 #define LIMIT_WORK_ALLOW_TIME  20
 #define LIMIT_TERM_LEN         4096 /* one word of a minion's or a user's target, unless it is a list of ids */
+#define LIMIT_MINE_DEPTH       100 /* levels of one value of the mine: in a pillar each becomes four on its way */
 #define LIMIT_MINE_NAMES       1000 /* names in one question to the mine */
 #define LIMIT_MINE_RATE        100  /* milliseconds of the front loop, a second, */
 #define LIMIT_MINE_BURST       1000 /* and at once, for one minion's questions to the mine */

@@ -210,6 +210,11 @@ s_send(front_t *self, minion_t *m, const json_t *body, fail_t *err)
         (void) fail_set(err, -EINVAL, "'data' is an object of values by name");
         return NULL;
     }
+    if (!value_nests(data, LIMIT_MINE_DEPTH + 1)) {
+        (void) fail_set(err, -E2BIG, "a value of the mine is nested at most %d levels deep",
+                        LIMIT_MINE_DEPTH);
+        return NULL;
+    }
     if (!conf_bool(self->conf, "minion_data_cache") && !conf_bool(self->conf, "enforce_mine_cache"))
         return json_true();
     json_t *old = known_get(self, m, STORE_MINE);

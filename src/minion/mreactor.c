@@ -30,9 +30,9 @@ s_begin(mreactor_t *self, json_t *firing)
 {
     char jid[CLOCK_STAMP_LEN];
     clock_jid(jid);
-    json_auto_t *job = json_pack("{s:s, s:s+, s:[], s:s, s:b, s:O}", "jid", jid, "fun", "reactor ",
+    json_auto_t *job = json_pack("{s:s, s:s+, s:[], s:s, s:b, s:O, s:b}", "jid", jid, "fun", "reactor ",
                                  value_str(firing, "file", ""), "arg", "user", "Reactor", "own", true,
-                                 "react", firing);
+                                 "react", firing, "peer", true); /* events may be another minion's words */
     map_set(self->files, value_str(firing, "file", ""), json_array());
     jobserver_job(self->owner, job, -1);
 }

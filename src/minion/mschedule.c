@@ -160,7 +160,8 @@ s_run(mschedule_t *self, const json_t *row)
                                  value_get(row, "fun"), "arg", arg, "schedule", value_get(row, "name"),
                                  "user", "schedule", "metadata", s_metadata(item), "own",
                                  back && !value_truthy(back));
-    if (self->said && value_get(self->pillar, value_str(row, "name", "")))
+    bool of_pillar = self->said && value_get(self->pillar, value_str(row, "name", ""));
+    if (of_pillar || value_bool(item, SCHEDULE_PEER, false))
         json_object_set_new(job, "peer", json_true());
     log_info("schedule: job %s: %s with jid %s", value_str(row, "name", ""), value_str(row, "fun", ""), jid);
     jobserver_job(self->owner, job, -1);

@@ -372,11 +372,19 @@ master: {m.said: $said}"
     says ''
 }
 
+# deep LEVELS KEY [LEAF]: a value of the mine with so many mappings of this key (JSON) in each other.
+deep() { python3 -c 'import sys; n = int(sys.argv[1]); print(("{" + sys.argv[2] + ":") * n + sys.argv[3] + "}" * n)' "$1" "$2" "${3:-1}"; }
+
 @test "H-VALUES: a value of the mine that is nested deep does not keep a minion from its pillar" {
-    mines "$(python3 -c 'print("{\"k\":" * 150 + "1" + "}" * 150)')"
-    says '{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}'
-    run salt m1 pillar.get secret pillarenv=base
-    grep -q pillar-of-m1 <<<"$output"
+    says '{a: [{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}]}'
+    for key in '"k"' '"$py"'; do
+        mines "$(deep 100 "$key" '"leaf"')"
+        run salt m1 pillar.items pillarenv=base --out=json
+        grep -q leaf <<<"$output"
+        grep -q pillar-of-m1 <<<"$output"
+        run evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":false,\"data\":{\"x\":$(deep 101 "$key")}}" expect '"n":9'
+        grep -q 'nested at most 100 levels deep' <<<"$output"
+    done
     says ''
 }
 
@@ -430,4 +438,70 @@ last_is_refused() {
     printf 'say:\n  salt.state:\n    - tgt: m1\n    - sls: it\n    - pillar: {{ {"v": pillar.v} | json }}\n' >"$FLEET/srv/orch/it.sls"
     fires "\"x\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\""
     last_is_refused state.sls
+}
+
+# A job of a schedule on m1, of this name, has begun and was refused there.
+scheduled_is_refused() {
+    NAME=$1
+    until_log "$FLEET/log/m1" "schedule: job $NAME: state.apply with jid"
+    jid=$(sed -n "s/.*schedule: job $NAME: state.apply with jid \([0-9]*\).*/\1/p" "$FLEET/log/m1" | tail -n 1)
+    until_true 20 eval 'salt-run jobs.lookup_jid '"$jid"' --out=json | grep -q "A value that a peer said"'
+}
+
+@test "H-VALUES: a reaction's pillar stays marked in what a minion keeps to run later" {
+    local harms="\"x\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\""
+    prints '{{ pillar.v }}'
+    # A request for a state run, which the minion's own administrator starts.
+    printf 'go:\n  local.state.request:\n    - tgt: m1\n    - args:\n      - mods: it\n      - pillar: {{ {"v": data.data.v} | json }}\n' | reaction
+    fires '"plain"'
+    until_true 20 eval 'salt m1 state.check_request --out=json | grep -q plain'
+    run salt m1 state.run_request
+    grep -q 'Comment: plain' <<<"$output"
+    fires "$harms"
+    until_true 20 eval 'salt m1 state.check_request --out=json | grep -q more:'
+    run salt m1 state.run_request
+    refused_at_m1
+    # A job of the schedule: as it is added, and as it is read from its file by the next program.
+    printf 'go:\n  local.schedule.add:\n    - tgt: m1\n    - args:\n      - name: later\n      - function: state.apply\n      - hours: 90\n      - job_args: [it]\n      - job_kwargs: {{ {"pillar": {"v": data.data.v}} | json }}\n' | reaction
+    fires "$harms"
+    until_true 20 eval 'salt m1 schedule.list | grep -q later'
+    salt m1 schedule.run_job later >/dev/null
+    scheduled_is_refused later
+    not grep -q _peer <<<"$(salt m1 schedule.list)"
+    stop m1
+    start_minion m1
+    wait_connected m1
+    salt m1 schedule.run_job later >/dev/null
+    scheduled_is_refused later
+    # An operator's arguments in its place are the operator's.
+    salt m1 schedule.modify later function=state.apply hours=90 job_args='[it]' job_kwargs='{"pillar": {"v": "own"}}' >/dev/null
+    not grep -q _peer "$FLEET/etc/m1/minion.d/_schedule.conf"
+    salt m1 schedule.delete later >/dev/null
+}
+
+@test "H-VALUES: what another minion said stays marked in the high data that a minion keeps" {
+    mines "\"a\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\""
+    says '{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}'
+    prints '{{ pillar.v }}'
+    printf 'say:\n  module.run:\n    - state.apply:\n      - mods: it\n      - pillar: {v: {{ pillar.said | json }}}\n' >"$FLEET/srv/kept.sls"
+    printf "base:\n  '*': [kept]\n" >"$FLEET/srv/top.sls"
+    run salt m1 state.highstate pillarenv=base
+    refused_at_m1
+    rm "$FLEET/srv/top.sls"
+    run salt m1 state.highstate cache=True
+    refused_at_m1
+    says ''
+}
+
+@test "H-VALUES: what another minion said stays marked in what a minion's own reactor begins" {
+    prints '{{ pillar.v }}'
+    printf 'x:\n  caller.state.apply:\n    - args:\n      - mods: it\n      - pillar: {v: {{ data.v | json }}}\n' >"$FLEET/told.sls"
+    start_minion m3 "reactor: [{told: [$FLEET/told.sls]}]"
+    accept m3
+    wait_connected m3
+    printf 'go:\n  local.event.fire:\n    - tgt: m3\n    - args:\n      - data: {{ {"v": data.data.v} | json }}\n      - tag: told\n' | reaction
+    fires "\"x\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\""
+    until_log "$FLEET/log/m3" "Rendering SLS 'base:it' failed: A value that a peer said is not only a value here"
+    stop m3
+    salt-key -y -d m3 >/dev/null
 }

@@ -35,9 +35,10 @@ typedef struct yaml_span_place {
         path; /* the keys that lead to it, outer ones first; lists have none, a key that is no scalar is "" */
     size_t depth; /* of them; a key's own path is its mapping's */
     bool key;
-    const char *text; /* of the scalar */
-    size_t at;        /* the first byte of it that is a span's */
-    bool quoted;      /* all of its spans are SPAN_QUOTED */
+    const char *text; /* of the scalar; a NUL follows its `len` bytes, and may be among them */
+    size_t len;
+    size_t at;   /* the first byte of it that is a span's */
+    bool quoted; /* all of its spans are SPAN_QUOTED */
 } yaml_span_place_t;
 typedef void yaml_span_visit_fn(void *cookie, const yaml_span_place_t *place);
 

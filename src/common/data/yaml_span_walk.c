@@ -84,6 +84,7 @@ visit(walk_t *w, const yaml_event_t *ev, bool key)
                                 .depth = w->keys,
                                 .key = key,
                                 .text = (const char *) ev->data.scalar.value,
+                                .len = ev->data.scalar.length,
                                 .quoted = true };
 
     if (!yaml_said_next(said, ev))

@@ -103,6 +103,8 @@ const char *token_describe(const token_t *token);
 typedef enum jspan_place { JSPAN_TEXT, JSPAN_RAW, JSPAN_COMMENT, JSPAN_TAG } jspan_place_t;
 bool jinja_spans_fit(const char *text, size_t len, const jsyntax_t *syntax, const spans_t *spans,
                      jspan_place_t *ret_places, breakout_t *ret);
+/* Whether a text has a sign that begins a tag or a line statement. */
+bool jinja_has_tags(const char *text, size_t len, const jsyntax_t *syntax);
 
 /* White space as Python's str.isspace(): bytes of it at the start of `s`, 0 for none. */
 size_t space_at(const char *s, const char *end);

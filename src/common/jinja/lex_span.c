@@ -319,3 +319,27 @@ jinja_spans_fit(const char *text, size_t len, const jsyntax_t *syntax, const spa
     size_t last = c.span < spans->n ? c.span : spans->n - 1;
     return fit != 0 || breakout_set(ret, spans, spans->v[last].from, c.what);
 }
+
+static bool
+has_sign(const char *text, size_t len, const char *sign)
+{
+    return memmem(text, len, sign, strlen(sign)) != NULL;
+}
+
+bool
+jinja_has_tags(const char *text, size_t len, const jsyntax_t *syntax)
+{
+    const char *statement = syntax->line_statement, *end = text + len;
+
+    if (has_sign(text, len, syntax->variable_start != NULL ? syntax->variable_start : "{{") ||
+        has_sign(text, len, syntax->block_start != NULL ? syntax->block_start : "{%"))
+        return true;
+    bool begins = true;
+    for (const char *p = text; statement != NULL && p < end; p++) {
+        size_t n = strlen(statement);
+        if (begins && (size_t) (end - p) >= n && memcmp(p, statement, n) == 0)
+            return true;
+        begins = *p == '\n' || *p == '\r' || (begins && (*p == ' ' || *p == '\t' || *p == '\v'));
+    }
+    return false;
+}

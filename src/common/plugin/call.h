@@ -93,6 +93,8 @@ const char *call_renders(const call_ctx_t *ctx);
 bool call_is_peer(const call_ctx_t *ctx);
 /* From here on what is laid over a pillar may be another machine's words, as with call_env's `peer_args`. */
 void call_set_peer_args(call_ctx_t *ctx);
+/* Whether that is so: what keeps arguments, to run them later, keeps this beside them. */
+bool call_has_peer_args(const call_ctx_t *ctx);
 /* Tells call_env's `refused`. */
 void call_refused(call_ctx_t *ctx, json_t *what);
 

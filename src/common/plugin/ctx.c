@@ -197,6 +197,12 @@ call_set_peer_args(call_ctx_t *ctx)
     ctx->env.peer_args = true;
 }
 
+bool
+call_has_peer_args(const call_ctx_t *ctx)
+{
+    return ctx->env.peer_args;
+}
+
 void
 call_refused(call_ctx_t *ctx, json_t *what)
 {

@@ -327,15 +327,18 @@ py_wire_plain(const py_t *v)
 
 /* ---- in ------------------------------------------------------------------------------------------------ */
 
+/* `said`: a tag around `v` marks all of it. */
+static py_t *from_wire(const json_t *v, bool said);
+
 static py_t *
-from_items(const json_t *items)
+from_items(const json_t *items, bool said)
 {
     py_t *list = py_list();
     json_t *element;
     size_t i;
 
     json_array_foreach (items, i, element)
-        py_append_new(list, py_from_wire(element));
+        py_append_new(list, from_wire(element, said));
     return list;
 }
 
@@ -415,6 +418,17 @@ from_peer(py_t *content)
     return py_peer(py_ref(text), 0);
 }
 
+/* The same in a tag that marks all of it: the mark is set once, not once for each tag around it. */
+static py_t *
+from_said(py_t *content)
+{
+    py_t *v = py_seq_len(content) > 0 ? py_seq_at(content, 0) : NULL;
+
+    return v != NULL && (py_is(v, PY_LIST) || py_is(v, PY_DICT) || py_is(v, PY_STR) || py_is(v, PY_BYTES))
+               ? py_ref(v)
+               : NULL;
+}
+
 static const struct kind {
     const char *name;
     py_type_t of;               /* what the content must be */
@@ -445,14 +459,17 @@ kind_of(const json_t *tag)
 /* What is in it becomes values once, whether or not it is what the tag says: else a peer could have each level double the
  * work of the one inside. */
 static py_t *
-from_tagged(const struct kind *kind, const json_t *tag)
+from_tagged(const struct kind *kind, const json_t *tag, bool said)
 {
-    AUTO(py) content = py_from_wire(json_array_get(tag, 1));
-    py_t *out = py_is(content, kind->of) ? kind->fn(content) : NULL;
+    bool marks = kind->fn == from_peer;
+    AUTO(py) content = from_wire(json_array_get(tag, 1), said || marks);
+    py_t *out = py_is(content, kind->of) ? (marks && said ? from_said(content) : kind->fn(content)) : NULL;
 
     if (out != NULL)
         return out;
     py_clear();
+    if (marks && !said)
+        content = py_peer(content, 0); /* for the tags in it */
     AUTO(py) key = py_str(TAG, strlen(TAG));
     AUTO(py) list = py_list();
     py_append_new(list, py_str(kind->name, strlen(kind->name)));
@@ -463,28 +480,34 @@ from_tagged(const struct kind *kind, const json_t *tag)
 }
 
 static py_t *
-from_object(const json_t *v)
+from_object(const json_t *v, bool said)
 {
     json_t *object = (json_t *) v; /* for jansson's iterator; nothing is changed */
     const json_t *tag = json_object_size(v) == 1 ? json_object_get(v, TAG) : NULL;
     const struct kind *kind = kind_of(tag);
 
     if (kind != NULL)
-        return from_tagged(kind, tag);
+        return from_tagged(kind, tag, said);
     py_t *dict = py_dict();
     for (void *it = json_object_iter(object); it != NULL; it = json_object_iter_next(object, it)) {
         AUTO(py) key = py_str(json_object_iter_key(it), json_object_iter_key_len(it));
-        AUTO(py) value = py_from_wire(json_object_iter_value(it));
+        AUTO(py) value = from_wire(json_object_iter_value(it), said);
         (void) py_dict_set(dict, key, value);
     }
     return dict;
 }
 
 /* As deep as the parser that made `v` lets it be. */
+static py_t *
+from_wire(const json_t *v, bool said)
+{
+    if (json_is_object(v))
+        return from_object(v, said);
+    return json_is_array(v) ? from_items(v, said) : py_from_json(v);
+}
+
 py_t *
 py_from_wire(const json_t *v)
 {
-    if (json_is_object(v))
-        return from_object(v);
-    return json_is_array(v) ? from_items(v) : py_from_json(v);
+    return from_wire(v, false);
 }

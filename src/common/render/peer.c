@@ -138,38 +138,7 @@ has_top_word(const py_t *data)
     return false;
 }
 
-/* What a text that is more than one becomes; NULL: it is a text. */
-static const char *
-calls(const char *text, bool templates)
-{
-    if (str_starts(text, SLOT))
-        return "a slot, which calls a function";
-    if (strstr(text, "-----BEGIN PGP MESSAGE-----") != NULL)
-        return "a message, which is decrypted";
-    return templates && (strstr(text, "{{") != NULL || strstr(text, "{%") != NULL)
-               ? "a template, which a state renders"
-               : NULL;
-}
-
-/* `left` values are looked at, of what may hold itself; more may be anything. */
-static bool
-has_call(const py_t *v, bool templates, int *left)
-{
-    py_t *key, *value;
-
-    if (py_is(v, PY_STR))
-        return calls(PY_TEXT(v), templates) != NULL;
-    if (--*left < 0)
-        return true;
-    for (size_t i = 0; py_is(v, PY_LIST) && i < py_seq_len(v); i++)
-        if (has_call(py_seq_at(v, i), templates, left))
-            return true;
-    for (size_t i = 0; py_is(v, PY_DICT) && py_dict_next(v, &i, &key, &value);)
-        if (has_call(value, templates, left))
-            return true;
-    return false;
-}
-
+/* What gives a text of the file a meaning. */
 typedef struct words {
     run_t *run;
     bool named;     /* it is an SLS file, whose words include and so on are; a reactor's file has none */
@@ -178,6 +147,39 @@ typedef struct words {
     int rc;
 } words_t;
 
+/* What a text that is more than one becomes; NULL: it is a text. */
+static const char *
+calls(const words_t *w, const char *text, size_t len)
+{
+    static const char message[] = "-----BEGIN PGP MESSAGE-----";
+
+    if (str_starts(text, SLOT))
+        return "a slot, which calls a function";
+    if (memmem(text, len, message, strlen(message)) != NULL)
+        return "a message, which is decrypted";
+    return w->templates && render_has_tags(w->run->render, text, len) ? "a template, which a state renders"
+                                                                      : NULL;
+}
+
+/* `left` values are looked at, of what may hold itself; more may be anything. */
+static bool
+has_call(const words_t *w, const py_t *v, int *left)
+{
+    py_t *key, *value;
+
+    if (py_is(v, PY_STR))
+        return calls(w, PY_TEXT(v), PY_LEN(v)) != NULL;
+    if (--*left < 0)
+        return true;
+    for (size_t i = 0; py_is(v, PY_LIST) && i < py_seq_len(v); i++)
+        if (has_call(w, py_seq_at(v, i), left))
+            return true;
+    for (size_t i = 0; py_is(v, PY_DICT) && py_dict_next(v, &i, &key, &value);)
+        if (has_call(w, value, left))
+            return true;
+    return false;
+}
+
 static void
 look_at_word(void *cookie, const yaml_span_place_t *place)
 {
@@ -185,7 +187,7 @@ look_at_word(void *cookie, const yaml_span_place_t *place)
     const char *what = place->key && place->depth == 0 && w->named && is_top_word(place->text)
                            ? "a word of the file's own"
                        : place->key ? NULL
-                                    : calls(place->text, w->templates);
+                                    : calls(w, place->text, place->len);
     breakout_t b;
 
     if (what == NULL || w->rc < 0)
@@ -203,7 +205,7 @@ run_check_words(run_t *run, py_t *data, fail_t *err)
     int left = LIMIT_PEER_LOOK;
     breakout_t b;
 
-    if (run->peer.n == 0 || (!(named && has_top_word(data)) && !has_call(data, templates, &left)))
+    if (run->peer.n == 0 || (!(named && has_top_word(data)) && !has_call(&w, data, &left)))
         return 0;
     bool read = yaml_spans_walk(buf_str(&run->text), run->text.len, &run->peer, look_at_word, &w);
     if (w.rc < 0 || read)

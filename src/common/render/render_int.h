@@ -50,6 +50,9 @@ const renderer_t *renderer_find(const char *name);
 /* NEW text: what could have been meant. "" when nothing is near. */
 char *renderer_suggest(const char *name);
 
+/* Whether a text is a template by the syntax of SLS files or of other files. */
+bool render_has_tags(render_t *self, const char *text, size_t len);
+
 renderer_fn render_jinja, render_yaml, render_json, render_gpg, render_py;
 
 /* The next renderer gets `data`, which it TAKES; what is empty becomes an empty dict, as Salt has it. 0. */

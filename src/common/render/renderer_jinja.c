@@ -134,6 +134,13 @@ engine_for(render_t *self, bool sls)
     return self->engines[sls];
 }
 
+bool
+render_has_tags(render_t *self, const char *text, size_t len)
+{
+    return jinja_has_tags(text, len, jinja_syntax(engine_for(self, false))) ||
+           jinja_has_tags(text, len, jinja_syntax(engine_for(self, true)));
+}
+
 enum { CHAIN_SHOWN = 20 };
 
 /* ---- errors ------------------------------------------------------------------------------------------- */

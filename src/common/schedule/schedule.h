@@ -22,6 +22,8 @@
 
 #define SCHEDULE_LATE_S 60
 #define SCHEDULE_BACK_S 3600
+#define SCHEDULE_PEER                                                                                        \
+    "_peer" /* true in a job whose arguments may be another minion's words; lists leave it out */
 #define SCHEDULE_FORMAT "%Y-%m-%dT%H:%M:%S" /* of a time as text, where nothing else is said */
 
 typedef struct schedule schedule_t;

@@ -1,6 +1,7 @@
 /* schedule.c - execution module `schedule`: the minion's scheduler, seen and changed. */
 #include "common/base/str.h"
 #include "common/data/yaml.h"
+#include "common/plugin/call.h"
 #include "common/schedule/moment.h"
 #include "common/schedule/schedule.h"
 #include "common/schedule/schedule_file.h"
@@ -168,6 +169,8 @@ schedule_show_next_fire_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
 static json_t *
 put(call_ctx_t *ctx, const json_t *args, const char *name, json_t *item, fail_t *err)
 {
+    if (item != NULL && call_has_peer_args(ctx))
+        json_object_set_new(item, SCHEDULE_PEER, json_true());
     if (!flag(args, "offline"))
         return scheduling_ask(ctx,
                               json_pack("{s:s, s:s, s:O*, s:b}", "do", item ? "set" : "delete", "name", name,

@@ -9,6 +9,7 @@
 #include "common/plugin/call.h"
 #include "common/py/py_json.h"
 #include "common/py/py_peer.h"
+#include "common/py/py_wire.h"
 #include "minion/modlib/eventwatch.h"
 #include "minion/modlib/statejob.h"
 #include "minion/modlib/stateopts.h"
@@ -151,7 +152,7 @@ cached_high(const job_t *self)
     json_auto_t *high = value_parse(buf_str(&text), text.len, LIMIT_FILE_READ, path, &err);
     if (high == NULL)
         log_error("%s", fail_text(&err));
-    return high != NULL ? py_from_json(high) : NULL;
+    return high != NULL ? py_from_wire(high) : NULL;
 }
 
 static void
@@ -159,7 +160,7 @@ cache_high(const job_t *self, py_t *high)
 {
     AUTO_FREE char *path = cache_path(self);
     fail_auto_t err = FAIL_INIT;
-    json_auto_t *data = path != NULL ? py_to_json(high) : NULL;
+    json_auto_t *data = path != NULL ? py_to_wire_peer(high) : NULL;
 
     if (path != NULL && data == NULL)
         log_error("Unable to write to \"state.highstate\" cache file %s: %s", path, py_raised_text());

@@ -4,6 +4,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/plugin/call.h"
 #include "salt/plugin.h"
 
 enum { MODE_FILE = 0600 };
@@ -14,7 +15,7 @@ request_path(call_ctx_t *ctx)
     return fs_join(value_str(ctx_opts(ctx), "cachedir", ""), "req_state.p");
 }
 
-/* NEW {name: {test_run, mods, kwargs}}, or NULL with *err. */
+/* NEW {name: {test_run, mods, kwargs, peer?}}, or NULL with *err. `peer`: the arguments may be another minion's words. */
 static json_t *
 requests(call_ctx_t *ctx, fail_t *err)
 {
@@ -72,8 +73,10 @@ state_request(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return rc;
     json_auto_t *all = requests(ctx, err);
     if (all != NULL) {
-        json_object_set_new(all, value_str(kwargs, "name", "default"),
-                            json_pack("{s:O, s:O, s:O}", "test_run", ret, "mods", mods, "kwargs", kwargs));
+        json_t *request = json_pack("{s:O, s:O, s:O}", "test_run", ret, "mods", mods, "kwargs", kwargs);
+        if (call_has_peer_args(ctx))
+            json_object_set_new(request, "peer", json_true());
+        json_object_set_new(all, value_str(kwargs, "name", "default"), request);
         rc = save_requests(ctx, all, err);
     }
     if (all == NULL || rc < 0) {
@@ -129,6 +132,8 @@ state_run_request(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         *ret_value = json_object();
         return 0;
     }
+    if (value_bool(request, "peer", false))
+        call_set_peer_args(ctx);
     json_object_update(kwargs, more);
     json_object_del(kwargs, "test");
     json_object_del(kwargs, "name");

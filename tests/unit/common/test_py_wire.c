@@ -1,9 +1,12 @@
 /* test_py_wire.c - every value that a pillar can hold comes back as it was, and odd JSON harms nobody. */
+#include <inttypes.h>
+
 #include "unit/unit.h"
 
 #include "common/base/buf.h"
 #include "common/py/py_error.h"
 #include "common/py/py_ops.h"
+#include "common/base/clock.h"
 #include "common/py/py_peer.h"
 #include "common/py/py_wire.h"
 #include "common/py/py_yaml.h"
@@ -305,7 +308,48 @@ test_odd_marks(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(test_marks), cmocka_unit_test(test_marks_of_deep_values),
-          cmocka_unit_test(test_odd_marks), cmocka_unit_test(test_limit), cmocka_unit_test(test_round_trip),
+/* Milliseconds that 200,000 texts below so many tags take, and whether all of them have a mark. */
+static int64_t
+ms_below(size_t tags, bool *ret_all)
+{
+    enum { TEXTS = 200000 };
+    json_t *wire = json_array();
+
+    for (int i = 0; i < TEXTS; i++)
+        json_array_append_new(wire, json_sprintf("text %d", i));
+    for (size_t i = 0; i < tags; i++)
+        wire = json_pack("{s:[s, [o]]}", "$py", "peer", wire);
+    int64_t began = clock_mono_ms();
+    AUTO(py) v = py_from_wire(wire);
+    int64_t took = clock_mono_ms() - began;
+    json_decref(wire);
+    *ret_all = py_is(v, PY_LIST) && py_seq_len(v) == TEXTS;
+    for (int i = 0; *ret_all && i < TEXTS; i++)
+        *ret_all = py_is_peer(py_seq_at(v, i));
+    return took;
+}
+
+/* Marks inside of marks are set once, however many a peer lays around a value. */
+static void
+test_marks_within_marks(void **state)
+{
+    bool all;
+    int64_t one = ms_below(1, &all);
+    assert_true(all);
+    int64_t many = ms_below(160, &all);
+    assert_true(all);
+    if (many > 5 * one + 100)
+        fail_msg("one tag takes %" PRId64 " ms, 160 take %" PRId64 " ms", one, many);
+    /* A tag around them that is none marks nothing itself, and leaves none out. */
+    json_auto_t *wire = json_loads("{\"$py\": [\"peer\", [[{\"$py\": [\"peer\", [\"a\"]]}], 0, 1, 0]]}", 0,
+                                   NULL);
+    AUTO(py) v = py_from_wire(wire);
+    py_t *content = py_seq_at(py_dict_gets(v, "$py"), 1);
+    assert_true(py_is_peer(py_seq_at(py_seq_at(content, 0), 0)));
+}
+
+UNIT_MAIN(cmocka_unit_test(test_marks), cmocka_unit_test(test_marks_within_marks),
+          cmocka_unit_test(test_marks_of_deep_values), cmocka_unit_test(test_odd_marks),
+          cmocka_unit_test(test_limit), cmocka_unit_test(test_round_trip),
           cmocka_unit_test(test_tuples_as_keys), cmocka_unit_test(test_odd_tags),
           cmocka_unit_test(test_tags_that_lie_in_each_other), cmocka_unit_test(test_cycle))

@@ -568,7 +568,56 @@ test_peer(void **state)
     fixture_free(&f);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_peer), cmocka_unit_test(test_as_salt), cmocka_unit_test(test_messages),
-          cmocka_unit_test(test_text), cmocka_unit_test(test_cache), cmocka_unit_test(test_gpg),
-          cmocka_unit_test(test_decrypt), cmocka_unit_test(test_py), cmocka_unit_test(test_py_time),
-          cmocka_unit_test(test_py_text), cmocka_unit_test(test_py_missing))
+static json_t *
+said_grains(void *cookie)
+{
+    return cookie;
+}
+
+/* A text is a template by the signs that the configuration gives, for SLS files or for others. */
+static void
+test_peer_signs(void **state)
+{
+    static const struct {
+        const char *option, *env; /* JSON */
+        const char *value;        /* JSON */
+        bool refused;
+    } rows[] = {
+        { "jinja_env", "{}", "[\"{{ 1 }}\"]", true },
+        { "jinja_env", "{}", "[\"a\\u0000{% set x = 1 %}\"]", true },
+        { "jinja_env", "{}", "[\"a\\u0000-----BEGIN PGP MESSAGE-----\"]", true },
+        { "jinja_env", "{}", "[\"<< 1 >> # b\\n# do x\"]", false },
+        { "jinja_env", "{\"variable_start_string\": \"<<\"}", "[\"<< 1 >>\"]", true },
+        { "jinja_sls_env", "{\"block_start_string\": \"<%\"}", "[\"<% set x = 1 %>\"]", true },
+        { "jinja_env", "{\"line_statement_prefix\": \"#\"}", "[\"# set x = 1\"]", true },
+        { "jinja_env", "{\"line_statement_prefix\": \"#\"}", "[\"a\\r \\t# set x = 1\"]", true },
+        { "jinja_env", "{\"line_statement_prefix\": \"#\"}", "[\"a # b\\nc#\"]", false },
+    };
+
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        const render_source_t source = { TEXT("a: {template: jinja, contents: {{ grains.v[0] | json }}}"),
+                                         .saltenv = "base" };
+        fail_auto_t err = FAIL_INIT;
+        fixture_t f;
+        fixture_init(&f, NULL, NULL);
+        call_ctx_destroy(&f.ctx);
+        json_object_set_new(f.opts, rows[i].option, json_loads(rows[i].env, 0, NULL));
+        json_auto_t *grains = json_pack("{s:o}", "v", json_loads(rows[i].value, JSON_ALLOW_NUL, NULL));
+        f.ctx = call_ctx_new(&(call_env_t){ .registry = f.registry,
+                                            .files = f.files,
+                                            .opts = f.opts,
+                                            .grains = said_grains,
+                                            .peer = true,
+                                            .cookie = grains });
+        f.render = render_of(f.ctx);
+        AUTO(py) data = render_data(f.render, &source, &err);
+        if ((data == NULL) != rows[i].refused)
+            fail_msg("%s with %s: %s", rows[i].value, rows[i].env, fail_text(&err));
+        fixture_free(&f);
+    }
+}
+
+UNIT_MAIN(cmocka_unit_test(test_peer), cmocka_unit_test(test_peer_signs), cmocka_unit_test(test_as_salt),
+          cmocka_unit_test(test_messages), cmocka_unit_test(test_text), cmocka_unit_test(test_cache),
+          cmocka_unit_test(test_gpg), cmocka_unit_test(test_decrypt), cmocka_unit_test(test_py),
+          cmocka_unit_test(test_py_time), cmocka_unit_test(test_py_text), cmocka_unit_test(test_py_missing))
