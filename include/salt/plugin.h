@@ -73,7 +73,7 @@ typedef struct func {
     func_fn *fn;
     const arg_t *args; /* ends with ARGS_END; NULL for none */
     unsigned flags;
-    const char *doc; /* as Salt's docstrings: sentence, blank line, details, "CLI Example:", an indented example */
+    const char *doc; /* as Salt's docstrings: sentence, blank line, details, "CLI Example:", an example */
 } func_t;
 
 /* The end of a doc: "What it does." CLI_EXAMPLE("salt '*' test.ping"). Further examples: "\n    salt ...". */
