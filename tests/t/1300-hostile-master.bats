@@ -94,9 +94,9 @@ said() { until_log "$FLEET/log/m1" "$1"; }
     fake expect '"m":"pillar_ask","keep":true,"n":1' send '{"m":"pillar"}' send '{"m":"pillar","n":"x","pillar":{}}' \
         send '{"m":"pillar","n":77,"pillar":{"late":1}}' send '{"m":"pillar","n":-1,"error":5}' \
         send '{"m":"pillar","n":1,"pillar":[1,2],"again":-5}' send '{"m":"pillar","n":1,"pillar":{"late":1}}' \
-        send "$(job $JID pillar.items)" expect '^\{"m":"pillar_ask","n":[2-9]\}$' \
+        send "$(job $JID pillar.items)" expect '^\{"m":"pillar_ask","n":[2-9],"jid":"[0-9]{20}"\}$' \
         send '{"m":"pillar","n":2,"again":20}' send '{"m":"pillar","n":3,"again":20}' \
-        expect '^\{"m":"pillar_ask","n":[2-9]\}$' "${answers[@]}" expect '"m":"ret".*"fine":"yes"' \
+        expect '^\{"m":"pillar_ask","n":[2-9],"jid":"[0-9]{20}"\}$' "${answers[@]}" expect '"m":"ret".*"fine":"yes"' \
         send "$(job 20260101000000000002 pillar.items)" expect '"m":"pillar_ask"' send '{"m":"pillar","n":4,"error":"no way"}' \
         send '{"m":"pillar","n":3,"error":"no way"}' send '{"m":"pillar","n":5,"error":"no way"}' expect '"m":"ret".*ERROR: no way'
     said 'the pillar of before stays: the master sent no pillar'
