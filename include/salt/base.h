@@ -73,8 +73,9 @@ void auto_file_(FILE **fp);
     } while (0)
 void salt_panic(const char *file, int line, const char *what) NORETURN;
 
-/* Memory is gone: says so once, on stderr and in the log, and ends the process as kill -9 would, so that nothing is
- * cleaned up with half of the data. What is stored is whole at any such moment; who started us starts us again. */
+/* Memory is gone: says so once, on stderr and in the log, and ends the process as kill -9 would, so that
+ * nothing is cleaned up with half of the data. What is stored is whole at any such moment; who started us
+ * starts us again. */
 void salt_no_memory(size_t size) NORETURN;
 #define EXIT_NO_MEMORY 71 /* EX_OSERR of sysexits.h */
 
@@ -112,8 +113,8 @@ void fail_prefix(fail_t *err, const char *fmt, ...) PRINTF(2, 3);
 const char *fail_text(const fail_t *err);
 void fail_clear(fail_t *err);
 
-/* Allocation for our own small structures: salt_no_memory() when memory is gone. What a peer or a file sizes is
- * checked against a limit first. */
+/* Allocation for our own small structures: salt_no_memory() when memory is gone. What a peer or a file
+ * sizes is checked against a limit first. */
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);
 char *xstrdup(const char *s);

@@ -31,10 +31,11 @@ const char *log_level_name(log_level_t level);
 
 /* `program` is kept by pointer. Until this is called, errors go to stderr. */
 void log_init(const char *program, log_level_t console, bool colour);
-/* Also write to `path` (created 0640), or to the syslog daemon that it is the address of, from `level` up. 0 or a negative
- * errno. */
+/* Also write to `path` (created 0640), or to the syslog daemon that it is the address of, from `level` up.
+ * 0 or a negative errno. */
 int log_open_file(const char *path, log_level_t level, fail_t *err);
-/* Whether it is such an address instead of a path, and whether that can be understood: 0, or -EINVAL with *err. */
+/* Whether it is such an address instead of a path, and whether that can be understood: 0, or -EINVAL with
+ * *err. */
 bool log_is_syslog(const char *target);
 int log_check_syslog(const char *target, fail_t *err);
 /* Reopen after rotation (SIGHUP). */
@@ -42,8 +43,8 @@ void log_reopen(void);
 /* A daemon stops writing to its terminal. */
 void log_console(log_level_t level);
 
-/* How a line looks on the terminal and in the file: Python's formats and strftime's for their %(asctime)s, or an object of
- * JSON. To a syslog daemon goes the message alone. */
+/* How a line looks on the terminal and in the file: Python's formats and strftime's for their %(asctime)s,
+ * or an object of JSON. To a syslog daemon goes the message alone. */
 typedef struct log_form {
     const char *console, *console_date, *file, *file_date;
     const char *jid; /* of %(jid)s, while there is a job */
@@ -57,7 +58,8 @@ void log_form(const log_form_t *form);
 /* 0, or -EINVAL with *err. */
 int log_check_format(const char *format, fail_t *err);
 
-/* {name: level}: in the place of both levels for the names and those below them; a silent sink stays silent. BORROWED. */
+/* {name: level}: in the place of both levels for the names and those below them; a silent sink stays
+ * silent. BORROWED. */
 void log_granular(const json_t *levels);
 /* Whether lines of that name, or below it, can be. */
 bool log_name_known(const char *name);

@@ -27,8 +27,8 @@ typedef enum arg_type { ARG_ANY, ARG_STR, ARG_INT, ARG_FLOAT, ARG_BOOL, ARG_LIST
 #define ARG_STAR     "*"  /* takes all further positional arguments, as a list: Python's *args */
 #define ARG_STARSTAR "**" /* takes all further keywords, as an object: Python's **kwargs */
 
-/* A value of another type is converted as Python users expect ("5" for an int), or refused. None is let through when
- * the default is null, and means another default otherwise. */
+/* A value of another type is converted as Python users expect ("5" for an int), or refused. None is let
+ * through when the default is null, and means another default otherwise. */
 typedef struct arg {
     const char *name;
     arg_type_t type;

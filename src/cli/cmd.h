@@ -41,8 +41,8 @@ int cmd_follow(cmd_t *self, json_t **request_p, const cmd_sink_t *sink, void *st
 int cmd_call(cmd_t *self, const char *op, json_t **request_p, json_t **ret_reply);
 /* Print why a request failed. Returns the exit code. */
 int cmd_refused(cmd_t *self, const fail_t *err);
-/* A node group as the target becomes what the configuration says it is now: the master may have read it long ago. 0, or
- * the exit code when there is no such group. */
+/* A node group as the target becomes what the configuration says it is now: the master may have read it
+ * long ago. 0, or the exit code when there is no such group. */
 int cmd_nodegroup(cmd_t *self, json_t *request);
 /* Nobody matched. Returns the exit code. */
 int cmd_no_match(cmd_t *self);

@@ -376,8 +376,8 @@ check_nested(const copy_t *self)
     return 0;
 }
 
-/* Beside each other in the destination each source has the last part of its path: two of one name would be one file. 0 or
- * the exit code. */
+/* Beside each other in the destination each source has the last part of its path: two of one name would be
+ * one file. 0 or the exit code. */
 static int
 check_names(const copy_t *self)
 {

@@ -89,7 +89,8 @@ ask_master(local_client_t *line, key_act_t act, const char *state, json_t *ids, 
     return rc;
 }
 
-/* Some at a time: the master has others to serve, and each answer comes within the time that it is waited for. */
+/* Some at a time: the master has others to serve, and each answer comes within the time that it is waited
+ * for. */
 static int
 apply_by_master(key_cli_t *cli, local_client_t *line, key_act_t act, const char *state, json_t *ids,
                 json_t *done, fail_t *err)
@@ -226,8 +227,8 @@ none_matches(key_cli_t *cli, key_act_t act, const json_t *nothing)
     return rc != 0 ? rc : cli->all ? 0 : 1;
 }
 
-/* NEW key table of what the user names. A name that is no id, as -L lists it, is that one: as a pattern it could be all the
- * others. */
+/* NEW key table of what the user names. A name that is no id, as -L lists it, is that one: as a pattern it
+ * could be all the others. */
 static json_t *
 named(const key_cli_t *cli, const json_t *table, key_act_t act)
 {

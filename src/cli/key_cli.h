@@ -42,8 +42,8 @@ typedef struct key_verb {
 const key_verb_t *key_verb_of(const json_t *values);
 /* The next one that is given, too; NULL: there is none. */
 const key_verb_t *key_verb_other(const json_t *values);
-/* The first whose option is given with nothing: a variable of a script that has no value, and no wish to list keys. NULL: none
- * is. */
+/* The first whose option is given with nothing: a variable of a script that has no value, and no wish to
+ * list keys. NULL: none is. */
 const key_verb_t *key_verb_empty(const json_t *values);
 
 int key_run_list(key_cli_t *cli, const key_verb_t *verb);

@@ -31,8 +31,8 @@ check_options(const json_t *values)
     return 0;
 }
 
-/* A name behind -A that was meant for -a, or what the shell made of web*: nothing is left out of a command line that
- * changes keys. 0, or the exit code. */
+/* A name behind -A that was meant for -a, or what the shell made of web*: nothing is left out of a command
+ * line that changes keys. 0, or the exit code. */
 static int
 check_arguments(const opt_result_t *res)
 {
@@ -63,8 +63,8 @@ check_actions(const json_t *values)
                           second);
 }
 
-/* Root works as the master's user, so that no file appears that the master can't read: the configured one, or who has
- * the keys, as a unit may name the user. */
+/* Root works as the master's user, so that no file appears that the master can't read: the configured one,
+ * or who has the keys, as a unit may name the user. */
 static int
 become(const char *user, const char *pki_dir)
 {

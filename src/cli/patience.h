@@ -10,8 +10,8 @@
 
 #include "common/local/client.h"
 
-/* Each request over `line` waits three times `timeout_ms`, which is --timeout or the option timeout: Salt sends it three times. On a terminal a
- * line says after a second why nothing happens. */
+/* Each request over `line` waits three times `timeout_ms`, which is --timeout or the option timeout: Salt
+ * sends it three times. On a terminal a line says after a second why nothing happens. */
 void patience_set(local_client_t *line, int64_t timeout_ms);
 
 #endif

@@ -302,8 +302,8 @@ show_docs(run_t *self)
 
 /* ---- what happens here, not in the master ---------------------------------------------------- */
 
-/* state.event: Ctrl-C ends a shell's whole list of commands, which this one is often part of, and it ends without a
- * word. */
+/* state.event: Ctrl-C ends a shell's whole list of commands, which this one is often part of, and it ends
+ * without a word. */
 static int
 listen_to_events(run_t *self, json_t *arg)
 {

@@ -1,6 +1,6 @@
-/* words.h - completion of salt, salt-run, salt-key and salt-cp: which names belong where on their command lines. Minions,
- * functions, runners, jobs, keys, state files and environments are asked of the master. While none runs, the last two are the
- * configuration's and its folders'.
+/* words.h - completion of salt, salt-run, salt-key and salt-cp: which names belong where on their command
+ * lines. Minions, functions, runners, jobs, keys, state files and environments are asked of the master. While
+ * none runs, the last two are the configuration's and its folders'.
  *
  * Layer      cli
  * Threads    one
@@ -19,7 +19,8 @@ typedef struct words {
     const char *sls_env; /* BORROWED: saltenv= among the words before, or NULL */
 } words_t;
 
-/* Offers the names that the master answers to a request. TAKES it, without "op" and "prefix". False: no master runs. */
+/* Offers the names that the master answers to a request. TAKES it, without "op" and "prefix". False: no
+ * master runs. */
 bool words_ask(words_t *self, const char *op, json_t *request);
 
 /* Offers values of an option that no table has. A program that has such a function takes options alone. */

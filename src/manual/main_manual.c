@@ -1,4 +1,5 @@
-/* main_manual.c - prints one of the manual pages ("salt.1", "salt-master.conf.5") or completion scripts ("salt.bash"). The date is for the pages. */
+/* main_manual.c - prints one of the manual pages ("salt.1", "salt-master.conf.5") or completion scripts
+ * ("salt.bash"). The date is for the pages. */
 #include <stdio.h>
 
 #include "common/base/str.h"

@@ -1,5 +1,6 @@
-/* manual.h - manual pages and completion scripts, printed from the tables that the programs themselves read: options of
- * command lines, options of configuration files, runners. The build runs this; nothing of it is in a program.
+/* manual.h - manual pages and completion scripts, printed from the tables that the programs themselves read:
+ * options of command lines, options of configuration files, runners. The build runs this; nothing of it is in
+ * a program.
  *
  *   pages.c      the words of each command's page that no table has     page.c      a command's page
  *   roff.c       text as roff                                            confpage.c  a configuration file's page
@@ -42,7 +43,8 @@ void page_print(const page_t *page, const char *date, const plugin_t *const *run
 void confpage_print(conf_side_t side, const char *date, buf_t *out);
 
 typedef enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH, SHELLS } shell_t;
-/* The completion script of a program: options and their closed sets from its table, all else by asking the program. */
+/* The completion script of a program: options and their closed sets from its table, all else by asking the
+ * program. */
 void script_print(shell_t shell, const page_t *page, buf_t *out);
 
 /* ---- roff.c: each ends its line -------------------------------------------------------------- */

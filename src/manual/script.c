@@ -1,5 +1,6 @@
-/* script.c - completion scripts. Options are in the script; everything else is asked of the program itself, by its first
- * argument --complete (common/cli/complete.h), which prints nothing that a shell would read as more than a word. */
+/* script.c - completion scripts. Options are in the script; everything else is asked of the program
+ * itself, by its first argument --complete (common/cli/complete.h), which prints nothing that a shell
+ * would read as more than a word. */
 #include "common/base/str.h"
 #include "common/cli/optrow.h"
 #include "manual/manual.h"

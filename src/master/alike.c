@@ -1,9 +1,9 @@
-/* alike.c - see alike.h. Values are looked up from the inside out, so that two containers are equal when their
- * members are the very same. A value that nobody but this table has goes when the table would have to grow, a shape with its
- * last user.
+/* alike.c - see alike.h. Values are looked up from the inside out, so that two containers are equal when
+ * their members are the very same. A value that nobody but this table has goes when the table would have
+ * to grow, a shape with its last user.
  *
- * A shape has one object, into which what is looked at is put: of two minions that are looked at one after the other most
- * values are the same. */
+ * A shape has one object, into which what is looked at is put: of two minions that are looked at one after
+ * the other most values are the same. */
 #include "master/alike.h"
 
 #include "common/base/buf.h"
@@ -149,8 +149,9 @@ s_find(alike_t *self, uint64_t hash, json_t *value)
 
 static void s_let_go_of(alike_t *self, json_t **members, size_t n);
 
-/* A value that only the table has goes, and after it those of its members that only the table has then. They are looked up:
- * to go through the table again for each level of what a peer has nested would take its master's time. */
+/* A value that only the table has goes, and after it those of its members that only the table has then.
+ * They are looked up: to go through the table again for each level of what a peer has nested would take
+ * its master's time. */
 static void
 s_let_go(alike_t *self, slot_t *slot)
 {

@@ -1,8 +1,8 @@
 /* alike.h - what thousands of minions have in common is kept once.
  *
- * Most grains of a fleet are the same: its processors' flags, its system, its paths. A value that equals one seen
- * before becomes that one, and objects with the same names in the same order have these once: a minion's grains then
- * cost a pointer each.
+ * Most grains of a fleet are the same: its processors' flags, its system, its paths. A value that equals one
+ * seen before becomes that one, and objects with the same names in the same order have these once: a minion's
+ * grains then cost a pointer each.
  *
  * Layer      master
  * Threads    one

@@ -67,9 +67,10 @@ json_t *api_run_row(master_api_t *self, const char *run, fail_t *err);
 json_t *api_steps(master_api_t *self, const char *run, fail_t *err);
 json_t *api_notes(master_api_t *self, const char *run, fail_t *err);
 
-/* Copies of the store, which take their time: store_backup, store_check and store_restore of master/store_copy.h, on the
- * master's own store. `go_on` is told how far it is, and may be told to give up by false; `whole`, if not NULL, does what
- * belongs to a backup before that has its name. `path` of a check may be NULL: the store itself. */
+/* Copies of the store, which take their time: store_backup, store_check and store_restore of
+ * master/store_copy.h, on the master's own store. `go_on` is told how far it is, and may be told to give
+ * up by false; `whole`, if not NULL, does what belongs to a backup before that has its name. `path` of a
+ * check may be NULL: the store itself. */
 typedef struct api_watch {
     bool (*go_on)(void *cookie, uint64_t done, uint64_t of, const char *what);
     int (*whole)(void *cookie, fail_t *err);
@@ -106,9 +107,9 @@ int api_next_event(master_api_t *self, int timeout_ms, json_t **ret_event, fail_
 /* Whether the master still answers: it may be ending. */
 bool api_alive(master_api_t *self);
 /* {"job": {jid, fun, arg, tgt, tgt_type, user, start_us, minions, metadata, ...}, "returns": {id: {return,
- * retcode, success, ...}}}; json null when there is no such job. NULL with *err when the store can't be read.
- * `globs`: only the returns of minions that one of them fits; NULL: all. -EMSGSIZE when they are more than a message
- * holds. */
+ * retcode, success, ...}}}; json null when there is no such job. NULL with *err when the store can't be
+ * read. `globs`: only the returns of minions that one of them fits; NULL: all. -EMSGSIZE when they are
+ * more than a message holds. */
 json_t *api_job(master_api_t *self, const char *jid, const json_t *globs, fail_t *err);
 /* Its "job" alone. */
 json_t *api_job_row(master_api_t *self, const char *jid, fail_t *err);

@@ -75,7 +75,8 @@ audit_reopen(audit_t *self, const char *path)
 
 /* ---- writing ------------------------------------------------------------------------------------- */
 
-/* Who rotates logs renames the file, and need not say so. One that can't be made anew yet is the old one for so long. */
+/* Who rotates logs renames the file, and need not say so. One that can't be made anew yet is the old one
+ * for so long. */
 static void
 follow_rotation(audit_t *self)
 {

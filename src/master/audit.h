@@ -26,13 +26,13 @@ void audit_destroy(audit_t **self_p);
 void audit_reopen(audit_t *self, const char *path);
 /* One line, the time in front. TAKES *line_p (an object). */
 void audit_write(audit_t *self, json_t **line_p);
-/* The same, for what anybody can cause: of many only some, and then how many more as "unsaid". Each crowd by itself: none
- * can keep another out of the file. */
+/* The same, for what anybody can cause: of many only some, and then how many more as "unsaid". Each crowd
+ * by itself: none can keep another out of the file. */
 typedef enum audit_crowd { AUDIT_STRANGERS, AUDIT_USERS, AUDIT_CROWDS } audit_crowd_t;
 void audit_write_spare(audit_t *self, audit_crowd_t crowd, json_t **line_p);
 
-/* NEW line of a request, whoever asks: op, what it names, whether it was allowed, and what came of it. `reply` is
- * NULL when it failed. */
+/* NEW line of a request, whoever asks: op, what it names, whether it was allowed, and what came of it.
+ * `reply` is NULL when it failed. */
 json_t *audit_request(const json_t *request, bool allowed, const json_t *reply, const fail_t *err);
 
 #endif

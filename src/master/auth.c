@@ -11,8 +11,8 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-/* Until key files that could not be read are tried again: twice as long each time, as all of them are read, and a disk may
- * stay broken. */
+/* Until key files that could not be read are tried again: twice as long each time, as all of them are
+ * read, and a disk may stay broken. */
 #define KEYS_AGAIN_MS     5000
 #define KEYS_AGAIN_MAX_MS 600000
 #define SUB_SPREAD_MS     2 /* per minion: half of a core is left for others while a fleet subscribes */
@@ -103,9 +103,9 @@ auth_state_letter(const peer_t *peer)
     return peer->minion && peer->state == KEY_ACCEPTED ? 'A' : 'P';
 }
 
-/* Whose a connection to the publish port is, libzmq says with its subscription, and serves it from then on, before anything
- * here has seen that. So those that have not subscribed are cut when an accepted key goes, whosever they are: others'
- * connect again. */
+/* Whose a connection to the publish port is, libzmq says with its subscription, and serves it from then
+ * on, before anything here has seen that. So those that have not subscribed are cut when an accepted key
+ * goes, whosever they are: others' connect again. */
 void
 auth_cut_key(front_t *self, minion_t *m, const char *z85, bool was_accepted)
 {
@@ -211,8 +211,8 @@ s_admit(front_t *self, peer_t *peer, minion_t *m)
     s_welcome(self, peer, "accepted", NULL);
 }
 
-/* `known`: who has this id or this key by right; NULL: that is not why. Two machines that claim the same are told
- * of once in a while, however often they ask. */
+/* `known`: who has this id or this key by right; NULL: that is not why. Two machines that claim the same
+ * are told of once in a while, however often they ask. */
 static void
 s_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const char *reason, minion_t *known)
 {
@@ -238,8 +238,9 @@ s_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const cha
     s_welcome(self, peer, act, reason);
 }
 
-/* What the options say of an unknown key: accepted, rejected, or wait for an operator. Whom autoreject_file names can't be told
- * while it, or a line of it, can't be read: then nobody is accepted without an operator. */
+/* What the options say of an unknown key: accepted, rejected, or wait for an operator. Whom
+ * autoreject_file names can't be told while it, or a line of it, can't be read: then nobody is accepted
+ * without an operator. */
 static key_state_t
 s_policy(front_t *self, const char *id, const uint8_t key[KEY_BYTES])
 {
@@ -295,8 +296,8 @@ s_full_check(front_t *self)
     gate_door(self);
 }
 
-/* The key waits under one id and now names another: the minion was renamed before anybody accepted it. One key takes one
- * place of those that wait. */
+/* The key waits under one id and now names another: the minion was renamed before anybody accepted it. One
+ * key takes one place of those that wait. */
 static void
 s_renamed(front_t *self, minion_t *old, const char *id)
 {
@@ -307,8 +308,8 @@ s_renamed(front_t *self, minion_t *old, const char *id)
     peers_forget(self->peers, &old);
 }
 
-/* An id that has no key yet. `old`: the id under which this key waits so far, or NULL; its place is the new one's. NULL
- * when it could not be stored. */
+/* An id that has no key yet. `old`: the id under which this key waits so far, or NULL; its place is the
+ * new one's. NULL when it could not be stored. */
 static minion_t *
 s_first_contact(front_t *self, peer_t *peer, const char *id, minion_t *old)
 {
@@ -425,7 +426,8 @@ s_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
     return m->state;
 }
 
-/* Whoever speaks another protocol is told which of both to upgrade; which Halite this is, accepted minions only. */
+/* Whoever speaks another protocol is told which of both to upgrade; which Halite this is, accepted minions
+ * only. */
 static bool
 s_is_understood(front_t *self, peer_t *peer, const char *id, const json_t *body)
 {
@@ -509,8 +511,8 @@ auth_disconnected(front_t *self, peer_t *peer)
     peers_drop(self->peers, &peer);
 }
 
-/* A connection whose peer stayed without an entry here would count for no limit: so the master ends it, and the entry
- * goes when the monitor says that it has ended. */
+/* A connection whose peer stayed without an entry here would count for no limit: so the master ends it,
+ * and the entry goes when the monitor says that it has ended. */
 void
 auth_goodbye(front_t *self, peer_t *peer)
 {
@@ -712,7 +714,8 @@ auth_apply(front_t *self, const char *action, const json_t *ids, const json_t *f
         }
     }
     s_full_check(self);
-    /* The answer is that it is done, and a key that was rejected or deleted is not to be accepted again by a power cut. */
+    /* The answer is that it is done, and a key that was rejected or deleted is not to be accepted again by
+     * a power cut. */
     json_t *answer = json_pack("{s:o, s:o}", "done", done, "failed", failed);
     if (more || keystore_sync(self->keystore, err) == 0)
         return answer;

@@ -13,8 +13,8 @@
 #include "master/front.h"
 #include "master/ring.h"
 
-/* Numbers {from, to} are nobody's now: events that a killed master may have told were not on the disk yet, or the store
- * that had them was damaged. */
+/* Numbers {from, to} are nobody's now: events that a killed master may have told were not on the disk yet,
+ * or the store that had them was damaged. */
 #define EVENT_GAP "salt/event/gap"
 
 typedef struct listener listener_t;
@@ -54,8 +54,8 @@ int bus_room(front_t *self, fail_t *err);
 void bus_hold(front_t *self);
 void bus_release(front_t *self);
 void bus_committed(front_t *self); /* rows reached the disk */
-/* Rows and the events that tell of them, in between: all are on the disk, or none. Listeners are served after them. Not
- * one inside the other. */
+/* Rows and the events that tell of them, in between: all are on the disk, or none. Listeners are served
+ * after them. Not one inside the other. */
 void bus_together(front_t *self);
 void bus_apart(front_t *self);
 
@@ -71,12 +71,12 @@ void numbers_end(front_t *self); /* nothing is fired any more */
 /* The newest event of which anybody may be told; and whether it is the newest of all. */
 uint64_t numbers_last(const front_t *self);
 bool numbers_may_tell(const front_t *self);
-/* The last of a minion's own numbers that was taken, so that what it sends again is known to a master after this one:
- * to be kept together with the event. 0: none within this run of the minion. */
+/* The last of a minion's own numbers that was taken, so that what it sends again is known to a master
+ * after this one: to be kept together with the event. 0: none within this run of the minion. */
 void numbers_keep(front_t *self, const minion_t *m, json_int_t n);
 json_int_t numbers_kept(const front_t *self, const minion_t *m, const char *series);
-/* The same for salt-call, of which each run has numbers of its own: 1, 0, or negative when that can't be known.
- * numbers_call_keep returns the store's ticket, 0 when that has no room. */
+/* The same for salt-call, of which each run has numbers of its own: 1, 0, or negative when that can't be
+ * known. numbers_call_keep returns the store's ticket, 0 when that has no room. */
 int numbers_call_kept(const front_t *self, minion_t *m, const char *boot, json_int_t n);
 uint64_t numbers_call_keep(front_t *self, minion_t *m, const char *boot, json_int_t n);
 void numbers_forget(front_t *self, const char *id);

@@ -1,8 +1,8 @@
 /* catchup.h - what a job's follower has missed: the returns in the store, then verdicts, then the end.
  *
- * A job's returns may be more than a connection's queue may hold, and than the event thread may read at one time: they
- * are read in the order of their ids, a piece when the one before has been sent. What happens meanwhile is told at once,
- * so a return may come twice; only the end comes last.
+ * A job's returns may be more than a connection's queue may hold, and than the event thread may read at one
+ * time: they are read in the order of their ids, a piece when the one before has been sent. What happens
+ * meanwhile is told at once, so a return may come twice; only the end comes last.
  *
  * Layer      master
  * Threads    the front loop's

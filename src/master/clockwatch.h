@@ -1,8 +1,9 @@
-/* clockwatch.h - whether the wall clock is to be believed. What is too old by it is deleted for good, or let in no more.
+/* clockwatch.h - whether the wall clock is to be believed. What is too old by it is deleted for good, or let
+ * in no more.
  *
- * A clock that was set by more than a correction is in doubt for a day, in which somebody would see it, or until it is right
- * again; so is one that says something else than the newest event in the store when the master starts. The doubt is in the
- * store, too, so that no restart ends it.
+ * A clock that was set by more than a correction is in doubt for a day, in which somebody would see it, or
+ * until it is right again; so is one that says something else than the newest event in the store when the
+ * master starts. The doubt is in the store, too, so that no restart ends it.
  *
  * Layer      master
  * Threads    the front loop's

@@ -52,8 +52,8 @@ typedef struct files_names {
     json_t *found; /* owned */
 } files_names_t;
 
-/* The request `names` of the kinds sls and saltenvs: 0 when it is taken. Its answer comes by files_names_next (NEW,
- * files_names_free; NULL when there is none), and files_fd is readable then. */
+/* The request `names` of the kinds sls and saltenvs: 0 when it is taken. Its answer comes by
+ * files_names_next (NEW, files_names_free; NULL when there is none), and files_fd is readable then. */
 int files_names(files_t *self, struct lconn *who, const json_t *request, fail_t *err);
 files_names_t *files_names_next(files_t *self);
 void files_names_free(files_names_t *q);

@@ -108,7 +108,8 @@ struct files {
 
 /* files_names.c: one question, if there is one; with the lock held, which is let go of meanwhile. */
 bool files_names_step(files_worker_t *w);
-/* What of these paths is a state file whose name begins so, up to the next dot behind that. NEW, as names_bounded. */
+/* What of these paths is a state file whose name begins so, up to the next dot behind that. NEW, as
+ * names_bounded. */
 json_t *files_sls_names(const json_t *paths, const char *prefix);
 
 /* files_serve.c: do a little of what is asked; messages to send are appended to *out_tail in order. */

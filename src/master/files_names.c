@@ -1,4 +1,5 @@
-/* files_names.c - names of state files and environments for a prompt: what file_roots and gitfs have, listed by a worker. */
+/* files_names.c - names of state files and environments for a prompt: what file_roots and gitfs have,
+ * listed by a worker. */
 #include "master/files_int.h"
 
 #include <unistd.h>

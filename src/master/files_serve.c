@@ -98,7 +98,8 @@ asking_error(const asking_t *self, bool opened, int code, const char *text)
                           json_pack("{s:O, s:i}", "error", words, "code", -code));
 }
 
-/* The machine's trouble, and not that a file is missing: the operator is told as well. Minions may ask again and again. */
+/* The machine's trouble, and not that a file is missing: the operator is told as well. Minions may ask
+ * again and again. */
 static void
 s_log_trouble(const asking_t *a, int code, const char *text)
 {

@@ -56,7 +56,8 @@ s_check(const asking_t *a, json_t *opts, fail_t *err)
     return 0;
 }
 
-/* The number is ours: a minion and a salt-call on its host may push the same file, and both begin to count at one. */
+/* The number is ours: a minion and a salt-call on its host may push the same file, and both begin to count
+ * at one. */
 static int
 s_open_part(asking_t *a, const char *cachedir)
 {

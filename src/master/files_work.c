@@ -45,8 +45,8 @@ s_is_wanted(const files_t *files, const asking_t *a)
            (a->share->n_open >= LIMIT_FILE_MINION && a->share->n_asking > a->share->n_open);
 }
 
-/* How long a request may stand still. To a slow receiver chunks are under way for long; one to whom nothing is, and who
- * grants nothing, only keeps a place that is wanted. */
+/* How long a request may stand still. To a slow receiver chunks are under way for long; one to whom
+ * nothing is, and who grants nothing, only keeps a place that is wanted. */
 static int64_t
 s_patience(const files_t *files, const asking_t *a)
 {

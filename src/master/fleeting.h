@@ -1,13 +1,13 @@
 /* fleeting.h - where libzmq keeps a handshake's secrets for the few microseconds it needs them.
  *
- * libzmq asks libsodium for six such places in every handshake, and each is a mapping of its own between guard
- * pages: ten system calls and as many interruptions of the other threads, a fifth of what a handshake costs. With
- * ten thousand minions that come back at once this is most of a second's waiting for each five. Here they are
- * places in one locked mapping that no core dump holds, wiped when they are given back; libsodium keeps all others,
- * the master's own key among them.
+ * libzmq asks libsodium for six such places in every handshake, and each is a mapping of its own between
+ * guard pages: ten system calls and as many interruptions of the other threads, a fifth of what a handshake
+ * costs. With ten thousand minions that come back at once this is most of a second's waiting for each five.
+ * Here they are places in one locked mapping that no core dump holds, wiped when they are given back;
+ * libsodium keeps all others, the master's own key among them.
  *
- * Works by standing before sodium_allocarray and sodium_free, which libzmq calls, in programs that open it and have
- * libzmq and libsodium as shared libraries: the master.
+ * Works by standing before sodium_allocarray and sodium_free, which libzmq calls, in programs that open it
+ * and have libzmq and libsodium as shared libraries: the master.
  *
  * Layer      master (programs that link libsodium statically could not have it)
  * Threads    any

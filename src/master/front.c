@@ -127,8 +127,8 @@ s_noise_tick(front_t *self, int64_t now_ms)
     self->noise_unsaid = 0;
 }
 
-/* What busy times have taken goes back to the system when nothing has come or gone for a while: then the pause that it
- * makes is nobody's. */
+/* What busy times have taken goes back to the system when nothing has come or gone for a while: then the
+ * pause that it makes is nobody's. */
 static void
 s_rest(front_t *self, int64_t now_ms)
 {

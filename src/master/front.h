@@ -129,7 +129,8 @@ bool front_destroy(front_t **self_p); /* false: a runner's thread still uses wha
 int front_run(front_t *self);         /* returns the exit code */
 /* A warning about what a peer does; of many only some are written, and how many were not. */
 void front_noise(front_t *self, const char *fmt, ...) PRINTF(2, 3);
-/* What a peer at this address was refused: counted, and told in the log and by salt/gate/refused (refusals.h). */
+/* What a peer at this address was refused: counted, and told in the log and by salt/gate/refused
+ * (refusals.h). */
 void front_refused(front_t *self, refusal_t kind, const char *address, const char *fmt, ...) PRINTF(4, 5);
 
 /* inbound.c */
@@ -146,8 +147,8 @@ void inbound_forget(front_t *self);   /* at the end: what waits for a commit */
 json_t *publish_job(front_t *self, const json_t *request, const char *user, void *follower, fail_t *err);
 void publish_start(front_t *self, const char *jid); /* send what publish_job prepared */
 void publish_again(front_t *self, const char *jid); /* a note's job is asked for again */
-/* NEW [id]: whose a job is that is to be followed, or NULL with *err. One that publish_restore left out is taken up;
- * `bounded`: unless those that were so fill their memory. */
+/* NEW [id]: whose a job is that is to be followed, or NULL with *err. One that publish_restore left out is
+ * taken up; `bounded`: unless those that were so fill their memory. */
 json_t *publish_find(front_t *self, const char *jid, bool bounded, fail_t *err);
 void publish_tick(front_t *self, int64_t now_ms);
 void publish_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted);
@@ -157,7 +158,8 @@ void publish_dismissed(front_t *self, minion_t *m); /* its key is accepted no mo
 int publish_send(front_t *self, peer_t *peer, wire_msg_t msg, const json_t *body);
 int publish_restore(front_t *self, fail_t *err); /* unfinished jobs of the last run; fails without memory */
 void publish_verdict(void *front, job_t *job, job_target_t *target);
-/* How long a minion that is not connected may still take to come back after the master's start; 0: its time is over. */
+/* How long a minion that is not connected may still take to come back after the master's start; 0: its
+ * time is over. */
 int64_t publish_awaits_ms(const front_t *self, const minion_t *m);
 /* NEW: what followers are told of a target; NULL: nothing, or its return tells it. */
 json_t *publish_verdict_push(front_t *self, const job_t *job, const job_target_t *target);

@@ -1,8 +1,9 @@
 /* gate.c - what peers that nobody knows may hold of the minions' ports: descriptors and memory.
  *
- * libzmq spins when descriptors run out, so strangers, which are connections without an accepted key, make room
- * before that: the oldest silent one for each new one, then the oldest that waits for acceptance. An accepted
- * minion always finds a place, and has time for its handshake as long as the tenth that is kept free lasts.
+ * libzmq spins when descriptors run out, so strangers, which are connections without an accepted key, make
+ * room before that: the oldest silent one for each new one, then the oldest that waits for acceptance. An
+ * accepted minion always finds a place, and has time for its handshake as long as the tenth that is kept
+ * free lasts.
  *
  * libzmq also reads what is sent before it asks whose it is, up to a whole frame, and more frames than are
  * looked at. The kernel knows how much came on a connection: whenever the process has grown, connections that
@@ -34,8 +35,9 @@
 #define RESERVE_MIN   256
 #define RESERVE_MAX   4096
 
-/* Of the descriptors that connections may have, in hundredths: from here on unknown keys are turned away, and strangers
- * have less time; have next to none; leave one for another. A door opens again so many below where it closed. */
+/* Of the descriptors that connections may have, in hundredths: from here on unknown keys are turned away,
+ * and strangers have less time; have next to none; leave one for another. A door opens again so many below
+ * where it closed. */
 #define PRESSED_AT 90
 #define SCARCE_AT  95
 #define FULL_AT    98
@@ -313,7 +315,8 @@ s_told_lately(gate_t *self, const char *address)
     return false;
 }
 
-/* libzmq tells of a failed handshake without its connection, and of that one's end next: a context has one thread. */
+/* libzmq tells of a failed handshake without its connection, and of that one's end next: a context has one
+ * thread. */
 static void
 s_is_salt(front_t *front, const door_line_t *line)
 {
@@ -564,8 +567,8 @@ gate_tick(front_t *front, int64_t now_ms)
         self->settle_next_ms = now_ms + SETTLE_MS;
         s_settle(front);
     }
-    /* libzmq touches a little of each of a connection's blocks. Those of the next ones lie elsewhere, so that in
-     * the end all of the blocks of all connections that ever were would be touched. */
+    /* libzmq touches a little of each of a connection's blocks. Those of the next ones lie elsewhere, so
+     * that in the end all of the blocks of all connections that ever were would be touched. */
     if (self->went >= WENT_MANY) {
         self->went = 0;
         (void) malloc_trim(0);

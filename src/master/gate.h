@@ -26,7 +26,8 @@ void gate_spoke(front_t *front, int fd, size_t bytes); /* it sent a message */
 bool gate_takes(const peer_t *peer, size_t bytes);
 void gate_accepted(front_t *front, int fd); /* it is no stranger */
 void gate_stranger(front_t *front, int fd); /* it is one again */
-/* Ends a connection; -1 is none. Whoever keeps a descriptor reads the monitors first, so that it is still the one he means. */
+/* Ends a connection; -1 is none. Whoever keeps a descriptor reads the monitors first, so that it is still
+ * the one he means. */
 void gate_cut(front_t *front, int fd);
 /* The same for the connections of a port that have not said anything by which they are known. */
 void gate_cut_strangers(front_t *front, port_t port);

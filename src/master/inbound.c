@@ -70,7 +70,8 @@ s_new_grains(front_t *self, minion_t *m, const char *raw, size_t len, fail_t *er
     return 0;
 }
 
-/* Nobody acknowledges grains. Who sends more than any host has of them fills the store's queue, which is all minions'. */
+/* Nobody acknowledges grains. Who sends more than any host has of them fills the store's queue, which is
+ * all minions'. */
 static bool
 s_may_send_grains(front_t *self, peer_t *peer, size_t len)
 {
@@ -266,8 +267,8 @@ inbound_trouble(front_t *self)
     self->store_trouble = STEAL(trouble);
 }
 
-/* Thousands are sending at the moment: those who have not been heard yet come before those who wait to be told that
- * they have. */
+/* Thousands are sending at the moment: those who have not been heard yet come before those who wait to be
+ * told that they have. */
 static bool
 s_crowded(front_t *self, int64_t now_ms)
 {
@@ -355,7 +356,8 @@ s_push_ret(const job_t *job, const minion_t *m, const ret_t *ret)
         (void) lconn_push_text(job->followers[i], msg.data, msg.len);
 }
 
-/* The return and the events that tell of it: both are on the disk, or none. TAKES *key_p. False when there is no room. */
+/* The return and the events that tell of it: both are on the disk, or none. TAKES *key_p. False when there
+ * is no room. */
 static bool
 s_keep_ret(front_t *self, peer_t *peer, ret_t *ret, const job_t *job, char **key_p)
 {
@@ -373,8 +375,8 @@ s_keep_ret(front_t *self, peer_t *peer, ret_t *ret, const job_t *job, char **key
     return ticket != 0;
 }
 
-/* Whether this is a job of ours, and not for this minion: 1, 0, or negative with *err. Who is not in it by its slot may be one whose key was deleted
- * and accepted again. */
+/* Whether this is a job of ours, and not for this minion: 1, 0, or negative with *err. Who is not in it by
+ * its slot may be one whose key was deleted and accepted again. */
 static int
 s_is_of_others(front_t *self, const minion_t *m, const char *jid, const job_t *job, fail_t *err)
 {
@@ -451,8 +453,8 @@ s_cut_ret(front_t *self, peer_t *peer, const char *text, size_t len, bool *ret_v
     return rc;
 }
 
-/* Of most returns no values are made. A large one of which they are may take a second: there is a share of that too, and a
- * return for which nothing is left of it is not acknowledged. */
+/* Of most returns no values are made. A large one of which they are may take a second: there is a share of
+ * that too, and a return for which nothing is left of it is not acknowledged. */
 static int
 s_ret(front_t *self, peer_t *peer, const char *text, size_t len, fail_t *err)
 {
@@ -482,8 +484,8 @@ s_lost(peer_t *peer)
 }
 
 /* Whether this number is the next of its minion's. An event that the store has no room for is sent again;
- * none with a higher number is taken before it, or it would look like one that was. Of those that another master has taken
- * meanwhile the minion has none any more: then the first that it still has is the next. */
+ * none with a higher number is taken before it, or it would look like one that was. Of those that another
+ * master has taken meanwhile the minion has none any more: then the first that it still has is the next. */
 static bool
 s_event_due(front_t *self, peer_t *peer, json_int_t n, json_int_t oldest)
 {

@@ -191,8 +191,8 @@ jobs_unfollow(jobs_t *self, void *follower)
                 job->followers[k--] = job->followers[--job->n_followers];
 }
 
-/* It stays in the table. What was alive now is looked at again only after another such time: a job may have ten thousand
- * targets. */
+/* It stays in the table. What was alive now is looked at again only after another such time: a job may
+ * have ten thousand targets. */
 static bool
 s_stays(jobs_t *self, job_t *job, int64_t now_ms, int64_t keep_ms, jobs_alive_fn *is_alive)
 {

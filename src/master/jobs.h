@@ -64,8 +64,8 @@ typedef void jobs_done_fn(void *cookie, job_t *job);
 /* Whether a return may still come for an open job, or somebody waits for it. */
 typedef bool jobs_alive_fn(void *cookie, const job_t *job);
 
-/* `on_verdict` for each change but RETURNED (whose payload the caller tells itself), `on_done` when a job's last target
- * has its final verdict, or when jobs_sweep gives it up. */
+/* `on_verdict` for each change but RETURNED (whose payload the caller tells itself), `on_done` when a
+ * job's last target has its final verdict, or when jobs_sweep gives it up. */
 jobs_t *jobs_new(jobs_verdict_fn *on_verdict, jobs_done_fn *on_done, void *cookie);
 void jobs_destroy(jobs_t **self_p);
 

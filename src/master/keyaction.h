@@ -12,7 +12,8 @@
 
 #include "master/keyselect.h"
 
-/* The key table of all four states, and KEY_UNFIT if there are such names. NULL with *err when a folder can't be read. */
+/* The key table of all four states, and KEY_UNFIT if there are such names. NULL with *err when a folder
+ * can't be read. */
 json_t *keyaction_table(const keystore_t *store, fail_t *err);
 /* The same and "local": the master's own .pem and .pub files. */
 json_t *keyaction_table_local(const keystore_t *store, fail_t *err);

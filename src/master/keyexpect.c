@@ -1,5 +1,6 @@
-/* keyexpect.c - ids that a Salt master had accepted, and the fingerprints that their new keys are to have: a file
- * minions_expected/ID each, until a key of the id is accepted. An id alone accepts nobody: a file without a fingerprint only marks the key that waits. */
+/* keyexpect.c - ids that a Salt master had accepted, and the fingerprints that their new keys are to have:
+ * a file minions_expected/ID each, until a key of the id is accepted. An id alone accepts nobody: a file
+ * without a fingerprint only marks the key that waits. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>

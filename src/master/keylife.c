@@ -1,5 +1,6 @@
-/* keylife.c - keys that grow old: their minions are asked for new ones, operators are warned, and in the end they are
- * let in no more (key_expire_days). Keys that nobody accepts are forgotten (key_pending_days). */
+/* keylife.c - keys that grow old: their minions are asked for new ones, operators are warned, and in the
+ * end they are let in no more (key_expire_days). Keys that nobody accepts are forgotten
+ * (key_pending_days). */
 #include "master/bus.h"
 
 #include "common/base/clock.h"

@@ -30,18 +30,18 @@ bool key_act_parse(const char *name, key_act_t *ret_act);
  * for delete all. */
 unsigned key_act_from(key_act_t act, unsigned include);
 
-/* Keys that a glob, several with commas between them, or a list of globs name; never those of KEY_UNFIT. States without a
- * match are absent. */
+/* Keys that a glob, several with commas between them, or a list of globs name; never those of KEY_UNFIT.
+ * States without a match are absent. */
 json_t *keyselect_match(const json_t *table, const json_t *globs);
-/* Keys of the id that a text is, or of those in a list: as they are written, nothing stands for others. What is neither an id
- * nor a name of KEY_UNFIT is refused: NULL with *err (FAIL_INVOCATION). */
+/* Keys of the id that a text is, or of those in a list: as they are written, nothing stands for others.
+ * What is neither an id nor a name of KEY_UNFIT is refused: NULL with *err (FAIL_INVOCATION). */
 json_t *keyselect_exact(const json_t *table, const json_t *ids, fail_t *err);
 /* The same of texts of any kind. */
 json_t *keyselect_ids(const json_t *table, const json_t *ids);
 /* {KEY_UNFIT: [name]} when the table has it; `name` NULL: all of them. Else NULL. */
 json_t *keyselect_unfit(const json_t *table, const char *name);
-/* Only the states of `from` (KEY_UNFIT is with KEY_ALL), in the order in which Salt shows what it is going to do. Empty states are left
- * out. */
+/* Only the states of `from` (KEY_UNFIT is with KEY_ALL), in the order in which Salt shows what it is going
+ * to do. Empty states are left out. */
 json_t *keyselect_only(const json_t *table, unsigned from);
 /* What `salt-key -l WORD` lists: acc..., pre..., un..., rej..., den..., all. NULL for another word. */
 json_t *keyselect_status(const json_t *table, const char *word);

@@ -39,8 +39,9 @@ const char *keystore_dir(const keystore_t *self);
 
 /* NEW array of ids in a state, sorted without regard to case. Names that conf_id_valid refuses are skipped. */
 json_t *keystore_list(const keystore_t *self, key_state_t state, fail_t *err);
-/* Files whose names are no ids (conf_id_valid): an older master let them wait. Their keys are of nobody, whatever folder they
- * are in; they can be listed, and deleted. In a key table (keyselect.h) they stand under this word. */
+/* Files whose names are no ids (conf_id_valid): an older master let them wait. Their keys are of nobody,
+ * whatever folder they are in; they can be listed, and deleted. In a key table (keyselect.h) they stand
+ * under this word. */
 #define KEY_UNFIT "minions_unfit"
 /* NEW array of such names in all folders, sorted; a name that is no UTF-8 as value_utf8() shows it. */
 json_t *keystore_unfit(const keystore_t *self, fail_t *err);
@@ -54,7 +55,8 @@ bool keystore_get(const keystore_t *self, const char *id, key_state_t state, uin
 char *keystore_pem(const keystore_t *self, const char *id, key_state_t state, fail_t *err);
 /* Whether a file may be there that is the id's in this state, readable or not. */
 bool keystore_has(const keystore_t *self, const char *id, key_state_t state);
-/* First state in which the id has a file, in the order accepted, rejected, pending; KEY_UNKNOWN when none. Negative with
+/* First state in which the id has a file, in the order accepted, rejected, pending; KEY_UNKNOWN when none.
+ * Negative with
  * *err when nobody can say. */
 int keystore_state(const keystore_t *self, const char *id, key_state_t *ret_state, fail_t *err);
 /* Store a key in a state (atomic). */
@@ -63,13 +65,15 @@ int keystore_put(keystore_t *self, const char *id, key_state_t state, const uint
 /* Rename between states; replaces a file that is there. */
 int keystore_move(keystore_t *self, const char *id, key_state_t from, key_state_t to, fail_t *err);
 int keystore_delete(keystore_t *self, const char *id, key_state_t state, fail_t *err);
-/* Moves and deletions of before are on the disk when this returns 0: once for all keys of what an operator decides. */
+/* Moves and deletions of before are on the disk when this returns 0: once for all keys of what an operator
+ * decides. */
 int keystore_sync(keystore_t *self, fail_t *err);
 
 /* The next key of a minion whose key is accepted (folder minions_next), on the disk when this returns. */
 int keystore_next_put(keystore_t *self, const char *id, const uint8_t key[KEY_BYTES], fail_t *err);
 bool keystore_next_get(const keystore_t *self, const char *id, uint8_t out[KEY_BYTES], fail_t *err);
-/* It takes the place of the accepted one: either of both is there at any time, and -ENOENT when there is none. */
+/* It takes the place of the accepted one: either of both is there at any time, and -ENOENT when there is
+ * none. */
 int keystore_next_take(keystore_t *self, const char *id, fail_t *err);
 void keystore_next_drop(keystore_t *self, const char *id);
 json_t *keystore_next_list(const keystore_t *self); /* NEW array of ids */
@@ -78,14 +82,18 @@ json_t *keystore_next_list(const keystore_t *self); /* NEW array of ids */
 int64_t keystore_since(const keystore_t *self, const char *id, key_state_t state);
 
 /* Whether a line of an autosign or autoreject file (globs, regular expressions, comments) names the id. A
- * file that its group or others may write is refused with *err; `permissive` lets in the group (for root: one
- * of its own groups), as in Salt. No such file names nobody. A line that is no pattern is told in *err, and the others count. */
+ * file that its group or others may write is refused with *err; `permissive` lets in the group (for root:
+ * one of its own groups), as in Salt. No such file names nobody. A line that is no pattern is told in
+ * *err, and the others count. */
 bool keystore_listed(const char *file, const char *id, bool permissive, fail_t *err);
-/* What a Salt master had accepted, by its pki folder `from`: these ids, but those that have an accepted key here, are expected
- * (minions_expected) until a key of theirs is accepted, and one is accepted whose fingerprint the file `fingers` ("": none) has, in lines "ID: FINGERPRINT". NEW {id: whether it has}; NULL with *err. */
+/* What a Salt master had accepted, by its pki folder `from`: these ids, but those that have an accepted
+ * key here, are expected (minions_expected) until a key of theirs is accepted, and one is accepted whose
+ * fingerprint the file `fingers` ("": none) has, in lines "ID: FINGERPRINT". NEW {id: whether it has};
+ * NULL with *err. */
 json_t *keystore_import_salt(const char *pki_dir, const char *from, const char *fingers, fail_t *err);
 bool keystore_is_expected(const char *pki_dir, const char *id);
-/* Whether this is the key that is expected of the id: its fingerprint is there and agrees. It is removed: it accepts once. */
+/* Whether this is the key that is expected of the id: its fingerprint is there and agrees. It is removed:
+ * it accepts once. */
 bool keystore_take_expected(const char *pki_dir, const char *id, const uint8_t key[KEY_BYTES]);
 /* A key of the id was accepted, whichever: none is expected any more. `id` is one. */
 void keystore_expected_over(const char *pki_dir, const char *id);

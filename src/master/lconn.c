@@ -1,5 +1,5 @@
-/* lconn.c - a connection to the local socket: what it asks and is told, each user's share of a turn, and what a slow
- * listener misses. */
+/* lconn.c - a connection to the local socket: what it asks and is told, each user's share of a turn, and
+ * what a slow listener misses. */
 #include "master/lsock_int.h"
 
 #include <poll.h>
@@ -72,8 +72,8 @@ s_unread_beside(const lconn_t *c)
     return n;
 }
 
-/* Replies and returns are never dropped: whoever lets so many pile up is not reading at all. A user's lines count together,
- * and one that is read is not to blame. */
+/* Replies and returns are never dropped: whoever lets so many pile up is not reading at all. A user's
+ * lines count together, and one that is read is not to blame. */
 static bool
 s_is_deaf(const lconn_t *c)
 {
@@ -204,8 +204,9 @@ lconn_flush(lconn_t *c)
     s_watch(c, more && !c->dead);
 }
 
-/* What happened before a message comes before it, except out of the journal, what a user's turn is too short for, and more
- * than a user may leave unread: what the socket does not take now waits with the message. */
+/* What happened before a message comes before it, except out of the journal, what a user's turn is too
+ * short for, and more than a user may leave unread: what the socket does not take now waits with the
+ * message. */
 static void
 s_events_first(lconn_t *c)
 {
@@ -409,8 +410,9 @@ s_ask(lconn_t *c)
     lsock_ask_next(c->owner);
 }
 
-/* One request of a user's in a turn, of whichever of its lines, and none while its answers lie unread: it takes nobody's
- * time that way, nor the master's memory. Root and the master's user could have both in any case. */
+/* One request of a user's in a turn, of whichever of its lines, and none while its answers lie unread: it
+ * takes nobody's time that way, nor the master's memory. Root and the master's user could have both in any
+ * case. */
 static bool
 s_has_turn(lconn_t *c)
 {

@@ -297,8 +297,8 @@ s_add_wanted(listener_t *self, const buf_t *block, buf_t *out)
             buf_add(out, frame.at, frame.len);
 }
 
-/* Those before the first of these frames are too old to be there; who asked for all knows that. Before the event that
- * tells of a gap there were none to miss. */
+/* Those before the first of these frames are too old to be there; who asked for all knows that. Before the
+ * event that tells of a gap there were none to miss. */
 static void
 s_gap(listener_t *self, const buf_t *frames)
 {
@@ -351,7 +351,8 @@ listener_fill(listener_t *self, buf_t *out)
 
 /* ---- behind the ring ------------------------------------------------------------------------- */
 
-/* The number of the event before its place. Only the first block may be empty, and one that goes is not the last. */
+/* The number of the event before its place. Only the first block may be empty, and one that goes is not
+ * the last. */
 static uint64_t
 s_before(const ring_at_t *at)
 {

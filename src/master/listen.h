@@ -17,18 +17,20 @@
 #include "common/base/buf.h"
 #include "master/bus.h"
 
-/* From the operation `events`: {tags?, tag?, since_seq?, since?}. `brief`: it may not compare tags for long. NEW, or NULL
- * with *err. */
+/* From the operation `events`: {tags?, tag?, since_seq?, since?}. `brief`: it may not compare tags for
+ * long. NEW, or NULL with *err. */
 listener_t *listener_new(front_t *front, const json_t *request, bool brief, fail_t *err);
 void listener_destroy(listener_t **self_p);
-/* The same operation once more: other patterns from where it is; with since_seq or since it begins anew. False with
+/* The same operation once more: other patterns from where it is; with since_seq or since it begins anew.
+ * False with
  * *err: it stays as it was. */
 bool listener_again(listener_t **self_p, const json_t *request, fail_t *err);
 size_t listener_patterns(const listener_t *self); /* how many it has */
 /* Whether it is served out of the ring now. */
 bool listener_is_live(const listener_t *self);
 
-/* A turn of its service begins: 20 ms for reading the journal and, when it is brief, for comparing tags of the ring. */
+/* A turn of its service begins: 20 ms for reading the journal and, when it is brief, for comparing tags of
+ * the ring. */
 void listener_turn(listener_t *self);
 /* Add what comes before the events of the ring: what was missed, a piece of the journal. Nothing may wait in
  * `out`. True: ask again, whether or not something was added. */
@@ -40,11 +42,11 @@ bool listener_has_more(const listener_t *self);
 /* So many bytes of these were sent: the rest of a frame that was cut is added to `rest`. */
 void listener_sent(listener_t *self, const struct iovec *iov, size_t n_iov, size_t sent, buf_t *rest);
 
-/* The ring drops this block: who is in it moves on. What brief ones missed there is counted for 20 ms, all of them together;
- * from then on every event of the block counts. */
+/* The ring drops this block: who is in it moves on. What brief ones missed there is counted for 20 ms, all
+ * of them together; from then on every event of the block counts. */
 void listen_dropped(void *front, ring_block_t *block);
-/* The operation `journal`: {from, to?, tags?} -> NEW {events, next}, with `next` 0 or from where to ask on: no answer is
- * longer than LIMIT_JOURNAL_PIECE or, when `brief`, takes much more than 20 ms. */
+/* The operation `journal`: {from, to?, tags?} -> NEW {events, next}, with `next` 0 or from where to ask
+ * on: no answer is longer than LIMIT_JOURNAL_PIECE or, when `brief`, takes much more than 20 ms. */
 json_t *listen_journal(front_t *self, const json_t *request, bool brief, fail_t *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* lsock.c - the local socket: accepts operators, knows their uid and their name from the kernel and the host, and turns the
- * loop for them. lconn.c is one connection. */
+/* lsock.c - the local socket: accepts operators, knows their uid and their name from the kernel and the
+ * host, and turns the loop for them. lconn.c is one connection. */
 #include "master/lsock_int.h"
 
 #include <fcntl.h>
@@ -28,7 +28,8 @@ lsock_listeners(const lsock_t *self)
 
 /* ---- whose name it is ------------------------------------------------------------------------- */
 
-/* One question at a time: if its answer does not come, other users wait with it, root and the master's user never do. */
+/* One question at a time: if its answer does not come, other users wait with it, root and the master's
+ * user never do. */
 void
 lsock_ask_next(lsock_t *self)
 {
@@ -77,7 +78,8 @@ s_named(lsock_t *self)
 
 /* ---- the connections -------------------------------------------------------------------------- */
 
-/* What they ask for is done here: whoever calls holds nothing that a request may end, such as a minion or a worker. */
+/* What they ask for is done here: whoever calls holds nothing that a request may end, such as a minion or
+ * a worker. */
 void
 lsock_resume(lsock_t *self)
 {
@@ -165,8 +167,8 @@ s_keep_spare(lsock_t *self)
     self->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* The kernel does not tell who waits since when, nor how many. So a line of our own joins them, which is closed at once:
- * who stands before it has been there since now. False: there is no place for it. */
+/* The kernel does not tell who waits since when, nor how many. So a line of our own joins them, which is
+ * closed at once: who stands before it has been there since now. False: there is no place for it. */
 static bool
 s_mark(lsock_t *self)
 {
@@ -188,7 +190,8 @@ s_credentials(int fd, struct ucred *ret_who)
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret_who, &n) == 0;
 }
 
-/* A mark that was forgotten, or a runner's line that came to nothing, ends a round too early: others wait longer. */
+/* A mark that was forgotten, or a runner's line that came to nothing, ends a round too early: others wait
+ * longer. */
 static bool
 s_is_mark(int fd)
 {
@@ -197,8 +200,9 @@ s_is_mark(int fd)
     return s_credentials(fd, &who) && who.pid == getpid() && recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-/* No descriptor is left: who has waited long enough is turned away. All before the mark have; without one it is the
- * first alone. False: nobody has, or that can't be done either. The call fails like that when nobody knocks, too. */
+/* No descriptor is left: who has waited long enough is turned away. All before the mark have; without one
+ * it is the first alone. False: nobody has, or that can't be done either. The call fails like that when
+ * nobody knocks, too. */
 static bool
 s_turn_away(lsock_t *self, bool knocks)
 {
@@ -227,8 +231,8 @@ s_turn_away(lsock_t *self, bool knocks)
     return fd >= 0;
 }
 
-/* Of all places, and of the descriptors that minions leave, users have half: however many there are, root and the master's
- * user come in. */
+/* Of all places, and of the descriptors that minions leave, users have half: however many there are, root
+ * and the master's user come in. */
 static size_t
 s_users_places(const lsock_t *self)
 {

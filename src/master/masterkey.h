@@ -6,8 +6,8 @@
  *   master_pubkey_signature             common/crypto/voucher.h, for master.pub
  *   master_next.pem, master_next.pub    a new key before its turn
  *
- * A rotation is decided when the signature names the new key: whatever was cut short after that is completed by
- * the next start; before it, nothing has happened.
+ * A rotation is decided when the signature names the new key: whatever was cut short after that is completed
+ * by the next start; before it, nothing has happened.
  *
  * Layer      master; also linked into salt-key. No sockets
  * Threads    one at a time
@@ -27,14 +27,14 @@ typedef struct masterkey {
     voucher_t voucher; /* if vouched */
 } masterkey_t;
 
-/* Reads, and makes what is missing (*ret_made: the key itself). `opts` is the master's configuration. `self` is
- * for masterkey_close then, also after a failure. */
+/* Reads, and makes what is missing (*ret_made: the key itself). `opts` is the master's configuration.
+ * `self` is for masterkey_close then, also after a failure. */
 int masterkey_open(masterkey_t *self, const json_t *opts, bool *ret_made, fail_t *err);
 void masterkey_close(masterkey_t *self);
 
-/* A new key takes the place of the old one on the disk, vouched for, and the old one is overwritten. -EPERM when
- * nobody could vouch for it; -ENOKEY when the new key waits for its signature to be made elsewhere. A running
- * master must open it. */
+/* A new key takes the place of the old one on the disk, vouched for, and the old one is overwritten.
+ * -EPERM when nobody could vouch for it; -ENOKEY when the new key waits for its signature to be made
+ * elsewhere. A running master must open it. */
 int masterkey_rotate(const json_t *opts, fail_t *err);
 
 /* What salt-key --gen-signature does. Empty texts are the files of `opts`; `dir` is where the signature goes.

@@ -27,8 +27,8 @@ typedef struct look {
     bool allowed;
 } look_t;
 
-/* Who gave the value wrote its target: its work is bounded by itself, so that one minion does not use up what others'
- * questions may cost. It counts for the question, as who asks may be the same. */
+/* Who gave the value wrote its target: its work is bounded by itself, so that one minion does not use up
+ * what others' questions may cost. It counts for the question, as who asks may be the same. */
 static bool
 s_is_target(look_t *look, json_t *tgt, const char *type_name)
 {
@@ -99,8 +99,8 @@ s_split(const char *text)
     return all;
 }
 
-/* The names in "a,b" or a list that may be asked for: NEW array, or NULL with *err. *ret_by_name: the answer is by
- * name. */
+/* The names in "a,b" or a list that may be asked for: NEW array, or NULL with *err. *ret_by_name: the
+ * answer is by name. */
 static json_t *
 s_names(const look_t *look, json_t *fun, bool *ret_by_name, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* names.h - what completion at a prompt is told: minions, functions, jobs and keys whose names begin as something typed.
+/* names.h - what completion at a prompt is told: minions, functions, jobs and keys whose names begin as
+ * something typed.
  *
  * Layer      master
  * Threads    the front loop's

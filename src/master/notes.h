@@ -17,8 +17,8 @@ void notes_destroy(notes_t **self_p);
 int notes_find(front_t *self, const lconn_t *c, const json_t *request, json_t **ret_reply, fail_t *err);
 /* The job of `reply` is queued for the store with the request's note. */
 void notes_keep(front_t *self, const json_t *request, const json_t *reply);
-/* What is done once all jobs, returns and kept events that are queued now are committed; at once when they are. `c` may be
- * NULL; a connection that ends is not called for. */
+/* What is done once all jobs, returns and kept events that are queued now are committed; at once when they
+ * are. `c` may be NULL; a connection that ends is not called for. */
 typedef void later_fn(front_t *self, const char *jid, lconn_t *c);
 void later_add(front_t *self, later_fn *fn, const char *jid, lconn_t *c);
 /* The same for an answer: TAKES msg. */

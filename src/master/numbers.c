@@ -32,7 +32,8 @@ s_was_killed(const char *text, uint64_t *ret_upto)
     return valid && *end != '\0';
 }
 
-/* The store that knew the numbers was damaged, or a backup took its place: what it went on with is none of before. */
+/* The store that knew the numbers was damaged, or a backup took its place: what it went on with is none of
+ * before. */
 static bool
 s_was_replaced(const char *text, uint64_t *ret_upto)
 {

@@ -74,8 +74,8 @@ struct minion {
     peer_t *rival;  /* a second connection that claims the same key, waiting for the first to answer */
     int64_t rival_until_ms; /* monotonic */
     int64_t twin_told_ms;   /* monotonic: when it was last told that another claims its id or key; 0: never */
-    /* For gate.c: bytes of large messages that it may send, and when (monotonic) that was right; bytes from and
-     * to it that libzmq and the kernel hold. */
+    /* For gate.c: bytes of large messages that it may send, and when (monotonic) that was right; bytes
+     * from and to it that libzmq and the kernel hold. */
     int64_t large_left, large_ms;
     uint64_t waiting, unread;
     rate_t rekeys; /* LIMIT_REKEY_EACH for each next key that it names */
@@ -85,8 +85,8 @@ struct minion {
     rate_t mine;   /* milliseconds that the front loop may work for its questions to the mine */
 };
 
-/* Whether events that it causes, and returns that nobody asked for, of so many bytes have room in its share of the journal,
- * which is all minions'. */
+/* Whether events that it causes, and returns that nobody asked for, of so many bytes have room in its
+ * share of the journal, which is all minions'. */
 bool minion_may_tell(minion_t *self, size_t len, int64_t now_ms);
 
 typedef struct peers peers_t;

@@ -1,5 +1,5 @@
-/* pillargit.h - fetching the remotes of ext_pillar `git` at their interval, beside the compiles, which go on with what was
- * fetched last.
+/* pillargit.h - fetching the remotes of ext_pillar `git` at their interval, beside the compiles, which go on
+ * with what was fetched last.
  *
  * Layer      master
  * Threads    one of its own while there is such a source; its functions are any thread's

@@ -277,8 +277,8 @@ publish_awaits_ms(const front_t *self, const minion_t *m)
     return !m->peer && s_is_expected(self, m) ? s_grace_left(self) : 0;
 }
 
-/* Its connection ended a moment ago: lost, by a new key, or with the goodbye of a minion that starts again. What was on
- * the way may have arrived, and it will say so; or it goes to the next connection. */
+/* Its connection ended a moment ago: lost, by a new key, or with the goodbye of a minion that starts
+ * again. What was on the way may have arrived, and it will say so; or it goes to the next connection. */
 static bool
 s_may_be_back(const minion_t *m)
 {
@@ -539,7 +539,8 @@ publish_elsewhere(front_t *self, const minion_t *m, const char *jid)
         (void) jobs_move(self->jobs, job, t, VERDICT_ELSEWHERE, 0);
 }
 
-/* A minion is back: what it lost is told, what never reached it is sent. `hello` NULL: it says nothing of its jobs. */
+/* A minion is back: what it lost is told, what never reached it is sent. `hello` NULL: it says nothing of
+ * its jobs. */
 void
 publish_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted)
 {
@@ -758,8 +759,8 @@ s_has_room(const front_t *self, const json_t *head)
     return bytes <= LIMIT_RESTORED_BYTES;
 }
 
-/* A job that is unfinished by the store, unless it is this master's. False with *err: there is no room for it, or it can't be
- * read. */
+/* A job that is unfinished by the store, unless it is this master's. False with *err: there is no room for
+ * it, or it can't be read. */
 static bool
 s_take_up(front_t *self, const json_t *head, bool bounded, job_t **ret_job, fail_t *err)
 {
@@ -799,8 +800,8 @@ publish_find(front_t *self, const char *jid, bool bounded, fail_t *err)
     return job ? s_targets(self, job) : json_incref(value_get(head, "minions"));
 }
 
-/* Somebody still wants what a master had on record when it was killed. What never reached its minion is sent; a
- * minion drops what it has had. */
+/* Somebody still wants what a master had on record when it was killed. What never reached its minion is
+ * sent; a minion drops what it has had. */
 void
 publish_again(front_t *self, const char *jid)
 {

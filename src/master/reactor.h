@@ -25,8 +25,8 @@ bool reactor_destroy(reactor_t **self_p);
 void reactor_reload(reactor_t *self);
 /* The operation `reactor`: NEW reply, or NULL with *err. */
 json_t *reactor_request(reactor_t *self, const json_t *request, fail_t *err);
-/* What came of the request of a function that runs as `parent`: a job or another function (its jid; "": none),
- * and the events of these numbers. None of them may have been told on the bus yet. */
+/* What came of the request of a function that runs as `parent`: a job or another function (its jid; "":
+ * none), and the events of these numbers. None of them may have been told on the bus yet. */
 void reactor_begot(reactor_t *self, const char *parent, const char *jid, uint64_t first, uint64_t last);
 /* Events up to this one are not looked at again, not even after a crash. */
 uint64_t reactor_settled(const reactor_t *self);

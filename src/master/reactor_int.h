@@ -184,7 +184,8 @@ kin_t *kin_new(struct born *born); /* `born` BORROWED */
 void kin_destroy(kin_t **self_p);
 /* [jid] of what an event tells about, and its own name as a child of who fired it. NEW. */
 json_t *kin_jids(uint64_t seq, const char *tag, const json_t *data);
-/* How often `part` is among the ancestors of what has these jids, or negative with *err when the store can't say. */
+/* How often `part` is among the ancestors of what has these jids, or negative with *err when the store
+ * can't say. */
 int kin_count(kin_t *self, store_reader_t *reader, const json_t *jids, const char *part, fail_t *err);
 /* Children and their parents, told by the front loop and looked up by the thread. */
 typedef struct born born_t;

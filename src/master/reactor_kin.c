@@ -147,7 +147,8 @@ s_known(const kin_t *self, const char *jid)
     return counts ? counts : map_get(self->old, jid);
 }
 
-/* {part: how often}, of what the job's note says when nobody remembers it. NEW, or NULL, with *err when the store can't say. */
+/* {part: how often}, of what the job's note says when nobody remembers it. NEW, or NULL, with *err when
+ * the store can't say. */
 static json_t *
 s_counts(kin_t *self, store_reader_t *reader, const char *jid, int depth, fail_t *err)
 {

@@ -4,8 +4,9 @@
  * to it have set off is on the disk. Whatever came after is looked at again after a restart, and what is on
  * the disk already is recognised by its note.
  *
- * A change of the rules holds for events behind the one that was the newest when it was made, whenever the thread gets
- * to them. What the line did not bring, because it was not asked for in time, is read in the journal. */
+ * A change of the rules holds for events behind the one that was the newest when it was made, whenever the
+ * thread gets to them. What the line did not bring, because it was not asked for in time, is read in the
+ * journal. */
 #include "master/reactor_int.h"
 
 #include "common/base/clock.h"
@@ -344,7 +345,8 @@ s_is_catching(const rloop_t *self)
     return self->routed < self->catch_to;
 }
 
-/* Whether what is not found in the journal may only not be found yet: it can't be read, or takes nothing at the moment. */
+/* Whether what is not found in the journal may only not be found yet: it can't be read, or takes nothing
+ * at the moment. */
 static bool
 s_is_closed(const rloop_t *self, const json_t *found)
 {
@@ -425,8 +427,8 @@ s_connect(rloop_t *self)
     s_catch(self, (uint64_t) value_int(reply, "seq", 0));
 }
 
-/* The store is opened and what the last run left there is read, however often that must be tried: what can't be read is
- * not the same as nothing. */
+/* The store is opened and what the last run left there is read, however often that must be tried: what
+ * can't be read is not the same as nothing. */
 static bool
 s_is_ready(rloop_t *self, int64_t now_ms)
 {

@@ -378,7 +378,8 @@ s_published(rloop_t *self, react_t *r, const json_t *reply)
     s_now_begun(self, r);
 }
 
-/* Whether the master only lacks something at the moment, such as a place for one more runner: it is asked again. */
+/* Whether the master only lacks something at the moment, such as a place for one more runner: it is asked
+ * again. */
 static bool
 s_is_put_off(rloop_t *self, react_t *r, const json_t *reply)
 {

@@ -1,5 +1,5 @@
-/* refusals.h - what peers were refused, as operators hear of it: of each kind so many at once, then one after the other.
- * A kind has a pace of its own and its newest is told at last, so no flood of one hides another.
+/* refusals.h - what peers were refused, as operators hear of it: of each kind so many at once, then one after
+ * the other. A kind has a pace of its own and its newest is told at last, so no flood of one hides another.
  *
  * Layer      master; pure but for its memory
  * Threads    one at a time
@@ -23,7 +23,8 @@ typedef struct refusals refusals_t;
 
 refusals_t *refusals_new(void);
 void refusals_destroy(refusals_t **self_p);
-/* Whether to tell of it now. If not it waits in the place of its kind, and is told when there is none newer by then. */
+/* Whether to tell of it now. If not it waits in the place of its kind, and is told when there is none
+ * newer by then. */
 bool refusals_add(refusals_t *self, refusal_t kind, const char *address, const char *reason, int64_t now_ms);
 /* One that may be told by now: NEW texts. False: none. */
 bool refusals_due(refusals_t *self, int64_t now_ms, char **ret_address, char **ret_reason);

@@ -1,6 +1,6 @@
-/* rekey.c - a minion's next key. It is named on a connection that the present one authenticates, kept on the disk, and
- * counts from the moment on in which a connection comes with it: that is the proof that its owner has it. Until
- * then the present one does, so that whoever dies in between finds one of both good. */
+/* rekey.c - a minion's next key. It is named on a connection that the present one authenticates, kept on
+ * the disk, and counts from the moment on in which a connection comes with it: that is the proof that its
+ * owner has it. Until then the present one does, so that whoever dies in between finds one of both good. */
 #include "master/bus.h"
 
 #include "common/base/clock.h"

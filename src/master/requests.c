@@ -373,8 +373,8 @@ s_acl_functions(const json_t *patterns, const char *fun)
     return false;
 }
 
-/* Whether all minions that the request means are among those of a rule, of which there is one at least: what either
- * says is another thing, "web* or db1" begins as "web*" does. */
+/* Whether all minions that the request means are among those of a rule, of which there is one at least:
+ * what either says is another thing, "web* or db1" begins as "web*" does. */
 static bool
 s_acl_covers(front_t *self, const char *scope, const json_t *request, match_work_t *work)
 {
@@ -408,8 +408,8 @@ s_acl_entry(front_t *self, const json_t *entry, const char *fun, const json_t *r
     return false;
 }
 
-/* Salt makes a key file for each user whom a pattern names only with client_acl_verify; else for those who are named
- * as they are. */
+/* Salt makes a key file for each user whom a pattern names only with client_acl_verify; else for those who
+ * are named as they are. */
 static bool
 s_acl_names(front_t *self, const char *who, const char *user)
 {
@@ -601,8 +601,8 @@ s_done(front_t *self, lconn_t *c, request_fn *fn, const json_t *request, fail_t 
     return reply;
 }
 
-/* Whoever began something and did not wait to hear of it has been told that it does not happen (cli/interrupt.h), and
- * nobody would have its jid. */
+/* Whoever began something and did not wait to hear of it has been told that it does not happen
+ * (cli/interrupt.h), and nobody would have its jid. */
 static bool
 s_is_taken_back(lconn_t *c, bool changes, const char *op, fail_t *err)
 {

@@ -1,5 +1,5 @@
-/* ret.h - a minion's return, cut into the texts of its fields: what is told of it is put together from these, so
- * that a return of any size is read once and no value is made of it.
+/* ret.h - a minion's return, cut into the texts of its fields: what is told of it is put together from these,
+ * so that a return of any size is read once and no value is made of it.
  *
  * A return whose JSON is not plain (common/base/plainjson.h) goes through values and means the same.
  *
@@ -43,15 +43,16 @@ typedef struct ret {
     buf_t more;   /* texts of fields, when `text` is not plain */
 } ret_t;
 
-/* `text`: a message ret, BORROWED while this lives. -EPROTO with *err when it is not JSON, or has no jid or no
- * function; -ENOMEM when its values are needed, and there is no memory for them. To be ended by ret_end in any case. */
+/* `text`: a message ret, BORROWED while this lives. -EPROTO with *err when it is not JSON, or has no jid
+ * or no function; -ENOMEM when its values are needed, and there is no memory for them. To be ended by
+ * ret_end in any case. */
 int ret_begin(ret_t *self, const char *text, size_t len, fail_t *err);
 void ret_end(ret_t *self);
 /* As values. BORROWED; NULL when there is no memory for them. With a `retcode` they are there already. */
 const json_t *ret_body(ret_t *self);
 
-/* Add the data of salt/job/JID/ret/ID. `user` NULL: not known. As in Salt, salt-call's does not say whether it
- * succeeded. */
+/* Add the data of salt/job/JID/ret/ID. `user` NULL: not known. As in Salt, salt-call's does not say
+ * whether it succeeded. */
 void ret_add_event(const ret_t *self, const char *id, const char *user, bool is_call, buf_t *out);
 /* Add {push: "ret", jid, id, return, ...}, what a follower is told. */
 void ret_add_push(const ret_t *self, const char *id, buf_t *out);

@@ -74,8 +74,8 @@ s_tell_all(front_t *self)
     return told;
 }
 
-/* With its listener libzmq ends the connections that came through it, and tells no monitor: their descriptors are others'
- * from now on. */
+/* With its listener libzmq ends the connections that came through it, and tells no monitor: their
+ * descriptors are others' from now on. */
 static void
 s_forget_lines(front_t *self)
 {

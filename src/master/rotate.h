@@ -1,5 +1,5 @@
-/* rotate.h - the master's own key, and its successor while the master runs: who is connected is told, the ports
- * take the new key, and all come back. Jobs and what waits in the sockets stay.
+/* rotate.h - the master's own key, and its successor while the master runs: who is connected is told, the
+ * ports take the new key, and all come back. Jobs and what waits in the sockets stay.
  *
  * Layer      master
  * Threads    the front loop's

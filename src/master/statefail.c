@@ -10,8 +10,8 @@
 
 #define PART_LEN 100 /* of a module's or a function's name */
 
-/* The first and the last part of "cmd_|-ID_|-NAME_|-run", as "cmd.run". What a minion names becomes a tag: only words
- * do. */
+/* The first and the last part of "cmd_|-ID_|-NAME_|-run", as "cmd.run". What a minion names becomes a tag:
+ * only words do. */
 static bool
 s_short_tag(const char *state, char tag[2 * PART_LEN + 2])
 {
@@ -73,7 +73,8 @@ s_of(json_t *v, const char *fun, bool several)
     return several ? value_get(v, fun) : v;
 }
 
-/* Whether the job had this function; of several, once: how often a minion's return names it, is the minion's word. */
+/* Whether the job had this function; of several, once: how often a minion's return names it, is the
+ * minion's word. */
 static bool
 s_names(const json_t *fun, const char *name)
 {

@@ -1,5 +1,5 @@
-/* statefail.h - events of failed states: "MODULE.FUNCTION" and salt/job/JID/sub/ID/error/FUN for each state of a
- * state.highstate or state.sls that failed.
+/* statefail.h - events of failed states: "MODULE.FUNCTION" and salt/job/JID/sub/ID/error/FUN for each state
+ * of a state.highstate or state.sls that failed.
  *
  * Layer      master
  * Threads    the front loop's

@@ -110,7 +110,8 @@ is_following(const store_t *self)
     return self->held_from > 0 && self->last_ticket >= self->held_from;
 }
 
-/* With the lock held, however full the queue. TAKES row: its ticket. `follows`: it is on the disk with the one before. */
+/* With the lock held, however full the queue. TAKES row: its ticket. `follows`: it is on the disk with the
+ * one before. */
 static uint64_t
 take_in(store_t *self, row_t *row, bool follows)
 {
@@ -266,7 +267,8 @@ store_add_events(store_t *self, uint64_t first, uint64_t last, int64_t wall_us, 
 
     pthread_mutex_lock(&self->lock);
     row_t *row = self->last;
-    /* Those that wait at the end of the queue become one row with these, but for those from before store_together. */
+    /* Those that wait at the end of the queue become one row with these, but for those from before
+     * store_together. */
     if (row != NULL && row->kind == ROW_EVENTS && row->ticket >= self->held_from &&
         row->len + len <= EVENT_BLOCK && self->n_bytes + len <= LIMIT_STORE_BYTES) {
         grow_events(row, first, last, wall_us, frames, len);
@@ -434,8 +436,8 @@ is_free(const store_t *self, const row_t *row)
     return row != NULL && (self->held_from == 0 || row->ticket < self->held_from);
 }
 
-/* With the lock held: rows off the queue's front, within LIMIT_STORE_BATCH and _BATCH_BYTES but for those that belong
- * together; NULL when there is none. */
+/* With the lock held: rows off the queue's front, within LIMIT_STORE_BATCH and _BATCH_BYTES but for those
+ * that belong together; NULL when there is none. */
 static row_t *
 take_rows(store_t *self)
 {
@@ -593,8 +595,8 @@ expire_step(store_t *self)
     if (n < 0)
         handle_failure(self, &err);
     pthread_mutex_lock(&self->lock);
-    /* A failed step is given up: the wish comes again, and rows that wait matter more. One that came meanwhile may be for
-     * more than this step knew of. */
+    /* A failed step is given up: the wish comes again, and rows that wait matter more. One that came
+     * meanwhile may be for more than this step knew of. */
     if (n < 0 || !more) {
         self->expire = self->wished;
         self->added = 0;

@@ -2,8 +2,9 @@
  *
  * Every add gives a growing ticket. When store_committed() has reached it, the row is on the disk: only then
  * may the return be acknowledged to its minion. While the disk fails, rows wait in memory and are tried
- * again; nothing is lost and nothing is acknowledged. A row that can never be stored, disk or no disk, is left out
- * with an error in the log, and its ticket is reached all the same: sent again it would be no better.
+ * again; nothing is lost and nothing is acknowledged. A row that can never be stored, disk or no disk, is
+ * left out with an error in the log, and its ticket is reached all the same: sent again it would be no
+ * better.
  *
  * Layer      master; SQLite (with store_read.h) and common/base only
  * Threads    add, expire and ask from any thread; the writer is a thread inside
@@ -34,8 +35,9 @@ const char *store_path(const store_t *self); /* BORROWED */
  * is kept. A note {kind, ref, part} is a name under which the jid is found (store_noted), from the same
  * commit on and as long as the job is kept. TAKES. */
 uint64_t store_add_job(store_t *self, json_t **job_p);
-/* Each target has its last verdict: no master takes it up again (store_unfinished), and it is forgotten at its age. That is
- * counted from `end_us`, or from its start when this is 0. It is a note {NOTE_ENDED, jid, end_us or ""}. */
+/* Each target has its last verdict: no master takes it up again (store_unfinished), and it is forgotten at
+ * its age. That is counted from `end_us`, or from its start when this is 0. It is a note {NOTE_ENDED, jid,
+ * end_us or ""}. */
 #define NOTE_ENDED "ended"
 #define NOTE_TIME  "%020" PRId64
 uint64_t store_end_job(store_t *self, const char *jid, int64_t end_us);
@@ -58,10 +60,11 @@ uint64_t store_put_mine(store_t *self, const char *id, char **mine_p);
 /* Forget one of these. */
 typedef enum store_doc { STORE_GRAINS, STORE_PILLAR, STORE_MINE, STORE_DOCS } store_doc_t;
 uint64_t store_forget(store_t *self, const char *id, store_doc_t what);
-/* Forget a minion whose key was deleted: all of it together, however full the queue. Its id may be another's soon. */
+/* Forget a minion whose key was deleted: all of it together, however full the queue. Its id may be
+ * another's soon. */
 uint64_t store_del_minion(store_t *self, const char *id);
-/* An orchestration: what was asked, its plan, and later its result (texts of JSON). Of two with one name the first
- * stays. An end at 0 takes the end back: it is under way again. */
+/* An orchestration: what was asked, its plan, and later its result (texts of JSON). Of two with one name
+ * the first stays. An end at 0 takes the end back: it is under way again. */
 uint64_t store_add_run(store_t *self, const char *run, const char *doc, const char *plan, int64_t start_us);
 uint64_t store_end_run(store_t *self, const char *run, const char *result, int64_t end_us);
 /* One go at a step of it; end_us 0: under way. The newest of the same three stays. `doc`: JSON text. */
@@ -69,8 +72,8 @@ uint64_t store_put_step(store_t *self, const char *run, const char *tag, int64_t
                         int64_t end_us, const char *doc);
 /* The store's own text: when it took a damaged one's place, in microseconds of the wall clock. */
 #define STORE_REPLACED "store_replaced"
-/* The master's text of the numbers of events that it has used: "N", or "N ahead". Without it a store that took another's
- * place goes on with those of STORE_REPLACED. */
+/* The master's text of the numbers of events that it has used: "N", or "N ahead". Without it a store that
+ * took another's place goes on with those of STORE_REPLACED. */
 #define STORE_NUMBERS  "event_numbers"
 /* The reactor's text: {"seq", "rules", "begun"}, the place to go on from. */
 #define STORE_REACTOR  "reactor"
@@ -99,12 +102,13 @@ uint64_t store_committed(const store_t *self);
 bool store_wait(store_t *self, uint64_t ticket, int timeout_ms);
 /* Why nothing can be written at the moment, and what to do; NULL when all is well. NEW. */
 char *store_trouble(store_t *self);
-/* Something the operator must read in the log (a damaged file was moved aside; the write-ahead log can't be moved into
- * the database, or can again); each text is handed out once. NEW or NULL. */
+/* Something the operator must read in the log (a damaged file was moved aside; the write-ahead log can't
+ * be moved into the database, or can again); each text is handed out once. NEW or NULL. */
 char *store_notice(store_t *self);
 
-/* What is added between the two is on the disk together or not at all: a return and the event that tells of it. When
- * the first was taken, the others are, however full the queue: they are few. Not one inside the other. */
+/* What is added between the two is on the disk together or not at all: a return and the event that tells
+ * of it. When the first was taken, the others are, however full the queue: they are few. Not one inside
+ * the other. */
 void store_together(store_t *self);
 void store_apart(store_t *self);
 

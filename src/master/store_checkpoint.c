@@ -7,8 +7,8 @@
 
 #include "master/store_db.h"
 
-/* In pages of the log. The log begins anew when all of it is in the database, which never is while commits follow each
- * other: then the writer itself moves the last few pages. */
+/* In pages of the log. The log begins anew when all of it is in the database, which never is while commits
+ * follow each other: then the writer itself moves the last few pages. */
 #define PAGES_BEGIN 1000  /* that wait: the thread begins */
 #define PAGES_LONG  4000  /* a log so long shall begin anew, */
 #define PAGES_FEW   200   /* when so few are left for the writer; */
@@ -31,8 +31,8 @@ struct checkpointer {
     bool stop;
 };
 
-/* NEW text, the lock held: what the last go on `db` has changed. A log that is held by readers or by the other go is no
- * failure. */
+/* NEW text, the lock held: what the last go on `db` has changed. A log that is held by readers or by the
+ * other go is no failure. */
 static char *
 news(checkpointer_t *self, sqlite3 *db, int rc, bool all)
 {

@@ -1,5 +1,5 @@
-/* store_checkpoint.h - what was committed goes from the write-ahead log into the database beside the writer, which does
- * not wait for it.
+/* store_checkpoint.h - what was committed goes from the write-ahead log into the database beside the writer,
+ * which does not wait for it.
  *
  * Layer      master; included by store_write.c only
  * Threads    new and destroy belong to the writer; a thread inside

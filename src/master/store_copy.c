@@ -146,7 +146,8 @@ rest(int64_t took_us)
     (void) poll(NULL, 0, (int) (ms < REST_MAX_MS ? ms : REST_MAX_MS));
 }
 
-/* The bytes only: a file system that had to make them last as well would let commits wait for that. fs_settle does it. */
+/* The bytes only: a file system that had to make them last as well would let commits wait for that.
+ * fs_settle does it. */
 static int
 to_disk(int fd)
 {

@@ -401,8 +401,8 @@ move_aside(const char *path, const char *aside, fail_t *err)
     return 0;
 }
 
-/* From any step on at which it was cut short. Without its log a file would be one of before, and a new one that does not
- * say when it began would use its numbers again. */
+/* From any step on at which it was cut short. Without its log a file would be one of before, and a new one
+ * that does not say when it began would use its numbers again. */
 static int
 replace(const char *path, const char *stamp, const char *why, char **ret_notice, fail_t *err)
 {

@@ -24,8 +24,8 @@ int db_open_file(const char *path, sqlite3 **ret_db, fail_t *err);
 int db_format(sqlite3 *db, const char *path, int *ret_version, fail_t *err);
 /* A connection that can't change anything. */
 int db_open_reader(const char *path, sqlite3 **ret_db, fail_t *err);
-/* Move `path` and its -wal and -shm aside and begin a new one, which says when that was (STORE_REPLACED). *ret_notice NEW.
- * What is cut short is done by the next db_open_writer. */
+/* Move `path` and its -wal and -shm aside and begin a new one, which says when that was (STORE_REPLACED).
+ * *ret_notice NEW. What is cut short is done by the next db_open_writer. */
 int db_set_aside(const char *path, const char *why, char **ret_notice, fail_t *err);
 /* Record SQLite's last failure on `db` with advice; returns the errno that stands for it. */
 int db_fail(sqlite3 *db, const char *path, fail_t *err);

@@ -87,7 +87,8 @@ static const char *const statements[F_STATEMENTS] = {
     [F_SHRINK] = "PRAGMA incremental_vacuum",
 };
 
-/* The columns of F_FIRST_BLOCK, and of F_LAST_BLOCK: where the oldest block of events begins, and the newest ends. */
+/* The columns of F_FIRST_BLOCK, and of F_LAST_BLOCK: where the oldest block of events begins, and the
+ * newest ends. */
 enum { BLOCK_FIRST, BLOCK_LAST, BLOCK_AT, BLOCK_NUMBERS };
 enum { END_LAST, END_AT, END_NUMBERS };
 
@@ -322,8 +323,8 @@ read_pages(forgetter_t *self, int64_t *ret_used, int64_t *ret_free, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
-/* What a document takes (SQLite's file format, 1.6): a long one has pages of its own, each with the number of the next, and
- * a rest beside others'. */
+/* What a document takes (SQLite's file format, 1.6): a long one has pages of its own, each with the number
+ * of the next, and a rest beside others'. */
 static int64_t
 on_pages(const forgetter_t *self, int64_t bytes)
 {
@@ -380,7 +381,8 @@ forgetter_docs_changed(forgetter_t *self)
     self->docs = -1;
 }
 
-/* Whether jobs and runs take more than is to be kept: what is neither free nor another's. 1, 0 or a negative errno. */
+/* Whether jobs and runs take more than is to be kept: what is neither free nor another's. 1, 0 or a
+ * negative errno. */
 static int
 too_large(forgetter_t *self, uint64_t keep_bytes, fail_t *err)
 {
@@ -495,8 +497,8 @@ forgetter_events(forgetter_t *self, uint64_t keep_events, fail_t *err)
 
 /* ---- space ----------------------------------------------------------------------------------- */
 
-/* One page goes back to the file system, if there are many: 1, 0 or a negative errno. This comes before more is deleted:
- * SQLite looks through the list of free pages for the one it gives back. */
+/* One page goes back to the file system, if there are many: 1, 0 or a negative errno. This comes before
+ * more is deleted: SQLite looks through the list of free pages for the one it gives back. */
 static int
 give_back(forgetter_t *self, fail_t *err)
 {

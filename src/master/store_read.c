@@ -182,8 +182,8 @@ failed(store_reader_t *self, fail_t *err)
         fail_text(&why));
 }
 
-/* `stmt`, which may be NULL, with a text; NULL with *err when there is no memory for it: what the parameter was before would be
- * looked for, or nothing. */
+/* `stmt`, which may be NULL, with a text; NULL with *err when there is no memory for it: what the
+ * parameter was before would be looked for, or nothing. */
 static sqlite3_stmt *
 bind_text(store_reader_t *self, sqlite3_stmt *stmt, int at, const char *text, fail_t *err)
 {

@@ -16,8 +16,8 @@ typedef struct take {
     char *waits, *kept;
 } take_t;
 
-/* Numbers that no event has: behind all that the present store or the copy may have used, and behind the clock's
- * microseconds, as of a store that has been lost meanwhile nothing else is known. */
+/* Numbers that no event has: behind all that the present store or the copy may have used, and behind the
+ * clock's microseconds, as of a store that has been lost meanwhile nothing else is known. */
 #define LAST_OF(db) "coalesce((SELECT last FROM " db ".event_blocks ORDER BY first DESC LIMIT 1), 0)"
 #define USED                                                                                                 \
     "max(coalesce((SELECT max(CAST(value AS INTEGER)) FROM main.meta WHERE key IN ('" STORE_NUMBERS          \
@@ -25,8 +25,8 @@ typedef struct take {
     "')), 0), coalesce((SELECT max(CAST(value AS INTEGER)) FROM present.meta WHERE key IN ('" STORE_NUMBERS  \
     "', '" STORE_REPLACED "')), 0), " LAST_OF("main") ", " LAST_OF("present") ", CAST(?1 AS INTEGER))"
 
-/* The present store knows what minions are now, and which of their events were taken; one that has just been begun knows
- * nothing. */
+/* The present store knows what minions are now, and which of their events were taken; one that has just
+ * been begun knows nothing. */
 #define PRESENT_DOCS(table)                                                                                  \
     "DELETE FROM main." table " WHERE EXISTS (SELECT 1 FROM present.grains);"                                \
     "INSERT OR REPLACE INTO main." table " SELECT * FROM present." table ";"

@@ -208,8 +208,8 @@ bind_text(sqlite3_stmt *stmt, int at, const char *text)
     return sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC);
 }
 
-/* What SQLite will never take is left out: what waits behind it would never be on the disk. `rc` is the outcome so far,
- * of `what`. */
+/* What SQLite will never take is left out: what waits behind it would never be on the disk. `rc` is the
+ * outcome so far, of `what`. */
 static int
 or_without(int rc, const char *what, const char *name, const char *id, fail_t *err)
 {

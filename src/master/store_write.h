@@ -67,7 +67,8 @@ int store_writer_restart(store_writer_t *self, const char *why, fail_t *err);
 /* What happened that must be told, once. NEW or NULL. */
 char *store_writer_notice(store_writer_t *self);
 
-/* A step of forgetting that takes about `for_us`, on the disk with the next commit: rows deleted, or a negative errno.
+/* A step of forgetting that takes about `for_us`, on the disk with the next commit: rows deleted, or a
+ * negative errno.
  * *ret_more: there is more to do. */
 int store_writer_expire(store_writer_t *self, const store_keep_t *keep, int64_t for_us, bool *ret_more,
                         fail_t *err);

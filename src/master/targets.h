@@ -15,8 +15,9 @@
 /* What a question may cost in this fleet. */
 void targets_work(const front_t *self, bool admin, match_work_t *work);
 
-/* `request` is {tgt, tgt_type, delimiter?, pillar_exact?: who asks is no administrator, see target_pillar_exact}. Sorted
- * slots of accepted minions (NEW, free()), and NEW array of ids named but not accepted. */
+/* `request` is {tgt, tgt_type, delimiter?, pillar_exact?: who asks is no administrator, see
+ * target_pillar_exact}. Sorted slots of accepted minions (NEW, free()), and NEW array of ids named but not
+ * accepted. */
 int targets_match(front_t *self, const json_t *request, uint32_t **ret_slots, size_t *ret_n,
                   json_t **ret_missing, fail_t *err);
 /* The same in a question that has more to do: `work` pays. */

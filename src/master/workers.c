@@ -1,4 +1,5 @@
-/* workers.c - runners and wheel functions, as the front loop sees them: who waits for which, places, ends, what is kept. */
+/* workers.c - runners and wheel functions, as the front loop sees them: who waits for which, places, ends,
+ * what is kept. */
 #include "master/workers.h"
 
 #include "common/base/buf.h"
@@ -64,7 +65,8 @@ s_free_ending(ending_t *end)
     free(end->ret);
 }
 
-/* NEW text of an object: the members of `before`, "return", the members of `after`; neither is empty. TAKES before. */
+/* NEW text of an object: the members of `before`, "return", the members of `after`; neither is empty.
+ * TAKES before. */
 static char *
 s_with_return(json_t *before, const char *ret, const json_t *after, size_t *ret_len)
 {
@@ -148,7 +150,8 @@ s_free_run(run_t *run)
     free(run);
 }
 
-/* What a runner has begun may go on where others wait: the runner waits for it. The reactor leaves places to people. */
+/* What a runner has begun may go on where others wait: the runner waits for it. The reactor leaves places
+ * to people. */
 static size_t
 s_places(const json_t *task)
 {

@@ -138,8 +138,8 @@ s_refused_text(const json_t *task, const fail_t *err)
     return value_dump(told);
 }
 
-/* A long return is text from here on: the front loop has others to serve. Sends {retcode, success, failed?} and the
- * return's JSON. TAKES result. */
+/* A long return is text from here on: the front loop has others to serve. Sends {retcode, success,
+ * failed?} and the return's JSON. TAKES result. */
 static void
 s_send_result(zsock_t *pipe, const json_t *task, json_t *result)
 {

@@ -1,5 +1,5 @@
-/* workers_actor.h - a runner or wheel function at work: each has an actor with its own line to the master, so it may take
- * its time.
+/* workers_actor.h - a runner or wheel function at work: each has an actor with its own line to the master, so
+ * it may take its time.
  *
  * Layer      master, private to workers*.c
  * Threads    the actor's
@@ -22,8 +22,8 @@ typedef struct workers_env {
 
 void workers_env_destroy(workers_env_t **self_p);
 
-/* Gets {task, configuration or "", ticket of the store}, answers {retcode, success, failed?} and the return's JSON. `arg` is
- * the workers_env_t. TAKES it. */
+/* Gets {task, configuration or "", ticket of the store}, answers {retcode, success, failed?} and the
+ * return's JSON. `arg` is the workers_env_t. TAKES it. */
 void workers_actor(zsock_t *pipe, void *arg);
 
 #endif

@@ -137,8 +137,8 @@ s_name(const download_t *d)
     return slash ? slash + 1 : d->place;
 }
 
-/* Where the file will lie: known before anything is made. A place in the cache is the master's words: the kernel keeps
- * it inside. */
+/* Where the file will lie: known before anything is made. A place in the cache is the master's words: the
+ * kernel keeps it inside. */
 static void
 s_find_place(download_t *d)
 {
@@ -169,7 +169,8 @@ s_is_ours(int fd)
            st.st_nlink == 1 && st.st_uid == geteuid();
 }
 
-/* The part that is there or, with `make`, a new one: under a name of its own where somebody else has the usual one. */
+/* The part that is there or, with `make`, a new one: under a name of its own where somebody else has the
+ * usual one. */
 static int
 s_open_part(download_t *d, bool make)
 {

@@ -5,9 +5,9 @@
  * needs the same memory for any size. What an interrupted download left in the cache is taken up again.
  *
  * Asked with {"op", "path", "saltenv"}: op "hash" (with "size": no digest if the file's is another), "files",
- * "dirs", "empty_dirs", "links", "envs", "options", "put" (see upload.h), or "get" with "dest" (a path) or "cache" (a
- * cachedir). Answered with
- * {"ok": true, "value"} or {"ok": false, "error", "code"}, code a positive errno; ENOENT: no such file.
+ * "dirs", "empty_dirs", "links", "envs", "options", "put" (see upload.h), or "get" with "dest" (a path) or
+ * "cache" (a cachedir). Answered with {"ok": true, "value"} or {"ok": false, "error", "code"}, code a
+ * positive errno; ENOENT: no such file.
  *
  * What is asked with "what": "mine" is for mineask.h.
  *
@@ -38,8 +38,8 @@ void downloads_cancel(downloads_t *self, json_int_t id);
 /* The session is ready; it is not any more. */
 void downloads_ready(downloads_t *self);
 void downloads_lost(downloads_t *self);
-/* What `from`, whose session is not ready, was asked and has not answered becomes this one's: a file goes on where it
- * is, and the answer is told by this host. */
+/* What `from`, whose session is not ready, was asked and has not answered becomes this one's: a file goes
+ * on where it is, and the answer is told by this host. */
 void downloads_take(downloads_t *self, downloads_t *from);
 /* file_info, file_data, file_end; others are ignored. */
 void downloads_message(downloads_t *self, wire_msg_t msg, const json_t *body, const void *bytes, size_t n);

@@ -1,9 +1,9 @@
-/* failover.h - which of several masters a minion talks to (master_type failover): a decision by the clock and by what
- * became of the connections, without any of its own.
+/* failover.h - which of several masters a minion talks to (master_type failover): a decision by the clock and
+ * by what became of the connections, without any of its own.
  *
- * The first of the list that answers is the one. When it is gone for longer than it may be, the next one is tried, and
- * so on round the list. With failback, the first one is looked for again and again, beside the one that serves
- * meanwhile.
+ * The first of the list that answers is the one. When it is gone for longer than it may be, the next one is
+ * tried, and so on round the list. With failback, the first one is looked for again and again, beside the one
+ * that serves meanwhile.
  *
  * Layer      minion
  * Threads    one

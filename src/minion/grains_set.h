@@ -17,7 +17,8 @@
  * `opts`. */
 void grains_collect(const plugin_t *const *plugins, size_t n, grain_cost_t cost, const char *root,
                     json_t *opts, json_t *into);
-/* Add what is written down: the file CONFDIR/grains, then the option `grains`, which wins over everything but the id. */
+/* Add what is written down: the file CONFDIR/grains, then the option `grains`, which wins over everything
+ * but the id. */
 void grains_finish(json_t *opts, json_t *into);
 /* A warning when that file names another id; the configuration has its own. */
 void grains_check_file(const json_t *opts);

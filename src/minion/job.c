@@ -162,7 +162,8 @@ s_child_pillar(void *cookie, json_t *ask, fail_t *err)
     return s_child_compile(self, ask, err);
 }
 
-/* Blackout by the grains, and by the pillar that is known; one that is compiled here counts for a master's jobs, as in Salt. */
+/* Blackout by the grains, and by the pillar that is known; one that is compiled here counts for a master's
+ * jobs, as in Salt. */
 static int
 s_child_may(void *cookie, const char *fun, fail_t *err)
 {

@@ -243,8 +243,8 @@ s_job_frames(jobserver_t *self, job_proc_t *proc)
         s_return(self, proc);
 }
 
-/* Jobs whose child has ended and whose pipe is read to its end. What it said last may begin another job, which comes before
- * all in the list: so all are heard first. */
+/* Jobs whose child has ended and whose pipe is read to its end. What it said last may begin another job,
+ * which comes before all in the list: so all are heard first. */
 static void
 s_sweep(jobserver_t *self)
 {
@@ -344,8 +344,8 @@ s_up_job(jobserver_t *self, json_t *frame)
     jobserver_job(self, job, (int) value_int(frame, "master", -1));
 }
 
-/* Another master than the one that asked has a return. On the disk before the return goes from it: a restart must not
- * run the job again. */
+/* Another master than the one that asked has a return. On the disk before the return goes from it: a
+ * restart must not run the job again. */
 static void
 s_note_elsewhere(jobserver_t *self, const json_t *jids, const char *by)
 {
@@ -443,8 +443,8 @@ s_session_gone(jobserver_t *self)
         log_error("the networking process ended; it is started again");
 }
 
-/* False: no more can be read. A job may be lost with it: the next networking process is told which ones we have. What
- * makes no sense does not hold up what follows. */
+/* False: no more can be read. A job may be lost with it: the next networking process is told which ones we
+ * have. What makes no sense does not hold up what follows. */
 static bool
 s_session_frames(jobserver_t *self)
 {
@@ -750,7 +750,8 @@ s_have_parted(const jobserver_t *self)
     return true;
 }
 
-/* One that has parted is nobody's to signal or to wait for: it leaves the list, and its mark says where it is. */
+/* One that has parted is nobody's to signal or to wait for: it leaves the list, and its mark says where it
+ * is. */
 static void
 s_let_go(jobserver_t *self)
 {
@@ -774,8 +775,8 @@ s_let_go(jobserver_t *self)
     }
 }
 
-/* A service manager stops this process and nothing else (KillMode=process): a job may be what has it restarted, or installs the
- * next version. What is a job of the minion's own ends. */
+/* A service manager stops this process and nothing else (KillMode=process): a job may be what has it
+ * restarted, or installs the next version. What is a job of the minion's own ends. */
 static void
 s_part(jobserver_t *self)
 {

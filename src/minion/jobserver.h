@@ -98,8 +98,8 @@ void jobserver_event(jobserver_t *self, const char *tag, json_t *data, json_t *m
  * minion's own affair: no mark on the disk, no return. */
 void jobserver_job(jobserver_t *self, json_t *job, int master);
 
-/* When jobs are answered from what is here because no master is (offline_after), in monotonic ms; 0: never, or somebody
- * is there. */
+/* When jobs are answered from what is here because no master is (offline_after), in monotonic ms; 0:
+ * never, or somebody is there. */
 int64_t jobserver_offline_ms(const jobserver_t *self);
 bool jobserver_is_offline(const jobserver_t *self);
 

@@ -41,8 +41,9 @@ struct mbus {
 
 /* ---- who listens --------------------------------------------------------------------------------------- */
 
-/* Children that were forked meanwhile have the descriptor too: closing alone ends neither the line nor what epoll tells of
- * it. The networking process, which has all this as a copy, leaves the line to the first one. */
+/* Children that were forked meanwhile have the descriptor too: closing alone ends neither the line nor
+ * what epoll tells of it. The networking process, which has all this as a copy, leaves the line to the
+ * first one. */
 static void
 s_close_line(mbus_t *self, mline_t *line)
 {

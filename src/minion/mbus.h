@@ -1,9 +1,10 @@
-/* mbus.h - the minion's own bus: what happens on this minion. Events of event.fire, in a job or by salt-call on this
- * machine, which its reactor hears too; what it sends to its masters; its jobs, as they begin and return.
+/* mbus.h - the minion's own bus: what happens on this minion. Events of event.fire, in a job or by salt-call
+ * on this machine, which its reactor hears too; what it sends to its masters; its jobs, as they begin and
+ * return.
  *
  * Its socket in sock_dir speaks as the master's (common/local/client.h): {op: "event", tag, data} -> {}, and
- * {op: "schedule", do, ...} (mschedule.h) -> {value}, and {op: "events", tags} -> {seq}; then {push: "event", seq,
- * tag, data}, and {push: "missed", from, to, count} to who does not keep up. There is no journal.
+ * {op: "schedule", do, ...} (mschedule.h) -> {value}, and {op: "events", tags} -> {seq}; then {push: "event",
+ * seq, tag, data}, and {push: "missed", from, to, count} to who does not keep up. There is no journal.
  *
  * Layer      minion
  * Threads    the job server's

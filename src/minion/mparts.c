@@ -1,5 +1,5 @@
-/* mparts.c - files of which salt-cp has sent a part and no more: cp.recv_forget at the start and now and then, while there
- * are notes of any. */
+/* mparts.c - files of which salt-cp has sent a part and no more: cp.recv_forget at the start and now and
+ * then, while there are notes of any. */
 #include "minion/jobserver.h"
 
 #include "common/base/clock.h"

@@ -1,4 +1,5 @@
-/* mstatus.c - one line about the minion for systemctl status: which master it is connected to, or why to none. */
+/* mstatus.c - one line about the minion for systemctl status: which master it is connected to, or why to
+ * none. */
 #include "minion/mstatus.h"
 
 #include "common/base/buf.h"
@@ -41,8 +42,8 @@ s_say(jobserver_t *self, const json_t *frame, const char *what, const char *reas
     s_tell(self);
 }
 
-/* On the way to a connection the last reason stays: it is why there was none so far. A reason says all that the state's
- * words do. */
+/* On the way to a connection the last reason stays: it is why there was none so far. A reason says all
+ * that the state's words do. */
 void
 mstatus_master(jobserver_t *self, const json_t *frame)
 {

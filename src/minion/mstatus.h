@@ -11,7 +11,8 @@
 
 /* A session's news: {master, host, state, reason}. BORROWED. */
 void mstatus_master(jobserver_t *self, const json_t *frame);
-/* Why there is still no connection: {master, host, reason}, the reason one of minion/reach.h's sentences. BORROWED. */
+/* Why there is still no connection: {master, host, reason}, the reason one of minion/reach.h's sentences.
+ * BORROWED. */
 void mstatus_why(jobserver_t *self, const json_t *frame);
 /* There is no networking process. */
 void mstatus_nobody(jobserver_t *self);

@@ -131,8 +131,8 @@ s_append(outbox_t *self, item_t *it)
     self->n_items++;
 }
 
-/* From the spool. NEW; NULL with *err, which is told: gone, damaged, or not to be read now. Events are kept from then
- * on. */
+/* From the spool. NEW; NULL with *err, which is told: gone, damaged, or not to be read now. Events are
+ * kept from then on. */
 static json_t *
 s_load(outbox_t *self, item_t *it, fail_t *err)
 {
@@ -161,8 +161,8 @@ s_is_lost(const fail_t *err)
     return err->code == -EBADMSG || err->code == -ENOENT;
 }
 
-/* What the spool holds from before. A damaged file is set aside now, when somebody may read about it; what can't be
- * read now is read when it is sent. */
+/* What the spool holds from before. A damaged file is set aside now, when somebody may read about it; what
+ * can't be read now is read when it is sent. */
 static void
 s_take_over(outbox_t *self)
 {
@@ -317,8 +317,8 @@ s_may_go(const outbox_t *self, const item_t *it)
     return !it->under_way && s_heard(self, it) && (it->is_ret || !self->events_held);
 }
 
-/* As much as may be under way. What can't be read now holds up no return, and no event before it: masters take a
- * minion's events in the order of their numbers. */
+/* As much as may be under way. What can't be read now holds up no return, and no event before it: masters
+ * take a minion's events in the order of their numbers. */
 static void
 s_pump(outbox_t *self)
 {
@@ -365,7 +365,8 @@ outbox_is_heard(const outbox_t *self)
     return self->listening != 0;
 }
 
-/* When a return for this master is another's, if there is one; 0: never. One that was never there is away since the return came. */
+/* When a return for this master is another's, if there is one; 0: never. One that was never there is away
+ * since the return came. */
 static int64_t
 s_given_up_ms(const outbox_t *self, const item_t *it)
 {

@@ -1,10 +1,10 @@
 /* outbox.h - returns and events that no master has acknowledged: kept, sent when somebody listens, sent again
  * when it is time.
  *
- * Returns lie in the spool (spool.h), and events while nobody listens or as soon as a return comes after them; all go
- * out in the order in which they came, and each return to the master that asked for it, also after this process was
- * killed. Only so many bytes are on their way at one time, so that a full spool costs neither process its memory; each
- * acknowledgement lets the next ones go.
+ * Returns lie in the spool (spool.h), and events while nobody listens or as soon as a return comes after
+ * them; all go out in the order in which they came, and each return to the master that asked for it, also
+ * after this process was killed. Only so many bytes are on their way at one time, so that a full spool costs
+ * neither process its memory; each acknowledgement lets the next ones go.
  *
  * Layer      minion
  * Threads    the job server's
@@ -27,8 +27,9 @@ typedef void outbox_send_fn(void *cookie, const json_t *frame);
 /* TAKES *spool_p, whose returns wait from the start. */
 outbox_t *outbox_new(spool_t **spool_p, outbox_send_fn *send, void *cookie);
 void outbox_destroy(outbox_t **self_p);
-/* Under which name masters know the numbers of events: that of this start. It becomes that of a start before, if
- * events of that one wait: so a master takes none twice. 0, or a negative errno: which numbers were used can't be read now. */
+/* Under which name masters know the numbers of events: that of this start. It becomes that of a start
+ * before, if events of that one wait: so a master takes none twice. 0, or a negative errno: which numbers
+ * were used can't be read now. */
 int outbox_series(outbox_t *self, char series[LIMIT_BOOT], fail_t *err);
 /* A return for a master that is away goes to any other after this time; 0: never. */
 void outbox_patience(outbox_t *self, int64_t away_ms);
@@ -36,7 +37,8 @@ void outbox_patience(outbox_t *self, int64_t away_ms);
 /* The masters that there are: {name: index}, BORROWED. A return for one that is not among them is anybody's. */
 void outbox_masters(outbox_t *self, json_t *masters);
 
-/* A return for one master by its name, or for all (NULL). It is on the disk afterwards if that is possible at all. */
+/* A return for one master by its name, or for all (NULL). It is on the disk afterwards if that is possible
+ * at all. */
 void outbox_return(outbox_t *self, json_t *ret, const char *asker);
 /* `grains`: beside the data, for the start event; NULL: none. False: dropped, because no message may hold it,
  * or too many or too large ones wait already. */

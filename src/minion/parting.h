@@ -1,7 +1,9 @@
-/* parting.h - a job that goes on while the minion is stopped or started again, by a service manager or by the job itself.
+/* parting.h - a job that goes on while the minion is stopped or started again, by a service manager or by the
+ * job itself.
  *
- * Job server and child share a page. Asked to part, the child lives on without the job server, and puts its return into the
- * spool, where the next start of the minion finds it; one that is returning already is heard as ever.
+ * Job server and child share a page. Asked to part, the child lives on without the job server, and puts its
+ * return into the spool, where the next start of the minion finds it; one that is returning already is heard
+ * as ever.
  *
  * Layer      minion
  * Threads    the job server's, and the child's one

@@ -12,7 +12,8 @@
 
 /* ---- the table ----------------------------------------------------------------------------------- */
 
-/* {host}, {port}, {id}, {finger}, {detail}: the facts; {more}: the detail behind a semicolon, where there is one. */
+/* {host}, {port}, {id}, {finger}, {detail}: the facts; {more}: the detail behind a semicolon, where there
+ * is one. */
 static const char *const sentences[REACH_WHYS] = {
     [REACH_NAME] = "the name can't be resolved: {detail}. Check the option master, and /etc/hosts and "
                    "/etc/resolv.conf here (getent hosts {host})",

@@ -1,7 +1,7 @@
 /* reach.h - why a minion has no connection: from facts to one sentence, which says what to do about it.
  *
- * The rows are a table in reach.c; the log of salt-minion, the error of salt-call and whatever shows the state of a
- * connection have their words from it.
+ * The rows are a table in reach.c; the log of salt-minion, the error of salt-call and whatever shows the
+ * state of a connection have their words from it.
  *
  * Layer      minion; pure
  * Threads    any; a reach_told_t is one thread's
@@ -51,8 +51,8 @@ char *reach_sentence(const reach_facts_t *facts);
 /* The row for the state of a master's `welcome`; REACH_DENIED for one that is not known. */
 reach_why_t reach_of_welcome(const char *state);
 
-/* What a look at the ports (request, publish, hello) means. `asks`: the master's key is wanted from the last of them. False:
- * nothing is wrong with them. Fills `why` and `port`; *ret_detail NEW, or NULL. */
+/* What a look at the ports (request, publish, hello) means. `asks`: the master's key is wanted from the
+ * last of them. False: nothing is wrong with them. Fills `why` and `port`; *ret_detail NEW, or NULL. */
 bool reach_of_knock(const knock_said_t *said, const int ports[KNOCK_PORTS], bool asks, reach_facts_t *facts,
                     char **ret_detail);
 

@@ -2,8 +2,8 @@
  * operation
  * {"op": "ask", "ask": {"what", ...}}.
  *
- * A question is asked again when the networking process is started anew, and forgotten when its job ends. Which master
- * gets it, and which one when that goes away, the networking process decides.
+ * A question is asked again when the networking process is started anew, and forgotten when its job ends.
+ * Which master gets it, and which one when that goes away, the networking process decides.
  *
  * Layer      minion
  * Threads    the job server's

@@ -1,7 +1,7 @@
-/* renewal.h - this minion gets a new key: made beside the present one (minion_next.pem), told to every master on
- * connections of the present one, and when all of them have it on their disks, put in its place. Until the files
- * are changed the present key is the minion's, afterwards the new one; a master takes either as long as it has not seen
- * the new one. What was cut short goes on when the masters are connected again.
+/* renewal.h - this minion gets a new key: made beside the present one (minion_next.pem), told to every master
+ * on connections of the present one, and when all of them have it on their disks, put in its place. Until the
+ * files are changed the present key is the minion's, afterwards the new one; a master takes either as long as
+ * it has not seen the new one. What was cut short goes on when the masters are connected again.
  *
  * Layer      minion
  * Threads    the networking process's
@@ -27,8 +27,8 @@ json_t *renewal_question(renewal_t *self, int64_t now_ms);
 bool renewal_answered_by(const renewal_t *self, int master);
 void renewal_answered(renewal_t *self, int master, const json_t *body); /* a `rekeyed` of that master */
 
-/* NEW: when every master has the new key, it is the minion's now, on the disk too. NULL: not yet; or with *err, it
- * can't be put in place, and is not tried again before the next renewal_begin. */
+/* NEW: when every master has the new key, it is the minion's now, on the disk too. NULL: not yet; or with
+ * *err, it can't be put in place, and is not tried again before the next renewal_begin. */
 key_pair_t *renewal_take(renewal_t *self, fail_t *err);
 
 #endif

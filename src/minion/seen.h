@@ -1,9 +1,10 @@
 /* seen.h - jobs that this minion has had: none runs twice, whichever of its masters sends it again.
  *
- * One record per minion: it is the job server's, and each networking process begins with a copy of it. It holds the
- * newest LIMIT_JIDS_SEEN; a job that still runs, or whose return waits, is known without it. Of a job whose return
- * another master has than the one that asked, that one knows no end and may send it long after: as many of these are
- * known by themselves, over restarts too (spool.h), and the one that asked is told.
+ * One record per minion: it is the job server's, and each networking process begins with a copy of it. It
+ * holds the newest LIMIT_JIDS_SEEN; a job that still runs, or whose return waits, is known without it. Of a
+ * job whose return another master has than the one that asked, that one knows no end and may send it long
+ * after: as many of these are known by themselves, over restarts too (spool.h), and the one that asked is
+ * told.
  *
  * Layer      minion
  * Threads    one

@@ -97,7 +97,8 @@ session_state_name(session_state_t s)
     return states[s].name;
 }
 
-/* In a fleet most wait for their turn for longer: they are no reason to knock at a master that shakes hands with all. */
+/* In a fleet most wait for their turn for longer: they are no reason to knock at a master that shakes
+ * hands with all. */
 static int
 s_look_ms(const session_t *self)
 {
@@ -295,8 +296,8 @@ s_proto_problem(const json_t *said)
                          (proto_side_t){ value_int(said, "proto", 0), release });
 }
 
-/* The answer of port 4507. It is plaintext, so all it may do is introduce a key that nobody knows yet, or that is
- * vouched for. */
+/* The answer of port 4507. It is plaintext, so all it may do is introduce a key that nobody knows yet, or
+ * that is vouched for. */
 static void
 s_introduced(session_t *self, const char *text, size_t len)
 {
@@ -717,8 +718,8 @@ s_twice(int ms, int most)
     return ms >= most ? ms : ms * 2 < most ? ms * 2 : most;
 }
 
-/* All minions of a master lose it at the same moment. They do not come back in step, nor faster than it shakes
- * hands: its queue holds four thousand, and who finds it full waits for seconds. */
+/* All minions of a master lose it at the same moment. They do not come back in step, nor faster than it
+ * shakes hands: its queue holds four thousand, and who finds it full waits for seconds. */
 static int
 s_pause(session_t *self)
 {
@@ -808,8 +809,8 @@ s_asking(session_t *self)
     }
 }
 
-/* A stranger is asked for his key first. Where there is no port for that, the known key is tried once more: a handshake that
- * was cut off looks like one with another key. */
+/* A stranger is asked for his key first. Where there is no port for that, the known key is tried once
+ * more: a handshake that was cut off looks like one with another key. */
 static void
 s_again(session_t *self)
 {

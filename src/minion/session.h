@@ -67,8 +67,8 @@ typedef struct session_host {
     json_t *(*pending)(void *cookie); /* NEW array of jids that run or wait */
     /* The master's key is another one now, vouched for. */
     void (*on_new_key)(void *cookie, const char *finger);
-    /* There has been no connection for some seconds, and this is why (reach.h); again now and then. Who wants it has the
-     * master's ports looked at. */
+    /* There has been no connection for some seconds, and this is why (reach.h); again now and then. Who
+     * wants it has the master's ports looked at. */
     void (*on_why)(void *cookie, const char *sentence);
     void *cookie;
 } session_host_t;
@@ -81,9 +81,9 @@ void session_destroy(session_t **self_p);
 /* The minion has another key: a new connection is made with it. `keys` is BORROWED while the session lives. */
 void session_set_keys(session_t *self, const key_pair_t *keys);
 
-/* Do all that can be done now; returns milliseconds until it wants to be called again at the latest. `only`: nothing is
- * to be read but from this socket; NULL: from any. 0: there is more to read; else that has been read to its end, and
- * only the first socket may have been sent to since. */
+/* Do all that can be done now; returns milliseconds until it wants to be called again at the latest.
+ * `only`: nothing is to be read but from this socket; NULL: from any. 0: there is more to read; else that
+ * has been read to its end, and only the first socket may have been sent to since. */
 int session_step(session_t *self, const void *only);
 #define SESSION_SOCKETS 5
 /* The libzmq sockets to poll for reading. They change only within session_step. */

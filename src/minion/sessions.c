@@ -47,7 +47,8 @@ struct line {
     sessions_t *owner;
     int index;
     bool ready; /* as the job server was told */
-    /* And it has begun anew: an event of before would come ahead of those that the last connection took with it. */
+    /* And it has begun anew: an event of before would come ahead of those that the last connection took
+     * with it. */
     bool again;
     downloads_t *downloads;
     candidate_t *all; /* owned */
@@ -189,7 +190,8 @@ s_renewal_ask(sessions_t *self)
             (void) session_send(self->lines[i].now->session, MSG_rekey, question, NULL);
 }
 
-/* A master that does not know the new key would not let it in: all must be heard, and with failover they are not. */
+/* A master that does not know the new key would not let it in: all must be heard, and with failover they
+ * are not. */
 static void
 s_renewal_begin(sessions_t *self)
 {
@@ -558,8 +560,8 @@ s_read(sessions_t *self)
 
 /* ---- masters --------------------------------------------------------------------------------- */
 
-/* recon_* or random_reauth_delay, when one of them is set: our own pauses suit a fleet of minions of Halite better than Salt's
- * defaults. */
+/* recon_* or random_reauth_delay, when one of them is set: our own pauses suit a fleet of minions of
+ * Halite better than Salt's defaults. */
 static void
 s_take_recon(session_conf_t *sc, const conf_t *conf)
 {
@@ -577,7 +579,8 @@ s_take_recon(session_conf_t *sc, const conf_t *conf)
     sc->recon_spread_ms = conf_bool(conf, "recon_randomize") ? sc->recon_max_ms : 0;
 }
 
-/* NEW: what the nth master's files are named by: its host, with the port where one before it has such files already. */
+/* NEW: what the nth master's files are named by: its host, with the port where one before it has such
+ * files already. */
 static char *
 s_file_name(const conf_t *conf, size_t nth, const char *host)
 {

@@ -401,7 +401,8 @@ s_waits(const spool_t *self, const char *jid)
     return value_lists(self->waiting, jid);
 }
 
-/* Whether the return is there: 1, 0, or negative with *err, which is not known now. The mark is done with then. */
+/* Whether the return is there: 1, 0, or negative with *err, which is not known now. The mark is done with
+ * then. */
 static int
 s_has_ended(spool_t *self, const char *jid, fail_t *err)
 {
@@ -417,8 +418,8 @@ s_has_ended(spool_t *self, const char *jid, fail_t *err)
     return 1;
 }
 
-/* The job of a mark that has no return: NEW; NULL with *err, -EAGAIN when that can't be said now, -EINPROGRESS while it runs;
- * or NULL: it is over. */
+/* The job of a mark that has no return: NEW; NULL with *err, -EAGAIN when that can't be said now,
+ * -EINPROGRESS while it runs; or NULL: it is over. */
 static json_t *
 s_interrupted(spool_t *self, const char *jid, fail_t *err)
 {

@@ -1,5 +1,5 @@
-/* started.c - what a minion does once: the start event when its first master listens, then startup_states; these also
- * when there is none for too long. */
+/* started.c - what a minion does once: the start event when its first master listens, then startup_states;
+ * these also when there is none for too long. */
 #include <time.h>
 
 #include "common/base/clock.h"

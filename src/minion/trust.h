@@ -50,13 +50,13 @@ typedef enum trust_verdict {
     TRUST_REFUSED
 } trust_verdict_t;
 
-/* Whoever says {pub, ...} (see voucher.h) claims to be the master. A known key that master_finger does not allow counts as one that
- * is shown for the first time. *ret_why NEW when refused. -EINVAL in *err
- * and TRUST_REFUSED without a text when it is no such answer. */
+/* Whoever says {pub, ...} (see voucher.h) claims to be the master. A known key that master_finger does not
+ * allow counts as one that is shown for the first time. *ret_why NEW when refused. -EINVAL in *err and
+ * TRUST_REFUSED without a text when it is no such answer. */
 trust_verdict_t trust_claim(trust_t *self, const json_t *claim, char **ret_why, fail_t *err);
 
-/* What the master said on a connection that proves the known key: its voucher, NULL when there was none. False
- * when no job may be taken from it, with *ret_why NEW. */
+/* What the master said on a connection that proves the known key: its voucher, NULL when there was none.
+ * False when no job may be taken from it, with *ret_why NEW. */
 bool trust_proven(trust_t *self, const json_t *voucher, char **ret_why);
 
 #endif

@@ -38,8 +38,8 @@ backends(json_t *opts, json_t *asked)
     return names;
 }
 
-/* A file server of the backends in the call's `backend`. The configuration lives in *ret_opts. NEW; NULL with *err: there is
- * none of them, and one of no backends would be one of the default ones. */
+/* A file server of the backends in the call's `backend`. The configuration lives in *ret_opts. NEW; NULL
+ * with *err: there is none of them, and one of no backends would be one of the default ones. */
 static fileserver_t *
 server_of(call_ctx_t *ctx, const json_t *args, json_t **ret_opts, fail_t *err)
 {

@@ -9,8 +9,8 @@
 
 /* ---- one job --------------------------------------------------------------------------------- */
 
-/* The job's instance with "Result", after what `out` holds already: of all minions, or of those that fit the argument
- * `minions` among `args`. TAKES out; NEW, or NULL with *err. */
+/* The job's instance with "Result", after what `out` holds already: of all minions, or of those that fit
+ * the argument `minions` among `args`. TAKES out; NEW, or NULL with *err. */
 static json_t *
 with_result(call_ctx_t *ctx, const char *jid, const json_t *args, json_t *out, fail_t *err)
 {

@@ -38,8 +38,8 @@ count_awaited(const json_t *targets, const json_t *minions)
     return n;
 }
 
-/* The same once each target is back or has had its time to come back: after a restart of the master nobody is down for
- * being slower than the question. */
+/* The same once each target is back or has had its time to come back: after a restart of the master nobody
+ * is down for being slower than the question. */
 static json_t *
 settled_minions(call_ctx_t *ctx, const json_t *targets, fail_t *err)
 {
@@ -195,7 +195,8 @@ enum { V_OFFLINE, V_OLDER, V_SAME, V_NEWER, V_LABELS };
 static const char *const labels[V_LABELS] = { "Minion offline", "Minion requires update", "Up to date",
                                               "Minion newer than master" };
 
-/* Number by number: "3006.10" is newer than "3006.9"; "1.0.0-dev" is older than "1.0.0", as semantic versions are. */
+/* Number by number: "3006.10" is newer than "3006.9"; "1.0.0-dev" is older than "1.0.0", as semantic
+ * versions are. */
 static int
 compare_versions(const char *a, const char *b)
 {

@@ -113,7 +113,8 @@ jids_of(const json_t *notes, const char *tag)
     return value_sorted_texts(jids);
 }
 
-/* {jid: {minions, returned, failed}} NEW, or NULL with *err. The jobs' rows have it: what was returned may be much. */
+/* {jid: {minions, returned, failed}} NEW, or NULL with *err. The jobs' rows have it: what was returned may
+ * be much. */
 static json_t *
 jobs_of(call_ctx_t *ctx, const json_t *notes, const char *tag, fail_t *err)
 {

@@ -2,10 +2,10 @@
  *
  *   bus_bench SOCK_DIR EVENTS EACH LISTENERS STOPPED
  *
- * Fires EVENTS events, EACH in a request with a few requests under way, and no faster than those who read can listen, as
- * the master waits for nobody. Each listener is a process that looks at every event's number and tag; the last STOPPED of
- * them are stopped before the first event. Prints JSON: {seconds: until all that read have all, per_second, heard: [per
- * listener that reads], missed: [...]}. */
+ * Fires EVENTS events, EACH in a request with a few requests under way, and no faster than those who read
+ * can listen, as the master waits for nobody. Each listener is a process that looks at every event's
+ * number and tag; the last STOPPED of them are stopped before the first event. Prints JSON: {seconds:
+ * until all that read have all, per_second, heard: [per listener that reads], missed: [...]}. */
 #include <arpa/inet.h>
 #include <signal.h>
 #include <sys/mman.h>

@@ -235,8 +235,8 @@ megabytes(const char *path)
     return stat(path, &st) == 0 ? (double) st.st_size / 1e6 : 0;
 }
 
-/* Rows one after the other, until nothing has been forgotten for a second: the longest that one waited for its commit,
- * in microseconds; below 0 when one was not written. */
+/* Rows one after the other, until nothing has been forgotten for a second: the longest that one waited for
+ * its commit, in microseconds; below 0 when one was not written. */
 static int64_t
 longest_wait(store_t *store, uint64_t *ret_probes, int64_t *ret_until)
 {

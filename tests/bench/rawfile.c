@@ -1,5 +1,5 @@
-/* rawfile.c - the floor of a file's way: nothing but libzmq and CURVE. A process reads SOURCE and pushes it in messages
- * of CHUNK bytes, this one pulls them and writes DEST.
+/* rawfile.c - the floor of a file's way: nothing but libzmq and CURVE. A process reads SOURCE and pushes it
+ * in messages of CHUNK bytes, this one pulls them and writes DEST.
  *
  *   rawfile SOURCE DEST CHUNK       prints the seconds it took
  */

@@ -1,6 +1,6 @@
-/* rawloop.c - the floor: nothing but libzmq, in the shape of a fleet. N peers in PROCS processes, each with a SUB on one
- * PUB and a DEALER on one ROUTER, CURVE on both: a 200-byte command published to all, a 200-byte answer from each,
- * ROUNDS times.
+/* rawloop.c - the floor: nothing but libzmq, in the shape of a fleet. N peers in PROCS processes, each with a
+ * SUB on one PUB and a DEALER on one ROUTER, CURVE on both: a 200-byte command published to all, a 200-byte
+ * answer from each, ROUNDS times.
  *
  *   rawloop N PROCS ROUNDS PORT PUBPORT     prints
  *     {"connect_ms": to the ROUTER, "round_ms": MEDIAN, "router_ms": MEDIAN, "ten_ms": MEDIAN}

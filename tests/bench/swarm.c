@@ -5,11 +5,11 @@
  * halves become accepted keys there (before the master starts) swarm run N PROCS KEYDIR PKI HOST PORT PUBPORT
  * HELLOPORT [GRAINS] until SIGTERM; prints {"ready": N, "pending": N, "jobs": N} when that changes
  *
- * Returns have the shape that a real minion's have: of grains.items, of a state run with 250 states (100 KB), of
- * anything else as of test.ping. A return is kept until the master acknowledges it, and sent again when the master
- * is back. With GRAINS, a JSON file, each minion sends such grains with its own names in them. Minions
- * are called swarm00000 and so on, or after what SWARM_NAME says instead of "swarm". A process needs about
- * six descriptors per minion.
+ * Returns have the shape that a real minion's have: of grains.items, of a state run with 250 states (100 KB),
+ * of anything else as of test.ping. A return is kept until the master acknowledges it, and sent again when
+ * the master is back. With GRAINS, a JSON file, each minion sends such grains with its own names in them.
+ * Minions are called swarm00000 and so on, or after what SWARM_NAME says instead of "swarm". A process needs
+ * about six descriptors per minion.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -253,8 +253,8 @@ s_pending(void *cookie)
     return jids;
 }
 
-/* Watches the sockets that are new. True when one has something to read that its descriptor has told already, as it is
- * edge-triggered: one that is new, or the first, to which was sent since it was read. */
+/* Watches the sockets that are new. True when one has something to read that its descriptor has told
+ * already, as it is edge-triggered: one that is new, or the first, to which was sent since it was read. */
 static bool
 s_watch(one_t *o)
 {

@@ -1,4 +1,5 @@
-/* fuzz_authkeys.c - lines of authorized_keys over arbitrary bytes. What is read and written again is read as the same. */
+/* fuzz_authkeys.c - lines of authorized_keys over arbitrary bytes. What is read and written again is read
+ * as the same. */
 #include "common/base/str.h"
 #include "minion/modlib/authkeys.h"
 #include "salt/value.h"

@@ -1,5 +1,5 @@
-/* fuzz_crontab.c - any text as a user's crontab. What is written of it has the same lines that cron acts on; comments are read
- * as Salt reads them, which may lose one that looks like its mark. */
+/* fuzz_crontab.c - any text as a user's crontab. What is written of it has the same lines that cron acts
+ * on; comments are read as Salt reads them, which may lose one that looks like its mark. */
 #include "minion/modlib/crontab.h"
 #include "salt/value.h"
 

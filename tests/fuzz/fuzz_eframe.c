@@ -1,5 +1,5 @@
-/* fuzz_eframe.c - any bytes as a block of the journal: what is a frame has number, tag, data and stamp inside it, and what was
- * written is read as the same. The first byte says how much of the rest is a tag. */
+/* fuzz_eframe.c - any bytes as a block of the journal: what is a frame has number, tag, data and stamp
+ * inside it, and what was written is read as the same. The first byte says how much of the rest is a tag. */
 #include "master/eframe.h"
 #include "salt/value.h"
 
@@ -26,7 +26,8 @@ check_frames(const char *bytes, size_t len)
     }
 }
 
-/* Tag and data as who fires them must write them: no control characters; an object without a stamp of its own. */
+/* Tag and data as who fires them must write them: no control characters; an object without a stamp of its
+ * own. */
 static void
 check_written(const char *tag, size_t tag_len, const char *text, size_t len)
 {

@@ -1,5 +1,5 @@
-/* fuzz_http.c - what a server on the web says before its body; and any value as a form and as a setting of curl's, which stays
- * one line. */
+/* fuzz_http.c - what a server on the web says before its body; and any value as a form and as a setting of
+ * curl's, which stays one line. */
 #include "common/base/str.h"
 #include "common/http/http_int.h"
 #include "salt/value.h"

@@ -1,7 +1,8 @@
 /* fuzz_peer.c - any template with what two peers say: no letter of theirs is in what is not marked.
  *
- * The input is a template, a line "--", and a text. Two peers say that text, each with Greek letters of its own in place
- * of all letters. A peer's letter in an unmarked part is a hole, unless the other's render has it there too.
+ * The input is a template, a line "--", and a text. Two peers say that text, each with Greek letters of its
+ * own in place of all letters. A peer's letter in an unmarked part is a hole, unless the other's render has
+ * it there too.
  */
 #include <ctype.h>
 

@@ -1,5 +1,5 @@
-/* fuzz_schedule.c - what a schedule's texts say of time, and whole schedules: whatever is understood has its next moment
- * after the last one, and configuring and asking never goes wrong. */
+/* fuzz_schedule.c - what a schedule's texts say of time, and whole schedules: whatever is understood has
+ * its next moment after the last one, and configuring and asking never goes wrong. */
 #include "common/schedule/cron.h"
 #include "common/schedule/moment.h"
 #include "common/schedule/schedule.h"

@@ -1,6 +1,6 @@
-/* fuzz_spans.c - texts with peers' pieces, drawn into them by bytes that no text has: 1 and 2 begin one, 3 ends it. The first byte says
- * whether it is JSON (j), a template (t) or else YAML. Pieces that fit make no difference to what is read but in the scalars that they
- * are in; where a word fits, so do others. */
+/* fuzz_spans.c - texts with peers' pieces, drawn into them by bytes that no text has: 1 and 2 begin one, 3
+ * ends it. The first byte says whether it is JSON (j), a template (t) or else YAML. Pieces that fit make
+ * no difference to what is read but in the scalars that they are in; where a word fits, so do others. */
 #include <jansson.h>
 
 #include "common/base/json_span.h"

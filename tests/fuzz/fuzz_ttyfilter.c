@@ -1,6 +1,7 @@
-/* fuzz_ttyfilter.c - the filter of terminals over arbitrary bytes. The first byte says in which pieces they come, the second
- * whether Halite's own colours are among them. Whatever comes: the same however it is cut; nothing drives the terminal but
- * colours, bold and underline; a value's end with their line; and what was filtered passes once more unchanged. */
+/* fuzz_ttyfilter.c - the filter of terminals over arbitrary bytes. The first byte says in which pieces
+ * they come, the second whether Halite's own colours are among them. Whatever comes: the same however it
+ * is cut; nothing drives the terminal but colours, bold and underline; a value's end with their line; and
+ * what was filtered passes once more unchanged. */
 #include "common/base/visible.h"
 #include "common/cli/ttyfilter.h"
 #include "common/output/colour.h"

@@ -1,4 +1,5 @@
-/* fakepeer.c - hostile and broken peers for the whole-program tests: what a real minion or master would never send.
+/* fakepeer.c - hostile and broken peers for the whole-program tests: what a real minion or master would never
+ * send.
  *
  *   fakepeer garbage HOST PORT BYTES                      random bytes over TCP, then waits until the other side closes
  *   fakepeer null HOST PORT [STEP...]                     a libzmq peer without CURVE (a REQ); no steps: closed
@@ -24,9 +25,10 @@
  *   drain              prints what has arrived so far
  *   until FILE         prints what arrives until the file exists
  *
- * Every step has DEADLINE seconds (environment, default 20). Every byte that was received also goes to the file RECORD
- * (environment), a line for each frame. With DEAF set a dealer reads nothing that its steps don't ask for; with SILENT set a
- * subscription's peer subscribes to nothing but its topics. Exit 0, or 1 at the first step that fails.
+ * Every step has DEADLINE seconds (environment, default 20). Every byte that was received also goes to the
+ * file RECORD (environment), a line for each frame. With DEAF set a dealer reads nothing that its steps don't
+ * ask for; with SILENT set a subscription's peer subscribes to nothing but its topics. Exit 0, or 1 at the
+ * first step that fails.
  */
 #include <netdb.h>
 #include <poll.h>

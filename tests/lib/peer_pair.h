@@ -1,6 +1,6 @@
-/* peer_pair.h - a template with what a peer said: the text that it makes, and the parts of it that are not marked. Two
- * renders with what two peers said show whether these depend on them. Used by the unit test that walks all filters and
- * methods, and by the fuzz target.
+/* peer_pair.h - a template with what a peer said: the text that it makes, and the parts of it that are not
+ * marked. Two renders with what two peers said show whether these depend on them. Used by the unit test that
+ * walks all filters and methods, and by the fuzz target.
  */
 #ifndef TESTS_LIB_PEER_PAIR_H
 #define TESTS_LIB_PEER_PAIR_H

@@ -1,5 +1,5 @@
-/* chaos.c - a library to preload: a page shared with tests/chaos says when a daemon dies or stops, how far off its clock
- * is, how slow its disk and whether it can be written.
+/* chaos.c - a library to preload: a page shared with tests/chaos says when a daemon dies or stops, how far
+ * off its clock is, how slow its disk and whether it can be written.
  *
  *   CHAOS_PAGE=FILE   the page; programs that a daemon starts go undisturbed, but for the daemon's own children
  */

@@ -1,14 +1,15 @@
-/* inject.c - a library to preload: the n-th call of one kind fails, or the first one from one place in the code.
+/* inject.c - a library to preload: the n-th call of one kind fails, or the first one from one place in the
+ * code.
  *
  *   INJECT=FILE       a page shared with the driver, tests/inject/inject.py: what is to fail, and what was seen
  *   INJECT_PROG=NAME  the program that is meant; those that it starts go undisturbed
  *
- * Calls count from main() on, in all processes and threads of the program that have the role asked for: main (the
- * first process), job (a child with a session of its own), net (a child with an epoll descriptor), child (others).
- * A place is a digest of the innermost callers, the same in each run of one build.
+ * Calls count from main() on, in all processes and threads of the program that have the role asked for: main
+ * (the first process), job (a child with a session of its own), net (a child with an epoll descriptor), child
+ * (others). A place is a digest of the innermost callers, the same in each run of one build.
  *
- * A sanitizer has an allocator of its own. With INJECT_WRAP this is an object to link instead (make WRAP=1): calls of
- * malloc and the like in our own code go through it, and so does jansson (common/base/memory.c).
+ * A sanitizer has an allocator of its own. With INJECT_WRAP this is an object to link instead (make WRAP=1):
+ * calls of malloc and the like in our own code go through it, and so does jansson (common/base/memory.c).
  */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -1,4 +1,5 @@
-/* memcheck.c - a library to preload below valgrind's memcheck: a process has its program's name, not memcheck's. */
+/* memcheck.c - a library to preload below valgrind's memcheck: a process has its program's name, not
+ * memcheck's. */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <string.h>

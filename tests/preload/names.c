@@ -1,4 +1,5 @@
-/* names.c - a library to preload: a directory service that hangs. getpwuid_r waits while the file NAMES_HANG exists. */
+/* names.c - a library to preload: a directory service that hangs. getpwuid_r waits while the file
+ * NAMES_HANG exists. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pwd.h>

@@ -1,8 +1,9 @@
 /* hostile.h - names that want to leave a folder, the folder, and what surrounds it with a watch on it.
  *
- * ROOT/BELOW is the folder, with a little in it and with names that another thread turns from folder to link and back all
- * the time. ROOT/out is what must not be read, made or changed: the kernel tells every touch (inotify), the names made
- * in ROOT itself too. The process stands in ROOT/out, so that a path that was meant to be below something is seen.
+ * ROOT/BELOW is the folder, with a little in it and with names that another thread turns from folder to link
+ * and back all the time. ROOT/out is what must not be read, made or changed: the kernel tells every touch
+ * (inotify), the names made in ROOT itself too. The process stands in ROOT/out, so that a path that was meant
+ * to be below something is seen.
  */
 #ifndef TESTS_HOSTILE_H
 #define TESTS_HOSTILE_H

@@ -1,6 +1,7 @@
 /* refused.h - the tests of a program once more, in a child that may not call openat2.
  *
- * The filter is one as systemd and containers install it: it goes by the call's number, and gives an errno instead.
+ * The filter is one as systemd and containers install it: it goes by the call's number, and gives an errno
+ * instead.
  */
 #ifndef TESTS_REFUSED_H
 #define TESTS_REFUSED_H

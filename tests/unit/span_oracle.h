@@ -1,5 +1,5 @@
-/* span_oracle.h - whether spans fit a YAML text, by another way than the check's: both the text and one with a word of its own for each span
- * are loaded, and the values are compared.
+/* span_oracle.h - whether spans fit a YAML text, by another way than the check's: both the text and one with
+ * a word of its own for each span are loaded, and the values are compared.
  *
  * Where the loaded reference has a word, the text may have any scalar; all else is equal.
  */
@@ -98,7 +98,8 @@ oracle_same(py_t *real, py_t *ref, const spans_t *spans, bool key)
     return true;
 }
 
-/* What is wrong with spans that the check let pass, or NULL. Not for texts with merge keys, whose pairs depend on other keys. */
+/* What is wrong with spans that the check let pass, or NULL. Not for texts with merge keys, whose pairs
+ * depend on other keys. */
 static inline const char *
 oracle_fault(const char *text, size_t len, const spans_t *spans)
 {

@@ -1,5 +1,5 @@
-/* span_text.h - texts with their spans drawn into them: ⟦ ⟧ for a piece that a peer said, ⟪ ⟫ for one that it said as a text, ⟨ ⟩ for one
- * that went through `quote`. */
+/* span_text.h - texts with their spans drawn into them: ⟦ ⟧ for a piece that a peer said, ⟪ ⟫ for one that
+ * it said as a text, ⟨ ⟩ for one that went through `quote`. */
 #ifndef TESTS_UNIT_SPAN_TEXT_H
 #define TESTS_UNIT_SPAN_TEXT_H
 

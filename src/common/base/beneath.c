@@ -51,8 +51,9 @@ beneath_is_name(const char *name)
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
 
-/* Whether openat2 failed because nobody may call it here: an old kernel has none, and a filter of system calls can't look at
- * its flags, so it denies it whole, with an errno of its author's. Given nothing, the call itself says EINVAL. */
+/* Whether openat2 failed because nobody may call it here: an old kernel has none, and a filter of system
+ * calls can't look at its flags, so it denies it whole, with an errno of its author's. Given nothing, the
+ * call itself says EINVAL. */
 static bool
 is_denied(int code)
 {
@@ -87,8 +88,8 @@ beneath_open(int dir, const char *path, beneath_t how, int flags, mode_t mode)
     return rc < 0 ? rc : open_how(dir, path, how, flags, mode);
 }
 
-/* The first `len` bytes of a checked path as a folder: each step is looked up from `dir` on, as a link may lead back
- * and still stay inside. */
+/* The first `len` bytes of a checked path as a folder: each step is looked up from `dir` on, as a link may
+ * lead back and still stay inside. */
 static int
 walk(int dir, const char *path, size_t len, beneath_t how, mode_t mode)
 {

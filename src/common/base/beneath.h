@@ -1,9 +1,10 @@
 /* beneath.h - names that come from elsewhere as paths below a folder: the kernel keeps every step inside,
  * or steps.h does where openat2 is not to be had.
  *
- * A name of a file, an environment, a cache's bank, an id: whoever makes a path of what a peer said opens the folder and
- * goes through these functions; tests/lint/paths.sh knows the few other places. A name that is no path below a folder
- * (absolute, "..", too long, too deep) is -EINVAL or -ENAMETOOLONG before anything is looked up; a link on the way is
+ * A name of a file, an environment, a cache's bank, an id: whoever makes a path of what a peer said opens the
+ * folder and goes through these functions; tests/lint/paths.sh knows the few other places. A name that is no
+ * path below a folder (absolute, "..", too long, too deep) is -EINVAL or -ENAMETOOLONG before anything is
+ * looked up; a link on the way is
  * -ELOOP; one that leads out is -EXDEV.
  *
  * Layer      common/base
@@ -33,7 +34,8 @@ bool beneath_is_name(const char *name);
 
 /* `flags` as open(); `mode` with O_CREAT. */
 int beneath_open(int dir, const char *path, beneath_t how, int flags, mode_t mode);
-/* The folder `path`; what is missing of it is made with `mode`, or nothing when that is 0. "" is `dir` itself. */
+/* The folder `path`; what is missing of it is made with `mode`, or nothing when that is 0. "" is `dir`
+ * itself. */
 int beneath_folder(int dir, const char *path, beneath_t how, mode_t mode);
 /* The same for the folder above the last part of `path`, which *ret_name is: BORROWED from `path`. */
 int beneath_parent(int dir, const char *path, beneath_t how, mode_t mode, const char **ret_name);

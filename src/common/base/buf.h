@@ -27,9 +27,10 @@ typedef struct buf {
 #define buf_auto_t __attribute__((cleanup(buf_free))) buf_t
 
 /* What all buffers of this thread hold, and who is asked before one has more than BUF_UNASKED bytes; NULL:
- * nobody. `grant` may lower what is wanted to what there is, of which `least` is needed. After a refusal buf_add
- * and its like drop what they were given and the buffer keeps what it had: `grant` has taken note, and sees to it
- * that the work at hand fails. buf_reserve grants itself what it needs: who fills the room asks beforehand. */
+ * nobody. `grant` may lower what is wanted to what there is, of which `least` is needed. After a refusal
+ * buf_add and its like drop what they were given and the buffer keeps what it had: `grant` has taken note,
+ * and sees to it that the work at hand fails. buf_reserve grants itself what it needs: who fills the room
+ * asks beforehand. */
 typedef struct buf_meter {
     int64_t held;
     bool (*grant)(size_t least, size_t *wanted);
@@ -41,7 +42,8 @@ void buf_free(buf_t *b);
 void buf_clear(buf_t *b);
 void buf_reserve(buf_t *b, size_t more);
 void buf_add(buf_t *b, const void *bytes, size_t n);
-/* For what peers send, as buf_reserve and buf_add: false, and nothing has changed, when there is no memory for it. */
+/* For what peers send, as buf_reserve and buf_add: false, and nothing has changed, when there is no memory
+ * for it. */
 bool buf_offer_room(buf_t *b, size_t more);
 bool buf_offer(buf_t *b, const void *bytes, size_t n);
 void buf_puts(buf_t *b, const char *s);

@@ -16,7 +16,8 @@ int64_t clock_mono_ms(void);
 int64_t clock_wall_us(void);
 int64_t clock_thread_us(void); /* processor time of the calling thread */
 
-/* Microseconds of so many seconds, whatever number somebody has written: 0 for what is not above 0, at most a century. */
+/* Microseconds of so many seconds, whatever number somebody has written: 0 for what is not above 0, at
+ * most a century. */
 int64_t clock_us_of(double seconds);
 /* Sleep so long; a signal does not end it. */
 void clock_pause(double seconds);
@@ -28,8 +29,8 @@ void clock_stamp(char out[CLOCK_STAMP_LEN], int64_t wall_us);
 bool clock_stamp_parse(const char *text, int64_t *ret_us);
 /* A jid: UTC, as Salt 3006 makes it: YYYYMMDDhhmmssffffff, strictly growing within this process. */
 void clock_jid(char out[CLOCK_STAMP_LEN]);
-/* Whether it is one; "_PID" may follow, as unique_jid makes. Whatever is a jid can stand in a tag, a file's name and JSON
- * as it is. */
+/* Whether it is one; "_PID" may follow, as unique_jid makes. Whatever is a jid can stand in a tag, a
+ * file's name and JSON as it is. */
 bool clock_is_jid(const char *jid);
 /* "2026, Nov 20 09:39:59.318034" from a jid, as Salt prints StartTime; false when `jid` is not one. */
 bool clock_jid_to_time(const char *jid, char out[CLOCK_STAMP_LEN]);

@@ -15,8 +15,8 @@
 /* Before anything is opened: a standard stream that is closed becomes /dev/null, or a socket would get its
  * number and the log's lines. */
 void daemon_stdio(void);
-/* Keys, pillar and passwords of jobs are in this memory: no core file, and nobody but root reads it. What it executes is
- * as other programs are. */
+/* Keys, pillar and passwords of jobs are in this memory: no core file, and nobody but root reads it. What
+ * it executes is as other programs are. */
 void daemon_hide(void);
 /* Go to the background (-d): returns in the child only; the parent waits until daemon_ready() and exits 0, or
  * 1 when the child dies before. */
@@ -32,7 +32,8 @@ void daemon_pid_remove(const char *path);
 int daemon_user_ids(const char *user, uid_t *ret_uid, gid_t *ret_gid, fail_t *err);
 /* Become `user` (a name; NULL, "" or the present one: stay). */
 int daemon_user(const char *user, fail_t *err);
-/* Block SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 (and SIGCHLD when asked) and read them from the returned descriptor.
+/* Block SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 (and SIGCHLD when asked) and read them from the returned
+ * descriptor.
  */
 int daemon_signals(bool with_child, fail_t *err);
 /* The next pending signal from that descriptor; 0 when none. */

@@ -1,7 +1,7 @@
 /* descent.h - into folders inside folders, however many: of those that one is in, a bounded number is open.
  *
- * A folder above is opened again as ".." of the one below it, and must be the one that it was: who moves a folder
- * meanwhile ends the descent. No link is followed.
+ * A folder above is opened again as ".." of the one below it, and must be the one that it was: who moves a
+ * folder meanwhile ends the descent. No link is followed.
  *
  * Layer      common/base
  * Threads    one at a time
@@ -37,8 +37,8 @@ int descent_down(descent_t *self, int dir, const char *name);
 int descent_up(descent_t *self);
 void descent_end(descent_t *self);
 
-/* Of the innermost folder, BORROWED until the next step. What was read of a folder before one was deeper in it may have to be
- * read again. */
+/* Of the innermost folder, BORROWED until the next step. What was read of a folder before one was deeper
+ * in it may have to be read again. */
 DIR *descent_dir(const descent_t *self);
 const char *descent_name(const descent_t *self);
 void *descent_own(const descent_t *self);

@@ -1,5 +1,5 @@
-/* grainsid.h - the grain `id`: whose grains they are. It is the id that belongs to the minion's key, whatever a configuration,
- * a file or a message says; every other grain is what the minion claims.
+/* grainsid.h - the grain `id`: whose grains they are. It is the id that belongs to the minion's key, whatever
+ * a configuration, a file or a message says; every other grain is what the minion claims.
  *
  * Layer      common/base
  * Threads    any

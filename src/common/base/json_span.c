@@ -1,7 +1,7 @@
 /* json_span.c - see json_span.h.
  *
- * Between strings nothing but a quote matters to where strings are, so the document itself is not parsed: only the spans that are
- * values of their own are.
+ * Between strings nothing but a quote matters to where strings are, so the document itself is not parsed:
+ * only the spans that are values of their own are.
  */
 #include "common/base/json_span.h"
 

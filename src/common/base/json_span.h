@@ -10,8 +10,9 @@
 
 #include "common/base/span.h"
 
-/* Whether each span, which lie within the text, is inside of one string, neither ending it nor having half of an escape, or is one
- * complete value, which is no list or object where it is SPAN_TEXT; else *ret says which one does not. Linear. */
+/* Whether each span, which lie within the text, is inside of one string, neither ending it nor having half
+ * of an escape, or is one complete value, which is no list or object where it is SPAN_TEXT; else *ret says
+ * which one does not. Linear. */
 bool json_spans_fit(const char *text, size_t len, const spans_t *spans, breakout_t *ret);
 
 #endif

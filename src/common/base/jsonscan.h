@@ -1,8 +1,8 @@
-/* jsonscan.h - the tokens of JSON (RFC 8259), for the two readers built on them: plainjson.h cuts a text into spans,
- * jsonread.h makes values.
+/* jsonscan.h - the tokens of JSON (RFC 8259), for the two readers built on them: plainjson.h cuts a text into
+ * spans, jsonread.h makes values.
  *
- * A scan stands at a byte. What takes a token steps over it; where another thing stands, `why` says what is wrong there, and
- * stays: the first is the one to tell.
+ * A scan stands at a byte. What takes a token steps over it; where another thing stands, `why` says what is
+ * wrong there, and stays: the first is the one to tell.
  *
  * Layer      common/base; pure
  * Threads    any
@@ -44,8 +44,8 @@ scan_take(scan_t *s, char c)
 /* Only white space is left, and all was well. */
 bool scan_at_end(scan_t *s);
 
-/* From behind a string's opening quote to behind its closing one; between them is UTF-8 without control characters.
- * Whether there are backslashes; each has a byte behind it, which is not looked at. */
+/* From behind a string's opening quote to behind its closing one; between them is UTF-8 without control
+ * characters. Whether there are backslashes; each has a byte behind it, which is not looked at. */
 bool scan_string(scan_t *s, bool *ret_escaped);
 
 #define SCAN_INT_DIGITS 18 /* of an integer that 64 bits hold whatever they are */
@@ -62,8 +62,9 @@ bool scan_word(scan_t *s);
 
 /* What a letter behind a backslash stands for; 0: no letter of JSON's, or u. */
 char scan_escaped(char letter);
-/* From behind "\u" on: the code point of this escape, or of it and the next where they are a surrogate pair. It may be half
- * of a pair. Steps over it; false, and nothing has changed, where four hexadecimal digits do not stand. */
+/* From behind "\u" on: the code point of this escape, or of it and the next where they are a surrogate
+ * pair. It may be half of a pair. Steps over it; false, and nothing has changed, where four hexadecimal
+ * digits do not stand. */
 bool scan_unicode(const char **at, const char *end, uint32_t *ret_cp);
 
 #endif

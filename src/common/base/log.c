@@ -274,8 +274,8 @@ log_wanted(log_level_t level, const char *file)
 
 #define FURTHER "    " /* before the second line of a message, and each that follows */
 
-/* What a peer sends must not drive the reader's terminal: control characters, and those that turn or hide text, are shown, not
- * sent. Nor may it look like a line of ours: only those begin at the margin. */
+/* What a peer sends must not drive the reader's terminal: control characters, and those that turn or hide
+ * text, are shown, not sent. Nor may it look like a line of ours: only those begin at the margin. */
 static void
 add_escaped(buf_t *out, const char *text)
 {

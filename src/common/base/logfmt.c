@@ -1,4 +1,5 @@
-/* logfmt.c - see logfmt.h. A format is read anew for each line: nothing has to be kept or freed while others log. */
+/* logfmt.c - see logfmt.h. A format is read anew for each line: nothing has to be kept or freed while
+ * others log. */
 #include "common/base/logfmt.h"
 
 #include <unistd.h>

@@ -1,4 +1,5 @@
-/* logfmt.h - a line of the log in the form that is asked for: Python's "%(levelname)-8s %(message)s", or JSON.
+/* logfmt.h - a line of the log in the form that is asked for: Python's "%(levelname)-8s %(message)s", or
+ * JSON.
  *
  * Layer      common/base; used by log.c only
  * Threads    any
@@ -29,10 +30,11 @@ int logfmt_check(const char *format, fail_t *err);
 /* Append a line without its end. `datefmt` is strftime's, for %(asctime)s; `jidfmt` a format for %(jid)s. */
 void logfmt_put(buf_t *out, const char *format, const char *datefmt, const char *jidfmt,
                 const log_record_t *record);
-/* Append {"time": ..., "level": ...} without a line's end. The message is valid UTF-8, the only controls in it tabs and line
- * breaks. */
+/* Append {"time": ..., "level": ...} without a line's end. The message is valid UTF-8, the only controls
+ * in it tabs and line breaks. */
 void logfmt_json(buf_t *out, const log_record_t *record);
-/* The last words of a process as such a line with its end, without memory: its bytes. What does not fit is left out. */
+/* The last words of a process as such a line with its end, without memory: its bytes. What does not fit is
+ * left out. */
 size_t logfmt_json_last(char *out, size_t room, const char *line, size_t len);
 
 #endif

@@ -22,8 +22,8 @@ typedef struct level_rule {
     log_level_t level;
 } level_rule_t;
 
-/* Levels that were set stay where they are: another thread may be in them, and a lock would be held in a child that is
- * forked. A reload that changes nothing makes no new ones. */
+/* Levels that were set stay where they are: another thread may be in them, and a lock would be held in a
+ * child that is forked. A reload that changes nothing makes no new ones. */
 typedef struct level_rules {
     struct level_rules *before;
     log_level_t least;

@@ -1,4 +1,5 @@
-/* logname.h - the names that lines of the log have, and the level of each: the rows of salt/loggers.def, as a tree by dots.
+/* logname.h - the names that lines of the log have, and the level of each: the rows of salt/loggers.def, as a
+ * tree by dots.
  *
  * Layer      common/base; used by log.c only
  * Threads    any; new levels may be set while others log

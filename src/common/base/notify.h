@@ -1,5 +1,5 @@
-/* notify.h - what a daemon tells the service manager that started it (sd_notify of systemd, Type=notify): that it serves,
- * how it is, and that it turns. Without one nothing is said.
+/* notify.h - what a daemon tells the service manager that started it (sd_notify of systemd, Type=notify):
+ * that it serves, how it is, and that it turns. Without one nothing is said.
  *
  * Layer      common/base; libc only
  * Threads    the daemon's first thread
@@ -10,7 +10,8 @@
 
 #include "salt/base.h"
 
-/* Takes NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID out of the environment: what a job starts is not to speak for us. */
+/* Takes NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID out of the environment: what a job starts is not to
+ * speak for us. */
 void notify_begin(void);
 /* Puts them back, for who executes itself anew. */
 void notify_again(void);

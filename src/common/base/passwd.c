@@ -25,8 +25,8 @@ untold(int code)
     return code == ENOENT || code == ESRCH || code == EBADF || code == EPERM ? 0 : code;
 }
 
-/* Whether to look, given how the last look ended (FIRST: there was none): with what room there is, or with twice as
- * much after ERANGE. */
+/* Whether to look, given how the last look ended (FIRST: there was none): with what room there is, or with
+ * twice as much after ERANGE. */
 static bool
 again(passwd_space_t *space, int code)
 {

@@ -62,7 +62,8 @@ number(plain_t *p)
 
     if (!scan_number(&p->scan, &n))
         return false;
-    /* Who writes an exponent has reasons that a word for all can't know; -0 is an integer to some and a real to others. */
+    /* Who writes an exponent has reasons that a word for all can't know; -0 is an integer to some and a
+     * real to others. */
     bool fine = !n.exponent && (n.fraction > 0 ? n.whole + n.fraction <= REAL_DIGITS
                                                : n.whole <= SCAN_INT_DIGITS && !(n.minus && from[1] == '0'));
     return fine || fail(p);

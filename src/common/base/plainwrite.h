@@ -1,5 +1,5 @@
-/* plainwrite.h - the text of values, byte for byte as jansson writes it, at a quarter of what that takes: it has a call
- * for each piece, a table of what it is in, and decodes each byte.
+/* plainwrite.h - the text of values, byte for byte as jansson writes it, at a quarter of what that takes: it
+ * has a call for each piece, a table of what it is in, and decodes each byte.
  *
  * Layer      common/base; pure
  * Threads    any
@@ -15,8 +15,8 @@
 
 /* Add a text (UTF-8) as it stands between the quotes of a JSON string. */
 void plain_quote(const char *text, buf_t *out);
-/* Add a value's text in the compact form, keys in their order. What is too deep is written by jansson. -EINVAL, and nothing
- * is added: it holds what is no UTF-8. */
+/* Add a value's text in the compact form, keys in their order. What is too deep is written by jansson.
+ * -EINVAL, and nothing is added: it holds what is no UTF-8. */
 int plain_add(const json_t *v, buf_t *out);
 
 #endif

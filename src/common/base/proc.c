@@ -322,8 +322,8 @@ proc_end_with(pid_t parent)
         _exit(127);
 }
 
-/* Nobody waits for a background program, and what has ended stays until somebody does: the program is the child of a child
- * that ends at once, so that it is the host's to wait for. */
+/* Nobody waits for a background program, and what has ended stays until somebody does: the program is the
+ * child of a child that ends at once, so that it is the host's to wait for. */
 static void
 child_apart(const plan_t *plan)
 {
@@ -472,8 +472,8 @@ next_report(int fd, report_t *report)
     return n == (ssize_t) sizeof(*report);
 }
 
-/* Blocks until the child has called exec, which closes the pipe, or has reported why it could not. *pid becomes that of a
- * program that is the child's own child. */
+/* Blocks until the child has called exec, which closes the pipe, or has reported why it could not. *pid
+ * becomes that of a program that is the child's own child. */
 static int
 read_report(const plan_t *plan, int fd, pid_t *pid, fail_t *err)
 {
@@ -556,8 +556,9 @@ pump(const proc_spec_t *spec, streams_t *ends, proc_result_t *res, int64_t deadl
     return true;
 }
 
-/* Wait until the child has ended, without reaping it; false when the deadline passed. One that has closed its outputs may
- * still read to the end, and is fed meanwhile; whoever else holds the reading end is not waited for. */
+/* Wait until the child has ended, without reaping it; false when the deadline passed. One that has closed
+ * its outputs may still read to the end, and is fed meanwhile; whoever else holds the reading end is not
+ * waited for. */
 static bool
 wait_end(const proc_spec_t *spec, streams_t *ends, pid_t pid, int64_t deadline)
 {

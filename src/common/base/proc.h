@@ -44,11 +44,11 @@ typedef struct proc_result {
     }
 
 int proc_run(const proc_spec_t *spec, proc_result_t *res, fail_t *err);
-/* Kill, with their groups, all programs that proc_run waits for, and start none any more: for a process that ends while some
- * of its threads are at work. */
+/* Kill, with their groups, all programs that proc_run waits for, and start none any more: for a process
+ * that ends while some of its threads are at work. */
 void proc_end_all(void);
-/* In a child that was forked by `parent`: it ends, by SIGKILL, when the thread that forked it does, and at once when that has
- * happened already. A change of the user undoes it. Async-signal-safe. */
+/* In a child that was forked by `parent`: it ends, by SIGKILL, when the thread that forked it does, and at
+ * once when that has happened already. A change of the user undoes it. Async-signal-safe. */
 void proc_end_with(pid_t parent);
 /* Fork. The child calls `run`, which must not return, with all signals blocked. */
 pid_t proc_fork(void (*run)(const void *cookie), const void *cookie);

@@ -13,7 +13,8 @@
 
 #include "salt/base.h"
 
-/* The ids of all processes, ascending. NEW array; free() it. NULL with *err and *ret_n 0 when /proc can't be read. */
+/* The ids of all processes, ascending. NEW array; free() it. NULL with *err and *ret_n 0 when /proc can't
+ * be read. */
 pid_t *procfs_pids(size_t *ret_n, fail_t *err);
 
 typedef struct procfs_proc {
@@ -31,8 +32,8 @@ typedef struct procfs_proc {
 
 /* 1, 0 when there is no such process, or negative with *err. */
 int procfs_proc(pid_t pid, procfs_proc_t *out, fail_t *err);
-/* Who started whom. NEW array of all processes, ascending; free() it. A process that goes meanwhile has parent 0, and
- * one whose parent can't be read, with *err. NULL as procfs_pids. */
+/* Who started whom. NEW array of all processes, ascending; free() it. A process that goes meanwhile has
+ * parent 0, and one whose parent can't be read, with *err. NULL as procfs_pids. */
 typedef struct procfs_kin {
     pid_t pid, parent;
 } procfs_kin_t;
@@ -62,8 +63,8 @@ typedef struct procfs_mount {
 procfs_mount_t *procfs_mounts(size_t *ret_n, fail_t *err);
 void procfs_mounts_free(procfs_mount_t *mounts, size_t n);
 
-/* The lines of a file under /proc. NEW array that ends with NULL; empty when there is no such file, and with *err when it
- * can't be read. */
+/* The lines of a file under /proc. NEW array that ends with NULL; empty when there is no such file, and
+ * with *err when it can't be read. */
 char **procfs_lines(const char *path, fail_t *err);
 /* What a function gives that was made while *err was watched: `value`, which is taken, or the failure. */
 int procfs_answer(json_t *value, json_t **ret_value, fail_t *err);

@@ -1,7 +1,9 @@
-/* span.h - which bytes of a text a peer said, and what such a piece becomes where it is not the plain text that it should be.
+/* span.h - which bytes of a text a peer said, and what such a piece becomes where it is not the plain text
+ * that it should be.
  *
- * A peer's values are printed into texts that are read as YAML, JSON or templates. Each of these has a check, a pure function of the
- * text and the spans, that says whether every span stays inside the scalar that it was printed into.
+ * A peer's values are printed into texts that are read as YAML, JSON or templates. Each of these has a check,
+ * a pure function of the text and the spans, that says whether every span stays inside the scalar that it was
+ * printed into.
  *
  * Layer      common/base; pure
  * Threads    one at a time per list
@@ -39,7 +41,8 @@ typedef struct spans {
 /* spans_auto_t s = SPANS_INIT; frees itself. */
 #define spans_auto_t __attribute__((cleanup(spans_free))) spans_t
 
-/* One more, behind the others; an empty one is dropped, and one that touches the last and has its flags makes that longer. */
+/* One more, behind the others; an empty one is dropped, and one that touches the last and has its flags
+ * makes that longer. */
 void spans_add(spans_t *self, size_t from, size_t to, unsigned flags);
 void spans_free(spans_t *self);
 
@@ -50,14 +53,15 @@ typedef struct breakout {
     const char *what; /* what it became: "a new key", "the end of a quoted text" */
 } breakout_t;
 
-/* Records what the span at or before `at` became (the first one when there is none). There must be a span. false, for
- * `return breakout_set(...)`. */
+/* Records what the span at or before `at` became (the first one when there is none). There must be a span.
+ * false, for `return breakout_set(...)`. */
 bool breakout_set(breakout_t *ret, const spans_t *spans, size_t at, const char *what);
 
 /* Whether no span begins or ends within a character of UTF-8; else *ret says which one does. */
 bool spans_have_characters(const spans_t *spans, const char *text, size_t len, breakout_t *ret);
 
-/* Whether a piece [from, to) of the text, such as an escape, has bytes inside of the span and others outside of it. */
+/* Whether a piece [from, to) of the text, such as an escape, has bytes inside of the span and others
+ * outside of it. */
 static inline bool
 span_cut(const span_t *span, size_t from, size_t to)
 {

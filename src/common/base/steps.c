@@ -67,8 +67,9 @@ put_before(steps_t *self, const char *text)
 
 /* ---- links --------------------------------------------------------------------------------------------- */
 
-/* What the kernel refuses to follow: 0, or why. A process's links in /proc lead to what it has open, whatever their text
- * says; a folder for everybody (/tmp) may hold links of anybody (fs.protected_symlinks). */
+/* What the kernel refuses to follow: 0, or why. A process's links in /proc lead to what it has open,
+ * whatever their text says; a folder for everybody (/tmp) may hold links of anybody
+ * (fs.protected_symlinks). */
 static int
 check_link(const steps_t *self, int link, const struct stat *st)
 {
@@ -118,8 +119,8 @@ follow(steps_t *self, const char *name, int code)
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
 
-/* Where links must stay inside, the way down is gone anew without its last name: the kernel's ".." of a folder that was
- * moved meanwhile may be anywhere. */
+/* Where links must stay inside, the way down is gone anew without its last name: the kernel's ".." of a
+ * folder that was moved meanwhile may be anywhere. */
 static int
 up(steps_t *self)
 {

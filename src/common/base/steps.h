@@ -1,9 +1,10 @@
-/* steps.h - openat2 by hand: a path below a folder, one name at a time, where the kernel has no such call or a filter of system
- * calls denies it (RestrictSUIDSGID= of systemd, profiles of containers). For common/base/beneath.c alone.
+/* steps.h - openat2 by hand: a path below a folder, one name at a time, where the kernel has no such call or
+ * a filter of system calls denies it (RestrictSUIDSGID= of systemd, profiles of containers). For
+ * common/base/beneath.c alone.
  *
- * The promise is openat2's. No call here sees more than one name, none follows a link, and each name is looked up in a
- * folder that is open: who renames something meanwhile changes which of the folder's things is found, and never leads
- * out of it. A link's text is taken for names like any other.
+ * The promise is openat2's. No call here sees more than one name, none follows a link, and each name is
+ * looked up in a folder that is open: who renames something meanwhile changes which of the folder's things is
+ * found, and never leads out of it. A link's text is taken for names like any other.
  *
  * Layer      common/base
  * Threads    any

@@ -215,8 +215,8 @@ str_shell_quote(const char *s)
     return xasprintf("'%s'", inner);
 }
 
-/* What stands between "://" and the last "@" before the path in an address, as a password may have one in it; a path of
- * ours has neither user nor host. */
+/* What stands between "://" and the last "@" before the path in an address, as a password may have one in
+ * it; a path of ours has neither user nor host. */
 static size_t
 secret_len(const char *text, const char *host)
 {

@@ -1,5 +1,5 @@
-/* syslogline.h - lines of the log as datagrams to a syslog daemon, here or elsewhere. Nothing waits: what the socket does
- * not take at once is lost, as syslog has it.
+/* syslogline.h - lines of the log as datagrams to a syslog daemon, here or elsewhere. Nothing waits: what the
+ * socket does not take at once is lost, as syslog has it.
  *
  *   udp://HOST[:PORT][/LOG_FACILITY]     port 514, LOG_USER
  *   file:///dev/log[/LOG_FACILITY]
@@ -16,7 +16,8 @@
 
 /* Whether the address can be understood. Asks nobody. */
 int syslogline_check(const char *address, fail_t *err);
-/* Send to this address from now on; a host's name is resolved, once. An address that is open already stays as it is. */
+/* Send to this address from now on; a host's name is resolved, once. An address that is open already stays
+ * as it is. */
 int syslogline_open(const char *address, const char *program, fail_t *err);
 bool syslogline_is_open(void);
 

@@ -1,9 +1,10 @@
-/* complete.h - what a shell's completion asks a program: PROG --complete WORD... with the words of the command line as far
- * as the last one, which is to be completed. Answers are on stdout, a line each: the whole word as it could be.
+/* complete.h - what a shell's completion asks a program: PROG --complete WORD... with the words of the
+ * command line as far as the last one, which is to be completed. Answers are on stdout, a line each: the
+ * whole word as it could be.
  *
- * A completion is asked at every Tab and interrupts nobody: there is no word on stderr, and the exit code is 0, also
- * when there is no master, no permission or no configuration. Names come from peers: one that a shell would read as
- * anything but this word is not printed.
+ * A completion is asked at every Tab and interrupts nobody: there is no word on stderr, and the exit code is
+ * 0, also when there is no master, no permission or no configuration. Names come from peers: one that a shell
+ * would read as anything but this word is not printed.
  *
  * Layer      common/cli
  * Threads    one
@@ -38,8 +39,8 @@ bool complete_lead(complete_t *self, const char *text);
 /* Prints lead and name, if the name begins with the part and is harmless. */
 void complete_offer(complete_t *self, const char *name);
 void complete_offer_all(complete_t *self, const json_t *names); /* array of texts; may be NULL */
-/* The values of an option, where its table, or the table of outputters, has all of them. False: they are another's to
- * know. */
+/* The values of an option, where its table, or the table of outputters, has all of them. False: they are
+ * another's to know. */
 bool complete_choices(complete_t *self);
 /* State files by their names, "web.nginx", in file_roots of a configuration; `saltenv` NULL: base. */
 void complete_sls(complete_t *self, const json_t *opts, const char *saltenv);

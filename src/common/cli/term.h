@@ -11,7 +11,8 @@
 #include "common/base/buf.h"
 
 size_t term_columns(int fd);
-/* At most `room` characters, whatever the text holds: what would not show is made visible (common/base/visible.h). */
+/* At most `room` characters, whatever the text holds: what would not show is made visible
+ * (common/base/visible.h). */
 void term_put(buf_t *out, const char *text, size_t room);
 
 #endif

@@ -67,8 +67,8 @@ switch_all(const int *numbers, size_t n, unsigned *begun)
     return true;
 }
 
-/* "\033[1;31m" at `s`: its bytes, and *begun is what is on behind it. 0: it is none, or may not pass; negative: it may be one,
- * with more bytes. */
+/* "\033[1;31m" at `s`: its bytes, and *begun is what is on behind it. 0: it is none, or may not pass;
+ * negative: it may be one, with more bytes. */
 static int
 take_sgr(const char *s, size_t len, unsigned *begun)
 {

@@ -1,8 +1,9 @@
 /* ttyfilter.h - what a terminal gets of a text in which peers had a hand.
  *
- * Of what drives a terminal only colours, bold and underline pass (SGR 0, 1, 4, 22, 24, 30-49 without 48/38's other forms than
- * 5;N and 2;R;G;B, 90-107): they end with the line, and where a bound stands (common/output/colour.h). All else is shown:
- * ^[, \x9b, \u202e. Line breaks and tabs pass. Halite's own colours, which come as marks, may go over several lines.
+ * Of what drives a terminal only colours, bold and underline pass (SGR 0, 1, 4, 22, 24, 30-49 without 48/38's
+ * other forms than 5;N and 2;R;G;B, 90-107): they end with the line, and where a bound stands
+ * (common/output/colour.h). All else is shown: ^[, \x9b, \u202e. Line breaks and tabs pass. Halite's own
+ * colours, which come as marks, may go over several lines.
  *
  * Layer      common/cli
  * Threads    one at a time

@@ -11,7 +11,8 @@
 
 /* "3006.0 (Halite 1.0.0)": the Salt that it speaks as, and its own version. BORROWED. */
 const char *versions_product(void);
-/* {"Salt Version": {"Halite": ..., "Salt": ...}, "Dependency Versions": {...}, "System Versions": {...}}. NEW. */
+/* {"Salt Version": {"Halite": ..., "Salt": ...}, "Dependency Versions": {...}, "System Versions": {...}}.
+ * NEW. */
 json_t *versions_information(void);
 /* The same as text, as Salt's --versions-report. */
 void versions_report(buf_t *out);

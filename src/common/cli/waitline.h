@@ -1,5 +1,6 @@
-/* waitline.h - one line on the terminal while a function of this process works and says nothing: what it is, and for how
- * long. Nothing for the first second, nothing when the descriptor is no terminal; gone afterwards.
+/* waitline.h - one line on the terminal while a function of this process works and says nothing: what it is,
+ * and for how long. Nothing for the first second, nothing when the descriptor is no terminal; gone
+ * afterwards.
  *
  * Layer      common/cli
  * Threads    the line is drawn by a thread of its own, which takes no signals; a child that was forked meanwhile has none

@@ -57,8 +57,8 @@ next_name(void *cookie)
     return NULL;
 }
 
-/* Names with a dot or a colon belong to modules ("mysql.host"), and options of the other side do no harm. One that is
- * meant to say who may do what says nothing when it is misspelt: a warning is not enough. */
+/* Names with a dot or a colon belong to modules ("mysql.host"), and options of the other side do no harm.
+ * One that is meant to say who may do what says nothing when it is misspelt: a warning is not enough. */
 static int
 check_unknown(const char *name, const char *where, conf_side_t side, json_t *warnings, fail_t *err)
 {

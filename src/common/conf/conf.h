@@ -74,10 +74,10 @@ typedef struct option_row {
 /* Every row of include/salt/options.def, in order; *ret_n rows. BORROWED. */
 const option_row_t *conf_rows(size_t *ret_n);
 
-/* Read DIR/master (or minion) and DIR/master.d/ *.conf in name order; later files override. A missing folder
- * or file gives the defaults; one out of reach is a failure. `overrides` (object, may be NULL, BORROWED) come
- * last: the command line. NEW, or NULL with *err. Warnings are texts added to `warnings` (a json array, may be
- * NULL). */
+/* Read DIR/master (or minion) and DIR/master.d/ *.conf in name order; later files override. A missing
+ * folder or file gives the defaults; one out of reach is a failure. `overrides` (object, may be NULL,
+ * BORROWED) come last: the command line. NEW, or NULL with *err. Warnings are texts added to `warnings` (a
+ * json array, may be NULL). */
 conf_t *conf_load(const char *dir, conf_side_t side, const json_t *overrides, json_t *warnings, fail_t *err);
 void conf_destroy(conf_t **self_p);
 /* What else was found that nobody needs to be warned of: a list of texts. BORROWED. */
@@ -108,9 +108,10 @@ char *conf_default_text(const option_row_t *row);
 /* A commented sample of every option of a side, ready for conf/master. NEW text. */
 char *conf_sample(conf_side_t side);
 
-/* Whether a text is an id, of a minion or a master: letters from a to z in any case, digits and . _ - : only, a letter, a
- * digit or _ at its beginning, from 1 to LIMIT_ID_LEN bytes, and none of and, or, not. So it is one name wherever it may
- * stand: as a file, in a tag, in targets of every type, lists, patterns, command lines. *err says what is wrong. */
+/* Whether a text is an id, of a minion or a master: letters from a to z in any case, digits and . _ - :
+ * only, a letter, a digit or _ at its beginning, from 1 to LIMIT_ID_LEN bytes, and none of and, or, not.
+ * So it is one name wherever it may stand: as a file, in a tag, in targets of every type, lists, patterns,
+ * command lines. *err says what is wrong. */
 bool conf_id_valid(const char *id, fail_t *err);
 
 #endif

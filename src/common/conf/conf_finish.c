@@ -86,8 +86,8 @@ finish_ports(finish_t *f)
     return 0;
 }
 
-/* A folder, or the folders that a pattern matches. Who may not look there (a user's `salt`) has no use for them, and is told;
- * any other trouble is a failure, for roots that are there must not go because of it. */
+/* A folder, or the folders that a pattern matches. Who may not look there (a user's `salt`) has no use for
+ * them, and is told; any other trouble is a failure, for roots that are there must not go because of it. */
 static int
 add_folders(finish_t *f, json_t *list, const char *folder)
 {
@@ -357,7 +357,8 @@ finish_rules(finish_t *f)
 
         if (rc != 0 || row == NULL || row->rule == NULL || json_is_null(said))
             continue;
-        /* A path as it was finished; else the value as it was written, before texts were made of what is none. */
+        /* A path as it was finished; else the value as it was written, before texts were made of what is
+         * none. */
         rc = conf_check_rule(row, f->opts, row->type == CONF_PATH ? json_object_get(f->opts, name) : said,
                              where(f, name), f->err);
     }

@@ -17,8 +17,9 @@
 
 enum { NAME_FILE_MAX = 65536, RESOLVER_MAX = 65536 };
 
-/* An id is a file's name, a part of a tag, and a word of targets, lists, patterns, command lines and YAML: the
- * characters of an id mean nothing in any of them, so that no id can be read as another one, or as several. */
+/* An id is a file's name, a part of a tag, and a word of targets, lists, patterns, command lines and YAML:
+ * the characters of an id mean nothing in any of them, so that no id can be read as another one, or as
+ * several. */
 #define ID_BEGINS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 #define ID_CHARS  ID_BEGINS ".-:"
 #define ID_RULE                                                                                              \
@@ -37,7 +38,8 @@ is_operator(const char *id)
     return false;
 }
 
-/* Says what stands at `pos`, and shows nothing of it that a terminal or a reader could take for something else. */
+/* Says what stands at `pos`, and shows nothing of it that a terminal or a reader could take for something
+ * else. */
 static bool
 refuse_char(const char *id, size_t pos, fail_t *err)
 {

@@ -34,7 +34,8 @@ extern const conf_rule_t conf_rule_names, conf_rule_globs, conf_rule_allowed, co
     conf_rule_regexes;
 extern const conf_rule_t conf_rule_lines, conf_rule_rejects, conf_rule_remotes, conf_rule_extmods,
     conf_rule_conditions;
-/* What was `said` of an option against its rule, given all options: 0, or -EINVAL with *err: "WHERE: option 'x': ...". */
+/* What was `said` of an option against its rule, given all options: 0, or -EINVAL with *err: "WHERE:
+ * option 'x': ...". */
 int conf_check_rule(const option_row_t *row, json_t *opts, const json_t *said, const char *where,
                     fail_t *err);
 
@@ -55,8 +56,8 @@ void conf_said_free(conf_said_t *said);
 /* Options that depend on others, on the host or on older names. `said` tells what was set by the user. */
 int conf_finish(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *warnings, fail_t *err);
 
-/* The id when none is configured: the cached one, else the host's name, as it is. NEW; NULL with *err when the cached one can't
- * be read: the host's name would be another minion. *ret_is_address when it is an
+/* The id when none is configured: the cached one, else the host's name, as it is. NEW; NULL with *err when
+ * the cached one can't be read: the host's name would be another minion. *ret_is_address when it is an
  * address; *ret_from, NEW: where it is from. */
 char *conf_guess_id(const json_t *opts, conf_side_t side, bool *ret_is_address, char **ret_from, fail_t *err);
 /* A name as an id: '-' for what is none of its characters. NEW, or NULL when nothing is left. */

@@ -1,6 +1,6 @@
-/* conf_rules.c - options that say who may do what. What is wrong with one of them is no reason to do without: a rule that
- * can't be read denies nothing, or lets everybody in. So each has a shape, down to its texts, and its patterns are compiled
- * when it is loaded. */
+/* conf_rules.c - options that say who may do what. What is wrong with one of them is no reason to do
+ * without: a rule that can't be read denies nothing, or lets everybody in. So each has a shape, down to
+ * its texts, and its patterns are compiled when it is loaded. */
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -151,7 +151,8 @@ check_user(json_t *opts, const char *text, fail_t *err)
     return check_expr(opts, text, err);
 }
 
-/* A pattern that matches from the beginning, and so matches everything when it matches nothing as well: "a|", "t*". */
+/* A pattern that matches from the beginning, and so matches everything when it matches nothing as well:
+ * "a|", "t*". */
 static bool
 check_prefix(const char *text, bool glob, fail_t *err)
 {

@@ -3,7 +3,8 @@
 #include "common/conf/conf_int.h"
 #include "salt/value.h"
 
-/* Salt's _master_opts(), without file_roots, of which only the environments' names are told: those are asked for. */
+/* Salt's _master_opts(), without file_roots, of which only the environments' names are told: those are
+ * asked for. */
 static const char *const names[] = {
     "default_top",      "env_order",         "failhard",   "jinja_env",         "jinja_lstrip_blocks",
     "jinja_sls_env",    "jinja_trim_blocks", "nodegroups", "renderer",          "state_aggregate",

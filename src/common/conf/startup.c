@@ -16,7 +16,8 @@
 
 #define TREE_DEPTH 32 /* folders below one that changes its owner */
 
-/* A daemon leaves the folder in which a relative path means something, and reads its configuration again there. NEW. */
+/* A daemon leaves the folder in which a relative path means something, and reads its configuration again
+ * there. NEW. */
 static json_t *
 s_from_here(const char *path)
 {
@@ -179,8 +180,8 @@ typedef struct owner {
 
 static void s_give_tree(int dir_fd, const char *name, owner_t to, int depth);
 
-/* What is looked at is what is given: the name may mean something else by then, and whom it belonged to before may
- * have been at work. 0 also for what is gone meanwhile. */
+/* What is looked at is what is given: the name may mean something else by then, and whom it belonged to
+ * before may have been at work. 0 also for what is gone meanwhile. */
 static int
 s_give_entry(int dir_fd, const char *name, owner_t to, int depth)
 {
@@ -199,8 +200,8 @@ s_give_entry(int dir_fd, const char *name, owner_t to, int depth)
     return 0;
 }
 
-/* The folder `name` and what is in it, folders below it included. Links are not followed, and a file with two names may
- * belong elsewhere. Closes `dir_fd`. */
+/* The folder `name` and what is in it, folders below it included. Links are not followed, and a file with
+ * two names may belong elsewhere. Closes `dir_fd`. */
 static void
 s_give_tree(int dir_fd, const char *name, owner_t to, int depth)
 {

@@ -11,8 +11,8 @@
 #include "common/conf/conf.h"
 #include "salt/base.h"
 
-/* The given command line values (optparse's) that are also configuration options: NEW object for conf_load. Paths
- * are absolute. */
+/* The given command line values (optparse's) that are also configuration options: NEW object for
+ * conf_load. Paths are absolute. */
 json_t *startup_overrides(const json_t *values);
 /* The configuration folder: --config-dir, $SALT_CONFIG_DIR, /etc/salt. NEW. One that is named and does not
  * exist is warned about on stderr, as Salt does it. */

@@ -42,8 +42,8 @@ int key_pair_save(const key_pair_t *self, const char *dir, const char *name, fai
 /* Removes a public file that has no private one: half of a pair that key_pair_replace moved. */
 void key_pair_tidy(const char *dir, const char *name);
 /* Let the pair DIR/NEW take the place of DIR/NAME, whose private key is overwritten. Wherever this is cut
- * short, key_pair_open of NAME gives the old pair or the new one. Before the new one is there doing it again completes
- * it; then it is -ENOENT, and key_pair_tidy of NEW removes what is left. */
+ * short, key_pair_open of NAME gives the old pair or the new one. Before the new one is there doing it
+ * again completes it; then it is -ENOENT, and key_pair_tidy of NEW removes what is left. */
 int key_pair_replace(const char *dir, const char *name, const char *new_name, fail_t *err);
 
 /* NEW PEM text of a public key. */

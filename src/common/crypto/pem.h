@@ -1,4 +1,5 @@
-/* pem.h - the DER shapes of X25519 and Ed25519 keys (RFC 8410) and their PEM armour. Private to common/crypto.
+/* pem.h - the DER shapes of X25519 and Ed25519 keys (RFC 8410) and their PEM armour. Private to
+ * common/crypto.
  *
  * Layer      common/crypto
  * Threads    any

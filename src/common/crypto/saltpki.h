@@ -1,5 +1,5 @@
-/* saltpki.h - keys of Salt (RSA) where Halite's (X25519) belong: found, explained, and put aside before keys of the
- * same names are made. Nothing is overwritten: a move that can't be made is an error.
+/* saltpki.h - keys of Salt (RSA) where Halite's (X25519) belong: found, explained, and put aside before keys
+ * of the same names are made. Nothing is overwritten: a move that can't be made is an error.
  *
  * Layer      common/crypto
  * Threads    any
@@ -18,8 +18,8 @@
 bool saltpki_is_rsa(const char *path);
 /* How many such can be seen in pki_dir and its folders of minions' keys; *ret_minions: those in `minions`. */
 size_t saltpki_count(const char *pki_dir, size_t *ret_minions);
-/* Moves them to SALTPKI_ASIDE, with the folders that they were in. *ret_text NEW: the message about it; NULL when there
- * were none. */
+/* Moves them to SALTPKI_ASIDE, with the folders that they were in. *ret_text NEW: the message about it;
+ * NULL when there were none. */
 int saltpki_set_aside(const char *pki_dir, char **ret_text, fail_t *err);
 
 #endif

@@ -1,10 +1,11 @@
 /* voucher.h - a signing key's word that a key is the master's: made when the master's key is made, so that
  * minions that know the signing key take the new one without an operator.
  *
- * What is signed (Ed25519): a fixed text, the master's public key, and a number. The number only grows: whoever
- * has seen one does not take a smaller one any more, so that a key that was replaced stays so.
+ * What is signed (Ed25519): a fixed text, the master's public key, and a number. The number only grows:
+ * whoever has seen one does not take a smaller one any more, so that a key that was replaced stays so.
  *
- * As JSON: {"pub": PEM of the master's key, "serial": number, "signer": PEM of the signing key, "sig": base64}
+ * As JSON: {"pub": PEM of the master's key, "serial": number, "signer": PEM of the signing key, "sig":
+ * base64}
  *
  * Layer      common/crypto
  * Threads    any
@@ -27,8 +28,8 @@ typedef struct voucher {
 
 /* `signer` is a pair of KEY_KIND_SIGN. */
 void voucher_make(voucher_t *self, const key_pair_t *signer, const uint8_t key[KEY_BYTES], int64_t serial);
-/* The number of the next one: higher than `last` (0: there was none), and than any made before on a clock that
- * goes right. */
+/* The number of the next one: higher than `last` (0: there was none), and than any made before on a clock
+ * that goes right. */
 int64_t voucher_serial(int64_t last);
 
 /* NEW object. */

@@ -141,7 +141,8 @@ clear_runs(seqs_t *s, size_t id)
         s->run[s->places[p] + 1] = 0;
 }
 
-/* The longest run common to a[alo,ahi) and b[blo,bhi), the first of equals. With too many steps it is of no use. */
+/* The longest run common to a[alo,ahi) and b[blo,bhi), the first of equals. With too many steps it is of
+ * no use. */
 static block_t
 longest_match(seqs_t *s, size_t alo, size_t ahi, size_t blo, size_t bhi)
 {

@@ -78,8 +78,8 @@ typedef struct ydoc ydoc_t;
 /* One document. NEW, or NULL with *problem set. */
 ydoc_t *ydoc_new(const char *text, size_t len, yproblem_t *problem);
 void ydoc_destroy(ydoc_t **self_p);
-/* The same, but an alias may stand inside the node that it names: a graph with cycles. Spans of the text, which fit (yaml_span.h),
- * become those of its scalars; NULL: none. */
+/* The same, but an alias may stand inside the node that it names: a graph with cycles. Spans of the text,
+ * which fit (yaml_span.h), become those of its scalars; NULL: none. */
 ydoc_t *ydoc_new_graph(const char *text, size_t len, const spans_t *spans, yproblem_t *problem);
 /* NULL for an empty stream. BORROWED. */
 ynode_t *ydoc_root(const ydoc_t *self);

@@ -1,7 +1,8 @@
 /* yaml_span.c - the text and its reference, where each span is a word, token by token beside each other.
  *
- * libyaml's parser is a function of the kinds of its scanner's tokens, of directives and tags. When two texts have the same ones they
- * have the same events, or the same error. A token's marks say where it stands; spans map the reference's places to the text's.
+ * libyaml's parser is a function of the kinds of its scanner's tokens, of directives and tags. When two texts
+ * have the same ones they have the same events, or the same error. A token's marks say where it stands; spans
+ * map the reference's places to the text's.
  */
 #include "common/data/yaml_span_int.h"
 
@@ -377,7 +378,8 @@ scalar_fits(check_t *c)
 
 /* ---- what a span may be besides --------------------------------------------------------------------------------- */
 
-/* A word that nothing is left of but blanks: no value, where YAML takes null for none. The real side is at the next token. */
+/* A word that nothing is left of but blanks: no value, where YAML takes null for none. The real side is at
+ * the next token. */
 static bool
 is_lost(check_t *c)
 {
@@ -535,7 +537,8 @@ pair_fits(check_t *c)
     return refuse_type(c);
 }
 
-/* Whether the texts agree up to where they end, or where both cannot be read, or are nested deeper than the loader goes. */
+/* Whether the texts agree up to where they end, or where both cannot be read, or are nested deeper than
+ * the loader goes. */
 static bool
 compare(check_t *c)
 {

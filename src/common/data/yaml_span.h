@@ -1,10 +1,10 @@
 /* yaml_span.h - whether what peers said stays inside the scalars of a YAML text that it was printed into.
  *
- * Spans fit when they are atoms: the text in which each of them is replaced by a word has the same tokens, at corresponding
- * places, as the text itself. Then it has the same keys, items, anchors, tags and documents, and what a peer said is part of
- * a scalar, or of a comment. Blanks and line breaks at the ends of a span may be lost, as YAML loses them. A span may be a
- * whole quoted scalar. One that is a whole list or mapping in brackets, as the filter `json` prints one, fits where a value may
- * stand, unless it is marked as SPAN_TEXT.
+ * Spans fit when they are atoms: the text in which each of them is replaced by a word has the same tokens, at
+ * corresponding places, as the text itself. Then it has the same keys, items, anchors, tags and documents,
+ * and what a peer said is part of a scalar, or of a comment. Blanks and line breaks at the ends of a span may
+ * be lost, as YAML loses them. A span may be a whole quoted scalar. One that is a whole list or mapping in
+ * brackets, as the filter `json` prints one, fits where a value may stand, unless it is marked as SPAN_TEXT.
  *
  * Layer      common/data
  * Threads    any
@@ -18,12 +18,13 @@
 
 typedef breakout_t yaml_breakout_t;
 
-/* Whether all spans, which lie within the text, fit; else *ret says which one does not. Linear in the text; in the spans and
- * their lines when they are words, paths, numbers, addresses and the like (yaml_spans_inert). */
+/* Whether all spans, which lie within the text, fit; else *ret says which one does not. Linear in the
+ * text; in the spans and their lines when they are words, paths, numbers, addresses and the like
+ * (yaml_spans_inert). */
 bool yaml_spans_fit(const char *text, size_t len, const spans_t *spans, yaml_breakout_t *ret);
 
-/* Whether all spans are such that nothing of YAML's depends on them, which is seen without reading the text as YAML. false: they
- * may fit all the same. */
+/* Whether all spans are such that nothing of YAML's depends on them, which is seen without reading the
+ * text as YAML. false: they may fit all the same. */
 bool yaml_spans_inert(const char *text, size_t len, const spans_t *spans);
 
 /* The same as yaml_spans_fit, always by reading the text. There must be a span. */
@@ -42,8 +43,8 @@ typedef struct yaml_span_place {
 } yaml_span_place_t;
 typedef void yaml_span_visit_fn(void *cookie, const yaml_span_place_t *place);
 
-/* Visits these scalars in their order, up to where the text cannot be read, or is nested deeper than LIMIT_YAML_DEPTH. The place is
- * BORROWED during the visit. Whether that was the text's end. */
+/* Visits these scalars in their order, up to where the text cannot be read, or is nested deeper than
+ * LIMIT_YAML_DEPTH. The place is BORROWED during the visit. Whether that was the text's end. */
 bool yaml_spans_walk(const char *text, size_t len, const spans_t *spans, yaml_span_visit_fn *visit,
                      void *cookie);
 

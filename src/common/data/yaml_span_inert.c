@@ -1,7 +1,8 @@
 /* yaml_span_inert.c - spans on which nothing of YAML's depends, found by their bytes alone.
  *
- * libyaml's scanner decides by single characters: what a token is by its first ones, where it ends by what follows. A span of the bytes
- * below is taken as it would take one letter, wherever it stands, for these reasons:
+ * libyaml's scanner decides by single characters: what a token is by its first ones, where it ends by what
+ * follows. A span of the bytes below is taken as it would take one letter, wherever it stands, for these
+ * reasons:
  *
  * - Its first byte is no indicator and no blank, so it begins a plain scalar or goes on with the token before it. It never stands at
  *   the start of a line with "---", "..." or "%".
@@ -86,8 +87,8 @@ is_directive(const char *text, size_t i)
     return text[i] == '%' && (before < ' ' || before >= 0x80);
 }
 
-/* Back from a span to the span or the line before it: false when it may be part of an anchor, alias, tag, directive, head of a block
- * scalar or escape. */
+/* Back from a span to the span or the line before it: false when it may be part of an anchor, alias, tag,
+ * directive, head of a block scalar or escape. */
 static bool
 stands_well(look_t *l, size_t from)
 {

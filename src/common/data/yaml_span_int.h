@@ -1,4 +1,5 @@
-/* yaml_span_int.h - what the files about spans share: libyaml's places, which are counts of characters, as bytes.
+/* yaml_span_int.h - what the files about spans share: libyaml's places, which are counts of characters, as
+ * bytes.
  *
  * Layer      common/data, private
  * Threads    one at a time per place
@@ -22,7 +23,8 @@ typedef struct yaml_place {
 yaml_place_t yaml_place_of(const char *text, size_t len);
 /* Begins to read. The parser is the caller's to delete. */
 yaml_place_t yaml_place_begin(yaml_parser_t *parser, const char *text, size_t len);
-/* The byte of a character. Places are asked for almost in order, so this is linear in the text for all of them. */
+/* The byte of a character. Places are asked for almost in order, so this is linear in the text for all of
+ * them. */
 size_t yaml_place_byte(yaml_place_t *self, size_t letters);
 
 /* The spans of a text whose scalars are looked at one after the other. */

@@ -30,8 +30,8 @@ void yaml_write_map(yaml_writer_t *self, const char *anchor, bool set, bool flow
 void yaml_write_map_end(yaml_writer_t *self);
 void yaml_write_alias(yaml_writer_t *self, const char *anchor);
 
-/* Where a writer has put the scalars: [from, to) of `text`, which it made, for each of the `n` in their order, without
- * quotes and the head of a block. 0, or -1 when there aren't that many. */
+/* Where a writer has put the scalars: [from, to) of `text`, which it made, for each of the `n` in their
+ * order, without quotes and the head of a block. 0, or -1 when there aren't that many. */
 typedef struct yaml_place {
     size_t from, to;
 } yaml_place_t;

@@ -257,7 +257,8 @@ fileserver_hash_type(const fileserver_t *self)
     return self->hash_type;
 }
 
-/* NEW: what stays the same while a file does: who writes over it may give it its old mtime, but not its ctime. */
+/* NEW: what stays the same while a file does: who writes over it may give it its old mtime, but not its
+ * ctime. */
 static char *
 s_hash_key(const served_t *file)
 {

@@ -1,4 +1,5 @@
-/* gitauth.h - how the system's git reaches a remote: for gitfs, the external pillar `git`, and the module `git`.
+/* gitauth.h - how the system's git reaches a remote: for gitfs, the external pillar `git`, and the module
+ * `git`.
  *
  * `conf` are the settings of one remote: user, password, insecure_auth (https, http); privkey, pubkey,
  * passphrase (ssh); ssl_verify. None of them is seen on a command line.
@@ -16,8 +17,8 @@
 
 /* 0, or why the remote can't be reached that way: a password in the clear, a key with a passphrase. */
 int git_auth_check(const json_t *conf, const char *url, fail_t *err);
-/* Our environment for git at `url`: nobody is asked, messages in English. `index` is the file of git's index; NULL: its own one.
- * An array that strv_free frees. */
+/* Our environment for git at `url`: nobody is asked, messages in English. `index` is the file of git's
+ * index; NULL: its own one. An array that strv_free frees. */
 char **git_environment(const json_t *conf, const char *url, const char *index);
 
 /* User and password at one remote, which git gets by its environment: all owned. */

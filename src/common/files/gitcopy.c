@@ -123,8 +123,8 @@ git_copy_note(const git_copy_t *self, const char *why)
     (void) fs_write_quick(path, why, n < TRIED_MAX ? n : TRIED_MAX, 0600, NULL);
 }
 
-/* A lock, or the file that becomes packed-refs, which git does not make where there is one. What stands in other folders is
- * neither. */
+/* A lock, or the file that becomes packed-refs, which git does not make where there is one. What stands in
+ * other folders is neither. */
 static int
 s_unlock_one(const char *path, const struct stat *st, int type, struct FTW *at)
 {
@@ -144,8 +144,8 @@ s_unlock(const git_copy_t *self)
     (void) nftw(self->dir, s_unlock_one, WALK_OPEN, FTW_PHYS | FTW_ACTIONRETVAL);
 }
 
-/* What git does in the background after a fetch, whose locks nobody else may remove: so it is done while we have the copy. The
- * next time will do as well. */
+/* What git does in the background after a fetch, whose locks nobody else may remove: so it is done while
+ * we have the copy. The next time will do as well. */
 static void
 s_tidy(const git_copy_t *self)
 {

@@ -1,9 +1,9 @@
 /* gitcopy.h - the bare copy of a remote, with the system's git: for gitfs and the external pillar `git`.
  *
- * One at a time fetches into it, threads and processes alike; others go on with what it has. Who fetches removes the locks of
- * a git that was killed: nobody else has any, as git tidies up before that ends and a checkout has an index elsewhere. Beside
- * it the time of the file `fetched` says when it was fetched, that of `tried` when that failed last, and what stands in
- * `tried` why.
+ * One at a time fetches into it, threads and processes alike; others go on with what it has. Who fetches
+ * removes the locks of a git that was killed: nobody else has any, as git tidies up before that ends and a
+ * checkout has an index elsewhere. Beside it the time of the file `fetched` says when it was fetched, that of
+ * `tried` when that failed last, and what stands in `tried` why.
  *
  * Layer      common/files
  * Threads    any
@@ -25,15 +25,15 @@ typedef struct git_copy {
     const char *index;     /* the file of its index; NULL: the copy's */
 } git_copy_t;
 
-/* git in `cwd`; what it prints is appended to `out` (NULL: forgotten). `words` ends with NULL. -ENODATA: it ended with 1, which is
- * a "no" to some questions. */
+/* git in `cwd`; what it prints is appended to `out` (NULL: forgotten). `words` ends with NULL. -ENODATA:
+ * it ended with 1, which is a "no" to some questions. */
 int git_copy_run(const git_copy_t *self, const char *cwd, const char *const *words, buf_t *out, fail_t *err);
 /* The time of the last fetch in nanoseconds; 0: there was none. */
 int git_copy_stamp(const git_copy_t *self, int64_t *ret, fail_t *err);
 /* NEW commit that git has for `object`; NULL: there is none. */
 int git_copy_commit(const git_copy_t *self, const char *object, char **ret, fail_t *err);
-/* Seconds until it is to be fetched again when that is done every `every` seconds, tries that failed included; 0: now. A
- * stamp of a time that is still to come counts as old. */
+/* Seconds until it is to be fetched again when that is done every `every` seconds, tries that failed
+ * included; 0: now. A stamp of a time that is still to come counts as old. */
 int git_copy_wait_s(const git_copy_t *self, int every);
 /* Fetch. 0; 1: somebody else is at it; or negative, which is noted in `tried`. */
 int git_copy_fetch(const git_copy_t *self, fail_t *err);

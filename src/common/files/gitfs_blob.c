@@ -1,7 +1,8 @@
 /* gitfs_blob.c - the remotes' files by their content, below cachedir/gitfs/blobs.
  *
- * A file has its name once it is whole on the disk; the disk may still lose some of it, so each is read once before it is
- * used. When it was last used is its time of access, which says nothing to who asks whether it changed. */
+ * A file has its name once it is whole on the disk; the disk may still lose some of it, so each is read
+ * once before it is used. When it was last used is its time of access, which says nothing to who asks
+ * whether it changed. */
 #include "common/files/gitfs_int.h"
 
 #include <fcntl.h>

@@ -62,8 +62,9 @@ s_folder(const json_t *folder, const char *saltenv, bool any)
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
-/* Whether a failed open() says that no file of this name is served: there is none, links lead in circles or out of the folder,
- * or it is a socket. Any other error is one that somebody must be told of: the file may well be there. */
+/* Whether a failed open() says that no file of this name is served: there is none, links lead in circles
+ * or out of the folder, or it is a socket. Any other error is one that somebody must be told of: the file
+ * may well be there. */
 static bool
 s_is_no_file(int code)
 {
@@ -188,8 +189,8 @@ s_open_folder(walk_t *w, const char *rel)
     return fd >= 0 || s_is_no_file(fd) ? fd : s_failed(w, rel, "read the folder", fd);
 }
 
-/* Read a folder and close it: however deep the walk goes, it holds one descriptor. Who removes what is not listed may not
- * take what could not be read for gone. */
+/* Read a folder and close it: however deep the walk goes, it holds one descriptor. Who removes what is not
+ * listed may not take what could not be read for gone. */
 static int
 s_entries(walk_t *w, const char *rel, above_t *here, entries_t *ret)
 {

@@ -14,8 +14,8 @@ enum { MAX_LINKS = 40 /* as many as the kernel follows */ };
 
 const way_made_t way_made_ours = { .mode = 0777, .uid = NOBODY, .gid = (gid_t) -1 };
 
-/* Who else could have made the link, or moved it there: whoever owns it, or its folder. Those who are not root have no rights
- * to misuse. */
+/* Who else could have made the link, or moved it there: whoever owns it, or its folder. Those who are not
+ * root have no rights to misuse. */
 static uid_t
 s_stranger(const struct stat *folder, const struct stat *link, int flags)
 {
@@ -24,8 +24,9 @@ s_stranger(const struct stat *folder, const struct stat *link, int flags)
     return folder->st_uid != 0 ? folder->st_uid : link->st_uid != 0 ? link->st_uid : NOBODY;
 }
 
-/* The link's target, and what stands behind the link, is what is left. Whose it is and where it leads is asked of one and the
- * same link: the folder's owner may have put another one there since it was looked at. 1, or a negative errno. */
+/* The link's target, and what stands behind the link, is what is left. Whose it is and where it leads is
+ * asked of one and the same link: the folder's owner may have put another one there since it was looked
+ * at. 1, or a negative errno. */
 static int
 s_follow(way_t *self, const struct stat *folder, const char *name, const char *behind, int flags)
 {
@@ -80,8 +81,8 @@ s_arrive(const way_t *self, const struct stat *folder, const struct stat *st)
     return st && !S_ISLNK(st->st_mode) && way_astray(self, st) ? -EPERM : 0;
 }
 
-/* Gives away what was just made. Who owns the folder that it is in could have put another one of root's in its place, but only
- * one that he may write to; into what was just made nobody else may. */
+/* Gives away what was just made. Who owns the folder that it is in could have put another one of root's in
+ * its place, but only one that he may write to; into what was just made nobody else may. */
 static int
 s_give(const way_t *self, const char *name, uid_t uid, gid_t gid)
 {
@@ -122,8 +123,8 @@ s_missing(const way_t *self, const struct stat *folder, const char *name, const 
     return way_astray(self, folder) ? -EPERM : -code;
 }
 
-/* One part of the way, looked up in the folder before: whoever owns a folder may make a link of any part below it. 1: more is
- * left; 0: the end; or a negative errno. */
+/* One part of the way, looked up in the folder before: whoever owns a folder may make a link of any part
+ * below it. 1: more is left; 0: the end; or a negative errno. */
 static int
 s_step(way_t *self, int flags)
 {

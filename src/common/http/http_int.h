@@ -30,7 +30,8 @@ char *http_ca_bundle(json_t *opts);
 void http_form(const json_t *data, buf_t *out);
 /* The first line and the fields of the last answer among those in `text` (each redirect has one). */
 void http_parse_headers(const char *text, http_answer_t *into);
-/* `name = "value"` as curl's configuration has it, added to `out`. A value with a NUL or of more lines is quoted. */
+/* `name = "value"` as curl's configuration has it, added to `out`. A value with a NUL or of more lines is
+ * quoted. */
 void http_setting(buf_t *out, const char *name, const char *value);
 
 #endif

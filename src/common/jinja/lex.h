@@ -96,10 +96,11 @@ const char *tok_describe(tok_t type);
 /* The same for a token: a name is called by itself. */
 const char *token_describe(const token_t *token);
 
-/* Whether each span of a text stays what it is when the text is taken as a template: it neither has nor makes a sign of the syntax, and is
- * inside of a tag only as a piece of a string's text or as an integer. Else *ret says which one does not. Linear. A text that is no
- * template whatever its spans say fits: the engine tells what is wrong with it. `ret_places`, which may be NULL, has room for
- * one of each span, and is set as far as the text could be read. */
+/* Whether each span of a text stays what it is when the text is taken as a template: it neither has nor
+ * makes a sign of the syntax, and is inside of a tag only as a piece of a string's text or as an integer.
+ * Else *ret says which one does not. Linear. A text that is no template whatever its spans say fits: the
+ * engine tells what is wrong with it. `ret_places`, which may be NULL, has room for one of each span, and
+ * is set as far as the text could be read. */
 typedef enum jspan_place { JSPAN_TEXT, JSPAN_RAW, JSPAN_COMMENT, JSPAN_TAG } jspan_place_t;
 bool jinja_spans_fit(const char *text, size_t len, const jsyntax_t *syntax, const spans_t *spans,
                      jspan_place_t *ret_places, breakout_t *ret);

@@ -1,4 +1,5 @@
-/* lex_span.c - the lexer's states over a text of which peers said pieces: where signs of the syntax are, and what lies in tags. */
+/* lex_span.c - the lexer's states over a text of which peers said pieces: where signs of the syntax are,
+ * and what lies in tags. */
 #include "common/base/buf.h"
 #include "common/jinja/lex_int.h"
 

@@ -269,8 +269,8 @@ emit_string(lexer_t *self, const char *to, token_t *ret)
                           (size_t) (end - p) };
         return;
     }
-    /* An escape never makes text longer than four times what it was: the arena's memory can't grow, so nothing
-     * below asks a buffer for more than it writes. */
+    /* An escape never makes text longer than four times what it was: the arena's memory can't grow, so
+     * nothing below asks a buffer for more than it writes. */
     buf_t b = { arena_take(self->arena, 8 * (size_t) (end - p) + 16), 0, 8 * (size_t) (end - p) + 16, 0 };
     while (p < end) {
         if (*p == '\\' && p + 1 < end)

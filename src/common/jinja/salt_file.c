@@ -76,7 +76,8 @@ is_above(const folder_t *f, const struct stat *st)
     return false;
 }
 
-/* What may not be looked into is left out, as os.walk has it; what the system had no means for is no empty folder. */
+/* What may not be looked into is left out, as os.walk has it; what the system had no means for is no empty
+ * folder. */
 static int
 names_in(const char *path, char ***ret_names)
 {

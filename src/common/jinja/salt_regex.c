@@ -178,8 +178,8 @@ JFILTER(regex_match)
     return groups_found(a, true);
 }
 
-/* A piece of the text keeps its marks. The replacement has lost its escapes by now: a piece of it that is not all of it
- * is marked as it is. */
+/* A piece of the text keeps its marks. The replacement has lost its escapes by now: a piece of it that is
+ * not all of it is marked as it is. */
 static void
 put_marked(void *cookie, buf_t *out, const char *piece, size_t len, bool of_text)
 {

@@ -227,8 +227,8 @@ raise_yaml(jcontext_t *ctx, py_t *v, const yproblem_t *problem, const char *text
     py_raise(&jinja_TemplateRuntimeError, "Encountered error loading yaml: %s\n%s", problem->text, around);
 }
 
-/* A template's text with values of peers in it: they stay values. A peer's text as a whole may be anything. 0, or -1
- * raised. */
+/* A template's text with values of peers in it: they stay values. A peer's text as a whole may be
+ * anything. 0, or -1 raised. */
 static int
 load_fits(jcontext_t *ctx, const py_t *text,
           bool (*fit)(const char *text, size_t len, const spans_t *spans, breakout_t *ret))

@@ -171,8 +171,8 @@ s_still_waits(const local_client_t *self, patience_t *p, fail_t *err)
     return 0;
 }
 
-/* Until the socket can be read or written: 1, 0 on timeout, negative on failure. `until_ms` is monotonic; -1: for
- * ever. */
+/* Until the socket can be read or written: 1, 0 on timeout, negative on failure. `until_ms` is monotonic;
+ * -1: for ever. */
 static int
 s_ready(const local_client_t *self, short events, int64_t until_ms, fail_t *err)
 {

@@ -30,8 +30,8 @@ local_client_t *local_connect(const char *sock_dir, fail_t *err);
 local_client_t *local_connect_minion(const char *sock_dir, fail_t *err);
 void local_client_destroy(local_client_t **self_p);
 
-/* From now on local_call waits so long for the master, to take the request and to answer it; -1: for ever, which is how it
- * begins. After LOCAL_QUIET_MS it calls `note` once (NULL: nothing). */
+/* From now on local_call waits so long for the master, to take the request and to answer it; -1: for ever,
+ * which is how it begins. After LOCAL_QUIET_MS it calls `note` once (NULL: nothing). */
 void local_patience(local_client_t *self, int64_t timeout_ms, void (*note)(void));
 #define LOCAL_QUIET_MS 1000
 
@@ -61,7 +61,8 @@ json_t *frame_parse(const char *text, size_t len, fail_t *err);
 /* The same of one whose contents go on to minions and into the store: nested LIMIT_JSON_DEPTH deep at most. */
 json_t *frame_parse_request(const char *text, size_t len, fail_t *err);
 /* Take one whole frame off the front of `in`: 1 and *ret_msg NEW; 0 when more bytes are needed; a negative
- * errno for garbage or -ENOMEM, and it is gone; -EMSGSIZE for a frame over `limit`, and what follows can't be read. */
+ * errno for garbage or -ENOMEM, and it is gone; -EMSGSIZE for a frame over `limit`, and what follows can't
+ * be read. */
 int frame_take(buf_t *in, size_t limit, json_t **ret_msg, fail_t *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* watch.h - state.event: events of a bus, written as they come, until so many have come.
  *
- * The same for `salt-run state.event` (the master's bus), `salt-call state.event` (the minion's) and a runner that
- * waits. A bus that goes away for a moment is waited for, and listened to again from where it was.
+ * The same for `salt-run state.event` (the master's bus), `salt-call state.event` (the minion's) and a runner
+ * that waits. A bus that goes away for a moment is waited for, and listened to again from where it was.
  *
  * Layer      common/local
  * Threads    one
@@ -27,8 +27,9 @@ extern const arg_t watch_args[], watch_args_minion[];
     "failure when "                                                                                          \
     "the events did not come within so many seconds."
 
-/* `args` as bound to the rows above; `opts` the configuration; `out` NULL: nothing is written. 0 when all came, -ETIME
- * with *err when time was up, -EPIPE when nobody reads `out` any more, or another negative errno with *err. */
+/* `args` as bound to the rows above; `opts` the configuration; `out` NULL: nothing is written. 0 when all
+ * came, -ETIME with *err when time was up, -EPIPE when nobody reads `out` any more, or another negative
+ * errno with *err. */
 int watch_run(const json_t *args, const json_t *opts, FILE *out, fail_t *err);
 
 /* "10m", "90s", "2h", "1d" or "1.5h" as seconds; false when it is none of these. */

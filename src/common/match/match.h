@@ -48,8 +48,8 @@ typedef struct target target_t;
  * NULL for ":". NEW, or NULL with *err. */
 target_t *target_new(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim,
                      fail_t *err);
-/* The same of somebody who is not trusted to ask for little: `work` (BORROWED for the call) pays for making it, and
- * no term but a list of ids is longer than LIMIT_TERM_LEN. */
+/* The same of somebody who is not trusted to ask for little: `work` (BORROWED for the call) pays for
+ * making it, and no term but a list of ids is longer than LIMIT_TERM_LEN. */
 target_t *target_new_within(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim,
                             match_work_t *work, fail_t *err);
 void target_destroy(target_t **self_p);
@@ -85,8 +85,8 @@ bool match_pcre(const char *pattern, const char *text, fail_t *err);
 bool match_expr(const char *expr, const char *text);
 /* Whether that is a glob or a regular expression; *err says why not. */
 bool match_expr_check(const char *expr, fail_t *err);
-/* Whether match_pcre takes it, or match_glob where it may be either (`glob`). *ret_all: as a regular expression it matches
- * the empty text, and so the beginning of every text. */
+/* Whether match_pcre takes it, or match_glob where it may be either (`glob`). *ret_all: as a regular
+ * expression it matches the empty text, and so the beginning of every text. */
 bool match_pcre_check(const char *pattern, bool glob, bool *ret_all, fail_t *err);
 /* salt.utils.data.subdict_match: "os:Deb*", "a:b:c", lists, numbers. */
 bool match_subdict(const json_t *data, const char *expr, const char *delim, bool regex, bool exact);

@@ -39,8 +39,9 @@ void rx_destroy(rx_t **self_p);
 /* 1 found, 0 not found, or a negative errno. `rx_match` must match at `from` itself. */
 int rx_search(rx_t *self, const char *text, size_t len, size_t from, fail_t *err);
 int rx_match(rx_t *self, const char *text, size_t len, size_t from, fail_t *err);
-/* Whether it matches at the beginning. With RX_COUNTED every step is taken from `work` (may be NULL), a long text's at a
- * higher price, and it does not match when that is used up; else the match itself is a few. */
+/* Whether it matches at the beginning. With RX_COUNTED every step is taken from `work` (may be NULL), a
+ * long text's at a higher price, and it does not match when that is used up; else the match itself is a
+ * few. */
 bool rx_match_within(rx_t *self, const char *text, size_t len, match_work_t *work);
 /* Bytes of the compiled pattern: a short text may become a large one. */
 size_t rx_size(const rx_t *self);
@@ -60,8 +61,8 @@ size_t rx_groups(const rx_t *self);
  */
 int rx_sub(rx_t *self, const char *repl, const char *text, size_t len, size_t count, buf_t *out,
            size_t *ret_n, fail_t *err);
-/* From now on rx_sub has each piece appended to `out` by this function: a piece of the text, or of the replacement. NULL:
- * as at first. */
+/* From now on rx_sub has each piece appended to `out` by this function: a piece of the text, or of the
+ * replacement. NULL: as at first. */
 typedef void rx_put_fn(void *cookie, buf_t *out, const char *piece, size_t len, bool of_text);
 void rx_put_by(rx_t *self, rx_put_fn *fn, void *cookie);
 /* From now on rx_sub makes no more than `bytes` of text; SIZE_MAX: what it takes, as at first. */

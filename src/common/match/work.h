@@ -1,6 +1,6 @@
-/* work.h - what one question may cost in all: a target that somebody asks for is held against what others say of
- * themselves, and either may be made to take long. Counted are values looked at and steps of regular expressions; the
- * processor time of the thread is looked at now and then.
+/* work.h - what one question may cost in all: a target that somebody asks for is held against what others say
+ * of themselves, and either may be made to take long. Counted are values looked at and steps of regular
+ * expressions; the processor time of the thread is looked at now and then.
  *
  * Layer      common/match
  * Threads    one at a time: that of match_work_begin

@@ -121,8 +121,8 @@ open_ports(look_t *self)
 
 /* ---- the greeting ------------------------------------------------------------------------------ */
 
-/* Signature and version: libzmq answers them with its whole greeting. What would follow is our mechanism, and on another
- * than its own it closes the connection before it says a word. */
+/* Signature and version: libzmq answers them with its whole greeting. What would follow is our mechanism,
+ * and on another than its own it closes the connection before it says a word. */
 static void
 greet(int fd)
 {

@@ -1,8 +1,9 @@
-/* knock.h - a look at a host's ports from outside of libzmq, which tells no errno: the resolver's answer, what became of
- * each connection, and which mechanism of ZMTP the first port greets with.
+/* knock.h - a look at a host's ports from outside of libzmq, which tells no errno: the resolver's answer,
+ * what became of each connection, and which mechanism of ZMTP the first port greets with.
  *
- * A thread of its own does it, because a resolver may take its time. It ends by itself; whoever is in no hurry
- * for the answer may go before. Nothing is said on the connections but the greeting, and they are closed.
+ * A thread of its own does it, because a resolver may take its time. It ends by itself; whoever is in no
+ * hurry for the answer may go before. Nothing is said on the connections but the greeting, and they are
+ * closed.
  *
  * Layer      common/net
  * Threads    the object belongs to one thread; the look runs beside it

@@ -15,8 +15,9 @@ typedef struct proto_side {
     const char *release; /* NULL or "": not known, or not for the other's eyes */
 } proto_side_t;
 
-/* NULL: they understand each other, as the minion's protocol is the master's or one of the WIRE_PROTO_BACK before it: both sides
- * go by the same rule, so that a minion goes on with a master that is upgraded first. Else NEW text that names both and says which of them to upgrade. */
+/* NULL: they understand each other, as the minion's protocol is the master's or one of the WIRE_PROTO_BACK
+ * before it: both sides go by the same rule, so that a minion goes on with a master that is upgraded
+ * first. Else NEW text that names both and says which of them to upgrade. */
 char *proto_problem(proto_side_t minion, proto_side_t master);
 
 /* What a peer says its Halite is, as far as it is a semantic version: a claim. Else "". */

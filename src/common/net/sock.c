@@ -209,8 +209,8 @@ sock_connect_from(void *sock, const char *source, const char *host, int port, fa
     return fail_set(err, -zmq_errno(), "%s: %s", endpoint, zmq_strerror(zmq_errno()));
 }
 
-/* Not by ZMQ_IMMEDIATE: with that libzmq drops, together with a connection, what this one brought last and nobody has read
- * yet. */
+/* Not by ZMQ_IMMEDIATE: with that libzmq drops, together with a connection, what this one brought last and
+ * nobody has read yet. */
 void
 sock_once(void *sock)
 {

@@ -1,4 +1,5 @@
-/* tags.c - which events are the master's own to tell: no minion may fire them, nor those that speak of another minion. */
+/* tags.c - which events are the master's own to tell: no minion may fire them, nor those that speak of
+ * another minion. */
 #include "common/net/tags.h"
 
 #include "common/base/str.h"
@@ -16,8 +17,8 @@ static const struct rule {
     { "salt/beacon/", WHOSE_MINION }, { "minion/refresh/", WHOSE_MINION },
 };
 
-/* "salt/job/JID/new", ".../ret/ID", ".../sub/ID/...": what became of a job the master tells; a minion tells its progress:
- * "salt/job/JID/prog/ID/N". */
+/* "salt/job/JID/new", ".../ret/ID", ".../sub/ID/...": what became of a job the master tells; a minion
+ * tells its progress: "salt/job/JID/prog/ID/N". */
 static bool
 s_of_job(const char *tag, const char *id)
 {

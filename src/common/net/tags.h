@@ -1,4 +1,5 @@
-/* tags.h - which events a minion may fire: the master refuses others, and the minion says so before it sends them.
+/* tags.h - which events a minion may fire: the master refuses others, and the minion says so before it sends
+ * them.
  *
  * Layer      common/net
  * Threads    any

@@ -18,8 +18,9 @@ typedef struct tcp_counts {
 /* false, and zeros, when the descriptor is no TCP connection. */
 bool tcp_counts(int fd, tcp_counts_t *ret_counts);
 
-/* How many of the bytes that were written by our count, `said`, have not arrived. What our count is wrong by, less than
- * `slack`, goes out of it while nothing is on its way; more is what libzmq has not written yet. */
+/* How many of the bytes that were written by our count, `said`, have not arrived. What our count is wrong
+ * by, less than `slack`, goes out of it while nothing is on its way; more is what libzmq has not written
+ * yet. */
 uint64_t tcp_unread(const tcp_counts_t *counts, uint64_t slack, uint64_t *said);
 
 /* NEW text: the other side's address without its port, "(unknown)" when it is gone. */

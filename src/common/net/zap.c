@@ -95,8 +95,8 @@ s_actor(zsock_t *pipe, void *arg)
     (void) zsock_signal(pipe, run ? 0 : 1);
     while (run) {
         (void) zpoller_wait(poller, -1);
-        /* Commands first, so that a key accepted before the peer knocks is let in, and one that was deleted before is not: so
-         * whoever knocks is looked for before the last command is. */
+        /* Commands first, so that a key accepted before the peer knocks is let in, and one that was
+         * deleted before is not: so whoever knocks is looked for before the last command is. */
         bool asked = zsock_events(handler) & ZMQ_POLLIN;
         while (run && (zsock_events(pipe) & ZMQ_POLLIN))
             run = s_command(&table, pipe);

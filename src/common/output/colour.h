@@ -1,8 +1,8 @@
 /* colour.h - terminal colours by Salt's names.
  *
- * A value may hold the same sequences as Halite writes. Where a terminal's filter (common/cli/ttyfilter.h) reads the text, a
- * colour of ours is written as a mark that only this process can make: the filter writes the sequence, and knows that it is no
- * value's.
+ * A value may hold the same sequences as Halite writes. Where a terminal's filter (common/cli/ttyfilter.h)
+ * reads the text, a colour of ours is written as a mark that only this process can make: the filter writes
+ * the sequence, and knows that it is no value's.
  *
  * Layer      common/output
  * Threads    any
@@ -49,14 +49,14 @@ typedef enum paint {
 
 /* The sequence or its mark, "" where there is none. BORROWED. */
 const char *colour_code(colour_t c, paint_t how);
-/* What stands between a value and text on the same line: the filter ends there what the value has begun. "" where no filter
- * reads. BORROWED. */
+/* What stands between a value and text on the same line: the filter ends there what the value has begun.
+ * "" where no filter reads. BORROWED. */
 const char *colour_bound(paint_t how);
 /* Append text between a colour and the reset. */
 void colour_add(buf_t *out, colour_t c, paint_t how, const char *text);
 
-/* A mark at the start of `s`: its bytes and *ret_colour, COLOUR_COUNT for a bound. 0: it is none; negative: it may be one, with
- * more bytes. */
+/* A mark at the start of `s`: its bytes and *ret_colour, COLOUR_COUNT for a bound. 0: it is none;
+ * negative: it may be one, with more bytes. */
 int colour_mark(const char *s, size_t len, colour_t *ret_colour);
 
 #endif

@@ -9,9 +9,9 @@
 #include "common/py/py_yaml.h"
 #include "salt/log.h"
 
-/* %s is the minion's id, which its owner chose. Quoting it would help only where the command does not quote %s itself, so
- * an id goes in as it is: it means nothing to a shell, and is no option. What an operator may ask a pillar for is not always
- * one. NEW. */
+/* %s is the minion's id, which its owner chose. Quoting it would help only where the command does not
+ * quote %s itself, so an id goes in as it is: it means nothing to a shell, and is no option. What an
+ * operator may ask a pillar for is not always one. NEW. */
 static char *
 s_command(const compile_t *self, const json_t *args, fail_t *err)
 {

@@ -188,8 +188,8 @@ s_interval(const compile_t *self)
     return (int) value_int(self->opts, "git_pillar_update_interval", 60);
 }
 
-/* The first fetch, without which there is nothing, is waited for while the pillar has time, whoever fetches. Who has waited
- * in vain says so to those that come after. */
+/* The first fetch, without which there is nothing, is waited for while the pillar has time, whoever
+ * fetches. Who has waited in vain says so to those that come after. */
 static int
 s_first(const compile_t *self, git_copy_t copy, fail_t *err)
 {
@@ -213,8 +213,9 @@ s_first(const compile_t *self, git_copy_t copy, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
-/* A master has a thread that fetches (pillar_git_update), so no compile waits there once there is a copy, or once a try has
- * failed. Elsewhere each compile fetches what is due. A remote that does not answer is no failure while there is a copy. */
+/* A master has a thread that fetches (pillar_git_update), so no compile waits there once there is a copy,
+ * or once a try has failed. Elsewhere each compile fetches what is due. A remote that does not answer is
+ * no failure while there is a copy. */
 static int
 s_refresh(const compile_t *self, const git_copy_t *copy, fail_t *err)
 {
@@ -256,8 +257,8 @@ s_is_ref(const git_copy_t *copy, const char *ref, fail_t *err)
     return rc;
 }
 
-/* NEW commit of a branch or tag; NULL: there is none. The name may be the environment that a minion asks for, which must
- * not lead to what was withdrawn since. */
+/* NEW commit of a branch or tag; NULL: there is none. The name may be the environment that a minion asks
+ * for, which must not lead to what was withdrawn since. */
 static int
 s_commit(const git_copy_t *copy, const char *name, char **ret, fail_t *err)
 {
@@ -297,7 +298,8 @@ s_sync(const char *dir, fail_t *err)
     return fd >= 0 && syncfs(fd) == 0 ? 0 : fail_set(err, -errno, "%s: %s", dir, strerror(errno));
 }
 
-/* A commit's files, all of them or none. The index goes with them: that of the copy would stay locked when git is killed. */
+/* A commit's files, all of them or none. The index goes with them: that of the copy would stay locked when
+ * git is killed. */
 static int
 s_checkout(const remote_t *r, const git_copy_t *copy, const char *commit, const char *tree, fail_t *err)
 {
@@ -320,8 +322,8 @@ s_checkout(const remote_t *r, const git_copy_t *copy, const char *commit, const 
     return rc;
 }
 
-/* A time that is still to come, which a clock that was ahead wrote, is as far away as one that has passed. One that nobody
- * can tell is fresh: another call may be reading that tree. */
+/* A time that is still to come, which a clock that was ahead wrote, is as far away as one that has passed.
+ * One that nobody can tell is fresh: another call may be reading that tree. */
 static bool
 s_is_fresh(const char *tree)
 {

@@ -303,8 +303,9 @@ s_render(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
     return sls_render_all(self, matches, pillar_p, err);
 }
 
-/* ext_pillar_first: what the configured sources say is what top file and templates see, and what their text overrides. What
- * the minion asks for, an override or a source of its own, is laid over it afterwards: they would go by what it claims. */
+/* ext_pillar_first: what the configured sources say is what top file and templates see, and what their
+ * text overrides. What the minion asks for, an override or a source of its own, is laid over it
+ * afterwards: they would go by what it claims. */
 static int
 s_external_first(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
 {

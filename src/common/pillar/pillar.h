@@ -40,11 +40,12 @@ py_t *pillar_compile(const pillar_env_t *env, fail_t *err);
 /* The merged top files: NEW {saltenv: {target: [{match: ...}, sls, ...]}}; *ret_errors NEW list of texts. */
 json_t *pillar_top(const pillar_env_t *env, json_t **ret_errors, fail_t *err);
 
-/* The first source that `ext` names and on_demand_ext_pillar does not: BORROWED from `ext`; NULL when there is none. */
+/* The first source that `ext` names and on_demand_ext_pillar does not: BORROWED from `ext`; NULL when
+ * there is none. */
 const char *pillar_not_on_demand(json_t *opts, json_t *ext);
 
-/* Fetch the remotes of ext_pillar `git` that are due, for a master, whose compiles wait for no fetch. Seconds until the next
- * one is; 0: there are none. What fails is logged. */
+/* Fetch the remotes of ext_pillar `git` that are due, for a master, whose compiles wait for no fetch.
+ * Seconds until the next one is; 0: there are none. What fails is logged. */
 int pillar_git_update(const pillar_env_t *env);
 /* Fetch the remotes of ext_pillar `git` now: all, or those of a branch or of an URL (NULL: any). NEW {"BRANCH
  * URL": true: something new came; null: nothing new; false: it failed, the log says why}, or NULL with *err.
@@ -57,8 +58,8 @@ void pillar_env_ask(pillar_env_t *env, const json_t *ask);
 
 /* ---- whom a pillar trusts ------------------------------------------------------------------------------ */
 
-/* Targets of top files, and node groups of file_tree, that go by a grain other than `id`: a warning with file and line, once
- * for each place and version of its file while this lives. NEW; any thread. */
+/* Targets of top files, and node groups of file_tree, that go by a grain other than `id`: a warning with
+ * file and line, once for each place and version of its file while this lives. NEW; any thread. */
 pillar_claims_t *pillar_claims_new(void);
 void pillar_claims_destroy(pillar_claims_t **self_p);
 

@@ -1,4 +1,5 @@
-/* pillar_claims.c - places where a pillar goes by what a minion claims: each is told once, however many compiles come by. */
+/* pillar_claims.c - places where a pillar goes by what a minion claims: each is told once, however many
+ * compiles come by. */
 #include "common/pillar/pillar_int.h"
 
 #include <pthread.h>
@@ -38,8 +39,8 @@ pillar_claims_destroy(pillar_claims_t **self_p)
     free(self);
 }
 
-/* Whether this is the first time. A target may be made of grains, by a template: so many that they would fill the memory start
- * anew. */
+/* Whether this is the first time. A target may be made of grains, by a template: so many that they would
+ * fill the memory start anew. */
 static bool
 s_first(pillar_claims_t *self, const char *place)
 {

@@ -15,8 +15,8 @@ struct pillar_reads {
     bool world;
 };
 
-/* Functions whose answer depends on their arguments, the configuration, grains and pillar only. One by one: beside most of
- * them in their modules are others that read files. */
+/* Functions whose answer depends on their arguments, the configuration, grains and pillar only. One by
+ * one: beside most of them in their modules are others that read files. */
 static const char *const pure[] = {
     "config.backup_mode",
     "config.dot_vals",

@@ -32,8 +32,8 @@ typedef struct call_env {
     int (*fire)(void *cookie, const char *tag, json_t *data, fail_t *err);
     int (*host)(void *cookie, json_t *request, json_t **ret_value, fail_t *err);
     void (*progress)(void *cookie, size_t step, size_t of, const char *what);
-    /* Told of a value of a peer that was not only a value where it was printed: {file?, line?, value, becomes, error,
-     * refused}. BORROWED. */
+    /* Told of a value of a peer that was not only a value where it was printed: {file?, line?, value,
+     * becomes, error, refused}. BORROWED. */
     void (*refused)(void *cookie, json_t *what);
     bool peer;      /* grains and environments are another machine's word: py_peer.h */
     bool peer_args; /* the arguments of the function are, and so what its pillar= is */
@@ -85,8 +85,8 @@ int call_function(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, js
  * NEW, or NULL with *err or an exception raised. */
 struct py *ctx_call_native(call_ctx_t *ctx, const char *fun, const struct py_args *args, fail_t *err);
 
-/* The option that says what else than `renderer_functions` templates of this context may call on a master; NULL:
- * nothing is limited. BORROWED. */
+/* The option that says what else than `renderer_functions` templates of this context may call on a master;
+ * NULL: nothing is limited. BORROWED. */
 const char *call_renders(const call_ctx_t *ctx);
 
 /* call_env's `peer`. */

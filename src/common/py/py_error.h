@@ -133,9 +133,9 @@ py_tick_out(const buf_t *out)
 {
     return py_tick() < 0 ? -1 : py_room(0);
 }
-/* While it is on, buffers and texts that do not fit into the limit of bytes stay short, LimitError is raised, and
- * every step from then on fails, until the scope is left. Off around what is no template's: a file that is read, a
- * function of the minion. Returns what was. */
+/* While it is on, buffers and texts that do not fit into the limit of bytes stay short, LimitError is
+ * raised, and every step from then on fails, until the scope is left. Off around what is no template's: a
+ * file that is read, a function of the minion. Returns what was. */
 bool py_bound_texts(bool on);
 /* Whether a text or an array of so many bytes may be made; false: LimitError is raised. */
 bool py_grant_(size_t bytes);

@@ -31,8 +31,8 @@ py_t *py_from_json(const json_t *v);
 py_t *py_from_json_peer(const json_t *v);
 /* The same of what the machine said that the result is for (SPAN_OWN). */
 py_t *py_from_json_own(const json_t *v);
-/* For other ways into JSON, NEW or NULL raised: an array of an iterable's elements, each by `convert`; and what
- * `fn` makes of a container, unless that is inside itself or too deep. */
+/* For other ways into JSON, NEW or NULL raised: an array of an iterable's elements, each by `convert`; and
+ * what `fn` makes of a container, unless that is inside itself or too deep. */
 typedef json_t *py_json_fn(py_t *v);
 json_t *py_json_items(py_t *v, py_json_fn *convert);
 json_t *py_json_within(py_t *v, py_json_fn *fn);

@@ -121,8 +121,8 @@ py_peer_flags(const py_t *v)
 
 typedef enum said { SAID_NOT, SAID_OWN, SAID_OTHER } said_t;
 
-/* A search for marks. `left` values may still be looked at: what holds itself, or the same thing many times over, ends as
- * well. */
+/* A search for marks. `left` values may still be looked at: what holds itself, or the same thing many
+ * times over, ends as well. */
 typedef struct search {
     int left;
     said_t enough; /* it ends with the first that is as foreign */
@@ -384,8 +384,8 @@ mark_slot(reach_t *r, py_t **slot)
         wait_for_turn(r, v);
 }
 
-/* Marks what `v` holds, which it TAKES: all of it, or what nobody but itself leads to, since that was just made while
- * the rest was there before, and has the marks that are due to it. NEW. */
+/* Marks what `v` holds, which it TAKES: all of it, or what nobody but itself leads to, since that was just
+ * made while the rest was there before, and has the marks that are due to it. NEW. */
 static py_t *
 mark_reached(py_t *v, unsigned flags, bool all)
 {
@@ -422,8 +422,8 @@ mark_pairs(pydict_t *d, const reach_t *r, int depth)
     }
 }
 
-/* All of it, where containers have one place each, as in what was just read; others are traversed as the graph that they
- * may be. */
+/* All of it, where containers have one place each, as in what was just read; others are traversed as the
+ * graph that they may be. */
 static py_t *
 mark_tree(py_t *v, const reach_t *r, int depth)
 {
@@ -508,8 +508,8 @@ py_str_spans(const char *text, size_t len, const spans_t *spans)
 
 /* ---- texts in the making ------------------------------------------------------------------------ */
 
-/* The marks of buffers, each at the place that the buffer's note names. A buffer that is dropped leaves its marks here
- * until the scope ends. */
+/* The marks of buffers, each at the place that the buffer's note names. A buffer that is dropped leaves
+ * its marks here until the scope ends. */
 static _Thread_local struct {
     spans_t *v;
     size_t n, cap;

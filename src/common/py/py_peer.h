@@ -1,9 +1,12 @@
-/* py_peer.h - which parts of a text a peer said: marks that texts carry through everything that is made of them.
+/* py_peer.h - which parts of a text a peer said: marks that texts carry through everything that is made of
+ * them.
  *
- * A mark is a span of bytes. A text made of another by cutting, joining and padding has the marks of its pieces; one made
- * by anything else is marked as a whole when something it was made of has a mark (py_peer_like), except by the methods and
- * filters that cut and join only (PY_METHOD_MARKS, JF_MARKS): where they leave no byte of a peer's, nothing is a peer's.
- * Numbers and conditions carry none, and which part of our own text a peer's word cuts off is one of these. Marks change no result: equal texts are equal whatever their marks.
+ * A mark is a span of bytes. A text made of another by cutting, joining and padding has the marks of its
+ * pieces; one made by anything else is marked as a whole when something it was made of has a mark
+ * (py_peer_like), except by the methods and filters that cut and join only (PY_METHOD_MARKS, JF_MARKS): where
+ * they leave no byte of a peer's, nothing is a peer's. Numbers and conditions carry none, and which part of
+ * our own text a peer's word cuts off is one of these. Marks change no result: equal texts are equal whatever
+ * their marks.
  *
  * Layer      common/py
  * Threads    as py.h
@@ -23,12 +26,13 @@ bool py_is_peer(const py_t *v);
 unsigned py_peer_flags(const py_t *v);
 /* Whether what `v` holds, at any depth, has a mark. */
 bool py_holds_peer(const py_t *v);
-/* Marks each text in `v` as a whole, keys too; with SPAN_OWN those that another machine did not say. Changes what is shared:
- * for values that were just made. NEW: `v`, which it TAKES, or for an immutable value another one. */
+/* Marks each text in `v` as a whole, keys too; with SPAN_OWN those that another machine did not say.
+ * Changes what is shared: for values that were just made. NEW: `v`, which it TAKES, or for an immutable
+ * value another one. */
 py_t *py_peer(py_t *v, unsigned flags);
 py_t *py_peer_like_(py_t *made, py_t *const *from, size_t n);
-/* `made`, which it TAKES, is marked like that when it has no mark and one of the `n` values (NULL ones are skipped) has:
- * what was computed from them. NULL stays NULL. */
+/* `made`, which it TAKES, is marked like that when it has no mark and one of the `n` values (NULL ones are
+ * skipped) has: what was computed from them. NULL stays NULL. */
 static inline py_t *
 py_peer_like(py_t *made, py_t *const *from, size_t n)
 {

@@ -456,8 +456,8 @@ kind_of(const json_t *tag)
     return NULL;
 }
 
-/* What is in it becomes values once, whether or not it is what the tag says: else a peer could have each level double the
- * work of the one inside. */
+/* What is in it becomes values once, whether or not it is what the tag says: else a peer could have each
+ * level double the work of the one inside. */
 static py_t *
 from_tagged(const struct kind *kind, const json_t *tag, bool said)
 {

@@ -22,7 +22,8 @@
 #include "common/py/py.h"
 
 json_t *py_to_wire(py_t *v);
-/* The same with marks of what peers said, but those of SPAN_OWN and of the keys of `v`: for the machine that all of it is for. */
+/* The same with marks of what peers said, but those of SPAN_OWN and of the keys of `v`: for the machine
+ * that all of it is for. */
 json_t *py_to_wire_peer(py_t *v);
 py_t *py_from_wire(const json_t *v);
 /* Whether plain JSON says all of it: py_to_wire(v) would have no "$py". */

@@ -381,7 +381,8 @@ write_node(dumper_t *d, dnode_t *node)
         yaml_write_map_end(d->writer);
 }
 
-/* NEW: the text, with marks where peers' scalars stand: libyaml doesn't say where it writes, so they are looked for. */
+/* NEW: the text, with marks where peers' scalars stand: libyaml doesn't say where it writes, so they are
+ * looked for. */
 static py_t *
 marked(const dumper_t *d, buf_t *text)
 {

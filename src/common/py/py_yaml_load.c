@@ -490,7 +490,8 @@ fill_map(loader_t *l, const job_t *job)
     return ok;
 }
 
-/* A set's keys are checked as a mapping's are; its values mean nothing, but what is wrong inside them is told. */
+/* A set's keys are checked as a mapping's are; its values mean nothing, but what is wrong inside them is
+ * told. */
 static bool
 fill_set(loader_t *l, const job_t *job)
 {

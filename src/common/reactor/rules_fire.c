@@ -5,8 +5,8 @@
  *   "until"  stamp up to which once_within is silent
  *   "held"   what once_after will set off, "due" when
  *
- * A clock that was ahead and is right again leaves stamps that are further ahead than anything may wait: they were never
- * true, and nobody waits for them. */
+ * A clock that was ahead and is right again leaves stamps that are further ahead than anything may wait:
+ * they were never true, and nobody waits for them. */
 #include "common/reactor/rules_int.h"
 
 #include "common/base/str.h"
@@ -85,8 +85,9 @@ s_bytes(const json_t *v)
     return json_dumpb(v, NULL, 0, JSON_COMPACT);
 }
 
-/* `added` bytes more are remembered, in this group. When they may be too many in all they are counted, and groups that were
- * begun first go until there is room for a while. What is held in one group alone loses its oldest events. */
+/* `added` bytes more are remembered, in this group. When they may be too many in all they are counted, and
+ * groups that were begun first go until there is room for a while. What is held in one group alone loses
+ * its oldest events. */
 static void
 s_bound(rule_t *rule, json_t *group, size_t added)
 {
@@ -228,7 +229,8 @@ s_seen(const rule_t *rule, json_t *group)
 }
 
 /* The condition that an event stands for: the first that it fits and that nothing stands for yet, else the
- * one that has waited longest. -1: none. Of not_all what was seen first stays: its time runs, however often it recurs. */
+ * one that has waited longest. -1: none. Of not_all what was seen first stays: its time runs, however
+ * often it recurs. */
 static int
 s_place(const rule_t *rule, const json_t *seen, const char *tag, const json_t *data)
 {
@@ -272,8 +274,8 @@ s_seen_events(const json_t *seen)
     return list;
 }
 
-/* What was stamped by a clock that was ahead: nobody knows how long ago that was. It meets nothing any more, and what is
- * missing after it is waited for from now on. */
+/* What was stamped by a clock that was ahead: nobody knows how long ago that was. It meets nothing any
+ * more, and what is missing after it is waited for from now on. */
 static void
 s_reset_ahead(const rule_t *rule, json_t *seen, int64_t us)
 {

@@ -1,5 +1,5 @@
-/* allow.c - what files that the master renders may call: pillar, reactor and orchestration files see the values of
- * minions, and work with the master's rights.
+/* allow.c - what files that the master renders may call: pillar, reactor and orchestration files see the
+ * values of minions, and work with the master's rights.
  */
 #include "common/base/str.h"
 #include "common/match/match.h"

@@ -1,7 +1,8 @@
 /* peer.c - values of peers in what is rendered: refused where they would become structure.
  *
- * A template prints grains, event data, mine values and returns into text that is read as YAML, JSON or as a template
- * again. The marks of py_peer.h say which bytes those are; here they are held against what the text means.
+ * A template prints grains, event data, mine values and returns into text that is read as YAML, JSON or as a
+ * template again. The marks of py_peer.h say which bytes those are; here they are held against what the text
+ * means.
  */
 #include <pthread.h>
 
@@ -320,7 +321,8 @@ put_name(buf_t *out, const jsyntax_t *syntax, jspan_place_t place, size_t i)
         buf_printf(out, "%s raw %s", open, close);
 }
 
-/* Numbers and texts of a tag lose their marks, so no text may be there: what the tag makes of it is not known. */
+/* Numbers and texts of a tag lose their marks, so no text may be there: what the tag makes of it is not
+ * known. */
 static bool
 tags_are_free(const run_t *run, const jspan_place_t *places, breakout_t *ret)
 {
@@ -395,8 +397,8 @@ is_new_place(const char *place)
     return !known;
 }
 
-/* Whether a command stands below the key: local.cmd.run, cmd.script. The file has some function of `cmd`, so below
- * salt.function it is taken for that one. */
+/* Whether a command stands below the key: local.cmd.run, cmd.script. The file has some function of `cmd`,
+ * so below salt.function it is taken for that one. */
 static bool
 is_command(const char *key)
 {

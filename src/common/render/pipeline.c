@@ -144,7 +144,8 @@ parse_spec(pipeline_t *self, const json_t *opts, const char *spec, fail_t *err)
     return rc;
 }
 
-/* "jinja|yaml" of a first line "#!jinja|yaml"; NULL when there is none, a program's path, or a peer's words. NEW. */
+/* "jinja|yaml" of a first line "#!jinja|yaml"; NULL when there is none, a program's path, or a peer's
+ * words. NEW. */
 static char *
 shebang(const render_source_t *s)
 {

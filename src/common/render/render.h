@@ -23,7 +23,8 @@ typedef struct render render_t;
  * lives. Compiled templates are cached in it. */
 render_t *render_new(call_ctx_t *ctx, fileclient_t *files);
 void render_destroy(render_t **self_p);
-/* Errors name files by their paths on this machine: for sources that are not the file server's, as the pillar's. */
+/* Errors name files by their paths on this machine: for sources that are not the file server's, as the
+ * pillar's. */
 void render_show_paths(render_t *self);
 /* The one that functions of `ctx` share, over ctx_files(). BORROWED while `ctx` lives. */
 render_t *render_of(call_ctx_t *ctx);

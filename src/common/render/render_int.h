@@ -74,7 +74,8 @@ void pipeline_free(pipeline_t *self);
 
 /* ---- errors ------------------------------------------------------------------------------------------- */
 
-/* What a person opens: "salt://nginx/init.sls", or a path (render_show_paths); NULL for a text without a file. NEW. */
+/* What a person opens: "salt://nginx/init.sls", or a path (render_show_paths); NULL for a text without a
+ * file. NEW. */
 char *run_file(const run_t *run);
 /* The same for a template's path on this machine. NEW. */
 char *run_url(const run_t *run, const char *path);
@@ -84,8 +85,8 @@ int run_failed_at(const run_t *run, const char *message, int line, int begun, fa
 /* The same for a message that has its place itself. */
 int run_failed_near(const run_t *run, const char *message, int line, int begun, fail_t *err);
 
-/* Where a line of run->text was made: what a person opens, or NULL for a text without a file, and *ret_line there; 0: not
- * known. NEW. */
+/* Where a line of run->text was made: what a person opens, or NULL for a text without a file, and
+ * *ret_line there; 0: not known. NEW. */
 char *run_place(const run_t *run, int line, int *ret_line);
 
 /* ---- what peers said (peer.c) --------------------------------------------------------------------------- */
@@ -94,14 +95,15 @@ char *run_place(const run_t *run, int line, int *ret_line);
 void run_begin_peer(run_t *run);
 /* The parts of run->text that peers said, as the template told: empties *spans. */
 void run_take_peer(run_t *run, spans_t *spans);
-/* Whether they stay inside the scalars of YAML, or the texts of JSON that begins at `from`: 0, or -EINVAL with *err. With the
- * option peer_data: warn, a warning and 0. */
+/* Whether they stay inside the scalars of YAML, or the texts of JSON that begins at `from`: 0, or -EINVAL
+ * with *err. With the option peer_data: warn, a warning and 0. */
 int run_check_yaml(run_t *run, fail_t *err);
 int run_check_json(run_t *run, size_t from, fail_t *err);
-/* The same for words that mean more than a text in `data`, which is the text's: keys that an SLS file has at its top, such as
- * `include`, slots of states, messages to be decrypted. */
+/* The same for words that mean more than a text in `data`, which is the text's: keys that an SLS file has
+ * at its top, such as `include`, slots of states, messages to be decrypted. */
 int run_check_words(run_t *run, py_t *data, fail_t *err);
-/* The text becomes a template: what peers said goes into `context`, so that it is printed and never read as a template. */
+/* The text becomes a template: what peers said goes into `context`, so that it is printed and never read
+ * as a template. */
 int run_check_template(run_t *run, const jsyntax_t *syntax, py_t *context, fail_t *err);
 /* The text becomes a program: no part of it may be a peer's. */
 int run_check_program(run_t *run, fail_t *err);
@@ -115,8 +117,8 @@ bool render_has(render_t *self, const char *name);
 py_t *render_call(render_t *self, const char *name, const py_args_t *args);
 /* Whether what is rendered may call this here, and what that in turn calls: 0, or -EPERM with *err. */
 int render_may_call(render_t *self, const char *fun, const py_args_t *args, fail_t *err);
-/* Whether a file is one that a minion sent to the master, by whatever path; and whether a path below the master's cache is
- * among the arguments: what minions sent lies there. */
+/* Whether a file is one that a minion sent to the master, by whatever path; and whether a path below the
+ * master's cache is among the arguments: what minions sent lies there. */
 bool render_is_sent(const render_t *self, const char *path);
 bool render_reads_peers(const render_t *self, const py_args_t *args);
 /* The same for a file in Python. */

@@ -151,8 +151,8 @@ keep_marks(marks_t *marks, size_t from, size_t to, size_t at)
     return n;
 }
 
-/* Every message in `text` but those of which a peer said a part: 1 when there was one, 0, or a negative errno. `marks` may be
- * NULL. */
+/* Every message in `text` but those of which a peer said a part: 1 when there was one, 0, or a negative
+ * errno. `marks` may be NULL. */
 static int
 decrypt_text(const gpg_t *g, const char *text, size_t len, marks_t *marks, buf_t *out, fail_t *err)
 {

@@ -1,8 +1,9 @@
-/* cron.h - five fields of a crontab as a schedule's `cron` has them: minute, hour, day of the month, month, day of the week, in
- * the minion's local time.
+/* cron.h - five fields of a crontab as a schedule's `cron` has them: minute, hour, day of the month, month,
+ * day of the week, in the minion's local time.
  *
- * Lists, ranges, steps, names of months and days, 7 for Sunday, L for a month's last day, @hourly and its kin. When both days
- * are limited, either will do. Hours that the clock repeats count twice where the hour is any, else once.
+ * Lists, ranges, steps, names of months and days, 7 for Sunday, L for a month's last day, @hourly and its
+ * kin. When both days are limited, either will do. Hours that the clock repeats count twice where the hour is
+ * any, else once.
  *
  * Layer      common/schedule
  * Threads    any; reads the process's time zone

@@ -1,8 +1,9 @@
-/* moment.h - points in time as a schedule names them, in the minion's local time: "5:00pm" is one a day, "Monday 5:00pm"
- * one a week, "13th 9:00" one a month, "25 December 8am" one a year, "2026-11-20 17:00" one for ever.
+/* moment.h - points in time as a schedule names them, in the minion's local time: "5:00pm" is one a day,
+ * "Monday 5:00pm" one a week, "13th 9:00" one a month, "25 December 8am" one a year, "2026-11-20 17:00" one
+ * for ever.
  *
- * A time that the clock leaves out in spring comes as much later as the clock was put forward; of a time that comes
- * twice in autumn it is the first.
+ * A time that the clock leaves out in spring comes as much later as the clock was put forward; of a time that
+ * comes twice in autumn it is the first.
  *
  * Layer      common/schedule
  * Threads    any; reads the process's time zone
@@ -21,8 +22,8 @@ typedef struct moment {
     int second;           /* of the day */
 } moment_t;
 
-/* Dates: 2026-11-20, 20261120, 11/20/2026, 11/20, 20 November 2026, Nov 20, 13th; days of the week; times: 17:00, 17:00:30,
- * 5:00pm, 5pm, 5:00 PM. In any order. No time: midnight. No zones. */
+/* Dates: 2026-11-20, 20261120, 11/20/2026, 11/20, 20 November 2026, Nov 20, 13th; days of the week; times:
+ * 17:00, 17:00:30, 5:00pm, 5pm, 5:00 PM. In any order. No time: midnight. No zones. */
 int moment_parse(const char *text, moment_t *ret, fail_t *err);
 /* By strptime's format. False when it does not fit. */
 bool moment_format(const char *text, const char *format, int64_t *ret_us);

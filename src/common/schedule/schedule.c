@@ -265,7 +265,8 @@ s_times(const json_t *item, json_t *named)
     return times;
 }
 
-/* One of another meaning takes the place of what came at the same times: it has begun, and its next time stays. */
+/* One of another meaning takes the place of what came at the same times: it has begun, and its next time
+ * stays. */
 static void
 s_go_on(entry_t *e, const entry_t *before)
 {

@@ -1,13 +1,14 @@
-/* schedule.h - Salt's scheduler as an engine: what is due, by configuration, clocks and what ran before. It runs nothing.
+/* schedule.h - Salt's scheduler as an engine: what is due, by configuration, clocks and what ran before. It
+ * runs nothing.
  *
  * {NAME: {function, args, kwargs, one of seconds/minutes/hours/days | when | cron | once, splay, range,
- * skip_during_range, run_after_skip_range, run_on_start, maxrunning, enabled, until, after, skip_explicit, run_explicit,
- * metadata, return_job, jid_include, dry_run}}, and beside the names `enabled`, `splay`, `skip_function`, `skip_during_range`
- * for all.
+ * skip_during_range, run_after_skip_range, run_on_start, maxrunning, enabled, until, after, skip_explicit,
+ * run_explicit, metadata, return_job, jid_include, dry_run}}, and beside the names `enabled`, `splay`,
+ * `skip_function`, `skip_during_range` for all.
  *
- * Intervals follow the monotonic clock: setting the other one neither stops nor repeats them. Times of day follow the
- * wall clock. Set forward over one by more than SCHEDULE_LATE_S, it is missed, except for `cron`, which runs once; set back by
- * less than SCHEDULE_BACK_S, none runs twice.
+ * Intervals follow the monotonic clock: setting the other one neither stops nor repeats them. Times of day
+ * follow the wall clock. Set forward over one by more than SCHEDULE_LATE_S, it is missed, except for `cron`,
+ * which runs once; set back by less than SCHEDULE_BACK_S, none runs twice.
  *
  * Layer      common/schedule
  * Threads    one
@@ -43,18 +44,22 @@ typedef struct schedule_env {
 schedule_t *schedule_new(const schedule_env_t *env); /* NEW */
 void schedule_destroy(schedule_t **self_p);
 
-/* The whole configuration; the pillar's jobs give way to others of their name. A job that is what it was, or that
- * comes when it came whatever else it is, keeps its times and what is known of its last run. `whens`: names for moments, {NAME: text}. All BORROWED; may be NULL. */
+/* The whole configuration; the pillar's jobs give way to others of their name. A job that is what it was,
+ * or that comes when it came whatever else it is, keeps its times and what is known of its last run.
+ * `whens`: names for moments, {NAME: text}. All BORROWED; may be NULL. */
 void schedule_configure(schedule_t *self, const json_t *opts, const json_t *pillar, const json_t *whens,
                         schedule_now_t now);
-/* NEW array of {name, fun, item} that are to begin now, in the order of the configuration; they count as begun. */
+/* NEW array of {name, fun, item} that are to begin now, in the order of the configuration; they count as
+ * begun. */
 json_t *schedule_due(schedule_t *self, schedule_now_t now);
-/* Milliseconds until schedule_due() is to be asked: something may be due, or the wall clock was set; -1: nothing ever. */
+/* Milliseconds until schedule_due() is to be asked: something may be due, or the wall clock was set; -1:
+ * nothing ever. */
 int64_t schedule_wait(const schedule_t *self, schedule_now_t now);
-/* NEW {name, fun, item} of one job, to be run out of turn; NULL when there is no such job, or with maxrunning of it running. */
+/* NEW {name, fun, item} of one job, to be run out of turn; NULL when there is no such job, or with
+ * maxrunning of it running. */
 json_t *schedule_run(schedule_t *self, const char *name, schedule_now_t now);
-/* NEW: one job's configuration with `_next_fire_time`, `_last_run`, `_skip_reason` and the like, times as text by `format`
- * (strftime). NULL: no such job. */
+/* NEW: one job's configuration with `_next_fire_time`, `_last_run`, `_skip_reason` and the like, times as
+ * text by `format` (strftime). NULL: no such job. */
 json_t *schedule_status(const schedule_t *self, const char *name, const char *format, schedule_now_t now);
 
 /* Whether a list of the schedule shows this key of a job. */

@@ -1,5 +1,5 @@
-/* schedule_file.h - where a minion keeps what was added to its schedule: _schedule.conf beside the files of default_include,
- * which read it at the next start.
+/* schedule_file.h - where a minion keeps what was added to its schedule: _schedule.conf beside the files of
+ * default_include, which read it at the next start.
  *
  * Layer      common/schedule
  * Threads    any

@@ -38,7 +38,8 @@ typedef struct sjob {
     const char *fun; /* BORROWED from the item; NULL: none */
 } sjob_t;
 
-/* `all`: the schedule's own settings (splay, skip_during_range). On failure *ret holds what sjob_free() frees. */
+/* `all`: the schedule's own settings (splay, skip_during_range). On failure *ret holds what sjob_free()
+ * frees. */
 int sjob_read(const char *name, const json_t *item, const json_t *all, const json_t *whens, sjob_t *ret,
               fail_t *err);
 void sjob_free(sjob_t *self);
@@ -47,7 +48,8 @@ char *sjob_unknown(const json_t *item);
 /* Whether a key of a schedule is a setting for all jobs, not one's name. */
 bool sjob_is_setting(const char *name);
 
-/* Why it may not run at this time: Salt's _skip_reason; NULL: it may. *ret_replace: skip_function runs instead. */
+/* Why it may not run at this time: Salt's _skip_reason; NULL: it may. *ret_replace: skip_function runs
+ * instead. */
 const char *sjob_skipped(const sjob_t *self, int64_t now_us, bool *ret_replace);
 /* When a range that is to be skipped ends, if `now_us` is in it; 0: it is not. */
 int64_t sjob_skip_end(const sjob_t *self, int64_t now_us);

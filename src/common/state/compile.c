@@ -74,7 +74,8 @@ add_once(json_t *list, const char *text)
         json_array_append_new(list, json_string(text));
 }
 
-/* A list that can't be had is none that is empty: the compilation ends with the first such error. TAKES the text. */
+/* A list that can't be had is none that is empty: the compilation ends with the first such error. TAKES
+ * the text. */
 static void
 keep_problem(highstate_t *self, char *text)
 {

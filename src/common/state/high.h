@@ -44,10 +44,11 @@ json_t *highstate_envs(highstate_t *self);
 bool highstate_has_env(highstate_t *self, const char *saltenv);
 /* BORROWED; an unknown environment is an empty one. */
 const avail_t *highstate_avail_env(highstate_t *self, const char *saltenv);
-/* Whether its SLS are known. That they are not is an error of the compilation from now on: see highstate_say_lists(). */
+/* Whether its SLS are known. That they are not is an error of the compilation from now on: see
+ * highstate_say_lists(). */
 bool highstate_lists(highstate_t *self, const char *saltenv);
-/* fnmatch.filter over it: NEW array. Where its SLS are not known, a name without a wildcard is taken for there, as loading
- * it tells; for one with a wildcard this is NULL, and an error of the compilation. */
+/* fnmatch.filter over it: NEW array. Where its SLS are not known, a name without a wildcard is taken for
+ * there, as loading it tells; for one with a wildcard this is NULL, and an error of the compilation. */
 json_t *highstate_find(highstate_t *self, const char *saltenv, const char *pattern);
 /* Put what could not be listed into `errors`, once. */
 void highstate_say_lists(const highstate_t *self, json_t *errors);

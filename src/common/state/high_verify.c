@@ -107,8 +107,8 @@ is_word_of(const char *word, const char *const *words)
     return false;
 }
 
-/* Salt looks at these, letter by letter, only when the state's turn comes; here they would be no requisites at
- * all. */
+/* Salt looks at these, letter by letter, only when the state's turn comes; here they would be no
+ * requisites at all. */
 static void
 verify_is_list(verify_t *v, const char *word, const py_t *list)
 {

@@ -36,7 +36,8 @@ to_json(low_t *self, py_t *v)
     return json;
 }
 
-/* Beside the chunk's own value, which JSON can't say in full: it has no tuples, and no marks of what peers said. */
+/* Beside the chunk's own value, which JSON can't say in full: it has no tuples, and no marks of what peers
+ * said. */
 static void
 keep_native(low_t *self, json_t *chunk, const char *name, py_t *value)
 {

@@ -310,8 +310,8 @@ conditions_and_function(state_caller_t *self, json_t *low, const char *full, fai
     return STEAL(ret);
 }
 
-/* The user as whom commands run that name none themselves: a state's conditions, and what modules that it calls
- * run. TAKES it, NULL for nobody; NEW: who it was before, or NULL. */
+/* The user as whom commands run that name none themselves: a state's conditions, and what modules that it
+ * calls run. TAKES it, NULL for nobody; NEW: who it was before, or NULL. */
 static json_t *
 swap_runas(call_ctx_t *ctx, json_t *runas)
 {

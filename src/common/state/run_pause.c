@@ -80,8 +80,8 @@ state_paused_jids(const char *cachedir, fail_t *err)
     return out;
 }
 
-/* What is said about the step: BORROWED of *ret_pauses, or NULL when it may begin. A file that can't be read says to wait: it
- * may be the one that pauses the run, or ends it. */
+/* What is said about the step: BORROWED of *ret_pauses, or NULL when it may begin. A file that can't be
+ * read says to wait: it may be the one that pauses the run, or ends it. */
 static const json_t *
 pause_of(const char *cachedir, const char *jid, const char *id, json_t **ret_pauses, bool *told)
 {

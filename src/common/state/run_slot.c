@@ -1,6 +1,6 @@
 /* run_slot.c - slots: "__slot__:salt:mod.fun(arg, key=value).path.in.return ~ appended" is called when the
- * state runs, and stands for what came back. A slot that can't be read or names no function stays as it is, as in Salt;
- * where the function fails, so does the state. */
+ * state runs, and stands for what came back. A slot that can't be read or names no function stays as it
+ * is, as in Salt; where the function fails, so does the state. */
 #include <ctype.h>
 
 #include "common/base/buf.h"
@@ -212,8 +212,8 @@ is_slot(const json_t *v)
     return json_is_string(v) && str_starts(json_string_value(v), SLOT);
 }
 
-/* What a text, the values of an object, the elements of a list and the values of objects in it become: *ret_made
- * NEW, or NULL when there is nothing to replace in `v`. */
+/* What a text, the values of an object, the elements of a list and the values of objects in it become:
+ * *ret_made NEW, or NULL when there is nothing to replace in `v`. */
 static int
 replaced(call_ctx_t *ctx, json_t *v, int depth, json_t **ret_made, fail_t *err)
 {

@@ -32,7 +32,8 @@ highstate_top_problem(const highstate_t *self)
     return self->top_problem;
 }
 
-/* 1 with *ret_top NEW; 0 where there is none, with an empty dict; -1: Salt logs it and has no top file at all. */
+/* 1 with *ret_top NEW; 0 where there is none, with an empty dict; -1: Salt logs it and has no top file at
+ * all. */
 static int
 load_top(highstate_t *high, const char *sls, const char *url, const char *saltenv, py_t **ret_top)
 {

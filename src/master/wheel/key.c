@@ -146,8 +146,8 @@ included(const json_t *args)
            (value_bool(args, "include_denied", false) ? KEY_BIT(KEY_DENIED) : 0);
 }
 
-/* One request per state, so that nothing but the chosen file of an id is touched. What can be done is; the first key that
- * could not be changed is the error. */
+/* One request per state, so that nothing but the chosen file of an id is touched. What can be done is; the
+ * first key that could not be changed is the error. */
 static int
 apply(call_ctx_t *ctx, key_act_t act, const json_t *chosen, fail_t *err)
 {
@@ -168,8 +168,8 @@ apply(call_ctx_t *ctx, key_act_t act, const json_t *chosen, fail_t *err)
     return err->code;
 }
 
-/* Reactions and programs name a key, often by what its minion says: a text means the key of that name and no other, unless
- * globs are asked for. Returns where the ids are afterwards. */
+/* Reactions and programs name a key, often by what its minion says: a text means the key of that name and
+ * no other, unless globs are asked for. Returns where the ids are afterwards. */
 static int
 by_match(call_ctx_t *ctx, key_act_t act, json_t *args, json_t **ret_value, fail_t *err)
 {

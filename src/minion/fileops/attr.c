@@ -329,7 +329,8 @@ fop_is_mode(const char *mode)
     return parse_mode(mode, &ignored);
 }
 
-/* What the path leads to, to be held: 0, also when there is nothing, or the error where root does not go there. */
+/* What the path leads to, to be held: 0, also when there is nothing, or the error where root does not go
+ * there. */
 static int
 find_meant(partfile_t *file, const char *path, int flags, fail_t *err)
 {

@@ -41,8 +41,8 @@ typedef struct landing {
  * temporary file beside it gets owner and mode, is synced and renamed. A mount point is rewritten in place.
  * When that fails nothing has changed. */
 int content_commit(const char *dst, const content_t *from, const landing_t *as, fail_t *err);
-/* The last steps of that, for who has written the temporary file himself: it is open as `fd`, and gone afterwards in any
- * case. 0 or a negative errno. */
+/* The last steps of that, for who has written the temporary file himself: it is open as `fd`, and gone
+ * afterwards in any case. 0 or a negative errno. */
 int content_land(const char *dst, int fd, const char *temp, const landing_t *as);
 /* NEW path of a temporary file (0600) that holds the text. The caller unlinks it. */
 char *content_temp(const char *dir, const char *suffix, const void *data, size_t len, fail_t *err);

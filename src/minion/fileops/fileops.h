@@ -32,15 +32,15 @@ char *fop_realpath(const char *path);
 char *fop_path(json_t *args, const char *name);
 /* The paths that match, sorted: NEW (strv_free), also where it fails, as fs_glob, because there may be more. */
 int fop_glob(const char *pattern, char ***ret_paths, fail_t *err);
-/* The names in a folder that a walk comes to, as fs_names: nothing where it may not look, as os.walk has it, or where a process
- * has ended. NEW (strv_free), also where it fails. */
+/* The names in a folder that a walk comes to, as fs_names: nothing where it may not look, as os.walk has
+ * it, or where a process has ended. NEW (strv_free), also where it fails. */
 int fop_names(const char *path, char ***ret_names, fail_t *err);
 /* True for a folder, following links. */
 bool fop_is_dir(const char *path);
 bool fop_is_file(const char *path);
 bool fop_is_link(const char *path);
-/* Whether something is there, for who does more than look because it is not: 1, 0, or a negative errno where that can't be
- * told, as on a failing disk. */
+/* Whether something is there, for who does more than look because it is not: 1, 0, or a negative errno
+ * where that can't be told, as on a failing disk. */
 int fop_exists(const char *path, fail_t *err);
 /* The same of a file of this type (S_IFDIR, S_IFREG), links followed: 0 also where it is another one. */
 int fop_exists_as(const char *path, mode_t type, fail_t *err);
@@ -63,8 +63,8 @@ int fop_need_text(const char *path, const buf_t *bytes, fail_t *err);
 int fop_read(const char *path, buf_t *out, fail_t *err);
 /* A descriptor of what can be read without a wait, no named pipe; or a negative errno, as fop_read. */
 int fop_open_to_read(const char *path, struct stat *ret_st, fail_t *err);
-/* The bytes of a file of ours without copying them where they can be mapped: who reads what others cut meanwhile is ended
- * by SIGBUS. */
+/* The bytes of a file of ours without copying them where they can be mapped: who reads what others cut
+ * meanwhile is ended by SIGBUS. */
 typedef struct view {
     const char *data;
     size_t len;
@@ -95,7 +95,8 @@ char *fop_normalize_mode(const json_t *mode);
 bool fop_is_mode(const char *mode);
 /* What file.stats returns. NEW. */
 json_t *fop_stats(const char *path, const char *hash_type, bool follow, fail_t *err);
-/* Salt's chown of what is held, by its path, or of nothing (NULL): *ret_value NEW None, or what is wrong as text. */
+/* Salt's chown of what is held, by its path, or of nothing (NULL): *ret_value NEW None, or what is wrong
+ * as text. */
 int fop_chown(const char *path, const json_t *user, const json_t *group, json_t **ret_value, fail_t *err);
 /* The same for a path of any bytes, of the link itself. */
 int fop_lchown(const char *path, const json_t *user, const json_t *group, json_t **ret_value, fail_t *err);
@@ -103,16 +104,17 @@ int fop_lchown(const char *path, const json_t *user, const json_t *group, json_t
 int fop_set_owner_mode(const char *path, const json_t *user, const json_t *group, const char *mode,
                        fail_t *err);
 
-/* file.check_perms on a state's return, which it changes; what has the name is found as partfile.h says, and held while it is
- * changed. `args` as that function's, without ret. `before`: what fop_stats told before the caller itself changed the file;
- * NULL: nothing did. *ret_perms (may be NULL) NEW. */
+/* file.check_perms on a state's return, which it changes; what has the name is found as partfile.h says,
+ * and held while it is changed. `args` as that function's, without ret. `before`: what fop_stats told
+ * before the caller itself changed the file; NULL: nothing did. *ret_perms (may be NULL) NEW. */
 int fop_check_perms(call_ctx_t *ctx, json_t *args, json_t *before, json_t *ret, json_t **ret_perms,
                     fail_t *err);
-/* Owner and mode alone, of what is open at `fd` (O_PATH | O_NOFOLLOW): where others may rename, the name that `args` has
- * may mean something else by now. */
+/* Owner and mode alone, of what is open at `fd` (O_PATH | O_NOFOLLOW): where others may rename, the name
+ * that `args` has may mean something else by now. */
 int fop_check_perms_at(call_ctx_t *ctx, json_t *args, int fd, json_t *ret, fail_t *err);
 
-/* Hold what has the path, of any bytes: what its links lead to when they are followed, or a link itself. "Path not found" is
+/* Hold what has the path, of any bytes: what its links lead to when they are followed, or a link itself.
+ * "Path not found" is
  * -ENOENT. */
 int fop_hold_any(partfile_t *file, const char *path, bool follow, fail_t *err);
 
@@ -127,33 +129,35 @@ void fop_label_changes(const char *path, json_t *args, json_t *changes);
  * synced and renamed. With `keep_inode` a file with several names, and in any case one that cannot be renamed
  * over (a mount point) and what is no regular file, is rewritten in place. A new file gets the usual mode. */
 int fop_rewrite(const partfile_t *file, const void *data, size_t len, bool keep_inode, fail_t *err);
-/* Open what is there to write to it, with `flags` beside that; a named pipe that nobody reads is ENXIO, and not waited at.
- * NEW, or -1 with errno. */
+/* Open what is there to write to it, with `flags` beside that; a named pipe that nobody reads is ENXIO,
+ * and not waited at. NEW, or -1 with errno. */
 int fop_open_to_write(const char *path, int flags);
-/* Write over what a file holds, where it lies; `held` may be O_PATH. When that fails it holds what it held, on a full disk
- * too: only the end of the process in the midst of it leaves something between. 0 or a negative errno. */
+/* Write over what a file holds, where it lies; `held` may be O_PATH. When that fails it holds what it
+ * held, on a full disk too: only the end of the process in the midst of it leaves something between. 0 or
+ * a negative errno. */
 int fop_overwrite(int held, const void *data, size_t len);
 /* What the umask leaves. */
 mode_t fop_usual_mode(void);
 /* Find the file, or its place, and rewrite it. */
 int fop_write(const char *path, const void *data, size_t len, fail_t *err);
-/* ACLs, labels and capabilities of an open file, as far as the file system has them and we may set them. `to` has its mode
- * already, and keeps it: an ACL is bounded by it. 0 or a negative errno. */
+/* ACLs, labels and capabilities of an open file, as far as the file system has them and we may set them.
+ * `to` has its mode already, and keeps it: an ACL is bounded by it. 0 or a negative errno. */
 int fop_copy_xattrs(int from, int to);
-/* The folder `path`, held for what is done below it: O_PATH, or a negative errno. A stranger's link leads to one of the
- * stranger's own only. */
+/* The folder `path`, held for what is done below it: O_PATH, or a negative errno. A stranger's link leads
+ * to one of the stranger's own only. */
 int fop_hold_folder(const char *path, fail_t *err);
-/* rm -rf of a path of any bytes, found by the rules of way.h, as file.remove words its errors. 1 removed, 0 nothing was there,
- * or negative. */
+/* rm -rf of a path of any bytes, found by the rules of way.h, as file.remove words its errors. 1 removed,
+ * 0 nothing was there, or negative. */
 int fop_remove(const char *path, fail_t *err);
-/* The same for a path that begins with that of the folder `top`, which is open at `fd`: no link below it is followed. */
+/* The same for a path that begins with that of the folder `top`, which is open at `fd`: no link below it
+ * is followed. */
 int fop_remove_below(int fd, const char *top, const char *path, fail_t *err);
 /* Whether copying it comes to an end: no pipe, no device. */
 bool fop_is_source(const char *path);
 /* Such a file, open to be read, without a wait; or a negative errno. */
 int fop_open_source(const char *path, struct stat *ret_st, fail_t *err);
-/* Copy bytes, owner, mode and times. A link that has the name gives way: root keeps copies where others may write, and who
- * puts a link there must not choose what is replaced. */
+/* Copy bytes, owner, mode and times. A link that has the name gives way: root keeps copies where others
+ * may write, and who puts a link there must not choose what is replaced. */
 int fop_copy2(const char *src, const char *dst, fail_t *err);
 /* A folder and all below it, with owner, mode and times; links stay links. */
 int fop_copy_tree(const char *src, const char *dst, fail_t *err);
@@ -162,8 +166,8 @@ int fop_copyfile(const char *src, const char *dst, fail_t *err);
 /* Give `src` the name `dst`, over whatever has it, folders too; by copy and removal from another file system.
  * Until all of it is there both stay as they were. */
 int fop_move_over(const char *src, const char *dst, fail_t *err);
-/* Before an edit of a file whose real path is `path`: `backup` is an extension, "minion" for cachedir/file_backup, or
- * false. */
+/* Before an edit of a file whose real path is `path`: `backup` is an extension, "minion" for
+ * cachedir/file_backup, or false. */
 int fop_backup(call_ctx_t *ctx, const partfile_t *file, const char *path, const json_t *backup, fail_t *err);
 int fop_backup_beside(const partfile_t *file, const char *path, const char *suffix, fail_t *err);
 /* Copy `file` to cachedir/file_backup, with the time behind the name that it has as `path`. */

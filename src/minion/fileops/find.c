@@ -304,8 +304,8 @@ read_window(int fd, off_t at, buf_t *out)
     return 0;
 }
 
-/* Others may cut the file meanwhile: nothing of it is mapped. A large one is searched window by window, each of which begins
- * with the end of the one before. */
+/* Others may cut the file meanwhile: nothing of it is mapped. A large one is searched window by window,
+ * each of which begins with the end of the one before. */
 static int
 match_grep(option_t *o, entry_t *e, fail_t *err)
 {

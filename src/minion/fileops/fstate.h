@@ -22,8 +22,8 @@ typedef struct fstate {
 
 /* A state's body: changes s->ret. 0, or what is an exception in Salt. */
 typedef int fstate_fn(fstate_t *s, fail_t *err);
-/* Run a body. An empty name fails the state with the comment `nameless`, and one that can't be looked up with the reason: it
- * may stand for anything. */
+/* Run a body. An empty name fails the state with the comment `nameless`, and one that can't be looked up
+ * with the reason: it may stand for anything. */
 int fstate_run(call_ctx_t *ctx, json_t *args, const char *nameless, fstate_fn *body, json_t **ret_value,
                fail_t *err);
 #define FILE_STATE(id, nameless, body)                                                                       \

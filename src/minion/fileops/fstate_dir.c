@@ -303,7 +303,8 @@ sweep_into(sweep_t *s, int dir, const char *name, const char *path, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
-/* Names are looked up in the open folder: nobody who may write there can have something else removed by a link. */
+/* Names are looked up in the open folder: nobody who may write there can have something else removed by a
+ * link. */
 static int
 sweep_entry(sweep_t *s, const char *path, fail_t *err)
 {

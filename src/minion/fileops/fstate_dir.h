@@ -15,18 +15,20 @@ typedef struct fstate_pats {
     struct fstate_pat *include, *exclude;
     size_t n_include, n_exclude;
 } fstate_pats_t;
-/* Each may be one text, a list, or NULL. -EINVAL when one can't be read: it would let through what it is there to stop. */
+/* Each may be one text, a list, or NULL. -EINVAL when one can't be read: it would let through what it is
+ * there to stop. */
 int fstate_pats_read(fstate_pats_t *self, const json_t *include, const json_t *exclude, fail_t *err);
 void fstate_pats_free(fstate_pats_t *self);
-/* Salt's check_include_exclude: 1 when the path is included and not excluded, 0 when not, or a negative errno. */
+/* Salt's check_include_exclude: 1 when the path is included and not excluded, 0 when not, or a negative
+ * errno. */
 int fstate_pats_let(const fstate_pats_t *self, const char *path, fail_t *err);
 
 /* The part of `path` below `root`. BORROWED. */
 const char *fstate_below(const char *root, const char *path);
 
 /* Visit what is below a folder: its files, its folders, then what is in those; links are not followed.
- * `max_depth` 0: only its files; -1: everything. Another return than 0 ends it and is returned; a folder that can't
- * be listed ends it with a negative errno, one that is not there is empty. */
+ * `max_depth` 0: only its files; -1: everything. Another return than 0 ends it and is returned; a folder
+ * that can't be listed ends it with a negative errno, one that is not there is empty. */
 typedef int fstate_walk_fn(void *cookie, const char *path, bool is_dir);
 int fstate_walk(const char *top, json_int_t max_depth, fstate_walk_fn *visit, void *cookie, fail_t *err);
 

@@ -236,7 +236,8 @@ no_such_character(const char *encoding, const char *text, size_t at, fail_t *err
                             : "character maps to <undefined>");
 }
 
-/* What `text` is in the encoding, or for NULL what ends it: bytes for a plain character may have a state as well. */
+/* What `text` is in the encoding, or for NULL what ends it: bytes for a plain character may have a state
+ * as well. */
 static void
 encode_plain(iconv_t cd, const char *text, buf_t *out)
 {

@@ -11,7 +11,8 @@
 
 /* ---- where it is ----------------------------------------------------------------------------- */
 
-/* Held if it is there, and not opened: that would begin something with many a device, and not every file may be read. */
+/* Held if it is there, and not opened: that would begin something with many a device, and not every file
+ * may be read. */
 static int
 take_file(partfile_t *self, int flags)
 {

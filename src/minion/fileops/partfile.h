@@ -1,8 +1,9 @@
-/* partfile.h - a file that is changed where its links lead: edits and what is managed, whole or in part, such as
- * authorized_keys, hosts, apt's sources, sysctl.conf, the grains.
+/* partfile.h - a file that is changed where its links lead: edits and what is managed, whole or in part, such
+ * as authorized_keys, hosts, apt's sources, sysctl.conf, the grains.
  *
- * It is found by the rules of common/files/way.h, and held open itself: it is read and replaced by way of what is held, so
- * nobody can put another one in its place meanwhile. Its owner, mode and extended attributes stay, and it is replaced whole.
+ * It is found by the rules of common/files/way.h, and held open itself: it is read and replaced by way of
+ * what is held, so nobody can put another one in its place meanwhile. Its owner, mode and extended attributes
+ * stay, and it is replaced whole.
  *
  * Layer      minion/fileops
  * Threads    one at a time per partfile_t
@@ -31,7 +32,8 @@ typedef struct partfile {
     }
 #define partfile_auto_t __attribute__((cleanup(partfile_close))) partfile_t
 
-/* Find the file, or the place where it is to be: its folder must be there. -EPERM: a stranger's link led away. */
+/* Find the file, or the place where it is to be: its folder must be there. -EPERM: a stranger's link led
+ * away. */
 int partfile_find(partfile_t *self, const char *path, int flags, fail_t *err);
 #define PARTFILE_SPECIAL 1 /* beside those of way.h: pipes and devices are taken too */
 #define PARTFILE_ANY     8 /* folders as well, and with WAY_LINK a link itself, to be held */

@@ -18,9 +18,10 @@
 
 /* ---- bytes to disk --------------------------------------------------------------------------- */
 
-/* An ACL has the file's mode in it, and setting it sets the mode; the mask, or the group where there is none, bounds what
- * everybody whom it names may do. It takes the mode that the new file has been given, as chmod would change it: else those
- * whom the old file let in could read what the new one holds until somebody looks at its mode. */
+/* An ACL has the file's mode in it, and setting it sets the mode; the mask, or the group where there is
+ * none, bounds what everybody whom it names may do. It takes the mode that the new file has been given, as
+ * chmod would change it: else those whom the old file let in could read what the new one holds until
+ * somebody looks at its mode. */
 static void
 bound_acl(char *acl, size_t len, mode_t mode)
 {
@@ -43,7 +44,8 @@ bound_acl(char *acl, size_t len, mode_t mode)
         group->e_perm = htole16((mode >> 3) & 7);
 }
 
-/* One attribute; `value` has room for the largest. One that can't be read or is not for us to set is passed over. */
+/* One attribute; `value` has room for the largest. One that can't be read or is not for us to set is
+ * passed over. */
 static int
 copy_xattr(int from, int to, const char *name, char *value, mode_t mode)
 {
@@ -410,7 +412,8 @@ int
 fop_backup_beside(const partfile_t *file, const char *path, const char *suffix, fail_t *err)
 {
     AUTO_FREE char *said = xasprintf("%s%s", path, suffix);
-    /* Beside a link, and not where it leads, for who named the link; a stranger's folder is the one that is held. */
+    /* Beside a link, and not where it leads, for who named the link; a stranger's folder is the one that
+     * is held. */
     bool by_name = file->way.linked && file->way.whose == (uid_t) -1;
     AUTO_FREE char *copy = by_name ? xstrdup(said) : xasprintf("%s%s", file->path, suffix);
 

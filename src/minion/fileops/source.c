@@ -109,8 +109,8 @@ source_mode(call_ctx_t *ctx, const char *url, const char *saltenv)
 
 /* ---- lists of sources ------------------------------------------------------------------------ */
 
-/* What a failed look at the file server means: 0 when there is no such thing, as far as is known without a master; else
- * the error, since what can't be looked at is not gone. */
+/* What a failed look at the file server means: 0 when there is no such thing, as far as is known without a
+ * master; else the error, since what can't be looked at is not gone. */
 static int
 not_served(int rc, const fail_t *why, fail_t *err)
 {

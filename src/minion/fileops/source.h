@@ -28,8 +28,9 @@ char *source_cache(call_ctx_t *ctx, const char *url, const char *saltenv, const 
                    fail_t *err);
 /* cp.stat_file: "0644"; NULL when it can't be told. */
 char *source_mode(call_ctx_t *ctx, const char *url, const char *saltenv);
-/* The first source of a list that exists, and its digest; one that can't be looked at is an error, and only one of a web
- * server is passed over then. A single source is taken as it is. *ret_hash is None or a text; *ret_source NULL for none. */
+/* The first source of a list that exists, and its digest; one that can't be looked at is an error, and
+ * only one of a web server is passed over then. A single source is taken as it is. *ret_hash is None or a
+ * text; *ret_source NULL for none. */
 int source_pick(call_ctx_t *ctx, json_t *source, json_t *source_hash, const char *saltenv, char **ret_source,
                 json_t **ret_hash, fail_t *err);
 /* file.get_source_sum. */

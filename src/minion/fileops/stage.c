@@ -43,8 +43,8 @@ stage_open(stage_t *self, const char *name, fail_t *err)
     return rc == 0 ? 0 : fop_oserror(err, -rc, self->name);
 }
 
-/* For a file system without exchange (NFS), and a folder of an overlay's lower layer, which can't be renamed at
- * all: that one goes when what was made is whole. */
+/* For a file system without exchange (NFS), and a folder of an overlay's lower layer, which can't be
+ * renamed at all: that one goes when what was made is whole. */
 static int
 replace_in_steps(stage_t *self)
 {

@@ -1,6 +1,6 @@
-/* stage.h - what is to have a name is made beside it, and gets the name when it is whole: until then the name is
- * what it was. Where that is is found by the rules of common/files/way.h, and held: who owns the folder may give the one in
- * which it is made another name, and not have anything else made or given to him by that.
+/* stage.h - what is to have a name is made beside it, and gets the name when it is whole: until then the name
+ * is what it was. Where that is is found by the rules of common/files/way.h, and held: who owns the folder
+ * may give the one in which it is made another name, and not have anything else made or given to him by that.
  *
  * Layer      minion/fileops
  * Threads    a job's child
@@ -27,13 +27,13 @@ typedef struct stage {
 #define stage_auto_t __attribute__((cleanup(stage_close))) stage_t
 
 int stage_open(stage_t *self, const char *name, fail_t *err);
-/* What was made gets the name, whatever has it: a file in the place of a folder too. That one is removed then.
- * On failure the name has what it had. */
+/* What was made gets the name, whatever has it: a file in the place of a folder too. That one is removed
+ * then. On failure the name has what it had. */
 int stage_commit(stage_t *self, fail_t *err);
 /* The other way round: what has the name stands at `path` for now. stage_close() removes it. */
 int stage_aside(stage_t *self, fail_t *err);
-/* What stands aside gets its name again; 0 when nothing does. When it can't, it stays where it is, and *err, which may have
- * a text already, says where. */
+/* What stands aside gets its name again; 0 when nothing does. When it can't, it stays where it is, and
+ * *err, which may have a text already, says where. */
 int stage_back(stage_t *self, fail_t *err);
 /* Removes what has not got the name. */
 void stage_close(stage_t *self);

@@ -37,8 +37,8 @@ trimmed(const char *path)
 
 /* ---- folders --------------------------------------------------------------------------------- */
 
-/* Owner and mode of what was made, which is of this type: who may write above it may have put something else in its place by
- * now. */
+/* Owner and mode of what was made, which is of this type: who may write above it may have put something
+ * else in its place by now. */
 static int
 dress_made(const way_t *way, mode_t type, const json_t *user, const json_t *group, const char *mode,
            fail_t *err)
@@ -178,8 +178,8 @@ sweep_one(sweep_t *s, int dir, const char *name, const char *path)
     return false;
 }
 
-/* Folders below one of the open one, the deepest first. Names are looked up where they were read, and no link is entered:
- * nobody who may write there has anything removed that lies elsewhere. */
+/* Folders below one of the open one, the deepest first. Names are looked up where they were read, and no
+ * link is entered: nobody who may write there has anything removed that lies elsewhere. */
 static void
 sweep_below(sweep_t *s, int above, const char *name, const char *path, int depth)
 {
@@ -313,8 +313,8 @@ file_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
-/* The place of a new name, by a path of the folder that is held: a stranger's link leads to none. 0 and *ret_at NEW, or a
- * negative errno as way_find's. */
+/* The place of a new name, by a path of the folder that is held: a stranger's link leads to none. 0 and
+ * *ret_at NEW, or a negative errno as way_find's. */
 static int
 find_place(way_t *way, const char *path, char **ret_at)
 {
@@ -416,7 +416,8 @@ file_symlink(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- moving and copying ---------------------------------------------------------------------- */
 
-/* One end of a move. Its folder is held: a stranger's link leads to none, and nobody can put another in its place. */
+/* One end of a move. Its folder is held: a stranger's link leads to none, and nobody can put another in
+ * its place. */
 typedef struct end {
     char *name;
     partfile_t file;
@@ -481,8 +482,8 @@ copy_link(const char *src, const char *dst, fail_t *err)
     return symlink(target, dst) == 0 ? 0 : fop_oserror(err, errno, dst);
 }
 
-/* Without attributes links to files are copied as what they lead to, and those to folders not at all: they may be without
- * end. */
+/* Without attributes links to files are copied as what they lead to, and those to folders not at all: they
+ * may be without end. */
 static int
 copy_entry(const char *src, const char *dst, bool attributes, int depth, fail_t *err)
 {

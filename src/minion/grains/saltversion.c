@@ -1,5 +1,5 @@
-/* saltversion.c - grains saltversion and saltversioninfo: which Salt this minion speaks as; halite_version: which Halite
- * it is. */
+/* saltversion.c - grains saltversion and saltversioninfo: which Salt this minion speaks as;
+ * halite_version: which Halite it is. */
 #include "common/base/str.h"
 #include "salt/plugin.h"
 

@@ -45,7 +45,8 @@ add_user(const struct passwd *pw, void *list)
     json_array_append_new(list, user_row(pw));
 }
 
-/* `list` of what a walk through the name services gave, or NULL with *err when that is not all. TAKES the reference. */
+/* `list` of what a walk through the name services gave, or NULL with *err when that is not all. TAKES the
+ * reference. */
 static json_t *
 whole(json_t *list, int rc, const char *what, fail_t *err)
 {

@@ -39,8 +39,9 @@ type_length(const char *s)
     return n > 0 ? (size_t) (word + n - s) : 0;
 }
 
-/* The first type of a key, with white space behind it; NULL: there is none. Where that is missing, every type that begins in
- * the word lacks it too: it is passed over as a whole, as a line is as long as its user likes. */
+/* The first type of a key, with white space behind it; NULL: there is none. Where that is missing, every
+ * type that begins in the word lacks it too: it is passed over as a whole, as a line is as long as its
+ * user likes. */
 static const char *
 find_type(const char *line, size_t *ret_len)
 {

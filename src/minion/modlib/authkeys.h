@@ -50,8 +50,8 @@ int auth_file_of(const char *user, const char *config, auth_file_t *out, fail_t 
 
 /* The keys of a file; {} when there is none. NULL with *err. */
 json_t *auth_keys_read(const char *path, const char *hash, fail_t *err);
-/* The line of `key` becomes `line`; NULL: it goes; a new one comes to the end. The file is replaced in one piece,
- * with its owner and mode, or 0600 for a new one; a link to it stays (partfile.h). */
+/* The line of `key` becomes `line`; NULL: it goes; a new one comes to the end. The file is replaced in one
+ * piece, with its owner and mode, or 0600 for a new one; a link to it stays (partfile.h). */
 int auth_keys_write(const auth_file_t *file, const char *key, const char *line, fail_t *err);
 
 #endif

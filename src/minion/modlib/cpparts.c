@@ -198,7 +198,8 @@ is_idle(const struct stat *st)
     return st->st_mtime < time(NULL) - LIMIT_COPY_IDLE;
 }
 
-/* The note's path may lead elsewhere by now: only what is ours and has a part's name goes. True: the note may go. */
+/* The note's path may lead elsewhere by now: only what is ours and has a part's name goes. True: the note
+ * may go. */
 static bool
 remove_part(const char *path, bool idle_only, json_t *gone)
 {

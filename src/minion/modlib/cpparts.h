@@ -1,10 +1,10 @@
-/* cpparts.h - what has come of a file that salt-cp sends in pieces: `.NAME.COPY.ID.part` beside its place until the last piece
- * is in, then the file itself. What was there before stays as it was until then.
+/* cpparts.h - what has come of a file that salt-cp sends in pieces: `.NAME.COPY.ID.part` beside its place
+ * until the last piece is in, then the file itself. What was there before stays as it was until then.
  *
- * Each copy of a file has a name of its own (COPY), and ID is the minion's, so that two at the same time do not mix, and
- * minions that share a file system neither. A piece that does not follow
- * what has come, or can't be written, ends the copy: its part goes. salt-cp says when it gives one up; for one that was
- * killed, or is cut off, the name of each part stands in cachedir/cp_parts until it is gone, and the minion removes parts
+ * Each copy of a file has a name of its own (COPY), and ID is the minion's, so that two at the same time do
+ * not mix, and minions that share a file system neither. A piece that does not follow what has come, or can't
+ * be written, ends the copy: its part goes. salt-cp says when it gives one up; for one that was killed, or is
+ * cut off, the name of each part stands in cachedir/cp_parts until it is gone, and the minion removes parts
  * that have not grown for LIMIT_COPY_IDLE when it starts and now and then (minion/mparts.c).
  *
  * Layer      minion/modlib
@@ -28,7 +28,8 @@ typedef struct cppart {
 bool cpparts_is_name(const char *copy);
 /* The next piece, which begins at byte `at`: 0 makes the part. */
 int cpparts_add(const cppart_t *self, int64_t at, const void *bytes, size_t n, fail_t *err);
-/* All pieces are in: the part becomes the file, with the owner of the one it replaces. `mode` -1: as that has it. */
+/* All pieces are in: the part becomes the file, with the owner of the one it replaces. `mode` -1: as that
+ * has it. */
 int cpparts_land(const cppart_t *self, int mode, fail_t *err);
 /* The same for what is in memory, or in a file. */
 int cpparts_put(const partfile_t *to, const content_t *what, int mode, fail_t *err);

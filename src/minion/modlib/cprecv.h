@@ -1,5 +1,5 @@
-/* cprecv.h - files that salt-cp sends in a job's arguments. They appear whole, where their links lead as partfile.h says,
- * with the owner of the file that was there.
+/* cprecv.h - files that salt-cp sends in a job's arguments. They appear whole, where their links lead as
+ * partfile.h says, with the owner of the file that was there.
  *
  * Layer      minion/modlib
  * Threads    one
@@ -11,11 +11,12 @@
 
 #include "salt/plugin.h"
 
-/* cp.recv: {path: text} below `dest`; {path: whether it was written}, or a text; *ret_failed when any was not. NEW. */
+/* cp.recv: {path: text} below `dest`; {path: whether it was written}, or a text; *ret_failed when any was
+ * not. NEW. */
 json_t *cprecv_files(json_t *files, const char *dest, bool *ret_failed);
 
-/* cp.recv_chunked. NEW: true, or a text that says what is wrong, with *ret_failed. `chunk` NULL: a folder. Without the
- * name of a `copy` a piece is a file of its own, or goes behind what is there, as in Salt. */
+/* cp.recv_chunked. NEW: true, or a text that says what is wrong, with *ret_failed. `chunk` NULL: a folder.
+ * Without the name of a `copy` a piece is a file of its own, or goes behind what is there, as in Salt. */
 typedef struct cprecv_chunk {
     const char *dest, *chunk; /* base64 */
     const char *copy;         /* NULL: none; else see cpparts.h */

@@ -289,7 +289,8 @@ begin(prog_t *prog, const char *user, fail_t *err)
     return 0;
 }
 
-/* Whether a failed `crontab -l` says that the user has no tab: Debian's and cronie's words, busybox's, System V's. */
+/* Whether a failed `crontab -l` says that the user has no tab: Debian's and cronie's words, busybox's,
+ * System V's. */
 static bool
 says_none(const char *said, const char *user)
 {

@@ -19,8 +19,8 @@
 #define CRONTAB_TIMES 5
 extern const char *const crontab_times[CRONTAB_TIMES + 1];
 
-/* Pure: text to tab and back. The tab's texts are the bytes of the file, whether they are UTF-8 or not, so that it is
- * written as it was; a tab to be returned is made of a text that is UTF-8. */
+/* Pure: text to tab and back. The tab's texts are the bytes of the file, whether they are UTF-8 or not, so
+ * that it is written as it was; a tab to be returned is made of a text that is UTF-8. */
 json_t *crontab_parse(const char *text);
 char *crontab_text(const json_t *tab);
 /* Whether `entry` is the one that a command and an identifier (NULL: none) mean. */
@@ -32,9 +32,9 @@ bool crontab_differs(const json_t *have, const json_t *want);
  * `month` bounds a random day. */
 char *crontab_time(const char *field, const char *text, const char *month);
 
-/* The user's tab as its bytes, without crontab's own header; "" when crontab says that there is none. All else that
- * crontab says against it is an error: what could not be read must not be taken for empty and written so. Nor is a user
- * whom this host does not know (yet), unless `look`: nothing will be written. */
+/* The user's tab as its bytes, without crontab's own header; "" when crontab says that there is none. All
+ * else that crontab says against it is an error: what could not be read must not be taken for empty and
+ * written so. Nor is a user whom this host does not know (yet), unless `look`: nothing will be written. */
 char *crontab_read(const char *user, bool look, fail_t *err);
 /* 0; or 1 with what crontab says against it in *ret_said (NEW); or negative with *err. */
 int crontab_write(call_ctx_t *ctx, const char *user, const char *text, char **ret_said, fail_t *err);

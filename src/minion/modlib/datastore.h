@@ -11,7 +11,8 @@
 
 #include "salt/plugin.h"
 
-/* NEW object; empty when nothing was ever kept, or when what was kept makes no sense. NULL when it can't be read. */
+/* NEW object; empty when nothing was ever kept, or when what was kept makes no sense. NULL when it can't
+ * be read. */
 json_t *datastore_load(call_ctx_t *ctx, fail_t *err);
 /* Replaces all of it. `data` BORROWED object. */
 int datastore_save(call_ctx_t *ctx, json_t *data, fail_t *err);

@@ -1,8 +1,8 @@
 /* gitlogin.h - user and password of a https remote, for git as modules and states run it.
  *
  * git gets them by its environment; a repository keeps them in a file of its own, mode 0600, from which git
- * gets them by a pipe. They stand in no command line: neither in ours nor in that of a program of git's, as an
- * address in .git/config with a password in it would.
+ * gets them by a pipe. They stand in no command line: neither in ours nor in that of a program of git's, as
+ * an address in .git/config with a password in it would.
  *
  * Layer      minion/modlib
  * Threads    one at a time

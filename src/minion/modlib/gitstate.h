@@ -41,13 +41,14 @@ json_t *gitstate_soft(gitstate_t *self, const char *fun, json_t *more);
 /* What a function that talks to a remote also takes: the key, for https the user, the saltenv. */
 json_t *gitstate_access(const gitstate_t *self);
 
-/* Whether the target has `dot` (".git", or what a bare repository has), or is in a worktree: 1, 0, or negative with self->err:
- * what can't be looked at is no folder to clone into, and none to empty. */
+/* Whether the target has `dot` (".git", or what a bare repository has), or is in a worktree: 1, 0, or
+ * negative with self->err: what can't be looked at is no folder to clone into, and none to empty. */
 int gitstate_is_checkout(gitstate_t *self, const char *dot);
 /* Whether nothing is in the checkout's folder, or it is not there: 1, 0, or negative with self->err. */
 int gitstate_is_empty(const gitstate_t *self);
-/* Remove what is in the checkout's folder; the folder stays, with its owner and mode, or as the link that it is: the
- * user who clones may not be allowed to make it again. Notes the change. 1: the state has failed. */
+/* Remove what is in the checkout's folder; the folder stays, with its owner and mode, or as the link that
+ * it is: the user who clones may not be allowed to make it again. Notes the change. 1: the state has
+ * failed. */
 int gitstate_empty(gitstate_t *self);
 
 #endif

@@ -19,7 +19,8 @@ json_t *procattr_memory(pid_t pid, fail_t *err);
 json_t *procattr_times(const procfs_proc_t *p);
 /* When it started, in seconds since 1970. */
 double procattr_created(const procfs_proc_t *p, fail_t *err);
-/* Add the attributes named in a list, or all for an empty one, to `out`. -EINVAL for an unknown name; `err` is not NULL. */
+/* Add the attributes named in a list, or all for an empty one, to `out`. -EINVAL for an unknown name;
+ * `err` is not NULL. */
 int procattr_add(const procfs_proc_t *p, json_t *names, json_t *out, fail_t *err);
 
 #endif

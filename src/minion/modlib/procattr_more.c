@@ -1,5 +1,5 @@
-/* procattr_more.c - attributes of a process that are lists of their own: its sockets, what it has mapped; and its
- * priority with disks. */
+/* procattr_more.c - attributes of a process that are lists of their own: its sockets, what it has mapped;
+ * and its priority with disks. */
 #include "minion/modlib/procattr_int.h"
 
 #include <sys/socket.h>
@@ -119,8 +119,8 @@ add_size(json_t *row, const char *line)
     }
 }
 
-/* [path, rss, size, pss, shared_clean, shared_dirty, private_clean, private_dirty, referenced, anonymous, swap] for
- * each file that is mapped. */
+/* [path, rss, size, pss, shared_clean, shared_dirty, private_clean, private_dirty, referenced, anonymous,
+ * swap] for each file that is mapped. */
 json_t *
 attr_memory_maps(const procfs_proc_t *p, fail_t *err)
 {

@@ -1,5 +1,5 @@
-/* scheduling.h - what the execution and the state module `schedule` share: the schedule as it is listed, and a job made
- * of keywords.
+/* scheduling.h - what the execution and the state module `schedule` share: the schedule as it is listed, and
+ * a job made of keywords.
  *
  * Layer      minion/modlib
  * Ownership  said per function

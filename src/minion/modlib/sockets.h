@@ -26,7 +26,8 @@ bool sock_parse(const char *line, sock_row_t *out);
 sock_row_t *sock_rows(const char *proto, size_t *ret_n, fail_t *err);
 /* "ESTABLISHED", ...; "" for a number that is none. */
 const char *sock_state(unsigned state);
-/* Sockets by inode: {"12345": "4711/nginx"}; those of processes of which this one may know. NEW, or NULL with *err. */
+/* Sockets by inode: {"12345": "4711/nginx"}; those of processes of which this one may know. NEW, or NULL
+ * with *err. */
 json_t *sock_owners(fail_t *err);
 
 #endif

@@ -112,8 +112,8 @@ add_claims(call_ctx_t *ctx, json_t *jobs, fail_t *err)
     return rc < 0 ? fail_set(err, rc, "%s: %s", dir, strerror(-rc)) : 0;
 }
 
-/* NEW list of the jobs of the state module, without this one. NULL when it can't be known: a run that another one may be
- * in the way of does not begin. */
+/* NEW list of the jobs of the state module, without this one. NULL when it can't be known: a run that
+ * another one may be in the way of does not begin. */
 static json_t *
 state_jobs(call_ctx_t *ctx, fail_t *err)
 {
@@ -140,7 +140,8 @@ is_claimed(call_ctx_t *ctx, const char *jid)
     return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
 }
 
-/* Of two jobs that arrive together the earlier one goes on: the other one is not in its way unless it has begun. */
+/* Of two jobs that arrive together the earlier one goes on: the other one is not in its way unless it has
+ * begun. */
 static bool
 is_in_the_way(call_ctx_t *ctx, const char *jid)
 {
@@ -196,8 +197,8 @@ wait_for_earlier(call_ctx_t *ctx, fail_t *err)
     return (int) n;
 }
 
-/* Whether `queue` lets this run wait for its turn: true, or a number of places that are not all taken. 1, 0 or a negative
- * errno. */
+/* Whether `queue` lets this run wait for its turn: true, or a number of places that are not all taken. 1,
+ * 0 or a negative errno. */
 static int
 may_queue(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {

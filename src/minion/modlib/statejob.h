@@ -10,7 +10,8 @@
 
 #include "common/state/run.h"
 
-/* Salt's texts about the state runs that are under way. NEW array, empty when there is none; NULL when it can't be known. */
+/* Salt's texts about the state runs that are under way. NEW array, empty when there is none; NULL when it
+ * can't be known. */
 json_t *statejob_running(call_ctx_t *ctx, fail_t *err);
 /* Whether a job of this jid is in a list of {jid, ...}. */
 bool statejob_listed(const json_t *jobs, const char *jid);
@@ -23,9 +24,9 @@ typedef struct stateclaim {
 void statejob_claim(stateclaim_t *self, call_ctx_t *ctx, const char *fun);
 void statejob_release(stateclaim_t *self);
 
-/* Only one state run at a time, unless `args` (queue) or its kwargs (concurrent) say otherwise. 0 to go on,
- * after waiting for `queue`; 1 when another one runs: *ret_value is NEW, and the exit code set; a negative errno when that
- * can't be known. */
+/* Only one state run at a time, unless `args` (queue) or its kwargs (concurrent) say otherwise. 0 to go
+ * on, after waiting for `queue`; 1 when another one runs: *ret_value is NEW, and the exit code set; a
+ * negative errno when that can't be known. */
 int statejob_conflict(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err);
 
 /* Whether `args` (test), its kwargs, pillar, grains or options ask for test mode. */

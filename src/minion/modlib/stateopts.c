@@ -80,7 +80,8 @@ take_pillar(stateopts_t *self, call_ctx_t *ctx, bool differs, bool force, fail_t
     return 0;
 }
 
-/* A run with a master has the master's options over its own, until it ends: Salt's BaseHighState.__gen_opts(). */
+/* A run with a master has the master's options over its own, until it ends: Salt's
+ * BaseHighState.__gen_opts(). */
 static int
 take_options(stateopts_t *self, call_ctx_t *ctx, fail_t *err)
 {

@@ -21,9 +21,10 @@ typedef struct stateopts {
     json_t *own;     /* the context's options as they were, for its end */
 } stateopts_t;
 
-/* Lay the master's options over the context's, read the keywords `saltenv`, `pillarenv`, `pillar`, `pillar_enc` and `force` from `kwargs` (absent and null
- * are not given), compile the pillar if they ask for another one, make it the context's, and start a
- * compilation. `dflt`: environment when none is configured (NULL: none). 0, or a negative errno with *err. */
+/* Lay the master's options over the context's, read the keywords `saltenv`, `pillarenv`, `pillar`,
+ * `pillar_enc` and `force` from `kwargs` (absent and null are not given), compile the pillar if they ask
+ * for another one, make it the context's, and start a compilation. `dflt`: environment when none is
+ * configured (NULL: none). 0, or a negative errno with *err. */
 int stateopts_open(stateopts_t *self, call_ctx_t *ctx, const json_t *kwargs, const char *dflt, fail_t *err);
 /* The same for functions that raise when the pillar has errors. */
 int stateopts_open_sound(stateopts_t *self, call_ctx_t *ctx, const json_t *kwargs, const char *dflt,

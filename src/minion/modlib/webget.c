@@ -1,6 +1,6 @@
-/* webget.c - http, https and ftp by the system's curl: redirects followed, the file there at once when it is
- * whole. curl opens files by their names, and in a user's folder those may be links of his; and two may fetch the same
- * file: each has curl write in a folder of its own. */
+/* webget.c - http, https and ftp by the system's curl: redirects followed, the file there at once when it
+ * is whole. curl opens files by their names, and in a user's folder those may be links of his; and two may
+ * fetch the same file: each has curl write in a folder of its own. */
 #include "minion/modlib/fetch.h"
 
 #include <fcntl.h>

@@ -23,8 +23,8 @@ enum {
 
 /* ---- what is mounted there -------------------------------------------------------------------- */
 
-/* A folder, or a file for a bind, held open: what is in the tree belongs to others, who may give its names to something
- * else. */
+/* A folder, or a file for a bind, held open: what is in the tree belongs to others, who may give its names
+ * to something else. */
 typedef struct point {
     char *path; /* owned: for words */
     int fd;     /* O_PATH: what it is mounted on */
@@ -37,8 +37,8 @@ typedef struct mounts {
     size_t n;
 } mounts_t;
 
-/* What can't be mounted is logged, as in Salt no reason to stop. A link is one: whoever made it would say which folder of
- * the host is hidden. */
+/* What can't be mounted is logged, as in Salt no reason to stop. A link is one: whoever made it would say
+ * which folder of the host is hidden. */
 static int
 mount_at(mounts_t *self, const char *below, const char *source, const char *type, unsigned long flags,
          fail_t *err)
@@ -112,7 +112,8 @@ unmount_all(mounts_t *self)
 
 /* ---- what still runs there -------------------------------------------------------------------- */
 
-/* Signals every process whose root is this one or below it; how many there were, of which one counts that can't be known. */
+/* Signals every process whose root is this one or below it; how many there were, of which one counts that
+ * can't be known. */
 static int
 signal_below(const char *root, int sig)
 {

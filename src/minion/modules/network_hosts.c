@@ -1,4 +1,5 @@
-/* network_hosts.c - more of execution module `network`: names of hosts, this one's too, and what it takes to reach them. */
+/* network_hosts.c - more of execution module `network`: names of hosts, this one's too, and what it takes
+ * to reach them. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <netdb.h>

@@ -1,4 +1,5 @@
-/* network_kernel.c - more of execution module `network`: routes, neighbours and connections as the kernel has them. */
+/* network_kernel.c - more of execution module `network`: routes, neighbours and connections as the kernel
+ * has them. */
 #include "common/base/netlink.h"
 #include "common/base/procfs.h"
 #include "common/base/str.h"

@@ -12,8 +12,9 @@
 
 #define ENVS_KEY "saltutil._top_file_envs"
 
-/* NEW {environment: [SLS]} of this minion, whatever state runs are under way; empty when there is no top file. NULL with *err
- * when it can't be known: what is in the environments that were not seen is not to be cleaned away. */
+/* NEW {environment: [SLS]} of this minion, whatever state runs are under way; empty when there is no top
+ * file. NULL with *err when it can't be known: what is in the environments that were not seen is not to be
+ * cleaned away. */
 static json_t *
 read_top(call_ctx_t *ctx, fail_t *err)
 {

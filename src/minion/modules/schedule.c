@@ -165,7 +165,8 @@ schedule_show_next_fire_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
 
 /* ---- changing jobs ---------------------------------------------------------------------------- */
 
-/* Sets or (`item` NULL) deletes a job: in the scheduler, or in its file. NEW schedule afterwards; NULL with *err. */
+/* Sets or (`item` NULL) deletes a job: in the scheduler, or in its file. NEW schedule afterwards; NULL
+ * with *err. */
 static json_t *
 put(call_ctx_t *ctx, const json_t *args, const char *name, json_t *item, fail_t *err)
 {

@@ -15,7 +15,8 @@ request_path(call_ctx_t *ctx)
     return fs_join(value_str(ctx_opts(ctx), "cachedir", ""), "req_state.p");
 }
 
-/* NEW {name: {test_run, mods, kwargs, peer?}}, or NULL with *err. `peer`: the arguments may be another minion's words. */
+/* NEW {name: {test_run, mods, kwargs, peer?}}, or NULL with *err. `peer`: the arguments may be another
+ * minion's words. */
 static json_t *
 requests(call_ctx_t *ctx, fail_t *err)
 {

@@ -37,7 +37,8 @@ sys_list_renderers(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
-/* As in Salt, a plain name means the functions of a module of that name, and renderers are none: a glob finds them. */
+/* As in Salt, a plain name means the functions of a module of that name, and renderers are none: a glob
+ * finds them. */
 static int
 sys_renderer_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

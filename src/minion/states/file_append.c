@@ -67,9 +67,9 @@ texts_to_add(fstate_t *s)
 
 /* ---- whether a text is there --------------------------------------------------------------------- */
 
-/* Salt makes a regular expression of the text (build_whitespace_split_regex): at the start of a line its words, any
- * white space or none between them, then the end of a line. The same is compared here word by word: an expression may
- * have so many bytes only, a text may not. */
+/* Salt makes a regular expression of the text (build_whitespace_split_regex): at the start of a line its
+ * words, any white space or none between them, then the end of a line. The same is compared here word by
+ * word: an expression may have so many bytes only, a text may not. */
 
 static size_t
 word_length(const char *p, char quote)
@@ -79,8 +79,8 @@ word_length(const char *p, char quote)
     return strcspn(p, LEXER_BLANKS);
 }
 
-/* The words as Salt's lexer parts each line: at white space. In a line with an apostrophe, a word that starts with a
- * double quote ends with the next one. */
+/* The words as Salt's lexer parts each line: at white space. In a line with an apostrophe, a word that
+ * starts with a double quote ends with the next one. */
 static void
 add_words(lines_t *words, const char *text, size_t len)
 {

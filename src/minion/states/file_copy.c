@@ -58,8 +58,8 @@ choose_attributes(copy_t *c)
     return 1;
 }
 
-/* A thing can't replace what it is or is in, and a folder can't be below itself; `there`: something has the name. True: the
- * state has failed. */
+/* A thing can't replace what it is or is in, and a folder can't be below itself; `there`: something has
+ * the name. True: the state has failed. */
 static bool
 entangled(fstate_t *s, bool there, const char *source)
 {

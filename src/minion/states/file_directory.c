@@ -229,9 +229,10 @@ perms_args(const char *path, const wanted_t *want, const char *mode)
                      want->user, "group", want->group, "mode", mode, "follow_symlinks", want->follow);
 }
 
-/* Whoever owns a part of the tree may put a link in the place of a file or of a folder above it at any moment, and a name
- * would lead root out of the tree. The kernel looks each name up from the open top, without a link on the way, and owner and
- * mode are those of what was found. With follow_symlinks the SLS wants links followed. */
+/* Whoever owns a part of the tree may put a link in the place of a file or of a folder above it at any
+ * moment, and a name would lead root out of the tree. The kernel looks each name up from the open top,
+ * without a link on the way, and owner and mode are those of what was found. With follow_symlinks the SLS
+ * wants links followed. */
 static int
 perms_below(work_t *w, const char *path, const char *mode, fail_t *err)
 {

@@ -361,8 +361,8 @@ mod_run_check_cmd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
-/* What others may do with the file that check_cmd looks at: no more than read it, as it is ours whoever is to own the
- * file in the end. */
+/* What others may do with the file that check_cmd looks at: no more than read it, as it is ours whoever is
+ * to own the file in the end. */
 enum { CHECK_MODE = 0755 };
 
 /* The content that is there, and its mode, become the file's. */

@@ -35,8 +35,8 @@ plan_free(plan_t *p)
 }
 #define plan_auto_t __attribute__((cleanup(plan_free))) plan_t
 
-/* 1 and the part of a served path below the source, BORROWED; 0 for what is not below it or not asked for; or a
- * negative errno. */
+/* 1 and the part of a served path below the source, BORROWED; 0 for what is not below it or not asked for;
+ * or a negative errno. */
 static int
 wanted(const plan_t *p, json_t *args, const char *served, const char **ret_rel, fail_t *err)
 {

@@ -38,8 +38,9 @@ folder_free(folder_t *f)
 
 /* ---- reading the folder ------------------------------------------------------------------------ */
 
-/* Whether the calendar has this time, of which *ret_stamp is the number. The C library also reads 31 February, a leap
- * second, and a single digit as a year, all of which Python refuses. Fills the day of the week. */
+/* Whether the calendar has this time, of which *ret_stamp is the number. The C library also reads 31
+ * February, a leap second, and a single digit as a year, all of which Python refuses. Fills the day of the
+ * week. */
 static bool
 is_real(struct tm *tm, double *ret_stamp)
 {

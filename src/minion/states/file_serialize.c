@@ -87,7 +87,8 @@ deserialize(const serializer_t *how, const buf_t *text, fail_t *err)
 
 static py_t *difference(py_t *past, py_t *now);
 
-/* How a key's value came to be `now`: both values, or what is other in them. NEW; None when nothing is, NULL raised. */
+/* How a key's value came to be `now`: both values, or what is other in them. NEW; None when nothing is,
+ * NULL raised. */
 static py_t *
 change(py_t *was, py_t *now)
 {
@@ -121,8 +122,8 @@ difference(py_t *past, py_t *now)
     return STEAL(diff);
 }
 
-/* The data over what the file holds, as Python's values: JSON has no keys 8080 and true, no dates and no large
- * integers. 1: there is nothing to change; negative with *err. */
+/* The data over what the file holds, as Python's values: JSON has no keys 8080 and true, no dates and no
+ * large integers. 1: there is nothing to change; negative with *err. */
 static int
 merge_over(work_t *w, py_t *past, fail_t *err)
 {

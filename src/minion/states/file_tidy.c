@@ -43,8 +43,8 @@ are_texts(const json_t *list)
     return json_is_array(list) || !value_truthy(list);
 }
 
-/* The regular expressions of a list. What is no list of texts is not guessed at: files are removed by it. NEW, or
- * NULL with *err. */
+/* The regular expressions of a list. What is no list of texts is not guessed at: files are removed by it.
+ * NEW, or NULL with *err. */
 static rx_t **
 compile(const json_t *patterns, const char *what, fail_t *err)
 {
@@ -145,8 +145,8 @@ consider(tidy_t *t, const char *path, bool is_dir)
         lines_append(&t->found, path);
 }
 
-/* What is in the folders of a folder, then its files, then its folders. Negative with *err when it can't be read: it is not tidy
- * because nobody has looked. */
+/* What is in the folders of a folder, then its files, then its folders. Negative with *err when it can't
+ * be read: it is not tidy because nobody has looked. */
 static int
 look(tidy_t *t, const char *top, int depth, fail_t *err)
 {
@@ -248,8 +248,8 @@ note_path(json_t *list, const char *path)
     json_array_append_new(list, value_utf8(path, strlen(path)));
 }
 
-/* Between the look and now anybody who owns a part of the folder may have put a link there. What can't be removed keeps
- * nothing else from it. */
+/* Between the look and now anybody who owns a part of the folder may have put a link there. What can't be
+ * removed keeps nothing else from it. */
 static int
 sweep(tidy_t *t)
 {

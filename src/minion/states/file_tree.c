@@ -299,7 +299,8 @@ make_symlink(link_t *l)
     return made != NULL ? made_symlink(l) : no_symlink(l, &why);
 }
 
-/* What has the name is kept as `backup`, and a link has the name: both, or all is as it was, an older backup too. */
+/* What has the name is kept as `backup`, and a link has the name: both, or all is as it was, an older
+ * backup too. */
 static int
 link_instead(link_t *l, const char *backup)
 {
@@ -438,7 +439,8 @@ hardlink_check(link_t *l)
         s, "File or directory exists where the hard link %s should be. Did you mean to use force?", s->name);
 }
 
-/* Instead of what has the name, which stays when the link can't be made: the target may be on another file system. */
+/* Instead of what has the name, which stays when the link can't be made: the target may be on another file
+ * system. */
 static int
 link_over(const char *target, const char *name, fail_t *err)
 {

@@ -504,8 +504,8 @@ groups_missing(const user_t *u)
     return text.len > 0;
 }
 
-/* The salt of a hash and its method's name: "$6$SALT$HASH" has them, a hash with one more field (rounds, or yescrypt's
- * parameters) or of another method has not. NEW, or NULL. */
+/* The salt of a hash and its method's name: "$6$SALT$HASH" has them, a hash with one more field (rounds,
+ * or yescrypt's parameters) or of another method has not. NEW, or NULL. */
 static char *
 salt_of(const char *hash, const char **ret_method)
 {
@@ -525,8 +525,8 @@ salt_of(const char *hash, const char **ret_method)
     return salt;
 }
 
-/* With hash_password the SLS has the password itself: hashed with the salt that is there, so that the same password
- * gives the same hash, or a new one. */
+/* With hash_password the SLS has the password itself: hashed with the salt that is there, so that the same
+ * password gives the same hash, or a new one. */
 static int
 hash_password(const user_t *u)
 {

@@ -10,8 +10,8 @@
 
 #include "salt/plugin.h"
 
-/* All files below pki_dir, as a tar archive with the name `to`, which is replaced: written beside it and renamed, 0600 from
- * its first moment on. */
+/* All files below pki_dir, as a tar archive with the name `to`, which is replaced: written beside it and
+ * renamed, 0600 from its first moment on. */
 int keyfiles_save(call_ctx_t *ctx, const char *to, fail_t *err);
 /* Texts for who keeps a backup: NEW where the signing key is; NEW command that saves the keys. */
 char *keyfiles_signing(call_ctx_t *ctx);

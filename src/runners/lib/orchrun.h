@@ -31,8 +31,8 @@ orchrun_t *orchrun_new(master_api_t *api, const char *run, json_t *chunks, const
  * none, or when it is under way. */
 orchrun_t *orchrun_resume(master_api_t *api, const char *run, const orchrun_ask_t *ask, json_t **ret_doc,
                           json_t **ret_chunks, fail_t *err);
-/* An old one goes on: it has no end any more until it ends again, so that nothing forgets it and nobody takes it for
- * done. */
+/* An old one goes on: it has no end any more until it ends again, so that nothing forgets it and nobody
+ * takes it for done. */
 int orchrun_reopen(orchrun_t *self, fail_t *err);
 /* Writes the end of the run, unless the master is ending. `running` as state_run()'s. */
 void orchrun_end(orchrun_t *self, const json_t *running, bool success);
@@ -50,7 +50,8 @@ void orchrun_ended(void *self, const json_t *chunk, const json_t *ret);
 
 /* For its stopped: who ended the run, when and before which step. */
 void orchrun_stopped(void *self, const json_t *chunk, const json_t *said);
-/* Of a run that was ended so, `running` gets a failed return that says it, for the step that would have been next. */
+/* Of a run that was ended so, `running` gets a failed return that says it, for the step that would have
+ * been next. */
 void orchrun_add_stop(orchrun_t *self, json_t *running);
 
 /* Make it known to the functions of a context, and find it there: NULL outside of an orchestration. */

@@ -3,8 +3,9 @@
  *
  * A case: prog, args, conf (lines for the master's file), stdout, stderr, exit, file (name, text), and
  * master: what is asked in this order, each with op, expect (members that the request must have), reply or
- * refuse, pushes, and close; with signal the program gets that signal instead of an answer. "exit" is 128 and a
- * signal's number when that ended it. Without master none listens. ROOT stands for the folder of the run. */
+ * refuse, pushes, and close; with signal the program gets that signal instead of an answer. "exit" is 128
+ * and a signal's number when that ended it. Without master none listens. ROOT stands for the folder of the
+ * run. */
 #include "unit/unit.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
-/* test_beneath.c - paths below a folder: what is let in, what the folder looks like afterwards, and ten thousand names
- * that want out of it while somebody swaps folders for links. */
+/* test_beneath.c - paths below a folder: what is let in, what the folder looks like afterwards, and ten
+ * thousand names that want out of it while somebody swaps folders for links. */
 #include "common/base/beneath.h"
 
 #include "common/base/steps.h"
@@ -164,7 +164,8 @@ test_kinds_of_links(void **state)
     }
 }
 
-/* A link of somebody else's in a folder for everybody leads nobody: by hand always, as the kernel may be told to. */
+/* A link of somebody else's in a folder for everybody leads nobody: by hand always, as the kernel may be
+ * told to. */
 static void
 test_links_of_others(void **state)
 {

@@ -397,8 +397,8 @@ assert_note(const conf_t *conf, const char *part)
         fail_msg("no note has '%s': %s", part, text);
 }
 
-/* What Salt would do and Halite does not is a warning; what is only about Salt's own machinery is a note; what is set to
- * its default, or to nothing, is neither. */
+/* What Salt would do and Halite does not is a warning; what is only about Salt's own machinery is a note;
+ * what is set to its default, or to nothing, is neither. */
 static void
 test_options_without_effect(void **state)
 {

@@ -376,7 +376,8 @@ test_get(void **state)
     assert_int_equal(fileclient_get(files, "salt://b", NULL, fresh, NULL), -ENOENT);
 }
 
-/* Without a descriptor the answer is that, and not that there is nothing: a minion that cleans its folder would do so. */
+/* Without a descriptor the answer is that, and not that there is nothing: a minion that cleans its folder
+ * would do so. */
 static void
 test_no_descriptor(void **state)
 {

@@ -309,7 +309,8 @@ test_write_nosig(void **state)
     assert_int_equal(fs_write_nosig(fds[1], "abc", 3), -EBADF);
 }
 
-/* What is not there, what is, and what nobody can say anything about: a link to itself gives ELOOP, which root gets too. */
+/* What is not there, what is, and what nobody can say anything about: a link to itself gives ELOOP, which
+ * root gets too. */
 static void
 test_look(void **state)
 {

@@ -1,6 +1,6 @@
-/* test_jinja_memory.c - whatever a template does, it takes no more memory than its limit and a tenth: every filter,
- * test, function, method and operator that there is, with arguments that are large or that multiply. What is taken is
- * counted where the C library gives it. */
+/* test_jinja_memory.c - whatever a template does, it takes no more memory than its limit and a tenth:
+ * every filter, test, function, method and operator that there is, with arguments that are large or that
+ * multiply. What is taken is counted where the C library gives it. */
 #include <malloc.h>
 
 #include "unit/unit.h"

@@ -1,5 +1,5 @@
-/* test_jsonread.c - JSON is read as jansson reads it, what is none is refused with the place and the reason, and a want of
- * memory at any of its allocations is told and leaves nothing.
+/* test_jsonread.c - JSON is read as jansson reads it, what is none is refused with the place and the reason,
+ * and a want of memory at any of its allocations is told and leaves nothing.
  */
 #include "common/base/jsonread.h"
 

@@ -1,4 +1,5 @@
-/* test_knock.c - a look at ports: a name without an address, ports that refuse, and what the first one greets with. */
+/* test_knock.c - a look at ports: a name without an address, ports that refuse, and what the first one
+ * greets with. */
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <pthread.h>

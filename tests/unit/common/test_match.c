@@ -363,7 +363,8 @@ test_work(void **state)
     assert_in_range(steps_of("n:0:0:0:0:0:0:x", TGT_GRAIN, grains), 100000 / 16, LIMIT_WORK_STEPS);
 }
 
-/* What is asked for has a bound before anything is matched: patterns become much larger when they are compiled. */
+/* What is asked for has a bound before anything is matched: patterns become much larger when they are
+ * compiled. */
 static void
 test_work_of_parsing(void **state)
 {

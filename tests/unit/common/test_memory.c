@@ -1,5 +1,5 @@
-/* test_memory.c - memory that is gone ends a process, but not a parser of what a peer sent; a process that rests is
- * smaller, and works as before. */
+/* test_memory.c - memory that is gone ends a process, but not a parser of what a peer sent; a process that
+ * rests is smaller, and works as before. */
 #include "common/base/memory.h"
 
 #include <fcntl.h>
@@ -81,7 +81,8 @@ test_spared(void **state)
     assert_string_equal(buf_str(&b), "kept too");
 }
 
-/* What lay in a value is nowhere once the value is freed. Looked at from outside, as nobody may read it any more. */
+/* What lay in a value is nowhere once the value is freed. Looked at from outside, as nobody may read it
+ * any more. */
 static void
 test_wiped(void **state)
 {

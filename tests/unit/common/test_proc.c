@@ -364,8 +364,8 @@ test_other_user(void **state)
         "in\n", 0);
 }
 
-/* In a mount namespace of its own, where the file that holds the groups has one that is longer than any room given at
- * first. */
+/* In a mount namespace of its own, where the file that holds the groups has one that is longer than any
+ * room given at first. */
 static int
 group_of_many(void)
 {
@@ -551,7 +551,8 @@ runs_family(void *ret_result)
     return NULL;
 }
 
-/* In a process of its own, which starts nothing any more. What proc_run reads ends with the last of the family. */
+/* In a process of its own, which starts nothing any more. What proc_run reads ends with the last of the
+ * family. */
 static void
 end_family(const char *dir)
 {
@@ -584,7 +585,8 @@ test_end_all(void **state)
     assert_int_equal(fs_remove_tree(dir, NULL), 0);
 }
 
-/* Forks a child that asks to end with it, after a byte from `go`, then says so on `out` and waits for the end of `go`. */
+/* Forks a child that asks to end with it, after a byte from `go`, then says so on `out` and waits for the
+ * end of `go`. */
 static NORETURN void
 parent_of_one(int go, int out, bool stay)
 {

@@ -1,9 +1,9 @@
-/* test_py_peer_walk.c - every filter, test, global and method with a peer's values in each of its arguments: what is not
- * marked is the same whatever the peer says.
+/* test_py_peer_walk.c - every filter, test, global and method with a peer's values in each of its arguments:
+ * what is not marked is the same whatever the peer says.
  *
- * Two peers say the same in other letters. Where a pair of renders is alike in all that conditions may ask (lengths,
- * order, quotes), the unmarked parts must be equal but for numbers and conditions; always, no letter of a peer's may be
- * in them. ROUNDS=100 looks longer, SEED=7 elsewhere.
+ * Two peers say the same in other letters. Where a pair of renders is alike in all that conditions may ask
+ * (lengths, order, quotes), the unmarked parts must be equal but for numbers and conditions; always, no
+ * letter of a peer's may be in them. ROUNDS=100 looks longer, SEED=7 elsewhere.
  */
 #include <ctype.h>
 
@@ -16,8 +16,8 @@
 
 enum { PAIRS = 3, ARGS_MAX = 5 };
 
-/* Two peers say the same in other letters, which neither templates nor our own values have: whatever of `letters` shows up
- * in an unmarked part is a peer's. */
+/* Two peers say the same in other letters, which neither templates nor our own values have: whatever of
+ * `letters` shows up in an unmarked part is a peer's. */
 typedef struct doc {
     char *json;
     const char *letters;
@@ -148,8 +148,8 @@ has_letters(const buf_t *text, const char *letters)
     return false;
 }
 
-/* Numbers, addresses of objects and conditions may differ, and so may quotes, which some texts need: `rest` without
- * all that. */
+/* Numbers, addresses of objects and conditions may differ, and so may quotes, which some texts need:
+ * `rest` without all that. */
 static void
 put_plain(const buf_t *rest, buf_t *out)
 {
@@ -192,8 +192,8 @@ has_edges(const peer_out_t *o)
     return str_starts(buf_str(&o->rest), "[[") && str_ends(buf_str(&o->rest), "]]");
 }
 
-/* Whether there may be another number of things, of spaces, of rounds, or another order, because a peer's digits or a hash
- * say so. */
+/* Whether there may be another number of things, of spaces, of rounds, or another order, because a peer's
+ * digits or a hash say so. */
 static bool
 may_vary(const char *template)
 {
@@ -377,8 +377,8 @@ operand(trial_t *t, bool of_peer)
     return of_peer ? PICK(t, said) : PICK(t, plain);
 }
 
-/* A call of something with `n` arguments, of which the one at `peers` is a peer's; those from `by_name` on have names. The
- * first `before` of them stand in front of the call: the value of a filter. */
+/* A call of something with `n` arguments, of which the one at `peers` is a peer's; those from `by_name` on
+ * have names. The first `before` of them stand in front of the call: the value of a filter. */
 typedef struct call {
     size_t before, n, peers, by_name;
     const char *const *names;

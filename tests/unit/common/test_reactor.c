@@ -121,8 +121,8 @@ run_rules(const json_t *c, bool restart)
 #define LARGE  900000 /* of an event's data */
 #define EVENTS (LIMIT_REACTOR_MEMORY / LARGE * 5 / 4)
 
-/* NEW: what this rule sets off with the last of a crowd of large events, each in a group of its own if it has groups, and
- * `last`. */
+/* NEW: what this rule sets off with the last of a crowd of large events, each in a group of its own if it
+ * has groups, and `last`. */
 static json_t *
 crowd(const char *reactor, const char *last, size_t *ret_bytes)
 {

@@ -1,4 +1,5 @@
-/* test_rules.c - options that say who may do what: every wrong shape stops the load, and says where and what is wrong. */
+/* test_rules.c - options that say who may do what: every wrong shape stops the load, and says where and
+ * what is wrong. */
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -342,7 +343,8 @@ test_lines(void **state)
     assert_non_null(strstr(rejects, "there is no file /nonexistent/ids"));
 }
 
-/* An option whose name says that it lets or forbids has a rule, or values that are checked against all that there are. */
+/* An option whose name says that it lets or forbids has a rule, or values that are checked against all
+ * that there are. */
 static void
 test_all_have_rules(void **state)
 {

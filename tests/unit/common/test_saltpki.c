@@ -1,4 +1,5 @@
-/* test_saltpki.c - RSA keys of Salt are known in each form, counted, and moved aside without a loss; ours stay. */
+/* test_saltpki.c - RSA keys of Salt are known in each form, counted, and moved aside without a loss; ours
+ * stay. */
 #include <unistd.h>
 
 #include "common/base/str.h"

@@ -219,7 +219,8 @@ begin(world_t *w, const char *json)
 
 #define WAIT(w) schedule_wait((w)->schedule, (w)->now)
 
-/* Time passes; the functions that are due then, "a b". As a minion does it: it asks for them when the wait is over. */
+/* Time passes; the functions that are due then, "a b". As a minion does it: it asks for them when the wait
+ * is over. */
 static const char *
 after(world_t *w, int64_t ms)
 {

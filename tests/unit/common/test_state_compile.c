@@ -391,8 +391,8 @@ test_top_problem(void **state)
     fixture_free(&f);
 }
 
-/* What a highstate of these files ends with while something of the file server fails: its one error, or the number
- * of its chunks. */
+/* What a highstate of these files ends with while something of the file server fails: its one error, or
+ * the number of its chunks. */
 static void
 assert_troubled(const char *fails, json_t *files, const char *error, size_t n_chunks)
 {
@@ -414,7 +414,8 @@ assert_troubled(const char *fails, json_t *files, const char *error, size_t n_ch
     fixture_free(&f);
 }
 
-/* A list that can't be had is none that is empty: what a name alone finds is there, for the rest there are errors. */
+/* A list that can't be had is none that is empty: what a name alone finds is there, for the rest there are
+ * errors. */
 static void
 test_failing_lists(void **state)
 {

@@ -113,7 +113,8 @@ test_nul(void **state)
     assert_string_equal(shown, "a^@b\n");
 }
 
-/* A colour of ours goes over lines; what a value switches ends with the line or at the bound, and ours goes on. */
+/* A colour of ours goes over lines; what a value switches ends with the line or at the bound, and ours
+ * goes on. */
 static void
 test_own(void **state)
 {

@@ -1,5 +1,5 @@
-/* test_ttyguard.c - stdout and stderr, each a terminal or not: what arrives there. Each case is a process of its own, since a
- * guard ends with the program. */
+/* test_ttyguard.c - stdout and stderr, each a terminal or not: what arrives there. Each case is a process
+ * of its own, since a guard ends with the program. */
 #include "unit/unit.h"
 
 #include <fcntl.h>

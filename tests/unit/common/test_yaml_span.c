@@ -519,7 +519,8 @@ test_culprit(void **state)
     }
 }
 
-/* A key has at most 1024 characters: a span that makes it longer is no word any more, wherever it stands in its line. */
+/* A key has at most 1024 characters: a span that makes it longer is no word any more, wherever it stands
+ * in its line. */
 static void
 test_long_keys(void **state)
 {
@@ -536,7 +537,8 @@ test_long_keys(void **state)
     }
 }
 
-/* Brackets without end are not followed; many spans in one line, and many places, take no more than each of them. */
+/* Brackets without end are not followed; many spans in one line, and many places, take no more than each
+ * of them. */
 static void
 test_large(void **state)
 {

@@ -141,7 +141,8 @@ test_answers(void **state)
     assert_next(*state, MSG_file_info, "at", 0);
 }
 
-/* An error repeats the path that the peer gave, which is as long as a message may be: its beginning and the reason come. */
+/* An error repeats the path that the peer gave, which is as long as a message may be: its beginning and
+ * the reason come. */
 static void
 test_long_path(void **state)
 {
@@ -337,7 +338,8 @@ done(files_t *files, json_int_t n, const char *key, const char *bytes)
     files_done(files, &peer, body);
 }
 
-/* The minion and a salt-call of its push the same file at one time: what is there is one of the two, and whole. */
+/* The minion and a salt-call of its push the same file at one time: what is there is one of the two, and
+ * whole. */
 static void
 test_push_twice(void **state)
 {
@@ -365,7 +367,8 @@ test_push_twice(void **state)
     peer = minion;
 }
 
-/* A part that a killed master left is gone at the next start, and one that comes is not among the minion's files. */
+/* A part that a killed master left is gone at the next start, and one that comes is not among the minion's
+ * files. */
 static void
 test_push_cut_off(void **state)
 {

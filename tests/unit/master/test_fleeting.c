@@ -1,5 +1,5 @@
-/* test_fleeting.c - places for the secrets of a handshake: wiped, never two at once, libsodium's when there are no
- * more, and used by libzmq. */
+/* test_fleeting.c - places for the secrets of a handshake: wiped, never two at once, libsodium's when
+ * there are no more, and used by libzmq. */
 #include "unit/unit.h"
 
 #include <sodium.h>

@@ -57,8 +57,8 @@ fsync(int fd)
 
 /* ---- the master ------------------------------------------------------------------------------ */
 
-/* Held until the test's end, unlistened: the kernel gives it to no client in between, and to the master because it
- * too asks for SO_REUSEADDR. */
+/* Held until the test's end, unlistened: the kernel gives it to no client in between, and to the master
+ * because it too asks for SO_REUSEADDR. */
 static int
 hold_port(int *port)
 {
@@ -441,8 +441,9 @@ test_hello_under_many_names(void **state)
     }
 }
 
-/* Whoever speaks another protocol learns which of both to upgrade, and which Halite the master is once his key is
- * accepted; no key of a stranger is kept for it, and an accepted one may come again as soon as both match. */
+/* Whoever speaks another protocol learns which of both to upgrade, and which Halite the master is once his
+ * key is accepted; no key of a stranger is kept for it, and an accepted one may come again as soon as both
+ * match. */
 static void
 test_other_protocols(void **state)
 {
@@ -574,7 +575,8 @@ test_return_of_no_target(void **state)
     assert_int_equal(counter(f, "returns"), 2);
 }
 
-/* Whether it was had before, and whether it is for this minion, is not known: it is neither taken nor acknowledged. */
+/* Whether it was had before, and whether it is for this minion, is not known: it is neither taken nor
+ * acknowledged. */
 static void
 test_return_while_the_store_is_away(void **state)
 {
@@ -661,8 +663,8 @@ acked(void *sock, int ms)
     return json_integer_value(json_array_get(value_get(ack, "events"), 0));
 }
 
-/* An event for which there was no room here, and which another master has taken: the minion has it no more. The first that it
- * still has comes next, and none before that one. */
+/* An event for which there was no room here, and which another master has taken: the minion has it no
+ * more. The first that it still has comes next, and none before that one. */
 static void
 test_lost_event_went_elsewhere(void **state)
 {
@@ -1246,7 +1248,8 @@ user_line(const fixture_t *f)
     return line_of(f, NOBODY);
 }
 
-/* An answer does not bring all events into memory that a user has left unread: they stay where everybody's are. */
+/* An answer does not bring all events into memory that a user has left unread: they stay where everybody's
+ * are. */
 static void
 test_answer_of_a_deaf_user(void **state)
 {
@@ -1286,8 +1289,9 @@ still_open(struct pollfd *lines, size_t n)
     return open;
 }
 
-/* What is pushed to a user's lines and read by none is bounded for all of them together; a line that is read stays. So is
- * what they are told again: those for which there is no room get it when others have gone. */
+/* What is pushed to a user's lines and read by none is bounded for all of them together; a line that is
+ * read stays. So is what they are told again: those for which there is no room get it when others have
+ * gone. */
 static void
 test_returns_of_a_deaf_user(void **state)
 {
@@ -1546,8 +1550,8 @@ gaps(fixture_t *f)
     return json_array_size(value_get(reply, "events"));
 }
 
-/* Nothing in the store says how many events there were: none gets a number that another had, at this start and the
- * next. */
+/* Nothing in the store says how many events there were: none gets a number that another had, at this start
+ * and the next. */
 static void
 test_damaged_store(void **state)
 {
@@ -1578,8 +1582,8 @@ store_says(const fixture_t *f, const char *sql, const char *expected)
     return str_eq(text, expected);
 }
 
-/* The master that sent a job was killed before its row was on the disk: whoever ran it has its return stored. Such a job
- * has no targets that could be others. */
+/* The master that sent a job was killed before its row was on the disk: whoever ran it has its return
+ * stored. Such a job has no targets that could be others. */
 static void
 test_lost_job(void **state)
 {
@@ -1606,8 +1610,8 @@ assert_match(fixture_t *f, const char *tgt, const char *tgt_type, const char *ex
     assert_string_equal(minions, expected);
 }
 
-/* What the last master knew of minions: targets have it at once, also of those that are not back; a row that can't be
- * read is one that is not there; what a minion says again is not written again. */
+/* What the last master knew of minions: targets have it at once, also of those that are not back; a row
+ * that can't be read is one that is not there; what a minion says again is not written again. */
 static void
 test_known_after_a_restart(void **state)
 {
@@ -1649,8 +1653,8 @@ test_known_after_a_restart(void **state)
     assert_true(store_says(f, "SELECT stamp_us FROM grains WHERE id = 'm0'", "7"));
 }
 
-/* Whose grains they are, the key says: in what is sent, also a second time and in other shapes, in what masters of before
- * stored, and where there are none at all. */
+/* Whose grains they are, the key says: in what is sent, also a second time and in other shapes, in what
+ * masters of before stored, and where there are none at all. */
 static void
 test_grain_id(void **state)
 {
@@ -1869,9 +1873,9 @@ test_followed_from_the_store(void **state)
     json_decref(pushed(f, "done"));
 }
 
-/* It had the job, and its connection went before it could say so, lost or with a goodbye: that is not told as a job that
- * never came. A minion that starts again says goodbye too: what was on the way to its old connection goes to the new one.
- * One that stays away has not had it, as far as anybody knows. */
+/* It had the job, and its connection went before it could say so, lost or with a goodbye: that is not told
+ * as a job that never came. A minion that starts again says goodbye too: what was on the way to its old
+ * connection goes to the new one. One that stays away has not had it, as far as anybody knows. */
 static void
 test_connection_lost_with_the_job(void **state)
 {
@@ -1910,8 +1914,8 @@ test_connection_lost_with_the_job(void **state)
     }
 }
 
-/* It ran the job for this master, and another one has its return: said in the next hello, or later. One that names the
- * job nowhere has lost it. */
+/* It ran the job for this master, and another one has its return: said in the next hello, or later. One
+ * that names the job nowhere has lost it. */
 static void
 test_returned_to_another_master(void **state)
 {
@@ -1958,8 +1962,8 @@ test_returned_to_another_master(void **state)
     hear_state(sock, "accepted");
 }
 
-/* A minion that goes on with the numbers of events of a start before has been started again all the same: what it had of a
- * job is lost, and not sent to it once more. */
+/* A minion that goes on with the numbers of events of a start before has been started again all the same:
+ * what it had of a job is lost, and not sent to it once more. */
 static void
 test_restart_with_the_numbers_of_before(void **state)
 {
@@ -1994,7 +1998,8 @@ test_restart_with_the_numbers_of_before(void **state)
     assert_int_equal(json_array_size(value_get(journal, "events")), 2);
 }
 
-/* Its event is on the disk, and the master was killed before it could say so: what salt-call sends again is the same one. */
+/* Its event is on the disk, and the master was killed before it could say so: what salt-call sends again
+ * is the same one. */
 static void
 test_event_of_salt_call_once(void **state)
 {
@@ -2120,8 +2125,8 @@ test_kept_event_is_answered_after_its_commit(void **state)
     assert_true(value_bool(second, "ok", false));
 }
 
-/* Committed, and its master killed before it was sent: who asks for it again has it sent, to a minion that has not
- * had it. */
+/* Committed, and its master killed before it was sent: who asks for it again has it sent, to a minion that
+ * has not had it. */
 static void
 test_job_with_note_reaches_its_minion(void **state)
 {
@@ -2308,7 +2313,8 @@ test_names(void **state)
     assert_string_equal(fail_text(&err), "there are no names of the kind 'secrets'");
 }
 
-/* Of too many the last is among them: otherwise a shell would take for common to all what the first ones have. */
+/* Of too many the last is among them: otherwise a shell would take for common to all what the first ones
+ * have. */
 static void
 test_many_names(void **state)
 {

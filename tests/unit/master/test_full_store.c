@@ -125,7 +125,8 @@ test_end_of_a_job(void **state)
     assert_shown(store_noted(f->place->reader, NOTE_ENDED, J1, "", err), "\"" J1 "\"");
 }
 
-/* What a minion puts into the mine, or takes out, is in memory and in the store, or it is told that it is not. */
+/* What a minion puts into the mine, or takes out, is in memory and in the store, or it is told that it is
+ * not. */
 static void
 test_mine(void **state)
 {

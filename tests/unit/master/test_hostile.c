@@ -1,5 +1,5 @@
-/* test_hostile.c - every place where a name from a peer becomes a path, on either side: ten thousand names each, and
- * nothing outside the place's folder is read, made or changed.
+/* test_hostile.c - every place where a name from a peer becomes a path, on either side: ten thousand names
+ * each, and nothing outside the place's folder is read, made or changed.
  *
  * Whoever adds such a place adds a row here; tests/lint/paths.sh knows the files that may open paths at all.
  */

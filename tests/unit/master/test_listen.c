@@ -199,7 +199,8 @@ fire_large(fixture_t *f)
     return N;
 }
 
-/* Who has a place in the empty block, and is served only when the ring has gone on, has had what was in the journal then. */
+/* Who has a place in the empty block, and is served only when the ring has gone on, has had what was in
+ * the journal then. */
 static void
 test_place_in_an_empty_block(void **state)
 {

@@ -1,4 +1,5 @@
-/* test_publish.c - how long a job is under way, without sockets: minions are entries of the table, time is a number. */
+/* test_publish.c - how long a job is under way, without sockets: minions are entries of the table, time is
+ * a number. */
 #include "unit/master/store_place.h"
 
 #include "master/front.h"

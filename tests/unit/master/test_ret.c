@@ -137,7 +137,8 @@ test_too_many_values(void **state)
     }
 }
 
-/* Whatever makes values necessary: what a minion sends must not end the master. The last is one text, which fits half. */
+/* Whatever makes values necessary: what a minion sends must not end the master. The last is one text,
+ * which fits half. */
 static void
 test_no_memory_for_values(void **state)
 {

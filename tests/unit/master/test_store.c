@@ -164,7 +164,8 @@ test_duplicates_first_wins(void **state)
     assert_int_equal(stats.queued, 0);
 }
 
-/* More than a batch, with a row of another kind in front and events in it: one transaction, and none before its end. */
+/* More than a batch, with a row of another kind in front and events in it: one transaction, and none
+ * before its end. */
 static void
 test_together(void **state)
 {

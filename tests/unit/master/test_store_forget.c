@@ -245,7 +245,8 @@ put_wave(place_t *p, const char *jid, const char *run, int64_t age_us)
     settle(p->store, add_return(p->store, jid, "m", "1", 0));
 }
 
-/* The note of its job is all that is known of a wave that is through: without it a run that is resumed begins it anew. */
+/* The note of its job is all that is known of a wave that is through: without it a run that is resumed
+ * begins it anew. */
 static void
 test_waves_stay_until_their_run_ends(void **state)
 {
@@ -300,7 +301,8 @@ test_late_return_stays(void **state)
     assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 1);
 }
 
-/* Nor does it bring back what is left of the others, also its own minion's: it is all that is known of the job. */
+/* Nor does it bring back what is left of the others, also its own minion's: it is all that is known of the
+ * job. */
 static void
 test_late_return_stays_alone(void **state)
 {

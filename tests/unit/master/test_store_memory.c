@@ -1,5 +1,5 @@
-/* test_store_memory.c - a text of a row for which there is no memory is an error, not an empty text; and what asks the store
- * does not take an error for an answer. */
+/* test_store_memory.c - a text of a row for which there is no memory is an error, not an empty text; and
+ * what asks the store does not take an error for an answer. */
 #include <dlfcn.h>
 
 #include "master/reactor_int.h"
@@ -27,7 +27,8 @@ poor_realloc(void *was, int size)
     return poor ? NULL : real_memory.xRealloc(was, size);
 }
 
-/* For the code under test too: the other encoding needs memory, and SQLite is then as after any text that it could not make. */
+/* For the code under test too: the other encoding needs memory, and SQLite is then as after any text that
+ * it could not make. */
 const unsigned char *
 sqlite3_column_text(sqlite3_stmt *stmt, int col)
 {

@@ -1,5 +1,5 @@
-/* test_store_plans.c - no question to the store reads a whole table, however long the past is, but those that want it
- * all. */
+/* test_store_plans.c - no question to the store reads a whole table, however long the past is, but those
+ * that want it all. */
 #include "unit/master/store_place.h"
 
 #include "master/store_forget.c"
@@ -31,8 +31,8 @@ prepared(sqlite3 *db, const char *sql)
     return stmt;
 }
 
-/* A table is searched, or read in the order of an index until enough is found; nothing is sorted but the steps
- * of one run, and what has a limit. */
+/* A table is searched, or read in the order of an index until enough is found; nothing is sorted but the
+ * steps of one run, and what has a limit. */
 static void
 assert_plan(sqlite3 *db, const char *sql)
 {

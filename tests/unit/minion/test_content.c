@@ -180,8 +180,8 @@ test_commit(void **state)
     assert_int_equal(files_in_dir(), 3);
 }
 
-/* The ACL that a file has is its successor's, but never lets in more than the mode that the successor is given: the group's
- * bits bound what the ACL's users may. */
+/* The ACL that a file has is its successor's, but never lets in more than the mode that the successor is
+ * given: the group's bits bound what the ACL's users may. */
 static void
 test_commit_acl(void **state)
 {

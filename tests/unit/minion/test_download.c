@@ -1,4 +1,5 @@
-/* test_download.c - a download without a network: what it asks a master for, and what it makes of the answers. */
+/* test_download.c - a download without a network: what it asks a master for, and what it makes of the
+ * answers. */
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -390,7 +391,8 @@ put(fixture_t *f, json_int_t id)
     downloads_ask(f->downloads, id, what);
 }
 
-/* Steps that others have cause for give a master that says nothing no more time; who waits for his turn has all of it then. */
+/* Steps that others have cause for give a master that says nothing no more time; who waits for his turn
+ * has all of it then. */
 static void
 test_upload_to_a_silent_master(void **state)
 {

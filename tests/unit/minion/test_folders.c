@@ -1,4 +1,5 @@
-/* test_folders.c - folders that can't be read to their end: who lists, copies or keeps what is in one says so. */
+/* test_folders.c - folders that can't be read to their end: who lists, copies or keeps what is in one says
+ * so. */
 #include "unit/folder.h"
 
 #include <dirent.h>

@@ -300,7 +300,8 @@ test_finish(void **state)
     assert_int_equal(fs_remove_tree(folder, NULL), 0);
 }
 
-/* Each place that may name an id: what was found, the file, the configuration, also when the producer of the grain is off. */
+/* Each place that may name an id: what was found, the file, the configuration, also when the producer of
+ * the grain is off. */
 static void
 test_own_id(void **state)
 {

@@ -1,4 +1,5 @@
-/* test_module_cases.c - every execution function against its case file, tests/cases/modules/MODULE.FUNCTION.json.
+/* test_module_cases.c - every execution function against its case file,
+ * tests/cases/modules/MODULE.FUNCTION.json.
  *
  * A case file is a list of objects:
  *   args, kwargs       the call; both may be left out

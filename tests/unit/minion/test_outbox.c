@@ -272,7 +272,8 @@ test_restart(void **state)
     assert_int_equal(outbox_len(f->box), 3);
 }
 
-/* An earlier minion may have left a return that no message holds: it is no damage, and neither lost nor sent for ever. */
+/* An earlier minion may have left a return that no message holds: it is no damage, and neither lost nor
+ * sent for ever. */
 static void
 test_return_that_fits_no_message(void **state)
 {
@@ -357,7 +358,8 @@ test_unreadable_series(void **state)
     assert_string_equal(boot, "first");
 }
 
-/* What can't be read while the box is opened is not damaged: it goes out later, in its place, under its number. */
+/* What can't be read while the box is opened is not damaged: it goes out later, in its place, under its
+ * number. */
 static void
 test_unreadable_at_start(void **state)
 {
@@ -408,8 +410,8 @@ hide(const fixture_t *f, const char *name, bool hidden)
     }
 }
 
-/* One file that can't be read holds up no return; of events only those after it, which a master would take for the
- * newer ones. */
+/* One file that can't be read holds up no return; of events only those after it, which a master would take
+ * for the newer ones. */
 static void
 test_unreadable_for_long(void **state)
 {
@@ -485,7 +487,8 @@ test_other_master(void **state)
     assert_int_equal(sent(f), 1);
 }
 
-/* After a restart a return is still its own master's for as long; one whose master is in no list any more is anybody's. */
+/* After a restart a return is still its own master's for as long; one whose master is in no list any more
+ * is anybody's. */
 static void
 test_asker_after_restart(void **state)
 {

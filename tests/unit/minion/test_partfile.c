@@ -1,4 +1,5 @@
-/* test_partfile.c - files that are managed in part: their links stay, and root follows nobody's out of what is his. */
+/* test_partfile.c - files that are managed in part: their links stay, and root follows nobody's out of
+ * what is his. */
 #include "unit/folder.h"
 
 #include <fcntl.h>
@@ -188,7 +189,8 @@ test_owners(void **state)
     assert_true(fs_absent(fresh));
 }
 
-/* For what is managed as a whole root's own links hold, wherever they lie; others' do not by being on such a way. */
+/* For what is managed as a whole root's own links hold, wherever they lie; others' do not by being on such
+ * a way. */
 static void
 test_roots_links(void **state)
 {
@@ -226,7 +228,8 @@ test_roots_links(void **state)
     }
 }
 
-/* The folder's owner puts a link of hers in the place of root's and back, again and again. Sets the process that does. */
+/* The folder's owner puts a link of hers in the place of root's and back, again and again. Sets the
+ * process that does. */
 static pid_t
 swapper(const char *one, const char *other)
 {
@@ -375,7 +378,8 @@ test_missing(void **state)
     belongs_to("root/f/g", ALICE);
 }
 
-/* Once the file is found, another folder or link in its place changes nothing: neither what is read nor what is written. */
+/* Once the file is found, another folder or link in its place changes nothing: neither what is read nor
+ * what is written. */
 static void
 test_swapped(void **state)
 {

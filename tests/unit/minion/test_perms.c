@@ -248,7 +248,8 @@ test_made(void **state)
     assert_int_equal(stat_of("home/victim").st_mode & 07777, 0755);
 }
 
-/* A link of hers leads to a folder of root's: nothing is made there, nor given to her. In what is hers it is followed. */
+/* A link of hers leads to a folder of root's: nothing is made there, nor given to her. In what is hers it
+ * is followed. */
 static void
 test_made_astray(void **state)
 {

@@ -317,7 +317,8 @@ compiled(const kept_t *k, const char *claims, const char *ask_text, pillar_claim
     return value_dump(wire);
 }
 
-/* The grain `id` is that of the minion whose pillar it is wherever a file can ask for it, whatever the question's grains say. */
+/* The grain `id` is that of the minion whose pillar it is wherever a file can ask for it, whatever the
+ * question's grains say. */
 static void
 test_own_id(void **state)
 {
@@ -349,8 +350,8 @@ test_own_id(void **state)
     kept_end(&k);
 }
 
-/* With ext_pillar_first top file and templates go by what the sources say, and not by what the minion asks to have laid over
- * it, nor by a source that it named. */
+/* With ext_pillar_first top file and templates go by what the sources say, and not by what the minion asks
+ * to have laid over it, nor by a source that it named. */
 static void
 test_override_is_a_claim(void **state)
 {
@@ -391,7 +392,8 @@ warnings_of(const kept_t *k, const char *log)
     return xstrdup(buf_str(&out));
 }
 
-/* Each place is told once, for all minions, until its file changes; of those that a template makes of grains one. */
+/* Each place is told once, for all minions, until its file changes; of those that a template makes of
+ * grains one. */
 static void
 test_claims_are_told(void **state)
 {

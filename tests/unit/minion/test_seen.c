@@ -1,4 +1,5 @@
-/* test_seen.c - a job is new once; what was had longest ago makes room; whose return another master has is known apart. */
+/* test_seen.c - a job is new once; what was had longest ago makes room; whose return another master has is
+ * known apart. */
 #include "minion/seen.h"
 #include "salt/limits.h"
 #include "salt/log.h"

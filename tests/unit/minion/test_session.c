@@ -438,7 +438,8 @@ test_finger(void **state)
     join(f);
 }
 
-/* Who was trusted at first sight is not the one that master_finger names now, however often he shows the same key. */
+/* Who was trusted at first sight is not the one that master_finger names now, however often he shows the
+ * same key. */
 static void
 test_finger_of_another_than_the_known_key(void **state)
 {
@@ -505,7 +506,8 @@ test_refusals(void **state)
     join(f);
 }
 
-/* Masters of another protocol, those that let everybody in and those that look first. It goes on once they match. */
+/* Masters of another protocol, those that let everybody in and those that look first. It goes on once they
+ * match. */
 static void
 test_other_protocols(void **state)
 {
@@ -673,8 +675,8 @@ test_master_key_changes_and_comes_back(void **state)
     join(f);
 }
 
-/* A handshake that is cut off, as by a master that is killed in it, looks like one with another key; without a port to ask there
- * is only another try. */
+/* A handshake that is cut off, as by a master that is killed in it, looks like one with another key;
+ * without a port to ask there is only another try. */
 static void
 test_a_handshake_is_cut_off(void **state)
 {
@@ -759,8 +761,8 @@ test_job_runs_once(void **state)
     assert_int_equal(json_array_size(f->jobs), 1);
 }
 
-/* Another master has the return: the one that asked is told in the hello, or as soon as it can be, or when it sends
- * the job again. */
+/* Another master has the return: the one that asked is told in the hello, or as soon as it can be, or when
+ * it sends the job again. */
 static void
 test_returned_elsewhere(void **state)
 {

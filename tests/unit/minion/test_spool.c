@@ -278,8 +278,8 @@ test_unreadable(void **state)
     assert_int_equal(spool_len(f->spool), 1);
 }
 
-/* Without descriptors a mark can't be read, and what leads round in a circle can't be looked at: nobody knows what became
- * of these jobs, and later it is known. */
+/* Without descriptors a mark can't be read, and what leads round in a circle can't be looked at: nobody
+ * knows what became of these jobs, and later it is known. */
 /* A folder that can't be read to its end is not one that has no more. */
 static void
 test_unreadable_folder(void **state)
@@ -481,8 +481,8 @@ test_full_disk(void **state)
     assert_int_equal(json_array_size(jobs) + json_array_size(damaged), 0);
 }
 
-/* A job whose process goes on: no word of it while it lives, its return once that is there, and that it was interrupted when
- * it ended without one. */
+/* A job whose process goes on: no word of it while it lives, its return once that is there, and that it
+ * was interrupted when it ended without one. */
 static void
 test_parted(void **state)
 {

@@ -82,8 +82,8 @@ test_commit(void **state)
     }
 }
 
-/* Who owns the folder above is no way to what is root's: not by a link to the place, nor by another folder or link in the
- * place of the one that something is made in. */
+/* Who owns the folder above is no way to what is root's: not by a link to the place, nor by another folder
+ * or link in the place of the one that something is made in. */
 static void
 test_astray(void **state)
 {

@@ -1,8 +1,8 @@
 /* stage.h - a stage for runners: a scripted master on a local socket, a real store, and a way to call
  * functions.
  *
- * The script is a table: operation, the reply's JSON ("!text" refuses), and pushes that follow it. Of several rows with
- * one operation each answers once, the last one always. Requests are kept as they came.
+ * The script is a table: operation, the reply's JSON ("!text" refuses), and pushes that follow it. Of several
+ * rows with one operation each answers once, the last one always. Requests are kept as they came.
  */
 #ifndef TESTS_UNIT_RUNNERS_STAGE_H
 #define TESTS_UNIT_RUNNERS_STAGE_H

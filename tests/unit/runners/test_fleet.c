@@ -156,7 +156,8 @@ test_key_removed(void **state)
 
     stage_script(s->stage, script);
     json_auto_t *ret = call_step(s, "{\"tgt\": \"m*\", \"batch\": 1}");
-    /* No job has the number of one that came to nothing, or a run that is resumed, and finds no m2, would count wrong. */
+    /* No job has the number of one that came to nothing, or a run that is resumed, and finds no m2, would
+     * count wrong. */
     assert_waves(s, "m1 1.1, m2 1.2, m3 1.2");
     assert_true(json_is_false(value_get(ret, "result")));
     assert_string_equal(value_str(ret, "comment", ""),
