@@ -381,11 +381,12 @@ db.commit()' "$STORE"
     step 1
     wait_gone web1
     not is_connected web1
+    # Else its old key may be the first to wait once it is forgotten.
+    stop web1
     step 2,6
     grep -q hunter2 "$FLEET/said"
     grep -q 'cmd.run' "$FLEET/said"
     grep -q '"reject' "$FLEET/said"
-    stop web1
     step 7
     not grep -q hunter2 <<<"$(salt-run cache.pillar tgt=web1 --out=json)"
     rm -r "$FLEET/web1/etc/salt/pki/minion"
