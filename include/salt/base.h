@@ -26,8 +26,12 @@
 #define STRINGIFY_(x) #x
 #define STRINGIFY(x)  STRINGIFY_(x) /* the value of a macro as a literal */
 #define PRINTF(f, a)  __attribute__((format(printf, f, a)))
-#define UNUSED        __attribute__((unused))
-#define NORETURN      __attribute__((noreturn))
+#define ROW(...)                                                                                             \
+    {                                                                                                        \
+        __VA_ARGS__                                                                                          \
+    } /* a struct's initializer, as one argument of a macro or one row of a table */
+#define UNUSED   __attribute__((unused))
+#define NORETURN __attribute__((noreturn))
 
 /* Whether this build looks at its own memory or threads: gcc says so by macros, clang by features. */
 #ifdef __has_feature
@@ -94,10 +98,7 @@ typedef struct fail {
     char *text;       /* owned; NULL when nothing failed */
 } fail_t;
 
-#define FAIL_INIT                                                                                            \
-    {                                                                                                        \
-        0, FAIL_GENERIC, NULL                                                                                \
-    }
+#define FAIL_INIT   ROW(0, FAIL_GENERIC, NULL)
 /* fail_auto_t err = FAIL_INIT; clears itself. */
 #define fail_auto_t __attribute__((cleanup(fail_clear))) fail_t
 

@@ -36,10 +36,7 @@ typedef struct arg {
     const char *help;
 } arg_t;
 
-#define ARGS_END                                                                                             \
-    {                                                                                                        \
-        NULL, ARG_ANY, NULL, NULL                                                                            \
-    }
+#define ARGS_END ROW(NULL, ARG_ANY, NULL, NULL)
 
 /* ---- functions ------------------------------------------------------------------------------- */
 

@@ -16,10 +16,7 @@ typedef struct summary {
     size_t n_failed;
 } summary_t;
 
-#define SUMMARY_INIT                                                                                         \
-    {                                                                                                        \
-        0, 0, BUF_INIT, BUF_INIT, BUF_INIT, 0                                                                \
-    }
+#define SUMMARY_INIT ROW(0, 0, BUF_INIT, BUF_INIT, BUF_INIT, 0)
 
 void summary_return(summary_t *self, const char *id, int retcode);
 void summary_silent(summary_t *self, const char *id, outcome_t outcome);

@@ -4,36 +4,22 @@
 #include "master/opts.h"
 #include "minion/opts.h"
 
-#define END                                                                                                  \
-    {                                                                                                        \
-        NULL, NULL                                                                                           \
-    }
+#define END ROW(NULL, NULL)
 
 /* ---- shared ---------------------------------------------------------------------------------- */
 
-#define EXIT_OF_USAGE                                                                                        \
-    {                                                                                                        \
-        "64", "The command line is wrong; the error is on standard error."                                   \
-    }
+#define EXIT_OF_USAGE ROW("64", "The command line is wrong; the error is on standard error.")
 #define EXIT_OF_INTERRUPT                                                                                    \
-    {                                                                                                        \
-        "130, 143", "Ctrl-C or SIGTERM came: the program ends by that signal. What it began goes on; on "    \
-                    "Ctrl-C it says how to find it."                                                         \
-    }
+    ROW("130, 143", "Ctrl-C or SIGTERM came: the program ends by that signal. What it began goes on; on "    \
+                    "Ctrl-C it says how to find it.")
 #define FILE_OF_MASTER                                                                                       \
-    {                                                                                                        \
-        "/etc/salt/master, /etc/salt/master.d/*.conf", "The master's configuration: salt-master.conf(5)."    \
-    }
+    ROW("/etc/salt/master, /etc/salt/master.d/*.conf", "The master's configuration: salt-master.conf(5).")
 #define FILE_OF_SOCKET                                                                                       \
-    {                                                                                                        \
-        "/var/run/salt/master/master.sock", "The socket at which the master is asked: in sock_dir. Root "    \
+    ROW("/var/run/salt/master/master.sock", "The socket at which the master is asked: in sock_dir. Root "    \
                                             "and the master's user may ask everything, others "              \
-                                            "what publisher_acl lets them."                                  \
-    }
+                                            "what publisher_acl lets them.")
 #define VARIABLE_OF_FOLDER                                                                                   \
-    {                                                                                                        \
-        "SALT_CONFIG_DIR", "The folder of the configuration, when --config-dir is not given."                \
-    }
+    ROW("SALT_CONFIG_DIR", "The folder of the configuration, when --config-dir is not given.")
 
 static const entry_t shown_variables[] = {
     VARIABLE_OF_FOLDER,

@@ -7,29 +7,26 @@
 #include "common/base/str.h"
 #include "salt/value.h"
 
-#define ROW(name, pushed)                                                                                    \
-    {                                                                                                        \
-        name, sizeof(name) - 1, pushed                                                                       \
-    }
+#define RET_ROW(name, pushed) ROW(name, sizeof(name) - 1, pushed)
 static const struct row {
     const char *name;
     size_t len;
     bool pushed; /* to followers too; what they have asked with they know */
 } rows[RET_FIELDS] = {
-    [RET_SUCCESS] = ROW("success", true),
-    [RET_RETURN] = ROW("return", true),
-    [RET_RETCODE] = ROW("retcode", true),
-    [RET_JID] = ROW("jid", false),
-    [RET_FUN] = ROW("fun", true),
-    [RET_FUN_ARGS] = ROW("fun_args", false),
-    [RET_TGT] = ROW("tgt", false),
-    [RET_TGT_TYPE] = ROW("tgt_type", false),
-    [RET_ARG] = ROW("arg", false),
-    [RET_METADATA] = ROW("metadata", false),
-    [RET_SCHEDULE] = ROW("schedule", false),
-    [RET_OUT] = ROW("out", true),
+    [RET_SUCCESS] = RET_ROW("success", true),
+    [RET_RETURN] = RET_ROW("return", true),
+    [RET_RETCODE] = RET_ROW("retcode", true),
+    [RET_JID] = RET_ROW("jid", false),
+    [RET_FUN] = RET_ROW("fun", true),
+    [RET_FUN_ARGS] = RET_ROW("fun_args", false),
+    [RET_TGT] = RET_ROW("tgt", false),
+    [RET_TGT_TYPE] = RET_ROW("tgt_type", false),
+    [RET_ARG] = RET_ROW("arg", false),
+    [RET_METADATA] = RET_ROW("metadata", false),
+    [RET_SCHEDULE] = RET_ROW("schedule", false),
+    [RET_OUT] = RET_ROW("out", true),
 };
-#undef ROW
+#undef RET_ROW
 
 /* ---- reading --------------------------------------------------------------------------------- */
 

@@ -62,10 +62,7 @@ typedef struct reach_told {
     int64_t next_ms, pause_ms;
     rate_t changes; /* two reasons in turn are not told for ever */
 } reach_told_t;
-#define REACH_TOLD_INIT                                                                                      \
-    {                                                                                                        \
-        .changes = RATE(1, 300)                                                                              \
-    }
+#define REACH_TOLD_INIT ROW(.changes = RATE(1, 300))
 bool reach_tells(reach_told_t *self, const char *sentence, int64_t now_ms);
 /* There is a connection: the next reason is news. */
 void reach_over(reach_told_t *self);

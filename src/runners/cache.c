@@ -252,22 +252,10 @@ cache_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define TGT_TYPE                                                                                             \
-    {                                                                                                        \
-        "tgt_type", ARG_STR, "\"glob\"", "How tgt is meant"                                                  \
-    }
-#define KWARGS                                                                                               \
-    {                                                                                                        \
-        "kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake"                                         \
-    }
-#define BANK                                                                                                 \
-    {                                                                                                        \
-        "bank", ARG_STR, ARG_REQUIRED, "Name of a bank; \"a/b\" is one inside another"                       \
-    }
-#define CACHEDIR                                                                                             \
-    {                                                                                                        \
-        "cachedir", ARG_STR, "null", "Accepted for Salt's sake: banks are below the master's"                \
-    }
+#define TGT_TYPE ROW("tgt_type", ARG_STR, "\"glob\"", "How tgt is meant")
+#define KWARGS   ROW("kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake")
+#define BANK     ROW("bank", ARG_STR, ARG_REQUIRED, "Name of a bank; \"a/b\" is one inside another")
+#define CACHEDIR ROW("cachedir", ARG_STR, "null", "Accepted for Salt's sake: banks are below the master's")
 
 static const arg_t grains_args[] = {
     { "tgt", ARG_ANY, ARG_REQUIRED, "Which minions" }, TGT_TYPE, KWARGS, ARGS_END
@@ -301,11 +289,9 @@ static const arg_t store_args[] = { BANK,
                                     ARGS_END };
 
 #define CLEAR(name, args, what)                                                                              \
-    {                                                                                                        \
-        "clear_" #name, cache_clear_##name, args, FN_ACCESS_ADMIN,                                           \
-            "Forget " what " of the targeted minions. ``False`` without a target." CLI_EXAMPLE(              \
-                "salt-run cache.clear_" #name " '*'")                                                        \
-    }
+    ROW("clear_" #name, cache_clear_##name, args, FN_ACCESS_ADMIN,                                           \
+        "Forget " what " of the targeted minions. ``False`` without a target." CLI_EXAMPLE(                  \
+            "salt-run cache.clear_" #name " '*'"))
 
 static const func_t funcs[] = {
     CLEAR(all, clear_args, "grains, pillar and mine"),

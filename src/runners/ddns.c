@@ -289,10 +289,7 @@ ddns_delete_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     {                                                                                                        \
         "name", ARG_STR, ARG_REQUIRED, "The name in it, with or without the zone"                            \
     }
-#define TTL                                                                                                  \
-    {                                                                                                        \
-        "ttl", ARG_INT, ARG_REQUIRED, "Seconds that others may keep it"                                      \
-    }
+#define TTL ROW("ttl", ARG_INT, ARG_REQUIRED, "Seconds that others may keep it")
 #define KEY_SERVER                                                                                           \
     { "keyname", ARG_ANY, ARG_REQUIRED, "Name of the TSIG key; None: the file's first" },                    \
         { "keyfile", ARG_ANY, ARG_REQUIRED, "JSON file {name: secret}; None: updates are not signed" },      \

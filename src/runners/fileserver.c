@@ -196,10 +196,7 @@ fileserver_clear_file_list_cache(call_ctx_t *ctx, json_t *args, json_t **ret_val
     return 0;
 }
 
-#define BACKEND                                                                                              \
-    {                                                                                                        \
-        "backend", ARG_ANY, "null", "Only these backends (roots,git), or all but these (-roots)"             \
-    }
+#define BACKEND ROW("backend", ARG_ANY, "null", "Only these backends (roots,git), or all but these (-roots)")
 
 static const arg_t backend_args[] = { BACKEND, ARGS_END };
 static const arg_t update_args[] = { BACKEND, { "kwargs", ARG_DICT, ARG_STARSTAR, "Accepted" }, ARGS_END };

@@ -309,27 +309,13 @@ jobs_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define ARG_JID                                                                                              \
-    {                                                                                                        \
-        "jid", ARG_STR, ARG_REQUIRED, "The jid to look up"                                                   \
-    }
-#define ARG_SOURCE                                                                                           \
-    {                                                                                                        \
-        "ext_source", ARG_STR, "null", "Accepted for Salt's sake: there is one job cache"                    \
-    }
-#define ARG_PROGRESS                                                                                         \
-    {                                                                                                        \
-        "display_progress", ARG_BOOL, "false", "Fire progress events"                                        \
-    }
-#define ARG_OUTPUT                                                                                           \
-    {                                                                                                        \
-        "outputter", ARG_STR, "null", "Show the result with this outputter"                                  \
-    }
+#define ARG_JID      ROW("jid", ARG_STR, ARG_REQUIRED, "The jid to look up")
+#define ARG_SOURCE   ROW("ext_source", ARG_STR, "null", "Accepted for Salt's sake: there is one job cache")
+#define ARG_PROGRESS ROW("display_progress", ARG_BOOL, "false", "Fire progress events")
+#define ARG_OUTPUT   ROW("outputter", ARG_STR, "null", "Show the result with this outputter")
 
 #define ARG_MINIONS                                                                                          \
-    {                                                                                                        \
-        "minions", ARG_ANY, "null", "Only the returns of these: globs, as a list or as text with commas"     \
-    }
+    ROW("minions", ARG_ANY, "null", "Only the returns of these: globs, as a list or as text with commas")
 
 static const arg_t active_args[] = { ARG_PROGRESS, ARGS_END };
 static const arg_t job_args[] = { ARG_JID, ARG_SOURCE, ARG_PROGRESS, ARG_MINIONS, ARGS_END };

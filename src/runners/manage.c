@@ -327,18 +327,14 @@ static const arg_t presence_args[] = { { "subset", ARG_ANY, "null",
 static const arg_t refused_args[] = { REFUSED_ARGS, ARGS_END };
 
 #define PRESENT(name)                                                                                        \
-    {                                                                                                        \
-        name, manage_present, presence_args, FN_READONLY | FN_ACCESS_READ,                                   \
-            "Print the minions that are connected now; no command is sent.\n\nsubset : None\n    A list of " \
-            "ids, or a network in CIDR form.\n\nshow_ip : False\n    Also show the address that each "       \
-            "minion connects from." CLI_EXAMPLE("salt-run manage." name)                                     \
-    }
+    ROW(name, manage_present, presence_args, FN_READONLY | FN_ACCESS_READ,                                   \
+        "Print the minions that are connected now; no command is sent.\n\nsubset : None\n    A list of "     \
+        "ids, or a network in CIDR form.\n\nshow_ip : False\n    Also show the address that each "           \
+        "minion connects from." CLI_EXAMPLE("salt-run manage." name))
 #define NOT_PRESENT(name)                                                                                    \
-    {                                                                                                        \
-        name, manage_not_present, presence_args, FN_READONLY | FN_ACCESS_READ,                               \
-            "Print the accepted minions that are not connected now; no command is sent.\n\nsubset : "        \
-            "None\n    A list of ids to choose from." CLI_EXAMPLE("salt-run manage." name)                   \
-    }
+    ROW(name, manage_not_present, presence_args, FN_READONLY | FN_ACCESS_READ,                               \
+        "Print the accepted minions that are not connected now; no command is sent.\n\nsubset : "            \
+        "None\n    A list of ids to choose from." CLI_EXAMPLE("salt-run manage." name))
 
 #define SETTLED                                                                                              \
     "After its start the master waits for minions on their way back, 15 seconds and a little more for a "    \

@@ -19,10 +19,7 @@ typedef struct buf {
     unsigned note; /* of who fills it with what has marks: py_peer.c; 0: none */
 } buf_t;
 
-#define BUF_INIT                                                                                             \
-    {                                                                                                        \
-        NULL, 0, 0, 0                                                                                        \
-    }
+#define BUF_INIT   ROW(NULL, 0, 0, 0)
 /* buf_auto_t b = BUF_INIT; frees itself. */
 #define buf_auto_t __attribute__((cleanup(buf_free))) buf_t
 

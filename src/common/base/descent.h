@@ -25,10 +25,7 @@ typedef struct descent {
     size_t depth, cap;
     descent_free_fn *free_own; /* NULL: nothing is given */
 } descent_t;
-#define DESCENT_INIT                                                                                         \
-    {                                                                                                        \
-        NULL, 0, 0, NULL                                                                                     \
-    }
+#define DESCENT_INIT   ROW(NULL, 0, 0, NULL)
 #define descent_auto_t __attribute__((cleanup(descent_end))) descent_t
 
 /* Into the folder `name` of `dir`, which is the innermost one's descriptor, or at first any. */

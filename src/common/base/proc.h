@@ -38,10 +38,7 @@ typedef struct proc_result {
     size_t dropped;  /* bytes over the limit */
 } proc_result_t;
 
-#define PROC_SPEC_INIT                                                                                       \
-    {                                                                                                        \
-        .umask = -1                                                                                          \
-    }
+#define PROC_SPEC_INIT ROW(.umask = -1)
 
 int proc_run(const proc_spec_t *spec, proc_result_t *res, fail_t *err);
 /* Kill, with their groups, all programs that proc_run waits for, and start none any more: for a process

@@ -25,10 +25,7 @@ typedef struct prog {
     bool merge_stderr;
 } prog_t;
 
-#define PROG_INIT                                                                                            \
-    {                                                                                                        \
-        NULL, 0, NULL, 0, NULL, NULL, NULL, 0, false                                                         \
-    }
+#define PROG_INIT   ROW(NULL, 0, NULL, 0, NULL, NULL, NULL, 0, false)
 #define prog_auto_t __attribute__((cleanup(prog_free))) prog_t
 
 void prog_free(prog_t *self);

@@ -16,10 +16,7 @@ typedef struct rate {
 } rate_t;
 
 /* rate_t r = RATE(10, 50): ten a second, fifty at once. */
-#define RATE(per_s_, burst_)                                                                                 \
-    {                                                                                                        \
-        .per_s = (per_s_), .burst = (burst_)                                                                 \
-    }
+#define RATE(per_s_, burst_) ROW(.per_s = (per_s_), .burst = (burst_))
 
 /* Takes one; false when there is none. */
 bool rate_spare(rate_t *self, int64_t now_ms);

@@ -34,10 +34,7 @@ typedef struct spans {
     size_t n, cap;
 } spans_t;
 
-#define SPANS_INIT                                                                                           \
-    {                                                                                                        \
-        NULL, 0, 0                                                                                           \
-    }
+#define SPANS_INIT   ROW(NULL, 0, 0)
 /* spans_auto_t s = SPANS_INIT; frees itself. */
 #define spans_auto_t __attribute__((cleanup(spans_free))) spans_t
 

@@ -49,10 +49,7 @@ typedef struct opt_spec {
                         */
 } opt_spec_t;
 
-#define OPT_ROW_END                                                                                          \
-    {                                                                                                        \
-        .names = NULL                                                                                        \
-    }
+#define OPT_ROW_END ROW(.names = NULL)
 
 typedef struct opt_result {
     json_t *values; /* owned object: only what was given */

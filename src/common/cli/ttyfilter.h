@@ -25,10 +25,7 @@ typedef struct ttyfilter {
     const char *own; /* Halite's colour that is on. BORROWED; NULL: none */
 } ttyfilter_t;
 
-#define TTYFILTER_INIT                                                                                       \
-    {                                                                                                        \
-        .n_held = 0                                                                                          \
-    }
+#define TTYFILTER_INIT ROW(.n_held = 0)
 
 /* Append what the terminal gets of these bytes. Pieces may be cut anywhere. */
 void ttyfilter_add(ttyfilter_t *self, const char *s, size_t len, buf_t *out);

@@ -10,7 +10,7 @@
 #define LIVE       CONF_LIVE
 #define RESTART    CONF_RESTART
 #define NAMES(...) ((const char *const[]){ __VA_ARGS__, NULL })
-#define ROW(name, type, side, dflt, live, help, ...)                                                         \
+#define OPTION_ROW(name, type, side, dflt, live, help, ...)                                                  \
     { #name, CONF_##type, side, dflt, live, help, __VA_ARGS__ },
 static const option_row_t rows[] = {
 #include "salt/options.def"

@@ -12,11 +12,11 @@ typedef struct sample_row {
     conf_side_t side;
 } sample_row_t;
 
-#define MASTER                                       CONF_MASTER
-#define MINION                                       CONF_MINION
-#define BOTH                                         CONF_BOTH
-#define SECTION(title)                               { title, NULL, CONF_BOTH },
-#define ROW(name, type, side, dflt, live, help, ...) { NULL, #name, side },
+#define MASTER                                              CONF_MASTER
+#define MINION                                              CONF_MINION
+#define BOTH                                                CONF_BOTH
+#define SECTION(title)                                      { title, NULL, CONF_BOTH },
+#define OPTION_ROW(name, type, side, dflt, live, help, ...) { NULL, #name, side },
 static const sample_row_t rows[] = {
 #include "salt/options.def"
 };

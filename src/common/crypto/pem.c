@@ -17,16 +17,11 @@ typedef struct pem_shape {
     size_t prefix_len;
 } pem_shape_t;
 
-#define PUBLIC_LINES  "-----BEGIN PUBLIC KEY-----", "-----END PUBLIC KEY-----"
-#define PRIVATE_LINES "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"
-#define PUBLIC_DER(oid)                                                                                      \
-    {                                                                                                        \
-        0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, oid, 0x03, 0x21, 0x00                                \
-    }
+#define PUBLIC_LINES    "-----BEGIN PUBLIC KEY-----", "-----END PUBLIC KEY-----"
+#define PRIVATE_LINES   "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"
+#define PUBLIC_DER(oid) ROW(0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, oid, 0x03, 0x21, 0x00)
 #define PRIVATE_DER(oid)                                                                                     \
-    {                                                                                                        \
-        0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, oid, 0x04, 0x22, 0x04, 0x20        \
-    }
+    ROW(0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, oid, 0x04, 0x22, 0x04, 0x20)
 #define X25519  0x6e /* the last byte of the algorithm's object identifier */
 #define ED25519 0x70
 

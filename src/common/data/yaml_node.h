@@ -37,10 +37,7 @@ typedef struct yproblem {
     ymark_t context_at;
 } yproblem_t;
 
-#define YPROBLEM_INIT                                                                                        \
-    {                                                                                                        \
-        .cls = YAML_FINE, .at = { -1, -1 }, .context_at = { -1, -1 }                                         \
-    }
+#define YPROBLEM_INIT ROW(.cls = YAML_FINE, .at = { -1, -1 }, .context_at = { -1, -1 })
 void yproblem_free(yproblem_t *p);
 /* Records the first problem. Returns false. */
 bool yproblem_set(yproblem_t *p, yclass_t cls, ymark_t at, const char *fmt, ...) PRINTF(4, 5);

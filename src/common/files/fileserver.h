@@ -24,10 +24,7 @@ typedef struct served {
     unsigned mode; /* permissions and type, as stat(2) */
 } served_t;
 
-#define SERVED_INIT                                                                                          \
-    {                                                                                                        \
-        -1, NULL, 0, 0, 0, 0, 0, 0                                                                           \
-    }
+#define SERVED_INIT   ROW(-1, NULL, 0, 0, 0, 0, 0, 0)
 #define served_auto_t __attribute__((cleanup(served_clear))) served_t
 void served_clear(served_t *self);
 /* Take a descriptor and a path over, and note what fstat says: -ENOENT when it is no regular file. TAKES

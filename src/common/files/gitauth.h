@@ -27,10 +27,7 @@ typedef struct git_login {
     char *user, *password; /* NULL: none */
 } git_login_t;
 
-#define GIT_LOGIN_INIT                                                                                       \
-    {                                                                                                        \
-        NULL, NULL, NULL                                                                                     \
-    }
+#define GIT_LOGIN_INIT   ROW(NULL, NULL, NULL)
 #define git_login_auto_t __attribute__((cleanup(git_login_free))) git_login_t
 
 /* Take user and password out of an address of http or https that has both. */

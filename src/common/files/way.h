@@ -40,10 +40,7 @@ typedef struct way {
     const way_made_t *made; /* BORROWED: what is missing is made; NULL: it is not */
 } way_t;
 
-#define WAY_INIT                                                                                             \
-    {                                                                                                        \
-        NULL, -1, NULL, false, (uid_t) -1, 0, NULL                                                           \
-    }
+#define WAY_INIT   ROW(NULL, -1, NULL, false, (uid_t) -1, 0, NULL)
 #define way_auto_t __attribute__((cleanup(way_close))) way_t
 
 /* Find the folder; what has the name in it, or nothing, is not opened. -EPERM: a stranger's link led away;

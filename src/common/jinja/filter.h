@@ -16,12 +16,9 @@ typedef struct jfilter_table {
     const jfilter_t *rows;
     size_t n;
 } jfilter_table_t;
-#define JTABLE(rows)                                                                                         \
-    {                                                                                                        \
-        rows, NELEMS(rows)                                                                                   \
-    }
+#define JTABLE(rows) ROW(rows, NELEMS(rows))
 /* A list of parameters: JP("value", "width"). */
-#define JP(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#define JP(...)      ((const char *const[]){ __VA_ARGS__, NULL })
 /* { JROW("center", do_center, JP("value", "width"), 1, 2, 0), flags, doc } */
 #define JROW(name, fn, params, min, max, sig_flags)                                                          \
     name, { fn },                                                                                            \

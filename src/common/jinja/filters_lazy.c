@@ -80,10 +80,7 @@ lazy_next(void *data)
     }
 }
 
-#define LAZY(fn)                                                                                             \
-    {                                                                                                        \
-        .name = "generator", .next = lazy_next, .free = lazy_free, .function = fn                            \
-    }
+#define LAZY(fn) ROW(.name = "generator", .next = lazy_next, .free = lazy_free, .function = fn)
 static const py_gen_class_t map_class = LAZY("sync_do_map"), select_class = LAZY("select_or_reject"),
                             unique_class = LAZY("do_unique"), items_class = LAZY("do_items"),
                             batch_class = LAZY("do_batch"), slice_class = LAZY("sync_do_slice");

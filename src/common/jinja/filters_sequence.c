@@ -66,10 +66,7 @@ backwards_walk(void *data, py_visit_fn *visit, void *cookie)
     visit(data, cookie);
 }
 
-#define BACKWARDS(name)                                                                                      \
-    {                                                                                                        \
-        name, backwards_next, backwards_free, backwards_walk, NULL                                           \
-    }
+#define BACKWARDS(name) ROW(name, backwards_next, backwards_free, backwards_walk, NULL)
 
 static const py_gen_class_t *
 reversed_class(const py_t *v)

@@ -361,38 +361,14 @@ f_min_by(py_t *const *a, size_t n)
 /* ---- table -------------------------------------------------------------------------------------------- */
 
 typedef py_t *jmes_fn(py_t *const *a, size_t n);
-#define ANY                                                                                                  \
-    {                                                                                                        \
-        NULL                                                                                                 \
-    }
-#define NUMBER                                                                                               \
-    {                                                                                                        \
-        "number"                                                                                             \
-    }
-#define STRING                                                                                               \
-    {                                                                                                        \
-        "string"                                                                                             \
-    }
-#define OBJECT                                                                                               \
-    {                                                                                                        \
-        "object"                                                                                             \
-    }
-#define ARRAY                                                                                                \
-    {                                                                                                        \
-        "array"                                                                                              \
-    }
-#define EXPREF                                                                                               \
-    {                                                                                                        \
-        "expref"                                                                                             \
-    }
-#define NUMBERS                                                                                              \
-    {                                                                                                        \
-        "array-number"                                                                                       \
-    }
-#define STRINGS                                                                                              \
-    {                                                                                                        \
-        "array-string"                                                                                       \
-    }
+#define ANY     ROW(NULL)
+#define NUMBER  ROW("number")
+#define STRING  ROW("string")
+#define OBJECT  ROW("object")
+#define ARRAY   ROW("array")
+#define EXPREF  ROW("expref")
+#define NUMBERS ROW("array-number")
+#define STRINGS ROW("array-string")
 static const struct function {
     const char *name;
     jmes_fn *fn;

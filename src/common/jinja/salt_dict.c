@@ -142,11 +142,8 @@ JFILTER(extend_dict_key_value)
     return change(a, "extend", true);
 }
 
-#define KEYED JP("in_dict", "keys", "value", "delimiter", "ordered_dict"), 3, 5, 0
-#define KEYED_ROW(name, doc)                                                                                 \
-    {                                                                                                        \
-#name, { name }, { #name, KEYED }, 0, doc                                                            \
-    }
+#define KEYED                JP("in_dict", "keys", "value", "delimiter", "ordered_dict"), 3, 5, 0
+#define KEYED_ROW(name, doc) ROW(#name, { name }, { #name, KEYED }, 0, doc)
 
 static const jfilter_t rows[] = {
     KEYED_ROW(append_dict_key_value, "Append to the list at a key."),

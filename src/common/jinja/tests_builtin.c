@@ -216,35 +216,30 @@ TEST(test_le)
     return py_compare(a[0], a[1], PY_LE);
 }
 
-#define ROW(name, fn, params, min, max, flags, doc)                                                          \
-    {                                                                                                        \
-        name, { .test = fn }, { #fn, params, min, max, 0 }, JF_TEST | (flags), doc                           \
-    }
-#define ONE(name, fn, doc) ROW(name, fn, JP("value"), 1, 1, 0, doc)
-#define TWO(name, fn, py, doc)                                                                               \
-    {                                                                                                        \
-        name, { .test = fn }, { py, NULL, 2, 2, PY_SIG_C }, JF_TEST, doc                                     \
-    }
+#define TEST_ROW(name, fn, params, min, max, flags, doc)                                                     \
+    ROW(name, { .test = fn }, { #fn, params, min, max, 0 }, JF_TEST | (flags), doc)
+#define ONE(name, fn, doc)     TEST_ROW(name, fn, JP("value"), 1, 1, 0, doc)
+#define TWO(name, fn, py, doc) ROW(name, { .test = fn }, { py, NULL, 2, 2, PY_SIG_C }, JF_TEST, doc)
 
 static const jfilter_t rows[] = {
     ONE("boolean", test_boolean, "True or False."),
     ONE("callable", test_callable, "Can be called."),
     ONE("defined", test_defined, "There is such a variable."),
-    ROW("divisibleby", test_divisibleby, JP("value", "num"), 2, 2, 0, "Without a rest."),
+    TEST_ROW("divisibleby", test_divisibleby, JP("value", "num"), 2, 2, 0, "Without a rest."),
     TWO("==", test_eq, "eq", "Equal."),
     TWO("eq", test_eq, "eq", "Equal."),
     TWO("equalto", test_eq, "eq", "Equal."),
     ONE("escaped", test_escaped, "Safe in HTML."),
     ONE("even", test_even, "Divisible by two."),
     ONE("false", test_false, "False itself."),
-    ROW("filter", test_filter, JP("env", "value"), 2, 2, JF_CONTEXT, "The name of a filter."),
+    TEST_ROW("filter", test_filter, JP("env", "value"), 2, 2, JF_CONTEXT, "The name of a filter."),
     ONE("float", test_float, "A number with a fraction."),
     TWO(">=", test_ge, "ge", "Not less."),
     TWO("ge", test_ge, "ge", "Not less."),
     TWO(">", test_gt, "gt", "More."),
     TWO("gt", test_gt, "gt", "More."),
     TWO("greaterthan", test_gt, "gt", "More."),
-    ROW("in", test_in, JP("value", "seq"), 2, 2, 0, "An element of."),
+    TEST_ROW("in", test_in, JP("value", "seq"), 2, 2, 0, "An element of."),
     ONE("integer", test_integer, "A whole number."),
     ONE("iterable", test_iterable, "Has elements."),
     TWO("<=", test_le, "le", "Not more."),
@@ -259,10 +254,10 @@ static const jfilter_t rows[] = {
     ONE("none", test_none, "None itself."),
     ONE("number", test_number, "A number."),
     ONE("odd", test_odd, "Not divisible by two."),
-    ROW("sameas", test_sameas, JP("value", "other"), 2, 2, 0, "The same object."),
+    TEST_ROW("sameas", test_sameas, JP("value", "other"), 2, 2, 0, "The same object."),
     ONE("sequence", test_sequence, "Has a length and elements by number."),
     ONE("string", test_string, "A text."),
-    ROW("test", test_test, JP("env", "value"), 2, 2, JF_CONTEXT, "The name of a test."),
+    TEST_ROW("test", test_test, JP("env", "value"), 2, 2, JF_CONTEXT, "The name of a test."),
     ONE("true", test_true, "True itself."),
     ONE("undefined", test_undefined, "There is no such variable."),
     ONE("upper", test_upper, "In upper case."),

@@ -24,10 +24,7 @@ typedef struct int_option {
     int name, value;
 } int_option_t;
 
-#define OPTIONS_END                                                                                          \
-    {                                                                                                        \
-        0, 0                                                                                                 \
-    }
+#define OPTIONS_END ROW(0, 0)
 static const int_option_t all_options[] = { { ZMQ_LINGER, 0 },
                                             { ZMQ_MAXMSGSIZE, LIMIT_WIRE_MSG + 1024 },
                                             { ZMQ_TCP_KEEPALIVE, 1 },

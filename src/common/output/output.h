@@ -31,10 +31,8 @@ typedef struct output_opts {
 
 #define OUTPUT_INDENT_DEFAULT (-9999)
 #define OUTPUT_OPTS_INIT                                                                                     \
-    {                                                                                                        \
-        .indent = OUTPUT_INDENT_DEFAULT, .state_verbose = true, .state_output_profile = true,                \
-        .strip_colors = true                                                                                 \
-    }
+    ROW(.indent = OUTPUT_INDENT_DEFAULT, .state_verbose = true, .state_output_profile = true,                \
+        .strip_colors = true)
 
 /* Whether an outputter of this name exists. */
 bool output_known(const char *name);

@@ -30,10 +30,7 @@ typedef struct py_error {
     py_t *about; /* owned; the undefined value whose use it was, or NULL */
 } py_error_t;
 
-#define PY_ERROR_INIT                                                                                        \
-    {                                                                                                        \
-        NULL, NULL, 0, NULL                                                                                  \
-    }
+#define PY_ERROR_INIT ROW(NULL, NULL, 0, NULL)
 void py_error_free(py_error_t *e);
 
 /* Raise; an exception already there is replaced, but never a LimitError. Return NULL, so that

@@ -185,10 +185,7 @@ walk_visit(void *data, py_visit_fn *visit, void *cookie)
     visit(((py_iter_t *) data)->source, cookie);
 }
 
-#define WALK(name)                                                                                           \
-    {                                                                                                        \
-        name, walk_next, walk_free, walk_visit, NULL                                                         \
-    }
+#define WALK(name) ROW(name, walk_next, walk_free, walk_visit, NULL)
 static const py_gen_class_t walkers[PY_TYPES] = {
     [PY_STR] = WALK("str_iterator"),
     [PY_BYTES] = WALK("bytes_iterator"),

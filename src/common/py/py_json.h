@@ -46,10 +46,7 @@ typedef struct py_dumps {
     bool sort_keys;
     bool ensure_ascii;
 } py_dumps_t;
-#define PY_DUMPS_INIT                                                                                        \
-    {                                                                                                        \
-        NULL, NULL, -1, false, true                                                                          \
-    }
+#define PY_DUMPS_INIT ROW(NULL, NULL, -1, false, true)
 /* NEW str, or NULL raised: TypeError "Object of type set is not JSON serializable". */
 py_t *py_json_dumps(py_t *v, const py_dumps_t *how);
 /* json.loads of UTF-8 text: NEW, or NULL raised: JSONDecodeError, a ValueError. */

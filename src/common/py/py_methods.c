@@ -227,10 +227,7 @@ typedef struct table {
     size_t n;
 } table_t;
 
-#define TABLE(rows)                                                                                          \
-    {                                                                                                        \
-        rows, NELEMS(rows)                                                                                   \
-    }
+#define TABLE(rows) ROW(rows, NELEMS(rows))
 static const table_t tables[PY_TYPES] = {
     [PY_BOOL] = TABLE(int_methods),    [PY_INT] = TABLE(int_methods),     [PY_FLOAT] = TABLE(float_methods),
     [PY_STR] = TABLE(str_methods),     [PY_BYTES] = TABLE(bytes_methods), [PY_LIST] = TABLE(list_methods),

@@ -358,42 +358,19 @@ key_rotate_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 /* ---- tables -------------------------------------------------------------------------------------- */
 
 #define MATCH_ROW                                                                                            \
-    {                                                                                                        \
-        "match", ARG_ANY, ARG_REQUIRED, "A glob of ids, several with commas between them, or a list"         \
-    }
-#define ID_ROW                                                                                               \
-    {                                                                                                        \
-        "match", ARG_ANY, ARG_REQUIRED, "The id of one minion, or a list of ids"                             \
-    }
+    ROW("match", ARG_ANY, ARG_REQUIRED, "A glob of ids, several with commas between them, or a list")
+#define ID_ROW ROW("match", ARG_ANY, ARG_REQUIRED, "The id of one minion, or a list of ids")
 #define GLOB_ROW                                                                                             \
-    {                                                                                                        \
-        "glob", ARG_BOOL, "false", "match is a glob of ids, several with commas between them, or a list"     \
-    }
+    ROW("glob", ARG_BOOL, "false", "match is a glob of ids, several with commas between them, or a list")
 #define DICT_ROW                                                                                             \
-    {                                                                                                        \
-        "match", ARG_DICT, ARG_REQUIRED, "Ids by state folder: {'minions_pre': ['jerry', 'stuart']}"         \
-    }
-#define INC_ACC_ROW                                                                                          \
-    {                                                                                                        \
-        "include_accepted", ARG_BOOL, "false", "Take accepted keys as well as pending ones"                  \
-    }
-#define INC_REJ_ROW                                                                                          \
-    {                                                                                                        \
-        "include_rejected", ARG_BOOL, "false", "Take rejected keys as well as pending ones"                  \
-    }
-#define INC_DEN_ROW                                                                                          \
-    {                                                                                                        \
-        "include_denied", ARG_BOOL, "false", "Take denied keys as well as pending ones"                      \
-    }
+    ROW("match", ARG_DICT, ARG_REQUIRED, "Ids by state folder: {'minions_pre': ['jerry', 'stuart']}")
+#define INC_ACC_ROW ROW("include_accepted", ARG_BOOL, "false", "Take accepted keys as well as pending ones")
+#define INC_REJ_ROW ROW("include_rejected", ARG_BOOL, "false", "Take rejected keys as well as pending ones")
+#define INC_DEN_ROW ROW("include_denied", ARG_BOOL, "false", "Take denied keys as well as pending ones")
 #define HASH_ROW                                                                                             \
-    {                                                                                                        \
-        "hash_type", ARG_STR, "null",                                                                        \
-            "Digest of the fingerprint; hash_type of the configuration when not given"                       \
-    }
-#define SIZE_ROW                                                                                             \
-    {                                                                                                        \
-        "keysize", ARG_INT, "2048", "Taken for compatibility: an X25519 key has one size"                    \
-    }
+    ROW("hash_type", ARG_STR, "null",                                                                        \
+        "Digest of the fingerprint; hash_type of the configuration when not given")
+#define SIZE_ROW ROW("keysize", ARG_INT, "2048", "Taken for compatibility: an X25519 key has one size")
 
 static const arg_t list_args[] = {
     { "match", ARG_STR, ARG_REQUIRED,

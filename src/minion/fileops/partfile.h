@@ -26,10 +26,7 @@ typedef struct partfile {
     bool special; /* it is a pipe or a device: fop_rewrite writes to it */
 } partfile_t;
 
-#define PARTFILE_INIT                                                                                        \
-    {                                                                                                        \
-        WAY_INIT, NULL, NULL, -1, false                                                                      \
-    }
+#define PARTFILE_INIT   ROW(WAY_INIT, NULL, NULL, -1, false)
 #define partfile_auto_t __attribute__((cleanup(partfile_close))) partfile_t
 
 /* Find the file, or the place where it is to be: its folder must be there. -EPERM: a stranger's link led

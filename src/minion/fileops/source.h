@@ -43,10 +43,7 @@ typedef struct managed {
     json_t *sum;   /* {"hash_type", "hsum"}, or {} */
     char *comment; /* what is wrong, or NULL */
 } managed_t;
-#define MANAGED_INIT                                                                                         \
-    {                                                                                                        \
-        NULL, false, NULL, NULL                                                                              \
-    }
+#define MANAGED_INIT   ROW(NULL, false, NULL, NULL)
 #define managed_auto_t __attribute__((cleanup(managed_free))) managed_t
 
 /* Removes the temporary file. */

@@ -20,10 +20,7 @@ typedef struct stage {
     int held;      /* that folder, O_PATH */
     char *path;    /* of what is held, as those of `to`: in there, for what is made; nothing at first */
 } stage_t;
-#define STAGE_INIT                                                                                           \
-    {                                                                                                        \
-        NULL, PARTFILE_INIT, NULL, -1, NULL                                                                  \
-    }
+#define STAGE_INIT   ROW(NULL, PARTFILE_INIT, NULL, -1, NULL)
 #define stage_auto_t __attribute__((cleanup(stage_close))) stage_t
 
 int stage_open(stage_t *self, const char *name, fail_t *err);

@@ -423,10 +423,7 @@ typedef struct end {
     partfile_t file;
     char *at; /* for rename(), which takes a slash behind a name for a folder only */
 } end_t;
-#define END_INIT                                                                                             \
-    {                                                                                                        \
-        NULL, PARTFILE_INIT, NULL                                                                            \
-    }
+#define END_INIT   ROW(NULL, PARTFILE_INIT, NULL)
 #define end_auto_t __attribute__((cleanup(end_close))) end_t
 
 static int

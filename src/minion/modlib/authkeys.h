@@ -19,10 +19,7 @@
 typedef struct auth_line {
     char *options, *enc, *key, *comment;
 } auth_line_t;
-#define AUTH_LINE_INIT                                                                                       \
-    {                                                                                                        \
-        NULL, NULL, NULL, NULL                                                                               \
-    }
+#define AUTH_LINE_INIT   ROW(NULL, NULL, NULL, NULL)
 #define auth_line_auto_t __attribute__((cleanup(auth_line_free))) auth_line_t
 void auth_line_free(auth_line_t *line);
 /* False for comments and what is no key. */

@@ -7,10 +7,6 @@
 
 #include "salt/plugin.h"
 
-#define ROW(...)                                                                                             \
-    {                                                                                                        \
-        __VA_ARGS__                                                                                          \
-    }
 #define ROW_CMD   ROW("cmd", ARG_ANY, ARG_REQUIRED, "The command: text, or a list of program and arguments")
 #define ROW_CWD   ROW("cwd", ARG_ANY, "null", "Folder to run in; by default the user's home")
 #define ROW_STDIN ROW("stdin", ARG_ANY, "null", "Text for standard input; \\n is a line break")

@@ -23,10 +23,7 @@ typedef struct deb822 {
     size_t n, cap;
 } deb822_t;
 
-#define DEB822_INIT                                                                                          \
-    {                                                                                                        \
-        NULL, NULL, NULL, 0, 0                                                                               \
-    }
+#define DEB822_INIT   ROW(NULL, NULL, NULL, 0, 0)
 #define deb822_auto_t __attribute__((cleanup(deb822_free))) deb822_t
 void deb822_free(deb822_t *self);
 

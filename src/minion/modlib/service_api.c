@@ -7,27 +7,15 @@
 
 /* ---- arguments ------------------------------------------------------------------------------ */
 
-#define NAME_ROW                                                                                             \
-    {                                                                                                        \
-        "name", ARG_STR, ARG_REQUIRED, "Name of the service"                                                 \
-    }
-#define ROOT_ROW                                                                                             \
-    {                                                                                                        \
-        "root", ARG_STR, "null", "Folder of another system, whose services are meant"                        \
-    }
-#define NO_BLOCK_ROW(dflt)                                                                                   \
-    {                                                                                                        \
-        "no_block", ARG_BOOL, dflt, "Do not wait until it is done (systemd)"                                 \
-    }
+#define NAME_ROW           ROW("name", ARG_STR, ARG_REQUIRED, "Name of the service")
+#define ROOT_ROW           ROW("root", ARG_STR, "null", "Folder of another system, whose services are meant")
+#define NO_BLOCK_ROW(dflt) ROW("no_block", ARG_BOOL, dflt, "Do not wait until it is done (systemd)")
 #define UNMASK_ROWS                                                                                          \
     { "unmask", ARG_BOOL, "false", "Remove its mask first (systemd)" },                                      \
     {                                                                                                        \
         "unmask_runtime", ARG_BOOL, "false", "Remove its mask until the next boot first (systemd)"           \
     }
-#define KWARGS_ROW                                                                                           \
-    {                                                                                                        \
-        "kwargs", ARG_ANY, ARG_STARSTAR, "Keywords of other service modules; not used"                       \
-    }
+#define KWARGS_ROW ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Keywords of other service modules; not used")
 
 const arg_t service_no_args[] = { ARGS_END };
 const arg_t service_name_args[] = { NAME_ROW, ARGS_END };

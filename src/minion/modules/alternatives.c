@@ -158,14 +158,8 @@ unavailable(call_ctx_t *ctx)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define NAME_ROW                                                                                             \
-    {                                                                                                        \
-        "name", ARG_STR, ARG_REQUIRED, "The name: editor"                                                    \
-    }
-#define PATH_ROW                                                                                             \
-    {                                                                                                        \
-        "path", ARG_STR, ARG_REQUIRED, "The program that it stands for"                                      \
-    }
+#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The name: editor")
+#define PATH_ROW ROW("path", ARG_STR, ARG_REQUIRED, "The program that it stands for")
 
 static const arg_t name_args[] = { NAME_ROW, ARGS_END };
 static const arg_t path_args[] = { NAME_ROW, PATH_ROW, ARGS_END };

@@ -109,9 +109,7 @@ cp_list_minion(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- the table ---------------------------------------------------------------------------- */
 
 #define ENV_ARG                                                                                              \
-    {                                                                                                        \
-        "saltenv", ARG_STR, "null", "The environment; the option saltenv, or base, when there is none"       \
-    }
+    ROW("saltenv", ARG_STR, "null", "The environment; the option saltenv, or base, when there is none")
 
 static const arg_t list_args[] = {
     ENV_ARG,

@@ -351,24 +351,15 @@ unavailable(call_ctx_t *ctx)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define USER_ROW                                                                                             \
-    {                                                                                                        \
-        "user", ARG_STR, ARG_REQUIRED, "Whose crontab"                                                       \
-    }
-#define CMD_ROW                                                                                              \
-    {                                                                                                        \
-        "cmd", ARG_ANY, ARG_REQUIRED, "The command"                                                          \
-    }
+#define USER_ROW ROW("user", ARG_STR, ARG_REQUIRED, "Whose crontab")
+#define CMD_ROW  ROW("cmd", ARG_ANY, ARG_REQUIRED, "The command")
 #define COMMENT_ROWS                                                                                         \
     { "commented", ARG_BOOL, "false", "Keep the entry, but switched off" },                                  \
         { "comment", ARG_ANY, "null", "What to write above it" },                                            \
     {                                                                                                        \
         "identifier", ARG_ANY, "null", "What the entry is known by; else its command"                        \
     }
-#define TIME_ROW(name, dflt, help)                                                                           \
-    {                                                                                                        \
-        name, ARG_ANY, dflt, help                                                                            \
-    }
+#define TIME_ROW(name, dflt, help) ROW(name, ARG_ANY, dflt, help)
 
 static const arg_t user_args[] = { USER_ROW, ARGS_END };
 static const arg_t get_entry_args[] = { USER_ROW,

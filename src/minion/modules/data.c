@@ -134,14 +134,8 @@ data_has_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return said(0, value_get(data, value_str(args, "key", "")) != NULL, ret_value);
 }
 
-#define KEY_ROW                                                                                              \
-    {                                                                                                        \
-        "key", ARG_STR, ARG_REQUIRED, "The name"                                                             \
-    }
-#define VALUE_ROW                                                                                            \
-    {                                                                                                        \
-        "value", ARG_ANY, ARG_REQUIRED, "Its new value"                                                      \
-    }
+#define KEY_ROW   ROW("key", ARG_STR, ARG_REQUIRED, "The name")
+#define VALUE_ROW ROW("value", ARG_ANY, ARG_REQUIRED, "Its new value")
 static const arg_t key_args[] = { KEY_ROW, ARGS_END };
 static const arg_t dump_args[] = { { "new_data", ARG_ANY, ARG_REQUIRED, "A mapping" }, ARGS_END };
 static const arg_t update_args[] = { KEY_ROW, VALUE_ROW, ARGS_END };

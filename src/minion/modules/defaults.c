@@ -148,17 +148,9 @@ defaults_update(call_ctx_t *ctx, py_t *args, fail_t *err)
 /* ---- table -------------------------------------------------------------------------------------------- */
 
 #define LISTS_ROW(dflt)                                                                                      \
-    {                                                                                                        \
-        "merge_lists", ARG_ANY, dflt, "Extend lists by what they lack instead of replacing them"             \
-    }
-#define PLACE_ROW                                                                                            \
-    {                                                                                                        \
-        "in_place", ARG_ANY, "true", "Change the first mapping; else a copy of it"                           \
-    }
-#define NONE_ROW                                                                                             \
-    {                                                                                                        \
-        "convert_none", ARG_ANY, "true", "None counts as an empty mapping"                                   \
-    }
+    ROW("merge_lists", ARG_ANY, dflt, "Extend lists by what they lack instead of replacing them")
+#define PLACE_ROW ROW("in_place", ARG_ANY, "true", "Change the first mapping; else a copy of it")
+#define NONE_ROW  ROW("convert_none", ARG_ANY, "true", "None counts as an empty mapping")
 static const arg_t get_args[] = {
     { "key", ARG_ANY, ARG_REQUIRED, "The formula, and the path in its defaults: core:users:root" },
     { "default", ARG_ANY, "\"\"", "When the path leads nowhere" },

@@ -6,24 +6,16 @@
 #include "minion/fileops/tree.h"
 #include "salt/plugin.h"
 
-#define PATH_ROW                                                                                             \
-    {                                                                                                        \
-        "path", ARG_STR, ARG_REQUIRED, "The file or folder; ~ is the home folder"                            \
-    }
-#define FOLLOW_ROW                                                                                           \
-    {                                                                                                        \
-        "follow_symlinks", ARG_BOOL, "true", "Look at what a link points to"                                 \
-    }
+#define PATH_ROW   ROW("path", ARG_STR, ARG_REQUIRED, "The file or folder; ~ is the home folder")
+#define FOLLOW_ROW ROW("follow_symlinks", ARG_BOOL, "true", "Look at what a link points to")
 #define USER_GROUP_ROWS                                                                                      \
     { "user", ARG_ANY, "null", "Owner to set, by name or number" },                                          \
     {                                                                                                        \
         "group", ARG_ANY, "null", "Group to set, by name or number"                                          \
     }
 #define BACKUP_ROW(dflt)                                                                                     \
-    {                                                                                                        \
-        "backup", ARG_ANY, dflt,                                                                             \
-            "Extension of the copy made first; minion for cachedir/file_backup; false for none"              \
-    }
+    ROW("backup", ARG_ANY, dflt,                                                                             \
+        "Extension of the copy made first; minion for cachedir/file_backup; false for none")
 #define SELINUX_ROWS                                                                                         \
     { "seuser", ARG_ANY, "null", "SELinux user" }, { "serole", ARG_ANY, "null", "SELinux role" },            \
         { "setype", ARG_ANY, "null", "SELinux type" },                                                       \

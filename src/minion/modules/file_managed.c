@@ -3,10 +3,6 @@
 #include "minion/fileops/manage.h"
 #include "salt/plugin.h"
 
-#define ROW(...)                                                                                             \
-    {                                                                                                        \
-        __VA_ARGS__                                                                                          \
-    }
 #define NAME_ROW     ROW("name", ARG_STR, ARG_REQUIRED, "The file")
 #define SOURCE_ROW   ROW("source", ARG_ANY, ARG_REQUIRED, "URL or path of the content, or None")
 #define TEMPLATE_ROW ROW("template", ARG_ANY, ARG_REQUIRED, "Template engine, or None")

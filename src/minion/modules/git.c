@@ -12,14 +12,8 @@ typedef struct git_word {
     const char *text, *arg;
 } git_word_t;
 
-#define OPTS                                                                                                 \
-    {                                                                                                        \
-        NULL, "opts"                                                                                         \
-    }
-#define END                                                                                                  \
-    {                                                                                                        \
-        NULL, NULL                                                                                           \
-    }
+#define OPTS ROW(NULL, "opts")
+#define END  ROW(NULL, NULL)
 
 static int
 add_word(prog_t *prog, const json_t *args, const git_word_t *w, fail_t *err)
@@ -699,10 +693,7 @@ unavailable(call_ctx_t *ctx)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define CWD_ROW                                                                                              \
-    {                                                                                                        \
-        "cwd", ARG_STR, ARG_REQUIRED, "The checkout's folder"                                                \
-    }
+#define CWD_ROW ROW("cwd", ARG_STR, ARG_REQUIRED, "The checkout's folder")
 #define OPTS_ROWS                                                                                            \
     { "opts", ARG_ANY, "\"\"", "More options of the command: a line, or a list" },                           \
     {                                                                                                        \
@@ -893,66 +884,72 @@ static const arg_t config_unset_args[] = { { "key", ARG_STR, ARG_REQUIRED, "The 
                                            { "all", ARG_BOOL, "false", "All its values" },
                                            ARGS_END };
 
-#define ROW(name, args, flags, doc, example)                                                                 \
-    {                                                                                                        \
-#name, git_##name, args, flags, doc CLI_EXAMPLE("salt '*' git." example)                             \
-    }
+#define GIT_ROW(name, args, flags, doc, example)                                                             \
+    ROW(#name, git_##name, args, flags, doc CLI_EXAMPLE("salt '*' git." example))
 static const func_t funcs[] = {
-    ROW(add, file_args, 0, "Stage a file.", "add /path/to/repo foo/bar.py"),
-    ROW(branch, branch_args, 0, "Make, change or remove a branch.", "branch /path/to/repo foo opts='-D'"),
-    ROW(checkout, checkout_args, 0, "Check a revision out.", "checkout /path/to/repo somebranch user=jeff"),
-    ROW(cherry_pick, pick_args, 0, "Apply a commit of another branch.", "cherry_pick /path/to/repo 0123abc"),
-    ROW(clone, clone_args, 0, "Clone a repository.", "clone /path/to/checkout git://example.com/repo.git"),
-    ROW(commit, commit_args, 0, "Commit what is staged.", "commit /path/to/repo 'The message'"),
-    ROW(config_get, config_get_args, FN_READONLY, "Return a setting; None when it has no value.",
-        "config_get user.name cwd=/path/to/repo"),
-    ROW(config_get_regexp, config_regexp_args, FN_READONLY, "Return the settings that match.",
-        "config_get_regexp 'user.*' cwd=/path/to/repo"),
-    ROW(config_set, config_set_args, 0, "Change a setting.",
-        "config_set user.email me@example.com cwd=/path/to/repo"),
-    ROW(config_unset, config_unset_args, 0, "Remove a setting.", "config_unset user.email cwd=/path/to/repo"),
-    ROW(current_branch, cwd_args, FN_READONLY, "Return the branch that is checked out.",
-        "current_branch /path/to/repo"),
-    ROW(describe, describe_args, FN_READONLY, "Return a commit's name after the nearest tag.",
-        "describe /path/to/repo"),
-    ROW(diff, diff_args, FN_READONLY, "Return what differs.", "diff /path/to/repo HEAD~1"),
-    ROW(discard_local_changes, discard_args, 0, "Undo what is not committed.",
-        "discard_local_changes /path/to/repo"),
-    ROW(fetch, fetch_args, 0, "Fetch from a remote and return what is new.", "fetch /path/to/repo upstream"),
-    ROW(init, init_args, 0, "Make a repository.", "init /path/to/repo bare=True"),
-    ROW(is_worktree, cwd_args, FN_READONLY, "Return whether a folder is in a worktree.",
-        "is_worktree /path/to/repo"),
-    ROW(list_branches, branches_args, FN_READONLY, "Return the branches.",
-        "list_branches /path/to/repo remote=True"),
-    ROW(list_tags, cwd_args, FN_READONLY, "Return the tags.", "list_tags /path/to/repo"),
-    ROW(ls_remote, ls_args, FN_READONLY, "Return a remote's references.",
-        "ls_remote /path/to/repo origin main"),
-    ROW(merge, merge_args, 0, "Merge a revision into the current branch.",
-        "merge /path/to/repo upstream/main"),
-    ROW(merge_base, base_args, FN_READONLY, "Return the commit that others have in common.",
-        "merge_base /path/to/repo HEAD upstream/main"),
-    ROW(pull, pull_args, 0, "Fetch and merge.", "pull /path/to/repo opts='--rebase origin main'"),
-    ROW(push, push_args, 0, "Push to a remote.", "push /path/to/repo origin main"),
-    ROW(rebase, merge_args, 0, "Rebase the current branch.", "rebase /path/to/repo main"),
-    ROW(remote_get, remote_args, FN_READONLY, "Return a remote's URLs.", "remote_get /path/to/repo upstream"),
-    ROW(remote_refs, refs_args, FN_READONLY, "Return the references of a repository that is elsewhere.",
-        "remote_refs https://example.com/repo.git heads=True"),
-    ROW(remote_set, remote_set_args, 0, "Add a remote, or change its URL.",
-        "remote_set /path/to/repo git@example.com:user/repo.git"),
-    ROW(remotes, remotes_args, FN_READONLY, "Return all remotes and their URLs.", "remotes /path/to/repo"),
-    ROW(reset, reset_args, 0, "Reset the current branch.", "reset /path/to/repo opts='--hard HEAD~1'"),
-    ROW(rev_parse, parse_args, FN_READONLY, "Return what git rev-parse says.",
-        "rev_parse /path/to/repo HEAD"),
-    ROW(revision, revision_args, FN_READONLY, "Return the SHA1 of a revision.",
-        "revision /path/to/repo mybranch"),
-    ROW(rm, file_args, 0, "Remove a file from the next commit on.", "rm /path/to/repo foo/bar.py"),
-    ROW(stash, stash_args, 0, "Put local changes aside.", "stash /path/to/repo pop"),
-    ROW(status, cwd_args, FN_READONLY, "Return what is changed and untracked.", "status /path/to/repo"),
-    ROW(submodule, submodule_args, 0, "Work on submodules.", "submodule /path/to/repo update opts='--init'"),
-    ROW(symbolic_ref, symbolic_args, 0, "Return or change a symbolic reference.",
-        "symbolic_ref /path/to/repo HEAD"),
-    ROW(tag, tag_args, 0, "Make or remove a tag.", "tag /path/to/repo v2016.8.0 opts='-a -m Release'"),
-    ROW(version, version_args, FN_READONLY, "Return git's version.", "version"),
+    GIT_ROW(add, file_args, 0, "Stage a file.", "add /path/to/repo foo/bar.py"),
+    GIT_ROW(branch, branch_args, 0, "Make, change or remove a branch.", "branch /path/to/repo foo opts='-D'"),
+    GIT_ROW(checkout, checkout_args, 0, "Check a revision out.",
+            "checkout /path/to/repo somebranch user=jeff"),
+    GIT_ROW(cherry_pick, pick_args, 0, "Apply a commit of another branch.",
+            "cherry_pick /path/to/repo 0123abc"),
+    GIT_ROW(clone, clone_args, 0, "Clone a repository.",
+            "clone /path/to/checkout git://example.com/repo.git"),
+    GIT_ROW(commit, commit_args, 0, "Commit what is staged.", "commit /path/to/repo 'The message'"),
+    GIT_ROW(config_get, config_get_args, FN_READONLY, "Return a setting; None when it has no value.",
+            "config_get user.name cwd=/path/to/repo"),
+    GIT_ROW(config_get_regexp, config_regexp_args, FN_READONLY, "Return the settings that match.",
+            "config_get_regexp 'user.*' cwd=/path/to/repo"),
+    GIT_ROW(config_set, config_set_args, 0, "Change a setting.",
+            "config_set user.email me@example.com cwd=/path/to/repo"),
+    GIT_ROW(config_unset, config_unset_args, 0, "Remove a setting.",
+            "config_unset user.email cwd=/path/to/repo"),
+    GIT_ROW(current_branch, cwd_args, FN_READONLY, "Return the branch that is checked out.",
+            "current_branch /path/to/repo"),
+    GIT_ROW(describe, describe_args, FN_READONLY, "Return a commit's name after the nearest tag.",
+            "describe /path/to/repo"),
+    GIT_ROW(diff, diff_args, FN_READONLY, "Return what differs.", "diff /path/to/repo HEAD~1"),
+    GIT_ROW(discard_local_changes, discard_args, 0, "Undo what is not committed.",
+            "discard_local_changes /path/to/repo"),
+    GIT_ROW(fetch, fetch_args, 0, "Fetch from a remote and return what is new.",
+            "fetch /path/to/repo upstream"),
+    GIT_ROW(init, init_args, 0, "Make a repository.", "init /path/to/repo bare=True"),
+    GIT_ROW(is_worktree, cwd_args, FN_READONLY, "Return whether a folder is in a worktree.",
+            "is_worktree /path/to/repo"),
+    GIT_ROW(list_branches, branches_args, FN_READONLY, "Return the branches.",
+            "list_branches /path/to/repo remote=True"),
+    GIT_ROW(list_tags, cwd_args, FN_READONLY, "Return the tags.", "list_tags /path/to/repo"),
+    GIT_ROW(ls_remote, ls_args, FN_READONLY, "Return a remote's references.",
+            "ls_remote /path/to/repo origin main"),
+    GIT_ROW(merge, merge_args, 0, "Merge a revision into the current branch.",
+            "merge /path/to/repo upstream/main"),
+    GIT_ROW(merge_base, base_args, FN_READONLY, "Return the commit that others have in common.",
+            "merge_base /path/to/repo HEAD upstream/main"),
+    GIT_ROW(pull, pull_args, 0, "Fetch and merge.", "pull /path/to/repo opts='--rebase origin main'"),
+    GIT_ROW(push, push_args, 0, "Push to a remote.", "push /path/to/repo origin main"),
+    GIT_ROW(rebase, merge_args, 0, "Rebase the current branch.", "rebase /path/to/repo main"),
+    GIT_ROW(remote_get, remote_args, FN_READONLY, "Return a remote's URLs.",
+            "remote_get /path/to/repo upstream"),
+    GIT_ROW(remote_refs, refs_args, FN_READONLY, "Return the references of a repository that is elsewhere.",
+            "remote_refs https://example.com/repo.git heads=True"),
+    GIT_ROW(remote_set, remote_set_args, 0, "Add a remote, or change its URL.",
+            "remote_set /path/to/repo git@example.com:user/repo.git"),
+    GIT_ROW(remotes, remotes_args, FN_READONLY, "Return all remotes and their URLs.",
+            "remotes /path/to/repo"),
+    GIT_ROW(reset, reset_args, 0, "Reset the current branch.", "reset /path/to/repo opts='--hard HEAD~1'"),
+    GIT_ROW(rev_parse, parse_args, FN_READONLY, "Return what git rev-parse says.",
+            "rev_parse /path/to/repo HEAD"),
+    GIT_ROW(revision, revision_args, FN_READONLY, "Return the SHA1 of a revision.",
+            "revision /path/to/repo mybranch"),
+    GIT_ROW(rm, file_args, 0, "Remove a file from the next commit on.", "rm /path/to/repo foo/bar.py"),
+    GIT_ROW(stash, stash_args, 0, "Put local changes aside.", "stash /path/to/repo pop"),
+    GIT_ROW(status, cwd_args, FN_READONLY, "Return what is changed and untracked.", "status /path/to/repo"),
+    GIT_ROW(submodule, submodule_args, 0, "Work on submodules.",
+            "submodule /path/to/repo update opts='--init'"),
+    GIT_ROW(symbolic_ref, symbolic_args, 0, "Return or change a symbolic reference.",
+            "symbolic_ref /path/to/repo HEAD"),
+    GIT_ROW(tag, tag_args, 0, "Make or remove a tag.", "tag /path/to/repo v2016.8.0 opts='-a -m Release'"),
+    GIT_ROW(version, version_args, FN_READONLY, "Return git's version.", "version"),
 };
 
 PLUGIN(exec, git, .doc = "Git repositories", FUNCS(funcs), .unavailable = unavailable);

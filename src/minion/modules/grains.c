@@ -402,26 +402,11 @@ grains_delkey(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-#define KEY_ROW                                                                                              \
-    {                                                                                                        \
-        "key", ARG_STR, ARG_REQUIRED, "The grain; a:b is b inside a"                                         \
-    }
-#define DELIMITER_ROW                                                                                        \
-    {                                                                                                        \
-        "delimiter", ARG_STR, "\":\"", "What separates the levels of the key"                                \
-    }
-#define FORCE_ROW                                                                                            \
-    {                                                                                                        \
-        "force", ARG_BOOL, "false", "Write over dictionaries and lists too"                                  \
-    }
-#define DESTRUCTIVE_ROW                                                                                      \
-    {                                                                                                        \
-        "destructive", ARG_BOOL, "false", "Remove a key whose value is None"                                 \
-    }
-#define REFRESH_ROW                                                                                          \
-    {                                                                                                        \
-        "refresh_pillar", ARG_BOOL, "true", "Render the pillar again, too"                                   \
-    }
+#define KEY_ROW         ROW("key", ARG_STR, ARG_REQUIRED, "The grain; a:b is b inside a")
+#define DELIMITER_ROW   ROW("delimiter", ARG_STR, "\":\"", "What separates the levels of the key")
+#define FORCE_ROW       ROW("force", ARG_BOOL, "false", "Write over dictionaries and lists too")
+#define DESTRUCTIVE_ROW ROW("destructive", ARG_BOOL, "false", "Remove a key whose value is None")
+#define REFRESH_ROW     ROW("refresh_pillar", ARG_BOOL, "true", "Render the pillar again, too")
 
 static const arg_t get_args[] = {
     { "key", ARG_ANY, ARG_REQUIRED, "The grain; a:b is the member b of a" },

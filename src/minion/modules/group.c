@@ -146,14 +146,8 @@ group_members(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define NAME_ROW                                                                                             \
-    {                                                                                                        \
-        "name", ARG_STR, ARG_REQUIRED, "The group"                                                           \
-    }
-#define ROOT_ROW                                                                                             \
-    {                                                                                                        \
-        "root", ARG_STR, "null", "Folder of another system to work in"                                       \
-    }
+#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The group")
+#define ROOT_ROW ROW("root", ARG_STR, "null", "Folder of another system to work in")
 
 static const arg_t add_args[] = { NAME_ROW,
                                   { "gid", ARG_ANY, "null", "Number" },

@@ -50,10 +50,7 @@ jinja_import_json(call_ctx_t *ctx, py_t *args, fail_t *err)
     return import_as(ctx, "import_json", args, err);
 }
 
-#define PATH_ROW                                                                                             \
-    {                                                                                                        \
-        "path", ARG_ANY, ARG_REQUIRED, "The file's path below the file roots"                                \
-    }
+#define PATH_ROW ROW("path", ARG_ANY, ARG_REQUIRED, "The file's path below the file roots")
 static const arg_t path_args[] = { PATH_ROW, ARGS_END };
 static const arg_t map_args[] = { PATH_ROW,
                                   { "value", ARG_ANY, ARG_REQUIRED, "The variable of the map" },

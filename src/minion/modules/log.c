@@ -28,18 +28,16 @@ LEVEL_FUNCTION(critical, LEVEL_CRITICAL)
 
 static const arg_t message_args[] = { { "message", ARG_ANY, ARG_REQUIRED, "What to log" }, ARGS_END };
 
-#define ROW(name, fn, what)                                                                                  \
-    {                                                                                                        \
-        name, NATIVE(fn), message_args, FN_READONLY | FN_NATIVE,                                             \
-            "Log a message " what "." CLI_EXAMPLE("salt '*' log." name " 'a message'")                       \
-    }
+#define LEVEL_ROW(name, fn, what)                                                                            \
+    ROW(name, NATIVE(fn), message_args, FN_READONLY | FN_NATIVE,                                             \
+        "Log a message " what "." CLI_EXAMPLE("salt '*' log." name " 'a message'"))
 static const func_t funcs[] = {
-    ROW("critical", log_critical_, "at level critical"),
-    ROW("debug", log_debug_, "at level debug"),
-    ROW("error", log_error_, "at level error"),
-    ROW("exception", log_error_, "of an exception, at level error"),
-    ROW("info", log_info_, "at level info"),
-    ROW("warning", log_warning_, "at level warning"),
+    LEVEL_ROW("critical", log_critical_, "at level critical"),
+    LEVEL_ROW("debug", log_debug_, "at level debug"),
+    LEVEL_ROW("error", log_error_, "at level error"),
+    LEVEL_ROW("exception", log_error_, "of an exception, at level error"),
+    LEVEL_ROW("info", log_info_, "at level info"),
+    LEVEL_ROW("warning", log_warning_, "at level warning"),
 };
 
 PLUGIN(exec, log, .doc = "Lines in the minion's log", FUNCS(funcs));

@@ -220,30 +220,13 @@ match_ifelse_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-#define TGT_ROW                                                                                              \
-    {                                                                                                        \
-        "tgt", ARG_ANY, ARG_REQUIRED, "The target"                                                           \
-    }
-#define MINION_ID_ROW                                                                                        \
-    {                                                                                                        \
-        "minion_id", ARG_STR, "null", "Ask for this id instead of the minion's own"                          \
-    }
-#define DELIMITER_ROW                                                                                        \
-    {                                                                                                        \
-        "delimiter", ARG_STR, "\":\"", "What separates keys and value"                                       \
-    }
-#define TGT_TYPE_ROW                                                                                         \
-    {                                                                                                        \
-        "tgt_type", ARG_STR, "\"compound\"", "The type of the targets"                                       \
-    }
-#define MERGE_ROW                                                                                            \
-    {                                                                                                        \
-        "merge", ARG_ANY, "null", "A mapping laid over the value that is found"                              \
-    }
+#define TGT_ROW       ROW("tgt", ARG_ANY, ARG_REQUIRED, "The target")
+#define MINION_ID_ROW ROW("minion_id", ARG_STR, "null", "Ask for this id instead of the minion's own")
+#define DELIMITER_ROW ROW("delimiter", ARG_STR, "\":\"", "What separates keys and value")
+#define TGT_TYPE_ROW  ROW("tgt_type", ARG_STR, "\"compound\"", "The type of the targets")
+#define MERGE_ROW     ROW("merge", ARG_ANY, "null", "A mapping laid over the value that is found")
 #define MERGE_LISTS_ROW                                                                                      \
-    {                                                                                                        \
-        "merge_lists", ARG_BOOL, "false", "Lists of the merged mapping are appended, not put in place"       \
-    }
+    ROW("merge_lists", ARG_BOOL, "false", "Lists of the merged mapping are appended, not put in place")
 
 static const arg_t id_args[] = { TGT_ROW, MINION_ID_ROW, ARGS_END };
 static const arg_t data_args[] = { TGT_ROW, DELIMITER_ROW, ARGS_END };

@@ -239,9 +239,7 @@ saltutil_list_extmods(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 /* ---- table -------------------------------------------------------------------------------- */
 
 #define ROW_ENV                                                                                              \
-    {                                                                                                        \
-        "saltenv", ARG_ANY, "null", "Environments of the file server; by default those of the top file"      \
-    }
+    ROW("saltenv", ARG_ANY, "null", "Environments of the file server; by default those of the top file")
 #define ROWS_LISTS                                                                                           \
     { "extmod_whitelist", ARG_ANY, "null", "Only these: names with commas, or lists by kind" },              \
     {                                                                                                        \
@@ -266,13 +264,11 @@ static const arg_t sync_sdb_args[] = {
 };
 
 #define SYNC_FROM(name, kind, folder, args)                                                                  \
-    {                                                                                                        \
-        "sync_" name, saltutil_sync_##kind, args, 0,                                                         \
-            "Copy custom modules from ``salt://_" folder                                                     \
-            "`` to this minion and return the names of those that came or changed. What the file server "    \
-            "has no longer is removed (option ``clean_dynamic_modules``)." CLI_EXAMPLE(                      \
-                "salt '*' saltutil.sync_" name "\n    salt '*' saltutil.sync_" name " saltenv=dev")          \
-    }
+    ROW("sync_" name, saltutil_sync_##kind, args, 0,                                                         \
+        "Copy custom modules from ``salt://_" folder                                                         \
+        "`` to this minion and return the names of those that came or changed. What the file server "        \
+        "has no longer is removed (option ``clean_dynamic_modules``)." CLI_EXAMPLE(                          \
+            "salt '*' saltutil.sync_" name "\n    salt '*' saltutil.sync_" name " saltenv=dev"))
 #define SYNC(kind, args) SYNC_FROM(#kind, kind, #kind, args)
 
 static const func_t funcs[] = {

@@ -543,11 +543,9 @@ schedule_reload(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ------------------------------------------------------------------------------------ */
 
 #define MORE                                                                                                 \
-    {                                                                                                        \
-        "kwargs", ARG_DICT, ARG_STARSTAR,                                                                    \
-            "test=True: only say what would be done; persist=False: not kept in "                            \
-            "_schedule.conf; offline=True: change only that file"                                            \
-    }
+    ROW("kwargs", ARG_DICT, ARG_STARSTAR,                                                                    \
+        "test=True: only say what would be done; persist=False: not kept in "                                \
+        "_schedule.conf; offline=True: change only that file")
 
 static const arg_t list_args[] = {
     { "show_all", ARG_BOOL, "false", "Jobs whose names begin with __ too" },

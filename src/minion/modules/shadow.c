@@ -322,14 +322,8 @@ shadow_gen_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define NAME_ROW                                                                                             \
-    {                                                                                                        \
-        "name", ARG_STR, ARG_REQUIRED, "The user"                                                            \
-    }
-#define ROOT_ROW                                                                                             \
-    {                                                                                                        \
-        "root", ARG_STR, "null", "Work below this folder"                                                    \
-    }
+#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The user")
+#define ROOT_ROW ROW("root", ARG_STR, "null", "Work below this folder")
 
 static const arg_t name_args[] = { NAME_ROW, ROOT_ROW, ARGS_END };
 static const arg_t root_args[] = { ROOT_ROW, ARGS_END };

@@ -347,25 +347,12 @@ slsutil_findup(call_ctx_t *ctx, py_t *args, fail_t *err)
 /* ---- table -------------------------------------------------------------------------------------------- */
 
 #define LISTS_ROW                                                                                            \
-    {                                                                                                        \
-        "merge_lists", ARG_ANY, "false", "Extend lists by what they lack instead of replacing them"          \
-    }
+    ROW("merge_lists", ARG_ANY, "false", "Extend lists by what they lack instead of replacing them")
 #define STRATEGY_ROW                                                                                         \
-    {                                                                                                        \
-        "strategy", ARG_ANY, "\"smart\"", "recurse, list, aggregate, overwrite, none or smart"               \
-    }
-#define RENDERER_ROW                                                                                         \
-    {                                                                                                        \
-        "renderer", ARG_ANY, "\"yaml\"", "Decides what smart means"                                          \
-    }
-#define ENV_ROW                                                                                              \
-    {                                                                                                        \
-        "saltenv", ARG_ANY, "\"base\"", "The environment"                                                    \
-    }
-#define TREE_ROW                                                                                             \
-    {                                                                                                        \
-        "path", ARG_ANY, ARG_REQUIRED, "A path in the state tree"                                            \
-    }
+    ROW("strategy", ARG_ANY, "\"smart\"", "recurse, list, aggregate, overwrite, none or smart")
+#define RENDERER_ROW ROW("renderer", ARG_ANY, "\"yaml\"", "Decides what smart means")
+#define ENV_ROW      ROW("saltenv", ARG_ANY, "\"base\"", "The environment")
+#define TREE_ROW     ROW("path", ARG_ANY, ARG_REQUIRED, "A path in the state tree")
 static const arg_t update_args[] = {
     { "dest", ARG_ANY, ARG_REQUIRED, "The mapping that changes" },
     { "upd", ARG_ANY, ARG_REQUIRED, "What is laid over it" },

@@ -274,27 +274,15 @@ ssh_rm_auth_key_from_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define USER_ROW                                                                                             \
-    {                                                                                                        \
-        "user", ARG_STR, ARG_REQUIRED, "Whose keys"                                                          \
-    }
-#define KEY_ROW                                                                                              \
-    {                                                                                                        \
-        "key", ARG_STR, ARG_REQUIRED, "The key in base64"                                                    \
-    }
-#define SOURCE_ROW                                                                                           \
-    {                                                                                                        \
-        "source", ARG_STR, ARG_REQUIRED, "A file of keys: salt://..."                                        \
-    }
+#define USER_ROW   ROW("user", ARG_STR, ARG_REQUIRED, "Whose keys")
+#define KEY_ROW    ROW("key", ARG_STR, ARG_REQUIRED, "The key in base64")
+#define SOURCE_ROW ROW("source", ARG_STR, ARG_REQUIRED, "A file of keys: salt://...")
 #define FILE_ROWS                                                                                            \
     { "config", ARG_STR, "\".ssh/authorized_keys\"", "The file; %u is the user, %h his home" },              \
     {                                                                                                        \
         "fingerprint_hash_type", ARG_STR, "null", "sha256 unless told"                                       \
     }
-#define ENV_ROW                                                                                              \
-    {                                                                                                        \
-        "saltenv", ARG_STR, "\"base\"", "Environment of salt:// files"                                       \
-    }
+#define ENV_ROW ROW("saltenv", ARG_STR, "\"base\"", "Environment of salt:// files")
 
 static const arg_t auth_keys_args[] = { { "user", ARG_ANY, "null", "Whose keys; a list; None: everybody's" },
                                         FILE_ROWS,

@@ -556,50 +556,48 @@ state_test(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table --------------------------------------------------------------------------------- */
 
-#define ROW(name, dflt, help)                                                                                \
-    {                                                                                                        \
-        name, ARG_ANY, dflt, help                                                                            \
-    }
-#define ROW_TEST ROW("test", "null", "Only say what would be done")
+#define KEYWORD(name, dflt, help) ROW(name, ARG_ANY, dflt, help)
+#define ROW_TEST                  KEYWORD("test", "null", "Only say what would be done")
 #define ROW_QUEUE                                                                                            \
-    ROW("queue", "null", "Wait for other state runs instead of refusing; a number: while fewer wait")
-#define ROW_EVENTS ROW("state_events", "null", "Send an event after each state")
-#define ROW_MODS   ROW("mods", ARG_REQUIRED, "SLS, with commas or as a list")
+    KEYWORD("queue", "null", "Wait for other state runs instead of refusing; a number: while fewer wait")
+#define ROW_EVENTS KEYWORD("state_events", "null", "Send an event after each state")
+#define ROW_MODS   KEYWORD("mods", ARG_REQUIRED, "SLS, with commas or as a list")
 #define ROW_KWARGS                                                                                           \
-    ROW("kwargs", ARG_STARSTAR,                                                                              \
-        "pillar, pillarenv, saltenv, exclude, concurrent, terse, mock, cache, whitelist, force")
+    KEYWORD("kwargs", ARG_STARSTAR,                                                                          \
+            "pillar, pillarenv, saltenv, exclude, concurrent, terse, mock, cache, whitelist, force")
 
 static const arg_t apply_args[] = {
-    ROW("mods", "null", "SLS, with commas or as a list; none: those of the top file"),
+    KEYWORD("mods", "null", "SLS, with commas or as a list; none: those of the top file"),
     ROW_KWARGS,
     ARGS_END,
 };
 static const arg_t any_args[] = {
-    ROW("args", ARG_STAR, "As state.apply's"),
+    KEYWORD("args", ARG_STAR, "As state.apply's"),
     ROW_KWARGS,
     ARGS_END,
 };
 static const arg_t sls_args[] = {
     ROW_MODS,
     ROW_TEST,
-    ROW("exclude", "null", "SLS to leave out, or a list of {id: ID} and {sls: SLS}; wildcards are allowed"),
+    KEYWORD("exclude", "null",
+            "SLS to leave out, or a list of {id: ID} and {sls: SLS}; wildcards are allowed"),
     ROW_QUEUE,
-    ROW("sync_mods", "null",
-        "Kinds of the users' own modules to fetch before: \"states,modules\" or \"all\""),
+    KEYWORD("sync_mods", "null",
+            "Kinds of the users' own modules to fetch before: \"states,modules\" or \"all\""),
     ROW_EVENTS,
     ROW_KWARGS,
     ARGS_END,
 };
 static const arg_t highstate_args[] = { ROW_TEST, ROW_QUEUE, ROW_EVENTS, ROW_KWARGS, ARGS_END };
 static const arg_t top_args[] = {
-    ROW("topfn", ARG_REQUIRED, "Path of the top file below the roots"),
+    KEYWORD("topfn", ARG_REQUIRED, "Path of the top file below the roots"),
     ROW_TEST,
     ROW_QUEUE,
     ROW_KWARGS,
     ARGS_END,
 };
 static const arg_t sls_id_args[] = {
-    ROW("id_", ARG_REQUIRED, "The ID to run"),
+    KEYWORD("id_", ARG_REQUIRED, "The ID to run"),
     ROW_MODS,
     ROW_TEST,
     ROW_QUEUE,
@@ -628,10 +626,10 @@ static const arg_t template_args[] = {
 };
 static const arg_t single_args[] = {
     { "fun", ARG_STR, ARG_REQUIRED, "The state function, such as pkg.installed" },
-    ROW("name", ARG_REQUIRED, "Its name argument"),
+    KEYWORD("name", ARG_REQUIRED, "Its name argument"),
     ROW_TEST,
     ROW_QUEUE,
-    ROW("kwargs", ARG_STARSTAR, "Its other arguments; pillar, pillarenv, concurrent"),
+    KEYWORD("kwargs", ARG_STARSTAR, "Its other arguments; pillar, pillarenv, concurrent"),
     ARGS_END,
 };
 static const arg_t running_args[] = {

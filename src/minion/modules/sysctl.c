@@ -279,10 +279,7 @@ sysctl_persist(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define NAME_ROW                                                                                             \
-    {                                                                                                        \
-        "name", ARG_STR, ARG_REQUIRED, "The setting: net.ipv4.ip_forward"                                    \
-    }
+#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The setting: net.ipv4.ip_forward")
 
 static const arg_t get_args[] = { NAME_ROW, ARGS_END };
 static const arg_t show_args[] = { { "config_file", ARG_ANY, "false", "What a file says, not the kernel" },

@@ -354,14 +354,9 @@ system_set_reboot_required_witnessed(call_ctx_t *ctx, json_t *args, json_t **ret
 /* ---- the table ------------------------------------------------------------------------------- */
 
 #define UTC_OFFSET_ROW                                                                                       \
-    {                                                                                                        \
-        "utc_offset", ARG_STR, "null",                                                                       \
-            "Distance from UTC as +HHMM or -HHMM, in two pairs of quotes on a shell; None: local time"       \
-    }
-#define AT_TIME_ROW                                                                                          \
-    {                                                                                                        \
-        "at_time", ARG_ANY, "null", "Minutes to wait, or hh:mm; None for now"                                \
-    }
+    ROW("utc_offset", ARG_STR, "null",                                                                       \
+        "Distance from UTC as +HHMM or -HHMM, in two pairs of quotes on a shell; None: local time")
+#define AT_TIME_ROW ROW("at_time", ARG_ANY, "null", "Minutes to wait, or hh:mm; None for now")
 
 static const arg_t init_args[] = { { "runlevel", ARG_STR, ARG_REQUIRED, "Run level" }, ARGS_END };
 static const arg_t at_time_args[] = { AT_TIME_ROW, ARGS_END };

@@ -541,14 +541,8 @@ user_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define NAME_ROW                                                                                             \
-    {                                                                                                        \
-        "name", ARG_STR, ARG_REQUIRED, "The user"                                                            \
-    }
-#define ROOT_ROW                                                                                             \
-    {                                                                                                        \
-        "root", ARG_STR, "null", "Folder of another system to work in"                                       \
-    }
+#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The user")
+#define ROOT_ROW ROW("root", ARG_STR, "null", "Folder of another system to work in")
 
 static const arg_t name_args[] = { NAME_ROW, ARGS_END };
 static const arg_t info_args[] = { NAME_ROW, ROOT_ROW, ARGS_END };

@@ -438,10 +438,6 @@ cmd_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define ROW(name, type, dflt, help)                                                                          \
-    {                                                                                                        \
-        name, type, dflt, help                                                                               \
-    }
 #define ANY(name, dflt, help)  ROW(name, ARG_ANY, dflt, help)
 #define TEXT(name, dflt, help) ROW(name, ARG_STR, dflt, help)
 #define ROW_NAME               ANY("name", ARG_REQUIRED, "The command")

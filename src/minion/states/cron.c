@@ -220,18 +220,9 @@ cron_env_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define USER_ROW                                                                                             \
-    {                                                                                                        \
-        "user", ARG_STR, "\"root\"", "Whose crontab"                                                         \
-    }
-#define IDENTIFIER_ROW                                                                                       \
-    {                                                                                                        \
-        "identifier", ARG_ANY, "false", "What the entry is known by; False: its command"                     \
-    }
-#define SPECIAL_ROW                                                                                          \
-    {                                                                                                        \
-        "special", ARG_STR, "null", "@daily, @reboot, ... in place of a time"                                \
-    }
+#define USER_ROW       ROW("user", ARG_STR, "\"root\"", "Whose crontab")
+#define IDENTIFIER_ROW ROW("identifier", ARG_ANY, "false", "What the entry is known by; False: its command")
+#define SPECIAL_ROW    ROW("special", ARG_STR, "null", "@daily, @reboot, ... in place of a time")
 
 static const arg_t present_args[] = {
     { "name", ARG_STR, ARG_REQUIRED, "The command" },

@@ -304,21 +304,10 @@ grains_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ----------------------------------------------------------------------------------- */
 
 #define NAME_ROW                                                                                             \
-    {                                                                                                        \
-        "name", ARG_STR, ARG_REQUIRED, "The grain; parts of nested ones with the delimiter between"          \
-    }
-#define DELIMITER_ROW                                                                                        \
-    {                                                                                                        \
-        "delimiter", ARG_STR, "\":\"", "What separates the parts of the name"                                \
-    }
-#define VALUE_ROW                                                                                            \
-    {                                                                                                        \
-        "value", ARG_ANY, ARG_REQUIRED, "The value, or a list of values"                                     \
-    }
-#define FORCE_ROW                                                                                            \
-    {                                                                                                        \
-        "force", ARG_BOOL, "false", "Replace a value of another kind"                                        \
-    }
+    ROW("name", ARG_STR, ARG_REQUIRED, "The grain; parts of nested ones with the delimiter between")
+#define DELIMITER_ROW ROW("delimiter", ARG_STR, "\":\"", "What separates the parts of the name")
+#define VALUE_ROW     ROW("value", ARG_ANY, ARG_REQUIRED, "The value, or a list of values")
+#define FORCE_ROW     ROW("force", ARG_BOOL, "false", "Replace a value of another kind")
 
 static const arg_t exists_args[] = { NAME_ROW, DELIMITER_ROW, ARGS_END };
 static const arg_t present_args[] = { NAME_ROW, VALUE_ROW, DELIMITER_ROW, FORCE_ROW, ARGS_END };

@@ -269,10 +269,7 @@ test_check_pillar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- table --------------------------------------------------------------------------------- */
 
-#define ROW_NAME                                                                                             \
-    {                                                                                                        \
-        "name", ARG_ANY, ARG_REQUIRED, "Any text"                                                            \
-    }
+#define ROW_NAME ROW("name", ARG_ANY, ARG_REQUIRED, "Any text")
 static const arg_t outcome_args[] = {
     ROW_NAME,
     { "kwargs", ARG_ANY, ARG_STARSTAR, "`comment`, and anything else, which is ignored" },

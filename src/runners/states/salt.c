@@ -626,10 +626,7 @@ salt_wait_for_event(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     {                                                                                                        \
         "max_fail", ARG_ANY, "null", "More failures than these, a number or a part, stop the rest"           \
     }
-#define ARG_OLD_TYPE                                                                                         \
-    {                                                                                                        \
-        "expr_form", ARG_ANY, "null", "Old name of tgt_type"                                                 \
-    }
+#define ARG_OLD_TYPE ROW("expr_form", ARG_ANY, "null", "Old name of tgt_type")
 
 static const arg_t state_args[] = {
     { "name", ARG_STR, ARG_REQUIRED, "The step's name" },

@@ -170,6 +170,6 @@ test_replace(void **state)
     assert_memory_equal(key_pair_public(same), key_pair_public(next), KEY_BYTES);
 }
 
-#define ROW(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-UNIT_MAIN(ROW(test_of_openssl), ROW(test_anything_else_is_none), ROW(test_files), ROW(test_serial_grows),
-          ROW(test_replace))
+#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+UNIT_MAIN(TEST(test_of_openssl), TEST(test_anything_else_is_none), TEST(test_files), TEST(test_serial_grows),
+          TEST(test_replace))

@@ -213,6 +213,6 @@ test_requests(void **state)
     }
 }
 
-#define ROW(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-UNIT_MAIN(ROW(test_appends), ROW(test_rotated), ROW(test_full), ROW(test_bare_name), ROW(test_no_folder),
-          ROW(test_a_link_is_not_followed), ROW(test_many_of_strangers), ROW(test_requests))
+#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+UNIT_MAIN(TEST(test_appends), TEST(test_rotated), TEST(test_full), TEST(test_bare_name), TEST(test_no_folder),
+          TEST(test_a_link_is_not_followed), TEST(test_many_of_strangers), TEST(test_requests))

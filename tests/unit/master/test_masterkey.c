@@ -309,7 +309,7 @@ test_names(void **state)
     }
 }
 
-#define ROW(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-UNIT_MAIN(ROW(test_open_makes_and_keeps), ROW(test_off), ROW(test_rotate), ROW(test_rotate_cut_short),
-          ROW(test_lost_signature), ROW(test_signed_elsewhere), ROW(test_strangers_signature_of_the_next_key),
-          ROW(test_sign_by_hand), ROW(test_names))
+#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+UNIT_MAIN(TEST(test_open_makes_and_keeps), TEST(test_off), TEST(test_rotate), TEST(test_rotate_cut_short),
+          TEST(test_lost_signature), TEST(test_signed_elsewhere),
+          TEST(test_strangers_signature_of_the_next_key), TEST(test_sign_by_hand), TEST(test_names))

@@ -147,5 +147,5 @@ test_no_master(void **state)
     assert_true(json_equal(q, same));
 }
 
-#define ROW(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-UNIT_MAIN(ROW(test_every_master), ROW(test_restart), ROW(test_refused), ROW(test_no_master))
+#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+UNIT_MAIN(TEST(test_every_master), TEST(test_restart), TEST(test_refused), TEST(test_no_master))

@@ -385,10 +385,10 @@ test_known_key_given(void **state)
     REFUSED("the known key", p->k2, p->signer, 6);
 }
 
-#define ROW(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-UNIT_MAIN(ROW(test_first_and_no_other), ROW(test_unreadable), ROW(test_first_contact_remembers_no_signer),
-          ROW(test_rotations), ROW(test_older_than_the_connection), ROW(test_cut_short),
-          ROW(test_another_signer_on_a_connection), ROW(test_a_voucher_of_another_key), ROW(test_verify),
-          ROW(test_signer_beforehand), ROW(test_always), ROW(test_finger),
-          ROW(test_finger_after_the_first_contact), ROW(test_finger_of_the_signer_at_first_contact),
-          ROW(test_known_key_given))
+#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+UNIT_MAIN(TEST(test_first_and_no_other), TEST(test_unreadable), TEST(test_first_contact_remembers_no_signer),
+          TEST(test_rotations), TEST(test_older_than_the_connection), TEST(test_cut_short),
+          TEST(test_another_signer_on_a_connection), TEST(test_a_voucher_of_another_key), TEST(test_verify),
+          TEST(test_signer_beforehand), TEST(test_always), TEST(test_finger),
+          TEST(test_finger_after_the_first_contact), TEST(test_finger_of_the_signer_at_first_contact),
+          TEST(test_known_key_given))

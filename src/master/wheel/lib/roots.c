@@ -256,10 +256,7 @@ roots_write(call_ctx_t *ctx, const char *option, const json_t *args, json_t **re
 
 /* ---- arguments ----------------------------------------------------------------------------------------- */
 
-#define ENV_ROW                                                                                              \
-    {                                                                                                        \
-        "saltenv", ARG_STR, "\"base\"", "The environment"                                                    \
-    }
+#define ENV_ROW ROW("saltenv", ARG_STR, "\"base\"", "The environment")
 
 const arg_t roots_path_args[] = { { "path", ARG_STR, ARG_REQUIRED, "Path below the roots" },
                                   ENV_ROW,
