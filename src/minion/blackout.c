@@ -18,14 +18,9 @@ s_plain(const json_t *wire)
 static bool
 s_names(const json_t *list, const char *fun)
 {
-    size_t i;
-    json_t *one;
     if (json_is_string(list))
         return strstr(json_string_value(list), fun) != NULL;
-    json_array_foreach ((json_t *) list, i, one)
-        if (json_is_string(one) && str_eq(json_string_value(one), fun))
-            return true;
-    return value_get(list, fun) != NULL;
+    return value_lists(list, fun) || value_get(list, fun) != NULL;
 }
 
 int
