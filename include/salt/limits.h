@@ -63,8 +63,8 @@
 #define LIMIT_LARGE_RATE                                                                                     \
     (16 * 1024 * 1024) /* bytes a second of one minion in messages larger than a chunk of a file */
 #define LIMIT_LARGE_BURST    (128 * 1024 * 1024) /* and at once */
-/* Of the events that one minion causes, and of its returns that nobody asked for, each of 1 KB at least:
- * so many KB a second, and at once. Alone it needs an hour to have others' events out of the journal. */
+/* KB a second, and at once, of the events that one minion causes and of its returns that no job asked for;
+ * each counts 1 KB at least. One minion alone needs an hour to drive others' events out of the journal. */
 #define LIMIT_TOLD_RATE      256
 #define LIMIT_TOLD_BURST     (128 * 1024)
 #define LIMIT_GRAINS_RATE    256         /* KB a second of one minion's grains, */
@@ -183,9 +183,8 @@
 #define LIMIT_FILE_STALL_FULL   5000  /* the same, nothing under way, while its place is wanted */
 #define LIMIT_FILE_HASHES       20000 /* hashes of files that a file server remembers */
 
-/* What a question for minions by a target may cost: steps (values, and steps of regular expressions) over
- * all minions, and milliseconds of the front loop. Of a minion or a user, of an administrator, of a
- * value's allow_tgt. */
+/* Cost of resolving a target: steps (values, and steps of regular expressions) over all minions, and
+ * milliseconds of the front loop. For a minion or a user, for an administrator, for a value's allow_tgt. */
 #define LIMIT_WORK_STEPS       10000000
 #define LIMIT_WORK_TIME        100
 #define LIMIT_WORK_EACH        20 /* microseconds more for each accepted minion: looking at all takes its time */

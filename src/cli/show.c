@@ -63,8 +63,8 @@ may_be_made(const char *path)
     return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0;
 }
 
-/* What is found out behind the job has cost its output. Pipes and devices are opened when there is
- * something for them: who reads a pipe takes a close for the end. */
+/* The output file is checked before the job: an error found after it would cost the output. Pipes and devices
+ * are opened when there is something for them, as the reader of a pipe takes a close for the end. */
 static int
 ready_file(const char *path, bool append, fail_t *err)
 {

@@ -34,8 +34,8 @@ int descent_down(descent_t *self, int dir, const char *name);
 int descent_up(descent_t *self);
 void descent_end(descent_t *self);
 
-/* Of the innermost folder, BORROWED until the next step. What was read of a folder before one was deeper
- * in it may have to be read again. */
+/* Stream of the innermost folder, BORROWED until the next step. A folder may have to be read again from its
+ * start after a step back out of a deeper one. */
 DIR *descent_dir(const descent_t *self);
 const char *descent_name(const descent_t *self);
 void *descent_own(const descent_t *self);

@@ -1,8 +1,8 @@
 /* jsonread.h - JSON as a value of jansson's: the one that jansson's reader makes of it, at a quarter of what
  * that takes.
  *
- * It decodes each byte for itself; and where its buffer can't grow it goes on behind the end of it (2.14),
- * which a peer's text in a process without memory must not bring about.
+ * jansson's reader decodes each byte for itself; and where its buffer can't grow it goes on behind the end of
+ * it (2.14), which a peer's text in a process without memory must not bring about.
  *
  * Stricter than RFC 8259, as jansson with JSON_REJECT_DUPLICATES, JSON_DECODE_ANY and JSON_ALLOW_NUL: no key
  * twice in an object, no \u0000 in a key, no half of a surrogate pair, no integer beyond 64 bits and no
