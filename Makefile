@@ -65,18 +65,13 @@ BIN     := $(addprefix $(BUILD)/bin/,$(BINS))
 .PHONY: all
 all: $(BIN)
 
-# ---- generated rows: a file name becomes a declaration and an array entry -----------------------------------------
-GEN := $(addprefix $(BUILD)/gen/,exec.def grain.def state.def runner.def wheel.def orchestate.def)
-rows = $(sort $(basename $(notdir $(wildcard $(1)/*.c))))
-$(BUILD)/gen/exec.def:   NAMES := $(call rows,src/minion/modules)
-$(BUILD)/gen/grain.def:  NAMES := $(call rows,src/minion/grains)
-$(BUILD)/gen/state.def:  NAMES := $(call rows,src/minion/states)
-$(BUILD)/gen/orchestate.def: NAMES := $(call rows,src/runners/states)
-$(BUILD)/gen/runner.def: NAMES := $(call rows,src/runners)
-$(BUILD)/gen/wheel.def:  NAMES := $(call rows,src/master/wheel)
+# ---- generated tables: a plug-in's file name becomes a declaration and a row (include/salt/kinds.def) --------------
+GEN := $(BUILD)/gen/builtin_agent.inc $(BUILD)/gen/builtin_master.inc
+$(BUILD)/gen/builtin_agent.inc:  PROGRAM := AGENT
+$(BUILD)/gen/builtin_master.inc: PROGRAM := MASTER
 $(GEN): FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' $(NAMES) | sed -n '/./s/.*/PLUGIN_ROW(&)/p' > $@.new
+	@sh src/plugins/collect.sh $(PROGRAM) > $@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 .PHONY: FORCE
 FORCE:
@@ -108,18 +103,19 @@ $(BUILD)/libminion.a: $(call objects,$(MINION)); $(archive)
 $(BUILD)/librunners.a: $(call objects,$(RUNNERS)); $(archive)
 $(BUILD)/libcli.a: $(call objects,$(CLI)); $(archive)
 
-# Objects whose tables are collected from file names wait for the rows.
-$(BUILD)/obj/src/minion/main_%.o $(BUILD)/obj/src/master/main_%.o: | $(GEN)
-$(call objects,src/minion/main_plugins.c src/master/main_plugins.c): $(GEN)
+# What a program has of plug-ins: objects whose tables are collected from file names wait for them.
+AGENT_ROWS  := $(BUILD)/obj/src/plugins/main_agent.o
+MASTER_ROWS := $(BUILD)/obj/src/plugins/main_master.o
+$(AGENT_ROWS) $(MASTER_ROWS): $(GEN)
 
 link = @mkdir -p $(@D); $(if $(V),set -x;,echo '  LD  $@';) $(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(1)
 H := $(BUILD)/libhalite.a
 obj1 = $(call objects,$(1))
-$(BUILD)/bin/salt-master: $(call obj1,src/master/main_master.c src/master/main_plugins.c src/minion/main_plugins.c) $(BUILD)/libmaster.a $(BUILD)/librunners.a $(BUILD)/libminion.a $H
+$(BUILD)/bin/salt-master: $(call obj1,src/master/main_master.c) $(MASTER_ROWS) $(BUILD)/libmaster.a $(BUILD)/librunners.a $(BUILD)/libminion.a $H
 	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
-$(BUILD)/bin/salt-minion: $(call obj1,src/minion/main_minion.c src/minion/main_plugins.c) $(BUILD)/libminion.a $H
+$(BUILD)/bin/salt-minion: $(call obj1,src/minion/main_minion.c) $(AGENT_ROWS) $(BUILD)/libminion.a $H
 	$(call link,$(ZMQ_SMALL) $(LIBS_BASE))
-$(BUILD)/bin/salt-call: $(call obj1,src/minion/main_call.c src/minion/main_plugins.c) $(BUILD)/libminion.a $(BUILD)/libcli.a $H
+$(BUILD)/bin/salt-call: $(call obj1,src/minion/main_call.c) $(AGENT_ROWS) $(BUILD)/libminion.a $(BUILD)/libcli.a $H
 	$(call link,$(ZMQ_SMALL) $(LIBS_BASE))
 $(BUILD)/bin/salt: $(call obj1,src/cli/main_salt.c) $(BUILD)/libcli.a $H
 	$(call link,$(LIBS_BASE))
@@ -139,8 +135,8 @@ $(UNIT_BIN): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(UNIT_LIBS)
 	$(call link,-lcmocka -lczmq -lzmq -lsqlite3 $(LIBS_BASE))
 $(filter $(BUILD)/tests/unit/manual/%,$(UNIT_BIN)): $(BUILD)/libmanual.a
 # Tests of a daemon's plug-ins see the real tables.
-$(filter $(BUILD)/tests/unit/minion/%,$(UNIT_BIN)): $(BUILD)/obj/src/minion/main_plugins.o
-$(filter $(BUILD)/tests/unit/master/% $(BUILD)/tests/unit/runners/%,$(UNIT_BIN)): $(BUILD)/obj/src/master/main_plugins.o
+$(filter $(BUILD)/tests/unit/minion/%,$(UNIT_BIN)): $(AGENT_ROWS)
+$(filter $(BUILD)/tests/unit/master/% $(BUILD)/tests/unit/runners/%,$(UNIT_BIN)): $(MASTER_ROWS)
 .SECONDARY: $(call objects,$(UNIT_SRC))
 
 # Makes a long past for whole-program tests too.
@@ -260,7 +256,7 @@ chaos: $(BIN) $(PRELOAD)
 # What a table must hold: see the scripts. The sample configurations are what the option table prints.
 $(BUILD)/tests/lint/conf_sample: $(BUILD)/obj/tests/lint/conf_sample.o $H
 	$(call link,$(LIBS_BASE))
-$(BUILD)/tests/lint/tables: $(call obj1,tests/lint/tables.c src/minion/main_plugins.c src/master/main_plugins.c) $(UNIT_LIBS)
+$(BUILD)/tests/lint/tables: $(call obj1,tests/lint/tables.c) $(MASTER_ROWS) $(UNIT_LIBS)
 	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
 # What gcc builds, clang must take as well: it is asked for its opinion only.
 .PHONY: lint-clang
@@ -282,7 +278,7 @@ SHELLS := bash zsh fish
 MAN    := $(addprefix $(BUILD)/man/,$(PAGES))
 SCRIPT := $(foreach shell,$(SHELLS),$(patsubst %,$(BUILD)/completion/%.$(shell),$(BINS)))
 $(BUILD)/libmanual.a: $(call objects,$(filter-out src/manual/main_%,$(MANUAL))); $(archive)
-$(BUILD)/manual: $(call obj1,src/manual/main_manual.c src/master/main_plugins.c) $(BUILD)/libmanual.a $(UNIT_LIBS)
+$(BUILD)/manual: $(call obj1,src/manual/main_manual.c) $(MASTER_ROWS) $(BUILD)/libmanual.a $(UNIT_LIBS)
 	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
 $(MAN) $(SCRIPT): $(BUILD)/manual
 	@mkdir -p $(@D); $(HOST_RUN) $< $(@F) $(HALITE_DATE) >$@.new && mv $@.new $@

@@ -94,13 +94,18 @@ typedef int grain_fn(grain_ctx_t *ctx, json_t *out, fail_t *err);
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
+/* The rows of kinds.def: PLUGIN_EXEC, ..., and the same by the word that PLUGIN() takes, PLUGIN_KIND_exec. */
+#define MORE(word, programs, folder)
 typedef enum plugin_kind {
-    PLUGIN_EXEC,
-    PLUGIN_GRAIN,
-    PLUGIN_RUNNER,
-    PLUGIN_WHEEL,
-    PLUGIN_STATE
+#define KIND(NAME, word, programs, folder, checks) PLUGIN_##NAME,
+#include "salt/kinds.def"
+    PLUGIN_KINDS,
+#undef KIND
+#define KIND(NAME, word, programs, folder, checks) PLUGIN_KIND_##word = PLUGIN_##NAME,
+#include "salt/kinds.def"
+#undef KIND
 } plugin_kind_t;
+#undef MORE
 
 typedef struct plugin {
     plugin_kind_t kind;
@@ -119,12 +124,7 @@ typedef struct plugin {
 #define PLUGIN(kind_, id, ...)                                                                               \
     extern const plugin_t kind_##_##id;                                                                      \
     const plugin_t kind_##_##id = { .kind = PLUGIN_KIND_##kind_, .file = #id, __VA_ARGS__ }
-#define PLUGIN_KIND_exec   PLUGIN_EXEC
-#define PLUGIN_KIND_grain  PLUGIN_GRAIN
-#define PLUGIN_KIND_runner PLUGIN_RUNNER
-#define PLUGIN_KIND_wheel  PLUGIN_WHEEL
-#define PLUGIN_KIND_state  PLUGIN_STATE
-#define FUNCS(table)       .funcs = (table), .n_funcs = NELEMS(table)
+#define FUNCS(table) .funcs = (table), .n_funcs = NELEMS(table)
 
 /* ---- what a running function may ask of its host --------------------------------------------- */
 

@@ -4,7 +4,7 @@
 
 #include "common/base/str.h"
 #include "manual/manual.h"
-#include "master/plugins.h"
+#include "plugins/builtin.h"
 
 static const char *const endings[SHELLS] = {
     [SHELL_BASH] = "bash", [SHELL_ZSH] = "zsh", [SHELL_FISH] = "fish"
@@ -29,7 +29,7 @@ print_named(const char *wanted, const char *date, buf_t *out)
 {
     size_t n, n_runners;
     const page_t *pages = manual_pages(&n);
-    const plugin_t *const *runners = master_runner_plugins(&n_runners);
+    const plugin_t *const *runners = builtin_plugins(PLUGIN_RUNNER, &n_runners);
 
     for (size_t i = 0; i < n; i++) {
         AUTO_FREE char *name = xasprintf("%s.%d", pages[i].spec->prog, pages[i].section);

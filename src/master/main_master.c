@@ -13,9 +13,8 @@
 #include "common/conf/startup.h"
 #include "master/front.h"
 #include "master/opts.h"
-#include "master/plugins.h"
+#include "plugins/builtin.h"
 #include "minion/grains_set.h"
-#include "minion/plugins.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -33,7 +32,7 @@ s_grains(json_t *opts)
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static json_t *found;
     size_t n;
-    const plugin_t *const *rows = minion_grain_plugins(&n);
+    const plugin_t *const *rows = builtin_plugins(PLUGIN_GRAIN, &n);
     (void) pthread_mutex_lock(&lock);
     if (!found) {
         found = json_object();
@@ -50,13 +49,13 @@ static int
 s_serve(conf_t **conf_p, const char *dir, json_t *overrides, const char *pid_file, fail_t *err)
 {
     size_t n_runners, n_wheels, n_modules, n_states;
-    const plugin_t *const *runner_rows = master_runner_plugins(&n_runners);
-    const plugin_t *const *wheel_rows = master_wheel_plugins(&n_wheels);
+    const plugin_t *const *runner_rows = builtin_plugins(PLUGIN_RUNNER, &n_runners);
+    const plugin_t *const *wheel_rows = builtin_plugins(PLUGIN_WHEEL, &n_wheels);
     AUTO(registry) runners = registry_new(PLUGIN_RUNNER, runner_rows, n_runners);
     AUTO(registry) wheels = registry_new(PLUGIN_WHEEL, wheel_rows, n_wheels);
-    const plugin_t *const *module_rows = minion_exec_plugins(&n_modules);
+    const plugin_t *const *module_rows = builtin_plugins(PLUGIN_EXEC, &n_modules);
     AUTO(registry) modules = registry_new(PLUGIN_EXEC, module_rows, n_modules);
-    const plugin_t *const *state_rows = master_state_plugins(&n_states);
+    const plugin_t *const *state_rows = builtin_plugins(PLUGIN_STATE, &n_states);
     AUTO(registry) states = registry_new(PLUGIN_STATE, state_rows, n_states);
     const masterctx_tables_t host = {
         .modules = modules, .states = states, .runners = runners, .grains = s_grains

@@ -24,7 +24,7 @@
 #include "minion/grains_set.h"
 #include "minion/mpillar.h"
 #include "minion/opts.h"
-#include "minion/plugins.h"
+#include "plugins/builtin.h"
 #include "minion/remotefiles.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -60,7 +60,7 @@ s_grains(void *cookie)
     if (self->grains)
         return self->grains;
     size_t n;
-    const plugin_t *const *rows = minion_grain_plugins(&n);
+    const plugin_t *const *rows = builtin_plugins(PLUGIN_GRAIN, &n);
     json_t *opts = conf_opts(self->conf);
     self->grains = json_object();
     if (value_bool(self->values, "skip_grains", false))
@@ -359,7 +359,7 @@ main(int argc, char **argv)
     ttyguard_begin();
     if (complete_asked(argc, argv)) {
         size_t n;
-        const plugin_t *const *rows = minion_exec_plugins(&n);
+        const plugin_t *const *rows = builtin_plugins(PLUGIN_EXEC, &n);
         return callwords_complete(rows, n, argc, argv);
     }
     int code = optparse_run(&opts_call, argc, argv, &opts);
@@ -384,9 +384,9 @@ main(int argc, char **argv)
         code = s_fail(fail_text(&err));
     } else {
         size_t n;
-        const plugin_t *const *rows = minion_exec_plugins(&n);
+        const plugin_t *const *rows = builtin_plugins(PLUGIN_EXEC, &n);
         self.registry = registry_new(PLUGIN_EXEC, rows, n);
-        rows = minion_state_plugins(&n);
+        rows = builtin_plugins(PLUGIN_STATE, &n);
         self.states = registry_new(PLUGIN_STATE, rows, n);
         code = s_with_master(&self, opts.args, opts.n_args);
         registry_destroy(&self.registry);

@@ -14,7 +14,7 @@
 #include "minion/grains_set.h"
 #include "minion/jobserver.h"
 #include "minion/opts.h"
-#include "minion/plugins.h"
+#include "plugins/builtin.h"
 #include "minion/sessions.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -68,9 +68,9 @@ static int
 s_serve(conf_t **conf_p, const char *dir, json_t *overrides, bool *ret_owner, bool *ret_again, fail_t *err)
 {
     size_t n_exec, n_states, n_grains;
-    const plugin_t *const *exec_rows = minion_exec_plugins(&n_exec);
-    const plugin_t *const *state_rows = minion_state_plugins(&n_states);
-    const plugin_t *const *grain_rows = minion_grain_plugins(&n_grains);
+    const plugin_t *const *exec_rows = builtin_plugins(PLUGIN_EXEC, &n_exec);
+    const plugin_t *const *state_rows = builtin_plugins(PLUGIN_STATE, &n_states);
+    const plugin_t *const *grain_rows = builtin_plugins(PLUGIN_GRAIN, &n_grains);
     AUTO(registry) exec = registry_new(PLUGIN_EXEC, exec_rows, n_exec);
     AUTO(registry) states = registry_new(PLUGIN_STATE, state_rows, n_states);
     AUTO(jobserver) server = jobserver_new(conf_p, dir, overrides, exec, states, grain_rows, n_grains, err);

@@ -17,6 +17,7 @@ src/minion/modlib       salt/ common/ minion/fileops/ minion/modlib/
 src/minion/fileops      salt/ common/ minion/fileops/
 src/minion/grains       salt/ common/base/ common/data/ minion/grains/
 src/minion              salt/ common/ minion/
+src/plugins             salt/ plugins/
 src/master/wheel        salt/ common/ master/
 src/master              salt/ common/ master/
 src/runners             salt/ common/ runners/ master/api.h

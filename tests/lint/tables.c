@@ -2,8 +2,7 @@
  * registry_check, and no grain that two producers claim. Prints what is wrong; exit 1 if anything is. */
 #include "common/base/map.h"
 #include "common/plugin/registry.h"
-#include "master/plugins.h"
-#include "minion/plugins.h"
+#include "plugins/builtin.h"
 
 static int
 check_table(plugin_kind_t kind, const plugin_t *const *rows, size_t n)
@@ -45,16 +44,16 @@ main(void)
 {
     size_t n;
     int bad = 0;
-    const plugin_t *const *rows = minion_exec_plugins(&n);
+    const plugin_t *const *rows = builtin_plugins(PLUGIN_EXEC, &n);
 
     bad |= check_table(PLUGIN_EXEC, rows, n);
-    rows = minion_state_plugins(&n);
+    rows = builtin_plugins(PLUGIN_STATE, &n);
     bad |= check_table(PLUGIN_STATE, rows, n);
-    rows = master_runner_plugins(&n);
+    rows = builtin_plugins(PLUGIN_RUNNER, &n);
     bad |= check_table(PLUGIN_RUNNER, rows, n);
-    rows = master_wheel_plugins(&n);
+    rows = builtin_plugins(PLUGIN_WHEEL, &n);
     bad |= check_table(PLUGIN_WHEEL, rows, n);
-    rows = minion_grain_plugins(&n);
+    rows = builtin_plugins(PLUGIN_GRAIN, &n);
     bad |= check_grains(rows, n);
     return bad;
 }

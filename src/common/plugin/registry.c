@@ -246,6 +246,16 @@ check_args(const plugin_t *p, const func_t *f, fail_t *err)
     return 0;
 }
 
+/* What kinds.def asks of every function of a kind. */
+enum { NOTHING = 0, EXAMPLE = 1 << 0, ACCESS = 1 << 1 };
+static const unsigned checks_of[PLUGIN_KINDS] = {
+#define KIND(NAME, word, programs, folder, checks) [PLUGIN_##NAME] = (checks),
+#define MORE(word, programs, folder)
+#include "salt/kinds.def"
+#undef KIND
+#undef MORE
+};
+
 static int
 check_function(const registry_t *self, const plugin_t *p, const func_t *f, fail_t *err)
 {
@@ -258,10 +268,9 @@ check_function(const registry_t *self, const plugin_t *p, const func_t *f, fail_
             return fail_set(err, -EINVAL, "%s.c: %s: a native function converts '%s' itself", p->file,
                             f->name, row->name);
     }
-    if (self->kind == PLUGIN_EXEC && strstr(f->doc, "CLI Example") == NULL)
+    if ((checks_of[self->kind] & EXAMPLE) != 0 && strstr(f->doc, "CLI Example") == NULL)
         return fail_set(err, -EINVAL, "%s.c: the doc of %s has no CLI Example", p->file, f->name);
-    if ((self->kind == PLUGIN_RUNNER || self->kind == PLUGIN_WHEEL) &&
-        (f->flags & (FN_ACCESS_READ | FN_ACCESS_ADMIN)) == 0)
+    if ((checks_of[self->kind] & ACCESS) != 0 && (f->flags & (FN_ACCESS_READ | FN_ACCESS_ADMIN)) == 0)
         return fail_set(err, -EINVAL, "%s.c: %s has no access class", p->file, f->name);
     if (function_of(p, f->name) != f)
         return fail_set(err, -EINVAL, "%s.c: two functions %s", p->file, f->name);

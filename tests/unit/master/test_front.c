@@ -20,7 +20,7 @@
 #include "common/base/str.h"
 #include "common/local/client.h"
 #include "master/front.h"
-#include "master/plugins.h"
+#include "plugins/builtin.h"
 #include "salt/log.h"
 #include "salt/value.h"
 #include "unit/unit.h"
@@ -103,7 +103,7 @@ static const plugin_t **
 with_deep(size_t *ret_n)
 {
     size_t n;
-    const plugin_t *const *own = master_runner_plugins(&n);
+    const plugin_t *const *own = builtin_plugins(PLUGIN_RUNNER, &n);
     const plugin_t **all = xcalloc(n + 1, sizeof(const plugin_t *));
 
     memcpy(all, own, n * sizeof(const plugin_t *));
@@ -119,7 +119,7 @@ serve(const fixture_t *f)
     fail_auto_t err = FAIL_INIT;
     size_t n_runners, n_wheels;
     AUTO_FREE const plugin_t **runner_rows = with_deep(&n_runners);
-    const plugin_t *const *wheel_rows = master_wheel_plugins(&n_wheels);
+    const plugin_t *const *wheel_rows = builtin_plugins(PLUGIN_WHEEL, &n_wheels);
     AUTO(registry) runners = registry_new(PLUGIN_RUNNER, runner_rows, n_runners);
     AUTO(registry) wheels = registry_new(PLUGIN_WHEEL, wheel_rows, n_wheels);
     json_auto_t *values = overrides(f);

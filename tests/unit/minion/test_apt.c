@@ -8,7 +8,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/plugin/call.h"
-#include "minion/plugins.h"
+#include "plugins/builtin.h"
 #include "salt/log.h"
 
 static char root[64];
@@ -113,7 +113,7 @@ make_host(void **state)
     assert_int_equal(setenv("DPKG_ROOT", root, 1), 0);
     log_init("test", LEVEL_QUIET, false);
     size_t n;
-    const plugin_t *const *plugins = minion_exec_plugins(&n);
+    const plugin_t *const *plugins = builtin_plugins(PLUGIN_EXEC, &n);
     registry = registry_new(PLUGIN_EXEC, plugins, n);
     return 0;
 }

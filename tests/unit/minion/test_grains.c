@@ -9,7 +9,7 @@
 #include "common/base/rootfs.h"
 #include "common/base/str.h"
 #include "minion/grains_set.h"
-#include "minion/plugins.h"
+#include "plugins/builtin.h"
 
 #define CASES TEST_SOURCE_DIR "/tests/cases/grains"
 
@@ -59,7 +59,7 @@ static json_t *
 grains_of(const char *root)
 {
     size_t n, kept = 0;
-    const plugin_t *const *all = minion_grain_plugins(&n);
+    const plugin_t *const *all = builtin_plugins(PLUGIN_GRAIN, &n);
     AUTO_FREE const plugin_t **plugins = xcalloc(n, sizeof(*plugins));
     json_auto_t *opts = json_pack("{s:b, s:b, s:b}", "iscsi_grains", 1, "nvme_grains", 1,
                                   "fibre_channel_grains", 1);
@@ -134,7 +134,7 @@ static void
 test_programs(void **state)
 {
     size_t n, kept = 0;
-    const plugin_t *const *all = minion_grain_plugins(&n);
+    const plugin_t *const *all = builtin_plugins(PLUGIN_GRAIN, &n);
     AUTO_FREE const plugin_t **plugins = xcalloc(n, sizeof(*plugins));
     json_auto_t *opts = json_object(), *grains = json_object(), *without = json_object();
     json_auto_t *no_gpus = json_pack("{s:b}", "enable_gpu_grains", 0);
@@ -171,7 +171,7 @@ static void
 test_only_declared_keys(void **state)
 {
     size_t n;
-    const plugin_t *const *plugins = minion_grain_plugins(&n);
+    const plugin_t *const *plugins = builtin_plugins(PLUGIN_GRAIN, &n);
     json_auto_t *opts = json_pack("{s:s, s:s, s:s}", "id", "m1", "master", "salt", "append_domain",
                                   "example.com");
     json_auto_t *grains = json_object();

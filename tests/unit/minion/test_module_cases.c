@@ -29,7 +29,7 @@
 #include "common/files/fileclient.h"
 #include "common/plugin/call.h"
 #include "common/py/py_json.h"
-#include "minion/plugins.h"
+#include "plugins/builtin.h"
 #include "salt/log.h"
 
 #define CASE_DIR TEST_SOURCE_DIR "/tests/cases/modules"
@@ -88,7 +88,7 @@ run_call(registry_t *registry, const char *fun, json_t *spec)
     json_t *kwargs = value_get(spec, "kwargs");
     world_t world = { spec, json_array(), json_array() };
     size_t n_states;
-    const plugin_t *const *state_rows = minion_state_plugins(&n_states);
+    const plugin_t *const *state_rows = builtin_plugins(PLUGIN_STATE, &n_states);
     AUTO(registry) states = registry_new(PLUGIN_STATE, state_rows, n_states);
     call_env_t env = { .registry = registry,
                        .states = states,
@@ -364,7 +364,7 @@ static registry_t *
 real_registry(void)
 {
     size_t n;
-    const plugin_t *const *plugins = minion_exec_plugins(&n);
+    const plugin_t *const *plugins = builtin_plugins(PLUGIN_EXEC, &n);
 
     return registry_new(PLUGIN_EXEC, plugins, n);
 }

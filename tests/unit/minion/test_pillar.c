@@ -15,7 +15,7 @@
 #include "common/py/py_error.h"
 #include "common/py/py_json.h"
 #include "common/py/py_wire.h"
-#include "minion/plugins.h"
+#include "plugins/builtin.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -509,7 +509,7 @@ static int
 setup(void)
 {
     size_t n;
-    const plugin_t *const *rows = minion_exec_plugins(&n);
+    const plugin_t *const *rows = builtin_plugins(PLUGIN_EXEC, &n);
 
     log_init("test", LEVEL_QUIET, false);
     registry = registry_new(PLUGIN_EXEC, rows, n);

@@ -9,7 +9,7 @@
 #include "common/files/fileclient.h"
 #include "common/plugin/call.h"
 #include "minion/fileops/source.h"
-#include "minion/plugins.h"
+#include "plugins/builtin.h"
 
 /* ---- a file server that has "default" and the folder "site", and an answer of its own for the rest -------------- */
 
@@ -43,7 +43,7 @@ pick(const char *first, const char *second, fail_t *err)
 {
     static const fileclient_class_t cls = { .list = list_dirs, .hash = hash_of };
     size_t n;
-    const plugin_t *const *plugins = minion_exec_plugins(&n);
+    const plugin_t *const *plugins = builtin_plugins(PLUGIN_EXEC, &n);
     registry_t *reg = registry_new(PLUGIN_EXEC, plugins, n);
     fileclient_t *files = fileclient_new(&cls, NULL);
     json_auto_t *opts = json_object(), *list = json_pack("[s, s]", first, second), *hash = NULL;

@@ -31,7 +31,7 @@
 #include "common/files/fileclient.h"
 #include "common/plugin/call.h"
 #include "common/py/py_json.h"
-#include "minion/plugins.h"
+#include "plugins/builtin.h"
 #include "salt/log.h"
 #include "salt/state.h"
 
@@ -339,8 +339,8 @@ static registries_t
 real_registries(void)
 {
     size_t n_exec, n_states;
-    const plugin_t *const *exec = minion_exec_plugins(&n_exec);
-    const plugin_t *const *states = minion_state_plugins(&n_states);
+    const plugin_t *const *exec = builtin_plugins(PLUGIN_EXEC, &n_exec);
+    const plugin_t *const *states = builtin_plugins(PLUGIN_STATE, &n_states);
 
     return (registries_t){ registry_new(PLUGIN_EXEC, exec, n_exec),
                            registry_new(PLUGIN_STATE, states, n_states) };
