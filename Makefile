@@ -57,6 +57,8 @@ objects  = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 COMMON  := $(call sources,$(call folders,src/common))
 MASTER  := $(filter-out src/master/main_%,$(call sources,$(call folders,src/master)))
 MINION  := $(filter-out src/minion/main_%,$(call sources,$(call folders,src/minion)))
+PLUGINS := $(filter-out src/plugins/main_%,$(call sources,$(call folders,src/plugins)))
+KEYRING := $(call sources,$(call folders,src/keyring))
 RUNNERS := $(call sources,$(call folders,src/runners))
 CLI     := $(filter-out src/cli/main_%,$(call sources,$(call folders,src/cli)))
 BINS    := salt-master salt-minion salt salt-run salt-key salt-call salt-cp
@@ -100,6 +102,8 @@ endef
 $(BUILD)/libhalite.a: $(call objects,$(COMMON)); $(archive)
 $(BUILD)/libmaster.a: $(call objects,$(MASTER)); $(archive)
 $(BUILD)/libminion.a: $(call objects,$(MINION)); $(archive)
+$(BUILD)/libplugins.a: $(call objects,$(PLUGINS)); $(archive)
+$(BUILD)/libkeyring.a: $(call objects,$(KEYRING)); $(archive)
 $(BUILD)/librunners.a: $(call objects,$(RUNNERS)); $(archive)
 $(BUILD)/libcli.a: $(call objects,$(CLI)); $(archive)
 
@@ -111,11 +115,11 @@ $(AGENT_ROWS) $(MASTER_ROWS): $(GEN)
 link = @mkdir -p $(@D); $(if $(V),set -x;,echo '  LD  $@';) $(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(1)
 H := $(BUILD)/libhalite.a
 obj1 = $(call objects,$(1))
-$(BUILD)/bin/salt-master: $(call obj1,src/master/main_master.c) $(MASTER_ROWS) $(BUILD)/libmaster.a $(BUILD)/librunners.a $(BUILD)/libminion.a $H
+$(BUILD)/bin/salt-master: $(call obj1,src/master/main_master.c) $(MASTER_ROWS) $(BUILD)/libmaster.a $(BUILD)/libkeyring.a $(BUILD)/librunners.a $(BUILD)/libplugins.a $(BUILD)/libminion.a $H
 	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
-$(BUILD)/bin/salt-minion: $(call obj1,src/minion/main_minion.c) $(AGENT_ROWS) $(BUILD)/libminion.a $H
+$(BUILD)/bin/salt-minion: $(call obj1,src/minion/main_minion.c) $(AGENT_ROWS) $(BUILD)/libminion.a $(BUILD)/libplugins.a $H
 	$(call link,$(ZMQ_SMALL) $(LIBS_BASE))
-$(BUILD)/bin/salt-call: $(call obj1,src/minion/main_call.c) $(AGENT_ROWS) $(BUILD)/libminion.a $(BUILD)/libcli.a $H
+$(BUILD)/bin/salt-call: $(call obj1,src/minion/main_call.c) $(AGENT_ROWS) $(BUILD)/libminion.a $(BUILD)/libplugins.a $(BUILD)/libcli.a $H
 	$(call link,$(ZMQ_SMALL) $(LIBS_BASE))
 $(BUILD)/bin/salt: $(call obj1,src/cli/main_salt.c) $(BUILD)/libcli.a $H
 	$(call link,$(LIBS_BASE))
@@ -123,19 +127,19 @@ $(BUILD)/bin/salt-run: $(call obj1,src/cli/main_run.c) $(BUILD)/libcli.a $H
 	$(call link,$(LIBS_BASE))
 $(BUILD)/bin/salt-cp: $(call obj1,src/cli/main_cp.c) $(BUILD)/libcli.a $H
 	$(call link,$(LIBS_BASE))
-$(BUILD)/bin/salt-key: $(call obj1,src/cli/main_key.c $(addprefix src/master/,keystore.c keyexpect.c keyselect.c keyaction.c masterkey.c audit.c)) $(BUILD)/libcli.a $H
+$(BUILD)/bin/salt-key: $(call obj1,src/cli/main_key.c) $(BUILD)/libkeyring.a $(BUILD)/libcli.a $H
 	$(call link,$(LIBS_BASE))
 
 # ---- tests ---------------------------------------------------------------------------------------------------------
 UNIT_SRC  := $(call sources,$(call folders,tests/unit))
 UNIT_BIN  := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRC))
-UNIT_LIBS := $(BUILD)/libmaster.a $(BUILD)/librunners.a $(BUILD)/libminion.a $(BUILD)/libcli.a $H
+UNIT_LIBS := $(BUILD)/libmaster.a $(BUILD)/libkeyring.a $(BUILD)/librunners.a $(BUILD)/libplugins.a $(BUILD)/libminion.a $(BUILD)/libcli.a $H
 $(UNIT_BIN): CPPFLAGS += -Itests -DTEST_SOURCE_DIR='"$(CURDIR)"'
 $(UNIT_BIN): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(UNIT_LIBS)
 	$(call link,-lcmocka -lczmq -lzmq -lsqlite3 $(LIBS_BASE))
 $(filter $(BUILD)/tests/unit/manual/%,$(UNIT_BIN)): $(BUILD)/libmanual.a
 # Tests of a daemon's plug-ins see the real tables.
-$(filter $(BUILD)/tests/unit/minion/%,$(UNIT_BIN)): $(AGENT_ROWS)
+$(filter $(BUILD)/tests/unit/minion/% $(BUILD)/tests/unit/plugins/%,$(UNIT_BIN)): $(AGENT_ROWS)
 $(filter $(BUILD)/tests/unit/master/% $(BUILD)/tests/unit/runners/%,$(UNIT_BIN)): $(MASTER_ROWS)
 .SECONDARY: $(call objects,$(UNIT_SRC))
 
@@ -287,7 +291,7 @@ man: $(MAN) $(SCRIPT)
 
 # Figures, not tests: a table on the terminal and in $(BUILD)/bench.json. BENCH="--quick" and so on: see bench.py.
 BENCH_BIN := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
-$(BENCH_BIN): $(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libmaster.a $(BUILD)/libminion.a $H
+$(BENCH_BIN): $(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(UNIT_LIBS)
 	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
 .PHONY: bench bench-build bench-templates bench-history bench-instructions
 # Of a job and of a return, by thread: the same on any day. TOP=30 shows the dearest functions too.

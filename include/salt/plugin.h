@@ -1,6 +1,6 @@
 /* plugin.h - all that the author of a built-in module needs: descriptors, argument rows, the call context.
  *
- * A plug-in is one .c file that ends in its table. `PLUGIN(exec, test, ...)` in minion/modules/test.c defines
+ * A plug-in is one .c file that ends in its table. `PLUGIN(exec, test, ...)` in plugins/exec/salt/test.c defines
  * `exec_test`; the build makes one row per file name, so a missing or misnamed descriptor fails at link time.
  *
  * Layer      may be used by everybody; knows neither daemon

@@ -1,6 +1,6 @@
 /* state.h - what the author of a state module needs beside plugin.h.
  *
- * A state module is one file in minion/states that ends in `PLUGIN(state, file, .doc = ..., FUNCS(funcs))`. A
+ * A state module is one file below plugins/state that ends in `PLUGIN(state, file, .doc = ..., FUNCS(funcs))`. A
  * state function is a func_fn. Its rows declare `name` first, then its own arguments.
  *
  * What it gets

@@ -4,11 +4,11 @@
 
 #include "cli/key_cli.h"
 #include "cli/patience.h"
-#include "common/base/passwd.h"
+#include "common/host/passwd.h"
 #include "common/base/str.h"
 #include "common/cli/ttyguard.h"
 #include "common/local/client.h"
-#include "master/audit.h"
+#include "keyring/audit.h"
 #include "salt/value.h"
 
 enum { KEYS_AT_ONCE = 200 };

@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 #include "cli/show.h"
-#include "master/keyaction.h"
+#include "keyring/keyaction.h"
 #include "salt/base.h"
 
 typedef struct key_cli {

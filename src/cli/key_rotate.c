@@ -2,7 +2,7 @@
  * for it. */
 #include "cli/key_cli.h"
 #include "common/local/client.h"
-#include "master/masterkey.h"
+#include "keyring/masterkey.h"
 #include "salt/value.h"
 
 int

@@ -1,7 +1,7 @@
 /* key_words.c - completion of salt-key: the keys that an action takes. */
 #include "cli/words.h"
 #include "common/base/str.h"
-#include "master/keyselect.h"
+#include "keyring/keyselect.h"
 #include "salt/value.h"
 
 /* Which keys an action may be given; also those of the options that are there. */

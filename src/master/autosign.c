@@ -11,7 +11,7 @@
 #include "common/base/str.h"
 #include "common/conf/conf.h"
 #include "common/match/match.h"
-#include "master/keystore.h"
+#include "keyring/keystore.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 

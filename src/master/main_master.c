@@ -6,7 +6,7 @@
 #include "common/base/fs.h"
 #include "common/base/memory.h"
 #include "common/base/notify.h"
-#include "common/base/proc.h"
+#include "common/host/proc.h"
 #include "common/cli/complete.h"
 #include "common/cli/optparse.h"
 #include "common/cli/ttyguard.h"

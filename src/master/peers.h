@@ -15,7 +15,7 @@
 #include "common/base/map.h"
 #include "common/base/rate.h"
 #include "common/crypto/keys.h"
-#include "master/keystore.h"
+#include "keyring/keystore.h"
 #include "master/known.h"
 #include "salt/limits.h"
 

@@ -8,7 +8,7 @@
 #ifndef MASTER_ROTATE_H
 #define MASTER_ROTATE_H
 
-#include "master/masterkey.h"
+#include "keyring/masterkey.h"
 #include "master/peers.h"
 
 typedef struct rotation {

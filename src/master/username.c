@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/base/passwd.h"
+#include "common/host/passwd.h"
 #include "common/base/str.h"
 
 #define NAME_MAX_LEN 255

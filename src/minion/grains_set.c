@@ -2,7 +2,7 @@
 #include "minion/grains_set.h"
 
 #include "common/base/fs.h"
-#include "common/base/grainsfile.h"
+#include "common/host/grainsfile.h"
 #include "common/base/grainsid.h"
 #include "common/base/map.h"
 #include "common/base/str.h"

@@ -12,8 +12,8 @@
 #include "common/output/suited.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
-#include "common/base/proc.h"
-#include "common/base/procfs.h"
+#include "common/host/proc.h"
+#include "common/host/procfs.h"
 #include "common/base/str.h"
 #include "common/files/fileclient.h"
 #include "common/local/client.h"
@@ -291,7 +291,7 @@ s_soft_limit(__rlimit_resource_t what, rlim_t limit)
     (void) setrlimit(what, &rl);
 }
 
-/* Soft ones, for the module itself: a program that it runs gets its own back (common/base/proc.c), as many
+/* Soft ones, for the module itself: a program that it runs gets its own back (common/host/proc.c), as many
  * reserve more than they use. */
 static void
 s_child_limits(const job_env_t *env)

@@ -13,7 +13,7 @@
 #include "common/base/fs.h"
 #include "common/base/memory.h"
 #include "common/base/notify.h"
-#include "common/base/proc.h"
+#include "common/host/proc.h"
 #include "common/base/str.h"
 #include "common/conf/startup.h"
 #include "common/crypto/keys.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
-#include "common/base/proc.h"
+#include "common/host/proc.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
 #include "minion/grains_set.h"

@@ -8,7 +8,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/fs.h"
-#include "common/base/procfs.h"
+#include "common/host/procfs.h"
 #include "common/base/str.h"
 #include "salt/limits.h"
 #include "salt/log.h"

@@ -4,7 +4,7 @@
  *
  * Layer      wiring; main_* files and tests only
  * Threads    any; constant data
- * Tests      tests/unit/minion/test_module_cases.c, tests/lint/tables.c
+ * Tests      tests/unit/plugins/test_module_cases.c, tests/lint/tables.c
  */
 #ifndef PLUGINS_BUILTIN_H
 #define PLUGINS_BUILTIN_H

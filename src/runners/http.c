@@ -1,5 +1,5 @@
 /* http.c - runner `http`: ask web servers from the master. */
-#include "common/http/http.h"
+#include "plugins/lib/http/http.h"
 
 static const func_t funcs[] = {
     { "query", http_query, http_query_args, FN_ACCESS_ADMIN,

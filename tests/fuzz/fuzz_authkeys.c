@@ -1,7 +1,7 @@
 /* fuzz_authkeys.c - lines of authorized_keys over arbitrary bytes. What is read and written again is read
  * as the same. */
 #include "common/base/str.h"
-#include "minion/modlib/authkeys.h"
+#include "plugins/lib/system/authkeys.h"
 #include "salt/value.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

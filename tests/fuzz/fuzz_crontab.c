@@ -1,6 +1,6 @@
 /* fuzz_crontab.c - any text as a user's crontab. What is written of it has the same lines that cron acts
  * on; comments are read as Salt reads them, which may lose one that looks like its mark. */
-#include "minion/modlib/crontab.h"
+#include "plugins/lib/system/crontab.h"
 #include "salt/value.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

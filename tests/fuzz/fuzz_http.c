@@ -1,7 +1,7 @@
 /* fuzz_http.c - what a server on the web says before its body; and any value as a form and as a setting of
  * curl's, which stays one line. */
 #include "common/base/str.h"
-#include "common/http/http_int.h"
+#include "plugins/lib/http/http_int.h"
 #include "salt/value.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

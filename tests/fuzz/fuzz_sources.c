@@ -2,9 +2,9 @@
  * file in which nothing changed is written as it was read, and what is written anew is read as the same
  * entry. */
 #include "common/base/str.h"
-#include "minion/modlib/aptsources.h"
-#include "minion/modlib/deb822.h"
-#include "minion/modlib/pkgver.h"
+#include "plugins/lib/packages/aptsources.h"
+#include "plugins/lib/packages/deb822.h"
+#include "plugins/lib/packages/pkgver.h"
 #include "salt/limits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,7 +5,7 @@
 
 #include "common/base/json_span.h"
 #include "common/data/yaml_span.h"
-#include "common/jinja/lex.h"
+#include "common/jinja/parse/lex.h"
 #include "unit/span_oracle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -13,7 +13,7 @@
 #include "common/base/str.h"
 #include "common/data/yaml_scalar.h"
 #include "common/jinja/jinja_salt.h"
-#include "common/jinja/parse.h"
+#include "common/jinja/parse/parse.h"
 #include "common/py/py_json.h"
 #include "salt/value.h"
 

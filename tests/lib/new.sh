@@ -1,11 +1,14 @@
 #!/bin/bash
 # new.sh KIND NAME - the files with which a new plug-in begins, so that it builds and its test runs: `make new-KIND NAME=...` calls
-# it. Nothing that is there is written over.
+# it. Nothing that is there is written over. An execution module or a state lies in a folder of its theme: IN=net.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 kind=$1 name=${2:-}
 die() { echo "new-$kind: $*" >&2 && exit 2; }
 [[ $name =~ ^[a-z][a-z0-9_]*$ ]] || die "NAME is a module's name of small letters, digits and _: make new-$kind NAME=greeting"
+
+theme=${IN:-system}
+[[ $theme =~ ^[a-z]+$ ]] || die "IN is a folder of its kind (salt, files, system, accounts, net, packages, programs), not '$theme'"
 
 made=()
 write() { # FILE: standard input
@@ -37,7 +40,7 @@ EOF
 
 case $kind in
 exec)
-    write "src/minion/modules/$name.c" <<EOF
+    write "src/plugins/exec/$theme/$name.c" <<EOF
 /* $name.c - execution module \`$name\`. */
 #include "salt/plugin.h"
 
@@ -48,11 +51,11 @@ EOF
     write "tests/cases/modules/$name.hello.json" <<<'[
   {"args": ["world"], "return": "hello, world"}
 ]'
-    try="make check-unit UNIT_BIN=build/tests/unit/minion/test_module_cases  (CASES=$name. in the environment: this one alone)"
-    read='include/salt/plugin.h, tests/unit/minion/test_module_cases.c (what a case file may say), src/minion/modules/key.c'
+    try="make check-unit UNIT_BIN=build/tests/unit/plugins/test_module_cases  (CASES=$name. in the environment: this one alone)"
+    read='include/salt/plugin.h, tests/unit/plugins/test_module_cases.c (what a case file may say), src/plugins/exec/salt/key.c'
     ;;
 state)
-    write "src/minion/states/$name.c" <<EOF
+    write "src/plugins/state/$theme/$name.c" <<EOF
 /* $name.c - state module \`$name\`. */
 #include "salt/state.h"
 
@@ -80,13 +83,13 @@ EOF
     write "tests/cases/states-file/$name.present.json" <<<'[
   {"args": {"name": "it"}, "return": {"name": "it", "result": true, "comment": "it is as it should be", "changes": {}}}
 ]'
-    try="make check-unit UNIT_BIN=build/tests/unit/minion/test_state_cases  (CASES=$name. in the environment: this one alone)"
-    read='include/salt/state.h, tests/unit/minion/test_state_cases.c (what a case file may say), src/minion/states/sysctl.c'
+    try="make check-unit UNIT_BIN=build/tests/unit/plugins/test_state_cases  (CASES=$name. in the environment: this one alone)"
+    read='include/salt/state.h, tests/unit/plugins/test_state_cases.c (what a case file may say), src/plugins/state/system/sysctl.c'
     ;;
 grain)
-    write "src/minion/grains/$name.c" <<EOF
+    write "src/plugins/grain/$name.c" <<EOF
 /* $name.c - grain \`$name\`. */
-#include "common/base/rootfs.h"
+#include "common/host/rootfs.h"
 #include "salt/plugin.h"
 
 static int
@@ -103,12 +106,12 @@ static const char *const keys[] = { "$name", NULL };
 
 PLUGIN(grain, $name, .doc = "The text of /etc/$name, where that is.", .collect = collect, .cost = GRAIN_CHEAP, .keys = keys);
 EOF
-    try="make check-unit UNIT_BIN=build/tests/unit/minion/test_grains  (first: $name into its reads_files_only(), a file and its grain into a host of tests/cases/grains)"
-    read='include/salt/plugin.h, src/common/base/rootfs.h, tests/unit/minion/test_grains.c, src/minion/grains/selinux.c'
+    try="make check-unit UNIT_BIN=build/tests/unit/plugins/test_grains  (first: $name into its reads_files_only(), a file and its grain into a host of tests/cases/grains)"
+    read='include/salt/plugin.h, src/common/host/rootfs.h, tests/unit/plugins/test_grains.c, src/plugins/grain/selinux.c'
     ;;
 runner | wheel)
     folder=src/runners test=7010-runners-master
-    [ "$kind" = runner ] || folder=src/master/wheel
+    [ "$kind" = runner ] || folder=src/plugins/wheel
     call="run salt-run $name.hello world"
     [ "$kind" = runner ] || call='run "$HALITE_TOOLS/local" --follow 1 10 "$SOCK_DIR" '"'{\"op\":\"wheel\",\"fun\":\"$name.hello\",\"arg\":[\"world\"]}'"
     write "$folder/$name.c" <<EOF

@@ -12,18 +12,18 @@ src/common/cli/complete_sls.c    completion offers what it sees
 src/common/conf/conf_read.c      errno decides
 src/common/crypto/keys.c         the file is made exclusively; the rest are words of an error
 src/common/files/gitcopy.c       a second "git init" changes nothing
-src/common/http/http_request.c   the first bundle that can be seen; the files of curl's own folder
-src/minion/fileops/perms.c       a file of the kernel: whether it has SELinux
-src/minion/fileops/tree.c        the answer of file.touch
-src/minion/modlib/fetch.c        what is not known to be the same is fetched
-src/minion/modlib/webget.c       what is not known to be there is fetched; the files of curl's own folder
-src/minion/modules/cmd_chroot.c  which shell there is
-src/minion/modules/config_bootstrap.c  what is no path is the script itself, longer than any path
-src/minion/modules/cp.c          a query, and copies that are fetched again
-src/minion/modules/network_hosts.c  which program sets the name
-src/minion/modules/ps.c          a file of the kernel: whether a name is a whole disk
-src/minion/modules/system.c      a query
-src/minion/states/service.c      whether systemd runs here
+src/plugins/lib/http/http_request.c   the first bundle that can be seen; the files of curl's own folder
+src/plugins/lib/file/perms.c       a file of the kernel: whether it has SELinux
+src/plugins/lib/file/tree.c        the answer of file.touch
+src/plugins/lib/transfer/fetch.c        what is not known to be the same is fetched
+src/plugins/lib/transfer/webget.c       what is not known to be there is fetched; the files of curl's own folder
+src/plugins/exec/system/cmd_chroot.c  which shell there is
+src/plugins/exec/salt/config_bootstrap.c  what is no path is the script itself, longer than any path
+src/plugins/exec/files/cp.c          a query, and copies that are fetched again
+src/plugins/exec/net/network_hosts.c  which program sets the name
+src/plugins/exec/system/ps.c          a file of the kernel: whether a name is a whole disk
+src/plugins/exec/system/system.c      a query
+src/plugins/state/system/service.c      whether systemd runs here
 src/runners/lib/keyfiles.c       a hint
 ROWS
 for file in $(git ls-files -co --exclude-standard 'src/*.[ch]' | xargs grep -lE '\bfs_exists\('); do

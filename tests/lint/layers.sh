@@ -11,18 +11,19 @@ src/common/data         salt/ common/base/ common/data/
 src/common/crypto       salt/ common/base/ common/crypto/
 src/common/match        salt/ common/base/ common/data/ common/match/
 src/common              salt/ common/
-src/minion/modules      salt/ common/ minion/fileops/ minion/modlib/
-src/minion/states       salt/ common/ minion/fileops/ minion/modlib/
-src/minion/modlib       salt/ common/ minion/fileops/ minion/modlib/
-src/minion/fileops      salt/ common/ minion/fileops/
-src/minion/grains       salt/ common/base/ common/data/ minion/grains/
-src/minion              salt/ common/ minion/
+src/common/host         salt/ common/base/ common/host/
 src/plugins             salt/ plugins/
-src/master/wheel        salt/ common/ master/
-src/master              salt/ common/ master/
-src/runners             salt/ common/ runners/ master/api.h
+src/plugins/exec        salt/ common/ plugins/lib/
+src/plugins/state       salt/ common/ plugins/lib/
+src/plugins/lib         salt/ common/ plugins/lib/
+src/plugins/grain       salt/ common/base/ common/data/ common/host/ plugins/grain/
+src/plugins/wheel       salt/ common/ keyring/ plugins/wheel/ master/api.h
+src/keyring             salt/ common/ keyring/
+src/minion              salt/ common/ minion/
+src/master              salt/ common/ keyring/ master/
+src/runners             salt/ common/ runners/ plugins/lib/http/ master/api.h
 src/manual              salt/ common/ manual/ cli/opts.h master/opts.h minion/opts.h
-src/cli                 salt/ common/ cli/ master/keystore.h master/keyselect.h master/keyaction.h master/masterkey.h master/audit.h
+src/cli                 salt/ common/ cli/ keyring/
 '
 git ls-files -co --exclude-standard 'src/*.c' 'src/*.h' 'include/*.h' | xargs grep -Hn '^#include "' | awk -v rules="$rules" '
 BEGIN {

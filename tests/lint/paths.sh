@@ -5,9 +5,9 @@ set -uf
 cd "$(dirname "$0")/../.." || exit 2
 
 # Files in which peers' words are at hand.
-scope=':(glob)src/master/**/*.c :(glob)src/minion/*.c :(glob)src/runners/**/*.c :(glob)src/common/files/*.c
+scope=':(glob)src/master/**/*.c :(glob)src/keyring/*.c :(glob)src/plugins/wheel/**/*.c :(glob)src/minion/*.c :(glob)src/runners/**/*.c :(glob)src/common/files/*.c
 :(glob)src/common/pillar/*.c :(glob)src/common/local/*.c :(glob)src/common/net/*.c src/common/state/run_pause.c
-src/minion/modlib/statejob.c'
+src/plugins/lib/salt/statejob.c'
 calls='open|openat|fopen|creat|mkdir|mkdirat|rename|renameat|renameat2|unlink|unlinkat|rmdir|stat|lstat|fstatat|access|opendir|scandir|scandirat|readlink|readlinkat|symlink|symlinkat|link|linkat|chmod|fchmodat|chown|lchown|fchownat|realpath|truncate|utimensat|mkostemp|fs_read|fs_write_atomic|fs_write_quick|fs_rewrite|fs_settle|fs_mkdirs|fs_own_dir|fs_own_parent|fs_open_log|fs_remove_tree|fs_remove_at|fs_exists|fs_is_dir|fs_look|fs_look_dir|fs_names|root_list|digest_file'
 
 # file  why
@@ -27,31 +27,31 @@ src/common/pillar/pillar_claims.c what the file client found, and the folder of 
 src/common/pillar/pillar_reads.c what the file client found
 src/common/pillar/pillar_sls.c what the file client found
 src/common/state/run_pause.c a jid that is_name has seen
-src/master/audit.c the configured audit log
+src/keyring/audit.c the configured audit log
 src/master/autosign.c options; the id (conf_id_valid) by descriptor
 src/master/files_take.c cachedir, and numbers of our own below it; the name that beneath_parent gave, by descriptor
 src/master/front.c cachedir
 src/master/gate.c /dev/null, kept for the day without descriptors
-src/master/keyaction.c the folder of keys
-src/master/keyexpect.c pki_dir, and what the operator names; ids (conf_id_valid) by descriptor
-src/master/keystore.c folders of keys; ids (conf_id_valid) by descriptor, no link followed
+src/keyring/keyaction.c the folder of keys
+src/keyring/keyexpect.c pki_dir, and what the operator names; ids (conf_id_valid) by descriptor
+src/keyring/keystore.c folders of keys; ids (conf_id_valid) by descriptor, no link followed
 src/master/lconn.c /proc
 src/master/lsock.c sock_dir, /dev/null
-src/master/masterkey.c pki_dir
+src/keyring/masterkey.c pki_dir
 src/master/store_copy.c the store; a backup that an administrator names
 src/master/store_db.c the store
 src/master/store_read.c the store
 src/master/store_take.c the store; a name of our own beside it
-src/master/wheel/config.c the configuration; a name without a slash
-src/master/wheel/key.c master.pub
-src/master/wheel/lib/roots.c file_roots; names that a folder lists, by descriptor
+src/plugins/wheel/config.c the configuration; a name without a slash
+src/plugins/wheel/key.c master.pub
+src/plugins/wheel/lib/roots.c file_roots; names that a folder lists, by descriptor
 src/minion/callsession.c pki_dir
 src/minion/download.c cachedir; a destination of the operator; names that beneath_parent gave, by descriptor
 src/minion/grains_set.c cachedir, the configuration
 src/minion/jobcache.c cachedir
 src/minion/main_minion.c pki_dir
 src/minion/mbus.c sock_dir
-src/minion/modlib/statejob.c a jid that beneath_is_name has seen, and what the folder lists
+src/plugins/lib/salt/statejob.c a jid that beneath_is_name has seen, and what the folder lists
 src/minion/renewal.c pki_dir
 src/minion/mpillar.c cachedir
 src/minion/mparts.c cachedir

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_KEY_STATE_H
 #define TESTS_UNIT_KEY_STATE_H
 
-#include "master/keystore.h"
+#include "keyring/keystore.h"
 #include "unit/unit.h"
 
 static inline key_state_t

@@ -12,7 +12,7 @@
  * Threads    one at a time per way_t
  * Ownership  way_close frees what was found; the path is BORROWED until then
  * Errors     a negative errno; the caller words it, but for way_refused and way_make_folder
- * Tests      tests/unit/minion/test_partfile.c, tests/unit/common/test_files.c
+ * Tests      tests/unit/plugins/test_partfile.c, tests/unit/common/test_files.c
  */
 #ifndef COMMON_FILES_WAY_H
 #define COMMON_FILES_WAY_H

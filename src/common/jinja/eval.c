@@ -1,6 +1,6 @@
 /* eval.c - expressions to values. */
 #include "common/jinja/args.h"
-#include "common/jinja/ast_walk.h"
+#include "common/jinja/parse/ast_walk.h"
 #include "common/jinja/eval.h"
 
 enum { NAME_PRIVATE = '_' };

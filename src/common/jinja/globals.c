@@ -1,6 +1,6 @@
 /* globals.c - range, dict, namespace, cycler, joiner, lipsum. */
 #include "common/base/pyrandom.h"
-#include "common/jinja/filter.h"
+#include "common/jinja/filter/filter.h"
 #include "common/jinja/globals.h"
 
 enum { MAX_RANGE = 100000 };

@@ -9,7 +9,7 @@
 #ifndef COMMON_JINJA_JINJA_H
 #define COMMON_JINJA_JINJA_H
 
-#include "common/jinja/lex.h"
+#include "common/jinja/parse/lex.h"
 #include "common/py/py_host.h"
 #include "common/base/span.h"
 

@@ -1,6 +1,6 @@
 /* pformat.c - Python's pprint: containers that are wider than 80 columns take one line per element. */
 #include "common/base/utf8.h"
-#include "common/jinja/salt_filter.h"
+#include "common/jinja/salt/salt_filter.h"
 
 enum { PPRINT_WIDTH = 80 };
 

@@ -11,9 +11,9 @@
 #define COMMON_JINJA_RUN_H
 
 #include "common/base/map.h"
-#include "common/jinja/ast.h"
+#include "common/jinja/parse/ast.h"
 #include "common/jinja/jinja.h"
-#include "common/jinja/parse.h"
+#include "common/jinja/parse/parse.h"
 #include "common/jinja/row.h"
 #include "common/py/py_methods.h"
 #include "common/py/py_peer.h"

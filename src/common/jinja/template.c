@@ -1,7 +1,7 @@
 /* template.c - text to a compiled template, and the templates of one session by name. */
 #include "common/base/utf8.h"
 #include "common/jinja/run.h"
-#include "common/jinja/scope.h"
+#include "common/jinja/parse/scope.h"
 #include "salt/limits.h"
 
 const py_exc_t jinja_TemplateError = { "TemplateError", NULL };

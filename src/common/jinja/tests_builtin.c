@@ -1,5 +1,5 @@
 /* tests_builtin.c - what may stand after `is`. */
-#include "common/jinja/filter.h"
+#include "common/jinja/filter/filter.h"
 #include "common/py/py_obj.h"
 
 /* v % n == want. Not negative and of 31 bits is what processors divide quickly. */

@@ -2,7 +2,7 @@
 #include "common/pillar/pillar_int.h"
 
 #include "common/base/clock.h"
-#include "common/base/proc.h"
+#include "common/host/proc.h"
 #include "common/base/str.h"
 #include "common/conf/conf.h"
 #include "common/py/py_json.h"

@@ -1,5 +1,5 @@
 /* py_bind.c - arguments into slots, refused in the words of the function's kind. */
-#include "common/py/methods.h"
+#include "common/py/methods/methods.h"
 
 static const char *
 plural(int n)

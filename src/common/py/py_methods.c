@@ -1,7 +1,7 @@
 /* py_methods.c - the methods of each type: tables sorted by name, and calls through them. */
 #include "common/py/py_methods.h"
 
-#include "common/py/methods.h"
+#include "common/py/methods/methods.h"
 #include "common/py/py_as.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* py_yaml_load.c - a YAML tree to Python values. Breadth first as PyYAML constructs, so that the first
  * mistake it finds is the one we tell, and no nesting of the document becomes recursion here. */
 #include "common/data/yaml_construct.h"
-#include "common/py/methods.h"
+#include "common/py/methods/methods.h"
 #include "common/py/py_peer.h"
 #include "common/py/py_yaml.h"
 #include "salt/limits.h"

@@ -11,7 +11,7 @@
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
-#include "common/base/proc.h"
+#include "common/host/proc.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 

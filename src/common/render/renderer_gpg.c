@@ -1,6 +1,6 @@
 /* renderer_gpg.c - the renderer `gpg`: messages in texts and data are decrypted by the system's gpg. */
 #include "common/base/fs.h"
-#include "common/base/proc.h"
+#include "common/host/proc.h"
 #include "common/py/py_peer.h"
 #include "common/render/render_int.h"
 #include "salt/limits.h"

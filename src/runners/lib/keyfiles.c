@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "common/base/fs.h"
-#include "common/base/proc.h"
+#include "common/host/proc.h"
 
 #define TAR_MS 600000 /* for the archive */
 

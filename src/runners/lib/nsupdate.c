@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 #include "common/base/fs.h"
-#include "common/base/prog.h"
+#include "common/host/prog.h"
 #include "common/base/str.h"
 #include "salt/limits.h"
 

@@ -6,7 +6,7 @@
 #include "unit/unit.h"
 
 #include "common/base/clock.h"
-#include "common/jinja/filter.h"
+#include "common/jinja/filter/filter.h"
 #include "common/jinja/jinja_salt.h"
 
 enum {

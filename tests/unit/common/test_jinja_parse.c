@@ -2,8 +2,8 @@
 #include "unit/unit.h"
 
 #include "common/base/buf.h"
-#include "common/jinja/ast_walk.h"
-#include "common/jinja/parse.h"
+#include "common/jinja/parse/ast_walk.h"
+#include "common/jinja/parse/parse.h"
 
 typedef struct dump {
     buf_t *out;

@@ -9,7 +9,7 @@
 #include <zmq.h>
 
 #include "common/base/fs.h"
-#include "common/base/proc.h"
+#include "common/host/proc.h"
 #include "common/base/str.h"
 #include "common/crypto/keys.h"
 #include "common/crypto/pem.h"

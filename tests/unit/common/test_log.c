@@ -144,8 +144,8 @@ test_names(void **state)
     assert_name("src/master/publish.c", "salt.master");
     assert_name("src/master/reactor_loop.c", "salt.reactor");
     assert_name("src/common/pillar/pillar.c", "salt.pillar");
-    assert_name("src/minion/modules/cmd.c", "salt.modules.cmd");
-    assert_name("src/minion/states/file.c", "salt.states.file");
+    assert_name("src/plugins/exec/system/cmd.c", "salt.modules.cmd");
+    assert_name("src/plugins/state/files/file.c", "salt.states.file");
     assert_name("src/minion/session.c", "salt.minion");
     assert_name("elsewhere.c", "salt");
     assert_true(logname_known("salt") && logname_known("salt.utils"));

@@ -1,7 +1,7 @@
 /* test_netlink.c - the loopback interface and its routes, which every network namespace has. */
 #include "unit/unit.h"
 
-#include "common/base/netlink.h"
+#include "common/host/netlink.h"
 #include "salt/value.h"
 
 static void

@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#include "common/base/passwd.h"
+#include "common/host/passwd.h"
 
 #define THREADS 4
 #define ROUNDS  500

@@ -14,7 +14,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/fs.h"
-#include "common/base/proc.h"
+#include "common/host/proc.h"
 #include "common/base/str.h"
 #include "unit/unit.h"
 

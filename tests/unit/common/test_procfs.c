@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "common/base/procfs.h"
+#include "common/host/procfs.h"
 #include "common/base/str.h"
 #include "salt/value.h"
 

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "common/base/prog.h"
+#include "common/host/prog.h"
 #include "common/base/str.h"
 #include "salt/value.h"
 

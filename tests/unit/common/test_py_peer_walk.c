@@ -8,7 +8,7 @@
 #include <ctype.h>
 
 #include "common/base/str.h"
-#include "common/jinja/filter.h"
+#include "common/jinja/filter/filter.h"
 #include "common/py/py_methods.h"
 
 #include "lib/peer_pair.h"

@@ -1,6 +1,6 @@
 /* test_text_span.c - what peers say, in every place of a JSON document and of a template. */
 #include "common/base/json_span.h"
-#include "common/jinja/lex.h"
+#include "common/jinja/parse/lex.h"
 #include "unit/span_text.h"
 #include "unit/unit.h"
 

@@ -8,8 +8,8 @@
 
 #include "common/base/clock.h"
 #include "common/base/fs.h"
-#include "common/base/procfs.h"
-#include "common/base/proc.h"
+#include "common/host/procfs.h"
+#include "common/host/proc.h"
 #include "common/base/str.h"
 #include "minion/job.h"
 #include "minion/jobret.h"

@@ -1,0 +1,372 @@
+/* netlink.c - interfaces, addresses and routes from the kernel. */
+#include "common/host/netlink.h"
+
+#include <arpa/inet.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
+#include "common/base/str.h"
+#include "salt/value.h"
+
+enum { MAX_ATTRS = 64, REPLY_SIZE = 64 * 1024 };
+
+/* One message of a dump; `attrs` are its attributes by number. 0, or a negative errno to stop. */
+typedef int message_fn(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t *out);
+
+typedef struct request {
+    struct nlmsghdr h;
+    union {
+        struct rtgenmsg gen;
+        struct rtmsg route;
+    } body;
+    char attrs[64];
+} request_t;
+
+static void
+parse_attrs(struct rtattr *a, int len, struct rtattr **attrs)
+{
+    memset(attrs, 0, MAX_ATTRS * sizeof(*attrs));
+    for (; RTA_OK(a, len); a = RTA_NEXT(a, len)) {
+        unsigned type = a->rta_type & NLA_TYPE_MASK;
+        if (type < MAX_ATTRS && attrs[type] == NULL)
+            attrs[type] = a;
+    }
+}
+
+/* The size of the fixed part of a message that we read; 0 for one that we don't. */
+static size_t
+body_size(unsigned type)
+{
+    static const struct {
+        unsigned type;
+        size_t size;
+    } sizes[] = {
+        { RTM_NEWLINK, sizeof(struct ifinfomsg) },
+        { RTM_NEWADDR, sizeof(struct ifaddrmsg) },
+        { RTM_NEWROUTE, sizeof(struct rtmsg) },
+    };
+
+    for (size_t i = 0; i < NELEMS(sizes); i++) {
+        if (sizes[i].type == type)
+            return sizes[i].size;
+    }
+    return 0;
+}
+
+/* One datagram. 1 when more follows, 0 at the end, or a negative errno. */
+static int
+take_messages(char *data, size_t len, bool dump, message_fn *each, json_t *out)
+{
+    for (struct nlmsghdr *h = (void *) data; NLMSG_OK(h, len); h = NLMSG_NEXT(h, len)) {
+        struct rtattr *attrs[MAX_ATTRS];
+        size_t size = body_size(h->nlmsg_type);
+        if (h->nlmsg_type == NLMSG_DONE)
+            return 0;
+        if (h->nlmsg_type == NLMSG_ERROR)
+            return ((struct nlmsgerr *) NLMSG_DATA(h))->error;
+        if (size == 0 || h->nlmsg_len < NLMSG_LENGTH(size))
+            continue;
+        char *body = NLMSG_DATA(h);
+        parse_attrs((void *) (body + NLMSG_ALIGN(size)), (int) (h->nlmsg_len - NLMSG_LENGTH(size)), attrs);
+        int rc = each(h, body, attrs, out);
+        if (rc != 0 || !dump)
+            return rc;
+    }
+    return 1;
+}
+
+static int
+ask(request_t *request, bool dump, message_fn *each, json_t *out, fail_t *err)
+{
+    AUTO_FD fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    AUTO_FREE char *data = xcalloc(1, REPLY_SIZE);
+    int rc = 1;
+
+    request->h.nlmsg_flags = (unsigned short) (NLM_F_REQUEST | (dump ? NLM_F_DUMP : 0));
+    if (fd < 0 || send(fd, request, request->h.nlmsg_len, 0) < 0)
+        return fail_set(err, -errno, "cannot ask the kernel about the network: %s", strerror(errno));
+    while (rc > 0) {
+        ssize_t n = recv(fd, data, REPLY_SIZE, 0);
+        if (n < 0 && errno == EINTR)
+            continue;
+        rc = n < 0 ? -errno : take_messages(data, (size_t) n, dump, each, out);
+    }
+    return rc == 0 ? 0 : fail_set(err, rc, "RTNETLINK answers: %s", strerror(-rc));
+}
+
+static int
+dump(unsigned short type, int family, message_fn *each, json_t *out, fail_t *err)
+{
+    request_t request = { .h = { .nlmsg_type = type, .nlmsg_len = NLMSG_LENGTH(sizeof(struct rtmsg)) } };
+
+    request.body.gen.rtgen_family = (unsigned char) family;
+    return ask(&request, true, each, out, err);
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* The address in an attribute. NEW, or json null when there is none. */
+static json_t *
+address_value(int family, const struct rtattr *a)
+{
+    char text[INET6_ADDRSTRLEN];
+    size_t size = family == AF_INET ? 4 : 16;
+
+    if (a == NULL || RTA_PAYLOAD(a) < size || inet_ntop(family, RTA_DATA(a), text, sizeof(text)) == NULL)
+        return json_null();
+    return json_string(text);
+}
+
+/* "255.255.255.0"; "" for no bits, as Salt has it. */
+static json_t *
+netmask_value(unsigned bits)
+{
+    struct in_addr mask = { htonl(bits == 0 ? 0 : 0xffffffffU << (32 - (bits > 32 ? 32 : bits))) };
+    char text[INET_ADDRSTRLEN];
+
+    if (bits == 0)
+        return json_string("");
+    return json_string(inet_ntop(AF_INET, &mask, text, sizeof(text)));
+}
+
+static unsigned
+number_of(const struct rtattr *a)
+{
+    uint32_t n = 0;
+
+    if (a != NULL && RTA_PAYLOAD(a) >= sizeof(n))
+        memcpy(&n, RTA_DATA(a), sizeof(n));
+    return n;
+}
+
+static json_t *
+interface_value(unsigned index)
+{
+    char name[IF_NAMESIZE];
+
+    return json_string(if_indextoname(index, name) != NULL ? name : "");
+}
+
+/* ---- interfaces ------------------------------------------------------------------------------ */
+
+/* An Ethernet address, or the IP address that a tunnel has in its place. */
+static json_t *
+hardware_value(const struct rtattr *a)
+{
+    const uint8_t *bytes = RTA_DATA(a);
+    size_t n = RTA_PAYLOAD(a);
+    buf_auto_t out = BUF_INIT;
+
+    if (n == 4)
+        return address_value(AF_INET, a);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&out, "%s%02x", i > 0 ? ":" : "", bytes[i]);
+    return json_string(buf_str(&out));
+}
+
+static int
+add_link(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t *out)
+{
+    const struct ifinfomsg *link = body;
+    char other[IF_NAMESIZE];
+
+    if (h->nlmsg_type != RTM_NEWLINK || attrs[IFLA_IFNAME] == NULL)
+        return 0;
+    json_t *row = json_pack("{s:b}", "up", (link->ifi_flags & IFF_UP) != 0);
+    unsigned parent = number_of(attrs[IFLA_LINK]);
+    if (attrs[IFLA_LINK] != NULL && parent != 0 && parent != (unsigned) link->ifi_index) {
+        bool here = attrs[IFLA_LINK_NETNSID] == NULL && if_indextoname(parent, other) != NULL;
+        json_object_set_new(row, "parent", here ? json_string(other) : value_fmt("if%u", parent));
+    }
+    if (attrs[IFLA_ADDRESS] != NULL && RTA_PAYLOAD(attrs[IFLA_ADDRESS]) > 0)
+        json_object_set_new(row, "hwaddr", hardware_value(attrs[IFLA_ADDRESS]));
+    json_object_set_new(out, RTA_DATA(attrs[IFLA_IFNAME]), row);
+    return 0;
+}
+
+static const char *
+scope_name(unsigned scope)
+{
+    static const struct {
+        unsigned scope;
+        const char *name;
+    } names[] = { { RT_SCOPE_UNIVERSE, "global" },
+                  { RT_SCOPE_SITE, "site" },
+                  { RT_SCOPE_LINK, "link" },
+                  { RT_SCOPE_HOST, "host" } };
+
+    for (size_t i = 0; i < NELEMS(names); i++) {
+        if (names[i].scope == scope)
+            return names[i].name;
+    }
+    return "nowhere";
+}
+
+/* Append to the list `key` of an object, which is made if need be. TAKES `v`. */
+static void
+append_to(json_t *object, const char *key, json_t *v)
+{
+    json_t *list = json_object_get(object, key);
+
+    if (list == NULL) {
+        list = json_array();
+        json_object_set_new(object, key, list);
+    }
+    json_array_append_new(list, v);
+}
+
+static json_t *
+inet_row(const struct ifaddrmsg *addr, struct rtattr **attrs, const char *name)
+{
+    const struct rtattr *own = attrs[IFA_LOCAL] != NULL ? attrs[IFA_LOCAL] : attrs[IFA_ADDRESS];
+    /* With a peer the prefix is the peer's. */
+    bool peer = attrs[IFA_LOCAL] != NULL && attrs[IFA_ADDRESS] != NULL &&
+                memcmp(RTA_DATA(attrs[IFA_LOCAL]), RTA_DATA(attrs[IFA_ADDRESS]), 4) != 0;
+
+    return json_pack("{s:o, s:o, s:o, s:s}", "address", address_value(AF_INET, own), "netmask",
+                     netmask_value(peer ? 32 : addr->ifa_prefixlen), "broadcast",
+                     address_value(AF_INET, attrs[IFA_BROADCAST]), "label",
+                     attrs[IFA_LABEL] != NULL ? (const char *) RTA_DATA(attrs[IFA_LABEL]) : name);
+}
+
+static int
+add_address(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t *out)
+{
+    const struct ifaddrmsg *addr = body;
+    char name[IF_NAMESIZE];
+
+    if (h->nlmsg_type != RTM_NEWADDR || if_indextoname(addr->ifa_index, name) == NULL)
+        return 0;
+    json_t *row = json_object_get(out, name);
+    if (row == NULL)
+        return 0;
+    if (addr->ifa_family == AF_INET6) {
+        append_to(row, "inet6",
+                  json_pack("{s:o, s:o, s:s}", "address", address_value(AF_INET6, attrs[IFA_ADDRESS]),
+                            "prefixlen", value_fmt("%u", addr->ifa_prefixlen), "scope",
+                            scope_name(addr->ifa_scope)));
+    } else if (addr->ifa_family == AF_INET) {
+        json_t *entry = inet_row(addr, attrs, name);
+        bool secondary = (addr->ifa_flags & IFA_F_SECONDARY) != 0;
+        if (secondary)
+            json_object_set_new(entry, "type", json_string("inet"));
+        append_to(row, secondary ? "secondary" : "inet", entry);
+    }
+    return 0;
+}
+
+json_t *
+netlink_interfaces(fail_t *err)
+{
+    json_t *out = json_object();
+
+    if (dump(RTM_GETLINK, AF_UNSPEC, add_link, out, err) == 0 &&
+        dump(RTM_GETADDR, AF_INET, add_address, out, err) == 0 &&
+        dump(RTM_GETADDR, AF_INET6, add_address, out, err) == 0)
+        return out;
+    json_decref(out);
+    return NULL;
+}
+
+/* ---- routes ---------------------------------------------------------------------------------- */
+
+static json_t *
+flags_value(const struct rtmsg *route, struct rtattr **attrs)
+{
+    unsigned whole = route->rtm_family == AF_INET ? 32 : 128;
+
+    return value_fmt("U%s%s", attrs[RTA_GATEWAY] != NULL ? "G" : "", route->rtm_dst_len == whole ? "H" : "");
+}
+
+static json_t *
+inet_route(const struct rtmsg *route, struct rtattr **attrs)
+{
+    json_t *dst = address_value(AF_INET, attrs[RTA_DST]),
+           *gateway = address_value(AF_INET, attrs[RTA_GATEWAY]);
+    json_t *mask = route->rtm_dst_len == 0 ? json_string("0.0.0.0") : netmask_value(route->rtm_dst_len);
+
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "addr_family", "inet", "destination",
+                     json_is_null(dst) ? json_string("0.0.0.0") : dst, "gateway",
+                     json_is_null(gateway) ? json_string("0.0.0.0") : gateway, "netmask", mask, "flags",
+                     flags_value(route, attrs), "interface", interface_value(number_of(attrs[RTA_OIF])));
+}
+
+static json_t *
+inet6_route(const struct rtmsg *route, struct rtattr **attrs)
+{
+    json_auto_t *dst = address_value(AF_INET6, attrs[RTA_DST]);
+    json_t *gateway = address_value(AF_INET6, attrs[RTA_GATEWAY]);
+
+    return json_pack(
+        "{s:s, s:o, s:o, s:s, s:o, s:o}", "addr_family", "inet6", "destination",
+        value_fmt("%s/%u", json_is_string(dst) ? json_string_value(dst) : "::", route->rtm_dst_len),
+        "gateway", json_is_null(gateway) ? json_string("::") : gateway, "netmask", "", "flags",
+        flags_value(route, attrs), "interface", interface_value(number_of(attrs[RTA_OIF])));
+}
+
+static int
+add_route(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t *out)
+{
+    const struct rtmsg *route = body;
+    unsigned table = attrs[RTA_TABLE] != NULL ? number_of(attrs[RTA_TABLE]) : route->rtm_table;
+
+    if (h->nlmsg_type != RTM_NEWROUTE)
+        return 0;
+    if (route->rtm_family == AF_INET && table == RT_TABLE_MAIN && route->rtm_type == RTN_UNICAST)
+        json_array_append_new(out, inet_route(route, attrs));
+    if (route->rtm_family == AF_INET6 && (route->rtm_type == RTN_UNICAST || route->rtm_type == RTN_LOCAL))
+        json_array_append_new(out, inet6_route(route, attrs));
+    return 0;
+}
+
+json_t *
+netlink_routes(fail_t *err)
+{
+    json_t *out = json_array();
+
+    if (dump(RTM_GETROUTE, AF_INET, add_route, out, err) == 0 &&
+        dump(RTM_GETROUTE, AF_INET6, add_route, out, err) == 0)
+        return out;
+    json_decref(out);
+    return NULL;
+}
+
+static int
+take_way(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t *out)
+{
+    const struct rtmsg *route = body;
+    int family = route->rtm_family;
+
+    json_object_set_new(out, "gateway", address_value(family, attrs[RTA_GATEWAY]));
+    json_object_set_new(out, "interface", interface_value(number_of(attrs[RTA_OIF])));
+    json_object_set_new(out, "source", address_value(family, attrs[RTA_PREFSRC]));
+    return 0;
+}
+
+json_t *
+netlink_get_route(const char *ip, fail_t *err)
+{
+    request_t request = { .h = { .nlmsg_type = RTM_GETROUTE } };
+    struct rtattr *dst = (void *) ((char *) &request + NLMSG_LENGTH(sizeof(struct rtmsg)));
+    int family = strchr(ip, ':') != NULL ? AF_INET6 : AF_INET;
+    size_t size = family == AF_INET ? 4 : 16;
+
+    if (inet_pton(family, ip, RTA_DATA(dst)) != 1) {
+        fail_kind(err, FAIL_COMMAND, -EINVAL, "any valid address is expected rather than \"%s\"", ip);
+        return NULL;
+    }
+    request.body.route.rtm_family = (unsigned char) family;
+    request.body.route.rtm_dst_len = (unsigned char) (size * 8);
+    dst->rta_type = RTA_DST;
+    dst->rta_len = (unsigned short) RTA_LENGTH(size);
+    request.h.nlmsg_len = (uint32_t) (NLMSG_LENGTH(sizeof(struct rtmsg)) + RTA_ALIGN(dst->rta_len));
+    json_t *out = json_pack("{s:s}", "destination", ip);
+    if (ask(&request, false, take_way, out, err) == 0)
+        return out;
+    json_decref(out);
+    return NULL;
+}

@@ -1,0 +1,25 @@
+/* netlink.h - interfaces, addresses and routes straight from the kernel, in the shapes that Salt shows.
+ *
+ * Layer      common/base
+ * Threads    any; each call opens its own socket
+ * Errors     negative errno with the reason
+ * Tests      tests/unit/common/test_netlink.c
+ */
+#ifndef COMMON_HOST_NETLINK_H
+#define COMMON_HOST_NETLINK_H
+
+#include "salt/base.h"
+
+/* {"lo": {"up": true, "hwaddr": "00:...", "inet": [{"address", "netmask", "broadcast", "label"}],
+ *  "inet6": [{"address", "prefixlen", "scope"}], "secondary": [...]}, ...} NEW, or NULL with *err. */
+json_t *netlink_interfaces(fail_t *err);
+
+/* The routes of the main and local tables: [{"addr_family", "destination", "gateway", "netmask", "flags",
+ * "interface"}, ...]. NEW, or NULL with *err. */
+json_t *netlink_routes(fail_t *err);
+
+/* How the kernel would reach `ip`: {"destination", "gateway" (or null), "interface", "source"}. NEW, or NULL
+ * with *err. */
+json_t *netlink_get_route(const char *ip, fail_t *err);
+
+#endif

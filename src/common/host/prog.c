@@ -1,0 +1,234 @@
+/* prog.c - programs as modules run them. */
+#include "common/host/prog.h"
+
+#include "common/host/proc.h"
+#include "common/base/str.h"
+#include "salt/value.h"
+
+extern char **environ;
+
+void
+prog_free(prog_t *self)
+{
+    strv_free(self->argv);
+    strv_free(self->env);
+    self->argv = self->env = NULL;
+    self->n = self->n_env = 0;
+}
+
+/* TAKES `word`. */
+static void
+push(char ***v, size_t *n, char *word)
+{
+    *v = xrealloc(*v, (*n + 2) * sizeof(**v));
+    (*v)[(*n)++] = word;
+    (*v)[*n] = NULL;
+}
+
+void
+prog_add(prog_t *self, const char *word)
+{
+    push(&self->argv, &self->n, xstrdup(word));
+}
+
+void
+prog_addf(prog_t *self, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    push(&self->argv, &self->n, xvasprintf(fmt, ap));
+    va_end(ap);
+}
+
+void
+prog_adds(prog_t *self, ...)
+{
+    va_list ap;
+
+    va_start(ap, self);
+    for (const char *word; (word = va_arg(ap, const char *)) != NULL;)
+        prog_add(self, word);
+    va_end(ap);
+}
+
+void
+prog_add_json(prog_t *self, const json_t *words)
+{
+    if (!json_is_array(words)) {
+        push(&self->argv, &self->n, value_pystr(words));
+        return;
+    }
+    for (size_t i = 0; i < json_array_size(words); i++)
+        push(&self->argv, &self->n, value_pystr(json_array_get(words, i)));
+}
+
+void
+prog_env(prog_t *self, const char *assignment)
+{
+    push(&self->env, &self->n_env, xstrdup(assignment));
+}
+
+static bool
+same_name(const char *a, const char *b)
+{
+    size_t n = strcspn(a, "=");
+
+    return n == strcspn(b, "=") && strncmp(a, b, n) == 0;
+}
+
+static bool
+overridden(const prog_t *self, const char *assignment)
+{
+    for (size_t i = 0; i < self->n_env; i++) {
+        if (same_name(self->env[i], assignment))
+            return true;
+    }
+    return false;
+}
+
+/* What is inherited, the C locale, then the additions. NEW. */
+static char **
+environment(const prog_t *self)
+{
+    char **env = NULL;
+    size_t n = 0;
+
+    for (char **e = environ; *e != NULL; e++) {
+        if (!str_starts(*e, "LC_") && !str_starts(*e, "LANG") && !overridden(self, *e))
+            push(&env, &n, xstrdup(*e));
+    }
+    if (!overridden(self, "LC_ALL="))
+        push(&env, &n, xstrdup("LC_ALL=C"));
+    for (size_t i = 0; i < self->n_env; i++)
+        push(&env, &n, xstrdup(self->env[i]));
+    return env;
+}
+
+int
+prog_run(const prog_t *self, proc_result_t *res, fail_t *err)
+{
+    proc_spec_t spec = PROC_SPEC_INIT;
+
+    salt_assert(self->n > 0);
+    char **env = environment(self);
+    spec.argv = self->argv;
+    spec.env = env;
+    /* The user may not be let into the folder where we are. */
+    spec.cwd = self->cwd == NULL && self->run_as != NULL ? "/" : self->cwd;
+    spec.run_as = self->run_as;
+    spec.in = self->in;
+    spec.in_len = self->in != NULL ? strlen(self->in) : 0;
+    spec.timeout_ms = self->timeout_ms;
+    spec.merge_stderr = self->merge_stderr;
+    int rc = proc_run(&spec, res, err);
+    strv_free(env);
+    return rc;
+}
+
+/* Python's rstrip. */
+static size_t
+stripped_len(const buf_t *text)
+{
+    size_t len = text->len;
+
+    while (len > 0 && memchr(" \t\n\v\f\r", text->data[len - 1], 6) != NULL)
+        len--;
+    return len;
+}
+
+json_t *
+prog_run_all(const prog_t *self, fail_t *err)
+{
+    proc_result_t res = { 0 };
+    json_t *ret = NULL;
+
+    if (prog_run(self, &res, err) == 0)
+        ret = json_pack("{s:I, s:i, s:o, s:o}", "pid", (json_int_t) res.pid, "retcode", res.status, "stdout",
+                        value_utf8(buf_str(&res.out), stripped_len(&res.out)), "stderr",
+                        value_utf8(buf_str(&res.errs), stripped_len(&res.errs)));
+    proc_result_free(&res);
+    return ret;
+}
+
+char *
+prog_stdout(const prog_t *self, int *ret_code, fail_t *err)
+{
+    proc_result_t res = { 0 };
+    char *text = NULL;
+
+    if (prog_run(self, &res, err) == 0) {
+        json_auto_t *clean = value_utf8(buf_str(&res.out), stripped_len(&res.out));
+        text = xstrdup(json_string_value(clean));
+        if (ret_code != NULL)
+            *ret_code = res.status;
+    }
+    proc_result_free(&res);
+    return text;
+}
+
+int
+prog_retcode(const prog_t *self, fail_t *err)
+{
+    proc_result_t res = { 0 };
+    int rc = prog_run(self, &res, err);
+
+    if (rc == 0)
+        rc = res.status;
+    proc_result_free(&res);
+    return rc;
+}
+
+/* ---- splitting ------------------------------------------------------------------------------- */
+
+/* Append one quoted part; `p` is behind the opening quote. Returns what follows the closing one, or NULL. */
+static const char *
+take_quoted(const char *p, char quote, buf_t *word)
+{
+    for (; *p != '\0' && *p != quote; p++) {
+        if (quote == '"' && p[0] == '\\' && (p[1] == '"' || p[1] == '\\'))
+            p++;
+        buf_putc(word, *p);
+    }
+    return *p == quote ? p + 1 : NULL;
+}
+
+/* One word at `p`. Returns what follows it, or NULL when a quote or an escape is not finished. */
+static const char *
+take_word(const char *p, buf_t *word)
+{
+    while (p != NULL && *p != '\0' && strchr(" \t\r\n", *p) == NULL) {
+        if (*p == '\'' || *p == '"') {
+            p = take_quoted(p + 1, *p, word);
+        } else if (*p == '\\') {
+            if (p[1] == '\0')
+                return NULL;
+            buf_putc(word, p[1]);
+            p += 2;
+        } else {
+            buf_putc(word, *p++);
+        }
+    }
+    return p;
+}
+
+char **
+prog_split(const char *line, fail_t *err)
+{
+    char **words = xcalloc(1, sizeof(*words));
+    size_t n = 0;
+
+    for (const char *p = line + strspn(line, " \t\r\n"); *p != '\0'; p += strspn(p, " \t\r\n")) {
+        buf_auto_t word = BUF_INIT;
+        p = take_word(p, &word);
+        if (p == NULL) {
+            fail_set(err, -EINVAL, "%s",
+                     strchr(line, '"') || strchr(line, '\'') ? "No closing quotation"
+                                                             : "No escaped character");
+            strv_free(words);
+            return NULL;
+        }
+        push(&words, &n, buf_steal(&word));
+    }
+    return words;
+}

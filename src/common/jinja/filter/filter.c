@@ -1,0 +1,295 @@
+/* filter.c - filters and tests by name, and what several of them do alike. */
+#include "common/jinja/filter/filter.h"
+
+static const jfilter_table_t *const filters[] = {
+    &jfilters_text,  &jfilters_markup, &jfilters_sequence, &jfilters_lazy,
+    &jfilters_value, &jfilters_pprint, &jfilters_wrap,     &jfilters_urlize,
+};
+/* Before the built-in ones, which they may replace. */
+static const jfilter_table_t *const salt_filters[] = {
+    &jfilters_salt_data, &jfilters_salt_text,   &jfilters_salt_regex, &jfilters_salt_serial,
+    &jfilters_salt_dict, &jfilters_salt_hash,   &jfilters_salt_iter,  &jfilters_salt_net,
+    &jfilters_salt_time, &jfilters_salt_python, &jfilters_salt_xml,   &jfilters_salt_query,
+    &jfilters_salt_file, &jfilters_salt_dns,    &jfilters_salt_call,
+};
+
+/* The last one in Salt's environment only: it adds names and replaces none. */
+static const jfilter_table_t *const tests[] = { &jtests_builtin, &jtests_salt };
+
+static const jfilter_t *
+find_in(const jfilter_table_t *const *tables, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < tables[i]->n; k++)
+            if (strcmp(tables[i]->rows[k].name, name) == 0)
+                return &tables[i]->rows[k];
+    return NULL;
+}
+
+const jfilter_t *
+jfilter_find(const jinja_t *engine, const char *name)
+{
+    const jfilter_t *f = engine->options.salt ? find_in(salt_filters, NELEMS(salt_filters), name) : NULL;
+    return f != NULL ? f : find_in(filters, NELEMS(filters), name);
+}
+
+const jfilter_t *
+jtest_find(const jinja_t *engine, const char *name)
+{
+    return find_in(tests, engine->options.salt ? 2 : 1, name);
+}
+
+static bool
+is_in(const jfilter_table_t *const *tables, size_t n, const jfilter_t *f)
+{
+    for (size_t i = 0; i < n; i++)
+        if (f >= tables[i]->rows && f < tables[i]->rows + tables[i]->n)
+            return true;
+    return false;
+}
+
+bool
+jfilter_is_pure(const jfilter_t *f)
+{
+    /* Salt's own may ask the machine, its files, or chance; others the variables that there are by then. */
+    bool own = f != NULL && (is_in(filters, NELEMS(filters), f) || is_in(tests, 1, f));
+    return own && ((f->flags & JF_CONTEXT) == 0 || strcmp(f->sig.params[0], "context") != 0);
+}
+
+/* The i-th name of those tables; NULL: there are no more. */
+static const char *
+name_in(const jfilter_table_t *const *tables, size_t n, size_t *i)
+{
+    for (size_t t = 0; t < n; t++) {
+        if (*i < tables[t]->n)
+            return tables[t]->rows[*i].name;
+        *i -= tables[t]->n;
+    }
+    return NULL;
+}
+
+const char *
+jfilter_name(const jinja_t *engine, size_t i)
+{
+    const char *name = name_in(filters, NELEMS(filters), &i);
+    return name != NULL || !engine->options.salt ? name : name_in(salt_filters, NELEMS(salt_filters), &i);
+}
+
+const char *
+jtest_name(const jinja_t *engine, size_t i)
+{
+    return name_in(tests, engine->options.salt ? 2 : 1, &i);
+}
+
+/* ---- values ------------------------------------------------------------------------------------------- */
+
+/* Methods that filters call again and again, by the address of their name, which is a literal. */
+static const py_method_t *
+method_named(const py_t *v, const char *name)
+{
+    enum { SLOTS = 64 };
+    static _Thread_local struct {
+        const char *name;
+        unsigned type;
+        const py_method_t *method;
+    } memo[SLOTS];
+    unsigned type = 2 * (unsigned) py_type(v) + (py_is_markup(v) || py_is_odict(v));
+    size_t slot = (((uintptr_t) name >> 1) * 31 + type) % SLOTS;
+    if (memo[slot].name != name || memo[slot].type != type) {
+        memo[slot].name = name;
+        memo[slot].type = type;
+        memo[slot].method = py_method_find(v, name, strlen(name));
+    }
+    return memo[slot].method;
+}
+
+py_t *
+jmethod(py_t *v, const char *name, size_t n, ...)
+{
+    py_t *values[4];
+    va_list ap;
+    va_start(ap, n);
+    for (size_t i = 0; i < n; i++)
+        values[i] = va_arg(ap, py_t *);
+    va_end(ap);
+    const py_args_t args = { .n = n, .v = values };
+    if (py_is(v, PY_STR) || py_is(v, PY_LIST) || py_is(v, PY_DICT)) {
+        const py_method_t *m = method_named(v, name);
+        if (m != NULL)
+            return py_method_call(m, v, &args);
+    }
+    AUTO(py) str = py_strz(name);
+    return py_call_method(v, str, &args);
+}
+
+py_t *
+jsoft_str(py_t *v)
+{
+    return py_is(v, PY_STR) ? py_ref(v) : py_tostr(v);
+}
+
+int
+jflag(py_t *v, bool dflt)
+{
+    return v == NULL ? dflt : py_truth(v);
+}
+
+int
+jindex(py_t *v, int64_t dflt, int64_t *ret)
+{
+    *ret = dflt;
+    return v == NULL ? 0 : py_index(v, ret);
+}
+
+py_t *
+jpolicy(jcontext_t *ctx, const char *name)
+{
+    py_t *v = py_dict_gets(ctx->session->engine->policies, name);
+    return py_ref(v != NULL ? v : PY_None);
+}
+
+/* ---- attributes --------------------------------------------------------------------------------------- */
+
+static bool
+all_digits(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (s[i] < '0' || s[i] > '9')
+            return false;
+    return n > 0;
+}
+
+static py_t *
+parts_of(const char *s, size_t len)
+{
+    py_t *parts = py_list();
+    for (const char *end = s + len;; s++) {
+        const char *dot = memchr(s, '.', (size_t) (end - s));
+        size_t n = (size_t) ((dot != NULL ? dot : end) - s);
+        py_append_new(parts, all_digits(s, n) ? py_int_digits(s, n) : py_str(s, n));
+        if (dot == NULL)
+            return parts;
+        s = dot;
+    }
+}
+
+static py_t *
+attribute_parts(py_t *attribute)
+{
+    if (py_is(attribute, PY_STR)) {
+        size_t len;
+        const char *s = py_text(attribute, &len);
+        return parts_of(s, len);
+    }
+    py_t *parts = py_list();
+    if (!py_is(attribute, PY_NONE))
+        py_append(parts, attribute);
+    return parts;
+}
+
+int
+jgetter_init(jgetter_t *g, jcontext_t *ctx, py_t *attribute, bool several, bool ignore_case)
+{
+    *g = (jgetter_t){ .ctx = ctx, .several = several, .ignore_case = ignore_case };
+    py_t *attr = jarg(attribute, PY_None);
+    if (!several) {
+        g->parts = attribute_parts(attr);
+        return 0;
+    }
+    g->parts = py_list();
+    if (!py_is(attr, PY_STR)) {
+        py_append_new(g->parts, attribute_parts(attr));
+        return 0;
+    }
+    size_t len;
+    const char *s = py_text(attr, &len);
+    for (const char *end = s + len;; s++) {
+        const char *comma = memchr(s, ',', (size_t) (end - s));
+        py_append_new(g->parts, parts_of(s, (size_t) ((comma != NULL ? comma : end) - s)));
+        if (py_tick() < 0) {
+            jgetter_free(g);
+            return -1;
+        }
+        if (comma == NULL)
+            return 0;
+        s = comma;
+    }
+}
+
+void
+jgetter_free(jgetter_t *g)
+{
+    py_unref(g->parts);
+}
+
+static py_t *
+get_one(const jgetter_t *g, py_t *parts, py_t *item)
+{
+    py_t *v = py_ref(item);
+    for (size_t i = 0; v != NULL && i < py_seq_len(parts); i++) {
+        py_t *next = jgetitem(g->ctx->session, v, py_seq_at(parts, i));
+        py_unref(v);
+        v = next;
+        if (v != NULL && g->dflt != NULL && py_is(v, PY_UNDEFINED)) {
+            py_unref(v);
+            v = py_ref(g->dflt);
+        }
+    }
+    if (v == NULL || !g->ignore_case || !py_is(v, PY_STR))
+        return v;
+    py_t *lower = jmethod(v, "lower", 0);
+    py_unref(v);
+    return lower;
+}
+
+py_t *
+jgetter_get(const jgetter_t *g, py_t *item)
+{
+    if (!g->several)
+        return get_one(g, g->parts, item);
+    AUTO(py) all = py_list();
+    for (size_t i = 0; i < py_seq_len(g->parts); i++) {
+        py_t *v = get_one(g, py_seq_at(g->parts, i), item);
+        if (v == NULL)
+            return NULL;
+        py_append_new(all, v);
+    }
+    return STEAL(all);
+}
+
+py_t *
+jgetter_keys(const jgetter_t *g, py_t *list)
+{
+    AUTO(py) keys = py_list();
+    for (size_t i = 0; i < py_seq_len(list); i++) {
+        py_t *k = jgetter_get(g, py_seq_at(list, i));
+        if (k == NULL)
+            return NULL;
+        py_append_new(keys, k);
+        if (py_tick() < 0)
+            return NULL;
+    }
+    return STEAL(keys);
+}
+
+/* ---- by name at run time ------------------------------------------------------------------------------ */
+
+py_t *
+jcall_named(jcontext_t *ctx, bool test, py_t *name, const py_args_t *args)
+{
+    const jinja_t *engine = ctx->session->engine;
+    const jfilter_t *f = NULL;
+    if (py_is(name, PY_STR))
+        f = test ? jtest_find(engine, py_cstr(name)) : jfilter_find(engine, py_cstr(name));
+    if (f != NULL)
+        return jfilter_call(ctx, f, args);
+    AUTO(py) shown = py_repr(name);
+    const char *kind = test ? "test" : "filter";
+    if (!py_is(name, PY_UNDEFINED))
+        return shown != NULL ? py_raise(&jinja_TemplateRuntimeError, "No %s named %s.", kind, py_cstr(shown))
+                             : NULL;
+    char *why AUTO_FREE = py_undef_message(name);
+    return py_raise(&jinja_TemplateRuntimeError,
+                    "No %s named %s. (%s; did you forget to quote the callable name?)", kind, py_cstr(shown),
+                    why);
+}

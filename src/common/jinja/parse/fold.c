@@ -1,0 +1,240 @@
+/* fold.c - what is known before a template runs: expressions of constants.
+ *
+ * Jinja folds the same ones; where it does so shows in the lines of errors, since what it folded has none.
+ */
+#include "common/jinja/parse/ast_walk.h"
+#include "common/jinja/eval.h"
+#include "common/jinja/parse/fold.h"
+#include "common/jinja/parse/lex.h"
+#include "common/py/py_obj.h"
+
+/* What a compiled template keeps of one constant, and how deep those are that are tried: each level anew. */
+enum { TEXT_MAX = 64 * 1024, VALUE_MAX = 4096, LIMBS_MAX = VALUE_MAX / sizeof(mp_limb_t), DEPTH_MAX = 50 };
+
+/* The template holds the value. TAKES it. */
+static void
+keep_value(jtree_t *tree, py_t *value)
+{
+    tree->values = arena_grow(tree->arena, tree->values, tree->n_values, sizeof(py_t *));
+    tree->values[tree->n_values++] = value;
+}
+
+/* TAKES value. */
+static void
+become(jtree_t *tree, jnode_t *node, py_t *value)
+{
+    keep_value(tree, value);
+    node->kind = N_CONST;
+    node->constant.value = value;
+    node->constant.folded = true;
+    jeval_choose(node);
+}
+
+/* ---- literals ----------------------------------------------------------------------------------------- */
+
+static py_t *
+integer(const char *text, size_t len)
+{
+    bool prefixed = text[0] == '0' && len > 1 && (text[1] | 32) >= 'b';
+    int base = !prefixed ? 10 : (text[1] | 32) == 'x' ? 16 : (text[1] | 32) == 'o' ? 8 : 2;
+    AUTO(py) digits = py_str(prefixed ? text + 2 : text, len - (prefixed ? 2 : 0));
+    return py_toint(digits, base);
+}
+
+bool
+jfold_literal(jtree_t *tree, jnode_t *node)
+{
+    static const struct {
+        const char *name;
+        py_t *value;
+    } named[] = { { "True", PY_True }, { "False", PY_False }, { "None", PY_None } };
+    const char *text = node->constant.text;
+    size_t len = node->constant.len;
+    node->constant_expr = true;
+    if (node->constant.value != NULL)
+        return true;
+    for (size_t i = 0; node->constant.token == T_NAME && i < NELEMS(named); i++)
+        if (strcmp(text, named[i].name) == 0)
+            node->constant.value = named[i].value;
+    if (node->constant.value != NULL)
+        return true;
+    node->constant.value = node->constant.token == T_INTEGER ? integer(text, len)
+                           : node->constant.token == T_FLOAT ? py_float(strtod(text, NULL))
+                                                             : py_str(text, len);
+    keep_value(tree, node->constant.value);
+    return node->constant.value != NULL;
+}
+
+/* ---- expressions -------------------------------------------------------------------------------------- */
+
+static bool
+is_constant(jnode_t *node, void *cookie)
+{
+    return node->constant_expr;
+}
+
+/* Whether the right side of `and` and `or`, and which branch of a condition, counts: what is not evaluated
+ * need not be constant. -1 raised. */
+static int
+decided(jrun_t *run, const jnode_t *node)
+{
+    const jnode_t *test = node->kind == N_COND ? node->cond.test : node->pair.left;
+    int truth = test->constant_expr ? jtruth(run, test) : -1;
+    if (truth < 0)
+        return -1;
+    if (node->kind != N_COND)
+        return (truth > 0) == (node->kind == N_OR) || node->pair.right->constant_expr;
+    const jnode_t *branch = truth > 0 ? node->cond.then : node->cond.otherwise;
+    return branch != NULL && branch->constant_expr;
+}
+
+/* A chain ends at its first false link, whatever comes behind. */
+static bool
+chain_decided(jrun_t *run, const jnode_t *node)
+{
+    if (!node->compare.first->constant_expr)
+        return false;
+    for (size_t i = 0; i < node->compare.n; i++) {
+        if (node->compare.v[i]->constant_expr)
+            continue;
+        jnode_t known = *node;
+        known.compare.n = i;
+        jeval_choose(&known);
+        return i > 0 && jtruth(run, &known) == 0;
+    }
+    return true;
+}
+
+static bool
+can_fold(jrun_t *run, const jnode_t *node)
+{
+    switch (node->kind) {
+    case N_TUPLE:
+    case N_LIST:
+    case N_DICT:
+    case N_BINARY:
+    case N_UNARY:
+    case N_NOT:
+    case N_CONCAT:
+    case N_SLICE:
+        return ast_children(node, is_constant, NULL);
+    case N_COMPARE:
+        return chain_decided(run, node);
+    case N_GETATTR:
+    case N_GETITEM:
+        /* An undefined value may be one that tells somebody. */
+        return run->s->engine->options.undefined->used == NULL && ast_children(node, is_constant, NULL);
+    case N_AND:
+    case N_OR:
+    case N_COND:
+        return decided(run, node) > 0;
+    case N_FILTER:
+    case N_TEST:
+        return jfilter_is_pure(node->filter.row) && node->filter.node != NULL &&
+               ast_children(node, is_constant, NULL);
+    default:
+        return false;
+    }
+}
+
+/* Whether nobody can change it, nor tell it from one that was made anew; and it is not large. */
+static bool
+is_plain(const py_t *v)
+{
+    switch (py_type(v)) {
+    case PY_NONE:
+    case PY_BOOL:
+    case PY_FLOAT:
+        return true;
+    case PY_INT:
+        return py_small(v) || abs(((const pybig_t *) v)->n) <= LIMBS_MAX;
+    case PY_STR:
+        return PY_LEN(v) <= VALUE_MAX;
+    case PY_TUPLE:
+        if (py_seq_len(v) > VALUE_MAX)
+            return false;
+        for (size_t i = 0; i < py_seq_len(v); i++)
+            if (!is_plain(py_seq_at(v, i)))
+                return false;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* `x in ['a', 'b']`: the list is made once, and as a tuple, since nobody can tell. */
+static void
+fold_choices(jtree_t *tree, jnode_t *node)
+{
+    if (node->kind != N_LIST)
+        return;
+    const jlist_t list = node->list;
+    for (size_t i = 0; i < list.n; i++)
+        if (list.v[i]->kind != N_CONST)
+            return;
+    py_t *choices = py_tuple(list.n);
+    for (size_t i = 0; i < list.n; i++)
+        py_tuple_set(choices, i, list.v[i]->constant.value);
+    become(tree, node, choices);
+}
+
+static void
+fold_compare(jtree_t *tree, jnode_t *node)
+{
+    /* In the middle of a chain the list is also an operand of what follows. */
+    size_t last = node->compare.n - 1;
+    if (node->compare.ops[last] == CMP_IN || node->compare.ops[last] == CMP_NOT_IN)
+        fold_choices(tree, node->compare.v[last]);
+}
+
+static void
+fold_value(jtree_t *tree, jrun_t *run, jescape_t escape, jnode_t *node)
+{
+    run->ctx->autoescape = escape == ESCAPE_YES;
+    node->constant_expr = node->depth <= DEPTH_MAX && can_fold(run, node);
+    /* Lists and dicts are made anew for each who asks; slices are no values. */
+    if (node->constant_expr && node->kind != N_LIST && node->kind != N_DICT && node->kind != N_SLICE) {
+        /* Parts that are constant are put together as texts, safe or not, and escaped when they are printed.
+         */
+        if (node->kind == N_CONCAT)
+            node->op = ESCAPE_NO;
+        AUTO(py) v = jeval(run, node);
+        if (v != NULL && is_plain(v))
+            become(tree, node, STEAL(v));
+        node->constant_expr = py_raised() == NULL;
+    }
+    py_clear();
+}
+
+void
+jfold(jtree_t *tree, jrun_t *run, jescape_t escape, jnode_t *node)
+{
+    jeval_choose(node);
+    if (node->kind == N_CONST)
+        return;
+    if (node->kind == N_COMPARE)
+        fold_compare(tree, node);
+    jeval_choose(node);
+    if (escape != ESCAPE_ASK)
+        fold_value(tree, run, escape, node);
+}
+
+bool
+jfold_output(jtree_t *tree, jrun_t *run, jescape_t escape, jnode_t *node)
+{
+    if (!node->constant_expr || escape == ESCAPE_ASK)
+        return false;
+    buf_auto_t text = BUF_INIT;
+    AUTO(py) v = jeval(run, node);
+    run->out = &text;
+    bool ok = v != NULL && jprint(run, v, escape == ESCAPE_YES) == 0;
+    run->out = NULL;
+    py_clear();
+    if (ok && text.len <= TEXT_MAX) {
+        node->kind = N_DATA;
+        node->constant.text = arena_text(tree->arena, buf_str(&text), text.len);
+        node->constant.len = text.len;
+        node->constant.folded = true;
+    }
+    return ok;
+}

@@ -1,0 +1,80 @@
+/* parse_int.h - the parser's state, shared by parse.c, parse_expr.c, parse_stmt.c and parse_salt.c.
+ *
+ * Layer      common/jinja, private
+ * Threads    one at a time
+ * Ownership  everything belongs to the arena
+ * Errors     parse_fail() does not return
+ * Tests      tests/unit/common/test_jinja_parse.c
+ */
+#ifndef COMMON_JINJA_PARSE_PARSE_INT_H
+#define COMMON_JINJA_PARSE_PARSE_INT_H
+
+#include "common/jinja/parse/parse.h"
+
+/* Words that end a body, NULL at the end. */
+typedef const char *const *ends_t;
+
+typedef struct parser {
+    jtree_t *tree;
+    arena_t *arena;
+    lexer_t *lexer;
+    syntax_error_t *error;
+    unsigned tags;
+    token_t cur, ahead;
+    bool has_ahead;
+    int depth;              /* of nested expressions and bodies */
+    int last_free;          /* names that the parser made up */
+    const char **tag_stack; /* tags that are open */
+    size_t n_tags;
+    ends_t *end_stack;
+    size_t n_ends;
+} parser_t;
+
+void parse_fail(parser_t *p, int line, const char *fmt, ...) PRINTF(3, 4) NORETURN;
+
+/* ---- tokens */
+token_t parse_next(parser_t *p);
+const token_t *parse_look(parser_t *p);
+bool parse_at(const parser_t *p, tok_t type);
+bool parse_at_name(const parser_t *p, const char *name);
+bool parse_skip(parser_t *p, tok_t type);
+bool parse_skip_name(parser_t *p, const char *name);
+token_t parse_expect(parser_t *p, tok_t type);
+token_t parse_expect_name(parser_t *p, const char *name);
+
+/* ---- nodes */
+jnode_t *parse_node(parser_t *p, jkind_t kind, int line);
+void parse_add(parser_t *p, jlist_t *list, jnode_t *node);
+void parse_add_all(parser_t *p, jlist_t *list, const jlist_t *more);
+/* The node stands above `child`: bounded. */
+void parse_over(parser_t *p, jnode_t *node, const jnode_t *child);
+jnode_t *parse_name_node(parser_t *p, const token_t *token, jctx_t ctx);
+jnode_t *parse_text_node(parser_t *p, const char *text, int line);
+void parse_enter(parser_t *p);
+void parse_leave(parser_t *p);
+
+/* ---- expressions */
+jnode_t *parse_expression(parser_t *p, bool with_cond);
+enum { TUPLE_SIMPLE = 1, TUPLE_NO_COND = 2, TUPLE_PARENTHESES = 4 };
+jnode_t *parse_tuple(parser_t *p, unsigned flags, const char *end_word);
+jnode_t *parse_filter(parser_t *p, jnode_t *node, bool inline_start);
+/* A target of one name. */
+jnode_t *parse_target_name(parser_t *p);
+jnode_t *parse_target(parser_t *p, const char *end_word, bool with_namespace);
+void parse_set_ctx(jnode_t *node, jctx_t ctx);
+
+/* ---- statements */
+jlist_t parse_statements(parser_t *p, ends_t ends, bool drop);
+jlist_t parse_body(parser_t *p, ends_t ends);
+/* One statement may be several nodes. */
+typedef jlist_t parse_fn(parser_t *p);
+parse_fn *parse_statement_of(const parser_t *p, const char *name);
+/* Names of tags from number *i on; NULL behind the last one. */
+const char *parse_tag_name(unsigned tags, size_t *i);
+jnode_t *parse_import(parser_t *p);
+jlist_t parse_one(parser_t *p, jnode_t *node);
+jlist_t parse_load(parser_t *p);
+jlist_t parse_salt_import(parser_t *p);
+jlist_t parse_profile(parser_t *p);
+
+#endif

@@ -1,0 +1,72 @@
+/* symbols.h - names of one scope and its parents while a template is analysed.
+ *
+ * Layer      common/jinja, private
+ * Threads    one at a time
+ * Ownership  everything belongs to the arena it was made in
+ * Errors     as the parser: jumps to error->out
+ * Tests      tests/unit/common/test_jinja.c
+ */
+#ifndef COMMON_JINJA_PARSE_SYMBOLS_H
+#define COMMON_JINJA_PARSE_SYMBOLS_H
+
+#include "common/jinja/parse/ast.h"
+#include "common/jinja/parse/lex.h"
+
+/* Pointers by pointer, in order of insertion. */
+typedef struct ptab {
+    struct ptab_entry {
+        const void *key;
+        void *value;
+    } * v;
+    size_t n;
+    uint32_t *index; /* of larger tables: position + 1 */
+    size_t cap;
+} ptab_t;
+void *ptab_get(const ptab_t *t, const void *key);
+void ptab_set(arena_t *arena, ptab_t *t, const void *key, void *value);
+
+/* A function while its variables are counted. */
+typedef struct func_vars {
+    jfunc_t *func;
+    arena_t *arena; /* the template's */
+    syntax_error_t *error;
+    int line; /* of the function */
+    struct func_vars *outer;
+    ptab_t *levels; /* name -> ident */
+    size_t n_levels;
+} func_vars_t;
+
+/* A variable: a name at a level of nesting in a function. */
+typedef struct ident {
+    func_vars_t *vars;
+    uint16_t slot;
+} ident_t;
+
+typedef struct load {
+    jload_kind_t kind;
+    ident_t *from;
+    jname_t *name;
+} load_t;
+
+typedef struct symbols {
+    arena_t *arena; /* scratch */
+    func_vars_t *vars;
+    struct symbols *parent;
+    size_t level;
+    ptab_t refs;   /* name -> ident */
+    ptab_t loads;  /* ident -> load */
+    ptab_t stores; /* name */
+} symbols_t;
+
+symbols_t *symbols_new(arena_t *arena, symbols_t *parent, func_vars_t *vars);
+ident_t *symbols_ref(const symbols_t *s, const jname_t *name);
+void symbols_load(symbols_t *s, jname_t *name);
+void symbols_store(symbols_t *s, jname_t *name);
+ident_t *symbols_parameter(symbols_t *s, jname_t *name);
+/* What the statements of a body do to the names of the scope they run in. */
+void symbols_visit(symbols_t *s, jnode_t *node);
+void symbols_visit_list(symbols_t *s, const jlist_t *list);
+/* All names of a target become parameters. */
+void symbols_visit_target(symbols_t *s, jnode_t *node);
+
+#endif

@@ -1,0 +1,157 @@
+/* salt_dict.c - Salt's filters that look into dicts and change them. */
+#include "common/jinja/jinja_salt.h"
+#include "common/jinja/salt/salt_filter.h"
+#include "common/py/py_traverse.h"
+
+/* ---- traverse ----------------------------------------------------------------------------------------- */
+
+JFILTER(traverse)
+{
+    AUTO(py) colon = py_strz(":");
+    py_t *delimiter = jarg(a[3], colon);
+    if (!py_is(delimiter, PY_STR) || py_len(delimiter) == 0)
+        return py_raise(&py_ValueError, "empty separator");
+    py_t *found = py_traverse(a[0], a[1], py_cstr(delimiter));
+    return found != NULL || py_raised() != NULL ? found : py_ref(jarg(a[2], PY_None));
+}
+
+/* ---- changing ----------------------------------------------------------------------------------------- */
+
+static py_t *
+split_key(py_t *key, py_t *delimiter)
+{
+    AUTO(py) colon = py_strz(":");
+    if (py_is(key, PY_STR))
+        return jmethod(key, "split", 1, jarg(delimiter, colon));
+    if (!py_is(key, PY_INT))
+        return py_tolist(key);
+    py_t *one = py_list();
+    py_append(one, key);
+    return one;
+}
+
+static py_t *
+new_dict(bool ordered)
+{
+    return ordered ? py_odict() : py_dict();
+}
+
+/* The dict that holds the last of `keys`, made on the way. NEW, and the NEW last key. */
+static py_t *
+holder(py_t *const *a, py_t **ret_last)
+{
+    int ordered = jflag(a[4], false);
+    AUTO(py) keys = ordered >= 0 ? split_key(a[1], a[3]) : NULL;
+    if (keys == NULL)
+        return NULL;
+    AUTO(py) at = py_ref(a[0]);
+    size_t n = py_seq_len(keys);
+    for (size_t i = 0; i + 1 < n; i++) {
+        if (py_tick() < 0)
+            return NULL;
+        py_t *key = py_seq_at(keys, i);
+        py_t *next = NULL;
+        int found = py_find_item(at, key, &next);
+        if (found < 0)
+            return NULL;
+        if (found == 0 || !py_is(next, PY_DICT)) {
+            py_unref(next);
+            next = new_dict(ordered);
+            if (py_setitem(at, key, next) < 0) {
+                py_unref(next);
+                return NULL;
+            }
+        }
+        py_unref(at);
+        at = next;
+    }
+    *ret_last = py_ref(n > 0 ? py_seq_at(keys, n - 1) : a[1]);
+    return STEAL(at);
+}
+
+JFILTER(set_dict_key_value)
+{
+    AUTO(py) last = NULL;
+    AUTO(py) dict = holder(a, &last);
+    return dict != NULL && py_setitem(dict, last, a[2]) == 0 ? py_ref(a[0]) : NULL;
+}
+
+/* What is at the last key, made when it is not there or None. NEW. */
+static py_t *
+last_value(py_t *const *a, bool list)
+{
+    AUTO(py) last = NULL;
+    AUTO(py) dict = holder(a, &last);
+    if (dict == NULL)
+        return NULL;
+    py_t *v = NULL;
+    int found = py_find_item(dict, last, &v);
+    if (found < 0 || (found > 0 && !py_is(v, PY_NONE)))
+        return v;
+    py_unref(v);
+    v = list ? py_list() : new_dict(jflag(a[4], false) > 0);
+    if (py_setitem(dict, last, v) == 0)
+        return v;
+    py_unref(v);
+    return NULL;
+}
+
+static const char *
+class_of(const py_t *v)
+{
+    return py_is_odict(v) ? "salt.utils.odict.OrderedDict" : py_type_name(v);
+}
+
+/* How Salt refuses: the wrong kind of thing there, or the wrong kind of value. */
+static py_t *
+refuse(const char *verb, const py_t *there, const py_t *value)
+{
+    bool attribute = py_raised_is(&py_AttributeError);
+    if (!attribute && !py_raised_is(&py_ValueError) && !py_raised_is(&py_TypeError))
+        return NULL;
+    py_clear();
+    if (attribute)
+        return py_raise(&jinja_SaltInvocationError, "The last key contains a <class '%s'>, which cannot %s.",
+                        class_of(there), verb);
+    return py_raise(&jinja_SaltInvocationError, "Cannot %s <class '%s'> with a <class '%s'>.", verb,
+                    class_of(there), class_of(value));
+}
+
+static py_t *
+change(py_t *const *a, const char *verb, bool list)
+{
+    AUTO(py) v = last_value(a, list);
+    if (v == NULL)
+        return NULL;
+    AUTO(py) done = jmethod(v, verb, 1, a[2]);
+    return done != NULL ? py_ref(a[0]) : refuse(verb, v, a[2]);
+}
+
+JFILTER(update_dict_key_value)
+{
+    return change(a, "update", false);
+}
+
+JFILTER(append_dict_key_value)
+{
+    return change(a, "append", true);
+}
+
+JFILTER(extend_dict_key_value)
+{
+    return change(a, "extend", true);
+}
+
+#define KEYED                JP("in_dict", "keys", "value", "delimiter", "ordered_dict"), 3, 5, 0
+#define KEYED_ROW(name, doc) ROW(#name, { name }, { #name, KEYED }, 0, doc)
+
+static const jfilter_t rows[] = {
+    KEYED_ROW(append_dict_key_value, "Append to the list at a key."),
+    KEYED_ROW(extend_dict_key_value, "Extend the list at a key."),
+    KEYED_ROW(set_dict_key_value, "Set the value at a key."),
+    { JROW("traverse", traverse, JP("data", "key", "default", "delimiter"), 2, 4, 0), 0,
+      "The value at a:b:0." },
+    KEYED_ROW(update_dict_key_value, "Update the dict at a key."),
+};
+
+const jfilter_table_t jfilters_salt_dict = JTABLE(rows);

@@ -1,0 +1,131 @@
+/* salt_file.c - Salt's filters that look at files of the host. */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/base/utf8.h"
+#include "common/jinja/salt/salt_filter.h"
+
+enum { TEXT_BLOCK = 512, BINARY_BLOCK = 2048, MOST_NOT_TEXT = 30, MAX_LINKS = 40 };
+
+/* The first bytes of a regular file: how many, or -1. */
+static ssize_t
+first_bytes(py_t *path, char *bytes, size_t n)
+{
+    struct stat st;
+    int fd = py_is(path, PY_STR) ? open(py_cstr(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    if (fd < 0)
+        return -1;
+    ssize_t got = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? read(fd, bytes, n) : -1;
+    close(fd);
+    return got;
+}
+
+/* At most three of ten are none of a text's: bytes, or characters of UTF-8. */
+static bool
+looks_like_text(const char *s, size_t len, bool utf8, const char *controls)
+{
+    size_t other = 0, total = 0;
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char) s[i];
+        if (utf8 && (c & 0xc0) == 0x80)
+            continue;
+        total++;
+        other += (c < 32 || c > 126) && strchr(controls, c) == NULL;
+    }
+    return other * 100 <= total * MOST_NOT_TEXT;
+}
+
+JFILTER(is_text)
+{
+    char block[TEXT_BLOCK];
+    ssize_t n = first_bytes(a[0], block, sizeof(block));
+    if (n < 0 || memchr(block, '\0', (size_t) n) != NULL)
+        return py_ref(PY_False);
+    return py_bool(utf8_valid(block, (size_t) n) || looks_like_text(block, (size_t) n, false, "\n\r\t\f\b"));
+}
+
+JFILTER(is_binary)
+{
+    char block[BINARY_BLOCK];
+    ssize_t n = first_bytes(a[0], block, sizeof(block));
+    if (n <= 0)
+        return py_ref(PY_False);
+    if (!utf8_valid(block, (size_t) n) || memchr(block, '\0', (size_t) n) != NULL)
+        return py_ref(PY_True);
+    return py_bool(!looks_like_text(block, (size_t) n, true, "\n\r\t\b"));
+}
+
+/* ---- list_files --------------------------------------------------------------------------------------- */
+
+/* A folder on the way from the top: links may lead in circles. */
+typedef struct folder {
+    const struct folder *up;
+    dev_t dev;
+    ino_t ino;
+} folder_t;
+
+static bool
+is_above(const folder_t *f, const struct stat *st)
+{
+    for (; f != NULL; f = f->up)
+        if (f->dev == st->st_dev && f->ino == st->st_ino)
+            return true;
+    return false;
+}
+
+/* What may not be looked into is left out, as os.walk has it; what the system had no means for is no empty
+ * folder. */
+static int
+names_in(const char *path, char ***ret_names)
+{
+    fail_auto_t err = FAIL_INIT;
+    int rc = fs_names(path, ret_names, &err);
+    return fs_is_passing(rc) ? py_raise_int(&py_RuntimeError, "%s", fail_text(&err)) : 0;
+}
+
+static int
+walk(py_t *out, const char *path, const folder_t *up)
+{
+    struct stat st;
+    if (stat(path, &st) < 0)
+        return fs_is_passing(-errno)
+                   ? py_raise_int(&py_RuntimeError, "cannot look at %s: %s", path, strerror(errno))
+                   : 0;
+    if (!S_ISDIR(st.st_mode) || is_above(up, &st))
+        return 0;
+    const folder_t here = { up, st.st_dev, st.st_ino };
+    char **names = NULL;
+    int rc = names_in(path, &names);
+    rc = rc == 0 ? py_enter() : rc;
+    for (size_t i = 0; names && names[i] && rc == 0 && (rc = py_tick()) == 0; i++) {
+        char *inner AUTO_FREE = fs_join(path, names[i]);
+        py_append_new(out, py_str_utf8(inner, strlen(inner)));
+        rc = walk(out, inner, &here);
+    }
+    strv_free(names);
+    if (rc == 0)
+        py_leave();
+    return rc;
+}
+
+JFILTER(list_files)
+{
+    if (!py_is(a[0], PY_STR))
+        return py_raise(&py_TypeError, "the folder must be a text, not '%s'", py_type_name(a[0]));
+    AUTO(py) out = py_list();
+    py_append(out, a[0]);
+    return walk(out, py_cstr(a[0]), NULL) == 0 ? STEAL(out) : NULL;
+}
+
+static const jfilter_t rows[] = {
+    { JROW("is_bin_file", is_binary, JP("path"), 1, 1, 0), JF_WORLD, "Whether a file is no text." },
+    { JROW("is_text_file", is_text, JP("fp_", "blocksize"), 1, 2, 0), JF_WORLD,
+      "Whether a file looks like text." },
+    { JROW("list_files", list_files, JP("directory"), 1, 1, 0), JF_WORLD,
+      "A folder and all that is below it." },
+};
+
+const jfilter_table_t jfilters_salt_file = JTABLE(rows);

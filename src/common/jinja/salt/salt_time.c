@@ -1,0 +1,91 @@
+/* salt_time.c - Salt's filters over dates, users and files. */
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/host/passwd.h"
+#include "common/jinja/salt/salt_filter.h"
+
+/* A point in time of what a template has: a number, its digits, or now. 0, or -1 raised. */
+static int
+time_of(py_t *v, int64_t *ret_us)
+{
+    *ret_us = clock_wall_us();
+    if (v == NULL || py_is(v, PY_NONE))
+        return 0;
+    AUTO(py) number = py_tofloat(v);
+    double seconds = number != NULL ? py_float_value(number) : NAN;
+    if (isfinite(seconds) && fabs(seconds) < 1e11) {
+        *ret_us = (int64_t) (seconds * 1e6);
+        return 0;
+    }
+    py_clear();
+    AUTO(py) shown = py_tostr(v);
+    return py_raise_int(&py_RuntimeError, "Unable to parse %s. Consider installing timelib",
+                        shown != NULL ? py_cstr(shown) : "");
+}
+
+JFILTER(strftime_)
+{
+    int64_t us;
+    if (time_of(a[0], &us) < 0)
+        return NULL;
+    if (a[1] != NULL && !py_is(a[1], PY_STR))
+        return py_raise(&py_TypeError, "strftime() argument 1 must be str, not %s", py_type_name(a[1]));
+    const char *format = a[1] != NULL ? py_cstr(a[1]) : "%Y-%m-%d";
+    if (py_room(strlen(format) * CLOCK_STRFTIME_ROOM) < 0)
+        return NULL;
+    char *text AUTO_FREE = clock_strftime(format, us);
+    return py_strz(text);
+}
+
+JFILTER(get_uid)
+{
+    if (a[0] == NULL || !py_is(a[0], PY_STR))
+        return py_int(geteuid());
+    passwd_space_auto_t space = { 0 };
+    const struct passwd *pw = passwd_user(&space, py_cstr(a[0]));
+    return pw != NULL ? py_int(pw->pw_uid) : py_ref(PY_None);
+}
+
+static bool
+is_program(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+JFILTER(which)
+{
+    const char *name = a[0] != NULL ? py_cstr(a[0]) : "";
+    if (strchr(name, '/') != NULL)
+        return is_program(name) ? py_ref(a[0]) : py_ref(PY_None);
+    const char *path = getenv("PATH");
+    for (const char *p = path != NULL ? path : "/usr/bin:/bin"; name[0] != '\0';) {
+        const char *end = strchrnul(p, ':');
+        char *full AUTO_FREE = xasprintf("%.*s/%s", (int) (end - p), p, name);
+        if (is_program(full))
+            return py_strz(full);
+        if (*end == '\0')
+            break;
+        p = end + 1;
+    }
+    return py_ref(PY_None);
+}
+
+JFILTER(is_empty)
+{
+    struct stat st;
+    return py_bool(py_is(a[0], PY_STR) && stat(py_cstr(a[0]), &st) == 0 && st.st_size == 0);
+}
+
+static const jfilter_t rows[] = {
+    { JROW("date_format", strftime_, JP("date", "format"), 0, 2, 0), JF_WORLD, "A date as text." },
+    { JROW("get_uid", get_uid, JP("user"), 0, 1, 0), JF_WORLD, "The number of a user." },
+    { JROW("is_empty", is_empty, JP("filename"), 1, 1, 0), JF_WORLD, "Whether a file is empty." },
+    { JROW("strftime", strftime_, JP("date", "format"), 0, 2, 0), JF_WORLD, "A date as text." },
+    { JROW("which", which, JP("exe"), 0, 1, 0), JF_WORLD, "The path of a program." },
+};
+
+const jfilter_table_t jfilters_salt_time = JTABLE(rows);

@@ -1,0 +1,478 @@
+/* jmes_parse.c - JMESPath's tokens to a tree, by binding power. */
+#include "common/jmes/jmes.h"
+
+/* Tokens that bind less end what is done to each element. */
+enum { PROJECTION_STOP = 10 };
+
+static const py_exc_t incomplete_error = { "IncompleteExpressionError", &jmes_ParseError };
+
+typedef struct parser {
+    jmes_t *tree;
+    size_t i;
+} parser_t;
+
+static jmes_node_t *expression(parser_t *p, int power);
+
+static const jmes_token_t *
+token(const parser_t *p)
+{
+    return &p->tree->tokens[p->i];
+}
+
+static jmes_token_type_t
+at(const parser_t *p)
+{
+    return token(p)->type;
+}
+
+static jmes_token_type_t
+behind(const parser_t *p)
+{
+    return at(p) == JT_EOF ? JT_EOF : token(p)[1].type;
+}
+
+static jmes_node_t *
+node(parser_t *p, jmes_kind_t kind, const jmes_node_t *left, const jmes_node_t *right)
+{
+    jmes_node_t *n = arena_take(p->tree->arena, sizeof(*n));
+    n->kind = kind;
+    n->left = left;
+    n->right = right;
+    return n;
+}
+
+static void *
+fail_at(const parser_t *p, const jmes_token_t *t, size_t column, const char *reason)
+{
+    AUTO(py) value = py_tostr(t->value);
+    if (value == NULL)
+        return NULL;
+    char *name AUTO_FREE = xstrdup(jmes_tokens[t->type].name);
+    for (char *c = name; *c != '\0'; c++)
+        *c = *c >= 'a' && *c <= 'z' ? (char) (*c - 'a' + 'A') : *c;
+    return py_raise(&jmes_ParseError,
+                    "%s: Parse error at column %zu, token \"%s\" (%s), for expression:\n\"%s\"\n%*s^", reason,
+                    column, py_cstr(value), name, py_cstr(p->tree->text), (int) column + 1, "");
+}
+
+static void *
+fail_here(const parser_t *p, const char *reason)
+{
+    return fail_at(p, token(p), token(p)->start, reason);
+}
+
+static void *
+incomplete(const parser_t *p)
+{
+    const char *text = py_cstr(p->tree->text);
+    return py_raise(&incomplete_error, "Invalid jmespath expression: Incomplete expression:\n\"%s\"\n%*s^",
+                    text, (int) token(p)->start + 1, "");
+}
+
+static bool
+match(parser_t *p, jmes_token_type_t type)
+{
+    if (at(p) == type) {
+        p->i++;
+        return true;
+    }
+    char *reason AUTO_FREE = xasprintf("Expecting: %s, got: %s", jmes_tokens[type].name,
+                                       jmes_tokens[at(p)].name);
+    if (at(p) == JT_EOF)
+        incomplete(p);
+    else
+        fail_here(p, reason);
+    return false;
+}
+
+/* ---- lists of expressions ----------------------------------------------------------------------------- */
+
+static void
+push(parser_t *p, jmes_node_t *list, const jmes_node_t *item)
+{
+    list->v = arena_grow(p->tree->arena, list->v, list->n, sizeof(*list->v));
+    list->v[list->n++] = item;
+}
+
+static jmes_node_t *
+select_list(parser_t *p)
+{
+    jmes_node_t *list = node(p, JM_LIST, NULL, NULL);
+    for (;;) {
+        const jmes_node_t *item = expression(p, 0);
+        if (item == NULL)
+            return NULL;
+        push(p, list, item);
+        if (at(p) == JT_RBRACKET)
+            break;
+        if (!match(p, JT_COMMA))
+            return NULL;
+    }
+    p->i++;
+    return list;
+}
+
+static jmes_node_t *
+select_hash(parser_t *p)
+{
+    jmes_node_t *hash = node(p, JM_HASH, NULL, NULL);
+    for (;;) {
+        const jmes_token_t *key = token(p);
+        if (key->type == JT_EOF)
+            return incomplete(p);
+        if (key->type != JT_QUOTED && key->type != JT_UNQUOTED) {
+            char *reason AUTO_FREE = xasprintf(
+                "Expecting: ['quoted_identifier', 'unquoted_identifier'], got: %s",
+                jmes_tokens[key->type].name);
+            return fail_here(p, reason);
+        }
+        p->i++;
+        const jmes_node_t *value = match(p, JT_COLON) ? expression(p, 0) : NULL;
+        if (value == NULL)
+            return NULL;
+        hash->keys = arena_grow(p->tree->arena, hash->keys, hash->n, sizeof(*hash->keys));
+        hash->keys[hash->n] = key->value;
+        push(p, hash, value);
+        if (at(p) == JT_COMMA) {
+            p->i++;
+        } else if (at(p) == JT_RBRACE) {
+            p->i++;
+            return hash;
+        }
+    }
+}
+
+static jmes_node_t *
+call(parser_t *p, const jmes_node_t *left)
+{
+    if (left->kind != JM_FIELD) {
+        const jmes_token_t *before = token(p) - 2;
+        AUTO(py) name = py_tostr(before->value);
+        char *reason AUTO_FREE = xasprintf("Invalid function name '%s'", py_cstr(name));
+        return fail_at(p, before, before->start, reason);
+    }
+    jmes_node_t *function = node(p, JM_FUNCTION, NULL, NULL);
+    function->value = left->value;
+    while (at(p) != JT_RPAREN) {
+        const jmes_node_t *arg = expression(p, 0);
+        if (arg == NULL)
+            return NULL;
+        if (at(p) == JT_COMMA)
+            p->i++;
+        push(p, function, arg);
+    }
+    p->i++;
+    return function;
+}
+
+/* ---- projections -------------------------------------------------------------------------------------- */
+
+static jmes_node_t *
+dot_rhs(parser_t *p, int power)
+{
+    switch (at(p)) {
+    case JT_QUOTED:
+    case JT_UNQUOTED:
+    case JT_STAR:
+        return expression(p, power);
+    case JT_LBRACKET:
+        p->i++;
+        return select_list(p);
+    case JT_LBRACE:
+        p->i++;
+        return select_hash(p);
+    default: {
+        char *reason AUTO_FREE = xasprintf(
+            "Expecting: ['quoted_identifier', 'unquoted_identifier', 'lbracket', 'lbrace'], got: %s",
+            jmes_tokens[at(p)].name);
+        return fail_here(p, reason);
+    }
+    }
+}
+
+/* What is done to each element. */
+static jmes_node_t *
+projection_rhs(parser_t *p, int power)
+{
+    if (jmes_tokens[at(p)].power < PROJECTION_STOP)
+        return node(p, JM_CURRENT, NULL, NULL);
+    if (at(p) == JT_LBRACKET || at(p) == JT_FILTER)
+        return expression(p, power);
+    if (at(p) != JT_DOT)
+        return fail_here(p, "syntax error");
+    p->i++;
+    return dot_rhs(p, power);
+}
+
+static jmes_node_t *
+project(parser_t *p, jmes_kind_t kind, const jmes_node_t *left, jmes_token_type_t binds_as)
+{
+    const jmes_node_t *right = projection_rhs(p, jmes_tokens[binds_as].power);
+    return right != NULL ? node(p, kind, left, right) : NULL;
+}
+
+static jmes_node_t *
+flatten(parser_t *p, const jmes_node_t *left)
+{
+    return project(p, JM_PROJECTION, node(p, JM_FLATTEN, left, NULL), JT_FLATTEN);
+}
+
+static jmes_node_t *
+filter(parser_t *p, const jmes_node_t *left)
+{
+    const jmes_node_t *condition = expression(p, 0);
+    if (condition == NULL || !match(p, JT_RBRACKET))
+        return NULL;
+    jmes_node_t *n = at(p) == JT_FLATTEN ? node(p, JM_FILTER, left, node(p, JM_CURRENT, NULL, NULL))
+                                         : project(p, JM_FILTER, left, JT_FILTER);
+    if (n != NULL)
+        n->condition = condition;
+    return n;
+}
+
+static jmes_node_t *
+slice(parser_t *p)
+{
+    py_t *parts[3] = { NULL, NULL, NULL };
+    for (size_t n = 0; at(p) != JT_RBRACKET && n < 3; p->i++) {
+        if (at(p) != JT_COLON && at(p) != JT_NUMBER)
+            return fail_here(p, "syntax error");
+        if (at(p) == JT_NUMBER)
+            parts[n] = token(p)->value;
+        else if (++n == 3)
+            return fail_here(p, "syntax error");
+    }
+    if (!match(p, JT_RBRACKET))
+        return NULL;
+    jmes_node_t *s = node(p, JM_SLICE, NULL, NULL);
+    s->value = py_slice(parts[0], parts[1], parts[2]);
+    py_append_new(p->tree->values, s->value);
+    return s;
+}
+
+/* Behind "[", at a number or a colon. */
+static jmes_node_t *
+index_expression(parser_t *p, const jmes_node_t *left)
+{
+    jmes_node_t *right;
+    if (at(p) == JT_COLON || behind(p) == JT_COLON) {
+        right = slice(p);
+    } else {
+        right = node(p, JM_INDEX, NULL, NULL);
+        right->value = token(p)->value;
+        p->i++;
+        right = match(p, JT_RBRACKET) ? right : NULL;
+    }
+    if (right == NULL)
+        return NULL;
+    jmes_node_t *both = node(p, JM_INDEX_EXPR, left, right);
+    /* A slice behind an index makes no projection. */
+    if (right->kind != JM_SLICE || left->kind == JM_INDEX_EXPR)
+        return both;
+    return project(p, JM_PROJECTION, both, JT_STAR);
+}
+
+/* ---- at the beginning of an expression ---------------------------------------------------------------- */
+
+static jmes_node_t *
+value_node(parser_t *p, jmes_kind_t kind, const jmes_token_t *t)
+{
+    jmes_node_t *n = node(p, kind, NULL, NULL);
+    n->value = t->value;
+    return n;
+}
+
+static jmes_node_t *
+begin_quoted(parser_t *p, const jmes_token_t *t)
+{
+    if (at(p) == JT_LPAREN)
+        return fail_at(p, token(p), 0, "Quoted identifier not allowed for function names.");
+    return value_node(p, JM_FIELD, t);
+}
+
+static jmes_node_t *
+begin_star(parser_t *p, const jmes_node_t *current)
+{
+    if (at(p) == JT_RBRACKET)
+        return node(p, JM_VALUES, current, current);
+    return project(p, JM_VALUES, current, JT_STAR);
+}
+
+static jmes_node_t *
+begin_bracket(parser_t *p, const jmes_node_t *current)
+{
+    if (at(p) == JT_NUMBER || at(p) == JT_COLON)
+        return index_expression(p, current);
+    if (at(p) != JT_STAR || behind(p) != JT_RBRACKET)
+        return select_list(p);
+    p->i += 2;
+    return project(p, JM_PROJECTION, current, JT_STAR);
+}
+
+static jmes_node_t *
+begin_paren(parser_t *p)
+{
+    jmes_node_t *inner = expression(p, 0);
+    return inner != NULL && match(p, JT_RPAREN) ? inner : NULL;
+}
+
+static jmes_node_t *
+begin_unary(parser_t *p, jmes_kind_t kind, jmes_token_type_t type)
+{
+    const jmes_node_t *inner = expression(p, jmes_tokens[type].power);
+    return inner != NULL ? node(p, kind, inner, NULL) : NULL;
+}
+
+static jmes_node_t *
+begin(parser_t *p)
+{
+    const jmes_token_t *t = token(p);
+    if (t->type == JT_EOF)
+        return incomplete(p);
+    p->i++;
+    const jmes_node_t *current = node(p, JM_CURRENT, NULL, NULL);
+    switch (t->type) {
+    case JT_LITERAL:
+        return value_node(p, JM_LITERAL, t);
+    case JT_UNQUOTED:
+        return value_node(p, JM_FIELD, t);
+    case JT_QUOTED:
+        return begin_quoted(p, t);
+    case JT_STAR:
+        return begin_star(p, current);
+    case JT_FILTER:
+        return filter(p, current);
+    case JT_LBRACE:
+        return select_hash(p);
+    case JT_LPAREN:
+        return begin_paren(p);
+    case JT_FLATTEN:
+        return flatten(p, current);
+    case JT_NOT:
+        return begin_unary(p, JM_NOT, JT_NOT);
+    case JT_LBRACKET:
+        return begin_bracket(p, current);
+    case JT_CURRENT:
+        return node(p, JM_CURRENT, NULL, NULL);
+    case JT_EXPREF:
+        return begin_unary(p, JM_EXPREF, JT_EXPREF);
+    default:
+        return fail_at(p, t, t->start, "invalid token");
+    }
+}
+
+/* ---- behind one --------------------------------------------------------------------------------------- */
+
+static jmes_node_t *
+binary(parser_t *p, jmes_kind_t kind, const jmes_node_t *left, jmes_token_type_t type)
+{
+    const jmes_node_t *right = expression(p, jmes_tokens[type].power);
+    if (right == NULL)
+        return NULL;
+    jmes_node_t *n = node(p, kind, left, right);
+    n->op = type;
+    return n;
+}
+
+static jmes_node_t *
+go_on_dot(parser_t *p, const jmes_node_t *left)
+{
+    if (at(p) == JT_STAR) {
+        p->i++;
+        return project(p, JM_VALUES, left, JT_DOT);
+    }
+    const jmes_node_t *right = dot_rhs(p, jmes_tokens[JT_DOT].power);
+    return right != NULL ? node(p, JM_CHAIN, left, right) : NULL;
+}
+
+static jmes_node_t *
+go_on_bracket(parser_t *p, const jmes_node_t *left)
+{
+    if (at(p) == JT_NUMBER || at(p) == JT_COLON)
+        return index_expression(p, left);
+    if (!match(p, JT_STAR) || !match(p, JT_RBRACKET))
+        return NULL;
+    return project(p, JM_PROJECTION, left, JT_STAR);
+}
+
+static jmes_node_t *
+go_on(parser_t *p, const jmes_node_t *left)
+{
+    jmes_token_type_t type = at(p);
+    p->i++;
+    switch (type) {
+    case JT_DOT:
+        return go_on_dot(p, left);
+    case JT_PIPE:
+        return binary(p, JM_CHAIN, left, type);
+    case JT_OR:
+        return binary(p, JM_OR, left, type);
+    case JT_AND:
+        return binary(p, JM_AND, left, type);
+    case JT_EQ:
+    case JT_NE:
+    case JT_LT:
+    case JT_LTE:
+    case JT_GT:
+    case JT_GTE:
+        return binary(p, JM_COMPARE, left, type);
+    case JT_FLATTEN:
+        return flatten(p, left);
+    case JT_FILTER:
+        return filter(p, left);
+    case JT_LBRACKET:
+        return go_on_bracket(p, left);
+    case JT_LPAREN:
+        return call(p, left);
+    default:
+        p->i--;
+        return fail_here(p, "invalid token");
+    }
+}
+
+static jmes_node_t *
+expression(parser_t *p, int power)
+{
+    if (py_enter() < 0)
+        return NULL;
+    jmes_node_t *left = py_tick() == 0 ? begin(p) : NULL;
+    while (left != NULL && power < jmes_tokens[at(p)].power)
+        left = py_tick() == 0 ? go_on(p, left) : NULL;
+    py_leave();
+    return left;
+}
+
+/* ---- trees -------------------------------------------------------------------------------------------- */
+
+jmes_t *
+jmes_parse(py_t *text)
+{
+    jmes_t *self = xcalloc(1, sizeof(*self));
+    self->refs = 1;
+    self->arena = arena_new();
+    self->values = py_list();
+    self->text = py_ref(text);
+    parser_t p = { self, 0 };
+    if (jmes_lex(self) == 0)
+        self->root = expression(&p, 0);
+    if (self->root != NULL && at(&p) != JT_EOF) {
+        AUTO(py) value = py_tostr(token(&p)->value);
+        char *reason AUTO_FREE = xasprintf("Unexpected token: %s", py_cstr(value));
+        self->root = fail_here(&p, reason);
+    }
+    if (self->root != NULL)
+        return self;
+    jmes_unref(self);
+    return NULL;
+}
+
+void
+jmes_unref(jmes_t *self)
+{
+    if (self == NULL || --self->refs > 0)
+        return;
+    arena_destroy(&self->arena);
+    py_unref(self->values);
+    py_unref(self->text);
+    free(self);
+}

@@ -1,0 +1,213 @@
+/* audit.c - see audit.h. */
+#include "keyring/audit.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/rate.h"
+#include "common/base/str.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+struct audit {
+    char *path;   /* "": none */
+    int fd;       /* or a negative errno */
+    bool trouble; /* said */
+    json_int_t lost, unsaid[AUDIT_CROWDS];
+    rate_t spare[AUDIT_CROWDS];
+};
+
+static void
+open_file(audit_t *self)
+{
+    if (self->path[0] == '\0')
+        return;
+    (void) fs_own_parent(self->path, NULL);
+    self->fd = fs_open_log(self->path, O_NOFOLLOW);
+}
+
+static void
+close_file(audit_t *self)
+{
+    if (self->fd >= 0)
+        (void) close(self->fd);
+    self->fd = -1;
+}
+
+audit_t *
+audit_new(const char *path)
+{
+    audit_t *self = xcalloc(1, sizeof(*self));
+
+    self->path = xstrdup(path);
+    self->fd = -1;
+    for (int i = 0; i < AUDIT_CROWDS; i++)
+        self->spare[i] = (rate_t) RATE(LIMIT_AUDIT_RATE, LIMIT_AUDIT_BURST);
+    open_file(self);
+    return self;
+}
+
+void
+audit_destroy(audit_t **self_p)
+{
+    audit_t *self = STEAL(*self_p);
+
+    if (self == NULL)
+        return;
+    close_file(self);
+    free(self->path);
+    free(self);
+}
+
+void
+audit_reopen(audit_t *self, const char *path)
+{
+    char *old = self->path;
+
+    self->path = xstrdup(path);
+    free(old);
+    close_file(self);
+    open_file(self);
+}
+
+/* ---- writing ------------------------------------------------------------------------------------- */
+
+/* Who rotates logs renames the file, and need not say so. One that can't be made anew yet is the old one
+ * for so long. */
+static void
+follow_rotation(audit_t *self)
+{
+    if (self->fd >= 0 && fs_is_same(self->fd, self->path))
+        return;
+    int old = self->fd;
+    open_file(self);
+    if (old < 0)
+        return;
+    if (self->fd < 0) {
+        log_error("cannot reopen the audit log %s: %s; still writing to the old one", self->path,
+                  strerror(-self->fd));
+        self->fd = old;
+    } else {
+        (void) close(old);
+    }
+}
+
+/* Whole, or not at all: a file that ends in half a line would spoil the next one. */
+static int
+append(audit_t *self, const json_t *line)
+{
+    AUTO_FREE char *text = json_dumps(line, JSON_COMPACT);
+    AUTO_FREE char *whole = xasprintf("%s\n", text != NULL ? text : "{}");
+    size_t len = strlen(whole);
+
+    follow_rotation(self);
+    if (self->fd < 0)
+        return self->fd;
+    ssize_t n = write(self->fd, whole, len);
+
+    if (n < 0)
+        return -errno;
+    if ((size_t) n == len)
+        return 0;
+    off_t end = lseek(self->fd, 0, SEEK_END);
+
+    if (end >= n && ftruncate(self->fd, end - n) != 0)
+        log_error("%s: half a line stays at its end", self->path);
+    return -ENOSPC;
+}
+
+static void
+write_lost(audit_t *self, const char *stamp)
+{
+    json_auto_t *line = json_pack("{s:s, s:s, s:I}", "time", stamp, "op", "lost", "lines", self->lost);
+
+    if (append(self, line) != 0)
+        return;
+    log_warning("the audit log %s can be written again; %d lines are missing", self->path, (int) self->lost);
+    self->lost = 0;
+    self->trouble = false;
+}
+
+void
+audit_write(audit_t *self, json_t **line_p)
+{
+    json_auto_t *line = STEAL(*line_p);
+    char stamp[CLOCK_STAMP_LEN];
+
+    if (self->path[0] == '\0')
+        return;
+    clock_stamp(stamp, clock_wall_us());
+    json_auto_t *whole = json_pack("{s:s}", "time", stamp);
+
+    json_object_update(whole, line);
+    if (self->lost > 0)
+        write_lost(self, stamp);
+    int rc = self->lost > 0 ? -ENOSPC : append(self, whole);
+
+    if (rc == 0)
+        return;
+    self->lost++;
+    if (!self->trouble)
+        log_critical("the audit log %s can't be written: %s; the master goes on, and counts what is missing",
+                     self->path, strerror(-rc));
+    self->trouble = true;
+}
+
+void
+audit_write_spare(audit_t *self, audit_crowd_t crowd, json_t **line_p)
+{
+    json_int_t *unsaid = &self->unsaid[crowd];
+
+    if (!rate_spare(&self->spare[crowd], clock_mono_ms())) {
+        json_decref(STEAL(*line_p));
+        ++*unsaid;
+        return;
+    }
+    if (*unsaid > 0)
+        json_object_set_new(*line_p, "unsaid", json_integer(*unsaid));
+    *unsaid = 0;
+    audit_write(self, line_p);
+}
+
+/* ---- requests ------------------------------------------------------------------------------------ */
+
+/* What a pillar is looked into for may be what the pillar hides. */
+static bool
+looks_into_pillar(const json_t *request)
+{
+    const char *type = value_str(request, "tgt_type", ""), *tgt = value_str(request, "tgt", "");
+
+    return str_starts(type, "pillar") ||
+           (str_eq(type, "compound") && (strstr(tgt, "I@") != NULL || strstr(tgt, "J@") != NULL));
+}
+
+json_t *
+audit_request(const json_t *request, bool allowed, const json_t *reply, const fail_t *err)
+{
+    static const char *const said[] = { "op", "action", "fun", "tgt_type", "what", "tag", "from", "within" };
+    static const char *const got[] = { "jid", "again", "finger", "serial" };
+    json_t *line = json_object(), *v;
+
+    for (size_t i = 0; i < NELEMS(said); i++)
+        if ((v = value_get(request, said[i])) != NULL)
+            json_object_set(line, said[i], v);
+    if ((v = value_get(request, "tgt")) != NULL)
+        json_object_set_new(line, "tgt",
+                            looks_into_pillar(request) ? json_string("(pillar)") : json_incref(v));
+    json_object_set_new(line, "allowed", json_boolean(allowed));
+    for (size_t i = 0; i < NELEMS(got); i++)
+        if ((v = value_get(reply, got[i])) != NULL)
+            json_object_set(line, got[i], v);
+    if ((v = value_get(reply, "minions")) != NULL)
+        json_object_set_new(line, "minions", json_integer((json_int_t) json_array_size(v)));
+    json_object_set_new(line, "outcome", json_string(reply != NULL ? "ok" : allowed ? "failed" : "refused"));
+    /* A text could show an argument; of what was refused it is our own words. */
+    if (reply == NULL && !allowed)
+        json_object_set_new(line, "why", json_string(fail_text(err)));
+    else if (reply == NULL)
+        json_object_set_new(line, "why", json_string(strerror(-err->code)));
+    return line;
+}

@@ -1,0 +1,270 @@
+/* cp_dir.c - more of execution module `cp`: whole folders of the file server. */
+#include "salt/plugin.h"
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/files/way.h"
+#include "common/match/match.h"
+#include "common/match/regex.h"
+#include "plugins/lib/transfer/cptemplate.h"
+#include "plugins/lib/transfer/fetch.h"
+
+/* ---- folders ------------------------------------------------------------------------------ */
+
+/* Cache one path of the file server's own list, or copy it to `dest`; its name may hold any character. */
+static int
+take_listed(call_ctx_t *ctx, const char *path, const char *env, const char *dest, json_t *into, fail_t *err)
+{
+    AUTO_FREE char *url = xasprintf("salt://|%s", path);
+    AUTO_FREE char *got = NULL;
+    fetch_t what = { .url = url, .saltenv = env, .dest = dest, .makedirs = true };
+    int rc = fetch_salt(ctx, &what, &got, err);
+
+    if (rc == 0)
+        json_array_append_new(into, fetch_path_or(got, json_false()));
+    return rc;
+}
+
+/* "salt://a/b/" is "a/b" in its own environment or the given one. */
+static int
+folder_of(call_ctx_t *ctx, const json_t *args, char **ret_path, char **ret_env, fail_t *err)
+{
+    const char *url = value_str(args, "path", "");
+
+    if (!str_starts(url, "salt://"))
+        return fail_set(err, -EINVAL, "Unsupported path: %s", url);
+    if (fileclient_split(url, fetch_env_arg(ctx, args), ret_path, ret_env, NULL) == 0)
+        return 0;
+    /* All of an environment: the one path that is not below its root. */
+    char *rest = xstrndup(url + strlen("salt://"), strcspn(url + strlen("salt://"), "?"));
+    bool all = rest[strspn(rest, "/.")] == '\0' && strstr(rest, "..") == NULL;
+    free(rest);
+    if (!all)
+        return fail_set(err, -EINVAL, "'%s' is no path below the file server's roots", url);
+    *ret_path = xstrdup("");
+    *ret_env = xstrdup(fetch_env_arg(ctx, args));
+    return 0;
+}
+
+/* Below the folder, not merely with a name that begins alike. */
+static bool
+is_below(const char *path, const char *folder)
+{
+    size_t n = strlen(folder);
+
+    return n == 0 || (str_starts(path, folder) && path[n] == '/');
+}
+
+/* For each of a list's paths below `folder`. */
+typedef int each_fn(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err);
+static int
+each_below(call_ctx_t *ctx, files_kind_t kind, const char *env, const char *folder, each_fn *fn, void *cookie,
+           fail_t *err)
+{
+    fileclient_t *files = fetch_files(ctx, err);
+    json_auto_t *all = files != NULL ? fileclient_list(files, kind, env, folder, err) : NULL;
+    json_t *path;
+    size_t i;
+    int rc = all != NULL ? 0 : -EIO;
+
+    json_array_foreach (all, i, path) {
+        if (rc == 0 && is_below(json_string_value(path), folder))
+            rc = fn(ctx, json_string_value(path), cookie, err);
+    }
+    return rc;
+}
+
+typedef struct copying {
+    const char *env, *folder, *dest;
+    json_t *patterns; /* the call's arguments: include_pat, exclude_pat */
+    json_t *into;
+} copying_t;
+
+/* Where a path goes: the folder itself is kept, those above it are not. NEW. */
+static char *
+copied_to(const copying_t *c, const char *path)
+{
+    const char *slash = strrchr(c->folder, '/');
+    const char *rest = path + (slash != NULL ? (size_t) (slash - c->folder) : 0);
+
+    return xasprintf("%s/%s", c->dest, rest + strspn(rest, "/"));
+}
+
+static int
+copy_file(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err)
+{
+    const copying_t *c = cookie;
+    AUTO_FREE char *dest = copied_to(c, path);
+
+    return take_listed(ctx, path, c->env, dest, c->into, err);
+}
+
+static int
+make_folder(const char *path, json_t *into, fail_t *err)
+{
+    int rc = way_make_folder(path, 0, &way_made_ours, err);
+
+    if (rc == 0)
+        json_array_append_new(into, value_utf8(path, strlen(path)));
+    return rc;
+}
+
+static int
+copy_folder(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err)
+{
+    const copying_t *c = cookie;
+    AUTO_FREE char *dest = copied_to(c, path);
+
+    return make_folder(dest, c->into, err);
+}
+
+/* NEW: Python's sorted() of texts and False. */
+static json_t *
+sorted_list(json_t *items)
+{
+    json_auto_t *set = json_object();
+    json_t *v;
+    size_t i;
+
+    json_array_foreach (items, i, v) {
+        if (json_is_string(v))
+            json_object_set_new(set, json_string_value(v), json_true());
+    }
+    return value_sorted_keys(set);
+}
+
+static int
+cp_get_dir(call_ctx_t *ctx, json_t *call, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *folder = NULL, *env = NULL;
+    json_auto_t *got = json_array(), *args = json_copy(call);
+    if (cptemplate_paths(ctx, args, err) < 0)
+        return err->code;
+    copying_t c = { .dest = value_str(args, "dest", ""), .into = got };
+
+    int rc = folder_of(ctx, args, &folder, &env, err);
+    c.folder = folder;
+    c.env = env;
+    if (rc == 0)
+        rc = each_below(ctx, FILES_FILES, env, folder, copy_file, &c, err);
+    if (rc == 0)
+        rc = each_below(ctx, FILES_EMPTYDIRS, env, folder, copy_folder, &c, err);
+    if (rc == 0)
+        *ret_value = sorted_list(got);
+    return rc;
+}
+
+/* "E@REGEX" is searched for, anything else is a glob. */
+static bool
+matches(const char *pattern, const char *path)
+{
+    if (!str_starts(pattern, "E@"))
+        return match_glob(pattern, path);
+    AUTO(rx) rx = rx_new(pattern + 2, 0, NULL);
+    return rx != NULL && rx_search(rx, path, strlen(path), 0, NULL) == 1;
+}
+
+static bool
+matches_any(json_t *patterns, const char *path)
+{
+    json_t *p;
+    size_t i;
+
+    if (json_is_string(patterns))
+        return matches(json_string_value(patterns), path);
+    json_array_foreach (patterns, i, p) {
+        if (json_is_string(p) && matches(json_string_value(p), path))
+            return true;
+    }
+    return false;
+}
+
+static int
+cache_one(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err)
+{
+    const copying_t *c = cookie;
+    json_t *in = value_get(c->patterns, "include_pat"), *out = value_get(c->patterns, "exclude_pat");
+
+    if ((value_truthy(in) && !matches_any(in, path)) || (value_truthy(out) && matches_any(out, path)))
+        return 0;
+    return take_listed(ctx, path, c->env, NULL, c->into, err);
+}
+
+static int
+cache_empty(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err)
+{
+    const copying_t *c = cookie;
+    AUTO_FREE char *rest = fs_join(c->env, path);
+    AUTO_FREE char *place = fetch_cache_place(ctx, "files", rest);
+
+    return make_folder(place, c->into, err);
+}
+
+static int
+cp_cache_dir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *folder = NULL, *env = NULL;
+    json_auto_t *got = json_array();
+    copying_t c = { .patterns = args, .into = got };
+
+    int rc = folder_of(ctx, args, &folder, &env, err);
+    c.env = env;
+    if (rc == 0)
+        rc = each_below(ctx, FILES_FILES, env, folder, cache_one, &c, err);
+    if (rc == 0 && value_truthy(value_get(args, "include_empty")))
+        rc = each_below(ctx, FILES_EMPTYDIRS, env, folder, cache_empty, &c, err);
+    if (rc == 0)
+        *ret_value = json_incref(got);
+    return rc;
+}
+
+static int
+cp_cache_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *got = json_array();
+    copying_t c = { .env = fetch_env_arg(ctx, args), .into = got };
+    int rc = each_below(ctx, FILES_FILES, c.env, "", cache_one, &c, err);
+
+    if (rc == 0)
+        *ret_value = json_incref(got);
+    return rc;
+}
+
+/* ---- the table ---------------------------------------------------------------------------- */
+
+#define ENV_ARG                                                                                              \
+    ROW("saltenv", ARG_STR, "null", "The environment; the option saltenv, or base, when there is none")
+#define KWARGS ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further variables of the template")
+
+static const arg_t env_args[] = { ENV_ARG, ARGS_END };
+static const arg_t get_dir_args[] = {
+    { "path", ARG_STR, ARG_REQUIRED, "salt://path/to/dir" },
+    { "dest", ARG_STR, ARG_REQUIRED, "A folder of the minion" },
+    ENV_ARG,
+    { "template", ARG_STR, "null", "Render path and dest with this engine first: jinja" },
+    { "gzip", ARG_ANY, "null", "Accepted; transfers are not compressed" },
+    KWARGS,
+    ARGS_END,
+};
+static const arg_t cache_dir_args[] = {
+    { "path", ARG_STR, ARG_REQUIRED, "salt://path/to/dir" },
+    ENV_ARG,
+    { "include_empty", ARG_ANY, "false", "Make empty folders too" },
+    { "include_pat", ARG_ANY, "null", "Only these: a glob, E@REGEX, or a list" },
+    { "exclude_pat", ARG_ANY, "null", "Not these" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "cache_dir", cp_cache_dir, cache_dir_args, 0,
+      "Cache everything below a folder of the file server; return the paths." CLI_EXAMPLE(
+          "salt '*' cp.cache_dir salt://path/to/dir\n    salt '*' cp.cache_dir salt://path/to/dir "
+          "include_pat='E@*.py$'") },
+    { "cache_master", cp_cache_master, env_args, 0,
+      "Cache all files of an environment; return their paths." CLI_EXAMPLE("salt '*' cp.cache_master") },
+    { "get_dir", cp_get_dir, get_dir_args, 0,
+      "Copy a folder of the file server with all below it; return the paths." CLI_EXAMPLE(
+          "salt '*' cp.get_dir salt://path/to/dir/ /minion/dest") },
+};
+
+PLUGIN(exec, cp_dir, .provides = "cp", .doc = "Folders from the file server", FUNCS(funcs));

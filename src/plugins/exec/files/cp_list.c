@@ -1,0 +1,137 @@
+/* cp_list.c - more of execution module `cp`: what the file server and the cache have. */
+#include "salt/plugin.h"
+
+#include <dirent.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "plugins/lib/transfer/fetch.h"
+
+/* ---- lists -------------------------------------------------------------------------------- */
+
+static int
+list(call_ctx_t *ctx, files_kind_t kind, const json_t *args, json_t **ret_value, fail_t *err)
+{
+    fileclient_t *files = fetch_files(ctx, err);
+
+    if (files == NULL)
+        return -ENOTSUP;
+    *ret_value = fileclient_list(files, kind, fetch_env_arg(ctx, args), value_str(args, "prefix", ""), err);
+    return *ret_value != NULL ? 0 : -EIO;
+}
+
+static int
+cp_list_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return list(ctx, FILES_FILES, args, ret_value, err);
+}
+
+static int
+cp_list_master_dirs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return list(ctx, FILES_DIRS, args, ret_value, err);
+}
+
+static int
+cp_list_master_symlinks(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return list(ctx, FILES_SYMLINKS, args, ret_value, err);
+}
+
+static int
+cp_envs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    fileclient_t *files = fetch_files(ctx, err);
+
+    if (files == NULL)
+        return -ENOTSUP;
+    *ret_value = fileclient_envs(files, err);
+    return *ret_value != NULL ? 0 : -EIO;
+}
+
+/* "web/init.sls" is the state `web`, "web/conf.sls" is `web.conf`. */
+static int
+cp_list_states(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *all = NULL, *states = json_object();
+    json_t *path;
+    size_t i;
+    int rc = list(ctx, FILES_FILES, args, &all, err);
+
+    if (rc < 0)
+        return rc;
+    json_array_foreach (all, i, path) {
+        const char *text = json_string_value(path);
+        if (!str_ends(text, ".sls"))
+            continue;
+        size_t cut = str_ends(text, "/init.sls") ? strlen("/init.sls") : strlen(".sls");
+        AUTO_FREE char *stem = xstrndup(text, strlen(text) - cut);
+        AUTO_FREE char *name = str_replace(stem, "/", ".");
+        json_object_set_new(states, name, json_true());
+    }
+    *ret_value = value_sorted_keys(states);
+    return 0;
+}
+
+/* Every file below `folder`, as Python's os.walk with followlinks finds them. */
+static int
+walk(const char *folder, int depth, json_t *into, fail_t *err)
+{
+    char **names = NULL;
+    int rc = depth < LIMIT_FILE_DEPTH ? fs_names(folder, &names, err) : 0;
+
+    for (size_t i = 0; names != NULL && rc == 0 && names[i] != NULL; i++) {
+        AUTO_FREE char *path = fs_join(folder, names[i]);
+        int below = fs_look_dir(path, err);
+        if (below == 0)
+            json_object_set_new(into, path, json_true());
+        rc = below > 0 ? walk(path, depth + 1, into, err) : below;
+    }
+    strv_free(names);
+    return rc;
+}
+
+static int
+cp_list_minion(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *cached = fetch_cache_place(ctx, "files", fetch_env_arg(ctx, args));
+    AUTO_FREE char *local = fetch_cache_place(ctx, "localfiles", "");
+    json_auto_t *set = json_object();
+
+    int rc = walk(cached, 0, set, err);
+    if (rc == 0)
+        rc = walk(local, 0, set, err);
+    if (rc == 0)
+        *ret_value = value_sorted_keys(set);
+    return rc;
+}
+
+/* ---- the table ---------------------------------------------------------------------------- */
+
+#define ENV_ARG                                                                                              \
+    ROW("saltenv", ARG_STR, "null", "The environment; the option saltenv, or base, when there is none")
+
+static const arg_t list_args[] = {
+    ENV_ARG,
+    { "prefix", ARG_STR, "\"\"", "Only what begins with this" },
+    ARGS_END,
+};
+static const arg_t env_args[] = { ENV_ARG, ARGS_END };
+
+static const func_t funcs[] = {
+    { "envs", cp_envs, NULL, FN_READONLY,
+      "The environments of the file server." CLI_EXAMPLE("salt '*' cp.envs") },
+    { "list_master", cp_list_master, list_args, FN_READONLY,
+      "The files of an environment." CLI_EXAMPLE("salt '*' cp.list_master") },
+    { "list_master_dirs", cp_list_master_dirs, list_args, FN_READONLY,
+      "The folders of an environment." CLI_EXAMPLE("salt '*' cp.list_master_dirs") },
+    { "list_master_symlinks", cp_list_master_symlinks, list_args, FN_READONLY,
+      "The links of an environment, and where they lead." CLI_EXAMPLE("salt '*' cp.list_master_symlinks") },
+    { "list_minion", cp_list_minion, env_args, FN_READONLY,
+      "The files in the minion's cache." CLI_EXAMPLE("salt '*' cp.list_minion") },
+    { "list_states", cp_list_states, env_args, FN_READONLY,
+      "The SLS files of an environment, by the names that states use." CLI_EXAMPLE(
+          "salt '*' cp.list_states") },
+};
+
+PLUGIN(exec, cp_list, .provides = "cp", .doc = "What files there are", FUNCS(funcs));

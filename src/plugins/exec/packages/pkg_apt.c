@@ -1,0 +1,309 @@
+/* pkg_apt.c - execution module `pkg` on Debian and what descends from it: the table. The functions stand in
+ * plugins/lib/packages/apt*.c, one theme per file.
+ * To add a function: write it there, add its row here, add tests/cases/modules/pkg.FUNCTION.json. */
+#include "common/base/str.h"
+#include "plugins/lib/packages/apt.h"
+#include "salt/plugin.h"
+
+static const arg_t add_repo_key_args[] = {
+    { "path", ARG_ANY, "null", "A key file: a path or a salt:// path" },
+    { "text", ARG_ANY, "null", "The key itself" },
+    { "keyserver", ARG_ANY, "null", "Server to get the key from" },
+    { "keyid", ARG_ANY, "null", "Which key to get" },
+    { "saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path" },
+    { "aptkey", ARG_ANY, "true", "Use apt-key, if there is one" },
+    { "keydir", ARG_ANY, "null", "Folder of the keys; /etc/apt/keyrings unless given" },
+    { "keyfile", ARG_ANY, "null", "Name of the file to write, without apt-key" },
+    ARGS_END
+};
+static const arg_t autoremove_args[] = { { "list_only", ARG_ANY, "false", "Only tell what would go" },
+                                         { "purge", ARG_ANY, "false", "Also their configuration files" },
+                                         ARGS_END };
+static const arg_t latest_version_args[] = {
+    { "names", ARG_ANY, ARG_STAR, "Names of packages" },
+    { "refresh", ARG_ANY, "true", "Refresh the lists first" },
+    { "show_installed", ARG_ANY, "false", "Tell the candidate also when it is installed" },
+    { "fromrepo", ARG_ANY, "null", "Look in this release only" },
+    { "cache_valid_time", ARG_ANY, "0", "Do not refresh when the lists are younger than this many seconds" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" },
+    ARGS_END
+};
+static const arg_t del_repo_args[] = {
+    { "repo", ARG_STR, ARG_REQUIRED, "The source as one line: deb http://host/path suite component" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" },
+    ARGS_END
+};
+static const arg_t del_repo_key_args[] = {
+    { "name", ARG_ANY, "null", "A PPA, with keyid_ppa" },
+    { "aptkey", ARG_ANY, "true", "Use apt-key, if there is one" },
+    { "keydir", ARG_ANY, "null", "Folder of the keys; /etc/apt/keyrings unless given" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "keyid: the key; keyid_ppa: it is that of the PPA" },
+    ARGS_END
+};
+static const arg_t expand_repo_def_args[] = {
+    { "kwargs", ARG_ANY, ARG_STARSTAR,
+      "repo and what changes it: uri, dist, comps, architectures, disabled, signedby" },
+    ARGS_END
+};
+static const arg_t file_dict_args[] = { { "packages", ARG_ANY, ARG_STAR, "Names of packages" },
+                                        { "kwargs", ARG_ANY, ARG_STARSTAR,
+                                          "Accepted for other package managers" },
+                                        ARGS_END };
+static const arg_t get_repo_keys_args[] = { { "aptkey", ARG_ANY, "true", "Use apt-key, if there is one" },
+                                            { "keydir", ARG_ANY, "null",
+                                              "Folder of the keys; /etc/apt/keyrings unless given" },
+                                            ARGS_END };
+static const arg_t get_selections_args[] = { { "pattern", ARG_ANY, "null", "Names with * and ?" },
+                                             { "state", ARG_ANY, "null",
+                                               "Only this state: install, hold, deinstall, purge" },
+                                             ARGS_END };
+static const arg_t hold_args[] = { { "name", ARG_ANY, "null", "Name of a package" },
+                                   { "pkgs", ARG_ANY, "null", "List of names" },
+                                   { "sources", ARG_ANY, "null", "List of {name: source}" },
+                                   { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" },
+                                   ARGS_END };
+static const arg_t info_installed_args[] = {
+    { "names", ARG_ANY, ARG_STAR, "Names of packages" },
+    { "failhard", ARG_ANY, "true", "Fail when a package is not installed" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" },
+    ARGS_END
+};
+static const arg_t install_args[] = {
+    { "name", ARG_ANY, "null", "Name of a package, or several, separated by commas" },
+    { "refresh", ARG_ANY, "false", "Refresh the lists first" },
+    { "fromrepo", ARG_ANY, "null", "Install from this release" },
+    { "skip_verify", ARG_ANY, "false", "Accept unsigned packages" },
+    { "debconf", ARG_ANY, "null", "File of debconf answers, set first" },
+    { "pkgs", ARG_ANY, "null", "List of names, or of {name: version}; in place of name" },
+    { "sources", ARG_ANY, "null", "List of {name: package file}" },
+    { "reinstall", ARG_ANY, "false", "Install again what is there" },
+    { "downloadonly", ARG_ANY, "false", "Only fetch" },
+    { "ignore_epoch", ARG_ANY, "false", "Compare versions without their epochs" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR,
+      "version, cache_valid_time, force_yes, force_conf_new, install_recommends, only_upgrade, "
+      "allow_downgrades, env" },
+    ARGS_END
+};
+static const arg_t list_downloaded_args[] = { { "root", ARG_ANY, "null", "Look below this folder" },
+                                              { "kwargs", ARG_ANY, ARG_STARSTAR,
+                                                "Accepted for other package managers" },
+                                              ARGS_END };
+static const arg_t list_pkgs_args[] = {
+    { "versions_as_list", ARG_ANY, "false", "Versions as lists" },
+    { "removed", ARG_ANY, "false", "Only removed packages whose configuration is left" },
+    { "purge_desired", ARG_ANY, "false", "Only packages that are to be purged but are needed" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" },
+    ARGS_END
+};
+static const arg_t list_repo_pkgs_args[] = { { "args", ARG_ANY, ARG_STAR, "Names of packages" },
+                                             { "kwargs", ARG_ANY, ARG_STARSTAR,
+                                               "Accepted for other package managers" },
+                                             ARGS_END };
+static const arg_t list_repos_args[] = {
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" }, ARGS_END
+};
+static const arg_t list_upgrades_args[] = {
+    { "refresh", ARG_ANY, "true", "Refresh the lists first" },
+    { "dist_upgrade", ARG_ANY, "true", "As dist-upgrade would do" },
+    { "cache_valid_time", ARG_ANY, "0", "Do not refresh when the lists are younger than this many seconds" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" },
+    ARGS_END
+};
+static const arg_t mod_repo_args[] = { { "repo", ARG_STR, ARG_REQUIRED,
+                                         "The source as one line: deb http://host/path suite component" },
+                                       { "saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path" },
+                                       { "aptkey", ARG_ANY, "true", "Use apt-key, if there is one" },
+                                       { "kwargs", ARG_ANY, ARG_STARSTAR,
+                                         "architectures, comps, dist, uri, file, disabled, comments, "
+                                         "keyserver, keyid, key_url, key_text, consolidate, refresh" },
+                                       ARGS_END };
+static const arg_t normalize_name_args[] = { { "name", ARG_STR, ARG_REQUIRED, "Name of a package" },
+                                             ARGS_END };
+static const arg_t owner_args[] = { { "paths", ARG_ANY, ARG_STAR, "Paths of files" },
+                                    { "kwargs", ARG_ANY, ARG_STARSTAR,
+                                      "Accepted for other package managers" },
+                                    ARGS_END };
+static const arg_t purge_args[] = {
+    { "name", ARG_ANY, "null", "Name of a package, or several, separated by commas" },
+    { "pkgs", ARG_ANY, "null", "List of names, or of {name: version}; in place of name" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" },
+    ARGS_END
+};
+static const arg_t refresh_db_args[] = {
+    { "cache_valid_time", ARG_ANY, "0", "Do not refresh when the lists are younger than this many seconds" },
+    { "failhard", ARG_ANY, "false", "Fail when a list can not be had" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" },
+    ARGS_END
+};
+static const arg_t set_selections_args[] = {
+    { "path", ARG_ANY, "null", "File of lines \"name state\"" },
+    { "selection", ARG_ANY, "null", "Dictionary of states and lists of names" },
+    { "clear", ARG_ANY, "false", "First set all packages to deinstall" },
+    { "saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path" },
+    ARGS_END
+};
+static const arg_t show_args[] = { { "names", ARG_ANY, ARG_STAR, "Names of packages" },
+                                   { "filter", ARG_ANY, "null", "Names of the fields to show" },
+                                   { "refresh", ARG_ANY, "false", "Refresh the lists first" },
+                                   { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" },
+                                   ARGS_END };
+static const arg_t upgrade_args[] = {
+    { "refresh", ARG_ANY, "true", "Refresh the lists first" },
+    { "dist_upgrade", ARG_ANY, "false", "Also install and remove packages" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR,
+      "cache_valid_time, force_yes, skip_verify, download_only, force_conf_new, allow_downgrades" },
+    ARGS_END
+};
+static const arg_t upgrade_available_args[] = { { "name", ARG_ANY, ARG_REQUIRED, "Name of a package" },
+                                                { "kwargs", ARG_ANY, ARG_STARSTAR,
+                                                  "Accepted for other package managers" },
+                                                ARGS_END };
+static const arg_t version_args[] = {
+    { "names", ARG_ANY, ARG_STAR, "Names of packages" },
+    { "versions_as_list", ARG_ANY, "false", "Versions as lists" },
+    { "removed", ARG_ANY, "false", "Only removed packages whose configuration is left" },
+    { "purge_desired", ARG_ANY, "false", "Only packages that are to be purged but are needed" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" },
+    ARGS_END
+};
+static const arg_t version_cmp_args[] = { { "pkg1", ARG_ANY, ARG_REQUIRED, "A version" },
+                                          { "pkg2", ARG_ANY, ARG_REQUIRED, "Another" },
+                                          { "ignore_epoch", ARG_ANY, "false", "Compare without the epochs" },
+                                          { "kwargs", ARG_ANY, ARG_STARSTAR,
+                                            "Accepted for other package managers" },
+                                          ARGS_END };
+
+static const func_t funcs[] = {
+    { "add_repo_key", apt_add_repo_key, add_repo_key_args, 0,
+      "Add a key that apt trusts.\n\nReturns whether it is there now." CLI_EXAMPLE(
+          "salt '*' pkg.add_repo_key 'salt://apt/sources/test.key'\n    salt '*' pkg.add_repo_key "
+          "text=\"'$KEY1'\"\n    salt '*' pkg.add_repo_key keyserver='keyserver.example' keyid='0000AAAA'") },
+    { "autoremove", apt_autoremove, autoremove_args, 0,
+      "Remove packages that nothing needs any more." CLI_EXAMPLE(
+          "salt '*' pkg.autoremove\n    salt '*' pkg.autoremove list_only=True\n    salt '*' pkg.autoremove "
+          "purge=True") },
+    { "available_version", apt_latest_version, latest_version_args, 0,
+      "Return the latest version that can be installed, or an empty text when it is installed "
+      "already.\n\nFor several packages a dictionary." CLI_EXAMPLE(
+          "salt '*' pkg.available_version <package name>") },
+    { "del_repo", apt_del_repo, del_repo_args, 0,
+      "Delete a source from the lists of sources.\n\nA file of sources.list.d that has nothing else goes "
+      "away." CLI_EXAMPLE("salt '*' pkg.del_repo \"myrepo definition\"") },
+    { "del_repo_key", apt_del_repo_key, del_repo_key_args, 0,
+      "Remove a key that apt trusts." CLI_EXAMPLE("salt '*' pkg.del_repo_key keyid=0123ABCD\n    salt '*' "
+                                                  "pkg.del_repo_key name='ppa:foo/bar' keyid_ppa=True") },
+    { "expand_repo_def", apt_expand_repo_def, expand_repo_def_args, FN_READONLY,
+      "Return the whole description of a source, for comparison in states." CLI_EXAMPLE(
+          "salt '*' pkg.expand_repo_def repo='deb http://host/path suite main'") },
+    { "file_dict", apt_file_dict, file_dict_args, FN_READONLY,
+      "List the files that packages own, by package." CLI_EXAMPLE(
+          "salt '*' pkg.file_dict httpd\n    salt '*' pkg.file_dict httpd postfix\n    salt '*' "
+          "pkg.file_dict") },
+    { "file_list", apt_file_list, file_dict_args, FN_READONLY,
+      "List the files that packages own." CLI_EXAMPLE(
+          "salt '*' pkg.file_list httpd\n    salt '*' pkg.file_list httpd postfix\n    salt '*' "
+          "pkg.file_list") },
+    { "get_repo", apt_get_repo, del_repo_args, FN_READONLY,
+      "Show one source of the lists of sources; an empty dictionary when it is not there." CLI_EXAMPLE(
+          "salt '*' pkg.get_repo \"myrepo definition\"") },
+    { "get_repo_keys", apt_get_repo_keys, get_repo_keys_args, FN_READONLY,
+      "List the keys that apt trusts." CLI_EXAMPLE("salt '*' pkg.get_repo_keys") },
+    { "get_selections", apt_get_selections, get_selections_args, FN_READONLY,
+      "Show what dpkg is told to do with packages, by state." CLI_EXAMPLE(
+          "salt '*' pkg.get_selections\n    salt '*' pkg.get_selections 'python-*'\n    salt '*' "
+          "pkg.get_selections state=hold\n    salt '*' pkg.get_selections 'openssh*' state=hold") },
+    { "hold", apt_hold, hold_args, 0,
+      "Keep packages at their version." CLI_EXAMPLE(
+          "salt '*' pkg.hold <package name>\n    salt '*' pkg.hold pkgs='[\"foo\", \"bar\"]'") },
+    { "info_installed", apt_info_installed, info_installed_args, FN_READONLY,
+      "Describe installed packages." CLI_EXAMPLE(
+          "salt '*' pkg.info_installed <package1>\n    salt '*' pkg.info_installed <package1> <package2> "
+          "<package3> ...\n    salt '*' pkg.info_installed <package1> failhard=false") },
+    { "install", apt_install, install_args, 0,
+      "Install packages.\n\nA version may be a comparison such as '>=1.2'. Returns what changed." CLI_EXAMPLE(
+          "salt '*' pkg.install <package name>\n    salt '*' pkg.install pkgs='[\"foo\", {\"bar\": "
+          "\"1.2.3-0ubuntu0\"}]'\n    salt '*' pkg.install sources='[{\"foo\": \"salt://foo.deb\"},{\"bar\": "
+          "\"salt://bar.deb\"}]'") },
+    { "latest_version", apt_latest_version, latest_version_args, 0,
+      "Return the latest version that can be installed, or an empty text when it is installed "
+      "already.\n\nFor several packages a dictionary." CLI_EXAMPLE(
+          "salt '*' pkg.latest_version <package name>\n    salt '*' pkg.latest_version <package name> "
+          "fromrepo=unstable\n    salt '*' pkg.latest_version <package1> <package2> <package3> ...") },
+    { "list_downloaded", apt_list_downloaded, list_downloaded_args, FN_READONLY,
+      "List the package files that apt has fetched." CLI_EXAMPLE("salt '*' pkg.list_downloaded") },
+    { "list_pkgs", apt_list_pkgs, list_pkgs_args, FN_READONLY,
+      "List the installed packages and their versions." CLI_EXAMPLE(
+          "salt '*' pkg.list_pkgs\n    salt '*' pkg.list_pkgs versions_as_list=True") },
+    { "list_repo_pkgs", apt_list_repo_pkgs, list_repo_pkgs_args, FN_READONLY,
+      "List the packages that can be installed, with all their versions." CLI_EXAMPLE(
+          "salt '*' pkg.list_repo_pkgs\n    salt '*' pkg.list_repo_pkgs foo bar baz") },
+    { "list_repos", apt_list_repos, list_repos_args, FN_READONLY,
+      "List the sources of packages, by address." CLI_EXAMPLE(
+          "salt '*' pkg.list_repos\n    salt '*' pkg.list_repos disabled=True") },
+    { "list_upgrades", apt_list_upgrades, list_upgrades_args, 0,
+      "List the packages that can be upgraded." CLI_EXAMPLE("salt '*' pkg.list_upgrades") },
+    { "mod_repo", apt_mod_repo, mod_repo_args, 0,
+      "Change a source, or add it." CLI_EXAMPLE(
+          "salt '*' pkg.mod_repo 'myrepo definition' uri=http://new/uri\n    salt '*' pkg.mod_repo 'myrepo "
+          "definition' comps=main,universe") },
+    { "normalize_name", apt_normalize_name, normalize_name_args, FN_READONLY,
+      "Return the name without an architecture that is the host's own." CLI_EXAMPLE(
+          "salt '*' pkg.normalize_name zsh:amd64") },
+    { "owner", apt_owner, owner_args, FN_READONLY,
+      "Return the package that owns a file, or an empty text.\n\nFor several files a dictionary." CLI_EXAMPLE(
+          "salt '*' pkg.owner /usr/bin/apachectl\n    salt '*' pkg.owner /usr/bin/apachectl "
+          "/usr/bin/basename") },
+    { "parse_arch", apt_parse_arch, normalize_name_args, FN_READONLY,
+      "Split a name into the package's name and its architecture." CLI_EXAMPLE(
+          "salt '*' pkg.parse_arch zsh:amd64") },
+    { "purge", apt_purge, purge_args, 0,
+      "Remove packages with their configuration files." CLI_EXAMPLE(
+          "salt '*' pkg.purge <package name>\n    salt '*' pkg.purge <package1>,<package2>,<package3>\n    "
+          "salt '*' pkg.purge pkgs='[\"foo\", \"bar\"]'") },
+    { "refresh_db", apt_refresh_db, refresh_db_args, 0,
+      "Refresh the lists of packages.\n\nTells of each list: True it is new, None it was up to date, False "
+      "it could not be had." CLI_EXAMPLE("salt '*' pkg.refresh_db") },
+    { "remove", apt_remove, purge_args, 0,
+      "Remove packages." CLI_EXAMPLE(
+          "salt '*' pkg.remove <package name>\n    salt '*' pkg.remove <package1>,<package2>,<package3>\n    "
+          "salt '*' pkg.remove pkgs='[\"foo\", \"bar\"]'") },
+    { "services_need_restart", apt_services_need_restart, list_repos_args, FN_READONLY,
+      "List services that run on files which packages have replaced.\n\nNeeds checkrestart of the package "
+      "debian-goodies." CLI_EXAMPLE("salt '*' pkg.services_need_restart") },
+    { "set_selections", apt_set_selections, set_selections_args, 0,
+      "Tell dpkg what to do with packages." CLI_EXAMPLE(
+          "salt '*' pkg.set_selections selection='{\"install\": [\"netcat\"]}'\n    salt '*' "
+          "pkg.set_selections selection='{\"hold\": [\"openssh-server\", \"openssh-client\"]}'\n    salt '*' "
+          "pkg.set_selections salt://path/to/file\n    salt '*' pkg.set_selections salt://path/to/file "
+          "clear=True") },
+    { "show", apt_show, show_args, FN_READONLY,
+      "Show what apt knows of packages, by name and version." CLI_EXAMPLE(
+          "salt '*' pkg.show gawk\n    salt '*' pkg.show 'nginx-*'\n    salt '*' pkg.show 'nginx-*' "
+          "filter=description,provides") },
+    { "unhold", apt_unhold, hold_args, 0,
+      "Let held packages be upgraded again." CLI_EXAMPLE(
+          "salt '*' pkg.unhold <package name>\n    salt '*' pkg.unhold pkgs='[\"foo\", \"bar\"]'") },
+    { "upgrade", apt_upgrade, upgrade_args, 0,
+      "Upgrade all packages.\n\nReturns what changed." CLI_EXAMPLE("salt '*' pkg.upgrade") },
+    { "upgrade_available", apt_upgrade_available, upgrade_available_args, 0,
+      "Say whether a package can be upgraded." CLI_EXAMPLE("salt '*' pkg.upgrade_available <package name>") },
+    { "version", apt_version, version_args, FN_READONLY,
+      "Return the version of an installed package, or an empty text.\n\nFor several packages and for "
+      "patterns a dictionary." CLI_EXAMPLE(
+          "salt '*' pkg.version <package name>\n    salt '*' pkg.version <package1> <package2> <package3> "
+          "...\n    salt '*' pkg.version 'python*'") },
+    { "version_cmp", apt_version_cmp, version_cmp_args, FN_READONLY,
+      "Compare two versions: -1, 0 or 1; None when they can not be compared." CLI_EXAMPLE(
+          "salt '*' pkg.version_cmp '0.2.4-0ubuntu1' '0.2.4.1-0ubuntu1'") },
+};
+
+static const char *
+unavailable(call_ctx_t *ctx)
+{
+    return str_eq(value_str(ctx_grains(ctx), "os_family", ""), "Debian")
+               ? NULL
+               : "The pkg module could not be loaded: unsupported OS family";
+}
+
+PLUGIN(exec, pkg_apt, .provides = "pkg", .doc = "Packages by apt and dpkg", FUNCS(funcs),
+       .unavailable = unavailable);

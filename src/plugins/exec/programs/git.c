@@ -1,0 +1,955 @@
+/* git.c - execution module `git`: repositories on this host, by the system's git. */
+#include "common/base/buf.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "plugins/lib/git/gitlogin.h"
+
+/* ---- one command, its output ----------------------------------------------------------------- */
+
+/* A word of a command line: a text as it is, an argument's value when it has one, or a text when an argument
+ * is true. */
+typedef struct git_word {
+    const char *text, *arg;
+} git_word_t;
+
+#define OPTS ROW(NULL, "opts")
+#define END  ROW(NULL, NULL)
+
+static int
+add_word(prog_t *prog, const json_t *args, const git_word_t *w, fail_t *err)
+{
+    json_t *v = w->arg != NULL ? value_get(args, w->arg) : NULL;
+
+    if (w->arg == NULL)
+        prog_add(prog, w->text);
+    else if (w->text != NULL && value_truthy(v))
+        prog_add(prog, w->text);
+    else if (w->text == NULL && strcmp(w->arg, "opts") == 0)
+        return git_add_opts(prog, v, err);
+    else if (w->text == NULL && value_truthy(v))
+        prog_add_json(prog, v);
+    return 0;
+}
+
+/* `login`: of the remote, or NULL. */
+static int
+run_words(call_ctx_t *ctx, json_t *args, const char *command, const git_word_t *words, unsigned flags,
+          const git_login_t *login, json_t **ret_value, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+
+    if (git_begin(ctx, args, command, &prog, err) < 0)
+        return err->code;
+    if (login != NULL)
+        gitlogin_use(&prog, login);
+    for (const git_word_t *w = words; w->text != NULL || w->arg != NULL; w++) {
+        if (add_word(&prog, args, w, err) < 0)
+            return err->code;
+    }
+    *ret_value = git_text(ctx, args, &prog, flags, err);
+    return *ret_value != NULL ? 0 : err->code;
+}
+
+#define GIT_COMMAND(name, command, flags, ...)                                                               \
+    static int git_##name(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)                    \
+    {                                                                                                        \
+        static const git_word_t words[] = { __VA_ARGS__, END };                                              \
+        return run_words(ctx, args, command, words, flags, NULL, ret_value, err);                            \
+    }
+
+GIT_COMMAND(add, "add", 0, { "--verbose", NULL }, OPTS, { "--", NULL }, { NULL, "filename" })
+GIT_COMMAND(checkout, "checkout", GIT_MERGE, { "--force", "force" }, OPTS, { NULL, "rev" })
+GIT_COMMAND(cherry_pick, "cherry-pick", 0, OPTS, { NULL, "commit" })
+GIT_COMMAND(commit, "commit", 0, { "-m", NULL }, { NULL, "message" }, OPTS, { "--", "filename" },
+            { NULL, "filename" })
+GIT_COMMAND(current_branch, "rev-parse", 0, { "--abbrev-ref", NULL }, { "HEAD", NULL })
+GIT_COMMAND(describe, "describe", 0, { "--always", NULL }, OPTS, { NULL, "rev" })
+GIT_COMMAND(diff, "diff", GIT_MERGE, OPTS, { "--cached", "cached" }, { NULL, "item1" }, { NULL, "item2" },
+            { "--", "paths" }, { NULL, "paths" })
+GIT_COMMAND(discard_local_changes, "checkout", GIT_MERGE, { "--", NULL }, { NULL, "path" })
+GIT_COMMAND(init_text, "init", 0, { "--bare", "bare" }, OPTS, { NULL, "path" })
+GIT_COMMAND(merge, "merge", 0, OPTS, { NULL, "rev" })
+GIT_COMMAND(pull, "pull", 0, OPTS)
+GIT_COMMAND(rebase, "rebase", 0, OPTS, { NULL, "rev" })
+GIT_COMMAND(reset, "reset", 0, OPTS)
+GIT_COMMAND(rev_parse, "rev-parse", 0, OPTS, { NULL, "rev" })
+GIT_COMMAND(revision, "rev-parse", 0, { "--short", "short" }, { NULL, "rev" })
+GIT_COMMAND(rm, "rm", 0, OPTS, { "--", NULL }, { NULL, "filename" })
+GIT_COMMAND(stash, "stash", 0, { NULL, "action" }, OPTS)
+GIT_COMMAND(symbolic_ref, "symbolic-ref", 0, OPTS, { NULL, "ref" }, { NULL, "value" })
+GIT_COMMAND(tag_text, "tag", 0, OPTS, { NULL, "name" }, { NULL, "ref" })
+GIT_COMMAND(branch_text, "branch", 0, OPTS, { NULL, "name" })
+
+/* ---- commands that succeed or fail ----------------------------------------------------------- */
+
+static int
+git_tag(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return git_tag_text(ctx, args, ret_value, err);
+}
+
+static int
+git_branch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *text = NULL;
+
+    if (git_branch_text(ctx, args, &text, err) < 0)
+        return err->code;
+    json_decref(text);
+    *ret_value = json_true();
+    return 0;
+}
+
+/* There need not be a folder yet to run in. */
+static int
+git_init(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_object_set(args, "path", value_get(args, "cwd"));
+    json_object_del(args, "cwd");
+    return git_init_text(ctx, args, ret_value, err);
+}
+
+/* `cwd` is the checkout to be made, or with `name` the folder above it, where git runs. */
+static int
+git_clone(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    static const git_word_t words[] = { OPTS, { "--", NULL }, { NULL, "url" }, { NULL, "name" }, END };
+    AUTO_FREE char *cwd = xstrdup(value_str(args, "cwd", ""));
+    const char *name = value_str(args, "name", "");
+    AUTO_FREE char *made = *name != '\0' ? fs_join(cwd, name) : xstrdup(cwd);
+    char *slash = strrchr(cwd, '/');
+    git_login_auto_t login = GIT_LOGIN_INIT;
+    json_auto_t *text = NULL;
+
+    if (gitlogin_of(&login, args, "https_user", "https_pass", value_str(args, "url", ""), err) < 0)
+        return err->code;
+    if (*name == '\0' && slash != NULL && slash > cwd) {
+        json_object_set_new(args, "name", json_string(cwd));
+        *slash = '\0';
+    }
+    if (fs_mkdirs(cwd, 0755, err) < 0)
+        return err->code;
+    json_object_set_new(args, "cwd", json_string(cwd));
+    json_object_set_new(args, "url", json_string(login.url));
+    if (run_words(ctx, args, "clone", words, 0, &login, &text, err) < 0)
+        return err->code;
+    json_object_set_new(args, "cwd", json_string(made));
+    if (login.password != NULL && gitlogin_keep(ctx, args, &login, err) < 0)
+        return err->code;
+    *ret_value = json_true();
+    return 0;
+}
+
+/* `remote` may be an address. */
+static int
+git_push(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    static const git_word_t words[] = { OPTS, { NULL, "remote" }, { NULL, "ref" }, END };
+    git_login_auto_t login = GIT_LOGIN_INIT;
+
+    git_login_of(&login, value_str(args, "remote", ""));
+    json_object_set_new(args, "remote", json_string(login.url));
+    return run_words(ctx, args, "push", words, GIT_MERGE, &login, ret_value, err);
+}
+
+static int
+git_submodule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+
+    if (git_begin(ctx, args, "submodule", &prog, err) < 0)
+        return err->code;
+    gitlogin_inherit(ctx, args, &prog);
+    if (value_truthy(value_get(args, "command")))
+        prog_add_json(&prog, value_get(args, "command"));
+    if (git_add_opts(&prog, value_get(args, "opts"), err) < 0)
+        return err->code;
+    *ret_value = git_text(ctx, args, &prog, 0, err);
+    return *ret_value != NULL ? 0 : err->code;
+}
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+/* NEW array of the lines of a command's output. TAKES. */
+static json_t *
+lines_of(json_t *text)
+{
+    json_t *list = json_array();
+    char **lines = str_split(json_string_value(text), "\n", true);
+
+    for (char **line = lines; *line != NULL; line++)
+        json_array_append_new(list, value_utf8(*line, strlen(*line)));
+    strv_free(lines);
+    json_decref(text);
+    return list;
+}
+
+static int
+list_refs(call_ctx_t *ctx, json_t *args, const char *below, json_t **ret_value, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+
+    if (git_begin(ctx, args, "for-each-ref", &prog, err) < 0)
+        return err->code;
+    prog_adds(&prog, "--format", "%(refname:short)", below, NULL);
+    json_t *text = git_text(ctx, args, &prog, 0, err);
+    *ret_value = text != NULL ? lines_of(text) : NULL;
+    return text != NULL ? 0 : err->code;
+}
+
+static int
+git_list_branches(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return list_refs(ctx, args, value_bool(args, "remote", false) ? "refs/remotes/" : "refs/heads/",
+                     ret_value, err);
+}
+
+static int
+git_list_tags(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return list_refs(ctx, args, "refs/tags/", ret_value, err);
+}
+
+/* {ref: sha} of `git ls-remote`. */
+static int
+remote_refs(call_ctx_t *ctx, json_t *args, const char *remote, const char *ref, json_t **ret_value,
+            fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+    git_login_auto_t login = GIT_LOGIN_INIT;
+    json_t *line;
+    size_t i;
+
+    if (gitlogin_of(&login, args, "https_user", "https_pass", remote, err) < 0 ||
+        git_begin(ctx, args, "ls-remote", &prog, err) < 0 ||
+        git_add_opts(&prog, value_get(args, "opts"), err) < 0)
+        return err->code;
+    gitlogin_use(&prog, &login);
+    if (value_bool(args, "heads", false))
+        prog_add(&prog, "--heads");
+    if (value_bool(args, "tags", false))
+        prog_add(&prog, "--tags");
+    prog_adds(&prog, "--", login.url, ref, NULL);
+    json_t *text = git_text(ctx, args, &prog, 0, err);
+    if (text == NULL)
+        return err->code;
+    json_auto_t *lines = lines_of(text);
+    json_t *refs = json_object();
+    json_array_foreach (lines, i, line) {
+        const char *sha = json_string_value(line), *tab = strchr(sha, '\t');
+        if (tab != NULL)
+            json_object_set_new(refs, tab + 1, value_utf8(sha, (size_t) (tab - sha)));
+    }
+    *ret_value = refs;
+    return 0;
+}
+
+static int
+git_remote_refs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return remote_refs(ctx, args, value_str(args, "url", ""), value_str(args, "filter", NULL), ret_value,
+                       err);
+}
+
+static int
+git_ls_remote(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return remote_refs(ctx, args, value_str(args, "remote", "origin"), value_str(args, "ref", NULL),
+                       ret_value, err);
+}
+
+/* ---- remotes --------------------------------------------------------------------------------- */
+
+/* NEW {name: {"fetch": url, "push": url}}. */
+static json_t *
+remotes_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+    json_t *line;
+    size_t i;
+
+    if (git_begin(ctx, args, "remote", &prog, err) < 0)
+        return NULL;
+    prog_add(&prog, "--verbose");
+    json_t *text = git_text(ctx, args, &prog, 0, err);
+    if (text == NULL)
+        return NULL;
+    json_auto_t *lines = lines_of(text);
+    json_t *remotes = json_object();
+    json_array_foreach (lines, i, line) {
+        AUTO_FREE char *copy = xstrdup(json_string_value(line));
+        char *url = strchr(copy, '\t'), *action = strrchr(copy, ' ');
+        if (url == NULL || action == NULL || action < url)
+            continue;
+        *url++ = '\0';
+        *action++ = '\0';
+        AUTO_FREE char *shown = value_bool(args, "redact_auth", true) ? str_redacted(url) : xstrdup(url);
+        if (value_get(remotes, copy) == NULL)
+            json_object_set_new(remotes, copy, json_object());
+        json_object_set_new(value_get(remotes, copy), str_starts(action, "(push") ? "push" : "fetch",
+                            json_string(shown));
+    }
+    return remotes;
+}
+
+static int
+git_remotes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    *ret_value = remotes_of(ctx, args, err);
+    return *ret_value != NULL ? 0 : err->code;
+}
+
+static int
+git_remote_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *remotes = remotes_of(ctx, args, err);
+    const char *remote = value_str(args, "remote", "origin");
+
+    if (remotes == NULL)
+        return err->code;
+    if (value_get(remotes, remote) == NULL)
+        return fail_kind(err, FAIL_COMMAND, -ENOENT, "Remote '%s' not present in git checkout located at %s",
+                         remote, value_str(args, "cwd", ""));
+    *ret_value = json_incref(value_get(remotes, remote));
+    return 0;
+}
+
+/* One `git remote ...` command. */
+static int
+run_remote(call_ctx_t *ctx, const json_t *args, const char *verb, const char *a, const char *b, const char *c,
+           fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+
+    if (git_begin(ctx, args, "remote", &prog, err) < 0)
+        return err->code;
+    prog_adds(&prog, verb, a, b, c, NULL);
+    json_auto_t *answer = git_run(ctx, args, &prog, 0, err);
+    return answer != NULL ? 0 : err->code;
+}
+
+static bool
+is_used(const json_t *remotes, const char *except, const char *url)
+{
+    const char *name, *action;
+    json_t *urls, *other;
+
+    json_object_foreach ((json_t *) remotes, name, urls) {
+        json_object_foreach (urls, action, other) {
+            if (strcmp(name, except) != 0 && strcmp(json_string_value(other), url) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What was kept for the addresses of a remote goes with them. */
+static int
+forget_logins(call_ctx_t *ctx, const json_t *args, const json_t *remotes, const char *remote, fail_t *err)
+{
+    const char *action;
+    json_t *url;
+
+    json_object_foreach (value_get(remotes, remote), action, url) {
+        git_login_auto_t none = { .url = xstrdup(json_string_value(url)) };
+        if (!is_used(remotes, remote, none.url) && gitlogin_keep(ctx, args, &none, err) < 0)
+            return err->code;
+    }
+    return 0;
+}
+
+static int
+git_remote_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *remotes = remotes_of(ctx, args, err);
+    const char *remote = value_str(args, "remote", "origin"), *push = value_str(args, "push_url", "");
+    bool there = value_get(remotes, remote) != NULL;
+    git_login_auto_t login = GIT_LOGIN_INIT, push_login = GIT_LOGIN_INIT;
+
+    if (remotes == NULL ||
+        gitlogin_of(&login, args, "https_user", "https_pass", value_str(args, "url", ""), err) < 0 ||
+        (*push != '\0' &&
+         gitlogin_of(&push_login, args, "push_https_user", "push_https_pass", push, err) < 0))
+        return err->code;
+    /* What was fetched from another address must not stand for what the new one has. */
+    int rc = there ? run_remote(ctx, args, "rm", remote, NULL, NULL, err) : 0;
+    if (rc == 0 && there)
+        rc = forget_logins(ctx, args, remotes, remote, err);
+    if (rc == 0)
+        rc = run_remote(ctx, args, "add", remote, login.url, NULL, err);
+    if (rc == 0 && *push != '\0')
+        rc = run_remote(ctx, args, "set-url", "--push", remote, push_login.url, err);
+    if (rc == 0 && login.password != NULL)
+        rc = gitlogin_keep(ctx, args, &login, err);
+    if (rc == 0 && push_login.password != NULL)
+        rc = gitlogin_keep(ctx, args, &push_login, err);
+    return rc < 0 ? rc : git_remote_get(ctx, args, ret_value, err);
+}
+
+/* ---- fetch ----------------------------------------------------------------------------------- */
+
+static json_t *
+list_in(json_t *found, const char *key)
+{
+    if (value_get(found, key) == NULL)
+        json_object_set_new(found, key, json_array());
+    return value_get(found, key);
+}
+
+/* One line of what fetch says: " * [new branch]  name -> origin/name", "   0ab12..3cd45  name ->
+ * origin/name". */
+static void
+take_update(json_t *found, const char *line)
+{
+    static const struct {
+        const char *mark, *key;
+    } marks[] = {
+        { "[new tag]", "new tags" },
+        { "[new branch]", "new branches" },
+        { "[tag update]", "updated tags" },
+    };
+    const char *text = line + strspn(line, " \t*"), *arrow = strstr(text, "->");
+    char old[65], new[65];
+    int at = 0;
+
+    if (arrow == NULL)
+        return;
+    for (size_t i = 0; i < NELEMS(marks); i++) {
+        if (!str_starts(text, marks[i].mark))
+            continue;
+        const char *name = text + strlen(marks[i].mark);
+        AUTO_FREE char *copy = xstrndup(name, (size_t) (arrow - name));
+        json_array_append_new(list_in(found, marks[i].key), json_string(str_trim(copy)));
+        return;
+    }
+    if (sscanf(text, "%64[0-9a-f]..%64[0-9a-f]%n", old, new, &at) != 2)
+        return;
+    AUTO_FREE char *copy = xstrndup(text + at, (size_t) (arrow - text - at));
+    if (value_get(found, "updated branches") == NULL)
+        json_object_set_new(found, "updated branches", json_object());
+    json_object_set_new(value_get(found, "updated branches"), str_trim(copy),
+                        json_pack("{s:s, s:s}", "old", old, "new", new));
+}
+
+static int
+git_fetch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+    json_t *refspecs = value_get(args, "refspecs"), *line;
+    git_login_auto_t login = GIT_LOGIN_INIT;
+    size_t i;
+
+    if (git_begin(ctx, args, "fetch", &prog, err) < 0)
+        return err->code;
+    git_login_of(&login, value_str(args, "remote", ""));
+    gitlogin_use(&prog, &login);
+    if (value_bool(args, "force", false))
+        prog_add(&prog, "--force");
+    if (git_add_opts(&prog, value_get(args, "opts"), err) < 0)
+        return err->code;
+    if (*login.url != '\0')
+        prog_add(&prog, login.url);
+    if (json_is_string(refspecs)) {
+        char **parts = str_split(json_string_value(refspecs), ",", true);
+        for (char **p = parts; *p != NULL; p++)
+            prog_add(&prog, *p);
+        strv_free(parts);
+    } else if (json_is_array(refspecs)) {
+        prog_add_json(&prog, refspecs);
+    }
+    json_t *text = git_text(ctx, args, &prog, GIT_MERGE, err);
+    if (text == NULL)
+        return err->code;
+    json_auto_t *lines = lines_of(text);
+    *ret_value = json_object();
+    json_array_foreach (lines, i, line)
+        take_update(*ret_value, json_string_value(line));
+    return 0;
+}
+
+/* ---- questions ------------------------------------------------------------------------------- */
+
+static int
+git_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+
+    if (git_begin(ctx, args, "--version", &prog, err) < 0)
+        return err->code;
+    json_auto_t *text = git_text(ctx, args, &prog, 0, err);
+    if (text == NULL)
+        return err->code;
+    const char *number = strrchr(json_string_value(text), ' ');
+    number = number != NULL ? number + 1 : json_string_value(text);
+    if (!value_bool(args, "versioninfo", false)) {
+        *ret_value = json_string(number);
+        return 0;
+    }
+    *ret_value = json_array();
+    char **parts = str_split(number, ".", true);
+    for (char **p = parts; *p != NULL; p++) {
+        long long n;
+        json_array_append_new(*ret_value,
+                              str_to_int(*p, 0, INT32_MAX, &n) ? json_integer(n) : json_string(*p));
+    }
+    strv_free(parts);
+    return 0;
+}
+
+/* A worktree's .git is a file that names the repository. */
+static int
+git_is_worktree(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+    buf_auto_t text = BUF_INIT;
+
+    *ret_value = json_false();
+    int rc = fs_look_dir(value_str(args, "cwd", ""), err);
+    if (rc <= 0)
+        return rc;
+    if (git_begin(ctx, args, "rev-parse", &prog, err) < 0)
+        return err->code;
+    prog_add(&prog, "--show-toplevel");
+    json_auto_t *answer = git_run(ctx, args, &prog, GIT_SOFT, err);
+    if (answer == NULL)
+        return err->code;
+    AUTO_FREE char *file = fs_join(value_str(answer, "stdout", ""), ".git");
+    if (value_int(answer, "retcode", 1) == 0 && !fs_is_dir(file) &&
+        fs_read(file, LIMIT_KEY_FILE, &text, NULL) == 0)
+        *ret_value = json_boolean(str_starts(buf_str(&text), "gitdir: /"));
+    return 0;
+}
+
+static int
+git_merge_base(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    static const git_word_t words[] = {
+        OPTS,
+        { "--all", "all" },
+        { "--octopus", "octopus" },
+        { "--is-ancestor", "is_ancestor" },
+        { "--independent", "independent" },
+        { "--fork-point", "fork_point" },
+        { NULL, "fork_point" },
+        END,
+    };
+    json_t *refs = value_get(args, "refs");
+    prog_auto_t prog = PROG_INIT;
+    bool ancestor = value_bool(args, "is_ancestor", false);
+
+    if (git_begin(ctx, args, "merge-base", &prog, err) < 0)
+        return err->code;
+    for (const git_word_t *w = words; w->text != NULL || w->arg != NULL; w++) {
+        if (add_word(&prog, args, w, err) < 0)
+            return err->code;
+    }
+    if (ancestor && json_array_size(refs) != 2)
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL,
+                         "Two refs/commits are required if 'is_ancestor' is True");
+    prog_add_json(&prog, refs);
+    json_auto_t *answer = git_run(ctx, args, &prog, ancestor ? GIT_SOFT : 0, err);
+    if (answer == NULL)
+        return err->code;
+    if (ancestor) {
+        *ret_value = json_boolean(value_int(answer, "retcode", 1) == 0);
+        return 0;
+    }
+    json_auto_t *bases = lines_of(json_incref(value_get(answer, "stdout")));
+    *ret_value = json_incref(value_bool(args, "all", false) ? bases : json_array_get(bases, 0));
+    return 0;
+}
+
+static int
+git_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    static const struct {
+        const char *mark, *key;
+    } marks[] = { { "M", "modified" }, { "A", "new" }, { "D", "deleted" }, { "??", "untracked" } };
+    prog_auto_t prog = PROG_INIT;
+    size_t i;
+    json_t *line;
+
+    if (git_begin(ctx, args, "status", &prog, err) < 0)
+        return err->code;
+    prog_add(&prog, "--porcelain");
+    json_t *text = git_text(ctx, args, &prog, 0, err);
+    if (text == NULL)
+        return err->code;
+    json_auto_t *lines = lines_of(text);
+    *ret_value = json_object();
+    json_array_foreach (lines, i, line) {
+        AUTO_FREE char *copy = xstrdup(json_string_value(line));
+        char *state = copy + strspn(copy, " "), *name = state + strcspn(state, " ");
+        if (*name == '\0')
+            continue;
+        *name++ = '\0';
+        const char *key = state;
+        for (size_t k = 0; k < NELEMS(marks); k++)
+            key = strcmp(marks[k].mark, state) == 0 ? marks[k].key : key;
+        json_array_append_new(list_in(*ret_value, key), json_string(name + strspn(name, " ")));
+    }
+    return 0;
+}
+
+/* ---- configuration --------------------------------------------------------------------------- */
+
+static int
+begin_config(call_ctx_t *ctx, const json_t *args, prog_t *prog, fail_t *err)
+{
+    if (git_begin(ctx, args, "config", prog, err) < 0)
+        return err->code;
+    prog_add(prog, value_bool(args, "global", false) ? "--global" : "--local");
+    return 0;
+}
+
+static int
+git_config_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+
+    if (begin_config(ctx, args, &prog, err) < 0)
+        return err->code;
+    prog_adds(&prog, "--get-all", value_str(args, "key", ""), NULL);
+    json_auto_t *answer = git_run(ctx, args, &prog, GIT_SOFT, err);
+    if (answer == NULL)
+        return err->code;
+    if (value_int(answer, "retcode", 1) != 0) {
+        *ret_value = json_null();
+        return 0;
+    }
+    json_auto_t *values = lines_of(json_incref(value_get(answer, "stdout")));
+    size_t n = json_array_size(values);
+    *ret_value = value_bool(args, "all", false) ? json_incref(values)
+                 : n > 0                        ? json_incref(json_array_get(values, n - 1))
+                                                : json_string("");
+    return 0;
+}
+
+static int
+git_config_get_regexp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+    json_t *line;
+    size_t i;
+
+    if (begin_config(ctx, args, &prog, err) < 0)
+        return err->code;
+    prog_adds(&prog, "--get-regexp", value_str(args, "key", ""), value_str(args, "value_regex", NULL), NULL);
+    json_auto_t *answer = git_run(ctx, args, &prog, GIT_SOFT, err);
+    if (answer == NULL)
+        return err->code;
+    json_auto_t *lines = lines_of(json_incref(value_get(answer, "stdout")));
+    *ret_value = json_object();
+    json_array_foreach (lines, i, line) {
+        const char *key = json_string_value(line);
+        size_t n = strcspn(key, " ");
+        AUTO_FREE char *name = xstrndup(key, n);
+        json_array_append_new(list_in(*ret_value, name), json_string(key + n + (key[n] != '\0')));
+    }
+    return 0;
+}
+
+static int
+git_config_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+
+    if (begin_config(ctx, args, &prog, err) < 0)
+        return err->code;
+    if (value_bool(args, "add", false))
+        prog_add(&prog, "--add");
+    AUTO_FREE char *value = value_pystr(value_get(args, "value"));
+    prog_adds(&prog, value_str(args, "key", ""), value, NULL);
+    json_auto_t *answer = git_run(ctx, args, &prog, 0, err);
+    if (answer == NULL)
+        return err->code;
+    json_object_set_new(args, "all", json_true());
+    return git_config_get(ctx, args, ret_value, err);
+}
+
+static int
+git_config_unset(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+
+    if (begin_config(ctx, args, &prog, err) < 0)
+        return err->code;
+    prog_adds(&prog, value_bool(args, "all", false) ? "--unset-all" : "--unset", value_str(args, "key", ""),
+              value_str(args, "value_regex", NULL), NULL);
+    json_auto_t *answer = git_run(ctx, args, &prog, 0, err);
+    if (answer == NULL)
+        return err->code;
+    *ret_value = json_true();
+    return 0;
+}
+
+static const char *
+unavailable(call_ctx_t *ctx)
+{
+    AUTO_FREE char *path = fs_which("git");
+
+    return path != NULL ? NULL : "The git execution module is not loaded: the git binary is not in the path.";
+}
+
+/* ---- table ----------------------------------------------------------------------------------- */
+
+#define CWD_ROW ROW("cwd", ARG_STR, ARG_REQUIRED, "The checkout's folder")
+#define OPTS_ROWS                                                                                            \
+    { "opts", ARG_ANY, "\"\"", "More options of the command: a line, or a list" },                           \
+    {                                                                                                        \
+        "git_opts", ARG_ANY, "\"\"", "Options of git itself"                                                 \
+    }
+#define USER_ROWS                                                                                            \
+    { "user", ARG_STR, "null", "Run git as this user" }, { "password", ARG_STR, "null", "Of Windows only" }, \
+        { "ignore_retcode", ARG_BOOL, "false", "A failure is not logged" },                                  \
+    {                                                                                                        \
+        "output_encoding", ARG_STR, "null", "Accepted; output is UTF-8"                                      \
+    }
+#define REMOTE_ROWS                                                                                          \
+    { "identity", ARG_ANY, "null", "A private key for ssh; salt:// paths too" },                             \
+    {                                                                                                        \
+        "saltenv", ARG_STR, "\"base\"", "Environment of a salt:// path"                                      \
+    }
+#define HTTPS_ROWS                                                                                           \
+    { "https_user", ARG_STR, "null", "User of a https remote" },                                             \
+    {                                                                                                        \
+        "https_pass", ARG_STR, "null", "His password"                                                        \
+    }
+
+static const arg_t cwd_args[] = { CWD_ROW, USER_ROWS, ARGS_END };
+static const arg_t file_args[] = {
+    CWD_ROW, { "filename", ARG_STR, ARG_REQUIRED, "The file" }, OPTS_ROWS, USER_ROWS, ARGS_END
+};
+static const arg_t checkout_args[] = { CWD_ROW,
+                                       { "rev", ARG_STR, "null", "A branch, tag or commit" },
+                                       { "force", ARG_BOOL, "false", "Discard local changes" },
+                                       OPTS_ROWS,
+                                       USER_ROWS,
+                                       ARGS_END };
+static const arg_t pick_args[] = {
+    CWD_ROW, { "commit", ARG_STR, ARG_REQUIRED, "The commit" }, OPTS_ROWS, USER_ROWS, ARGS_END
+};
+static const arg_t commit_args[] = { CWD_ROW,
+                                     { "message", ARG_STR, ARG_REQUIRED, "The commit's message" },
+                                     OPTS_ROWS,
+                                     USER_ROWS,
+                                     { "filename", ARG_STR, "null", "Only this file" },
+                                     ARGS_END };
+static const arg_t describe_args[] = {
+    CWD_ROW, { "rev", ARG_STR, "\"HEAD\"", "The commit" }, OPTS_ROWS, USER_ROWS, ARGS_END
+};
+static const arg_t diff_args[] = { CWD_ROW,
+                                   { "item1", ARG_STR, "null", "A revision" },
+                                   { "item2", ARG_STR, "null", "Another" },
+                                   OPTS_ROWS,
+                                   USER_ROWS,
+                                   { "cached", ARG_BOOL, "false", "What is staged" },
+                                   { "paths", ARG_LIST, "null", "Only these" },
+                                   ARGS_END };
+static const arg_t discard_args[] = {
+    CWD_ROW, { "path", ARG_STR, "\".\"", "Only this path" }, USER_ROWS, ARGS_END
+};
+static const arg_t init_args[] = {
+    CWD_ROW, { "bare", ARG_BOOL, "false", "Make a bare repository" }, OPTS_ROWS, USER_ROWS, ARGS_END
+};
+static const arg_t merge_args[] = {
+    CWD_ROW,     { "rev", ARG_STR, "null", "What to merge; None: the tracked branch" },
+    OPTS_ROWS,   USER_ROWS,
+    REMOTE_ROWS, ARGS_END
+};
+static const arg_t pull_args[] = { CWD_ROW, OPTS_ROWS, USER_ROWS, REMOTE_ROWS, ARGS_END };
+static const arg_t push_args[] = { CWD_ROW,
+                                   { "remote", ARG_STR, "null", "The remote's name" },
+                                   { "ref", ARG_STR, "null", "What to push" },
+                                   OPTS_ROWS,
+                                   USER_ROWS,
+                                   REMOTE_ROWS,
+                                   ARGS_END };
+static const arg_t reset_args[] = { CWD_ROW, OPTS_ROWS, USER_ROWS, REMOTE_ROWS, ARGS_END };
+static const arg_t parse_args[] = {
+    CWD_ROW, { "rev", ARG_STR, "null", "A revision" }, OPTS_ROWS, USER_ROWS, ARGS_END
+};
+static const arg_t revision_args[] = { CWD_ROW,
+                                       { "rev", ARG_STR, "\"HEAD\"", "A revision" },
+                                       { "short", ARG_BOOL, "false", "A short SHA1" },
+                                       USER_ROWS,
+                                       ARGS_END };
+static const arg_t stash_args[] = {
+    CWD_ROW, { "action", ARG_STR, "\"save\"", "save, pop, list, ..." }, OPTS_ROWS, USER_ROWS, ARGS_END
+};
+static const arg_t submodule_args[] = { CWD_ROW,     { "command", ARG_STR, ARG_REQUIRED, "update, add, ..." },
+                                        OPTS_ROWS,   USER_ROWS,
+                                        REMOTE_ROWS, ARGS_END };
+static const arg_t symbolic_args[] = { CWD_ROW,
+                                       { "ref", ARG_STR, ARG_REQUIRED, "The reference" },
+                                       { "value", ARG_STR, "null", "What it shall point to" },
+                                       OPTS_ROWS,
+                                       USER_ROWS,
+                                       ARGS_END };
+static const arg_t tag_args[] = { CWD_ROW,
+                                  { "name", ARG_STR, ARG_REQUIRED, "The tag" },
+                                  { "ref", ARG_STR, "null", "What it names" },
+                                  OPTS_ROWS,
+                                  USER_ROWS,
+                                  ARGS_END };
+static const arg_t branch_args[] = {
+    CWD_ROW, { "name", ARG_STR, "null", "The branch" }, OPTS_ROWS, USER_ROWS, ARGS_END
+};
+static const arg_t clone_args[] = { CWD_ROW,
+                                    { "url", ARG_STR, "null", "Where from" },
+                                    { "name", ARG_STR, "null", "Folder below cwd; None: cwd itself is made" },
+                                    OPTS_ROWS,
+                                    USER_ROWS,
+                                    REMOTE_ROWS,
+                                    HTTPS_ROWS,
+                                    ARGS_END };
+static const arg_t branches_args[] = {
+    CWD_ROW, { "remote", ARG_BOOL, "false", "Those of remotes" }, USER_ROWS, ARGS_END
+};
+static const arg_t refs_args[] = { { "url", ARG_STR, ARG_REQUIRED, "The repository" },
+                                   { "heads", ARG_BOOL, "false", "Only branches" },
+                                   { "tags", ARG_BOOL, "false", "Only tags" },
+                                   USER_ROWS,
+                                   REMOTE_ROWS,
+                                   HTTPS_ROWS,
+                                   { "filter", ARG_STR, "null", "A glob" },
+                                   ARGS_END };
+static const arg_t ls_args[] = { { "cwd", ARG_STR, "null", "The checkout's folder" },
+                                 { "remote", ARG_STR, "\"origin\"", "A remote's name, or an URL" },
+                                 { "ref", ARG_STR, "null", "Only this reference" },
+                                 OPTS_ROWS,
+                                 USER_ROWS,
+                                 REMOTE_ROWS,
+                                 HTTPS_ROWS,
+                                 ARGS_END };
+static const arg_t remotes_args[] = {
+    CWD_ROW, USER_ROWS, { "redact_auth", ARG_BOOL, "true", "Leave users and passwords out" }, ARGS_END
+};
+static const arg_t remote_args[] = { CWD_ROW,
+                                     { "remote", ARG_STR, "\"origin\"", "The remote's name" },
+                                     USER_ROWS,
+                                     { "redact_auth", ARG_BOOL, "true", "Leave users and passwords out" },
+                                     ARGS_END };
+static const arg_t remote_set_args[] = { CWD_ROW,
+                                         { "url", ARG_STR, ARG_REQUIRED, "The URL" },
+                                         { "remote", ARG_STR, "\"origin\"", "The remote's name" },
+                                         USER_ROWS,
+                                         HTTPS_ROWS,
+                                         { "push_url", ARG_STR, "null", "Another URL to push to" },
+                                         { "push_https_user", ARG_STR, "null", "User of a https push_url" },
+                                         { "push_https_pass", ARG_STR, "null", "His password" },
+                                         ARGS_END };
+static const arg_t fetch_args[] = { CWD_ROW,
+                                    { "remote", ARG_STR, "null", "The remote's name" },
+                                    { "force", ARG_BOOL, "false", "Also what is no fast-forward" },
+                                    { "refspecs", ARG_ANY, "null",
+                                      "What to fetch: a list, or a text with commas" },
+                                    OPTS_ROWS,
+                                    USER_ROWS,
+                                    REMOTE_ROWS,
+                                    ARGS_END };
+static const arg_t version_args[] = { { "versioninfo", ARG_BOOL, "false", "As a list" }, ARGS_END };
+static const arg_t base_args[] = { CWD_ROW,
+                                   { "refs", ARG_LIST, "null", "The commits" },
+                                   { "octopus", ARG_BOOL, "false", "Of all of them" },
+                                   { "is_ancestor", ARG_BOOL, "false",
+                                     "Whether the first is an ancestor of the second" },
+                                   { "independent", ARG_BOOL, "false", "Those that no other one reaches" },
+                                   { "fork_point", ARG_STR, "null", "Where a branch forked off" },
+                                   OPTS_ROWS,
+                                   USER_ROWS,
+                                   { "all", ARG_BOOL, "false", "All of them, as a list" },
+                                   ARGS_END };
+#define CONFIG_ROWS                                                                                          \
+    { "cwd", ARG_STR, "null", "The checkout's folder" }, USER_ROWS,                                          \
+    {                                                                                                        \
+        "global", ARG_BOOL, "false", "The user's settings"                                                   \
+    }
+static const arg_t config_get_args[] = { { "key", ARG_STR, ARG_REQUIRED, "The setting" },
+                                         CONFIG_ROWS,
+                                         { "all", ARG_BOOL, "false", "All its values, as a list" },
+                                         ARGS_END };
+static const arg_t config_regexp_args[] = { { "key", ARG_STR, ARG_REQUIRED, "A pattern of settings" },
+                                            { "value_regex", ARG_STR, "null", "A pattern of values" },
+                                            CONFIG_ROWS,
+                                            ARGS_END };
+static const arg_t config_set_args[] = { { "key", ARG_STR, ARG_REQUIRED, "The setting" },
+                                         { "value", ARG_ANY, ARG_REQUIRED, "Its value" },
+                                         CONFIG_ROWS,
+                                         { "add", ARG_BOOL, "false", "As one more value" },
+                                         ARGS_END };
+static const arg_t config_unset_args[] = { { "key", ARG_STR, ARG_REQUIRED, "The setting" },
+                                           { "value_regex", ARG_STR, "null", "A pattern of values" },
+                                           CONFIG_ROWS,
+                                           { "all", ARG_BOOL, "false", "All its values" },
+                                           ARGS_END };
+
+#define GIT_ROW(name, args, flags, doc, example)                                                             \
+    ROW(#name, git_##name, args, flags, doc CLI_EXAMPLE("salt '*' git." example))
+static const func_t funcs[] = {
+    GIT_ROW(add, file_args, 0, "Stage a file.", "add /path/to/repo foo/bar.py"),
+    GIT_ROW(branch, branch_args, 0, "Make, change or remove a branch.", "branch /path/to/repo foo opts='-D'"),
+    GIT_ROW(checkout, checkout_args, 0, "Check a revision out.",
+            "checkout /path/to/repo somebranch user=jeff"),
+    GIT_ROW(cherry_pick, pick_args, 0, "Apply a commit of another branch.",
+            "cherry_pick /path/to/repo 0123abc"),
+    GIT_ROW(clone, clone_args, 0, "Clone a repository.",
+            "clone /path/to/checkout git://example.com/repo.git"),
+    GIT_ROW(commit, commit_args, 0, "Commit what is staged.", "commit /path/to/repo 'The message'"),
+    GIT_ROW(config_get, config_get_args, FN_READONLY, "Return a setting; None when it has no value.",
+            "config_get user.name cwd=/path/to/repo"),
+    GIT_ROW(config_get_regexp, config_regexp_args, FN_READONLY, "Return the settings that match.",
+            "config_get_regexp 'user.*' cwd=/path/to/repo"),
+    GIT_ROW(config_set, config_set_args, 0, "Change a setting.",
+            "config_set user.email me@example.com cwd=/path/to/repo"),
+    GIT_ROW(config_unset, config_unset_args, 0, "Remove a setting.",
+            "config_unset user.email cwd=/path/to/repo"),
+    GIT_ROW(current_branch, cwd_args, FN_READONLY, "Return the branch that is checked out.",
+            "current_branch /path/to/repo"),
+    GIT_ROW(describe, describe_args, FN_READONLY, "Return a commit's name after the nearest tag.",
+            "describe /path/to/repo"),
+    GIT_ROW(diff, diff_args, FN_READONLY, "Return what differs.", "diff /path/to/repo HEAD~1"),
+    GIT_ROW(discard_local_changes, discard_args, 0, "Undo what is not committed.",
+            "discard_local_changes /path/to/repo"),
+    GIT_ROW(fetch, fetch_args, 0, "Fetch from a remote and return what is new.",
+            "fetch /path/to/repo upstream"),
+    GIT_ROW(init, init_args, 0, "Make a repository.", "init /path/to/repo bare=True"),
+    GIT_ROW(is_worktree, cwd_args, FN_READONLY, "Return whether a folder is in a worktree.",
+            "is_worktree /path/to/repo"),
+    GIT_ROW(list_branches, branches_args, FN_READONLY, "Return the branches.",
+            "list_branches /path/to/repo remote=True"),
+    GIT_ROW(list_tags, cwd_args, FN_READONLY, "Return the tags.", "list_tags /path/to/repo"),
+    GIT_ROW(ls_remote, ls_args, FN_READONLY, "Return a remote's references.",
+            "ls_remote /path/to/repo origin main"),
+    GIT_ROW(merge, merge_args, 0, "Merge a revision into the current branch.",
+            "merge /path/to/repo upstream/main"),
+    GIT_ROW(merge_base, base_args, FN_READONLY, "Return the commit that others have in common.",
+            "merge_base /path/to/repo HEAD upstream/main"),
+    GIT_ROW(pull, pull_args, 0, "Fetch and merge.", "pull /path/to/repo opts='--rebase origin main'"),
+    GIT_ROW(push, push_args, 0, "Push to a remote.", "push /path/to/repo origin main"),
+    GIT_ROW(rebase, merge_args, 0, "Rebase the current branch.", "rebase /path/to/repo main"),
+    GIT_ROW(remote_get, remote_args, FN_READONLY, "Return a remote's URLs.",
+            "remote_get /path/to/repo upstream"),
+    GIT_ROW(remote_refs, refs_args, FN_READONLY, "Return the references of a repository that is elsewhere.",
+            "remote_refs https://example.com/repo.git heads=True"),
+    GIT_ROW(remote_set, remote_set_args, 0, "Add a remote, or change its URL.",
+            "remote_set /path/to/repo git@example.com:user/repo.git"),
+    GIT_ROW(remotes, remotes_args, FN_READONLY, "Return all remotes and their URLs.",
+            "remotes /path/to/repo"),
+    GIT_ROW(reset, reset_args, 0, "Reset the current branch.", "reset /path/to/repo opts='--hard HEAD~1'"),
+    GIT_ROW(rev_parse, parse_args, FN_READONLY, "Return what git rev-parse says.",
+            "rev_parse /path/to/repo HEAD"),
+    GIT_ROW(revision, revision_args, FN_READONLY, "Return the SHA1 of a revision.",
+            "revision /path/to/repo mybranch"),
+    GIT_ROW(rm, file_args, 0, "Remove a file from the next commit on.", "rm /path/to/repo foo/bar.py"),
+    GIT_ROW(stash, stash_args, 0, "Put local changes aside.", "stash /path/to/repo pop"),
+    GIT_ROW(status, cwd_args, FN_READONLY, "Return what is changed and untracked.", "status /path/to/repo"),
+    GIT_ROW(submodule, submodule_args, 0, "Work on submodules.",
+            "submodule /path/to/repo update opts='--init'"),
+    GIT_ROW(symbolic_ref, symbolic_args, 0, "Return or change a symbolic reference.",
+            "symbolic_ref /path/to/repo HEAD"),
+    GIT_ROW(tag, tag_args, 0, "Make or remove a tag.", "tag /path/to/repo v2016.8.0 opts='-a -m Release'"),
+    GIT_ROW(version, version_args, FN_READONLY, "Return git's version.", "version"),
+};
+
+PLUGIN(exec, git, .doc = "Git repositories", FUNCS(funcs), .unavailable = unavailable);

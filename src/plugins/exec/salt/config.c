@@ -1,0 +1,397 @@
+/* config.c - execution module `config`: settings from the minion's configuration, grains, pillar and the
+ * master. */
+#include "salt/plugin.h"
+
+#include <fnmatch.h>
+
+#include "common/base/str.h"
+#include "common/py/py_json.h"
+#include "common/py/py_merge.h"
+#include "common/py/py_traverse.h"
+#include "plugins/lib/call/pyargs.h"
+#include "salt/log.h"
+
+/* What Salt's modules find when nobody has set anything. */
+static const char defaults_json[] =
+    "{\"mongo.db\": \"salt\", \"mongo.password\": \"\", \"mongo.port\": 27017, \"mongo.user\": \"\","
+    " \"redis.db\": \"0\", \"redis.host\": \"salt\", \"redis.port\": 6379, \"test.foo\": \"unconfigured\","
+    " \"ca.cert_base_path\": \"/etc/pki\", \"solr.cores\": [], \"solr.host\": \"localhost\","
+    " \"solr.port\": \"8983\", \"solr.baseurl\": \"/solr\", \"solr.type\": \"master\","
+    " \"solr.request_timeout\": null, \"solr.init_script\": \"/etc/rc.d/solr\","
+    " \"solr.dih.import_options\": {\"clean\": false, \"optimize\": true, \"commit\": true, \"verbose\": "
+    "false},"
+    " \"solr.backup_path\": null, \"solr.num_backups\": 1,"
+    " \"poudriere.config\": \"/usr/local/etc/poudriere.conf\","
+    " \"poudriere.config_dir\": \"/usr/local/etc/poudriere.d\","
+    " \"ldap.uri\": \"\", \"ldap.server\": \"localhost\", \"ldap.port\": \"389\", \"ldap.tls\": false,"
+    " \"ldap.no_verify\": false, \"ldap.anonymous\": true, \"ldap.scope\": 2, \"ldap.attrs\": null,"
+    " \"ldap.binddn\": \"\", \"ldap.bindpw\": \"\", \"hosts.file\": \"/etc/hosts\","
+    " \"aliases.file\": \"/etc/aliases\", \"virt\": {\"tunnel\": false, \"images\": \"/srv/salt-images\"},"
+    " \"docker.exec_driver\": \"docker-exec\", \"docker.compare_container_networks\": {"
+    "\"static\": [\"Aliases\", \"Links\", \"IPAMConfig\"],"
+    " \"automatic\": [\"IPAddress\", \"Gateway\", \"GlobalIPv6Address\", \"IPv6Gateway\"]}}";
+
+/* NEW object. */
+static json_t *
+default_settings(void)
+{
+    json_t *v = json_loads(defaults_json, 0, NULL);
+
+    salt_assert(v != NULL);
+    return v;
+}
+
+static json_t *
+master_settings(call_ctx_t *ctx)
+{
+    return value_get(ctx_pillar(ctx), "master");
+}
+
+/* Where settings are looked for, the strongest first. */
+static const struct source {
+    const char *omit; /* argument that leaves it out */
+    json_t *(*find)(call_ctx_t *ctx);
+} sources[] = {
+    { "omit_opts", ctx_opts },
+    { "omit_grains", ctx_grains },
+    { "omit_pillar", ctx_pillar },
+    { "omit_master", master_settings },
+};
+
+static bool
+omitted(const json_t *args, const struct source *s)
+{
+    return value_bool(args, s->omit, false) || value_bool(args, "omit_all", false);
+}
+
+/* ---- option ------------------------------------------------------------------------------- */
+
+static void
+add_matching(json_t *found, json_t *from, const char *pattern)
+{
+    const char *key;
+    json_t *v;
+
+    json_object_foreach (from, key, v) {
+        if (fnmatch(pattern, key, FNM_NOESCAPE) == 0 && value_get(found, key) == NULL)
+            json_object_set(found, key, v);
+    }
+}
+
+/* NEW object; what is set in a stronger place hides the same name in a weaker one. */
+static json_t *
+matching(call_ctx_t *ctx, const json_t *args, const char *pattern)
+{
+    json_auto_t *defaults = default_settings();
+    json_t *found = json_object();
+
+    for (size_t i = 0; i < NELEMS(sources); i++) {
+        if (!omitted(args, &sources[i]))
+            add_matching(found, sources[i].find(ctx), pattern);
+    }
+    add_matching(found, defaults, pattern);
+    return found;
+}
+
+static int
+config_option(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *name = value_str(args, "value", "");
+    json_t *dflt = value_get(args, "default"), *v = NULL;
+    json_auto_t *defaults = default_settings();
+
+    if (value_bool(args, "wildcard", false)) {
+        json_auto_t *found = matching(ctx, args, name);
+        *ret_value = json_object_size(found) > 0 || json_is_null(dflt) ? json_incref(found)
+                                                                       : json_incref(dflt);
+        return 0;
+    }
+    for (size_t i = 0; v == NULL && i < NELEMS(sources); i++) {
+        if (!omitted(args, &sources[i]))
+            v = value_get(sources[i].find(ctx), name);
+    }
+    if (v == NULL)
+        v = value_get(defaults, name);
+    if (v == NULL && !json_is_null(dflt))
+        v = dflt;
+    *ret_value = v != NULL ? json_incref(v) : json_string("");
+    return 0;
+}
+
+/* ---- get ---------------------------------------------------------------------------------- */
+
+/* The same places as Python's values. NEW; NULL: there is nothing. */
+static py_t *
+native_place(call_ctx_t *ctx, size_t i)
+{
+    py_t *pillar = i >= 2 ? ctx_native_pillar(ctx) : NULL;
+
+    switch (i) {
+    case 0:
+        return py_from_json(ctx_opts(ctx));
+    case 1:
+        return py_ref(ctx_native_grains(ctx));
+    case 2:
+        return py_ref(pillar);
+    default:
+        return py_ref(py_dict_gets(pillar, "master"));
+    }
+}
+
+/* Everything in one dictionary, the strongest last. NEW, or NULL raised. */
+static py_t *
+merged(call_ctx_t *ctx, const char *strategy)
+{
+    json_auto_t *defaults = default_settings();
+    AUTO(py) all = py_from_json(defaults);
+
+    if (strcmp(strategy, "overwrite") != 0 && strcmp(strategy, "recurse") != 0)
+        log_warning("Unsupported merge strategy '%s'. Falling back to 'recurse'.", strategy);
+    for (size_t i = NELEMS(sources); all != NULL && i-- > 0;) {
+        AUTO(py) more = native_place(ctx, i);
+        if (more == NULL || !py_is(more, PY_DICT))
+            continue;
+        py_t *both = py_merge(all, more, strcmp(strategy, "overwrite") == 0 ? strategy : "recurse", false);
+        py_unref(all);
+        all = both;
+    }
+    return STEAL(all);
+}
+
+/* In one place. The configuration is large, and only what is found in it need be converted. NEW, or NULL. */
+static py_t *
+look_in(call_ctx_t *ctx, size_t i, py_t *key, const char *delim)
+{
+    if (i == 0 && py_is(key, PY_STR)) {
+        json_t *found = value_path(ctx_opts(ctx), py_cstr(key), delim);
+        return found != NULL ? py_from_json(found) : NULL;
+    }
+    AUTO(py) place = native_place(ctx, i);
+    return place != NULL && py_is(place, PY_DICT) ? py_traverse(place, key, delim) : NULL;
+}
+
+static py_t *
+look_in_defaults(py_t *key, const char *delim)
+{
+    json_auto_t *defaults = default_settings();
+    AUTO(py) all = py_from_json(defaults);
+
+    return py_traverse(all, key, delim);
+}
+
+static py_t *
+config_get(call_ctx_t *ctx, py_t *args, fail_t *err)
+{
+    const char *given = pyarg_text(args, "delimiter", ":"), *delim = *given != '\0' ? given : ":";
+    py_t *key = py_dict_gets(args, "key"), *strategy = py_dict_gets(args, "merge"), *found = NULL;
+
+    if (!py_is(strategy, PY_NONE)) {
+        AUTO(py) all = merged(ctx, py_cstr(strategy));
+        found = all != NULL ? py_traverse(all, key, delim) : NULL;
+        return found != NULL || py_raised() != NULL ? found : py_ref(py_dict_gets(args, "default"));
+    }
+    for (size_t i = 0; found == NULL && py_raised() == NULL && i < NELEMS(sources); i++)
+        if (!pyarg_flag(args, sources[i].omit))
+            found = look_in(ctx, i, key, delim);
+    if (found == NULL && py_raised() == NULL)
+        found = look_in_defaults(key, delim);
+    return found != NULL || py_raised() != NULL ? found : py_ref(py_dict_gets(args, "default"));
+}
+
+/* ---- merge -------------------------------------------------------------------------------- */
+
+/* Dictionaries and lists of several places are joined, the first one is stronger. NEW. */
+static json_t *
+joined(json_t *have, json_t *more)
+{
+    if (json_is_object(have) && json_is_object(more)) {
+        json_t *both = json_copy(more);
+        json_object_update(both, have);
+        return both;
+    }
+    if (json_is_array(have) && json_is_array(more)) {
+        json_t *both = json_copy(have);
+        json_array_extend(both, more);
+        return both;
+    }
+    return json_incref(have);
+}
+
+static int
+config_merge(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    static const size_t order[] = { 0, 3, 2 }; /* configuration, master, pillar */
+    const char *name = value_str(args, "value", "");
+    json_auto_t *defaults = default_settings();
+    json_auto_t *found = NULL;
+
+    for (size_t i = 0; i < NELEMS(order) && !json_is_string(found); i++) {
+        json_t *v = omitted(args, &sources[order[i]]) ? NULL : value_get(sources[order[i]].find(ctx), name);
+        if (v == NULL)
+            continue;
+        json_t *both = found != NULL ? joined(found, v) : json_incref(v);
+        json_decref(found);
+        found = both;
+    }
+    json_t *v = found != NULL ? found : value_get(defaults, name);
+    *ret_value = json_incref(v != NULL ? v : value_get(args, "default"));
+    return 0;
+}
+
+/* ---- the rest ----------------------------------------------------------------------------- */
+
+static int
+config_items(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    *ret_value = json_incref(ctx_opts(ctx));
+    return 0;
+}
+
+static int
+config_dot_vals(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *prefix = xasprintf("%s.", value_str(args, "value", ""));
+    json_t *const places[] = { master_settings(ctx), ctx_opts(ctx) };
+    json_t *found = json_object(), *v;
+    const char *key;
+
+    for (size_t i = 0; i < NELEMS(places); i++) {
+        json_object_foreach (places[i], key, v) {
+            if (str_starts(key, prefix))
+                json_object_set(found, key, v);
+        }
+    }
+    *ret_value = found;
+    return 0;
+}
+
+static int
+config_backup_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *given = value_get(args, "backup");
+    json_auto_t *call = json_pack("[s]", "backup_mode");
+
+    if (!value_truthy(given))
+        return ctx_call(ctx, "config.option", call, NULL, ret_value, err);
+    *ret_value = json_incref(given);
+    return 0;
+}
+
+/* "0o644", 644 and "'00644'" are all "0644". */
+static int
+config_manage_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *mode = value_get(args, "mode");
+
+    if (json_is_null(mode)) {
+        *ret_value = json_null();
+        return 0;
+    }
+    AUTO_FREE char *raw = value_pystr(mode);
+    AUTO_FREE char *text = str_replace(raw, "0o", "0");
+    const char *p = text + strspn(text, "\"");
+    p += strspn(p, "'");
+    size_t len = strlen(p);
+    while (len > 0 && (p[len - 1] == '"' || p[len - 1] == '\''))
+        len--;
+    while (len > 0 && *p == '0') {
+        p++;
+        len--;
+    }
+    *ret_value = value_fmt("%.*s%.*s", len < 4 ? (int) (4 - len) : 0, "0000", (int) len, p);
+    return 0;
+}
+
+static int
+config_valid_fileproto(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    static const char *const known[] = { "salt", "file", "http", "https", "ftp", "swift", "s3" };
+    const char *uri = value_str(args, "uri", ""), *colon = strchr(uri, ':');
+    bool valid = false;
+
+    for (size_t i = 0; colon != NULL && i < NELEMS(known); i++) {
+        size_t len = strlen(known[i]);
+        valid = valid || (len == (size_t) (colon - uri) && strncasecmp(known[i], uri, len) == 0);
+    }
+    *ret_value = json_boolean(valid);
+    return 0;
+}
+
+/* ---- table -------------------------------------------------------------------------------- */
+
+static const arg_t option_args[] = {
+    { "value", ARG_STR, ARG_REQUIRED, "Name of the setting" },
+    { "default", ARG_ANY, "null", "When it is nowhere set; an empty text unless given" },
+    { "omit_opts", ARG_BOOL, "false", "Not from the minion's configuration" },
+    { "omit_grains", ARG_BOOL, "false", "Not from grains" },
+    { "omit_pillar", ARG_BOOL, "false", "Not from pillar" },
+    { "omit_master", ARG_BOOL, "false", "Not from the master's configuration" },
+    { "omit_all", ARG_BOOL, "false", "Only the built-in defaults" },
+    { "wildcard", ARG_BOOL, "false", "The name is a glob; returns a dictionary" },
+    ARGS_END,
+};
+static const arg_t merge_args[] = {
+    { "value", ARG_STR, ARG_REQUIRED, "Name of the setting" },
+    { "default", ARG_ANY, "\"\"", "When it is nowhere set" },
+    { "omit_opts", ARG_BOOL, "false", "Not from the minion's configuration" },
+    { "omit_master", ARG_BOOL, "false", "Not from the master's configuration" },
+    { "omit_pillar", ARG_BOOL, "false", "Not from pillar" },
+    ARGS_END,
+};
+static const arg_t get_args[] = {
+    { "key", ARG_ANY, ARG_REQUIRED, "Path of the setting, such as pkg:apache" },
+    { "default", ARG_ANY, "\"\"", "When it is nowhere set" },
+    { "delimiter", ARG_ANY, "\":\"", "What separates the parts of the path" },
+    { "merge", ARG_ANY, "null", "recurse or overwrite: join all places first" },
+    { "omit_opts", ARG_ANY, "false", "Not from the minion's configuration" },
+    { "omit_pillar", ARG_ANY, "false", "Not from pillar" },
+    { "omit_master", ARG_ANY, "false", "Not from the master's configuration" },
+    { "omit_grains", ARG_ANY, "false", "Not from grains" },
+    ARGS_END,
+};
+static const arg_t dot_args[] = {
+    { "value", ARG_STR, ARG_REQUIRED, "What stands before the dot" },
+    ARGS_END,
+};
+static const arg_t backup_args[] = {
+    { "backup", ARG_ANY, "\"\"", "Returned when it is set" },
+    ARGS_END,
+};
+static const arg_t mode_args[] = {
+    { "mode", ARG_ANY, ARG_REQUIRED, "A file mode" },
+    ARGS_END,
+};
+static const arg_t uri_args[] = {
+    { "uri", ARG_STR, ARG_REQUIRED, "A URL" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "backup_mode", config_backup_mode, backup_args, FN_READONLY,
+      "Return how files are backed up before they change." CLI_EXAMPLE("salt '*' config.backup_mode") },
+    { "dot_vals", config_dot_vals, dot_args, FN_READONLY | FN_PEER_GRAINS | FN_PEER_PILLAR,
+      "Return the settings whose names begin with this word and a dot." CLI_EXAMPLE(
+          "salt '*' config.dot_vals host") },
+    { "get", NATIVE(config_get), get_args, FN_READONLY | FN_NATIVE | FN_PEER_GRAINS,
+      "Return a setting from the first place that has it: the minion's configuration, grains, pillar, the "
+      "master's configuration (with ``pillar_opts: True``), the built-in defaults." CLI_EXAMPLE(
+          "salt '*' config.get pkg:apache\n    salt '*' config.get lxc.container_profile:centos "
+          "merge=recurse") },
+    { "items", config_items, NULL, FN_READONLY | FN_PEER_GRAINS,
+      "Return the whole configuration of the minion, defaults included." CLI_EXAMPLE(
+          "salt '*' config.items") },
+    { "manage_mode", config_manage_mode, mode_args, FN_READONLY,
+      "Return a file mode as a text of at least four digits." CLI_EXAMPLE(
+          "salt '*' config.manage_mode 644") },
+    { "merge", config_merge, merge_args, FN_READONLY | FN_PEER_GRAINS | FN_PEER_PILLAR,
+      "Return a setting, joined from all places that have it." CLI_EXAMPLE(
+          "salt '*' config.merge schedule") },
+    { "option", config_option, option_args, FN_READONLY | FN_PEER_GRAINS | FN_PEER_PILLAR,
+      "Return a setting by its whole name, without looking inside dictionaries." CLI_EXAMPLE(
+          "salt '*' config.option redis.host\n    salt '*' config.option '*' omit_all=True wildcard=True") },
+    { "valid_fileproto", config_valid_fileproto, uri_args, FN_READONLY,
+      "Whether files can be fetched from URLs of this kind." CLI_EXAMPLE(
+          "salt '*' config.valid_fileproto salt://path/to/file") },
+};
+
+PLUGIN(exec, config, .doc = "Settings, wherever they are made", FUNCS(funcs));

@@ -1,0 +1,171 @@
+/* data.c - execution module `data`: values that this minion keeps between jobs. */
+#include "plugins/lib/salt/datastore.h"
+#include "salt/value.h"
+
+static int
+said(int rc, bool truth, json_t **ret_value)
+{
+    if (rc == 0)
+        *ret_value = json_boolean(truth);
+    return rc;
+}
+
+static int
+data_clear(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return said(datastore_clear(ctx, err), true, ret_value);
+}
+
+static int
+data_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    *ret_value = datastore_load(ctx, err);
+    return *ret_value != NULL ? 0 : err->code;
+}
+
+static int
+data_dump(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *data = value_get(args, "new_data");
+
+    if (!json_is_object(data))
+        return said(0, false, ret_value);
+    return said(datastore_save(ctx, data, err), true, ret_value);
+}
+
+static int
+data_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return said(datastore_set(ctx, value_str(args, "key", ""), value_get(args, "value"), err), true,
+                ret_value);
+}
+
+static int
+data_cas(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *data = datastore_load(ctx, err);
+    const json_t *old = value_get(data, value_str(args, "key", ""));
+
+    if (data == NULL)
+        return err->code;
+    if (old == NULL || !value_equal(old, value_get(args, "old_value")))
+        return said(0, false, ret_value);
+    return data_update(ctx, args, ret_value, err);
+}
+
+static int
+data_pop(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *data = datastore_load(ctx, err);
+    const char *key = value_str(args, "key", "");
+    json_auto_t *found = json_incref(value_get(data, key));
+
+    if (data == NULL)
+        return err->code;
+    json_object_del(data, key);
+    int rc = datastore_save(ctx, data, err);
+    if (rc == 0)
+        *ret_value = json_incref(found != NULL ? found : value_get(args, "default"));
+    return rc;
+}
+
+static int
+data_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *data = datastore_load(ctx, err);
+    json_t *key = value_get(args, "key"), *dflt = value_get(args, "default"), *each;
+    size_t i;
+
+    if (data == NULL)
+        return err->code;
+    if (!json_is_array(key)) {
+        AUTO_FREE char *name = value_pystr(key);
+        json_t *found = value_get(data, name);
+        *ret_value = json_incref(found != NULL ? found : dflt);
+        return 0;
+    }
+    *ret_value = json_array();
+    json_array_foreach (key, i, each) {
+        AUTO_FREE char *name = value_pystr(each);
+        json_t *found = value_get(data, name);
+        if (found != NULL || !json_is_null(dflt))
+            json_array_append(*ret_value, found != NULL ? found : dflt);
+    }
+    return 0;
+}
+
+static int
+data_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *data = datastore_load(ctx, err);
+    const char *key;
+    json_t *v;
+
+    if (data == NULL)
+        return err->code;
+    *ret_value = json_array();
+    json_object_foreach (data, key, v)
+        json_array_append_new(*ret_value, json_string(key));
+    return 0;
+}
+
+static int
+data_values(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *data = datastore_load(ctx, err);
+    const char *key;
+    json_t *v;
+
+    if (data == NULL)
+        return err->code;
+    *ret_value = json_array();
+    json_object_foreach (data, key, v)
+        json_array_append(*ret_value, v);
+    return 0;
+}
+
+static int
+data_has_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *data = datastore_load(ctx, err);
+
+    if (data == NULL)
+        return err->code;
+    return said(0, value_get(data, value_str(args, "key", "")) != NULL, ret_value);
+}
+
+#define KEY_ROW   ROW("key", ARG_STR, ARG_REQUIRED, "The name")
+#define VALUE_ROW ROW("value", ARG_ANY, ARG_REQUIRED, "Its new value")
+static const arg_t key_args[] = { KEY_ROW, ARGS_END };
+static const arg_t dump_args[] = { { "new_data", ARG_ANY, ARG_REQUIRED, "A mapping" }, ARGS_END };
+static const arg_t update_args[] = { KEY_ROW, VALUE_ROW, ARGS_END };
+static const arg_t cas_args[] = {
+    KEY_ROW, VALUE_ROW, { "old_value", ARG_ANY, ARG_REQUIRED, "What it must be now" }, ARGS_END
+};
+static const arg_t pop_args[] = { KEY_ROW, { "default", ARG_ANY, "null", "When there is none" }, ARGS_END };
+static const arg_t get_args[] = { { "key", ARG_ANY, ARG_REQUIRED, "The name, or a list of names" },
+                                  { "default", ARG_ANY, "null", "When there is none" },
+                                  ARGS_END };
+
+static const func_t funcs[] = {
+    { "cas", data_cas, cas_args, 0,
+      "Set a value if it is what is expected; ``False`` when it is not." CLI_EXAMPLE(
+          "salt '*' data.cas key value old_value") },
+    { "clear", data_clear, NULL, 0, "Forget everything." CLI_EXAMPLE("salt '*' data.clear") },
+    { "dump", data_dump, dump_args, 0,
+      "Replace everything by a mapping." CLI_EXAMPLE("salt '*' data.dump '{eggs: spam}'") },
+    { "get", data_get, get_args, FN_READONLY,
+      "Return a value, or those of several names." CLI_EXAMPLE(
+          "salt '*' data.get key\n    salt '*' data.get '[\"key1\", \"key2\"]'") },
+    { "has_key", data_has_key, key_args, FN_READONLY,
+      "Whether there is a value of this name." CLI_EXAMPLE("salt '*' data.has_key mykey") },
+    { "items", data_load, NULL, FN_READONLY, "The same as data.load." CLI_EXAMPLE("salt '*' data.items") },
+    { "keys", data_keys, NULL, FN_READONLY, "Return all names." CLI_EXAMPLE("salt '*' data.keys") },
+    { "load", data_load, NULL, FN_READONLY, "Return everything." CLI_EXAMPLE("salt '*' data.load") },
+    { "pop", data_pop, pop_args, 0,
+      "Return a value and forget it." CLI_EXAMPLE("salt '*' data.pop key 'there was no val'") },
+    { "update", data_update, update_args, 0, "Set a value." CLI_EXAMPLE("salt '*' data.update key value") },
+    { "values", data_values, NULL, FN_READONLY, "Return all values." CLI_EXAMPLE("salt '*' data.values") },
+};
+
+PLUGIN(exec, data, .doc = "Values that this minion keeps between jobs", FUNCS(funcs));

@@ -1,0 +1,191 @@
+/* defaults.c - execution module `defaults`: a formula's defaults, and trees laid over each other. */
+#include "common/base/fs.h"
+#include "common/files/fileclient.h"
+#include "common/py/py_json.h"
+#include "common/py/py_merge.h"
+#include "common/py/py_traverse.h"
+#include "common/py/py_yaml.h"
+#include "plugins/lib/call/pyargs.h"
+#include "salt/limits.h"
+#include "salt/plugin.h"
+
+/* ---- get ---------------------------------------------------------------------------------------------- */
+
+static py_t *
+load_yaml(const char *url, const buf_t *text)
+{
+    yproblem_t problem = YPROBLEM_INIT;
+    py_t *v = py_yaml_load(buf_str(text), text->len, false, &problem);
+
+    if (v == NULL) {
+        AUTO_FREE char *shown = yproblem_show(&problem, url, buf_str(text), text->len);
+        py_clear();
+        py_raise(&py_ValueError, "%s", shown);
+    }
+    yproblem_free(&problem);
+    return v;
+}
+
+static py_t *
+load_json(const char *url, const buf_t *text)
+{
+    py_t *v = py_json_loads(buf_str(text), text->len);
+
+    if (v == NULL) {
+        AUTO_FREE char *why = xstrdup(py_raised_text());
+        py_raise(&py_ValueError, "%s: %s", url, why);
+    }
+    return v;
+}
+
+/* The first of the formula's files that exists: 1 with NEW *ret_v, 0, or a negative errno, or -1 raised. */
+static int
+load(call_ctx_t *ctx, const char *formula, py_t **ret_v, fail_t *err)
+{
+    static const struct {
+        const char *ext;
+        py_t *(*load)(const char *url, const buf_t *text);
+    } rows[] = { { "yaml", load_yaml }, { "json", load_json } };
+
+    for (size_t i = 0; ctx_files(ctx) != NULL && i < NELEMS(rows); i++) {
+        AUTO_FREE char *url = xasprintf("salt://%s/defaults.%s", formula, rows[i].ext);
+        AUTO_FREE char *local = NULL;
+        buf_auto_t text = BUF_INIT;
+        int rc = fileclient_cache(ctx_files(ctx), url, "base", &local, err);
+        if (rc == -ENOENT)
+            continue;
+        if (rc < 0 || (rc = fs_read(local, LIMIT_FILE_READ, &text, err)) < 0)
+            return rc;
+        AUTO(py) v = rows[i].load(url, &text);
+        if (v == NULL)
+            return -EINVAL;
+        *ret_v = py_truth(v) > 0 ? STEAL(v) : py_dict();
+        return 1;
+    }
+    return 0;
+}
+
+static py_t *
+defaults_get(call_ctx_t *ctx, py_t *args, fail_t *err)
+{
+    const char *key = pyarg_text(args, "key", ""), *colon = strchr(key, ':');
+    AUTO_FREE char *formula = colon != NULL ? xstrndup(key, (size_t) (colon - key)) : xstrdup(key);
+    AUTO(py) all = NULL;
+    int rc = load(ctx, formula, &all, err);
+
+    if (rc < 0)
+        return NULL;
+    if (colon == NULL || colon[1] == '\0')
+        return rc > 0 ? STEAL(all) : PY_None;
+    AUTO(py) path = py_strz(colon + 1);
+    py_t *found = rc > 0 ? py_traverse(all, path, ":") : NULL;
+    return found != NULL || py_raised() != NULL ? found : py_ref(py_dict_gets(args, "default"));
+}
+
+/* ---- merge, update ------------------------------------------------------------------------------------ */
+
+/* `v`, or an empty dict for a None that may be one. NEW. */
+static py_t *
+or_empty(py_t *v, bool convert_none)
+{
+    return convert_none && py_is(v, PY_NONE) ? py_dict() : py_ref(v);
+}
+
+static py_t *
+defaults_merge(call_ctx_t *ctx, py_t *args, fail_t *err)
+{
+    bool convert = pyarg_flag(args, "convert_none"), in_place = pyarg_flag(args, "in_place");
+    py_t *given = py_dict_gets(args, "dest");
+    AUTO(py) src = or_empty(py_dict_gets(args, "src"), convert);
+
+    if (py_is(given, PY_NONE) && convert && in_place)
+        return py_raise(&py_TypeError, "Can't perform in-place merge into NoneType");
+    AUTO(py) dest = or_empty(given, convert);
+    AUTO(py) merged = in_place ? py_ref(dest) : py_deepcopy(dest);
+    return merged != NULL && py_update(merged, src, pyarg_flag(args, "merge_lists")) == 0 ? STEAL(merged)
+                                                                                          : NULL;
+}
+
+static py_t *
+defaults_deepcopy(call_ctx_t *ctx, py_t *args, fail_t *err)
+{
+    return py_deepcopy(py_dict_gets(args, "source"));
+}
+
+/* The node's settings over a copy of the defaults. */
+static int
+update_node(py_t *nodes, py_t *name, py_t *defaults, bool merge_lists, bool convert)
+{
+    AUTO(py) merged = py_deepcopy(defaults);
+    AUTO(py) own = or_empty(py_dict_get(nodes, name), convert);
+
+    if (merged == NULL || py_update(merged, own, merge_lists) < 0)
+        return -1;
+    return py_dict_set(nodes, name, merged);
+}
+
+static py_t *
+defaults_update(call_ctx_t *ctx, py_t *args, fail_t *err)
+{
+    bool convert = pyarg_flag(args, "convert_none"), in_place = pyarg_flag(args, "in_place");
+    bool merge_lists = pyarg_flag(args, "merge_lists");
+    py_t *given = py_dict_gets(args, "dest");
+
+    if (in_place && py_is(given, PY_NONE))
+        return py_raise(&py_TypeError, "Can't perform in-place update into NoneType");
+    AUTO(py) dest = or_empty(given, convert);
+    AUTO(py) nodes = in_place ? py_ref(dest) : py_deepcopy(dest);
+    AUTO(py) defaults = or_empty(py_dict_gets(args, "defaults"), convert);
+    if (nodes != NULL && !py_is(nodes, PY_DICT))
+        return py_raise(&py_AttributeError, "'%s' object has no attribute 'items'", py_type_name(nodes));
+    AUTO(py) names = nodes != NULL ? py_tolist(nodes) : NULL;
+    for (size_t i = 0; names != NULL && i < py_seq_len(names); i++)
+        if (update_node(nodes, py_seq_at(names, i), defaults, merge_lists, convert) < 0)
+            return NULL;
+    return names != NULL ? STEAL(nodes) : NULL;
+}
+
+/* ---- table -------------------------------------------------------------------------------------------- */
+
+#define LISTS_ROW(dflt)                                                                                      \
+    ROW("merge_lists", ARG_ANY, dflt, "Extend lists by what they lack instead of replacing them")
+#define PLACE_ROW ROW("in_place", ARG_ANY, "true", "Change the first mapping; else a copy of it")
+#define NONE_ROW  ROW("convert_none", ARG_ANY, "true", "None counts as an empty mapping")
+static const arg_t get_args[] = {
+    { "key", ARG_ANY, ARG_REQUIRED, "The formula, and the path in its defaults: core:users:root" },
+    { "default", ARG_ANY, "\"\"", "When the path leads nowhere" },
+    ARGS_END,
+};
+static const arg_t merge_args[] = {
+    { "dest", ARG_ANY, ARG_REQUIRED, "The mapping that is laid over" },
+    { "src", ARG_ANY, ARG_REQUIRED, "What is laid over it" },
+    LISTS_ROW("false"),
+    PLACE_ROW,
+    NONE_ROW,
+    ARGS_END,
+};
+static const arg_t deepcopy_args[] = { { "source", ARG_ANY, ARG_REQUIRED, "What to copy" }, ARGS_END };
+static const arg_t update_args[] = {
+    { "dest", ARG_ANY, ARG_REQUIRED, "A mapping of mappings, such as nodes" },
+    { "defaults", ARG_ANY, ARG_REQUIRED, "What each of them has unless it says otherwise" },
+    LISTS_ROW("true"),
+    PLACE_ROW,
+    NONE_ROW,
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "deepcopy", NATIVE(defaults_deepcopy), deepcopy_args, FN_READONLY | FN_NATIVE,
+      "Copy a value with everything inside it." CLI_EXAMPLE("salt '*' defaults.deepcopy '{a: b}'") },
+    { "get", NATIVE(defaults_get), get_args, FN_READONLY | FN_NATIVE,
+      "Look up a value in ``defaults.yaml`` or ``defaults.json`` in a formula's folder." CLI_EXAMPLE(
+          "salt '*' defaults.get core:users:root") },
+    { "merge", NATIVE(defaults_merge), merge_args, FN_READONLY | FN_NATIVE,
+      "Lay one mapping over another, at all depths." CLI_EXAMPLE(
+          "salt '*' defaults.merge '{a: b}' '{d: e}'") },
+    { "update", NATIVE(defaults_update), update_args, FN_READONLY | FN_NATIVE,
+      "Give every member of a mapping the same defaults." CLI_EXAMPLE(
+          "salt '*' defaults.update '{node1: {a: 1}}' '{b: 2}'") },
+};
+
+PLUGIN(exec, defaults, .doc = "A formula's defaults", FUNCS(funcs));

@@ -1,0 +1,514 @@
+/* grains.c - execution module `grains`: look at the minion's grains and change those that are written in
+ * CONFDIR/grains. */
+#include <strings.h>
+
+#include "common/base/str.h"
+#include "common/py/py_traverse.h"
+#include "plugins/lib/salt/filterby.h"
+#include "plugins/lib/salt/grains_write.h"
+#include "plugins/lib/call/pyargs.h"
+#include "salt/plugin.h"
+
+/* BORROWED, or NULL. */
+static json_t *
+look_up(call_ctx_t *ctx, const char *key, const char *delim)
+{
+    return value_path(ctx_grains(ctx), key, delim);
+}
+
+static const char *
+delim_of(const json_t *args)
+{
+    const char *delim = value_str(args, "delimiter", ":");
+
+    return delim[0] != '\0' ? delim : ":";
+}
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+static py_t *
+grains_get(call_ctx_t *ctx, py_t *args, fail_t *err)
+{
+    const char *delim = pyarg_text(args, "delimiter", ":");
+    py_t *found = py_traverse(ctx_native_grains(ctx), py_dict_gets(args, "key"),
+                              *delim != '\0' ? delim : ":");
+
+    return found != NULL || py_raised() != NULL ? found : py_ref(py_dict_gets(args, "default"));
+}
+
+static int
+grains_has_value(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    *ret_value = json_boolean(look_up(ctx, value_str(args, "key", ""), ":") != NULL);
+    return 0;
+}
+
+/* Salt's is_true: a number above zero, the word "true", or anything else that is true. */
+static bool
+is_true(const json_t *value)
+{
+    if (json_is_string(value))
+        return strcasecmp(json_string_value(value), "true") == 0;
+    return json_is_number(value) ? json_number_value(value) > 0 : value_truthy(value);
+}
+
+/* What may not be shown to others: the last quarter of a serial number becomes X. */
+static void
+sanitize(json_t *grains)
+{
+    static const struct {
+        const char *key, *text;
+    } rows[] = {
+        { "domain", "DOMAINNAME" }, { "fqdn", "MINION.DOMAINNAME" }, { "id", "MINION.DOMAINNAME" },
+        { "host", "MINION" },       { "localhost", "MINION" },       { "nodename", "MINION" },
+    };
+    const char *serial = value_str(grains, "serialnumber", NULL);
+
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        if (value_get(grains, rows[i].key) != NULL)
+            json_object_set_new(grains, rows[i].key, json_string(rows[i].text));
+    }
+    if (serial != NULL) {
+        AUTO_FREE char *hidden = xstrdup(serial);
+        size_t len = strlen(hidden), kept = len * 3 / 4;
+        memset(hidden + kept, 'X', len - kept);
+        json_object_set_new(grains, "serialnumber", value_utf8(hidden, len));
+    }
+}
+
+static int
+grains_items(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    *ret_value = json_copy(ctx_grains(ctx));
+    if (is_true(value_get(args, "sanitize")))
+        sanitize(*ret_value);
+    return 0;
+}
+
+static int
+grains_item(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const json_t *kwargs = value_get(args, "kwargs");
+    json_t *dflt = value_get(kwargs, "default"), *key;
+    size_t i;
+
+    *ret_value = json_object();
+    json_array_foreach (value_get(args, "args"), i, key) {
+        AUTO_FREE char *name = value_pystr(key);
+        json_t *value = look_up(ctx, name, delim_of(kwargs));
+        if (value == NULL)
+            value = dflt;
+        json_object_set_new(*ret_value, name, value != NULL ? json_incref(value) : json_string(""));
+    }
+    if (is_true(value_get(kwargs, "sanitize")))
+        sanitize(*ret_value);
+    return 0;
+}
+
+static int
+grains_ls(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *grains = ctx_grains(ctx), *value;
+    AUTO_FREE const char **keys = xcalloc(json_object_size(grains) + 1, sizeof(*keys));
+    const char *key;
+    size_t n = 0;
+
+    json_object_foreach (grains, key, value)
+        keys[n++] = key;
+    qsort(keys, n, sizeof(*keys), str_by_text);
+    *ret_value = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(*ret_value, json_string(keys[i]));
+    return 0;
+}
+
+static int
+grains_equals(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *value = look_up(ctx, value_str(args, "key", ""), ":");
+    AUTO_FREE char *have = value != NULL ? value_pystr(value) : xstrdup("");
+    AUTO_FREE char *want = value_pystr(value_get(args, "value"));
+
+    *ret_value = json_boolean(str_eq(have, want));
+    return 0;
+}
+
+/* ---- filter_by ------------------------------------------------------------------------------- */
+
+static py_t *
+grains_filter_by(call_ctx_t *ctx, py_t *args, fail_t *err)
+{
+    return filter_by(ctx_native_grains(ctx), py_dict_gets(args, "grain"), args);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static int
+set_one(call_ctx_t *ctx, const char *key, json_t *value, bool destructive, bool refresh_pillar,
+        json_t **ret_value, fail_t *err)
+{
+    json_auto_t *grains = json_pack("{s:O}", key, value);
+
+    return grains_write(ctx, grains, destructive, refresh_pillar, ret_value, err);
+}
+
+static int
+grains_setvals(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *grains = value_get(args, "grains");
+
+    if (!json_is_object(grains))
+        return fail_set(err, -EINVAL, "setvals grains must be a dictionary.");
+    return grains_write(ctx, grains, value_bool(args, "destructive", false),
+                        value_bool(args, "refresh_pillar", true), ret_value, err);
+}
+
+static int
+grains_setval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return set_one(ctx, value_str(args, "key", ""), value_get(args, "val"),
+                   value_bool(args, "destructive", false), value_bool(args, "refresh_pillar", true),
+                   ret_value, err);
+}
+
+/* Cuts `key` at its last delimiter and returns what follows, or NULL. */
+static char *
+cut_last(char *key, const char *delim)
+{
+    char *last = NULL;
+
+    for (char *at = strstr(key, delim); at != NULL; at = strstr(at + strlen(delim), delim))
+        last = at;
+    if (last == NULL)
+        return NULL;
+    *last = '\0';
+    return last + strlen(delim);
+}
+
+/* A list deep inside a grain: every level above it is rebuilt around it, up to the grain itself, which is
+ * written. */
+static int
+write_list(call_ctx_t *ctx, const char *path, json_t *list, const char *delim, json_t **ret_value,
+           fail_t *err)
+{
+    AUTO_FREE char *key = xstrdup(path);
+    json_auto_t *value = json_incref(list);
+    const char *rest;
+
+    while ((rest = cut_last(key, delim)) != NULL) {
+        json_t *level = look_up(ctx, key, delim);
+        json_t *outer = level != NULL ? json_deep_copy(level) : json_object();
+        if (json_is_object(outer))
+            json_object_set(outer, rest, value);
+        json_decref(value);
+        value = outer;
+    }
+    return set_one(ctx, key, value, false, true, ret_value, err);
+}
+
+static int
+grains_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *key = value_str(args, "key", "");
+    json_t *value = value_get(args, "val"), *found = look_up(ctx, key, delim_of(args));
+    json_auto_t *list = found != NULL ? json_deep_copy(found) : json_array();
+
+    if (!json_is_array(list) && value_bool(args, "convert", false)) {
+        json_t *converted = json_is_null(list) ? json_array() : json_pack("[O]", list);
+        json_decref(list);
+        list = converted;
+    }
+    if (!json_is_array(list)) {
+        *ret_value = value_fmt("The key %s is not a valid list", key);
+        return 0;
+    }
+    if (value_has(list, value)) {
+        AUTO_FREE char *text = value_pystr(value);
+        *ret_value = value_fmt("The val %s was already in the list %s", text, key);
+        return 0;
+    }
+    if (json_is_array(value))
+        json_array_extend(list, value);
+    else
+        json_array_append(list, value);
+    return write_list(ctx, key, list, delim_of(args), ret_value, err);
+}
+
+static int
+grains_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *key = value_str(args, "key", "");
+    json_t *value = value_get(args, "val"), *found = look_up(ctx, key, delim_of(args)), *item;
+    json_auto_t *list = found != NULL ? json_deep_copy(found) : json_array();
+    size_t i;
+
+    if (!json_is_array(list)) {
+        *ret_value = value_fmt("The key %s is not a valid list", key);
+        return 0;
+    }
+    if (!value_has(list, value)) {
+        AUTO_FREE char *text = value_pystr(value);
+        *ret_value = value_fmt("The val %s was not in the list %s", text, key);
+        return 0;
+    }
+    json_array_foreach (list, i, item) {
+        if (value_equal(item, value)) {
+            json_array_remove(list, i);
+            break;
+        }
+    }
+    return write_list(ctx, key, list, delim_of(args), ret_value, err);
+}
+
+/* ---- set, delval, delkey --------------------------------------------------------------------- */
+
+typedef struct setting {
+    const char *delim;
+    bool force, destructive;
+} setting_t;
+
+static bool
+is_complex(const json_t *value)
+{
+    return json_is_object(value) || json_is_array(value);
+}
+
+/* Why a value may not be written over, or NULL. NEW. */
+static char *
+objection(const char *key, const json_t *old, const json_t *value, bool force)
+{
+    if (force || old == NULL || json_is_null(old))
+        return NULL;
+    if (is_complex(old))
+        return xasprintf("The key '%s' exists but is a dict or a list. Use 'force=True' to overwrite.", key);
+    if (is_complex(value))
+        return xasprintf(
+            "The key '%s' exists and the given value is a dict or a list. Use 'force=True' to overwrite.",
+            key);
+    return NULL;
+}
+
+/* A list holds its keys as texts or as mappings: all that are `rest` become {rest: value}. */
+static void
+put_in_list(json_t *list, const char *rest, json_t *value)
+{
+    size_t i;
+    json_t *item;
+    bool done = false;
+
+    json_array_foreach (list, i, item) {
+        if (str_eq(json_string_value(item), rest)) {
+            json_array_set_new(list, i, json_pack("{s:O}", rest, value));
+            done = true;
+        } else if (value_get(item, rest) != NULL) {
+            json_object_set(item, rest, value);
+            done = true;
+        }
+    }
+    if (!done)
+        json_array_append_new(list, json_pack("{s:O}", rest, value));
+}
+
+/* One level up: *value_p becomes the level at `key` with `rest` set in it. NULL, or why not. NEW. */
+static char *
+wrap(call_ctx_t *ctx, const setting_t *how, const char *key, const char *rest, json_t **value_p)
+{
+    json_t *found = look_up(ctx, key, how->delim), *value = *value_p;
+    json_t *level = found != NULL ? json_deep_copy(found) : json_object();
+
+    if (json_is_array(level)) {
+        put_in_list(level, rest, value);
+    } else if (json_is_object(level) && json_is_null(value) && how->destructive) {
+        json_object_del(level, rest);
+    } else if (json_is_object(level)) {
+        json_object_set(level, rest, value);
+    } else if (how->force || str_eq(json_string_value(level), rest)) {
+        json_decref(level);
+        level = json_pack("{s:O}", rest, value);
+    } else {
+        AUTO_FREE char *text = value_pystr(level);
+        json_decref(level);
+        return xasprintf(
+            "The key '%s' value is '%s', which is different from the provided key '%s'. Use 'force=True' "
+            "to overwrite.",
+            key, text, rest);
+    }
+    json_decref(value);
+    *value_p = level;
+    return NULL;
+}
+
+static int
+refused(const char *comment, json_t **ret_value)
+{
+    *ret_value = json_pack("{s:s, s:{}, s:b}", "comment", comment, "changes", "result", 0);
+    return 0;
+}
+
+static int
+set_path(call_ctx_t *ctx, const char *path, json_t *new_value, const setting_t *how, json_t **ret_value,
+         fail_t *err)
+{
+    AUTO_FREE char *key = xstrdup(path);
+    json_t *old = look_up(ctx, path, how->delim), *changes = NULL;
+    json_auto_t *value = json_incref(new_value);
+    AUTO_FREE char *why = objection(path, old, value, how->force);
+    const char *rest;
+
+    if (old != NULL && value_equal(old, value) && !(json_is_null(value) && how->destructive)) {
+        *ret_value = json_pack("{s:s, s:{}, s:b}", "comment", "Grain is already set", "changes", "result", 1);
+        return 0;
+    }
+    while (why == NULL && (rest = cut_last(key, how->delim)) != NULL)
+        why = wrap(ctx, how, key, rest, &value);
+    if (why != NULL)
+        return refused(why, ret_value);
+    int rc = set_one(ctx, key, value, how->destructive, true, &changes, err);
+    if (rc < 0)
+        return rc;
+    if (json_is_object(changes))
+        *ret_value = json_pack("{s:s, s:o, s:b}", "comment", "", "changes", changes, "result", 1);
+    else
+        *ret_value = json_pack("{s:o, s:{}, s:b}", "comment", changes, "changes", "result", 0);
+    return 0;
+}
+
+static int
+grains_set_(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    setting_t how = { delim_of(args), value_bool(args, "force", false),
+                      value_bool(args, "destructive", false) };
+
+    return set_path(ctx, value_str(args, "key", ""), value_get(args, "val"), &how, ret_value, err);
+}
+
+static int
+grains_delval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    setting_t how = { ":", value_bool(args, "force", false), value_bool(args, "destructive", false) };
+    json_auto_t *none = json_null();
+
+    return set_path(ctx, value_str(args, "key", ""), none, &how, ret_value, err);
+}
+
+static int
+grains_delkey(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    setting_t how = { ":", value_bool(args, "force", false), true };
+    json_auto_t *none = json_null();
+
+    return set_path(ctx, value_str(args, "key", ""), none, &how, ret_value, err);
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+#define KEY_ROW         ROW("key", ARG_STR, ARG_REQUIRED, "The grain; a:b is b inside a")
+#define DELIMITER_ROW   ROW("delimiter", ARG_STR, "\":\"", "What separates the levels of the key")
+#define FORCE_ROW       ROW("force", ARG_BOOL, "false", "Write over dictionaries and lists too")
+#define DESTRUCTIVE_ROW ROW("destructive", ARG_BOOL, "false", "Remove a key whose value is None")
+#define REFRESH_ROW     ROW("refresh_pillar", ARG_BOOL, "true", "Render the pillar again, too")
+
+static const arg_t get_args[] = {
+    { "key", ARG_ANY, ARG_REQUIRED, "The grain; a:b is the member b of a" },
+    { "default", ARG_ANY, "\"\"", "What to return when there is no such grain" },
+    { "delimiter", ARG_ANY, "\":\"", "What separates the parts of the key" },
+    { "ordered", ARG_ANY, "true", "Accepted; the order is always kept" },
+    ARGS_END,
+};
+static const arg_t key_args[] = { KEY_ROW, ARGS_END };
+static const arg_t items_args[] = { { "sanitize", ARG_ANY, "false", "Hide names and serial numbers" },
+                                    ARGS_END };
+static const arg_t item_args[] = {
+    { "args", ARG_ANY, ARG_STAR, "The grains" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "default, delimiter, sanitize" },
+    ARGS_END,
+};
+static const arg_t setvals_args[] = {
+    { "grains", ARG_ANY, ARG_REQUIRED, "The new values by name" },
+    DESTRUCTIVE_ROW,
+    REFRESH_ROW,
+    ARGS_END,
+};
+static const arg_t setval_args[] = {
+    { "key", ARG_STR, ARG_REQUIRED, "The grain" },
+    { "val", ARG_ANY, ARG_REQUIRED, "Its new value" },
+    DESTRUCTIVE_ROW,
+    REFRESH_ROW,
+    ARGS_END,
+};
+static const arg_t append_args[] = {
+    KEY_ROW,
+    { "val", ARG_ANY, ARG_REQUIRED, "What to append; the members of a list one by one" },
+    { "convert", ARG_BOOL, "false", "Make a list of a value that is none" },
+    DELIMITER_ROW,
+    ARGS_END,
+};
+static const arg_t remove_args[] = {
+    KEY_ROW,
+    { "val", ARG_ANY, ARG_REQUIRED, "The member to remove" },
+    DELIMITER_ROW,
+    ARGS_END,
+};
+static const arg_t set_args[] = {
+    KEY_ROW, { "val", ARG_ANY, "\"\"", "Its new value" }, FORCE_ROW, DESTRUCTIVE_ROW, DELIMITER_ROW, ARGS_END,
+};
+static const arg_t delval_args[] = { KEY_ROW, DESTRUCTIVE_ROW, FORCE_ROW, ARGS_END };
+static const arg_t delkey_args[] = { KEY_ROW, FORCE_ROW, ARGS_END };
+static const arg_t equals_args[] = {
+    KEY_ROW,
+    { "value", ARG_ANY, ARG_REQUIRED, "What the grain should be" },
+    ARGS_END,
+};
+static const arg_t filter_by_args[] = {
+    { "lookup_dict", ARG_ANY, ARG_REQUIRED, "Values by grain; a key may be a glob" },
+    { "grain", ARG_ANY, "\"os_family\"", "The grain to look up" },
+    { "merge", ARG_ANY, "null", "A mapping laid over the value that is found" },
+    { "default", ARG_ANY, "\"default\"", "The key of the value when none fits" },
+    { "base", ARG_ANY, "null", "The key of a mapping that the value is laid over" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "append", grains_append, append_args, 0,
+      "Append a value to a list in the grains file; the list is made when there is none." CLI_EXAMPLE(
+          "salt '*' grains.append key val") },
+    { "delkey", grains_delkey, delkey_args, 0,
+      "Remove a grain, key and value." CLI_EXAMPLE("salt '*' grains.delkey key") },
+    { "delval", grains_delval, delval_args, 0,
+      "Set a grain to None; its key stays unless destructive=True." CLI_EXAMPLE(
+          "salt '*' grains.delval key") },
+    { "equals", grains_equals, equals_args, FN_READONLY,
+      "Return whether a grain has this value." CLI_EXAMPLE("salt '*' grains.equals systemd:version 252") },
+    { "fetch", NATIVE(grains_get), get_args, FN_READONLY | FN_NATIVE,
+      "The same as grains.get." CLI_EXAMPLE("salt '*' grains.fetch pkg:apache") },
+    { "filter_by", NATIVE(grains_filter_by), filter_by_args, FN_READONLY | FN_NATIVE,
+      "Return the value that a mapping has for a grain of this minion." CLI_EXAMPLE(
+          "salt '*' grains.filter_by '{Debian: Debheads rule, RedHat: I love my hat}'") },
+    { "get", NATIVE(grains_get), get_args, FN_READONLY | FN_NATIVE,
+      "Return a grain, or the default; keys of nested values are joined by a colon." CLI_EXAMPLE(
+          "salt '*' grains.get pkg:apache") "\n    salt '*' grains.get abc::def|ghi delimiter='|'" },
+    { "has_value", grains_has_value, key_args, FN_READONLY,
+      "Return whether there is such a grain." CLI_EXAMPLE("salt '*' grains.has_value pkg:apache") },
+    { "item", grains_item, item_args, FN_READONLY | FN_PEER_GRAINS,
+      "Return one or more grains." CLI_EXAMPLE(
+          "salt '*' grains.item os osrelease oscodename") "\n    salt '*' grains.item host sanitize=True" },
+    { "items", grains_items, items_args, FN_READONLY | FN_PEER_GRAINS,
+      "Return all grains of the minion." CLI_EXAMPLE(
+          "salt '*' grains.items") "\n    salt '*' grains.items sanitize=True" },
+    { "ls", grains_ls, NULL, FN_READONLY | FN_PEER_GRAINS,
+      "Return the names of all grains." CLI_EXAMPLE("salt '*' grains.ls") },
+    { "remove", grains_remove, remove_args, 0,
+      "Remove a value from a list in the grains file." CLI_EXAMPLE("salt '*' grains.remove key val") },
+    { "set", grains_set_, set_args, 0,
+      "Set a grain, also one inside another; lists and mappings are kept unless force=True." CLI_EXAMPLE(
+          "salt '*' grains.set 'apps:myApp:port' 2209") "\n    salt '*' grains.set 'apps:myApp' '{port: "
+                                                        "2209}'" },
+    { "setval", grains_setval, setval_args, 0,
+      "Set a grain in the grains file." CLI_EXAMPLE(
+          "salt '*' grains.setval key val") "\n    salt '*' grains.setval key \"{'sub-key': 'val'}\"" },
+    { "setvals", grains_setvals, setvals_args, 0,
+      "Set several grains in the grains file." CLI_EXAMPLE(
+          "salt '*' grains.setvals \"{'key1': 'val1', 'key2': 'val2'}\"") },
+};
+
+PLUGIN(exec, grains, .doc = "Look at the minion's grains and change those in its grains file", FUNCS(funcs));

@@ -1,0 +1,419 @@
+/* mine.c - execution module `mine`: what functions returned, kept by the master for other minions; without
+ * one, on this one. */
+#include "common/base/str.h"
+#include "plugins/lib/salt/datastore.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define STORE_KEY "mine_cache"
+/* How Salt marks a value that not everybody may see. */
+#define ACL_ID    "__saltmine_acl__"
+#define ACL_DATA  "__data__"
+
+static bool
+is_local(call_ctx_t *ctx)
+{
+    return str_eq(value_str(ctx_opts(ctx), "file_client", "remote"), "local") &&
+           !str_eq(value_str(ctx_opts(ctx), "__role", ""), "master");
+}
+
+/* NEW object, or NULL with *err: who stores it again would lose what could not be read. */
+static json_t *
+mine_load(call_ctx_t *ctx, fail_t *err)
+{
+    json_auto_t *data = datastore_load(ctx, err);
+    json_t *mine = value_get(data, STORE_KEY);
+
+    if (data == NULL)
+        return NULL;
+    return json_is_object(mine) ? json_incref(mine) : json_object();
+}
+
+/* `data` BORROWED. True in *ret_value. */
+static int
+mine_store(call_ctx_t *ctx, json_t *data, json_t **ret_value, fail_t *err)
+{
+    int rc = datastore_set(ctx, STORE_KEY, data, err);
+    if (rc == 0)
+        *ret_value = json_true();
+    return rc;
+}
+
+/* The master's answer to one operation on the mine. TAKES `ask`. */
+static int
+mine_ask(call_ctx_t *ctx, json_t *ask, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *request = json_pack("{s:s, s:o}", "op", "ask", "ask", ask);
+    fail_auto_t why = FAIL_INIT;
+
+    json_object_set_new(ask, "what", json_string("mine"));
+    int rc = ctx_host(ctx, request, ret_value, &why);
+    return rc < 0 ? fail_kind(err, FAIL_COMMAND, rc, "The mine: %s", fail_text(&why)) : 0;
+}
+
+static int
+mine_add(call_ctx_t *ctx, json_t *data, bool clear, json_t **ret_value, fail_t *err)
+{
+    if (!is_local(ctx))
+        return mine_ask(ctx, json_pack("{s:s, s:O, s:b}", "op", "send", "data", data, "clear", clear),
+                        ret_value, err);
+    json_auto_t *all = clear ? json_object() : mine_load(ctx, err);
+
+    if (all == NULL)
+        return err->code;
+    json_object_update(all, data);
+    return mine_store(ctx, all, ret_value, err);
+}
+
+/* ---- definitions -------------------------------------------------------------------------------------- */
+
+/* {alias: {mine_function, allow_tgt, ...}} or {alias: [args and {kwargs}]}: what to call. */
+typedef struct definition {
+    char *fun;             /* owned */
+    json_t *args, *kwargs; /* owned */
+    json_t *allow, *allow_type;
+} definition_t;
+
+/* NEW; NULL for null. An empty allow_tgt is for nobody, and not for everybody. */
+static json_t *
+take(json_t *kwargs, const char *key)
+{
+    json_t *v = json_incref(value_get(kwargs, key));
+
+    json_object_del(kwargs, key);
+    if (!json_is_null(v))
+        return v;
+    json_decref(v);
+    return NULL;
+}
+
+static void
+definition_init(definition_t *d, const char *alias, const json_t *spec)
+{
+    json_t *item;
+    size_t i;
+
+    *d = (definition_t){ .args = json_array(), .kwargs = json_object() };
+    if (json_is_object(spec))
+        json_object_update(d->kwargs, (json_t *) spec);
+    json_array_foreach (spec, i, item) {
+        if (json_is_object(item))
+            json_object_update(d->kwargs, item);
+        else
+            json_array_append(d->args, item);
+    }
+    json_auto_t *fun = take(d->kwargs, "mine_function");
+    d->fun = xstrdup(json_is_string(fun) && json_string_length(fun) > 0 ? json_string_value(fun) : alias);
+    d->allow = take(d->kwargs, "allow_tgt");
+    d->allow_type = take(d->kwargs, "allow_tgt_type");
+}
+
+static void
+definition_free(definition_t *d)
+{
+    free(d->fun);
+    json_decref(d->args);
+    json_decref(d->kwargs);
+    json_decref(d->allow);
+    json_decref(d->allow_type);
+}
+
+static bool
+is_available(call_ctx_t *ctx, const char *fun)
+{
+    if (ctx_has(ctx, fun))
+        return true;
+    log_error("Function %s in mine_functions not available", fun);
+    return false;
+}
+
+/* Calls it and puts the value into `mine`; false when it failed. */
+static bool
+gather(call_ctx_t *ctx, const char *alias, const definition_t *d, json_t *mine, const char *who)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_t *value = NULL;
+
+    if (ctx_call(ctx, d->fun, d->args, d->kwargs, &value, &err) < 0) {
+        log_error("Function %s in %s failed to execute: %s", d->fun, who, fail_text(&err));
+        return false;
+    }
+    if (d->allow != NULL) {
+        value = json_pack("{s:o, s:i, s:O}", ACL_DATA, value, ACL_ID, 1, "allow_tgt", d->allow);
+        if (d->allow_type != NULL)
+            json_object_set(value, "allow_tgt_type", d->allow_type);
+    }
+    json_object_set_new(mine, alias, value);
+    return true;
+}
+
+/* mine_functions of configuration and pillar. NEW object, maybe empty; NULL with *err. */
+static json_t *
+configured(call_ctx_t *ctx, fail_t *err)
+{
+    json_auto_t *args = json_pack("[s, {}]", "mine_functions");
+    json_t *found = NULL;
+
+    if (ctx_call(ctx, "config.merge", args, NULL, &found, err) < 0)
+        return NULL;
+    if (json_is_object(found))
+        return found;
+    json_decref(found);
+    return json_object();
+}
+
+/* ---- update, send ------------------------------------------------------------------------------------- */
+
+/* NEW object of what was asked for; NULL with *err or when that is nothing. */
+static json_t *
+wanted(call_ctx_t *ctx, json_t *given, fail_t *err)
+{
+    json_t *functions, *name;
+    size_t i;
+
+    if (!value_truthy(given))
+        return configured(ctx, err);
+    if (json_is_object(given))
+        return json_incref(given);
+    functions = json_object();
+    json_array_foreach (given, i, name)
+        json_object_set_new(functions, json_is_string(name) ? json_string_value(name) : "", json_object());
+    return functions;
+}
+
+static int
+mine_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *functions = wanted(ctx, value_get(args, "mine_functions"), err);
+    json_auto_t *mine = json_object();
+    const char *alias;
+    json_t *spec;
+
+    if (functions == NULL)
+        return -EINVAL;
+    if (json_object_size(functions) == 0) {
+        *ret_value = json_null();
+        return 0;
+    }
+    json_object_foreach (functions, alias, spec) {
+        definition_t d;
+        definition_init(&d, alias, spec);
+        if (is_available(ctx, d.fun))
+            (void) gather(ctx, alias, &d, mine, "mine.update");
+        definition_free(&d);
+    }
+    return mine_add(ctx, mine, value_bool(args, "clear", false), ret_value, err);
+}
+
+static int
+mine_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *name = value_str(args, "name", "");
+    json_auto_t *mine = json_object();
+    definition_t d;
+
+    definition_init(&d, name, value_get(args, "kwargs"));
+    json_array_extend(d.args, value_get(args, "args"));
+    bool done = gather(ctx, name, &d, mine, "mine.send");
+    definition_free(&d);
+    if (done)
+        return mine_add(ctx, mine, false, ret_value, err);
+    *ret_value = json_false();
+    return 0;
+}
+
+static int
+mine_valid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *functions = configured(ctx, err);
+    const char *alias, *key;
+    json_t *spec, *v;
+
+    if (functions == NULL)
+        return -EINVAL;
+    *ret_value = json_object_size(functions) > 0 ? json_object() : json_null();
+    json_object_foreach (functions, alias, spec) {
+        definition_t d;
+        definition_init(&d, alias, spec);
+        if (is_available(ctx, d.fun) && strcmp(d.fun, alias) != 0) {
+            json_t *list = json_incref(d.args);
+            json_object_foreach (d.kwargs, key, v)
+                json_array_append_new(list, json_pack("{s:O}", key, v));
+            json_object_set_new(*ret_value, alias, json_pack("{s:o}", d.fun, list));
+        } else if (ctx_has(ctx, d.fun)) {
+            json_object_set(*ret_value, alias, spec);
+        }
+        definition_free(&d);
+    }
+    return 0;
+}
+
+/* ---- get, delete, flush ------------------------------------------------------------------------------- */
+
+/* Whether this minion is a target: 1, 0, or a negative errno. */
+static int
+is_target(call_ctx_t *ctx, const char *type, json_t *tgt, fail_t *err)
+{
+    static const char *const types[] = { "glob",   "pcre",     "list",   "grain",       "grain_pcre",
+                                         "ipcidr", "compound", "pillar", "pillar_pcre", "nodegroup" };
+    AUTO_FREE char *fun = xasprintf("match.%s", type);
+    json_auto_t *args = json_pack("[O]", tgt);
+    json_auto_t *answer = NULL;
+    bool known = false;
+
+    for (size_t i = 0; i < NELEMS(types); i++)
+        known = known || strcmp(types[i], type) == 0;
+    if (!known)
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "the target type '%s' is unknown", type);
+    int rc = ctx_call(ctx, fun, args, NULL, &answer, err);
+    return rc < 0 ? rc : value_truthy(answer);
+}
+
+/* The names in "a,b" or a list. NEW array. */
+static json_t *
+names_of(const json_t *fun)
+{
+    json_t *names = json_array();
+
+    if (json_is_array(fun))
+        json_array_extend(names, (json_t *) fun);
+    char **words = str_split(json_is_string(fun) ? json_string_value(fun) : "", ",", true);
+    for (size_t i = 0; words[i] != NULL; i++)
+        json_array_append_new(names, json_string(words[i]));
+    strv_free(words);
+    return names;
+}
+
+static void
+add_found(call_ctx_t *ctx, json_t *found, const json_t *mine, const char *name, bool by_name)
+{
+    json_t *value = value_get(mine, name), *data = value_get(value, ACL_DATA);
+
+    if (value == NULL)
+        return;
+    value = value_get(value, ACL_ID) != NULL && data != NULL ? data : value;
+    if (by_name)
+        json_object_set_new(found, name, json_pack("{s:O}", ctx_id(ctx), value));
+    else
+        json_object_set(found, ctx_id(ctx), value);
+}
+
+static int
+get_from_master(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *ask = json_pack("{s:s, s:O, s:O, s:O}", "op", "get", "tgt", value_get(args, "tgt"), "tgt_type",
+                            value_get(args, "tgt_type"), "fun", value_get(args, "fun"));
+    int rc = mine_ask(ctx, ask, ret_value, err);
+
+    if (rc == 0 && value_bool(args, "exclude_minion", false))
+        json_object_del(*ret_value, ctx_id(ctx));
+    return rc;
+}
+
+static int
+mine_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const json_t *fun = value_get(args, "fun");
+
+    if (!is_local(ctx))
+        return get_from_master(ctx, args, ret_value, err);
+    json_auto_t *names = names_of(fun), *found = json_object();
+    json_t *name;
+    size_t i;
+    int target = is_target(ctx, value_str(args, "tgt_type", "glob"), value_get(args, "tgt"), err);
+
+    if (target < 0)
+        return target;
+    json_auto_t *mine = target > 0 ? mine_load(ctx, err) : json_object();
+    if (mine == NULL)
+        return err->code;
+    json_array_foreach (names, i, name)
+        add_found(ctx, found, mine, json_is_string(name) ? json_string_value(name) : "",
+                  json_is_array(fun) || json_array_size(names) > 1);
+    *ret_value = json_incref(found);
+    return 0;
+}
+
+static int
+mine_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    if (!is_local(ctx))
+        return mine_ask(ctx, json_pack("{s:s, s:O}", "op", "delete", "fun", value_get(args, "fun")),
+                        ret_value, err);
+    json_auto_t *mine = mine_load(ctx, err);
+
+    if (mine == NULL)
+        return err->code;
+    json_object_del(mine, value_str(args, "fun", ""));
+    return mine_store(ctx, mine, ret_value, err);
+}
+
+static int
+mine_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    if (!is_local(ctx))
+        return mine_ask(ctx, json_pack("{s:s}", "op", "flush"), ret_value, err);
+    json_auto_t *mine = json_object();
+    return mine_store(ctx, mine, ret_value, err);
+}
+
+static int
+mine_get_docker(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return fail_kind(
+        err, FAIL_COMMAND, -ENOTSUP,
+        "There is no module 'docker' that could put its containers into the mine: send what you need "
+        "with mine.send NAME mine_function=cmd.run cmd='docker ps ...'");
+}
+
+/* ---- table -------------------------------------------------------------------------------------------- */
+
+static const arg_t update_args[] = {
+    { "clear", ARG_BOOL, "false", "Forget what was kept before" },
+    { "mine_functions", ARG_ANY, "null", "These functions instead of the configured ones" },
+    ARGS_END,
+};
+static const arg_t send_args[] = {
+    { "name", ARG_STR, ARG_REQUIRED, "The name to keep it by, and the function unless mine_function says" },
+    { "args", ARG_ANY, ARG_STAR, "Arguments of the function" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "mine_function, allow_tgt, allow_tgt_type, and the function's own" },
+    ARGS_END,
+};
+static const arg_t get_args[] = {
+    { "tgt", ARG_ANY, ARG_REQUIRED, "The minions" },
+    { "fun", ARG_ANY, ARG_REQUIRED, "The name, several with commas between, or a list" },
+    { "tgt_type", ARG_STR, "\"glob\"", "The kind of target" },
+    { "exclude_minion", ARG_BOOL, "false", "Leave this minion out of what a master gives" },
+    ARGS_END,
+};
+static const arg_t docker_args[] = {
+    { "interfaces", ARG_ANY, "null", "Accepted for Salt's sake" },
+    { "cidrs", ARG_ANY, "null", "Accepted for Salt's sake" },
+    { "with_container_id", ARG_BOOL, "false", "Accepted for Salt's sake" },
+    ARGS_END,
+};
+static const arg_t fun_args[] = { { "fun", ARG_STR, ARG_REQUIRED, "The name" }, ARGS_END };
+
+static const func_t funcs[] = {
+    { "delete", mine_delete, fun_args, 0,
+      "Forget what one function returned." CLI_EXAMPLE("salt '*' mine.delete 'network.interfaces'") },
+    { "flush", mine_flush, NULL, 0, "Forget everything." CLI_EXAMPLE("salt '*' mine.flush") },
+    { "get", mine_get, get_args, FN_READONLY | FN_PEER,
+      "Return what functions returned on the minions of a target, by minion." CLI_EXAMPLE(
+          "salt '*' mine.get '*' network.interfaces\n    "
+          "salt '*' mine.get 'os:Fedora' network.interfaces grain") },
+    { "get_docker", mine_get_docker, docker_args, FN_READONLY | FN_PEER,
+      "Refuse, and say what to do instead: there is no module ``docker``." CLI_EXAMPLE(
+          "salt '*' mine.get_docker") },
+    { "send", mine_send, send_args, 0,
+      "Call a function and keep its value." CLI_EXAMPLE(
+          "salt '*' mine.send network.ip_addrs interface=eth0\n    "
+          "salt '*' mine.send eth0_ip_addrs mine_function=network.ip_addrs interface=eth0") },
+    { "update", mine_update, update_args, 0,
+      "Call the functions under ``mine_functions`` and keep their values." CLI_EXAMPLE(
+          "salt '*' mine.update") },
+    { "valid", mine_valid, NULL, FN_READONLY,
+      "Return the valid entries of ``mine_functions``." CLI_EXAMPLE("salt '*' mine.valid") },
+};
+
+PLUGIN(exec, mine, .doc = "Values of functions, kept for other minions", FUNCS(funcs));

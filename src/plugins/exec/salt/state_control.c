@@ -1,0 +1,273 @@
+/* state_control.c - execution module `state`, the functions that steer runs: pause, resume, soft_kill; enable
+ * and disable; the cache. */
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/state/run.h"
+#include "plugins/lib/salt/statejob.h"
+#include "plugins/lib/salt/stateopts.h"
+
+/* ---- pauses -------------------------------------------------------------------------------- */
+
+static const char *
+cachedir(call_ctx_t *ctx)
+{
+    return value_str(ctx_opts(ctx), "cachedir", "");
+}
+
+/* What a pause names: an ID, or the next state whatever it is. NEW. */
+static char *
+state_id(const json_t *args)
+{
+    const json_t *id = value_get(args, "state_id");
+
+    return id == NULL || json_is_null(id) ? xstrdup("__all__") : value_pystr(id);
+}
+
+/* Put `key` into what is said about the state; NULL: only that it is paused. TAKES `value`. */
+static int
+change_pause(call_ctx_t *ctx, const json_t *args, const char *key, json_t *value, fail_t *err)
+{
+    AUTO_FREE char *jid = value_pystr(value_get(args, "jid")), *id = state_id(args);
+    json_auto_t *pauses = state_pauses(cachedir(ctx), jid, err);
+    json_t *entry = value_get(pauses, id);
+
+    if (pauses == NULL) {
+        json_decref(value);
+        return -EIO;
+    }
+    if (!json_is_object(entry)) {
+        entry = json_object();
+        json_object_set_new(pauses, id, entry);
+    }
+    if (key != NULL)
+        json_object_set_new(entry, key, value);
+    return state_pauses_set(cachedir(ctx), jid, pauses, err);
+}
+
+static int
+state_pause(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *duration = value_get(args, "duration");
+
+    if (value_truthy(duration))
+        return change_pause(ctx, args, "duration", json_incref(duration), err);
+    return change_pause(ctx, args, NULL, NULL, err);
+}
+
+static int
+state_soft_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return change_pause(ctx, args, "kill", json_true(), err);
+}
+
+static int
+state_resume(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *jid = value_pystr(value_get(args, "jid")), *id = state_id(args);
+
+    /* Nothing needs to be read then: a file that can't be is gone too. */
+    if (str_eq(id, "__all__"))
+        return state_pauses_set(cachedir(ctx), jid, NULL, err);
+    json_auto_t *pauses = state_pauses(cachedir(ctx), jid, err);
+    if (pauses == NULL)
+        return -EIO;
+    json_object_del(pauses, id);
+    return state_pauses_set(cachedir(ctx), jid, pauses, err);
+}
+
+/* Those asked for, or all. NEW list of texts, or NULL with *err. */
+static json_t *
+asked_jids(call_ctx_t *ctx, const json_t *args, fail_t *err)
+{
+    json_t *asked = value_get(args, "jid"), *out, *one;
+    size_t i;
+
+    if (asked == NULL || json_is_null(asked))
+        return state_paused_jids(cachedir(ctx), err);
+    json_auto_t *list = json_is_array(asked) ? json_incref(asked) : json_pack("[O]", asked);
+    out = json_array();
+    json_array_foreach (list, i, one) {
+        AUTO_FREE char *jid = value_pystr(one);
+        json_array_append_new(out, json_string(jid));
+    }
+    return out;
+}
+
+/* The file of a run that has ended otherwise than it should is taken away. */
+static int
+state_get_pauses(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *fun = json_pack("[s]", "state.*"), *jobs = NULL, *jids = asked_jids(ctx, args, err);
+    json_auto_t *out = json_object();
+    json_t *jid, *pauses;
+    size_t i;
+
+    if (jids == NULL || ctx_call(ctx, "saltutil.is_running", fun, NULL, &jobs, err) < 0)
+        return -EIO;
+    json_array_foreach (jids, i, jid) {
+        const char *name = json_string_value(jid);
+        if (!statejob_listed(jobs, name))
+            (void) state_pauses_set(cachedir(ctx), name, NULL, NULL);
+        else if ((pauses = state_pauses(cachedir(ctx), name, err)) != NULL)
+            json_object_set_new(out, name, pauses);
+        else
+            return -EIO;
+    }
+    *ret_value = STEAL(out);
+    return 0;
+}
+
+/* ---- enable and disable ---------------------------------------------------------------------- */
+
+#define GRAIN "state_runs_disabled"
+
+/* NEW list of what is disabled. */
+static json_t *
+disabled_now(call_ctx_t *ctx)
+{
+    json_t *now = value_get(ctx_grains(ctx), GRAIN);
+
+    return json_is_array(now) ? json_copy(now) : json_array();
+}
+
+static size_t
+index_of(const json_t *list, const json_t *v)
+{
+    size_t i;
+    json_t *one;
+
+    json_array_foreach ((json_t *) list, i, one) {
+        if (json_equal(one, v))
+            return i;
+    }
+    return json_array_size(list);
+}
+
+/* {"res", "msg"}, and the grain when it has changed. */
+static int
+set_disabled(call_ctx_t *ctx, const json_t *args, bool disable, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *names = stateopts_split(value_get(args, "states")), *now = disabled_now(ctx), *done = NULL;
+    buf_auto_t text = BUF_INIT;
+    bool changed = false;
+    json_t *name;
+    size_t i;
+
+    json_array_foreach (names, i, name) {
+        size_t at = index_of(now, name);
+        bool is = at < json_array_size(now);
+        AUTO_FREE char *shown = value_pystr(name);
+        buf_printf(&text, "%sInfo: %s state %s%s.", i > 0 ? "\n" : "", shown, is == disable ? "already " : "",
+                   disable ? "disabled" : "enabled");
+        changed = changed || is != disable;
+        if (disable && !is)
+            json_array_append(now, name);
+        else if (!disable && is)
+            json_array_remove(now, at);
+    }
+    json_auto_t *pair = json_pack("[s, O]", GRAIN, now);
+    if (changed && ctx_call(ctx, "grains.setval", pair, NULL, &done, err) < 0)
+        return -EIO;
+    *ret_value = json_pack("{s:b, s:s}", "res", 1, "msg", buf_str(&text));
+    return 0;
+}
+
+static int
+state_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return set_disabled(ctx, args, true, ret_value, err);
+}
+
+static int
+state_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return set_disabled(ctx, args, false, ret_value, err);
+}
+
+static int
+state_list_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *now = value_get(ctx_grains(ctx), GRAIN);
+
+    *ret_value = now != NULL ? json_incref(now) : json_string("");
+    return 0;
+}
+
+/* ---- the cache ----------------------------------------------------------------------------- */
+
+static int
+state_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *out = json_array();
+    char **names = NULL;
+    int rc = fs_names(cachedir(ctx), &names, err);
+
+    for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
+        AUTO_FREE char *path = fs_join(cachedir(ctx), names[i]);
+        if (!str_ends(names[i], ".cache.p") || fs_is_dir(path))
+            continue;
+        if (unlink(path) == 0)
+            json_array_append_new(out, json_string(names[i]));
+        else if (errno != ENOENT)
+            rc = fs_fail(err, -errno, "remove", path);
+    }
+    strv_free(names);
+    if (rc == 0)
+        *ret_value = json_incref(out);
+    return rc;
+}
+
+/* ---- table --------------------------------------------------------------------------------- */
+
+static const arg_t id_args[] = {
+    { "jid", ARG_ANY, ARG_REQUIRED, "The job of the run" },
+    { "state_id", ARG_ANY, "null", "The ID before which it happens; none: the next one" },
+    ARGS_END,
+};
+static const arg_t pause_args[] = {
+    { "jid", ARG_ANY, ARG_REQUIRED, "The job of the run" },
+    { "state_id", ARG_ANY, "null", "The ID before which it happens; none: the next one" },
+    { "duration", ARG_INT, "null", "Seconds; none: until state.resume" },
+    ARGS_END,
+};
+static const arg_t jid_args[] = {
+    { "jid", ARG_ANY, "null", "A job, or a list of them; none: all" },
+    ARGS_END,
+};
+static const arg_t states_args[] = {
+    { "states", ARG_ANY, ARG_REQUIRED, "`highstate`, SLS or state functions, with commas or as a list" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "clear_cache", state_clear_cache, NULL, 0,
+      "Remove the high data kept for ``cache=True``, and return the names of the files." CLI_EXAMPLE(
+          "salt '*' state.clear_cache") },
+    { "disable", state_disable, states_args, 0,
+      "Refuse state runs until state.enable." CLI_EXAMPLE(
+          "salt '*' state.disable highstate\n    salt '*' state.disable "
+          "highstate,test.succeed_without_changes") },
+    { "enable", state_enable, states_args, 0,
+      "Allow again what state.disable refuses." CLI_EXAMPLE("salt '*' state.enable highstate") },
+    { "get_pauses", state_get_pauses, jid_args, FN_READONLY,
+      "The pauses of the runs that are under way." CLI_EXAMPLE("salt '*' state.get_pauses") },
+    { "list_disabled", state_list_disabled, NULL, FN_READONLY,
+      "What state.disable refuses." CLI_EXAMPLE("salt '*' state.list_disabled") },
+    { "pause", state_pause, pause_args, 0,
+      "Make a run wait before a state." CLI_EXAMPLE("salt '*' state.pause 20171130110407769519\n    salt '*' "
+                                                    "state.pause 20171130110407769519 vim 20") },
+    { "resume", state_resume, id_args, 0,
+      "Let a run go on that state.pause holds." CLI_EXAMPLE(
+          "salt '*' state.resume 20171130110407769519\n    salt '*' state.resume 20171130110407769519 vim") },
+    { "rm_pause", state_resume, id_args, 0,
+      "The old name of state.resume." CLI_EXAMPLE("salt '*' state.rm_pause 20171130110407769519") },
+    { "soft_kill", state_soft_kill, id_args, 0,
+      "End a run before a state, after what runs now." CLI_EXAMPLE(
+          "salt '*' state.soft_kill 20171130110407769519\n    salt '*' state.soft_kill 20171130110407769519 "
+          "vim") },
+};
+
+PLUGIN(exec, state_control, .provides = "state", .doc = "State runs, and what they are made from",
+       FUNCS(funcs));

@@ -1,0 +1,199 @@
+/* alternatives.c - execution module `alternatives`: which of several programs a name stands for, by
+ * update-alternatives. */
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/host/prog.h"
+#include "common/base/str.h"
+#include "salt/plugin.h"
+
+#define LINKS "/etc/alternatives"
+
+/* ---- the program ------------------------------------------------------------------------------ */
+
+/* Words end with NULL. NEW answer, or NULL with *err. */
+static json_t *
+run(call_ctx_t *ctx, const char *const *words, fail_t *err)
+{
+    bool redhat = str_eq(value_str(ctx_grains(ctx), "os_family", ""), "RedHat");
+    prog_auto_t prog = PROG_INIT;
+
+    prog_add(&prog, redhat ? "alternatives" : "update-alternatives");
+    for (; *words != NULL; words++)
+        prog_add(&prog, *words);
+    json_t *out = prog_run_all(&prog, err);
+    if (out == NULL && err->kind == FAIL_GENERIC)
+        err->kind = FAIL_COMMAND;
+    return out;
+}
+
+/* What it said: its errors when it failed. */
+static int
+tell(call_ctx_t *ctx, const char *const *words, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *out = run(ctx, words, err);
+
+    if (out == NULL)
+        return err->code;
+    bool failed = value_int(out, "retcode", 0) != 0 && *value_str(out, "stderr", "") != '\0';
+    *ret_value = json_incref(value_get(out, failed ? "stderr" : "stdout"));
+    return 0;
+}
+
+/* "Link: /usr/bin/editor" of the first paragraph. NEW text, or NULL. */
+static char *
+link_of(const char *text)
+{
+    char **lines = str_split(text, "\n", false);
+    char *link = NULL;
+
+    for (size_t i = 0; link == NULL && lines[i] != NULL && *lines[i] != '\0'; i++)
+        link = str_starts(lines[i], "Link:") ? xstrdup(str_trim(lines[i] + strlen("Link:"))) : NULL;
+    strv_free(lines);
+    return link;
+}
+
+/* NEW target of the name's link, or NULL. */
+static char *
+current(const char *name)
+{
+    AUTO_FREE char *path = fs_join(LINKS, name);
+    char target[4096];
+    ssize_t n = strchr(name, '/') == NULL ? readlink(path, target, sizeof(target)) : -1;
+
+    return n > 0 && n < (ssize_t) sizeof(target) ? xstrndup(target, (size_t) n) : NULL;
+}
+
+/* ---- functions -------------------------------------------------------------------------------- */
+
+#define NAME(args) value_str(args, "name", "")
+#define PATH(args) value_str(args, "path", "")
+
+static int
+alternatives_display(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return tell(ctx, (const char *const[]){ "--display", NAME(args), NULL }, ret_value, err);
+}
+
+static int
+alternatives_show_link(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *out = run(ctx, (const char *const[]){ "--query", NAME(args), NULL }, err);
+
+    if (out == NULL)
+        return err->code;
+    AUTO_FREE char *link = value_int(out, "retcode", 0) == 0 ? link_of(value_str(out, "stdout", "")) : NULL;
+    *ret_value = link != NULL ? value_utf8(link, strlen(link)) : json_false();
+    return 0;
+}
+
+static int
+alternatives_show_current(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *path = current(NAME(args));
+
+    *ret_value = path != NULL ? value_utf8(path, strlen(path)) : json_false();
+    return 0;
+}
+
+static int
+alternatives_check_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *out = run(ctx, (const char *const[]){ "--display", NAME(args), NULL }, err);
+    bool found = false;
+
+    if (out == NULL)
+        return err->code;
+    char **lines = str_split(value_str(out, "stdout", ""), "\n", true);
+    for (size_t i = 0; value_int(out, "retcode", 0) == 0 && lines[i] != NULL; i++)
+        found = found || str_starts(lines[i], PATH(args));
+    strv_free(lines);
+    *ret_value = json_boolean(found);
+    return 0;
+}
+
+static int
+alternatives_check_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *path = current(NAME(args));
+
+    *ret_value = json_boolean(path != NULL && strcmp(path, PATH(args)) == 0);
+    return 0;
+}
+
+static int
+alternatives_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *priority = value_pystr(value_get(args, "priority"));
+
+    return tell(ctx,
+                (const char *const[]){ "--install", value_str(args, "link", ""), NAME(args), PATH(args),
+                                       priority, NULL },
+                ret_value, err);
+}
+
+static int
+alternatives_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return tell(ctx, (const char *const[]){ "--remove", NAME(args), PATH(args), NULL }, ret_value, err);
+}
+
+static int
+alternatives_auto(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return tell(ctx, (const char *const[]){ "--auto", NAME(args), NULL }, ret_value, err);
+}
+
+static int
+alternatives_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return tell(ctx, (const char *const[]){ "--set", NAME(args), PATH(args), NULL }, ret_value, err);
+}
+
+static const char *
+unavailable(call_ctx_t *ctx)
+{
+    return fs_is_dir(LINKS) ? NULL : "Cannot load alternatives module: " LINKS " dir not found";
+}
+
+/* ---- table ------------------------------------------------------------------------------------ */
+
+#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The name: editor")
+#define PATH_ROW ROW("path", ARG_STR, ARG_REQUIRED, "The program that it stands for")
+
+static const arg_t name_args[] = { NAME_ROW, ARGS_END };
+static const arg_t path_args[] = { NAME_ROW, PATH_ROW, ARGS_END };
+static const arg_t install_args[] = { NAME_ROW,
+                                      { "link", ARG_STR, ARG_REQUIRED,
+                                        "Where it is called: /usr/bin/editor" },
+                                      PATH_ROW,
+                                      { "priority", ARG_ANY, ARG_REQUIRED, "The highest one is taken" },
+                                      ARGS_END };
+
+static const func_t funcs[] = {
+    { "auto", alternatives_auto, name_args, 0,
+      "Take the program of the highest priority." CLI_EXAMPLE("salt '*' alternatives.auto editor") },
+    { "check_exists", alternatives_check_exists, path_args, FN_READONLY,
+      "Return whether a program is one of a name's." CLI_EXAMPLE(
+          "salt '*' alternatives.check_exists editor /usr/bin/vi") },
+    { "check_installed", alternatives_check_installed, path_args, FN_READONLY,
+      "Return whether a name stands for a program now." CLI_EXAMPLE(
+          "salt '*' alternatives.check_installed editor /usr/bin/vi") },
+    { "display", alternatives_display, name_args, FN_READONLY,
+      "Return what update-alternatives says of a name." CLI_EXAMPLE("salt '*' alternatives.display editor") },
+    { "install", alternatives_install, install_args, 0,
+      "Add a program to a name." CLI_EXAMPLE(
+          "salt '*' alternatives.install editor /usr/bin/editor /usr/bin/vi 50") },
+    { "remove", alternatives_remove, path_args, 0,
+      "Take a program away from a name." CLI_EXAMPLE("salt '*' alternatives.remove editor /usr/bin/vi") },
+    { "set", alternatives_set, path_args, 0,
+      "Have a name stand for a program, whatever the priorities." CLI_EXAMPLE(
+          "salt '*' alternatives.set editor /usr/bin/vi") },
+    { "show_current", alternatives_show_current, name_args, FN_READONLY,
+      "Return the program that a name stands for." CLI_EXAMPLE("salt '*' alternatives.show_current editor") },
+    { "show_link", alternatives_show_link, name_args, FN_READONLY,
+      "Return where a name is called." CLI_EXAMPLE("salt '*' alternatives.show_link editor") },
+};
+
+PLUGIN(exec, alternatives, .doc = "Programs that a name may stand for", FUNCS(funcs),
+       .unavailable = unavailable);

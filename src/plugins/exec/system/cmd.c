@@ -1,0 +1,934 @@
+/* cmd.c - execution module `cmd`: run programs and shell commands with all of Salt's arguments. */
+#include "salt/plugin.h"
+
+#include <fnmatch.h>
+#include <iconv.h>
+#include <math.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "common/host/prog.h"
+#include "common/base/fs.h"
+#include "common/host/passwd.h"
+#include "common/host/proc.h"
+#include "common/base/str.h"
+#include "plugins/lib/file/source.h"
+#include "plugins/lib/call/cmdrows.h"
+#include "salt/log.h"
+
+#define REPLACEMENT "\xef\xbf\xbd"
+
+enum {
+    LOGIN_ENV_MS = 60000, /* for su and the user's profile */
+    LOGIN_ENV_LIMIT = 1024 * 1024,
+    ICONV_CHUNK = 4096
+};
+
+extern char **environ;
+
+/* How a function differs from the others; the rest is in its arguments. */
+enum {
+    RUN_MERGE = 1 << 0,     /* stderr into stdout */
+    RUN_BG = 1 << 1,        /* do not wait */
+    RUN_NO_RSTRIP = 1 << 2, /* keep the last line breaks */
+    RUN_SHELL = 1 << 3      /* a shell unless told otherwise */
+};
+
+typedef struct run {
+    call_ctx_t *ctx;
+    json_t *args;   /* BORROWED, bound */
+    json_t *kwargs; /* BORROWED */
+    unsigned flags;
+    json_t *cmd;              /* BORROWED: text or list */
+    json_t *rendered;         /* owned: what `cmd` is, when it is a template */
+    char *cwd, *shell, *text; /* owned; text: the command as messages show it */
+    const char *runas, *group;
+    bool bg, python_shell, quiet;
+    log_level_t level;
+    char **argv, **env; /* owned */
+    size_t n_env;
+    int umask;
+    json_t *codes, *outs, *errs; /* owned: what counts as success */
+} run_t;
+
+/* An argument, or a further keyword of that name: cmd.run_all(bg=True). BORROWED, NULL when None. */
+static json_t *
+opt(const run_t *r, const char *name)
+{
+    json_t *v = value_get(r->args, name);
+
+    if (v == NULL)
+        v = value_get(r->kwargs, name);
+    return json_is_null(v) ? NULL : v;
+}
+
+static const char *
+opt_str(const run_t *r, const char *name)
+{
+    json_t *v = opt(r, name);
+
+    return json_is_string(v) && json_string_length(v) > 0 ? json_string_value(v) : NULL;
+}
+
+static bool
+opt_bool(const run_t *r, const char *name, bool dflt)
+{
+    json_t *v = opt(r, name);
+
+    return v != NULL ? value_truthy(v) : dflt;
+}
+
+static void
+run_free(run_t *r)
+{
+    free(r->cwd);
+    free(r->shell);
+    free(r->text);
+    json_decref(r->rendered);
+    strv_free(r->argv);
+    strv_free(r->env);
+    json_decref(r->codes);
+    json_decref(r->outs);
+    json_decref(r->errs);
+}
+
+/* ---- environment -------------------------------------------------------------------------- */
+
+static char **
+env_find(run_t *r, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (size_t i = 0; i < r->n_env; i++) {
+        if (strncmp(r->env[i], name, len) == 0 && r->env[i][len] == '=')
+            return &r->env[i];
+    }
+    return NULL;
+}
+
+static void
+env_put(run_t *r, const char *name, const char *value)
+{
+    char **have = env_find(r, name);
+
+    if (have == NULL) {
+        r->env = xrealloc(r->env, (r->n_env + 2) * sizeof(*r->env));
+        have = &r->env[r->n_env++];
+        r->env[r->n_env] = NULL;
+    } else {
+        free(*have);
+    }
+    *have = xasprintf("%s=%s", name, value);
+}
+
+static void
+env_drop(run_t *r, const char *name)
+{
+    char **have = env_find(r, name);
+
+    if (have == NULL)
+        return;
+    free(*have);
+    *have = r->env[--r->n_env];
+    r->env[r->n_env] = NULL;
+}
+
+static void
+env_put_line(run_t *r, const char *line)
+{
+    const char *eq = strchr(line, '=');
+
+    if (eq == NULL || eq == line)
+        return;
+    AUTO_FREE char *name = xstrndup(line, (size_t) (eq - line));
+    env_put(r, name, eq + 1);
+}
+
+static int
+env_put_given(run_t *r, const char *name, json_t *v, fail_t *err)
+{
+    if (*name == '\0' || strchr(name, '=') != NULL)
+        return fail_kind(
+            err, FAIL_COMMAND, -EINVAL,
+            "illegal environment variable name '%s': env is a dictionary, or a list of NAME: VALUE", name);
+    if (json_is_null(v))
+        log_error("Environment variable '%s' passed without a value. Setting value to an empty string", name);
+    AUTO_FREE char *value = json_is_null(v) ? xstrdup("") : value_pystr(v);
+    env_put(r, name, value);
+    return 0;
+}
+
+/* A dictionary, or a name alone. */
+static int
+env_put_element(run_t *r, json_t *element, fail_t *err)
+{
+    const char *name;
+    json_t *v;
+    int rc = 0;
+
+    if (json_is_string(element))
+        return env_put_given(r, json_string_value(element), json_null(), err);
+    json_object_foreach (element, name, v) {
+        if ((rc = env_put_given(r, name, v, err)) < 0)
+            break;
+    }
+    return rc;
+}
+
+/* `env` may be a dictionary or, as YAML writers like it, a list of them. */
+static int
+env_put_all(run_t *r, fail_t *err)
+{
+    json_t *given = opt(r, "env"), *element;
+    int rc = json_is_object(given) ? env_put_element(r, given, err) : 0;
+    size_t i;
+
+    json_array_foreach (given, i, element) {
+        if (rc == 0)
+            rc = env_put_element(r, element, err);
+    }
+    return rc;
+}
+
+/* The part between the two marks: whatever a profile prints is not ours. */
+static void
+env_put_marked(run_t *r, const buf_t *out, const char *mark)
+{
+    size_t len = strlen(mark);
+    const char *begin = memmem(out->data, out->len, mark, len);
+    const char *end = NULL;
+
+    if (begin != NULL) {
+        begin += len;
+        end = memmem(begin, out->len - (size_t) (begin - out->data), mark, len);
+    }
+    if (end == NULL) {
+        log_error("Environment could not be retrieved for user '%s'", r->runas);
+        return;
+    }
+    for (const char *p = begin; p < end; p += strnlen(p, (size_t) (end - p)) + 1) {
+        AUTO_FREE char *line = xstrndup(p, strnlen(p, (size_t) (end - p)));
+        env_put_line(r, line);
+    }
+}
+
+/* What a login of the user sets. Only root may ask su without a password. */
+static int
+env_put_login(run_t *r, const struct passwd *user, fail_t *err)
+{
+    uint64_t noise;
+    proc_result_t res;
+
+    if (geteuid() == 0) {
+        salt_assert(getrandom(&noise, sizeof(noise), 0) == (ssize_t) sizeof(noise));
+        AUTO_FREE char *mark = xasprintf("<<<%016llx>>>", (unsigned long long) noise);
+        AUTO_FREE char *script = xasprintf("printf %%s '%s'; env -0; printf %%s '%s'", mark, mark);
+        AUTO_FREE char *name = xstrdup(r->runas);
+        char su[] = "su", s[] = "-s", dash[] = "-", c[] = "-c";
+        char *argv[] = { su, s, r->shell, dash, name, c, script, NULL };
+        proc_spec_t spec = PROC_SPEC_INIT;
+        spec.argv = argv;
+        spec.timeout_ms = LOGIN_ENV_MS;
+        spec.out_limit = LOGIN_ENV_LIMIT;
+        if (proc_run(&spec, &res, err) < 0) {
+            err->kind = FAIL_COMMAND;
+            fail_prefix(err, "Environment could not be retrieved for user '%s': ", r->runas);
+            return -EIO;
+        }
+        env_put_marked(r, &res.out, mark);
+        proc_result_free(&res);
+    }
+    env_put(r, "USER", user->pw_name);
+    env_put(r, "HOME", user->pw_dir);
+    return 0;
+}
+
+static void
+env_put_locale(run_t *r)
+{
+    static const char *const names[] = {
+        "LC_CTYPE",       "LC_NUMERIC",        "LC_TIME",  "LC_COLLATE", "LC_MONETARY",
+        "LC_MESSAGES",    "LC_PAPER",          "LC_NAME",  "LC_ADDRESS", "LC_TELEPHONE",
+        "LC_MEASUREMENT", "LC_IDENTIFICATION", "LANGUAGE",
+    };
+
+    for (size_t i = 0; i < NELEMS(names); i++) {
+        if (env_find(r, names[i]) == NULL)
+            env_put(r, names[i], "C");
+    }
+}
+
+/* What the user's login and the caller set come over what the minion has; modules read English and C numbers.
+ */
+static int
+build_env(run_t *r, const struct passwd *user, fail_t *err)
+{
+    const char *prepend = opt_str(r, "prepend_path");
+    run_t own = { .runas = r->runas, .shell = r->shell, .args = r->args, .kwargs = r->kwargs };
+    int rc = user != NULL ? env_put_login(&own, user, err) : 0;
+
+    if (rc == 0)
+        rc = env_put_all(&own, err);
+    if (opt_bool(r, "reset_system_locale", true))
+        env_put_locale(&own);
+    for (char **line = environ; line != NULL && *line != NULL && !opt_bool(r, "clean_env", false); line++)
+        env_put_line(r, *line);
+    env_drop(r, "NOTIFY_SOCKET");
+    for (size_t i = 0; i < own.n_env; i++)
+        env_put_line(r, own.env[i]);
+    strv_free(own.env);
+    if (r->env == NULL)
+        r->env = xcalloc(1, sizeof(*r->env));
+    if (prepend != NULL) {
+        char **path = env_find(r, "PATH");
+        AUTO_FREE char *joined = path != NULL ? xasprintf("%s:%s", prepend, *path + strlen("PATH="))
+                                              : xstrdup(prepend);
+        env_put(r, "PATH", joined);
+    }
+    return rc;
+}
+
+/* ---- what to run and where ---------------------------------------------------------------- */
+
+static int
+choose_shell(run_t *r, fail_t *err)
+{
+    const char *shell = opt_str(r, "shell");
+
+    if (shell == NULL)
+        shell = getenv("SHELL");
+    r->shell = xstrdup(!str_empty(shell) ? shell : "/bin/sh");
+    if (access(r->shell, X_OK) != 0 || fs_is_dir(r->shell))
+        return fail_kind(err, FAIL_COMMAND, -ENOENT, "The shell %s is not available", r->shell);
+    return 0;
+}
+
+/* With `template` the text is one; else it stays. NEW, or NULL with *err. */
+static json_t *
+rendered(const run_t *r, const char *text, fail_t *err)
+{
+    json_t *template = opt(r, "template");
+    AUTO_FREE char *name = value_truthy(template) ? value_pystr(template) : NULL;
+    buf_auto_t out = BUF_INIT;
+
+    if (name == NULL)
+        return value_utf8(text, strlen(text));
+    if (!template_known(name)) {
+        fail_kind(err, FAIL_COMMAND, -ENOTSUP, "Attempted to render file paths with unavailable engine %s",
+                  name);
+        return NULL;
+    }
+    json_auto_t *call = json_pack("{s:s, s:s}", "template", name, "saltenv",
+                                  opt_str(r, "saltenv") != NULL ? opt_str(r, "saltenv") : "base");
+    if (template_render(r->ctx, call, NULL, text, strlen(text), &out, err) < 0)
+        return NULL;
+    return value_utf8(buf_str(&out), out.len);
+}
+
+/* The command itself as a template. */
+static int
+render_command(run_t *r, fail_t *err)
+{
+    if (!json_is_string(r->cmd))
+        return 0;
+    r->rendered = rendered(r, json_string_value(r->cmd), err);
+    r->cmd = r->rendered;
+    return r->cmd != NULL ? 0 : -EINVAL;
+}
+
+/* The home of whoever runs it, unless told; the root folder when that can't be read. */
+static int
+choose_cwd(run_t *r, const struct passwd *user, fail_t *err)
+{
+    json_t *given = opt(r, "cwd");
+
+    if (value_truthy(given)) {
+        AUTO_FREE char *text = value_pystr(given);
+        json_auto_t *cwd = rendered(r, text, err);
+        if (cwd == NULL)
+            return -EINVAL;
+        r->cwd = xstrdup(json_string_value(cwd));
+    } else {
+        const char *home = user != NULL ? user->pw_dir : getenv("HOME");
+        r->cwd = xstrdup(!str_empty(home) ? home : "/");
+        if (access(r->cwd, R_OK) != 0) {
+            free(r->cwd);
+            r->cwd = xstrdup("/");
+        }
+    }
+    int rc = *r->cwd == '/' ? fs_look_dir(r->cwd, err) : 0;
+    if (rc == 0)
+        return fail_kind(err, FAIL_COMMAND, -ENOTDIR,
+                         "Specified cwd '%s' either not absolute or does not exist", r->cwd);
+    return rc < 0 ? rc : 0;
+}
+
+/* A list becomes the program and its arguments; with a shell, what the shell gets after -c, as Python does.
+ */
+static void
+add_list(char **argv, size_t n, const json_t *list)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        argv[n + i] = value_pystr(json_array_get(list, i));
+}
+
+static int
+build_argv(run_t *r, fail_t *err)
+{
+    size_t words = json_is_array(r->cmd) ? json_array_size(r->cmd) : 1;
+
+    r->text = value_pystr(r->cmd);
+    if (!r->python_shell && !json_is_array(r->cmd)) {
+        fail_auto_t why = FAIL_INIT;
+        r->argv = prog_split(r->text, &why);
+        if (r->argv == NULL)
+            return fail_kind(err, FAIL_GENERIC, -EINVAL, "ValueError: %s", fail_text(&why));
+        json_auto_t *list = json_array();
+        for (char **p = r->argv; *p != NULL; p++)
+            json_array_append_new(list, value_utf8(*p, strlen(*p)));
+        free(r->text);
+        r->text = value_repr(list);
+    } else {
+        size_t lead = r->python_shell ? 2 : 0;
+        r->argv = xcalloc(lead + words + 1, sizeof(*r->argv));
+        if (r->python_shell) {
+            r->argv[0] = xstrdup(r->shell);
+            r->argv[1] = xstrdup("-c");
+        }
+        if (json_is_array(r->cmd))
+            add_list(r->argv, lead, r->cmd);
+        else
+            r->argv[lead] = xstrdup(r->text);
+    }
+    if (r->argv[0] == NULL)
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "cmd is empty: there is nothing to run");
+    return 0;
+}
+
+static bool
+any_matches(json_t *globs, const char *text)
+{
+    size_t i;
+    json_t *glob;
+
+    json_array_foreach (globs, i, glob) {
+        if (json_is_string(glob) && fnmatch(json_string_value(glob), text, FNM_NOESCAPE) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The minion's own lists bind those who call from outside, not the modules. */
+static int
+check_allowed(const run_t *r, fail_t *err)
+{
+    json_t *black = value_get(ctx_opts(r->ctx), "cmd_blacklist_glob");
+    json_t *white = value_get(ctx_opts(r->ctx), "cmd_whitelist_glob");
+    buf_auto_t text = BUF_INIT;
+    size_t i;
+    json_t *word;
+
+    if (value_get(r->kwargs, "__pub_jid") == NULL)
+        return 0;
+    json_array_foreach (r->cmd, i, word) {
+        AUTO_FREE char *shown = value_pystr(word);
+        buf_printf(&text, "%s%s", i > 0 ? " " : "", shown);
+    }
+    if (!json_is_array(r->cmd)) {
+        AUTO_FREE char *shown = value_pystr(r->cmd);
+        buf_puts(&text, shown);
+    }
+    if (any_matches(black, buf_str(&text)) ||
+        (json_array_size(white) > 0 && !any_matches(white, buf_str(&text))))
+        return fail_kind(err, FAIL_COMMAND, -EPERM, "The shell command \"%s\" is not permitted",
+                         buf_str(&text));
+    return 0;
+}
+
+/* Salt: True for whoever calls from outside, False for modules. */
+static bool
+choose_python_shell(const run_t *r)
+{
+    json_t *given = opt(r, "python_shell");
+
+    if (given != NULL)
+        return value_truthy(given);
+    return (r->flags & RUN_SHELL) != 0 || value_truthy(value_get(r->kwargs, "__pub_jid")) ||
+           !value_bool(ctx_opts(r->ctx), "cmd_safe", true);
+}
+
+static int
+choose_umask(run_t *r, fail_t *err)
+{
+    json_t *given = opt(r, "umask");
+
+    r->umask = -1;
+    if (given == NULL)
+        return 0;
+    AUTO_FREE char *text = value_pystr(given);
+    const char *digits = text + strspn(text, "0");
+    if (*digits == '\0')
+        return fail_kind(err, FAIL_COMMAND, -EINVAL, "Zero umask is not allowed.");
+    if (digits[strspn(digits, "01234567")] != '\0' || strlen(digits) > 4)
+        return fail_kind(err, FAIL_COMMAND, -EINVAL, "Invalid umask: '%s'", text);
+    r->umask = (int) strtol(digits, NULL, 8);
+    return 0;
+}
+
+/* A list, or text with commas. NEW. */
+static json_t *
+split_option(const run_t *r, const char *name)
+{
+    json_t *given = opt(r, name), *list = json_array();
+
+    if (given == NULL || json_is_array(given)) {
+        json_array_extend(list, given);
+        return list;
+    }
+    AUTO_FREE char *text = value_pystr(given);
+    char **parts = str_split(text, ",", false);
+    for (char **p = parts; *p != NULL; p++)
+        json_array_append_new(list, json_string(str_trim(*p)));
+    strv_free(parts);
+    return list;
+}
+
+static int
+choose_success(run_t *r, fail_t *err)
+{
+    json_auto_t *codes = split_option(r, "success_retcodes");
+    size_t i;
+    json_t *v;
+    long long n;
+
+    r->outs = split_option(r, "success_stdout");
+    r->errs = split_option(r, "success_stderr");
+    r->codes = json_array();
+    json_array_foreach (codes, i, v) {
+        AUTO_FREE char *text = value_pystr(v);
+        if (!str_to_int(text, INT32_MIN, INT32_MAX, &n))
+            return fail_kind(err, FAIL_INVOCATION, -EINVAL, "success_retcodes must be a list of integers");
+        json_array_append_new(r->codes, json_integer(n));
+    }
+    return 0;
+}
+
+static void
+choose_level(run_t *r)
+{
+    const char *name = opt_str(r, "output_loglevel");
+
+    r->level = LEVEL_DEBUG;
+    if (name == NULL)
+        return;
+    r->quiet = strcasecmp(name, "quiet") == 0;
+    if (!r->quiet && !log_level_parse(name, &r->level)) {
+        log_error("Invalid output_loglevel '%s'. Falling back to 'info'.", name);
+        r->level = LEVEL_INFO;
+    }
+}
+
+/* The user who runs it: NULL when nobody was named. */
+static int
+find_user(run_t *r, passwd_space_t *space, const struct passwd **ret_user, fail_t *err)
+{
+    passwd_space_auto_t groups = { 0 };
+
+    r->runas = opt_str(r, "runas");
+    r->group = opt_str(r, "group");
+    if (r->runas == NULL)
+        r->runas = value_str(ctx_context(r->ctx), "runas", NULL);
+    *ret_user = NULL;
+    if (r->runas != NULL && (*ret_user = passwd_user(space, r->runas)) == NULL)
+        return fail_kind(err, FAIL_COMMAND, -ENOENT, "User '%s' is not available", r->runas);
+    if (r->group != NULL && passwd_group(&groups, r->group) == NULL)
+        return fail_kind(err, FAIL_COMMAND, -ENOENT, "Group '%s' is not available", r->group);
+    return 0;
+}
+
+/* Everything that can be refused before a program starts. */
+static int
+prepare(run_t *r, fail_t *err)
+{
+    passwd_space_auto_t space = { 0 };
+    const struct passwd *user;
+    int rc;
+
+    r->kwargs = value_get(r->args, "kwargs");
+    r->cmd = value_get(r->args, "cmd");
+    r->bg = (r->flags & RUN_BG) != 0 || opt_bool(r, "bg", false);
+    r->python_shell = choose_python_shell(r);
+    choose_level(r);
+    if ((rc = find_user(r, &space, &user, err)) < 0 || (rc = choose_shell(r, err)) < 0 ||
+        (rc = render_command(r, err)) < 0 || (rc = check_allowed(r, err)) < 0 ||
+        (rc = choose_umask(r, err)) < 0 || (rc = choose_cwd(r, user, err)) < 0 ||
+        (rc = choose_success(r, err)) < 0 || (rc = build_argv(r, err)) < 0)
+        return rc;
+    return build_env(r, user, err);
+}
+
+/* ---- what came of it ---------------------------------------------------------------------- */
+
+/* Python's spelling to iconv's: "utf_16" and "latin-1" are known as utf-16 and latin1. NEW. */
+static char *
+encoding_name(const char *name)
+{
+    AUTO_FREE char *dashes = str_replace(name, "_", "-");
+
+    return strncasecmp(dashes, "latin-", 6) == 0 ? xasprintf("latin%s", dashes + 6) : STEAL(dashes);
+}
+
+/* Bytes of another encoding as UTF-8; what has no meaning in it is replaced. */
+static int
+recode(const char *encoding, const buf_t *in, buf_t *out, fail_t *err)
+{
+    AUTO_FREE char *name = encoding_name(encoding);
+    iconv_t cd = iconv_open("UTF-8", name);
+    char *from = in->data, chunk[ICONV_CHUNK];
+    size_t left = in->len;
+
+    if (cd == (iconv_t) -1)
+        return fail_set(err, -EINVAL, "LookupError: unknown encoding: %s", encoding);
+    while (left > 0) {
+        char *to = chunk;
+        size_t room = sizeof(chunk);
+        size_t rc = iconv(cd, &from, &left, &to, &room);
+        buf_add(out, chunk, sizeof(chunk) - room);
+        if (rc == (size_t) -1 && errno != E2BIG) {
+            buf_puts(out, REPLACEMENT);
+            from++;
+            left--;
+        }
+    }
+    iconv_close(cd);
+    return 0;
+}
+
+/* NEW text, or NULL with *err. */
+static json_t *
+output_text(const run_t *r, const buf_t *out, fail_t *err)
+{
+    const char *encoding = opt_str(r, "output_encoding");
+    buf_auto_t other = BUF_INIT;
+
+    if (encoding != NULL && strcasecmp(encoding, "utf-8") != 0 && strcasecmp(encoding, "utf8") != 0) {
+        if (recode(encoding, out, &other, err) < 0)
+            return NULL;
+        out = &other;
+    }
+    size_t len = out->len;
+    if ((r->flags & RUN_NO_RSTRIP) == 0 && opt_bool(r, "rstrip", true)) {
+        while (len > 0 && strchr(" \t\n\r\v\f", out->data[len - 1]) != NULL && out->data[len - 1] != '\0')
+            len--;
+    }
+    return value_utf8(buf_str(out), len);
+}
+
+static bool
+says_success(const json_t *texts, const char *output)
+{
+    size_t i;
+    json_t *v;
+
+    json_array_foreach (texts, i, v) {
+        AUTO_FREE char *text = value_pystr(v);
+        if (strstr(output, text) != NULL)
+            return true;
+    }
+    return false;
+}
+
+static int
+judged_retcode(const run_t *r, int status, const char *out, const char *errs)
+{
+    size_t i;
+    json_t *v;
+
+    json_array_foreach (r->codes, i, v) {
+        if (json_integer_value(v) == status)
+            return 0;
+    }
+    return says_success(r->outs, out) || says_success(r->errs, errs) ? 0 : status;
+}
+
+/* The command as logs show it: its first word, for the rest may hold secrets. NEW. */
+static char *
+log_name(const json_t *cmd)
+{
+    AUTO_FREE char *text = value_pystr(json_is_array(cmd) ? json_array_get(cmd, 0) : cmd);
+    const char *word = text + strspn(text, " \t\n");
+
+    return xstrndup(word, strcspn(word, json_is_array(cmd) ? "" : " \t\n"));
+}
+
+static void
+log_outcome(const run_t *r, int retcode, const char *out, const char *errs)
+{
+    bool failed = retcode != 0 && !r->bg && !opt_bool(r, "ignore_retcode", false);
+    log_level_t level = failed && r->level < LEVEL_ERROR ? LEVEL_ERROR : r->level;
+    AUTO_FREE char *name = log_name(r->cmd);
+
+    if (r->quiet)
+        return;
+    if (failed)
+        log_error("Command '%s' failed with return code: %d", name, retcode);
+    if (*out != '\0')
+        log_at(level, "stdout: %s", out);
+    if (*errs != '\0')
+        log_at(level, "stderr: %s", errs);
+    if (retcode != 0)
+        log_at(level, "retcode: %d", retcode);
+}
+
+/* {"pid", "retcode", "stdout", "stderr"}. NEW, or NULL with *err. */
+static json_t *
+outcome(const run_t *r, const proc_result_t *res, fail_t *err)
+{
+    json_t *timeout = opt(r, "timeout");
+
+    if (res->timed_out) {
+        AUTO_FREE char *seconds = value_pystr(timeout);
+        ctx_set_retcode(r->ctx, 1);
+        return json_pack("{s:o, s:s, s:i, s:i}", "stdout",
+                         value_fmt("%s : Timed out after %s seconds", r->text, seconds), "stderr", "",
+                         "retcode", 1, "pid", (int) res->pid);
+    }
+    json_auto_t *out = output_text(r, &res->out, err), *errs = output_text(r, &res->errs, err);
+    if (out == NULL || errs == NULL)
+        return NULL;
+    int retcode = judged_retcode(r, res->status, json_string_value(out), json_string_value(errs));
+    ctx_set_retcode(r->ctx, r->bg || opt_bool(r, "ignore_retcode", false) ? 0 : retcode);
+    log_outcome(r, r->bg ? 0 : retcode, json_string_value(out), json_string_value(errs));
+    return json_pack("{s:i, s:o, s:O, s:O}", "pid", (int) res->pid, "retcode",
+                     r->bg ? json_null() : json_integer(retcode), "stdout", out, "stderr", errs);
+}
+
+/* Python's words for a program that can't be started. */
+static int
+start_failed(const run_t *r, fail_t *why, fail_t *err)
+{
+    bool plain = why->code == -ENOENT || why->code == -EACCES || why->code == -ENOEXEC;
+    AUTO_FREE char *reason = plain ? xasprintf("[Errno %d] %s: '%s'", -why->code, strerror(-why->code),
+                                               r->argv[0])
+                                   : xstrdup(fail_text(why));
+
+    return fail_kind(err, FAIL_COMMAND, why->code,
+                     "Unable to run command '%s' with the context '{'cwd': '%s', 'shell': %s}', reason: %s",
+                     r->quiet ? "REDACTED" : r->text, r->cwd, r->python_shell ? "True" : "False", reason);
+}
+
+/* A line break typed as \n on the command line is one, unless stdin_raw_newlines. NEW, or NULL when there is
+ * none. */
+static char *
+input_text(const run_t *r)
+{
+    json_t *given = opt(r, "stdin");
+
+    if (given == NULL || r->bg)
+        return NULL;
+    AUTO_FREE char *text = value_pystr(given);
+    return opt_bool(r, "stdin_raw_newlines", false) ? STEAL(text) : str_replace(text, "\\n", "\n");
+}
+
+static int
+start(const run_t *r, proc_result_t *res, fail_t *err)
+{
+    json_t *timeout = opt(r, "timeout");
+    fail_auto_t why = FAIL_INIT;
+    AUTO_FREE char *input = input_text(r);
+    proc_spec_t spec = PROC_SPEC_INIT;
+
+    if (value_truthy(timeout) && !json_is_number(timeout)) {
+        AUTO_FREE char *text = value_pystr(timeout);
+        return fail_set(err, -EINVAL, "Error: timeout %s must be a number", text);
+    }
+    double seconds = timeout != NULL ? json_number_value(timeout) : 0;
+    spec.argv = r->argv;
+    spec.env = r->env;
+    spec.cwd = r->cwd;
+    spec.run_as = r->runas;
+    spec.group = r->group;
+    spec.in = input;
+    spec.in_len = input != NULL ? strlen(input) : 0;
+    spec.timeout_ms = seconds > 0 && seconds < INT32_MAX / 1000 ? (int) ceil(seconds * 1000) : 0;
+    spec.umask = r->umask;
+    spec.merge_stderr = (r->flags & RUN_MERGE) != 0 || opt_bool(r, "redirect_stderr", false);
+    spec.background = r->bg;
+    if (!r->quiet) {
+        AUTO_FREE char *name = log_name(r->cmd);
+        log_info("Executing command '%s' %s%s%sin directory '%s'", name, r->runas != NULL ? "as user '" : "",
+                 r->runas != NULL ? r->runas : "", r->runas != NULL ? "' " : "", r->cwd);
+    }
+    return proc_run(&spec, res, &why) < 0 ? start_failed(r, &why, err) : 0;
+}
+
+/* Salt's cmd._run. NEW, or NULL with *err. */
+static json_t *
+run_command(run_t *r, fail_t *err)
+{
+    proc_result_t res;
+
+    if (prepare(r, err) < 0 || start(r, &res, err) < 0)
+        return NULL;
+    json_t *ret = outcome(r, &res, err);
+    proc_result_free(&res);
+    return ret;
+}
+
+/* ---- functions ---------------------------------------------------------------------------- */
+
+/* One member of what run_command gives, or "" with hide_output. */
+static int
+run_member(call_ctx_t *ctx, json_t *args, unsigned flags, const char *member, json_t **ret_value, fail_t *err)
+{
+    run_t r = { .ctx = ctx, .args = args, .flags = flags };
+    json_auto_t *ret = run_command(&r, err);
+    bool hide = value_bool(args, "hide_output", false) && strcmp(member, "retcode") != 0;
+
+    run_free(&r);
+    if (ret == NULL)
+        return -EIO;
+    *ret_value = hide ? json_string("") : json_incref(value_get(ret, member));
+    return 0;
+}
+
+static int
+run_text(call_ctx_t *ctx, json_t *args, unsigned flags, json_t **ret_value, fail_t *err)
+{
+    run_t r = { .ctx = ctx, .args = args, .flags = flags | RUN_MERGE };
+    json_auto_t *ret = run_command(&r, err);
+    bool hide = value_bool(args, "hide_output", false);
+    int rc = ret != NULL ? 0 : -EIO;
+
+    if (rc == 0 && !r.quiet) {
+        int retcode = (int) value_int(ret, "retcode", 0);
+        bool failed = retcode != 0 && !value_bool(args, "ignore_retcode", false);
+        AUTO_FREE char *name = log_name(r.cmd);
+        if (failed)
+            log_error("Command '%s' failed with return code: %d", name, retcode);
+        log_at(failed && r.level < LEVEL_ERROR ? LEVEL_ERROR : r.level, "output: %s",
+               value_str(ret, "stdout", ""));
+        if (failed && value_bool(args, "raise_err", false))
+            rc = fail_kind(err, FAIL_COMMAND, -EIO, "%s", hide ? "" : value_str(ret, "stdout", ""));
+    }
+    run_free(&r);
+    if (rc == 0)
+        *ret_value = hide ? json_string("") : json_incref(value_get(ret, "stdout"));
+    return rc;
+}
+
+static int
+cmd_mod_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return run_text(ctx, args, 0, ret_value, err);
+}
+
+static int
+cmd_mod_shell(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return run_text(ctx, args, RUN_SHELL, ret_value, err);
+}
+
+static int
+cmd_mod_run_stdout(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return run_member(ctx, args, 0, "stdout", ret_value, err);
+}
+
+static int
+cmd_mod_run_stderr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return run_member(ctx, args, 0, "stderr", ret_value, err);
+}
+
+static int
+cmd_mod_retcode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return run_member(ctx, args, RUN_MERGE, "retcode", ret_value, err);
+}
+
+static int
+cmd_mod_run_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    run_t r = { .ctx = ctx, .args = args };
+    json_t *ret = run_command(&r, err);
+
+    run_free(&r);
+    if (ret == NULL)
+        return -EIO;
+    if (value_bool(args, "hide_output", false)) {
+        json_object_set_new(ret, "stdout", json_string(""));
+        json_object_set_new(ret, "stderr", json_string(""));
+    }
+    *ret_value = ret;
+    return 0;
+}
+
+static int
+cmd_mod_run_bg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    run_t r = { .ctx = ctx, .args = args, .flags = RUN_BG | RUN_NO_RSTRIP };
+    json_auto_t *ret = run_command(&r, err);
+
+    run_free(&r);
+    if (ret == NULL)
+        return -EIO;
+    *ret_value = json_pack("{s:O}", "pid", value_get(ret, "pid"));
+    return 0;
+}
+
+/* ---- table -------------------------------------------------------------------------------- */
+
+static const arg_t run_args[] = {
+    ROWS_WHO,  ROW_PYTHON_SHELL, ROWS_ENV,     ROW_RSTRIP, ROW_UMASK,    ROWS_LOG,
+    ROW_HIDE,  ROWS_LIMIT,       ROW_VT,       ROW_BG,     ROW_PASSWORD, ROW_ENCODED,
+    ROW_RAISE, ROW_PREPEND,      ROWS_SUCCESS, ROW_KWARGS, ARGS_END,
+};
+static const arg_t shell_args[] = {
+    ROWS_WHO, ROWS_ENV, ROW_RSTRIP,   ROW_UMASK,   ROWS_LOG,     ROW_HIDE,   ROWS_LIMIT,
+    ROW_VT,   ROW_BG,   ROW_PASSWORD, ROW_PREPEND, ROWS_SUCCESS, ROW_KWARGS, ARGS_END,
+};
+static const arg_t stream_args[] = {
+    ROWS_WHO,   ROW_PYTHON_SHELL, ROWS_ENV,     ROW_RSTRIP,  ROW_UMASK,    ROWS_LOG,   ROW_HIDE,
+    ROWS_LIMIT, ROW_VT,           ROW_PASSWORD, ROW_PREPEND, ROWS_SUCCESS, ROW_KWARGS, ARGS_END,
+};
+static const arg_t run_all_args[] = {
+    ROWS_WHO, ROW_PYTHON_SHELL, ROWS_ENV,     ROW_RSTRIP,  ROW_UMASK,   ROWS_LOG,     ROW_HIDE,   ROWS_LIMIT,
+    ROW_VT,   ROW_REDIRECT,     ROW_PASSWORD, ROW_ENCODED, ROW_PREPEND, ROWS_SUCCESS, ROW_KWARGS, ARGS_END,
+};
+static const arg_t retcode_args[] = {
+    ROWS_WHO, ROW_PYTHON_SHELL, ROWS_ENV,     ROW_UMASK,  ROWS_LOG, ROWS_LIMIT,
+    ROW_VT,   ROW_PASSWORD,     ROWS_SUCCESS, ROW_KWARGS, ARGS_END,
+};
+static const arg_t bg_args[] = {
+    ROW_CMD,     ROW_CWD,      ROW_RUNAS,   ROW_GROUP,    ROW_SHELL,  ROW_PYTHON_SHELL,
+    ROWS_ENV,    ROW_UMASK,    ROW_TIMEOUT, ROWS_LOG,     ROW_LOCALE, ROW_IGNORE,
+    ROW_SALTENV, ROW_PASSWORD, ROW_PREPEND, ROWS_SUCCESS, ROW_KWARGS, ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "retcode", cmd_mod_retcode, retcode_args, FN_RAW_KWARGS,
+      "Run a command and return its exit code." CLI_EXAMPLE("salt '*' cmd.retcode \"test -e /etc/passwd\"") },
+    { "run", cmd_mod_run, run_args, FN_RAW_KWARGS,
+      "Run a command and return what it prints, standard error included.\n\nCalled from outside, the "
+      "command goes through the shell; called by a module or a template it does not, unless "
+      "``python_shell=True``. The job's exit code is the command's." CLI_EXAMPLE(
+          "salt '*' cmd.run \"ls -l | awk '/foo/{print \\\\$2}'\"\n    "
+          "salt '*' cmd.run 'ls -l' cwd=/tmp runas=nobody timeout=10") },
+    { "run_all", cmd_mod_run_all, run_all_args, FN_RAW_KWARGS,
+      "Run a command and return its ``pid``, ``retcode``, ``stdout`` and ``stderr``." CLI_EXAMPLE(
+          "salt '*' cmd.run_all \"ls -l | awk '/foo/{print \\\\$2}'\"") },
+    { "run_bg", cmd_mod_run_bg, bg_args, FN_RAW_KWARGS,
+      "Start a command and return its ``pid`` without waiting. Its output is dropped." CLI_EXAMPLE(
+          "salt '*' cmd.run_bg \"fstrim-all\"") },
+    { "run_stderr", cmd_mod_run_stderr, stream_args, FN_RAW_KWARGS,
+      "Run a command and return what it prints to standard error." CLI_EXAMPLE(
+          "salt '*' cmd.run_stderr \"ls -l | awk '/foo/{print \\\\$2}'\"") },
+    { "run_stdout", cmd_mod_run_stdout, stream_args, FN_RAW_KWARGS,
+      "Run a command and return what it prints to standard output." CLI_EXAMPLE(
+          "salt '*' cmd.run_stdout \"ls -l | awk '/foo/{print \\\\$2}'\"") },
+    { "shell", cmd_mod_shell, shell_args, FN_RAW_KWARGS,
+      "Like cmd.run, always through the shell." CLI_EXAMPLE("salt '*' cmd.shell \"ls -l | wc -l\"") },
+};
+
+PLUGIN(exec, cmd, .doc = "Run programs and shell commands", FUNCS(funcs));

@@ -1,0 +1,559 @@
+/* cmd_script.c - more of execution module `cmd`: scripts, snippets of code, and which programs and shells
+ * there are. */
+#include "salt/plugin.h"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <regex.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/host/prog.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "plugins/lib/file/source.h"
+
+enum {
+    SCRIPT_LIMIT = 64 * 1024 * 1024,
+    SHELLS_LIMIT = 64 * 1024,
+    SHELL_INFO_MS = 10000,
+    USER_TEXT = 16 * 1024
+};
+
+/* ---- programs ----------------------------------------------------------------------------- */
+
+/* NEW path or NULL. The system's own folders are searched even when PATH lacks them. */
+static char *
+which(const char *name)
+{
+    const char *path = getenv("PATH");
+    AUTO_FREE char *wide = xasprintf("%s%s/sbin:/bin:/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin",
+                                     path != NULL ? path : "", str_empty(path) ? "" : ":");
+
+    return *name != '\0' ? fs_which_on(wide, name) : NULL;
+}
+
+static json_t *
+path_or_none(const char *path)
+{
+    return path != NULL ? json_string(path) : json_null();
+}
+
+static int
+cmd_which(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *path = which(value_str(args, "cmd", ""));
+
+    *ret_value = path_or_none(path);
+    return 0;
+}
+
+static int
+cmd_has_exec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *path = which(value_str(args, "cmd", ""));
+
+    *ret_value = json_boolean(path != NULL);
+    return 0;
+}
+
+static int
+cmd_which_bin(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *found = NULL;
+    size_t i;
+    json_t *name;
+
+    json_array_foreach (value_get(args, "cmds"), i, name) {
+        if (found == NULL && json_is_string(name))
+            found = which(json_string_value(name));
+    }
+    *ret_value = path_or_none(found);
+    return 0;
+}
+
+static int
+cmd_shells(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+    json_t *list = json_array();
+
+    /* A host without the file has no shells to name. */
+    (void) fs_read("/etc/shells", SHELLS_LIMIT, &text, NULL);
+    char **lines = str_split(buf_str(&text), "\n", true);
+    for (char **p = lines; *p != NULL; p++) {
+        const char *line = str_trim(*p);
+        if (*line != '\0' && *line != '#')
+            json_array_append_new(list, json_string(line));
+    }
+    strv_free(lines);
+    *ret_value = list;
+    return 0;
+}
+
+/* ---- versions of shells ------------------------------------------------------------------- */
+
+static const struct shell_row {
+    const char *name, *pattern;
+    const char *argv[4];
+} shell_rows[] = {
+    { "bash", "version ([0-9][^[:space:]]*)", { "bash", "--version" } },
+    { "zsh", "^zsh ([0-9][^[:space:]]*)", { "zsh", "--version" } },
+    { "tcsh", "^tcsh ([0-9][^[:space:]]*)", { "tcsh", "--version" } },
+    { "perl", "^([0-9][^[:space:]]*)", { "perl", "-e", "printf \"%vd\\n\", $^V;" } },
+    { "python", "^Python ([0-9][^[:space:]]*)", { "python", "-V" } },
+    { "ruby", "^ruby ([0-9][^[:space:]]*)", { "ruby", "-v" } },
+    { "php", "^PHP ([0-9][^[:space:]]*)", { "php", "-v" } },
+};
+
+/* The first group of the pattern in `text`. NEW, or NULL. */
+static char *
+first_group(const char *pattern, const char *text)
+{
+    regex_t re;
+    regmatch_t at[2];
+    char *found = NULL;
+
+    salt_assert(regcomp(&re, pattern, REG_EXTENDED | REG_ICASE | REG_NEWLINE) == 0);
+    if (regexec(&re, text, 2, at, 0) == 0)
+        found = xstrndup(text + at[1].rm_so, (size_t) (at[1].rm_eo - at[1].rm_so));
+    regfree(&re);
+    return found;
+}
+
+/* "5.2.15(1)-release" to "5.2.15": at most three numbers, at least two. NEW. */
+static char *
+short_version(const char *raw)
+{
+    size_t len = strspn(raw, "0123456789."), dots = 0, keep = 0;
+
+    for (; keep < len && (raw[keep] != '.' || ++dots < 3); keep++)
+        ;
+    AUTO_FREE char *version = xstrndup(raw, keep);
+    return strchr(version, '.') != NULL ? STEAL(version) : xasprintf("%s.0", version);
+}
+
+static json_t *
+shell_details(const struct shell_row *row)
+{
+    prog_auto_t cmd = PROG_INIT;
+    fail_auto_t why = FAIL_INIT;
+
+    for (size_t i = 0; row->argv[i] != NULL; i++)
+        prog_add(&cmd, row->argv[i]);
+    cmd.merge_stderr = true;
+    cmd.timeout_ms = SHELL_INFO_MS;
+    AUTO_FREE char *out = prog_stdout(&cmd, NULL, &why);
+    if (out == NULL)
+        return json_pack("{s:o, s:b}", "error",
+                         value_fmt("Unable to run command '%s' Reason: %s", row->argv[0], fail_text(&why)),
+                         "installed", 0);
+    AUTO_FREE char *path = which(row->argv[0]);
+    AUTO_FREE char *raw = first_group(row->pattern, out);
+    if (raw == NULL)
+        return json_pack(
+            "{s:n, s:o, s:o, s:o}", "installed", "path", path_or_none(path), "error",
+            value_fmt("The version regex pattern for shell %s, could not find the version string", row->name),
+            "stdout", value_utf8(out, strlen(out)));
+    AUTO_FREE char *version = short_version(raw);
+    return json_pack("{s:b, s:o, s:s, s:s}", "installed", 1, "path", path_or_none(path), "version_raw", raw,
+                     "version", version);
+}
+
+static int
+cmd_shell_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *shell = value_str(args, "shell", "");
+
+    for (size_t i = 0; i < NELEMS(shell_rows); i++) {
+        if (strcmp(shell_rows[i].name, shell) == 0) {
+            *ret_value = shell_details(&shell_rows[i]);
+            return 0;
+        }
+    }
+    *ret_value = json_pack("{s:o, s:n}", "error",
+                           value_fmt("Salt does not know how to get the version number for %s", shell),
+                           "installed");
+    return 0;
+}
+
+/* ---- a temporary file that is run --------------------------------------------------------- */
+
+/* Writes the bytes into a new file in `dir`; NEW path, or NULL with *err. */
+static char *
+temp_program(const char *dir, const char *suffix, const buf_t *bytes, mode_t mode, const char *runas,
+             fail_t *err)
+{
+    AUTO_FREE char *path = xasprintf("%s/__salt.tmp.XXXXXX%s", dir, suffix);
+    AUTO_FREE char *text = xcalloc(1, USER_TEXT);
+    struct passwd pw, *user = NULL;
+    AUTO_FD fd = mkostemps(path, (int) strlen(suffix), O_CLOEXEC);
+
+    if (fd < 0) {
+        fail_kind(err, FAIL_COMMAND, -errno, "cannot make a file in '%s': %s", dir, strerror(errno));
+        return NULL;
+    }
+    int rc = fs_write_all(fd, buf_str(bytes), bytes->len);
+    if (rc == 0 && fchmod(fd, mode) != 0)
+        rc = -errno;
+    if (rc == 0 && runas != NULL && getpwnam_r(runas, &pw, text, USER_TEXT, &user) == 0 && user != NULL &&
+        fchown(fd, pw.pw_uid, (gid_t) -1) != 0)
+        rc = -errno;
+    if (rc < 0) {
+        unlink(path);
+        fail_kind(err, FAIL_COMMAND, rc, "cannot write '%s': %s", path, strerror(-rc));
+        return NULL;
+    }
+    return STEAL(path);
+}
+
+/* Arguments that go on to cmd.run_all as they are: what is not named here. NEW. */
+static json_t *
+passed_on(json_t *args, const char *const *ours, size_t n)
+{
+    json_t *kwargs = json_object(), *v;
+    const char *key;
+
+    json_object_foreach (args, key, v) {
+        bool own = strcmp(key, "kwargs") == 0;
+        for (size_t i = 0; i < n; i++)
+            own = own || strcmp(key, ours[i]) == 0;
+        if (!own)
+            json_object_set(kwargs, key, v);
+    }
+    json_object_update(kwargs, value_get(args, "kwargs"));
+    return kwargs;
+}
+
+/* ---- exec_code ---------------------------------------------------------------------------- */
+
+static int
+exec_code_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    static const char *const ours[] = { "lang", "code", "args" };
+    buf_auto_t code = BUF_INIT;
+    json_t *extra = value_get(args, "args");
+
+    buf_puts(&code, value_str(args, "code", ""));
+    AUTO_FREE char *path = temp_program(fs_temp_dir(), "", &code, 0600,
+                                        value_str(value_get(args, "kwargs"), "runas", NULL), err);
+    if (path == NULL)
+        return -EIO;
+    json_auto_t *kwargs = passed_on(args, ours, NELEMS(ours));
+    json_auto_t *call = json_pack("[[s, s]]", value_str(args, "lang", ""), path);
+    json_t *cmd = json_array_get(call, 0);
+    if (json_is_array(extra))
+        json_array_extend(cmd, extra);
+    else if (json_is_string(extra))
+        json_array_append(cmd, extra);
+    json_object_set_new(kwargs, "python_shell", json_false());
+    int rc = ctx_call(ctx, "cmd.run_all", call, kwargs, ret_value, err);
+    unlink(path);
+    return rc;
+}
+
+static int
+cmd_exec_code_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return exec_code_all(ctx, args, ret_value, err);
+}
+
+static int
+cmd_exec_code(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *all = NULL;
+    int rc = exec_code_all(ctx, args, &all, err);
+
+    if (rc == 0)
+        *ret_value = json_incref(value_get(all, "stdout"));
+    json_decref(all);
+    return rc;
+}
+
+/* ---- script ------------------------------------------------------------------------------- */
+
+/* The local file behind a path or URL. 0 and NEW path, or NULL when the file server has no such file. */
+static int
+local_source(call_ctx_t *ctx, const char *source, json_t *saltenv, char **ret_path, fail_t *err)
+{
+    json_auto_t *found = NULL;
+
+    *ret_path = NULL;
+    if (str_starts(source, "file://"))
+        source += strlen("file://");
+    if (*source == '/') {
+        int there = fs_look(source, err);
+        *ret_path = there > 0 ? xstrdup(source) : NULL;
+        return there < 0 ? there : 0;
+    }
+    if (!ctx_has(ctx, "cp.cache_file"))
+        return fail_kind(
+            err, FAIL_COMMAND, -ENOTSUP,
+            "'%s' can't be fetched: cp.cache_file is not available here; use the absolute path of a "
+            "local file",
+            source);
+    json_auto_t *args = json_pack("[s]", source);
+    if (json_is_string(saltenv))
+        json_array_append(args, saltenv);
+    int rc = ctx_call(ctx, "cp.cache_file", args, NULL, &found, err);
+    if (rc == 0 && json_is_string(found) && json_string_length(found) > 0)
+        *ret_path = xstrdup(json_string_value(found));
+    return rc;
+}
+
+/* ".py" of "salt://a/b.py?saltenv=dev". NEW. */
+static char *
+suffix_of(const char *source)
+{
+    size_t len = strcspn(source, "?");
+
+    for (size_t i = len; i-- > 0 && source[i] != '/';) {
+        if (source[i] == '.' && i > 0 && source[i - 1] != '/')
+            return xstrndup(source + i, len - i);
+    }
+    return xstrdup("");
+}
+
+/* The command line for the copied script. With `bg` nobody else could remove the copy. NEW. */
+static json_t *
+script_call(json_t *args, const char *path, bool bg)
+{
+    AUTO_FREE char *quoted = str_shell_quote(path);
+    json_t *extra = value_get(args, "args");
+    AUTO_FREE char *words = value_truthy(extra) ? value_pystr(extra) : xstrdup("");
+    AUTO_FREE char *line = xasprintf("%s%s%s", quoted, *words != '\0' ? " " : "", words);
+
+    return bg ? json_pack("[o]", value_fmt("%s; rm -f %s", line, quoted)) : json_pack("[s]", line);
+}
+
+/* With `template` the script is one: its text becomes what that gives. */
+static int
+render_script(call_ctx_t *ctx, json_t *args, const char *local, buf_t *text, fail_t *err)
+{
+    const char *template = value_str(args, "template", NULL);
+    json_t *context = value_get(value_get(args, "kwargs"), "context");
+    buf_auto_t out = BUF_INIT;
+
+    if (str_empty(template))
+        return 0;
+    json_auto_t *call = json_pack("{s:s, s:O, s:s, s:O?}", "template", template, "source",
+                                  value_get(args, "source"), "saltenv", value_str(args, "saltenv", "base"),
+                                  "context", context);
+    int rc = template_render(ctx, call, local, NULL, 0, &out, err);
+    if (rc < 0)
+        return rc;
+    buf_clear(text);
+    buf_add(text, buf_str(&out), out.len);
+    return 0;
+}
+
+static int
+run_script(call_ctx_t *ctx, json_t *args, const char *local, json_t **ret_value, fail_t *err)
+{
+    static const char *const ours[] = { "source", "args", "template" };
+    bool bg = value_bool(args, "bg", false) || value_truthy(value_get(value_get(args, "kwargs"), "bg"));
+    const char *cwd = value_str(args, "cwd", NULL);
+    AUTO_FREE char *suffix = suffix_of(value_str(args, "source", ""));
+    buf_auto_t bytes = BUF_INIT;
+
+    if (fs_read(local, SCRIPT_LIMIT, &bytes, err) < 0) {
+        err->kind = FAIL_COMMAND;
+        return err->code;
+    }
+    if (render_script(ctx, args, local, &bytes, err) < 0)
+        return err->code;
+    AUTO_FREE char *path = temp_program(cwd != NULL ? cwd : fs_temp_dir(), suffix, &bytes, 0500,
+                                        value_str(args, "runas", NULL), err);
+    if (path == NULL)
+        return -EIO;
+    json_auto_t *kwargs = passed_on(args, ours, NELEMS(ours));
+    json_auto_t *call = script_call(args, path, bg);
+    json_object_del(kwargs, "__env__");
+    json_object_del(kwargs, "context");
+    if (bg)
+        json_object_set_new(kwargs, "python_shell", json_true());
+    int rc = ctx_call(ctx, "cmd.run_all", call, kwargs, ret_value, err);
+    if (!bg || rc < 0)
+        unlink(path);
+    return rc;
+}
+
+static int
+script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *template = value_str(args, "template", NULL);
+    AUTO_FREE char *local = NULL;
+
+    if (!str_empty(template) && !template_known(template))
+        return fail_kind(err, FAIL_COMMAND, -ENOTSUP,
+                         "the script can't be rendered: template engine %s is not available", template);
+    int rc = local_source(ctx, value_str(args, "source", ""), value_get(args, "saltenv"), &local, err);
+    if (rc < 0)
+        return rc;
+    if (local != NULL)
+        return run_script(ctx, args, local, ret_value, err);
+    *ret_value = json_pack("{s:i, s:i, s:s, s:s, s:b}", "pid", 0, "retcode", 1, "stdout", "", "stderr", "",
+                           "cache_error", 1);
+    return 0;
+}
+
+static int
+cmd_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return script(ctx, args, ret_value, err);
+}
+
+static int
+cmd_script_retcode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *all = NULL;
+    int rc = script(ctx, args, &all, err);
+
+    if (rc == 0)
+        *ret_value = json_incref(value_get(all, "retcode"));
+    json_decref(all);
+    return rc;
+}
+
+/* ---- tty ---------------------------------------------------------------------------------- */
+
+static int
+cmd_tty(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *device = value_str(args, "device", ""), *echo = value_str(args, "echo", "");
+    AUTO_FREE char *path = NULL;
+
+    if (str_starts(device, "tty"))
+        path = xasprintf("/dev/%s", device);
+    else if (str_starts(device, "pts"))
+        path = str_starts(device, "pts/") ? xasprintf("/dev/%s", device)
+                                          : xasprintf("/dev/pts/%s", device + 3);
+    if (path == NULL || strstr(path, "..") != NULL) {
+        *ret_value = json_pack("{s:s}", "Error", "The specified device is not a valid TTY");
+        return 0;
+    }
+    AUTO_FD fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    if (fd >= 0 && fs_write_all(fd, echo, strlen(echo)) == 0)
+        *ret_value = json_pack("{s:o}", "Success", value_fmt("Message was successfully echoed to %s", path));
+    else
+        *ret_value = json_pack("{s:o}", "Error", value_fmt("Echoing to %s returned error", path));
+    return 0;
+}
+
+/* ---- table -------------------------------------------------------------------------------- */
+
+static const arg_t program_args[] = {
+    { "cmd", ARG_STR, ARG_REQUIRED, "Name of a program" },
+    ARGS_END,
+};
+static const arg_t which_bin_args[] = {
+    { "cmds", ARG_LIST, ARG_REQUIRED, "Names of programs; the first that exists counts" },
+    ARGS_END,
+};
+static const arg_t shell_info_args[] = {
+    { "shell", ARG_STR, ARG_REQUIRED, "bash, zsh, tcsh, perl, python, ruby or php" },
+    { "list_modules", ARG_BOOL, "false", "Windows only" },
+    ARGS_END,
+};
+static const arg_t exec_args[] = {
+    { "lang", ARG_STR, ARG_REQUIRED, "The interpreter, such as python3" },
+    { "code", ARG_STR, ARG_REQUIRED, "The program's text" },
+    { "cwd", ARG_ANY, "null", "Folder to run in" },
+    { "args", ARG_ANY, "null", "Arguments: a list, or a text for one" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.run_all" },
+    ARGS_END,
+};
+static const arg_t tty_args[] = {
+    { "device", ARG_STR, ARG_REQUIRED, "A terminal, such as tty0 or pts3" },
+    { "echo", ARG_STR, "\"\"", "What to write to it" },
+    ARGS_END,
+};
+
+#define SCRIPT_WHO                                                                                           \
+    { "source", ARG_STR, ARG_REQUIRED, "Path or URL of the script" },                                        \
+        { "args", ARG_ANY, "null", "Text after the script's name" },                                         \
+        { "cwd", ARG_STR, "null", "Folder to run in; the script is copied there" },                          \
+        { "stdin", ARG_ANY, "null", "Text for standard input" },                                             \
+        { "runas", ARG_STR, "null", "User to run as" }, { "group", ARG_STR, "null", "Group to run as" },     \
+        { "shell", ARG_STR, "null", "Shell; by default $SHELL, or /bin/sh" },                                \
+        { "python_shell", ARG_BOOL, "null", "True: by the shell; by default for calls from outside" },       \
+    {                                                                                                        \
+        "env", ARG_ANY, "null", "Environment: a dictionary, or a list of them"                               \
+    }
+#define SCRIPT_LOG                                                                                           \
+    { "output_encoding", ARG_STR, "null", "Encoding of the output; by default UTF-8" },                      \
+        { "output_loglevel", ARG_STR, "\"debug\"", "Log level of the output; quiet: never" },                \
+    {                                                                                                        \
+        "log_callback", ARG_ANY, "null", "Accepted for Salt's sake; functions can't be passed"               \
+    }
+#define SCRIPT_SUCCESS                                                                                       \
+    { "password", ARG_STR, "null", "Windows only" },                                                         \
+        { "success_retcodes", ARG_ANY, "null", "Exit codes that count as 0" },                               \
+        { "success_stdout", ARG_ANY, "null", "Texts in stdout that mean success" },                          \
+        { "success_stderr", ARG_ANY, "null", "Texts in stderr that mean success" },                          \
+    {                                                                                                        \
+        "kwargs", ARG_ANY, ARG_STARSTAR, "Further arguments of cmd.run_all"                                  \
+    }
+
+static const arg_t script_args[] = {
+    SCRIPT_WHO,
+    { "template", ARG_STR, "null", "Template engine for the script" },
+    { "umask", ARG_ANY, "null", "umask in octal" },
+    SCRIPT_LOG,
+    { "hide_output", ARG_BOOL, "false", "Return no output" },
+    { "timeout", ARG_ANY, "null", "Seconds until the script and its children are killed" },
+    { "reset_system_locale", ARG_BOOL, "true", "Set the locale C" },
+    { "saltenv", ARG_STR, "null", "Environment of the file server" },
+    { "use_vt", ARG_BOOL, "false", "Accepted for Salt's sake; output is collected either way" },
+    { "bg", ARG_BOOL, "false", "Start it and return at once" },
+    SCRIPT_SUCCESS,
+    ARGS_END,
+};
+static const arg_t script_retcode_args[] = {
+    SCRIPT_WHO,
+    { "template", ARG_STR, "\"jinja\"", "Template engine for the script" },
+    { "umask", ARG_ANY, "null", "umask in octal" },
+    { "timeout", ARG_ANY, "null", "Seconds until the script and its children are killed" },
+    { "reset_system_locale", ARG_BOOL, "true", "Set the locale C" },
+    { "saltenv", ARG_STR, "null", "Environment of the file server" },
+    SCRIPT_LOG,
+    { "use_vt", ARG_BOOL, "false", "Accepted for Salt's sake; output is collected either way" },
+    SCRIPT_SUCCESS,
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "exec_code", cmd_exec_code, exec_args, FN_RAW_KWARGS,
+      "Run a piece of code with an interpreter and return what it prints to standard output." CLI_EXAMPLE(
+          "salt '*' cmd.exec_code ruby 'puts \"cheese\"'\n    "
+          "salt '*' cmd.exec_code python3 'import sys; print(sys.argv[1])' args='[arg1, arg2]'") },
+    { "exec_code_all", cmd_exec_code_all, exec_args, FN_RAW_KWARGS,
+      "Run a piece of code with an interpreter and return ``pid``, ``retcode``, ``stdout`` and "
+      "``stderr``." CLI_EXAMPLE("salt '*' cmd.exec_code_all ruby 'puts \"cheese\"'") },
+    { "has_exec", cmd_has_exec, program_args, FN_READONLY,
+      "Whether a program is on PATH." CLI_EXAMPLE("salt '*' cmd.has_exec cat") },
+    { "script", cmd_script, script_args, FN_RAW_KWARGS,
+      "Copy a script to the minion, run it, and return ``pid``, ``retcode``, ``stdout`` and "
+      "``stderr``.\n\nA URL such as ``salt://scripts/runme.sh`` is fetched from the file server; an "
+      "absolute path is a file of the minion." CLI_EXAMPLE(
+          "salt '*' cmd.script salt://scripts/runme.sh\n    "
+          "salt '*' cmd.script salt://scripts/runme.sh 'arg1 arg2 \"arg 3\"'") },
+    { "script_retcode", cmd_script_retcode, script_retcode_args, FN_RAW_KWARGS,
+      "Run a script as cmd.script does and return its exit code." CLI_EXAMPLE(
+          "salt '*' cmd.script_retcode salt://scripts/runme.sh") },
+    { "shell_info", cmd_shell_info, shell_info_args, FN_READONLY,
+      "Return the version and path of a shell or an interpreter." CLI_EXAMPLE(
+          "salt '*' cmd.shell_info bash") },
+    { "shells", cmd_shells, NULL, FN_READONLY,
+      "List the valid shells of this host, as /etc/shells has them." CLI_EXAMPLE("salt '*' cmd.shells") },
+    { "tty", cmd_tty, tty_args, 0,
+      "Write a text to a terminal." CLI_EXAMPLE("salt '*' cmd.tty tty0 'This is a test'\n    "
+                                                "salt '*' cmd.tty pts3 'This is a test'") },
+    { "which", cmd_which, program_args, FN_READONLY,
+      "Return the path of a program, or None." CLI_EXAMPLE("salt '*' cmd.which cat") },
+    { "which_bin", cmd_which_bin, which_bin_args, FN_READONLY,
+      "Return the path of the first of several programs that exists, or None." CLI_EXAMPLE(
+          "salt '*' cmd.which_bin '[pip2, pip, pip-python]'") },
+};
+
+PLUGIN(exec, cmd_script, .provides = "cmd", .doc = "Scripts, code, programs and shells", FUNCS(funcs));

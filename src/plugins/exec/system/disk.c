@@ -1,0 +1,889 @@
+/* disk.c - execution module `disk`: usage, devices and file systems. */
+#include <ctype.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/host/procfs.h"
+#include "common/host/prog.h"
+#include "common/base/str.h"
+#include "common/match/regex.h"
+#include "plugins/lib/call/tool.h"
+#include "salt/plugin.h"
+
+#define DF_LINE "(.*\\S)\\s+(\\S+)\\s+(\\S+)\\s+(\\S+)\\s+(\\d+%|-)\\s+(/.*)$"
+
+/* A device is never an option of the program that gets it. */
+static int
+need_device(const char *device, fail_t *err)
+{
+    if (*device != '\0' && *device != '-')
+        return 0;
+    return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is not a device", device);
+}
+
+/* ---- df -------------------------------------------------------------------------------------- */
+
+/* Letters that df may get. */
+static int
+clean_flags(json_t *args, const char *caller, buf_t *out, fail_t *err)
+{
+    AUTO_FREE char *text = value_pystr(value_get(args, "args"));
+
+    if (json_is_null(value_get(args, "args")))
+        return 0;
+    if (text[strspn(text, "aBhHiklPtTxv")] != '\0')
+        return fail_kind(err, FAIL_COMMAND, -EINVAL, "Invalid flag passed to %s", caller);
+    buf_puts(out, text);
+    return 0;
+}
+
+/* Calls `row` with the words of each line of df: source, four figures, mount point. */
+typedef void row_fn(char *const w[6], json_t *out);
+
+/* Sources and mount points may hold spaces, figures never. */
+static void
+df_line(rx_t *rx, const char *line, row_fn *row, json_t *out)
+{
+    char *words[6] = { NULL };
+
+    if (rx_match(rx, line, strlen(line), 0, NULL) != 1)
+        return;
+    for (size_t i = 0; i < 6; i++)
+        words[i] = rx_group_text(rx, line, i + 1);
+    row(words, out);
+    for (size_t i = 0; i < 6; i++)
+        free(words[i]);
+}
+
+static int
+df(const char *option, const char *flags, row_fn *row, json_t **ret_value, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+    AUTO(rx) rx = rx_new(DF_LINE, 0, err);
+
+    if (rx == NULL)
+        return -EINVAL;
+    prog_adds(&prog, "df", option, NULL);
+    if (*flags != '\0')
+        prog_addf(&prog, "-%s", flags);
+    AUTO_FREE char *text = prog_stdout(&prog, NULL, err);
+    if (text == NULL)
+        return -EIO;
+    char **lines = str_split(text, "\n", true);
+    json_t *out = json_object();
+    for (size_t i = 0; lines[i] != NULL; i++) {
+        if (!str_starts(lines[i], "Filesystem"))
+            df_line(rx, lines[i], row, out);
+    }
+    strv_free(lines);
+    *ret_value = out;
+    return 0;
+}
+
+static void
+usage_row(char *const w[6], json_t *out)
+{
+    json_object_set_new(out, w[5],
+                        json_pack("{s:s, s:s, s:s, s:s, s:s}", "filesystem", w[0], "1K-blocks", w[1], "used",
+                                  w[2], "available", w[3], "capacity", w[4]));
+}
+
+static void
+inode_row(char *const w[6], json_t *out)
+{
+    json_object_set_new(out, w[5],
+                        json_pack("{s:s, s:s, s:s, s:s, s:s}", "inodes", w[1], "used", w[2], "free", w[3],
+                                  "use", w[4], "filesystem", w[0]));
+}
+
+static void
+percent_row(char *const w[6], json_t *out)
+{
+    json_object_set_new(out, w[5], json_string(w[4]));
+}
+
+static int
+disk_usage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    buf_auto_t flags = BUF_INIT;
+    int rc = clean_flags(args, "disk.usage", &flags, err);
+
+    return rc != 0 ? rc : df("-P", buf_str(&flags), usage_row, ret_value, err);
+}
+
+static int
+disk_inodeusage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    buf_auto_t flags = BUF_INIT;
+    int rc = clean_flags(args, "disk.inodeusage", &flags, err);
+
+    return rc != 0 ? rc : df("-iP", buf_str(&flags), inode_row, ret_value, err);
+}
+
+static int
+disk_percent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *wanted = value_str(args, "args", "");
+    json_auto_t *all = NULL;
+    int rc = df("-P", "", percent_row, &all, err);
+
+    if (rc != 0)
+        return rc;
+    if (*wanted == '\0')
+        *ret_value = json_incref(all);
+    else if (json_object_get(all, wanted) != NULL)
+        *ret_value = json_incref(json_object_get(all, wanted));
+    else
+        *ret_value = json_object();
+    return 0;
+}
+
+/* ---- block devices --------------------------------------------------------------------------- */
+
+/* KEY="value" words behind "/dev/sda1:". */
+static json_t *
+blkid_attributes(const char *p)
+{
+    json_t *out = json_object();
+
+    while (*p != '\0') {
+        p += strspn(p, " ");
+        size_t n = strcspn(p, "=");
+        if (p[n] != '=' || p[n + 1] != '"')
+            break;
+        AUTO_FREE char *key = xstrndup(p, n);
+        p += n + 2;
+        size_t len = strcspn(p, "\"");
+        json_object_set_new(out, key, value_utf8(p, len));
+        p += len + (p[len] == '"');
+    }
+    return out;
+}
+
+static void
+blkid_line(char *line, json_t *out)
+{
+    char *colon = strstr(line, ": ");
+
+    if (colon == NULL)
+        return;
+    *colon = '\0';
+    json_object_set_new(out, line, blkid_attributes(colon + 2));
+}
+
+static int
+disk_blkid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *device = value_str(args, "device", ""), *token = value_str(args, "token", "");
+    prog_auto_t prog = PROG_INIT;
+    int code = 0;
+
+    if (tool_need("blkid", err) != 0 || (*device != '\0' && need_device(device, err) != 0))
+        return -EINVAL;
+    prog_add(&prog, "blkid");
+    if (*device != '\0')
+        prog_add(&prog, device);
+    else if (*token != '\0')
+        prog_adds(&prog, "-t", token, NULL);
+    AUTO_FREE char *text = prog_stdout(&prog, &code, err);
+    if (text == NULL)
+        return -EIO;
+    json_t *out = json_object();
+    char **lines = str_split(code == 0 ? text : "", "\n", true);
+    for (size_t i = 0; lines[i] != NULL; i++)
+        blkid_line(lines[i], out);
+    strv_free(lines);
+    *ret_value = out;
+    return 0;
+}
+
+static const char *const blockdev_questions[] = { "getro",    "getsz",     "getss",       "getpbsz",
+                                                  "getiomin", "getioopt",  "getalignoff", "getmaxsect",
+                                                  "getsize",  "getsize64", "getra",       "getfra" };
+
+/* Everything blockdev tells, or the members named in `wanted` (list; empty: all); false when it fails. */
+static int
+dump_device(const char *device, json_t *wanted, json_t **ret_value, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+    int code = 0;
+
+    prog_add(&prog, "blockdev");
+    for (size_t i = 0; i < NELEMS(blockdev_questions); i++)
+        prog_addf(&prog, "--%s", blockdev_questions[i]);
+    prog_add(&prog, device);
+    AUTO_FREE char *text = prog_stdout(&prog, &code, err);
+    if (text == NULL)
+        return -EIO;
+    if (code != 0) {
+        *ret_value = json_false();
+        return 0;
+    }
+    char **lines = str_split(text, "\n", true);
+    json_auto_t *all = json_object(), *some = json_object();
+    for (size_t i = 0; i < NELEMS(blockdev_questions) && lines[i] != NULL; i++)
+        json_object_set_new(all, blockdev_questions[i], json_string(lines[i]));
+    strv_free(lines);
+    for (size_t i = 0; i < json_array_size(wanted); i++) {
+        AUTO_FREE char *name = value_pystr(json_array_get(wanted, i));
+        json_t *v = json_object_get(all, name);
+        if (v == NULL)
+            return fail_set(err, -EINVAL, "'%s'", name);
+        json_object_set(some, name, v);
+    }
+    *ret_value = json_incref(json_array_size(wanted) > 0 ? some : all);
+    return 0;
+}
+
+static int
+disk_dump(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *device = value_str(args, "device", "");
+    json_t *wanted = value_get(args, "args");
+    json_auto_t *list = json_is_string(wanted) ? json_pack("[O]", wanted) : json_incref(wanted);
+
+    if (need_device(device, err) != 0)
+        return -EINVAL;
+    return dump_device(device, list, ret_value, err);
+}
+
+static const struct tuning {
+    const char *key, *set, *get;
+    bool number; /* the value is given to blockdev */
+} tunings[] = {
+    { "read-ahead", "--setra", "getra", true },
+    { "filesystem-read-ahead", "--setfra", "getfra", true },
+    { "read-only", "--setro", "getro", false },
+    { "read-write", "--setrw", "getro", false },
+};
+
+static int
+disk_tune(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *device = value_str(args, "device", "");
+    json_t *kwargs = value_get(args, "kwargs");
+    json_auto_t *questions = json_array();
+    prog_auto_t prog = PROG_INIT;
+
+    if (need_device(device, err) != 0)
+        return -EINVAL;
+    prog_add(&prog, "blockdev");
+    for (size_t i = 0; i < NELEMS(tunings); i++) {
+        json_t *v = value_get(kwargs, tunings[i].key);
+        if (v == NULL || (!tunings[i].number && !value_truthy(v)))
+            continue;
+        prog_add(&prog, tunings[i].set);
+        if (tunings[i].number)
+            prog_add_json(&prog, v);
+        json_array_append_new(questions, json_string(tunings[i].get));
+    }
+    prog_add(&prog, device);
+    if (json_array_size(questions) > 0) {
+        int code = prog_retcode(&prog, err);
+        if (code < 0)
+            return code;
+    }
+    return dump_device(device, questions, ret_value, err);
+}
+
+/* Run a program on a device: whether it succeeded. */
+static int
+run_on(prog_t *prog, const char *device, json_t **ret_value, fail_t *err)
+{
+    if (need_device(device, err) != 0)
+        return -EINVAL;
+    prog_add(prog, device);
+    int code = prog_retcode(prog, err);
+    if (code < 0)
+        return code;
+    *ret_value = json_boolean(code == 0);
+    return 0;
+}
+
+static int
+disk_wipe(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+
+    prog_adds(&prog, "wipefs", "-a", NULL);
+    return run_on(&prog, value_str(args, "device", ""), ret_value, err);
+}
+
+static int
+disk_resize2fs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+
+    prog_add(&prog, "resize2fs");
+    int rc = run_on(&prog, value_str(args, "device", ""), ret_value, err);
+    if (rc == 0 && json_is_false(*ret_value))
+        *ret_value = json_null(); /* as Salt's: True or nothing */
+    return rc;
+}
+
+static void
+mkfs_options(prog_t *prog, json_t *args, const char *type)
+{
+    json_t *inode = value_get(args, "inode_size"), *lazy = value_get(args, "lazy_itable_init");
+    json_int_t fat = value_int(args, "fat", 0);
+    AUTO_FREE char *inode_text = value_pystr(inode), *lazy_text = value_pystr(lazy);
+    bool ext = str_starts(type, "ext"), xfs = str_eq(type, "xfs");
+
+    if (!json_is_null(inode) && ext)
+        prog_adds(prog, "-i", inode_text, NULL);
+    else if (!json_is_null(inode) && xfs) {
+        prog_add(prog, "-i");
+        prog_addf(prog, "size=%s", inode_text);
+    }
+    if (!json_is_null(lazy) && ext) {
+        prog_add(prog, "-E");
+        prog_addf(prog, "lazy_itable_init=%s", lazy_text);
+    }
+    if ((fat == 12 || fat == 16 || fat == 32) && str_ends(type, "fat")) {
+        prog_add(prog, "-F");
+        prog_addf(prog, "%d", (int) fat);
+    }
+    if (value_bool(args, "force", false) && (ext || xfs))
+        prog_add(prog, ext ? "-F" : "-f");
+}
+
+static int
+disk_format(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *type = value_str(args, "fs_type", "ext4");
+    prog_auto_t prog = PROG_INIT;
+
+    if (tool_need("mkfs", err) != 0)
+        return -ENOENT;
+    if (*type == '-' || *type == '\0')
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is not a type of file system", type);
+    prog_adds(&prog, "mkfs", "-t", type, NULL);
+    mkfs_options(&prog, args, type);
+    int rc = run_on(&prog, value_str(args, "device", ""), ret_value, err);
+    if (rc == 0)
+        sync();
+    return rc;
+}
+
+/* ---- file systems ---------------------------------------------------------------------------- */
+
+/* The word in line `row`, column `column` of a text; NEW, "" when there is none. */
+static char *
+cell(const char *text, size_t row, size_t column)
+{
+    char **lines = str_split(text, "\n", false);
+    char **words = str_split(strv_len(lines) > row ? lines[row] : "", " \t", true);
+    char *word = xstrdup(strv_len(words) > column ? words[column] : "");
+
+    strv_free(words);
+    strv_free(lines);
+    return word;
+}
+
+static int
+disk_fstype(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *device = value_str(args, "device", "");
+    prog_auto_t lsblk = PROG_INIT, df_prog = PROG_INIT;
+
+    if (need_device(device, err) != 0)
+        return -EINVAL;
+    prog_adds(&lsblk, "lsblk", "-o", "fstype", device, NULL);
+    AUTO_FREE char *text = prog_stdout(&lsblk, NULL, NULL);
+    AUTO_FREE char *type = cell(text != NULL ? text : "", 1, 0);
+    if (*type == '\0') {
+        prog_adds(&df_prog, "df", "-T", device, NULL);
+        AUTO_FREE char *table = prog_stdout(&df_prog, NULL, NULL);
+        free(type);
+        type = cell(table != NULL ? table : "", 1, 1);
+    }
+    *ret_value = json_string(type);
+    return 0;
+}
+
+/* The type of the file system that is mounted nearest above a path. */
+static int
+disk_get_fstype_from_path(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *path = realpath(value_str(args, "path", ""), NULL);
+    size_t n = 0, best = 0;
+    const char *type = "";
+    procfs_mount_t *mounts = procfs_mounts(&n, err);
+
+    if (mounts == NULL)
+        return err->code;
+    for (size_t i = 0; path != NULL && i < n; i++) {
+        size_t len = strlen(mounts[i].point);
+        bool above = str_eq(mounts[i].point, "/") ||
+                     (strncmp(path, mounts[i].point, len) == 0 && (path[len] == '/' || path[len] == '\0'));
+        if (above && len >= best) {
+            best = len;
+            type = mounts[i].type;
+        }
+    }
+    *ret_value = json_string(type);
+    procfs_mounts_free(mounts, n);
+    return 0;
+}
+
+/* ---- hdparm ---------------------------------------------------------------------------------- */
+
+/* A word as a number where it is one. */
+static json_t *
+number_or_text(const char *word)
+{
+    long long n;
+
+    return str_to_int(word, INT64_MIN, INT64_MAX, &n) ? json_integer(n) : value_utf8(word, strlen(word));
+}
+
+/* "16 (on)": [16, "on"]; "255/63/121601": [255, 63, 121601]; "a=1, b=2": {"a": "1", "b": "2"}; one value
+ * alone. */
+static json_t *
+hdparm_values(char *text)
+{
+    json_auto_t *list = json_array(), *named = json_object();
+    char **parts = str_split(text, strchr(text, '(') != NULL ? " ()" : "/,", true);
+
+    for (size_t i = 0; parts[i] != NULL; i++) {
+        char *part = str_trim(parts[i]), *eq = strchr(part, '=');
+        long long n;
+        if (*part == '\0')
+            continue;
+        if (eq != NULL && !str_to_int(part, INT64_MIN, INT64_MAX, &n)) {
+            *eq = '\0';
+            json_object_set_new(named, str_trim(part), json_string(str_trim(eq + 1)));
+        } else {
+            json_array_append_new(list, number_or_text(part));
+        }
+    }
+    strv_free(parts);
+    if (json_object_size(named) > 0)
+        json_array_append(list, named);
+    return json_incref(json_array_size(list) == 1 ? json_array_get(list, 0) : list);
+}
+
+static void
+hdparm_line(char *line, json_t *out)
+{
+    char *sep = strchr(line, ':') != NULL ? strchr(line, ':') : strchr(line, '=');
+
+    if (sep == NULL)
+        return;
+    *sep = '\0';
+    char *key = str_trim(line);
+    if (str_ends(key, " is"))
+        key[strlen(key) - 3] = '\0';
+    AUTO_FREE char *name = str_replace(str_trim(key), " ", "_");
+    for (char *p = name; *p != '\0'; p++)
+        *p = (char) tolower((unsigned char) *p);
+    json_auto_t *v = hdparm_values(str_trim(sep + 1));
+    if (!json_is_array(v) || json_array_size(v) > 0)
+        json_object_set(out, name, v);
+}
+
+static int
+hdparm_disk(const char *disk, const char *letters, json_t *out, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+    AUTO_FREE char *title = xasprintf("%s:", disk);
+    json_t *data = json_object();
+
+    json_object_set_new(out, disk, data);
+    prog_add(&prog, "hdparm");
+    prog_addf(&prog, "-%s", letters);
+    prog_add(&prog, disk);
+    AUTO_FREE char *text = prog_stdout(&prog, NULL, err);
+    if (text == NULL)
+        return -EIO;
+    char **lines = str_split(text, "\n", true);
+    for (size_t i = 0; lines[i] != NULL; i++) {
+        char *line = str_trim(lines[i]);
+        if (*line != '\0' && !str_eq(line, title))
+            hdparm_line(line, data);
+    }
+    strv_free(lines);
+    return 0;
+}
+
+/* Letters of hdparm's options, joined when given as a list. NEW, or NULL with *err. */
+static char *
+hdparm_letters(const json_t *given, fail_t *err)
+{
+    buf_t out = BUF_INIT;
+
+    if (given == NULL || json_is_null(given))
+        return xstrdup("aAbBcCdgHiJkMmNnQrRuW");
+    if (json_is_string(given))
+        buf_puts(&out, json_string_value(given));
+    for (size_t i = 0; i < json_array_size(given); i++) {
+        AUTO_FREE char *part = value_pystr(json_array_get(given, i));
+        buf_puts(&out, part);
+    }
+    if (out.len > 0 &&
+        strspn(out.data, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == out.len)
+        return buf_steal(&out);
+    fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' are not letters of hdparm's options", buf_str(&out));
+    buf_free(&out);
+    return NULL;
+}
+
+static int
+hdparm_all(const json_t *disks, const char *letters, json_t *out, fail_t *err)
+{
+    json_auto_t *list = json_is_array(disks) ? json_incref((json_t *) disks) : json_pack("[O]", disks);
+    int rc = tool_need("hdparm", err);
+
+    for (size_t i = 0; rc == 0 && i < json_array_size(list); i++) {
+        AUTO_FREE char *name = value_pystr(json_array_get(list, i));
+        AUTO_FREE char *disk = xasprintf("%s%s", str_starts(name, "/dev") ? "" : "/dev/", name);
+        rc = hdparm_disk(disk, letters, out, err);
+    }
+    return rc;
+}
+
+static int
+disk_hdparms(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *out = json_object();
+    AUTO_FREE char *letters = hdparm_letters(value_get(args, "args"), err);
+    int rc = letters == NULL ? -EINVAL : hdparm_all(value_get(args, "disks"), letters, out, err);
+
+    if (rc == 0)
+        *ret_value = json_incref(out);
+    return rc;
+}
+
+/* Sectors that stay visible: all but `size`, which is a number or "25%". */
+static json_int_t
+visible_for(const json_t *size, json_int_t total)
+{
+    AUTO_FREE char *text = value_pystr(size);
+    char *end = NULL;
+    json_int_t n = strtoll(text, &end, 10);
+    json_int_t left = *end == '%' ? total * (100 - n) / 100 : total - n;
+
+    return left <= 0 ? total : left;
+}
+
+static int
+set_visible(const char *disk, json_int_t sectors, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+
+    prog_adds(&prog, "hdparm", "--yes-i-know-what-i-am-doing", NULL);
+    prog_addf(&prog, "-Np%lld", (long long) sectors);
+    prog_add(&prog, disk);
+    json_auto_t *ret = prog_run_all(&prog, err);
+    if (ret == NULL)
+        return -EIO;
+    if (value_int(ret, "retcode", -1) != 0)
+        return fail_kind(err, FAIL_COMMAND, -EIO, "hdparm -Np%lld %s: %s", (long long) sectors, disk,
+                         value_str(ret, "stderr", ""));
+    return 0;
+}
+
+static int
+disk_hpa(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *all = json_object(), *out = json_object();
+    json_t *size = value_get(args, "size"), *data;
+    const char *disk;
+    int rc = hdparm_all(value_get(args, "disks"), "N", all, err);
+
+    if (rc != 0)
+        return rc;
+    json_object_foreach (all, disk, data) {
+        json_t *row = json_object_iter_value(json_object_iter(data));
+        if (json_array_size(row) < 2)
+            continue;
+        json_int_t visible = json_integer_value(json_array_get(row, 0));
+        json_int_t total = json_integer_value(json_array_get(row, 1));
+        const char *state = json_string_value(json_array_get(row, 2));
+        json_t *entry = json_pack("{s:I}", "total", total);
+        if (visible != total && (state == NULL || strstr(state, "disabled") == NULL)) {
+            json_object_set_new(entry, "visible", json_integer(visible));
+            json_object_set_new(entry, "hidden", json_integer(total - visible));
+        }
+        json_object_set_new(out, disk, entry);
+        if (!json_is_null(size) && (rc = set_visible(disk, visible_for(size, total), err)) != 0)
+            return rc;
+    }
+    *ret_value = json_is_null(size) ? json_incref(out) : json_null();
+    return 0;
+}
+
+/* ---- smartctl -------------------------------------------------------------------------------- */
+
+/* A number, a list of numbers parted by spaces, or text. */
+static json_t *
+smart_value(const char *text)
+{
+    long long n;
+
+    if (str_to_int(text, INT64_MIN, INT64_MAX, &n))
+        return json_integer(n);
+    char **words = str_split(text, " ", true);
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && words[i] != NULL; i++) {
+        if (str_to_int(words[i], INT64_MIN, INT64_MAX, &n)) {
+            json_array_append_new(list, json_integer(n));
+        } else {
+            json_decref(list);
+            list = NULL;
+        }
+    }
+    strv_free(words);
+    return list != NULL ? list : value_utf8(text, strlen(text));
+}
+
+static bool
+is_listed(const json_t *list, const json_t *v)
+{
+    if (!json_is_array(list))
+        return true;
+    return value_has(list, v);
+}
+
+/* One attribute's line below the header's names. */
+static void
+smart_line(const char *line, char **names, json_t *args, json_t *out)
+{
+    AUTO_FREE char *copy = xstrdup(line);
+    char *p = str_trim(copy), *end = NULL;
+    json_auto_t *id = json_integer(strtoll(p, &end, 10));
+    json_t *row = json_object();
+    AUTO_FREE char *key = value_pystr(id);
+
+    for (size_t i = 1; names[i] != NULL && *end != '\0'; i++) {
+        char *word = end + strspn(end, " \t");
+        size_t len = names[i + 1] == NULL ? strlen(word) : strcspn(word, " \t");
+        json_auto_t *name = json_string(names[i]);
+        end = word + len;
+        char saved = *end;
+        *end = '\0';
+        if (is_listed(value_get(args, "values"), name))
+            json_object_set_new(row, names[i], smart_value(word));
+        *end = saved;
+    }
+    if (is_listed(value_get(args, "attributes"), id))
+        json_object_set_new(out, key, row);
+    else
+        json_decref(row);
+}
+
+static void
+smart_table(char **lines, json_t *args, json_t *out)
+{
+    char **names = NULL;
+
+    for (size_t i = 0; lines[i] != NULL; i++) {
+        const char *start = lines[i] + strspn(lines[i], " \t");
+        if (names == NULL && str_starts(start, "ID#")) {
+            for (char *p = lines[i]; *p != '\0'; p++)
+                *p = (char) tolower((unsigned char) *p);
+            names = str_split(lines[i], " \t", true);
+        } else if (names != NULL && isdigit((unsigned char) *start)) {
+            smart_line(lines[i], names, args, out);
+        } else if (names != NULL) {
+            break;
+        }
+    }
+    strv_free(names);
+}
+
+static int
+disk_smart_attributes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *given = value_str(args, "dev", "");
+    prog_auto_t prog = PROG_INIT;
+
+    if (need_device(given, err) != 0 || tool_need("smartctl", err) != 0)
+        return -EINVAL;
+    prog_adds(&prog, "smartctl", "--attributes", NULL);
+    prog_addf(&prog, "%s%s", str_starts(given, "/dev/") ? "" : "/dev/", given);
+    json_auto_t *ret = prog_run_all(&prog, err);
+    if (ret == NULL)
+        return -EIO;
+    if (value_int(ret, "retcode", -1) != 0)
+        return fail_kind(err, FAIL_COMMAND, -EIO, "%s", value_str(ret, "stderr", ""));
+    char **lines = str_split(value_str(ret, "stdout", ""), "\n", false);
+    *ret_value = json_object();
+    smart_table(lines, args, *ret_value);
+    strv_free(lines);
+    return 0;
+}
+
+/* ---- iostat ---------------------------------------------------------------------------------- */
+
+/* Sums of a table's columns under a name; turned into means at the end. */
+static void
+iostat_add(json_t *out, const char *name, char **header, char **values, size_t skip)
+{
+    json_t *row = json_object_get(out, name);
+
+    if (row == NULL) {
+        row = json_object();
+        json_object_set_new(out, name, row);
+    }
+    for (size_t i = 0; header[i + 1] != NULL && values[i + skip] != NULL; i++) {
+        json_t *list = json_object_get(row, header[i + 1]);
+        if (list == NULL) {
+            list = json_array();
+            json_object_set_new(row, header[i + 1], list);
+        }
+        json_array_append_new(list, json_real(strtod(values[i + skip], NULL)));
+    }
+}
+
+static void
+iostat_means(json_t *out)
+{
+    const char *name, *column;
+    json_t *row, *list;
+    void *next;
+
+    json_object_foreach (out, name, row) {
+        json_object_foreach_safe (row, next, column, list) {
+            double sum = 0;
+            size_t n = json_array_size(list);
+            for (size_t i = 0; i < n; i++)
+                sum += json_real_value(json_array_get(list, i));
+            json_object_set_new(row, column, json_real(n > 0 ? rint(sum / (double) n * 100) / 100 : 0.0));
+        }
+    }
+}
+
+static void
+iostat_table(char **lines, json_t *out)
+{
+    char **devices = NULL;
+
+    for (size_t i = 0; lines[i] != NULL; i++) {
+        char **words = str_split(lines[i], " \t", true);
+        if (words[0] == NULL) {
+            strv_free(devices);
+            devices = NULL;
+        } else if (str_eq(words[0], "avg-cpu:") && lines[i + 1] != NULL) {
+            char **values = str_split(lines[++i], " \t", true);
+            iostat_add(out, "sys", words, values, 0);
+            strv_free(values);
+        } else if (str_starts(words[0], "Device")) {
+            strv_free(devices);
+            devices = words;
+            continue;
+        } else if (devices != NULL) {
+            iostat_add(out, words[0], devices, words, 1);
+        }
+        strv_free(words);
+    }
+    strv_free(devices);
+    iostat_means(out);
+}
+
+static int
+disk_iostat(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *disks = value_get(args, "disks");
+    prog_auto_t prog = PROG_INIT;
+
+    if (tool_need("iostat", err) != 0)
+        return -ENOENT;
+    prog_adds(&prog, "iostat", value_truthy(disks) ? "-xd" : "-x", NULL);
+    prog_addf(&prog, "%d", (int) value_int(args, "interval", 1));
+    prog_addf(&prog, "%d", (int) value_int(args, "count", 5));
+    if (value_truthy(disks))
+        prog_add_json(&prog, disks);
+    AUTO_FREE char *text = prog_stdout(&prog, NULL, err);
+    if (text == NULL)
+        return -EIO;
+    char **lines = str_split(text, "\n", false);
+    *ret_value = json_object();
+    iostat_table(lines, *ret_value);
+    strv_free(lines);
+    return 0;
+}
+
+/* ---- table ----------------------------------------------------------------------------------- */
+
+static const arg_t flags_args[] = { { "args", ARG_ANY, "null", "Letters of df's options" }, ARGS_END };
+static const arg_t percent_args[] = { { "args", ARG_STR, "null", "Only this mount point" }, ARGS_END };
+static const arg_t blkid_args[] = { { "device", ARG_STR, "null", "Only this device" },
+                                    { "token", ARG_STR, "null", "Only those with this NAME=value" },
+                                    ARGS_END };
+static const arg_t device_args[] = { { "device", ARG_STR, ARG_REQUIRED, "The device" }, ARGS_END };
+static const arg_t dump_args[] = { { "device", ARG_STR, ARG_REQUIRED, "The device" },
+                                   { "args", ARG_ANY, "null", "Only these members" },
+                                   ARGS_END };
+static const arg_t tune_args[] = { { "device", ARG_STR, ARG_REQUIRED, "The device" },
+                                   { "kwargs", ARG_ANY, ARG_STARSTAR,
+                                     "read-ahead, filesystem-read-ahead, read-only, read-write" },
+                                   ARGS_END };
+static const arg_t format_args[] = { { "device", ARG_STR, ARG_REQUIRED, "The device" },
+                                     { "fs_type", ARG_STR, "\"ext4\"", "Type of file system" },
+                                     { "inode_size", ARG_ANY, "null",
+                                       "Bytes per inode (ext), size of one (xfs)" },
+                                     { "lazy_itable_init", ARG_ANY, "null", "0 or 1, for ext" },
+                                     { "fat", ARG_INT, "null", "12, 16 or 32, for fat" },
+                                     { "force", ARG_BOOL, "false", "Even when it seems to be in use" },
+                                     ARGS_END };
+static const arg_t hdparms_args[] = { { "disks", ARG_ANY, ARG_REQUIRED, "One or a list" },
+                                      { "args", ARG_ANY, "null", "Letters of hdparm's options" },
+                                      ARGS_END };
+static const arg_t hpa_args[] = { { "disks", ARG_ANY, ARG_REQUIRED, "One or a list" },
+                                  { "size", ARG_ANY, "null", "Sectors or percents to hide" },
+                                  ARGS_END };
+static const arg_t smart_args[] = { { "dev", ARG_STR, ARG_REQUIRED, "The device" },
+                                    { "attributes", ARG_ANY, "null", "Only these numbers" },
+                                    { "values", ARG_ANY, "null", "Only these columns" },
+                                    ARGS_END };
+static const arg_t iostat_args[] = { { "interval", ARG_INT, "1", "Seconds between reports" },
+                                     { "count", ARG_INT, "5", "How many reports" },
+                                     { "disks", ARG_ANY, "null", "One or a list" },
+                                     ARGS_END };
+static const arg_t path_args[] = { { "path", ARG_STR, ARG_REQUIRED, "A path on the file system" }, ARGS_END };
+
+static const func_t funcs[] = {
+    { "blkid", disk_blkid, blkid_args, FN_READONLY,
+      "Return what blkid tells of the block devices." CLI_EXAMPLE(
+          "salt '*' disk.blkid\n    salt '*' disk.blkid /dev/sda\n    salt '*' disk.blkid "
+          "token='UUID=6a38ee5'") },
+    { "dump", disk_dump, dump_args, FN_READONLY,
+      "Return what blockdev tells of a device." CLI_EXAMPLE("salt '*' disk.dump /dev/sda1") },
+    { "format", disk_format, format_args, 0,
+      "Make a file system on a device." CLI_EXAMPLE("salt '*' disk.format /dev/sdX1") },
+    { "fstype", disk_fstype, device_args, FN_READONLY,
+      "Return the type of the file system on a device." CLI_EXAMPLE("salt '*' disk.fstype /dev/sdX1") },
+    { "get_fstype_from_path", disk_get_fstype_from_path, path_args, FN_READONLY,
+      "Return the type of the file system that holds a path." CLI_EXAMPLE(
+          "salt '*' disk.get_fstype_from_path /root") },
+    { "hdparms", disk_hdparms, hdparms_args, FN_READONLY,
+      "Return the settings of disks, as hdparm tells them." CLI_EXAMPLE("salt '*' disk.hdparms /dev/sda") },
+    { "hpa", disk_hpa, hpa_args, 0,
+      "Return, or with ``size`` set, the hidden area of disks." CLI_EXAMPLE(
+          "salt '*' disk.hpa /dev/sda\n    salt '*' disk.hpa /dev/sda 5%\n    salt '*' disk.hpa /dev/sda "
+          "10543256") },
+    { "inodeusage", disk_inodeusage, flags_args, FN_READONLY,
+      "Return the usage of inodes per mount point." CLI_EXAMPLE("salt '*' disk.inodeusage") },
+    { "iostat", disk_iostat, iostat_args, FN_READONLY,
+      "Return means of what iostat reports during a few seconds." CLI_EXAMPLE(
+          "salt '*' disk.iostat 1 5 disks=sda") },
+    { "percent", disk_percent, percent_args, FN_READONLY,
+      "Return the usage per mount point in percent." CLI_EXAMPLE("salt '*' disk.percent /var") },
+    { "resize2fs", disk_resize2fs, device_args, 0,
+      "Let an ext file system fill its device." CLI_EXAMPLE("salt '*' disk.resize2fs /dev/sda1") },
+    { "smart_attributes", disk_smart_attributes, smart_args, FN_READONLY,
+      "Return the SMART attributes of a disk." CLI_EXAMPLE(
+          "salt '*' disk.smart_attributes /dev/sda\n    salt '*' disk.smart_attributes /dev/sda "
+          "attributes=[1,5,9]") },
+    { "tune", disk_tune, tune_args, 0,
+      "Set read-ahead and write protection of a device." CLI_EXAMPLE(
+          "salt '*' disk.tune /dev/sda1 read-ahead=1024 read-write=True") },
+    { "usage", disk_usage, flags_args, FN_READONLY,
+      "Return the usage per mount point." CLI_EXAMPLE("salt '*' disk.usage") },
+    { "wipe", disk_wipe, device_args, 0,
+      "Remove the signatures of file systems from a device." CLI_EXAMPLE("salt '*' disk.wipe /dev/sda1") },
+};
+
+PLUGIN(exec, disk, .doc = "Disk usage, devices and file systems", FUNCS(funcs));

@@ -1,0 +1,310 @@
+/* sysctl.c - execution module `sysctl`: the kernel's settings, now and after the next start. */
+#include <ctype.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "plugins/lib/file/fileops.h"
+#include "plugins/lib/file/partfile.h"
+#include "salt/plugin.h"
+
+#define PROC_SYS    "/proc/sys"
+#define CONF_FILE   "/etc/sysctl.conf"
+#define CONF_FOLDER "/etc/sysctl.d/99-salt.conf"
+
+enum { TREE_DEPTH = 16 };
+
+/* ---- the kernel ------------------------------------------------------------------------------ */
+
+/* "net.ipv4.ip_forward" is /proc/sys/net/ipv4/ip_forward; a slash in a name is a dot of an interface's. NEW,
+ * or NULL with *err. */
+static char *
+proc_path(const char *name, fail_t *err)
+{
+    AUTO_FREE char *below = xstrdup(name);
+
+    for (char *c = below; *c != '\0'; c++)
+        *c = *c == '.' ? '/' : *c == '/' ? '.' : *c;
+    AUTO_FREE char *framed = xasprintf("/%s/", below);
+    if (*name == '\0' || strstr(framed, "/../") != NULL) {
+        fail_kind(err, FAIL_COMMAND, -EINVAL, "'%s' is no name of a kernel setting", name);
+        return NULL;
+    }
+    return xasprintf("%s/%s", PROC_SYS, below);
+}
+
+/* NEW text without the line end; NULL: there is none, or it can't be read. */
+static char *
+read_setting(const char *path)
+{
+    buf_auto_t text = BUF_INIT;
+    struct stat st;
+
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || fs_read(path, LIMIT_HOST_FILE, &text, NULL) < 0)
+        return NULL;
+    while (text.len > 0 && text.data[text.len - 1] == '\n')
+        text.data[--text.len] = '\0';
+    return buf_steal(&text);
+}
+
+static int
+write_setting(const char *name, const char *value, fail_t *err)
+{
+    AUTO_FREE char *path = proc_path(name, err);
+
+    if (path == NULL)
+        return err->code;
+    int there = fs_look(path, err);
+    if (there <= 0)
+        return there < 0 ? there : fail_kind(err, FAIL_COMMAND, -ENOENT, "sysctl %s does not exist", name);
+    AUTO_FD fd = open(path, O_WRONLY | O_CLOEXEC);
+    int rc = fd < 0 ? -errno : fs_write_all(fd, value, strlen(value));
+    if (rc < 0)
+        return fail_kind(err, FAIL_COMMAND, rc, "sysctl -w failed: setting key \"%s\": %s", name,
+                         strerror(-rc));
+    return 0;
+}
+
+/* All settings below a folder, by their names. */
+static int
+collect(const char *folder, const char *prefix, int depth, json_t *into, fail_t *err)
+{
+    char **names = NULL;
+    int rc = fop_names(folder, &names, err);
+
+    for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
+        AUTO_FREE char *path = fs_join(folder, names[i]);
+        AUTO_FREE char *plain = xstrdup(names[i]);
+        for (char *c = plain; *c != '\0'; c++)
+            *c = *c == '.' ? '/' : *c;
+        AUTO_FREE char *name = xasprintf("%s%s%s", prefix, *prefix != '\0' ? "." : "", plain);
+        if (fs_is_dir(path)) {
+            if (depth < TREE_DEPTH)
+                rc = collect(path, name, depth + 1, into, err);
+            continue;
+        }
+        AUTO_FREE char *value = read_setting(path);
+        if (value != NULL)
+            json_object_set_new(into, name, value_utf8(value, strlen(value)));
+    }
+    strv_free(names);
+    return rc;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static const char *
+default_config(void)
+{
+    return fs_is_dir("/run/systemd/system") ? CONF_FOLDER : CONF_FILE;
+}
+
+/* Every run of blanks is one tab. NEW. */
+static char *
+squeezed(const char *value)
+{
+    buf_t out = BUF_INIT;
+
+    for (const char *c = value; *c != '\0';) {
+        if (!isspace((unsigned char) *c)) {
+            buf_putc(&out, *c++);
+            continue;
+        }
+        buf_putc(&out, '\t');
+        while (isspace((unsigned char) *c))
+            c++;
+    }
+    return buf_steal(&out);
+}
+
+/* The key and the value of "key = value"; false for comments and others. Both NEW. */
+static bool
+split_line(const char *line, size_t len, char **ret_key, char **ret_value)
+{
+    AUTO_FREE char *text = xstrndup(line, len);
+    char *equals = strchr(text, '=');
+
+    if (equals == NULL || *str_trim(text) == '#')
+        return false;
+    *equals = '\0';
+    *ret_key = xstrdup(str_trim(text));
+    *ret_value = xstrdup(str_trim(equals + 1));
+    return true;
+}
+
+typedef enum found { FOUND_NOTHING, FOUND_OTHER, FOUND_SAME } found_t;
+
+/* `text` with the setting in it goes to `out`. */
+static found_t
+edit(const char *text, const char *name, const char *value, buf_t *out)
+{
+    AUTO_FREE char *wanted = squeezed(value);
+    found_t found = FOUND_NOTHING;
+
+    for (const char *line = text; *line != '\0';) {
+        size_t len = strcspn(line, "\n"), whole = len + (line[len] == '\n');
+        AUTO_FREE char *key = NULL, *old = NULL;
+        if (split_line(line, len, &key, &old) && strcmp(key, name) == 0) {
+            AUTO_FREE char *is = squeezed(old);
+            if (strcmp(is, wanted) == 0)
+                return FOUND_SAME;
+            buf_printf(out, "%s = %s\n", name, value);
+            found = FOUND_OTHER;
+        } else {
+            buf_add(out, line, whole);
+        }
+        line += whole;
+    }
+    if (found == FOUND_NOTHING)
+        buf_printf(out, "%s%s = %s\n", out->len > 0 && out->data[out->len - 1] != '\n' ? "\n" : "", name,
+                   value);
+    return found;
+}
+
+static int
+read_config(const char *path, buf_t *out, fail_t *err)
+{
+    static const char head[] = "#\n# Kernel sysctl configuration\n#\n";
+    AUTO_FREE char *folder = xstrndup(path, (size_t) (strrchr(path, '/') - path));
+    fail_auto_t why = FAIL_INIT;
+
+    if (fs_absent(path)) {
+        buf_puts(out, head);
+        if (fs_mkdirs(folder, 0755, &why) == 0)
+            return 0;
+        return fail_kind(err, FAIL_COMMAND, -EIO, "Could not write to file: %s", path);
+    }
+    if (fs_read(path, LIMIT_FILE_READ, out, &why) == 0)
+        return 0;
+    return fail_kind(err, FAIL_COMMAND, -EIO, "Could not read from file: %s", path);
+}
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+static int
+sysctl_default_config(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    *ret_value = json_string(default_config());
+    return 0;
+}
+
+static int
+sysctl_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *name = value_str(args, "name", "");
+    AUTO_FREE char *path = proc_path(name, err);
+    AUTO_FREE char *value = path != NULL ? read_setting(path) : NULL;
+
+    if (path == NULL)
+        return err->code;
+    *ret_value = value != NULL ? value_utf8(value, strlen(value)) : json_string("");
+    return 0;
+}
+
+static int
+sysctl_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *file = value_str(args, "config_file", "");
+    buf_auto_t text = BUF_INIT;
+
+    if (*file == '\0') {
+        json_auto_t *all = json_object();
+        int rc = collect(PROC_SYS, "", 0, all, err);
+        *ret_value = rc == 0 ? json_incref(all) : NULL;
+        return rc;
+    }
+    int there = fs_look(file, err);
+    if (there <= 0) {
+        *ret_value = there == 0 ? json_array() : NULL;
+        return there;
+    }
+    int rc = fs_read(file, LIMIT_FILE_READ, &text, err);
+    if (rc < 0)
+        return rc;
+    *ret_value = json_object();
+    for (const char *line = buf_str(&text); *line != '\0';) {
+        size_t len = strcspn(line, "\n");
+        AUTO_FREE char *key = NULL, *value = NULL;
+        if (split_line(line, len, &key, &value))
+            json_object_set_new(*ret_value, key, value_utf8(value, strlen(value)));
+        line += len + (line[len] == '\n');
+    }
+    return 0;
+}
+
+static int
+sysctl_assign(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *name = value_str(args, "name", "");
+    AUTO_FREE char *value = value_pystr(value_get(args, "value"));
+    int rc = write_setting(name, value, err);
+
+    if (rc == 0)
+        *ret_value = json_pack("{s:s}", name, value);
+    return rc;
+}
+
+static int
+sysctl_persist(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *name = value_str(args, "name", ""), *file = value_str(args, "config", default_config());
+    AUTO_FREE char *value = value_pystr(value_get(args, "value"));
+    AUTO_FREE char *path = proc_path(name, err);
+    buf_auto_t before = BUF_INIT, after = BUF_INIT;
+    fail_auto_t why = FAIL_INIT;
+
+    if (path == NULL)
+        return err->code;
+    if (*file != '/')
+        return fail_kind(err, FAIL_COMMAND, -EINVAL, "Could not write to file: %s", file);
+    int rc = read_config(file, &before, err);
+    if (rc != 0)
+        return rc;
+    bool written = edit(buf_str(&before), name, value, &after) == FOUND_SAME;
+    AUTO_FREE char *now = read_setting(path), *is = squeezed(now != NULL ? now : ""),
+                   *wanted = squeezed(value);
+    if (!written && partfile_put(file, after.data, after.len, 0644, &why) < 0)
+        return fail_kind(err, FAIL_COMMAND, -EIO, "Could not write to file: %s", file);
+    if (written && strcmp(is, wanted) == 0) {
+        *ret_value = json_string("Already set");
+        return 0;
+    }
+    rc = write_setting(name, value, err);
+    if (rc == 0)
+        *ret_value = json_string("Updated");
+    return rc;
+}
+
+/* ---- table ----------------------------------------------------------------------------------- */
+
+#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The setting: net.ipv4.ip_forward")
+
+static const arg_t get_args[] = { NAME_ROW, ARGS_END };
+static const arg_t show_args[] = { { "config_file", ARG_ANY, "false", "What a file says, not the kernel" },
+                                   ARGS_END };
+static const arg_t assign_args[] = { NAME_ROW, { "value", ARG_ANY, ARG_REQUIRED, "Its value" }, ARGS_END };
+static const arg_t persist_args[] = {
+    NAME_ROW,
+    { "value", ARG_ANY, ARG_REQUIRED, "Its value" },
+    { "config", ARG_STR, "null", "The file; None: 99-salt.conf where systemd runs, else sysctl.conf" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "assign", sysctl_assign, assign_args, 0,
+      "Change a setting of the running kernel." CLI_EXAMPLE("salt '*' sysctl.assign net.ipv4.ip_forward 1") },
+    { "default_config", sysctl_default_config, NULL, FN_READONLY,
+      "Return the file that settings are written to." CLI_EXAMPLE("salt '*' sysctl.default_config") },
+    { "get", sysctl_get, get_args, FN_READONLY,
+      "Return a setting of the running kernel." CLI_EXAMPLE("salt '*' sysctl.get net.ipv4.ip_forward") },
+    { "persist", sysctl_persist, persist_args, 0,
+      "Change a setting of the running kernel, and write it down for the next start." CLI_EXAMPLE(
+          "salt '*' sysctl.persist net.ipv4.ip_forward 1") },
+    { "show", sysctl_show, show_args, FN_READONLY,
+      "Return all settings of the running kernel, or of a file." CLI_EXAMPLE(
+          "salt '*' sysctl.show\n    salt '*' sysctl.show config_file=/etc/sysctl.conf") },
+};
+
+PLUGIN(exec, sysctl, .doc = "The kernel's settings", FUNCS(funcs));

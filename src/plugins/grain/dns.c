@@ -1,0 +1,133 @@
+/* dns.c - grain dns: the resolver's configuration. */
+#include <arpa/inet.h>
+
+#include "common/host/rootfs.h"
+#include "common/base/str.h"
+#include "salt/plugin.h"
+
+static json_t *
+member(json_t *dns, const char *key)
+{
+    return value_get(dns, key);
+}
+
+static void
+add_once(json_t *list, const char *text)
+{
+    if (!value_lists(list, text))
+        json_array_append_new(list, value_utf8(text, strlen(text)));
+}
+
+static void
+take_nameserver(json_t *dns, char **args)
+{
+    uint8_t raw[16];
+    char text[INET6_ADDRSTRLEN];
+    int family = inet_pton(AF_INET, args[0], raw) == 1    ? AF_INET
+                 : inet_pton(AF_INET6, args[0], raw) == 1 ? AF_INET6
+                                                          : AF_UNSPEC;
+
+    if (family == AF_UNSPEC)
+        return;
+    inet_ntop(family, raw, text, sizeof(text));
+    add_once(member(dns, "nameservers"), text);
+    add_once(member(dns, family == AF_INET ? "ip4_nameservers" : "ip6_nameservers"), text);
+}
+
+static void
+take_domain(json_t *dns, char **args)
+{
+    json_object_set_new(dns, "domain", value_utf8(args[0], strlen(args[0])));
+}
+
+static void
+take_search(json_t *dns, char **args)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; args[i] != NULL; i++)
+        json_array_append_new(list, value_utf8(args[i], strlen(args[i])));
+    json_object_set_new(dns, "search", list);
+}
+
+/* The mask of a network without one is that of its class. */
+static uint32_t
+natural_mask(uint32_t addr)
+{
+    if (addr >> 31 == 0)
+        return 0xff000000U;
+    return addr >> 30 == 2 ? 0xffff0000U : 0xffffff00U;
+}
+
+static void
+take_sortlist(json_t *dns, char **args)
+{
+    for (size_t i = 0; args[i] != NULL; i++) {
+        AUTO_FREE char *address = xstrdup(args[i]);
+        char *mask_text = line_value(address, '/');
+        struct in_addr addr, mask = { 0 }, net;
+        char net_text[INET_ADDRSTRLEN], mask_out[INET_ADDRSTRLEN];
+        if (inet_pton(AF_INET, address, &addr) != 1)
+            continue;
+        if (mask_text != NULL && inet_pton(AF_INET, mask_text, &mask) != 1)
+            continue;
+        if (mask_text == NULL)
+            mask.s_addr = htonl(natural_mask(ntohl(addr.s_addr)));
+        net.s_addr = addr.s_addr & mask.s_addr;
+        inet_ntop(AF_INET, &net, net_text, sizeof(net_text));
+        inet_ntop(AF_INET, &mask, mask_out, sizeof(mask_out));
+        AUTO_FREE char *pair = xasprintf("%s/%s", net_text, mask_out);
+        add_once(member(dns, "sortlist"), pair);
+    }
+}
+
+static void
+take_options(json_t *dns, char **args)
+{
+    add_once(member(dns, "options"), args[0]);
+}
+
+static const struct {
+    const char *directive;
+    void (*take)(json_t *dns, char **args);
+} rows[] = {
+    { "nameserver", take_nameserver }, { "domain", take_domain },   { "search", take_search },
+    { "sortlist", take_sortlist },     { "options", take_options },
+};
+
+static void
+take_line(json_t *dns, char *line)
+{
+    char *comment = line + strcspn(line, "#;");
+
+    if (comment == line || strchr(" \t", comment[-1]) != NULL)
+        *comment = '\0';
+    char **words = str_split(line, " \t\r", true);
+    for (size_t i = 0; words[0] != NULL && words[1] != NULL && i < NELEMS(rows); i++) {
+        if (strcasecmp(words[0], rows[i].directive) == 0)
+            rows[i].take(dns, words + 1);
+    }
+    strv_free(words);
+}
+
+static int
+collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+{
+    AUTO_FREE char *text = root_read(ctx->root, "/run/systemd/resolve/resolv.conf");
+
+    if (text == NULL)
+        text = root_read(ctx->root, "/etc/resolv.conf");
+    if (text == NULL)
+        return 0;
+    json_t *dns = json_pack("{s:[], s:[], s:[], s:[], s:s, s:[], s:[]}", "nameservers", "ip4_nameservers",
+                            "ip6_nameservers", "sortlist", "domain", "", "search", "options");
+    for (char *at = text, *line; (line = line_next(&at)) != NULL;)
+        take_line(dns, line);
+    json_object_set_new(out, "dns", dns);
+    return 0;
+}
+
+static const char *const keys[] = { "dns", NULL };
+
+PLUGIN(grain, dns, .doc = "The resolver's configuration.", .collect = collect, .cost = GRAIN_CHEAP,
+       .keys = keys);

@@ -1,0 +1,97 @@
+/* init.c - grain init: what runs as process 1. */
+#include "common/host/rootfs.h"
+#include "common/base/str.h"
+#include "salt/limits.h"
+#include "salt/plugin.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+static bool
+contains_folded(const char *data, size_t len, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (size_t i = 0; i + n <= len; i++) {
+        size_t j = 0;
+        while (j < n && tolower((unsigned char) data[i + j]) == word[j])
+            j++;
+        if (j == n)
+            return true;
+    }
+    return false;
+}
+
+/* The first of the known names found in the program, block by block. */
+static const char *
+scan_program(const char *root, const char *path)
+{
+    static const char *const names[] = { "upstart", "sysvinit", "systemd" };
+    enum { BLOCK = 64 * 1024, EDGE = 7 };
+    AUTO_FREE char *full = root_path(root, path);
+    AUTO_FREE char *block = xcalloc(1, EDGE + BLOCK);
+    AUTO_FD fd = open(full, O_RDONLY | O_CLOEXEC);
+    ssize_t n;
+
+    for (size_t total = 0; fd >= 0 && total < LIMIT_HOST_FILE && (n = read(fd, block + EDGE, BLOCK)) > 0;) {
+        for (size_t i = 0; i < NELEMS(names); i++) {
+            if (contains_folded(block, EDGE + (size_t) n, names[i]))
+                return names[i];
+        }
+        total += (size_t) n;
+        memmove(block, block + n, EDGE); /* a name may lie across two blocks */
+    }
+    return "unknown";
+}
+
+static bool
+has_word(char **words, const char *word)
+{
+    for (size_t i = 0; word != NULL && words[i] != NULL; i++) {
+        if (str_eq(words[i], word))
+            return true;
+    }
+    return false;
+}
+
+static const char *
+from_command_line(const char *root, char **words)
+{
+    static const struct {
+        const char *program, *name;
+    } rows[] = { { "supervisord", "supervisord" }, { "dumb-init", "dumb-init" }, { "tini", "tini" } };
+    AUTO_FREE char *init = words[0] == NULL     ? NULL
+                           : words[0][0] == '/' ? (root_exists(root, words[0]) ? xstrdup(words[0]) : NULL)
+                                                : root_which(root, words[0]);
+
+    if (str_ends(init, "bin/init"))
+        return scan_program(root, init);
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        AUTO_FREE char *path = root_which(root, rows[i].program);
+        if (has_word(words, path))
+            return rows[i].name;
+    }
+    if ((has_word(words, "runit") && words[1] == NULL) || has_word(words, "/sbin/my_init"))
+        return "runit";
+    return "unknown";
+}
+
+static int
+collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+{
+    const char *init = "systemd";
+
+    if (!root_exists(ctx->root, "/run/systemd/system")) {
+        AUTO_FREE char *line = root_read(ctx->root, "/proc/1/cmdline");
+        char **words = str_split(line != NULL ? line : "", " \t\n", true);
+        init = from_command_line(ctx->root, words);
+        strv_free(words);
+    }
+    json_object_set_new(out, "init", json_string(init));
+    return 0;
+}
+
+static const char *const keys[] = { "init", NULL };
+
+PLUGIN(grain, init, .doc = "What runs as process 1.", .collect = collect, .cost = GRAIN_CHEAP, .keys = keys);

@@ -1,0 +1,32 @@
+/* pyargs.h - the arguments of native functions: Python's values by name.
+ *
+ * Layer      plugins/lib/call
+ * Ownership  BORROWED
+ */
+#ifndef PLUGINS_LIB_CALL_PYARGS_H
+#define PLUGINS_LIB_CALL_PYARGS_H
+
+#include "common/py/py_error.h"
+#include "common/py/py_ops.h"
+
+/* Python's truth; an undefined value is false. */
+static inline bool
+pyarg_flag(py_t *args, const char *name)
+{
+    int truth = py_truth(py_dict_gets(args, name));
+
+    if (truth < 0)
+        py_clear();
+    return truth > 0;
+}
+
+/* `dflt` for what is not a str. */
+static inline const char *
+pyarg_text(py_t *args, const char *name, const char *dflt)
+{
+    py_t *v = py_dict_gets(args, name);
+
+    return v != NULL && py_is(v, PY_STR) ? py_cstr(v) : dflt;
+}
+
+#endif

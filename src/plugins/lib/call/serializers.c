@@ -1,0 +1,272 @@
+/* serializers.c - json, yaml, python and configparser. */
+#include "plugins/lib/call/serializers.h"
+
+#include "common/jinja/jinja_salt.h"
+#include "common/py/py_json.h"
+#include "common/py/py_peer.h"
+#include "common/py/py_yaml.h"
+
+static py_t *
+option(py_t *options, const char *name)
+{
+    py_t *v = py_dict_gets(options, name);
+
+    return v != NULL && !py_is(v, PY_NONE) ? v : NULL;
+}
+
+static bool
+option_flag(py_t *options, const char *name, bool dflt)
+{
+    py_t *v = py_dict_gets(options, name);
+
+    return v != NULL ? py_truth(v) > 0 : dflt;
+}
+
+static int
+option_int(py_t *options, const char *name, int dflt)
+{
+    py_t *v = option(options, name);
+    int64_t n;
+
+    return v != NULL && py_to_int64(v, &n) && n >= 0 && n < 1000 ? (int) n : dflt;
+}
+
+static py_t *
+text_of(py_t *v)
+{
+    if (!py_is(v, PY_STR) && !py_is(v, PY_BYTES))
+        return py_raise(&py_TypeError, "a text is needed, not %s", py_type_name(v));
+    return v;
+}
+
+/* ---- json --------------------------------------------------------------------------------------------- */
+
+static py_t *
+json_serialize(py_t *v, py_t *options)
+{
+    py_t *separators = option(options, "separators");
+    py_dumps_t how = PY_DUMPS_INIT;
+
+    how.indent = option_int(options, "indent", -1);
+    how.sort_keys = option_flag(options, "sort_keys", false);
+    how.ensure_ascii = option_flag(options, "ensure_ascii", false);
+    if (separators != NULL && (py_is(separators, PY_LIST) || py_is(separators, PY_TUPLE)) &&
+        py_seq_len(separators) == 2) {
+        how.item_sep = py_cstr(py_seq_at(separators, 0));
+        how.key_sep = py_cstr(py_seq_at(separators, 1));
+    }
+    return py_json_dumps(v, &how);
+}
+
+static py_t *
+json_deserialize(py_t *v, py_t *options)
+{
+    size_t len;
+
+    if (text_of(v) == NULL)
+        return NULL;
+    const char *text = py_text(v, &len);
+    return py_json_loads(text, len);
+}
+
+/* ---- yaml --------------------------------------------------------------------------------------------- */
+
+static py_t *plain(py_t *v, bool sorted);
+
+static py_t *
+plain_list(py_t *v, bool sorted)
+{
+    AUTO(py) list = py_list();
+
+    for (size_t i = 0; i < py_seq_len(v); i++) {
+        py_t *item = plain(py_seq_at(v, i), sorted);
+        if (item == NULL)
+            return NULL;
+        py_append_new(list, item);
+    }
+    return STEAL(list);
+}
+
+static py_t *
+plain_dict(py_t *v, bool sorted)
+{
+    AUTO(py) dict = sorted ? py_dict() : py_odict();
+    py_t *key, *value;
+
+    for (size_t i = 0; py_dict_next(v, &i, &key, &value);) {
+        AUTO(py) copy = plain(value, sorted);
+        if (copy == NULL || py_dict_set(dict, key, copy) < 0)
+            return NULL;
+    }
+    return STEAL(dict);
+}
+
+/* All mappings of one kind, as this serializer writes them: sorted unless it was told otherwise. NEW. */
+static py_t *
+plain(py_t *v, bool sorted)
+{
+    if (!py_is(v, PY_LIST) && !py_is(v, PY_TUPLE) && !py_is(v, PY_DICT))
+        return py_ref(v);
+    if (py_enter() < 0)
+        return NULL;
+    py_t *copy = py_is(v, PY_DICT) ? plain_dict(v, sorted) : plain_list(v, sorted);
+    py_leave();
+    return copy;
+}
+
+static py_t *
+yaml_serialize(py_t *v, py_t *options)
+{
+    py_t *flow = option(options, "default_flow_style");
+    py_yaml_flow_t style = flow == NULL ? PY_YAML_AUTO : py_truth(flow) > 0 ? PY_YAML_FLOW : PY_YAML_BLOCK;
+    AUTO(py) copy = plain(v, option_flag(options, "sort_keys", true));
+    AUTO(py) text = copy != NULL ? py_yaml_dump(copy, style, option_int(options, "indent", 0)) : NULL;
+    size_t len;
+
+    if (text == NULL)
+        return NULL;
+    const char *bytes = py_text(text, &len);
+    static const char end[] = "\n...\n";
+    if (len >= strlen(end) && memcmp(bytes + len - strlen(end), end, strlen(end)) == 0)
+        return py_part(text, bytes, len - strlen(end));
+    return py_part(text, bytes, len > 0 && bytes[len - 1] == '\n' ? len - 1 : len);
+}
+
+static py_t *
+yaml_deserialize(py_t *v, py_t *options)
+{
+    yproblem_t problem = YPROBLEM_INIT;
+    size_t len;
+
+    if (text_of(v) == NULL)
+        return NULL;
+    const char *text = py_text(v, &len);
+    py_t *loaded = py_yaml_load_safe(text, len, &problem);
+    if (loaded == NULL) {
+        AUTO_FREE char *shown = yproblem_show(&problem, "<unicode string>", text, len);
+        py_raise(&py_ValueError, "%s", shown);
+    } else if (py_json_fits(loaded) < 0) { /* it is merged and compared, which follows all aliases */
+        py_destroy(&loaded);
+    }
+    yproblem_free(&problem);
+    return loaded;
+}
+
+/* ---- python ------------------------------------------------------------------------------------------- */
+
+/* pprint.pformat of what JSON keeps of it: the template filter of the same name. */
+static py_t *
+python_serialize(py_t *v, py_t *options)
+{
+    static const char filter[] = "v|python";
+    const jinja_source_t source = { .text = filter, .len = strlen(filter) };
+    const jinja_options_t with_salt = { .salt = true };
+    jinja_error_t e = JINJA_ERROR_INIT;
+    json_auto_t *json = py_to_json(v);
+    AUTO(py) context = py_dict();
+
+    if (json == NULL)
+        return NULL;
+    py_dict_sets_new(context, "v", py_from_json(json));
+    jinja_t *engine = jinja_new(&with_salt, NULL);
+    py_t *text = jinja_evaluate(engine, &source, context, NULL, &e);
+    if (text == NULL)
+        py_raise(&py_ValueError, "%s", e.message);
+    jinja_error_free(&e);
+    jinja_destroy(&engine);
+    return text;
+}
+
+/* ---- configparser ------------------------------------------------------------------------------------- */
+
+/* A "%" starts an interpolation, or stands twice. */
+static bool
+interpolates(const char *text)
+{
+    for (const char *p = strchr(text, '%'); p != NULL; p = strchr(p, '%')) {
+        const char *close = p[1] == '(' ? strstr(p, ")s") : NULL;
+        if (p[1] != '%' && close == NULL)
+            return false;
+        p = close != NULL ? close + 2 : p + 2;
+    }
+    return true;
+}
+
+static int
+put_setting(buf_t *b, py_t *key, py_t *value)
+{
+    AUTO(py) name = py_tostr(key);
+    AUTO(py) text = py_tostr(value);
+
+    if (name == NULL || text == NULL)
+        return -1;
+    if (py_is(value, PY_NONE))
+        return py_raise_int(&py_TypeError, "option values must be strings");
+    if (!interpolates(py_cstr(text)))
+        return py_raise_int(&py_ValueError, "invalid interpolation syntax in '%s' at position %zu",
+                            py_cstr(text), (size_t) (strchr(py_cstr(text), '%') - py_cstr(text)));
+    const py_args_t none = { 0 };
+    AUTO(py) lower = py_strz("lower");
+    AUTO(py) lowered = py_call_method(name, lower, &none);
+    buf_printf(b, "%s = ", py_cstr(lowered));
+    for (const char *p = py_cstr(text); *p != '\0'; p++)
+        buf_puts(b, *p == '\n' ? "\n\t" : (const char[]){ *p, '\0' });
+    buf_putc(b, '\n');
+    return 0;
+}
+
+static int
+put_section(buf_t *b, py_t *section, py_t *settings)
+{
+    AUTO(py) name = py_tostr(section);
+    py_t *key, *value;
+
+    if (name == NULL)
+        return -1;
+    if (!py_is(settings, PY_DICT))
+        return py_raise_int(&py_AttributeError, "'%s' object has no attribute 'items'",
+                            py_type_name(settings));
+    buf_printf(b, "[%s]\n", py_cstr(name));
+    for (size_t i = 0; py_dict_next(settings, &i, &key, &value);)
+        if (put_setting(b, key, value) < 0)
+            return -1;
+    buf_putc(b, '\n');
+    return 0;
+}
+
+static py_t *
+configparser_serialize(py_t *v, py_t *options)
+{
+    buf_auto_t b = BUF_INIT;
+    py_t *section, *settings;
+
+    if (!py_is(v, PY_DICT))
+        return py_raise(&py_TypeError, "configparser can only serialize dictionaries, not <class '%s'>",
+                        py_type_name(v));
+    py_t *first = py_dict_gets(v, "DEFAULT");
+    AUTO(py) name = py_strz("DEFAULT");
+    if (first != NULL && put_section(&b, name, first) < 0)
+        return NULL;
+    for (size_t i = 0; py_dict_next(v, &i, &section, &settings);)
+        if (settings != first && put_section(&b, section, settings) < 0)
+            return NULL;
+    return py_str_buf(&b);
+}
+
+/* ---- table -------------------------------------------------------------------------------------------- */
+
+static const serializer_t rows[] = {
+    { "configparser", configparser_serialize, NULL },
+    { "json", json_serialize, json_deserialize },
+    { "python", python_serialize, NULL },
+    { "yaml", yaml_serialize, yaml_deserialize },
+};
+
+const serializer_t *
+serializer_find(const char *name)
+{
+    for (size_t i = 0; i < NELEMS(rows); i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return &rows[i];
+    return NULL;
+}

@@ -1,0 +1,23 @@
+/* serializers.h - Salt's serializers: Python's values to text and back.
+ *
+ * Layer      plugins/lib/call
+ * Ownership  results are NEW
+ * Errors     NULL raised
+ * Tests      tests/cases/modules/slsutil.serialize.json, slsutil.deserialize.json
+ */
+#ifndef PLUGINS_LIB_CALL_SERIALIZERS_H
+#define PLUGINS_LIB_CALL_SERIALIZERS_H
+
+#include "common/py/py_ops.h"
+
+/* `options` is a dict of what Python's library would take: indent, sort_keys, default_flow_style, ... */
+typedef py_t *serializer_fn(py_t *v, py_t *options);
+typedef struct serializer {
+    const char *name;
+    serializer_fn *serialize, *deserialize; /* NULL: has none */
+} serializer_t;
+
+/* BORROWED row, or NULL. */
+const serializer_t *serializer_find(const char *name);
+
+#endif

@@ -1,0 +1,34 @@
+/* sub.c - functions that call functions. */
+#include "plugins/lib/call/sub.h"
+
+static json_t *
+vcall(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, va_list ap)
+{
+    json_auto_t *kwargs = fmt != NULL ? json_vpack_ex(NULL, 0, fmt, ap) : json_object();
+    json_t *value = NULL;
+
+    salt_assert(kwargs != NULL); /* the format is ours */
+    return ctx_call(ctx, fun, NULL, kwargs, &value, err) == 0 ? value : NULL;
+}
+
+json_t *
+sub_call(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    json_t *value = vcall(ctx, err, fun, fmt, ap);
+    va_end(ap);
+    return value;
+}
+
+int
+sub_ask(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    json_auto_t *value = vcall(ctx, err, fun, fmt, ap);
+    va_end(ap);
+    return value != NULL ? value_truthy(value) : err->code;
+}

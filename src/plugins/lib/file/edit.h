@@ -1,0 +1,14 @@
+/* edit.h - file functions that change parts of a text file. Rows in plugins/exec/files/file.c.
+ *
+ * Layer      plugins/lib/file
+ * Tests      tests/cases/modules/file.*.json, recorded from Salt itself
+ */
+#ifndef PLUGINS_LIB_FILE_EDIT_H
+#define PLUGINS_LIB_FILE_EDIT_H
+
+#include "salt/plugin.h"
+
+func_fn file_replace, file_search, file_psed, file_comment, file_uncomment, file_comment_line;
+func_fn file_line, file_blockreplace;
+
+#endif

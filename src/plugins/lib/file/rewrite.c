@@ -1,0 +1,516 @@
+/* rewrite.c - how an edit reaches the disk, and lists of lines. */
+#include "plugins/lib/file/fileops.h"
+
+#include <endian.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
+#include <linux/xattr.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/data/diff.h"
+
+/* ---- bytes to disk --------------------------------------------------------------------------- */
+
+/* An ACL has the file's mode in it, and setting it sets the mode; the mask, or the group where there is
+ * none, bounds what everybody whom it names may do. It takes the mode that the new file has been given, as
+ * chmod would change it: else those whom the old file let in could read what the new one holds until
+ * somebody looks at its mode. */
+static void
+bound_acl(char *acl, size_t len, mode_t mode)
+{
+    struct posix_acl_xattr_entry *entries = (void *) (acl + sizeof(struct posix_acl_xattr_header)),
+                                 *group = NULL;
+    size_t n = len > sizeof(struct posix_acl_xattr_header)
+                   ? (len - sizeof(struct posix_acl_xattr_header)) / sizeof(*entries)
+                   : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint16_t tag = le16toh(entries[i].e_tag);
+        if (tag == ACL_USER_OBJ)
+            entries[i].e_perm = htole16((mode >> 6) & 7);
+        else if (tag == ACL_OTHER)
+            entries[i].e_perm = htole16(mode & 7);
+        else if (tag == ACL_MASK || (tag == ACL_GROUP_OBJ && group == NULL))
+            group = &entries[i];
+    }
+    if (group != NULL)
+        group->e_perm = htole16((mode >> 3) & 7);
+}
+
+/* One attribute; `value` has room for the largest. One that can't be read or is not for us to set is
+ * passed over. */
+static int
+copy_xattr(int from, int to, const char *name, char *value, mode_t mode)
+{
+    ssize_t len = fgetxattr(from, name, value, XATTR_SIZE_MAX);
+
+    if (len >= 0 && strcmp(name, XATTR_NAME_POSIX_ACL_ACCESS) == 0)
+        bound_acl(value, (size_t) len, mode);
+    if (len >= 0 && fsetxattr(to, name, value, (size_t) len, 0) != 0 && errno != ENOTSUP && errno != EPERM &&
+        errno != EACCES)
+        return -errno;
+    return 0;
+}
+
+int
+fop_copy_xattrs(int from, int to)
+{
+    AUTO_FREE char *names = xcalloc(XATTR_LIST_MAX, 1), *value = xcalloc(XATTR_SIZE_MAX, 1);
+    ssize_t n = flistxattr(from, names, XATTR_LIST_MAX);
+    struct stat st;
+
+    if (fstat(to, &st) != 0)
+        return -errno;
+    for (ssize_t at = 0; at < n; at += (ssize_t) strlen(names + at) + 1) {
+        int rc = copy_xattr(from, to, names + at, value, st.st_mode);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int
+fill_from(int fd, int old, const struct stat *st, const void *data, size_t len)
+{
+    int rc = fs_write_all(fd, data, len);
+
+    if (rc == 0 && (st->st_uid != geteuid() || st->st_gid != getegid()) &&
+        fchown(fd, st->st_uid, st->st_gid) != 0)
+        rc = -errno;
+    if (rc == 0 && fchmod(fd, st->st_mode & 07777) != 0)
+        rc = -errno;
+    if (rc == 0)
+        rc = fop_copy_xattrs(old, fd);
+    if (rc == 0 && fsync(fd) != 0)
+        rc = -errno;
+    return rc;
+}
+
+static int
+replace_atomic(const char *path, int old, const struct stat *st, const void *data, size_t len)
+{
+    AUTO_FREE char *folder = fop_dirname(path);
+    AUTO_FREE char *base = xasprintf(".%.200s.XXXXXX", fop_basename(path));
+    AUTO_FREE char *temp = fop_join2(folder, base);
+    int fd = mkostemp(temp, O_CLOEXEC);
+
+    if (fd < 0)
+        return -errno;
+    int rc = fill_from(fd, old, st, data, len);
+    close(fd);
+    if (rc == 0 && rename(temp, path) != 0)
+        rc = -errno;
+    if (rc != 0)
+        unlink(temp);
+    return rc;
+}
+
+/* The first bytes of an open file, as many as there are. 0 or a negative errno. */
+static int
+read_head(int fd, size_t len, buf_t *out)
+{
+    buf_reserve(out, len);
+    while (out->len < len) {
+        ssize_t n = pread(fd, out->data + out->len, len - out->len, (off_t) out->len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? -errno : 0;
+        out->len += (size_t) n;
+    }
+    return 0;
+}
+
+/* What a file held has its place on the disk still: it can be written there when there is none for more. */
+static void
+take_back(int fd, const buf_t *head, off_t size)
+{
+    if (lseek(fd, 0, SEEK_SET) == 0 && fs_write_all(fd, head->data, head->len) == 0 &&
+        ftruncate(fd, size) == 0)
+        (void) fsync(fd);
+}
+
+int
+fop_open_to_write(const char *path, int flags)
+{
+    AUTO_FD fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | flags);
+    int set = fd < 0 ? -1 : fcntl(fd, F_GETFL), opened = fd;
+
+    if (set < 0 || fcntl(fd, F_SETFL, set & ~O_NONBLOCK) != 0)
+        return -1;
+    fd = -1;
+    return opened;
+}
+
+int
+fop_overwrite(int held, const void *data, size_t len)
+{
+    AUTO_FREE char *at = xasprintf("/proc/self/fd/%d", held);
+    AUTO_FD fd = fop_open_to_write(at, 0);
+    buf_auto_t head = BUF_INIT;
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return -errno;
+    size_t size = S_ISREG(st.st_mode) ? (size_t) st.st_size : 0;
+    /* Who opens a pipe to read is its reader, and takes what others should get. */
+    AUTO_FD old = size > 0 ? open(at, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) : -1;
+    if (size > 0 && old < 0)
+        return -errno;
+    int rc = read_head(old, size < len ? size : len, &head);
+    if (rc != 0)
+        return rc;
+    rc = fs_write_all(fd, data, len);
+    if (rc == 0 && size > len && ftruncate(fd, (off_t) len) != 0)
+        rc = -errno;
+    if (rc == 0 && fsync(fd) != 0 && errno != EINVAL && errno != EROFS)
+        rc = -errno;
+    if (rc != 0 && S_ISREG(st.st_mode))
+        take_back(fd, &head, st.st_size);
+    return rc;
+}
+
+mode_t
+fop_usual_mode(void)
+{
+    mode_t mask = umask(022);
+
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+int
+fop_rewrite(const partfile_t *file, const void *data, size_t len, bool keep_inode, fail_t *err)
+{
+    const landing_t fresh = { (uid_t) -1, (gid_t) -1, fop_usual_mode(), NULL };
+    struct stat st;
+
+    if (file->file < 0)
+        return partfile_write(file, data, len, &fresh, err);
+    if (file->special) {
+        int special = fop_overwrite(file->file, data, len);
+        return special == 0 ? 0 : fop_oserror(err, -special, file->way.asked);
+    }
+    AUTO_FD old = open(file->at, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (old < 0 || fstat(old, &st) != 0)
+        return fop_oserror(err, errno, file->way.asked);
+    int rc = -EBUSY;
+    if (!(keep_inode && st.st_nlink > 1))
+        rc = replace_atomic(file->path, old, &st, data, len);
+    /* A bind-mounted file can't be renamed over, its folder may not be ours to write, and /proc takes no new
+     * files. */
+    if (rc == -EBUSY || rc == -EACCES || rc == -EPERM || rc == -EROFS || rc == -EXDEV || rc == -ENOENT)
+        rc = fop_overwrite(file->file, data, len);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, file->way.asked);
+}
+
+int
+fop_write(const char *path, const void *data, size_t len, fail_t *err)
+{
+    partfile_auto_t file = PARTFILE_INIT;
+    int rc = partfile_find(&file, path, PARTFILE_SPECIAL, err);
+
+    return rc == 0 ? fop_rewrite(&file, data, len, true, err) : rc;
+}
+
+static int
+copy_fd(int from, int to)
+{
+    char chunk[65536];
+
+    for (;;) {
+        ssize_t n = read(from, chunk, sizeof(chunk));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? -errno : 0;
+        int rc = fs_write_all(to, chunk, (size_t) n);
+        if (rc != 0)
+            return rc;
+    }
+}
+
+static int
+copy_attributes(int from, int to, const struct stat *st)
+{
+    const struct timespec times[2] = { st->st_atim, st->st_mtim };
+
+    if (geteuid() == 0 && fchown(to, st->st_uid, st->st_gid) != 0)
+        return -errno;
+    if (fchmod(to, st->st_mode & 07777) != 0)
+        return -errno;
+    int rc = fop_copy_xattrs(from, to);
+    return rc == 0 && futimens(to, times) != 0 ? -errno : rc;
+}
+
+/* A new file takes its usual mode; one that exists keeps mode and owner. */
+static int
+keep_attributes(int to, const struct stat *had)
+{
+    if (had->st_nlink > 0) {
+        if (geteuid() == 0 && fchown(to, had->st_uid, had->st_gid) != 0)
+            return -errno;
+        return fchmod(to, had->st_mode & 07777) != 0 ? -errno : 0;
+    }
+    return fchmod(to, fop_usual_mode()) != 0 ? -errno : 0;
+}
+
+static int
+copy_to_temp(int from, const char *temp, int to, const char *dst, const struct stat *st,
+             const struct stat *had)
+{
+    int rc = copy_fd(from, to);
+
+    if (rc == 0)
+        rc = st != NULL ? copy_attributes(from, to, st) : keep_attributes(to, had);
+    if (rc == 0 && fsync(to) != 0)
+        rc = -errno;
+    if (rc == 0 && rename(temp, dst) != 0)
+        rc = -errno;
+    if (rc != 0)
+        unlink(temp);
+    return rc;
+}
+
+/* Devices and pipes are written to, never replaced. */
+static int
+copy_into(int from, const char *dst)
+{
+    AUTO_FD to = fop_open_to_write(dst, 0);
+
+    return to < 0 ? -errno : copy_fd(from, to);
+}
+
+static int
+copy_whole(int from, const char *dst, const struct stat *st, const struct stat *had)
+{
+    AUTO_FREE char *folder = fop_dirname(dst);
+    AUTO_FREE char *base = xasprintf(".%.200s.XXXXXX", fop_basename(dst));
+    AUTO_FREE char *temp = fop_join2(folder, base);
+    AUTO_FD to = mkostemp(temp, O_CLOEXEC);
+
+    return to < 0 ? -errno : copy_to_temp(from, temp, to, dst, st, had);
+}
+
+/* Bytes alone go where a link leads. */
+static int
+copy_bytes(int from, const char *dst, fail_t *err)
+{
+    partfile_auto_t to = PARTFILE_INIT;
+    struct stat had = { 0 };
+    int rc = partfile_find(&to, dst, PARTFILE_SPECIAL, err);
+
+    if (rc != 0)
+        return rc;
+    if (to.file >= 0 && fstat(to.file, &had) != 0)
+        return fop_oserror(err, errno, dst);
+    rc = to.special ? copy_into(from, to.at) : copy_whole(from, to.path, NULL, &had);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, dst);
+}
+
+/* A pipe waits for its writer, and of devices only /dev/null is sure to end. */
+static bool
+has_an_end(const struct stat *st)
+{
+    return S_ISREG(st->st_mode) || (S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3));
+}
+
+bool
+fop_is_source(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && has_an_end(&st);
+}
+
+/* A machine without /dev/null is no good, and who waits at a pipe waits for ever. */
+static bool
+is_special(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+int
+fop_open_source(const char *path, struct stat *ret_st, fail_t *err)
+{
+    AUTO_FD from = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+    if (from < 0 || fstat(from, ret_st) != 0)
+        return fop_oserror(err, errno, path);
+    if (S_ISDIR(ret_st->st_mode))
+        return fop_oserror(err, EISDIR, path);
+    if (!has_an_end(ret_st))
+        return fail_set(err, -EINVAL, "%s is a pipe or a device, and no file that can be copied", path);
+    int fd = from;
+    from = -1;
+    return fd;
+}
+
+/* `said` is what messages call the copy. */
+static int
+copy_with_attributes(const char *src, const char *dst, const char *said, fail_t *err)
+{
+    struct stat st;
+    AUTO_FD from = fop_open_source(src, &st, err);
+
+    if (from < 0)
+        return from;
+    if (is_special(dst))
+        return fail_set(err, -EINVAL, "%s is a pipe or a device, and gives way to no file", said);
+    int rc = copy_whole(from, dst, &st, NULL);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, said);
+}
+
+int
+fop_copy2(const char *src, const char *dst, fail_t *err)
+{
+    return copy_with_attributes(src, dst, dst, err);
+}
+
+int
+fop_copyfile(const char *src, const char *dst, fail_t *err)
+{
+    struct stat st;
+    AUTO_FD from = fop_open_source(src, &st, err);
+
+    return from < 0 ? from : copy_bytes(from, dst, err);
+}
+
+/* ---- backups --------------------------------------------------------------------------------- */
+
+int
+fop_backup_minion(call_ctx_t *ctx, const char *file, const char *path, fail_t *err)
+{
+    AUTO_FREE char *root = fs_join(value_str(ctx_opts(ctx), "cachedir", "/var/cache/salt/minion"),
+                                   "file_backup");
+    AUTO_FREE char *dir = fop_dirname(path);
+    AUTO_FREE char *folder = fs_join(root, dir);
+    int64_t now = clock_wall_us();
+    time_t seconds = (time_t) (now / 1000000);
+    struct tm tm;
+    char stamp[64], year[16];
+
+    localtime_r(&seconds, &tm);
+    strftime(stamp, sizeof(stamp), "%a_%b_%d_%H:%M:%S", &tm);
+    strftime(year, sizeof(year), "%Y", &tm);
+    AUTO_FREE char *copy = xasprintf("%s/%s_%s_%06d_%s", folder, fop_basename(path), stamp,
+                                     (int) (now % 1000000), year);
+    int rc = fs_mkdirs(folder, 0755, err);
+    return rc != 0 ? rc : fop_copy2(file, copy, err);
+}
+
+int
+fop_backup_beside(const partfile_t *file, const char *path, const char *suffix, fail_t *err)
+{
+    AUTO_FREE char *said = xasprintf("%s%s", path, suffix);
+    /* Beside a link, and not where it leads, for who named the link; a stranger's folder is the one that
+     * is held. */
+    bool by_name = file->way.linked && file->way.whose == (uid_t) -1;
+    AUTO_FREE char *copy = by_name ? xstrdup(said) : xasprintf("%s%s", file->path, suffix);
+
+    return copy_with_attributes(file->at, copy, said, err);
+}
+
+int
+fop_backup(call_ctx_t *ctx, const partfile_t *file, const char *path, const json_t *backup, fail_t *err)
+{
+    const char *suffix = json_string_value(backup);
+
+    if (!value_truthy(backup))
+        return 0;
+    if (str_eq(suffix, "minion") || str_eq(suffix, "both"))
+        return fop_backup_minion(ctx, file->at, path, err);
+    AUTO_FREE char *text = value_pystr(backup);
+    return fop_backup_beside(file, path, text, err);
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+void
+lines_free(lines_t *l)
+{
+    strv_free(l->v);
+    *l = (lines_t){ NULL, 0 };
+}
+
+void
+lines_split(lines_t *l, const char *text, size_t len)
+{
+    size_t n = 0;
+    diff_line_t *parts = diff_lines(text, len, false, &n);
+
+    l->v = xcalloc(n + 1, sizeof(*l->v));
+    l->n = n;
+    for (size_t i = 0; i < n; i++)
+        l->v[i] = xstrndup(parts[i].text, parts[i].len);
+    free(parts);
+}
+
+void
+lines_insert(lines_t *l, size_t at, const char *text)
+{
+    l->v = xrealloc(l->v, (l->n + 2) * sizeof(*l->v));
+    memmove(l->v + at + 1, l->v + at, (l->n - at) * sizeof(*l->v));
+    l->v[at] = xstrdup(text);
+    l->v[++l->n] = NULL;
+}
+
+void
+lines_append(lines_t *l, const char *text)
+{
+    lines_insert(l, l->n, text);
+}
+
+void
+lines_replace(lines_t *l, size_t at, const char *text)
+{
+    char *fresh = xstrdup(text);
+
+    free(l->v[at]);
+    l->v[at] = fresh;
+}
+
+void
+lines_remove(lines_t *l, size_t at)
+{
+    free(l->v[at]);
+    memmove(l->v + at, l->v + at + 1, (l->n - at) * sizeof(*l->v));
+    l->n--;
+}
+
+void
+lines_join(const lines_t *l, buf_t *out)
+{
+    for (size_t i = 0; i < l->n; i++)
+        buf_puts(out, l->v[i]);
+}
+
+static diff_line_t *
+as_diff(const lines_t *l)
+{
+    diff_line_t *lines = xcalloc(l->n + 1, sizeof(*lines));
+
+    for (size_t i = 0; i < l->n; i++)
+        lines[i] = (diff_line_t){ l->v[i], strlen(l->v[i]) };
+    return lines;
+}
+
+char *
+lines_diff(const lines_t *a, const lines_t *b)
+{
+    diff_line_t *old = as_diff(a), *new = as_diff(b);
+    char *diff = diff_unified(old, a->n, new, b->n, "", "");
+
+    free(old);
+    free(new);
+    return diff;
+}

@@ -1,0 +1,239 @@
+/* source.c - URLs and paths of sources: which one exists, its local copy, its mode. */
+#include "plugins/lib/file/source.h"
+
+#include <ctype.h>
+#include <sys/stat.h>
+
+#include "common/base/str.h"
+#include "common/files/fileclient.h"
+#include "plugins/lib/file/fileops.h"
+
+char *
+source_scheme(const char *url)
+{
+    const char *colon = strchr(url, ':');
+    size_t n = colon != NULL ? (size_t) (colon - url) : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!isalnum((unsigned char) url[i]) && strchr("+-.", url[i]) == NULL)
+            n = 0;
+    }
+    if (n == 0 || !isalpha((unsigned char) url[0]))
+        return xstrdup("");
+    char *scheme = xstrndup(url, n);
+    for (char *p = scheme; *p != '\0'; p++)
+        *p = (char) tolower((unsigned char) *p);
+    return scheme;
+}
+
+bool
+source_is_remote(const char *scheme)
+{
+    static const char *const remote[] = { "http", "https", "ftp", "swift", "s3" };
+
+    for (size_t i = 0; i < NELEMS(remote); i++) {
+        if (str_eq(scheme, remote[i]))
+            return true;
+    }
+    return false;
+}
+
+/* NEW path of a file:// URL. */
+static char *
+file_url_path(const char *url)
+{
+    const char *path = str_starts(url, "file://") ? url + strlen("file://") : url + strlen("file:");
+
+    return xstrdup(path);
+}
+
+static char *
+cached_by_module(call_ctx_t *ctx, const char *url, const char *saltenv, const char *hsum, json_t *args,
+                 fail_t *err)
+{
+    json_auto_t *list = json_pack("[s, s]", url, saltenv);
+    json_auto_t *kwargs = json_pack("{s:s?, s:b, s:b}", "source_hash", hsum, "verify_ssl",
+                                    value_bool(args, "verify_ssl", true), "use_etag",
+                                    value_bool(args, "use_etag", false));
+    json_auto_t *cached = NULL;
+
+    if (ctx_call(ctx, "cp.cache_file", list, kwargs, &cached, err) != 0 ||
+        str_empty(json_string_value(cached)))
+        return NULL;
+    return xstrdup(json_string_value(cached));
+}
+
+char *
+source_cache(call_ctx_t *ctx, const char *url, const char *saltenv, const char *hsum, json_t *args,
+             fail_t *err)
+{
+    AUTO_FREE char *scheme = source_scheme(url);
+    char *local = NULL;
+
+    if (str_eq(scheme, "salt")) {
+        if (ctx_files(ctx) == NULL)
+            return NULL;
+        fail_auto_t why = FAIL_INIT;
+        int rc = fileclient_cache(ctx_files(ctx), url, saltenv, &local, &why);
+        if (rc != 0 && rc != -ENOENT)
+            fail_set(err, rc, "%s", fail_text(&why));
+        return rc == 0 ? local : NULL;
+    }
+    if (source_is_remote(scheme))
+        return cached_by_module(ctx, url, saltenv, hsum, args, err);
+    local = str_eq(scheme, "file") ? file_url_path(url) : fop_expanduser(url);
+    if (fop_is_file(local))
+        return local;
+    free(local);
+    return NULL;
+}
+
+char *
+source_mode(call_ctx_t *ctx, const char *url, const char *saltenv)
+{
+    AUTO_FREE char *scheme = source_scheme(url);
+    struct stat st;
+
+    if (str_eq(scheme, "salt")) {
+        fail_auto_t why = FAIL_INIT;
+        json_auto_t *hash = NULL;
+        if (ctx_files(ctx) == NULL || fileclient_hash(ctx_files(ctx), url, saltenv, &hash, &why) != 0)
+            return NULL;
+        json_t *mode = value_get(hash, "mode");
+        return json_is_integer(mode) ? xasprintf("%04o", (unsigned) json_integer_value(mode) & 07777)
+                                     : fop_normalize_mode(mode);
+    }
+    AUTO_FREE char *path = str_eq(scheme, "file") ? file_url_path(url) : xstrdup(url);
+    return stat(path, &st) == 0 ? xasprintf("%04o", st.st_mode & 07777) : NULL;
+}
+
+/* ---- lists of sources ------------------------------------------------------------------------ */
+
+/* What a failed look at the file server means: 0 when there is no such thing, as far as is known without a
+ * master; else the error, since what can't be looked at is not gone. */
+static int
+not_served(int rc, const fail_t *why, fail_t *err)
+{
+    return rc == -ENOENT || rc == -EHOSTUNREACH ? 0 : fail_set(err, rc, "%s", fail_text(why));
+}
+
+static int
+served_folder(call_ctx_t *ctx, const char *path, const char *env, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *dirs = fileclient_list(ctx_files(ctx), FILES_DIRS, env, path, &why);
+    size_t i;
+    json_t *dir;
+
+    if (dirs == NULL)
+        return not_served(why.code, &why, err);
+    json_array_foreach (dirs, i, dir) {
+        if (str_eq(json_string_value(dir), path))
+            return 1;
+    }
+    return 0;
+}
+
+/* Whether the file server has a file or folder of that URL: 1, 0 or negative. */
+static int
+served(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    AUTO_FREE char *path = NULL, *env = NULL;
+    json_auto_t *hash = NULL;
+
+    if (ctx_files(ctx) == NULL || fileclient_split(url, saltenv, &path, &env, NULL) != 0)
+        return 0;
+    int rc = fileclient_hash(ctx_files(ctx), url, saltenv, &hash, &why);
+    if (rc == 0)
+        return 1;
+    rc = not_served(rc, &why, err);
+    return rc < 0 ? rc : served_folder(ctx, path, env, err);
+}
+
+/* Whether a web server answers for it: one that does not is passed over. */
+static bool
+reachable(call_ctx_t *ctx, const char *url)
+{
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *list = json_pack("[s]", url);
+    json_auto_t *kwargs = json_pack("{s:s, s:b}", "method", "HEAD", "decode_body", 0);
+    json_auto_t *answer = NULL;
+
+    if (!ctx_has(ctx, "http.query")) {
+        AUTO_FREE char *copy = source_cache(ctx, url, "base", NULL, NULL, &why);
+        return copy != NULL;
+    }
+    return ctx_call(ctx, "http.query", list, kwargs, &answer, &why) == 0 &&
+           value_get(answer, "error") == NULL;
+}
+
+/* 1, 0 or negative. */
+static int
+source_exists(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err)
+{
+    AUTO_FREE char *scheme = source_scheme(url);
+
+    if (str_eq(scheme, "salt"))
+        return served(ctx, url, saltenv, err);
+    if (str_eq(scheme, "file")) {
+        AUTO_FREE char *path = file_url_path(url);
+        return fop_exists(path, err);
+    }
+    if (source_is_remote(scheme))
+        return reachable(ctx, url);
+    return *url == '/' ? fop_exists(url, err) : 0;
+}
+
+/* An element of the list: an URL, or {URL: digest}. NULL for another thing. */
+static const char *
+element_url(json_t *element, json_t **ret_hash)
+{
+    void *first = json_object_size(element) == 1 ? json_object_iter(element) : NULL;
+
+    if (first == NULL)
+        return json_string_value(element);
+    if (value_truthy(json_object_iter_value(first)))
+        *ret_hash = json_object_iter_value(first);
+    return json_object_iter_key(first);
+}
+
+int
+source_pick(call_ctx_t *ctx, json_t *source, json_t *source_hash, const char *saltenv, char **ret_source,
+            json_t **ret_hash, fail_t *err)
+{
+    size_t i;
+    json_t *element;
+
+    if (!json_is_array(source)) {
+        *ret_source = value_truthy(source) ? value_pystr(source) : NULL;
+        *ret_hash = source_hash != NULL ? json_incref(source_hash) : json_null();
+        return 0;
+    }
+    json_array_foreach (source, i, element) {
+        json_t *hash = source_hash;
+        const char *url = element_url(element, &hash);
+        int rc = url != NULL ? source_exists(ctx, url, saltenv, err) : 0;
+        if (rc < 0)
+            return rc;
+        if (rc == 0)
+            continue;
+        *ret_source = xstrdup(url);
+        *ret_hash = hash != NULL ? json_incref(hash) : json_null();
+        return 0;
+    }
+    return fop_failed(err, "none of the specified sources were found");
+}
+
+int
+file_source_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *source = NULL;
+    json_auto_t *hash = NULL;
+    int rc = source_pick(ctx, value_get(args, "source"), value_get(args, "source_hash"),
+                         value_str(args, "saltenv", "base"), &source, &hash, err);
+
+    if (rc == 0)
+        *ret_value = json_pack("[s?, O]", source, hash);
+    return rc;
+}

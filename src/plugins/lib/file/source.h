@@ -1,0 +1,62 @@
+/* source.h - where a file's content comes from: salt://, file:// and other URLs, paths, lists of them,
+ * digests, templates.
+ *
+ * Arguments come as an object with the names that the functions of `file` have: source, source_hash,
+ * source_hash_name, template, context, defaults, saltenv, skip_verify, verify_ssl, use_etag, name, user,
+ * group, mode, attrs, kwargs (further variables of the template).
+ *
+ * Layer      plugins/lib/file
+ * Threads    a job's child
+ * Ownership  results are NEW
+ * Errors     as Salt's functions raise them
+ * Tests      tests/unit/plugins/test_source.c, tests/cases/modules/file.get_managed.json,
+ *            tests/cases/states-file/file.managed.json
+ */
+#ifndef PLUGINS_LIB_FILE_SOURCE_H
+#define PLUGINS_LIB_FILE_SOURCE_H
+
+#include "common/base/buf.h"
+#include "salt/plugin.h"
+
+/* Scheme of an URL, "" for a path, by urlparse's rules. NEW. */
+char *source_scheme(const char *url);
+/* Whether files of that scheme are fetched over the network by something else than the file server. */
+bool source_is_remote(const char *scheme);
+/* The local path of an URL or path; NULL without *err: there is no such file. `hsum` may be NULL: a cached
+ * copy with that digest need not be fetched again. */
+char *source_cache(call_ctx_t *ctx, const char *url, const char *saltenv, const char *hsum, json_t *args,
+                   fail_t *err);
+/* cp.stat_file: "0644"; NULL when it can't be told. */
+char *source_mode(call_ctx_t *ctx, const char *url, const char *saltenv);
+/* The first source of a list that exists, and its digest; one that can't be looked at is an error, and
+ * only one of a web server is passed over then. A single source is taken as it is. *ret_hash is None or a
+ * text; *ret_source NULL for none. */
+int source_pick(call_ctx_t *ctx, json_t *source, json_t *source_hash, const char *saltenv, char **ret_source,
+                json_t **ret_hash, fail_t *err);
+/* file.get_source_sum. */
+int source_sum(call_ctx_t *ctx, json_t *args, json_t **ret_sum, fail_t *err);
+
+/* What file.get_managed finds out. */
+typedef struct managed {
+    char *sfn;     /* local file; NULL: not fetched yet */
+    bool temp;     /* sfn is a temporary file of ours */
+    json_t *sum;   /* {"hash_type", "hsum"}, or {} */
+    char *comment; /* what is wrong, or NULL */
+} managed_t;
+#define MANAGED_INIT   ROW(NULL, false, NULL, NULL)
+#define managed_auto_t __attribute__((cleanup(managed_free))) managed_t
+
+/* Removes the temporary file. */
+void managed_free(managed_t *m);
+/* args["source"] is one source or None. */
+int managed_get(call_ctx_t *ctx, json_t *args, managed_t *out, fail_t *err);
+
+/* Whether there is such a template engine. */
+bool template_known(const char *name);
+/* Render a text, or the file at `path` when `text` is NULL. Appends. */
+int template_render(call_ctx_t *ctx, json_t *args, const char *path, const char *text, size_t len, buf_t *out,
+                    fail_t *err);
+
+func_fn file_source_list, file_get_managed, file_apply_template_on_contents;
+
+#endif

@@ -1,0 +1,286 @@
+/* http.c - see http.h: what the answer becomes. */
+#include "plugins/lib/http/http_int.h"
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/data/yaml.h"
+#include "salt/log.h"
+
+#define BUNDLE_URL "https://curl.se/ca/cacert.pem"
+
+/* ---- decoding ------------------------------------------------------------------------------------------ */
+
+static int
+decode_json(const char *text, size_t len, json_t *into, fail_t *err)
+{
+    json_t *v = value_parse(text, len, LIMIT_FILE_READ, "the answer", err);
+
+    return v != NULL ? json_object_set_new(into, "dict", v) : -EINVAL;
+}
+
+static int
+decode_yaml(const char *text, size_t len, json_t *into, fail_t *err)
+{
+    json_t *v = yaml_load(text, len, "the answer", NULL, err);
+
+    return v != NULL ? json_object_set_new(into, "dict", v) : -EINVAL;
+}
+
+static int
+decode_xml(const char *text, size_t len, json_t *into, fail_t *err)
+{
+    return fail_kind(err, FAIL_COMMAND, -ENOTSUP,
+                     "decode_type xml: XML is not taken apart here; ask for text=True instead");
+}
+
+static int
+decode_plain(const char *text, size_t len, json_t *into, fail_t *err)
+{
+    return json_object_set_new(into, "text", value_utf8(text, len));
+}
+
+static const struct decoder {
+    const char *name;
+    int (*fn)(const char *text, size_t len, json_t *into, fail_t *err);
+} decoders[] = {
+    { "xml", decode_xml }, { "json", decode_json }, { "yaml", decode_yaml }, { "plain", decode_plain }
+};
+
+/* By name; "auto" by what the answer says of itself, which is JSON when it says nothing. NULL: none. */
+static const struct decoder *
+decoder_of(const char *type, const json_t *headers)
+{
+    const char *content = value_str(headers, "Content-Type", "application/json");
+    bool by_content = str_eq(type, "auto");
+
+    for (size_t i = 0; i < NELEMS(decoders); i++)
+        if (by_content ? strstr(content, decoders[i].name) != NULL : str_eq(type, decoders[i].name))
+            return &decoders[i];
+    return by_content ? &decoders[NELEMS(decoders) - 1] : NULL;
+}
+
+static int
+decode(const json_t *args, const http_answer_t *answer, json_t *into, fail_t *err)
+{
+    const struct decoder *decoder = decoder_of(value_str(args, "decode_type", "auto"), answer->headers);
+
+    if (decoder != NULL)
+        return decoder->fn(buf_str(&answer->body), answer->body.len, into, err);
+    json_object_set_new(
+        into, "error",
+        json_string("Invalid decode_type specified. Valid decode types are: ('json', 'xml', 'yaml', "
+                    "'plain')"));
+    return 0;
+}
+
+/* ---- files --------------------------------------------------------------------------------------------- */
+
+static int
+write_out(const json_t *args, const char *key, const char *text, size_t len, fail_t *err)
+{
+    const char *path = value_str(args, key, NULL);
+
+    return path != NULL ? fs_write_atomic(path, text, len, 0644, err) : 0;
+}
+
+static int
+write_headers(const json_t *args, const http_answer_t *answer, fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+    const char *name;
+    json_t *v;
+
+    json_object_foreach (answer->headers, name, v)
+        buf_printf(&text, "%s: %s\n", name, json_string_value(v));
+    return write_out(args, "headers_out", buf_str(&text), text.len, err);
+}
+
+/* ---- the answer ---------------------------------------------------------------------------------------- */
+
+/* What went wrong, as Salt words it. NEW; NULL: nothing did. */
+static json_t *
+failure(const json_t *args, const http_answer_t *answer)
+{
+    json_t *out = json_object();
+
+    if (answer->trouble != NULL) {
+        if (value_bool(args, "status", false))
+            json_object_set_new(out, "status", json_integer(answer->status));
+        json_object_set_new(out, "error", json_string(answer->trouble));
+        return out;
+    }
+    if (value_bool(args, "raise_error", true) && (answer->status < 200 || answer->status >= 300)) {
+        json_object_set_new(out, "status", json_integer(answer->status));
+        json_object_set_new(out, "error", value_fmt("HTTP %d: %s", answer->status, answer->reason));
+        return out;
+    }
+    json_decref(out);
+    return NULL;
+}
+
+static int
+success(const json_t *args, const http_answer_t *answer, json_t *out, fail_t *err)
+{
+    const char *body = buf_str(&answer->body);
+    json_auto_t *text = value_utf8(body, answer->body.len);
+    int rc = write_out(args, "text_out", body, answer->body.len, err);
+
+    if (rc == 0)
+        rc = write_headers(args, answer, err);
+    if (rc < 0)
+        return rc;
+    json_object_set(out, "body", text);
+    if (value_bool(args, "status", false))
+        json_object_set_new(out, "status", json_integer(answer->status));
+    if (value_bool(args, "headers", false))
+        json_object_set(out, "headers", answer->headers);
+    if (value_bool(args, "decode", false)) {
+        rc = decode(args, answer, out, err);
+        if (rc == 0)
+            rc = write_out(args, "decode_out", body, answer->body.len, err);
+    }
+    if (value_bool(args, "text", false))
+        json_object_set(out, "text", text);
+    return rc;
+}
+
+int
+http_query(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    http_answer_auto_t answer = { 0 };
+    json_auto_t *out = json_object();
+    bool test = value_bool(args, "test", false);
+
+    if (value_bool(args, "formdata", false) && value_str(args, "formdata_fieldname", NULL) == NULL) {
+        *ret_value = json_pack("{s:s}", "error", "formdata_fieldname is required when formdata=True");
+        return 0;
+    }
+    if (test && value_str(args, "test_url", NULL) == NULL) {
+        *ret_value = json_incref(out);
+        return 0;
+    }
+    if (test)
+        json_object_set_new(out, "test", json_true());
+    int rc = http_send(ctx, args, &answer, err);
+    if (rc < 0)
+        return rc;
+    json_auto_t *failed = failure(args, &answer);
+    if (failed != NULL)
+        json_object_update(out, failed);
+    else
+        rc = success(args, &answer, out, err);
+    if (rc == 0)
+        *ret_value = json_incref(out);
+    return rc;
+}
+
+/* ---- certificates -------------------------------------------------------------------------------------- */
+
+/* What is appended: files that can't be read are left out, and told. */
+static void
+add_files(const json_t *files, buf_t *into)
+{
+    json_auto_t *list = json_is_string(files) ? json_pack("[O]", files) : json_incref((json_t *) files);
+    json_t *path;
+    size_t i;
+
+    json_array_foreach (list, i, path) {
+        fail_auto_t why = FAIL_INIT;
+        buf_puts(into, "\n");
+        if (json_is_string(path) && fs_read(json_string_value(path), LIMIT_FILE_READ, into, &why) < 0)
+            log_error("http.update_ca_bundle: %s", fail_text(&why));
+    }
+}
+
+int
+http_update_ca_bundle(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *asked = value_str(args, "target", NULL), *source = value_str(args, "source", NULL);
+    AUTO_FREE char *target = asked != NULL ? xstrdup(asked) : http_ca_bundle(ctx_opts(ctx));
+    json_auto_t *call = json_pack(
+        "{s:s}", "url", source != NULL ? source : value_str(ctx_opts(ctx), "ca_bundle_url", BUNDLE_URL));
+    http_answer_auto_t answer = { 0 };
+
+    if (target == NULL)
+        return fail_kind(err, FAIL_COMMAND, -ENOENT,
+                         "There is no bundle of certificates yet: say where by 'target'");
+    int rc = http_send(ctx, call, &answer, err);
+    if (rc < 0)
+        return rc;
+    json_auto_t *failed = failure(call, &answer);
+    if (failed != NULL)
+        return fail_kind(err, FAIL_COMMAND, -EIO, "%s: %s", value_str(call, "url", ""),
+                         value_str(failed, "error", ""));
+    if (strstr(buf_str(&answer.body), "-----BEGIN ") == NULL)
+        return fail_kind(err, FAIL_COMMAND, -EINVAL, "%s holds no certificate; %s stays as it is",
+                         value_str(call, "url", ""), target);
+    if (value_truthy(value_get(args, "merge_files")))
+        add_files(value_get(args, "merge_files"), &answer.body);
+    *ret_value = json_null();
+    return fs_write_atomic(target, buf_str(&answer.body), answer.body.len, 0644, err);
+}
+
+/* ---- arguments ----------------------------------------------------------------------------------------- */
+
+#define TAKEN "Accepted for Salt's sake"
+
+const arg_t http_query_args[] = {
+    { "url", ARG_STR, ARG_REQUIRED, "Where to" },
+    { "method", ARG_STR, "\"GET\"", "GET, POST, PUT, ..." },
+    { "params", ARG_ANY, "null", "Added to the URL's query: a dictionary, or text" },
+    { "data", ARG_ANY, "null", "What is sent: text, or a dictionary as a form" },
+    { "data_file", ARG_STR, "null", "The same from a file" },
+    { "header_dict", ARG_DICT, "null", "Header fields" },
+    { "header_list", ARG_LIST, "null", "Header fields as 'Name: value'" },
+    { "header_file", ARG_STR, "null", "The same from a file" },
+    { "username", ARG_STR, "null", "Login" },
+    { "password", ARG_STR, "null", "Its password" },
+    { "auth", ARG_LIST, "null", "Both in a list" },
+    { "decode", ARG_BOOL, "false", "Return the answer's data as 'dict'" },
+    { "decode_type", ARG_STR, "\"auto\"", "json, yaml or plain; auto: by its Content-Type" },
+    { "status", ARG_BOOL, "false", "Return the status" },
+    { "headers", ARG_BOOL, "false", "Return the answer's header fields" },
+    { "text", ARG_BOOL, "false", "Return the answer as 'text' too" },
+    { "cookies", ARG_ANY, "null", "Keep cookies in cookie_jar" },
+    { "cookie_jar", ARG_STR, "null", "A file; cookies.txt below cachedir" },
+    { "cookie_format", ARG_STR, "\"lwp\"", TAKEN ": a jar has Mozilla's format" },
+    { "persist_session", ARG_BOOL, "false", "Keep cookies in session_cookie_jar" },
+    { "session_cookie_jar", ARG_STR, "null", "A file; cookies.session below cachedir" },
+    { "data_render", ARG_BOOL, "false", "Refused: render the file first" },
+    { "data_renderer", ARG_STR, "null", TAKEN },
+    { "header_render", ARG_BOOL, "false", "Refused: render the file first" },
+    { "header_renderer", ARG_STR, "null", TAKEN },
+    { "template_dict", ARG_DICT, "null", TAKEN },
+    { "test", ARG_BOOL, "false", "Ask test_url, or nobody" },
+    { "test_url", ARG_STR, "null", "Where to when 'test' is on" },
+    { "node", ARG_STR, "\"minion\"", TAKEN },
+    { "port", ARG_INT, "80", TAKEN ": it stands in the URL" },
+    { "opts", ARG_DICT, "null", "Options over the configured ones: verify_ssl, proxy_host, ..." },
+    { "backend", ARG_STR, "null", TAKEN ": curl sends all" },
+    { "ca_bundle", ARG_STR, "null", "File with the certificates of authorities" },
+    { "verify_ssl", ARG_BOOL, "null", "False: any certificate will do" },
+    { "cert", ARG_ANY, "null", "Our own certificate: a file, or certificate and key" },
+    { "text_out", ARG_STR, "null", "File for the answer" },
+    { "headers_out", ARG_STR, "null", "File for its header fields" },
+    { "decode_out", ARG_STR, "null", "File for the answer when it is decoded" },
+    { "stream", ARG_BOOL, "false", TAKEN },
+    { "streaming_callback", ARG_ANY, "null", TAKEN },
+    { "header_callback", ARG_ANY, "null", TAKEN },
+    { "handle", ARG_BOOL, "false", TAKEN },
+    { "agent", ARG_STR, "null", "What we call ourselves" },
+    { "hide_fields", ARG_ANY, "null", TAKEN ": no URL is logged" },
+    { "raise_error", ARG_BOOL, "true", "False: an answer of status 400 and above is one like any other" },
+    { "formdata", ARG_BOOL, "false", "Send the data as a file in a form" },
+    { "formdata_fieldname", ARG_STR, "null", "The form's field" },
+    { "formdata_filename", ARG_STR, "null", "The file's name in it" },
+    { "decode_body", ARG_BOOL, "true", TAKEN },
+    { "kwargs", ARG_DICT, ARG_STARSTAR, TAKEN },
+    ARGS_END,
+};
+
+const arg_t http_bundle_args[] = {
+    { "target", ARG_STR, "null", "The file; the bundle that http.query uses when not given" },
+    { "source", ARG_STR, "null", "Where from; option ca_bundle_url, or curl's own" },
+    { "merge_files", ARG_ANY, "null", "Files that are appended" },
+    ARGS_END,
+};

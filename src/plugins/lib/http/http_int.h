@@ -1,0 +1,37 @@
+/* http_int.h - private to common/http: a request as curl gets it, and an answer as it came.
+ *
+ * Layer      common/http
+ * Threads    one
+ * Tests      tests/t/7300-http.bats
+ */
+#ifndef PLUGINS_LIB_HTTP_HTTP_INT_H
+#define PLUGINS_LIB_HTTP_HTTP_INT_H
+
+#include "common/base/buf.h"
+#include "plugins/lib/http/http.h"
+
+typedef struct http_answer {
+    int status;      /* 0: none came */
+    char *reason;    /* owned: "Not Found" */
+    char *trouble;   /* owned: why none came; NULL: one did */
+    json_t *headers; /* owned: {"Content-Type": text} */
+    buf_t body;
+} http_answer_t;
+
+/* http_request.c: *ret holds what came, or why nothing did; negative with *err when curl can't be run. */
+int http_send(call_ctx_t *ctx, const json_t *args, http_answer_t *ret, fail_t *err);
+void http_answer_free(http_answer_t *self);
+#define http_answer_auto_t __attribute__((cleanup(http_answer_free))) http_answer_t
+/* Where the certificates of authorities are, or NULL. NEW. */
+char *http_ca_bundle(json_t *opts);
+
+/* http_text.c */
+/* Add "a=1&b=x+y" of an object; the text itself of a text. */
+void http_form(const json_t *data, buf_t *out);
+/* The first line and the fields of the last answer among those in `text` (each redirect has one). */
+void http_parse_headers(const char *text, http_answer_t *into);
+/* `name = "value"` as curl's configuration has it, added to `out`. A value with a NUL or of more lines is
+ * quoted. */
+void http_setting(buf_t *out, const char *name, const char *value);
+
+#endif

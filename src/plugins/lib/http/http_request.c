@@ -1,0 +1,465 @@
+/* http_request.c - a request by curl. */
+#include "plugins/lib/http/http_int.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/host/proc.h"
+#include "common/host/prog.h"
+#include "common/base/str.h"
+
+#define AGENT     "Salt/" HALITE_VERSION " http.query()"
+#define REDIRECTS "5"
+#define CONNECT_S 20
+#define REQUEST_S 3600
+#define OWN_BYTES (1024 * 1024) /* of a file that curl writes beside the answer: fields, cookies */
+
+enum { CURL_TOO_LARGE = 63 };
+
+typedef struct request {
+    call_ctx_t *ctx;
+    const json_t *args;
+    char *dir;     /* of our own: what is sent and what comes */
+    buf_t config;  /* curl's */
+    size_t limit;  /* bytes of the answer */
+    bool has_type; /* the caller says the Content-Type */
+} request_t;
+
+/* The argument, or the option of the same name. BORROWED; NULL for none. */
+static json_t *
+setting(const request_t *r, const char *name)
+{
+    json_t *v = value_get(r->args, name);
+
+    if (v == NULL || json_is_null(v))
+        v = value_get(value_get(r->args, "opts"), name);
+    if (v == NULL || json_is_null(v))
+        v = value_get(ctx_opts(r->ctx), name);
+    return v == NULL || json_is_null(v) ? NULL : v;
+}
+
+static const char *
+text_setting(const request_t *r, const char *name)
+{
+    const char *text = json_string_value(setting(r, name));
+
+    return str_empty(text) ? NULL : text;
+}
+
+static bool
+flag_setting(const request_t *r, const char *name, bool dflt)
+{
+    json_t *v = setting(r, name);
+
+    return v != NULL ? value_truthy(v) : dflt;
+}
+
+static void
+set_seconds(request_t *r, const char *curl, const char *name, double dflt)
+{
+    json_t *v = setting(r, name);
+    AUTO_FREE char *text = xasprintf("%.3f", json_is_number(v) ? json_number_value(v) : dflt);
+
+    http_setting(&r->config, curl, text);
+}
+
+static char *
+own_file(const request_t *r, const char *name)
+{
+    return fs_join(r->dir, name);
+}
+
+/* ---- where to ------------------------------------------------------------------------------------------ */
+
+static int
+set_url(request_t *r, fail_t *err)
+{
+    const json_t *params = value_get(r->args, "params");
+    const char *url = value_str(r->args, "url", ""), *test = value_str(r->args, "test_url", NULL);
+    buf_auto_t query = BUF_INIT;
+
+    if (value_truthy(params))
+        http_form(params, &query);
+    if (value_bool(r->args, "test", false) && test != NULL)
+        url = test;
+    if (strncasecmp(url, "http://", 7) != 0 && strncasecmp(url, "https://", 8) != 0)
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is not an http:// or https:// URL", url);
+    AUTO_FREE char *whole = query.len == 0 ? xstrdup(url)
+                                           : xasprintf("%s%c%s", url, strchr(url, '?') != NULL ? '&' : '?',
+                                                       buf_str(&query));
+    http_setting(&r->config, "url", whole);
+    return 0;
+}
+
+/* The environment's proxies are not Salt's. */
+static void
+set_proxy(request_t *r)
+{
+    const char *host = text_setting(r, "proxy_host"), *user = text_setting(r, "proxy_username"),
+               *password = text_setting(r, "proxy_password");
+    json_t *port = setting(r, "proxy_port"), *one;
+    size_t i;
+    buf_auto_t without = BUF_INIT;
+
+    if (host == NULL || !json_is_integer(port) || json_integer_value(port) == 0) {
+        http_setting(&r->config, "noproxy", "*");
+        return;
+    }
+    AUTO_FREE char *proxy = xasprintf("http://%s:%lld", host, (long long) json_integer_value(port));
+    http_setting(&r->config, "proxy", proxy);
+    json_array_foreach (setting(r, "no_proxy"), i, one)
+        buf_printf(&without, "%s%s", i > 0 ? "," : "", json_is_string(one) ? json_string_value(one) : "");
+    http_setting(&r->config, "noproxy", buf_str(&without));
+    if (user != NULL) {
+        AUTO_FREE char *both = xasprintf("%s:%s", user, password != NULL ? password : "");
+        http_setting(&r->config, "proxy-user", both);
+    }
+}
+
+char *
+http_ca_bundle(json_t *opts)
+{
+    static const char *const known[] = {
+        "/etc/ssl/certs/ca-certificates.crt",     "/etc/pki/tls/certs/ca-bundle.crt",
+        "/etc/pki/tls/certs/ca-bundle.trust.crt", "/etc/ssl/certs/ca-bundle.crt",
+        "/var/lib/ca-certificates/ca-bundle.pem", "/etc/ssl/cert.pem"
+    };
+    static const char *const own[] = { "cacert.pem", "ca-bundle.crt" };
+    const char *configured = value_str(opts, "ca_bundle", "");
+    json_t *root;
+    size_t i;
+
+    /* One out of reach is not replaced by another: who reads it says why. */
+    if (configured[0] != '\0' && !fs_absent(configured))
+        return xstrdup(configured);
+    json_array_foreach (value_get(value_get(opts, "file_roots"), "base"), i, root)
+        for (size_t k = 0; json_is_string(root) && k < NELEMS(own); k++) {
+            char *path = fs_join(json_string_value(root), own[k]);
+            if (fs_exists(path))
+                return path;
+            free(path);
+        }
+    for (i = 0; i < NELEMS(known); i++)
+        if (fs_exists(known[i]))
+            return xstrdup(known[i]);
+    return NULL;
+}
+
+static void
+set_tls(request_t *r)
+{
+    const char *asked = value_str(r->args, "ca_bundle", NULL);
+    AUTO_FREE char *bundle = asked != NULL ? xstrdup(asked) : http_ca_bundle(ctx_opts(r->ctx));
+    json_t *cert = setting(r, "cert");
+
+    if (!flag_setting(r, "verify_ssl", true))
+        buf_puts(&r->config, "insecure\n");
+    else if (bundle != NULL)
+        http_setting(&r->config, "cacert", bundle);
+    if (json_is_string(cert))
+        http_setting(&r->config, "cert", json_string_value(cert));
+    const char *own = json_string_value(json_array_get(cert, 0)),
+               *key = json_string_value(json_array_get(cert, 1));
+    if (own != NULL)
+        http_setting(&r->config, "cert", own);
+    if (key != NULL)
+        http_setting(&r->config, "key", key);
+}
+
+/* ---- what is sent -------------------------------------------------------------------------------------- */
+
+/* Add a file's bytes; templates in it are refused. */
+static int
+add_file(const request_t *r, const char *path, const char *render, const char *renderer, buf_t *out,
+         fail_t *err)
+{
+    if (value_bool(r->args, render, false))
+        return fail_kind(err, FAIL_INVOCATION, -ENOTSUP,
+                         "%s and %s: render the file by a function first (slsutil.renderer, file.managed)",
+                         render, renderer);
+    return fs_read(path, LIMIT_FILE_READ, out, err);
+}
+
+static void
+add_header(request_t *r, const char *name, const char *value)
+{
+    AUTO_FREE char *line = xasprintf(value[0] != '\0' ? "%s: %s" : "%s;", name, value);
+
+    r->has_type = r->has_type || strcasecmp(name, "Content-Type") == 0;
+    http_setting(&r->config, "header", line);
+}
+
+static int
+check_header(const char *text, fail_t *err)
+{
+    return strpbrk(text, "\r\n") == NULL
+               ? 0
+               : fail_kind(err, FAIL_INVOCATION, -EINVAL, "A header has one line: '%s'", text);
+}
+
+static int
+add_header_dict(request_t *r, json_t *dict, fail_t *err)
+{
+    const char *name;
+    json_t *v;
+
+    json_object_foreach (dict, name, v) {
+        AUTO_FREE char *value = value_pystr(v);
+        if (check_header(name, err) < 0 || check_header(value, err) < 0)
+            return -EINVAL;
+        add_header(r, name, value);
+    }
+    return 0;
+}
+
+/* "Name: value"; a line without a colon is left out, as in Salt. */
+static int
+add_header_line(request_t *r, const char *text, fail_t *err)
+{
+    AUTO_FREE char *line = xstrdup(text);
+    char *colon = strchr(line, ':');
+
+    if (colon == NULL)
+        return 0;
+    if (check_header(text, err) < 0)
+        return -EINVAL;
+    *colon = '\0';
+    add_header(r, str_trim(line), str_trim(colon + 1));
+    return 0;
+}
+
+static int
+set_headers(request_t *r, fail_t *err)
+{
+    const char *file = value_str(r->args, "header_file", NULL), *agent = value_str(r->args, "agent", NULL);
+    json_t *line;
+    size_t i;
+    int rc = add_header_dict(r, value_get(r->args, "header_dict"), err);
+
+    json_array_foreach (value_get(r->args, "header_list"), i, line)
+        if (rc == 0 && json_is_string(line))
+            rc = add_header_line(r, json_string_value(line), err);
+    if (rc == 0 && file != NULL) {
+        buf_auto_t text = BUF_INIT;
+        rc = add_file(r, file, "header_render", "header_renderer", &text, err);
+        char **lines = str_split(buf_str(&text), "\r\n", true);
+        for (i = 0; rc == 0 && lines[i] != NULL; i++)
+            rc = add_header_line(r, lines[i], err);
+        strv_free(lines);
+    }
+    http_setting(&r->config, "user-agent", agent != NULL ? agent : AGENT);
+    return rc;
+}
+
+static void
+set_login(request_t *r)
+{
+    const char *user = value_str(r->args, "username", NULL), *password = value_str(r->args, "password", NULL);
+    json_t *auth = value_get(r->args, "auth");
+
+    if (json_array_size(auth) == 2) {
+        user = json_string_value(json_array_get(auth, 0));
+        password = json_string_value(json_array_get(auth, 1));
+    }
+    if (user == NULL || password == NULL)
+        return;
+    AUTO_FREE char *both = xasprintf("%s:%s", user, password);
+    http_setting(&r->config, "user", both);
+    buf_puts(&r->config, "basic\n");
+}
+
+/* What is sent, any bytes: 1, 0 when nothing is, or a negative errno. */
+static int
+add_data(const request_t *r, buf_t *out, fail_t *err)
+{
+    const char *file = value_str(r->args, "data_file", NULL);
+    const json_t *data = value_get(r->args, "data");
+
+    if (file != NULL) {
+        int rc = add_file(r, file, "data_render", "data_renderer", out, err);
+        return rc < 0 ? rc : 1;
+    }
+    if (data == NULL || json_is_null(data))
+        return 0;
+    http_form(data, out);
+    return 1;
+}
+
+static void
+set_form(request_t *r, const char *path)
+{
+    const char *name = value_str(r->args, "formdata_filename", NULL);
+    AUTO_FREE char *form = xasprintf("%s=@\"%s\";filename=\"%s\"",
+                                     value_str(r->args, "formdata_fieldname", ""), path,
+                                     name != NULL ? name : "");
+
+    http_setting(&r->config, "form", form);
+}
+
+static int
+set_data(request_t *r, fail_t *err)
+{
+    const char *method = value_str(r->args, "method", "GET");
+    buf_auto_t data = BUF_INIT;
+    AUTO_FREE char *path = own_file(r, "data");
+    bool post = str_eq(method, "POST");
+    int some = add_data(r, &data, err);
+
+    if (some < 0)
+        return some;
+    if (str_eq(method, "HEAD"))
+        buf_puts(&r->config, "head\n");
+    else if (!post && (some > 0 || !str_eq(method, "GET")))
+        http_setting(&r->config, "request", method);
+    if (some == 0 && !post)
+        return 0;
+    int rc = fs_write_quick(path, buf_str(&data), data.len, 0600, err);
+    if (rc < 0)
+        return rc;
+    if (value_bool(r->args, "formdata", false)) {
+        set_form(r, path);
+        return 0;
+    }
+    AUTO_FREE char *at = xasprintf("@%s", path);
+    http_setting(&r->config, "data-binary", at);
+    if (!post && !r->has_type)
+        http_setting(&r->config, "header", "Content-Type:");
+    return 0;
+}
+
+static void
+set_cookies(request_t *r)
+{
+    const char *cachedir = value_str(ctx_opts(r->ctx), "cachedir", "");
+    static const struct {
+        const char *flag, *file, *dflt;
+    } jars[] = { { "cookies", "cookie_jar", "cookies.txt" },
+                 { "persist_session", "session_cookie_jar", "cookies.session" } };
+
+    for (size_t i = 0; i < NELEMS(jars); i++) {
+        const char *own = value_str(r->args, jars[i].file, NULL);
+        AUTO_FREE char *path = own != NULL ? xstrdup(own) : fs_join(cachedir, jars[i].dflt);
+        if (!value_truthy(value_get(r->args, jars[i].flag)))
+            continue;
+        http_setting(&r->config, "cookie", path);
+        http_setting(&r->config, "cookie-jar", path);
+    }
+}
+
+/* ---- the program --------------------------------------------------------------------------------------- */
+
+static void
+set_limit(request_t *r)
+{
+    const json_t *asked = setting(r, "http_max_body");
+    json_int_t bytes = json_is_integer(asked) ? json_integer_value(asked) : 0;
+
+    r->limit = bytes > 0 && bytes < LIMIT_FILE_READ ? (size_t) bytes : LIMIT_FILE_READ;
+    AUTO_FREE char *text = xasprintf("%zu", r->limit);
+    http_setting(&r->config, "max-filesize", text);
+}
+
+static int
+build(request_t *r, fail_t *err)
+{
+    AUTO_FREE char *body = own_file(r, "body"), *headers = own_file(r, "headers");
+
+    buf_puts(&r->config, "silent\nshow-error\nlocation\ngloboff\n");
+    http_setting(&r->config, "max-redirs", REDIRECTS);
+    http_setting(&r->config, "proto", "=http,https");
+    http_setting(&r->config, "proto-redir", "=http,https");
+    http_setting(&r->config, "output", body);
+    http_setting(&r->config, "dump-header", headers);
+    set_seconds(r, "connect-timeout", "http_connect_timeout", CONNECT_S);
+    set_seconds(r, "max-time", "http_request_timeout", REQUEST_S);
+    set_limit(r);
+    set_proxy(r);
+    set_tls(r);
+    set_login(r);
+    set_cookies(r);
+    int rc = set_url(r, err);
+    if (rc == 0)
+        rc = set_headers(r, err);
+    return rc == 0 ? set_data(r, err) : rc;
+}
+
+/* "curl: (7) Failed to connect ..." without its beginning. NEW. */
+static char *
+trouble_of(const char *said, int status)
+{
+    const char *own = strstr(said, ") ");
+    AUTO_FREE char *text = xstrdup(own != NULL ? own + 2 : said);
+    char *line = str_trim(text);
+
+    return line[0] != '\0' ? xstrdup(line) : xasprintf("curl ended with %d", status);
+}
+
+/* curl itself ends only for a length that the server says before. */
+static bool
+too_large(const request_t *r, const char *body, int status)
+{
+    struct stat st;
+
+    return status == CURL_TOO_LARGE || (stat(body, &st) == 0 && (uintmax_t) st.st_size > r->limit);
+}
+
+static int
+run(request_t *r, http_answer_t *ret, fail_t *err)
+{
+    static char program[] = "curl", quiet[] = "-q", config[] = "-K", input[] = "-";
+    char *const argv[] = { program, quiet, config, input, NULL };
+    AUTO_FREE char *body = own_file(r, "body"), *headers = own_file(r, "headers");
+    proc_spec_t spec = PROC_SPEC_INIT;
+    proc_result_t res = { 0 };
+    buf_auto_t fields = BUF_INIT;
+
+    spec.argv = argv;
+    spec.in = buf_str(&r->config);
+    spec.in_len = r->config.len;
+    spec.file_limit = r->limit + OWN_BYTES;
+    int rc = proc_run(&spec, &res, err);
+    if (rc < 0)
+        return rc;
+    ret->headers = json_object();
+    if (fs_exists(headers) && fs_read(headers, LIMIT_FILE_READ, &fields, NULL) == 0)
+        http_parse_headers(buf_str(&fields), ret);
+    if (too_large(r, body, res.status))
+        ret->trouble = xasprintf("The answer has more than %zu bytes (option http_max_body)", r->limit);
+    else if (res.status != 0)
+        ret->trouble = trouble_of(buf_str(&res.errs), res.status);
+    else if (fs_exists(body) &&
+             !str_eq(value_str(r->args, "method", ""), "HEAD")) /* then it has the fields */
+        rc = fs_read(body, LIMIT_FILE_READ, &ret->body, err);
+    proc_result_free(&res);
+    return rc;
+}
+
+int
+http_send(call_ctx_t *ctx, const json_t *args, http_answer_t *ret, fail_t *err)
+{
+    request_t r = { .ctx = ctx, .args = args };
+    AUTO_FREE char *curl = fs_which("curl");
+
+    if (curl == NULL)
+        return fail_kind(err, FAIL_COMMAND, -ENOENT,
+                         "The program curl, which sends the request, is not installed");
+    AUTO_FREE char *dir = r.dir = xasprintf("%s/halite-http-XXXXXX", fs_temp_dir());
+    if (mkdtemp(dir) == NULL)
+        return fail_set(err, -errno, "%s: %s", dir, strerror(errno));
+    int rc = build(&r, err);
+    if (rc == 0)
+        rc = run(&r, ret, err);
+    buf_free(&r.config);
+    (void) fs_remove_tree(dir, NULL);
+    return rc;
+}
+
+void
+http_answer_free(http_answer_t *self)
+{
+    json_decref(self->headers);
+    buf_free(&self->body);
+    free(self->reason);
+    free(self->trouble);
+}

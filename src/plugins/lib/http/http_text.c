@@ -1,0 +1,126 @@
+/* http_text.c - see http_int.h. */
+#include "plugins/lib/http/http_int.h"
+
+#include <ctype.h>
+
+#include "common/base/str.h"
+
+void
+http_setting(buf_t *out, const char *name, const char *value)
+{
+    static const char from[] = "\\\"\t\n\r\v", to[] = "\\\"tnrv";
+
+    buf_printf(out, "%s = \"", name);
+    for (const char *c = value; *c != '\0'; c++) {
+        const char *special = strchr(from, *c);
+        if (special != NULL)
+            buf_putc(out, '\\');
+        buf_putc(out, special != NULL ? to[special - from] : *c);
+    }
+    buf_puts(out, "\"\n");
+}
+
+/* str(v) in Python: a text may hold a NUL. */
+static void
+add_text(buf_t *out, const json_t *v)
+{
+    AUTO_FREE char *other = json_is_string(v) ? NULL : value_repr(v);
+
+    if (other != NULL)
+        buf_puts(out, other);
+    else
+        buf_add(out, json_string_value(v), json_string_length(v));
+}
+
+/* Python's quote_plus. */
+static void
+add_quoted(buf_t *out, const char *text, size_t len)
+{
+    for (const char *c = text; c < text + len; c++) {
+        if (isalnum((unsigned char) *c) || (*c != '\0' && strchr("_.-~", *c) != NULL))
+            buf_putc(out, *c);
+        else if (*c == ' ')
+            buf_putc(out, '+');
+        else
+            buf_printf(out, "%%%02X", (unsigned char) *c);
+    }
+}
+
+void
+http_form(const json_t *data, buf_t *out)
+{
+    const char *key;
+    json_t *v;
+
+    if (!json_is_object(data)) {
+        add_text(out, data);
+        return;
+    }
+    json_object_foreach ((json_t *) data, key, v) {
+        buf_auto_t text = BUF_INIT;
+        add_text(&text, v);
+        if (out->len > 0)
+            buf_putc(out, '&');
+        add_quoted(out, key, strlen(key));
+        buf_putc(out, '=');
+        add_quoted(out, buf_str(&text), text.len);
+    }
+}
+
+/* "content-TYPE" is "Content-Type". */
+static void
+title(char *name)
+{
+    bool first = true;
+
+    for (char *c = name; *c != '\0'; c++) {
+        *c = (char) (first ? toupper((unsigned char) *c) : tolower((unsigned char) *c));
+        first = *c == '-';
+    }
+}
+
+/* A field that comes again is added, with a comma between. */
+static void
+take_field(char *line, json_t *headers)
+{
+    char *colon = strchr(line, ':');
+
+    if (colon == NULL)
+        return;
+    *colon = '\0';
+    char *name = str_trim(line), *value = str_trim(colon + 1);
+    title(name);
+    json_t *before = value_get(headers, name);
+    json_auto_t *own = value_utf8(value, strlen(value));
+    if (before != NULL)
+        json_object_set_new(headers, name,
+                            value_fmt("%s,%s", json_string_value(before), json_string_value(own)));
+    else
+        json_object_set(headers, name, own);
+}
+
+static void
+take_status(const char *line, http_answer_t *into)
+{
+    const char *space = strchr(line, ' ');
+
+    json_object_clear(into->headers);
+    free(into->reason);
+    into->status = space != NULL ? (int) strtol(space + 1, NULL, 10) : 0;
+    space = space != NULL ? strchr(space + 1, ' ') : NULL;
+    into->reason = xstrdup(space != NULL ? space + 1 : "");
+}
+
+void
+http_parse_headers(const char *text, http_answer_t *into)
+{
+    char **lines = str_split(text, "\r\n", true);
+
+    for (size_t i = 0; lines[i] != NULL; i++) {
+        if (str_starts(lines[i], "HTTP/"))
+            take_status(lines[i], into);
+        else
+            take_field(lines[i], into->headers);
+    }
+    strv_free(lines);
+}

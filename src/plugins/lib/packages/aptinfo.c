@@ -1,0 +1,378 @@
+/* aptinfo.c - what is known about packages: files, owners, descriptions. */
+#include "common/base/buf.h"
+#include "common/host/rootfs.h"
+#include "common/base/str.h"
+#include "plugins/lib/packages/apt.h"
+
+/* ---- picking installed packages ------------------------------------------------------------ */
+
+typedef int pick_fn(dpkg_t *db, const dpkg_pkg_t *pkg, void *cookie);
+
+/* Calls `pick` for each package that the patterns mean (all when there are none). *ret_missing is NEW text,
+ * what dpkg-query says about patterns that find nothing, NULL when there are none. */
+static int
+pick(dpkg_t *db, const json_t *patterns, pick_fn *fn, void *cookie, char **ret_missing)
+{
+    buf_auto_t missing = BUF_INIT;
+    size_t n = json_array_size(patterns);
+    bool *found = xcalloc(n, sizeof(*found));
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < dpkg_count(db); i++) {
+        const dpkg_pkg_t *pkg = dpkg_at(db, i);
+        bool wanted = n == 0;
+        for (size_t k = 0; k < n; k++) {
+            AUTO_FREE char *pattern = value_pystr(json_array_get(patterns, k));
+            bool here = dpkg_match(db, pkg, pattern);
+            found[k] = found[k] || here;
+            wanted = wanted || here;
+        }
+        rc = wanted ? fn(db, pkg, cookie) : 0;
+    }
+    for (size_t k = 0; k < n; k++) {
+        AUTO_FREE char *pattern = value_pystr(json_array_get(patterns, k));
+        if (!found[k] && !dpkg_mentioned(db, pattern))
+            buf_printf(&missing, "%sdpkg-query: no packages found matching %s", missing.len > 0 ? "\n" : "",
+                       pattern);
+    }
+    *ret_missing = missing.len > 0 ? buf_steal(&missing) : NULL;
+    free(found);
+    return rc;
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+static int
+pick_names(dpkg_t *db, const dpkg_pkg_t *pkg, void *cookie)
+{
+    AUTO_FREE char *name = dpkg_binary_name(pkg);
+
+    if (dpkg_installed(pkg))
+        json_object_set_new(cookie, name, dpkg_files(db, pkg));
+    return 0;
+}
+
+/* {name: [lines]}; or with *ret_text set to what Salt returns in its place. */
+static json_t *
+files_by_name(const json_t *patterns, json_t **ret_text, fail_t *err)
+{
+    AUTO(dpkg) db = apt_dpkg(err);
+    AUTO_FREE char *missing = NULL;
+
+    *ret_text = NULL;
+    if (db == NULL)
+        return NULL;
+    json_t *ret = json_object();
+    (void) pick(db, patterns, pick_names, ret, &missing);
+    if (missing != NULL)
+        *ret_text = value_fmt("Error:  %s", missing);
+    return ret;
+}
+
+/* All lines once, sorted. NEW. */
+static json_t *
+merged(const json_t *by_name)
+{
+    const char **all = NULL, *name;
+    size_t n = 0, i;
+    json_t *files, *file, *ret = json_array();
+
+    json_object_foreach ((json_t *) by_name, name, files) {
+        all = xrealloc(all, (n + json_array_size(files) + 1) * sizeof(*all));
+        json_array_foreach (files, i, file)
+            all[n++] = json_string_value(file);
+    }
+    if (n > 1)
+        qsort(all, n, sizeof(*all), str_by_text);
+    for (i = 0; i < n; i++) {
+        if (i == 0 || strcmp(all[i], all[i - 1]) != 0)
+            json_array_append_new(ret, json_string(all[i]));
+    }
+    free(all);
+    return ret;
+}
+
+int
+apt_file_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *text;
+    json_auto_t *by_name = files_by_name(value_get(args, "packages"), &text, err);
+
+    if (by_name == NULL)
+        return err->code;
+    *ret_value = text != NULL ? text : json_pack("{s:[], s:o}", "errors", "files", merged(by_name));
+    return 0;
+}
+
+int
+apt_file_dict(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *text;
+    json_auto_t *by_name = files_by_name(value_get(args, "packages"), &text, err);
+
+    if (by_name == NULL)
+        return err->code;
+    *ret_value = text != NULL ? text : json_pack("{s:[], s:O}", "errors", "packages", by_name);
+    return 0;
+}
+
+int
+apt_owner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *ret = json_object();
+    json_t *paths = value_get(args, "paths"), *v;
+    AUTO(dpkg) db = apt_dpkg(err);
+    size_t i;
+
+    if (db == NULL)
+        return err->code;
+    json_array_foreach (paths, i, v) {
+        AUTO_FREE char *path = value_pystr(v);
+        AUTO_FREE char *owner = dpkg_owner(db, path);
+        json_object_set_new(ret, path, json_string(owner));
+    }
+    if (json_array_size(paths) == 0)
+        *ret_value = json_string("");
+    else if (json_object_size(ret) == 1)
+        *ret_value = json_incref(json_object_iter_value(json_object_iter(ret)));
+    else
+        *ret_value = STEAL(ret);
+    return 0;
+}
+
+/* ---- info_installed ------------------------------------------------------------------------ */
+
+static void
+set_text(json_t *info, const char *key, const char *text)
+{
+    if (text != NULL && *text != '\0')
+        json_object_set_new(info, key, value_utf8(text, strlen(text)));
+}
+
+/* A field on one line. */
+static void
+set_field(json_t *info, const char *key, const dpkg_pkg_t *pkg, const char *field)
+{
+    AUTO_FREE char *text = dpkg_field(pkg, field);
+
+    if (text != NULL)
+        set_text(info, key, str_trim(text));
+}
+
+static void
+set_installed_at(json_t *info, const dpkg_t *db, const dpkg_pkg_t *pkg)
+{
+    int64_t at = dpkg_installed_at(db, pkg->name);
+    time_t seconds = (time_t) at;
+    struct tm tm;
+    char text[32];
+
+    if (at < 0 || gmtime_r(&seconds, &tm) == NULL ||
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+        return;
+    json_object_set_new(info, "install_date", json_string(text));
+}
+
+/* The name of "name (version)"; the package's own when it has no Source. */
+static void
+set_source(json_t *info, const dpkg_pkg_t *pkg)
+{
+    AUTO_FREE char *source = dpkg_field(pkg, "Source");
+
+    if (source == NULL) {
+        set_text(info, "source", pkg->name);
+        return;
+    }
+    source[strcspn(source, " (")] = '\0';
+    set_text(info, "source", source);
+}
+
+static json_t *
+info_of(const dpkg_t *db, const dpkg_pkg_t *pkg)
+{
+    AUTO_FREE char *description = dpkg_field(pkg, "Description");
+    AUTO_FREE char *license = dpkg_license(db, pkg);
+    const char *text = description != NULL ? description : "";
+    json_t *info = json_object();
+
+    set_text(info, "name", pkg->name);
+    set_installed_at(info, db, pkg);
+    set_text(info, "architecture", pkg->arch);
+    set_field(info, "packager", pkg, "Maintainer");
+    set_source(info, pkg);
+    set_text(info, "version", pkg->version);
+    set_field(info, "group", pkg, "Section");
+    set_field(info, "size", pkg, "Size");
+    set_field(info, "MD5", pkg, "MD5sum");
+    set_field(info, "SHA1", pkg, "SHA1");
+    set_field(info, "SHA256", pkg, "SHA256");
+    set_field(info, "vendor", pkg, "Origin");
+    set_field(info, "url", pkg, "Homepage");
+    AUTO_FREE char *ended = xasprintf("%s\n", text);
+    json_object_set_new(info, "description", value_utf8(ended, strlen(ended)));
+    set_text(info, "license", license);
+    return info;
+}
+
+static int
+pick_info(dpkg_t *db, const dpkg_pkg_t *pkg, void *cookie)
+{
+    /* The second letter of dpkg's "ii ": the state says "installed". */
+    if (dpkg_installed(pkg))
+        json_object_set_new(cookie, pkg->name, info_of(db, pkg));
+    return 0;
+}
+
+static int
+refuse_kwargs(const json_t *kwargs, fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+    const char *key;
+    json_t *v;
+
+    json_object_foreach ((json_t *) kwargs, key, v) {
+        AUTO_FREE char *shown = value_pystr(v);
+        if (str_starts(key, "__"))
+            continue;
+        buf_printf(&text, "%s%s=%s", text.len > 0 ? ", " : "", key, shown);
+    }
+    return text.len > 0 ? fail_kind(err, FAIL_INVOCATION, -EINVAL,
+                                    "The following keyword arguments are not valid: %s", buf_str(&text))
+                        : 0;
+}
+
+int
+apt_info_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *missing = NULL;
+    AUTO(dpkg) db = apt_dpkg(err);
+    json_auto_t *ret = json_object();
+    int rc = refuse_kwargs(value_get(args, "kwargs"), err);
+
+    if (rc < 0)
+        return rc;
+    if (db == NULL)
+        return err->code;
+    (void) pick(db, value_get(args, "names"), pick_info, ret, &missing);
+    if (missing != NULL && value_truthy(value_get(args, "failhard")))
+        return fail_kind(err, FAIL_COMMAND, -ENOENT, "Error getting packages information: %s", missing);
+    if (missing != NULL)
+        json_object_clear(ret);
+    *ret_value = STEAL(ret);
+    return 0;
+}
+
+/* ---- show ---------------------------------------------------------------------------------- */
+
+/* The keys to keep, in lower case; empty for all. NEW. */
+static json_t *
+filter_of(const json_t *v)
+{
+    json_t *keys = json_object();
+    char **words = NULL;
+
+    for (size_t i = 0; i < json_array_size(v); i++) {
+        AUTO_FREE char *key = value_pystr(json_array_get(v, i));
+        for (char *p = key; *p != '\0'; p++)
+            *p = *p >= 'A' && *p <= 'Z' ? (char) (*p + 32) : *p;
+        json_object_set_new(keys, key, json_true());
+    }
+    if (json_is_array(v) || v == NULL)
+        return keys;
+    AUTO_FREE char *text = value_pystr(v);
+    for (char *p = text; *p != '\0'; p++)
+        *p = *p >= 'A' && *p <= 'Z' ? (char) (*p + 32) : *p;
+    words = str_split(text, ",", false);
+    for (size_t i = 0; words[i] != NULL; i++)
+        json_object_set_new(keys, str_trim(words[i]), json_true());
+    strv_free(words);
+    return keys;
+}
+
+static bool
+kept(const json_t *filter, const char *key)
+{
+    AUTO_FREE char *lower = xstrdup(key);
+
+    for (char *p = lower; *p != '\0'; p++)
+        *p = *p >= 'A' && *p <= 'Z' ? (char) (*p + 32) : *p;
+    return json_object_size(filter) == 0 || str_eq(lower, "package") || str_eq(lower, "version") ||
+           json_object_get(filter, lower) != NULL;
+}
+
+/* {name: {version: info}}, from one paragraph. */
+static void
+add_paragraph(json_t *ret, json_t *info)
+{
+    json_auto_t *name = json_incref(json_object_get(info, "Package"));
+    json_auto_t *version = json_incref(json_object_get(info, "Version"));
+
+    json_object_del(info, "Package");
+    json_object_del(info, "Version");
+    if (name != NULL && version != NULL) {
+        json_t *versions = json_object_get(ret, json_string_value(name));
+        if (versions == NULL) {
+            versions = json_object();
+            json_object_set_new(ret, json_string_value(name), versions);
+        }
+        json_t *have = json_object_get(versions, json_string_value(version));
+        if (have == NULL) {
+            have = json_object();
+            json_object_set_new(versions, json_string_value(version), have);
+        }
+        json_object_update(have, info);
+    }
+    json_object_clear(info);
+}
+
+static json_t *
+paragraphs(const char *text, const json_t *filter)
+{
+    AUTO_FREE char *copy = xstrdup(text);
+    json_auto_t *info = json_object();
+    json_t *ret = json_object();
+
+    for (char *at = copy, *line; (line = line_next(&at)) != NULL;) {
+        line = str_trim(line);
+        char *colon = strchr(line, ':');
+        if (*line == '\0') {
+            add_paragraph(ret, info);
+        } else if (colon != NULL) {
+            *colon = '\0';
+            char *value = str_trim(colon + 1), *key = str_trim(line);
+            if (kept(filter, key))
+                json_object_set_new(info, key, value_utf8(value, strlen(value)));
+        }
+    }
+    add_paragraph(ret, info);
+    return ret;
+}
+
+int
+apt_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *names = value_get(args, "names");
+    json_auto_t *filter = filter_of(apt_arg(args, "filter"));
+    prog_auto_t prog = PROG_INIT;
+    int rc = refuse_kwargs(value_get(args, "kwargs"), err);
+
+    if (rc < 0)
+        return rc;
+    if (value_truthy(value_get(args, "refresh"))) {
+        json_auto_t *done = apt_refresh(ctx, NULL, false, err);
+        if (done == NULL)
+            return err->code;
+    }
+    if (json_array_size(names) == 0) {
+        *ret_value = json_object();
+        return 0;
+    }
+    apt_prog(ctx, &prog, false);
+    prog_adds(&prog, "apt-cache", "show", NULL);
+    prog_add_json(&prog, names);
+    json_auto_t *out = apt_run(&prog, err);
+    if (out == NULL)
+        return err->code;
+    *ret_value = paragraphs(value_str(out, "stdout", ""), filter);
+    return 0;
+}

@@ -1,0 +1,70 @@
+/* aptppa.c - "ppa:OWNER/NAME", Ubuntu's short form of a source. */
+#include "common/base/str.h"
+#include "plugins/lib/packages/aptrepo.h"
+
+bool
+apt_is_ppa_host(call_ctx_t *ctx)
+{
+    static const char *const hosts[] = { "Ubuntu", "Mint", "neon" };
+
+    for (size_t i = 0; i < NELEMS(hosts); i++) {
+        if (str_eq(value_str(ctx_grains(ctx), "os", ""), hosts[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Owner and name behind "ppa:". False with *err. Both NEW. */
+static bool
+split_ppa(const char *repo, char **ret_owner, char **ret_name, fail_t *err)
+{
+    const char *rest = repo + strlen("ppa:"), *slash = strchr(rest, '/');
+
+    if (slash == NULL) {
+        fail_kind(err, FAIL_COMMAND, -EINVAL,
+                  "Unable to get PPA info from argument. Expected format \"<PPA_OWNER>/<PPA_NAME>\" (e.g. "
+                  "saltstack/salt) not found.  Received '%s' instead.",
+                  rest);
+        return false;
+    }
+    *ret_owner = xstrndup(rest, (size_t) (slash - rest));
+    *ret_name = xstrdup(slash + 1);
+    return true;
+}
+
+char *
+apt_ppa_line(call_ctx_t *ctx, const char *repo, const char *auth, fail_t *err)
+{
+    const char *dist = value_str(ctx_grains(ctx), "oscodename", "");
+    AUTO_FREE char *owner = NULL;
+    AUTO_FREE char *name = NULL;
+
+    if (!split_ppa(repo, &owner, &name, err))
+        return NULL;
+    if (auth != NULL)
+        return xasprintf("deb https://%s@private-ppa.launchpad.net/%s/%s/ubuntu %s main", auth, owner, name,
+                         dist);
+    return xasprintf("deb http://ppa.launchpad.net/%s/%s/ubuntu %s main", owner, name, dist);
+}
+
+json_t *
+apt_ppa_info(call_ctx_t *ctx, const char *repo, fail_t *err)
+{
+    AUTO_FREE char *owner = NULL;
+    AUTO_FREE char *name = NULL;
+
+    if (!split_ppa(repo, &owner, &name, err))
+        return NULL;
+    AUTO_FREE char *url = xasprintf("https://launchpad.net/api/1.0/~%s/+archive/%s", owner, name);
+    json_auto_t *out = apt_output(ctx, err, "curl", "-sSfL", "--max-time", "60", "-H",
+                                  "Accept: application/json", url, NULL);
+    if (out == NULL)
+        return NULL;
+    if (value_int(out, "retcode", 0) != 0) {
+        fail_kind(err, FAIL_COMMAND, -ENOENT, "Launchpad does not know about %s/%s: %s", owner, name,
+                  value_str(out, "stderr", ""));
+        return NULL;
+    }
+    const char *text = value_str(out, "stdout", "");
+    return value_parse(text, strlen(text), LIMIT_WIRE_SMALL, "Launchpad's answer", err);
+}

@@ -1,0 +1,194 @@
+/* aptremove.c - pkg.remove, purge, autoremove, upgrade. */
+#include "common/base/buf.h"
+#include "common/host/rootfs.h"
+#include "common/base/str.h"
+#include "plugins/lib/packages/apt.h"
+
+/* ---- remove, purge ------------------------------------------------------------------------- */
+
+/* The names among `params` that are in `pkgs`, appended to `targets`. */
+static void
+add_present(json_t *targets, const json_t *params, const json_t *pkgs)
+{
+    const char *name;
+    json_t *v;
+
+    json_object_foreach ((json_t *) params, name, v) {
+        if (value_get(pkgs, name) != NULL)
+            json_array_append_new(targets, json_string(name));
+    }
+}
+
+static json_t *
+run_removal(call_ctx_t *ctx, const char *action, const json_t *targets, const json_t *env, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+
+    apt_env(&prog, env);
+    apt_prog(ctx, &prog, true);
+    prog_adds(&prog, "apt-get", "-q", "-y", action, NULL);
+    prog_add_json(&prog, targets);
+    return apt_run(&prog, err);
+}
+
+static int
+uninstall(call_ctx_t *ctx, const json_t *args, const char *action, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *params = NULL, *targets = json_array(), *errors = json_array();
+    bool files, purge = str_eq(action, "purge");
+    int rc = apt_targets(ctx, args, &params, &files, err);
+
+    if (rc < 0)
+        return rc;
+    json_auto_t *old = apt_pkgs(ctx, 0, err), *old_removed = apt_pkgs(ctx, PKGS_REMOVED, err);
+    if (old == NULL || old_removed == NULL)
+        return err->code;
+    add_present(targets, params, old);
+    if (purge)
+        add_present(targets, params, old_removed);
+    if (json_array_size(targets) == 0) {
+        *ret_value = json_object();
+        return 0;
+    }
+    json_auto_t *out = run_removal(ctx, action, targets, value_get(value_get(args, "kwargs"), "env"), err);
+    if (out == NULL)
+        return err->code;
+    if (value_int(out, "retcode", 0) != 0 && *value_str(out, "stderr", "") != '\0')
+        json_array_append(errors, value_get(out, "stderr"));
+    apt_forget(ctx);
+    json_auto_t *now = apt_pkgs(ctx, 0, err), *now_removed = apt_pkgs(ctx, PKGS_REMOVED, err);
+    if (now == NULL || now_removed == NULL)
+        return err->code;
+    json_auto_t *ret = apt_changes(old, now);
+    if (purge)
+        ret = json_pack("{s:o, s:o}", "removed", apt_changes(old_removed, now_removed), "installed", ret);
+    if (json_array_size(errors) > 0) {
+        json_auto_t *info = json_pack("{s:O, s:O}", "errors", errors, "changes", ret);
+        return apt_fail_info(err, "Problem encountered removing package(s)", info);
+    }
+    *ret_value = STEAL(ret);
+    return 0;
+}
+
+int
+apt_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return uninstall(ctx, args, "remove", ret_value, err);
+}
+
+int
+apt_purge(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return uninstall(ctx, args, "purge", ret_value, err);
+}
+
+/* ---- autoremove ---------------------------------------------------------------------------- */
+
+/* The names below "The following packages will be REMOVED:", sorted. NEW. */
+static json_t *
+names_to_remove(const char *text)
+{
+    AUTO_FREE char *copy = xstrdup(text);
+    buf_auto_t words = BUF_INIT;
+    json_t *ret = json_array();
+    bool inside = false;
+
+    for (char *at = copy, *line; (line = line_next(&at)) != NULL;) {
+        if (inside && *line == ' ')
+            buf_printf(&words, "%s ", line);
+        else if (inside)
+            inside = false;
+        else
+            inside = strstr(line, "The following packages will be REMOVED:") != NULL;
+    }
+    char **names = str_split(buf_str(&words), " \t", true);
+    qsort(names, strv_len(names), sizeof(*names), str_by_text);
+    for (size_t i = 0; names[i] != NULL; i++)
+        json_array_append_new(ret, json_string(names[i]));
+    strv_free(names);
+    return ret;
+}
+
+int
+apt_autoremove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    bool list_only = value_truthy(value_get(args, "list_only"));
+    prog_auto_t prog = PROG_INIT;
+    json_auto_t *old = list_only ? NULL : apt_pkgs(ctx, 0, err);
+
+    if (!list_only && old == NULL)
+        return err->code;
+    apt_prog(ctx, &prog, true);
+    prog_adds(&prog, "apt-get", list_only ? "--assume-no" : "--assume-yes", NULL);
+    if (value_truthy(value_get(args, "purge")))
+        prog_add(&prog, "--purge");
+    prog_add(&prog, "autoremove");
+    json_auto_t *out = apt_run(&prog, err);
+    if (out == NULL)
+        return err->code;
+    if (list_only) {
+        *ret_value = names_to_remove(value_str(out, "stdout", ""));
+        return 0;
+    }
+    apt_forget(ctx);
+    json_auto_t *now = apt_pkgs(ctx, 0, err);
+    if (now == NULL)
+        return err->code;
+    *ret_value = apt_changes(old, now);
+    return 0;
+}
+
+/* ---- upgrade ------------------------------------------------------------------------------- */
+
+static void
+upgrade_command(call_ctx_t *ctx, const json_t *args, prog_t *prog)
+{
+    static const char *const switches[][2] = { { "force_yes", "--force-yes" },
+                                               { "skip_verify", "--allow-unauthenticated" },
+                                               { "download_only", "--download-only" },
+                                               { "downloadonly", "--download-only" },
+                                               { "allow_downgrades", "--allow-downgrades" } };
+    const json_t *kwargs = value_get(args, "kwargs");
+
+    apt_prog(ctx, prog, true);
+    prog_adds(prog, "apt-get", "-q", "-y", NULL);
+    if (value_truthy(value_get(kwargs, "force_conf_new")))
+        prog_adds(prog, "-o", "DPkg::Options::=--force-confnew", NULL);
+    else
+        prog_adds(prog, "-o", "DPkg::Options::=--force-confold", "-o", "DPkg::Options::=--force-confdef",
+                  NULL);
+    for (size_t i = 0; i < NELEMS(switches); i++) {
+        if (value_truthy(value_get(kwargs, switches[i][0])))
+            prog_add(prog, switches[i][1]);
+    }
+    prog_add(prog, value_truthy(value_get(args, "dist_upgrade")) ? "dist-upgrade" : "upgrade");
+}
+
+int
+apt_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+
+    if (apt_arg_true(args, "refresh")) {
+        const json_t *valid = value_get(value_get(args, "kwargs"), "cache_valid_time");
+        json_auto_t *done = apt_refresh(ctx, valid, false, err);
+        if (done == NULL)
+            return err->code;
+    }
+    json_auto_t *old = apt_pkgs(ctx, 0, err);
+    if (old == NULL)
+        return err->code;
+    upgrade_command(ctx, args, &prog);
+    json_auto_t *out = apt_run(&prog, err);
+    apt_forget(ctx);
+    json_auto_t *now = out != NULL ? apt_pkgs(ctx, 0, err) : NULL;
+    if (now == NULL)
+        return err->code;
+    json_auto_t *ret = apt_changes(old, now);
+    if (value_int(out, "retcode", 0) != 0) {
+        json_auto_t *info = json_pack("{s:O, s:O}", "changes", ret, "result", out);
+        return apt_fail_info(err, "Problem encountered upgrading packages", info);
+    }
+    *ret_value = STEAL(ret);
+    return 0;
+}

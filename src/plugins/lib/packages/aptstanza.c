@@ -1,0 +1,274 @@
+/* aptstanza.c - *.sources: a paragraph stands for every pairing of its types, addresses and suites. */
+#include <ctype.h>
+#include <strings.h>
+
+#include "common/base/str.h"
+#include "plugins/lib/packages/aptsources_int.h"
+#include "plugins/lib/packages/deb822.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+/* Fields that an entry has a place of its own for. */
+static const char *const own_fields[] = { "Types",         "URIs",      "Suites", "Components",
+                                          "Architectures", "Signed-By", "Enabled" };
+
+static bool
+is_own(const deb822_field_t *field)
+{
+    for (size_t i = 0; i < NELEMS(own_fields); i++) {
+        if (deb822_is(field, own_fields[i]))
+            return true;
+    }
+    return false;
+}
+
+/* NEW array of the words of a field. */
+static char **
+words_of(const deb822_t *para, const char *name)
+{
+    AUTO_FREE char *text = deb822_text(para, name);
+
+    return str_split(text != NULL ? text : "", " \t\r\n", true);
+}
+
+static void
+add_words(json_t *list, const deb822_t *para, const char *name)
+{
+    char **words = words_of(para, name);
+
+    for (size_t i = 0; words[i] != NULL; i++)
+        json_array_append_new(list, value_utf8(words[i], strlen(words[i])));
+    strv_free(words);
+}
+
+static bool
+is_no(const char *text)
+{
+    static const char *const words[] = { "no", "false", "without", "off", "disable", "0" };
+
+    for (size_t i = 0; text != NULL && i < NELEMS(words); i++) {
+        if (strcasecmp(text, words[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "Check-Valid-Until: no" as the option "check-valid-until=no". */
+static void
+add_others(json_t *others, const deb822_t *para)
+{
+    for (size_t i = 0; i < para->n; i++) {
+        const deb822_field_t *field = &para->fields[i];
+        if (is_own(field) || memchr(field->value, '\n', field->value_len) != NULL)
+            continue;
+        AUTO_FREE char *text = xasprintf("%.*s=%.*s", (int) field->name_len, field->name,
+                                         (int) field->value_len, field->value);
+        for (char *p = text; *p != '=' && *p != '\0'; p++)
+            *p = (char) tolower((unsigned char) *p);
+        for (char *p = text; *p != '\0'; p++)
+            *p = *p == ' ' || *p == '\t' ? ',' : *p;
+        json_array_append_new(others, value_utf8(text, strlen(text)));
+    }
+}
+
+static void
+set_clean(char **slot, const char *text)
+{
+    json_auto_t *clean = value_utf8(text, strlen(text));
+
+    apt_source_set(slot, json_string_value(clean));
+}
+
+static apt_source_t *
+entry_of(const deb822_t *para, const char *file, const char *type, const char *uri, const char *dist)
+{
+    apt_source_t *entry = apt_source_empty(file);
+    AUTO_FREE char *signedby = deb822_text(para, "Signed-By");
+    AUTO_FREE char *enabled = deb822_text(para, "Enabled");
+
+    set_clean(&entry->type, type);
+    set_clean(&entry->uri, uri);
+    set_clean(&entry->dist, dist);
+    set_clean(&entry->signedby, signedby != NULL ? signedby : "");
+    add_words(entry->comps, para, "Components");
+    add_words(entry->archs, para, "Architectures");
+    add_others(entry->others, para);
+    entry->disabled = is_no(enabled);
+    apt_source_reline(entry);
+    return entry;
+}
+
+void
+apt_stanzas_read(apt_sources_t *self, const char *file, const char *text, size_t len)
+{
+    deb822_auto_t para = DEB822_INIT;
+    const char *at = text, *end = text + len;
+
+    for (size_t stanza = 1; deb822_next(&para, &at, end); stanza++) {
+        char **types = words_of(&para, "Types"), **uris = words_of(&para, "URIs");
+        char **suites = words_of(&para, "Suites");
+        for (size_t t = 0; types[t] != NULL; t++) {
+            for (size_t u = 0; uris[u] != NULL; u++) {
+                for (size_t s = 0; suites[s] != NULL && self->n < LIMIT_APT_SOURCES; s++) {
+                    apt_source_t *entry = entry_of(&para, file, types[t], uris[u], suites[s]);
+                    entry->stanza = stanza;
+                    apt_sources_append(self, entry);
+                }
+            }
+        }
+        strv_free(types);
+        strv_free(uris);
+        strv_free(suites);
+    }
+}
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+/* The entries of one paragraph that are left. */
+typedef struct group {
+    apt_source_t **items;
+    size_t n;
+    bool intact;
+} group_t;
+
+/* How many entries a paragraph made. */
+static size_t
+pairings(const deb822_t *para)
+{
+    static const char *const fields[] = { "Types", "URIs", "Suites" };
+    size_t n = 1;
+
+    for (size_t i = 0; i < NELEMS(fields); i++) {
+        char **words = words_of(para, fields[i]);
+        n *= strv_len(words);
+        strv_free(words);
+    }
+    return n;
+}
+
+static group_t
+group_of(const apt_sources_t *self, const char *path, size_t stanza, size_t expected)
+{
+    group_t g = { xcalloc(self->n, sizeof(*g.items)), 0, true };
+
+    for (size_t i = 0; i < self->n; i++) {
+        apt_source_t *entry = self->items[i];
+        if (!str_eq(entry->file, path) || entry->stanza != stanza || entry->invalid)
+            continue;
+        g.items[g.n++] = entry;
+        g.intact = g.intact && !entry->changed;
+    }
+    g.intact = g.intact && g.n == expected;
+    return g;
+}
+
+static void
+put_words(buf_t *out, const char *name, const json_t *list)
+{
+    if (json_array_size(list) == 0)
+        return;
+    buf_printf(out, "%s:", name);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        buf_printf(out, " %s", json_string_value(json_array_get(list, i)));
+    buf_putc(out, '\n');
+}
+
+/* What differs only in its suite goes into one paragraph. */
+static bool
+same_but_suite(const apt_source_t *a, const apt_source_t *b)
+{
+    return str_eq(a->type, b->type) && str_eq(a->uri, b->uri) && str_eq(a->signedby, b->signedby) &&
+           str_eq(a->comment, b->comment) && a->disabled == b->disabled && json_equal(a->comps, b->comps) &&
+           json_equal(a->archs, b->archs);
+}
+
+/* Options of a line as fields: "trusted=yes" is "trusted: yes", names know no case. */
+static void
+put_others(buf_t *out, const json_t *others)
+{
+    for (size_t i = 0; i < json_array_size(others); i++) {
+        const char *text = json_string_value(json_array_get(others, i)), *value = strchr(text, '=');
+        if (value != NULL)
+            buf_printf(out, "%.*s: %s\n", (int) (value - text), text, value + 1);
+    }
+}
+
+static void
+put_paragraph(buf_t *out, const apt_source_t *entry, const json_t *suites)
+{
+    if (*entry->comment != '\0')
+        buf_printf(out, "#%s\n", entry->comment);
+    if (entry->disabled)
+        buf_puts(out, "Enabled: no\n");
+    buf_printf(out, "Types: %s\nURIs: %s\n", entry->type, entry->uri);
+    put_words(out, "Suites", suites);
+    put_words(out, "Components", entry->comps);
+    put_words(out, "Architectures", entry->archs);
+    if (*entry->signedby != '\0')
+        buf_printf(out, "Signed-By:%s %s\n", strchr(entry->signedby, '\n') != NULL ? "\n" : "",
+                   entry->signedby);
+    put_others(out, entry->others);
+}
+
+static void
+put_group(buf_t *out, const group_t *g)
+{
+    bool *done = xcalloc(g->n, sizeof(*done));
+
+    for (size_t i = 0; i < g->n; i++) {
+        json_auto_t *suites = json_array();
+        if (done[i])
+            continue;
+        for (size_t k = i; k < g->n; k++) {
+            if (done[k] || !same_but_suite(g->items[i], g->items[k]))
+                continue;
+            done[k] = true;
+            json_array_append_new(suites, json_string(g->items[k]->dist));
+        }
+        if (out->len > 0 &&
+            !(out->len > 1 && out->data[out->len - 1] == '\n' && out->data[out->len - 2] == '\n'))
+            buf_putc(out, '\n');
+        put_paragraph(out, g->items[i], suites);
+    }
+    free(done);
+}
+
+/* The comment lines of a paragraph that is written anew. */
+static void
+put_comments(buf_t *out, const deb822_t *para)
+{
+    for (const char *p = para->start; p < para->end;) {
+        const char *newline = memchr(p, '\n', (size_t) (para->end - p));
+        const char *stop = newline != NULL ? newline : para->end;
+        if (*p == '#') {
+            buf_add(out, p, (size_t) (stop - p));
+            buf_putc(out, '\n');
+        }
+        p = newline != NULL ? newline + 1 : para->end;
+    }
+}
+
+void
+apt_stanzas_write(const apt_sources_t *self, const apt_file_t *file, buf_t *out)
+{
+    deb822_auto_t para = DEB822_INIT;
+    const char *at = file->text, *end = file->text + file->len, *copied = file->text;
+
+    for (size_t stanza = 1; deb822_next(&para, &at, end); stanza++) {
+        group_t g = group_of(self, file->path, stanza, pairings(&para));
+        if (!g.intact) {
+            buf_auto_t body = BUF_INIT;
+            put_group(&body, &g);
+            buf_add(out, copied, (size_t) (para.start - copied));
+            if (g.n > 0)
+                put_comments(out, &para);
+            buf_add(out, buf_str(&body), body.len);
+            copied = para.end;
+        }
+        free(g.items);
+    }
+    buf_add(out, copied, (size_t) (end - copied));
+    group_t added = group_of(self, file->path, 0, 0);
+    put_group(out, &added);
+    free(added.items);
+}

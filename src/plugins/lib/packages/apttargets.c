@@ -1,0 +1,237 @@
+/* apttargets.c - what the user names as packages: names with versions, lists, package files. */
+#include <strings.h>
+
+#include "common/base/fs.h"
+#include "common/host/rootfs.h"
+#include "common/base/str.h"
+#include "common/data/yaml.h"
+#include "plugins/lib/packages/apt.h"
+#include "salt/log.h"
+
+/* A list of names and {name: version}, or the YAML text of one. NEW list, NULL when it is neither. */
+static json_t *
+as_list(const json_t *v)
+{
+    fail_auto_t err = FAIL_INIT;
+
+    if (json_is_array(v))
+        return json_incref((json_t *) v);
+    if (!json_is_string(v))
+        return NULL;
+    json_auto_t *list = yaml_load(json_string_value(v), json_string_length(v), "packages", NULL, &err);
+    return json_is_array(list) ? STEAL(list) : NULL;
+}
+
+static char *
+target_name(call_ctx_t *ctx, const char *name, bool normalize)
+{
+    return normalize ? apt_normal_name(ctx, name) : xstrdup(name);
+}
+
+/* One element of `pkgs` into `out`; false when it is no name and no {name: version}. */
+static bool
+take_pkg(call_ctx_t *ctx, json_t *out, json_t *element, bool normalize)
+{
+    const char *key = NULL;
+    json_t *version = json_null();
+
+    if (json_is_object(element) && json_object_size(element) == 1) {
+        key = json_object_iter_key(json_object_iter(element));
+        version = json_object_iter_value(json_object_iter(element));
+    } else if (!json_is_string(element) && !json_is_number(element)) {
+        log_debug("packages must be names or one-element dictionaries of name and version");
+        return false;
+    }
+    AUTO_FREE char *given = key != NULL ? xstrdup(key) : value_pystr(element);
+    AUTO_FREE char *name = target_name(ctx, given, normalize);
+    AUTO_FREE char *text = json_is_null(version) ? NULL : value_pystr(version);
+    json_object_set_new(out, name, text != NULL ? json_string(text) : json_null());
+    return true;
+}
+
+static int
+repack(call_ctx_t *ctx, const json_t *pkgs, bool normalize, json_t **ret_params, fail_t *err)
+{
+    json_auto_t *list = as_list(pkgs), *out = json_object();
+    json_t *element;
+    size_t i;
+
+    json_array_foreach (list, i, element) {
+        if (!take_pkg(ctx, out, element, normalize)) {
+            json_object_clear(out);
+            break;
+        }
+    }
+    if (json_object_size(out) != json_array_size(list)) {
+        AUTO_FREE char *shown = value_repr(list);
+        return fail_kind(
+            err, FAIL_INVOCATION, -EINVAL,
+            "You are passing a list of packages that contains duplicated packages names: %s. This "
+            "cannot be processed. In case you are targeting different versions of the same "
+            "package, please target them individually",
+            shown);
+    }
+    *ret_params = json_object_size(out) > 0 ? STEAL(out) : json_null();
+    return 0;
+}
+
+/* "a,b" with one version for all. */
+static json_t *
+names_of(call_ctx_t *ctx, const char *name, const json_t *version, bool normalize)
+{
+    json_t *out = json_object();
+    AUTO_FREE char *text = version != NULL ? value_pystr(version) : NULL;
+    char **names = str_split(name, ",", false);
+
+    for (size_t i = 0; names[i] != NULL; i++) {
+        AUTO_FREE char *plain = target_name(ctx, names[i], normalize);
+        json_object_set_new(out, plain, text != NULL ? json_string(text) : json_null());
+    }
+    strv_free(names);
+    return out;
+}
+
+/* ---- package files ------------------------------------------------------------------------- */
+
+static bool
+is_remote(const char *uri)
+{
+    static const char *const protocols[] = { "salt:", "http:", "https:", "ftp:", "s3:", "swift:" };
+
+    for (size_t i = 0; i < NELEMS(protocols); i++) {
+        if (strncasecmp(uri, protocols[i], strlen(protocols[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* One {name: source}: the local path of its file into `paths`. */
+static int
+take_source(call_ctx_t *ctx, json_t *paths, const char *name, const char *source, const char *saltenv,
+            fail_t *err)
+{
+    if (!is_remote(source)) {
+        if (*source != '/')
+            return fail_kind(err, FAIL_INVOCATION, -EINVAL,
+                             "Path %s for package %s is either not absolute or an invalid protocol", source,
+                             name);
+        json_array_append_new(paths, json_string(source));
+        return 0;
+    }
+    AUTO_FREE char *path = apt_cache_file(ctx, source, saltenv, err);
+    if (path == NULL)
+        return err->code;
+    if (*path == '\0')
+        return fail_kind(err, FAIL_COMMAND, -ENOENT, "Unable to cache file '%s' for package %s", source,
+                         name);
+    json_array_append_new(paths, json_string(path));
+    return 0;
+}
+
+static int
+files_of(call_ctx_t *ctx, const json_t *sources, bool normalize, const char *saltenv, json_t **ret_params,
+         fail_t *err)
+{
+    json_auto_t *list = as_list(sources), *packed = json_object(), *paths = json_array();
+    json_t *element;
+    const char *name;
+    size_t i;
+    int rc = 0;
+
+    json_array_foreach (list, i, element) {
+        const char *key = json_object_iter_key(json_object_iter(element));
+        if (json_object_size(element) != 1 || !json_is_string(json_object_get(element, key))) {
+            log_debug("sources must be a list of one-element dictionaries");
+            json_object_clear(packed);
+            break;
+        }
+        AUTO_FREE char *plain = target_name(ctx, key, normalize);
+        json_object_set(packed, plain, json_object_get(element, key));
+    }
+    json_object_foreach (packed, name, element) {
+        if ((rc = take_source(ctx, paths, name, json_string_value(element), saltenv, err)) < 0)
+            return rc;
+    }
+    *ret_params = json_array_size(paths) > 0 ? STEAL(paths) : json_null();
+    return 0;
+}
+
+int
+apt_targets(call_ctx_t *ctx, const json_t *args, json_t **ret_params, bool *ret_files, fail_t *err)
+{
+    const json_t *kwargs = value_get(args, "kwargs"), *pkgs = apt_arg(args, "pkgs");
+    const json_t *sources = apt_arg(args, "sources");
+    const char *name = value_str(args, "name", "");
+    bool normalize = value_get(kwargs, "normalize") == NULL || value_truthy(value_get(kwargs, "normalize"));
+
+    *ret_files = false;
+    *ret_params = json_null();
+    if (value_truthy(pkgs) && value_truthy(sources)) {
+        log_debug("Only one of \"pkgs\" and \"sources\" can be used.");
+        return 0;
+    }
+    if (value_truthy(pkgs))
+        return repack(ctx, pkgs, normalize, ret_params, err);
+    if (value_truthy(sources)) {
+        *ret_files = true;
+        return files_of(ctx, sources, normalize, value_str(kwargs, "saltenv", "base"), ret_params, err);
+    }
+    if (*name != '\0')
+        *ret_params = names_of(ctx, name, apt_arg(kwargs, "version"), normalize);
+    return 0;
+}
+
+/* The last word of the line " Name: value" of `dpkg -I`. NULL when there is no such line. NEW. */
+static char *
+info_line(const char *text, const char *name)
+{
+    AUTO_FREE char *copy = xstrdup(text);
+
+    for (char *at = copy, *line; (line = line_next(&at)) != NULL;) {
+        line = str_trim(line);
+        const char *rest = line + strlen(name);
+        if (!str_starts(line, name) || rest[strspn(rest, " ")] != ':')
+            continue;
+        const char *blank = strrchr(line, ' ');
+        return xstrdup(blank != NULL ? blank + 1 : line);
+    }
+    return NULL;
+}
+
+json_t *
+apt_deb_info(call_ctx_t *ctx, const char *path, fail_t *err)
+{
+    static const char *const rows[][2] = { { "name", "Package" },
+                                           { "version", "Version" },
+                                           { "arch", "Architecture" } };
+    json_auto_t *ret = json_object();
+    const char *osarch = value_str(ctx_grains(ctx), "osarch", "");
+
+    int there = fs_look(path, err);
+    if (there == 0)
+        fail_kind(err, FAIL_COMMAND, -ENOENT, "%s does not exist on minion", path);
+    if (there <= 0)
+        return NULL;
+    json_auto_t *out = apt_output(ctx, err, "dpkg", "-I", path, NULL);
+    if (out == NULL)
+        return NULL;
+    const char *errors = value_str(out, "stderr", "");
+    if (value_int(out, "retcode", 0) != 0) {
+        fail_kind(err, FAIL_COMMAND, -EREMOTEIO, "Unable to get info for %s%s%s", path,
+                  *errors != '\0' ? ": " : "", errors);
+        return NULL;
+    }
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        AUTO_FREE char *value = info_line(value_str(out, "stdout", ""), rows[i][1]);
+        if (value == NULL) {
+            fail_kind(err, FAIL_COMMAND, -EINVAL, "Unable to get %s for %s", rows[i][0], path);
+            return NULL;
+        }
+        json_object_set_new(ret, rows[i][0], json_string(value));
+    }
+    const char *arch = value_str(ret, "arch", "");
+    if (str_eq(value_str(ctx_grains(ctx), "cpuarch", ""), "x86_64") && str_eq(osarch, "amd64") &&
+        !str_eq(arch, "all") && !str_eq(arch, osarch))
+        json_object_set_new(ret, "name", value_fmt("%s:%s", value_str(ret, "name", ""), arch));
+    return STEAL(ret);
+}

@@ -1,0 +1,121 @@
+/* deb822.c - paragraphs of "Name: value" as dpkg and apt write them. */
+#include "plugins/lib/packages/deb822.h"
+
+#include <strings.h>
+
+#include "salt/limits.h"
+
+void
+deb822_free(deb822_t *self)
+{
+    free(self->fields);
+    *self = (deb822_t) DEB822_INIT;
+}
+
+static bool
+is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static bool
+line_empty(const char *line, const char *end)
+{
+    while (line < end && is_blank(*line))
+        line++;
+    return line == end;
+}
+
+/* The end of the line at `p`, its newline not included. */
+static const char *
+line_end(const char *p, const char *end)
+{
+    const char *newline = memchr(p, '\n', (size_t) (end - p));
+
+    return newline != NULL ? newline : end;
+}
+
+static void
+trim_value(deb822_field_t *field)
+{
+    while (field->value_len > 0 && is_blank(field->value[0])) {
+        field->value++;
+        field->value_len--;
+    }
+    while (field->value_len > 0 && is_blank(field->value[field->value_len - 1]))
+        field->value_len--;
+}
+
+/* One line that is neither empty nor a comment. */
+static void
+take_line(deb822_t *self, const char *line, const char *end)
+{
+    const char *colon = memchr(line, ':', (size_t) (end - line));
+
+    if ((*line == ' ' || *line == '\t') && self->n > 0) {
+        deb822_field_t *last = &self->fields[self->n - 1];
+        last->value_len = (size_t) (end - last->value);
+        return;
+    }
+    if (colon == NULL || colon == line || is_blank(*line) || self->n >= LIMIT_DEB822_FIELDS)
+        return;
+    if (self->n == self->cap) {
+        self->cap = self->cap != 0 ? self->cap * 2 : 32;
+        self->fields = xrealloc(self->fields, self->cap * sizeof(*self->fields));
+    }
+    const char *name_end = colon;
+    while (name_end > line && is_blank(name_end[-1]))
+        name_end--;
+    self->fields[self->n++] = (deb822_field_t){ .name = line,
+                                                .name_len = (size_t) (name_end - line),
+                                                .value = colon + 1,
+                                                .value_len = (size_t) (end - colon - 1) };
+}
+
+bool
+deb822_next(deb822_t *self, const char **at, const char *end)
+{
+    const char *p = *at;
+
+    self->n = 0;
+    while (p < end && line_empty(p, line_end(p, end)))
+        p = line_end(p, end) < end ? line_end(p, end) + 1 : end;
+    self->start = p;
+    while (p < end) {
+        const char *stop = line_end(p, end);
+        if (line_empty(p, stop))
+            break;
+        if (*p != '#')
+            take_line(self, p, stop);
+        p = stop < end ? stop + 1 : end;
+    }
+    self->end = p;
+    *at = p;
+    for (size_t i = 0; i < self->n; i++)
+        trim_value(&self->fields[i]);
+    return self->end > self->start;
+}
+
+bool
+deb822_is(const deb822_field_t *field, const char *name)
+{
+    return field->name_len == strlen(name) && strncasecmp(field->name, name, field->name_len) == 0;
+}
+
+const deb822_field_t *
+deb822_get(const deb822_t *self, const char *name)
+{
+    for (size_t i = 0; i < self->n; i++) {
+        if (deb822_is(&self->fields[i], name))
+            return &self->fields[i];
+    }
+    return NULL;
+}
+
+char *
+deb822_text(const deb822_t *self, const char *name)
+{
+    const deb822_field_t *field = deb822_get(self, name);
+
+    return field != NULL ? xstrndup(field->value, field->value_len) : NULL;
+}

@@ -1,0 +1,287 @@
+/* pkgwant.c - what states of `pkg` want, compared with what is installed. */
+#include "plugins/lib/packages/pkgwant.h"
+
+#include <fnmatch.h>
+
+#include "common/base/buf.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "plugins/lib/call/sub.h"
+#include "salt/state.h"
+
+/* ---- wishes ---------------------------------------------------------------------------------- */
+
+/* NEW text: the name that the package manager uses. */
+static char *
+normalized(call_ctx_t *ctx, const json_t *args, const char *name, fail_t *err)
+{
+    if (!value_bool(args, "normalize", true) || !ctx_has(ctx, "pkg.normalize_name"))
+        return xstrdup(name);
+    json_auto_t *plain = sub_call(ctx, err, "pkg.normalize_name", "{s:s}", "name", name);
+    return plain != NULL ? xstrdup(json_is_string(plain) ? json_string_value(plain) : name) : NULL;
+}
+
+/* Version texts, also where YAML made a number of one. NEW. */
+static json_t *
+version_value(const json_t *v)
+{
+    if (v == NULL || json_is_null(v))
+        return json_null();
+    AUTO_FREE char *text = value_pystr(v);
+    return json_string(text);
+}
+
+static int
+add_wish(call_ctx_t *ctx, const json_t *args, json_t *wanted, const char *name, const json_t *version,
+         fail_t *err)
+{
+    AUTO_FREE char *plain = normalized(ctx, args, name, err);
+
+    if (plain == NULL)
+        return err->code;
+    json_object_set_new(wanted, plain, version_value(version));
+    return 0;
+}
+
+static int
+add_wishes(call_ctx_t *ctx, const json_t *args, json_t *wanted, const json_t *element, fail_t *err)
+{
+    const char *name;
+    json_t *version;
+
+    if (!json_is_object(element)) {
+        AUTO_FREE char *text = value_pystr(element);
+        return add_wish(ctx, args, wanted, text, NULL, err);
+    }
+    json_object_foreach ((json_t *) element, name, version) {
+        if (add_wish(ctx, args, wanted, name, version, err) < 0)
+            return err->code;
+    }
+    return 0;
+}
+
+json_t *
+pkgwant_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
+{
+    json_auto_t *wanted = json_object();
+    json_t *pkgs = value_get(args, "pkgs"), *element;
+    size_t i;
+
+    if (!value_truthy(pkgs))
+        return add_wish(ctx, args, wanted, value_str(args, "name", ""), value_get(args, "version"), err) < 0
+                   ? NULL
+                   : json_incref(wanted);
+    if (json_is_object(pkgs))
+        return add_wishes(ctx, args, wanted, pkgs, err) < 0 ? NULL : json_incref(wanted);
+    json_array_foreach (pkgs, i, element) {
+        if (add_wishes(ctx, args, wanted, element, err) < 0)
+            return NULL;
+    }
+    return json_incref(wanted);
+}
+
+json_t *
+pkgwant_sources(const json_t *sources)
+{
+    json_t *wanted = json_object(), *element;
+    size_t i;
+
+    json_array_foreach (sources, i, element) {
+        if (!json_is_object(element)) {
+            json_object_clear(wanted);
+            break;
+        }
+        json_object_update(wanted, element);
+    }
+    return wanted;
+}
+
+json_t *
+pkgwant_have(call_ctx_t *ctx, const char *what, fail_t *err)
+{
+    return what != NULL ? sub_call(ctx, err, "pkg.list_pkgs", "{s:b, s:b}", "versions_as_list", 1, what, 1)
+                        : sub_call(ctx, err, "pkg.list_pkgs", "{s:b}", "versions_as_list", 1);
+}
+
+/* NEW text: "1.2,1.3". */
+static json_t *
+joined(const json_t *versions)
+{
+    buf_auto_t out = BUF_INIT;
+    json_t *v;
+    size_t i;
+
+    json_array_foreach (versions, i, v)
+        buf_printf(&out, "%s%s", i > 0 ? "," : "", json_string_value(v));
+    return json_string(buf_str(&out));
+}
+
+void
+pkgwant_changes(const json_t *before, const json_t *now, json_t *ret)
+{
+    const char *name;
+    json_t *v;
+
+    json_object_foreach ((json_t *) now, name, v) {
+        if (!json_equal(v, value_get(before, name)))
+            state_change_from(ret, name, joined(value_get(before, name)), joined(v));
+    }
+    json_object_foreach ((json_t *) before, name, v) {
+        if (now != NULL && value_get(now, name) == NULL)
+            state_change_from(ret, name, joined(v), json_string(""));
+    }
+}
+
+/* ---- versions -------------------------------------------------------------------------------- */
+
+/* The operator at the front of a wish: its length, and "==" for "=" and for none. */
+static size_t
+operator_of(const char *wish, const char **ret_oper)
+{
+    static const char *const opers[] = { "<=", ">=", "!=", "==", "<", ">", "=" };
+
+    for (size_t i = 0; i < NELEMS(opers); i++) {
+        if (str_starts(wish, opers[i])) {
+            *ret_oper = strcmp(opers[i], "=") == 0 ? "==" : opers[i];
+            return strlen(opers[i]);
+        }
+    }
+    *ret_oper = "==";
+    return 0;
+}
+
+static bool
+order_fits(const char *oper, json_int_t order)
+{
+    switch (oper[0]) {
+    case '<':
+        return order < 0 || (oper[1] == '=' && order == 0);
+    case '>':
+        return order > 0 || (oper[1] == '=' && order == 0);
+    case '!':
+        return order != 0;
+    default:
+        return order == 0;
+    }
+}
+
+/* 1, 0 or negative. Salt compares without epochs where the wish has none. */
+static int
+version_fits(call_ctx_t *ctx, const char *have, const char *oper, const char *want,
+             const json_t *ignore_epoch, fail_t *err)
+{
+    bool plain = strpbrk(oper, "<>") == NULL && strchr(want, ':') == NULL;
+    bool ignore = ignore_epoch == NULL || json_is_null(ignore_epoch) ? plain : value_truthy(ignore_epoch);
+
+    if (strcmp(oper, "==") == 0 && fnmatch(want, have, FNM_NOESCAPE) == 0)
+        return 1;
+    json_auto_t *order = sub_call(ctx, err, "pkg.version_cmp", "{s:s, s:s, s:b}", "pkg1", have, "pkg2", want,
+                                  "ignore_epoch", ignore);
+    if (order == NULL)
+        return err->code;
+    return json_is_integer(order) && order_fits(oper, json_integer_value(order));
+}
+
+static int
+wish_fits(call_ctx_t *ctx, const char *have, const char *wish, const json_t *ignore_epoch, bool newer,
+          fail_t *err)
+{
+    char **parts = str_split(wish, ",", false);
+    bool single = parts[0] == NULL || parts[1] == NULL;
+    int fits = 1;
+
+    for (char **p = parts; *p != NULL && fits > 0; p++) {
+        const char *oper, *text = str_trim(*p);
+        const char *want = text + operator_of(text, &oper);
+        while (*want == ' ')
+            want++;
+        if (*text != '\0')
+            fits = version_fits(ctx, have, newer && single && strcmp(oper, "==") == 0 ? ">=" : oper, want,
+                                ignore_epoch, err);
+    }
+    strv_free(parts);
+    return fits;
+}
+
+int
+pkgwant_holds(call_ctx_t *ctx, const json_t *versions, const char *wish, const json_t *ignore_epoch,
+              bool newer, fail_t *err)
+{
+    size_t i;
+    json_t *v;
+
+    json_array_foreach (versions, i, v) {
+        int fits = wish_fits(ctx, json_string_value(v), wish, ignore_epoch, newer, err);
+        if (fits != 0)
+            return fits;
+    }
+    return 0;
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+char *
+pkgwant_text(const char *name, const json_t *wish)
+{
+    const char *text = json_is_string(wish) ? json_string_value(wish) : "";
+
+    return xasprintf("%s%s%s", name, *text == '\0' || strchr("<>=", *text) != NULL ? "" : "=", text);
+}
+
+char *
+pkgwant_keys(const json_t *names, bool sorted)
+{
+    size_t n = json_is_object(names) ? json_object_size(names) : json_array_size(names), i = 0;
+    AUTO_FREE const char **texts = xcalloc(n + 1, sizeof(*texts));
+    buf_auto_t out = BUF_INIT;
+    const char *key;
+    json_t *v;
+
+    json_object_foreach ((json_t *) names, key, v)
+        texts[i++] = key;
+    if (json_is_array(names)) {
+        json_array_foreach (names, i, v)
+            texts[i] = json_string_value(v);
+    }
+    if (sorted)
+        qsort(texts, n, sizeof(*texts), str_by_text);
+    for (i = 0; i < n; i++)
+        buf_printf(&out, "%s%s", i > 0 ? ", " : "", texts[i]);
+    return xstrdup(buf_str(&out));
+}
+
+/* ---- refresh --------------------------------------------------------------------------------- */
+
+static char *
+mark_path(call_ctx_t *ctx)
+{
+    return xasprintf("%s/pkg_refresh", value_str(ctx_opts(ctx), "cachedir", "/var/cache/salt/minion"));
+}
+
+bool
+pkgwant_refresh(call_ctx_t *ctx, const json_t *refresh)
+{
+    AUTO_FREE char *path = mark_path(ctx);
+
+    if (refresh != NULL && !json_is_null(refresh))
+        return value_truthy(refresh);
+    return !fs_absent(path); /* once too often rather than never */
+}
+
+void
+pkgwant_mark(call_ctx_t *ctx)
+{
+    AUTO_FREE char *path = mark_path(ctx);
+
+    /* Without it the lists are only refreshed where the SLS says so. */
+    (void) fs_write_quick(path, "", 0, 0600, NULL);
+}
+
+json_t *
+pkgwant_kwargs(call_ctx_t *ctx, const json_t *args)
+{
+    json_t *kwargs = json_copy(value_get(args, "kwargs"));
+
+    json_object_set_new(kwargs, "saltenv", json_string(ctx_saltenv(ctx)));
+    return kwargs;
+}

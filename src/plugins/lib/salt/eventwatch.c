@@ -1,0 +1,16 @@
+/* eventwatch.c - see eventwatch.h. */
+#include "plugins/lib/salt/eventwatch.h"
+
+#include "salt/value.h"
+
+int
+event_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    bool terminal = value_get(ctx_opts(ctx), "__cli") != NULL;
+
+    if (!terminal && value_int(args, "count", -1) < 0 && json_is_null(value_get(args, "timeout")))
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "in a job state.event needs a count or a timeout");
+    int rc = watch_run(args, ctx_opts(ctx), terminal ? stdout : NULL, err);
+    *ret_value = json_null();
+    return rc == -EPIPE ? 0 : rc;
+}

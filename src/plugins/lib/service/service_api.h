@@ -1,0 +1,39 @@
+/* service_api.h - the one interface of the module `service`, which has a provider for each kind of init:
+ * arguments, and what the providers share. The rows stand in service_api.def.
+ *
+ * Layer      plugins/lib/service
+ * Threads    a call belongs to one thread
+ * Ownership  lists are NEW unless said
+ * Errors     as Salt's service modules raise them
+ * Tests      tests/unit/plugins/test_service.c, tests/cases/modules/service.*.json
+ */
+#ifndef PLUGINS_LIB_SERVICE_SERVICE_API_H
+#define PLUGINS_LIB_SERVICE_SERVICE_API_H
+
+#include "salt/plugin.h"
+
+extern const arg_t service_no_args[], service_name_args[], service_root_args[], service_name_root_args[];
+extern const arg_t service_start_args[], service_force_reload_args[], service_stop_args[];
+extern const arg_t service_status_args[], service_enable_args[], service_disable_args[];
+extern const arg_t service_enabled_args[], service_mask_args[], service_firstboot_args[];
+
+/* The argument `root`; NULL for the host itself. BORROWED. */
+const char *service_root(const json_t *args);
+const char *service_name(const json_t *args);
+
+/* The opposite of another function with the same arguments: disabled, missing. */
+int service_not(func_fn *fn, call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
+
+/* Whether one service runs. */
+typedef int service_one_fn(call_ctx_t *ctx, const char *name, bool *ret_running, fail_t *err);
+/* service.status: a bool, or {name: bool} when the name is a glob over `all`. TAKES `all`; NULL
+ * is the failure in *err. */
+int service_status(call_ctx_t *ctx, json_t *args, json_t *all, service_one_fn *one, json_t **ret_value,
+                   fail_t *err);
+/* A process whose command line holds the signature: status.pid. */
+int service_by_signature(call_ctx_t *ctx, const char *sig, json_t **ret_value, fail_t *err);
+
+/* systemd-firstboot works on files and needs no init. */
+int service_firstboot(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
+
+#endif

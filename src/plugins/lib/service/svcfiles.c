@@ -1,0 +1,215 @@
+/* svcfiles.c - services by their files: which init runs, init scripts, names and lists. */
+#include "plugins/lib/service/svcfiles.h"
+
+#include <ctype.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/host/proc.h"
+#include "common/host/rootfs.h"
+#include "common/base/str.h"
+#include "common/match/match.h"
+#include "salt/value.h"
+
+enum { RUNLEVEL_MS = 5000 };
+
+/* ---- lists of names ------------------------------------------------------------------------ */
+
+bool
+svc_listed(const json_t *names, const char *name)
+{
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        if (str_eq(json_string_value(json_array_get(names, i)), name))
+            return true;
+    }
+    return false;
+}
+
+json_t *
+svc_sorted(const json_t *a, const json_t *without)
+{
+    size_t n = json_array_size(a);
+    const char **texts = xcalloc(n + 1, sizeof(*texts));
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        texts[i] = json_string_value(json_array_get(a, i));
+    qsort(texts, n, sizeof(*texts), str_by_text);
+    for (size_t i = 0; i < n; i++) {
+        if ((i == 0 || strcmp(texts[i - 1], texts[i]) != 0) && !svc_listed(without, texts[i]))
+            json_array_append_new(list, json_string(texts[i]));
+    }
+    free(texts);
+    return list;
+}
+
+/* Python: re.search(r"\*|\?|\[.+\]", name). */
+bool
+svc_has_glob(const char *name)
+{
+    const char *open = strchr(name, '[');
+
+    return strpbrk(name, "*?") != NULL || (open != NULL && open[1] != '\0' && strchr(open + 2, ']') != NULL);
+}
+
+json_t *
+svc_filter(const json_t *names, const char *pattern)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        json_t *name = json_array_get(names, i);
+        if (match_glob(pattern, json_string_value(name)))
+            json_array_append(list, name);
+    }
+    return list;
+}
+
+/* ---- which init ----------------------------------------------------------------------------- */
+
+svc_init_t
+svc_init(const char *root, char **ret_name)
+{
+    static const char *const inits[] = { "init", "sysvinit", "openrc-init", "runit", "upstart", "busybox" };
+    AUTO_FREE char *name = root_read_trimmed(root, "/proc/1/comm");
+    svc_init_t init = SVC_NONE;
+
+    for (size_t i = 0; name != NULL && i < NELEMS(inits); i++) {
+        if (strcmp(name, inits[i]) == 0 && root_is_dir(root, "/etc/init.d"))
+            init = SVC_SYSV;
+    }
+    if (root_is_dir(root, "/run/systemd/system"))
+        init = SVC_SYSTEMD;
+    if (ret_name != NULL)
+        *ret_name = name != NULL ? STEAL(name) : xstrdup("unknown");
+    return init;
+}
+
+/* ---- run levels ------------------------------------------------------------------------------ */
+
+/* Upstart's and sysvinit's settings, the later ones win; "2" on every other host. */
+int
+svc_default_runlevel(const char *root, fail_t *err)
+{
+    AUTO_FREE char *upstart = NULL;
+    AUTO_FREE char *inittab = NULL;
+    int level = '2', rc = root_text(root, "/etc/init/rc-sysinit.conf", &upstart, err);
+
+    if (rc == 0)
+        rc = root_text(root, "/etc/inittab", &inittab, err);
+    for (char *at = upstart, *line; (line = line_next(&at)) != NULL;) {
+        const char *eq = strrchr(line, '=');
+        if (str_starts(line, "env DEFAULT_RUNLEVEL") && eq != NULL && isalnum((unsigned char) eq[1]))
+            level = eq[1];
+    }
+    for (char *at = inittab, *line; (line = line_next(&at)) != NULL;) {
+        const char *colon = strchr(line, ':');
+        if (*line != '#' && strstr(line, ":initdefault:") != NULL && isalnum((unsigned char) colon[1]))
+            level = colon[1];
+    }
+    return rc == 0 ? level : rc;
+}
+
+/* `runlevel` prints the previous and the current one: "N 5". */
+int
+svc_runlevel(const char *root, fail_t *err)
+{
+    buf_auto_t out = BUF_INIT;
+    char level = '\0';
+
+    if (str_empty(root) && proc_output(&out, RUNLEVEL_MS, "runlevel", (char *) NULL) == 0) {
+        char **words = str_split(buf_str(&out), " \n", true);
+        if (strv_len(words) > 1)
+            level = words[1][0];
+        strv_free(words);
+    }
+    return level != '\0' ? level : svc_default_runlevel(root, err);
+}
+
+/* ---- init scripts ------------------------------------------------------------------------------ */
+
+int
+svc_is_script(const char *root, const char *name, fail_t *err)
+{
+    if (*name == '\0' || *name == '.' || strchr(name, '/') != NULL)
+        return 0;
+    AUTO_FREE char *path = xasprintf("%s/etc/init.d/%s", root != NULL ? root : "", name);
+    if (access(path, X_OK) == 0)
+        return 1;
+    return fs_is_absence(-errno) || errno == EACCES ? 0 : fs_fail(err, -errno, "look at", path);
+}
+
+json_t *
+svc_scripts(const char *root, const json_t *hide, fail_t *err)
+{
+    char **names = NULL;
+    json_t *list = json_array();
+    int rc = root_names(root, "/etc/init.d", &names, err);
+
+    for (size_t i = 0; rc >= 0 && names[i] != NULL; i++) {
+        rc = svc_is_script(root, names[i], err);
+        if (rc > 0 && !svc_listed(hide, names[i]))
+            json_array_append_new(list, value_utf8(names[i], strlen(names[i])));
+    }
+    strv_free(names);
+    if (rc < 0)
+        json_decref(list);
+    return rc < 0 ? NULL : list;
+}
+
+json_t *
+svc_all(const char *root, fail_t *err)
+{
+    json_auto_t *names = svc_units(root, err);
+    json_auto_t *scripts = names != NULL ? svc_scripts(root, names, err) : NULL;
+
+    if (scripts == NULL)
+        return NULL;
+    json_array_extend(names, scripts);
+    return svc_sorted(names, NULL);
+}
+
+/* "S20name" to "name"; NULL for a link that starts nothing. */
+static const char *
+started(const char *link)
+{
+    if (*link != 'S')
+        return NULL;
+    link += 1 + strspn(link + 1, "0123456789");
+    return *link != '\0' ? link : NULL;
+}
+
+static int
+add_started(const char *root, int level, json_t *out, fail_t *err)
+{
+    AUTO_FREE char *folder = xasprintf("/etc/rc%c.d", level);
+    char **links = NULL;
+    int rc = level < 0 ? level : root_names(root, folder, &links, err);
+
+    for (size_t i = 0; rc == 0 && links[i] != NULL; i++) {
+        const char *name = started(links[i]);
+        if (name != NULL)
+            json_array_append_new(out, value_utf8(name, strlen(name)));
+    }
+    strv_free(links);
+    return rc;
+}
+
+int
+svc_script_enabled(const char *root, int level, const char *name, fail_t *err)
+{
+    json_auto_t *names = json_array();
+    int rc = add_started(root, level, names, err);
+
+    return rc < 0 ? rc : svc_listed(names, name);
+}
+
+json_t *
+svc_scripts_enabled(const char *root, int level, fail_t *err)
+{
+    json_auto_t *names = json_array();
+
+    if (add_started(root, 'S', names, err) < 0 || add_started(root, level, names, err) < 0)
+        return NULL;
+    return svc_sorted(names, NULL);
+}

@@ -1,0 +1,194 @@
+/* cprecv.c - see cprecv.h. */
+#include "plugins/lib/transfer/cprecv.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/gzip.h"
+#include "common/base/str.h"
+#include "common/data/yaml_scalar.h"
+#include "common/files/way.h"
+#include "plugins/lib/transfer/cpparts.h"
+#include "salt/log.h"
+
+static const char *
+name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* NEW folder of a path, "" for none. */
+static char *
+folder_of(const char *path)
+{
+    return xstrndup(path, (size_t) (name_of(path) - path));
+}
+
+/* Where one file goes: to `dest`, or into it. NEW; NULL: there is no such folder. */
+static char *
+place_of(const char *path, const char *dest)
+{
+    AUTO_FREE char *above = folder_of(dest);
+
+    if (str_eq(name_of(path), name_of(dest)) && !fs_is_dir(dest))
+        return xstrdup(dest);
+    if (fs_is_dir(dest))
+        return fs_join(dest, name_of(path));
+    return fs_is_dir(above) ? xstrdup(dest) : NULL;
+}
+
+static int
+write_to(const char *path, const json_t *text)
+{
+    partfile_auto_t file = PARTFILE_INIT;
+    fail_auto_t why = FAIL_INIT;
+    int rc = json_is_string(text) ? partfile_find(&file, path, PARTFILE_SPECIAL, &why)
+                                  : fail_set(&why, -EINVAL, "%s: its content is no text", path);
+
+    if (rc == 0)
+        rc = fop_rewrite(&file, json_string_value(text), json_string_length(text), true, &why);
+    if (rc != 0)
+        log_warning("cp.recv: %s", fail_text(&why));
+    return rc;
+}
+
+json_t *
+cprecv_files(json_t *files, const char *dest, bool *ret_failed)
+{
+    json_auto_t *done = json_object();
+    const char *path;
+    json_t *text;
+
+    *ret_failed = false;
+    json_object_foreach (files, path, text) {
+        AUTO_FREE char *place = place_of(path, dest);
+        if (place == NULL) {
+            *ret_failed = true;
+            return json_string("Destination unavailable");
+        }
+        int rc = write_to(place, text);
+        json_object_set_new(done, place, json_boolean(rc == 0));
+        *ret_failed = *ret_failed || rc != 0;
+    }
+    return json_incref(done);
+}
+
+/* As Python words an OSError. NEW. */
+static json_t *
+os_error(int code, const char *path, bool *ret_failed)
+{
+    *ret_failed = true;
+    return value_fmt("[Errno %d] %s: '%s'", -code, strerror(-code), path);
+}
+
+/* What is missing of a folder; `dest` is what was asked for. */
+static json_t *
+make_folders(const char *folder, const char *dest, bool *ret_failed)
+{
+    fail_auto_t why = FAIL_INIT;
+    int rc = way_make_folder(folder, 0, &way_made_ours, &why);
+
+    if (rc == 0)
+        return json_true();
+    if (rc != -EPERM)
+        return os_error(rc, dest, ret_failed);
+    *ret_failed = true;
+    return value_utf8(fail_text(&why), strlen(fail_text(&why)));
+}
+
+static json_t *
+make_folder(const char *dest, bool *ret_failed)
+{
+    struct stat st;
+    bool there = stat(dest, &st) == 0;
+
+    if (there) {
+        *ret_failed = !S_ISDIR(st.st_mode);
+        return *ret_failed ? json_string("Path exists and is a file") : json_true();
+    }
+    return make_folders(dest, dest, ret_failed);
+}
+
+/* Behind what is there: all of the piece, or none. */
+static int
+append_to(const partfile_t *to, const content_t *piece, fail_t *err)
+{
+    if (to->file < 0)
+        return cpparts_put(to, piece, -1, err);
+    AUTO_FD fd = fop_open_to_write(to->at, O_APPEND);
+    if (fd < 0)
+        return fop_oserror(err, errno, to->way.asked);
+    off_t end = lseek(fd, 0, SEEK_END);
+    int rc = fs_write_all(fd, piece->data, piece->len);
+    if (rc != 0 && end >= 0 && ftruncate(fd, end) != 0)
+        rc = -errno;
+    return rc == 0 ? 0 : fop_oserror(err, -rc, to->way.asked);
+}
+
+static int
+place(const cprecv_chunk_t *piece, const partfile_t *to, const content_t *bytes, fail_t *err)
+{
+    const cppart_t part = { .cachedir = piece->cachedir, .id = piece->id, .copy = piece->copy, .to = to };
+    int mode = piece->mode >= 0 ? piece->mode & 07777 : -1;
+
+    /* Pipes and devices take pieces as they come. */
+    if (piece->copy == NULL || to->special)
+        return piece->append || piece->at > 0 ? append_to(to, bytes, err) : cpparts_put(to, bytes, mode, err);
+    if (piece->at == 0 && piece->last)
+        return cpparts_put(to, bytes, mode, err);
+    int rc = cpparts_add(&part, piece->at, bytes->data, bytes->len, err);
+    return rc == 0 && piece->last ? cpparts_land(&part, mode, err) : rc;
+}
+
+static json_t *
+put(const cprecv_chunk_t *piece, const buf_t *bytes, bool *ret_failed)
+{
+    const content_t what = { .data = buf_str(bytes), .len = bytes->len };
+    partfile_auto_t to = PARTFILE_INIT;
+    fail_auto_t why = FAIL_INIT;
+    int rc = partfile_find(&to, piece->dest, PARTFILE_SPECIAL, &why);
+
+    if (rc == -ENOENT) {
+        AUTO_FREE char *above = folder_of(piece->dest);
+        json_auto_t *made = make_folders(above, piece->dest, ret_failed);
+        if (*ret_failed)
+            return json_incref(made);
+        fail_clear(&why);
+        rc = partfile_find(&to, piece->dest, PARTFILE_SPECIAL, &why);
+    }
+    if (rc == 0)
+        rc = place(piece, &to, &what, &why);
+    *ret_failed = rc != 0;
+    return rc == 0 ? json_true() : value_utf8(fail_text(&why), strlen(fail_text(&why)));
+}
+
+json_t *
+cprecv_piece(const cprecv_chunk_t *piece, bool *ret_failed, fail_t *err)
+{
+    buf_auto_t bytes = BUF_INIT;
+    size_t n = 0;
+
+    *ret_failed = false;
+    if (piece->copy != NULL && (!cpparts_is_name(piece->copy) || piece->at < 0)) {
+        fail_kind(err, FAIL_INVOCATION, -EINVAL,
+                  "'copy' takes letters and digits, and 'at' no negative number");
+        return NULL;
+    }
+    if (piece->chunk == NULL)
+        return make_folder(piece->dest, ret_failed);
+    AUTO_FREE char *why = NULL;
+    AUTO_FREE char *raw = yaml_from_base64(piece->chunk, strlen(piece->chunk), &n, &why);
+    if (raw == NULL) {
+        fail_kind(err, FAIL_INVOCATION, -EINVAL, "'chunk' is no base64 text: %s", why);
+        return NULL;
+    }
+    if (!piece->compressed)
+        buf_add(&bytes, raw, n);
+    else if (gzip_unpack(raw, n, LIMIT_FILE_READ, &bytes, err) < 0)
+        return NULL;
+    return put(piece, &bytes, ret_failed);
+}

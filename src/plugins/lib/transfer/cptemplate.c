@@ -1,0 +1,93 @@
+/* cptemplate.c - see cptemplate.h. */
+#include "plugins/lib/transfer/cptemplate.h"
+
+#include "common/base/str.h"
+#include "common/py/py_host.h"
+#include "common/py/py_json.h"
+#include "common/render/render.h"
+#include "plugins/lib/transfer/fetch.h"
+
+/* Of the engines that Salt has for texts, those that this one has. */
+bool
+cptemplate_known(const char *engine)
+{
+    return render_is_template(engine);
+}
+
+/* What the call brings along: further keywords, and those in `context` over them. NEW. */
+static json_t *
+variables(json_t *args)
+{
+    json_t *kwargs = value_get(args, "kwargs");
+    json_t *vars = json_is_object(kwargs) ? json_copy(kwargs) : json_object();
+    json_auto_t *context = json_is_object(value_get(vars, "context"))
+                               ? json_incref(value_get(vars, "context"))
+                               : json_object();
+
+    json_object_del(vars, "context");
+    json_object_update(vars, context);
+    return vars;
+}
+
+/* A pillar of the caller's wish: compiled anew with his over it. NEW, NULL when he has none, or with *err. */
+static py_t *
+own_pillar(call_ctx_t *ctx, json_t *args, fail_t *err)
+{
+    json_t *kwargs = value_get(args, "kwargs"), *pillar = value_get(kwargs, "pillar"),
+           *env = value_get(kwargs, "pillarenv");
+
+    if (pillar == NULL && env == NULL)
+        return NULL;
+    json_auto_t *ask = json_pack("{s:O*, s:O*}", "pillar", pillar, "pillarenv", env);
+    return ctx_compile_pillar(ctx, ask, err);
+}
+
+int
+cptemplate_render(call_ctx_t *ctx, json_t *args, const char *engine, const char *path, const char *text,
+                  size_t len, buf_t *out, fail_t *err)
+{
+    json_auto_t *vars = variables(args);
+    fail_auto_t failed = FAIL_INIT;
+    AUTO(py) pillar = own_pillar(ctx, args, &failed);
+
+    if (failed.text != NULL)
+        return fail_set(err, failed.code, "%s", fail_text(&failed));
+    json_object_del(vars, "pillar");
+    json_object_del(vars, "pillarenv");
+    AUTO(py) context = py_from_json(vars);
+    render_t *render = render_new(ctx, ctx_files(ctx));
+    const render_source_t what = { .text = text,
+                                   .len = len,
+                                   .path = path,
+                                   .pipeline = engine,
+                                   .fixed = true,
+                                   .saltenv = fetch_env(ctx, value_str(args, "saltenv", NULL)),
+                                   .pillar = pillar,
+                                   .context = context };
+    int rc = render_text(render, &what, out, err);
+    render_destroy(&render);
+    return rc;
+}
+
+int
+cptemplate_paths(call_ctx_t *ctx, json_t *args, fail_t *err)
+{
+    static const char *const names[] = { "path", "dest" };
+    const char *engine = value_str(args, "template", "");
+
+    if (*engine == '\0')
+        return 0;
+    if (!cptemplate_known(engine))
+        return fail_kind(err, FAIL_COMMAND, -EINVAL,
+                         "Attempted to render file paths with unavailable engine %s", engine);
+    for (size_t i = 0; i < NELEMS(names); i++) {
+        const char *text = value_str(args, names[i], "");
+        buf_auto_t out = BUF_INIT;
+        fail_auto_t why = FAIL_INIT;
+        if (cptemplate_render(ctx, args, engine, NULL, text, strlen(text), &out, &why) < 0)
+            return fail_kind(err, FAIL_COMMAND, -EINVAL, "Failed to render file path with error: %s",
+                             fail_text(&why));
+        json_object_set_new(args, names[i], value_utf8(buf_str(&out), out.len));
+    }
+    return 0;
+}

@@ -1,0 +1,48 @@
+/* url.c - Python's urlparse, as far as file sources need it. See fetch.h. */
+#include "plugins/lib/transfer/fetch.h"
+
+#include <ctype.h>
+
+/* Length of a scheme with its ":", or 0. */
+static size_t
+scheme_len(const char *text)
+{
+    size_t n = 0;
+
+    if (!isalpha((unsigned char) *text))
+        return 0;
+    while (isalnum((unsigned char) text[n]) || (text[n] != '\0' && strchr("+.-", text[n]) != NULL))
+        n++;
+    return text[n] == ':' ? n + 1 : 0;
+}
+
+void
+url_parse(url_t *self, const char *text)
+{
+    size_t n = scheme_len(text);
+
+    self->scheme = xstrndup(text, n > 0 ? n - 1 : 0);
+    for (char *p = self->scheme; *p != '\0'; p++)
+        *p = (char) tolower((unsigned char) *p);
+    text += n;
+    n = 0;
+    if (text[0] == '/' && text[1] == '/') {
+        text += 2;
+        n = strcspn(text, "/?#");
+    }
+    self->netloc = xstrndup(text, n);
+    text += n;
+    n = strcspn(text, "?#");
+    self->path = xstrndup(text, n);
+    text += n;
+    self->query = *text == '?' ? xstrndup(text + 1, strcspn(text + 1, "#")) : xstrdup("");
+}
+
+void
+url_free(url_t *self)
+{
+    free(self->scheme);
+    free(self->netloc);
+    free(self->path);
+    free(self->query);
+}

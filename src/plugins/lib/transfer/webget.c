@@ -1,0 +1,178 @@
+/* webget.c - http, https and ftp by the system's curl: redirects followed, the file there at once when it
+ * is whole. curl opens files by their names, and in a user's folder those may be links of his; and two may
+ * fetch the same file: each has curl write in a folder of its own. */
+#include "plugins/lib/transfer/fetch.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/host/prog.h"
+#include "common/base/str.h"
+#include "common/files/settle.h"
+
+/* Seconds to connect, seconds without a byte; and how often another address is tried. */
+#define CONNECT_S "30"
+#define STALL_S   "60"
+#define REDIRECTS "10"
+
+enum { ETAG_MAX = 4096 };
+
+/* One fetch: what curl writes, and reads. */
+typedef struct webget {
+    const fetch_t *what;
+    const char *dest;
+    char *part, *headers;
+    char *known; /* the ETag of what is there, if it is */
+    char *fresh; /* the one that the server says */
+    char *kept;  /* where it is for the next time: beside the file */
+    bool compared;
+} webget_t;
+
+/* "HTTP 404: Not Found" from the last answer's first line, or curl's own words behind "curl: (7) ". NEW. */
+static char *
+reason_of(const char *headers, const char *said)
+{
+    const char *status = NULL, *p = headers;
+
+    for (; (p = strstr(p, "HTTP/")) != NULL; p++) {
+        if (p == headers || p[-1] == '\n')
+            status = p;
+    }
+    const char *words = status != NULL ? strchr(status, ' ') : NULL;
+    if (words != NULL && words[1] >= '4') {
+        int n = (int) strcspn(words + 1, " \r\n"), rest = (int) strcspn(words + 1 + n, "\r\n");
+        return xasprintf("HTTP %.*s: %.*s", n, words + 1, rest > 0 ? rest - 1 : 0,
+                         words + 1 + n + (rest > 0));
+    }
+    const char *own = strstr(said, ") ");
+    return xstrdup(own != NULL ? own + 2 : *said != '\0' ? said : "no answer");
+}
+
+static void
+curl_words(prog_t *curl, const webget_t *self)
+{
+    prog_adds(curl, "-qsSLf", "--globoff", "--proto", "=http,https,ftp", "--proto-redir", "=http,https,ftp",
+              "-A", "Salt/" HALITE_VERSION, NULL);
+    prog_adds(curl, "-D", self->headers, "-o", self->part, "--max-redirs", REDIRECTS, "--connect-timeout",
+              CONNECT_S, NULL);
+    prog_adds(curl, "--speed-limit", "1", "--speed-time", STALL_S, NULL);
+    if (self->what->insecure)
+        prog_add(curl, "-k");
+    if (self->what->use_etag)
+        prog_adds(curl, "--etag-save", self->fresh, NULL);
+    if (self->compared)
+        prog_adds(curl, "--etag-compare", self->known, NULL);
+    /* The address, which may hold a password, comes on stdin: others may read our command line. */
+    prog_adds(curl, "-K", "-", NULL);
+}
+
+/* `url = "..."` as curl's configuration quotes it. NEW. */
+static char *
+curl_config(const char *url)
+{
+    AUTO_FREE char *back = str_replace(url, "\\", "\\\\");
+    AUTO_FREE char *quoted = str_replace(back, "\"", "\\\"");
+
+    return xasprintf("url = \"%s\"\n", quoted);
+}
+
+/* In our own cache by its name; elsewhere as whatever is copied. */
+static int
+take_place(const webget_t *self, fail_t *err)
+{
+    way_auto_t way = WAY_INIT;
+    AUTO_FD fd = open(self->part, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return fail_set(err, -errno, "%s: %s", self->part, strerror(errno));
+    if (!str_empty(self->what->dest))
+        return settle_copy(fd, self->dest, err);
+    int rc = settle_find(&way, self->dest, err);
+    if (rc < 0)
+        return rc;
+    AUTO_FREE char *place = way_text(&way);
+    return settle(fd, way.folder, self->part, place, SETTLE_USUAL, err);
+}
+
+/* The ETag that was kept, for curl to compare: none when the file is gone, for the server would send nothing. */
+static int
+take_etag(webget_t *self, fail_t *err)
+{
+    AUTO_FD fd = open(self->kept, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    buf_auto_t text = BUF_INIT;
+    struct stat st;
+
+    if (fd < 0 || !fs_exists(self->dest) || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+        fs_read_fd(fd, ETAG_MAX, &text) != 0 || text.len == 0)
+        return 0;
+    self->compared = true;
+    return fs_write_quick(self->known, text.data, text.len, 0600, err);
+}
+
+/* Only once the file has its place: else the next one would take what is there for what the server has. */
+static int
+keep_etag(const webget_t *self, fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+
+    if (fs_absent(self->fresh))
+        return fs_absent(self->kept) ? 0 : settle_text(&text, self->kept, err);
+    int rc = fs_read(self->fresh, ETAG_MAX, &text, err);
+    return rc == 0 ? settle_text(&text, self->kept, err) : rc;
+}
+
+static int
+fetch_by_curl(webget_t *self, const char *curl, const char *url_path, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+    buf_auto_t answer = BUF_INIT;
+    AUTO_FREE char *config = curl_config(self->what->url);
+    int rc = self->what->use_etag ? take_etag(self, err) : 0;
+
+    if (rc < 0)
+        return rc;
+    prog_add(&prog, curl);
+    curl_words(&prog, self);
+    prog.in = config;
+    json_auto_t *ran = prog_run_all(&prog, err);
+    if (ran == NULL)
+        return -EIO;
+    (void) fs_read(self->headers, LIMIT_FILE_READ, &answer, NULL);
+    if (value_int(ran, "retcode", 1) != 0) {
+        AUTO_FREE char *reason = reason_of(buf_str(&answer), value_str(ran, "stderr", ""));
+        return fail_set(err, -EREMOTEIO, "Error: %s reading %s", reason, url_path);
+    }
+    if (self->compared && !fs_exists(self->part))
+        return 0; /* as it was */
+    rc = take_place(self, err);
+    return rc == 0 && self->what->use_etag ? keep_etag(self, err) : rc;
+}
+
+int
+webget(call_ctx_t *ctx, const fetch_t *what, const char *dest, fail_t *err)
+{
+    url_auto_t u = { NULL, NULL, NULL, NULL };
+    AUTO_FREE char *curl = fs_which("curl"), *dir = fetch_cache_place(ctx, "extrn_files", ".fetch.XXXXXX"),
+                   *above = fetch_cache_place(ctx, "extrn_files", "");
+
+    url_parse(&u, what->url);
+    if (curl == NULL)
+        return fail_kind(err, FAIL_COMMAND, -ENOENT,
+                         "The program curl, which fetches %s:// files, is not installed", u.scheme);
+    if (strpbrk(what->url, "\r\n") != NULL)
+        return fail_set(err, -EINVAL, "A URL has one line");
+    int rc = fs_mkdirs(above, 0777, err);
+    if (rc < 0)
+        return rc;
+    if (mkdtemp(dir) == NULL)
+        return fail_set(err, -errno, "%s: %s", dir, strerror(errno));
+    AUTO_FREE char *part = fs_join(dir, "part"), *headers = fs_join(dir, "headers"),
+                   *known = fs_join(dir, "known"), *fresh = fs_join(dir, "fresh"),
+                   *kept = xasprintf("%s.etag", dest);
+    webget_t self = { what, dest, part, headers, known, fresh, kept, false };
+    rc = fetch_by_curl(&self, curl, u.path, err);
+    (void) fs_remove_tree(dir, NULL);
+    return rc;
+}

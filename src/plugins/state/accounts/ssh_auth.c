@@ -1,0 +1,256 @@
+/* ssh_auth.c - state module `ssh_auth`: the keys that may log in as a user. */
+#include "common/base/buf.h"
+#include "common/base/str.h"
+#include "plugins/lib/system/authkeys.h"
+#include "plugins/lib/call/sub.h"
+#include "salt/state.h"
+
+/* What the SLS means: the name may be a whole line. All but ctx, args, ret, err owned. */
+typedef struct want {
+    call_ctx_t *ctx;
+    json_t *args, *ret;
+    fail_t *err;
+    char *key, *enc, *comment;
+    json_t *options;
+} want_t;
+
+static void
+want_free(want_t *w)
+{
+    free(w->key);
+    free(w->enc);
+    free(w->comment);
+    json_decref(w->options);
+}
+
+static const char *
+source_of(const want_t *w)
+{
+    return value_str(w->args, "source", "");
+}
+
+static void
+take_name(want_t *w)
+{
+    const char *name = value_str(w->args, "name", "");
+    json_t *given = value_get(w->args, "options");
+    auth_line_auto_t line = AUTH_LINE_INIT;
+
+    w->options = json_is_array(given) ? json_incref(given) : json_array();
+    w->comment = xstrdup(value_str(w->args, "comment", ""));
+    w->enc = xstrdup(value_str(w->args, "enc", "ssh-rsa"));
+    w->key = xstrdup(name);
+    if (*source_of(w) != '\0')
+        return;
+    if (auth_line_parse(name, strlen(name), &line)) {
+        free(w->key);
+        free(w->enc);
+        w->key = STEAL(line.key);
+        w->enc = STEAL(line.enc);
+    } else {
+        size_t n = strcspn(name, " \t");
+        const char *rest = name + n + strspn(name + n, " \t");
+        w->key[n] = '\0';
+        line.comment = xstrdup(rest);
+    }
+    if (*line.comment != '\0') {
+        free(w->comment);
+        w->comment = STEAL(line.comment);
+    }
+    if (!str_empty(line.options)) {
+        json_decref(w->options);
+        w->options = auth_options(line.options);
+    }
+}
+
+/* A function of the module; with a file of keys or without. NEW, or NULL with *err. */
+static json_t *
+ask(want_t *w, const char *fun, bool file, bool whole)
+{
+    json_auto_t *kwargs = json_pack("{s:O, s:O, s:O}", "user", value_get(w->args, "user"), "config",
+                                    value_get(w->args, "config"), "fingerprint_hash_type",
+                                    value_get(w->args, "fingerprint_hash_type"));
+    json_t *value = NULL;
+
+    if (file) {
+        json_object_set(kwargs, "source", value_get(w->args, "source"));
+        json_object_set_new(kwargs, "saltenv", json_string(ctx_saltenv(w->ctx)));
+    } else {
+        json_object_set_new(kwargs, "key", value_utf8(w->key, strlen(w->key)));
+    }
+    if (whole && !file) {
+        json_object_set_new(kwargs, "enc", json_string(w->enc));
+        json_object_set_new(kwargs, "comment", value_utf8(w->comment, strlen(w->comment)));
+        json_object_set(kwargs, "options", w->options);
+    }
+    return ctx_call(w->ctx, fun, NULL, kwargs, &value, w->err) == 0 ? value : NULL;
+}
+
+/* ---- present ---------------------------------------------------------------------------------- */
+
+/* What test mode says of a file's keys: those with `skip` are as they shall be. */
+static int
+foretell_file(want_t *w, const char *skip, const char *line, const char *done)
+{
+    json_auto_t *keys = ask(w, "ssh.check_key_file", true, false);
+    buf_auto_t text = BUF_INIT;
+    const char *key;
+    json_t *status;
+
+    if (keys == NULL)
+        return w->err->code;
+    json_object_foreach (keys, key, status) {
+        const char *word = json_string_value(status);
+        if (str_eq(word, skip))
+            continue;
+        if (str_eq(skip, "exists"))
+            buf_printf(&text, "%s %s: %s\n", line, word, key);
+        else
+            buf_printf(&text, "%s: %s\n", line, key);
+    }
+    if (text.len > 0)
+        return state_ret_set(w->ret, STATE_NONE, "%s", buf_str(&text));
+    return state_ret_set(w->ret, STATE_TRUE, "All host keys in file %s are already %s", source_of(w), done);
+}
+
+static int
+foretell_present(want_t *w)
+{
+    const char *user = value_str(w->args, "user", "");
+
+    if (*source_of(w) != '\0')
+        return foretell_file(w, "exists", "Set to", "present");
+    json_auto_t *status = ask(w, "ssh.check_key", false, true);
+    if (status == NULL)
+        return w->err->code;
+    if (str_eq(json_string_value(status), "exists"))
+        return state_ret_set(w->ret, STATE_TRUE, "The authorized host key %s is already present for user %s",
+                             w->key, user);
+    return state_ret_set(w->ret, STATE_NONE, "Key %s for user %s is set to be %s", w->key, user,
+                         str_eq(json_string_value(status), "add") ? "added" : "updated");
+}
+
+static int
+tell_set(want_t *w, const char *said)
+{
+    const char *user = value_str(w->args, "user", "");
+
+    if (str_eq(said, "replace")) {
+        state_change(w->ret, w->key, json_string("Updated"));
+        return state_ret_set(w->ret, STATE_TRUE, "The authorized host key %s for user %s was updated", w->key,
+                             user);
+    }
+    if (str_eq(said, "new")) {
+        state_change(w->ret, w->key, json_string("New"));
+        return state_ret_set(w->ret, STATE_TRUE, "The authorized host key %s for user %s was added", w->key,
+                             user);
+    }
+    if (str_eq(said, "no change"))
+        return state_ret_set(w->ret, STATE_TRUE, "The authorized host key %s is already present for user %s",
+                             w->key, user);
+    if (str_eq(said, "fail"))
+        return state_ret_set(
+            w->ret, STATE_FALSE,
+            "Failed to add the ssh key. Is the home directory available, and/or does the key "
+            "file exist?");
+    return state_ret_set(w->ret, STATE_FALSE,
+                         "Invalid public ssh key, most likely has spaces or invalid syntax");
+}
+
+static int
+present(want_t *w)
+{
+    bool file = *source_of(w) != '\0';
+
+    if (ctx_test(w->ctx))
+        return foretell_present(w);
+    if (file) {
+        json_auto_t *path = sub_call(w->ctx, w->err, "cp.cache_file", "{s:O, s:s}", "path",
+                                     value_get(w->args, "source"), "saltenv", ctx_saltenv(w->ctx));
+        if (path == NULL)
+            return w->err->code;
+        if (!value_truthy(path))
+            return state_ret_set(w->ret, STATE_FALSE, "Failed to add the ssh key. Source file %s is missing",
+                                 source_of(w));
+    }
+    json_auto_t *said = ask(w, file ? "ssh.set_auth_key_from_file" : "ssh.set_auth_key", file, true);
+    return said != NULL ? tell_set(w, json_string_value(said)) : w->err->code;
+}
+
+/* ---- absent ----------------------------------------------------------------------------------- */
+
+static int
+absent(want_t *w)
+{
+    bool file = *source_of(w) != '\0';
+
+    if (ctx_test(w->ctx) && file)
+        return foretell_file(w, "add", "Set to remove", "absent");
+    if (ctx_test(w->ctx)) {
+        json_auto_t *status = ask(w, "ssh.check_key", false, true);
+        if (status == NULL)
+            return w->err->code;
+        if (str_eq(json_string_value(status), "add"))
+            return state_ret_set(w->ret, STATE_TRUE, "Key is already absent");
+        return state_ret_set(w->ret, STATE_NONE, "Key %s for user %s is set for removal", w->key,
+                             value_str(w->args, "user", ""));
+    }
+    json_auto_t *said = ask(w, file ? "ssh.rm_auth_key_from_file" : "ssh.rm_auth_key", file, false);
+    if (said == NULL)
+        return w->err->code;
+    const char *text = json_string_value(said);
+    if (str_eq(text, "Key removed"))
+        state_change(w->ret, w->key, json_string("Removed"));
+    return state_ret_set(w->ret, str_eq(text, "Key not removed") ? STATE_FALSE : STATE_TRUE, "%s", text);
+}
+
+/* ---- the states ------------------------------------------------------------------------------- */
+
+static int
+run(call_ctx_t *ctx, json_t *args, int (*body)(want_t *w), json_t **ret_value, fail_t *err)
+{
+    *ret_value = state_ret_args(args);
+    want_t w = { .ctx = ctx, .args = args, .ret = *ret_value, .err = err };
+
+    take_name(&w);
+    int rc = body(&w);
+    want_free(&w);
+    return rc;
+}
+
+static int
+ssh_auth_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return run(ctx, args, present, ret_value, err);
+}
+
+static int
+ssh_auth_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return run(ctx, args, absent, ret_value, err);
+}
+
+/* ---- table ------------------------------------------------------------------------------------ */
+
+#define COMMON_ROWS                                                                                          \
+    { "name", ARG_STR, ARG_REQUIRED, "The key: its base64, or a whole line of authorized_keys" },            \
+        { "user", ARG_STR, ARG_REQUIRED, "Who may log in with it" },                                         \
+        { "enc", ARG_STR, "\"ssh-rsa\"", "Type of the key" }, { "comment", ARG_STR, "\"\"", "Its comment" }, \
+        { "source", ARG_STR, "\"\"", "Take the keys of this file instead: salt://..." },                     \
+        { "options", ARG_ANY, "null", "Its options, a list" },                                               \
+        { "config", ARG_STR, "\".ssh/authorized_keys\"", "The file; %u is the user, %h his home" },          \
+    {                                                                                                        \
+        "fingerprint_hash_type", ARG_STR, "null", "sha256 unless told"                                       \
+    }
+
+static const arg_t present_args[] = { COMMON_ROWS,
+                                      { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used" },
+                                      ARGS_END };
+static const arg_t absent_args[] = { COMMON_ROWS, ARGS_END };
+
+static const func_t funcs[] = {
+    { "absent", ssh_auth_absent, absent_args, 0, "Ensure that a key may not log in." },
+    { "present", ssh_auth_present, present_args, 0, "Ensure that a key may log in." },
+};
+
+PLUGIN(state, ssh_auth, .doc = "Keys that may log in", FUNCS(funcs));

@@ -1,0 +1,675 @@
+/* user.c - state module `user`: users of this host, their groups and passwords. */
+#include "common/base/buf.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "plugins/lib/call/sub.h"
+#include "salt/state.h"
+
+#define REDACTED "XXX-REDACTED-XXX"
+
+/* ---- what belongs to whom -------------------------------------------------------------------- */
+
+/* What the shadow file keeps: the SLS's name for it, its own, the module's function. A value that is not
+ * `given` (see wanted()) is left alone. */
+static const struct aging {
+    const char *arg, *key, *fun;
+    const char *words; /* "last change date" */
+    bool zero;         /* whether 0 is a wish for a new user too */
+} agings[] = {
+    { "date", "lstchg", "shadow.set_date", "last change date", true },
+    { "mindays", "min", "shadow.set_mindays", "minimum days", false },
+    { "maxdays", "max", "shadow.set_maxdays", "maximum days", false },
+    { "inactdays", "inact", "shadow.set_inactdays", "inactive days", false },
+    { "warndays", "warn", "shadow.set_warndays", "warn days", false },
+    { "expire", "expire", "shadow.set_expire", "expire days", false },
+};
+
+/* The parts of passwd's comment field. None is left alone. */
+static const char *const comment_fields[] = { "fullname", "roomnumber", "workphone", "homephone", "other" };
+
+static bool
+given(const json_t *args, const char *name)
+{
+    json_t *v = value_get(args, name);
+
+    return v != NULL && !json_is_null(v);
+}
+
+static bool
+wishes(const json_t *args, const char *name)
+{
+    return value_truthy(value_get(args, name));
+}
+
+static void
+drop(json_t *list, const char *name)
+{
+    for (size_t i = json_array_size(list); i-- > 0;) {
+        if (str_eq(json_string_value(json_array_get(list, i)), name))
+            json_array_remove(list, i);
+    }
+}
+
+/* NEW: the members of several lists, each once, in order. */
+static json_t *
+sorted_union(json_t *const *lists, size_t n)
+{
+    json_auto_t *all = json_array();
+    json_t *v, *out = json_array();
+    size_t i;
+
+    for (size_t k = 0; k < n; k++) {
+        json_array_foreach (lists[k], i, v) {
+            if (json_is_string(v) && !value_lists(all, json_string_value(v)))
+                json_array_append(all, v);
+        }
+    }
+    size_t count = json_array_size(all);
+    AUTO_FREE const char **texts = xcalloc(count + 1, sizeof(*texts));
+    json_array_foreach (all, i, v)
+        texts[i] = json_string_value(v);
+    qsort(texts, count, sizeof(*texts), str_by_text);
+    for (i = 0; i < count; i++)
+        json_array_append_new(out, json_string(texts[i]));
+    return out;
+}
+
+/* ---- differences ----------------------------------------------------------------------------- */
+
+typedef struct user {
+    call_ctx_t *ctx;
+    json_t *args, *ret; /* BORROWED */
+    const char *name;
+    json_t *optional; /* owned: those of optional_groups that exist */
+    fail_t *err;
+} user_t;
+
+static json_t *
+info_of(const user_t *u)
+{
+    return sub_call(u->ctx, u->err, "user.info", "{s:s}", "name", u->name);
+}
+
+/* NEW; an empty object where the host has no shadow file. */
+static json_t *
+shadow_of(const user_t *u)
+{
+    return ctx_has(u->ctx, "shadow.info") ? sub_call(u->ctx, u->err, "shadow.info", "{s:s}", "name", u->name)
+                                          : json_object();
+}
+
+static void
+compare_groups(const user_t *u, json_t *info, const char *default_group, const char *old_group,
+               json_t *change)
+{
+    /* Who names no groups takes none away; an empty list takes all. */
+    bool only = value_bool(u->args, "remove_groups", true) &&
+                (given(u->args, "groups") || json_array_size(u->optional) > 0);
+    json_t *have = value_get(info, "groups"), *v;
+    json_t *lists[] = { value_get(u->args, "groups"), u->optional, only ? NULL : have };
+    json_auto_t *wanted = sorted_union(lists, NELEMS(lists));
+    bool missing = false;
+    size_t i;
+
+    drop(have, default_group);
+    drop(have, old_group);
+    if (!value_lists(wanted, u->name))
+        drop(have, u->name);
+    drop(wanted, default_group);
+    json_array_foreach (wanted, i, v)
+        missing = missing || !value_lists(have, json_string_value(v));
+    if (missing || (only && json_array_size(wanted) != json_array_size(have)))
+        json_object_set(change, "groups", wanted);
+}
+
+static int
+compare_home(const user_t *u, const json_t *info, json_t *change)
+{
+    const char *wish = value_str(u->args, "home", ""), *have = value_str(info, "home", "");
+
+    if (*wish != '\0' && strcmp(wish, have) != 0)
+        json_object_set_new(change, "home", json_string(wish));
+    wish = *wish != '\0' ? wish : have;
+    int there = value_bool(u->args, "createhome", true) && *wish != '\0' ? fs_look_dir(wish, u->err) : 1;
+    if (there == 0)
+        json_object_set_new(change, "homeDoesNotExist", json_string(wish));
+    return there < 0 ? there : 0;
+}
+
+static void
+compare_password(const user_t *u, const json_t *shadow, json_t *change)
+{
+    const char *have = value_str(shadow, "passwd", ""), *wish = value_str(u->args, "password", "");
+    bool empty = value_bool(u->args, "empty_password", false), locked = *have == '!';
+    json_t *lock = value_get(u->args, "password_lock");
+
+    if (*wish != '\0' && !empty &&
+        (strcmp(have, "!") == 0 || value_bool(u->args, "enforce_password", true)) && strcmp(have, wish) != 0)
+        json_object_set_new(change, "passwd", json_string(wish));
+    if (empty && *have != '\0')
+        json_object_set_new(change, "empty_password", json_true());
+    if (json_is_boolean(lock) && json_is_true(lock) != locked)
+        json_object_set(change, "password_lock", lock);
+}
+
+static void
+compare_ages(const user_t *u, const json_t *shadow, json_t *change)
+{
+    for (size_t i = 0; i < NELEMS(agings); i++) {
+        json_t *wish = value_get(u->args, agings[i].arg);
+        bool asked = strcmp(agings[i].arg, "expire") == 0 ? value_truthy(wish)
+                                                          : given(u->args, agings[i].arg);
+        if (asked && !value_equal(wish, value_get(shadow, agings[i].key)))
+            json_object_set(change, agings[i].arg, wish);
+    }
+}
+
+/* NEW text of a group's number. */
+static char *
+group_name(const user_t *u, json_t *gid)
+{
+    json_auto_t *name = sub_call(u->ctx, u->err, "file.gid_to_group", "{s:O}", "gid", gid);
+
+    return xstrdup(json_is_string(name) ? json_string_value(name) : "");
+}
+
+static void
+compare_ids(const user_t *u, const json_t *info, json_t *gid, json_t *change)
+{
+    json_t *uid = value_get(u->args, "uid");
+
+    if (value_truthy(uid) && !value_equal(uid, value_get(info, "uid")))
+        json_object_set(change, "uid", uid);
+    if (gid == NULL || json_is_null(gid) || value_equal(gid, value_get(info, "gid")))
+        return;
+    json_auto_t *number = sub_call(u->ctx, u->err, "file.group_to_gid", "{s:O}", "group", gid);
+    if (!value_equal(number, value_get(info, "gid")))
+        json_object_set(change, "gid", gid);
+}
+
+/* NEW {attribute: wish} of what differs; NULL: no such user (err->code 0), or *err. */
+static json_t *
+differences(const user_t *u, json_t *gid)
+{
+    json_auto_t *info = info_of(u), *shadow = shadow_of(u);
+    json_auto_t *change = json_object();
+
+    if (!value_truthy(info) || shadow == NULL)
+        return NULL;
+    AUTO_FREE char *old_group = group_name(u, value_get(info, "gid"));
+    AUTO_FREE char *new_group = gid != NULL && !json_is_null(gid) ? group_name(u, gid) : xstrdup(old_group);
+    compare_ids(u, info, gid, change);
+    compare_groups(u, info, new_group, old_group, change);
+    if (compare_home(u, info, change) < 0)
+        return NULL;
+    if (wishes(u->args, "shell") && !value_equal(value_get(u->args, "shell"), value_get(info, "shell")))
+        json_object_set(change, "shell", value_get(u->args, "shell"));
+    if (json_object_size(shadow) > 0) {
+        compare_password(u, shadow, change);
+        compare_ages(u, shadow, change);
+    }
+    for (size_t i = 0; i < NELEMS(comment_fields); i++) {
+        const char *field = comment_fields[i];
+        if (given(u->args, field) && !value_equal(value_get(u->args, field), value_get(info, field)))
+            json_object_set(change, field, value_get(u->args, field));
+    }
+    return json_incref(change);
+}
+
+/* An id is only changed when the SLS says so twice. */
+static bool
+forbidden(const user_t *u, const json_t *change)
+{
+    static const char *const ids[][2] = { { "uid", "allow_uid_change" }, { "gid", "allow_gid_change" } };
+    json_auto_t *info = info_of(u);
+    buf_auto_t text = BUF_INIT;
+
+    for (size_t i = 0; i < NELEMS(ids); i++) {
+        if (value_get(change, ids[i][0]) == NULL || value_bool(u->args, ids[i][1], false))
+            continue;
+        AUTO_FREE char *have = value_pystr(value_get(info, ids[i][0]));
+        AUTO_FREE char *wish = value_pystr(value_get(change, ids[i][0]));
+        buf_printf(&text,
+                   "%s- Changing %s (%s -> %s) not permitted, set %s to True to force this change. Note "
+                   "that this will not change file ownership.",
+                   text.len > 0 ? "\n" : "", ids[i][0], have, wish, ids[i][1]);
+    }
+    if (text.len == 0)
+        return false;
+    (void) state_ret_set(u->ret, STATE_FALSE,
+                         "Encountered error checking for needed changes. Additional info "
+                         "follows:\n\n%s",
+                         buf_str(&text));
+    return true;
+}
+
+/* ---- changing -------------------------------------------------------------------------------- */
+
+/* NEW text: "uid: 5\n..." with the password left out. */
+static char *
+shown(const json_t *change)
+{
+    buf_auto_t text = BUF_INIT;
+    const char *key;
+    json_t *v;
+
+    json_object_foreach ((json_t *) change, key, v) {
+        AUTO_FREE char *value = value_pystr(v);
+        buf_printf(&text, "%s: %s\n", key, strcmp(key, "passwd") == 0 ? REDACTED : value);
+    }
+    return xstrdup(buf_str(&text));
+}
+
+static int
+change_password(const user_t *u, const json_t *change)
+{
+    json_t *lock = value_get(change, "password_lock");
+    int rc = 0;
+
+    if (value_get(change, "passwd") != NULL)
+        rc = sub_ask(u->ctx, u->err, "shadow.set_password", "{s:s, s:O}", "name", u->name, "password",
+                     value_get(change, "passwd"));
+    if (rc >= 0 && value_get(change, "empty_password") != NULL)
+        rc = sub_ask(u->ctx, u->err, "shadow.del_password", "{s:s}", "name", u->name);
+    if (rc >= 0 && lock != NULL)
+        rc = sub_ask(u->ctx, u->err, json_is_true(lock) ? "shadow.lock_password" : "shadow.unlock_password",
+                     "{s:s}", "name", u->name);
+    return rc < 0 ? rc : 0;
+}
+
+/* The folder itself is made, but what an old one holds is not moved. */
+static int
+change_home(const user_t *u, const json_t *change)
+{
+    json_t *missing = value_get(change, "homeDoesNotExist"), *home = value_get(change, "home");
+
+    if (missing == NULL && home == NULL)
+        return 0;
+    if (sub_ask(u->ctx, u->err, "user.chhome", "{s:s, s:O, s:b}", "name", u->name, "home",
+                missing != NULL ? missing : home, "persist", 0) < 0)
+        return u->err->code;
+    if (missing == NULL || fs_is_dir(json_string_value(missing)))
+        return 0;
+    json_auto_t *info = info_of(u);
+    return info == NULL ||
+                   sub_ask(u->ctx, u->err, "file.mkdir", "{s:O, s:O, s:O, s:i}", "dir_path", missing, "user",
+                           value_get(info, "uid"), "group", value_get(info, "gid"), "mode", 755) < 0
+               ? u->err->code
+               : 0;
+}
+
+static int
+change_ages(const user_t *u, const json_t *change)
+{
+    for (size_t i = 0; i < NELEMS(agings); i++) {
+        json_t *wish = value_get(change, agings[i].arg);
+        if (wish != NULL &&
+            sub_ask(u->ctx, u->err, agings[i].fun, "{s:s, s:O}", "name", u->name, agings[i].arg, wish) < 0)
+            return u->err->code;
+    }
+    return 0;
+}
+
+static int
+change_fields(const user_t *u, const json_t *change)
+{
+    static const char *const ids[] = { "uid", "gid", "shell" };
+    json_t *groups = value_get(change, "groups");
+
+    for (size_t i = 0; i < NELEMS(ids) + NELEMS(comment_fields); i++) {
+        const char *field = i < NELEMS(ids) ? ids[i] : comment_fields[i - NELEMS(ids)];
+        AUTO_FREE char *fun = xasprintf("user.ch%s", field);
+        json_t *wish = value_get(change, field);
+        if (wish != NULL && sub_ask(u->ctx, u->err, fun, "{s:s, s:O}", "name", u->name, field, wish) < 0)
+            return u->err->code;
+    }
+    if (groups != NULL &&
+        sub_ask(u->ctx, u->err, "user.chgroups", "{s:s, s:O, s:b}", "name", u->name, "groups", groups,
+                "append", !value_bool(u->args, "remove_groups", true)) < 0)
+        return u->err->code;
+    return 0;
+}
+
+/* What is other than before becomes the state's changes. */
+static void
+tell_changes(const user_t *u, const json_t *before, const json_t *after)
+{
+    const char *key;
+    json_t *v;
+
+    json_object_foreach ((json_t *) after, key, v) {
+        if (!value_equal(v, value_get(before, key)))
+            state_change(u->ret, key, strcmp(key, "passwd") == 0 ? json_string(REDACTED) : json_incref(v));
+    }
+}
+
+static int
+change_user(const user_t *u, json_t *gid, const json_t *change)
+{
+    AUTO_FREE char *text = shown(change);
+
+    if (ctx_test(u->ctx))
+        return state_ret_set(u->ret, STATE_NONE, "The following user attributes are set to be changed:\n%s",
+                             text);
+    json_auto_t *info = info_of(u), *shadow = shadow_of(u);
+    if (info == NULL || shadow == NULL || change_password(u, change) < 0 || change_home(u, change) < 0 ||
+        change_ages(u, change) < 0 || change_fields(u, change) < 0)
+        return u->err->code;
+    json_auto_t *info_now = info_of(u), *shadow_now = shadow_of(u);
+    tell_changes(u, info, info_now);
+    tell_changes(u, shadow, shadow_now);
+    json_auto_t *left = differences(u, gid);
+    if (left == NULL)
+        return u->err->code;
+    if (json_object_size(left) > 0) {
+        if (value_get(left, "passwd") != NULL)
+            json_object_set_new(left, "passwd", json_string(REDACTED));
+        AUTO_FREE char *rest = value_pystr(left);
+        return state_ret_set(u->ret, STATE_FALSE, "These values could not be changed: %s", rest);
+    }
+    return state_changed(u->ret) ? state_ret_set(u->ret, STATE_TRUE, "Updated user %s", u->name) : 0;
+}
+
+/* ---- a new user ------------------------------------------------------------------------------ */
+
+static int
+new_password(const user_t *u)
+{
+    const char *wish = value_str(u->args, "password", "");
+    bool empty = value_bool(u->args, "empty_password", false);
+
+    if (*wish == '\0' && !empty)
+        return 0;
+    int ok = *wish != '\0' && !empty ? sub_ask(u->ctx, u->err, "shadow.set_password", "{s:s, s:s}", "name",
+                                               u->name, "password", wish)
+             : *wish == '\0' ? sub_ask(u->ctx, u->err, "shadow.del_password", "{s:s}", "name", u->name)
+                             : 1;
+    if (ok < 0)
+        return ok;
+    state_change(u->ret, "password", json_string(empty ? "" : REDACTED));
+    if (ok == 0)
+        (void) state_ret_set(u->ret, STATE_FALSE,
+                             empty ? "User %s created but failed to empty password"
+                                   : "User %s created but failed to set password to " REDACTED,
+                             u->name);
+    return 0;
+}
+
+static int
+new_ages(const user_t *u)
+{
+    for (size_t i = 0; i < NELEMS(agings); i++) {
+        const struct aging *a = &agings[i];
+        json_t *wish = value_get(u->args, a->arg);
+        if (!(a->zero ? given(u->args, a->arg) : value_truthy(wish)))
+            continue;
+        if (sub_ask(u->ctx, u->err, a->fun, "{s:s, s:O}", "name", u->name, a->arg, wish) < 0)
+            return u->err->code;
+        json_auto_t *shadow = shadow_of(u);
+        AUTO_FREE char *text = value_pystr(wish);
+        if (!value_equal(value_get(shadow, a->key), wish))
+            (void) state_ret_set(u->ret, STATE_FALSE, "User %s created but failed to set %s to %s", u->name,
+                                 a->words, text);
+        state_change(u->ret, a->arg, json_incref(wish));
+    }
+    return 0;
+}
+
+static int
+add_user(const user_t *u)
+{
+    static const char *const passed[] = { "name",       "uid",       "gid",        "home",
+                                          "shell",      "unique",    "system",     "fullname",
+                                          "roomnumber", "workphone", "homephone",  "other",
+                                          "createhome", "nologinit", "loginclass", "usergroup" };
+    json_t *lists[] = { value_get(u->args, "groups"), u->optional };
+
+    if (ctx_test(u->ctx))
+        return state_ret_set(u->ret, STATE_NONE, "User %s set to be added", u->name);
+    json_auto_t *kwargs = json_object();
+    for (size_t i = 0; i < NELEMS(passed); i++) {
+        json_t *v = value_get(u->args, passed[i]);
+        /* user.add has texts that are empty where a state has None. */
+        if (v != NULL && !json_is_null(v))
+            json_object_set(kwargs, passed[i], v);
+    }
+    json_auto_t *groups = sorted_union(lists, NELEMS(lists));
+    if (json_array_size(groups) > 0)
+        json_object_set(kwargs, "groups", groups);
+    json_auto_t *answer = NULL;
+    if (ctx_call(u->ctx, "user.add", NULL, kwargs, &answer, u->err) < 0)
+        return u->err->code;
+    if (!json_is_true(answer))
+        return json_is_string(answer)
+                   ? state_ret_set(u->ret, STATE_FALSE, "%s", json_string_value(answer))
+                   : state_ret_set(u->ret, STATE_FALSE, "Failed to create new user %s", u->name);
+    json_t *info = info_of(u);
+    if (info == NULL)
+        return u->err->code;
+    if (!value_bool(u->args, "createhome", true))
+        json_object_set_new(info, "home", json_string(""));
+    state_change_set(u->ret, info);
+    (void) state_ret_set(u->ret, STATE_TRUE, "New user %s created", u->name);
+    if (!ctx_has(u->ctx, "shadow.info"))
+        return 0;
+    return new_password(u) < 0 ? u->err->code : new_ages(u);
+}
+
+/* ---- the states ------------------------------------------------------------------------------ */
+
+/* NEW: those of a list that are groups here, or those that are not. */
+static json_t *
+groups_that(const user_t *u, const json_t *names, bool exist)
+{
+    json_t *list = json_array(), *v;
+    size_t i;
+
+    json_array_foreach (names, i, v) {
+        int there = sub_ask(u->ctx, u->err, "group.info", "{s:O}", "name", v);
+        if (there >= 0 && (there > 0) == exist)
+            json_array_append(list, v);
+    }
+    return list;
+}
+
+/* Texts that passwd's comment field can't hold. */
+static bool
+unsupported(const user_t *u)
+{
+    static const char *const fields[] = { "fullname", "roomnumber", "workphone" };
+
+    for (size_t i = 0; i < NELEMS(fields); i++) {
+        const char *text = value_str(u->args, fields[i], "");
+        if (strchr(text, ',') == NULL)
+            continue;
+        (void) state_ret_set(u->ret, STATE_FALSE, "Unsupported char ',' in %s", text);
+        return true;
+    }
+    return false;
+}
+
+static bool
+groups_missing(const user_t *u)
+{
+    json_auto_t *missing = groups_that(u, value_get(u->args, "groups"), false);
+    buf_auto_t text = BUF_INIT;
+    size_t i;
+    json_t *v;
+
+    json_array_foreach (missing, i, v)
+        buf_printf(&text, "%s%s", i > 0 ? "," : "", json_string_value(v));
+    if (text.len > 0)
+        (void) state_ret_set(u->ret, STATE_FALSE, "The following group(s) are not present: %s",
+                             buf_str(&text));
+    return text.len > 0;
+}
+
+/* The salt of a hash and its method's name: "$6$SALT$HASH" has them, a hash with one more field (rounds,
+ * or yescrypt's parameters) or of another method has not. NEW, or NULL. */
+static char *
+salt_of(const char *hash, const char **ret_method)
+{
+    static const char *const methods[][2] = { { "1", "md5" }, { "5", "sha256" }, { "6", "sha512" } };
+    char **fields = str_split(hash, "$", false), *salt = NULL;
+    size_t n = 0;
+
+    while (fields[n] != NULL)
+        n++;
+    for (size_t i = 0; n == 4 && *fields[0] == '\0' && *fields[2] != '\0' && i < NELEMS(methods); i++) {
+        if (strcmp(fields[1], methods[i][0]) != 0)
+            continue;
+        *ret_method = methods[i][1];
+        salt = xstrdup(fields[2]);
+    }
+    strv_free(fields);
+    return salt;
+}
+
+/* With hash_password the SLS has the password itself: hashed with the salt that is there, so that the same
+ * password gives the same hash, or a new one. */
+static int
+hash_password(const user_t *u)
+{
+    const char *method = NULL;
+
+    if (!wishes(u->args, "password") || !value_bool(u->args, "hash_password", false))
+        return 0;
+    json_auto_t *shadow = shadow_of(u);
+    if (shadow == NULL)
+        return u->err->code;
+    AUTO_FREE char *salt = salt_of(value_str(shadow, "passwd", ""), &method);
+    json_t *password = value_get(u->args, "password");
+    json_auto_t *hash = salt != NULL
+                            ? sub_call(u->ctx, u->err, "shadow.gen_password", "{s:O, s:s, s:s}", "password",
+                                       password, "crypt_salt", salt, "algorithm", method)
+                            : sub_call(u->ctx, u->err, "shadow.gen_password", "{s:O}", "password", password);
+    if (hash == NULL)
+        return u->err->code;
+    if (!json_is_string(hash))
+        return fail_kind(u->err, FAIL_COMMAND, -EINVAL,
+                         "crypt makes no %s hash of the password of %s; give `password` as a hash, without "
+                         "hash_password",
+                         salt != NULL ? method : "sha512", u->name);
+    json_object_set(u->args, "password", hash);
+    return 0;
+}
+
+static int
+present(user_t *u)
+{
+    if (hash_password(u) < 0)
+        return u->err->code;
+    if (unsupported(u) || groups_missing(u))
+        return 0;
+    u->optional = groups_that(u, value_get(u->args, "optional_groups"), true);
+    json_t *gid = value_get(u->args, "gid");
+    json_auto_t *own = value_truthy(value_get(u->args, "usergroup"))
+                           ? sub_call(u->ctx, u->err, "file.group_to_gid", "{s:s}", "group", u->name)
+                           : NULL;
+    json_auto_t *own_name = json_string(u->name);
+    if (json_is_integer(own))
+        gid = own_name;
+    json_auto_t *change = u->err->code < 0 ? NULL : differences(u, gid);
+    if (u->err->code < 0)
+        return u->err->code;
+    if (change == NULL)
+        return add_user(u);
+    if (forbidden(u, change))
+        return 0;
+    if (json_object_size(change) > 0)
+        return change_user(u, gid, change);
+    return state_ret_set(u->ret, STATE_TRUE, "User %s is present and up to date", u->name);
+}
+
+static int
+user_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    *ret_value = state_ret_args(args);
+    user_t u = {
+        .ctx = ctx, .args = args, .ret = *ret_value, .name = value_str(args, "name", ""), .err = err
+    };
+    int rc = present(&u);
+
+    json_decref(u.optional);
+    return rc;
+}
+
+static int
+user_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *ret = *ret_value = state_ret_args(args), *v;
+    user_t u = { .ctx = ctx, .args = args, .ret = ret, .name = value_str(args, "name", ""), .err = err };
+    json_auto_t *info = info_of(&u);
+    size_t i;
+
+    if (info == NULL)
+        return err->code;
+    if (!value_truthy(info))
+        return state_ret_set(ret, STATE_TRUE, "User %s is not present", u.name);
+    if (ctx_test(ctx))
+        return state_ret_set(ret, STATE_NONE, "User %s set for removal", u.name);
+    int gone = sub_ask(ctx, err, "user.delete", "{s:s, s:O, s:O}", "name", u.name, "remove",
+                       value_get(args, "purge"), "force", value_get(args, "force"));
+    if (gone < 0)
+        return gone;
+    if (!gone)
+        return state_ret_set(ret, STATE_FALSE, "Failed to remove user %s", u.name);
+    json_auto_t *groups = groups_that(&u, value_get(info, "groups"), false);
+    json_array_foreach (groups, i, v) {
+        AUTO_FREE char *key = xasprintf("%s group", json_string_value(v));
+        state_change(ret, key, json_string("removed"));
+    }
+    state_change(ret, u.name, json_string("removed"));
+    return state_ret_set(ret, STATE_TRUE, "Removed user %s", u.name);
+}
+
+/* ---- table ----------------------------------------------------------------------------------- */
+
+static const arg_t present_args[] = {
+    { "name", ARG_STR, ARG_REQUIRED, "The user" },
+    { "uid", ARG_INT, "null", "The number; None: any" },
+    { "gid", ARG_ANY, "null", "The default group, by number or name" },
+    { "usergroup", ARG_ANY, "null", "Whether the user has a group of the same name" },
+    { "groups", ARG_LIST, "null", "Groups that the user is in; all of them must exist" },
+    { "optional_groups", ARG_LIST, "null", "The same; those that do not exist are left out" },
+    { "remove_groups", ARG_BOOL, "true", "Leave all other groups" },
+    { "home", ARG_STR, "null", "The home folder" },
+    { "createhome", ARG_BOOL, "true", "Make the home folder" },
+    { "password", ARG_STR, "null", "The password's hash" },
+    { "hash_password", ARG_BOOL, "false", "`password` is the password itself" },
+    { "enforce_password", ARG_BOOL, "true", "Change another password back to this one" },
+    { "empty_password", ARG_BOOL, "false", "No password is asked for" },
+    { "shell", ARG_STR, "null", "The login shell" },
+    { "unique", ARG_BOOL, "true", "The number belongs to nobody else" },
+    { "system", ARG_BOOL, "false", "Take a number of the system's range" },
+    { "fullname", ARG_STR, "null", "The full name" },
+    { "roomnumber", ARG_STR, "null", "The room" },
+    { "workphone", ARG_STR, "null", "The telephone at work" },
+    { "homephone", ARG_STR, "null", "The one at home" },
+    { "other", ARG_STR, "null", "The last part of the comment field" },
+    { "loginclass", ARG_STR, "null", "Of BSD only" },
+    { "date", ARG_ANY, "null", "Day of the last change of the password, since 1970" },
+    { "mindays", ARG_INT, "null", "Days before the password may change" },
+    { "maxdays", ARG_INT, "null", "Days before it must change" },
+    { "inactdays", ARG_INT, "null", "Days after that before the account ends" },
+    { "warndays", ARG_INT, "null", "Days of warning" },
+    { "expire", ARG_ANY, "null", "Day on which the account ends, since 1970" },
+    { "nologinit", ARG_BOOL, "false", "Leave the user out of lastlog and faillog" },
+    { "allow_uid_change", ARG_BOOL, "false", "Change the number of a user who exists" },
+    { "allow_gid_change", ARG_BOOL, "false", "Change the default group of a user who exists" },
+    { "password_lock", ARG_ANY, "null", "True locks the password, False unlocks it" },
+    ARGS_END,
+};
+static const arg_t absent_args[] = {
+    { "name", ARG_STR, ARG_REQUIRED, "The user" },
+    { "purge", ARG_BOOL, "false", "Remove the home folder too" },
+    { "force", ARG_BOOL, "false", "Even if the user is logged in" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "absent", user_absent, absent_args, 0, "Ensure that a user does not exist." },
+    { "present", user_present, present_args, 0, "Ensure that a user exists, with these properties." },
+};
+
+PLUGIN(state, user, .doc = "Users of this host", FUNCS(funcs));

@@ -1,0 +1,605 @@
+/* file_recurse.c - state file.recurse: a folder of the file server, with all that is in it. */
+#include <sys/stat.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/files/fileclient.h"
+#include "plugins/lib/file/fileops.h"
+#include "plugins/lib/file/fstate_dir.h"
+#include "plugins/lib/file/source.h"
+#include "plugins/lib/file/stage.h"
+#include "plugins/lib/file/tree.h"
+
+/* ---- what is to be there --------------------------------------------------------------------- */
+
+/* What the folder on the server means below the name. Objects keep their order and hold each path once. */
+typedef struct plan {
+    char *srcpath, *env;
+    json_t *files; /* {path: URL} */
+    json_t *dirs;  /* {path: true} */
+    json_t *links; /* {path: target} */
+    json_t *kept;  /* {path: true} */
+    fstate_pats_t pats;
+} plan_t;
+
+static void
+plan_free(plan_t *p)
+{
+    free(p->srcpath);
+    free(p->env);
+    json_decref(p->files);
+    json_decref(p->dirs);
+    json_decref(p->links);
+    json_decref(p->kept);
+    fstate_pats_free(&p->pats);
+}
+#define plan_auto_t __attribute__((cleanup(plan_free))) plan_t
+
+/* 1 and the part of a served path below the source, BORROWED; 0 for what is not below it or not asked for;
+ * or a negative errno. */
+static int
+wanted(const plan_t *p, json_t *args, const char *served, const char **ret_rel, fail_t *err)
+{
+    size_t n = strlen(p->srcpath), depth = 0;
+    json_t *max = value_get(args, "maxdepth");
+
+    if (strncmp(served, p->srcpath, n) != 0 || (n > 0 && served[n] != '/'))
+        return 0;
+    const char *rel = served + n + (n > 0);
+    for (const char *c = rel; *c != '\0'; c++)
+        depth += *c == '/';
+    if (*rel == '\0' || (json_is_integer(max) && (json_int_t) depth > json_integer_value(max)))
+        return 0;
+    *ret_rel = rel;
+    return fstate_pats_let(&p->pats, rel, err);
+}
+
+static json_t *
+served(call_ctx_t *ctx, const plan_t *p, files_kind_t kind, fail_t *err)
+{
+    if (ctx_files(ctx) == NULL)
+        return kind == FILES_SYMLINKS ? json_object() : json_array();
+    return fileclient_list(ctx_files(ctx), kind, p->env, p->srcpath, err);
+}
+
+static void
+put(json_t *object, const char *path, json_t *value)
+{
+    json_auto_t *key = value_utf8(path, strlen(path));
+
+    json_object_set_new(object, json_string_value(key), value);
+}
+
+/* Whether a served path lies in one of the links. */
+static bool
+in_link(json_t *links, const char *path)
+{
+    const char *link;
+    json_t *target;
+
+    json_object_foreach (links, link, target) {
+        size_t n = strlen(link);
+        if (strncmp(path, link, n) == 0 && path[n] == '/')
+            return true;
+    }
+    return false;
+}
+
+static int
+plan_links(plan_t *p, json_t *args, const char *name, json_t *links, fail_t *err)
+{
+    const char *link, *rel;
+    json_t *target;
+    void *next;
+
+    json_object_foreach_safe (links, next, link, target) {
+        int want = wanted(p, args, link, &rel, err);
+        if (want < 0)
+            return want;
+        if (want == 0) {
+            json_object_del(links, link);
+            continue;
+        }
+        AUTO_FREE char *path = fop_join2(name, rel);
+        put(p->links, path, json_incref(target));
+        put(p->kept, path, json_true());
+    }
+    return 0;
+}
+
+static int
+plan_files(plan_t *p, json_t *args, const char *name, const json_t *files, json_t *links, fail_t *err)
+{
+    const char *rel;
+    size_t i;
+    json_t *file;
+
+    json_array_foreach (files, i, file) {
+        const char *fn = json_string_value(file);
+        int want = wanted(p, args, fn, &rel, err);
+        if (want < 0)
+            return want;
+        if (want == 0 || json_object_get(links, fn) != NULL || in_link(links, fn))
+            continue;
+        AUTO_FREE char *path = fop_join2(name, rel), *folder = fop_dirname(path);
+        put(p->files, path, value_fmt("salt://%s?saltenv=%s", fn, p->env));
+        put(p->dirs, folder, json_true());
+        put(p->kept, path, json_true());
+    }
+    return 0;
+}
+
+static int
+plan_dirs(plan_t *p, json_t *args, const char *name, const json_t *dirs, json_t *links, fail_t *err)
+{
+    const char *rel;
+    size_t i;
+    json_t *dir;
+
+    json_array_foreach (dirs, i, dir) {
+        int want = wanted(p, args, json_string_value(dir), &rel, err);
+        if (want < 0)
+            return want;
+        if (want == 0 || in_link(links, json_string_value(dir)))
+            continue;
+        AUTO_FREE char *path = fop_join2(name, rel);
+        put(p->dirs, path, json_true());
+        put(p->kept, path, json_true());
+    }
+    return 0;
+}
+
+/* A folder before those in it. */
+static void
+sort_keys(json_t **object)
+{
+    size_t n = 0;
+    const char **keys = xcalloc(json_object_size(*object) + 1, sizeof(*keys)), *key;
+    json_t *sorted = json_object(), *v;
+
+    json_object_foreach (*object, key, v)
+        keys[n++] = key;
+    qsort(keys, n, sizeof(*keys), str_by_text);
+    for (size_t i = 0; i < n; i++)
+        json_object_set(sorted, keys[i], json_object_get(*object, keys[i]));
+    free(keys);
+    json_decref(*object);
+    *object = sorted;
+}
+
+static int
+make_plan(call_ctx_t *ctx, json_t *args, const char *name, const char *source, const char *env, plan_t *p,
+          fail_t *err)
+{
+    p->files = json_object();
+    p->dirs = json_object();
+    p->links = json_object();
+    p->kept = json_object();
+    if (fileclient_split(source, env, &p->srcpath, &p->env, err) != 0)
+        return -EINVAL;
+    int rc = fstate_pats_read(&p->pats, value_get(args, "include_pat"), value_get(args, "exclude_pat"), err);
+    if (rc != 0)
+        return rc;
+    for (size_t n = strlen(p->srcpath); n > 0 && p->srcpath[n - 1] == '/'; n--)
+        p->srcpath[n - 1] = '\0';
+    json_auto_t *links = value_truthy(value_get(args, "keep_symlinks")) ? served(ctx, p, FILES_SYMLINKS, err)
+                                                                        : json_object();
+    json_auto_t *files = served(ctx, p, FILES_FILES, err);
+    json_auto_t *dirs = value_truthy(value_get(args, "include_empty")) ? served(ctx, p, FILES_DIRS, err)
+                                                                       : json_array();
+    if (links == NULL || files == NULL || dirs == NULL)
+        return -EIO;
+    rc = plan_links(p, args, name, links, err);
+    if (rc == 0)
+        rc = plan_files(p, args, name, files, links, err);
+    if (rc == 0)
+        rc = plan_dirs(p, args, name, dirs, links, err);
+    sort_keys(&p->dirs);
+    return rc;
+}
+
+int
+fstate_recurse_kept(call_ctx_t *ctx, json_t *low, fstate_broom_t *broom, fail_t *err)
+{
+    plan_auto_t plan = { 0 };
+    AUTO_FREE char *source = NULL;
+    json_auto_t *hash = NULL;
+    const char *env = value_str(low, "__env__", "base"), *path;
+    json_t *v;
+    int rc = source_pick(ctx, value_get(low, "source"), NULL, env, &source, &hash, err);
+
+    if (rc == 0)
+        rc = make_plan(ctx, low, value_str(low, "name", ""), source != NULL ? source : "", env, &plan, err);
+    if (rc != 0)
+        return rc;
+    json_object_foreach (plan.kept, path, v)
+        fstate_broom_keep(broom, path);
+    return 0;
+}
+
+/* ---- doing it -------------------------------------------------------------------------------- */
+
+typedef struct work {
+    fstate_t *s;
+    plan_t plan;
+    json_t *comments; /* {path: [text]} */
+    char *dir_mode, *file_mode;
+    bool keep_mode;
+} work_t;
+
+static void
+comment(work_t *w, const char *path, json_t *text)
+{
+    json_t *list = json_object_get(w->comments, path);
+
+    if (list == NULL) {
+        list = json_array();
+        put(w->comments, path, list);
+    }
+    json_array_append(list, text);
+}
+
+/* What became of one path becomes part of the whole. TAKES `part`. */
+static void
+merge(work_t *w, const char *path, json_t *part)
+{
+    json_t *result = value_get(part, "result"), *text = value_get(part, "comment");
+
+    if (json_is_false(result) || json_is_true(value_get(w->s->ret, "result")))
+        json_object_set(w->s->ret, "result", result);
+    if (!json_is_true(result) && value_truthy(text))
+        comment(w, path, text);
+    if (state_changed(part))
+        state_change(w->s->ret, path, json_incref(value_get(part, "changes")));
+    json_decref(part);
+}
+
+/* With `clean`, what is of the other kind gives way: it stands aside until bring_back(). 1: only told so. */
+static int
+make_way(work_t *w, const char *path, bool for_file, stage_t *stage, fail_t *err)
+{
+    struct stat st;
+    bool dir = fop_is_dir(path);
+
+    if (!fstate_on(w->s, "clean", false) || lstat(path, &st) != 0 || dir != for_file ||
+        (for_file && !fstate_on(w->s, "replace", true)))
+        return 0;
+    json_t *part = state_ret(w->s->name);
+    if (w->s->test) {
+        (void) state_ret_set(
+            part, STATE_NONE,
+            for_file ? "Replacing directory %s with a file" : "Replacing %s with a directory", path);
+        merge(w, path, part);
+        return 1;
+    }
+    state_change(
+        part, "diff",
+        json_string(for_file ? "Replaced directory with a new file" : "Replaced file with a directory"));
+    merge(w, path, part);
+    int rc = stage_open(stage, path, err);
+    if (rc == 0)
+        rc = stage_aside(stage, err);
+    if (rc != -EXDEV)
+        return rc;
+    /* A folder of an overlay's lower layer can't be renamed: there is no other way for it. */
+    fail_clear(err);
+    stage_close(stage);
+    return fs_remove_tree(path, err);
+}
+
+static int
+keep_too(void *cookie, const char *path, bool is_dir)
+{
+    work_t *w = cookie;
+
+    put(w->plan.kept, path, json_true());
+    return 0;
+}
+
+/* What stands aside comes back, with all that is in it, when nothing has taken its place. */
+static int
+bring_back(work_t *w, stage_t *stage, fail_t *err)
+{
+    struct stat st;
+
+    if (stage->dir == NULL || lstat(stage->name, &st) == 0)
+        return 0;
+    json_object_del(value_get(w->s->ret, "changes"), stage->name);
+    int rc = stage_commit(stage, err);
+    return rc == 0 ? fstate_walk(stage->name, -1, keep_too, w, err) : rc;
+}
+
+static int
+manage_link(work_t *w, const char *path, json_t *target, fail_t *err)
+{
+    fstate_t *s = w->s;
+    json_t *ret = NULL;
+    json_auto_t *args = json_pack("{s:s, s:O, s:b, s:b, s:O?, s:O?, s:O?}", "name", path, "target", target,
+                                  "makedirs", 1, "force", fstate_on(s, "force_symlinks", false), "user",
+                                  fstate_user(s), "group", fstate_arg(s, "group"), "mode",
+                                  fstate_arg(s, "sym_mode"));
+    int rc = file_state_symlink(s->ctx, args, &ret, err);
+
+    if (rc == 0)
+        merge(w, path, ret);
+    return rc;
+}
+
+static int
+manage_dir(work_t *w, const char *path, fail_t *err)
+{
+    fstate_t *s = w->s;
+    json_t *ret = NULL;
+    stage_auto_t stage = STAGE_INIT;
+    int rc = make_way(w, path, false, &stage, err);
+
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
+    json_auto_t *args = json_pack("{s:s, s:b, s:O?, s:O?, s:s?}", "name", path, "makedirs", 1, "user",
+                                  fstate_user(s), "group", fstate_arg(s, "group"), "dir_mode", w->dir_mode);
+    rc = file_state_directory(s->ctx, args, &ret, err);
+    if (rc == 0)
+        merge(w, path, ret);
+    int back = bring_back(w, &stage, rc == 0 ? err : NULL);
+    return rc != 0 ? rc : back;
+}
+
+static int
+manage_one(work_t *w, const char *path, json_t *url, fail_t *err)
+{
+    static const char *const passed[] = { "keep_source", "group",    "template", "replace",
+                                          "context",     "defaults", "backup" };
+    fstate_t *s = w->s;
+    json_t *ret = NULL, *kwargs = value_get(s->args, "kwargs"), *user = fstate_user(s);
+    stage_auto_t stage = STAGE_INIT;
+    int rc = make_way(w, path, true, &stage, err);
+
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
+    json_auto_t *args = json_is_object(kwargs) ? json_copy(kwargs) : json_object();
+    json_object_del(args, "mode");
+    json_object_del(args, "owner");
+    for (size_t i = 0; i < NELEMS(passed); i++) {
+        if (value_get(s->args, passed[i]) != NULL)
+            json_object_set(args, passed[i], value_get(s->args, passed[i]));
+    }
+    json_object_set_new(args, "name", value_utf8(path, strlen(path)));
+    json_object_set(args, "source", url);
+    json_object_set_new(args, "user", user != NULL ? json_incref(user) : json_null());
+    json_object_set_new(args, "makedirs", json_true());
+    const char *mode = w->keep_mode ? "keep" : w->file_mode;
+    json_object_set_new(args, "mode", mode != NULL ? json_string(mode) : json_null());
+    rc = ctx_state(s->ctx, "file.managed", args, &ret, err);
+    if (rc == 0)
+        merge(w, path, ret);
+    int back = bring_back(w, &stage, rc == 0 ? err : NULL);
+    return rc != 0 ? rc : back;
+}
+
+static int
+clean(work_t *w, fail_t *err)
+{
+    fstate_broom_auto_t broom = { 0 };
+    const char *path;
+    size_t i;
+    json_t *v;
+
+    if (fstate_broom_init(&broom, w->s, err) != 0)
+        return -EIO;
+    json_object_foreach (w->plan.kept, path, v)
+        fstate_broom_keep(&broom, path);
+    json_auto_t *removed = fstate_broom_sweep(&broom, w->s->test, err);
+    if (removed == NULL)
+        return -EIO;
+    if (json_array_size(removed) == 0)
+        return 0;
+    if (!w->s->test) {
+        state_change(w->s->ret, "removed", json_incref(removed));
+        return 0;
+    }
+    if (value_truthy(value_get(w->s->ret, "result")))
+        json_object_set_new(w->s->ret, "result", json_null());
+    json_array_foreach (removed, i, v)
+        comment(w, "removed", v);
+    return 0;
+}
+
+static int
+do_plan(work_t *w, fail_t *err)
+{
+    const char *path;
+    json_t *v;
+    int rc = 0;
+
+    json_object_foreach (w->plan.links, path, v) {
+        if ((rc = manage_link(w, path, v, err)) != 0)
+            return rc;
+    }
+    json_object_foreach (w->plan.dirs, path, v) {
+        if ((rc = manage_dir(w, path, err)) != 0)
+            return rc;
+    }
+    json_object_foreach (w->plan.files, path, v) {
+        if ((rc = manage_one(w, path, v, err)) != 0)
+            return rc;
+    }
+    return fstate_on(w->s, "clean", false) ? clean(w, err) : 0;
+}
+
+/* All comments, each below its path. */
+static void
+conclude(work_t *w)
+{
+    buf_auto_t text = BUF_INIT;
+    const char *path;
+    json_t *list, *one;
+    size_t i;
+
+    json_object_foreach (w->comments, path, list) {
+        buf_printf(&text, "%s\n#### %s ####\n", text.len > 0 ? "\n" : "", path);
+        json_array_foreach (list, i, one)
+            buf_printf(&text, "%s%s", i > 0 ? "\n" : "", json_string_value(one));
+    }
+    AUTO_FREE char *all = buf_steal(&text);
+    const char *trimmed = all != NULL ? str_trim(all) : "";
+    if (!state_changed(w->s->ret) && value_truthy(value_get(w->s->ret, "result")))
+        state_ret_comment(w->s->ret, value_fmt("The directory %s is in the correct state", w->s->name));
+    else if (*trimmed != '\0')
+        state_ret_comment(w->s->ret, value_utf8(trimmed, strlen(trimmed)));
+    else
+        state_ret_comment(w->s->ret, value_fmt("Recursively updated %s", w->s->name));
+}
+
+/* ---- checks before ----------------------------------------------------------------------------- */
+
+/* The source that exists, without slashes at its end. NEW, or NULL with the state failed. */
+static char *
+choose_source(fstate_t *s)
+{
+    json_auto_t *list = fstate_texts(value_get(s->args, "source")), *stripped = json_array(), *hash = NULL;
+    fail_auto_t why = FAIL_INIT;
+    char *source = NULL;
+    size_t i;
+    json_t *one;
+
+    json_array_foreach (list, i, one) {
+        size_t n = json_string_length(one);
+        const char *text = json_string_value(one);
+        while (n > 0 && text[n - 1] == '/')
+            n--;
+        AUTO_FREE char *short_text = xstrndup(text, n);
+        if (!str_starts(short_text, "salt://")) {
+            fstate_error(s, "Invalid source '%s' (must be a salt:// URI)", short_text);
+            return NULL;
+        }
+        json_array_append_new(stripped, json_string(short_text));
+    }
+    if (source_pick(s->ctx, stripped, NULL, ctx_saltenv(s->ctx), &source, &hash, &why) != 0) {
+        fstate_error(s, "Recurse failed: %s", fail_text(&why));
+        return NULL;
+    }
+    return source;
+}
+
+static bool
+folder_served(call_ctx_t *ctx, const plan_t *p)
+{
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *dirs = served(ctx, p, FILES_DIRS, &why);
+    size_t i, n = strlen(p->srcpath);
+    json_t *one;
+
+    json_array_foreach (dirs, i, one) {
+        const char *dir = json_string_value(one);
+        if (strncmp(dir, p->srcpath, n) == 0 && (dir[n] == '\0' || dir[n] == '/'))
+            return true;
+    }
+    return false;
+}
+
+static int
+make_top(work_t *w, fail_t *err)
+{
+    fstate_t *s = w->s;
+
+    if (fop_is_dir(s->name) || s->test)
+        return 0;
+    json_auto_t *made = fstate_call(s, file_makedirs_perms,
+                                    json_pack("{s:s, s:O?, s:O?, s:s?}", "name", s->name, "user",
+                                              fstate_user(s), "group", fstate_arg(s, "group"), "mode",
+                                              w->dir_mode),
+                                    err);
+    return made != NULL ? 0 : -EIO;
+}
+
+static int
+run(work_t *w, fail_t *err)
+{
+    fstate_t *s = w->s;
+    AUTO_FREE char *who = fstate_check_user(s, fstate_user(s), fstate_arg(s, "group"));
+
+    if (value_get(value_get(s->args, "kwargs"), "mode") != NULL)
+        return fstate_error(
+            s, "'mode' is not allowed in 'file.recurse'. Please use 'file_mode' and 'dir_mode'.");
+    if (who != NULL)
+        return fstate_error(s, "%s", who);
+    if (*s->name != '/')
+        return fstate_error(s, "Specified file %s is not an absolute path", s->name);
+    AUTO_FREE char *source = choose_source(s);
+    if (source == NULL)
+        return 0;
+    int rc = make_plan(s->ctx, s->args, s->name, source, ctx_saltenv(s->ctx), &w->plan, err);
+    if (rc != 0)
+        return rc;
+    if (!folder_served(s->ctx, &w->plan))
+        return fstate_error(s, "The directory '%s' does not exist on the salt fileserver in saltenv '%s'",
+                            w->plan.srcpath, w->plan.env);
+    int there = fop_is_dir(s->name) ? 0 : fstate_exists(s, s->name);
+    if (there != 0)
+        return there < 0 ? 0 : fstate_error(s, "The path %s exists and is not a directory", s->name);
+    rc = make_top(w, err);
+    if (rc == 0)
+        rc = do_plan(w, err);
+    if (rc == 0)
+        conclude(w);
+    return rc;
+}
+
+static int
+recurse_body(fstate_t *s, fail_t *err)
+{
+    work_t w = { .s = s, .comments = json_object() };
+    const char *mode = fstate_str(s, "file_mode");
+
+    w.keep_mode = mode != NULL && strcasecmp(mode, "keep") == 0;
+    w.file_mode = w.keep_mode ? NULL : fop_normalize_mode(value_get(s->args, "file_mode"));
+    w.dir_mode = fop_normalize_mode(value_get(s->args, "dir_mode"));
+    int rc = run(&w, err);
+    plan_free(&w.plan);
+    free(w.file_mode);
+    free(w.dir_mode);
+    json_decref(w.comments);
+    return rc;
+}
+
+static FILE_STATE(file_state_recurse, "Must provide name to file.recurse", recurse_body);
+
+/* ---- table --------------------------------------------------------------------------------------- */
+
+static const arg_t recurse_args[] = {
+    STATE_ANY("name", ARG_REQUIRED, "The folder"),
+    STATE_ANY("source", ARG_REQUIRED, "salt:// URL of a folder; of a list the first that exists"),
+    STATE_ANY("keep_source", "true", "Keep the cached copies"),
+    STATE_ANY("clean", "false", "Remove what the source does not have and no required state keeps"),
+    STATE_ANY("require", "null", "Required states; with `clean` their files stay"),
+    STATE_ANY("user", "null", "Owner, by name or number"),
+    STATE_ANY("group", "null", "Group, by name or number"),
+    STATE_ANY("dir_mode", "null", "Octal mode of folders"),
+    STATE_ANY("file_mode", "null", "Octal mode of files; keep: the source's"),
+    STATE_ANY("sym_mode", "null", "Octal mode of folders made for links"),
+    STATE_TEXT("template", "null", "jinja: the files are templates"),
+    STATE_ANY("context", "null", "Variables of the templates"),
+    STATE_ANY("replace", "true", "False: leave files that exist"),
+    STATE_ANY("defaults", "null", "Variables of the templates that context overrides"),
+    STATE_ANY("include_empty", "false", "Empty folders too"),
+    STATE_ANY("backup", "\"\"", "minion: keep copies in cachedir/file_backup"),
+    STATE_ANY("include_pat", "null", "Only these: globs or E@regex"),
+    STATE_ANY("exclude_pat", "null", "Not these: globs or E@regex"),
+    STATE_ANY("maxdepth", "null", "How many folders deep; 0: the top's files"),
+    STATE_ANY("keep_symlinks", "false", "Links become links"),
+    STATE_ANY("force_symlinks", "false", "Even where something else has the name"),
+    STATE_ANY("win_owner", "null", "Windows only"),
+    STATE_ANY("win_perms", "null", "Windows only"),
+    STATE_ANY("win_deny_perms", "null", "Windows only"),
+    STATE_ANY("win_inheritance", "true", "Windows only"),
+    STATE_ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further arguments of file.managed"),
+    ARGS_END
+};
+
+static const func_t funcs[] = {
+    { "recurse", file_state_recurse, recurse_args, 0,
+      "Make sure that a folder holds what a folder of the file server holds.\n\nEach file is one of "
+      "file.managed, each folder one of file.directory. With ``clean`` what else is there is removed." },
+};
+
+PLUGIN(state, file_recurse, .provides = "file", .doc = "Manage files and folders", FUNCS(funcs));

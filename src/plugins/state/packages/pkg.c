@@ -1,0 +1,577 @@
+/* pkg.c - state module `pkg`: packages that are installed. */
+#include "common/base/buf.h"
+#include "common/base/str.h"
+#include "plugins/lib/packages/pkgwant.h"
+#include "plugins/lib/call/sub.h"
+#include "salt/state.h"
+
+enum { SUMMARY_SHORT = 20 }; /* texts and lists up to here are shown whole, as Salt does */
+
+/* What a run of `installed` works with. All but the BORROWED args and ret are its own. */
+typedef struct plan {
+    call_ctx_t *ctx;
+    json_t *args, *ret;
+    json_t *kwargs;  /* for the module's functions */
+    json_t *desired; /* wanted, with "latest" resolved */
+    json_t *have, *unpurge;
+    json_t *targets, *again; /* to install; to install once more */
+    bool from_sources, refresh, spec, done;
+    fail_t *err;
+} plan_t;
+
+static void
+plan_free(plan_t *p)
+{
+    json_decref(p->kwargs);
+    json_decref(p->desired);
+    json_decref(p->have);
+    json_decref(p->unpurge);
+    json_decref(p->targets);
+    json_decref(p->again);
+}
+
+/* The return is made before anything was done. */
+static int
+settled(plan_t *p, state_result_t result, const char *text)
+{
+    p->done = true;
+    return state_ret_set(p->ret, result, "%s", text);
+}
+
+/* ---- what must be done ----------------------------------------------------------------------- */
+
+static int
+find_unpurge(plan_t *p)
+{
+    json_auto_t *purged = pkgwant_have(p->ctx, "purge_desired", p->err);
+    const char *name;
+    json_t *v;
+
+    if (purged == NULL)
+        return p->err->code;
+    p->unpurge = json_array();
+    json_object_foreach (p->desired, name, v) {
+        if (value_get(purged, name) != NULL)
+            json_array_append_new(p->unpurge, json_string(name));
+    }
+    return 0;
+}
+
+static int
+resolve_latest(plan_t *p)
+{
+    const char *name;
+    json_t *wish;
+
+    json_object_foreach (p->desired, name, wish) {
+        if (!json_is_string(wish) || strcmp(json_string_value(wish), "latest") != 0)
+            continue;
+        json_auto_t *names = json_pack("[s]", name);
+        json_auto_t *kwargs = json_pack("{s:b}", "refresh", p->refresh);
+        json_t *version = NULL;
+        if (ctx_call(p->ctx, "pkg.latest_version", names, kwargs, &version, p->err) < 0)
+            return p->err->code;
+        p->refresh = false;
+        json_t *have = value_get(p->have, name);
+        if (!value_truthy(version)) {
+            json_decref(version);
+            version = json_array_size(have) > 0 ? json_incref(json_array_get(have, json_array_size(have) - 1))
+                                                : json_null();
+        }
+        json_object_set_new(p->desired, name, version);
+    }
+    return 0;
+}
+
+static int
+sort_one(plan_t *p, const char *name, json_t *wish)
+{
+    json_t *have = value_get(p->have, name);
+
+    if (!value_truthy(have)) {
+        json_object_set(p->targets, name, wish);
+        return 0;
+    }
+    if (value_bool(p->args, "reinstall", false)) {
+        json_object_set(p->again, name, wish);
+        return 0;
+    }
+    if (p->from_sources || !value_truthy(wish))
+        return 0;
+    int fits = pkgwant_holds(p->ctx, have, json_string_value(wish), value_get(p->args, "ignore_epoch"),
+                             value_bool(p->args, "allow_updates", false), p->err);
+    if (fits < 0)
+        return fits;
+    p->spec = true;
+    if (!fits)
+        json_object_set(p->targets, name, wish);
+    return 0;
+}
+
+static int
+sort_all(plan_t *p)
+{
+    const char *name;
+    json_t *wish;
+
+    p->targets = json_object();
+    p->again = json_object();
+    json_object_foreach (p->desired, name, wish) {
+        if (sort_one(p, name, wish) < 0)
+            return p->err->code;
+    }
+    if (json_object_size(p->targets) > 0 || json_object_size(p->again) > 0 || json_array_size(p->unpurge) > 0)
+        return 0;
+    return settled(p, STATE_TRUE,
+                   p->spec ? "All specified packages are already installed and are at the desired version"
+                           : "All specified packages are already installed");
+}
+
+static int
+make_plan(plan_t *p)
+{
+    json_t *pkgs = value_get(p->args, "pkgs"), *sources = value_get(p->args, "sources");
+
+    if (json_is_array(pkgs) && json_array_size(pkgs) == 0)
+        return settled(p, STATE_TRUE, "No packages to install provided");
+    if (value_truthy(pkgs) && value_truthy(sources))
+        return settled(p, STATE_FALSE, "Only one of \"pkgs\" and \"sources\" is permitted.");
+    if (value_truthy(value_get(p->args, "pkg_verify")) && !ctx_has(p->ctx, "pkg.verify"))
+        return settled(p, STATE_FALSE, "pkg.verify not implemented");
+    p->from_sources = value_truthy(sources);
+    p->desired = p->from_sources ? pkgwant_sources(sources) : pkgwant_of(p->ctx, p->args, p->err);
+    if (p->desired == NULL || (p->have = pkgwant_have(p->ctx, NULL, p->err)) == NULL)
+        return p->err->code;
+    if (json_object_size(p->desired) == 0)
+        return settled(p, STATE_FALSE,
+                       p->from_sources ? "Invalidly formatted 'sources' parameter. See minion log."
+                                       : "Invalidly formatted 'pkgs' parameter. See minion log.");
+    if (find_unpurge(p) < 0)
+        return p->err->code;
+    return !p->from_sources && resolve_latest(p) < 0 ? p->err->code : sort_all(p);
+}
+
+/* ---- test mode ------------------------------------------------------------------------------- */
+
+static void
+would(plan_t *p, const json_t *names, const char *words)
+{
+    AUTO_FREE char *list = pkgwant_keys(names, false);
+    const char *name;
+    json_t *v;
+    size_t i;
+
+    if (*list == '\0')
+        return;
+    state_ret_add(p->ret, "%s: %s", words, list);
+    json_object_foreach ((json_t *) names, name, v)
+        state_change(p->ret, name, json_pack("{s:s, s:s}", "new", "installed", "old", ""));
+    json_array_foreach (names, i, v)
+        state_change(p->ret, json_string_value(v), json_pack("{s:s, s:s}", "new", "installed", "old", ""));
+}
+
+static int
+test_plan(plan_t *p)
+{
+    json_object_set_new(p->ret, "result", json_null());
+    would(p, p->targets, "The following packages would be installed/updated");
+    would(p, p->unpurge,
+          "The following packages would have their selection status changed from 'purge' to 'install'");
+    would(p, p->again, "The following packages would be reinstalled");
+    return 0;
+}
+
+/* ---- doing it -------------------------------------------------------------------------------- */
+
+/* NEW: `pkgs` or `sources` of pkg.install, what is to be done and nothing else. */
+static json_t *
+install_list(const plan_t *p)
+{
+    const json_t *groups[] = { p->targets, p->again };
+    json_t *list = json_array(), *wish;
+    const char *name;
+
+    for (size_t i = 0; i < NELEMS(groups); i++) {
+        json_object_foreach ((json_t *) groups[i], name, wish)
+            json_array_append_new(list, json_pack("{s:O}", name, wish));
+    }
+    return list;
+}
+
+/* The package manager failed; what it changed before that is told too. */
+static int
+not_installed(plan_t *p)
+{
+    const char *text = fail_text(p->err), *errors = strstr(text, "\nerrors:");
+    const char *changes = strstr(text, "changes:\n");
+    fail_auto_t none = FAIL_INIT;
+    json_auto_t *now = pkgwant_have(p->ctx, NULL, &none);
+
+    pkgwant_changes(p->have, now, p->ret);
+    p->done = true;
+    (void) (changes != NULL && errors != NULL
+                ? state_ret_set(p->ret, STATE_FALSE, "%.*s%s", (int) (changes - text), text, errors + 1)
+                : state_ret_set(p->ret, STATE_FALSE,
+                                "An error was encountered while installing package(s): %s", text));
+    fail_clear(p->err);
+    return 0;
+}
+
+static int
+install(plan_t *p)
+{
+    static const char *const passed[] = { "fromrepo", "skip_verify", "normalize", "update_holds",
+                                          "ignore_epoch" };
+    json_t *changes = NULL;
+
+    if (json_object_size(p->targets) == 0 && json_object_size(p->again) == 0)
+        return 0;
+    json_auto_t *kwargs = json_copy(p->kwargs);
+    for (size_t i = 0; i < NELEMS(passed); i++)
+        json_object_set(kwargs, passed[i], value_get(p->args, passed[i]));
+    json_object_set_new(kwargs, "refresh", json_boolean(p->refresh));
+    json_object_set_new(kwargs, "reinstall", json_boolean(json_object_size(p->again) > 0));
+    json_object_set_new(kwargs, p->from_sources ? "sources" : "pkgs", install_list(p));
+    if (ctx_call(p->ctx, "pkg.install", NULL, kwargs, &changes, p->err) < 0)
+        return p->err->kind == FAIL_COMMAND ? not_installed(p) : p->err->code;
+    if (json_is_object(changes))
+        json_object_update(value_get(p->ret, "changes"), changes);
+    else if (json_is_string(changes))
+        state_ret_add(p->ret, "%s", json_string_value(changes));
+    json_decref(changes);
+    return 0;
+}
+
+/* 1 when what is there now is what was wanted, 0, or negative. */
+static int
+came_true(plan_t *p, const json_t *now, const char *name, const json_t *wish)
+{
+    json_t *have = value_get(now, name);
+
+    if (p->from_sources)
+        return value_get(value_get(p->ret, "changes"), name) != NULL || value_get(p->targets, name) == NULL;
+    if (!value_truthy(have))
+        return 0;
+    if (!value_truthy(wish))
+        return 1;
+    return pkgwant_holds(p->ctx, have, json_string_value(wish), value_get(p->args, "ignore_epoch"), false,
+                         p->err);
+}
+
+typedef struct outcome {
+    json_t *modified, *same, *failed; /* texts */
+} outcome_t;
+
+static int
+look(plan_t *p, const json_t *now, outcome_t *o)
+{
+    const char *name;
+    json_t *wish;
+
+    json_object_foreach (p->desired, name, wish) {
+        int ok = came_true(p, now, name, wish);
+        bool target = value_get(p->targets, name) != NULL;
+        if (ok < 0)
+            return ok;
+        json_t *list = target                                    ? (ok ? o->modified : o->failed)
+                       : ok && value_get(p->again, name) == NULL ? o->same
+                                                                 : NULL;
+        AUTO_FREE char *text = p->from_sources ? xstrdup(name) : pkgwant_text(name, wish);
+        if (list != NULL)
+            json_array_append_new(list, json_string(text));
+    }
+    return 0;
+}
+
+/* "... were installed/updated: a, b", or their number when that is long. */
+static void
+summarize(json_t *ret, const json_t *names, const char *words, const char *shortly, bool fits)
+{
+    AUTO_FREE char *list = pkgwant_keys(names, false);
+    size_t n = json_array_size(names);
+
+    if (n > 0 && fits)
+        state_ret_add(ret, "The following packages were %s: %s", words, list);
+    else if (n > 0)
+        state_ret_add(ret, "%zu targeted package%s %s %s", n, n > 1 ? "s" : "", n > 1 ? "were" : "was",
+                      shortly);
+}
+
+static void
+tell_again(plan_t *p)
+{
+    const char *name;
+    json_t *wish;
+
+    json_object_foreach (p->again, name, wish) {
+        AUTO_FREE char *text = p->from_sources ? xstrdup(name)
+                                               : pkgwant_text(name, value_get(p->desired, name));
+        bool ok = value_get(value_get(p->ret, "changes"), name) != NULL;
+        state_ret_add(p->ret,
+                      ok ? "Package %s was reinstalled." : "Reinstall was not successful for package %s.",
+                      text);
+        if (!ok)
+            json_object_set_new(p->ret, "result", json_false());
+    }
+}
+
+/* ---- holds ----------------------------------------------------------------------------------- */
+
+/* What pkg.hold says of one package goes into comment and changes. */
+static void
+tell_hold(plan_t *p, const char *name, const json_t *held)
+{
+    json_t *changes = value_get(held, "changes"), *own = value_get(value_get(p->ret, "changes"), name);
+
+    state_ret_add(p->ret, "%s", value_str(held, "comment", ""));
+    if (json_is_false(value_get(held, "result")))
+        json_object_set_new(p->ret, "result", json_false());
+    if (!value_truthy(changes))
+        return;
+    if (own == NULL) {
+        state_change(p->ret, name, json_pack("{s:s}", "new", value_str(changes, "new", "")));
+        return;
+    }
+    static const char *const sides[] = { "new", "old" };
+    for (size_t i = 0; i < NELEMS(sides); i++) {
+        const char *before = value_str(own, sides[i], "");
+        json_object_set_new(
+            own, sides[i],
+            value_fmt("%s%s%s", before, *before != '\0' ? "\n" : "", value_str(changes, sides[i], "")));
+    }
+}
+
+static int
+hold(plan_t *p)
+{
+    json_t *wish = value_get(value_get(p->args, "kwargs"), "hold"), *answer;
+    const char *name;
+
+    if (wish == NULL || !ctx_has(p->ctx, "pkg.hold"))
+        return 0;
+    json_auto_t *names = json_array();
+    json_object_foreach (p->desired, name, answer)
+        json_array_append_new(names, json_string(name));
+    json_auto_t *held = sub_call(p->ctx, p->err, value_truthy(wish) ? "pkg.hold" : "pkg.unhold", "{s:O}",
+                                 "pkgs", names);
+    if (held == NULL)
+        return state_ret_fail(p->ret, p->err);
+    if (json_is_false(value_get(held, "result")))
+        return state_ret_set(p->ret, STATE_FALSE,
+                             "An error was encountered while holding/unholding package(s): %s",
+                             value_str(held, "comment", ""));
+    json_object_foreach (held, name, answer)
+        tell_hold(p, name, answer);
+    return 0;
+}
+
+/* ---- the state ------------------------------------------------------------------------------- */
+
+static int
+finish(plan_t *p)
+{
+    json_auto_t *now = p->from_sources ? json_object() : pkgwant_have(p->ctx, NULL, p->err);
+    json_auto_t *modified = json_array(), *same = json_array(), *failed = json_array();
+    outcome_t o = { modified, same, failed };
+
+    if (now == NULL || look(p, now, &o) < 0)
+        return p->err->code;
+    AUTO_FREE char *before = xstrdup(value_str(p->ret, "comment", ""));
+    state_ret_comment(p->ret, json_string(""));
+    if (json_array_size(failed) > 0) {
+        AUTO_FREE char *list = pkgwant_keys(failed, false);
+        (void) state_ret_set(p->ret, STATE_FALSE, "The following packages failed to install/update: %s",
+                             list);
+    }
+    if (*before != '\0')
+        state_ret_add(p->ret, "%s", before);
+    AUTO_FREE char *list = pkgwant_keys(modified, false);
+    summarize(p->ret, modified, "installed/updated", "installed/updated.", strlen(list) < SUMMARY_SHORT);
+    summarize(p->ret, same, "already installed", "already installed", json_array_size(same) <= SUMMARY_SHORT);
+    tell_again(p);
+    return 0;
+}
+
+static int
+unpurge(plan_t *p)
+{
+    json_t *changed = NULL;
+
+    if (json_array_size(p->unpurge) == 0)
+        return 0;
+    if (!ctx_has(p->ctx, "lowpkg.unpurge"))
+        return settled(p, STATE_FALSE, "lowpkg.unpurge not implemented");
+    if (ctx_call(p->ctx, "lowpkg.unpurge", p->unpurge, NULL, &changed, p->err) < 0)
+        return p->err->code;
+    state_change(p->ret, "purge_desired", changed);
+    return 0;
+}
+
+static int
+run_plan(plan_t *p)
+{
+    if (make_plan(p) < 0)
+        return p->err->code;
+    if (p->done)
+        return p->desired != NULL && !ctx_test(p->ctx) ? hold(p) : 0;
+    if (ctx_test(p->ctx))
+        return test_plan(p);
+    if (install(p) < 0 || (!p->done && unpurge(p) < 0))
+        return p->err->code;
+    if (p->done)
+        return 0;
+    return finish(p) < 0 ? p->err->code : hold(p);
+}
+
+static int
+pkg_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    *ret_value = state_ret_args(args);
+    plan_t p = { .ctx = ctx,
+                 .args = args,
+                 .ret = *ret_value,
+                 .kwargs = pkgwant_kwargs(ctx, args),
+                 .refresh = pkgwant_refresh(ctx, value_get(args, "refresh")),
+                 .err = err };
+    int rc = run_plan(&p);
+
+    plan_free(&p);
+    return rc < 0 && err->kind == FAIL_COMMAND ? state_ret_fail(*ret_value, err) : rc;
+}
+
+/* ---- special functions ----------------------------------------------------------------------- */
+
+/* The lists are refreshed once in a run, before its first installation. */
+static int
+pkg_mod_init(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *fun = value_str(value_get(args, "low"), "fun", "");
+    bool installs = strcmp(fun, "installed") == 0 || strcmp(fun, "latest") == 0;
+
+    if (installs)
+        pkgwant_mark(ctx);
+    *ret_value = json_boolean(installs);
+    return 0;
+}
+
+static bool
+may_join(call_ctx_t *ctx, const json_t *low, const json_t *chunk)
+{
+    AUTO_FREE char *tag = state_tag(chunk);
+
+    return json_object_get(ctx_running(ctx), tag) == NULL && str_eq(value_str(chunk, "state", ""), "pkg") &&
+           value_get(chunk, "__agg__") == NULL &&
+           str_eq(value_str(chunk, "fun", ""), value_str(low, "fun", "")) &&
+           str_eq(value_str(chunk, "fromrepo", ""), value_str(low, "fromrepo", ""));
+}
+
+/* Move what the chunk asks for over to `list`. */
+static void
+join(json_t *chunk, const char *kind, json_t *list)
+{
+    if (value_get(chunk, kind) != NULL) {
+        json_array_extend(list, value_get(chunk, kind));
+    } else if (value_truthy(value_get(chunk, "version"))) {
+        json_array_append_new(list,
+                              json_pack("{s:O}", value_str(chunk, "name", ""), value_get(chunk, "version")));
+        json_object_del(chunk, "version");
+    } else {
+        json_array_append_new(list, json_string(value_str(chunk, "name", "")));
+    }
+    json_object_set_new(chunk, "__agg__", json_true());
+}
+
+static int
+pkg_mod_aggregate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    static const char *const joined[] = { "installed", "latest", "removed", "purged" };
+    json_t *low = json_deep_copy(value_get(args, "low")), *chunk;
+    json_auto_t *list = json_array();
+    const char *kind = NULL;
+    bool known = false;
+    size_t i;
+
+    *ret_value = low;
+    for (i = 0; i < NELEMS(joined); i++)
+        known = known || strcmp(joined[i], value_str(low, "fun", "")) == 0;
+    json_array_foreach (value_get(args, "chunks"), i, chunk) {
+        const char *own = value_get(chunk, "sources") != NULL ? "sources" : "pkgs";
+        if (!known || !may_join(ctx, low, chunk) || (*own == 'p' && value_get(chunk, "hold") != NULL))
+            continue;
+        kind = kind != NULL ? kind : own;
+        if (strcmp(kind, own) == 0)
+            join(chunk, kind, list);
+    }
+    if (json_array_size(list) == 0)
+        return 0;
+    if (value_get(low, kind) != NULL)
+        json_array_extend(value_get(low, kind), list);
+    else
+        json_object_set(low, kind, list);
+    return 0;
+}
+
+/* A watch does the same once more. */
+static int
+pkg_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    static const char *const may[] = { "purged", "latest", "removed", "installed" };
+    const char *sfun = value_str(args, "sfun", "None");
+
+    for (size_t i = 0; i < NELEMS(may); i++) {
+        if (strcmp(may[i], sfun) != 0)
+            continue;
+        AUTO_FREE char *fun = xasprintf("pkg.%s", sfun);
+        json_auto_t *kwargs = json_copy(value_get(args, "kwargs"));
+        json_object_set(kwargs, "name", value_get(args, "name"));
+        return ctx_state(ctx, fun, kwargs, ret_value, err);
+    }
+    *ret_value = state_ret_args(args);
+    return state_ret_set(*ret_value, STATE_FALSE, "pkg.%s does not work with the watch requisite", sfun);
+}
+
+/* ---- table ----------------------------------------------------------------------------------- */
+
+static const arg_t installed_args[] = {
+    { "name", ARG_STR, ARG_REQUIRED, "The package, or any name beside `pkgs` and `sources`" },
+    { "version", ARG_ANY, "null", "A version, with operators and globs; \"latest\"; None: any" },
+    { "refresh", ARG_ANY, "null", "Refresh the lists first; None: once in a run" },
+    { "fromrepo", ARG_STR, "null", "Install from this release" },
+    { "skip_verify", ARG_BOOL, "false", "Accept unsigned packages" },
+    { "skip_suggestions", ARG_BOOL, "false", "Accepted for other package managers" },
+    { "pkgs", ARG_ANY, "null", "List of names, and of {name: version}" },
+    { "sources", ARG_ANY, "null", "List of {name: package file}" },
+    { "allow_updates", ARG_BOOL, "false", "A newer version than the one that is named will do" },
+    { "pkg_verify", ARG_ANY, "false", "Install again what was altered, where the package manager can tell" },
+    { "normalize", ARG_BOOL, "true", "Leave this host's architecture out of names" },
+    { "ignore_epoch", ARG_ANY, "null",
+      "Compare versions without their epochs; None: as the wish is written" },
+    { "reinstall", ARG_BOOL, "false", "Install again what is there" },
+    { "update_holds", ARG_BOOL, "false", "Update packages that are held" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "hold, install_recommends, only_upgrade, cache_valid_time, ..." },
+    ARGS_END,
+};
+static const arg_t init_args[] = { { "low", ARG_DICT, ARG_REQUIRED, "The first chunk" }, ARGS_END };
+static const arg_t aggregate_args[] = {
+    { "low", ARG_DICT, ARG_REQUIRED, "The chunk that runs" },
+    { "chunks", ARG_LIST, ARG_REQUIRED, "All chunks" },
+    { "running", ARG_DICT, ARG_REQUIRED, "What has run" },
+    ARGS_END,
+};
+static const arg_t watch_args[] = {
+    { "name", ARG_STR, ARG_REQUIRED, "The package" },
+    { "sfun", ARG_STR, "null", "The function whose watch this is" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Its arguments" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "installed", pkg_installed, installed_args, 0,
+      "Ensure that packages are installed, at these versions." },
+    { "mod_aggregate", pkg_mod_aggregate, aggregate_args, 0,
+      "Do the packages of later states along with these." },
+    { "mod_init", pkg_mod_init, init_args, 0, "Have the lists refreshed once." },
+    { "mod_watch", pkg_mod_watch, watch_args, 0, "What ``watch`` does: the same again." },
+};
+
+PLUGIN(state, pkg, .doc = "Packages of the system", FUNCS(funcs));

@@ -1,0 +1,442 @@
+/* pkgrepo.c - state module `pkgrepo`: sources of packages. */
+#include <strings.h>
+
+#include "common/base/buf.h"
+#include "common/base/str.h"
+#include "plugins/lib/call/sub.h"
+#include "salt/state.h"
+
+typedef struct repo {
+    call_ctx_t *ctx;
+    json_t *args, *ret; /* BORROWED */
+    const char *name;
+    char *source;   /* owned: what the module is asked for */
+    json_t *kwargs; /* owned: for the module's functions */
+    json_t *wanted; /* owned: what the source says */
+    json_t *have;   /* owned: what there is, {} for nothing */
+    fail_t *err;
+} repo_t;
+
+static void
+repo_free(repo_t *r)
+{
+    free(r->source);
+    json_decref(r->kwargs);
+    json_decref(r->wanted);
+    json_decref(r->have);
+}
+
+static const char *
+grain(call_ctx_t *ctx, const char *name)
+{
+    return value_str(ctx_grains(ctx), name, "");
+}
+
+static bool
+is_ubuntu(call_ctx_t *ctx)
+{
+    return str_eq(grain(ctx, "os"), "Ubuntu") || str_eq(grain(ctx, "os"), "Mint");
+}
+
+/* A function of the module on the source. NEW, or NULL with *err. */
+static json_t *
+ask(repo_t *r, const char *fun, bool aptkey)
+{
+    json_auto_t *kwargs = json_copy(r->kwargs);
+    json_t *value = NULL;
+
+    json_object_set_new(kwargs, "repo", json_string(r->source));
+    if (aptkey) {
+        json_object_set_new(kwargs, "saltenv", json_string(ctx_saltenv(r->ctx)));
+        json_object_set(kwargs, "aptkey", value_get(r->args, "aptkey"));
+    }
+    return ctx_call(r->ctx, fun, NULL, kwargs, &value, r->err) == 0 ? value : NULL;
+}
+
+/* The module could not do it: 1; other errors are negative. */
+static int
+failed(repo_t *r, const char *words)
+{
+    if (r->err->kind == FAIL_GENERIC)
+        return r->err->code;
+    (void) state_ret_set(r->ret, STATE_FALSE, "%s repo '%s': %s", words, r->name, fail_text(r->err));
+    fail_clear(r->err);
+    return 1;
+}
+
+/* ---- what is asked for ------------------------------------------------------------------------ */
+
+/* Arguments that exclude each other. */
+static const char *
+contradiction(const json_t *kw)
+{
+    bool id = value_get(kw, "keyid") != NULL || value_get(kw, "keyserver") != NULL,
+         url = value_get(kw, "key_url") != NULL, text = value_get(kw, "key_text") != NULL;
+
+    if (value_get(kw, "repo") != NULL)
+        return "'repo' is not a supported argument for this state. The 'name' argument is probably what was "
+               "intended.";
+    if (text && url)
+        return "You may not use both \"key_url\" and \"key_text\" argument.";
+    if (text && id)
+        return "You may not use both \"keyid\"/\"keyserver\" and \"key_text\" argument.";
+    if (url && id)
+        return "You may not use both \"keyid\"/\"keyserver\" and \"key_url\" argument.";
+    if (value_get(kw, "enabled") != NULL && value_get(kw, "disabled") != NULL)
+        return "Only one of enabled/disabled is allowed";
+    if (str_starts(value_str(kw, "key_url", ""), "http:") && !value_bool(kw, "allow_insecure_key", true))
+        return "Cannot have 'key_url' using http with 'allow_insecure_key' set to True";
+    return NULL;
+}
+
+/* 1: ret is the answer. */
+static int
+take_arguments(repo_t *r)
+{
+    json_t *given = value_get(r->args, "kwargs"), *enabled = value_get(given, "enabled"),
+           *ppa = value_get(r->args, "ppa");
+    const char *no = contradiction(given);
+
+    if (!ctx_has(r->ctx, "pkg.get_repo"))
+        no = "Repo management not implemented on this platform";
+    if (no != NULL) {
+        (void) state_ret_set(r->ret, STATE_FALSE, "%s", no);
+        return 1;
+    }
+    r->kwargs = json_copy(given);
+    json_object_del(r->kwargs, "enabled");
+    json_object_del(r->kwargs, "disabled");
+    json_object_del(r->kwargs, "allow_insecure_key");
+    if (is_ubuntu(r->ctx))
+        json_object_set_new(r->kwargs, "disabled",
+                            json_boolean(enabled != NULL ? !value_truthy(enabled)
+                                                         : value_truthy(value_get(given, "disabled"))));
+    AUTO_FREE char *text = value_truthy(ppa) ? value_pystr(ppa) : NULL;
+    r->source = text != NULL && is_ubuntu(r->ctx) ? xasprintf("ppa:%s", text) : xstrdup(r->name);
+    return 0;
+}
+
+/* ---- what differs ----------------------------------------------------------------------------- */
+
+/* Whether two lists hold the same texts, in any order. */
+static bool
+same_members(const json_t *a, const json_t *b)
+{
+    size_t i, k;
+    json_t *one;
+
+    if (json_array_size(a) != json_array_size(b))
+        return false;
+    json_array_foreach (a, i, one) {
+        for (k = 0; k < json_array_size(b) && !json_equal(one, json_array_get(b, k)); k++)
+            ;
+        if (k == json_array_size(b))
+            return false;
+    }
+    return true;
+}
+
+/* The words of a line without its comment; those behind the distribution in order. NEW: strv_free. */
+static char **
+words_of(const char *line)
+{
+    AUTO_FREE char *text = xstrndup(line, strcspn(line, "#"));
+    char **words = str_split(text, " \t", true);
+    size_t n = 0;
+
+    while (words[n] != NULL)
+        n++;
+    if (n > 3)
+        qsort(words + 3, n - 3, sizeof(*words), str_by_text);
+    return words;
+}
+
+static bool
+same_words(const char *a, const char *b)
+{
+    char **x = words_of(a), **y = words_of(b);
+    bool same = strv_equal(x, y);
+
+    strv_free(x);
+    strv_free(y);
+    return same;
+}
+
+/* A list, or a text, as one line. NEW. */
+static char *
+one_line(const json_t *comments)
+{
+    buf_auto_t out = BUF_INIT;
+    json_t *one;
+    size_t i;
+
+    if (!json_is_array(comments))
+        return value_pystr(comments);
+    json_array_foreach (comments, i, one) {
+        AUTO_FREE char *text = value_pystr(one);
+        buf_printf(&out, "%s%s", i > 0 ? " " : "", text);
+    }
+    return buf_steal(&out);
+}
+
+static bool
+same_line(const repo_t *r)
+{
+    const char *have = value_str(r->have, "line", ""), *comment = strchr(have, '#');
+    json_t *comments = value_get(r->kwargs, "comments");
+
+    if (value_truthy(value_get(r->wanted, "disabled")))
+        return true;
+    if (!same_words(value_str(r->wanted, "line", ""), have))
+        return false;
+    if (comments == NULL)
+        return true;
+    AUTO_FREE char *wanted = one_line(comments), *there = xstrdup(comment != NULL ? comment + 1 : "");
+    return strcmp(str_trim(wanted), str_trim(there)) == 0;
+}
+
+/* Files of the newer format have no line; who signs stays unless the SLS says it. */
+static bool
+does_not_count(const repo_t *r, const char *key, const char *file)
+{
+    return str_ends(file, ".sources") &&
+           (str_eq(key, "line") ||
+            (str_eq(key, "signedby") && *value_str(r->wanted, "signedby", "") == '\0'));
+}
+
+static bool
+same_member(const repo_t *r, const char *key, const json_t *wanted, const json_t *have)
+{
+    if (have == NULL)
+        return false;
+    if (str_eq(key, "line"))
+        return same_line(r);
+    if (str_eq(key, "comps"))
+        return same_members(wanted, have);
+    if (str_eq(key, "architectures") && json_array_size(wanted) > 0)
+        return same_members(wanted, have);
+    AUTO_FREE char *a = value_pystr(wanted), *b = value_pystr(have);
+    return strcmp(a, b) == 0;
+}
+
+static bool
+is_configured(repo_t *r)
+{
+    AUTO_FREE char *file = xstrdup(value_str(r->have, "file", ""));
+    const char *key;
+    json_t *v;
+
+    if (json_object_size(r->have) == 0)
+        return false;
+    /* The same source may stand in another file. */
+    json_object_del(r->have, "file");
+    json_object_del(r->wanted, "file");
+    json_object_foreach (r->wanted, key, v) {
+        if (!does_not_count(r, key, file) && !same_member(r, key, v, value_get(r->have, key)))
+            return false;
+    }
+    return true;
+}
+
+/* Members of the wish that `now` has otherwise than there was. */
+static void
+tell_changes(repo_t *r, const json_t *now)
+{
+    const char *key;
+    json_t *v;
+
+    json_object_foreach (r->wanted, key, v) {
+        json_t *before = value_get(r->have, key), *after = value_get(now, key);
+        if (!json_equal(before, after))
+            state_change(r->ret, key,
+                         json_pack("{s:o, s:o}", "new", after != NULL ? json_incref(after) : json_null(),
+                                   "old", before != NULL ? json_incref(before) : json_null()));
+    }
+}
+
+/* ---- managed ---------------------------------------------------------------------------------- */
+
+static int
+foretell(repo_t *r)
+{
+    if (json_object_size(r->have) > 0)
+        tell_changes(r, r->wanted);
+    else
+        state_change(r->ret, "repo", json_string(r->name));
+    return state_ret_set(r->ret, STATE_NONE,
+                         "Package repo '%s' would be configured. This may cause pkg states to behave "
+                         "differently than stated if this action is repeated without test=True, due to the "
+                         "differences in the configured repositories.",
+                         r->name);
+}
+
+static int
+configure(repo_t *r)
+{
+    json_auto_t *done = ask(r, "pkg.mod_repo", true);
+    if (done == NULL) {
+        (void) state_ret_set(r->ret, STATE_FALSE, "Failed to configure repo '%s': %s", r->name,
+                             fail_text(r->err));
+        fail_clear(r->err);
+        return 0;
+    }
+    json_auto_t *now = ask(r, "pkg.get_repo", false);
+    if (now == NULL) {
+        (void) state_ret_set(r->ret, STATE_FALSE, "Failed to confirm config of repo '%s': %s", r->name,
+                             fail_text(r->err));
+        fail_clear(r->err);
+        return 0;
+    }
+    if (json_object_size(r->have) > 0)
+        tell_changes(r, now);
+    else
+        state_change(r->ret, "repo", json_string(r->source));
+    return state_ret_set(r->ret, STATE_TRUE, "Configured package repo '%s'", r->name);
+}
+
+static int
+manage(repo_t *r)
+{
+    int rc = take_arguments(r);
+
+    if (rc != 0)
+        return 0;
+    r->have = ask(r, "pkg.get_repo", false);
+    r->wanted = r->have != NULL ? ask(r, "pkg.expand_repo_def", false) : NULL;
+    if (r->wanted == NULL) {
+        rc = failed(r, "Failed to examine");
+        return rc < 0 ? rc : 0;
+    }
+    if (is_configured(r))
+        return state_ret_set(r->ret, STATE_TRUE, "Package repo '%s' already configured", r->name);
+    return ctx_test(r->ctx) ? foretell(r) : configure(r);
+}
+
+static int
+pkgrepo_managed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    *ret_value = state_ret_args(args);
+    repo_t r = {
+        .ctx = ctx, .args = args, .ret = *ret_value, .name = value_str(args, "name", ""), .err = err
+    };
+    int rc = manage(&r);
+
+    repo_free(&r);
+    return rc;
+}
+
+/* ---- absent ----------------------------------------------------------------------------------- */
+
+/* Without a slash at the end of its address. NEW. */
+static char *
+stripped(const char *source)
+{
+    char **words = str_split(source, " \t", true);
+    buf_t out = BUF_INIT;
+
+    for (size_t i = 0; words[i] != NULL; i++) {
+        size_t n = strlen(words[i]);
+        bool url = str_starts(words[i], "http://") || str_starts(words[i], "https://") ||
+                   str_starts(words[i], "ftp://");
+        while (url && n > 0 && words[i][n - 1] == '/')
+            n--;
+        buf_printf(&out, "%s%.*s", i > 0 ? " " : "", (int) n, words[i]);
+    }
+    strv_free(words);
+    return buf_steal(&out);
+}
+
+static int
+remove_key(repo_t *r)
+{
+    json_auto_t *gone = ask(r, "pkg.del_repo_key", false);
+    AUTO_FREE char *shown = gone != NULL ? value_pystr(gone) : NULL;
+
+    if (gone == NULL && r->err->kind == FAIL_GENERIC)
+        return r->err->code;
+    if (gone == NULL) {
+        (void) state_ret_set(r->ret, STATE_FALSE, "Removed repo %s, but failed to remove key: %s", r->name,
+                             fail_text(r->err));
+        fail_clear(r->err);
+        return 0;
+    }
+    state_change(r->ret, "keyid", json_incref(gone));
+    return state_ret_set(r->ret, STATE_TRUE, "Removed repo %s, and keyid %s", r->name, shown);
+}
+
+static int
+take_away(repo_t *r)
+{
+    json_t *keyid = value_get(r->kwargs, "keyid"), *keyid_ppa = value_get(r->kwargs, "keyid_ppa");
+    bool key = (keyid != NULL && !json_is_null(keyid)) || (keyid_ppa != NULL && !json_is_null(keyid_ppa));
+
+    r->have = ask(r, "pkg.get_repo", false);
+    if (r->have == NULL)
+        return failed(r, "Failed to configure");
+    if (json_object_size(r->have) == 0)
+        return state_ret_set(r->ret, STATE_TRUE, "Package repo %s is absent", r->name);
+    if (ctx_test(r->ctx))
+        return state_ret_set(
+            r->ret, STATE_NONE,
+            "Package repo '%s' will be removed. This may cause pkg states to behave "
+            "differently than stated if this action is repeated without test=True, due to the "
+            "differences in the configured repositories.",
+            r->name);
+    json_auto_t *done = ask(r, "pkg.del_repo", false);
+    if (done == NULL)
+        return r->err->kind == FAIL_GENERIC ? r->err->code : state_ret_fail(r->ret, r->err);
+    json_auto_t *left = ask(r, "pkg.get_repo", false);
+    if (json_object_size(left) > 0)
+        return state_ret_set(r->ret, STATE_FALSE, "Failed to remove repo %s", r->name);
+    state_change(r->ret, "repo", json_string(r->name));
+    return key ? remove_key(r) : state_ret_set(r->ret, STATE_TRUE, "Removed repo %s", r->name);
+}
+
+static int
+pkgrepo_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *kwargs = value_get(args, "kwargs");
+    const char *ppa = is_ubuntu(ctx) ? value_str(kwargs, "ppa", NULL) : NULL;
+    AUTO_FREE char *name = ppa != NULL ? xasprintf("%s%s", str_starts(ppa, "ppa:") ? "" : "ppa:", ppa)
+                                       : xstrdup(value_str(args, "name", ""));
+    *ret_value = state_ret_args(args);
+    repo_t r = { .ctx = ctx,
+                 .args = args,
+                 .ret = *ret_value,
+                 .name = name,
+                 .source = stripped(name),
+                 .kwargs = json_copy(kwargs),
+                 .err = err };
+
+    json_object_del(r.kwargs, "ppa");
+    int rc = ctx_has(ctx, "pkg.get_repo")
+                 ? take_away(&r)
+                 : state_ret_set(r.ret, STATE_FALSE, "Repo management not implemented on this platform");
+    repo_free(&r);
+    return rc < 0 ? rc : 0;
+}
+
+/* ---- table ------------------------------------------------------------------------------------ */
+
+static const arg_t managed_args[] = {
+    { "name", ARG_STR, ARG_REQUIRED, "The source as apt's lists have it: deb http://... stable main" },
+    { "ppa", ARG_ANY, "null", "Of Ubuntu: OWNER/NAME in the place of the name" },
+    { "copr", ARG_ANY, "null", "Of Red Hat" },
+    { "aptkey", ARG_ANY, "true", "Give keys to apt-key where there is one; False: to a file of their own" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR,
+      "file, clean_file, comments, disabled, enabled, keyid, keyserver, key_url, key_text, signedby, comps, "
+      "architectures, refresh, ..." },
+    ARGS_END,
+};
+static const arg_t absent_args[] = {
+    { "name", ARG_STR, ARG_REQUIRED, "The source" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "ppa: of Ubuntu; keyid, keyid_ppa: remove the key too" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "absent", pkgrepo_absent, absent_args, 0, "Ensure that a source of packages is not configured." },
+    { "managed", pkgrepo_managed, managed_args, 0, "Ensure that a source of packages is configured." },
+};
+
+PLUGIN(state, pkgrepo, .doc = "Sources of packages", FUNCS(funcs));

@@ -1,0 +1,1033 @@
+/* git.c - state module `git`: a checkout that is as its remote. */
+#include "common/base/buf.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "plugins/lib/git/gitlogin.h"
+#include "plugins/lib/git/gitstate.h"
+#include "plugins/lib/call/sub.h"
+#include "salt/state.h"
+
+enum { SHORT_SHA = 7, SHA_LEN = 40 };
+
+typedef enum rev_kind { REV_NONE, REV_SHA, REV_BRANCH, REV_TAG } rev_kind_t;
+
+typedef struct latest {
+    gitstate_t s;
+    const char *name, *rev, *branch, *remote; /* branch NULL: whatever is checked out */
+    bool bare, mirror, update_head, force_reset, reset_on_remote;
+    bool local_changes, have_rev, match;
+    int forward;                         /* 1 a fast-forward, 0 not, -1 not known yet */
+    json_t *refs;                        /* owned: of the remote */
+    json_t *branches;                    /* owned: local ones */
+    json_t *tags;                        /* owned: local ones */
+    json_t *remotes;                     /* owned */
+    char *remote_rev, *upstream, *place; /* owned: the SHA1, "origin/main", "origin/main (0123abc)" */
+    char *local_rev, *local_branch, *base_rev, *base_branch, *tracked; /* owned; NULL: none */
+    char *default_branch;
+    rev_kind_t kind;
+    bool tracks_nothing; /* the remote HEAD is wanted: what is tracked stays */
+} latest_t;
+
+static void
+latest_free(latest_t *l)
+{
+    char **texts[] = { &l->remote_rev, &l->upstream, &l->place,       &l->local_rev,     &l->local_branch,
+                       &l->base_rev,   &l->tracked,  &l->base_branch, &l->default_branch };
+
+    json_decref(l->refs);
+    json_decref(l->branches);
+    json_decref(l->tags);
+    json_decref(l->remotes);
+    for (size_t i = 0; i < NELEMS(texts); i++)
+        free(*texts[i]);
+    buf_free(&l->s.comments);
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static int
+uptodate(latest_t *l, bool changes)
+{
+    bool more = l->s.n_comments > 0;
+
+    return state_ret_set(
+        l->s.ret, STATE_TRUE, "Repository %s is up-to-date%s%s%s%s", l->s.target,
+        changes ? ", but with uncommitted changes. Set 'force_reset' to True to purge uncommitted "
+                  "changes."
+                : "",
+        more ? "\n\nChanges " : "", more ? (ctx_test(l->s.ctx) ? "that would be made: " : "made: ") : "",
+        more ? gitstate_notes(&l->s) : "");
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* NEW text of git rev-parse; NULL: no such revision. */
+static char *PRINTF(3, 4) parsed(latest_t *l, const char *opts, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    AUTO_FREE char *rev = xvasprintf(fmt, ap);
+    va_end(ap);
+    json_auto_t *value = gitstate_soft(&l->s, "git.rev_parse",
+                                       json_pack("{s:s, s:s}", "rev", rev, "opts", opts));
+    return json_is_string(value) ? xstrdup(json_string_value(value)) : NULL;
+}
+
+/* ---- the remote ------------------------------------------------------------------------------ */
+
+static bool
+revs_equal(const char *have, const char *want, rev_kind_t kind)
+{
+    if (have == NULL || want == NULL)
+        return have == want;
+    return kind == REV_SHA ? str_starts(have, want) : strcmp(have, want) == 0;
+}
+
+static const char *
+remote_ref(const latest_t *l, const char *prefix, const char *suffix)
+{
+    AUTO_FREE char *ref = xasprintf("%s%s%s", prefix, l->rev, suffix);
+
+    return value_str(l->refs, ref, NULL);
+}
+
+static bool
+is_sha(const char *rev)
+{
+    return strlen(rev) <= SHA_LEN && rev[strspn(rev, "0123456789abcdefABCDEF")] == '\0';
+}
+
+static void
+set_place(latest_t *l)
+{
+    const char *sha = l->remote_rev;
+
+    if (sha == NULL)
+        return;
+    if (strcmp(l->rev, "HEAD") == 0)
+        l->place = xasprintf("remote HEAD (%.*s)", SHORT_SHA, sha);
+    else if (l->kind == REV_SHA)
+        l->place = xasprintf("%.*s", SHORT_SHA, sha);
+    else
+        l->place = xasprintf("%s (%.*s)", l->kind == REV_BRANCH ? l->upstream : l->rev, SHORT_SHA, sha);
+}
+
+/* What `rev` means there. */
+static void
+find_remote_rev(latest_t *l)
+{
+    const char *head = value_str(l->refs, "HEAD", NULL), *sha, *ref;
+    json_t *v;
+
+    json_object_foreach (l->refs, ref, v) {
+        if (head != NULL && l->default_branch == NULL && str_starts(ref, "refs/heads/") &&
+            str_eq(json_string_value(v), head))
+            l->default_branch = xstrdup(ref + strlen("refs/heads/"));
+    }
+    if (l->bare)
+        return;
+    if (strcmp(l->rev, "HEAD") == 0) {
+        l->kind = head != NULL ? REV_SHA : REV_NONE;
+        l->tracks_nothing = head != NULL;
+        l->remote_rev = head != NULL ? xstrdup(head) : NULL;
+    } else if ((sha = remote_ref(l, "refs/heads/", "")) != NULL) {
+        l->kind = REV_BRANCH;
+        l->upstream = xasprintf("%s/%s", l->remote, l->rev);
+        l->remote_rev = xstrdup(sha);
+    } else if ((sha = remote_ref(l, "refs/tags/", "^{}")) != NULL ||
+               (sha = remote_ref(l, "refs/tags/", "")) != NULL) {
+        l->kind = REV_TAG;
+        l->remote_rev = xstrdup(sha);
+    } else if (is_sha(l->rev)) {
+        l->kind = REV_SHA;
+        l->remote_rev = xstrdup(l->rev);
+        for (char *c = l->remote_rev; *c != '\0'; c++)
+            *c = *c >= 'A' && *c <= 'F' ? (char) (*c + 32) : *c;
+    }
+    set_place(l);
+}
+
+/* 0: go on; 1: the return is made; negative. */
+static int
+ask_remote(latest_t *l)
+{
+    json_auto_t *kwargs = gitstate_access(&l->s);
+
+    json_object_set_new(kwargs, "url", json_string(l->name));
+    json_object_set(kwargs, "user", value_get(l->s.args, "user"));
+    if (ctx_call(l->s.ctx, "git.remote_refs", NULL, kwargs, &l->refs, l->s.err) < 0)
+        return gitstate_failed(&l->s, "Failed to check remote refs: ") < 0 ? l->s.err->code : 1;
+    find_remote_rev(l);
+    if (!json_is_null(value_get(l->s.args, "depth")) && l->kind != REV_BRANCH && l->kind != REV_TAG) {
+        (void) gitstate_fail(
+            &l->s, "When 'depth' is used, 'rev' must be set to the name of a branch or tag on the remote "
+                   "repository");
+        return 1;
+    }
+    if (l->remote_rev == NULL && !l->bare && strcmp(l->rev, "HEAD") != 0) {
+        AUTO_FREE char *text = xasprintf("No revision matching '%s' exists in the remote repository", l->rev);
+        (void) gitstate_fail(&l->s, text);
+        return 1;
+    }
+    return 0;
+}
+
+/* ---- the checkout ---------------------------------------------------------------------------- */
+
+static void
+take_text(char **slot, json_t *value)
+{
+    free(*slot);
+    *slot = json_is_string(value) ? xstrdup(json_string_value(value)) : NULL;
+    json_decref(value);
+}
+
+static bool
+other_branch(const latest_t *l)
+{
+    return l->branch != NULL && !str_eq(l->branch, l->local_branch);
+}
+
+static int
+look_at_checkout(latest_t *l)
+{
+    l->branches = gitstate_call(&l->s, "git.list_branches", NULL, l->s.err);
+    l->tags = l->branches != NULL ? gitstate_call(&l->s, "git.list_tags", NULL, l->s.err) : NULL;
+    l->remotes = l->tags != NULL
+                     ? gitstate_call(&l->s, "git.remotes", json_pack("{s:b}", "redact_auth", 0), l->s.err)
+                     : NULL;
+    if (l->remotes == NULL)
+        return l->s.err->code;
+    take_text(&l->local_rev, gitstate_soft(&l->s, "git.revision", NULL));
+    take_text(&l->local_branch, gitstate_soft(&l->s, "git.current_branch", NULL));
+    l->base_rev = l->local_rev != NULL ? xstrdup(l->local_rev) : NULL;
+    l->base_branch = l->local_branch != NULL ? xstrdup(l->local_branch) : NULL;
+    if (other_branch(l)) {
+        free(l->base_rev);
+        bool there = value_lists(l->branches, l->branch);
+        l->base_rev = there                   ? parsed(l, "", "%s^{commit}", l->branch)
+                      : l->remote_rev != NULL ? xstrdup(l->remote_rev)
+                                              : NULL;
+        if (there) {
+            free(l->base_branch);
+            l->base_branch = xstrdup(l->branch);
+        }
+    }
+    l->match = revs_equal(l->local_rev, l->remote_rev, l->kind);
+    /* What is not known to be unchanged is not reset away; without a commit there is nothing to compare with. */
+    bool compare = !l->bare && l->local_rev != NULL;
+    json_auto_t *diff = compare
+                            ? gitstate_call(&l->s, "git.diff", json_pack("{s:s}", "item1", "HEAD"), l->s.err)
+                            : NULL;
+    if (compare && diff == NULL && !l->force_reset)
+        return l->s.err->code;
+    fail_clear(l->s.err);
+    l->local_changes = value_truthy(diff);
+    l->tracked = l->base_branch != NULL ? parsed(l, "--abbrev-ref", "%s@{upstream}", l->base_branch) : NULL;
+    return 0;
+}
+
+/* Whether the remote's revision is here already. 1: the return is made. */
+static int
+find_rev_here(latest_t *l)
+{
+    if (l->kind == REV_SHA && l->base_rev != NULL && str_starts(l->base_rev, l->remote_rev)) {
+        l->have_rev = true;
+        return 0;
+    }
+    AUTO_FREE char *commit = l->remote_rev != NULL ? parsed(l, "", "%s^{commit}", l->remote_rev) : NULL;
+    if (commit == NULL)
+        return 0;
+    if (l->kind == REV_SHA) {
+        l->have_rev = true;
+    } else if (l->kind == REV_BRANCH && value_get(l->remotes, l->remote) != NULL) {
+        AUTO_FREE char *copy = parsed(l, "", "%s", l->upstream);
+        l->have_rev = str_eq(copy, l->remote_rev);
+    } else if (l->kind == REV_TAG && value_lists(l->tags, l->rev)) {
+        AUTO_FREE char *sha = parsed(l, "", "%s^{commit}", l->rev);
+        l->have_rev = str_eq(sha, l->remote_rev);
+        if (!l->have_rev && !l->force_reset) {
+            AUTO_FREE char *text = xasprintf(
+                "'%s' is a tag, but the remote SHA1 for this tag (%.*s) doesn't match the local SHA1 (%.*s). "
+                "Set 'force_reset' to True to force this update.",
+                l->rev, SHORT_SHA, l->remote_rev, SHORT_SHA, sha != NULL ? sha : "None");
+            (void) gitstate_fail(&l->s, text);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int
+find_forward(latest_t *l)
+{
+    if (l->base_rev == NULL) {
+        l->forward = 1;
+        return 0;
+    }
+    json_auto_t *is = gitstate_call(
+        &l->s, "git.merge_base",
+        json_pack("{s:[s, s], s:b}", "refs", l->base_rev, l->remote_rev, "is_ancestor", 1), l->s.err);
+    l->forward = value_truthy(is);
+    return is != NULL ? 0 : l->s.err->code;
+}
+
+/* HEAD is another one, and is to stay. */
+static bool
+head_stays(const latest_t *l)
+{
+    return !l->match && !l->update_head && !other_branch(l);
+}
+
+static int
+tell_head_stays(latest_t *l)
+{
+    AUTO_FREE char *head = xasprintf("Remote head (%.*s)", SHORT_SHA, l->remote_rev);
+
+    return state_ret_set(
+        l->s.ret, STATE_TRUE,
+        "%s is already present and local HEAD (%.*s) does not match, but update_head=False. HEAD has "
+        "not been updated locally.",
+        strcmp(l->rev, "HEAD") == 0 ? head : l->place, SHORT_SHA,
+        l->local_rev != NULL ? l->local_rev : "None");
+}
+
+static int
+not_forward(latest_t *l)
+{
+    buf_auto_t text = BUF_INIT;
+    bool mixed = l->local_changes && !str_eq(l->base_rev, l->remote_rev);
+
+    buf_puts(&text, "Repository would be updated ");
+    if (mixed)
+        buf_printf(&text, "from %.*s ", SHORT_SHA, l->base_rev != NULL ? l->base_rev : "None");
+    buf_printf(&text, "to %.*s", SHORT_SHA, l->remote_rev);
+    if (other_branch(l))
+        buf_printf(&text, " (after checking out local branch '%s')", l->branch);
+    buf_printf(&text, ", but %s. Set 'force_reset' to True%s to force this update%s.",
+               l->local_changes ? "there are uncommitted changes" : "this is not a fast-forward merge",
+               l->local_changes ? " (or 'remote-changes')" : "",
+               l->local_changes ? " and discard these changes" : "");
+    if (l->branch == NULL && strcmp(l->rev, "HEAD") != 0 && !str_eq(l->local_branch, l->rev))
+        buf_printf(
+            &text,
+            " The desired rev (%s) differs from the name of the local branch (%s), if the desired rev is a "
+            "branch name then a forced update could possibly be avoided by setting the 'branch' argument to "
+            "'%s' instead.",
+            l->rev, l->local_branch != NULL ? l->local_branch : "None", l->rev);
+    else if (l->branch == NULL && strcmp(l->rev, "HEAD") == 0 && l->default_branch != NULL &&
+             !str_eq(l->local_branch, l->default_branch))
+        buf_printf(
+            &text,
+            " The default remote branch (%s) differs from the local branch (%s). This could be caused by "
+            "changing the default remote branch, or if the local branch was manually changed. Rather than "
+            "forcing an update, it may be advisable to set the 'branch' argument to '%s' instead. To ensure "
+            "that this state follows the '%s' branch instead of the remote HEAD, set the 'rev' argument to "
+            "'%s'.",
+            l->default_branch, l->local_branch != NULL ? l->local_branch : "None", l->default_branch,
+            l->default_branch, l->default_branch);
+    return gitstate_fail(&l->s, buf_str(&text));
+}
+
+/* ---- what the upstream branch should be ------------------------------------------------------ */
+
+typedef enum tracking { TRACK_KEEP, TRACK_SET, TRACK_CHANGE, TRACK_UNSET } tracking_t;
+
+static tracking_t
+tracking_of(const latest_t *l)
+{
+    if (l->upstream != NULL)
+        return l->tracked == NULL                     ? TRACK_SET
+               : strcmp(l->tracked, l->upstream) != 0 ? TRACK_CHANGE
+                                                      : TRACK_KEEP;
+    return l->tracked != NULL && !l->tracks_nothing ? TRACK_UNSET : TRACK_KEEP;
+}
+
+static void
+note_tracking(latest_t *l, tracking_t t, const char *was)
+{
+    if (t == TRACK_SET)
+        gitstate_note(&l->s, "Tracking branch %s set to %s", was, l->upstream);
+    else if (t == TRACK_CHANGE)
+        gitstate_note(&l->s, "Tracking branch %s updated to %s", was, l->upstream);
+    else if (t == TRACK_UNSET)
+        gitstate_note(&l->s, "Tracking branch %s unset", was);
+}
+
+static int
+set_tracking(latest_t *l, tracking_t t)
+{
+    /* A branch that has just been made from the remote's follows it already. */
+    bool fresh = t != TRACK_UNSET && l->branch != NULL && !value_lists(l->branches, l->branch);
+
+    if (t == TRACK_KEEP || fresh)
+        return 0;
+    json_auto_t *done = gitstate_call(&l->s, "git.branch",
+                                      t == TRACK_UNSET
+                                          ? json_pack("{s:[s]}", "opts", "--unset-upstream")
+                                          : json_pack("{s:[s, s]}", "opts", "--set-upstream-to", l->upstream),
+                                      l->s.err);
+    if (done == NULL)
+        return l->s.err->code;
+    note_tracking(l, t, "was");
+    return 0;
+}
+
+/* ---- test mode ------------------------------------------------------------------------------- */
+
+static int
+test_answer(latest_t *l)
+{
+    if (state_changed(l->s.ret))
+        return state_ret_set(l->s.ret, STATE_NONE, "%s", gitstate_notes(&l->s));
+    if (!l->match && !l->update_head && l->s.n_comments > 0)
+        return state_ret_set(l->s.ret, STATE_TRUE, "%s", gitstate_notes(&l->s));
+    return uptodate(l, false);
+}
+
+static void
+test_revision(latest_t *l)
+{
+    if (!l->match && (l->update_head || other_branch(l)))
+        state_change_from(l->s.ret, "revision", l->local_rev != NULL ? json_string(l->local_rev) : NULL,
+                          json_string(l->remote_rev));
+}
+
+static const char *
+merge_word(const latest_t *l)
+{
+    return l->forward == 0 ? "hard-reset" : l->forward > 0 ? "fast-forwarded" : "updated";
+}
+
+static int
+test_update(latest_t *l)
+{
+    const char *from = l->local_rev != NULL ? l->local_rev : "None";
+
+    if (!l->have_rev)
+        gitstate_note(&l->s, "Remote '%s' would be fetched", l->remote);
+    test_revision(l);
+    if (other_branch(l) && !value_lists(l->branches, l->branch)) {
+        gitstate_note(&l->s, "New branch '%s' would be checked out, with %s as a starting point", l->branch,
+                      l->place);
+        if (l->upstream != NULL)
+            gitstate_note(&l->s, "Tracking branch would be set to %s", l->upstream);
+    } else if (other_branch(l)) {
+        gitstate_note(&l->s, "Branch '%s' would be checked out and %s to %.*s", l->branch, merge_word(l),
+                      SHORT_SHA, l->remote_rev);
+    } else if (!l->match && l->update_head) {
+        gitstate_note(&l->s, "Repository would be %s from %.*s to %.*s",
+                      l->forward > 0                  ? "fast-forwarded"
+                      : l->force_reset && l->have_rev ? "hard-reset"
+                                                      : "updated",
+                      SHORT_SHA, from, SHORT_SHA, l->remote_rev);
+    } else if (!l->match) {
+        gitstate_note(
+            &l->s,
+            "Local HEAD (%.*s) does not match %s but update_head=False, HEAD would not be updated locally",
+            SHORT_SHA, from, l->place);
+    }
+    note_tracking(l, tracking_of(l), "would be");
+    return test_answer(l);
+}
+
+/* ---- update ---------------------------------------------------------------------------------- */
+
+/* Whether the checkout has the remote's URL, and its user and password. */
+static bool
+is_set(latest_t *l, const char *have, const git_login_t *want)
+{
+    json_auto_t *where = json_pack("{s:s, s:O}", "cwd", l->s.target, "user", value_get(l->s.args, "user"));
+
+    return str_eq(have, want->url) && (want->password == NULL || gitlogin_is_kept(l->s.ctx, where, want));
+}
+
+/* Another one has to be set. 1: the return is made. */
+static int
+fix_remote(latest_t *l)
+{
+    const char *have = value_str(value_get(l->remotes, l->remote), "fetch", NULL);
+    git_login_auto_t want = GIT_LOGIN_INIT;
+
+    if (gitlogin_of(&want, l->s.args, "https_user", "https_pass", l->name, l->s.err) < 0)
+        return l->s.err->code;
+    if (is_set(l, have, &want))
+        return 0;
+    AUTO_FREE char *before = str_redacted(have != NULL ? have : "None");
+    AUTO_FREE char *shown = gitlogin_shown(&want);
+    if (ctx_test(l->s.ctx)) {
+        gitstate_note(&l->s, "Remote '%s' would be changed from %s to %s", l->remote, before, shown);
+        if (!l->have_rev)
+            gitstate_note(&l->s, "Remote would be fetched");
+        if (!l->match && l->update_head) {
+            test_revision(l);
+            if (l->forward == 0)
+                state_change(l->s.ret, "forced update", json_true());
+            gitstate_note(&l->s, "Repository would be %s to %.*s", merge_word(l), SHORT_SHA, l->remote_rev);
+        }
+        return test_answer(l) < 0 ? l->s.err->code : 1;
+    }
+    json_t *more = gitstate_access(&l->s);
+    json_object_del(more, "identity");
+    json_object_del(more, "saltenv");
+    json_object_set_new(more, "url", json_string(l->name));
+    json_object_set_new(more, "remote", json_string(l->remote));
+    json_auto_t *done = gitstate_call(&l->s, "git.remote_set", more, l->s.err);
+    if (done == NULL)
+        return l->s.err->code;
+    if (have == NULL) {
+        gitstate_note(&l->s, "Remote '%s' set to %s", l->remote, shown);
+        state_change(l->s.ret, "new", value_fmt("%s => %s", l->name, l->remote));
+    } else {
+        gitstate_note(&l->s, "Remote '%s' changed from %s to %s", l->remote, before, shown);
+    }
+    return 0;
+}
+
+/* Tags that only one side has. */
+static int
+sync_tags(latest_t *l)
+{
+    json_auto_t *gone = json_array(), *fresh = json_array();
+    const char *ref;
+    json_t *v;
+    size_t i;
+
+    json_object_foreach (l->refs, ref, v) {
+        if (str_starts(ref, "refs/tags/") && !str_ends(ref, "^{}") &&
+            !value_lists(l->tags, ref + strlen("refs/tags/")))
+            json_array_append_new(fresh, json_string(ref + strlen("refs/tags/")));
+    }
+    json_array_foreach (l->tags, i, v) {
+        AUTO_FREE char *name = xasprintf("refs/tags/%s", json_string_value(v));
+        if (value_get(l->refs, name) == NULL)
+            json_array_append(gone, v);
+    }
+    if (json_array_size(fresh) > 0 || json_array_size(gone) > 0)
+        l->have_rev = false;
+    if (json_array_size(fresh) > 0)
+        state_change(l->s.ret, "new_tags", json_incref(fresh));
+    if (json_array_size(gone) == 0 || !value_bool(l->s.args, "sync_tags", true))
+        return 0;
+    buf_auto_t names = BUF_INIT;
+    json_array_foreach (gone, i, v) {
+        json_auto_t *done = gitstate_call(&l->s, "git.tag", json_pack("{s:O, s:s}", "name", v, "opts", "-d"),
+                                          l->s.err);
+        if (done == NULL)
+            return l->s.err->code;
+        buf_printf(&names, "%s%s", i > 0 ? ", " : "", json_string_value(v));
+    }
+    state_change(l->s.ret, "deleted_tags", json_incref(gone));
+    gitstate_note(&l->s, "The following tags were removed from the local checkout: %s", buf_str(&names));
+    return 0;
+}
+
+/* NEW list of what to fetch. */
+static json_t *
+refspecs(const latest_t *l)
+{
+    const char *branch = value_str(l->s.args, "refspec_branch", "*"),
+               *tag = value_str(l->s.args, "refspec_tag", "*");
+
+    if (!value_bool(l->s.args, "fetch_tags", true))
+        return json_array();
+    return json_pack("[o, o]", value_fmt("refs/heads/%s:refs/remotes/%s/%s", branch, l->remote, branch),
+                     value_fmt("+refs/tags/%s:refs/tags/%s", tag, tag));
+}
+
+/* 1: the return is made. *ret_news: whether anything came. */
+static int
+fetch(latest_t *l, bool *ret_news)
+{
+    json_t *more = json_pack("{s:s, s:O, s:o, s:O, s:s}", "remote", l->remote, "force",
+                             value_get(l->s.args, "force_fetch"), "refspecs", refspecs(l), "identity",
+                             value_get(l->s.args, "identity"), "saltenv", ctx_saltenv(l->s.ctx));
+    json_auto_t *news = gitstate_call(&l->s, "git.fetch", more, l->s.err);
+
+    *ret_news = value_truthy(news);
+    if (news != NULL)
+        return 0;
+    return gitstate_failed(
+               &l->s, "Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due "
+                      "to not being able to fast-forward. Output of the fetch command follows:\n\n") < 0
+               ? l->s.err->code
+               : 1;
+}
+
+/* Get what is missing, and see where it leads. 1: the return is made. */
+static int
+fetch_rev(latest_t *l)
+{
+    bool news;
+    int rc = fetch(l, &news);
+
+    if (rc != 0)
+        return rc;
+    if (news)
+        gitstate_note(&l->s, "%s was fetched, resulting in updated refs", l->name);
+    AUTO_FREE char *commit = parsed(l, "", "%s^{commit}", l->remote_rev);
+    if (commit == NULL) {
+        AUTO_FREE char *text = xasprintf("Fetch did not successfully retrieve rev '%s' from %s", l->rev,
+                                         l->name);
+        return gitstate_fail(&l->s, text) < 0 ? l->s.err->code : 1;
+    }
+    if (head_stays(l))
+        return tell_head_stays(l) < 0 ? l->s.err->code : 1;
+    if (find_forward(l) < 0)
+        return l->s.err->code;
+    if (!l->force_reset && (l->forward == 0 || l->local_changes))
+        return not_forward(l) < 0 ? l->s.err->code : 1;
+    return 0;
+}
+
+static int
+checkout_branch(latest_t *l)
+{
+    bool fresh = !value_lists(l->branches, l->branch), force = value_bool(l->s.args, "force_checkout", false);
+    const char *rev = !fresh                        ? l->branch
+                      : strcmp(l->rev, "HEAD") == 0 ? l->remote_rev
+                      : l->upstream != NULL         ? l->upstream
+                                                    : l->rev;
+
+    if (l->local_changes && !force) {
+        AUTO_FREE char *text = xasprintf(
+            "Local branch '%s' has uncommitted changes. Set 'force_checkout' to True to "
+            "discard them and proceed.",
+            l->local_branch);
+        return gitstate_fail(&l->s, text) < 0 ? l->s.err->code : 1;
+    }
+    json_auto_t *done = gitstate_call(
+        &l->s, "git.checkout",
+        fresh ? json_pack("{s:s, s:b, s:[s, s]}", "rev", rev, "force", force, "opts", "-b", l->branch)
+              : json_pack("{s:s, s:b}", "rev", rev, "force", force),
+        l->s.err);
+    if (done == NULL)
+        return l->s.err->code;
+    if (fresh)
+        gitstate_note(&l->s, "New branch '%s' was checked out, with %s as a starting point", l->branch,
+                      l->place);
+    else
+        gitstate_note(&l->s, "'%s' was checked out", rev);
+    return 0;
+}
+
+static int
+hard_reset(latest_t *l, const char *rev)
+{
+    json_auto_t *done = gitstate_call(&l->s, "git.reset", json_pack("{s:[s, s]}", "opts", "--hard", rev),
+                                      l->s.err);
+
+    return done != NULL ? 0 : l->s.err->code;
+}
+
+static int
+discard(latest_t *l)
+{
+    json_auto_t *done = gitstate_call(&l->s, "git.discard_local_changes", NULL, l->s.err);
+
+    if (done == NULL)
+        return l->s.err->code;
+    gitstate_note(&l->s, "Uncommitted changes were discarded");
+    return 0;
+}
+
+/* 1: the return is made. */
+static int
+go_forward(latest_t *l)
+{
+    if (l->upstream == NULL && strcmp(l->rev, "HEAD") != 0) {
+        if (hard_reset(l, l->rev) < 0)
+            return l->s.err->code;
+        gitstate_note(&l->s, "Repository was reset to %s (fast-forward)", l->rev);
+        return 0;
+    }
+    json_auto_t *head = gitstate_soft(&l->s, "git.symbolic_ref",
+                                      json_pack("{s:s, s:[s]}", "ref", "HEAD", "opts", "--quiet"));
+    if (!value_truthy(head))
+        return gitstate_fail(&l->s, "Unable to fast-forward, HEAD is detached") < 0 ? l->s.err->code : 1;
+    json_auto_t *done = gitstate_call(
+        &l->s, "git.merge", json_pack("{s:s, s:[s]}", "rev", l->remote_rev, "opts", "--ff-only"), l->s.err);
+    if (done == NULL)
+        return l->s.err->code;
+    gitstate_note(&l->s, "Repository was fast-forwarded to %s", l->place);
+    return 0;
+}
+
+/* HEAD becomes the remote's revision. 1: the return is made. */
+static int
+move_head(latest_t *l)
+{
+    tracking_t tracking = tracking_of(l);
+    int rc = other_branch(l) ? checkout_branch(l) : 0;
+
+    if (rc != 0)
+        return rc;
+    if (l->forward == 0) {
+        if (hard_reset(l, l->remote_rev) < 0)
+            return l->s.err->code;
+        state_change(l->s.ret, "forced update", json_true());
+        if (l->local_changes)
+            gitstate_note(&l->s, "Uncommitted changes were discarded");
+        gitstate_note(&l->s, "Repository was hard-reset to %s", l->place);
+    } else if (l->forward > 0 && l->local_changes && l->force_reset && discard(l) < 0) {
+        return l->s.err->code;
+    }
+    if (set_tracking(l, tracking) < 0)
+        return l->s.err->code;
+    return l->forward > 0 && !revs_equal(l->base_rev, l->remote_rev, l->kind) ? go_forward(l) : 0;
+}
+
+static int
+update_submodules(latest_t *l)
+{
+    if (!value_bool(l->s.args, "submodules", false))
+        return 0;
+    json_auto_t *done = gitstate_call(&l->s, "git.submodule",
+                                      json_pack("{s:s, s:[s, s], s:O}", "command", "update", "opts", "--init",
+                                                "--recursive", "identity", value_get(l->s.args, "identity")),
+                                      l->s.err);
+    if (done != NULL)
+        return 0;
+    return gitstate_failed(&l->s, "Failed to update submodules: ") < 0 ? l->s.err->code : 1;
+}
+
+/* What is there after all. */
+static int
+finish_update(latest_t *l)
+{
+    json_auto_t *now = gitstate_soft(&l->s, "git.revision", NULL);
+    const char *rev = json_string_value(now);
+
+    if (!l->bare && !revs_equal(rev, l->remote_rev, l->kind))
+        return gitstate_fail(&l->s, "Failed to update repository");
+    if (str_eq(l->local_rev, rev))
+        return uptodate(l, false);
+    state_change_from(l->s.ret, "revision", l->local_rev != NULL ? json_string(l->local_rev) : NULL,
+                      json_incref(now));
+    return state_ret_set(l->s.ret, STATE_TRUE, "%s", gitstate_notes(&l->s));
+}
+
+static int
+update_bare(latest_t *l)
+{
+    bool news;
+
+    if (ctx_test(l->s.ctx)) {
+        gitstate_note(&l->s, "Bare repository at %s would be fetched", l->s.target);
+        return uptodate(l, false);
+    }
+    int rc = fetch(l, &news);
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
+    gitstate_note(&l->s, "Bare repository at %s was fetched%s", l->s.target,
+                  news ? ", resulting in updated refs" : "");
+    return finish_update(l);
+}
+
+/* Uncommitted changes on the right revision. 1: the return is made. */
+static int
+settle_changes(latest_t *l)
+{
+    if (!l->local_changes || !l->match)
+        return 0;
+    if (!l->force_reset || l->reset_on_remote)
+        return uptodate(l, true) < 0 ? l->s.err->code : 1;
+    if (!ctx_test(l->s.ctx))
+        return 0;
+    state_change(l->s.ret, "forced update", json_true());
+    (void) state_ret_set(
+        l->s.ret, STATE_NONE,
+        "%s is up-to-date, but with uncommitted changes. Since 'force_reset' is set to True, these "
+        "local changes would be reset. To only reset when there are changes in the remote repository, "
+        "set 'force_reset' to 'remote-changes'.",
+        l->s.target);
+    return 1;
+}
+
+/* How far the checkout is from the remote. 1: the return is made. */
+static int
+compare(latest_t *l)
+{
+    int rc = settle_changes(l);
+
+    if (rc == 0)
+        rc = find_rev_here(l);
+    if (rc != 0)
+        return rc;
+    l->forward = l->local_changes && !l->reset_on_remote ? 0 : -1;
+    if (l->have_rev && head_stays(l))
+        return tell_head_stays(l) < 0 ? l->s.err->code : 1;
+    if (l->have_rev && l->forward != 0 && find_forward(l) < 0)
+        return l->s.err->code;
+    if (l->forward == 0 && !l->force_reset)
+        return not_forward(l) < 0 ? l->s.err->code : 1;
+    return 0;
+}
+
+static int
+update(latest_t *l)
+{
+    if (look_at_checkout(l) < 0)
+        return gitstate_failed(&l->s, "");
+    if (l->bare)
+        return update_bare(l);
+    if (l->remote_rev == NULL)
+        return l->local_rev == NULL
+                   ? uptodate(l, false)
+                   : gitstate_fail(&l->s, "Remote repository is empty, cannot update from a non-empty to an "
+                                          "empty repository");
+    int rc = compare(l);
+    if (rc == 0)
+        rc = fix_remote(l);
+    if (rc == 0 && ctx_test(l->s.ctx))
+        return test_update(l);
+    if (rc == 0)
+        rc = sync_tags(l);
+    if (rc == 0 && !l->have_rev)
+        rc = fetch_rev(l);
+    if (rc == 0)
+        rc = move_head(l);
+    if (rc == 0)
+        rc = update_submodules(l);
+    if (rc < 0)
+        return gitstate_failed(&l->s, "");
+    return rc > 0 ? 0 : finish_update(l);
+}
+
+/* ---- clone ----------------------------------------------------------------------------------- */
+
+/* A folder without a repository is in the way. 1: the return is made. */
+static int
+make_room(latest_t *l)
+{
+    bool force = value_bool(l->s.args, "force_clone", false);
+    int there = fs_look_dir(l->s.target, l->s.err),
+        empty = there > 0 && !force ? gitstate_is_empty(&l->s) : 0;
+
+    if (there <= 0 || empty != 0)
+        return there < 0 ? there : empty < 0 ? empty : 0;
+    if (!force) {
+        AUTO_FREE char *text = xasprintf(
+            "Target '%s' exists, is non-empty and is not a git repository. Set the 'force_clone' option to "
+            "True to remove this directory's contents and proceed with cloning the remote repository",
+            l->s.target);
+        return gitstate_fail(&l->s, text) < 0 ? l->s.err->code : 1;
+    }
+    if (ctx_test(l->s.ctx)) {
+        state_change(l->s.ret, "forced clone", json_true());
+        state_change(l->s.ret, "new", value_fmt("%s => %s", l->name, l->s.target));
+        (void) state_ret_set(
+            l->s.ret, STATE_NONE,
+            "Target directory %s exists. Since force_clone=True, the contents of %s would be deleted, "
+            "and %s would be cloned into this directory.",
+            l->s.target, l->s.target, l->name);
+        return 1;
+    }
+    return gitstate_empty(&l->s);
+}
+
+static json_t *
+clone_opts(const latest_t *l)
+{
+    json_t *opts = json_array(), *depth = value_get(l->s.args, "depth");
+
+    if (l->bare)
+        json_array_append_new(opts, json_string(l->mirror ? "--mirror" : "--bare"));
+    if (strcmp(l->remote, "origin") != 0)
+        json_array_extend(opts, json_pack("[s, s]", "--origin", l->remote));
+    if (!json_is_null(depth)) {
+        AUTO_FREE char *text = value_pystr(depth);
+        json_array_append_new(opts, json_string("--depth"));
+        json_array_append_new(opts, json_string(text));
+        json_array_append_new(opts, json_string("--branch"));
+        json_array_append_new(opts, json_string(l->rev));
+    }
+    return opts;
+}
+
+/* The clone has the remote's default branch: make it what is wanted. 1: the return is made. */
+static int
+settle_clone(latest_t *l)
+{
+    l->branches = gitstate_call(&l->s, "git.list_branches", NULL, l->s.err);
+    if (l->branches == NULL)
+        return l->s.err->code;
+    if (l->branch != NULL && !value_lists(l->branches, l->branch)) {
+        const char *rev = strcmp(l->rev, "HEAD") == 0 ? l->remote_rev
+                          : l->upstream != NULL       ? l->upstream
+                                                      : l->rev;
+        json_auto_t *done = gitstate_call(&l->s, "git.checkout",
+                                          json_pack("{s:s, s:[s, s]}", "rev", rev, "opts", "-b", l->branch),
+                                          l->s.err);
+        if (done == NULL)
+            return l->s.err->code;
+        gitstate_note(&l->s, "Branch '%s' checked out, with %s as a starting point", l->branch, l->place);
+        json_decref(l->branches);
+        l->branches = gitstate_call(&l->s, "git.list_branches", NULL, l->s.err);
+    }
+    take_text(&l->local_rev, gitstate_soft(&l->s, "git.revision", NULL));
+    take_text(&l->local_branch, gitstate_soft(&l->s, "git.current_branch", NULL));
+    if (l->local_branch == NULL)
+        return gitstate_fail(
+                   &l->s,
+                   "Remote HEAD refers to a ref that does not exist. This can happen when the default "
+                   "branch on the remote repository is renamed or deleted. If you are unable to fix the "
+                   "remote repository, you can work around this by setting the 'branch' argument (which "
+                   "will ensure that the named branch is created if it does not already exist).") < 0
+                   ? l->s.err->code
+                   : 1;
+    if (!revs_equal(l->local_rev, l->remote_rev, l->kind)) {
+        if (hard_reset(l, l->remote_rev) < 0)
+            return l->s.err->code;
+        gitstate_note(&l->s, "Repository was reset to %s", l->place);
+    }
+    l->tracked = parsed(l, "--abbrev-ref", "%s@{upstream}", l->local_branch);
+    return set_tracking(l, tracking_of(l));
+}
+
+static int
+clone_it(latest_t *l)
+{
+    json_t *more = gitstate_access(&l->s);
+
+    json_object_set_new(more, "url", json_string(l->name));
+    json_object_set_new(more, "opts", clone_opts(l));
+    json_auto_t *done = gitstate_call(&l->s, "git.clone", more, l->s.err);
+    if (done == NULL)
+        return gitstate_failed(&l->s, "Clone failed: ") < 0 ? l->s.err->code : 1;
+    state_change(l->s.ret, "new", value_fmt("%s => %s", l->name, l->s.target));
+    gitstate_note(&l->s, "%s cloned to %s%s", l->name, l->s.target,
+                  l->mirror ? " as mirror"
+                  : l->bare ? " as bare repository"
+                            : "");
+    int rc = l->bare || l->remote_rev == NULL ? 0 : settle_clone(l);
+    return rc == 0 && l->remote_rev != NULL ? update_submodules(l) : rc;
+}
+
+static int
+clone_target(latest_t *l)
+{
+    int rc = make_room(l);
+
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
+    if (ctx_test(l->s.ctx)) {
+        state_change(l->s.ret, "new", value_fmt("%s => %s", l->name, l->s.target));
+        return state_ret_set(l->s.ret, STATE_NONE, "Repository %s would be cloned to %s", l->name,
+                             l->s.target);
+    }
+    rc = clone_it(l);
+    if (rc != 0)
+        return rc < 0 ? gitstate_failed(&l->s, "") : 0;
+    json_auto_t *now = gitstate_soft(&l->s, "git.revision", NULL);
+    if (json_is_string(now))
+        state_change_from(l->s.ret, "revision", NULL, json_incref(now));
+    return state_ret_set(l->s.ret, STATE_TRUE, "%s", gitstate_notes(&l->s));
+}
+
+/* ---- the state ------------------------------------------------------------------------------- */
+
+/* What is wrong with the arguments. NEW text, or NULL. */
+static char *
+objection(const latest_t *l)
+{
+    if (*l->remote == '\0')
+        return xstrdup("'remote' argument is required");
+    if (*l->s.target == '\0')
+        return xstrdup("'target' argument is required");
+    if (*l->rev == '\0')
+        return xstrdup("'' is not a valid value for the 'rev' argument");
+    if (*l->s.target != '/')
+        return xasprintf("target '%s' is not an absolute path", l->s.target);
+    if (strcmp(l->rev, "HEAD") != 0 && l->bare)
+        return xstrdup("'rev' is not compatible with the 'mirror' and 'bare' arguments");
+    if (fs_look(l->s.target, NULL) > 0 && fs_look_dir(l->s.target, NULL) == 0)
+        return xasprintf("Target '%s' exists and is a regular file, cannot proceed", l->s.target);
+    json_t *reset = value_get(l->s.args, "force_reset");
+    if (!json_is_boolean(reset) && !str_eq(json_string_value(reset), "remote-changes"))
+        return xstrdup("'force_reset' must be one of True, False, or 'remote-changes'");
+    return NULL;
+}
+
+static int
+run(latest_t *l)
+{
+    AUTO_FREE char *why = objection(l);
+
+    if (why != NULL)
+        return gitstate_fail(&l->s, why);
+    int rc = ask_remote(l);
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
+    int there = gitstate_is_checkout(&l->s, l->bare ? "refs" : ".git");
+    return there < 0 ? there : there > 0 ? update(l) : clone_target(l);
+}
+
+static int
+git_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    *ret_value = state_ret_args(args);
+    json_t *reset = value_get(args, "force_reset");
+    latest_t l = { .s = { .ctx = ctx,
+                          .args = args,
+                          .ret = *ret_value,
+                          .err = err,
+                          .target = value_str(args, "target", "") },
+                   .name = value_str(args, "name", ""),
+                   .rev = value_str(args, "rev", "HEAD"),
+                   .branch = value_str(args, "branch", NULL),
+                   .remote = value_str(args, "remote", "origin"),
+                   .mirror = value_bool(args, "mirror", false),
+                   .bare = value_bool(args, "bare", false) || value_bool(args, "mirror", false),
+                   .update_head = value_bool(args, "update_head", true),
+                   .force_reset = value_truthy(reset),
+                   .reset_on_remote = json_is_string(reset) };
+    int rc = run(&l);
+
+    latest_free(&l);
+    return rc;
+}
+
+/* ---- table ----------------------------------------------------------------------------------- */
+
+static const arg_t latest_args[] = {
+    { "name", ARG_STR, ARG_REQUIRED, "The remote repository" },
+    { "target", ARG_STR, ARG_REQUIRED, "The checkout's folder" },
+    { "rev", ARG_STR, "\"HEAD\"", "A branch, tag or commit of the remote" },
+    { "branch", ARG_STR, "null", "The local branch; None: the one that is checked out" },
+    { "user", ARG_STR, "null", "Run git as this user" },
+    { "password", ARG_STR, "null", "Of Windows only" },
+    { "update_head", ARG_BOOL, "true", "Move a checkout that exists; False only fetches" },
+    { "force_checkout", ARG_BOOL, "false", "Discard local changes when another branch is checked out" },
+    { "force_clone", ARG_BOOL, "false", "Empty a folder that is no repository" },
+    { "force_fetch", ARG_BOOL, "false", "Also fetch what is no fast-forward" },
+    { "force_reset", ARG_ANY, "false",
+      "Discard local commits and changes; remote-changes: only for something new" },
+    { "submodules", ARG_BOOL, "false", "Update submodules too" },
+    { "bare", ARG_BOOL, "false", "Clone as a bare repository" },
+    { "mirror", ARG_BOOL, "false", "Clone as a mirror" },
+    { "remote", ARG_STR, "\"origin\"", "What the remote is called" },
+    { "fetch_tags", ARG_BOOL, "true", "Fetch all tags" },
+    { "sync_tags", ARG_BOOL, "true", "Remove tags that the remote does not have" },
+    { "depth", ARG_INT, "null", "Only so many commits" },
+    { "identity", ARG_ANY, "null", "A private key for ssh; salt:// paths too" },
+    { "https_user", ARG_STR, "null", "User of a https remote" },
+    { "https_pass", ARG_STR, "null", "His password" },
+    { "refspec_branch", ARG_STR, "\"*\"", "Which branches to fetch" },
+    { "refspec_tag", ARG_STR, "\"*\"", "Which tags to fetch" },
+    { "output_encoding", ARG_STR, "null", "Accepted; output is UTF-8" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "latest", git_latest, latest_args, 0, "Ensure that a repository is cloned and as its remote." },
+};
+
+static const char *
+unavailable(call_ctx_t *ctx)
+{
+    return ctx_has(ctx, "git.version") ? NULL : "git is not installed";
+}
+
+PLUGIN(state, git, .doc = "Checkouts of git repositories", FUNCS(funcs), .unavailable = unavailable);

@@ -1,0 +1,336 @@
+/* grains.c - state module `grains`: what CONFDIR/grains holds. */
+#include "common/base/buf.h"
+#include "common/base/str.h"
+#include "plugins/lib/call/sub.h"
+#include "salt/state.h"
+
+/* No grain has this value: how grains.get tells that there is none. */
+#define ABSENT "\001absent"
+
+/* NEW text: the grain's name with ":" for the delimiter that the SLS uses. */
+static char *
+plain_name(const json_t *args)
+{
+    return str_replace(value_str(args, "name", ""), value_str(args, "delimiter", ":"), ":");
+}
+
+static json_t *
+start(json_t *args, json_t **ret_value)
+{
+    AUTO_FREE char *name = plain_name(args);
+
+    json_object_set_new(args, "name", json_string(name));
+    return *ret_value = state_ret(name);
+}
+
+/* NEW, or NULL with *err; see is_absent. */
+static json_t *
+grain(call_ctx_t *ctx, const json_t *args, fail_t *err)
+{
+    return sub_call(ctx, err, "grains.get", "{s:O, s:s}", "key", value_get(args, "name"), "default", ABSENT);
+}
+
+static bool
+is_absent(const json_t *have)
+{
+    return json_is_string(have) && strcmp(json_string_value(have), ABSENT) == 0;
+}
+
+static bool
+contains_all(const json_t *list, const json_t *items)
+{
+    size_t i;
+    json_t *v;
+
+    json_array_foreach (items, i, v) {
+        if (!value_has(list, v))
+            return false;
+    }
+    return true;
+}
+
+/* A comment of Salt's with the grain's name and a value in it. */
+static int
+told(json_t *ret, state_result_t result, const char *before, const json_t *value, const char *between,
+     const char *after)
+{
+    AUTO_FREE char *shown = value_pystr(value);
+
+    return state_ret_set(ret, result, "%s %s %s %s%s", before, shown, between, value_str(ret, "name", ""),
+                         after);
+}
+
+static int
+grains_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *ret = start(args, ret_value);
+    json_auto_t *have = grain(ctx, args, err);
+
+    if (have == NULL)
+        return err->code;
+    return is_absent(have) ? state_ret_set(ret, STATE_FALSE, "Grain does not exist")
+                           : state_ret_set(ret, STATE_TRUE, "Grain exists");
+}
+
+/* grains.set's own answer becomes the state's. */
+static void
+taken_over(json_t *ret, json_t *answer)
+{
+    json_object_del(answer, "name");
+    json_object_update(ret, answer);
+    json_decref(answer);
+}
+
+static int
+grains_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *ret = start(args, ret_value), *value = value_get(args, "value");
+    const char *name = value_str(ret, "name", "");
+    json_auto_t *have = grain(ctx, args, err);
+
+    if (have == NULL)
+        return err->code;
+    if (value_equal(have, value))
+        return state_ret_set(ret, STATE_TRUE, "Grain is already set");
+    if (ctx_test(ctx)) {
+        bool add = is_absent(have);
+        state_change(ret, add ? "new" : "changed", add ? json_string(name) : json_pack("{s:O}", name, value));
+        return state_ret_set(ret, STATE_NONE, "Grain %s is set to be %s", name, add ? "added" : "changed");
+    }
+    json_t *answer = sub_call(ctx, err, "grains.set", "{s:s, s:O, s:O}", "key", name, "val", value, "force",
+                              value_get(args, "force"));
+    if (answer == NULL)
+        return err->code;
+    taken_over(ret, answer);
+    if (!json_is_true(value_get(ret, "result")) || !state_changed(ret))
+        return 0;
+    AUTO_FREE char *shown = value_pystr(value);
+    return state_ret_set(ret, STATE_TRUE, "Set grain %s to %s", name, shown);
+}
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+/* What one run has appended to a grain so far: Salt leaves that out of the next append. */
+static json_t *
+pending(call_ctx_t *ctx, const char *name)
+{
+    json_t *all = json_object_get(ctx_context(ctx), "pending_grains");
+
+    if (all == NULL) {
+        all = json_object();
+        json_object_set_new(ctx_context(ctx), "pending_grains", all);
+    }
+    if (json_object_get(all, name) == NULL)
+        json_object_set_new(all, name, json_array());
+    return json_object_get(all, name);
+}
+
+/* NEW: `value` without what the grain has and what this run has appended already. */
+static json_t *
+missing(call_ctx_t *ctx, const char *name, const json_t *have, const json_t *value)
+{
+    json_t *seen = pending(ctx, name), *left = json_array(), *v;
+    size_t i;
+
+    json_array_foreach (value, i, v) {
+        if (!value_has(seen, v) && !value_has(have, v))
+            json_array_append(left, v);
+    }
+    json_array_extend(seen, left);
+    return left;
+}
+
+static int
+append_to_list(call_ctx_t *ctx, json_t *ret, json_t *value, fail_t *err)
+{
+    const char *name = value_str(ret, "name", "");
+    json_t *all = sub_call(ctx, err, "grains.append", "{s:s, s:O}", "key", name, "val", value);
+
+    if (all == NULL)
+        return err->code;
+    json_auto_t *now = sub_call(ctx, err, "grains.get", "{s:s}", "key", name);
+    bool in = json_is_array(value) ? contains_all(now, value) : value_has(now, value);
+    if (!in) {
+        json_decref(all);
+        return told(ret, STATE_FALSE, "Failed append value", value, "to grain", "");
+    }
+    state_change(ret, "new", all);
+    return told(ret, STATE_TRUE, "Append value", value, "to grain", "");
+}
+
+static int
+grains_list_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *ret = start(args, ret_value), *given = value_get(args, "value");
+    const char *name = value_str(ret, "name", "");
+    json_auto_t *have = grain(ctx, args, err);
+
+    if (have == NULL)
+        return err->code;
+    bool there = !is_absent(have) && value_truthy(have);
+    if (there && !json_is_array(have))
+        return state_ret_set(ret, STATE_FALSE, "Grain %s is not a valid list", name);
+    if (there && (json_is_array(given) ? contains_all(have, given) : value_has(have, given)))
+        return told(ret, STATE_TRUE, "Value", given, "is already in grain", "");
+    json_auto_t *value = there && json_is_array(given) ? missing(ctx, name, have, given) : json_incref(given);
+    if (!ctx_test(ctx))
+        return append_to_list(ctx, ret, value, err);
+    state_change(ret, "new", is_absent(have) ? json_string("") : json_incref(have));
+    return there ? told(ret, STATE_NONE, "Value", value, "is set to be appended to grain", "")
+                 : state_ret_set(ret, STATE_NONE, "Grain %s is set to be added", name);
+}
+
+/* One value out of the list: another line of the comment. */
+static int
+remove_one(call_ctx_t *ctx, const json_t *have, json_t *value, json_t *ret, buf_t *lines, fail_t *err)
+{
+    const char *name = value_str(ret, "name", "");
+    AUTO_FREE char *shown = value_pystr(value);
+
+    buf_puts(lines, buf_str(lines)[0] != '\0' ? "\n" : "");
+    if (!value_has(have, value)) {
+        buf_printf(lines, "Value %s is absent from grain %s", shown, name);
+        return 0;
+    }
+    if (!ctx_test(ctx)) {
+        json_auto_t *done = sub_call(ctx, err, "grains.remove", "{s:s, s:O}", "key", name, "val", value);
+        if (done == NULL)
+            return err->code;
+    } else {
+        json_object_set_new(ret, "result", json_null());
+    }
+    buf_printf(lines,
+               ctx_test(ctx) ? "Value %s in grain %s is set to be deleted"
+                             : "Value %s was deleted from grain %s",
+               shown, name);
+    json_t *deleted = value_get(value_get(ret, "changes"), "deleted");
+    if (deleted == NULL)
+        state_change(ret, "deleted", json_pack("[O]", value));
+    else
+        json_array_append(deleted, value);
+    return 0;
+}
+
+static int
+grains_list_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *ret = start(args, ret_value), *v;
+    const char *name = value_str(ret, "name", "");
+    json_auto_t *have = grain(ctx, args, err);
+    buf_auto_t lines = BUF_INIT;
+    size_t i;
+
+    if (have == NULL)
+        return err->code;
+    if (is_absent(have) || !value_truthy(have))
+        return state_ret_set(ret, STATE_TRUE, "Grain %s does not exist", name);
+    if (!json_is_array(have))
+        return state_ret_set(ret, STATE_FALSE, "Grain %s is not a valid list", name);
+    json_t *given = value_get(args, "value");
+    json_auto_t *values = json_is_array(given) ? json_incref(given) : json_pack("[O]", given);
+    json_array_foreach (values, i, v) {
+        if (remove_one(ctx, have, v, ret, &lines, err) < 0)
+            return err->code;
+    }
+    state_ret_comment(ret, json_string(buf_str(&lines)));
+    return 0;
+}
+
+static int
+grains_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *ret = start(args, ret_value), *value = value_get(args, "value");
+    const char *name = value_str(ret, "name", "");
+    json_auto_t *have = grain(ctx, args, err);
+
+    if (have == NULL)
+        return err->code;
+    if (is_absent(have))
+        return state_ret_set(ret, STATE_FALSE, "Grain %s does not exist", name);
+    bool list = json_is_array(have);
+    if (!list && !value_bool(args, "convert", false))
+        return state_ret_set(ret, STATE_FALSE, "Grain %s is not a valid list", name);
+    if (list && value_has(have, value))
+        return told(ret, STATE_TRUE, "Value", value, "is already in the list for grain", "");
+    state_change(ret, "added", json_incref(value));
+    AUTO_FREE char *shown = value_pystr(value);
+    if (ctx_test(ctx))
+        return list ? told(ret, STATE_NONE, "Value", value, "in grain", " is set to be added")
+                    : state_ret_set(ret, STATE_NONE,
+                                    "Grain %s is set to be converted to list and value %s will be added",
+                                    name, shown);
+    json_auto_t *done = list ? sub_call(ctx, err, "grains.append", "{s:s, s:O}", "key", name, "val", value)
+                             : sub_call(ctx, err, "grains.setval", "{s:s, s:o}", "key", name, "val",
+                                        json_is_null(have) ? json_pack("[O]", value)
+                                                           : json_pack("[O, O]", have, value));
+    return done != NULL ? told(ret, STATE_TRUE, "Value", value, "was added to grain", "") : err->code;
+}
+
+static int
+grains_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *ret = start(args, ret_value);
+    const char *name = value_str(ret, "name", "");
+    bool whole = value_bool(args, "destructive", false), test = ctx_test(ctx);
+    json_auto_t *have = grain(ctx, args, err);
+
+    if (have == NULL)
+        return err->code;
+    if (is_absent(have))
+        return state_ret_set(ret, STATE_TRUE, "Grain %s does not exist", name);
+    json_t *answer = test ? json_object()
+                          : sub_call(ctx, err, "grains.set", "{s:s, s:n, s:O, s:O}", "key", name, "val",
+                                     "destructive", value_get(args, "destructive"), "force",
+                                     value_get(args, "force"));
+    if (answer == NULL)
+        return err->code;
+    taken_over(ret, answer);
+    if (!value_truthy(value_get(ret, "result")))
+        return 0;
+    state_result_t result = test ? STATE_NONE : STATE_TRUE;
+    if (whole) {
+        state_change_set(ret, json_pack("{s:s}", "deleted", name));
+        return state_ret_set(ret, result, test ? "Grain %s is set to be deleted" : "Grain %s was deleted",
+                             name);
+    }
+    if (json_is_null(have))
+        return state_ret_set(ret, result, "%s", value_str(ret, "comment", ""));
+    state_change_set(ret, json_pack("{s:s, s:n}", "grain", name, "value"));
+    return state_ret_set(
+        ret, result,
+        test ? "Value for grain %s is set to be deleted (None)" : "Value for grain %s was set to None", name);
+}
+
+/* ---- table ----------------------------------------------------------------------------------- */
+
+#define NAME_ROW                                                                                             \
+    ROW("name", ARG_STR, ARG_REQUIRED, "The grain; parts of nested ones with the delimiter between")
+#define DELIMITER_ROW ROW("delimiter", ARG_STR, "\":\"", "What separates the parts of the name")
+#define VALUE_ROW     ROW("value", ARG_ANY, ARG_REQUIRED, "The value, or a list of values")
+#define FORCE_ROW     ROW("force", ARG_BOOL, "false", "Replace a value of another kind")
+
+static const arg_t exists_args[] = { NAME_ROW, DELIMITER_ROW, ARGS_END };
+static const arg_t present_args[] = { NAME_ROW, VALUE_ROW, DELIMITER_ROW, FORCE_ROW, ARGS_END };
+static const arg_t list_args[] = { NAME_ROW, VALUE_ROW, DELIMITER_ROW, ARGS_END };
+static const arg_t append_args[] = { NAME_ROW,
+                                     VALUE_ROW,
+                                     { "convert", ARG_BOOL, "false", "Make a list of a value that is none" },
+                                     DELIMITER_ROW,
+                                     ARGS_END };
+static const arg_t absent_args[] = { NAME_ROW,
+                                     { "destructive", ARG_BOOL, "false",
+                                       "Remove the key, not only its value" },
+                                     DELIMITER_ROW,
+                                     FORCE_ROW,
+                                     ARGS_END };
+
+static const func_t funcs[] = {
+    { "absent", grains_absent, absent_args, 0, "Ensure that a grain has no value, or is not there." },
+    { "append", grains_append, append_args, 0, "Ensure that a list has a value; the grain must exist." },
+    { "exists", grains_exists, exists_args, FN_READONLY, "Ensure that a grain exists, whatever its value." },
+    { "list_absent", grains_list_absent, list_args, 0, "Ensure that a list has none of these values." },
+    { "list_present", grains_list_present, list_args, 0, "Ensure that a list has these values." },
+    { "present", grains_present, present_args, 0, "Ensure that a grain has this value." },
+};
+
+PLUGIN(state, grains, .doc = "Grains that are set on this host", FUNCS(funcs));

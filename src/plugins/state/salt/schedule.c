@@ -1,0 +1,146 @@
+/* schedule.c - state module `schedule`: jobs of the minion's scheduler. */
+#include "common/base/str.h"
+#include "plugins/lib/salt/scheduling.h"
+#include "salt/state.h"
+#include "salt/value.h"
+
+/* What a state may do: which function, and how it says so. A switch leaves alone what is `on` or off already. */
+typedef struct deed {
+    const char *fun, *verb, *where;
+    bool is_switch, on;
+} deed_t;
+
+static const deed_t adding = { "schedule.add", "Adding new", "to", false, false };
+static const deed_t modifying = { "schedule.modify", "Modifying", "in", false, false };
+static const deed_t removing = { "schedule.delete", "Removed", "from", false, false };
+static const deed_t enabling = { "schedule.enable_job", "Enabled", "from", true, true };
+static const deed_t disabling = { "schedule.disable_job", "Disabled", "from", true, false };
+
+static int
+say(json_t *ret, const deed_t *deed, const json_t *args)
+{
+    return state_ret_set(ret, STATE_TRUE, "%s job %s %s schedule", deed->verb, value_str(args, "name", ""),
+                         deed->where);
+}
+
+/* Does it to the state's job, and takes the function's changes, and in test mode its comment. */
+static int
+apply(call_ctx_t *ctx, const json_t *args, const deed_t *deed, json_t *ret, fail_t *err)
+{
+    json_auto_t *kwargs = json_copy(value_get(args, "kwargs")),
+                *names = json_pack("[O]", value_get(args, "name")), *answer = NULL;
+    bool test = ctx_test(ctx);
+
+    if (test)
+        json_object_set_new(kwargs, "test", json_true());
+    if (ctx_call(ctx, deed->fun, names, kwargs, &answer, err) < 0)
+        return -EIO;
+    bool good = value_bool(answer, "result", false);
+    if (value_get(answer, "changes"))
+        json_object_set(ret, "changes", value_get(answer, "changes"));
+    const char *comment = value_str(answer, "comment", "");
+    if (good && !test)
+        return say(ret, deed, args);
+    return state_ret_set(ret, !good ? STATE_FALSE : STATE_NONE, "%s", comment);
+}
+
+/* *ret_job BORROWED from *ret_all, which is NEW; NULL: there is no such job. */
+static int
+find(call_ctx_t *ctx, const json_t *args, json_t **ret_all, json_t **ret_job, fail_t *err)
+{
+    const scheduling_list_t how = { .show_all = true,
+                                    .offline = value_bool(value_get(args, "kwargs"), "offline", false) };
+
+    *ret_all = scheduling_list(ctx, &how, err);
+    *ret_job = value_get(*ret_all, value_str(args, "name", ""));
+    return *ret_all ? 0 : err->code;
+}
+
+static int
+present_as(call_ctx_t *ctx, const json_t *args, const json_t *job, json_t *ret, fail_t *err)
+{
+    const char *name = value_str(args, "name", "");
+
+    if (job == NULL)
+        return apply(ctx, args, &adding, ret, err);
+    json_auto_t *wanted = scheduling_item(name, value_get(args, "kwargs"), err);
+    if (wanted == NULL)
+        return err->code;
+    if (scheduling_refused(wanted))
+        return state_ret_set(ret, STATE_FALSE, "%s", value_str(wanted, "comment", ""));
+    if (json_equal(wanted, job))
+        return state_ret_set(ret, STATE_TRUE, "Job %s in correct state", name);
+    return apply(ctx, args, &modifying, ret, err);
+}
+
+static int
+schedule_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *ret = state_ret_args(args), *all = NULL;
+    json_t *job = NULL;
+    int rc = find(ctx, args, &all, &job, err);
+
+    rc = rc < 0 ? rc : present_as(ctx, args, job, ret, err);
+    *ret_value = rc == 0 ? json_incref(ret) : NULL;
+    return rc;
+}
+
+/* The other three leave alone what is not there. */
+static int
+with_job(call_ctx_t *ctx, json_t *args, const deed_t *deed, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *ret = state_ret_args(args), *all = NULL;
+    json_t *job = NULL;
+    int rc = find(ctx, args, &all, &job, err);
+
+    if (rc == 0 && job == NULL)
+        rc = state_ret_set(ret, STATE_TRUE, "Job %s not present in schedule", value_str(args, "name", ""));
+    else if (rc == 0 && deed->is_switch && value_bool(job, "enabled", true) == deed->on)
+        rc = say(ret, deed, args);
+    else if (rc == 0)
+        rc = apply(ctx, args, deed, ret, err);
+    *ret_value = rc == 0 ? json_incref(ret) : NULL;
+    return rc;
+}
+
+static int
+schedule_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return with_job(ctx, args, &removing, ret_value, err);
+}
+
+static int
+schedule_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return with_job(ctx, args, &enabling, ret_value, err);
+}
+
+static int
+schedule_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return with_job(ctx, args, &disabling, ret_value, err);
+}
+
+static const arg_t present_args[] = {
+    { "name", ARG_STR, ARG_REQUIRED, "The job's name" },
+    { "kwargs", ARG_DICT, ARG_STARSTAR,
+      "function, job_args, job_kwargs, seconds, minutes, hours, days, when, cron, once, once_fmt, splay, "
+      "range, skip_during_range, run_after_skip_range, run_on_start, maxrunning, enabled, after, until, "
+      "return_job, metadata, jid_include; and persist, offline" },
+    ARGS_END,
+};
+static const arg_t other_args[] = {
+    { "name", ARG_STR, ARG_REQUIRED, "The job's name" },
+    { "kwargs", ARG_DICT, ARG_STARSTAR,
+      "persist=False: not kept in _schedule.conf; offline=True: change only that file" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "absent", schedule_absent, other_args, 0, "A job is not in the schedule." },
+    { "disabled", schedule_disabled, other_args, 0, "A job of the schedule does not run." },
+    { "enabled", schedule_enabled, other_args, 0, "A job of the schedule runs." },
+    { "present", schedule_present, present_args, 0, "A job is in the schedule, as described." },
+};
+
+PLUGIN(state, schedule, .doc = "Jobs of the minion's scheduler", FUNCS(funcs));

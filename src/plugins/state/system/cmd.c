@@ -1,0 +1,535 @@
+/* cmd.c - state module `cmd`: commands and scripts as states. */
+#include <sys/stat.h>
+
+#include "common/base/fs.h"
+#include "common/host/prog.h"
+#include "common/base/str.h"
+#include "salt/state.h"
+
+/* ---- stateful: what a command says about itself ------------------------------------------------ */
+
+/* "yes" and "no" in their spellings; -1 with *err for another word. */
+static int
+said_true(const json_t *v, fail_t *err)
+{
+    static const char *const words[2][3] = { { "false", "no", "0" }, { "true", "yes", "1" } };
+    AUTO_FREE char *text = v != NULL ? value_pystr(v) : xstrdup("no");
+
+    for (int truth = 0; truth < 2; truth++) {
+        for (size_t i = 0; i < NELEMS(words[truth]); i++) {
+            if (strcasecmp(text, words[truth][i]) == 0)
+                return truth;
+        }
+    }
+    fail_set(err, -EINVAL, "Failed parsing boolean value: %s", text);
+    return -1;
+}
+
+/* Words name=value. NEW object, or NULL. */
+static json_t *
+parse_pairs(const char *line)
+{
+    fail_auto_t why = FAIL_INIT;
+    char **words = prog_split(line, &why);
+    json_t *data = words != NULL ? json_object() : NULL;
+
+    for (char **word = words; word != NULL && *word != NULL; word++) {
+        char *sep = strchr(*word, '=');
+        if (sep == NULL || strchr(sep + 1, '=') != NULL) {
+            json_decref(data);
+            data = NULL;
+            break;
+        }
+        *sep = '\0';
+        json_object_set_new(data, *word, value_utf8(sep + 1, strlen(sep + 1)));
+    }
+    strv_free(words);
+    return data;
+}
+
+/* The last line that is not empty; *ret_before: how much of the text stands before it, -1 for nothing. */
+static const char *
+last_line(char *text, json_int_t *ret_before)
+{
+    AUTO_FREE char *copy = xstrdup(text);
+
+    for (size_t n = strlen(copy); n > 0 && strchr(" \t\r\n\v\f", copy[n - 1]) != NULL; n--)
+        copy[n - 1] = '\0';
+    const char *end = strrchr(copy, '\n');
+    *ret_before = end != NULL ? (json_int_t) (end - copy) : -1;
+    return end != NULL ? text + (end - copy) + 1 : text;
+}
+
+/* The changes become what the command says they are. `data` is what it said. */
+static void
+take_changes(json_t *ret, json_t *changes, json_t *data, bool is_json, json_int_t before)
+{
+    const char *key, *out = value_str(changes, "stdout", "");
+    json_t *v;
+    size_t n = strlen(out);
+
+    json_object_foreach (changes, key, v) {
+        if (json_object_get(data, key) == NULL)
+            json_object_set(data, key, v);
+    }
+    if (before >= 0 && (size_t) before < n)
+        n = (size_t) before;
+    else if (n > 0)
+        n--; /* a single line loses its last character in Salt too */
+    json_object_set_new(data, "stdout", is_json ? json_string("") : value_utf8(out, n));
+    state_change_set(ret, json_incref(data));
+}
+
+/* Salt's _reinterpreted_state. */
+static int
+reinterpret(json_t *ret, fail_t *err)
+{
+    json_auto_t *changes = json_incref(value_get(ret, "changes"));
+    AUTO_FREE char *out = xstrdup(value_str(changes, "stdout", ""));
+    const char *complaint = value_str(changes, "stderr", "");
+    json_int_t before = -1;
+
+    state_change_set(ret, json_object());
+    state_ret_comment(ret, json_string(*out == '\0' ? complaint : ""));
+    if (*out == '\0')
+        return 0;
+    json_auto_t *data = json_loads(out, JSON_DECODE_ANY, NULL);
+    bool is_json = data != NULL;
+    if (is_json && !json_is_object(data))
+        return state_ret_set(ret, STATE_FALSE, "script JSON output must be a JSON object (e.g., {})!");
+    if (!is_json) {
+        data = parse_pairs(last_line(out, &before));
+        if (data == NULL) {
+            state_change_set(ret, json_incref(changes));
+            return state_ret_set(ret, STATE_FALSE,
+                                 "Failed parsing script output! Stdout must be JSON or a line of name=value "
+                                 "pairs.");
+        }
+    }
+    int changed = said_true(value_get(data, "changed"), err);
+    if (changed < 0)
+        return -EINVAL;
+    if (value_get(data, "comment") != NULL) {
+        state_ret_comment(ret, json_incref(value_get(data, "comment")));
+        json_object_del(data, "comment");
+    }
+    if (changed > 0)
+        take_changes(ret, changes, data, is_json, before);
+    return 0;
+}
+
+/* ---- what run and script share ------------------------------------------------------------------- */
+
+typedef struct call {
+    call_ctx_t *ctx;
+    json_t *args; /* BORROWED */
+    json_t *ret;
+    char *name;
+    bool stateful;
+    bool only_told;    /* test mode, and no command to test with */
+    const char *quote; /* around the name in comments */
+} call_t;
+
+static json_t *
+arg(const call_t *c, const char *key)
+{
+    json_t *v = value_get(c->args, key);
+
+    return json_is_null(v) ? NULL : v;
+}
+
+/* The command that is run in test mode: stateful: [{test_name: ...}]. NULL for none. */
+static const char *
+test_name(const json_t *args)
+{
+    return value_str(json_array_get(value_get(args, "stateful"), 0), "test_name", NULL);
+}
+
+static call_t
+start(call_ctx_t *ctx, json_t *args, const char *quote)
+{
+    call_t c = { .ctx = ctx, .args = args, .quote = quote };
+    json_t *stateful = value_get(args, "stateful");
+    const char *instead = test_name(args);
+
+    c.name = ctx_test(ctx) && instead != NULL ? xstrdup(instead) : value_pystr(value_get(args, "name"));
+    c.stateful = json_is_true(stateful) || (json_is_array(stateful) && json_array_size(stateful) > 0);
+    c.only_told = ctx_test(ctx) && instead == NULL;
+    c.ret = state_ret_args(args);
+    json_object_set_new(c.ret, "result", json_false());
+    return c;
+}
+
+/* True: the state has failed, or has nothing to do in test mode. */
+static bool
+settled(call_t *c, fail_t *err)
+{
+    json_t *env = arg(c, "env");
+    const char *cwd = json_string_value(arg(c, "cwd"));
+
+    if (env != NULL && !json_is_array(env) && !json_is_object(env)) {
+        state_ret_comment(c->ret, json_string("Invalidly-formatted 'env' parameter. See documentation."));
+        return true;
+    }
+    if (c->only_told) {
+        (void) state_ret_set(c->ret, STATE_NONE, "Command %s%s%s would have been executed", c->quote, c->name,
+                             c->quote);
+        if (c->stateful)
+            (void) reinterpret(c->ret, err);
+        return true;
+    }
+    fail_auto_t why = FAIL_INIT;
+    int rc = str_empty(cwd) ? 1 : fs_look_dir(cwd, &why);
+    if (rc <= 0)
+        state_ret_comment(c->ret, rc < 0
+                                      ? json_string(fail_text(&why))
+                                      : value_fmt("Desired working directory \"%s\" is not available", cwd));
+    return rc <= 0;
+}
+
+/* Keywords for the module's function: those of the state that it shares, and all others. NEW. */
+static json_t *
+keywords(const call_t *c, const char *const *shared, size_t n)
+{
+    json_t *kwargs = value_get(c->args, "kwargs"),
+           *out = json_is_object(kwargs) ? json_deep_copy(kwargs) : json_object();
+    json_t *shell = value_get(ctx_grains(c->ctx), "shell");
+
+    for (size_t i = 0; i < n; i++) {
+        if (arg(c, shared[i]) != NULL)
+            json_object_set(out, shared[i], arg(c, shared[i]));
+    }
+    if (!value_truthy(arg(c, "shell")) && shell != NULL)
+        json_object_set(out, "shell", shell);
+    json_object_set_new(out, "python_shell", json_true());
+    return out;
+}
+
+/* The outcome of a command as the state's. */
+static int
+conclude(call_t *c, json_t *outcome, fail_t *err)
+{
+    bool ok = value_int(outcome, "retcode", 0) == 0;
+
+    state_change_set(c->ret, json_incref(outcome));
+    json_object_set_new(c->ret, "result", json_boolean(ok));
+    if (value_truthy(value_get(outcome, "cache_error"))) {
+        const char *source = value_str(c->args, "source", c->name);
+        state_ret_comment(
+            c->ret, value_fmt("Unable to cache script %s from saltenv '%s'", source, ctx_saltenv(c->ctx)));
+    } else {
+        state_ret_comment(c->ret, value_fmt("Command %s%s%s run", c->quote, c->name, c->quote));
+    }
+    return c->stateful ? reinterpret(c->ret, err) : 0;
+}
+
+static int
+finish(call_t *c, int rc, bool ran_well, json_t **ret_value)
+{
+    if (rc == 0 && ctx_test(c->ctx) && ran_well && state_changed(c->ret))
+        json_object_set_new(c->ret, "result", json_null());
+    free(c->name);
+    if (rc == 0)
+        *ret_value = c->ret;
+    else
+        json_decref(c->ret);
+    return rc;
+}
+
+/* ---- run ------------------------------------------------------------------------------------------- */
+
+static const char *const run_shared[] = { "cwd",
+                                          "root",
+                                          "runas",
+                                          "shell",
+                                          "env",
+                                          "prepend_path",
+                                          "umask",
+                                          "output_loglevel",
+                                          "hide_output",
+                                          "timeout",
+                                          "use_vt",
+                                          "success_retcodes",
+                                          "success_stdout",
+                                          "success_stderr" };
+
+/* A command that was killed for its time counts as well done. */
+static void
+forgive_timeout(const call_t *c, json_t *outcome)
+{
+    if (value_truthy(arg(c, "ignore_timeout")) && value_int(outcome, "retcode", 0) == 1 &&
+        strstr(value_str(outcome, "stdout", ""), "Timed out after") != NULL)
+        json_object_set_new(outcome, "retcode", json_integer(0));
+}
+
+static int
+cmd_state_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    call_t c = start(ctx, args, "\"");
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *outcome = NULL;
+    int rc = 0;
+
+    if (!settled(&c, err)) {
+        json_auto_t *list = json_pack("[o]", value_utf8(c.name, strlen(c.name)));
+        json_auto_t *kwargs = keywords(&c, run_shared, NELEMS(run_shared));
+        const char *function = value_truthy(arg(&c, "root")) ? "cmd.run_chroot" : "cmd.run_all";
+        json_auto_t *chroot_list = json_pack("[O?, o]", arg(&c, "root"), value_utf8(c.name, strlen(c.name)));
+        bool chrooted = value_truthy(arg(&c, "root"));
+        json_object_del(kwargs, "root");
+        if (ctx_call(ctx, function, chrooted ? chroot_list : list, kwargs, &outcome, &why) != 0) {
+            state_ret_comment(c.ret, json_string(fail_text(&why)));
+        } else {
+            forgive_timeout(&c, outcome);
+            rc = conclude(&c, outcome, err);
+        }
+    }
+    return finish(&c, err != NULL && err->code != 0 ? err->code : rc,
+                  outcome != NULL && value_int(outcome, "retcode", 0) == 0, ret_value);
+}
+
+/* wait, watch, wait_script, wait_call: nothing, until a state they watch has changed. */
+static int
+cmd_state_wait(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    *ret_value = state_ret_args(args);
+    return 0;
+}
+
+/* ---- script ------------------------------------------------------------------------------------------ */
+
+static const char *const script_shared[] = {
+    "runas",    "password",         "shell",           "env",           "cwd",
+    "template", "timeout",          "output_loglevel", "hide_output",   "use_vt",
+    "umask",    "success_retcodes", "success_stdout",  "success_stderr"
+};
+
+static bool
+bad_variables(call_t *c)
+{
+    static const char *const keys[] = { "context", "defaults" };
+
+    for (size_t i = 0; i < NELEMS(keys); i++) {
+        if (!value_truthy(arg(c, keys[i])) || json_is_object(arg(c, keys[i])))
+            continue;
+        state_ret_comment(
+            c->ret, value_fmt("Invalidly-formatted '%s' parameter. Must be formed as a dict.", keys[i]));
+        return true;
+    }
+    return false;
+}
+
+static json_t *
+script_keywords(const call_t *c)
+{
+    json_t *kwargs = keywords(c, script_shared, NELEMS(script_shared)), *context = json_object();
+    const char *blank = strchr(c->name, ' ');
+
+    if (json_is_object(arg(c, "defaults")))
+        json_object_update(context, arg(c, "defaults"));
+    if (json_is_object(arg(c, "context")))
+        json_object_update(context, arg(c, "context"));
+    json_object_set_new(kwargs, "context", context);
+    json_object_set_new(kwargs, "saltenv", json_string(ctx_saltenv(c->ctx)));
+    if (!value_truthy(value_get(kwargs, "args")) && blank != NULL)
+        json_object_set_new(kwargs, "args", value_utf8(blank + 1, strlen(blank + 1)));
+    return kwargs;
+}
+
+static int
+cmd_state_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    call_t c = start(ctx, args, "'");
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *outcome = NULL;
+    int rc = 0;
+
+    json_object_set_new(c.ret, "name", value_utf8(c.name, strlen(c.name)));
+    if (!bad_variables(&c) && !settled(&c, err)) {
+        json_t *source = arg(&c, "source");
+        json_auto_t *list = json_pack("[o]", source != NULL ? json_incref(source)
+                                                            : value_utf8(c.name, strlen(c.name)));
+        json_auto_t *kwargs = script_keywords(&c);
+        if (ctx_call(ctx, "cmd.script", list, kwargs, &outcome, &why) != 0)
+            state_ret_comment(c.ret, json_string(fail_text(&why)));
+        else
+            rc = conclude(&c, outcome, err);
+    }
+    return finish(&c, err != NULL && err->code != 0 ? err->code : rc,
+                  outcome != NULL && value_int(outcome, "retcode", 0) == 0, ret_value);
+}
+
+/* ---- call, mod_watch -------------------------------------------------------------------------- */
+
+/* Salt's `func` is a function of Python's; here it is the name of a module's function. */
+static int
+cmd_state_call(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *ret = state_ret_args(args), *result = NULL;
+    json_t *list = value_get(args, "args"), *kws = value_get(args, "kws");
+    int rc = ctx_call(ctx, value_str(args, "func", ""), json_is_array(list) ? list : NULL,
+                      json_is_object(kws) ? kws : NULL, &result, err);
+
+    if (rc != 0)
+        return rc;
+    if (json_is_object(result)) {
+        json_object_set_new(ret, "result", json_false());
+        json_object_update(ret, result);
+    } else {
+        state_change(ret, "retval", json_incref(result));
+        json_object_set_new(ret, "result", json_boolean(json_is_null(result) || value_truthy(result)));
+        if (json_is_string(result))
+            state_ret_comment(ret, json_incref(result));
+    }
+    *ret_value = json_incref(ret);
+    return 0;
+}
+
+/* What runs for a state whose watched state has changed. */
+static const struct watch_row {
+    const char *sfun, *fun;
+    bool needs_func;
+} watch_rows[] = {
+    { "wait", "cmd.run", false },      { "run", "cmd.run", false },
+    { "watch", "cmd.run", false },     { "wait_script", "cmd.script", false },
+    { "script", "cmd.script", false }, { "wait_call", "cmd.call", true },
+    { "call", "cmd.call", true },
+};
+
+static int
+watch_run(call_ctx_t *ctx, const struct watch_row *row, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *kwargs = value_get(args, "kwargs");
+    json_auto_t *call = json_is_object(kwargs) ? json_copy(kwargs) : json_object();
+    bool stateful = value_truthy(value_get(call, "stateful")) && !row->needs_func;
+    json_t *ret = NULL;
+
+    json_object_set(call, "name", value_get(args, "name"));
+    if (stateful)
+        json_object_del(call, "stateful");
+    int rc = ctx_state(ctx, row->fun, call, &ret, err);
+    if (rc == 0 && stateful)
+        rc = reinterpret(ret, err);
+    if (rc == 0)
+        *ret_value = ret;
+    else
+        json_decref(ret);
+    return rc;
+}
+
+static int
+cmd_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *sfun = value_str(args, "sfun", "");
+
+    for (size_t i = 0; i < NELEMS(watch_rows); i++) {
+        if (!str_eq(watch_rows[i].sfun, sfun))
+            continue;
+        if (!watch_rows[i].needs_func || value_truthy(value_get(value_get(args, "kwargs"), "func")))
+            return watch_run(ctx, &watch_rows[i], args, ret_value, err);
+        *ret_value = state_ret_args(args);
+        return state_ret_set(*ret_value, STATE_FALSE, "cmd.%s needs a named parameter func", sfun);
+    }
+    *ret_value = state_ret_args(args);
+    return state_ret_set(
+        *ret_value, STATE_FALSE,
+        "cmd.%s does not work with the watch requisite, please use cmd.wait or cmd.wait_script", sfun);
+}
+
+/* ---- table ------------------------------------------------------------------------------------ */
+
+#define ANY(name, dflt, help)  ROW(name, ARG_ANY, dflt, help)
+#define TEXT(name, dflt, help) ROW(name, ARG_STR, dflt, help)
+#define ROW_NAME               ANY("name", ARG_REQUIRED, "The command")
+#define ROW_CWD                TEXT("cwd", "null", "Folder to run in; by default the user's home")
+#define ROW_RUNAS              TEXT("runas", "null", "User to run as")
+#define ROW_SHELL              TEXT("shell", "null", "Shell; by default the grain `shell`")
+#define ROW_ENV                ANY("env", "null", "Environment: a dictionary, or a list of them")
+#define ROW_STATEFUL           ANY("stateful", "false", "The output's last line, or its JSON, tells what has changed")
+#define ROW_LEVEL              TEXT("output_loglevel", "\"debug\"", "Log level of the output; quiet: never")
+#define ROW_HIDE               ANY("hide_output", "false", "Return no output")
+#define ROW_VT                 ANY("use_vt", "false", "Accepted for Salt's sake; output is collected either way")
+#define ROW_TIMEOUT            ANY("timeout", "null", "Seconds until the command and its children are killed")
+#define ROW_UMASK              ANY("umask", "null", "umask in octal")
+#define ROWS_SUCCESS                                                                                         \
+    ANY("success_retcodes", "null", "Exit codes that count as 0"),                                           \
+        ANY("success_stdout", "null", "Texts in stdout that mean success"),                                  \
+        ANY("success_stderr", "null", "Texts in stderr that mean success")
+#define ROW_KWARGS ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further arguments of the module's function")
+
+static const arg_t run_args[] = { ROW_NAME,
+                                  ROW_CWD,
+                                  TEXT("root", "null", "Folder to change the root to"),
+                                  ROW_RUNAS,
+                                  ROW_SHELL,
+                                  ROW_ENV,
+                                  ANY("prepend_path", "null", "Folders in front of PATH"),
+                                  ROW_STATEFUL,
+                                  ROW_LEVEL,
+                                  ROW_HIDE,
+                                  ROW_TIMEOUT,
+                                  ANY("ignore_timeout", "false",
+                                      "A command that was killed for its time has done well"),
+                                  ROW_VT,
+                                  ROW_UMASK,
+                                  ROWS_SUCCESS,
+                                  ROW_KWARGS,
+                                  ARGS_END };
+static const arg_t wait_args[] = { ROW_NAME, ROW("kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.run"),
+                                   ARGS_END };
+static const arg_t wait_script_args[] = { ROW_NAME, ROW("kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.script"),
+                                          ARGS_END };
+static const arg_t wait_call_args[] = { ROW_NAME, ROW("kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.call"),
+                                        ARGS_END };
+static const arg_t script_args[] = {
+    ANY("name", ARG_REQUIRED, "Path or URL of the script; with `source` what to call it, and its arguments"),
+    TEXT("source", "null", "Path or URL of the script"),
+    TEXT("template", "null", "jinja: the script is a template"),
+    ROW_CWD,
+    ROW_RUNAS,
+    TEXT("password", "null", "Windows only"),
+    ROW_SHELL,
+    ROW_ENV,
+    ROW_STATEFUL,
+    ROW_TIMEOUT,
+    ROW_VT,
+    ROW_LEVEL,
+    ROW_HIDE,
+    ANY("defaults", "null", "Variables of the template that context overrides"),
+    ANY("context", "null", "Variables of the template"),
+    ROW_UMASK,
+    ROWS_SUCCESS,
+    ROW_KWARGS,
+    ARGS_END
+};
+static const arg_t call_args[] = { ANY("name", ARG_REQUIRED, "What to call it"),
+                                   TEXT("func", ARG_REQUIRED, "Function of an execution module"),
+                                   ANY("args", "[]", "Its positional arguments"),
+                                   ANY("kws", "null", "Its keywords"),
+                                   ROW_LEVEL,
+                                   ROW_HIDE,
+                                   ROW_VT,
+                                   ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used"),
+                                   ARGS_END };
+static const arg_t mod_watch_args[] = { ROW_NAME, TEXT("sfun", ARG_REQUIRED, "The function that watches"),
+                                        ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Its arguments"), ARGS_END };
+
+static const func_t funcs[] = {
+    { "call", cmd_state_call, call_args, 0,
+      "Call a function of an execution module.\n\nIts return is the state's, or the change ``retval``." },
+    { "mod_watch", cmd_mod_watch, mod_watch_args, 0,
+      "Run a command because a state that it watches has changed." },
+    { "run", cmd_state_run, run_args, 0,
+      "Run a command.\n\nThe state changes something whenever it runs: say when it need not by ``unless``, "
+      "``onlyif``, ``creates`` or ``onchanges``. With ``stateful`` the command tells by its last line "
+      "(``changed=yes comment='...'``) or by JSON whether it has changed something." },
+    { "script", cmd_state_script, script_args, 0, "Copy a script to the minion and run it." },
+    { "wait", cmd_state_wait, wait_args, 0, "Run a command only when a state that it watches has changed." },
+    { "wait_call", cmd_state_wait, wait_call_args, 0,
+      "Call a function only when a state that it watches has changed." },
+    { "wait_script", cmd_state_wait, wait_script_args, 0,
+      "Run a script only when a state that it watches has changed." },
+    { "watch", cmd_state_wait, wait_args, 0, "The same as cmd.wait." },
+};
+
+PLUGIN(state, cmd, .doc = "Run programs and scripts as states", FUNCS(funcs));

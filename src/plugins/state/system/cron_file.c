@@ -1,0 +1,163 @@
+/* cron_file.c - state cron.file: a user's whole crontab from a file. */
+#include <unistd.h>
+
+#include "common/base/str.h"
+#include "plugins/lib/file/content.h"
+#include "plugins/lib/file/manage.h"
+#include "plugins/lib/system/crontab.h"
+#include "plugins/lib/call/sub.h"
+#include "salt/state.h"
+
+/* The group of the user's files. NEW, or NULL. */
+static char *
+group_of(call_ctx_t *ctx, const json_t *user)
+{
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *info = sub_call(ctx, &why, "user.info", "{s:O}", "name", user);
+    const char *group = json_string_value(json_array_get(value_get(info, "groups"), 0));
+
+    return group != NULL ? xstrdup(group) : NULL;
+}
+
+/* What file's functions are called with: the crontab at `path` is to be what `name` says. NEW. */
+static json_t *
+file_args(call_ctx_t *ctx, const json_t *args, const char *path, const char *group)
+{
+    json_t *call = json_copy((json_t *) args);
+
+    json_object_set(call, "source", value_get(args, "name"));
+    json_object_set_new(call, "name", json_string(path));
+    json_object_set_new(call, "group", json_string(group));
+    json_object_set_new(call, "mode", json_string("0600"));
+    json_object_set_new(call, "attrs", json_string(""));
+    json_object_set_new(call, "saltenv", json_string(ctx_saltenv(ctx)));
+    json_object_set_new(call, "show_changes", json_true());
+    return call;
+}
+
+static int
+tell_only(call_ctx_t *ctx, json_t *call, json_t *ret, fail_t *err)
+{
+    json_auto_t *said = NULL;
+    int rc = file_check_managed(ctx, call, &said, err);
+
+    if (rc == 0) {
+        json_object_set(ret, "result", json_array_get(said, 0));
+        state_ret_comment(ret, json_incref(json_array_get(said, 1)));
+    }
+    return rc;
+}
+
+/* The copy stays ours: its owner could put another file in its place, and that would be read and installed. */
+static int
+manage_copy(call_ctx_t *ctx, const json_t *call, managed_t *m, json_t *ret, fail_t *err)
+{
+    json_auto_t *args = json_copy((json_t *) call);
+
+    json_object_del(args, "user");
+    json_object_del(args, "group");
+    return manage_file(ctx, args, m, ret, err);
+}
+
+/* The temporary copy of the crontab becomes the new one. */
+static int
+update_copy(call_ctx_t *ctx, json_t *call, json_t *ret, fail_t *err)
+{
+    managed_auto_t m = MANAGED_INIT;
+    AUTO_FREE char *source = NULL;
+    json_auto_t *hash = NULL;
+    fail_auto_t why = FAIL_INIT;
+    int rc = source_pick(ctx, value_get(call, "source"), value_get(call, "source_hash"),
+                         value_str(call, "saltenv", "base"), &source, &hash, err);
+
+    if (rc != 0)
+        return rc;
+    json_object_set_new(call, "source", source != NULL ? json_string(source) : json_null());
+    json_object_set(call, "source_hash", hash);
+    rc = managed_get(ctx, call, &m, &why);
+    if (rc == 0 && m.comment != NULL)
+        return state_ret_set(ret, STATE_FALSE, "%s", m.comment);
+    if (rc == 0)
+        rc = manage_copy(ctx, call, &m, ret, &why);
+    if (rc == 0)
+        return 0;
+    state_change_set(ret, json_object());
+    return state_ret_set(ret, STATE_FALSE, "Unable to manage file: %s", fail_text(&why));
+}
+
+static int
+install(call_ctx_t *ctx, const char *user, const char *path, json_t *ret, fail_t *err)
+{
+    json_auto_t *said = sub_call(ctx, err, "cron.write_cron_file_verbose", "{s:s, s:s}", "user", user, "path",
+                                 path);
+
+    if (said == NULL)
+        return err->code;
+    if (value_int(said, "retcode", 1) == 0)
+        return state_ret_set(ret, STATE_TRUE, "Crontab for user %s was updated", user);
+    state_change_set(ret, json_object());
+    return state_ret_set(ret, STATE_FALSE, "Unable to update user %s crontab %s. Error: %s", user, path,
+                         value_str(said, "stderr", ""));
+}
+
+static int
+replace(call_ctx_t *ctx, json_t *call, const char *path, json_t *ret, fail_t *err)
+{
+    const char *user = value_str(call, "user", "");
+    int rc = update_copy(ctx, call, ret, err);
+
+    if (rc != 0)
+        return rc;
+    if (value_get(value_get(ret, "changes"), "diff") != NULL)
+        return install(ctx, user, path, ret, err);
+    if (!value_truthy(value_get(ret, "result")))
+        return 0;
+    state_change_set(ret, json_object());
+    return state_ret_set(ret, STATE_TRUE, "Crontab for user %s is in the correct state", user);
+}
+
+static int
+cron_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *user = value_str(args, "user", "");
+    AUTO_FREE char *group = group_of(ctx, value_get(args, "user"));
+    json_t *ret = *ret_value = state_ret_args(args);
+
+    if (group == NULL)
+        return state_ret_set(ret, STATE_FALSE, "Could not identify group for user %s", user);
+    AUTO_FREE char *now = crontab_read(user, false, err);
+    if (now == NULL)
+        return err->code;
+    if (!value_truthy(value_get(args, "replace")) && *now != '\0')
+        return state_ret_set(ret, STATE_TRUE, "User %s already has a crontab. No changes made", user);
+    AUTO_FREE char *text = xasprintf("%s%s", now, str_ends(now, "\n") ? "" : "\n");
+    AUTO_FREE char *path = content_temp(NULL, NULL, text, strlen(text), err);
+    if (path == NULL)
+        return err->code;
+    json_auto_t *call = file_args(ctx, args, path, group);
+    int rc = ctx_test(ctx) ? tell_only(ctx, call, ret, err) : replace(ctx, call, path, ret, err);
+    unlink(path);
+    return rc;
+}
+
+/* ---- table ----------------------------------------------------------------------------------- */
+
+static const arg_t file_arguments[] = {
+    { "name", ARG_ANY, ARG_REQUIRED, "Where the crontab comes from: salt://..., a URL, a path, or a list" },
+    { "source_hash", ARG_ANY, "\"\"", "Digest of a source from outside, or where it is written" },
+    { "source_hash_name", ARG_STR, "null", "The source's name in a file of digests" },
+    { "user", ARG_STR, "\"root\"", "Whose crontab" },
+    { "template", ARG_STR, "null", "jinja or py: the file is a template" },
+    { "context", ARG_ANY, "null", "Variables of the template" },
+    { "replace", ARG_ANY, "true", "False: leave a user's crontab alone when there is one" },
+    { "defaults", ARG_ANY, "null", "Variables that `context` does not have" },
+    { "backup", ARG_ANY, "\"\"", "Accepted: crontab itself keeps no copy" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "More variables of the template" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "file", cron_file, file_arguments, 0, "Ensure that a user's crontab is what a file says." },
+};
+
+PLUGIN(state, cron_file, .provides = "cron", .doc = "Crontabs of users", FUNCS(funcs));
