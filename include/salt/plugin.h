@@ -5,7 +5,7 @@
  *
  * Layer      may be used by everybody; knows neither daemon
  * Threads    a function runs in one thread (a job's child, salt-call, or a runner's worker)
- * Tests      tests/unit/common/test_plugin.c; each function has a case in tests/cases/modules
+ * Tests      tests/unit/common/test_plugin.c; each function has a case in tests/cases/exec
  */
 #ifndef SALT_PLUGIN_H
 #define SALT_PLUGIN_H

@@ -5,7 +5,7 @@
  * Threads    one at a time; the producers may start threads of their own, which end with them
  * Ownership  everything is BORROWED for the call unless said otherwise
  * Errors     a producer that fails loses its own grains, with a warning in the log
- * Tests      tests/unit/plugins/test_grains.c, tests/cases/grains
+ * Tests      tests/unit/plugins/test_grains.c, tests/cases/grain
  */
 #ifndef MINION_GRAINS_SET_H
 #define MINION_GRAINS_SET_H

@@ -48,7 +48,7 @@ $(hello "salt '*'" FN_READONLY)
 
 PLUGIN(exec, $name, .doc = "Greetings", FUNCS(funcs));
 EOF
-    write "tests/cases/modules/$name.hello.json" <<<'[
+    write "tests/cases/exec/$name.hello.json" <<<'[
   {"args": ["world"], "return": "hello, world"}
 ]'
     try="make check-unit UNIT_BIN=build/tests/unit/plugins/test_module_cases  (CASES=$name. in the environment: this one alone)"
@@ -80,7 +80,7 @@ static const func_t funcs[] = {
 
 PLUGIN(state, $name, .doc = "Things", FUNCS(funcs));
 EOF
-    write "tests/cases/states-file/$name.present.json" <<<'[
+    write "tests/cases/state/$name.present.json" <<<'[
   {"args": {"name": "it"}, "return": {"name": "it", "result": true, "comment": "it is as it should be", "changes": {}}}
 ]'
     try="make check-unit UNIT_BIN=build/tests/unit/plugins/test_state_cases  (CASES=$name. in the environment: this one alone)"
@@ -106,7 +106,7 @@ static const char *const keys[] = { "$name", NULL };
 
 PLUGIN(grain, $name, .doc = "The text of /etc/$name, where that is.", .collect = collect, .cost = GRAIN_CHEAP, .keys = keys);
 EOF
-    try="make check-unit UNIT_BIN=build/tests/unit/plugins/test_grains  (first: $name into its reads_files_only(), a file and its grain into a host of tests/cases/grains)"
+    try="make check-unit UNIT_BIN=build/tests/unit/plugins/test_grains  (first: $name into its reads_files_only(), a file and its grain into a host of tests/cases/grain)"
     read='include/salt/plugin.h, src/common/host/rootfs.h, tests/unit/plugins/test_grains.c, src/plugins/grain/selinux.c'
     ;;
 runner | wheel)

@@ -6,7 +6,7 @@ load lib
 
 setup() {
     tree=$BATS_TEST_TMPDIR/tree
-    mkdir -p "$tree"/{src/{plugins/{exec/{system,net},state/system,grain,wheel},runners},tests/{lib,t,cases/{modules,states-file}}}
+    mkdir -p "$tree"/{src/{plugins/{exec/{system,net},state/system,grain,wheel},runners},tests/{lib,t,cases/{exec,state}}}
     cp "$HALITE_SRC/tests/lib/new.sh" "$tree/tests/lib/"
     cp "$HALITE_SRC/.clang-format" "$tree/"
     new=$tree/tests/lib/new.sh

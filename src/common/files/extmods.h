@@ -3,7 +3,7 @@
  *
  * Layer      common/files
  * Threads    one
- * Tests      tests/cases/modules/saltutil.sync_*.json
+ * Tests      tests/cases/exec/saltutil.sync_*.json
  */
 #ifndef COMMON_FILES_EXTMODS_H
 #define COMMON_FILES_EXTMODS_H

@@ -3,7 +3,7 @@
  * Layer      common/py
  * Threads    as py.h
  * Errors     NULL: nothing there, or raised (py_raised() tells)
- * Tests      tests/cases/jinja (the filter `traverse`), tests/cases/modules (grains.get, ...)
+ * Tests      tests/cases/jinja (the filter `traverse`), tests/cases/exec (grains.get, ...)
  */
 #ifndef COMMON_PY_PY_TRAVERSE_H
 #define COMMON_PY_PY_TRAVERSE_H

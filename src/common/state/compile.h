@@ -16,7 +16,7 @@
  * Errors     `errors` is an array that Salt's texts are appended to; a result beside new errors is as
  *            incomplete as Salt's. Some texts have further lines: the file and line to open, a suggestion.
  *            Where the file server can't list its environments or files, what needs the list is an error too
- * Tests      tests/unit/common/test_state_compile.c, tests/cases/states
+ * Tests      tests/unit/common/test_state_compile.c, tests/cases/state-compile
  */
 #ifndef COMMON_STATE_COMPILE_H
 #define COMMON_STATE_COMPILE_H

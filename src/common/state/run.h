@@ -9,7 +9,7 @@
  * Layer      common/state; knows neither daemon
  * Threads    the context's
  * Errors     a state that fails is data. The runner itself does not fail
- * Tests      tests/unit/common/test_state_run.c, tests/cases/staterun
+ * Tests      tests/unit/common/test_state_run.c, tests/cases/state-run
  */
 #ifndef COMMON_STATE_RUN_H
 #define COMMON_STATE_RUN_H

@@ -2,7 +2,7 @@
  *
  * Layer      common/state, private to top*.c
  * Threads    the renderer's
- * Tests      tests/unit/common/test_state_compile.c, tests/cases/states
+ * Tests      tests/unit/common/test_state_compile.c, tests/cases/state-compile
  */
 #ifndef COMMON_STATE_TOP_H
 #define COMMON_STATE_TOP_H

@@ -1,5 +1,5 @@
 /* test_state_compile.c - top files, SLS trees and requisites against what Salt 3006 made of the same
- * (tests/cases/states); and what Salt does not say: places, suggestions, limits, time. */
+ * (tests/cases/state-compile); and what Salt does not say: places, suggestions, limits, time. */
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -280,7 +280,7 @@ check_file(const char *path)
 static void
 test_case_files(void **state)
 {
-    static const char folder[] = TEST_SOURCE_DIR "/tests/cases/states";
+    static const char folder[] = TEST_SOURCE_DIR "/tests/cases/state-compile";
     struct dirent **names;
     int n = scandir(folder, &names, NULL, alphasort), failed = 0, files = 0;
 

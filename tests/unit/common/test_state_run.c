@@ -1,4 +1,4 @@
-/* test_state_run.c - the state runner: chunks and what Salt 3006 made of them (tests/cases/staterun), and
+/* test_state_run.c - the state runner: chunks and what Salt 3006 made of them (tests/cases/state-run), and
  * what Salt can't show: parallel steps, deep chains, workers that die. */
 #include "unit/unit.h"
 
@@ -18,7 +18,7 @@
 #include "common/state/run.h"
 #include "salt/state.h"
 
-#define CASES TEST_SOURCE_DIR "/tests/cases/staterun"
+#define CASES TEST_SOURCE_DIR "/tests/cases/state-run"
 
 extern const plugin_t state_test, state_module, exec_cmd, exec_test;
 

@@ -1,4 +1,4 @@
-/* test_grains.c - grains: each folder of tests/cases/grains is a small host; its expected.json is what Salt
+/* test_grains.c - grains: each folder of tests/cases/grain is a small host; its expected.json is what Salt
  * 3006 finds there. */
 #include "unit/unit.h"
 
@@ -11,7 +11,7 @@
 #include "minion/grains_set.h"
 #include "plugins/builtin.h"
 
-#define CASES TEST_SOURCE_DIR "/tests/cases/grains"
+#define CASES TEST_SOURCE_DIR "/tests/cases/grain"
 
 /* ---- hosts ----------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* test_module_cases.c - every execution function against its case file,
- * tests/cases/modules/MODULE.FUNCTION.json.
+ * tests/cases/exec/MODULE.FUNCTION.json.
  *
  * A case file is a list of objects:
  *   args, kwargs       the call; both may be left out
@@ -16,11 +16,11 @@
  *   retcode            0 unless given (1 with `error`)
  *   fired, asked       events sent [{tag, data}] and requests made of the host, in order
  *   check              shell commands that must succeed afterwards
- * In every text of a case {T} is that folder. CASES=prefix in the environment picks files.
+ * unit/case_file.h says how cases share members. In every text of a case {T} is that folder. CASES=prefix in the
+ * environment picks files.
  */
-#include "unit/unit.h"
+#include "unit/case_file.h"
 
-#include <dirent.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,7 +32,7 @@
 #include "plugins/builtin.h"
 #include "salt/log.h"
 
-#define CASE_DIR TEST_SOURCE_DIR "/tests/cases/modules"
+#define CASE_DIR TEST_SOURCE_DIR "/tests/cases/exec"
 
 enum { RESULT_LIMIT = 64 * 1024 * 1024 }; /* network.netstat on a host with tens of thousands of sockets */
 
@@ -341,16 +341,11 @@ one_file(registry_t *registry, const char *name)
 {
     AUTO_FREE char *path = fs_join(CASE_DIR, name);
     AUTO_FREE char *fun = xstrndup(name, strlen(name) - strlen(".json"));
-    json_error_t why;
-    json_auto_t *cases = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+    json_auto_t *cases = case_file_load(path);
     held = cases;
     size_t failed = 0, i;
     json_t *spec;
 
-    if (json_array_size(cases) == 0) {
-        printf("# %s: no cases: %s (line %d)\n", name, why.text, why.line);
-        return 1;
-    }
     json_array_foreach (cases, i, spec) {
         if (one_case(registry, fun, spec))
             continue;
@@ -369,25 +364,15 @@ real_registry(void)
     return registry_new(PLUGIN_EXEC, plugins, n);
 }
 
-static int
-is_case_file(const struct dirent *entry)
-{
-    const char *prefix = getenv("CASES");
-
-    return str_ends(entry->d_name, ".json") && (prefix == NULL || str_starts(entry->d_name, prefix));
-}
-
 static void
 test_cases(void **state)
 {
     registry_t *registry = real_registry();
-    struct dirent **files = NULL;
-    size_t failed = 0;
-    int n = scandir(CASE_DIR, &files, is_case_file, alphasort);
+    size_t failed = 0, n;
+    struct dirent **files = case_file_list(CASE_DIR, &n);
 
-    assert_true(n > 0);
     log_init("test", LEVEL_QUIET, false); /* failing commands are what many cases are about */
-    for (int i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         failed += one_file(registry, files[i]->d_name);
         free(files[i]);
     }

@@ -1,4 +1,4 @@
-/* test_state_cases.c - states against what Salt returns: tests/cases/states-file/MODULE.FUNCTION.json,
+/* test_state_cases.c - states against what Salt returns: tests/cases/state/MODULE.FUNCTION.json,
  * recorded from Salt 3006.
  *
  * A case file is a list of objects:
@@ -18,11 +18,11 @@
  *   begins             the comment only has to begin so
  *   differs            why `return` is not what Salt returns
  *   check              shell commands that must succeed afterwards
- * In every text of a case {T} is that folder. CASES=prefix in the environment picks files.
+ * unit/case_file.h says how cases share members. In every text of a case {T} is that folder. CASES=prefix in the
+ * environment picks files.
  */
-#include "unit/unit.h"
+#include "unit/case_file.h"
 
-#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,7 +35,7 @@
 #include "salt/log.h"
 #include "salt/state.h"
 
-#define CASE_DIR TEST_SOURCE_DIR "/tests/cases/states-file"
+#define CASE_DIR TEST_SOURCE_DIR "/tests/cases/state"
 
 static json_t *
 world_grains(void *cookie)
@@ -317,15 +317,10 @@ one_file(const registries_t *reg, const char *name)
 {
     AUTO_FREE char *path = fs_join(CASE_DIR, name);
     AUTO_FREE char *fun = xstrndup(name, strlen(name) - strlen(".json"));
-    json_error_t why;
-    json_auto_t *cases = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+    json_auto_t *cases = case_file_load(path);
     size_t failed = 0, i;
     json_t *spec;
 
-    if (json_array_size(cases) == 0) {
-        printf("# %s: no cases: %s (line %d)\n", name, why.text, why.line);
-        return 1;
-    }
     json_array_foreach (cases, i, spec) {
         if (one_case(reg, fun, spec))
             continue;
@@ -346,26 +341,16 @@ real_registries(void)
                            registry_new(PLUGIN_STATE, states, n_states) };
 }
 
-static int
-is_case_file(const struct dirent *entry)
-{
-    const char *prefix = getenv("CASES");
-
-    return str_ends(entry->d_name, ".json") && (prefix == NULL || str_starts(entry->d_name, prefix));
-}
-
 static void
 test_cases(void **state)
 {
     registries_t reg = real_registries();
-    struct dirent **files = NULL;
-    size_t failed = 0;
-    int n = scandir(CASE_DIR, &files, is_case_file, alphasort);
+    size_t failed = 0, n;
+    struct dirent **files = case_file_list(CASE_DIR, &n);
 
-    assert_true(n > 0);
     umask(022);
     log_init("test", LEVEL_QUIET, false); /* failing states are what many cases are about */
-    for (int i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         failed += one_file(&reg, files[i]->d_name);
         free(files[i]);
     }

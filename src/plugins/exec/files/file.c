@@ -1,5 +1,5 @@
 /* file.c - execution module `file`: the table. The functions stand in plugins/lib/file, one theme per file.
- * To add a function: write it there, add its row here, add tests/cases/modules/file.FUNCTION.json. */
+ * To add a function: write it there, add its row here, add tests/cases/exec/file.FUNCTION.json. */
 #include "plugins/lib/file/attr.h"
 #include "plugins/lib/file/edit.h"
 #include "plugins/lib/file/text.h"

@@ -1,6 +1,6 @@
 /* pkg_apt.c - execution module `pkg` on Debian and what descends from it: the table. The functions stand in
  * plugins/lib/packages/apt*.c, one theme per file.
- * To add a function: write it there, add its row here, add tests/cases/modules/pkg.FUNCTION.json. */
+ * To add a function: write it there, add its row here, add tests/cases/exec/pkg.FUNCTION.json. */
 #include "common/base/str.h"
 #include "plugins/lib/packages/apt.h"
 #include "salt/plugin.h"

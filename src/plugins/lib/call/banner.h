@@ -1,7 +1,7 @@
 /* banner.h - slsutil.banner: a block of comment.
  *
  * Layer      plugins/lib/call
- * Tests      tests/cases/modules/slsutil.banner.json
+ * Tests      tests/cases/exec/slsutil.banner.json
  */
 #ifndef PLUGINS_LIB_CALL_BANNER_H
 #define PLUGINS_LIB_CALL_BANNER_H

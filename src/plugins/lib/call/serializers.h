@@ -3,7 +3,7 @@
  * Layer      plugins/lib/call
  * Ownership  results are NEW
  * Errors     NULL raised
- * Tests      tests/cases/modules/slsutil.serialize.json, slsutil.deserialize.json
+ * Tests      tests/cases/exec/slsutil.serialize.json, slsutil.deserialize.json
  */
 #ifndef PLUGINS_LIB_CALL_SERIALIZERS_H
 #define PLUGINS_LIB_CALL_SERIALIZERS_H

@@ -1,7 +1,7 @@
 /* attr.h - file functions about owners, groups, modes, attributes and labels. Rows in plugins/exec/files/file.c.
  *
  * Layer      plugins/lib/file
- * Tests      tests/cases/modules/file.*.json
+ * Tests      tests/cases/exec/file.*.json
  */
 #ifndef PLUGINS_LIB_FILE_ATTR_H
 #define PLUGINS_LIB_FILE_ATTR_H

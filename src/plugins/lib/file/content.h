@@ -4,7 +4,7 @@
  * Threads    a job's child
  * Ownership  a content_t is BORROWED; texts are NEW
  * Errors     negative errno with Python's OSError text
- * Tests      tests/unit/plugins/test_content.c, tests/cases/states-file/file.managed.json
+ * Tests      tests/unit/plugins/test_content.c, tests/cases/state/file.managed.json
  */
 #ifndef PLUGINS_LIB_FILE_CONTENT_H
 #define PLUGINS_LIB_FILE_CONTENT_H

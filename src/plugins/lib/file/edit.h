@@ -1,7 +1,7 @@
 /* edit.h - file functions that change parts of a text file. Rows in plugins/exec/files/file.c.
  *
  * Layer      plugins/lib/file
- * Tests      tests/cases/modules/file.*.json, recorded from Salt itself
+ * Tests      tests/cases/exec/file.*.json, recorded from Salt itself
  */
 #ifndef PLUGINS_LIB_FILE_EDIT_H
 #define PLUGINS_LIB_FILE_EDIT_H

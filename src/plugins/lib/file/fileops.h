@@ -6,7 +6,7 @@
  * Threads    a job's child
  * Ownership  char * results are NEW; arguments BORROWED
  * Errors     negative errno with the text that Salt's users know
- * Tests      tests/cases/modules/file.*.json
+ * Tests      tests/cases/exec/file.*.json
  */
 #ifndef MINION_FILEOPS_H
 #define MINION_FILEOPS_H

@@ -4,7 +4,7 @@
  * Layer      plugins/lib/file; the states stand in plugins/state/files
  * Threads    a job's child
  * Ownership  results are NEW unless said
- * Tests      tests/cases/states-file
+ * Tests      tests/cases/state
  */
 #ifndef PLUGINS_LIB_FILE_FSTATE_H
 #define PLUGINS_LIB_FILE_FSTATE_H

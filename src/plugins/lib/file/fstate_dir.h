@@ -2,7 +2,7 @@
  *
  * Layer      plugins/lib/file
  * Threads    a job's child
- * Tests      tests/cases/states-file/file.directory.json, file.recurse.json
+ * Tests      tests/cases/state/file.directory.json, file.recurse.json
  */
 #ifndef PLUGINS_LIB_FILE_FSTATE_DIR_H
 #define PLUGINS_LIB_FILE_FSTATE_DIR_H

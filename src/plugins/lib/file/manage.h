@@ -7,7 +7,7 @@
  * Layer      plugins/lib/file
  * Threads    a job's child
  * Errors     as Salt's functions raise them; a state that failed is in `ret`
- * Tests      tests/cases/states-file, tests/cases/modules/file.manage_file.json
+ * Tests      tests/cases/state, tests/cases/exec/file.manage_file.json
  */
 #ifndef PLUGINS_LIB_FILE_MANAGE_H
 #define PLUGINS_LIB_FILE_MANAGE_H

@@ -9,8 +9,8 @@
  * Threads    a job's child
  * Ownership  results are NEW
  * Errors     as Salt's functions raise them
- * Tests      tests/unit/plugins/test_source.c, tests/cases/modules/file.get_managed.json,
- *            tests/cases/states-file/file.managed.json
+ * Tests      tests/unit/plugins/test_source.c, tests/cases/exec/file.get_managed.json,
+ *            tests/cases/state/file.managed.json
  */
 #ifndef PLUGINS_LIB_FILE_SOURCE_H
 #define PLUGINS_LIB_FILE_SOURCE_H

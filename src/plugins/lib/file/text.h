@@ -1,7 +1,7 @@
 /* text.h - file functions that read, write and search what a file holds. Rows in plugins/exec/files/file.c.
  *
  * Layer      plugins/lib/file
- * Tests      tests/cases/modules/file.*.json
+ * Tests      tests/cases/exec/file.*.json
  */
 #ifndef PLUGINS_LIB_FILE_TEXT_H
 #define PLUGINS_LIB_FILE_TEXT_H

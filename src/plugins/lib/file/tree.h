@@ -1,7 +1,7 @@
 /* tree.h - file functions that make, move and remove what a path names. Rows in plugins/exec/files/file.c.
  *
  * Layer      plugins/lib/file
- * Tests      tests/cases/modules/file.*.json, tests/unit/plugins/test_tree.c
+ * Tests      tests/cases/exec/file.*.json, tests/unit/plugins/test_tree.c
  */
 #ifndef PLUGINS_LIB_FILE_TREE_H
 #define PLUGINS_LIB_FILE_TREE_H

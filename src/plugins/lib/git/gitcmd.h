@@ -5,7 +5,7 @@
  * Threads    one at a time per git_t
  * Ownership  results are NEW
  * Errors     FAIL_COMMAND "Command 'git fetch' failed: WHAT GIT SAID" unless GIT_SOFT
- * Tests      tests/cases/modules/git.*.json, tests/t/4200-states.bats
+ * Tests      tests/cases/exec/git.*.json, tests/t/4200-states.bats
  */
 #ifndef PLUGINS_LIB_GIT_GITCMD_H
 #define PLUGINS_LIB_GIT_GITCMD_H

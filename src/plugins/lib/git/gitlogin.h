@@ -8,7 +8,7 @@
  * Threads    one at a time
  * Ownership  logins: git_login_free
  * Errors     as gitcmd.h
- * Tests      tests/t/0070-secrets.bats, tests/cases/modules/git.remote_set.json
+ * Tests      tests/t/0070-secrets.bats, tests/cases/exec/git.remote_set.json
  */
 #ifndef PLUGINS_LIB_GIT_GITLOGIN_H
 #define PLUGINS_LIB_GIT_GITLOGIN_H

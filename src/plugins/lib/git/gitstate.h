@@ -5,7 +5,7 @@
  * Threads    as the context
  * Ownership  results are NEW
  * Errors     a failure of git is the state's failure: gitstate_failed()
- * Tests      tests/cases/states-file/git.*.json
+ * Tests      tests/cases/state/git.*.json
  */
 #ifndef PLUGINS_LIB_GIT_GITSTATE_H
 #define PLUGINS_LIB_GIT_GITSTATE_H

@@ -6,7 +6,7 @@
  * Threads    one at a time
  * Ownership  json_t returns are NEW
  * Errors     Salt's texts
- * Tests      tests/unit/plugins/test_apt.c, tests/cases/modules/pkg.*.json
+ * Tests      tests/unit/plugins/test_apt.c, tests/cases/exec/pkg.*.json
  */
 #ifndef PLUGINS_LIB_PACKAGES_APT_H
 #define PLUGINS_LIB_PACKAGES_APT_H

@@ -6,7 +6,7 @@
  * Threads    as the context
  * Ownership  results are NEW
  * Errors     said per function
- * Tests      tests/cases/states-file/pkg.*.json
+ * Tests      tests/cases/state/pkg.*.json
  */
 #ifndef PLUGINS_LIB_PACKAGES_PKGWANT_H
 #define PLUGINS_LIB_PACKAGES_PKGWANT_H

@@ -4,7 +4,7 @@
  * Layer      plugins/lib/salt
  * Ownership  said per function
  * Errors     a negative errno with *err
- * Tests      tests/cases/modules/data.*.json, mine.*.json
+ * Tests      tests/cases/exec/data.*.json, mine.*.json
  */
 #ifndef PLUGINS_LIB_SALT_DATASTORE_H
 #define PLUGINS_LIB_SALT_DATASTORE_H

@@ -1,7 +1,7 @@
 /* filterby.h - salt.utils.data.filter_by: grains.filter_by and pillar.filter_by.
  *
  * Layer      plugins/lib/salt
- * Tests      tests/cases/modules/grains.filter_by.json
+ * Tests      tests/cases/exec/grains.filter_by.json
  */
 #ifndef PLUGINS_LIB_SALT_FILTERBY_H
 #define PLUGINS_LIB_SALT_FILTERBY_H

@@ -4,7 +4,7 @@
  * Threads    one at a time; two minions' processes that write at once: the later one wins, whole
  * Ownership  values are BORROWED
  * Errors     FAIL_COMMAND when the file cannot be written, or the grain is `id`
- * Tests      tests/cases/modules/grains.*.json
+ * Tests      tests/cases/exec/grains.*.json
  */
 #ifndef PLUGINS_LIB_SALT_GRAINS_WRITE_H
 #define PLUGINS_LIB_SALT_GRAINS_WRITE_H

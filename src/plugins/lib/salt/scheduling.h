@@ -4,7 +4,7 @@
  * Layer      plugins/lib/salt
  * Ownership  said per function
  * Errors     a negative errno with *err; what a user got wrong is {result: False, comment} instead
- * Tests      tests/t/3500-schedule.bats, tests/cases/modules/schedule.*.json
+ * Tests      tests/t/3500-schedule.bats, tests/cases/exec/schedule.*.json
  */
 #ifndef PLUGINS_LIB_SALT_SCHEDULING_H
 #define PLUGINS_LIB_SALT_SCHEDULING_H

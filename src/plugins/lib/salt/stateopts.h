@@ -4,7 +4,7 @@
  * Layer      plugins/lib/salt
  * Threads    the context's
  * Errors     *err in Salt's words: FAIL_INVOCATION, FAIL_COMMAND
- * Tests      tests/cases/states
+ * Tests      tests/cases/state-compile
  */
 #ifndef PLUGINS_LIB_SALT_STATEOPTS_H
 #define PLUGINS_LIB_SALT_STATEOPTS_H

@@ -5,7 +5,7 @@
  * Threads    a call belongs to one thread
  * Ownership  lists are NEW unless said
  * Errors     as Salt's service modules raise them
- * Tests      tests/unit/plugins/test_service.c, tests/cases/modules/service.*.json
+ * Tests      tests/unit/plugins/test_service.c, tests/cases/exec/service.*.json
  */
 #ifndef PLUGINS_LIB_SERVICE_SERVICE_API_H
 #define PLUGINS_LIB_SERVICE_SERVICE_API_H

@@ -6,7 +6,7 @@
  * Ownership  results are NEW
  * Errors     a name that is not there is NULL, and one that can't be looked up NULL with *err; programs that are missing are
  *            CommandExecutionErrors
- * Tests      tests/cases/modules/user.*.json, group.*.json
+ * Tests      tests/cases/exec/user.*.json, group.*.json
  */
 #ifndef PLUGINS_LIB_SYSTEM_ACCOUNTS_H
 #define PLUGINS_LIB_SYSTEM_ACCOUNTS_H

@@ -3,7 +3,7 @@
  * Layer      plugins/lib/system
  * Threads    any
  * Ownership  the list owns its rows: nets_free
- * Tests      tests/cases/modules/network.ip_addrs.json and its neighbours
+ * Tests      tests/cases/exec/network.ip_addrs.json and its neighbours
  */
 #ifndef PLUGINS_LIB_SYSTEM_NETLIST_H
 #define PLUGINS_LIB_SYSTEM_NETLIST_H

@@ -4,7 +4,7 @@
  * Threads    any but for user names (getpwuid)
  * Ownership  results are NEW
  * Errors     what may not be read is None or empty; *err as in procfs.h
- * Tests      tests/cases/modules/ps.proc_info.json
+ * Tests      tests/cases/exec/ps.proc_info.json
  */
 #ifndef PLUGINS_LIB_SYSTEM_PROCATTR_H
 #define PLUGINS_LIB_SYSTEM_PROCATTR_H

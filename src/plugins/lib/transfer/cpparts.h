@@ -11,7 +11,7 @@
  * Threads    one per copy
  * Ownership  all BORROWED
  * Errors     negative errno with *err
- * Tests      tests/unit/plugins/test_cpparts.c, tests/cases/modules/cp.recv_chunked.json, cp.recv_forget.json,
+ * Tests      tests/unit/plugins/test_cpparts.c, tests/cases/exec/cp.recv_chunked.json, cp.recv_forget.json,
  *            tests/t/4000-files.bats, 4210-full-disk.bats
  */
 #ifndef PLUGINS_LIB_TRANSFER_CPPARTS_H

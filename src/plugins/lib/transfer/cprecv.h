@@ -4,7 +4,7 @@
  * Layer      plugins/lib/transfer
  * Threads    one
  * Errors     what can't be written is Salt's answer, not an error
- * Tests      tests/cases/modules/cp.recv.json, cp.recv_chunked.json
+ * Tests      tests/cases/exec/cp.recv.json, cp.recv_chunked.json
  */
 #ifndef PLUGINS_LIB_TRANSFER_CPRECV_H
 #define PLUGINS_LIB_TRANSFER_CPRECV_H

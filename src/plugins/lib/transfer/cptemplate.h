@@ -4,7 +4,7 @@
  * Threads    one
  * Ownership  texts are NEW
  * Errors     the renderer's words in *err
- * Tests      tests/cases/modules/cp.get_file.json, cp.get_template.json
+ * Tests      tests/cases/exec/cp.get_file.json, cp.get_template.json
  */
 #ifndef PLUGINS_LIB_TRANSFER_CPTEMPLATE_H
 #define PLUGINS_LIB_TRANSFER_CPTEMPLATE_H

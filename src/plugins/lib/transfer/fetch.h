@@ -5,7 +5,7 @@
  * Threads    one
  * Ownership  results are NEW
  * Errors     a file of the file server that is not there is no error: 0 with NULL. Else Salt's text in *err
- * Tests      tests/cases/modules/cp.*.json
+ * Tests      tests/cases/exec/cp.*.json
  */
 #ifndef PLUGINS_LIB_TRANSFER_FETCH_H
 #define PLUGINS_LIB_TRANSFER_FETCH_H

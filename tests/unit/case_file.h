@@ -1,0 +1,100 @@
+/* case_file.h - case files of functions and states, with what their cases share written once.
+ *
+ * A case file is a list of objects. When its first one is {"head": {...}}, each case has the members of the head that
+ * it does not have itself. "world": [NAME, ...] in a case or in the head brings in the members of
+ * the file of that name in tests/cases/world in the same way: programs, files and grains that cases of several files have in common.
+ * The nearest wins: the case, its worlds from the first to the last, the head, the head's worlds. A member of the
+ * head that is null in the case is left out of it.
+ */
+#ifndef UNIT_CASE_FILE_H
+#define UNIT_CASE_FILE_H
+
+#include "unit/unit.h"
+
+#include <dirent.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "salt/value.h"
+
+#define CASES_ROOT TEST_SOURCE_DIR "/tests/cases"
+
+static inline void
+case_worlds(json_t *spec, const json_t *names)
+{
+    json_t *name;
+    size_t i;
+
+    json_array_foreach (names, i, name) {
+        AUTO_FREE char *path = xasprintf("%s/world/%s.json", CASES_ROOT, json_string_value(name));
+        json_error_t why;
+        json_auto_t *world = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+        if (!json_is_object(world))
+            fail_msg("%s: %s", path, world == NULL ? why.text : "a world is an object");
+        json_object_update_missing(spec, world);
+    }
+}
+
+/* Lays the head and the worlds under a case. */
+static inline void
+case_complete(json_t *spec, json_t *head)
+{
+    json_auto_t *own = json_incref(json_object_get(spec, "world"));
+    const char *key;
+    json_t *value;
+
+    case_worlds(spec, own);
+    json_object_update_missing(spec, head);
+    json_object_del(spec, "world");
+    case_worlds(spec, json_object_get(head, "world"));
+    json_object_foreach (head, key, value) {
+        if (json_is_null(json_object_get(spec, key)))
+            json_object_del(spec, key);
+    }
+}
+
+/* The cases of a file, each with all that is its own. NEW list that is not empty. */
+static inline json_t *
+case_file_load(const char *path)
+{
+    json_error_t why;
+    json_t *cases = json_load_file(path, JSON_REJECT_DUPLICATES, &why), *spec;
+    size_t i;
+
+    if (!json_is_array(cases))
+        fail_msg("%s:%d: %s", path, cases == NULL ? why.line : 1,
+                 cases == NULL ? why.text : "not a list of cases");
+    json_auto_t *head = json_incref(json_object_get(json_array_get(cases, 0), "head"));
+    if (head != NULL)
+        json_array_remove(cases, 0);
+    json_array_foreach (cases, i, spec)
+        case_complete(spec, head);
+    if (json_array_size(cases) == 0)
+        fail_msg("%s: no cases", path);
+    return cases;
+}
+
+/* For scandir: the case files that CASES=prefix in the environment asks for. */
+static inline int
+case_file_is_meant(const struct dirent *entry)
+{
+    const char *prefix = getenv("CASES");
+
+    return str_ends(entry->d_name, ".json") && (prefix == NULL || str_starts(entry->d_name, prefix));
+}
+
+/* The names of these files in their order. NEW list of *ret_n, at least one. */
+static inline struct dirent **
+case_file_list(const char *folder, size_t *ret_n)
+{
+    struct dirent **files = NULL;
+    int n = scandir(folder, &files, case_file_is_meant, alphasort);
+
+    if (n <= 0)
+        fail_msg("%s: no case file begins with '%s' (CASES in the environment)", folder,
+                 getenv("CASES") != NULL ? getenv("CASES") : "");
+    *ret_n = (size_t) n;
+    return files;
+}
+
+#endif
