@@ -6,7 +6,7 @@
  * Threads    a job's child
  * Ownership  char * results are NEW; arguments BORROWED
  * Errors     negative errno with the text that Salt's users know
- * Tests      tests/cases/exec/file.*.json
+ * Tests      tests/cases/exec/file.*.json, tests/unit/minion/test_paths.c
  */
 #ifndef MINION_FILEOPS_H
 #define MINION_FILEOPS_H
@@ -35,10 +35,6 @@ int fop_glob(const char *pattern, char ***ret_paths, fail_t *err);
 /* The names in a folder that a walk comes to, as fs_names: nothing where it may not look, as os.walk has
  * it, or where a process has ended. NEW (strv_free), also where it fails. */
 int fop_names(const char *path, char ***ret_names, fail_t *err);
-/* True for a folder, following links. */
-bool fop_is_dir(const char *path);
-bool fop_is_file(const char *path);
-bool fop_is_link(const char *path);
 /* Whether something is there, for who does more than look because it is not: 1, 0, or a negative errno
  * where that can't be told, as on a failing disk. */
 int fop_exists(const char *path, fail_t *err);
@@ -46,6 +42,13 @@ int fop_exists(const char *path, fail_t *err);
 int fop_exists_as(const char *path, mode_t type, fail_t *err);
 /* The same of the name itself: a link is there wherever it leads. */
 int fop_lexists(const char *path, fail_t *err);
+int fop_lexists_as(const char *path, mode_t type, fail_t *err);
+/* Whether the path has this type or is a link to such a thing. One that leads nowhere, in a circle or to
+ * where nobody may look leads to none, as os.walk has it. Negative as fop_exists. */
+int fop_leads_to(const char *path, mode_t type, fail_t *err);
+/* What has the path, or the name itself: 1 and *ret_st, or as fop_exists. */
+int fop_stat(const char *path, struct stat *ret_st, fail_t *err);
+int fop_lstat(const char *path, struct stat *ret_st, fail_t *err);
 /* "[Errno 2] No such file or directory: '/x'". Returns -code. */
 int fop_oserror(fail_t *err, int code, const char *path);
 /* SaltInvocationError with the text unless `path` is absolute. */

@@ -172,6 +172,15 @@ fstate_is_file(fstate_t *s, const char *path)
 }
 
 int
+fstate_is_link(fstate_t *s, const char *path)
+{
+    fail_auto_t why = FAIL_INIT;
+    int is = fop_lexists_as(path, S_IFLNK, &why);
+
+    return told(s, is, &why);
+}
+
+int
 fstate_lexists(fstate_t *s, const char *path)
 {
     fail_auto_t why = FAIL_INIT;

@@ -56,6 +56,7 @@ int fstate_exists(fstate_t *s, const char *path);
 /* The same of a folder, or of a regular file, links followed: 0 also where something else has the path. */
 int fstate_is_dir(fstate_t *s, const char *path);
 int fstate_is_file(fstate_t *s, const char *path);
+int fstate_is_link(fstate_t *s, const char *path);
 /* The same of the path itself, be it a link that leads nowhere. */
 int fstate_lexists(fstate_t *s, const char *path);
 /* NULL, or why the file can't be edited. */

@@ -119,11 +119,13 @@ not_dots(const struct dirent *entry)
     return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
-static bool
-entry_is_dir(const char *path, const struct dirent *entry)
+/* 1, 0, or negative with *err. */
+static int
+entry_is_dir(const char *path, const struct dirent *entry, fail_t *err)
 {
-    return entry->d_type == DT_DIR ||
-           ((entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN) && fop_is_dir(path));
+    if (entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN)
+        return entry->d_type == DT_DIR;
+    return fop_leads_to(path, S_IFDIR, err);
 }
 
 /* The number of entries, or a negative errno. */
@@ -146,6 +148,17 @@ free_entries(struct dirent **entries, int n)
     free(entries);
 }
 
+/* What is in a folder; a link to one is not gone into. */
+static int
+walk_below(const char *path, json_int_t max_depth, fstate_walk_fn *visit, void *cookie, fail_t *err)
+{
+    int link = fop_lexists_as(path, S_IFLNK, err);
+
+    if (link != 0)
+        return link < 0 ? link : 0;
+    return fstate_walk(path, max_depth > 0 ? max_depth - 1 : -1, visit, cookie, err);
+}
+
 int
 fstate_walk(const char *top, json_int_t max_depth, fstate_walk_fn *visit, void *cookie, fail_t *err)
 {
@@ -156,13 +169,15 @@ fstate_walk(const char *top, json_int_t max_depth, fstate_walk_fn *visit, void *
     for (int pass = 0; pass < 3; pass++) {
         for (int i = 0; i < n && rc == 0; i++) {
             AUTO_FREE char *path = fop_join2(top, entries[i]->d_name);
-            bool dir = entry_is_dir(path, entries[i]);
-            if (pass == 0 && !dir)
+            int dir = entry_is_dir(path, entries[i], err);
+            if (dir < 0)
+                rc = dir;
+            else if (pass == 0 && dir == 0)
                 rc = visit(cookie, path, false);
-            else if (pass == 1 && dir && max_depth != 0)
+            else if (pass == 1 && dir > 0 && max_depth != 0)
                 rc = visit(cookie, path, true);
-            else if (pass == 2 && dir && max_depth != 0 && !fop_is_link(path))
-                rc = fstate_walk(path, max_depth > 0 ? max_depth - 1 : -1, visit, cookie, err);
+            else if (pass == 2 && dir > 0 && max_depth != 0)
+                rc = walk_below(path, max_depth, visit, cookie, err);
         }
     }
     free_entries(entries, n);
@@ -206,12 +221,15 @@ keep_of(fstate_broom_t *self, fstate_t *s, json_t *low, fail_t *err)
 {
     const char *path = value_str(low, "name", "");
 
-    if (fop_is_dir(path) && !is_child(path, self->root))
+    int dir = fop_exists_as(path, S_IFDIR, err);
+    if (dir < 0)
+        return dir;
+    if (dir > 0 && !is_child(path, self->root))
         return 0;
-    if (fop_is_dir(path) && str_eq(value_str(low, "fun", ""), "recurse"))
+    if (dir > 0 && str_eq(value_str(low, "fun", ""), "recurse"))
         return fstate_recurse_kept(s->ctx, low, self, err);
     fstate_broom_keep(self, path);
-    return fop_is_dir(path) ? fstate_walk(path, -1, keep_found, self, err) : 0;
+    return dir > 0 ? fstate_walk(path, -1, keep_found, self, err) : 0;
 }
 
 static int

@@ -32,6 +32,9 @@ add_rendered(fstate_t *s, const char *source, json_t *texts)
     if (path != NULL && template_known(value_str(args, "template", "jinja")) &&
         template_render(s->ctx, args, path, NULL, 0, &text, &why) != 0)
         return no_template(s, source, xstrdup(fail_text(&why)));
+    if (path == NULL && why.code != 0)
+        return no_template(s, source,
+                           xasprintf("Failed to load template file %s: %s", source, fail_text(&why)));
     if (path == NULL || !template_known(value_str(args, "template", "jinja")))
         return no_template(s, source, xasprintf("Failed to load template file %s", source));
     if (text.len == 0)

@@ -82,18 +82,20 @@ read_contents(job_t *j, fail_t *err)
 }
 
 /* The source's mode, when it is to be kept. */
-static void
-keep_mode(job_t *j)
+static int
+keep_mode(job_t *j, fail_t *err)
 {
     AUTO_FREE char *scheme = source_scheme(j->source);
 
     if (!asked(j, "keep_mode", false) || source_is_remote(scheme))
-        return;
-    char *mode = source_mode(j->ctx, j->source, value_str(j->args, "saltenv", "base"));
+        return 0;
+    fail_auto_t why = FAIL_INIT;
+    char *mode = source_mode(j->ctx, j->source, value_str(j->args, "saltenv", "base"), &why);
     if (mode != NULL) {
         free(j->mode);
         j->mode = mode;
     }
+    return why.code == 0 ? 0 : fail_set(err, why.code, "%s", fail_text(&why));
 }
 
 /* The local copy of the source, if it is not there yet. */
@@ -183,7 +185,10 @@ commit(job_t *j, const char *dst, const content_t *what, fail_t *err)
         return rc;
     if (*backup == '\0')
         backup = value_str(ctx_opts(j->ctx), "backup_mode", "");
-    if (fop_is_file(there(j))) {
+    int file = fop_leads_to(there(j), S_IFREG, err); /* a link that gives way may lead nowhere */
+    if (file < 0)
+        return file;
+    if (file > 0) {
         as.like = j->file.at;
         if ((str_eq(backup, "minion") || str_eq(backup, "both")) &&
             fop_backup_minion(j->ctx, there(j), dst, err) != 0)
@@ -231,11 +236,13 @@ static int
 change_by_source(job_t *j, fail_t *err)
 {
     const char *type = value_str(j->m->sum, "hash_type", value_str(ctx_opts(j->ctx), "hash_type", "sha256"));
-    bool link = !j->follow && fop_is_link(j->real);
+    int link = j->follow ? 0 : fop_lexists_as(j->real, S_IFLNK, err);
     AUTO_FREE char *hex = NULL, *diff = NULL;
     fail_auto_t why = FAIL_INIT;
 
-    if (!link && digest_file(there(j), type, &hex, err) != 0)
+    if (link < 0)
+        return link;
+    if (link == 0 && digest_file(there(j), type, &hex, err) != 0)
         return -EIO;
     if (hex != NULL && str_eq(hex, value_str(j->m->sum, "hsum", NULL)))
         return 0;
@@ -277,8 +284,9 @@ replace_link(job_t *j, fail_t *err)
 {
     content_t what = { .data = buf_str(&j->text), .len = j->text.len };
 
-    if (j->stop || j->follow || !fop_is_link(j->name))
-        return 0;
+    int link = j->stop || j->follow ? 0 : fop_lexists_as(j->name, S_IFLNK, err);
+    if (link <= 0)
+        return link;
     if (!j->contents && j->source != NULL) {
         int rc = need_copy(j, err);
         if (rc == 0)
@@ -349,8 +357,9 @@ need_folder(job_t *j, fail_t *err)
 {
     AUTO_FREE char *folder = fop_dirname(j->name);
 
-    if (j->stop || fop_is_dir(folder))
-        return 0;
+    int there = j->stop ? 1 : fop_exists_as(folder, S_IFDIR, err);
+    if (there != 0)
+        return there < 0 ? there : 0;
     if (!asked(j, "makedirs", false)) {
         json_object_del(changes_of(j), "diff");
         return refuse(j, xstrdup("Parent directory not present"));
@@ -462,13 +471,16 @@ manage_file(call_ctx_t *ctx, json_t *args, managed_t *m, json_t *ret, fail_t *er
         if (m->sfn == NULL && value_get(m->sum, "hsum") == NULL)
             rc = need_copy(&j, why);
         if (rc == 0 && !j.stop)
-            keep_mode(&j);
+            rc = keep_mode(&j, why);
     }
     if (rc != 0 || j.stop)
         return rc;
-    if (!fop_is_file(j.name) && !fop_is_link(j.name))
-        return create(&j, why);
-    j.real = fop_is_link(j.name) && j.follow ? fop_realpath(j.name) : xstrdup(j.name);
+    /* A link may lead nowhere, or in a circle. */
+    int link = fop_lexists_as(j.name, S_IFLNK, why),
+        there = link == 0 ? fop_exists_as(j.name, S_IFREG, why) : link;
+    if (there <= 0)
+        return there < 0 ? there : create(&j, why);
+    j.real = link > 0 && j.follow ? fop_realpath(j.name) : xstrdup(j.name);
     return change(&j, why);
 }
 

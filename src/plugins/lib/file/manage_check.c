@@ -139,7 +139,10 @@ manage_changes(call_ctx_t *ctx, json_t *args, json_t **ret_changes, char **ret_c
             return 0;
         }
         if (m.sfn != NULL && value_truthy(value_get(args, "keep_mode"))) {
-            AUTO_FREE char *mode = source_mode(ctx, source, saltenv);
+            fail_auto_t why = FAIL_INIT;
+            AUTO_FREE char *mode = source_mode(ctx, source, saltenv, &why);
+            if (why.code != 0)
+                return fail_set(err, why.code, "%s", fail_text(&why));
             if (mode != NULL)
                 note(call, "mode", mode);
         }

@@ -229,7 +229,13 @@ verify(call_ctx_t *ctx, json_t *args, const char *source, const char *scheme, ma
             free(STEAL(m->sfn));
             return 0;
         }
-        if (!fop_is_source(m->sfn) && !fop_is_dir(m->sfn)) {
+        int dir = fop_exists_as(m->sfn, S_IFDIR, &why);
+        if (dir < 0) {
+            m->comment = xstrdup(fail_text(&why));
+            free(STEAL(m->sfn));
+            return 0;
+        }
+        if (dir == 0 && !fop_is_source(m->sfn)) {
             m->comment = xasprintf(
                 "Local file source %s is a pipe or a device, and no file that can be copied", m->sfn);
             free(STEAL(m->sfn));

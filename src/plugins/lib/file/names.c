@@ -76,21 +76,27 @@ file_pardir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* os.path.isfile and its kin: what they can't look at is False to them, and to those who call these. */
+static bool
+is(json_t *args, int (*look)(const char *, struct stat *), mode_t type)
+{
+    AUTO_FREE char *path = fop_path(args, "path");
+    struct stat st;
+
+    return look(path, &st) == 0 && (st.st_mode & S_IFMT) == type;
+}
+
 int
 file_file_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *path = fop_path(args, "path");
-
-    *ret_value = json_boolean(fop_is_file(path));
+    *ret_value = json_boolean(is(args, stat, S_IFREG));
     return 0;
 }
 
 int
 file_directory_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *path = fop_path(args, "path");
-
-    *ret_value = json_boolean(fop_is_dir(path));
+    *ret_value = json_boolean(is(args, stat, S_IFDIR));
     return 0;
 }
 
@@ -117,8 +123,9 @@ file_readdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (fop_need_abs(path, "Dir path must be absolute.", err) != 0)
         return -EINVAL;
-    if (!fop_is_dir(path))
-        return fop_invalid(err, "A valid directory was not specified.");
+    int there = fop_exists_as(path, S_IFDIR, err);
+    if (there <= 0)
+        return there < 0 ? there : fop_invalid(err, "A valid directory was not specified.");
     DIR *dir = opendir(path);
     if (dir == NULL)
         return fop_oserror(err, errno, path);
@@ -136,9 +143,7 @@ file_readdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_is_link(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *path = fop_path(args, "path");
-
-    *ret_value = json_boolean(fop_is_link(path));
+    *ret_value = json_boolean(is(args, lstat, S_IFLNK));
     return 0;
 }
 
@@ -163,8 +168,9 @@ file_readlink(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (*path != '/')
         return fop_invalid(err, "Path to link must be absolute: %s", path);
-    if (!fop_is_link(path))
-        return fop_invalid(err, "A valid link was not specified: %s", path);
+    int link = fop_lexists_as(path, S_IFLNK, err);
+    if (link <= 0)
+        return link < 0 ? link : fop_invalid(err, "A valid link was not specified: %s", path);
     if (value_bool(args, "canonicalize", false)) {
         AUTO_FREE char *real = fop_realpath(path);
         *ret_value = text_value(real);

@@ -245,30 +245,6 @@ fop_names(const char *path, char ***ret_names, fail_t *err)
     return rc == -EACCES || rc == -EPERM || rc == -ESRCH ? 0 : fail_set(err, rc, "%s", fail_text(&why));
 }
 
-bool
-fop_is_dir(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-bool
-fop_is_file(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
-bool
-fop_is_link(const char *path)
-{
-    struct stat st;
-
-    return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
-}
-
 int
 fop_oserror(fail_t *err, int code, const char *path)
 {
@@ -288,18 +264,30 @@ presence(int stat_rc, const char *path, fail_t *err)
 }
 
 int
+fop_stat(const char *path, struct stat *ret_st, fail_t *err)
+{
+    return presence(stat(path, ret_st), path, err);
+}
+
+int
+fop_lstat(const char *path, struct stat *ret_st, fail_t *err)
+{
+    return presence(lstat(path, ret_st), path, err);
+}
+
+int
 fop_exists(const char *path, fail_t *err)
 {
     struct stat st;
 
-    return presence(stat(path, &st), path, err);
+    return fop_stat(path, &st, err);
 }
 
 int
 fop_exists_as(const char *path, mode_t type, fail_t *err)
 {
     struct stat st = { 0 };
-    int there = presence(stat(path, &st), path, err);
+    int there = fop_stat(path, &st, err);
 
     return there > 0 ? (st.st_mode & S_IFMT) == type : there;
 }
@@ -309,7 +297,35 @@ fop_lexists(const char *path, fail_t *err)
 {
     struct stat st;
 
-    return presence(lstat(path, &st), path, err);
+    return fop_lstat(path, &st, err);
+}
+
+int
+fop_lexists_as(const char *path, mode_t type, fail_t *err)
+{
+    struct stat st = { 0 };
+    int there = fop_lstat(path, &st, err);
+
+    return there > 0 ? (st.st_mode & S_IFMT) == type : there;
+}
+
+static bool
+leads_nowhere(int code)
+{
+    return fs_is_absence(-code) || code == ELOOP || code == EACCES || code == ENAMETOOLONG;
+}
+
+int
+fop_leads_to(const char *path, mode_t type, fail_t *err)
+{
+    struct stat st = { 0 };
+    int there = fop_lstat(path, &st, err);
+
+    if (there <= 0)
+        return there;
+    if (S_ISLNK(st.st_mode) && stat(path, &st) != 0)
+        return leads_nowhere(errno) ? 0 : fop_oserror(err, errno, path);
+    return (st.st_mode & S_IFMT) == type;
 }
 
 int

@@ -192,14 +192,14 @@ file_restorecon(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 typedef struct perms {
     call_ctx_t *ctx;
-    json_t *args;     /* BORROWED */
-    char *name;       /* expanded */
-    const char *at;   /* a descriptor's path, by which all is changed: it leads to the thing, be it a link */
-    bool whole;       /* attributes and labels too */
-    json_t *ret;      /* Salt's ret: changes, comment, result */
-    json_t *perms;    /* what was and what was asked */
-    json_t *comment;  /* list of texts */
-    bool test, plain; /* plain: no link */
+    json_t *args;    /* BORROWED */
+    char *name;      /* expanded */
+    const char *at;  /* a descriptor's path, by which all is changed: it leads to the thing, be it a link */
+    bool whole;      /* attributes and labels too */
+    json_t *ret;     /* Salt's ret: changes, comment, result */
+    json_t *perms;   /* what was and what was asked */
+    json_t *comment; /* list of texts */
+    bool test, plain, dir; /* plain: no link */
 } perms_t;
 
 static void
@@ -368,7 +368,7 @@ check_attrs(perms_t *p)
 {
     const char *asked = value_str(p->args, "attrs", NULL);
 
-    if (asked == NULL || fop_is_dir(p->name) || !p->plain)
+    if (asked == NULL || p->dir || !p->plain)
         return;
     AUTO_FREE char *old = attr_letters(p->name);
     if (old == NULL)
@@ -537,6 +537,9 @@ check_perms(call_ctx_t *ctx, json_t *args, int fd, bool whole, json_t *before, j
     json_auto_t *comment = json_array(), *perms = json_object();
     json_auto_t *said = json_incref(json_object_get(ret, "comment"));
     struct stat st;
+
+    if (fstat(fd, &st) != 0)
+        return fop_oserror(err, errno, name);
     perms_t p = { .ctx = ctx,
                   .args = args,
                   .name = name,
@@ -546,7 +549,8 @@ check_perms(call_ctx_t *ctx, json_t *args, int fd, bool whole, json_t *before, j
                   .perms = perms,
                   .comment = comment,
                   .test = fop_test_mode(ctx),
-                  .plain = fstat(fd, &st) == 0 && !S_ISLNK(st.st_mode) };
+                  .plain = !S_ISLNK(st.st_mode),
+                  .dir = S_ISDIR(st.st_mode) };
 
     int rc = bring_to(&p, before, err);
     if (rc != 0)

@@ -82,14 +82,14 @@ source_cache(call_ctx_t *ctx, const char *url, const char *saltenv, const char *
     if (source_is_remote(scheme))
         return cached_by_module(ctx, url, saltenv, hsum, args, err);
     local = str_eq(scheme, "file") ? file_url_path(url) : fop_expanduser(url);
-    if (fop_is_file(local))
+    if (fop_exists_as(local, S_IFREG, err) > 0)
         return local;
     free(local);
     return NULL;
 }
 
 char *
-source_mode(call_ctx_t *ctx, const char *url, const char *saltenv)
+source_mode(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err)
 {
     AUTO_FREE char *scheme = source_scheme(url);
     struct stat st;
@@ -97,14 +97,18 @@ source_mode(call_ctx_t *ctx, const char *url, const char *saltenv)
     if (str_eq(scheme, "salt")) {
         fail_auto_t why = FAIL_INIT;
         json_auto_t *hash = NULL;
-        if (ctx_files(ctx) == NULL || fileclient_hash(ctx_files(ctx), url, saltenv, &hash, &why) != 0)
+        int rc = ctx_files(ctx) == NULL ? -ENOENT
+                                        : fileclient_hash(ctx_files(ctx), url, saltenv, &hash, &why);
+        if (rc != 0 && rc != -ENOENT)
+            fail_set(err, rc, "%s", fail_text(&why));
+        if (rc != 0)
             return NULL;
         json_t *mode = value_get(hash, "mode");
         return json_is_integer(mode) ? xasprintf("%04o", (unsigned) json_integer_value(mode) & 07777)
                                      : fop_normalize_mode(mode);
     }
     AUTO_FREE char *path = str_eq(scheme, "file") ? file_url_path(url) : xstrdup(url);
-    return stat(path, &st) == 0 ? xasprintf("%04o", st.st_mode & 07777) : NULL;
+    return fop_stat(path, &st, err) > 0 ? xasprintf("%04o", st.st_mode & 07777) : NULL;
 }
 
 /* ---- lists of sources ------------------------------------------------------------------------ */

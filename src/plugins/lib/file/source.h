@@ -27,7 +27,7 @@ bool source_is_remote(const char *scheme);
 char *source_cache(call_ctx_t *ctx, const char *url, const char *saltenv, const char *hsum, json_t *args,
                    fail_t *err);
 /* cp.stat_file: "0644"; NULL when it can't be told. */
-char *source_mode(call_ctx_t *ctx, const char *url, const char *saltenv);
+char *source_mode(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err);
 /* The first source of a list that exists, and its digest; one that can't be looked at is an error, and
  * only one of a web server is passed over then. A single source is taken as it is. *ret_hash is None or a
  * text; *ret_source NULL for none. */

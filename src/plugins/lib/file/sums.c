@@ -30,8 +30,9 @@ file_get_sum(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *path = fop_path(args, "path");
 
-    if (fop_is_file(path))
-        return file_get_hash(ctx, args, ret_value, err);
+    int file = fop_exists_as(path, S_IFREG, err);
+    if (file != 0)
+        return file < 0 ? file : file_get_hash(ctx, args, ret_value, err);
     *ret_value = json_string("File not found");
     return 0;
 }
@@ -192,7 +193,7 @@ sums_file(call_ctx_t *ctx, json_t *args, const char *hash, char **ret_path, fail
         return bad_source_hash(hash, err);
     *ret_path = source_cache(ctx, hash, value_str(args, "saltenv", "base"), NULL, args, err);
     if (*ret_path == NULL)
-        return fop_failed(err, "Source hash file %s not found", hash);
+        return err->code != 0 ? err->code : fop_failed(err, "Source hash file %s not found", hash);
     return 0;
 }
 
@@ -285,6 +286,8 @@ file_get_diff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         const char *given = value_str(args, names[i][0], "");
         *paths[i] = source_cache(ctx, given, value_str(args, "saltenv", "base"),
                                  value_str(args, names[i][1], NULL), args, err);
+        if (*paths[i] == NULL && err->code != 0)
+            return err->code;
         if (*paths[i] == NULL)
             return fop_failed(err, "Failed to cache one or more files: File %s not found", given);
     }

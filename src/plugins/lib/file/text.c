@@ -479,7 +479,10 @@ file_patch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (!has_option(&cmd, "-r", "--reject-file"))
         prog_add(&cmd, "--reject-file=-");
     prog_adds(&cmd, "-i", value_str(args, "patchfile", ""), NULL);
-    if (fop_is_dir(original)) {
+    int dir = fop_exists_as(original, S_IFDIR, err);
+    if (dir < 0)
+        return dir;
+    if (dir > 0) {
         prog_adds(&cmd, "-d", original, NULL);
         if (!has_option(&cmd, "-p", "-p") && !has_option(&cmd, "--strip", "--strip="))
             prog_add(&cmd, "--strip=0");

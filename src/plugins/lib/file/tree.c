@@ -95,11 +95,11 @@ file_mkdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *folder = fop_normpath(path);
     AUTO_FREE char *mode = fop_normalize_mode(value_get(args, "mode"));
 
-    if (!fop_is_dir(folder)) {
-        int rc = make_dirs(folder, value_get(args, "user"), value_get(args, "group"), mode, err);
-        if (rc != 0)
-            return rc;
-    }
+    int there = fop_exists_as(folder, S_IFDIR, err);
+    int rc = there == 0 ? make_dirs(folder, value_get(args, "user"), value_get(args, "group"), mode, err)
+                        : there;
+    if (rc < 0)
+        return rc;
     *ret_value = json_true();
     return 0;
 }
@@ -112,15 +112,13 @@ file_makedirs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *folder = fop_normpath(dir);
     AUTO_FREE char *mode = fop_normalize_mode(value_get(args, "mode"));
 
-    if (fop_is_dir(folder)) {
-        *ret_value = value_fmt("Directory '%s' already exists", folder);
-        return 0;
-    }
-    int there = fop_exists(folder, err);
+    int is = fop_exists_as(folder, S_IFDIR, err), there = is == 0 ? fop_exists(folder, err) : is;
     if (there < 0)
         return there;
     if (there > 0) {
-        *ret_value = value_fmt("The path '%s' already exists and is not a directory", folder);
+        *ret_value = value_fmt(is > 0 ? "Directory '%s' already exists"
+                                      : "The path '%s' already exists and is not a directory",
+                               folder);
         return 0;
     }
     if (*folder != '/')
@@ -235,8 +233,9 @@ file_rmdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (fop_need_abs(path, "File path must be absolute.", err) != 0)
         return -EINVAL;
-    if (!fop_is_dir(path))
-        return fop_invalid(err, "A valid directory was not specified.");
+    int dir = fop_exists_as(path, S_IFDIR, err);
+    if (dir <= 0)
+        return dir < 0 ? dir : fop_invalid(err, "A valid directory was not specified.");
     if (value_truthy(older) && fop_int(older, "older_than must be a number of days", &days, err) != 0)
         return -EINVAL;
     if (value_truthy(older))
@@ -484,10 +483,15 @@ copy_link(const char *src, const char *dst, fail_t *err)
 static int
 copy_entry(const char *src, const char *dst, bool attributes, int depth, fail_t *err)
 {
-    if (attributes && fop_is_link(src))
+    int link = fop_lexists_as(src, S_IFLNK, err);
+
+    if (link < 0)
+        return link;
+    if (attributes && link > 0)
         return copy_link(src, dst, err);
-    if (fop_is_dir(src))
-        return fop_is_link(src) ? 0 : copy_tree(src, dst, attributes, depth + 1, err);
+    int dir = fop_exists_as(src, S_IFDIR, err);
+    if (dir != 0)
+        return dir < 0 ? dir : link > 0 ? 0 : copy_tree(src, dst, attributes, depth + 1, err);
     return attributes ? fop_copy2(src, dst, err) : fop_copyfile(src, dst, err);
 }
 
@@ -497,7 +501,8 @@ copy_folder(const char *dst, bool attributes, fail_t *err)
 {
     if (attributes)
         return fs_mkdirs(dst, 0777, err);
-    return fop_is_dir(dst) ? 0 : make_dirs(dst, NULL, NULL, NULL, err);
+    int there = fop_exists_as(dst, S_IFDIR, err);
+    return there == 0 ? make_dirs(dst, NULL, NULL, NULL, err) : there < 0 ? there : 0;
 }
 
 static int
@@ -564,10 +569,11 @@ copy_instead(const char *src, const char *dst, bool tree, fail_t *err)
 static int
 copy_any(const char *src, const char *dst, json_t *args, fail_t *err)
 {
-    bool tree = fop_is_dir(src);
+    int from = fop_exists_as(src, S_IFDIR, err), to = from == 0 ? fop_exists_as(dst, S_IFDIR, err) : from;
+    bool tree = from > 0;
 
-    if (!tree && !fop_is_dir(dst))
-        return fop_copyfile(src, dst, err);
+    if (to <= 0)
+        return to < 0 ? to : fop_copyfile(src, dst, err);
     if (!value_bool(args, "recurse", false))
         return fop_invalid(err, "Cannot copy overwriting a directory without recurse flag set to true!");
     if (tree && inside(dst, src))
@@ -683,7 +689,10 @@ move_to(const char *src, const char *target, bool over, fail_t *err)
         return over && one && unlink(from.at) != 0 ? fop_oserror(err, errno, src) : 0;
     int code = errno;
     bool copy = code == EXDEV && !one;
-    if (copy && fop_is_dir(from.at) && !fop_is_link(from.at) && inside(target, src))
+    int tree = copy ? fop_lexists_as(from.at, S_IFDIR, err) : 0;
+    if (tree < 0)
+        return tree;
+    if (tree > 0 && inside(target, src))
         code = EINVAL;
     else if (copy || (over && (code == EISDIR || code == ENOTDIR || code == ENOTEMPTY || code == EEXIST)))
         return move_staged(&from, target, copy, err);
@@ -700,9 +709,10 @@ fop_move_over(const char *src, const char *dst, fail_t *err)
 static int
 move_any(const char *src, const char *dst, fail_t *err)
 {
-    AUTO_FREE char *target = fop_is_dir(dst) ? fop_join2(dst, fop_basename(src)) : xstrdup(dst);
+    int into = fop_exists_as(dst, S_IFDIR, err);
+    AUTO_FREE char *target = into > 0 ? fop_join2(dst, fop_basename(src)) : xstrdup(dst);
 
-    return move_to(src, target, false, err);
+    return into < 0 ? into : move_to(src, target, false, err);
 }
 
 int
@@ -771,8 +781,10 @@ file_touch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (!parse_time(value_get(args, "atime"), &times[0]) || !parse_time(value_get(args, "mtime"), &times[1]))
         return fop_invalid(err, "atime and mtime must be integers");
-    int rc = fop_is_dir(path) ? (utimensat(AT_FDCWD, path, times, 0) == 0 ? 0 : -errno)
-                              : touch_file(path, times, err);
+    int dir = fop_exists_as(path, S_IFDIR, err);
+    int rc = dir < 0    ? dir
+             : dir == 0 ? touch_file(path, times, err)
+                        : (utimensat(AT_FDCWD, path, times, 0) == 0 ? 0 : -errno);
     if (rc != 0)
         return err != NULL && err->code != 0 ? rc : fop_failed(err, "%s", strerror(-rc));
     *ret_value = json_boolean(fs_exists(path));

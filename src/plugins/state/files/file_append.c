@@ -18,8 +18,11 @@ need_folder(fstate_t *s, fail_t *err)
     AUTO_FREE char *folder = fop_dirname(s->name), *comment = NULL;
     json_auto_t *changes = json_object();
 
-    if (!json_is_true(value_get(s->args, "makedirs")) || s->test || fop_is_dir(folder))
+    if (!json_is_true(value_get(s->args, "makedirs")) || s->test)
         return 0;
+    int there = fstate_is_dir(s, folder);
+    if (there != 0)
+        return there < 0;
     if (fstate_makedirs(s, NULL, NULL, NULL, err) != 0)
         return err->code;
     if (fstate_check_directory(s, folder, &comment, changes) == STATE_TRUE)

@@ -63,9 +63,15 @@ choose_attributes(copy_t *c)
 static bool
 entangled(fstate_t *s, bool there, const char *source)
 {
+    fail_auto_t why = FAIL_INIT;
     bool holds = there && stage_holds(s->name, source);
+    int dir = holds ? 0 : fop_lexists_as(source, S_IFDIR, &why);
 
-    if (!holds && (!fop_is_dir(source) || fop_is_link(source) || !stage_holds(source, s->name)))
+    if (dir < 0) {
+        fstate_error(s, "%s", fail_text(&why));
+        return true;
+    }
+    if (!holds && (dir == 0 || !stage_holds(source, s->name)))
         return false;
     fstate_error(s,
                  "\"%s\" and its source \"%s\" are one, or one of them is in the other; nothing was changed",
@@ -86,7 +92,12 @@ look_at_target(copy_t *c, fail_t *err)
     c->changed = true;
     if (there <= 0)
         return there;
-    if (force && fop_is_file(s->name) && fop_is_file(c->source)) {
+    /* What gives way may be a link that leads nowhere. */
+    int to = force ? fop_leads_to(s->name, S_IFREG, err) : 0,
+        from = to > 0 ? fop_exists_as(c->source, S_IFREG, err) : to;
+    if (from < 0)
+        return from;
+    if (from > 0) {
         if (digest_file(s->name, "sha256", &a, err) != 0 || digest_file(c->source, "sha256", &b, err) != 0)
             return -EIO;
         if (str_eq(a, b))
@@ -105,12 +116,13 @@ need_folder(copy_t *c, fail_t *err)
     AUTO_FREE char *folder = fop_dirname(s->name);
     AUTO_FREE char *mode = fop_normalize_mode(value_get(s->args, "dir_mode"));
 
-    if (fop_is_dir(folder))
-        return 0;
-    if (!fstate_on(s, "makedirs", false)) {
+    int there = fstate_is_dir(s, folder);
+    if (there == 0 && !fstate_on(s, "makedirs", false)) {
         fstate_error(s, "The target directory %s is not present", folder);
         return 1;
     }
+    if (there != 0)
+        return there < 0;
     if (mode == NULL) {
         size_t n = strlen(c->mode);
         mode = xstrdup(c->mode + (n > 3 ? n - 3 : 0));
@@ -154,7 +166,10 @@ copy_source(copy_t *c, const char *path, fail_t *err)
 {
     owner_t o = { c, err };
 
-    if (fop_is_dir(c->source)) {
+    int dir = fop_exists_as(c->source, S_IFDIR, err);
+    if (dir < 0)
+        return dir;
+    if (dir > 0) {
         int rc = fop_copy_tree(c->source, path, err);
         return rc == 0 ? fstate_walk(path, -1, give, &o, err) : rc;
     }
@@ -212,13 +227,19 @@ copy_body(fstate_t *s, fail_t *err)
     int there = fstate_exists(s, c.source);
     if (there <= 0)
         return there < 0 ? 0 : fstate_error(s, "Source file \"%s\" is not present", c.source);
-    if (!fop_is_source(c.source) && !fop_is_dir(c.source))
+    int dir = fstate_is_dir(s, c.source);
+    if (dir < 0)
+        return 0;
+    if (dir == 0 && !fop_is_source(c.source))
         return fstate_error(s, "Source \"%s\" is a pipe or a device, and no file that can be copied",
                             c.source);
     int rc = choose_attributes(&c);
     if (rc != 0)
         return 0;
-    if (fop_is_dir(s->name) && fstate_on(s, "subdir", false)) {
+    int into = fstate_on(s, "subdir", false) ? fstate_is_dir(s, s->name) : 0;
+    if (into < 0)
+        return 0;
+    if (into > 0) {
         char *inside = fop_join2(s->name, fop_basename(c.source));
         free(s->name);
         s->name = inside;
@@ -283,9 +304,12 @@ rename_body(fstate_t *s, fail_t *err)
         return 0;
     if (s->test)
         return state_ret_set(s->ret, STATE_NONE, "File \"%s\" is set to be moved to \"%s\"", source, s->name);
-    if (!fop_is_dir(folder) && !fstate_on(s, "makedirs", false))
+    int above = fop_exists_as(folder, S_IFDIR, &why);
+    if (above < 0)
+        return not_moved(s, source, &why);
+    if (above == 0 && !fstate_on(s, "makedirs", false))
         return fstate_error(s, "The target directory %s is not present", folder);
-    if (!fop_is_dir(folder) && fstate_makedirs(s, NULL, NULL, NULL, err) != 0)
+    if (above == 0 && fstate_makedirs(s, NULL, NULL, NULL, err) != 0)
         return err->code;
     return move_now(s, source);
 }

@@ -198,7 +198,10 @@ check(work_t *w, state_result_t *ret_result, char **ret_comment, fail_t *err)
         rc = fstate_walk(w->broom.root, -1, check_clean, &(sweeping_t){ w, err }, err);
     if (rc != 0)
         return rc;
-    if (!fop_is_dir(w->s->name))
+    int there = fop_exists_as(w->s->name, S_IFDIR, err);
+    if (there < 0)
+        return there;
+    if (there == 0)
         note(w, w->s->name, json_pack("{s:s}", "directory", "new"));
     bool any = json_object_size(w->changes) > 0;
     *ret_result = any ? STATE_NONE : STATE_TRUE;
@@ -343,7 +346,10 @@ create(work_t *w, fail_t *err)
     fstate_t *s = w->s;
     AUTO_FREE char *parent = fop_dirname(s->name);
 
-    if (!fop_is_dir(parent)) {
+    int above = fstate_is_dir(s, parent);
+    if (above < 0)
+        return 0;
+    if (above == 0) {
         if (!fstate_on(s, "makedirs", false))
             return fstate_error(s, "No directory to create %s in", s->name);
         if (fstate_makedirs(s, w->top.user, w->top.group, w->top.dir_mode, err) != 0)
@@ -355,8 +361,9 @@ create(work_t *w, fail_t *err)
                                     err);
     if (made == NULL)
         return err->code;
-    if (!fop_is_dir(s->name))
-        return fstate_error(s, "Failed to create directory %s", s->name);
+    int there = fstate_is_dir(s, s->name);
+    if (there <= 0)
+        return there < 0 ? 0 : fstate_error(s, "Failed to create directory %s", s->name);
     state_change(s->ret, s->name, json_pack("{s:s}", "directory", "new"));
     return 0;
 }
@@ -384,8 +391,9 @@ apply(work_t *w, fail_t *err)
 {
     fstate_t *s = w->s;
 
-    if (!fop_is_dir(s->name))
-        return create(w, err);
+    int there = fstate_is_dir(s, s->name);
+    if (there <= 0)
+        return there < 0 ? 0 : create(w, err);
     json_auto_t *top = perms_args(s->name, &w->top, w->top.dir_mode);
     if (!fstate_on(s, "children_only", false) && fop_check_perms(s->ctx, top, NULL, s->ret, NULL, err) != 0)
         return err->code;
@@ -434,9 +442,16 @@ make_way(work_t *w, fail_t *err)
 {
     fstate_t *s = w->s;
     const char *backup = fstate_str(s, "backupname");
-    bool forced = fstate_on(s, "force", false), link = fop_is_link(s->name), file = fop_is_file(s->name);
+    bool forced = fstate_on(s, "force", false);
+    fail_auto_t why = FAIL_INIT;
+    int link = fop_lexists_as(s->name, S_IFLNK, &why), file = fop_leads_to(s->name, S_IFREG, &why),
+        dir = fop_leads_to(s->name, S_IFDIR, &why);
 
-    if (!file && !(link && (forced || !fstate_on(s, "allow_symlink", true) || !fop_is_dir(s->name))))
+    if (link < 0 || file < 0 || dir < 0) {
+        fstate_error(s, "%s", fail_text(&why));
+        return 1;
+    }
+    if (file == 0 && !(link > 0 && (forced || !fstate_on(s, "allow_symlink", true) || dir == 0)))
         return 0;
     if (backup != NULL) {
         int there = fstate_lexists(s, backup);
@@ -448,11 +463,11 @@ make_way(work_t *w, fail_t *err)
         return s->test ? 0 : fop_move_over(s->name, backup, err);
     }
     if (forced)
-        return force(w, file ? "File" : "Symlink", err);
+        return force(w, file > 0 ? "File" : "Symlink", err);
     fstate_error(s,
-                 file ? "Specified location %s exists and is a file"
-                      : "Specified location %s exists and is a "
-                        "symlink",
+                 file > 0 ? "Specified location %s exists and is a file"
+                          : "Specified location %s exists and is a "
+                            "symlink",
                  s->name);
     return 1;
 }

@@ -245,20 +245,24 @@ settled(fstate_t *s)
 {
     json_t *context = fstate_arg(s, "context"), *defaults = fstate_arg(s, "defaults");
 
-    if (!fstate_on(s, "create", true) && !fop_is_file(s->name)) {
+    int file = fstate_on(s, "create", true) ? 1 : fstate_is_file(s, s->name);
+    if (file == 0)
         state_ret_set(s->ret, STATE_TRUE, "File %s is not present and is not set for creation", s->name);
+    if (file <= 0)
         return true;
-    }
     AUTO_FREE char *who = fstate_check_user(s, fstate_arg(s, "user"), fstate_arg(s, "group"));
     AUTO_FREE char *bad = bad_mode(s);
+    AUTO_FREE char *is_dir = xasprintf("Specified target %s is a directory", s->name);
+    fail_auto_t why = FAIL_INIT;
+    int dir = fop_leads_to(s->name, S_IFDIR, &why);
     if (who != NULL)
         fstate_error(s, "%s", who);
     else if (bad != NULL)
         fstate_error(s, "%s", bad);
     else if (*s->name != '/')
         fstate_error(s, "Specified file %s is not an absolute path", s->name);
-    else if (fop_is_dir(s->name))
-        fstate_error(s, "Specified target %s is a directory", s->name);
+    else if (dir != 0)
+        fstate_error(s, "%s", dir < 0 ? fail_text(&why) : is_dir);
     else if (context != NULL && !json_is_object(context))
         fstate_error(s, "Context must be formed as a dict");
     else if (value_truthy(defaults) && !json_is_object(defaults))
@@ -381,16 +385,20 @@ copy_there(const work_t *w, fail_t *err)
     return content_commit(w->check_file, &there, &as, err);
 }
 
-/* The arguments to make it by. NEW. */
+/* The arguments to make it by. NEW, or NULL with *err. */
 static json_t *
-check_args(const work_t *w)
+check_args(const work_t *w, fail_t *err)
 {
     static const char *const finally[] = { "user", "group", "keep_mode" };
     json_t *args = json_copy(w->s->args);
     AUTO_FREE char *kept = fstate_on(w->s, "keep_mode", false)
                                ? source_mode(w->s->ctx, value_str(args, "source", ""),
-                                             value_str(args, "saltenv", "base"))
+                                             value_str(args, "saltenv", "base"), err)
                                : NULL;
+    if (err->code != 0) {
+        json_decref(args);
+        return NULL;
+    }
     const char *mode = kept != NULL ? kept : value_str(args, "mode", NULL);
 
     for (size_t i = 0; i < NELEMS(finally); i++)
@@ -428,8 +436,8 @@ try_first(work_t *w, fail_t *err)
         fstate_error(s, "Unable to copy file %s to %s: %s", s->name, w->check_file, fail_text(&why));
         return 1;
     }
-    args = check_args(w);
-    if (manage_file(s->ctx, args, &w->m, tried, &why) != 0) {
+    args = check_args(w, &why);
+    if (args == NULL || manage_file(s->ctx, args, &w->m, tried, &why) != 0) {
         fstate_error(s, "Unable to check_cmd file: %s", fail_text(&why));
         return 1;
     }

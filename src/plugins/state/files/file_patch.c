@@ -229,7 +229,10 @@ fault(fstate_t *s)
     AUTO_FREE char *folder = fop_dirname(reject);
     if (*folder != '/')
         return xasprintf("'%s' is not an absolute path", reject);
-    if (!fop_is_dir(folder))
+    int dir = fop_exists_as(folder, S_IFDIR, &why);
+    if (dir < 0)
+        return xstrdup(fail_text(&why));
+    if (dir == 0)
         return xasprintf("Parent directory for reject_file '%s' either does not exist, or is not a directory",
                          reject);
     return NULL;
@@ -266,8 +269,9 @@ patch_body(fstate_t *s, fail_t *err)
     json_t *strip = fstate_arg(s, "strip");
     work_t w = { .s = s, .options = json_array(), .strip = strip != NULL ? json_incref(strip) : NULL };
 
-    w.dir = fop_is_dir(s->name);
-    int rc = run(&w, err);
+    int dir = fstate_is_dir(s, s->name);
+    w.dir = dir > 0;
+    int rc = dir < 0 ? 0 : run(&w, err);
     char *temporary[] = { w.patch, w.own_rejects ? w.rejects : NULL, w.output };
     for (size_t i = 0; i < NELEMS(temporary); i++) {
         if (temporary[i] != NULL)

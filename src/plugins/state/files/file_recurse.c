@@ -258,11 +258,12 @@ merge(work_t *w, const char *path, json_t *part)
 static int
 make_way(work_t *w, const char *path, bool for_file, stage_t *stage, fail_t *err)
 {
-    struct stat st;
-    bool dir = fop_is_dir(path);
-
-    if (!fstate_on(w->s, "clean", false) || lstat(path, &st) != 0 || dir != for_file ||
-        (for_file && !fstate_on(w->s, "replace", true)))
+    if (!fstate_on(w->s, "clean", false) || (for_file && !fstate_on(w->s, "replace", true)))
+        return 0;
+    int there = fop_lexists(path, err), dir = there > 0 ? fop_leads_to(path, S_IFDIR, err) : there;
+    if (there <= 0 || dir < 0)
+        return dir;
+    if ((dir > 0) != for_file)
         return 0;
     json_t *part = state_ret(w->s->name);
     if (w->s->test) {
@@ -305,7 +306,7 @@ bring_back(work_t *w, stage_t *stage, fail_t *err)
     if (stage->dir == NULL || lstat(stage->name, &st) == 0)
         return 0;
     json_object_del(value_get(w->s->ret, "changes"), stage->name);
-    int rc = stage_commit(stage, err);
+    int rc = stage_back(stage, err);
     return rc == 0 ? fstate_walk(stage->name, -1, keep_too, w, err) : rc;
 }
 
@@ -502,8 +503,9 @@ make_top(work_t *w, fail_t *err)
 {
     fstate_t *s = w->s;
 
-    if (fop_is_dir(s->name) || s->test)
-        return 0;
+    int there = s->test ? 1 : fop_exists_as(s->name, S_IFDIR, err);
+    if (there != 0)
+        return there < 0 ? there : 0;
     json_auto_t *made = fstate_call(s, file_makedirs_perms,
                                     json_pack("{s:s, s:O?, s:O?, s:s?}", "name", s->name, "user",
                                               fstate_user(s), "group", fstate_arg(s, "group"), "mode",
@@ -534,9 +536,10 @@ run(work_t *w, fail_t *err)
     if (!folder_served(s->ctx, &w->plan))
         return fstate_error(s, "The directory '%s' does not exist on the salt fileserver in saltenv '%s'",
                             w->plan.srcpath, w->plan.env);
-    int there = fop_is_dir(s->name) ? 0 : fstate_exists(s, s->name);
-    if (there != 0)
-        return there < 0 ? 0 : fstate_error(s, "The path %s exists and is not a directory", s->name);
+    int dir = fstate_is_dir(s, s->name), there = dir == 0 ? fstate_exists(s, s->name) : 0;
+    if (dir < 0 || there != 0)
+        return dir < 0 || there < 0 ? 0
+                                    : fstate_error(s, "The path %s exists and is not a directory", s->name);
     rc = make_top(w, err);
     if (rc == 0)
         rc = do_plan(w, err);

@@ -200,8 +200,9 @@ retention_body(fstate_t *s, fail_t *err)
     const char *rule;
     json_t *count;
 
-    if (!fop_is_dir(s->name))
-        return fstate_error(s, "Name provided to file.retention must be a directory");
+    int dir = fstate_is_dir(s, s->name);
+    if (dir <= 0)
+        return dir < 0 ? 0 : fstate_error(s, "Name provided to file.retention must be a directory");
     if (json_object_size(fstate_arg(s, "retain")) == 0)
         return fail_set(
             err, -EINVAL,

@@ -156,8 +156,9 @@ merge(work_t *w)
                            "True.");
         return 0;
     }
-    if (!fop_is_file(s->name))
-        return 0;
+    int file = fstate_is_file(s, s->name);
+    if (file <= 0)
+        return file < 0;
     if (w->how->deserialize == NULL) {
         fstate_error(s, "merge_if_exists is not supported for the %s serializer", w->how->name);
         return 1;
@@ -261,9 +262,11 @@ serialize_body(fstate_t *s, fail_t *err)
     work_t w = { .s = s };
     int rc = 0;
 
-    if (!fstate_on(s, "create", true) && !fop_is_file(s->name))
-        return state_ret_set(s->ret, STATE_TRUE, "File %s is not present and is not set for creation",
-                             s->name);
+    int file = fstate_on(s, "create", true) ? 1 : fstate_is_file(s, s->name);
+    if (file <= 0)
+        return file < 0 ? 0
+                        : state_ret_set(s->ret, STATE_TRUE,
+                                        "File %s is not present and is not set for creation", s->name);
     if (value_truthy(serializer) && value_truthy(formatter))
         return fstate_error(s, "Only one of serializer and formatter are allowed");
     AUTO_FREE char *name = value_truthy(serializer)  ? value_pystr(serializer)

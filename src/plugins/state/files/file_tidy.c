@@ -129,20 +129,32 @@ old_or_large(const tidy_t *t, const struct stat *st)
     return old || large;
 }
 
-static void
-consider(tidy_t *t, const char *path, bool is_dir)
+/* Negative with *err when it can't be looked at. */
+static int
+consider(tidy_t *t, const char *path, bool is_dir, fail_t *err)
 {
-    bool link = fop_is_link(path);
     const char *name = t->full ? path : fop_basename(path);
     /* Each byte that is no text is one character to Python's expressions, and to ours in this form. */
     json_auto_t *text = value_utf8(name, strlen(name));
     struct stat st;
 
-    if ((link ? lstat(path, &st) : stat(path, &st)) == 0 && (!link || t->links) &&
-        (link || !is_dir || t->dirs) && old_or_large(t, &st) &&
+    if (lstat(path, &st) != 0)
+        return fs_is_absence(-errno) ? 0 : fop_oserror(err, errno, path);
+    bool link = S_ISLNK(st.st_mode);
+    if ((link ? t->links : !is_dir || t->dirs) && old_or_large(t, &st) &&
         any_match(t->matches, json_string_value(text), false) &&
         !any_match(t->exclude, json_string_value(text), true))
         lines_append(&t->found, path);
+    return 0;
+}
+
+/* A folder that is looked into. Negative with *err. */
+static int
+leads_on(const tidy_t *t, const char *path, fail_t *err)
+{
+    int link = t->follow ? 0 : fop_lexists_as(path, S_IFLNK, err);
+
+    return link < 0 ? link : link == 0;
 }
 
 /* What is in the folders of a folder, then its files, then its folders. Negative with *err when it can't
@@ -156,11 +168,14 @@ look(tidy_t *t, const char *top, int depth, fail_t *err)
     for (int pass = 0; pass < 3 && names != NULL; pass++) {
         for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
             AUTO_FREE char *path = fop_join2(top, names[i]);
-            bool dir = fop_is_dir(path);
-            if (pass == 0 && dir && (t->follow || !fop_is_link(path)))
+            int dir = fop_leads_to(path, S_IFDIR, err),
+                on = pass == 0 && dir > 0 ? leads_on(t, path, err) : 0;
+            if (dir < 0 || on < 0)
+                rc = dir < 0 ? dir : on;
+            else if (on > 0)
                 rc = look(t, path, depth + 1, err);
-            else if (pass == (dir ? 2 : 1))
-                consider(t, path, dir);
+            else if (pass == (dir > 0 ? 2 : 1))
+                rc = consider(t, path, dir > 0, err);
         }
     }
     strv_free(names);
@@ -295,8 +310,9 @@ tidied_body(fstate_t *s, fail_t *err)
 
     if (*s->name != '/')
         return fstate_error(s, "Specified file %s is not an absolute path", s->name);
-    if (!fop_is_dir(s->name))
-        return fstate_error(s, "%s does not exist or is not a directory.", s->name);
+    int dir = fstate_is_dir(s, s->name);
+    if (dir <= 0)
+        return dir < 0 ? 0 : fstate_error(s, "%s does not exist or is not a directory.", s->name);
     if (top < 0)
         return fstate_error(s, "%s", fail_text(&why));
     rc = read_tidy(&t, err);
@@ -321,8 +337,9 @@ pruned_body(fstate_t *s, fail_t *err)
 {
     bool ignore = fstate_on(s, "ignore_errors", false), recurse = ignore || fstate_on(s, "recurse", false);
 
-    if (!fop_is_dir(s->name))
-        return state_ret_set(s->ret, STATE_TRUE, "Directory %s is not present", s->name);
+    int dir = fstate_is_dir(s, s->name);
+    if (dir <= 0)
+        return dir < 0 ? 0 : state_ret_set(s->ret, STATE_TRUE, "Directory %s is not present", s->name);
     if (s->test) {
         fstate_note(s, "deleted", s->name);
         return state_ret_set(s->ret, STATE_NONE, "Directory %s is set for removal", s->name);

@@ -21,12 +21,13 @@ absent_body(fstate_t *s, fail_t *err)
         return fstate_error(s, "Specified file %s is not an absolute path", s->name);
     if (str_eq(s->name, "/"))
         return fstate_error(s, "Refusing to make \"/\" absent");
-    int there = fstate_lexists(s, s->name);
+    struct stat st = { 0 };
+    int there = fop_lstat(s->name, &st, &why);
     if (there < 0)
-        return 0;
+        return fstate_error(s, "%s", fail_text(&why));
     if (there == 0)
         return state_ret_set(s->ret, STATE_TRUE, "File %s is not present", s->name);
-    bool file = !fop_is_dir(s->name) || fop_is_link(s->name);
+    bool file = !S_ISDIR(st.st_mode);
     if (s->test) {
         fstate_note(s, "removed", s->name);
         return state_ret_set(s->ret, STATE_NONE, "%s %s is set for removal", file ? "File" : "Directory",
@@ -154,14 +155,20 @@ faulty(link_t *l, bool hard)
     return n > 0;
 }
 
-/* What a link says; NULL when it is none. NEW. */
-static char *
-link_text(const char *path)
+/* What a link says, NEW, and NULL when it is none. Negative: the state has failed. */
+static int
+link_text(fstate_t *s, char **ret_text)
 {
     char text[4096];
-    ssize_t n = readlink(path, text, sizeof(text) - 1);
+    ssize_t n = readlink(s->name, text, sizeof(text) - 1);
+    fail_auto_t why = FAIL_INIT;
 
-    return n >= 0 ? xstrndup(text, (size_t) n) : NULL;
+    *ret_text = n >= 0 ? xstrndup(text, (size_t) n) : NULL;
+    if (n >= 0 || errno == EINVAL || fs_is_absence(-errno))
+        return 0;
+    (void) fop_oserror(&why, errno, s->name);
+    (void) fstate_error(s, "%s", fail_text(&why));
+    return -1;
 }
 
 static bool
@@ -176,9 +183,11 @@ static int
 symlink_check(link_t *l)
 {
     fstate_t *s = l->s;
-    AUTO_FREE char *now = link_text(s->name);
-    int there = now == NULL ? fstate_exists(s, s->name) : 1;
+    AUTO_FREE char *now = NULL;
+    int there = link_text(s, &now);
 
+    if (there == 0)
+        there = now == NULL ? fstate_exists(s, s->name) : 1;
     if (there < 0)
         return 0;
     if (there == 0) {
@@ -336,8 +345,9 @@ need_folder(link_t *l, fail_t *err)
     AUTO_FREE char *folder = fop_dirname(s->name), *mode = fop_normalize_mode(value_get(s->args, "mode"));
     bool make = fstate_on(s, "makedirs", false);
 
-    if (fop_is_dir(folder))
-        return false;
+    int there = fstate_is_dir(s, folder);
+    if (there != 0)
+        return there < 0;
     if (s->test)
         state_ret_add(s->ret, make ? "%s will be created" : "Directory %s for symlink is not present",
                       folder);
@@ -364,22 +374,24 @@ symlink_body(fstate_t *s, fail_t *err)
         (void) symlink_check(&l);
     if (need_folder(&l, err) || s->test)
         return err != NULL ? err->code : 0;
-    AUTO_FREE char *now = link_text(s->name);
+    AUTO_FREE char *now = NULL;
+    struct stat st = { 0 };
+    fail_auto_t why = FAIL_INIT;
+    if (link_text(s, &now) < 0)
+        return 0;
     if (now != NULL && same_target(now, target))
         return right_already(&l);
-    int there = now == NULL ? fstate_exists(s, s->name) : 0;
+    int there = now == NULL ? fop_lstat(s->name, &st, &why) : 0;
     if (there < 0)
-        return 0;
-    if (there > 0) {
-        if (backup != NULL)
-            return link_instead(&l, backup);
-        if (!l.force && !l.atomic) {
-            const char *kind = fop_is_file(s->name) ? "File" : "Directory";
-            return fstate_error(s, "%s exists where the symlink %s should be",
-                                fop_is_file(s->name) || fop_is_dir(s->name) ? kind : "File system entry",
-                                s->name);
-        }
-    }
+        return fstate_error(s, "%s", fail_text(&why));
+    if (there > 0 && backup != NULL)
+        return link_instead(&l, backup);
+    if (there > 0 && !l.force && !l.atomic)
+        return fstate_error(s, "%s exists where the symlink %s should be",
+                            S_ISREG(st.st_mode)   ? "File"
+                            : S_ISDIR(st.st_mode) ? "Directory"
+                                                  : "File system entry",
+                            s->name);
     return make_symlink(&l);
 }
 
@@ -387,45 +399,60 @@ FILE_STATE(file_state_symlink, "Must provide name to file.symlink", symlink_body
 
 /* ---- hard links ---------------------------------------------------------------------------------- */
 
+/* What the target of a hard link is, and what has its name. */
+typedef struct hardlinked {
+    bool from, from_dir;      /* the target, links followed */
+    bool there, file, to_dir; /* the name, links followed */
+    bool several;             /* it is one of several names of its file */
+    bool same;                /* it is the target's file */
+} hardlinked_t;
+
+/* False: the state has failed. */
 static bool
-same_file(const char *a, const char *b)
+look_at_names(link_t *l, hardlinked_t *ret)
 {
-    struct stat x, y;
+    fstate_t *s = l->s;
+    struct stat name = { 0 }, target = { 0 }, to = { 0 }, from = { 0 };
+    fail_auto_t why = FAIL_INIT;
+    int there = fop_stat(s->name, &to, &why), is = there < 0 ? there : fop_stat(l->target, &from, &why),
+        own = is < 0 ? is : fop_lstat(s->name, &name, &why),
+        other = own < 0 ? own : fop_lstat(l->target, &target, &why);
 
-    return lstat(a, &x) == 0 && lstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-static bool
-has_links(const char *path)
-{
-    struct stat st;
-
-    return lstat(path, &st) == 0 && st.st_nlink > 1 && !S_ISDIR(st.st_mode);
+    if (other < 0) {
+        fstate_error(s, "%s", fail_text(&why));
+        return false;
+    }
+    *ret = (hardlinked_t){ .from = is > 0,
+                           .from_dir = S_ISDIR(from.st_mode),
+                           .there = there > 0,
+                           .file = S_ISREG(to.st_mode),
+                           .to_dir = S_ISDIR(to.st_mode),
+                           .several = name.st_nlink > 1 && !S_ISDIR(name.st_mode),
+                           .same = own > 0 && other > 0 && name.st_dev == target.st_dev &&
+                                   name.st_ino == target.st_ino };
+    return true;
 }
 
 static int
-hardlink_check(link_t *l)
+hardlink_check(link_t *l, const hardlinked_t *now)
 {
     fstate_t *s = l->s;
-    int from = fstate_exists(s, l->target), there = from > 0 ? fstate_exists(s, s->name) : 0;
 
-    if (from < 0 || there < 0)
-        return 0;
-    if (from == 0)
+    if (!now->from)
         return fstate_error(s, "Target %s for hard link does not exist", l->target);
-    if (fop_is_dir(l->target))
+    if (now->from_dir)
         return fstate_error(s, "Unable to hard link from directory %s", l->target);
-    if (fop_is_dir(s->name))
+    if (now->to_dir)
         return fstate_error(s, "Unable to hard link to directory %s", s->name);
-    if (there == 0) {
+    if (!now->there) {
         fstate_note(s, "new", s->name);
         return state_ret_set(s->ret, STATE_NONE, "Hard link %s to %s is set for creation", s->name,
                              l->target);
     }
-    if (has_links(s->name) && same_file(s->name, l->target))
+    if (now->several && now->same)
         return state_ret_set(s->ret, STATE_TRUE, "The hard link %s is presently targetting %s", s->name,
                              l->target);
-    if (has_links(s->name)) {
+    if (now->several) {
         fstate_note(s, "change", s->name);
         return state_ret_set(s->ret, STATE_NONE, "Link %s target is set to be changed to %s", s->name,
                              l->target);
@@ -483,8 +510,9 @@ hardlink_folder(link_t *l, fail_t *err)
     fstate_t *s = l->s;
     AUTO_FREE char *folder = fop_dirname(s->name), *mode = fop_normalize_mode(value_get(s->args, "dir_mode"));
 
-    if (fop_is_dir(folder))
-        return 0;
+    int there = fstate_is_dir(s, folder);
+    if (there != 0)
+        return there < 0;
     if (fstate_on(s, "makedirs", false))
         return fstate_makedirs(s, l->user, l->group, mode, err);
     fstate_error(s, "Directory %s for hard link is not present", folder);
@@ -500,30 +528,27 @@ hardlink_body(fstate_t *s, fail_t *err)
     take_owner(&l);
     if (faulty(&l, true))
         return 0;
+    hardlinked_t now = { 0 };
+    if (!look_at_names(&l, &now))
+        return 0;
     if (s->test)
-        return hardlink_check(&l);
-    int to_dir = fstate_is_dir(s, s->name), from_dir = to_dir == 0 ? fstate_is_dir(s, target) : 0;
-    if (to_dir < 0 || from_dir < 0)
-        return 0;
-    if (to_dir > 0)
+        return hardlink_check(&l, &now);
+    if (now.to_dir)
         return fstate_error(s, "Unable to hard link to directory %s", s->name);
-    if (from_dir > 0)
+    if (now.from_dir)
         return fstate_error(s, "Unable to hard link from directory %s", target);
-    int from = fstate_exists(s, target), there = from > 0 ? fstate_exists(s, s->name) : 0;
-    if (from < 0 || there < 0)
-        return 0;
-    if (from == 0)
+    if (!now.from)
         return fstate_error(s, "Target %s for hard link does not exist", target);
     int rc = hardlink_folder(&l, err);
     if (rc != 0)
         return rc < 0 ? rc : 0;
-    bool forced = fop_is_file(s->name) && !has_links(s->name);
+    bool forced = now.file && !now.several;
     if (forced && !l.force)
         return fstate_error(s, "File exists where the hard link %s should be", s->name);
-    if (has_links(s->name) && same_file(s->name, target))
+    if (now.several && now.same)
         return state_ret_set(s->ret, STATE_TRUE, "Target of hard link %s is already pointing to %s", s->name,
                              target);
-    return there > 0 && !has_links(s->name) && !forced ? 0 : make_hardlink(&l, forced, has_links(s->name));
+    return now.there && !now.several && !forced ? 0 : make_hardlink(&l, forced, now.several);
 }
 
 /* ---- touch ----------------------------------------------------------------------------------------- */
@@ -569,7 +594,10 @@ touch_body(fstate_t *s, fail_t *err)
         return touch_check(s, there > 0);
     if (fstate_on(s, "makedirs", false) && fstate_makedirs(s, NULL, NULL, NULL, err) != 0)
         return err->code;
-    if (!fop_is_dir(folder))
+    int above = fstate_is_dir(s, folder), dir = above > 0 ? fstate_is_dir(s, s->name) : 0;
+    if (above < 0 || dir < 0)
+        return 0;
+    if (above == 0)
         return fstate_error(s, "Directory not present to touch file %s", s->name);
     json_auto_t *done = fstate_call(s, file_touch,
                                     json_pack("{s:s, s:O?, s:O?}", "name", s->name, "atime",
@@ -582,8 +610,8 @@ touch_body(fstate_t *s, fail_t *err)
     fstate_note(s, there ? "touched" : "new", s->name);
     if (!there)
         return state_ret_set(s->ret, STATE_TRUE, "Created empty file %s", s->name);
-    return state_ret_set(s->ret, STATE_TRUE, "Updated times on %s %s",
-                         fop_is_dir(s->name) ? "directory" : "file", s->name);
+    return state_ret_set(s->ret, STATE_TRUE, "Updated times on %s %s", dir > 0 ? "directory" : "file",
+                         s->name);
 }
 
 FILE_STATE(file_state_touch, "Must provide name to file.touch", touch_body);

@@ -45,7 +45,7 @@ git_failed(detached_t *d, const char *before)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-/* 1: ret is the answer. */
+/* 1: ret is the answer; negative with *err. */
 static int
 check_args(detached_t *d)
 {
@@ -59,10 +59,13 @@ check_args(detached_t *d)
         state_ret_set(ret, STATE_FALSE, "'%s' is not a valid value for the 'target' argument", d->rev);
     else if (*target != '/')
         state_ret_set(ret, STATE_FALSE, "Target '%s' is not an absolute path", target);
-    else if (fop_is_file(target))
-        state_ret_set(ret, STATE_FALSE, "Target '%s' exists and is a regular file, cannot proceed", target);
-    else
-        return 0;
+    else {
+        int file = fs_look_file(target, d->s.err);
+        if (file > 0)
+            state_ret_set(ret, STATE_FALSE, "Target '%s' exists and is a regular file, cannot proceed",
+                          target);
+        return file;
+    }
     return 1;
 }
 

@@ -44,7 +44,7 @@ clear_folder(gitstate_t *s, const char *bare)
             s->target, s->target, bare);
         return 1;
     }
-    int rc = fop_is_link(s->target) ? (unlink(s->target) == 0 ? 0 : -errno) : fs_remove_tree(s->target, &why);
+    int rc = fs_remove_tree(s->target, &why); /* of a link the link itself */
     if (rc == 0)
         return 0;
     AUTO_FREE char *text = xasprintf("Unable to remove %s: %s", s->target, strerror(-rc));
