@@ -199,10 +199,11 @@ s_admit(front_t *self, peer_t *peer, minion_t *m)
     }
     if (!str_eq(m->series, peer->series)) {
         m->starts++;
-        m->last_event = m->kept_event = str_empty(m->series) ? numbers_kept(self, m, peer->series) : 0;
-        m->lost_event = 0;
+        m->events_unread = str_empty(m->series);
+        m->last_event = m->kept_event = m->lost_event = 0;
     }
     (void) str_copy(m->series, sizeof(m->series), peer->series);
+    (void) numbers_kept(self, m); /* or when its first event comes */
     (void) str_copy(m->boot, sizeof(m->boot), peer->boot);
     (void) str_copy(m->release, sizeof(m->release), peer->release);
     m->peer = peer;

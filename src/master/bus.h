@@ -72,9 +72,10 @@ void numbers_end(front_t *self); /* nothing is fired any more */
 uint64_t numbers_last(const front_t *self);
 bool numbers_may_tell(const front_t *self);
 /* The last of a minion's own numbers that was taken, so that what it sends again is known to a master
- * after this one: to be kept together with the event. 0: none within this run of the minion. */
+ * after this one: to be kept together with the event. numbers_kept makes sure that m->last_event is what a
+ * master before this one kept; negative while that can't be read: no event is taken then. */
 void numbers_keep(front_t *self, const minion_t *m, json_int_t n);
-json_int_t numbers_kept(const front_t *self, const minion_t *m, const char *series);
+int numbers_kept(const front_t *self, minion_t *m);
 /* The same for salt-call, of which each run has numbers of its own: 1, 0, or negative when that can't be
  * known. numbers_call_keep returns the store's ticket, 0 when that has no room. */
 int numbers_call_kept(const front_t *self, minion_t *m, const char *boot, json_int_t n);

@@ -483,6 +483,19 @@ s_lost(peer_t *peer)
     return peer->is_call ? &peer->lost_event : &peer->minion->lost_event;
 }
 
+/* An event that was taken before: acknowledged when it is on the disk. */
+static void
+s_ack_taken(front_t *self, peer_t *peer, json_int_t n)
+{
+    char *none = NULL;
+    /* A salt-call's number is behind the event's own. */
+    uint64_t ticket = peer->is_call ? numbers_call_keep(self, peer->minion, peer->boot, n) : 0;
+    if (ticket != 0)
+        s_ack_later(self, peer, ticket, &none, n);
+    else if (!peer->is_call && n <= peer->minion->kept_event)
+        s_ack_event(self, peer, n);
+}
+
 /* Whether this number is the next of its minion's. An event that the store has no room for is sent again;
  * none with a higher number is taken before it, or it would look like one that was. Of those that another
  * master has taken meanwhile the minion has none any more: then the first that it still has is the next. */
@@ -495,23 +508,19 @@ s_event_due(front_t *self, peer_t *peer, json_int_t n, json_int_t oldest)
         return true;
     if (*lost != 0 && oldest > *lost)
         *lost = oldest < n ? oldest : n;
-    if (peer->is_call) {
-        int kept = numbers_call_kept(self, m, peer->boot, n);
-        if (kept == 0)
-            return *lost == 0 || n <= *lost;
-        char *none = NULL;
-        /* Behind the event's own. */
-        uint64_t ticket = kept > 0 ? numbers_call_keep(self, m, peer->boot, n) : 0;
-        if (ticket != 0)
-            s_ack_later(self, peer, ticket, &none, n);
+    int taken = peer->is_call                ? numbers_call_kept(self, m, peer->boot, n)
+                : numbers_kept(self, m) == 0 ? n <= m->last_event
+                                             : -EIO;
+    if (taken == 0)
+        return *lost == 0 || n <= *lost;
+    if (taken < 0) {
+        *lost = *lost == 0 || n < *lost ? n : *lost;
         return false;
     }
-    if (n <= m->last_event) {
-        if (n <= m->kept_event)
-            s_ack_event(self, peer, n);
-        return false;
-    }
-    return *lost == 0 || n <= *lost;
+    if (*lost == n) /* the next one is due */
+        *lost = n + 1;
+    s_ack_taken(self, peer, n);
+    return false;
 }
 
 /* `n` could not be taken, so those behind it have to wait; or it was. */

@@ -121,20 +121,26 @@ numbers_keep(front_t *self, const minion_t *m, json_int_t n)
     (void) store_put_meta(self->store, key, text);
 }
 
-json_int_t
-numbers_kept(const front_t *self, const minion_t *m, const char *series)
+int
+numbers_kept(const front_t *self, minion_t *m)
 {
+    if (!m->events_unread)
+        return 0;
     AUTO_FREE char *key = s_minion_key(m->id);
     fail_auto_t err = FAIL_INIT;
     json_auto_t *kept = store_meta(self->reader, key, &err);
-    if (!kept)
-        log_error(
-            "minion %s: which of its events were taken can't be known, so that some may be taken twice: %s",
-            m->id, fail_text(&err));
+    if (!kept) {
+        log_error("minion %s: its events have to wait: which of them were taken can't be read: %s", m->id,
+                  fail_text(&err));
+        return -EIO;
+    }
     const char *text = json_is_string(kept) ? json_string_value(kept) : "";
     char *end = NULL;
     long long n = strtoll(text, &end, 10);
-    return end != text && *end == ' ' && str_eq(end + 1, series) && n > 0 ? n : 0;
+    if (end != text && *end == ' ' && str_eq(end + 1, m->series) && n > 0)
+        m->last_event = m->kept_event = n;
+    m->events_unread = false;
+    return 0;
 }
 
 static char *

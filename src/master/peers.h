@@ -68,10 +68,10 @@ struct minion {
     uint32_t starts;                           /* how often `series` changed */
     json_int_t last_event;                     /* number of its last event within `series` that was taken */
     json_int_t kept_event;                     /* the same of the last that is on the disk */
-    json_int_t
-        lost_event; /* the first that there was no room for: none above it is taken before it; 0: none */
-    json_t *calls;  /* {start: number} of its newest salt-calls: numbers.c; NULL: not read yet */
-    peer_t *rival;  /* a second connection that claims the same key, waiting for the first to answer */
+    bool events_unread;                        /* what the store has of the two is to be read first */
+    json_int_t lost_event; /* the first that could not be taken: none above it is taken before it; 0: none */
+    json_t *calls;         /* {start: number} of its newest salt-calls: numbers.c; NULL: not read yet */
+    peer_t *rival;         /* a second connection that claims the same key, waiting for the first to answer */
     int64_t rival_until_ms; /* monotonic */
     int64_t twin_told_ms;   /* monotonic: when it was last told that another claims its id or key; 0: never */
     /* For gate.c: bytes of large messages that it may send, and when (monotonic) that was right; bytes

@@ -1718,18 +1718,29 @@ verdict_of(fixture_t *f, const char *jid, const char *id)
     return word;
 }
 
+/* Returns how many rows the last statement changed. */
+static int
+change_store(const fixture_t *f, const char *sql)
+{
+    AUTO_FREE char *path = fs_join(f->dir, "var/cache/salt/master/jobs.db");
+    sqlite3 *db = NULL;
+
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_busy_timeout(db, PATIENCE_MS), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s", sqlite3_errmsg(db));
+    int n = sqlite3_changes(db);
+    sqlite3_close(db);
+    return n;
+}
+
 /* Without a master. */
 static void
 make_jobs_older(const fixture_t *f, int seconds)
 {
-    AUTO_FREE char *path = fs_join(f->dir, "var/cache/salt/master/jobs.db");
     AUTO_FREE char *sql = xasprintf("UPDATE jobs SET start_us = start_us - %d * 1000000", seconds);
-    sqlite3 *db = NULL;
 
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_changes(db), 1);
-    sqlite3_close(db);
+    assert_int_equal(change_store(f, sql), 1);
 }
 
 /* A job for three minions, which the master has sent to two when it is killed: m0 has returned, m1 runs it.
@@ -2033,6 +2044,70 @@ test_event_of_salt_call_once(void **state)
         assert_int_equal(json_array_size(value_get(journal, "events")), run + 1);
         hang_up(f, sock);
     }
+}
+
+/* What a master before this one took of a minion's events, or of salt-call's, can't be read for a while.
+ * None is taken then, as it may be one of them; later none is taken twice, and none is left out. */
+static void
+events_unread(fixture_t *f, const char *hi)
+{
+    static const char event[] = "{\"m\":\"event\",\"n\":%d,\"tag\":\"my/tag\",\"data\":{\"n\":%d}}";
+    AUTO(key_pair) keys = key_pair_new();
+    char *events[4] = { NULL };
+    void *sock = accepted(f, keys, "m1");
+
+    for (int i = 1; i < 4; i++)
+        events[i] = xasprintf(event, i, i);
+    hang_up(f, sock);
+    sock = dealer(f, keys);
+    say(sock, hi);
+    hear_state(sock, "accepted");
+    say(sock, events[1]);
+    json_decref(hear(sock, "ack"));
+    hang_up(f, sock);
+    replace_master(f);
+    (void) change_store(f,
+                        "BEGIN; ALTER TABLE meta RENAME TO away; CREATE VIEW meta AS SELECT key, CASE WHEN "
+                        "key GLOB '*_of/*' THEN json('{') ELSE value END AS value FROM away; "
+                        "CREATE TRIGGER put INSTEAD OF INSERT ON meta BEGIN INSERT OR REPLACE INTO away "
+                        "VALUES(new.key, new.value); END; COMMIT");
+    sock = dealer(f, keys);
+    say(sock, hi);
+    hear_state(sock, "accepted");
+    for (int i = 1; i < 3; i++)
+        say(sock, events[i]);
+    say(sock, hi);
+    hear_state(sock, "accepted");
+    (void) change_store(f, "BEGIN; DROP VIEW meta; ALTER TABLE away RENAME TO meta; COMMIT");
+    /* The one behind them has to wait for them. */
+    say(sock, events[3]);
+    for (int i = 1; i < 4; i++) {
+        say(sock, events[i]);
+        json_auto_t *ack = hear(sock, "ack");
+        assert_int_equal(json_integer_value(json_array_get(value_get(ack, "events"), 0)), i);
+        free(events[i]);
+    }
+    json_auto_t *journal = ask(f,
+                               json_pack("{s:s, s:i, s:[s]}", "op", "journal", "from", 1, "tags", "my/tag"));
+    json_t *told = value_get(journal, "events");
+    assert_int_equal(json_array_size(told), 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(value_int(value_get(value_get(json_array_get(told, i), "data"), "data"), "n", 0),
+                         i + 1);
+}
+
+static void
+test_events_of_before_unread(void **state)
+{
+    events_unread(*state, "{\"m\":\"hello\",\"id\":\"m1\",\"role\":\"minion\",\"boot\":\"boot-2\","
+                          "\"proto\":1,\"pending\":[]}");
+}
+
+static void
+test_events_of_salt_call_unread(void **state)
+{
+    events_unread(*state, "{\"m\":\"hello\",\"id\":\"m1\",\"role\":\"call\",\"boot\":\"call-1\","
+                          "\"proto\":1,\"pending\":[]}");
 }
 
 /* ---- work that has a note is begun once ------------------------------------------------------ */
@@ -2356,6 +2431,7 @@ UNIT_MAIN(TEST(test_names), TEST(test_many_names), TEST(test_hello_under_many_na
           TEST(test_killed_in_a_long_job), TEST(test_killed_with_many_jobs),
           TEST(test_followed_from_the_store), TEST(test_connection_lost_with_the_job),
           TEST(test_returned_to_another_master), TEST(test_restart_with_the_numbers_of_before),
+          TEST(test_events_of_before_unread), TEST(test_events_of_salt_call_unread),
           TEST(test_kept_event_is_answered_after_its_commit),
           TEST(test_job_with_note_is_sent_after_its_commit), TEST(test_job_with_note_reaches_its_minion),
           TEST(test_job_with_note_is_followed), TEST(test_runner_with_note_runs_once),
