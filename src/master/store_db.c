@@ -147,13 +147,19 @@ db_run(sqlite3 *db, const char *path, sqlite3_stmt *stmt, fail_t *err)
 }
 
 int
+db_bind_text(sqlite3 *db, const char *path, sqlite3_stmt *stmt, int at, const char *text, fail_t *err)
+{
+    return sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC) == SQLITE_OK ? 0 : db_fail(db, path, err);
+}
+
+int
 db_text(sqlite3 *db, const char *path, const char *sql, const char *arg, char **ret_text, fail_t *err)
 {
     sqlite3_stmt *stmt = NULL;
     int rc = db_prepare(db, path, sql, &stmt, err);
 
     if (rc == 0 && arg != NULL)
-        sqlite3_bind_text(stmt, 1, arg, -1, SQLITE_STATIC);
+        rc = db_bind_text(db, path, stmt, 1, arg, err);
     int step = rc == 0 ? sqlite3_step(stmt) : SQLITE_ERROR;
     if (rc == 0 && step != SQLITE_ROW && step != SQLITE_DONE)
         rc = db_fail(db, path, err);
@@ -215,9 +221,9 @@ upgrade_event(sqlite3 *db, const char *path, sqlite3_stmt *row, sqlite3_stmt *bl
     sqlite3_bind_int64(block, 1, sqlite3_column_int64(row, 0));
     sqlite3_bind_int64(block, 2, sqlite3_column_int64(row, 2));
     sqlite3_bind_int64(block, 3, *at_p);
-    sqlite3_bind_blob64(block, 4, frame, len, SQLITE_STATIC);
+    int bound = sqlite3_bind_blob64(block, 4, frame, len, SQLITE_STATIC);
     *at_p += (int64_t) len;
-    int rc = sqlite3_step(block) == SQLITE_DONE ? 0 : db_fail(db, path, err);
+    int rc = bound == SQLITE_OK && sqlite3_step(block) == SQLITE_DONE ? 0 : db_fail(db, path, err);
     sqlite3_reset(block);
     return rc;
 }

@@ -33,6 +33,9 @@ int db_exec(sqlite3 *db, const char *path, const char *sql, fail_t *err);
 int db_prepare(sqlite3 *db, const char *path, const char *sql, sqlite3_stmt **ret_stmt, fail_t *err);
 /* Run a statement that changes rows, and reset it: how many, or a negative errno. */
 int db_run(sqlite3 *db, const char *path, sqlite3_stmt *stmt, fail_t *err);
+/* `text` as a parameter, without a copy: until the statement has run. 0, or a negative errno: the parameter is
+ * NULL then, and the statement must not run. */
+int db_bind_text(sqlite3 *db, const char *path, sqlite3_stmt *stmt, int at, const char *text, fail_t *err);
 /* The first text that a query answers, `arg` (may be NULL) being its ?1: NEW, or NULL when there is none. */
 int db_text(sqlite3 *db, const char *path, const char *sql, const char *arg, char **ret_text, fail_t *err);
 /* The number that a query answers. */

@@ -115,6 +115,7 @@ struct forgetter {
     bool shrinks;     /* the file was begun so that pages can be given back */
     int parts;        /* that the next statement deletes */
     int64_t docs;     /* bytes that documents of minions take; -1: to be counted */
+    char end[32];     /* of notes that are old: a parameter, as of bind_times() */
     sqlite3_stmt *stmt[F_STATEMENTS];
 };
 
@@ -194,17 +195,12 @@ numbers(forgetter_t *self, int which, int n, int64_t *ret, fail_t *err)
     return rc;
 }
 
-static void
-bind_name(forgetter_t *self, int which, const char *name)
-{
-    sqlite3_bind_text(self->stmt[which], 1, name, -1, SQLITE_STATIC);
-}
-
 static int
 run_named(forgetter_t *self, int which, const char *name, fail_t *err)
 {
-    bind_name(self, which, name);
-    return run(self, which, err);
+    int rc = db_bind_text(self->db, self->path, self->stmt[which], 1, name, err);
+
+    return rc == 0 ? run(self, which, err) : rc;
 }
 
 static int
@@ -422,15 +418,15 @@ take_older(forgetter_t *self, int kind, int which, oldest_t *oldest, fail_t *err
     return rc;
 }
 
-static void
-bind_times(forgetter_t *self, int which, const store_keep_t *keep)
+static int
+bind_times(forgetter_t *self, int which, const store_keep_t *keep, fail_t *err)
 {
-    char end[32];
-
-    snprintf(end, sizeof(end), NOTE_TIME, keep->now_us - keep->jobs_s * 1000000);
+    snprintf(self->end, sizeof(self->end), NOTE_TIME, keep->now_us - keep->jobs_s * 1000000);
     sqlite3_bind_int64(self->stmt[which], 1, keep->now_us + FUTURE_US);
     sqlite3_bind_int64(self->stmt[which], 2, keep->now_us - keep->jobs_s * 1000000 - UNFINISHED_US);
-    sqlite3_bind_text(self->stmt[which], 3, end, -1, SQLITE_TRANSIENT);
+    return sqlite3_bind_parameter_count(self->stmt[which]) < 3
+               ? 0
+               : db_bind_text(self->db, self->path, self->stmt[which], 3, self->end, err);
 }
 
 static int
@@ -440,8 +436,9 @@ find_oldest(forgetter_t *self, const store_keep_t *keep, bool by_age, oldest_t *
 
     for (int kind = 0; rc >= 0 && kind < KINDS; kind++) {
         int which = by_age ? kinds[kind].old : kinds[kind].first;
-        bind_times(self, which, keep);
-        rc = take_older(self, kind, which, ret_oldest, err);
+        rc = bind_times(self, which, keep, err);
+        if (rc == 0)
+            rc = take_older(self, kind, which, ret_oldest, err);
     }
     return rc < 0 ? rc : 0;
 }

@@ -203,9 +203,9 @@ run(store_writer_t *self, sqlite3_stmt *stmt, fail_t *err)
 }
 
 static int
-bind_text(sqlite3_stmt *stmt, int at, const char *text)
+bind_text(store_writer_t *self, sqlite3_stmt *stmt, int at, const char *text, fail_t *err)
 {
-    return sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC);
+    return db_bind_text(self->db, self->path, stmt, at, text, err);
 }
 
 /* What SQLite will never take is left out: what waits behind it would never be on the disk. `rc` is the
@@ -274,13 +274,13 @@ insert_row(store_writer_t *self, const row_t *row, uint64_t *ret_duplicates, fai
 {
     const struct kind *kind = &kinds[row->kind];
     sqlite3_stmt *stmt = self->insert[row->kind];
-    int rc = SQLITE_OK;
+    int rc = 0;
 
-    for (int i = 0; i < kind->texts && rc == SQLITE_OK; i++)
-        rc = bind_text(stmt, i + 1, row->text[i]);
-    for (int i = 0; i < kind->nums && rc == SQLITE_OK; i++)
-        rc = sqlite3_bind_int64(stmt, kind->texts + i + 1, row->num[i]);
-    int changed = rc == SQLITE_OK ? run(self, stmt, err) : db_fail(self->db, self->path, err);
+    for (int i = 0; i < kind->texts && rc == 0; i++)
+        rc = bind_text(self, stmt, i + 1, row->text[i], err);
+    for (int i = 0; i < kind->nums; i++)
+        sqlite3_bind_int64(stmt, kind->texts + i + 1, row->num[i]);
+    int changed = rc == 0 ? run(self, stmt, err) : rc;
     sqlite3_clear_bindings(stmt);
     if (is_doc[row->kind])
         forgetter_docs_changed(self->forgetter);
@@ -317,10 +317,10 @@ add_counts(store_writer_t *self, const counts_t *counts, fail_t *err)
 {
     sqlite3_stmt *stmt = self->extra[X_COUNT];
 
-    bind_text(stmt, 1, counts->jid);
+    int rc = bind_text(self, stmt, 1, counts->jid, err);
     sqlite3_bind_int64(stmt, 2, counts->returned);
     sqlite3_bind_int64(stmt, 3, counts->failed);
-    return run(self, stmt, err);
+    return rc == 0 ? run(self, stmt, err) : rc;
 }
 
 /* The batch's returns of a job whose others are gone now. */
@@ -354,8 +354,9 @@ count_job(store_writer_t *self, const row_t *rows, counts_t *counts, fail_t *err
         changed = insert_again(self, rows, counts, err);
     if (changed < 0 || counts->returned == 0)
         return changed;
-    bind_text(self->extra[X_ADOPT], 1, counts->jid);
-    changed = run(self, self->extra[X_ADOPT], err);
+    changed = bind_text(self, self->extra[X_ADOPT], 1, counts->jid, err);
+    if (changed == 0)
+        changed = run(self, self->extra[X_ADOPT], err);
     return changed > 0 ? add_counts(self, counts, err) : changed;
 }
 

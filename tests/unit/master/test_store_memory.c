@@ -4,28 +4,12 @@
 
 #include "master/reactor_int.h"
 #include "unit/logged.h"
+#include "unit/master/poor.h"
 #include "unit/master/store_place.h"
 
 #define JID "20261120100000000001"
 
 static _Thread_local int texts_left = -1; /* until there is no memory for one; negative: there is */
-
-/* ---- a lack of memory -------------------------------------------------------------------------- */
-
-static sqlite3_mem_methods real_memory;
-static _Thread_local bool poor;
-
-static void *
-poor_malloc(int size)
-{
-    return poor ? NULL : real_memory.xMalloc(size);
-}
-
-static void *
-poor_realloc(void *was, int size)
-{
-    return poor ? NULL : real_memory.xRealloc(was, size);
-}
 
 /* For the code under test too: the other encoding needs memory, and SQLite is then as after any text that
  * it could not make. */
@@ -48,17 +32,8 @@ sqlite3_column_text(sqlite3_stmt *stmt, int col)
 static int
 set_up(void **state)
 {
-    sqlite3_mem_methods mine;
-
     texts_left = -1;
-    if (real_memory.xMalloc == NULL) {
-        assert_int_equal(sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0), SQLITE_OK);
-        assert_int_equal(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real_memory), SQLITE_OK);
-        mine = real_memory;
-        mine.xMalloc = poor_malloc;
-        mine.xRealloc = poor_realloc;
-        assert_int_equal(sqlite3_config(SQLITE_CONFIG_MALLOC, &mine), SQLITE_OK);
-    }
+    poor_memory();
     return setup(state);
 }
 
