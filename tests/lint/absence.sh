@@ -23,7 +23,6 @@ src/plugins/exec/files/cp.c          a query, and copies that are fetched again
 src/plugins/exec/net/network_hosts.c  which program sets the name
 src/plugins/exec/system/ps.c          a file of the kernel: whether a name is a whole disk
 src/plugins/exec/system/system.c      a query
-src/plugins/state/system/service.c      whether systemd runs here
 src/runners/lib/keyfiles.c       a hint
 ROWS
 for file in $(git ls-files -co --exclude-standard 'src/*.[ch]' | xargs grep -lE '\bfs_exists\('); do

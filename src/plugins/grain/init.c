@@ -1,4 +1,5 @@
 /* init.c - grain init: what runs as process 1. */
+#include "common/base/fs.h"
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
 #include "salt/limits.h"
@@ -82,7 +83,12 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     const char *init = "systemd";
 
-    if (!root_exists(ctx->root, "/run/systemd/system")) {
+    AUTO_FREE char *run = root_path(ctx->root, "/run/systemd/system");
+    int systemd = fs_look(run, err);
+
+    if (systemd < 0)
+        return systemd;
+    if (systemd == 0) {
         AUTO_FREE char *line = root_read(ctx->root, "/proc/1/cmdline");
         char **words = str_split(line != NULL ? line : "", " \t\n", true);
         init = from_command_line(ctx->root, words);

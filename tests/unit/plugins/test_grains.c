@@ -300,6 +300,26 @@ test_finish(void **state)
     assert_int_equal(fs_remove_tree(folder, NULL), 0);
 }
 
+/* What runs as process 1 is not told while nobody can say whether systemd runs. */
+static void
+test_init_untold(void **state)
+{
+    char root[] = "/tmp/halite-unit-XXXXXX";
+
+    assert_non_null(mkdtemp(root));
+    AUTO_FREE char *folder = fs_join(root, "run/systemd"), *run = fs_join(folder, "system"),
+                   *proc = fs_join(root, "proc/1");
+    assert_int_equal(fs_mkdirs(folder, 0755, NULL), 0);
+    assert_int_equal(fs_mkdirs(proc, 0755, NULL), 0);
+    write_text(proc, "cmdline", "runit");
+    json_auto_t *told = grains_of(root);
+    assert_string_equal(value_str(told, "init", ""), "runit");
+    assert_int_equal(symlink(run, run), 0);
+    json_auto_t *untold = grains_of(root);
+    assert_null(value_get(untold, "init"));
+    assert_int_equal(fs_remove_tree(root, NULL), 0);
+}
+
 /* Each place that may name an id: what was found, the file, the configuration, also when the producer of
  * the grain is off. */
 static void
@@ -347,4 +367,5 @@ test_cache(void **state)
 
 UNIT_MAIN(cmocka_unit_test(test_hosts), cmocka_unit_test(test_programs),
           cmocka_unit_test(test_only_declared_keys), cmocka_unit_test(test_collect),
-          cmocka_unit_test(test_finish), cmocka_unit_test(test_own_id), cmocka_unit_test(test_cache))
+          cmocka_unit_test(test_finish), cmocka_unit_test(test_init_untold), cmocka_unit_test(test_own_id),
+          cmocka_unit_test(test_cache))

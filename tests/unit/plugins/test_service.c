@@ -309,9 +309,37 @@ test_init(void **state)
     assert_int_equal(fs_remove_tree(run, NULL), 0);
     assert_int_equal(svc_init(root, NULL), SVC_NONE);
     fakes_put("root/proc/1/comm", 0644, "init\n");
-    AUTO_FREE char *name = NULL;
-    assert_int_equal(svc_init(root, &name), SVC_SYSV);
+    AUTO_FREE char *name = svc_init_name(root);
+    assert_int_equal(svc_init(root, NULL), SVC_SYSV);
     assert_string_equal(name, "init");
+}
+
+/* A file that decides which init runs and leads in a circle. */
+static void
+check_untold(const char *root, const char *file)
+{
+    AUTO_FREE char *path = fs_join(root, file);
+    fail_auto_t err = FAIL_INIT;
+
+    assert_int_equal(fs_remove_tree(path, NULL), 0);
+    assert_int_equal(symlink(path, path), 0);
+    assert_int_equal(svc_init(root, &err), -ELOOP);
+    assert_non_null(strstr(fail_text(&err), path));
+    assert_int_equal(unlink(path), 0);
+}
+
+static void
+test_init_that_nobody_can_tell(void **state)
+{
+    AUTO_FREE char *root = host();
+
+    fakes_put("root/proc/1/comm", 0644, "init\n");
+    check_untold(root, "run/systemd/system");
+    assert_int_equal(svc_init(root, NULL), SVC_SYSV);
+    check_untold(root, "etc/init.d");
+    assert_int_equal(svc_init(root, NULL), SVC_NONE);
+    check_untold(root, "proc/1/comm");
+    assert_int_equal(svc_init(root, NULL), SVC_NONE);
 }
 
 static void
@@ -536,6 +564,6 @@ test_none(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, fakes_end)
 UNIT_MAIN(TEST(test_units), TEST(test_settings), TEST(test_scripts), TEST(test_unreadable),
-          TEST(test_unreadable_call), TEST(test_runlevel), TEST(test_init), TEST(test_names),
-          TEST(test_printed), TEST(test_systemd_acts), TEST(test_systemd_failures), TEST(test_systemd_lists),
-          TEST(test_sysv), TEST(test_none))
+          TEST(test_unreadable_call), TEST(test_runlevel), TEST(test_init),
+          TEST(test_init_that_nobody_can_tell), TEST(test_names), TEST(test_printed), TEST(test_systemd_acts),
+          TEST(test_systemd_failures), TEST(test_systemd_lists), TEST(test_sysv), TEST(test_none))

@@ -10,7 +10,7 @@
 static const char *
 unavailable(call_ctx_t *ctx)
 {
-    return svc_init(NULL, NULL) == SVC_NONE ? NULL : "An init runs on this host.";
+    return svc_unless(SVC_NONE, "An init runs on this host.");
 }
 
 /* ---- what needs an init ------------------------------------------------------------------------------ */
@@ -18,9 +18,8 @@ unavailable(call_ctx_t *ctx)
 static int
 refuse(const char *name, const char *advice, fail_t *err)
 {
-    AUTO_FREE char *init = NULL;
+    AUTO_FREE char *init = svc_init_name(NULL);
 
-    svc_init(NULL, &init);
     return fail_kind(err, FAIL_COMMAND, -ENOTSUP, "%s%sno service manager runs here (process 1 is '%s'). %s",
                      name, *name != '\0' ? ": " : "", init, advice);
 }

@@ -22,10 +22,8 @@ enum {
 static const char *
 unavailable(call_ctx_t *ctx)
 {
-    return svc_init(NULL, NULL) == SVC_SYSTEMD
-               ? NULL
-               : "The systemd execution module failed to load: only available "
-                 "on Linux systems which have been booted with systemd.";
+    return svc_unless(SVC_SYSTEMD, "The systemd execution module failed to load: only available "
+                                   "on Linux systems which have been booted with systemd.");
 }
 
 /* ---- what systemd knows of a unit ------------------------------------------------------------- */

@@ -10,10 +10,8 @@
 static const char *
 unavailable(call_ctx_t *ctx)
 {
-    return svc_init(NULL, NULL) == SVC_SYSV
-               ? NULL
-               : "The sysv execution module failed to load: only available where "
-                 "an init runs the scripts of /etc/init.d.";
+    return svc_unless(SVC_SYSV, "The sysv execution module failed to load: only available where "
+                                "an init runs the scripts of /etc/init.d.");
 }
 
 /* The name becomes part of a path. */
@@ -291,9 +289,8 @@ sysv_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 only_systemd(const char *function, fail_t *err)
 {
-    AUTO_FREE char *init = NULL;
+    AUTO_FREE char *init = svc_init_name(NULL);
 
-    svc_init(NULL, &init);
     return fail_kind(err, FAIL_COMMAND, -ENOTSUP,
                      "service.%s asks systemd, but %s runs as process 1 here: use service.enable, "
                      "service.disable and the scripts in /etc/init.d",

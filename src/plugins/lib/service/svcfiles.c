@@ -2,6 +2,7 @@
 #include "plugins/lib/service/svcfiles.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -67,22 +68,44 @@ svc_filter(const json_t *names, const char *pattern)
 
 /* ---- which init ----------------------------------------------------------------------------- */
 
-svc_init_t
-svc_init(const char *root, char **ret_name)
+int
+svc_init(const char *root, fail_t *err)
 {
     static const char *const inits[] = { "init", "sysvinit", "openrc-init", "runit", "upstart", "busybox" };
-    AUTO_FREE char *name = root_read_trimmed(root, "/proc/1/comm");
-    svc_init_t init = SVC_NONE;
+    AUTO_FREE char *run = root_path(root, "/run/systemd/system"), *scripts = root_path(root, "/etc/init.d"),
+                   *name = NULL;
+    int systemd = fs_look_dir(run, err),
+        rc = systemd == 0 ? root_text(root, "/proc/1/comm", &name, err) : systemd;
+    const char *shown = rc == 0 && name != NULL ? str_trim(name) : "";
 
-    for (size_t i = 0; name != NULL && i < NELEMS(inits); i++) {
-        if (strcmp(name, inits[i]) == 0 && root_is_dir(root, "/etc/init.d"))
-            init = SVC_SYSV;
+    if (rc != 0)
+        return rc < 0 ? rc : SVC_SYSTEMD;
+    for (size_t i = 0; i < NELEMS(inits); i++) {
+        if (strcmp(shown, inits[i]) == 0)
+            rc = fs_look_dir(scripts, err);
     }
-    if (root_is_dir(root, "/run/systemd/system"))
-        init = SVC_SYSTEMD;
-    if (ret_name != NULL)
-        *ret_name = name != NULL ? STEAL(name) : xstrdup("unknown");
-    return init;
+    return rc > 0 ? SVC_SYSV : rc < 0 ? rc : SVC_NONE;
+}
+
+const char *
+svc_unless(svc_init_t init, const char *otherwise)
+{
+    static _Thread_local char why[PATH_MAX];
+    fail_auto_t err = FAIL_INIT;
+    int runs = svc_init(NULL, &err);
+
+    if (runs >= 0)
+        return runs == (int) init ? NULL : otherwise;
+    snprintf(why, sizeof(why), "which init runs can't be told: %s", fail_text(&err));
+    return why;
+}
+
+char *
+svc_init_name(const char *root)
+{
+    char *name = root_read_trimmed(root, "/proc/1/comm");
+
+    return name != NULL ? name : xstrdup("unknown");
 }
 
 /* ---- run levels ------------------------------------------------------------------------------ */

@@ -15,8 +15,13 @@
 /* `root` is NULL or "" for the host itself everywhere. */
 
 typedef enum svc_init { SVC_NONE, SVC_SYSTEMD, SVC_SYSV } svc_init_t;
-/* Which init runs. *ret_name, when asked for, is what process 1 is called. */
-svc_init_t svc_init(const char *root, char **ret_name);
+/* Which init runs, or negative with *err while nobody can say. */
+int svc_init(const char *root, fail_t *err);
+/* For a module's __virtual__: NULL when this init runs, else `otherwise`, or why that can't be known; until this is
+ * called again. */
+const char *svc_unless(svc_init_t init, const char *otherwise);
+/* What process 1 is called, for a message. */
+char *svc_init_name(const char *root);
 
 /* "nginx" is "nginx.service"; a name that ends in a unit's type stays. */
 char *svc_unit(const char *name);

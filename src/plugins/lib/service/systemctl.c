@@ -190,22 +190,28 @@ scope_allowed(call_ctx_t *ctx)
     return ctx_call(ctx, "config.get", args, NULL, &value, &why) < 0 || value_truthy(value);
 }
 
-static bool
-scope_possible(call_ctx_t *ctx)
+/* 1, 0, or negative with *err. */
+static int
+scope_possible(call_ctx_t *ctx, fail_t *err)
 {
     AUTO_FREE char *run = fs_which("systemd-run");
+    int init = run != NULL ? svc_init(NULL, err) : SVC_NONE;
 
-    return run != NULL && svc_init(NULL, NULL) == SVC_SYSTEMD &&
-           systemctl_version(ctx) >= VERSION_WITH_SCOPE && scope_allowed(ctx);
+    return init < 0
+               ? init
+               : init == SVC_SYSTEMD && systemctl_version(ctx) >= VERSION_WITH_SCOPE && scope_allowed(ctx);
 }
 
 json_t *
 systemctl_run(call_ctx_t *ctx, const systemctl_t *what, fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
-    char **words = str_split(what->action, " ", true);
+    int scope = what->scope ? scope_possible(ctx, err) : 0;
 
-    if (what->scope && scope_possible(ctx))
+    if (scope < 0)
+        return NULL;
+    char **words = str_split(what->action, " ", true);
+    if (scope > 0)
         prog_adds(&prog, "systemd-run", "--scope", NULL);
     int rc = tool_begin(&prog, "systemctl", err);
     if (what->no_block)

@@ -1,7 +1,7 @@
 /* service.c - state module `service`: services that run, start at boot, or must not. */
 #include "common/base/clock.h"
-#include "common/base/fs.h"
 #include "plugins/lib/call/sub.h"
+#include "plugins/lib/service/svcfiles.h"
 #include "salt/state.h"
 
 /* Arguments of the SLS that only systemd's functions take, and which do. */
@@ -50,10 +50,12 @@ static int
 does(const service_t *s, const char *fun)
 {
     json_auto_t *kwargs = json_pack("{s:s}", "name", s->name);
-    bool systemd = fs_exists("/run/systemd/system");
     json_t *answer = NULL;
+    int init = svc_init(NULL, s->err);
 
-    for (size_t i = 0; systemd && i < NELEMS(systemd_only); i++) {
+    if (init < 0)
+        return init;
+    for (size_t i = 0; init == SVC_SYSTEMD && i < NELEMS(systemd_only); i++) {
         for (const char *const *arg = systemd_only[i].args; strcmp(systemd_only[i].fun, fun) == 0 && *arg;
              arg++) {
             if (value_get(s->kwargs, *arg) != NULL)
