@@ -8,6 +8,7 @@
 #include "cli/opts.h"
 #include "cli/startup.h"
 #include "cli/words.h"
+#include "common/base/fs.h"
 #include "common/base/memory.h"
 #include "common/base/str.h"
 #include "common/cli/ttyguard.h"
@@ -75,7 +76,10 @@ become(const char *user, const char *pki_dir)
     const struct passwd *pw = getpwnam(user);
     if (pw == NULL)
         return key_out_fail("user: there is no user '%s' on this machine", user);
-    if (pw->pw_uid == 0 && stat(pki_dir, &st) == 0)
+    bool seen = pw->pw_uid == 0 && stat(pki_dir, &st) == 0;
+    if (pw->pw_uid == 0 && !seen && !fs_is_absence(-errno))
+        return key_out_fail("cannot look at %s: %s", pki_dir, strerror(errno));
+    if (seen)
         pw = getpwuid(st.st_uid);
     if (pw == NULL || pw->pw_uid == 0)
         return 0;

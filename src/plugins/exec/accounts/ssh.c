@@ -116,8 +116,9 @@ set_key(const want_t *w, const char *key, const char *enc, const char *comment, 
     const char *status = status_of(w, key, enc, comment, options, err);
     if (status == NULL || strcmp(status, "exists") == 0)
         return status != NULL ? "no change" : NULL;
-    if (str_starts(file.path, file.home) && !fs_is_dir(file.home))
-        return "fail";
+    int home = str_starts(file.path, file.home) ? fs_look_dir(file.home, err) : 1;
+    if (home <= 0)
+        return home < 0 ? NULL : "fail";
     AUTO_FREE char *line = auth_line_text(key, type, comment, options);
     if (strpbrk(line, "\r\n") != line + strlen(line) - 1)
         return "invalid";

@@ -19,9 +19,11 @@ hash_here(call_ctx_t *ctx, const char *path, json_t **ret_value, fail_t *err)
 {
     const char *type = value_str(ctx_opts(ctx), "hash_type", "sha256");
     AUTO_FREE char *hex = NULL;
-    struct stat st;
+    int file = fs_look_file(path, err);
 
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
+    if (file < 0)
+        return file;
+    if (file == 0) {
         log_warning("specified file %s is not present to generate hash", path);
         *ret_value = json_object();
         return 0;
@@ -75,7 +77,9 @@ cp_stat_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         if (rc < 0 && rc != -ENOENT)
             return rc;
         st.st_mode = (mode_t) value_int(hash, "mode", 0);
-    } else if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
+    } else if (stat(path, &st) != 0 && !fs_is_absence(-errno)) {
+        return fs_fail(err, -errno, "look at", path);
+    } else if (!S_ISREG(st.st_mode)) {
         st.st_mode = 0;
     }
     if (st.st_mode == 0)

@@ -514,9 +514,13 @@ git_is_worktree(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (answer == NULL)
         return err->code;
     AUTO_FREE char *file = fs_join(value_str(answer, "stdout", ""), ".git");
-    if (value_int(answer, "retcode", 1) == 0 && !fs_is_dir(file) &&
-        fs_read(file, LIMIT_KEY_FILE, &text, NULL) == 0)
-        *ret_value = json_boolean(str_starts(buf_str(&text), "gitdir: /"));
+    rc = value_int(answer, "retcode", 1) == 0 ? fs_look_file(file, err) : 0;
+    if (rc > 0)
+        rc = fs_read(file, LIMIT_KEY_FILE, &text, err);
+    if (rc < 0)
+        return rc;
+    if (str_starts(buf_str(&text), "gitdir: /"))
+        *ret_value = json_true();
     return 0;
 }
 

@@ -112,11 +112,15 @@ render_path(call_ctx_t *ctx, py_t *args, fail_t *err)
     AUTO_FREE char *path = fetched(ctx, pyarg_text(args, "path", ""), pyarg_text(kwargs, "saltenv", "base"),
                                    err);
     buf_auto_t text = BUF_INIT;
-    struct stat st;
+    struct stat st = { 0 };
 
     if (path == NULL)
         return err->code == 0 ? py_dict() : NULL;
-    if (stat(path, &st) < 0 || !S_ISREG(st.st_mode)) {
+    if (stat(path, &st) != 0 && !fs_is_absence(-errno)) {
+        (void) fs_fail(err, -errno, "look at", path);
+        return NULL;
+    }
+    if (!S_ISREG(st.st_mode)) {
         log_error("Template does not exist: %s", path);
         return py_dict();
     }

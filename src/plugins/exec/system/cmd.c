@@ -298,6 +298,8 @@ choose_shell(run_t *r, fail_t *err)
     if (shell == NULL)
         shell = getenv("SHELL");
     r->shell = xstrdup(!str_empty(shell) ? shell : "/bin/sh");
+    if (access(r->shell, X_OK) != 0 && errno != EACCES && !fs_is_absence(-errno))
+        return fs_fail(err, -errno, "look at", r->shell);
     if (access(r->shell, X_OK) != 0 || fs_is_dir(r->shell))
         return fail_kind(err, FAIL_COMMAND, -ENOENT, "The shell %s is not available", r->shell);
     return 0;

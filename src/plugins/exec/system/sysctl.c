@@ -95,10 +95,13 @@ collect(const char *folder, const char *prefix, int depth, json_t *into, fail_t 
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+/* NULL with *err while nobody can say whether systemd runs. */
 static const char *
-default_config(void)
+default_config(fail_t *err)
 {
-    return fs_is_dir("/run/systemd/system") ? CONF_FOLDER : CONF_FILE;
+    int systemd = fs_look_dir("/run/systemd/system", err);
+
+    return systemd < 0 ? NULL : systemd > 0 ? CONF_FOLDER : CONF_FILE;
 }
 
 /* Every run of blanks is one tab. NEW. */
@@ -186,8 +189,10 @@ read_config(const char *path, buf_t *out, fail_t *err)
 static int
 sysctl_default_config(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = json_string(default_config());
-    return 0;
+    const char *file = default_config(err);
+
+    *ret_value = file != NULL ? json_string(file) : NULL;
+    return file != NULL ? 0 : err->code;
 }
 
 static int
@@ -249,13 +254,13 @@ sysctl_assign(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 sysctl_persist(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *name = value_str(args, "name", ""), *file = value_str(args, "config", default_config());
+    const char *name = value_str(args, "name", ""), *file = value_str(args, "config", NULL);
     AUTO_FREE char *value = value_pystr(value_get(args, "value"));
     AUTO_FREE char *path = proc_path(name, err);
     buf_auto_t before = BUF_INIT, after = BUF_INIT;
     fail_auto_t why = FAIL_INIT;
 
-    if (path == NULL)
+    if (path == NULL || (file == NULL && (file = default_config(err)) == NULL))
         return err->code;
     if (*file != '/')
         return fail_kind(err, FAIL_COMMAND, -EINVAL, "Could not write to file: %s", file);

@@ -169,13 +169,11 @@ fop_stats(const char *path, const char *hash_type, bool follow, fail_t *err)
     struct stat st;
     char *sum = NULL;
 
-    if (!(follow && stat(path, &st) == 0) && lstat(path, &st) != 0) {
-        if (fs_is_absence(-errno))
-            fail_kind(err, FAIL_COMMAND, -ENOENT, "Path not found: %s", path);
-        else
-            (void) fop_oserror(err, errno, path);
+    int there = follow ? fop_stat_or_link(path, &st, err) : fop_lstat(path, &st, err);
+    if (there == 0)
+        fail_kind(err, FAIL_COMMAND, -ENOENT, "Path not found: %s", path);
+    if (there <= 0)
         return NULL;
-    }
     if (hash_type != NULL && digest_file(path, hash_type, &sum, err) != 0)
         return NULL;
     json_t *ret = json_pack(

@@ -46,6 +46,8 @@ int fop_lexists_as(const char *path, mode_t type, fail_t *err);
 /* Whether the path has this type or is a link to such a thing. One that leads nowhere, in a circle or to
  * where nobody may look leads to none, as os.walk has it. Negative as fop_exists. */
 int fop_leads_to(const char *path, mode_t type, fail_t *err);
+/* What the path leads to, or the link itself where that is nowhere. */
+int fop_stat_or_link(const char *path, struct stat *ret_st, fail_t *err);
 /* What has the path, or the name itself: 1 and *ret_st, or as fop_exists. */
 int fop_stat(const char *path, struct stat *ret_st, fail_t *err);
 int fop_lstat(const char *path, struct stat *ret_st, fail_t *err);

@@ -223,8 +223,11 @@ int
 file_get_devmm(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *path = fop_path(args, "name");
-    struct stat st;
-    bool device = stat(path, &st) == 0 && (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode));
+    struct stat st = { 0 };
+
+    if (fop_stat(path, &st, err) < 0)
+        return err->code;
+    bool device = S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode);
 
     *ret_value = json_pack("[i, i]", device ? (int) major(st.st_rdev) : 0,
                            device ? (int) minor(st.st_rdev) : 0);
@@ -238,6 +241,32 @@ typedef struct usage {
     json_int_t total;
 } usage_t;
 
+static int add_folder(usage_t *u, const char *path, int depth, fail_t *err);
+
+static int
+add_entry(usage_t *u, const char *path, int depth, fail_t *err)
+{
+    char key[64];
+    struct stat st;
+    int there = fop_stat_or_link(path, &st, err);
+
+    if (there <= 0 || S_ISLNK(st.st_mode)) /* a link that leads nowhere */
+        return there < 0 ? there : 0;
+    snprintf(key, sizeof(key), "%jx:%jx", (uintmax_t) st.st_dev, (uintmax_t) st.st_ino);
+    if (S_ISDIR(st.st_mode)) {
+        /* Links to folders are not entered, as os.walk does. */
+        int link = fop_lexists_as(path, S_IFLNK, err);
+        if (link < 0)
+            return link;
+        return link == 0 && depth < LIMIT_JSON_DEPTH ? add_folder(u, path, depth + 1, err) : 0;
+    }
+    if (map_get(u->seen, key) == NULL) {
+        map_set(u->seen, key, u);
+        u->total += st.st_size;
+    }
+    return 0;
+}
+
 static int
 add_folder(usage_t *u, const char *path, int depth, fail_t *err)
 {
@@ -246,19 +275,7 @@ add_folder(usage_t *u, const char *path, int depth, fail_t *err)
 
     for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
         AUTO_FREE char *full = fop_join2(path, names[i]);
-        char key[64];
-        struct stat st, link;
-        if (stat(full, &st) != 0)
-            continue;
-        snprintf(key, sizeof(key), "%jx:%jx", (uintmax_t) st.st_dev, (uintmax_t) st.st_ino);
-        if (S_ISDIR(st.st_mode)) {
-            /* Links to folders are not entered, as os.walk does. */
-            if (lstat(full, &link) == 0 && !S_ISLNK(link.st_mode) && depth < LIMIT_JSON_DEPTH)
-                rc = add_folder(u, full, depth + 1, err);
-        } else if (map_get(u->seen, key) == NULL) {
-            map_set(u->seen, key, u);
-            u->total += st.st_size;
-        }
+        rc = add_entry(u, full, depth, err);
     }
     strv_free(names);
     return rc;

@@ -316,16 +316,20 @@ leads_nowhere(int code)
 }
 
 int
+fop_stat_or_link(const char *path, struct stat *ret_st, fail_t *err)
+{
+    if (stat(path, ret_st) == 0)
+        return 1;
+    return leads_nowhere(errno) ? fop_lstat(path, ret_st, err) : fop_oserror(err, errno, path);
+}
+
+int
 fop_leads_to(const char *path, mode_t type, fail_t *err)
 {
     struct stat st = { 0 };
-    int there = fop_lstat(path, &st, err);
+    int there = fop_stat_or_link(path, &st, err);
 
-    if (there <= 0)
-        return there;
-    if (S_ISLNK(st.st_mode) && stat(path, &st) != 0)
-        return leads_nowhere(errno) ? 0 : fop_oserror(err, errno, path);
-    return (st.st_mode & S_IFMT) == type;
+    return there > 0 ? (st.st_mode & S_IFMT) == type : there;
 }
 
 int

@@ -141,10 +141,11 @@ backup_link(edit_t *e, fail_t *err)
 
     if (!e->file.way.linked || e->file.way.whose != (uid_t) -1)
         return 0; /* nor is any made where a stranger may have put another folder, or a link, by now */
-    ssize_t n = readlink(e->given, target, sizeof(target) - 1);
-
-    if (n < 0 || *suffix == '\0' || str_eq(suffix, "minion") || str_eq(suffix, "both"))
+    if (*suffix == '\0' || str_eq(suffix, "minion") || str_eq(suffix, "both"))
         return 0;
+    ssize_t n = readlink(e->given, target, sizeof(target) - 1);
+    if (n < 0) /* EINVAL: a link on the way, and none at the end */
+        return errno == EINVAL ? 0 : fop_oserror(err, errno, e->given);
     target[n] = '\0';
     AUTO_FREE char *from = xasprintf("%s%s", target, suffix), *link = xasprintf("%s%s", e->given, suffix);
     (void) unlink(link);

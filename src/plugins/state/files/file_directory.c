@@ -90,13 +90,11 @@ differences(const char *path, const wanted_t *want, const char *mode, json_t **r
 {
     struct stat st;
     char have[8];
+    int there = want->follow ? fop_stat_or_link(path, &st, err) : fop_lstat(path, &st, err);
 
-    bool there = want->follow && stat(path, &st) == 0,
-         passing = want->follow && !there && fs_is_passing(-errno);
-    there = there || (!passing && lstat(path, &st) == 0); /* a link that leads nowhere */
-    if (!there && !fs_is_absence(-errno))
-        return fop_oserror(err, errno, path);
-    if (!there) {
+    if (there < 0)
+        return there;
+    if (there == 0) {
         *ret_diff = json_pack("{s:s}", "directory", "new");
         return 0;
     }

@@ -50,8 +50,8 @@ is_real(struct tm *tm, double *ret_stamp)
     return tm->tm_mday == given.tm_mday && tm->tm_sec == given.tm_sec && tm->tm_year + 1900 >= FIRST_YEAR;
 }
 
-/* The time in a name, or of a file's last change. False: the file is not meant. */
-static bool
+/* The time in a name, or of a file's last change: 1; 0: the file is not meant; or a negative errno. */
+static int
 time_of(const char *folder, const char *name, const char *format, struct tm *tm, double *ret_stamp)
 {
     AUTO_FREE char *path = fop_join2(folder, name);
@@ -63,11 +63,11 @@ time_of(const char *folder, const char *name, const char *format, struct tm *tm,
         const char *rest = strptime(name, format, tm);
         return rest != NULL && *rest == '\0' && is_real(tm, ret_stamp);
     }
-    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || lstat(path, &st) != 0)
-        return false;
+    if (lstat(path, &st) != 0)
+        return fs_is_absence(-errno) ? 0 : -errno;
     localtime_r(&st.st_mtim.tv_sec, tm);
     *ret_stamp = (double) st.st_mtim.tv_sec + (double) st.st_mtim.tv_nsec / 1e9;
-    return true;
+    return 1;
 }
 
 static int
@@ -97,10 +97,13 @@ read_folder(const char *path, const char *format, folder_t *f)
     int rc = dir == NULL ? -errno : 0;
 
     f->ignored = json_pack("[s, s]", ".", ".."); /* as file.readdir names them */
-    for (const struct dirent *entry; dir != NULL && (entry = fs_next(dir, &rc)) != NULL;) {
+    for (const struct dirent *entry; dir != NULL && rc == 0 && (entry = fs_next(dir, &rc)) != NULL;) {
         struct tm tm;
         backup_t b = { 0 };
-        if (!time_of(path, entry->d_name, format, &tm, &b.stamp)) {
+        int meant = time_of(path, entry->d_name, format, &tm, &b.stamp);
+        if (meant < 0)
+            rc = meant;
+        if (meant <= 0) {
             json_array_append_new(f->ignored, value_utf8(entry->d_name, strlen(entry->d_name)));
             continue;
         }

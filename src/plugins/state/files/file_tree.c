@@ -108,13 +108,16 @@ set_owner(link_t *l)
     return owned(l);
 }
 
-static void
+/* False: the state has failed. */
+static bool
 take_owner(link_t *l)
 {
-    struct stat st;
+    struct stat st = { 0 };
+    fail_auto_t why = FAIL_INIT;
 
-    if (fstate_on(l->s, "inherit_user_and_group", false) && lstat(l->s->name, &st) == 0 &&
-        S_ISLNK(st.st_mode)) {
+    if (fstate_on(l->s, "inherit_user_and_group", false) && fop_lstat(l->s->name, &st, &why) < 0)
+        return fstate_error(l->s, "%s", fail_text(&why)) != 0;
+    if (S_ISLNK(st.st_mode)) {
         if (fstate_user(l->s) == NULL)
             json_object_set_new(l->s->args, "user", fop_user_name(st.st_uid));
         if (fstate_arg(l->s, "group") == NULL)
@@ -123,6 +126,7 @@ take_owner(link_t *l)
     fstate_default_owner(l->s, &l->user, &l->group);
     l->user_text = value_pystr(l->user);
     l->group_text = value_pystr(l->group);
+    return true;
 }
 
 static void
@@ -367,8 +371,7 @@ symlink_body(fstate_t *s, fail_t *err)
 
     l.force = fstate_on(s, "force", false);
     l.atomic = fstate_on(s, "atomic", false);
-    take_owner(&l);
-    if (faulty(&l, false))
+    if (!take_owner(&l) || faulty(&l, false))
         return 0;
     if (s->test)
         (void) symlink_check(&l);
@@ -525,8 +528,7 @@ hardlink_body(fstate_t *s, fail_t *err)
     AUTO_FREE char *target = value_pystr(value_get(s->args, "target"));
     link_auto_t l = { .s = s, .target = target, .force = fstate_on(s, "force", false) };
 
-    take_owner(&l);
-    if (faulty(&l, true))
+    if (!take_owner(&l) || faulty(&l, true))
         return 0;
     hardlinked_t now = { 0 };
     if (!look_at_names(&l, &now))

@@ -127,7 +127,10 @@ list_name(int dir, const char *name, json_t *tree, int depth, size_t *n_p, fail_
     if (++*n_p > LIMIT_FILE_LIST || depth > LIMIT_FILE_DEPTH)
         return fail_set(err, -E2BIG, "more than %d files, or more than %d folders inside each other",
                         LIMIT_FILE_LIST, LIMIT_FILE_DEPTH);
-    if (fstatat(dir, name, &st, 0) < 0 || !S_ISDIR(st.st_mode)) {
+    bool seen = fstatat(dir, name, &st, 0) == 0;
+    if (!seen && fs_is_passing(-errno))
+        return fs_fail(err, -errno, "look at", name);
+    if (!seen || !S_ISDIR(st.st_mode)) {
         json_object_set_new(tree, name, json_string("f"));
         return 0;
     }
@@ -243,9 +246,10 @@ roots_write(call_ctx_t *ctx, const char *option, const json_t *args, json_t **re
         ctx_set_retcode(ctx, 1);
         return 0;
     }
-    mode_t mode = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode)
-                      ? st.st_mode & 07777
-                      : 0644;
+    bool there = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!there && !fs_is_absence(-errno))
+        return fs_fail(err, -errno, "look at", full);
+    mode_t mode = there && S_ISREG(st.st_mode) ? st.st_mode & 07777 : 0644;
     int rc = beneath_put(dir, name, json_string_value(data), json_string_length(data), mode, true);
     if (rc == 0)
         *ret_value = value_fmt("Wrote data to file %s", full);
