@@ -53,15 +53,21 @@ link_of(const char *text)
     return link;
 }
 
-/* NEW target of the name's link, or NULL. */
-static char *
-current(const char *name)
+/* The target of the name's link, NEW, or NULL where there is none. */
+static int
+current(const char *name, char **ret_target, fail_t *err)
 {
     AUTO_FREE char *path = fs_join(LINKS, name);
     char target[4096];
-    ssize_t n = strchr(name, '/') == NULL ? readlink(path, target, sizeof(target)) : -1;
 
-    return n > 0 && n < (ssize_t) sizeof(target) ? xstrndup(target, (size_t) n) : NULL;
+    *ret_target = NULL;
+    if (strchr(name, '/') != NULL)
+        return 0;
+    ssize_t n = readlink(path, target, sizeof(target));
+    if (n < 0)
+        return errno == EINVAL || fs_is_absence(-errno) ? 0 : fs_fail(err, -errno, "read the link", path);
+    *ret_target = n < (ssize_t) sizeof(target) ? xstrndup(target, (size_t) n) : NULL;
+    return 0;
 }
 
 /* ---- functions -------------------------------------------------------------------------------- */
@@ -90,8 +96,11 @@ alternatives_show_link(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 static int
 alternatives_show_current(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *path = current(NAME(args));
+    AUTO_FREE char *path = NULL;
+    int rc = current(NAME(args), &path, err);
 
+    if (rc < 0)
+        return rc;
     *ret_value = path != NULL ? value_utf8(path, strlen(path)) : json_false();
     return 0;
 }
@@ -115,8 +124,11 @@ alternatives_check_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
 static int
 alternatives_check_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *path = current(NAME(args));
+    AUTO_FREE char *path = NULL;
+    int rc = current(NAME(args), &path, err);
 
+    if (rc < 0)
+        return rc;
     *ret_value = json_boolean(path != NULL && strcmp(path, PATH(args)) == 0);
     return 0;
 }

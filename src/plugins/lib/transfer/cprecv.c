@@ -28,17 +28,18 @@ folder_of(const char *path)
     return xstrndup(path, (size_t) (name_of(path) - path));
 }
 
-/* Where one file goes: to `dest`, or into it. NEW; NULL: there is no such folder. */
+/* Where one file goes: to `dest`, or into it. NEW; NULL: there is no such folder, or *err says why that can't be
+ * told. */
 static char *
-place_of(const char *path, const char *dest)
+place_of(const char *path, const char *dest, fail_t *err)
 {
     AUTO_FREE char *above = folder_of(dest);
+    int into = fs_look_dir(dest, err);
 
-    if (str_eq(name_of(path), name_of(dest)) && !fs_is_dir(dest))
-        return xstrdup(dest);
-    if (fs_is_dir(dest))
+    if (into > 0)
         return fs_join(dest, name_of(path));
-    return fs_is_dir(above) ? xstrdup(dest) : NULL;
+    bool fits = into == 0 && (str_eq(name_of(path), name_of(dest)) || fs_look_dir(above, err) > 0);
+    return fits ? xstrdup(dest) : NULL;
 }
 
 static int
@@ -65,10 +66,11 @@ cprecv_files(json_t *files, const char *dest, bool *ret_failed)
 
     *ret_failed = false;
     json_object_foreach (files, path, text) {
-        AUTO_FREE char *place = place_of(path, dest);
+        fail_auto_t why = FAIL_INIT;
+        AUTO_FREE char *place = place_of(path, dest, &why);
         if (place == NULL) {
             *ret_failed = true;
-            return json_string("Destination unavailable");
+            return json_string(why.code != 0 ? fail_text(&why) : "Destination unavailable");
         }
         int rc = write_to(place, text);
         json_object_set_new(done, place, json_boolean(rc == 0));
