@@ -54,13 +54,23 @@ struct finder {
     json_t *found; /* list */
 };
 
-static bool
-need_stat(entry_t *e)
+/* What can't be told of an entry: 0 where it may not be looked at, as fop_names() has it of a folder, or is
+ * gone; else the errno, with *err. */
+static int
+unless_closed(int rc, const fail_t *why, fail_t *err)
 {
-    if (!e->has_stat && stat(e->path, &e->st) != 0 && lstat(e->path, &e->st) != 0)
-        return false;
-    e->has_stat = true;
-    return true;
+    return rc >= 0 || rc == -EACCES || fs_is_absence(rc) ? 0 : fail_set(err, rc, "%s", fail_text(why));
+}
+
+/* 1, 0, or negative with *err. */
+static int
+need_stat(entry_t *e, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    int there = e->has_stat ? 1 : fop_stat_or_link(e->path, &e->st, &why);
+
+    e->has_stat = there > 0;
+    return there > 0 ? 1 : unless_closed(there, &why, err);
 }
 
 /* ---- criteria -------------------------------------------------------------------------------- */
@@ -146,15 +156,16 @@ static int
 match_type(option_t *o, entry_t *e, fail_t *err)
 {
     /* stat follows links, so a link is one only when it is asked for or dangles. */
-    struct stat link;
-    mode_t own = need_stat(e) ? e->st.st_mode & S_IFMT : 0;
+    fail_auto_t why = FAIL_INIT;
+    int there = need_stat(e, err), link = 0;
 
-    for (size_t i = 0; i < o->n_types; i++) {
-        if (o->types[i] == own ||
-            (o->types[i] == S_IFLNK && lstat(e->path, &link) == 0 && S_ISLNK(link.st_mode)))
+    for (size_t i = 0; there > 0 && i < o->n_types; i++) {
+        if (o->types[i] == S_IFLNK)
+            link = fop_lexists_as(e->path, S_IFLNK, &why);
+        if (link > 0 || o->types[i] == (e->st.st_mode & S_IFMT))
             return 1;
     }
-    return 0;
+    return there < 0 ? there : unless_closed(link, &why, err);
 }
 
 /* Names or numbers, by the function that knows the names. */
@@ -209,13 +220,17 @@ match_id(const option_t *o, json_int_t id)
 static int
 match_owner(option_t *o, entry_t *e, fail_t *err)
 {
-    return need_stat(e) && match_id(o, e->st.st_uid);
+    int there = need_stat(e, err);
+
+    return there > 0 ? match_id(o, e->st.st_uid) : there;
 }
 
 static int
 match_group(option_t *o, entry_t *e, fail_t *err)
 {
-    return need_stat(e) && match_id(o, e->st.st_gid);
+    int there = need_stat(e, err);
+
+    return there > 0 ? match_id(o, e->st.st_gid) : there;
 }
 
 /* "10k": up to one unit less than 11k; "+10k": from there up; "-10k": up to there. */
@@ -244,7 +259,9 @@ parse_size(option_t *o, const char *value, fail_t *err)
 static int
 match_size(option_t *o, entry_t *e, fail_t *err)
 {
-    return need_stat(e) && o->min <= (double) e->st.st_size && (double) e->st.st_size <= o->max;
+    int there = need_stat(e, err);
+
+    return there > 0 ? o->min <= (double) e->st.st_size && (double) e->st.st_size <= o->max : there;
 }
 
 /* "3d", "+1w2d", "-30m": the parts in falling order. The last part is the unit that is counted in. */
@@ -283,8 +300,10 @@ parse_mtime(option_t *o, const char *value, fail_t *err)
 static int
 match_mtime(option_t *o, entry_t *e, fail_t *err)
 {
-    if (!need_stat(e))
-        return 0;
+    int there = need_stat(e, err);
+
+    if (there <= 0)
+        return there;
     return o->newer ? (double) e->st.st_mtime >= o->min : (double) e->st.st_mtime <= o->min;
 }
 
@@ -311,14 +330,20 @@ match_grep(option_t *o, entry_t *e, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
     struct stat st;
-    int found = 0;
+    fail_auto_t why = FAIL_INIT;
+    int there = need_stat(e, err), found = 0;
 
-    if (!need_stat(e) || !S_ISREG(e->st.st_mode))
-        return 0;
-    AUTO_FD fd = fop_open_to_read(e->path, &st, NULL);
-    bool more = fd >= 0;
+    if (there <= 0 || !S_ISREG(e->st.st_mode))
+        return there < 0 ? there : 0;
+    AUTO_FD fd = fop_open_to_read(e->path, &st, &why);
+    if (fd < 0)
+        return unless_closed(fd, &why, err);
+    bool more = true;
     for (off_t at = 0; more && found == 0; at += LIMIT_FILE_READ - OVERLAP) {
-        more = read_window(fd, at, &text) == 0 && text.len == LIMIT_FILE_READ;
+        int rc = read_window(fd, at, &text);
+        if (rc < 0)
+            return fop_oserror(err, -rc, e->path);
+        more = text.len == LIMIT_FILE_READ;
         found = text.len > 0 || at == 0 ? rx_search(o->rx, text.len > 0 ? text.data : "", text.len, 0, err)
                                         : 0;
     }
@@ -416,7 +441,8 @@ act_print(const finder_t *f, option_t *o, entry_t *e, fail_t *err)
     json_auto_t *list = json_array();
     char **words = str_split(o->text, ", \t\n", true);
 
-    (void) need_stat(e);
+    if (need_stat(e, err) < 0)
+        return NULL;
     for (size_t i = 0; words[i] != NULL; i++) {
         for (size_t k = 0; k < NELEMS(prints); k++) {
             if (str_eq(words[i], prints[k].word))
@@ -502,9 +528,12 @@ visit(finder_t *f, const char *path, const char *name, fail_t *err)
 
     for (size_t i = 0; rc == 1 && i < f->n; i++) {
         option_t *o = &f->options[i];
-        json_t *result = o->kind->act != NULL ? o->kind->act(f, o, &e, err) : NULL;
+        fail_auto_t why = FAIL_INIT;
+        json_t *result = o->kind->act != NULL ? o->kind->act(f, o, &e, &why) : NULL;
         if (result != NULL)
             json_array_append_new(f->found, result);
+        else if (why.code != 0)
+            rc = fail_set(err, why.code, "%s", fail_text(&why));
     }
     return rc < 0 ? rc : 0;
 }
@@ -524,9 +553,9 @@ walk(finder_t *f, const char *path, json_int_t depth, fail_t *err)
     }
     for (size_t i = 0; rc == 0 && i < n; i++) {
         AUTO_FREE char *full = fop_join2(path, names[i]);
-        struct stat st;
-        if ((f->maxdepth < 0 || depth < f->maxdepth) && lstat(full, &st) == 0 && S_ISDIR(st.st_mode))
-            rc = walk(f, full, depth + 1, err);
+        fail_auto_t why = FAIL_INIT;
+        int dir = f->maxdepth < 0 || depth < f->maxdepth ? fop_lexists_as(full, S_IFDIR, &why) : 0;
+        rc = dir > 0 ? walk(f, full, depth + 1, err) : unless_closed(dir, &why, err);
     }
     strv_free(names);
     return rc;
