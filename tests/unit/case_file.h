@@ -1,10 +1,10 @@
 /* case_file.h - case files of functions and states, with what their cases share written once.
  *
- * A case file is a list of objects. When its first one is {"head": {...}}, each case has the members of the head that
- * it does not have itself. "world": [NAME, ...] in a case or in the head brings in the members of
- * the file of that name in tests/cases/world in the same way: programs, files and grains that cases of several files have in common.
- * The nearest wins: the case, its worlds from the first to the last, the head, the head's worlds. A member of the
- * head that is null in the case is left out of it.
+ * A case file is a list of objects. When its first one is {"head": {...}}, each case has the members of the head
+ * that it does not have itself. "world": [NAME, ...] in a case or in the head brings in the members of the file of
+ * that name in tests/cases/world in the same way: programs, files and grains that cases of several files have in
+ * common. The nearest wins: the case, its worlds from the first to the last, the head, the head's worlds. A case is
+ * without a member that is null in it (but for `return`, which may be expected to be null).
  */
 #ifndef UNIT_CASE_FILE_H
 #define UNIT_CASE_FILE_H
@@ -42,13 +42,14 @@ case_complete(json_t *spec, json_t *head)
     json_auto_t *own = json_incref(json_object_get(spec, "world"));
     const char *key;
     json_t *value;
+    void *next;
 
     case_worlds(spec, own);
     json_object_update_missing(spec, head);
     json_object_del(spec, "world");
     case_worlds(spec, json_object_get(head, "world"));
-    json_object_foreach (head, key, value) {
-        if (json_is_null(json_object_get(spec, key)))
+    json_object_foreach_safe (spec, next, key, value) {
+        if (json_is_null(value) && strcmp(key, "return") != 0)
             json_object_del(spec, key);
     }
 }
