@@ -71,6 +71,11 @@ typedef struct func {
     const arg_t *args; /* ends with ARGS_END; NULL for none */
     unsigned flags;
     const char *doc; /* as Salt's docstrings: sentence, blank line, details, "CLI Example:", an example */
+    union {
+        const void *ptr; /* a struct of what differs, or the handle of a function that is not C */
+        const char *text;
+        intptr_t number; /* a flag, or a value of an enum */
+    } data; /* by which rows of one function differ: it reads ctx_row(ctx)->data, the member that they set */
 } func_t;
 
 /* The end of a doc: "What it does." CLI_EXAMPLE("salt '*' test.ping"). Further examples: "\n    salt ...". */
@@ -128,6 +133,9 @@ typedef struct plugin {
 
 /* ---- what a running function may ask of its host --------------------------------------------- */
 
+/* The row that runs; the caller's again when what ctx_call() called has returned. BORROWED; NULL outside. */
+const func_t *ctx_row(const call_ctx_t *ctx);
+
 /* The configuration as an object, defaults included. BORROWED. */
 json_t *ctx_opts(call_ctx_t *ctx);
 /* Grains and pillar; gathered on first use. BORROWED, never NULL (an empty object when there are none). */
@@ -183,11 +191,10 @@ const plugin_t *const *ctx_state_plugins(call_ctx_t *ctx, size_t *ret_n);
 const plugin_t *const *ctx_runner_plugins(call_ctx_t *ctx, size_t *ret_n);
 /* The user's name of a plug-in's module. */
 const char *plugin_name(const plugin_t *p);
-/* A function's doc as `sys.doc` shows it: a line break, the text by four spaces to the right, a last line of
- * four spaces, as Python's docstrings are. NEW. */
+/* A function's doc as `sys.doc` shows it, in the shape of Python's docstrings: between a line break and a line
+ * of four spaces, the text by four spaces to the right. NEW. */
 char *func_doc(const func_t *f);
-/* sys.argspec. NEW {"args": [...]|null, "defaults": [...]|null, "varargs": true|null, "kwargs": true|null}.
- */
+/* sys.argspec. NEW {"args": [...]|null, "defaults": [...]|null, "varargs": true|null, "kwargs": true|null} */
 json_t *func_argspec(const func_t *f);
 
 #endif

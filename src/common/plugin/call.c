@@ -73,15 +73,15 @@ static int
 invoke(call_ctx_t *ctx, const func_t *f, json_t *bound, json_t **ret_value, fail_t *err)
 {
     json_t *value = NULL;
+    const func_t *before;
 
     if ((f->flags & FN_NATIVE) != 0)
         return invoke_native(ctx, f, bound, ret_value, err);
-    if (ctx->depth >= LIMIT_CALL_DEPTH)
-        return fail_kind(err, FAIL_COMMAND, -ELOOP, "%s: functions call each other more than %d deep",
-                         f->name, LIMIT_CALL_DEPTH);
-    ctx->depth++;
-    int rc = f->fn(ctx, bound, &value, err);
-    ctx->depth--;
+    int rc = ctx_enter(ctx, f, &before, err);
+    if (rc < 0)
+        return rc;
+    rc = f->fn(ctx, bound, &value, err);
+    ctx_leave(ctx, before);
     if (rc < 0) {
         json_decref(value);
         return fail_set(err, rc, "%s failed: %s", f->name, strerror(-rc));

@@ -38,6 +38,31 @@ call_ctx_destroy(call_ctx_t **self_p)
     *self_p = NULL;
 }
 
+int
+ctx_enter(call_ctx_t *ctx, const func_t *f, const func_t **ret_before, fail_t *err)
+{
+    if (ctx->depth >= LIMIT_CALL_DEPTH)
+        return fail_kind(err, FAIL_COMMAND, -ELOOP, "%s: functions call each other more than %d deep",
+                         f->name, LIMIT_CALL_DEPTH);
+    *ret_before = ctx->row;
+    ctx->row = f;
+    ctx->depth++;
+    return 0;
+}
+
+void
+ctx_leave(call_ctx_t *ctx, const func_t *before)
+{
+    ctx->depth--;
+    ctx->row = before;
+}
+
+const func_t *
+ctx_row(const call_ctx_t *ctx)
+{
+    return ctx->row;
+}
+
 json_t *
 ctx_opts(call_ctx_t *ctx)
 {

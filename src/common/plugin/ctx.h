@@ -23,7 +23,13 @@ struct call_ctx {
     const call_frame_t *frame; /* NULL outside of a state run */
     json_t *nothing;           /* what frame.c shows outside of one */
     int depth;                 /* functions that run inside each other right now */
+    const func_t *row;         /* the innermost of them; NULL: none */
 };
+
+/* Around each call of a row's function, of either kind: counts it in, and makes `f` ctx_row(). -ELOOP where
+ * functions nest too deep. *ret_before is for ctx_leave, which a successful ctx_enter must be followed by. */
+int ctx_enter(call_ctx_t *ctx, const func_t *f, const func_t **ret_before, fail_t *err);
+void ctx_leave(call_ctx_t *ctx, const func_t *before);
 
 void ctx_drop_kept(call_ctx_t *ctx);
 

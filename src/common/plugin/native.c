@@ -105,14 +105,12 @@ native_failed(fail_t *err)
 py_t *
 native_invoke(call_ctx_t *ctx, const func_t *f, py_t *bound, fail_t *err)
 {
-    if (ctx->depth >= LIMIT_CALL_DEPTH) {
-        (void) fail_kind(err, FAIL_COMMAND, -ELOOP, "%s: functions call each other more than %d deep",
-                         f->name, LIMIT_CALL_DEPTH);
+    const func_t *before;
+
+    if (ctx_enter(ctx, f, &before, err) < 0)
         return NULL;
-    }
-    ctx->depth++;
     py_t *value = ((native_fn *) (void (*)(void)) f->fn)(ctx, bound, err);
-    ctx->depth--;
+    ctx_leave(ctx, before);
     if (value == NULL && py_raised() == NULL)
         (void) fail_set(err, -EINVAL, "%s failed", f->name);
     return value;

@@ -166,6 +166,26 @@ fn_kwargs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* What its row holds, and what it still holds after a call of another row. */
+static int
+fn_row(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *inner = NULL;
+    const char *fun = value_str(args, "fun", ""), *before = ctx_row(ctx)->data.text;
+
+    if (fun[0] != '\0' && ctx_call(ctx, fun, NULL, NULL, &inner, err) < 0)
+        inner = json_string(fail_text(err));
+    *ret_value = json_pack("[s, s, O?]", before, ctx_row(ctx)->data.text, inner);
+    return 0;
+}
+
+static py_t *
+fn_native_row(call_ctx_t *ctx, py_t *args, fail_t *err)
+{
+    return py_int((json_int_t) ctx_row(ctx)->data.number);
+}
+
+static const arg_t row_args[] = { { "fun", ARG_STR, "\"\"", "what to call" }, ARGS_END };
 static const arg_t echo_args[] = { { "text", ARG_ANY, ARG_REQUIRED, "what to say" }, ARGS_END };
 static const arg_t fail_args[] = { { "kind", ARG_INT, ARG_REQUIRED, "how" },
                                    { "text", ARG_STR, "\"no\"", "why" },
@@ -191,6 +211,10 @@ static const func_t funcs[] = {
       "Other.\n\nCLI Example:\n\n    salt '*' test.other test.ping" },
     { "raw", fn_kwargs, kwargs_args, FN_RAW_KWARGS, "Raw.\n\nCLI Example:\n\n    salt '*' test.raw a=1" },
     { "clean", fn_kwargs, kwargs_args, 0, "Clean.\n\nCLI Example:\n\n    salt '*' test.clean a=1" },
+    { "one", fn_row, row_args, 0, "One.\n\nCLI Example:\n\n    salt '*' test.one", .data.text = "1" },
+    { "two", fn_row, row_args, 0, "Two.\n\nCLI Example:\n\n    salt '*' test.two", .data.text = "2" },
+    { "three", NATIVE(fn_native_row), NULL, FN_NATIVE, "Three.\n\nCLI Example:\n\n    salt '*' test.three",
+      .data.number = 3 },
 };
 static const func_t extra_funcs[] = {
     { "more", fn_ping, NULL, FN_READONLY, "More.\n\nCLI Example:\n\n    salt '*' test.more" },
@@ -294,6 +318,22 @@ test_call_texts(void **state)
 
     for (size_t i = 0; i < NELEMS(rows); i++)
         expect_call(*state, rows[i].fun, rows[i].arg, rows[i].want, rows[i].retcode);
+}
+
+static void
+test_call_row(void **state)
+{
+    fixture_t *f = *state;
+    fail_auto_t err = FAIL_INIT;
+    AUTO(py) native = ctx_call_native(f->ctx, "test.three", &(py_args_t){ 0 }, &err);
+
+    expect_call(f, "test.one", "[]", "['1', '1', None]", 0);
+    expect_call(f, "test.two", "[\"test.one\"]", "['2', '2', ['1', '1', None]]", 0);
+    expect_call(f, "test.one", "[\"test.three\"]", "['1', '1', 3]", 0);
+    expect_call(f, "test.one", "[\"test.loop\"]",
+                "['1', '1', 'loop: functions call each other more than 64 deep']", 0);
+    assert_true(py_is(native, PY_INT));
+    assert_null(ctx_row(f->ctx));
 }
 
 static void
@@ -415,6 +455,6 @@ test_doc(void **state)
 #define FIXTURE_TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
 UNIT_MAIN(cmocka_unit_test(test_bind_as_python), cmocka_unit_test(test_bind_types),
-          FIXTURE_TEST(test_call_texts), FIXTURE_TEST(test_call_prefix), FIXTURE_TEST(test_call_pub),
-          FIXTURE_TEST(test_registry), FIXTURE_TEST(test_allowed_modules),
+          FIXTURE_TEST(test_call_texts), FIXTURE_TEST(test_call_row), FIXTURE_TEST(test_call_prefix),
+          FIXTURE_TEST(test_call_pub), FIXTURE_TEST(test_registry), FIXTURE_TEST(test_allowed_modules),
           cmocka_unit_test(test_registry_check), cmocka_unit_test(test_doc))
