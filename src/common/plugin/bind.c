@@ -7,72 +7,9 @@
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "common/plugin/ctx.h"
+#include "common/plugin/place.h"
 
 enum { SHOWN_LEN = 120 }; /* of a refused value in a message */
-
-/* The rows of a function sorted by what they take. */
-typedef struct shape {
-    const arg_t *pos; /* positional or keyword */
-    size_t n_pos, n_required;
-    const arg_t *only; /* after *args: by keyword only */
-    size_t n_only;
-    const arg_t *star, *starstar;
-} shape_t;
-
-static bool
-is_star(const arg_t *row)
-{
-    return row->dflt != NULL && strcmp(row->dflt, ARG_STAR) == 0;
-}
-
-static bool
-is_starstar(const arg_t *row)
-{
-    return row->dflt != NULL && strcmp(row->dflt, ARG_STARSTAR) == 0;
-}
-
-static shape_t
-shape_of(const func_t *f)
-{
-    shape_t s = { .pos = f->args, .only = NULL };
-
-    for (const arg_t *row = f->args; row != NULL && row->name != NULL; row++) {
-        if (is_starstar(row)) {
-            s.starstar = row;
-        } else if (is_star(row)) {
-            s.star = row;
-            s.only = row + 1;
-        } else if (s.star != NULL) {
-            s.n_only++;
-        } else {
-            s.n_pos++;
-            s.n_required += row->dflt == ARG_REQUIRED;
-        }
-    }
-    return s;
-}
-
-static const arg_t *
-named_row(const shape_t *s, const char *key)
-{
-    for (size_t i = 0; i < s->n_pos; i++) {
-        if (strcmp(s->pos[i].name, key) == 0)
-            return &s->pos[i];
-    }
-    for (size_t i = 0; i < s->n_only; i++) {
-        if (strcmp(s->only[i].name, key) == 0)
-            return &s->only[i];
-    }
-    return NULL;
-}
-
-bool
-bind_knows(const func_t *f, const char *key)
-{
-    shape_t s = shape_of(f);
-
-    return named_row(&s, key) != NULL;
-}
 
 /* ---- values of the declared type ----------------------------------------------------------- */
 
@@ -186,8 +123,8 @@ static const struct {
     [ARG_DICT] = { "a dictionary", JSON_OBJECT, to_dict },
 };
 
-static json_t *
-default_of(const arg_t *row)
+json_t *
+bind_default(const arg_t *row)
 {
     json_t *v = json_loads(row->dflt, JSON_DECODE_ANY, NULL);
 
@@ -204,7 +141,7 @@ convert(const func_t *f, const arg_t *row, json_t *v, fail_t *err)
     if (row->type == ARG_ANY || have == types[row->type].json)
         return json_incref(v);
     if (json_is_null(v) && row->dflt != ARG_REQUIRED && row->type != ARG_BOOL)
-        return default_of(row);
+        return bind_default(row);
     if (json_is_null(v) && row->dflt != ARG_REQUIRED && strcmp(row->dflt, "null") == 0)
         return json_null();
     json_t *made = json_is_null(v) && row->type != ARG_BOOL ? NULL : types[row->type].convert(v);
@@ -214,111 +151,6 @@ convert(const func_t *f, const arg_t *row, json_t *v, fail_t *err)
     fail_kind(err, FAIL_ARGUMENTS, -EINVAL, "%s() argument '%s' must be %s, not %.*s%s", f->name, row->name,
               types[row->type].words, (int) SHOWN_LEN, shown, strlen(shown) > SHOWN_LEN ? "..." : "");
     return NULL;
-}
-
-/* Convert the named row's value in place. */
-static int
-convert_row(const func_t *f, const arg_t *row, json_t *out, fail_t *err)
-{
-    json_t *v = convert(f, row, json_object_get(out, row->name), err);
-
-    if (v == NULL)
-        return -EINVAL;
-    json_object_set_new(out, row->name, v);
-    return 0;
-}
-
-/* ---- who gets which value ------------------------------------------------------------------ */
-
-static void
-bind_positional(const shape_t *s, json_t *args, json_t *out)
-{
-    size_t n = json_array_size(args);
-
-    for (size_t i = 0; i < n && i < s->n_pos; i++)
-        json_object_set(out, s->pos[i].name, json_array_get(args, i));
-    if (s->star == NULL)
-        return;
-    json_t *rest = json_array();
-    for (size_t i = s->n_pos; i < n; i++)
-        json_array_append(rest, json_array_get(args, i));
-    json_object_set_new(out, s->star->name, rest);
-}
-
-static int
-bind_keywords(const func_t *f, const shape_t *s, json_t *kwargs, json_t *out, fail_t *err)
-{
-    json_t *extra = json_object(), *v;
-    const char *key;
-
-    /* Put in at once, so that it is freed with `out`. */
-    if (s->starstar != NULL)
-        json_object_set_new(out, s->starstar->name, extra);
-    else
-        json_decref(extra);
-    json_object_foreach (kwargs, key, v) {
-        const arg_t *row = named_row(s, key);
-        if (row != NULL && json_object_get(out, row->name) != NULL)
-            return fail_kind(err, FAIL_ARGUMENTS, -EINVAL, "%s() got multiple values for argument '%s'",
-                             f->name, key);
-        if (row == NULL && s->starstar == NULL)
-            return fail_kind(err, FAIL_ARGUMENTS, -EINVAL, "%s() got an unexpected keyword argument '%s'",
-                             f->name, key);
-        json_object_set(row != NULL ? out : extra, key, v);
-    }
-    return 0;
-}
-
-static int
-too_many(const func_t *f, const shape_t *s, size_t given, fail_t *err)
-{
-    const char *verb = given == 1 ? "was" : "were";
-
-    if (s->n_required < s->n_pos)
-        return fail_kind(err, FAIL_ARGUMENTS, -EINVAL,
-                         "%s() takes from %zu to %zu positional arguments but %zu %s given", f->name,
-                         s->n_required, s->n_pos, given, verb);
-    return fail_kind(err, FAIL_ARGUMENTS, -EINVAL, "%s() takes %zu positional argument%s but %zu %s given",
-                     f->name, s->n_pos, s->n_pos == 1 ? "" : "s", given, verb);
-}
-
-/* Complain about the required rows without a value: 'a', 'b', and 'c'. */
-static int
-check_missing(const func_t *f, const arg_t *rows, size_t n, const char *kind, const json_t *out, fail_t *err)
-{
-    buf_auto_t names = BUF_INIT;
-    size_t missing = 0, seen = 0;
-
-    for (size_t i = 0; i < n; i++)
-        missing += rows[i].dflt == ARG_REQUIRED && json_object_get(out, rows[i].name) == NULL;
-    if (missing == 0)
-        return 0;
-    for (size_t i = 0; i < n; i++) {
-        if (rows[i].dflt != ARG_REQUIRED || json_object_get(out, rows[i].name) != NULL)
-            continue;
-        seen++;
-        if (seen > 1)
-            buf_puts(&names, seen < missing ? ", " : missing == 2 ? " and " : ", and ");
-        buf_printf(&names, "'%s'", rows[i].name);
-    }
-    return fail_kind(err, FAIL_ARGUMENTS, -EINVAL, "%s() missing %zu required %s argument%s: %s", f->name,
-                     missing, kind, missing == 1 ? "" : "s", buf_str(&names));
-}
-
-/* Defaults for what was not given, the declared type for what was. */
-static int
-finish_rows(const func_t *f, const arg_t *rows, size_t n, json_t *out, fail_t *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        int rc = 0;
-        if (json_object_get(out, rows[i].name) == NULL)
-            json_object_set_new(out, rows[i].name, default_of(&rows[i]));
-        else
-            rc = convert_row(f, &rows[i], out, err);
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
 }
 
 /* Salt's own keywords (__pub_jid and the like) go to whoever asked for them. */
@@ -337,25 +169,65 @@ add_pub(const func_t *f, const shape_t *s, json_t *pub, json_t *out)
     }
 }
 
+/* What *args takes. NEW. */
+static json_t *
+rest_of(const places_t *places, json_t *args)
+{
+    json_t *rest = json_array();
+
+    for (size_t i = places->shape.n_pos; i < places->n; i++)
+        json_array_append(rest, json_array_get(args, i));
+    return rest;
+}
+
+/* What **kwargs takes. NEW. */
+static json_t *
+extra_of(const places_t *places, json_t *kwargs)
+{
+    json_t *extra = json_object();
+
+    for (size_t k = 0; k < places->nkw; k++)
+        if (places->kw[k].row == NULL)
+            json_object_set(extra, places->kw[k].name, json_object_get(kwargs, places->kw[k].name));
+    return extra;
+}
+
+/* NEW: the row's value, of its type; NULL with *err. */
+static json_t *
+value_of(const places_t *places, const arg_t *row, json_t *args, json_t *kwargs, fail_t *err)
+{
+    size_t at = places->of[row - places->f->args];
+
+    if (row == places->shape.star)
+        return rest_of(places, args);
+    if (row == places->shape.starstar)
+        return extra_of(places, kwargs);
+    if (at == NO_PLACE)
+        return bind_default(row);
+    return convert(places->f, row,
+                   at < places->n ? json_array_get(args, at) : json_object_get(kwargs, row->name), err);
+}
+
 json_t *
 bind_python(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *err)
 {
-    shape_t s = shape_of(f);
+    PLACES_AUTO places = places_new(f, json_array_size(args), json_object_size(kwargs));
     json_auto_t *out = json_object();
-    size_t given = json_array_size(args);
+    const char *key;
+    json_t *v;
+    size_t k = 0;
 
-    bind_positional(&s, args, out);
-    if (bind_keywords(f, &s, kwargs, out, err) < 0)
+    json_object_foreach (kwargs, key, v)
+        places.kw[k++].name = key;
+    if (places_find(&places, err) < 0)
         return NULL;
-    if (given > s.n_pos && s.star == NULL) {
-        too_many(f, &s, given, err);
-        return NULL;
+    for (size_t i = 0; i < places.shape.n; i++) {
+        v = value_of(&places, &f->args[i], args, kwargs, err);
+        if (v == NULL)
+            return NULL;
+        json_object_set_new(out, f->args[i].name, v);
     }
-    if (check_missing(f, s.pos, s.n_pos, "positional", out, err) < 0 ||
-        check_missing(f, s.only, s.n_only, "keyword-only", out, err) < 0 ||
-        finish_rows(f, s.pos, s.n_pos, out, err) < 0 || finish_rows(f, s.only, s.n_only, out, err) < 0)
-        return NULL;
-    add_pub(f, &s, pub, out);
+    add_pub(f, &places.shape, pub, out);
     return json_incref(out);
 }
 
@@ -368,7 +240,7 @@ bind_args(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *er
     json_t *v;
 
     json_object_foreach (kwargs, key, v) {
-        if (s.starstar != NULL || named_row(&s, key) != NULL)
+        if (s.starstar != NULL || shape_named(&s, key) != NULL)
             continue;
         AUTO_FREE char *text = value_pystr(v);
         buf_printf(&invalid, "%s%s=%s", invalid.len > 0 ? ", " : "", key, text);
@@ -379,6 +251,14 @@ bind_args(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *er
         return NULL;
     }
     return bind_python(f, args, kwargs, pub, err);
+}
+
+bool
+bind_knows(const func_t *f, const char *key)
+{
+    shape_t s = shape_of(f);
+
+    return shape_named(&s, key) != NULL;
 }
 
 /* ---- sys.argspec --------------------------------------------------------------------------- */
@@ -392,7 +272,7 @@ func_argspec(const func_t *f)
     for (size_t i = 0; i < s.n_pos; i++) {
         json_array_append_new(names, json_string(s.pos[i].name));
         if (s.pos[i].dflt != ARG_REQUIRED)
-            json_array_append_new(defaults, default_of(&s.pos[i]));
+            json_array_append_new(defaults, bind_default(&s.pos[i]));
     }
     if (json_array_size(names) == 0) {
         json_decref(names);

@@ -41,6 +41,8 @@ py_t *bind_native(const func_t *f, const py_args_t *args, fail_t *err);
 py_t *native_invoke(call_ctx_t *ctx, const func_t *f, py_t *bound, fail_t *err);
 /* The exception that was raised becomes *err, as Salt words it. */
 int native_failed(fail_t *err);
+/* The default of a row that has one, from its JSON. NEW. */
+json_t *bind_default(const arg_t *row);
 /* Whether `key` names an argument of `f` (not its *args or **kwargs). */
 bool bind_knows(const func_t *f, const char *key);
 

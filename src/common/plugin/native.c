@@ -1,74 +1,62 @@
 /* native.c - functions that work on Python's values, and both kinds for callers of the other. */
-#include "common/base/str.h"
 #include "common/plugin/ctx.h"
+#include "common/plugin/place.h"
 #include "common/py/py_json.h"
 #include "common/py/py_peer.h"
 
-/* Stands for the n-th Python value while JSON is bound. No default is such a text. */
-#define PLACE "\001"
-
-static json_t *
-place(size_t n)
+/* What *args takes. NEW. */
+static py_t *
+rest_of(const places_t *places, const py_args_t *args)
 {
-    return value_fmt(PLACE "%zu", n);
+    py_t *list = py_list();
+
+    for (size_t i = places->shape.n_pos; i < places->n; i++)
+        py_append_new(list, py_ref(args->v[i]));
+    return list;
 }
 
-/* NEW: what `bound` says, with the Python values back in their places. */
+/* What **kwargs takes. NEW. */
 static py_t *
-unplace(json_t *bound, const py_args_t *args)
-{
-    const char *text = json_string_value(bound);
-
-    if (text == NULL || !str_starts(text, PLACE))
-        return py_from_json(bound);
-    size_t n = strtoul(text + 1, NULL, 10);
-    return py_ref(n < args->n ? args->v[n] : args->kwv[n - args->n]);
-}
-
-/* *args and **kwargs hold places one level down. */
-static py_t *
-unplace_row(json_t *bound, const arg_t *row, const py_args_t *args)
-{
-    const char *key;
-    json_t *v;
-    size_t i;
-
-    if (row->dflt != NULL && strcmp(row->dflt, ARG_STARSTAR) == 0) {
-        py_t *dict = py_dict();
-        json_object_foreach (bound, key, v)
-            py_dict_sets_new(dict, key, unplace(v, args));
-        return dict;
-    }
-    if (row->dflt != NULL && strcmp(row->dflt, ARG_STAR) == 0) {
-        py_t *list = py_list();
-        json_array_foreach (bound, i, v)
-            py_append_new(list, unplace(v, args));
-        return list;
-    }
-    return unplace(bound, args);
-}
-
-static py_t *
-native_of_bound(const func_t *f, json_t *bound, const py_args_t *args)
+extra_of(const places_t *places, const py_args_t *args)
 {
     py_t *dict = py_dict();
 
-    for (const arg_t *row = f->args; row != NULL && row->name != NULL; row++)
-        py_dict_sets_new(dict, row->name, unplace_row(json_object_get(bound, row->name), row, args));
+    for (size_t k = 0; k < places->nkw; k++)
+        if (places->kw[k].row == NULL)
+            py_dict_sets_new(dict, places->kw[k].name, py_ref(args->kwv[k]));
     return dict;
+}
+
+/* The row's value. NEW. */
+static py_t *
+value_of(const places_t *places, const arg_t *row, const py_args_t *args)
+{
+    size_t at = places->of[row - places->f->args];
+
+    if (row == places->shape.star)
+        return rest_of(places, args);
+    if (row == places->shape.starstar)
+        return extra_of(places, args);
+    if (at == NO_PLACE) {
+        json_auto_t *dflt = bind_default(row);
+        return py_from_json(dflt);
+    }
+    return py_ref(at < places->n ? args->v[at] : args->kwv[at - places->n]);
 }
 
 py_t *
 bind_native(const func_t *f, const py_args_t *args, fail_t *err)
 {
-    json_auto_t *pos = json_array(), *kw = json_object();
+    PLACES_AUTO places = places_new(f, args->n, args->nkw);
 
-    for (size_t i = 0; i < args->n; i++)
-        json_array_append_new(pos, place(i));
-    for (size_t i = 0; i < args->nkw; i++)
-        json_object_set_new(kw, py_cstr(args->names[i]), place(args->n + i));
-    json_auto_t *bound = bind_python(f, pos, kw, NULL, err);
-    return bound != NULL ? native_of_bound(f, bound, args) : NULL;
+    for (size_t k = 0; k < args->nkw; k++)
+        places.kw[k].name = py_cstr(args->names[k]);
+    if (places_find(&places, err) < 0)
+        return NULL;
+    py_t *dict = py_dict();
+    for (size_t i = 0; i < places.shape.n; i++)
+        py_dict_sets_new(dict, f->args[i].name, value_of(&places, &f->args[i], args));
+    return dict;
 }
 
 /* Which of Salt's wordings an exception gets. */

@@ -185,6 +185,17 @@ fn_native_row(call_ctx_t *ctx, py_t *args, fail_t *err)
     return py_int((json_int_t) ctx_row(ctx)->data.number);
 }
 
+static py_t *
+fn_native_all(call_ctx_t *ctx, py_t *args, fail_t *err)
+{
+    return py_ref(args);
+}
+
+static const arg_t all_args[] = { { "a", ARG_ANY, ARG_REQUIRED, "first" },
+                                  { "rest", ARG_ANY, ARG_STAR, "more" },
+                                  { "only", ARG_ANY, "[5]", "by keyword" },
+                                  { "kwargs", ARG_ANY, ARG_STARSTAR, "others" },
+                                  ARGS_END };
 static const arg_t row_args[] = { { "fun", ARG_STR, "\"\"", "what to call" }, ARGS_END };
 static const arg_t echo_args[] = { { "text", ARG_ANY, ARG_REQUIRED, "what to say" }, ARGS_END };
 static const arg_t fail_args[] = { { "kind", ARG_INT, ARG_REQUIRED, "how" },
@@ -215,6 +226,7 @@ static const func_t funcs[] = {
     { "two", fn_row, row_args, 0, "Two.\n\nCLI Example:\n\n    salt '*' test.two", .data.text = "2" },
     { "three", NATIVE(fn_native_row), NULL, FN_NATIVE, "Three.\n\nCLI Example:\n\n    salt '*' test.three",
       .data.number = 3 },
+    { "all", NATIVE(fn_native_all), all_args, FN_NATIVE, "All.\n\nCLI Example:\n\n    salt '*' test.all" },
 };
 static const func_t extra_funcs[] = {
     { "more", fn_ping, NULL, FN_READONLY, "More.\n\nCLI Example:\n\n    salt '*' test.more" },
@@ -336,6 +348,39 @@ test_call_row(void **state)
     assert_null(ctx_row(f->ctx));
 }
 
+/* Call test.all with the first `n` and `nkw` of some values that JSON can't say; the text of its return or error. */
+static void
+expect_native(fixture_t *f, size_t n, size_t nkw, const char *want)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO(py) odd = py_dict();
+    AUTO(py) text = py_strz("\0010");
+    AUTO(py) one = py_int(1);
+    AUTO(py) x = py_strz("x");
+    AUTO(py) a = py_strz("a");
+    AUTO(py) only = py_strz("only");
+    py_t *const v[] = { odd, text, one }, *const names[] = { x, only, a }, *const kwv[] = { odd, text, one };
+
+    py_dict_set(odd, one, text);
+    AUTO(py) value = ctx_call_native(f->ctx, "test.all", &(py_args_t){ n, v, nkw, names, kwv }, &err);
+    AUTO(py) shown = value != NULL ? py_repr(value) : py_strz(fail_text(&err));
+    assert_string_equal(py_cstr(shown), want);
+}
+
+static void
+test_bind_native(void **state)
+{
+    static const char odd[] = "{1: '\\x010'}";
+    AUTO_FREE char *full = xasprintf(
+        "{'a': %s, 'rest': ['\\x010', 1], 'only': '\\x010', 'kwargs': {'x': %s}}", odd, odd);
+    AUTO_FREE char *least = xasprintf("{'a': %s, 'rest': [], 'only': [5], 'kwargs': {}}", odd);
+
+    expect_native(*state, 3, 2, full);
+    expect_native(*state, 1, 0, least);
+    expect_native(*state, 1, 3, "all() got multiple values for argument 'a'");
+    expect_native(*state, 0, 2, "all() missing 1 required positional argument: 'a'");
+}
+
 static void
 test_call_prefix(void **state)
 {
@@ -455,6 +500,7 @@ test_doc(void **state)
 #define FIXTURE_TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
 UNIT_MAIN(cmocka_unit_test(test_bind_as_python), cmocka_unit_test(test_bind_types),
-          FIXTURE_TEST(test_call_texts), FIXTURE_TEST(test_call_row), FIXTURE_TEST(test_call_prefix),
-          FIXTURE_TEST(test_call_pub), FIXTURE_TEST(test_registry), FIXTURE_TEST(test_allowed_modules),
-          cmocka_unit_test(test_registry_check), cmocka_unit_test(test_doc))
+          FIXTURE_TEST(test_call_texts), FIXTURE_TEST(test_call_row), FIXTURE_TEST(test_bind_native),
+          FIXTURE_TEST(test_call_prefix), FIXTURE_TEST(test_call_pub), FIXTURE_TEST(test_registry),
+          FIXTURE_TEST(test_allowed_modules), cmocka_unit_test(test_registry_check),
+          cmocka_unit_test(test_doc))
