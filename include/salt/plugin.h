@@ -124,6 +124,7 @@ typedef struct plugin {
     grain_fn *collect;
     grain_cost_t cost;
     const char *const *keys; /* grains produced, NULL-terminated */
+    const char *origin;      /* path of the file it was read from; NULL: built in */
 } plugin_t;
 
 #define PLUGIN(kind_, id, ...)                                                                               \
@@ -171,7 +172,8 @@ bool ctx_has(call_ctx_t *ctx, const char *fun);
 /* Salt's __states__["mod.fun"](**kwargs), bare: no requisites, no retries. *ret_value NEW {name, changes,
  * result, comment}. */
 int ctx_state(call_ctx_t *ctx, const char *fun, json_t *kwargs, json_t **ret_value, fail_t *err);
-/* The row of a state function; NULL with *err FAIL_UNAVAILABLE. */
+/* The row of a function, of a state function; NULL with *err FAIL_UNAVAILABLE. */
+const func_t *ctx_find(call_ctx_t *ctx, const char *fun, fail_t *err);
 const func_t *ctx_find_state(call_ctx_t *ctx, const char *fun, fail_t *err);
 /* Send an event to the master's bus. `data` BORROWED. */
 int ctx_fire(call_ctx_t *ctx, const char *tag, json_t *data, fail_t *err);
@@ -183,14 +185,12 @@ int ctx_host(call_ctx_t *ctx, json_t *request, json_t **ret_value, fail_t *err);
 /* What the host passed in for its own plug-ins (the runners' master API); NULL elsewhere. */
 void *ctx_private(call_ctx_t *ctx);
 
-/* Enumerate what is registered, for `sys` and the like: every plug-in of the kind that `ctx` serves. */
-const plugin_t *const *ctx_plugins(call_ctx_t *ctx, size_t *ret_n);
-/* The state modules. NULL with 0 where there are none. */
-const plugin_t *const *ctx_state_plugins(call_ctx_t *ctx, size_t *ret_n);
-/* The runners, likewise. */
-const plugin_t *const *ctx_runner_plugins(call_ctx_t *ctx, size_t *ret_n);
+/* All functions of a kind (common/plugin/registry.h), for `sys` and the like. BORROWED; NULL: none here. */
+struct registry *ctx_registry(call_ctx_t *ctx, plugin_kind_t kind);
 /* The user's name of a plug-in's module. */
 const char *plugin_name(const plugin_t *p);
+/* The path that a plug-in was read from, or "built in". */
+const char *plugin_origin(const plugin_t *p);
 /* A function's doc as `sys.doc` shows it, in the shape of Python's docstrings: between a line break and a line
  * of four spaces, the text by four spaces to the right. NEW. */
 char *func_doc(const func_t *f);

@@ -29,12 +29,13 @@ print_named(const char *wanted, const char *date, buf_t *out)
 {
     size_t n, n_runners;
     const page_t *pages = manual_pages(&n);
-    const plugin_t *const *runners = builtin_plugins(PLUGIN_RUNNER, &n_runners);
+    const plugin_t *const *rows = builtin_plugins(PLUGIN_RUNNER, &n_runners);
+    AUTO(registry) runners = registry_new(PLUGIN_RUNNER, rows, n_runners);
 
     for (size_t i = 0; i < n; i++) {
         AUTO_FREE char *name = xasprintf("%s.%d", pages[i].spec->prog, pages[i].section);
         if (str_eq(name, wanted)) {
-            page_print(&pages[i], date, runners, n_runners, out);
+            page_print(&pages[i], date, runners, out);
             return true;
         }
         if (print_script(&pages[i], wanted, out))

@@ -16,7 +16,7 @@
 #include "common/base/buf.h"
 #include "common/cli/optparse.h"
 #include "common/conf/conf.h"
-#include "salt/plugin.h"
+#include "common/plugin/registry.h"
 
 /* A term and what is said of it: a command line, a path, a code, a variable. Lists end with a term of NULL. */
 typedef struct entry {
@@ -38,8 +38,7 @@ typedef struct page {
 const page_t *manual_pages(size_t *ret_n);
 
 /* One page; `date` (2026-11-25) stands in its foot. `runners` are for the section that lists them. */
-void page_print(const page_t *page, const char *date, const plugin_t *const *runners, size_t n_runners,
-                buf_t *out);
+void page_print(const page_t *page, const char *date, const registry_t *runners, buf_t *out);
 void confpage_print(conf_side_t side, const char *date, buf_t *out);
 
 typedef enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH, SHELLS } shell_t;

@@ -79,18 +79,43 @@ put_options(const page_t *page, buf_t *out)
     }
 }
 
+/* The entry that is being gathered: a plug-in, and what it has. */
+typedef struct runner {
+    const plugin_t *plugin;
+    buf_t functions;
+    buf_t *out;
+} runner_t;
+
 static void
-put_runners(const plugin_t *const *runners, size_t n, buf_t *out)
+put_runner(runner_t *self)
 {
+    if (self->plugin == NULL)
+        return;
+    AUTO_FREE char *text = xasprintf("%s.\n%s", self->plugin->doc, buf_str(&self->functions));
+    roff_entry(self->out, plugin_name(self->plugin), text);
+    buf_clear(&self->functions);
+}
+
+static void
+add_function(void *cookie, const char *name, const plugin_t *p, const func_t *f)
+{
+    runner_t *self = cookie;
+
+    if (p != self->plugin)
+        put_runner(self);
+    buf_printf(&self->functions, "%s%s", p == self->plugin ? ", " : "", name);
+    self->plugin = p;
+}
+
+static void
+put_runners(const registry_t *runners, buf_t *out)
+{
+    runner_t last = { .functions = BUF_INIT, .out = out };
+
     roff_section(out, "RUNNERS");
-    for (size_t i = 0; i < n; i++) {
-        buf_auto_t functions = BUF_INIT;
-        for (size_t k = 0; k < runners[i]->n_funcs; k++)
-            buf_printf(&functions, "%s%s.%s", k > 0 ? ", " : "", plugin_name(runners[i]),
-                       runners[i]->funcs[k].name);
-        AUTO_FREE char *text = xasprintf("%s.\n%s", runners[i]->doc, buf_str(&functions));
-        roff_entry(out, plugin_name(runners[i]), text);
-    }
+    registry_each(runners, NULL, add_function, &last);
+    put_runner(&last);
+    buf_free(&last.functions);
 }
 
 static void
@@ -111,7 +136,7 @@ put_examples(const page_t *page, buf_t *out)
 }
 
 void
-page_print(const page_t *page, const char *date, const plugin_t *const *runners, size_t n_runners, buf_t *out)
+page_print(const page_t *page, const char *date, const registry_t *runners, buf_t *out)
 {
     roff_head(out, page->spec->prog, page->section, date, page->summary);
     put_synopsis(page, out);
@@ -121,7 +146,7 @@ page_print(const page_t *page, const char *date, const plugin_t *const *runners,
         roff_paragraph(out, *text);
     put_options(page, out);
     if (page->runners)
-        put_runners(runners, n_runners, out);
+        put_runners(runners, out);
     put_examples(page, out);
     put_list(out, "FILES", page->files);
     put_list(out, "EXIT STATUS", page->exits);

@@ -15,8 +15,6 @@
 struct master_api {
     local_client_t *line;
     store_reader_t *store;
-    const plugin_t *const *wheels;
-    size_t n_wheels;
     struct registry *modules;
     const struct masterctx_tables *host;
     char *jid;  /* owned: of the runner; NULL: none */
@@ -24,7 +22,7 @@ struct master_api {
     bool peer;
     char *sock_dir, *store_path;
     store_t *store_rw; /* NULL: nothing can be written */
-    registry_t *runners, *wheel_functions;
+    registry_t *runners, *wheels;
 };
 
 master_api_t *
@@ -64,17 +62,9 @@ api_of(call_ctx_t *ctx)
     return ctx_private(ctx);
 }
 
-void
-api_set_wheels(master_api_t *self, const plugin_t *const *plugins, size_t n)
+struct registry *
+api_wheels(const master_api_t *self)
 {
-    self->wheels = plugins;
-    self->n_wheels = n;
-}
-
-const plugin_t *const *
-api_wheels(const master_api_t *self, size_t *ret_n)
-{
-    *ret_n = self->n_wheels;
     return self->wheels;
 }
 
@@ -112,16 +102,16 @@ void
 api_set_functions(master_api_t *self, struct registry *runners, struct registry *wheels)
 {
     self->runners = runners;
-    self->wheel_functions = wheels;
+    self->wheels = wheels;
 }
 
 const func_t *
 api_function(const master_api_t *self, call_ctx_t *ctx, bool wheel, const char *fun)
 {
     fail_auto_t err = FAIL_INIT;
-    registry_t *registry = wheel ? self->wheel_functions : self->runners;
+    registry_t *registry = wheel ? self->wheels : self->runners;
 
-    return registry != NULL ? registry_find(registry, ctx, fun, NULL, &err) : NULL;
+    return registry != NULL ? registry_find(registry, ctx, fun, &err) : NULL;
 }
 
 master_api_t *
@@ -131,13 +121,11 @@ api_another(const master_api_t *self, fail_t *err)
 
     if (other == NULL)
         return NULL;
-    other->wheels = self->wheels;
-    other->n_wheels = self->n_wheels;
     other->modules = self->modules;
     other->host = self->host;
     other->store_rw = self->store_rw;
     other->runners = self->runners;
-    other->wheel_functions = self->wheel_functions;
+    other->wheels = self->wheels;
     if (self->jid != NULL)
         api_set_run(other, self->jid);
     api_set_user(other, api_user(self));

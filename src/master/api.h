@@ -18,11 +18,6 @@ void api_destroy(master_api_t **self_p);
 /* The worker's handle, from a runner's context (ctx_private). BORROWED. */
 master_api_t *api_of(call_ctx_t *ctx);
 
-/* The wheel modules that the master has, for their documentation: kept by pointer, given back BORROWED (0 by
- * default). */
-void api_set_wheels(master_api_t *self, const plugin_t *const *plugins, size_t n);
-const plugin_t *const *api_wheels(const master_api_t *self, size_t *ret_n);
-
 /* The execution modules, for what runs their functions here (templates of pillar): kept by pointer, given
  * back BORROWED; NULL by default. */
 struct registry;
@@ -47,8 +42,9 @@ const struct masterctx_tables *api_host(const master_api_t *self);
 /* Where api_journal writes; kept by pointer, NULL by default: nothing can be written. */
 struct store;
 void api_set_store(master_api_t *self, struct store *store);
-/* What runners and wheel functions there are: the registries, kept by pointer. */
+/* What runners and wheel functions there are: the registries, kept by pointer; NULL by default. */
 void api_set_functions(master_api_t *self, struct registry *runners, struct registry *wheels);
+struct registry *api_wheels(const master_api_t *self); /* BORROWED */
 /* The row of one; NULL when there is none. `ctx`: who asks. BORROWED. */
 const func_t *api_function(const master_api_t *self, call_ctx_t *ctx, bool wheel, const char *fun);
 

@@ -92,15 +92,13 @@ static void
 s_open(actor_t *self)
 {
     int64_t ttl = value_int(self->opts, "reactor_refresh_interval", 60) * 1000;
-    size_t n;
 
     if (self->host && clock_mono_ms() - self->made_ms < ttl)
         return;
     s_close(self);
     self->api = api_new(self->shared->sock_dir, self->shared->store_path, NULL);
     if (self->api) {
-        const plugin_t *const *wheels = registry_plugins(self->shared->wheels, &n);
-        api_set_wheels(self->api, wheels, n);
+        api_set_functions(self->api, NULL, self->shared->wheels);
         api_set_modules(self->api, self->shared->host->modules);
         api_set_host(self->api, self->shared->host);
     }

@@ -41,8 +41,7 @@ static char *
 s_words(const registry_t *registry, call_ctx_t *ctx, bool wheel, const char *fun, const fail_t *err)
 {
     fail_auto_t unused = FAIL_INIT;
-    const plugin_t *plugin = NULL;
-    const func_t *f = registry_find(registry, ctx, fun, &plugin, &unused);
+    const func_t *f = registry_find(registry, ctx, fun, &unused);
     if (err->kind == FAIL_UNAVAILABLE || !f)
         return xstrdup(fail_text(err));
     if (err->kind != FAIL_ARGUMENTS)
@@ -79,9 +78,6 @@ s_run_task(const workers_env_t *env, const json_t *task)
     __attribute__((cleanup(api_destroy))) master_api_t *api = api_new(env->sock_dir, env->store_path, &err);
     if (!api)
         return s_failed(fail_text(&err));
-    size_t n_wheels;
-    const plugin_t *const *wheels = registry_plugins(env->wheels, &n_wheels);
-    api_set_wheels(api, wheels, n_wheels);
     api_set_modules(api, env->modules);
     api_set_host(api, env->host);
     api_set_store(api, env->store);

@@ -4,16 +4,14 @@
 #include "common/base/str.h"
 #include "common/cli/complete.h"
 #include "common/conf/startup.h"
-#include "common/plugin/registry.h"
 #include "minion/opts.h"
 #include "salt/value.h"
 
 static void
-s_offer_functions(complete_t *c, const plugin_t *const *modules, size_t n)
+s_offer_functions(complete_t *c, const registry_t *functions)
 {
-    AUTO(registry) registry = registry_new(PLUGIN_EXEC, modules, n);
     complete_split(c, ',');
-    json_auto_t *names = registry_names(registry, c->part);
+    json_auto_t *names = registry_names(functions, c->part);
     complete_offer_all(c, names);
 }
 
@@ -30,7 +28,7 @@ s_offer_sls(complete_t *c)
 }
 
 int
-callwords_complete(const plugin_t *const *modules, size_t n, int argc, char **argv)
+callwords_complete(const registry_t *functions, int argc, char **argv)
 {
     complete_t c;
     complete_begin(&c, &opts_call, argc, argv);
@@ -39,7 +37,7 @@ callwords_complete(const plugin_t *const *modules, size_t n, int argc, char **ar
     if (c.row)
         (void) complete_choices(&c);
     else if (c.n_args == 0 || str_eq(fun, "sys.doc") || str_eq(fun, "sys.argspec"))
-        s_offer_functions(&c, modules, n);
+        s_offer_functions(&c, functions);
     else if (c.n_args == 1 && local && (str_eq(fun, "state.apply") || str_eq(fun, "state.sls")))
         s_offer_sls(&c);
     complete_free(&c);

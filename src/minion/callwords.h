@@ -8,9 +8,9 @@
 #ifndef MINION_CALLWORDS_H
 #define MINION_CALLWORDS_H
 
-#include "salt/plugin.h"
+#include "common/plugin/registry.h"
 
 /* Returns the exit code, 0. */
-int callwords_complete(const plugin_t *const *modules, size_t n, int argc, char **argv);
+int callwords_complete(const registry_t *functions, int argc, char **argv);
 
 #endif

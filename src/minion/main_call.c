@@ -271,8 +271,7 @@ s_run(caller_t *self, char *const *args, size_t n)
                        .host = s_host,
                        .cookie = self };
     AUTO(call_ctx) ctx = call_ctx_new(&env);
-    const plugin_t *plugin = NULL;
-    const func_t *f = registry_find(self->registry, ctx, fun, &plugin, &err);
+    const func_t *f = registry_find(self->registry, ctx, fun, &err);
     if (!f)
         return s_failed(NULL, fun, &err);
     json_auto_t *arg = args_parse(args + 1, n - 1, value_get(self->values, "no_parse"));
@@ -360,7 +359,8 @@ main(int argc, char **argv)
     if (complete_asked(argc, argv)) {
         size_t n;
         const plugin_t *const *rows = builtin_plugins(PLUGIN_EXEC, &n);
-        return callwords_complete(rows, n, argc, argv);
+        AUTO(registry) functions = registry_new(PLUGIN_EXEC, rows, n);
+        return callwords_complete(functions, argc, argv);
     }
     int code = optparse_run(&opts_call, argc, argv, &opts);
     if (code >= 0) {

@@ -5,40 +5,36 @@
 #include "runners/lib/ask.h"
 #include "salt/plugin.h"
 
-/* NEW {"mod.fun": text}. */
+static void
+add_doc(void *cookie, const char *name, const plugin_t *p, const func_t *f)
+{
+    AUTO_FREE char *text = func_doc(f);
+
+    json_object_set_new(cookie, name, json_string(text));
+}
+
+/* NEW {"mod.fun": text}; empty without a registry. */
 static json_t *
-docs_of(const plugin_t *const *plugins, size_t n)
+docs_of(const registry_t *registry, call_ctx_t *ctx)
 {
     json_t *out = json_object();
 
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < plugins[i]->n_funcs; k++) {
-            const func_t *f = &plugins[i]->funcs[k];
-            AUTO_FREE char *name = xasprintf("%s.%s", plugin_name(plugins[i]), f->name);
-            AUTO_FREE char *text = func_doc(f);
-            json_object_set_new(out, name, json_string(text));
-        }
-    }
+    if (registry != NULL)
+        registry_each(registry, ctx, add_doc, out);
     return out;
 }
 
 static int
 doc_runner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    size_t n;
-    const plugin_t *const *plugins = ctx_plugins(ctx, &n);
-
-    *ret_value = docs_of(plugins, n);
+    *ret_value = docs_of(ctx_registry(ctx, PLUGIN_RUNNER), ctx);
     return 0;
 }
 
 static int
 doc_wheel(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    size_t n;
-    const plugin_t *const *plugins = api_wheels(api_of(ctx), &n);
-
-    *ret_value = docs_of(plugins, n);
+    *ret_value = docs_of(api_wheels(api_of(ctx)), ctx);
     return 0;
 }
 

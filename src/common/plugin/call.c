@@ -4,7 +4,6 @@
 #include "common/base/str.h"
 #include "common/data/args.h"
 #include "common/plugin/ctx.h"
-#include "common/plugin/usable.h"
 #include "common/py/py_json.h"
 
 enum { EX_GENERIC = 1 }; /* salt.defaults.exitcodes */
@@ -100,7 +99,7 @@ call_note(call_ctx_t *ctx, const char *what)
 int
 ctx_call(call_ctx_t *ctx, const char *fun, json_t *args, json_t *kwargs, json_t **ret_value, fail_t *err)
 {
-    const func_t *f = registry_find(ctx->env.registry, ctx, fun, NULL, err);
+    const func_t *f = ctx_find(ctx, fun, err);
 
     if (f == NULL)
         return -ENOENT;
@@ -113,7 +112,7 @@ const func_t *
 ctx_find_state(call_ctx_t *ctx, const char *fun, fail_t *err)
 {
     if (ctx->env.states != NULL)
-        return registry_find(ctx->env.states, ctx, fun, NULL, err);
+        return registry_find(ctx->env.states, ctx, fun, err);
     (void) fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "'%s' is not available.", fun);
     return NULL;
 }
@@ -145,7 +144,7 @@ call_found(call_ctx_t *ctx, const func_t *f, json_t *arg, json_t *pub, json_t **
 int
 call_function(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, json_t **ret_value, fail_t *err)
 {
-    const func_t *f = registry_find(ctx->env.registry, ctx, fun, NULL, err);
+    const func_t *f = ctx_find(ctx, fun, err);
 
     return f != NULL ? call_found(ctx, f, arg, pub, ret_value, err) : -ENOENT;
 }
@@ -171,26 +170,29 @@ failure_text(const func_t *f, const char *fun, const fail_t *err)
     return value_fmt("The minion function caused an exception: %s", fail_text(err));
 }
 
+typedef struct beginning {
+    const char *fun;
+    json_t *docs; /* of the functions whose names begin so */
+} beginning_t;
+
+static void
+add_beginning(void *cookie, const char *name, const plugin_t *p, const func_t *f)
+{
+    beginning_t *self = cookie;
+
+    if (!str_starts(name, self->fun))
+        return;
+    AUTO_FREE char *doc = func_doc(f);
+    json_object_set_new(self->docs, name, json_string(doc));
+}
+
 /* An unknown function that is the beginning of known ones is answered with their documentation. */
 static json_t *
 unavailable_value(call_ctx_t *ctx, const char *fun, const fail_t *err)
 {
-    size_t n;
-    const plugin_t *const *plugins = registry_plugins(ctx->env.registry, &n);
     json_auto_t *docs = json_object();
 
-    for (size_t i = 0; i < n; i++) {
-        if (!plugin_is_usable(ctx, plugins[i]))
-            continue;
-        for (size_t k = 0; k < plugins[i]->n_funcs; k++) {
-            const func_t *f = &plugins[i]->funcs[k];
-            AUTO_FREE char *name = xasprintf("%s.%s", plugin_name(plugins[i]), f->name);
-            if (!str_starts(name, fun))
-                continue;
-            AUTO_FREE char *doc = func_doc(f);
-            json_object_set_new(docs, name, json_string(doc));
-        }
-    }
+    registry_each(ctx->env.registry, ctx, add_beginning, &(beginning_t){ fun, docs });
     if (json_object_size(docs) == 0)
         return json_string(fail_text(err));
     json_object_set_new(docs, fun, json_string(fail_text(err)));
@@ -217,7 +219,7 @@ void
 call_run(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, call_result_t *res)
 {
     fail_auto_t err = FAIL_INIT;
-    const func_t *f = registry_find(ctx->env.registry, ctx, fun, NULL, &err);
+    const func_t *f = ctx_find(ctx, fun, &err);
 
     *res = (call_result_t){ .retcode = EX_GENERIC };
     if (f == NULL) {

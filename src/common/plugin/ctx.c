@@ -303,24 +303,21 @@ ctx_private(call_ctx_t *ctx)
     return ctx->env.private_data;
 }
 
-const plugin_t *const *
-ctx_plugins(call_ctx_t *ctx, size_t *ret_n)
+registry_t *
+ctx_registry(call_ctx_t *ctx, plugin_kind_t kind)
 {
-    return registry_plugins(ctx->env.registry, ret_n);
+    registry_t *const all[] = { ctx->env.registry, ctx->env.states, ctx->env.runners };
+
+    for (size_t i = 0; i < NELEMS(all); i++)
+        if (all[i] != NULL && registry_kind(all[i]) == kind)
+            return all[i];
+    return NULL;
 }
 
-const plugin_t *const *
-ctx_state_plugins(call_ctx_t *ctx, size_t *ret_n)
+const func_t *
+ctx_find(call_ctx_t *ctx, const char *fun, fail_t *err)
 {
-    *ret_n = 0;
-    return ctx->env.states != NULL ? registry_plugins(ctx->env.states, ret_n) : NULL;
-}
-
-const plugin_t *const *
-ctx_runner_plugins(call_ctx_t *ctx, size_t *ret_n)
-{
-    *ret_n = 0;
-    return ctx->env.runners != NULL ? registry_plugins(ctx->env.runners, ret_n) : NULL;
+    return registry_find(ctx->env.registry, ctx, fun, err);
 }
 
 bool
@@ -328,5 +325,5 @@ ctx_has(call_ctx_t *ctx, const char *fun)
 {
     fail_auto_t err = FAIL_INIT;
 
-    return registry_find(ctx->env.registry, ctx, fun, NULL, &err) != NULL;
+    return ctx_find(ctx, fun, &err) != NULL;
 }

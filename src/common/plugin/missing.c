@@ -2,26 +2,11 @@
 #include "common/base/str.h"
 #include "common/plugin/ctx.h"
 
-typedef struct modules {
-    const plugin_t *const *plugins;
-    size_t n, i;
-} modules_t;
-
-static const char *
-next_module(void *cookie)
-{
-    modules_t *m = cookie;
-
-    return m->i < m->n ? plugin_name(m->plugins[m->i++]) : NULL;
-}
-
 static char *
 missing_module(call_ctx_t *ctx, const char *name)
 {
-    modules_t m = { .i = 0 };
+    AUTO_FREE char *near = registry_suggest(ctx->env.registry, name);
 
-    m.plugins = ctx_plugins(ctx, &m.n);
-    const char *near = str_suggest(name, next_module, &m);
     if (near == NULL)
         return xasprintf("There is no module '%s'.", name);
     return xasprintf("There is no module '%s'. Did you mean '%s'?", name, near);
@@ -29,13 +14,13 @@ missing_module(call_ctx_t *ctx, const char *name)
 
 /* Why it can't be called, and what could have been meant. NEW. */
 static char *
-missing_in(call_ctx_t *ctx, registry_t *registry, const char *fun)
+missing_in(call_ctx_t *ctx, const registry_t *registry, const char *fun)
 {
     fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *near = registry_suggest(registry, fun);
 
-    (void) registry_find(registry, ctx, fun, NULL, &err);
-    const char *near = registry_suggest(registry, fun);
-    if (near == NULL || strcmp(near, fun) == 0)
+    (void) registry_find(registry, ctx, fun, &err);
+    if (near == NULL || str_eq(near, fun))
         return xstrdup(fail_text(&err));
     return xasprintf("%s Did you mean '%s'?", fail_text(&err), near);
 }

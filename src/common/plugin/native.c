@@ -142,7 +142,7 @@ said(call_ctx_t *ctx, const func_t *f, py_t *value)
 py_t *
 ctx_call_native(call_ctx_t *ctx, const char *fun, const py_args_t *args, fail_t *err)
 {
-    const func_t *f = registry_find(ctx->env.registry, ctx, fun, NULL, err);
+    const func_t *f = ctx_find(ctx, fun, err);
 
     if (f == NULL)
         return NULL;

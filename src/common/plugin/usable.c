@@ -48,9 +48,3 @@ plugin_is_allowed(call_ctx_t *ctx, const plugin_t *p)
     return !s_lists(value_get(opts, "disable_modules"), plugin_name(p)) &&
            (json_array_size(only) == 0 || s_lists(only, plugin_name(p)));
 }
-
-bool
-plugin_is_usable(call_ctx_t *ctx, const plugin_t *p)
-{
-    return plugin_is_allowed(ctx, p) && (p->unavailable == NULL || p->unavailable(ctx) == NULL);
-}

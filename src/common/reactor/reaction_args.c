@@ -154,11 +154,10 @@ s_check_values(const layout_t *self, fail_t *err)
 static int
 s_find(layout_t *self, const registry_t *registry, const char *client, fail_t *err)
 {
-    const plugin_t *plugin;
     fail_auto_t why = FAIL_INIT;
     const char *fun = value_str(self->chunk, "fun", "");
 
-    self->row = registry_find(registry, self->env->ctx, fun, &plugin, &why);
+    self->row = registry_find(registry, self->env->ctx, fun, &why);
     return self->row != NULL
                ? 0
                : fail_set(err, -ENOENT, "%s '%s': function not available (%s)", client, fun, fail_text(&why));

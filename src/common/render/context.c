@@ -1,5 +1,5 @@
 /* context.c - what a template sees: salt, opts, grains, pillar and where it stands. */
-#include "common/plugin/usable.h"
+#include "common/plugin/registry.h"
 #include "common/py/py_json.h"
 #include "common/py/py_peer.h"
 #include "common/render/render_int.h"
@@ -9,15 +9,9 @@
 static bool
 has_module(call_ctx_t *ctx, const char *name, size_t len)
 {
-    size_t n;
-    const plugin_t *const *plugins = ctx_plugins(ctx, &n);
+    AUTO_FREE char *module = xstrndup(name, len);
 
-    for (size_t i = 0; i < n; i++) {
-        const char *module = plugin_name(plugins[i]);
-        if (strncmp(module, name, len) == 0 && module[len] == '\0' && plugin_is_usable(ctx, plugins[i]))
-            return true;
-    }
-    return false;
+    return registry_provider(ctx_registry(ctx, PLUGIN_EXEC), ctx, module) != NULL;
 }
 
 bool

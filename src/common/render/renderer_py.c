@@ -1,7 +1,7 @@
 /* renderer_py.c - the renderer `py`: a file of Python's whose run() makes the data, or the text. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
-#include "common/plugin/usable.h"
+#include "common/plugin/registry.h"
 #include "common/py/py_wire.h"
 #include "common/render/python.h"
 #include "common/render/render_int.h"
@@ -124,20 +124,19 @@ on_has(run_t *run, const json_t *asked)
     return json_pack("{s:b}", "value", name != NULL && render_has(run->render, name));
 }
 
+static void
+add_function(void *cookie, const char *name, const plugin_t *p, const func_t *f)
+{
+    json_array_append_new(cookie, json_string(name));
+}
+
 static json_t *
 on_functions(run_t *run, const json_t *asked)
 {
-    size_t n;
-    const plugin_t *const *plugins = ctx_plugins(run->render->ctx, &n);
+    call_ctx_t *ctx = run->render->ctx;
     json_auto_t *names = json_array();
 
-    for (size_t i = 0; i < n; i++) {
-        if (!plugin_is_usable(run->render->ctx, plugins[i]))
-            continue;
-        for (size_t k = 0; k < plugins[i]->n_funcs; k++)
-            json_array_append_new(names,
-                                  value_fmt("%s.%s", plugin_name(plugins[i]), plugins[i]->funcs[k].name));
-    }
+    registry_each(ctx_registry(ctx, PLUGIN_EXEC), ctx, add_function, names);
     return json_pack("{s:O}", "value", names);
 }
 

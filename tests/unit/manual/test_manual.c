@@ -62,11 +62,12 @@ test_pages(void **state)
                                             "FILES", "EXIT STATUS", "ENVIRONMENT", "SEE ALSO" };
     size_t n;
     const page_t *pages = manual_pages(&n);
+    AUTO(registry) none = registry_of(PLUGIN_RUNNER, NULL, 0);
 
     assert_int_equal(n, 7);
     for (size_t i = 0; i < n; i++) {
         buf_auto_t out = BUF_INIT;
-        page_print(&pages[i], "2026-11-25", NULL, 0, &out);
+        page_print(&pages[i], "2026-11-25", none, &out);
         assert_options(&pages[i], &out, "\\fB");
         assert_requests(&out);
         for (size_t k = 0; k < NELEMS(sections); k++) {

@@ -360,27 +360,30 @@ test_cases(void **state)
     assert_int_equal(failed, 0);
 }
 
+static void
+want_case(void *cookie, const char *name, const plugin_t *p, const func_t *f)
+{
+    AUTO_FREE char *path = xasprintf("%s/%s.json", CASE_DIR, name);
+    const char *module = plugin_name(p);
+    size_t *missing = cookie;
+
+    if ((strcmp(module, "file") != 0 && strcmp(module, "cmd") != 0) || fs_exists(path))
+        return;
+    printf("# no case file: %s\n", path);
+    (*missing)++;
+}
+
 /* Each function of the states `file` and `cmd` has cases. */
 static void
 test_complete(void **state)
 {
     registries_t reg = real_registries();
     fail_auto_t err = FAIL_INIT;
-    size_t n, missing = 0;
-    const plugin_t *const *plugins = registry_plugins(reg.states, &n);
+    size_t missing = 0;
 
     if (registry_check(reg.states, &err) < 0)
         fail_msg("%s", fail_text(&err));
-    for (size_t i = 0; i < n; i++) {
-        const char *module = plugin_name(plugins[i]);
-        for (size_t k = 0; k < plugins[i]->n_funcs; k++) {
-            AUTO_FREE char *path = xasprintf("%s/%s.%s.json", CASE_DIR, module, plugins[i]->funcs[k].name);
-            if ((strcmp(module, "file") != 0 && strcmp(module, "cmd") != 0) || fs_exists(path))
-                continue;
-            printf("# no case file: %s\n", path);
-            missing++;
-        }
-    }
+    registry_each(reg.states, NULL, want_case, &missing);
     registry_destroy(&reg.exec);
     registry_destroy(&reg.states);
     assert_int_equal(missing, 0);

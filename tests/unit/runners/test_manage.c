@@ -287,7 +287,7 @@ test_docs(void **state)
     stage_script(s, script);
     assert_call(s, "doc.execution", "[]", "{\"test.ping\":\"x\"}");
     assert_call(s, "doc.wheel", "[]", "{}");
-    api_set_wheels(s->api, plugins, NELEMS(plugins));
+    api_set_functions(s->api, NULL, s->registry);
     AUTO_FREE char *runners = stage_call(s, "doc.runner", "[]");
     AUTO_FREE char *wheels = stage_call(s, "doc.wheel", "[]");
     json_auto_t *docs = stage_json(runners);

@@ -4,7 +4,7 @@
 #include <fnmatch.h>
 
 #include "common/base/str.h"
-#include "common/plugin/usable.h"
+#include "common/plugin/registry.h"
 #include "plugins/lib/salt/masterline.h"
 #include "salt/log.h"
 
@@ -12,27 +12,6 @@ static bool
 matches(const char *pattern, const char *name)
 {
     return fnmatch(pattern, name, FNM_NOESCAPE) == 0;
-}
-
-/* Calls `each` for every function of these plug-ins that can be used here. */
-typedef const plugin_t *const *plugins_fn(call_ctx_t *ctx, size_t *ret_n);
-typedef void each_fn(const char *name, const plugin_t *p, const func_t *f, void *cookie);
-
-static void
-for_each(call_ctx_t *ctx, plugins_fn *of, each_fn *each, void *cookie)
-{
-    size_t n;
-    const plugin_t *const *plugins = of(ctx, &n);
-
-    for (size_t i = 0; i < n; i++) {
-        if (!plugin_is_usable(ctx, plugins[i]))
-            continue;
-        for (size_t k = 0; k < plugins[i]->n_funcs; k++) {
-            const func_t *f = &plugins[i]->funcs[k];
-            AUTO_FREE char *name = xasprintf("%s.%s", plugin_name(plugins[i]), f->name);
-            each(name, plugins[i], f, cookie);
-        }
-    }
 }
 
 typedef struct query {
@@ -54,6 +33,53 @@ is_wanted(const query_t *q, bool (*fits)(const char *wanted, const char *name), 
     return json_array_size(q->wanted) == 0;
 }
 
+/* The functions that the row is about: of execution modules, of states or of runners. NULL: none here. */
+static registry_t *
+registry_of_row(call_ctx_t *ctx)
+{
+    return ctx_registry(ctx, (plugin_kind_t) ctx_row(ctx)->data.number);
+}
+
+static void
+gather(call_ctx_t *ctx, registry_each_fn *each, query_t *q)
+{
+    const registry_t *registry = registry_of_row(ctx);
+
+    if (registry != NULL)
+        registry_each(registry, ctx, each, q);
+}
+
+/* The answer of the runner `sys` to the same words. NULL: there is no master beside this minion. NEW. */
+static json_t *
+of_master(call_ctx_t *ctx, json_t *words)
+{
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *answer = NULL;
+    json_t *arg = json_array();
+
+    json_array_append_new(arg, value_fmt("sys.%s", ctx_row(ctx)->name));
+    json_array_extend(arg, words);
+    json_t *request = json_pack("{s:s, s:s, s:o}", "op", "runner", "fun", "salt.cmd", "arg", arg);
+    if (masterline_ask(value_str(ctx_opts(ctx), "config_dir", "/etc/salt"), &request, &answer, &why) == 0 &&
+        value_bool(answer, "success", false))
+        return json_incref(value_get(answer, "return"));
+    log_debug("sys.%s: %s", ctx_row(ctx)->name, fail_text(&why));
+    return NULL;
+}
+
+/* Runners live in the master: a minion beside it asks it. `here`: what this process found. TAKES; NEW. */
+static json_t *
+answer_of(call_ctx_t *ctx, json_t *words, json_t *here)
+{
+    bool away = ctx_row(ctx)->data.number == PLUGIN_RUNNER && registry_of_row(ctx) == NULL;
+    json_t *there = away ? of_master(ctx, words) : NULL;
+
+    if (there == NULL)
+        return here;
+    json_decref(here);
+    return there;
+}
+
 /* ---- doc and argspec ---------------------------------------------------------------------- */
 
 /* "sys" and "sys." mean the module, without sysctl; "sys.doc" a function; "sys.*" a glob. */
@@ -70,7 +96,7 @@ doc_fits(const char *wanted, const char *name)
 }
 
 static void
-add_doc(const char *name, const plugin_t *p, const func_t *f, void *cookie)
+add_doc(void *cookie, const char *name, const plugin_t *p, const func_t *f)
 {
     query_t *q = cookie;
 
@@ -80,19 +106,9 @@ add_doc(const char *name, const plugin_t *p, const func_t *f, void *cookie)
     json_object_set_new(q->found, name, json_string(doc));
 }
 
-static int
-sys_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    query_t q = { value_get(args, "args"), json_object() };
-
-    for_each(ctx, ctx_plugins, add_doc, &q);
-    *ret_value = q.found;
-    return 0;
-}
-
 /* A state module's own text comes before its functions'. */
 static void
-add_state_doc(const char *name, const plugin_t *p, const func_t *f, void *cookie)
+add_state_doc(void *cookie, const char *name, const plugin_t *p, const func_t *f)
 {
     query_t *q = cookie;
 
@@ -100,16 +116,16 @@ add_state_doc(const char *name, const plugin_t *p, const func_t *f, void *cookie
         return;
     if (json_object_get(q->found, plugin_name(p)) == NULL)
         json_object_set_new(q->found, plugin_name(p), json_string(p->doc));
-    add_doc(name, p, f, cookie);
+    add_doc(cookie, name, p, f);
 }
 
 static int
-sys_state_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+sys_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     query_t q = { value_get(args, "args"), json_object() };
 
-    for_each(ctx, ctx_state_plugins, add_state_doc, &q);
-    *ret_value = q.found;
+    gather(ctx, ctx_row(ctx)->data.number == PLUGIN_STATE ? add_state_doc : add_doc, &q);
+    *ret_value = answer_of(ctx, q.wanted, q.found);
     return 0;
 }
 
@@ -125,7 +141,7 @@ function_fits(const char *wanted, const char *name)
 }
 
 static void
-add_argspec(const char *name, const plugin_t *p, const func_t *f, void *cookie)
+add_argspec(void *cookie, const char *name, const plugin_t *p, const func_t *f)
 {
     query_t *q = cookie;
 
@@ -133,34 +149,21 @@ add_argspec(const char *name, const plugin_t *p, const func_t *f, void *cookie)
         json_object_set_new(q->found, name, func_argspec(f));
 }
 
-static json_t *
-argspecs(call_ctx_t *ctx, plugins_fn *of, json_t *args)
-{
-    json_auto_t *wanted = json_pack("[O]", value_get(args, "module"));
-    query_t q = { wanted, json_object() };
-
-    for_each(ctx, of, add_argspec, &q);
-    return q.found;
-}
-
 static int
 sys_argspec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = argspecs(ctx, ctx_plugins, args);
-    return 0;
-}
+    json_auto_t *words = json_pack("[O]", value_get(args, "module"));
+    query_t q = { words, json_object() };
 
-static int
-sys_state_argspec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    *ret_value = argspecs(ctx, ctx_state_plugins, args);
+    gather(ctx, add_argspec, &q);
+    *ret_value = answer_of(ctx, words, q.found);
     return 0;
 }
 
 /* ---- lists -------------------------------------------------------------------------------- */
 
 static void
-add_function(const char *name, const plugin_t *p, const func_t *f, void *cookie)
+add_function(void *cookie, const char *name, const plugin_t *p, const func_t *f)
 {
     query_t *q = cookie;
 
@@ -178,7 +181,7 @@ module_fits(const char *wanted, const char *name)
 }
 
 static void
-add_module(const char *name, const plugin_t *p, const func_t *f, void *cookie)
+add_module(void *cookie, const char *name, const plugin_t *p, const func_t *f)
 {
     query_t *q = cookie;
 
@@ -187,99 +190,27 @@ add_module(const char *name, const plugin_t *p, const func_t *f, void *cookie)
 }
 
 /* The names that `add` collects, sorted. */
-static json_t *
-listed(call_ctx_t *ctx, plugins_fn *of, each_fn *add, json_t *args)
+static int
+list(call_ctx_t *ctx, registry_each_fn *add, json_t *args, json_t **ret_value)
 {
     json_auto_t *found = json_object();
     query_t q = { value_get(args, "args"), found };
 
-    for_each(ctx, of, add, &q);
-    return value_sorted_keys(found);
+    gather(ctx, add, &q);
+    *ret_value = answer_of(ctx, q.wanted, value_sorted_keys(found));
+    return 0;
 }
 
 static int
 sys_list_functions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = listed(ctx, ctx_plugins, add_function, args);
-    return 0;
-}
-
-static int
-sys_list_state_functions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    *ret_value = listed(ctx, ctx_state_plugins, add_function, args);
-    return 0;
+    return list(ctx, add_function, args, ret_value);
 }
 
 static int
 sys_list_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = listed(ctx, ctx_plugins, add_module, args);
-    return 0;
-}
-
-static int
-sys_list_state_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    *ret_value = listed(ctx, ctx_state_plugins, add_module, args);
-    return 0;
-}
-
-/* ---- runners ------------------------------------------------------------------------------ */
-
-/* They live in the master. A minion beside it asks it, and so has its answer; elsewhere there are none. */
-static int
-of_runners(call_ctx_t *ctx, const char *fun, json_t *words, json_t *here, json_t **ret_value)
-{
-    size_t n;
-    fail_auto_t why = FAIL_INIT;
-    json_auto_t *answer = NULL;
-
-    *ret_value = here;
-    if (ctx_runner_plugins(ctx, &n) != NULL)
-        return 0;
-    json_t *arg = json_pack("[s]", fun);
-    json_array_extend(arg, words);
-    json_t *request = json_pack("{s:s, s:s, s:o}", "op", "runner", "fun", "salt.cmd", "arg", arg);
-    if (masterline_ask(value_str(ctx_opts(ctx), "config_dir", "/etc/salt"), &request, &answer, &why) == 0 &&
-        value_bool(answer, "success", false)) {
-        json_decref(here);
-        *ret_value = json_incref(value_get(answer, "return"));
-    } else {
-        log_debug("%s: %s", fun, fail_text(&why));
-    }
-    return 0;
-}
-
-static int
-sys_list_runners(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return of_runners(ctx, "sys.list_runners", value_get(args, "args"),
-                      listed(ctx, ctx_runner_plugins, add_module, args), ret_value);
-}
-
-static int
-sys_list_runner_functions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return of_runners(ctx, "sys.list_runner_functions", value_get(args, "args"),
-                      listed(ctx, ctx_runner_plugins, add_function, args), ret_value);
-}
-
-static int
-sys_runner_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    query_t q = { value_get(args, "args"), json_object() };
-
-    for_each(ctx, ctx_runner_plugins, add_doc, &q);
-    return of_runners(ctx, "sys.runner_doc", q.wanted, q.found, ret_value);
-}
-
-static int
-sys_runner_argspec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    json_auto_t *words = json_pack("[O]", value_get(args, "module"));
-
-    return of_runners(ctx, "sys.runner_argspec", words, argspecs(ctx, ctx_runner_plugins, args), ret_value);
+    return list(ctx, add_module, args, ret_value);
 }
 
 /* ---- other -------------------------------------------------------------------------------- */
@@ -287,8 +218,10 @@ sys_runner_argspec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 static int
 sys_reload_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = json_true();
-    return 0;
+    int rc = registry_refresh(ctx_registry(ctx, PLUGIN_EXEC), err);
+
+    *ret_value = rc == 0 ? json_true() : NULL;
+    return rc;
 }
 
 /* ---- table -------------------------------------------------------------------------------- */
@@ -311,45 +244,57 @@ static const func_t funcs[] = {
     { "argspec", sys_argspec, argspec_args, FN_READONLY,
       "Return the arguments and defaults of functions." CLI_EXAMPLE(
           "salt '*' sys.argspec pkg.install\n    salt '*' sys.argspec sys\n    salt '*' sys.argspec "
-          "'pkg.*'") },
+          "'pkg.*'"),
+      .data.number = PLUGIN_EXEC },
     { "doc", sys_doc, names_args, FN_READONLY,
       "Return the documentation of functions." CLI_EXAMPLE(
           "salt '*' sys.doc\n    salt '*' sys.doc sys\n    salt '*' sys.doc sys.doc\n    "
-          "salt '*' sys.doc network.traceroute user.info\n    salt '*' sys.doc 'sys.list_*'") },
+          "salt '*' sys.doc network.traceroute user.info\n    salt '*' sys.doc 'sys.list_*'"),
+      .data.number = PLUGIN_EXEC },
     { "list_functions", sys_list_functions, functions_args, FN_READONLY,
       "List functions." CLI_EXAMPLE("salt '*' sys.list_functions\n    salt '*' sys.list_functions sys\n    "
-                                    "salt '*' sys.list_functions 'sys.list_*'") },
+                                    "salt '*' sys.list_functions 'sys.list_*'"),
+      .data.number = PLUGIN_EXEC },
     { "list_modules", sys_list_modules, names_args, FN_READONLY,
-      "List modules." CLI_EXAMPLE("salt '*' sys.list_modules\n    salt '*' sys.list_modules 's*'") },
-    { "list_runner_functions", sys_list_runner_functions, functions_args, FN_READONLY,
+      "List modules." CLI_EXAMPLE("salt '*' sys.list_modules\n    salt '*' sys.list_modules 's*'"),
+      .data.number = PLUGIN_EXEC },
+    { "list_runner_functions", sys_list_functions, functions_args, FN_READONLY,
       "List the functions of runners." CLI_EXAMPLE("salt '*' sys.list_runner_functions\n    "
-                                                   "salt '*' sys.list_runner_functions 'state.*'") },
-    { "list_runners", sys_list_runners, names_args, FN_READONLY,
+                                                   "salt '*' sys.list_runner_functions 'state.*'"),
+      .data.number = PLUGIN_RUNNER },
+    { "list_runners", sys_list_modules, names_args, FN_READONLY,
       "List the runners of the master beside this minion." CLI_EXAMPLE(
-          "salt '*' sys.list_runners\n    salt '*' sys.list_runners 'm*'") },
-    { "list_state_functions", sys_list_state_functions, functions_args, FN_READONLY,
+          "salt '*' sys.list_runners\n    salt '*' sys.list_runners 'm*'"),
+      .data.number = PLUGIN_RUNNER },
+    { "list_state_functions", sys_list_functions, functions_args, FN_READONLY,
       "List the functions of state modules." CLI_EXAMPLE(
           "salt '*' sys.list_state_functions\n    salt '*' sys.list_state_functions file\n    "
-          "salt '*' sys.list_state_functions 'file.s*'") },
-    { "list_state_modules", sys_list_state_modules, names_args, FN_READONLY,
+          "salt '*' sys.list_state_functions 'file.s*'"),
+      .data.number = PLUGIN_STATE },
+    { "list_state_modules", sys_list_modules, names_args, FN_READONLY,
       "List state modules." CLI_EXAMPLE("salt '*' sys.list_state_modules\n    "
-                                        "salt '*' sys.list_state_modules 's*'") },
+                                        "salt '*' sys.list_state_modules 's*'"),
+      .data.number = PLUGIN_STATE },
     { "reload_modules", sys_reload_modules, NULL, FN_READONLY,
-      "Return ``True``. Modules are built in; there is nothing to load again." CLI_EXAMPLE(
+      "Look again for modules, where they can change; what is built in stays." CLI_EXAMPLE(
           "salt '*' sys.reload_modules") },
-    { "runner_argspec", sys_runner_argspec, argspec_args, FN_READONLY,
+    { "runner_argspec", sys_argspec, argspec_args, FN_READONLY,
       "Return the arguments and defaults of runners." CLI_EXAMPLE(
-          "salt '*' sys.runner_argspec state\n    salt '*' sys.runner_argspec 'winrepo.*'") },
-    { "runner_doc", sys_runner_doc, names_args, FN_READONLY,
+          "salt '*' sys.runner_argspec state\n    salt '*' sys.runner_argspec 'winrepo.*'"),
+      .data.number = PLUGIN_RUNNER },
+    { "runner_doc", sys_doc, names_args, FN_READONLY,
       "Return the documentation of runners." CLI_EXAMPLE(
-          "salt '*' sys.runner_doc\n    salt '*' sys.runner_doc cache cache.grains") },
-    { "state_argspec", sys_state_argspec, argspec_args, FN_READONLY,
+          "salt '*' sys.runner_doc\n    salt '*' sys.runner_doc cache cache.grains"),
+      .data.number = PLUGIN_RUNNER },
+    { "state_argspec", sys_argspec, argspec_args, FN_READONLY,
       "Return the arguments and defaults of states." CLI_EXAMPLE(
-          "salt '*' sys.state_argspec pkg.installed\n    salt '*' sys.state_argspec file") },
-    { "state_doc", sys_state_doc, names_args, FN_READONLY,
+          "salt '*' sys.state_argspec pkg.installed\n    salt '*' sys.state_argspec file"),
+      .data.number = PLUGIN_STATE },
+    { "state_doc", sys_doc, names_args, FN_READONLY,
       "Return the documentation of state modules and their functions." CLI_EXAMPLE(
           "salt '*' sys.state_doc\n    salt '*' sys.state_doc service\n    "
-          "salt '*' sys.state_doc service.running 'file.*'") },
+          "salt '*' sys.state_doc service.running 'file.*'"),
+      .data.number = PLUGIN_STATE },
 };
 
 PLUGIN(exec, sys, .doc = "The functions of this minion", FUNCS(funcs));

@@ -11,7 +11,7 @@
 #include "common/base/clock.h"
 #include "common/base/digest.h"
 #include "common/base/str.h"
-#include "common/plugin/usable.h"
+#include "common/plugin/registry.h"
 
 enum {
     FIB_LIMIT = 100000, /* digits grow with the number */
@@ -445,69 +445,65 @@ test_stack(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 test_provider(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    size_t n;
-    const plugin_t *const *plugins = ctx_plugins(ctx, &n);
-    const char *module = value_str(args, "module", ""), *found = "";
+    const plugin_t *p = registry_provider(ctx_registry(ctx, PLUGIN_EXEC), ctx, value_str(args, "module", ""));
 
-    for (size_t i = n; i-- > 0;) {
-        if (strcmp(plugin_name(plugins[i]), module) == 0 && plugin_is_usable(ctx, plugins[i]))
-            found = plugins[i]->file;
-    }
-    *ret_value = json_string(found);
+    *ret_value = json_string(p != NULL ? p->file : "");
     return 0;
+}
+
+static void
+add_provider(void *cookie, const plugin_t *p, const char *why)
+{
+    if (why == NULL)
+        json_object_set_new(cookie, p->file, json_string(plugin_name(p)));
 }
 
 static int
 test_providers(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    size_t n;
-    const plugin_t *const *plugins = ctx_plugins(ctx, &n);
-    json_t *found = json_object();
-
-    for (size_t i = 0; i < n; i++) {
-        if (plugin_is_usable(ctx, plugins[i]))
-            json_object_set_new(found, plugins[i]->file, json_string(plugin_name(plugins[i])));
-    }
-    *ret_value = found;
+    *ret_value = json_object();
+    registry_each_plugin(ctx_registry(ctx, PLUGIN_EXEC), ctx, add_provider, *ret_value);
     return 0;
+}
+
+static void
+add_not_loaded(void *cookie, const plugin_t *p, const char *why)
+{
+    if (why != NULL)
+        json_array_append_new(cookie, json_string(p->file));
 }
 
 static int
 test_not_loaded(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    size_t n;
-    const plugin_t *const *plugins = ctx_plugins(ctx, &n);
-    json_t *found = json_array();
-
-    for (size_t i = 0; i < n; i++) {
-        if (!plugin_is_usable(ctx, plugins[i]))
-            json_array_append_new(found, json_string(plugins[i]->file));
-    }
-    *ret_value = found;
+    *ret_value = json_array();
+    registry_each_plugin(ctx_registry(ctx, PLUGIN_EXEC), ctx, add_not_loaded, *ret_value);
     return 0;
+}
+
+typedef struct report {
+    json_t *functions, *modules;
+} report_t;
+
+static void
+add_to_report(void *cookie, const char *name, const plugin_t *p, const func_t *f)
+{
+    report_t *self = cookie;
+
+    if (!value_lists(self->modules, plugin_name(p)))
+        json_array_append_new(self->modules, json_string(plugin_name(p)));
+    json_array_append_new(self->functions, json_string(name));
 }
 
 static int
 test_module_report(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    size_t n;
-    const plugin_t *const *plugins = ctx_plugins(ctx, &n);
-    json_t *functions = json_array(), *modules = json_array();
-    const char *last = "";
+    report_t r = { json_array(), json_array() };
 
-    for (size_t i = 0; i < n; i++) {
-        if (!plugin_is_usable(ctx, plugins[i]))
-            continue;
-        const char *name = plugin_name(plugins[i]);
-        if (strcmp(name, last) != 0)
-            json_array_append_new(modules, json_string(name));
-        last = name;
-        for (size_t k = 0; k < plugins[i]->n_funcs; k++)
-            json_array_append_new(functions, value_fmt("%s.%s", name, plugins[i]->funcs[k].name));
-    }
-    *ret_value = json_pack("{s:o, s:O, s:O, s:o, s:O, s:[], s:[]}", "functions", functions, "function_attrs",
-                           functions, "function_subs", functions, "modules", modules, "module_attrs", modules,
-                           "missing_attrs", "missing_subs");
+    registry_each(ctx_registry(ctx, PLUGIN_EXEC), ctx, add_to_report, &r);
+    *ret_value = json_pack("{s:o, s:O, s:O, s:o, s:O, s:[], s:[]}", "functions", r.functions,
+                           "function_attrs", r.functions, "function_subs", r.functions, "modules", r.modules,
+                           "module_attrs", r.modules, "missing_attrs", "missing_subs");
     return 0;
 }
 

@@ -8,30 +8,8 @@
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "common/plugin/call.h"
-#include "common/plugin/usable.h"
 #include "salt/log.h"
 #include "salt/state.h"
-
-/* The row of an execution function that is usable here. BORROWED, or NULL. */
-static const func_t *
-find_function(call_ctx_t *ctx, const char *fun)
-{
-    size_t n;
-    const plugin_t *const *plugins = ctx_plugins(ctx, &n);
-    const char *dot = strchr(fun, '.');
-
-    for (size_t i = 0; dot != NULL && i < n; i++) {
-        const plugin_t *p = plugins[i];
-        AUTO_FREE char *module = xstrndup(fun, (size_t) (dot - fun));
-        if (!str_eq(plugin_name(p), module) || !plugin_is_usable(ctx, p))
-            continue;
-        for (size_t k = 0; k < p->n_funcs; k++) {
-            if (str_eq(p->funcs[k].name, dot + 1))
-                return &p->funcs[k];
-        }
-    }
-    return NULL;
-}
 
 static bool
 is_star(const arg_t *row)
@@ -166,7 +144,8 @@ run_one(call_ctx_t *ctx, batch_t *self, const char *key, json_t *given, fail_t *
 {
     AUTO_FREE char *fun = function_of(key);
     json_auto_t *args = json_array(), *kwargs = json_object(), *mret = NULL;
-    const func_t *f = find_function(ctx, fun);
+    fail_auto_t unknown = FAIL_INIT;
+    const func_t *f = ctx_find(ctx, fun, &unknown);
 
     sort_arguments(given, args, kwargs);
     if (f == NULL || check_arguments(f, args, kwargs, err) < 0 ||
@@ -325,7 +304,8 @@ run_old(call_ctx_t *ctx, const json_t *chunk_name, json_t *given, json_t **ret_v
     AUTO_FREE char *name = value_pystr(chunk_name);
     json_auto_t *args = json_array(), *kwargs = json_object(), *mret = NULL;
     json_t *ret = *ret_value = state_ret(name);
-    const func_t *f = find_function(ctx, name);
+    fail_auto_t unknown = FAIL_INIT;
+    const func_t *f = ctx_find(ctx, name, &unknown);
 
     if (f == NULL)
         return state_ret_set(ret, STATE_FALSE, "Module function %s is not available", name);

@@ -1,0 +1,113 @@
+/* registry_check.c - whether every row is complete: for lint and the unit tests. */
+#include "common/plugin/registry_int.h"
+
+static int
+check_default(const func_t *f, const arg_t *row, fail_t *err)
+{
+    if (row->dflt == ARG_REQUIRED || strcmp(row->dflt, ARG_STAR) == 0 || strcmp(row->dflt, ARG_STARSTAR) == 0)
+        return 0;
+    json_auto_t *v = json_loads(row->dflt, JSON_DECODE_ANY, NULL);
+    if (v == NULL)
+        return fail_set(err, -EINVAL, "%s: the default of '%s' is not JSON: %s", f->name, row->name,
+                        row->dflt);
+    return 0;
+}
+
+static int
+check_args(const func_t *f, fail_t *err)
+{
+    bool optional = false;
+
+    for (const arg_t *row = f->args; row != NULL && row->name != NULL; row++) {
+        if (row->help == NULL || *row->help == '\0')
+            return fail_set(err, -EINVAL, "%s: argument '%s' has no help", f->name, row->name);
+        for (const arg_t *before = f->args; before < row; before++) {
+            if (strcmp(before->name, row->name) == 0)
+                return fail_set(err, -EINVAL, "%s: two arguments '%s'", f->name, row->name);
+        }
+        if (check_default(f, row, err) < 0)
+            return -EINVAL;
+        if (row->dflt == ARG_REQUIRED && optional)
+            return fail_set(err, -EINVAL, "%s: required argument '%s' after one with a default", f->name,
+                            row->name);
+        optional = optional || (row->dflt != ARG_REQUIRED && *row->dflt != '*');
+    }
+    return 0;
+}
+
+/* What kinds.def asks of every function of a kind. */
+enum { NOTHING = 0, EXAMPLE = 1 << 0, ACCESS = 1 << 1 };
+static const unsigned checks_of[PLUGIN_KINDS] = {
+#define KIND(NAME, word, programs, folder, checks) [PLUGIN_##NAME] = (checks),
+#define MORE(word, programs, folder)
+#include "salt/kinds.def"
+#undef KIND
+#undef MORE
+};
+
+static int
+check_function(const registry_t *self, const plugin_t *p, const func_t *f, fail_t *err)
+{
+    if (f->fn == NULL || f->name == NULL)
+        return fail_set(err, -EINVAL, "a row without name or function");
+    if (f->doc == NULL || *f->doc == '\0')
+        return fail_set(err, -EINVAL, "%s has no doc", f->name);
+    for (const arg_t *row = f->args; (f->flags & FN_NATIVE) != 0 && row != NULL && row->name != NULL; row++) {
+        if (row->type != ARG_ANY && row->dflt != NULL && *row->dflt != '*')
+            return fail_set(err, -EINVAL, "%s: a native function converts '%s' itself", f->name, row->name);
+    }
+    if ((checks_of[self->kind] & EXAMPLE) != 0 && strstr(f->doc, "CLI Example") == NULL)
+        return fail_set(err, -EINVAL, "the doc of %s has no CLI Example", f->name);
+    if ((checks_of[self->kind] & ACCESS) != 0 && (f->flags & (FN_ACCESS_READ | FN_ACCESS_ADMIN)) == 0)
+        return fail_set(err, -EINVAL, "%s has no access class", f->name);
+    if (plugin_function(p, f->name) != f)
+        return fail_set(err, -EINVAL, "two functions %s", f->name);
+    return check_args(f, err);
+}
+
+/* Two plug-ins of one source that are always usable can't offer one name: which of them is called would be chance.
+ * `after`: the walk that has come to `p`. */
+static int
+check_clash(const walk_t *after, const plugin_t *p, const func_t *f, fail_t *err)
+{
+    const plugin_t *const *others = after->source->ops->plugins(after->source, plugin_name(p));
+
+    while (*others != p)
+        others++;
+    while (p->unavailable == NULL && *++others != NULL) {
+        if ((*others)->unavailable == NULL && plugin_function(*others, f->name) != NULL)
+            return fail_set(err, -EINVAL, "%s.c has %s too", (*others)->file, f->name);
+    }
+    return 0;
+}
+
+static int
+check_plugin(const walk_t *walk, const plugin_t *p, fail_t *err)
+{
+    int rc = 0;
+
+    if (p->kind != walk->registry->kind)
+        return fail_set(err, -EINVAL, "a plug-in of another kind");
+    if (p->doc == NULL || *p->doc == '\0')
+        return fail_set(err, -EINVAL, "no doc");
+    for (size_t k = 0; rc == 0 && k < p->n_funcs; k++) {
+        rc = check_function(walk->registry, p, &p->funcs[k], err);
+        rc = rc == 0 ? check_clash(walk, p, &p->funcs[k], err) : rc;
+    }
+    return rc;
+}
+
+int
+registry_check(const registry_t *self, fail_t *err)
+{
+    walk_t walk = { .registry = self };
+    const plugin_t *p;
+
+    while ((p = walk_next(&walk)) != NULL) {
+        fail_auto_t why = FAIL_INIT;
+        if (check_plugin(&walk, p, &why) < 0)
+            return p->origin != NULL ? fail_set(err, -EINVAL, "%s: %s", p->origin, fail_text(&why))
+                                     : fail_set(err, -EINVAL, "%s.c: %s", p->file, fail_text(&why));
+    }
+    return 0;
+}
