@@ -171,8 +171,9 @@ apply(call_ctx_t *ctx, key_act_t act, const json_t *chosen, fail_t *err)
 /* Reactions and programs name a key, often by what its minion says: a text means the key of that name and
  * no other, unless globs are asked for. Returns where the ids are afterwards. */
 static int
-by_match(call_ctx_t *ctx, key_act_t act, json_t *args, json_t **ret_value, fail_t *err)
+key_by_match(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    key_act_t act = (key_act_t) ctx_row(ctx)->data.number;
     const json_t *match = value_get(args, "match");
     bool globs = value_bool(args, "glob", false);
     json_auto_t *table = chosen_of(ctx, match, globs ? by_globs : keyselect_exact, false, NULL, err);
@@ -211,8 +212,9 @@ ids_of(json_t *dict, fail_t *err)
 
 /* By an explicit {state: [id]}: where those ids are afterwards. */
 static int
-by_dict(call_ctx_t *ctx, key_act_t act, json_t *args, json_t **ret_value, fail_t *err)
+key_by_dict(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    key_act_t act = (key_act_t) ctx_row(ctx)->data.number;
     json_t *dict = value_get(args, "match");
     json_auto_t *ids = ids_of(dict, err);
 
@@ -225,42 +227,6 @@ by_dict(call_ctx_t *ctx, key_act_t act, json_t *args, json_t **ret_value, fail_t
         return rc;
     *ret_value = chosen_of(ctx, ids, by_ids, false, NULL, err);
     return *ret_value == NULL ? err->code : 0;
-}
-
-static int
-key_accept(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return by_match(ctx, KEY_ACT_ACCEPT, args, ret_value, err);
-}
-
-static int
-key_reject(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return by_match(ctx, KEY_ACT_REJECT, args, ret_value, err);
-}
-
-static int
-key_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return by_match(ctx, KEY_ACT_DELETE, args, ret_value, err);
-}
-
-static int
-key_accept_dict(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return by_dict(ctx, KEY_ACT_ACCEPT, args, ret_value, err);
-}
-
-static int
-key_reject_dict(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return by_dict(ctx, KEY_ACT_REJECT, args, ret_value, err);
-}
-
-static int
-key_delete_dict(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return by_dict(ctx, KEY_ACT_DELETE, args, ret_value, err);
 }
 
 /* ---- making -------------------------------------------------------------------------------------- */
@@ -419,26 +385,32 @@ static const func_t funcs[] = {
     { "name_match", key_name_match, match_args, FN_READONLY | FN_ACCESS_READ,
       "List the ids that a glob matches, by state." CLI_EXAMPLE(
           "salt-run salt.cmd saltutil.wheel key.name_match 'web*'") },
-    { "accept", key_accept, accept_args, FN_ACCESS_ADMIN,
+    { "accept", key_by_match, accept_args, FN_ACCESS_ADMIN,
       "Accept the pending key of a minion, or of each in a list.\n\nReturns where these keys are "
       "afterwards. An id is taken as it is; ``glob=True`` takes globs." CLI_EXAMPLE(
           "salt-run salt.cmd saltutil.wheel key.accept web1\n    "
-          "salt-run salt.cmd saltutil.wheel key.accept 'web*' glob=True") },
-    { "accept_dict", key_accept_dict, accept_dict_args, FN_ACCESS_ADMIN,
+          "salt-run salt.cmd saltutil.wheel key.accept 'web*' glob=True"),
+      .data.number = KEY_ACT_ACCEPT },
+    { "accept_dict", key_by_dict, accept_dict_args, FN_ACCESS_ADMIN,
       "Accept the keys of a dictionary of ids by state." CLI_EXAMPLE(
-          "salt-run salt.cmd saltutil.wheel key.accept_dict '{minions_pre: [jerry, stuart]}'") },
-    { "reject", key_reject, reject_args, FN_ACCESS_ADMIN,
+          "salt-run salt.cmd saltutil.wheel key.accept_dict '{minions_pre: [jerry, stuart]}'"),
+      .data.number = KEY_ACT_ACCEPT },
+    { "reject", key_by_match, reject_args, FN_ACCESS_ADMIN,
       "Reject the pending key of a minion, or of each in a list; with ``glob=True`` of globs." CLI_EXAMPLE(
-          "salt-run salt.cmd saltutil.wheel key.reject web1") },
-    { "reject_dict", key_reject_dict, reject_dict_args, FN_ACCESS_ADMIN,
+          "salt-run salt.cmd saltutil.wheel key.reject web1"),
+      .data.number = KEY_ACT_REJECT },
+    { "reject_dict", key_by_dict, reject_dict_args, FN_ACCESS_ADMIN,
       "Reject the keys of a dictionary of ids by state." CLI_EXAMPLE(
-          "salt-run salt.cmd saltutil.wheel key.reject_dict '{minions_pre: [jerry, stuart]}'") },
-    { "delete", key_delete, delete_args, FN_ACCESS_ADMIN,
+          "salt-run salt.cmd saltutil.wheel key.reject_dict '{minions_pre: [jerry, stuart]}'"),
+      .data.number = KEY_ACT_REJECT },
+    { "delete", key_by_match, delete_args, FN_ACCESS_ADMIN,
       "Delete the key of a minion, or of each in a list, whatever its state; with ``glob=True`` of "
-      "globs." CLI_EXAMPLE("salt-run salt.cmd saltutil.wheel key.delete web1") },
-    { "delete_dict", key_delete_dict, dict_args, FN_ACCESS_ADMIN,
+      "globs." CLI_EXAMPLE("salt-run salt.cmd saltutil.wheel key.delete web1"),
+      .data.number = KEY_ACT_DELETE },
+    { "delete_dict", key_by_dict, dict_args, FN_ACCESS_ADMIN,
       "Delete the keys of a dictionary of ids by state." CLI_EXAMPLE(
-          "salt-run salt.cmd saltutil.wheel key.delete_dict '{minions: [jerry, stuart]}'") },
+          "salt-run salt.cmd saltutil.wheel key.delete_dict '{minions: [jerry, stuart]}'"),
+      .data.number = KEY_ACT_DELETE },
     { "key_str", key_str, match_args, FN_READONLY | FN_ACCESS_READ,
       "Return the public keys that a glob matches, as PEM text." CLI_EXAMPLE(
           "salt-run salt.cmd saltutil.wheel key.key_str web1") },
