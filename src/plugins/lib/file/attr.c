@@ -191,9 +191,10 @@ fop_stats(const char *path, const char *hash_type, bool follow, fail_t *err)
 }
 
 /* One field of what stats tells about args["path"]. */
-static int
-stat_field(json_t *args, const char *field, json_t **ret_value, fail_t *err)
+int
+file_get_stat(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    const char *field = ctx_row(ctx)->data.text;
     AUTO_FREE char *path = fop_path(args, "path");
     json_auto_t *all = fop_stats(path, NULL, value_bool(args, "follow_symlinks", true), err);
 
@@ -201,36 +202,6 @@ stat_field(json_t *args, const char *field, json_t **ret_value, fail_t *err)
         return -ENOENT;
     *ret_value = json_incref(json_object_get(all, field));
     return 0;
-}
-
-int
-file_get_gid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return stat_field(args, "gid", ret_value, err);
-}
-
-int
-file_get_group(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return stat_field(args, "group", ret_value, err);
-}
-
-int
-file_get_uid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return stat_field(args, "uid", ret_value, err);
-}
-
-int
-file_get_user(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return stat_field(args, "user", ret_value, err);
-}
-
-int
-file_get_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return stat_field(args, "mode", ret_value, err);
 }
 
 int

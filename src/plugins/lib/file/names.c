@@ -186,9 +186,10 @@ file_readlink(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- devices --------------------------------------------------------------------------------- */
 
 /* Whether the path is of that type; a path that does not exist is not. */
-static int
-is_type(json_t *args, mode_t type, json_t **ret_value, fail_t *err)
+int
+file_is_type(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    mode_t type = (mode_t) ctx_row(ctx)->data.number;
     AUTO_FREE char *path = fop_path(args, "name");
     struct stat st;
 
@@ -199,24 +200,6 @@ is_type(json_t *args, mode_t type, json_t **ret_value, fail_t *err)
     else
         return fop_oserror(err, errno, path);
     return 0;
-}
-
-int
-file_is_blkdev(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return is_type(args, S_IFBLK, ret_value, err);
-}
-
-int
-file_is_chrdev(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return is_type(args, S_IFCHR, ret_value, err);
-}
-
-int
-file_is_fifo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return is_type(args, S_IFIFO, ret_value, err);
 }
 
 int

@@ -848,22 +848,20 @@ make_node(call_ctx_t *ctx, json_t *args, const node_kind_t *kind, json_t **ret_v
     return 0;
 }
 
-int
-file_mknod_chrdev(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+/* By its letter. BORROWED, or NULL. */
+static const node_kind_t *
+node_kind_of(const char *letter)
 {
-    return make_node(ctx, args, &node_kinds[0], ret_value, err);
+    for (size_t i = 0; i < NELEMS(node_kinds); i++)
+        if (str_eq(letter, node_kinds[i].letter))
+            return &node_kinds[i];
+    return NULL;
 }
 
 int
-file_mknod_blkdev(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+file_mknod_kind(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return make_node(ctx, args, &node_kinds[1], ret_value, err);
-}
-
-int
-file_mknod_fifo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return make_node(ctx, args, &node_kinds[2], ret_value, err);
+    return make_node(ctx, args, node_kind_of(ctx_row(ctx)->data.text), ret_value, err);
 }
 
 int
@@ -872,19 +870,17 @@ file_mknod(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *path = fop_path(args, "name");
     AUTO_FREE char *folder = fop_dirname(path);
     const char *type = value_str(args, "ntype", "");
+    const node_kind_t *kind = node_kind_of(type);
 
-    for (size_t i = 0; i < NELEMS(node_kinds); i++) {
-        if (!str_eq(type, node_kinds[i].letter))
-            continue;
-        int there = fop_test_mode(ctx) || *folder == '\0' ? 1 : fop_exists(folder, err);
-        if (there < 0 || (there == 0 && make_dirs(folder, value_get(args, "user"), value_get(args, "group"),
-                                                  NULL, err) != 0))
-            return err->code;
-        return make_node(ctx, args, &node_kinds[i], ret_value, err);
-    }
-    return fop_invalid(
-        err,
-        "Node type unavailable: '%s'. Available node types are character ('c'), block ('b'), and "
-        "pipe ('p').",
-        type);
+    if (kind == NULL)
+        return fop_invalid(
+            err,
+            "Node type unavailable: '%s'. Available node types are character ('c'), block ('b'), and "
+            "pipe ('p').",
+            type);
+    int there = fop_test_mode(ctx) || *folder == '\0' ? 1 : fop_exists(folder, err);
+    if (there < 0 ||
+        (there == 0 && make_dirs(folder, value_get(args, "user"), value_get(args, "group"), NULL, err) != 0))
+        return err->code;
+    return make_node(ctx, args, kind, ret_value, err);
 }
