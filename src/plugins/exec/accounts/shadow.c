@@ -204,8 +204,9 @@ is_locked(const json_t *info)
 }
 
 static int
-set_lock(call_ctx_t *ctx, const json_t *args, bool lock, json_t **ret_value, fail_t *err)
+shadow_set_lock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    bool lock = ctx_row(ctx)->data.number;
     json_auto_t *before = shadow_info(args, err);
 
     if (before == NULL)
@@ -218,18 +219,6 @@ set_lock(call_ctx_t *ctx, const json_t *args, bool lock, json_t **ret_value, fai
     json_auto_t *after = shadow_info(args, err);
     *ret_value = json_boolean(is_locked(after) == lock);
     return err->code;
-}
-
-static int
-shadow_lock_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return set_lock(ctx, args, true, ret_value, err);
-}
-
-static int
-shadow_unlock_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return set_lock(ctx, args, false, ret_value, err);
 }
 
 static int
@@ -373,8 +362,9 @@ static const func_t funcs[] = {
       "Return what the shadow file says of a user." CLI_EXAMPLE("salt '*' shadow.info root") },
     { "list_users", shadow_list_users, root_args, FN_READONLY,
       "Return the users of the shadow file." CLI_EXAMPLE("salt '*' shadow.list_users") },
-    { "lock_password", shadow_lock_password, name_args, 0,
-      "Make a user's password useless." CLI_EXAMPLE("salt '*' shadow.lock_password username") },
+    { "lock_password", shadow_set_lock, name_args, 0,
+      "Make a user's password useless." CLI_EXAMPLE("salt '*' shadow.lock_password username"),
+      .data.number = true },
     { "set_date", shadow_set_date, date_args, 0,
       "Set the day of the last change." CLI_EXAMPLE("salt '*' shadow.set_date username 0") },
     { "set_expire", shadow_set_expire, expire_args, 0,
@@ -393,8 +383,8 @@ static const func_t funcs[] = {
     { "set_warndays", shadow_set_warndays, warn_args, 0,
       "Set for how many days before it runs out a user is warned." CLI_EXAMPLE(
           "salt '*' shadow.set_warndays username 7") },
-    { "unlock_password", shadow_unlock_password, name_args, 0,
-      "Undo lock_password." CLI_EXAMPLE("salt '*' shadow.unlock_password username") },
+    { "unlock_password", shadow_set_lock, name_args, 0,
+      "Undo lock_password." CLI_EXAMPLE("salt '*' shadow.unlock_password username"), .data.number = false },
 };
 
 PLUGIN(exec, shadow, .doc = "Passwords of users", FUNCS(funcs));

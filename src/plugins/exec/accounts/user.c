@@ -237,8 +237,9 @@ set_gecos(call_ctx_t *ctx, const char *name, const char *root, const char *field
 }
 
 static int
-change_gecos(call_ctx_t *ctx, json_t *args, const char *field, json_t **ret_value, fail_t *err)
+user_change_gecos(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    const char *field = ctx_row(ctx)->data.text;
     const char *name;
     bool done = false;
 
@@ -248,36 +249,6 @@ change_gecos(call_ctx_t *ctx, json_t *args, const char *field, json_t **ret_valu
     if (rc == 0)
         *ret_value = json_boolean(done);
     return rc;
-}
-
-static int
-user_chfullname(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return change_gecos(ctx, args, "fullname", ret_value, err);
-}
-
-static int
-user_chroomnumber(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return change_gecos(ctx, args, "roomnumber", ret_value, err);
-}
-
-static int
-user_chworkphone(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return change_gecos(ctx, args, "workphone", ret_value, err);
-}
-
-static int
-user_chhomephone(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return change_gecos(ctx, args, "homephone", ret_value, err);
-}
-
-static int
-user_chother(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return change_gecos(ctx, args, "other", ret_value, err);
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -616,8 +587,9 @@ static const func_t funcs[] = {
     { "add", user_add, add_args, 0,
       "Add a user; False when useradd refuses." CLI_EXAMPLE(
           "salt '*' user.add name <uid> <gid> <groups> <home> <shell>") },
-    { "chfullname", user_chfullname, chfullname_args, 0,
-      "Change a user's full name." CLI_EXAMPLE("salt '*' user.chfullname foo \"Foo Bar\"") },
+    { "chfullname", user_change_gecos, chfullname_args, 0,
+      "Change a user's full name." CLI_EXAMPLE("salt '*' user.chfullname foo \"Foo Bar\""),
+      .data.text = "fullname" },
     { "chgid", user_chgid, chgid_args, 0,
       "Change a user's primary group." CLI_EXAMPLE("salt '*' user.chgid foo 4376") },
     { "chgroups", user_chgroups, chgroups_args, 0,
@@ -627,21 +599,24 @@ static const func_t funcs[] = {
     { "chhome", user_chhome, chhome_args, 0,
       "Change a user's home folder, with ``persist=True`` moving what it holds." CLI_EXAMPLE(
           "salt '*' user.chhome foo /home/users/foo") },
-    { "chhomephone", user_chhomephone, chhomephone_args, 0,
-      "Change a user's phone at home." CLI_EXAMPLE("salt '*' user.chhomephone foo 7735551234") },
+    { "chhomephone", user_change_gecos, chhomephone_args, 0,
+      "Change a user's phone at home." CLI_EXAMPLE("salt '*' user.chhomephone foo 7735551234"),
+      .data.text = "homephone" },
     { "chloginclass", user_chloginclass, chloginclass_args, 0,
       "Change a user's login class; False, as Linux has none." CLI_EXAMPLE(
           "salt '*' user.chloginclass foo staff") },
-    { "chother", user_chother, chother_args, 0,
-      "Change the rest of a user's comment field." CLI_EXAMPLE("salt '*' user.chother foobar") },
-    { "chroomnumber", user_chroomnumber, chroom_args, 0,
-      "Change a user's room." CLI_EXAMPLE("salt '*' user.chroomnumber foo 123") },
+    { "chother", user_change_gecos, chother_args, 0,
+      "Change the rest of a user's comment field." CLI_EXAMPLE("salt '*' user.chother foobar"),
+      .data.text = "other" },
+    { "chroomnumber", user_change_gecos, chroom_args, 0,
+      "Change a user's room." CLI_EXAMPLE("salt '*' user.chroomnumber foo 123"), .data.text = "roomnumber" },
     { "chshell", user_chshell, chshell_args, 0,
       "Change a user's login shell." CLI_EXAMPLE("salt '*' user.chshell foo /bin/zsh") },
     { "chuid", user_chuid, chuid_args, 0,
       "Change a user's number." CLI_EXAMPLE("salt '*' user.chuid foo 4376") },
-    { "chworkphone", user_chworkphone, chwork_args, 0,
-      "Change a user's phone at work." CLI_EXAMPLE("salt '*' user.chworkphone foo 7735550123") },
+    { "chworkphone", user_change_gecos, chwork_args, 0,
+      "Change a user's phone at work." CLI_EXAMPLE("salt '*' user.chworkphone foo 7735550123"),
+      .data.text = "workphone" },
     { "delete", user_delete, delete_args, 0,
       "Remove a user; False when userdel refuses." CLI_EXAMPLE(
           "salt '*' user.delete name remove=True force=True") },

@@ -97,26 +97,15 @@ hashutil_digest_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 /* ---- base64 ------------------------------------------------------------------------------- */
 
 static int
-encode(const json_t *args, size_t line, json_t **ret_value)
+hashutil_encode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    size_t line = (size_t) ctx_row(ctx)->data.number;
     size_t len;
     AUTO_FREE char *text = text_arg(args, "instr", &len);
     AUTO_FREE char *out = base64_encode(text, len, line);
 
     *ret_value = json_string(out != NULL ? out : "");
     return 0;
-}
-
-static int
-hashutil_base64_b64encode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return encode(args, 0, ret_value);
-}
-
-static int
-hashutil_base64_encodestring(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return encode(args, ENCODED_LINE, ret_value);
 }
 
 /* NEW bytes, or NULL with *err. */
@@ -315,9 +304,10 @@ static const func_t funcs[] = {
     { "base64_b64decode", hashutil_base64_decode, instr_args, FN_READONLY,
       "Decode a base64 text. Bytes that are no UTF-8 are replaced." CLI_EXAMPLE(
           "salt '*' hashutil.base64_b64decode 'Z2V0IHNhbHRlZA=='") },
-    { "base64_b64encode", hashutil_base64_b64encode, instr_args, FN_READONLY,
+    { "base64_b64encode", hashutil_encode, instr_args, FN_READONLY,
       "Encode a text as base64 without line breaks." CLI_EXAMPLE(
-          "salt '*' hashutil.base64_b64encode 'get salted'") },
+          "salt '*' hashutil.base64_b64encode 'get salted'"),
+      .data.number = 0 },
     { "base64_decodefile", hashutil_base64_decodefile, decodefile_args, 0,
       "Decode a base64 text into a file." CLI_EXAMPLE(
           "salt '*' hashutil.base64_decodefile instr='Z2V0IHNhbHRlZAo=' outfile='/path/to/binary_file'") },
@@ -327,9 +317,10 @@ static const func_t funcs[] = {
     { "base64_encodefile", hashutil_base64_encodefile, fname_args, FN_READONLY,
       "Return a file's content as base64 in lines of 76 characters." CLI_EXAMPLE(
           "salt '*' hashutil.base64_encodefile /path/to/binary_file") },
-    { "base64_encodestring", hashutil_base64_encodestring, instr_args, FN_READONLY,
+    { "base64_encodestring", hashutil_encode, instr_args, FN_READONLY,
       "Encode a text as base64 in lines of 76 characters." CLI_EXAMPLE(
-          "salt '*' hashutil.base64_encodestring 'get salted'") },
+          "salt '*' hashutil.base64_encodestring 'get salted'"),
+      .data.number = ENCODED_LINE },
     { "digest", hashutil_digest, digest_args, FN_READONLY,
       "Return the digest of a text." CLI_EXAMPLE("salt '*' hashutil.digest 'get salted'") },
     { "digest_file", hashutil_digest_file, digest_file_args, FN_READONLY,

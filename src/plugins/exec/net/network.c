@@ -118,8 +118,9 @@ addresses_json(nets_t *s)
 }
 
 static int
-addresses(json_t *args, const char *proto, json_t **ret_value, fail_t *err)
+network_addresses(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    const char *proto = ctx_row(ctx)->data.text;
     nets_auto_t found = { NULL, 0 };
     const char *cidr = value_str(args, "cidr", ""), *type = value_str(args, "type", "");
     ipnet_t net;
@@ -135,18 +136,6 @@ addresses(json_t *args, const char *proto, json_t **ret_value, fail_t *err)
         nets_filter(&found, net_is_of_type, type);
     *ret_value = addresses_json(&found);
     return 0;
-}
-
-static int
-network_ip_addrs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return addresses(args, "inet", ret_value, err);
-}
-
-static int
-network_ip_addrs6(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return addresses(args, "inet6", ret_value, err);
 }
 
 /* Addresses become their networks. */
@@ -223,8 +212,9 @@ networks_verbose(const nets_t *s)
 }
 
 static int
-ip_networks(json_t *args, const char *proto, json_t **ret_value, fail_t *err)
+network_ip_networks_of(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    const char *proto = ctx_row(ctx)->data.text;
     nets_auto_t found = { NULL, 0 };
     int rc = nets_collect(&found, value_get(args, "interface"), proto, err);
 
@@ -235,18 +225,6 @@ ip_networks(json_t *args, const char *proto, json_t **ret_value, fail_t *err)
         nets_filter(&found, net_not_loopback, NULL);
     *ret_value = value_bool(args, "verbose", false) ? networks_verbose(&found) : networks_json(&found);
     return 0;
-}
-
-static int
-network_ip_networks(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return ip_networks(args, "inet", ret_value, err);
-}
-
-static int
-network_ip_networks6(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return ip_networks(args, "inet6", ret_value, err);
 }
 
 /* ---- table ----------------------------------------------------------------------------------- */
@@ -285,22 +263,26 @@ static const func_t funcs[] = {
       "Return the first IPv4 address of an interface." CLI_EXAMPLE("salt '*' network.interface_ip eth0") },
     { "interfaces", network_interfaces, NULL, FN_READONLY,
       "Return the interfaces with their addresses." CLI_EXAMPLE("salt '*' network.interfaces") },
-    { "ip_addrs", network_ip_addrs, ip_addrs_args, FN_READONLY,
+    { "ip_addrs", network_addresses, ip_addrs_args, FN_READONLY,
       "Return this host's IPv4 addresses.\n\nLoopback addresses are left out unless asked for." CLI_EXAMPLE(
           "salt '*' network.ip_addrs\n    salt '*' network.ip_addrs cidr=10.0.0.0/8\n    "
-          "salt '*' network.ip_addrs type=private") },
-    { "ip_addrs6", network_ip_addrs6, ip_addrs6_args, FN_READONLY,
+          "salt '*' network.ip_addrs type=private"),
+      .data.text = "inet" },
+    { "ip_addrs6", network_addresses, ip_addrs6_args, FN_READONLY,
       "Return this host's IPv6 addresses." CLI_EXAMPLE(
-          "salt '*' network.ip_addrs6\n    salt '*' network.ip_addrs6 cidr=2000::/3") },
-    { "ip_networks", network_ip_networks, ip_networks_args, FN_READONLY,
+          "salt '*' network.ip_addrs6\n    salt '*' network.ip_addrs6 cidr=2000::/3"),
+      .data.text = "inet6" },
+    { "ip_networks", network_ip_networks_of, ip_networks_args, FN_READONLY,
       "Return the IPv4 networks that this host is in." CLI_EXAMPLE(
-          "salt '*' network.ip_networks\n    salt '*' network.ip_networks interface=docker0 verbose=True") },
-    { "ip_networks6", network_ip_networks6, ip_networks_args, FN_READONLY,
-      "Return the IPv6 networks that this host is in." CLI_EXAMPLE("salt '*' network.ip_networks6") },
-    { "ipaddrs", network_ip_addrs, ip_addrs_args, FN_READONLY,
-      "The same as network.ip_addrs." CLI_EXAMPLE("salt '*' network.ipaddrs") },
-    { "ipaddrs6", network_ip_addrs6, ip_addrs6_args, FN_READONLY,
-      "The same as network.ip_addrs6." CLI_EXAMPLE("salt '*' network.ipaddrs6") },
+          "salt '*' network.ip_networks\n    salt '*' network.ip_networks interface=docker0 verbose=True"),
+      .data.text = "inet" },
+    { "ip_networks6", network_ip_networks_of, ip_networks_args, FN_READONLY,
+      "Return the IPv6 networks that this host is in." CLI_EXAMPLE("salt '*' network.ip_networks6"),
+      .data.text = "inet6" },
+    { "ipaddrs", network_addresses, ip_addrs_args, FN_READONLY,
+      "The same as network.ip_addrs." CLI_EXAMPLE("salt '*' network.ipaddrs"), .data.text = "inet" },
+    { "ipaddrs6", network_addresses, ip_addrs6_args, FN_READONLY,
+      "The same as network.ip_addrs6." CLI_EXAMPLE("salt '*' network.ipaddrs6"), .data.text = "inet6" },
     { "subnets", network_subnets, subnets_args, FN_READONLY,
       "Return the IPv4 networks that this host is in, loopback left out." CLI_EXAMPLE(
           "salt '*' network.subnets\n    salt '*' network.subnets interfaces=eth1") },

@@ -10,8 +10,9 @@
 /* ---- routes ---------------------------------------------------------------------------------- */
 
 static int
-routes_of(json_t *args, bool only_default, json_t **ret_value, fail_t *err)
+network_routes_of(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    bool only_default = ctx_row(ctx)->data.number;
     const char *family = value_str(args, "family", "");
     json_t *row;
     size_t i;
@@ -32,18 +33,6 @@ routes_of(json_t *args, bool only_default, json_t **ret_value, fail_t *err)
             json_array_append(out, row);
     }
     return procfs_answer(out, ret_value, err);
-}
-
-static int
-network_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return routes_of(args, false, ret_value, err);
-}
-
-static int
-network_default_route(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return routes_of(args, true, ret_value, err);
 }
 
 static int
@@ -148,15 +137,16 @@ static const func_t funcs[] = {
     { "arp", network_arp, NULL, FN_READONLY,
       "Return the ARP table: hardware addresses with their IP addresses." CLI_EXAMPLE(
           "salt '*' network.arp") },
-    { "default_route", network_default_route, family_args, FN_READONLY,
-      "Return the default routes, of both families or of one." CLI_EXAMPLE(
-          "salt '*' network.default_route") },
+    { "default_route", network_routes_of, family_args, FN_READONLY,
+      "Return the default routes, of both families or of one." CLI_EXAMPLE("salt '*' network.default_route"),
+      .data.number = true },
     { "get_route", network_get_route, ip_args, FN_READONLY,
       "Return how the kernel reaches an address." CLI_EXAMPLE("salt '*' network.get_route 10.10.10.10") },
     { "netstat", network_netstat, NULL, FN_READONLY,
       "Return the open TCP and UDP sockets with their programs." CLI_EXAMPLE("salt '*' network.netstat") },
-    { "routes", network_routes, family_args, FN_READONLY,
-      "Return the routes, of both families or of one." CLI_EXAMPLE("salt '*' network.routes") },
+    { "routes", network_routes_of, family_args, FN_READONLY,
+      "Return the routes, of both families or of one." CLI_EXAMPLE("salt '*' network.routes"),
+      .data.number = false },
 };
 
 PLUGIN(exec, network_kernel, .provides = "network", .doc = "Routes and connections", FUNCS(funcs));

@@ -212,9 +212,10 @@ static const func_t funcs[] = {
       "Show what dpkg is told to do with packages, by state." CLI_EXAMPLE(
           "salt '*' pkg.get_selections\n    salt '*' pkg.get_selections 'python-*'\n    salt '*' "
           "pkg.get_selections state=hold\n    salt '*' pkg.get_selections 'openssh*' state=hold") },
-    { "hold", apt_hold, hold_args, 0,
+    { "hold", apt_hold_call, hold_args, 0,
       "Keep packages at their version." CLI_EXAMPLE(
-          "salt '*' pkg.hold <package name>\n    salt '*' pkg.hold pkgs='[\"foo\", \"bar\"]'") },
+          "salt '*' pkg.hold <package name>\n    salt '*' pkg.hold pkgs='[\"foo\", \"bar\"]'"),
+      .data.number = true },
     { "info_installed", apt_info_installed, info_installed_args, FN_READONLY,
       "Describe installed packages." CLI_EXAMPLE(
           "salt '*' pkg.info_installed <package1>\n    salt '*' pkg.info_installed <package1> <package2> "
@@ -256,17 +257,19 @@ static const func_t funcs[] = {
     { "parse_arch", apt_parse_arch, normalize_name_args, FN_READONLY,
       "Split a name into the package's name and its architecture." CLI_EXAMPLE(
           "salt '*' pkg.parse_arch zsh:amd64") },
-    { "purge", apt_purge, purge_args, 0,
+    { "purge", apt_uninstall, purge_args, 0,
       "Remove packages with their configuration files." CLI_EXAMPLE(
           "salt '*' pkg.purge <package name>\n    salt '*' pkg.purge <package1>,<package2>,<package3>\n    "
-          "salt '*' pkg.purge pkgs='[\"foo\", \"bar\"]'") },
+          "salt '*' pkg.purge pkgs='[\"foo\", \"bar\"]'"),
+      .data.text = "purge" },
     { "refresh_db", apt_refresh_db, refresh_db_args, 0,
       "Refresh the lists of packages.\n\nTells of each list: True it is new, None it was up to date, False "
       "it could not be had." CLI_EXAMPLE("salt '*' pkg.refresh_db") },
-    { "remove", apt_remove, purge_args, 0,
+    { "remove", apt_uninstall, purge_args, 0,
       "Remove packages." CLI_EXAMPLE(
           "salt '*' pkg.remove <package name>\n    salt '*' pkg.remove <package1>,<package2>,<package3>\n    "
-          "salt '*' pkg.remove pkgs='[\"foo\", \"bar\"]'") },
+          "salt '*' pkg.remove pkgs='[\"foo\", \"bar\"]'"),
+      .data.text = "remove" },
     { "services_need_restart", apt_services_need_restart, list_repos_args, FN_READONLY,
       "List services that run on files which packages have replaced.\n\nNeeds checkrestart of the package "
       "debian-goodies." CLI_EXAMPLE("salt '*' pkg.services_need_restart") },
@@ -280,9 +283,10 @@ static const func_t funcs[] = {
       "Show what apt knows of packages, by name and version." CLI_EXAMPLE(
           "salt '*' pkg.show gawk\n    salt '*' pkg.show 'nginx-*'\n    salt '*' pkg.show 'nginx-*' "
           "filter=description,provides") },
-    { "unhold", apt_unhold, hold_args, 0,
+    { "unhold", apt_hold_call, hold_args, 0,
       "Let held packages be upgraded again." CLI_EXAMPLE(
-          "salt '*' pkg.unhold <package name>\n    salt '*' pkg.unhold pkgs='[\"foo\", \"bar\"]'") },
+          "salt '*' pkg.unhold <package name>\n    salt '*' pkg.unhold pkgs='[\"foo\", \"bar\"]'"),
+      .data.number = false },
     { "upgrade", apt_upgrade, upgrade_args, 0,
       "Upgrade all packages.\n\nReturns what changed." CLI_EXAMPLE("salt '*' pkg.upgrade") },
     { "upgrade_available", apt_upgrade_available, upgrade_available_args, 0,

@@ -30,24 +30,13 @@ jinja_load_map(call_ctx_t *ctx, py_t *args, fail_t *err)
 }
 
 static py_t *
-import_as(call_ctx_t *ctx, const char *tag, py_t *args, fail_t *err)
+jinja_import(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
+    const char *tag = ctx_row(ctx)->data.text;
     AUTO_FREE char *text = xasprintf("{%% %s \"%s\" as imported %%}\n{{ imported | tojson }}\n", tag,
                                      pyarg_text(args, "path", ""));
 
     return rendered(ctx, text, err);
-}
-
-static py_t *
-jinja_import_yaml(call_ctx_t *ctx, py_t *args, fail_t *err)
-{
-    return import_as(ctx, "import_yaml", args, err);
-}
-
-static py_t *
-jinja_import_json(call_ctx_t *ctx, py_t *args, fail_t *err)
-{
-    return import_as(ctx, "import_json", args, err);
 }
 
 #define PATH_ROW ROW("path", ARG_ANY, ARG_REQUIRED, "The file's path below the file roots")
@@ -57,12 +46,14 @@ static const arg_t map_args[] = { PATH_ROW,
                                   ARGS_END };
 
 static const func_t funcs[] = {
-    { "import_json", NATIVE(jinja_import_json), path_args, FN_READONLY | FN_NATIVE,
+    { "import_json", NATIVE(jinja_import), path_args, FN_READONLY | FN_NATIVE,
       "Return what ``import_json`` gives a template for this file." CLI_EXAMPLE(
-          "salt '*' jinja.import_json myformula/foo.json") },
-    { "import_yaml", NATIVE(jinja_import_yaml), path_args, FN_READONLY | FN_NATIVE,
+          "salt '*' jinja.import_json myformula/foo.json"),
+      .data.text = "import_json" },
+    { "import_yaml", NATIVE(jinja_import), path_args, FN_READONLY | FN_NATIVE,
       "Return what ``import_yaml`` gives a template for this file." CLI_EXAMPLE(
-          "salt '*' jinja.import_yaml myformula/foo.yaml") },
+          "salt '*' jinja.import_yaml myformula/foo.yaml"),
+      .data.text = "import_yaml" },
     { "load_map", NATIVE(jinja_load_map), map_args, FN_READONLY | FN_NATIVE,
       "Return a variable of a map file, as a template that imports it sees it." CLI_EXAMPLE(
           "salt '*' jinja.load_map myformula/map.jinja myformula") },

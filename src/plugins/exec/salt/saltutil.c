@@ -108,8 +108,9 @@ signal_one(call_ctx_t *ctx, const json_t *args, json_int_t sig, json_t **ret_val
 }
 
 static int
-signal_all(call_ctx_t *ctx, json_int_t sig, json_t **ret_value)
+saltutil_signal_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    json_int_t sig = ctx_row(ctx)->data.number;
     json_auto_t *jobs = running_jobs(ctx);
     json_t *texts = json_array(), *job;
     size_t i;
@@ -136,18 +137,6 @@ static int
 saltutil_kill_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     return signal_one(ctx, args, SIGKILL, ret_value);
-}
-
-static int
-saltutil_term_all_jobs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return signal_all(ctx, SIGTERM, ret_value);
-}
-
-static int
-saltutil_kill_all_jobs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return signal_all(ctx, SIGKILL, ret_value);
 }
 
 /* ---- refresh ------------------------------------------------------------------------------ */
@@ -446,8 +435,9 @@ static const func_t funcs[] = {
     { "is_running", saltutil_is_running, fun_args, FN_READONLY,
       "Return the jobs that run this function now." CLI_EXAMPLE(
           "salt '*' saltutil.is_running state.highstate") },
-    { "kill_all_jobs", saltutil_kill_all_jobs, NULL, 0,
-      "Kill all jobs of this minion (signal 9)." CLI_EXAMPLE("salt '*' saltutil.kill_all_jobs") },
+    { "kill_all_jobs", saltutil_signal_all, NULL, 0,
+      "Kill all jobs of this minion (signal 9)." CLI_EXAMPLE("salt '*' saltutil.kill_all_jobs"),
+      .data.number = SIGKILL },
     { "kill_job", saltutil_kill_job, jid_args, 0,
       "Kill a job of this minion (signal 9)." CLI_EXAMPLE("salt '*' saltutil.kill_job <job id>") },
     { "mmodule", saltutil_mmodule, mmodule_args, 0,
@@ -472,8 +462,9 @@ static const func_t funcs[] = {
           "salt '*' saltutil.running") },
     { "signal_job", saltutil_signal_job, signal_args, 0,
       "Send a signal to a job of this minion." CLI_EXAMPLE("salt '*' saltutil.signal_job <job id> 15") },
-    { "term_all_jobs", saltutil_term_all_jobs, NULL, 0,
-      "End all jobs of this minion (signal 15)." CLI_EXAMPLE("salt '*' saltutil.term_all_jobs") },
+    { "term_all_jobs", saltutil_signal_all, NULL, 0,
+      "End all jobs of this minion (signal 15)." CLI_EXAMPLE("salt '*' saltutil.term_all_jobs"),
+      .data.number = SIGTERM },
     { "term_job", saltutil_term_job, jid_args, 0,
       "End a job of this minion (signal 15)." CLI_EXAMPLE("salt '*' saltutil.term_job <job id>") },
     { "update", saltutil_update, update_args, FN_READONLY,

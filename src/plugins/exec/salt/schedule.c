@@ -336,8 +336,9 @@ schedule_purge(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- switching -------------------------------------------------------------------------------- */
 
 static int
-switch_job(call_ctx_t *ctx, json_t *args, bool on, json_t **ret_value, fail_t *err)
+schedule_switch_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    bool on = ctx_row(ctx)->data.number;
     const char *name = name_of(args);
     json_auto_t *all = whole_list(ctx, args, err);
 
@@ -370,20 +371,9 @@ switch_job(call_ctx_t *ctx, json_t *args, bool on, json_t **ret_value, fail_t *e
 }
 
 static int
-schedule_enable_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+schedule_switch_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return switch_job(ctx, args, true, ret_value, err);
-}
-
-static int
-schedule_disable_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return switch_job(ctx, args, false, ret_value, err);
-}
-
-static int
-switch_all(call_ctx_t *ctx, json_t *args, bool on, json_t **ret_value, fail_t *err)
-{
+    bool on = ctx_row(ctx)->data.number;
     if (is_test(ctx, args)) {
         *ret_value = answer(true, on ? "Schedule would be enabled." : "Schedule would be disabled.", "");
         return 0;
@@ -395,18 +385,6 @@ switch_all(call_ctx_t *ctx, json_t *args, bool on, json_t **ret_value, fail_t *e
     *ret_value = changed(on ? "Enabled schedule on minion." : "Disabled schedule on minion.", "schedule",
                          on ? "enabled" : "disabled");
     return 0;
-}
-
-static int
-schedule_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return switch_all(ctx, args, true, ret_value, err);
-}
-
-static int
-schedule_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return switch_all(ctx, args, false, ret_value, err);
 }
 
 /* ---- out of turn ------------------------------------------------------------------------------ */
@@ -607,14 +585,16 @@ static const func_t funcs[] = {
           "salt '*' schedule.build_schedule_item job1 function='test.ping' seconds=3600") },
     { "delete", schedule_delete, name_args, 0,
       "Delete a job from the schedule." CLI_EXAMPLE("salt '*' schedule.delete job1") },
-    { "disable", schedule_disable, only_more_args, 0,
-      "No job of the schedule runs any more." CLI_EXAMPLE("salt '*' schedule.disable") },
-    { "disable_job", schedule_disable_job, name_args, 0,
-      "A job does not run any more." CLI_EXAMPLE("salt '*' schedule.disable_job job1") },
-    { "enable", schedule_enable, only_more_args, 0,
-      "Jobs of the schedule run again." CLI_EXAMPLE("salt '*' schedule.enable") },
-    { "enable_job", schedule_enable_job, name_args, 0,
-      "A job runs again." CLI_EXAMPLE("salt '*' schedule.enable_job job1") },
+    { "disable", schedule_switch_all, only_more_args, 0,
+      "No job of the schedule runs any more." CLI_EXAMPLE("salt '*' schedule.disable"),
+      .data.number = false },
+    { "disable_job", schedule_switch_job, name_args, 0,
+      "A job does not run any more." CLI_EXAMPLE("salt '*' schedule.disable_job job1"),
+      .data.number = false },
+    { "enable", schedule_switch_all, only_more_args, 0,
+      "Jobs of the schedule run again." CLI_EXAMPLE("salt '*' schedule.enable"), .data.number = true },
+    { "enable_job", schedule_switch_job, name_args, 0,
+      "A job runs again." CLI_EXAMPLE("salt '*' schedule.enable_job job1"), .data.number = true },
     { "is_enabled", schedule_is_enabled, is_enabled_args, FN_READONLY,
       "Return a job, or whether the schedule is enabled." CLI_EXAMPLE(
           "salt '*' schedule.is_enabled name=job_name\n    salt '*' schedule.is_enabled") },

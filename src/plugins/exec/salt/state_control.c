@@ -147,8 +147,9 @@ index_of(const json_t *list, const json_t *v)
 
 /* {"res", "msg"}, and the grain when it has changed. */
 static int
-set_disabled(call_ctx_t *ctx, const json_t *args, bool disable, json_t **ret_value, fail_t *err)
+state_set_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    bool disable = ctx_row(ctx)->data.number;
     json_auto_t *names = stateopts_split(value_get(args, "states")), *now = disabled_now(ctx), *done = NULL;
     buf_auto_t text = BUF_INIT;
     bool changed = false;
@@ -172,18 +173,6 @@ set_disabled(call_ctx_t *ctx, const json_t *args, bool disable, json_t **ret_val
         return -EIO;
     *ret_value = json_pack("{s:b, s:s}", "res", 1, "msg", buf_str(&text));
     return 0;
-}
-
-static int
-state_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return set_disabled(ctx, args, true, ret_value, err);
-}
-
-static int
-state_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return set_disabled(ctx, args, false, ret_value, err);
 }
 
 static int
@@ -245,12 +234,14 @@ static const func_t funcs[] = {
     { "clear_cache", state_clear_cache, NULL, 0,
       "Remove the high data kept for ``cache=True``, and return the names of the files." CLI_EXAMPLE(
           "salt '*' state.clear_cache") },
-    { "disable", state_disable, states_args, 0,
+    { "disable", state_set_disabled, states_args, 0,
       "Refuse state runs until state.enable." CLI_EXAMPLE(
           "salt '*' state.disable highstate\n    salt '*' state.disable "
-          "highstate,test.succeed_without_changes") },
-    { "enable", state_enable, states_args, 0,
-      "Allow again what state.disable refuses." CLI_EXAMPLE("salt '*' state.enable highstate") },
+          "highstate,test.succeed_without_changes"),
+      .data.number = true },
+    { "enable", state_set_disabled, states_args, 0,
+      "Allow again what state.disable refuses." CLI_EXAMPLE("salt '*' state.enable highstate"),
+      .data.number = false },
     { "get_pauses", state_get_pauses, jid_args, FN_READONLY,
       "The pauses of the runs that are under way." CLI_EXAMPLE("salt '*' state.get_pauses") },
     { "list_disabled", state_list_disabled, NULL, FN_READONLY,

@@ -795,8 +795,9 @@ run_member(call_ctx_t *ctx, json_t *args, unsigned flags, const char *member, js
 }
 
 static int
-run_text(call_ctx_t *ctx, json_t *args, unsigned flags, json_t **ret_value, fail_t *err)
+cmd_run_text(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    unsigned flags = (unsigned) ctx_row(ctx)->data.number;
     run_t r = { .ctx = ctx, .args = args, .flags = flags | RUN_MERGE };
     json_auto_t *ret = run_command(&r, err);
     bool hide = value_bool(args, "hide_output", false);
@@ -817,18 +818,6 @@ run_text(call_ctx_t *ctx, json_t *args, unsigned flags, json_t **ret_value, fail
     if (rc == 0)
         *ret_value = hide ? json_string("") : json_incref(value_get(ret, "stdout"));
     return rc;
-}
-
-static int
-cmd_mod_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return run_text(ctx, args, 0, ret_value, err);
-}
-
-static int
-cmd_mod_shell(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return run_text(ctx, args, RUN_SHELL, ret_value, err);
 }
 
 static int
@@ -911,12 +900,13 @@ static const arg_t bg_args[] = {
 static const func_t funcs[] = {
     { "retcode", cmd_mod_retcode, retcode_args, FN_RAW_KWARGS,
       "Run a command and return its exit code." CLI_EXAMPLE("salt '*' cmd.retcode \"test -e /etc/passwd\"") },
-    { "run", cmd_mod_run, run_args, FN_RAW_KWARGS,
+    { "run", cmd_run_text, run_args, FN_RAW_KWARGS,
       "Run a command and return what it prints, standard error included.\n\nCalled from outside, the "
       "command goes through the shell; called by a module or a template it does not, unless "
       "``python_shell=True``. The job's exit code is the command's." CLI_EXAMPLE(
           "salt '*' cmd.run \"ls -l | awk '/foo/{print \\\\$2}'\"\n    "
-          "salt '*' cmd.run 'ls -l' cwd=/tmp runas=nobody timeout=10") },
+          "salt '*' cmd.run 'ls -l' cwd=/tmp runas=nobody timeout=10"),
+      .data.number = 0 },
     { "run_all", cmd_mod_run_all, run_all_args, FN_RAW_KWARGS,
       "Run a command and return its ``pid``, ``retcode``, ``stdout`` and ``stderr``." CLI_EXAMPLE(
           "salt '*' cmd.run_all \"ls -l | awk '/foo/{print \\\\$2}'\"") },
@@ -929,8 +919,9 @@ static const func_t funcs[] = {
     { "run_stdout", cmd_mod_run_stdout, stream_args, FN_RAW_KWARGS,
       "Run a command and return what it prints to standard output." CLI_EXAMPLE(
           "salt '*' cmd.run_stdout \"ls -l | awk '/foo/{print \\\\$2}'\"") },
-    { "shell", cmd_mod_shell, shell_args, FN_RAW_KWARGS,
-      "Like cmd.run, always through the shell." CLI_EXAMPLE("salt '*' cmd.shell \"ls -l | wc -l\"") },
+    { "shell", cmd_run_text, shell_args, FN_RAW_KWARGS,
+      "Like cmd.run, always through the shell." CLI_EXAMPLE("salt '*' cmd.shell \"ls -l | wc -l\""),
+      .data.number = RUN_SHELL },
 };
 
 PLUGIN(exec, cmd, .doc = "Run programs and shell commands", FUNCS(funcs));

@@ -221,8 +221,9 @@ times_fit(const json_t *entry, const json_t *args)
 }
 
 static int
-remove_from(call_ctx_t *ctx, const json_t *args, const char *group, json_t **ret_value, fail_t *err)
+cron_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    const char *group = ctx_row(ctx)->data.text;
     json_auto_t *tab = tab_of(args, true, err);
     json_t *list = value_get(tab, group), *entry, *spec = value_get(args, "special");
     size_t i;
@@ -238,18 +239,6 @@ remove_from(call_ctx_t *ctx, const json_t *args, const char *group, json_t **ret
     }
     *ret_value = json_string("absent");
     return 0;
-}
-
-static int
-cron_rm_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return remove_from(ctx, args, "crons", ret_value, err);
-}
-
-static int
-cron_rm_special(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return remove_from(ctx, args, "special", ret_value, err);
 }
 
 /* ---- variables ------------------------------------------------------------------------------- */
@@ -415,17 +404,20 @@ static const func_t funcs[] = {
       "Another name of list_tab." CLI_EXAMPLE("salt '*' cron.ls root") },
     { "raw_cron", cron_raw_cron, user_args, FN_READONLY,
       "Return a user's crontab as it is." CLI_EXAMPLE("salt '*' cron.raw_cron root") },
-    { "rm", cron_rm_job, rm_job_args, 0,
-      "Another name of rm_job." CLI_EXAMPLE("salt '*' cron.rm root /usr/local/weekly") },
+    { "rm", cron_remove, rm_job_args, 0,
+      "Another name of rm_job." CLI_EXAMPLE("salt '*' cron.rm root /usr/local/weekly"),
+      .data.text = "crons" },
     { "rm_env", cron_rm_env, rm_env_args, 0,
       "Remove a variable from a user's crontab." CLI_EXAMPLE("salt '*' cron.rm_env root MAILTO") },
-    { "rm_job", cron_rm_job, rm_job_args, 0,
+    { "rm_job", cron_remove, rm_job_args, 0,
       "Remove an entry. The times, when given, must be its own." CLI_EXAMPLE(
           "salt '*' cron.rm_job root /usr/local/weekly\n    "
-          "salt '*' cron.rm_job root /usr/bin/foo dayweek=1") },
-    { "rm_special", cron_rm_special, rm_special_args, 0,
+          "salt '*' cron.rm_job root /usr/bin/foo dayweek=1"),
+      .data.text = "crons" },
+    { "rm_special", cron_remove, rm_special_args, 0,
       "Remove an entry that runs at @daily and the like." CLI_EXAMPLE(
-          "salt '*' cron.rm_special root /usr/bin/foo") },
+          "salt '*' cron.rm_special root /usr/bin/foo"),
+      .data.text = "special" },
     { "set_env", cron_set_env, set_env_args, 0,
       "Set a variable in a user's crontab." CLI_EXAMPLE(
           "salt '*' cron.set_env root MAILTO user@example.com") },

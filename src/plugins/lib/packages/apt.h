@@ -75,8 +75,10 @@ char *apt_cache_file(call_ctx_t *ctx, const char *url, const char *saltenv, fail
 
 func_fn apt_version, apt_latest_version, apt_upgrade_available, apt_list_pkgs, apt_list_upgrades,
     apt_list_repo_pkgs, apt_version_cmp, apt_normalize_name, apt_parse_arch, apt_refresh_db;
-func_fn apt_install, apt_remove, apt_purge, apt_autoremove, apt_upgrade;
-func_fn apt_hold, apt_unhold, apt_get_selections, apt_set_selections;
+func_fn apt_install, apt_autoremove, apt_upgrade;
+func_fn apt_uninstall; /* .data.text: "remove" or "purge" */
+func_fn apt_hold_call; /* .data.number: whether it holds, or lets go */
+func_fn apt_get_selections, apt_set_selections;
 func_fn apt_file_list, apt_file_dict, apt_owner, apt_show, apt_info_installed, apt_list_downloaded,
     apt_services_need_restart;
 func_fn apt_list_repos, apt_get_repo, apt_del_repo, apt_mod_repo, apt_expand_repo_def;

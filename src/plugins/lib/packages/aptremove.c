@@ -31,9 +31,10 @@ run_removal(call_ctx_t *ctx, const char *action, const json_t *targets, const js
     return apt_run(&prog, err);
 }
 
-static int
-uninstall(call_ctx_t *ctx, const json_t *args, const char *action, json_t **ret_value, fail_t *err)
+int
+apt_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    const char *action = ctx_row(ctx)->data.text;
     json_auto_t *params = NULL, *targets = json_array(), *errors = json_array();
     bool files, purge = str_eq(action, "purge");
     int rc = apt_targets(ctx, args, &params, &files, err);
@@ -68,18 +69,6 @@ uninstall(call_ctx_t *ctx, const json_t *args, const char *action, json_t **ret_
     }
     *ret_value = STEAL(ret);
     return 0;
-}
-
-int
-apt_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return uninstall(ctx, args, "remove", ret_value, err);
-}
-
-int
-apt_purge(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return uninstall(ctx, args, "purge", ret_value, err);
 }
 
 /* ---- autoremove ---------------------------------------------------------------------------- */

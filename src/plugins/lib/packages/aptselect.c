@@ -290,9 +290,10 @@ apt_set_hold(call_ctx_t *ctx, const json_t *targets, bool hold, fail_t *err)
     return STEAL(ret);
 }
 
-static int
-hold_call(call_ctx_t *ctx, const json_t *args, bool hold, json_t **ret_value, fail_t *err)
+int
+apt_hold_call(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    bool hold = ctx_row(ctx)->data.number;
     const json_t *pkgs = apt_arg(args, "pkgs"), *sources = apt_arg(args, "sources");
     const json_t *name = apt_arg(args, "name");
 
@@ -307,16 +308,4 @@ hold_call(call_ctx_t *ctx, const json_t *args, bool hold, json_t **ret_value, fa
         json_array_append(targets, (json_t *) name);
     *ret_value = apt_set_hold(ctx, targets, hold, err);
     return *ret_value != NULL ? 0 : err->code;
-}
-
-int
-apt_hold(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return hold_call(ctx, args, true, ret_value, err);
-}
-
-int
-apt_unhold(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return hold_call(ctx, args, false, ret_value, err);
 }
