@@ -137,8 +137,9 @@ test_removal(json_t *ret, const removal_t *r, const json_t *targets)
 }
 
 static int
-uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, const removal_t *r, fail_t *err)
+pkg_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    const removal_t *r = ctx_row(ctx)->data.ptr;
     json_t *ret = *ret_value = state_ret_args(args);
     json_auto_t *wanted = pkgwant_of(ctx, args, err);
     json_auto_t *have = wanted != NULL ? pkgwant_have(ctx, NULL, err) : NULL;
@@ -161,18 +162,6 @@ uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, const removal_t *r,
     json_auto_t *targets = value_sorted_texts(found);
     return ctx_test(ctx) ? test_removal(ret, r, targets)
                          : remove_targets(ctx, args, r, wanted, targets, ret, err);
-}
-
-static int
-pkg_removed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return uninstall(ctx, args, ret_value, &removing, err);
-}
-
-static int
-pkg_purged(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return uninstall(ctx, args, ret_value, &purging, err);
 }
 
 /* ---- latest ---------------------------------------------------------------------------------- */
@@ -478,8 +467,10 @@ static const arg_t uptodate_args[] = {
 static const func_t funcs[] = {
     { "latest", pkg_latest, latest_args, 0,
       "Ensure that packages are installed and at their newest version." },
-    { "purged", pkg_purged, removed_args, 0, "Ensure that packages and their configuration are gone." },
-    { "removed", pkg_removed, removed_args, 0, "Ensure that packages are not installed." },
+    { "purged", pkg_uninstall, removed_args, 0, "Ensure that packages and their configuration are gone.",
+      .data.ptr = &purging },
+    { "removed", pkg_uninstall, removed_args, 0, "Ensure that packages are not installed.",
+      .data.ptr = &removing },
     { "uptodate", pkg_uptodate, uptodate_args, 0, "Ensure that all packages are at their newest version." },
 };
 

@@ -87,8 +87,9 @@ schedule_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* The other three leave alone what is not there. */
 static int
-with_job(call_ctx_t *ctx, json_t *args, const deed_t *deed, json_t **ret_value, fail_t *err)
+schedule_with_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    const deed_t *deed = ctx_row(ctx)->data.ptr;
     json_auto_t *ret = state_ret_args(args), *all = NULL;
     json_t *job = NULL;
     int rc = find(ctx, args, &all, &job, err);
@@ -101,24 +102,6 @@ with_job(call_ctx_t *ctx, json_t *args, const deed_t *deed, json_t **ret_value, 
         rc = apply(ctx, args, deed, ret, err);
     *ret_value = rc == 0 ? json_incref(ret) : NULL;
     return rc;
-}
-
-static int
-schedule_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return with_job(ctx, args, &removing, ret_value, err);
-}
-
-static int
-schedule_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return with_job(ctx, args, &enabling, ret_value, err);
-}
-
-static int
-schedule_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return with_job(ctx, args, &disabling, ret_value, err);
 }
 
 static const arg_t present_args[] = {
@@ -137,9 +120,10 @@ static const arg_t other_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "absent", schedule_absent, other_args, 0, "A job is not in the schedule." },
-    { "disabled", schedule_disabled, other_args, 0, "A job of the schedule does not run." },
-    { "enabled", schedule_enabled, other_args, 0, "A job of the schedule runs." },
+    { "absent", schedule_with_job, other_args, 0, "A job is not in the schedule.", .data.ptr = &removing },
+    { "disabled", schedule_with_job, other_args, 0, "A job of the schedule does not run.",
+      .data.ptr = &disabling },
+    { "enabled", schedule_with_job, other_args, 0, "A job of the schedule runs.", .data.ptr = &enabling },
     { "present", schedule_present, present_args, 0, "A job is in the schedule, as described." },
 };
 

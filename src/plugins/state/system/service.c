@@ -303,8 +303,9 @@ bring_about(const service_t *s, const life_words_t *w)
 }
 
 static int
-life(call_ctx_t *ctx, json_t *args, json_t **ret_value, const life_words_t *w, fail_t *err)
+service_life(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    const life_words_t *w = ctx_row(ctx)->data.ptr;
     service_t s = service_of(ctx, args, ret_value, err);
 
     if (value_get(s.kwargs, "enabled") != NULL)
@@ -328,18 +329,6 @@ life(call_ctx_t *ctx, json_t *args, json_t **ret_value, const life_words_t *w, f
     if (!w->runs)
         json_object_set_new(s.ret, "result", json_true());
     return 0;
-}
-
-static int
-service_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return life(ctx, args, ret_value, &living, err);
-}
-
-static int
-service_dead(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return life(ctx, args, ret_value, &dying, err);
 }
 
 static int
@@ -374,8 +363,9 @@ is_masked(const service_t *s)
 }
 
 static int
-mask(call_ctx_t *ctx, json_t *args, json_t **ret_value, bool wanted, fail_t *err)
+service_mask(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    bool wanted = ctx_row(ctx)->data.number;
     service_t s = service_of(ctx, args, ret_value, err);
     bool runtime = value_bool(args, "runtime", false);
     AUTO_FREE char *kind = xasprintf("%smasked", runtime ? "runtime " : "");
@@ -408,18 +398,6 @@ mask(call_ctx_t *ctx, json_t *args, json_t **ret_value, bool wanted, fail_t *err
     }
     state_change_set(s.ret, changes);
     return state_ret_set(s.ret, STATE_TRUE, "Service %s was %s", s.name, action);
-}
-
-static int
-service_masked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return mask(ctx, args, ret_value, true, err);
-}
-
-static int
-service_unmasked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return mask(ctx, args, ret_value, false, err);
 }
 
 /* ---- watch ----------------------------------------------------------------------------------- */
@@ -513,15 +491,16 @@ static const arg_t watch_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "dead", service_dead, life_args, 0, "Ensure that a service does not run." },
+    { "dead", service_life, life_args, 0, "Ensure that a service does not run.", .data.ptr = &dying },
     { "disabled", service_disabled, boot_args, 0, "Ensure that a service does not start at boot." },
     { "enabled", service_enabled, boot_args, 0, "Ensure that a service starts at boot." },
-    { "masked", service_masked, mask_args, 0, "Ensure that a service can't be started. Only with systemd." },
+    { "masked", service_mask, mask_args, 0, "Ensure that a service can't be started. Only with systemd.",
+      .data.number = true },
     { "mod_watch", service_mod_watch, watch_args, 0,
       "What ``watch`` does: restart, reload or stop the service." },
-    { "running", service_running, life_args, 0, "Ensure that a service runs." },
-    { "unmasked", service_unmasked, mask_args, 0,
-      "Ensure that a service can be started. Only with systemd." },
+    { "running", service_life, life_args, 0, "Ensure that a service runs.", .data.ptr = &living },
+    { "unmasked", service_mask, mask_args, 0, "Ensure that a service can be started. Only with systemd.",
+      .data.number = false },
 };
 
 PLUGIN(state, service, .doc = "Services: running or dead, enabled or disabled", FUNCS(funcs));
