@@ -59,38 +59,15 @@ server_of(call_ctx_t *ctx, const json_t *args, json_t **ret_opts, fail_t *err)
 }
 
 static int
-list(call_ctx_t *ctx, files_kind_t kind, const json_t *args, json_t **ret_value, fail_t *err)
+fileserver_paths(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    files_kind_t kind = (files_kind_t) ctx_row(ctx)->data.number;
     json_auto_t *opts = NULL;
     AUTO(fileserver) server = server_of(ctx, args, &opts, err);
 
     *ret_value = server != NULL ? fileserver_list(server, kind, value_str(args, "saltenv", "base"), "", err)
                                 : NULL;
     return *ret_value != NULL ? 0 : -EIO;
-}
-
-static int
-fileserver_file_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return list(ctx, FILES_FILES, args, ret_value, err);
-}
-
-static int
-fileserver_dir_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return list(ctx, FILES_DIRS, args, ret_value, err);
-}
-
-static int
-fileserver_empty_dir_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return list(ctx, FILES_EMPTYDIRS, args, ret_value, err);
-}
-
-static int
-fileserver_symlink_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return list(ctx, FILES_SYMLINKS, args, ret_value, err);
 }
 
 /* {backend: [env]}. */
@@ -160,8 +137,9 @@ fileserver_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 }
 
 static int
-lock(call_ctx_t *ctx, const json_t *args, bool on, json_t **ret_value, fail_t *err)
+fileserver_lock_roots(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    bool on = ctx_row(ctx)->data.number;
     json_auto_t *opts = NULL;
     AUTO(fileserver) server = server_of(ctx, args, &opts, err);
     json_auto_t *said = server != NULL ? fileserver_lock(server, value_str(args, "remote", NULL), on, err)
@@ -174,18 +152,6 @@ lock(call_ctx_t *ctx, const json_t *args, bool on, json_t **ret_value, fail_t *e
     else
         *ret_value = value_fmt("No locks were %s", on ? "set" : "removed");
     return 0;
-}
-
-static int
-runner_lock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return lock(ctx, args, true, ret_value, err);
-}
-
-static int
-fileserver_clear_lock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return lock(ctx, args, false, ret_value, err);
 }
 
 /* Lists are made when they are asked for. */
@@ -213,23 +179,29 @@ static const func_t funcs[] = {
           "salt-run fileserver.clear_cache") },
     { "clear_file_list_cache", fileserver_clear_file_list_cache, cache_args, FN_ACCESS_ADMIN,
       "Lists of files are not cached: {}." CLI_EXAMPLE("salt-run fileserver.clear_file_list_cache") },
-    { "clear_lock", fileserver_clear_lock, lock_args, FN_ACCESS_ADMIN,
+    { "clear_lock", fileserver_lock_roots, lock_args, FN_ACCESS_ADMIN,
       "Let remotes be fetched again that fileserver.lock has locked." CLI_EXAMPLE(
-          "salt-run fileserver.clear_lock\n    salt-run fileserver.clear_lock remote='*server1*'") },
-    { "dir_list", fileserver_dir_list, list_args, FN_ACCESS_READ,
-      "The folders of an environment." CLI_EXAMPLE("salt-run fileserver.dir_list") },
-    { "empty_dir_list", fileserver_empty_dir_list, list_args, FN_ACCESS_READ,
-      "Its empty folders." CLI_EXAMPLE("salt-run fileserver.empty_dir_list") },
+          "salt-run fileserver.clear_lock\n    salt-run fileserver.clear_lock remote='*server1*'"),
+      .data.number = false },
+    { "dir_list", fileserver_paths, list_args, FN_ACCESS_READ,
+      "The folders of an environment." CLI_EXAMPLE("salt-run fileserver.dir_list"),
+      .data.number = FILES_DIRS },
+    { "empty_dir_list", fileserver_paths, list_args, FN_ACCESS_READ,
+      "Its empty folders." CLI_EXAMPLE("salt-run fileserver.empty_dir_list"),
+      .data.number = FILES_EMPTYDIRS },
     { "envs", runner_envs, envs_args, FN_ACCESS_READ,
       "The environments." CLI_EXAMPLE(
           "salt-run fileserver.envs\n    salt-run fileserver.envs backend=roots,git") },
-    { "file_list", fileserver_file_list, list_args, FN_ACCESS_READ,
-      "The files of an environment." CLI_EXAMPLE("salt-run fileserver.file_list saltenv=prod") },
-    { "lock", runner_lock, lock_args, FN_ACCESS_ADMIN,
+    { "file_list", fileserver_paths, list_args, FN_ACCESS_READ,
+      "The files of an environment." CLI_EXAMPLE("salt-run fileserver.file_list saltenv=prod"),
+      .data.number = FILES_FILES },
+    { "lock", fileserver_lock_roots, lock_args, FN_ACCESS_ADMIN,
       "Keep remotes from being fetched, until fileserver.clear_lock." CLI_EXAMPLE(
-          "salt-run fileserver.lock\n    salt-run fileserver.lock remote='*server1*'") },
-    { "symlink_list", fileserver_symlink_list, list_args, FN_ACCESS_READ,
-      "Its links, and where they lead." CLI_EXAMPLE("salt-run fileserver.symlink_list") },
+          "salt-run fileserver.lock\n    salt-run fileserver.lock remote='*server1*'"),
+      .data.number = true },
+    { "symlink_list", fileserver_paths, list_args, FN_ACCESS_READ,
+      "Its links, and where they lead." CLI_EXAMPLE("salt-run fileserver.symlink_list"),
+      .data.number = FILES_SYMLINKS },
     { "update", runner_update, update_args, FN_ACCESS_ADMIN,
       "Fetch from the remotes now." CLI_EXAMPLE("salt-run fileserver.update") },
 };
