@@ -21,21 +21,9 @@ list(call_ctx_t *ctx, files_kind_t kind, const json_t *args, json_t **ret_value,
 }
 
 static int
-cp_list_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+cp_list_kind(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return list(ctx, FILES_FILES, args, ret_value, err);
-}
-
-static int
-cp_list_master_dirs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return list(ctx, FILES_DIRS, args, ret_value, err);
-}
-
-static int
-cp_list_master_symlinks(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return list(ctx, FILES_SYMLINKS, args, ret_value, err);
+    return list(ctx, (files_kind_t) ctx_row(ctx)->data.number, args, ret_value, err);
 }
 
 static int
@@ -121,12 +109,14 @@ static const arg_t env_args[] = { ENV_ARG, ARGS_END };
 static const func_t funcs[] = {
     { "envs", cp_envs, NULL, FN_READONLY,
       "The environments of the file server." CLI_EXAMPLE("salt '*' cp.envs") },
-    { "list_master", cp_list_master, list_args, FN_READONLY,
-      "The files of an environment." CLI_EXAMPLE("salt '*' cp.list_master") },
-    { "list_master_dirs", cp_list_master_dirs, list_args, FN_READONLY,
-      "The folders of an environment." CLI_EXAMPLE("salt '*' cp.list_master_dirs") },
-    { "list_master_symlinks", cp_list_master_symlinks, list_args, FN_READONLY,
-      "The links of an environment, and where they lead." CLI_EXAMPLE("salt '*' cp.list_master_symlinks") },
+    { "list_master", cp_list_kind, list_args, FN_READONLY,
+      "The files of an environment." CLI_EXAMPLE("salt '*' cp.list_master"), .data.number = FILES_FILES },
+    { "list_master_dirs", cp_list_kind, list_args, FN_READONLY,
+      "The folders of an environment." CLI_EXAMPLE("salt '*' cp.list_master_dirs"),
+      .data.number = FILES_DIRS },
+    { "list_master_symlinks", cp_list_kind, list_args, FN_READONLY,
+      "The links of an environment, and where they lead." CLI_EXAMPLE("salt '*' cp.list_master_symlinks"),
+      .data.number = FILES_SYMLINKS },
     { "list_minion", cp_list_minion, env_args, FN_READONLY,
       "The files in the minion's cache." CLI_EXAMPLE("salt '*' cp.list_minion") },
     { "list_states", cp_list_states, env_args, FN_READONLY,

@@ -355,9 +355,10 @@ static const func_t funcs[] = {
       "Change the group of a file." CLI_EXAMPLE("salt '*' file.chgrp /etc/passwd root") },
     { "chown", file_chown, chown_args, 0,
       "Change owner and group of a file." CLI_EXAMPLE("salt '*' file.chown /etc/passwd root root") },
-    { "comment", file_comment, comment_args, 0,
+    { "comment", file_comment_matching, comment_args, 0,
       "Comment out the lines that an expression finds." CLI_EXAMPLE(
-          "salt '*' file.comment /etc/modules pcspkr") },
+          "salt '*' file.comment /etc/modules pcspkr"),
+      .data.number = true },
     { "comment_line", file_comment_line, comment_line_args, 0,
       "Comment or uncomment the lines that an expression finds.\n\nReturns False when there is none, else "
       "the difference." CLI_EXAMPLE("salt '*' file.comment_line /etc/modules pcspkr\n    "
@@ -586,9 +587,10 @@ static const func_t funcs[] = {
       "Cut or extend a file to a size." CLI_EXAMPLE("salt '*' file.truncate /path/to/file 512") },
     { "uid_to_user", file_uid_to_user, uid_args, FN_READONLY,
       "Return the name of a user." CLI_EXAMPLE("salt '*' file.uid_to_user 0") },
-    { "uncomment", file_uncomment, comment_args, 0,
+    { "uncomment", file_comment_matching, comment_args, 0,
       "Take the comment mark from the lines that an expression finds." CLI_EXAMPLE(
-          "salt '*' file.uncomment /etc/hosts.deny 'ALL: PARANOID'") },
+          "salt '*' file.uncomment /etc/hosts.deny 'ALL: PARANOID'"),
+      .data.number = false },
     { "user_to_uid", file_user_to_uid, user_args, FN_READONLY,
       "Return the number of a user, or an empty text." CLI_EXAMPLE("salt '*' file.user_to_uid root") },
     { "write", file_write, lines_args, 0,

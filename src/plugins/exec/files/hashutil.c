@@ -38,21 +38,9 @@ digest_value(const json_t *args, const char *type, json_t **ret_value, fail_t *e
 }
 
 static int
-hashutil_md5_digest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+hashutil_digest_by(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return digest_value(args, "md5", ret_value, err);
-}
-
-static int
-hashutil_sha256_digest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return digest_value(args, "sha256", ret_value, err);
-}
-
-static int
-hashutil_sha512_digest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return digest_value(args, "sha512", ret_value, err);
+    return digest_value(args, ctx_row(ctx)->data.text, ret_value, err);
 }
 
 static int
@@ -336,12 +324,15 @@ static const func_t funcs[] = {
       "Whether a base64 HMAC with SHA-256 is the right one for a text." CLI_EXAMPLE(
           "salt '*' hashutil.hmac_signature 'get salted' 'shared secret' "
           "'eBWf9bstXg+NiP5AOwppB5HMvZiYMPzEM9W5YMm/AmQ='") },
-    { "md5_digest", hashutil_md5_digest, instr_args, FN_READONLY,
-      "Return the MD5 of a text." CLI_EXAMPLE("salt '*' hashutil.md5_digest 'get salted'") },
-    { "sha256_digest", hashutil_sha256_digest, instr_args, FN_READONLY,
-      "Return the SHA-256 of a text." CLI_EXAMPLE("salt '*' hashutil.sha256_digest 'get salted'") },
-    { "sha512_digest", hashutil_sha512_digest, instr_args, FN_READONLY,
-      "Return the SHA-512 of a text." CLI_EXAMPLE("salt '*' hashutil.sha512_digest 'get salted'") },
+    { "md5_digest", hashutil_digest_by, instr_args, FN_READONLY,
+      "Return the MD5 of a text." CLI_EXAMPLE("salt '*' hashutil.md5_digest 'get salted'"),
+      .data.text = "md5" },
+    { "sha256_digest", hashutil_digest_by, instr_args, FN_READONLY,
+      "Return the SHA-256 of a text." CLI_EXAMPLE("salt '*' hashutil.sha256_digest 'get salted'"),
+      .data.text = "sha256" },
+    { "sha512_digest", hashutil_digest_by, instr_args, FN_READONLY,
+      "Return the SHA-512 of a text." CLI_EXAMPLE("salt '*' hashutil.sha512_digest 'get salted'"),
+      .data.text = "sha512" },
 };
 
 PLUGIN(exec, hashutil, .doc = "Digests, base64 and signatures", FUNCS(funcs));

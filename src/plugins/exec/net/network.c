@@ -29,17 +29,20 @@ no_interface(json_t *all, const char *name)
     return value_fmt("Interface \"%s\" not in available interfaces: \"%s\"", name, buf_str(&names));
 }
 
-/* Calls `pick` with the interface of args["iface"]. */
+typedef json_t *pick_fn(json_t *row);
+
+/* Calls the row's function with the interface of args["iface"]. */
 static int
-of_interface(json_t *args, json_t *(*pick)(json_t *row), json_t **ret_value, fail_t *err)
+network_of_interface(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    pick_fn *const *pick = ctx_row(ctx)->data.ptr;
     const char *name = value_str(args, "iface", "");
     json_auto_t *all = netlink_interfaces(err);
 
     if (all == NULL)
         return -EIO;
     json_t *row = json_object_get(all, name);
-    *ret_value = row != NULL ? pick(row) : no_interface(all, name);
+    *ret_value = row != NULL ? (*pick)(row) : no_interface(all, name);
     return 0;
 }
 
@@ -61,24 +64,6 @@ static json_t *
 pick_ip(json_t *row)
 {
     return json_string(value_str(json_array_get(json_object_get(row, "inet"), 0), "address", ""));
-}
-
-static int
-network_hw_addr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return of_interface(args, pick_hwaddr, ret_value, err);
-}
-
-static int
-network_interface(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return of_interface(args, pick_inet, ret_value, err);
-}
-
-static int
-network_interface_ip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return of_interface(args, pick_ip, ret_value, err);
 }
 
 static int
@@ -250,17 +235,21 @@ static const arg_t subnets_args[] = { { "interfaces", ARG_ANY, "null", "Only of 
 static const arg_t start_args[] = { { "cidr", ARG_STR, ARG_REQUIRED, "How the address starts" }, ARGS_END };
 
 static const func_t funcs[] = {
-    { "hw_addr", network_hw_addr, iface_args, FN_READONLY,
-      "Return the hardware address of an interface." CLI_EXAMPLE("salt '*' network.hw_addr eth0") },
-    { "hwaddr", network_hw_addr, iface_args, FN_READONLY,
-      "The same as network.hw_addr." CLI_EXAMPLE("salt '*' network.hwaddr eth0") },
+    { "hw_addr", network_of_interface, iface_args, FN_READONLY,
+      "Return the hardware address of an interface." CLI_EXAMPLE("salt '*' network.hw_addr eth0"),
+      .data.ptr = &(pick_fn *const){ pick_hwaddr } },
+    { "hwaddr", network_of_interface, iface_args, FN_READONLY,
+      "The same as network.hw_addr." CLI_EXAMPLE("salt '*' network.hwaddr eth0"),
+      .data.ptr = &(pick_fn *const){ pick_hwaddr } },
     { "ifacestartswith", network_ifacestartswith, start_args, FN_READONLY,
       "Return the interfaces with an address that starts so." CLI_EXAMPLE(
           "salt '*' network.ifacestartswith 10.0") },
-    { "interface", network_interface, iface_args, FN_READONLY,
-      "Return the IPv4 addresses of an interface." CLI_EXAMPLE("salt '*' network.interface eth0") },
-    { "interface_ip", network_interface_ip, iface_args, FN_READONLY,
-      "Return the first IPv4 address of an interface." CLI_EXAMPLE("salt '*' network.interface_ip eth0") },
+    { "interface", network_of_interface, iface_args, FN_READONLY,
+      "Return the IPv4 addresses of an interface." CLI_EXAMPLE("salt '*' network.interface eth0"),
+      .data.ptr = &(pick_fn *const){ pick_inet } },
+    { "interface_ip", network_of_interface, iface_args, FN_READONLY,
+      "Return the first IPv4 address of an interface." CLI_EXAMPLE("salt '*' network.interface_ip eth0"),
+      .data.ptr = &(pick_fn *const){ pick_ip } },
     { "interfaces", network_interfaces, NULL, FN_READONLY,
       "Return the interfaces with their addresses." CLI_EXAMPLE("salt '*' network.interfaces") },
     { "ip_addrs", network_addresses, ip_addrs_args, FN_READONLY,

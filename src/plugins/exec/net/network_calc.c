@@ -83,27 +83,18 @@ network_convert_cidr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return 0;
 }
 
+typedef bool address_fn(const ip_t *ip);
+
 static int
-say_of_address(const json_t *args, bool (*is)(const ip_t *ip), json_t **ret_value, fail_t *err)
+network_say_of_address(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    address_fn *const *is = ctx_row(ctx)->data.ptr;
     ip_t ip;
     int rc = ip_parse(value_str(args, "ip_addr", ""), &ip, err);
 
     if (rc == 0)
-        *ret_value = json_boolean(is(&ip));
+        *ret_value = json_boolean((*is)(&ip));
     return rc;
-}
-
-static int
-network_is_private(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return say_of_address(args, ip_is_private, ret_value, err);
-}
-
-static int
-network_is_loopback(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return say_of_address(args, ip_is_loopback, ret_value, err);
 }
 
 static int
@@ -169,10 +160,12 @@ static const func_t funcs[] = {
           "salt '*' network.ip_in_subnet 172.17.0.4 172.16.0.0/12") },
     { "iphexval", network_iphexval, ip_args, FN_READONLY,
       "Return an IPv4 address in hexadecimal." CLI_EXAMPLE("salt '*' network.iphexval 10.0.0.1") },
-    { "is_loopback", network_is_loopback, ip_addr_args, FN_READONLY,
-      "Say whether an address is a loopback address." CLI_EXAMPLE("salt '*' network.is_loopback 127.0.0.1") },
-    { "is_private", network_is_private, ip_addr_args, FN_READONLY,
-      "Say whether an address is a private one." CLI_EXAMPLE("salt '*' network.is_private 10.0.0.3") },
+    { "is_loopback", network_say_of_address, ip_addr_args, FN_READONLY,
+      "Say whether an address is a loopback address." CLI_EXAMPLE("salt '*' network.is_loopback 127.0.0.1"),
+      .data.ptr = &(address_fn *const){ ip_is_loopback } },
+    { "is_private", network_say_of_address, ip_addr_args, FN_READONLY,
+      "Say whether an address is a private one." CLI_EXAMPLE("salt '*' network.is_private 10.0.0.3"),
+      .data.ptr = &(address_fn *const){ ip_is_private } },
     { "reverse_ip", network_reverse_ip, ip_addr_args, FN_READONLY,
       "Return the name for a reverse look-up of an address." CLI_EXAMPLE(
           "salt '*' network.reverse_ip 172.17.0.4") },

@@ -18,15 +18,9 @@ finger_of(call_ctx_t *ctx, json_t *args, const char *file, json_t **ret_value, f
 }
 
 static int
-key_finger_(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+key_finger_known(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return finger_of(ctx, args, "minion.pub", ret_value, err);
-}
-
-static int
-key_finger_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return finger_of(ctx, args, "minion_master.pub", ret_value, err);
+    return finger_of(ctx, args, ctx_row(ctx)->data.text, ret_value, err);
 }
 
 static int
@@ -45,11 +39,13 @@ static const arg_t finger_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "finger", key_finger_, finger_args, FN_READONLY,
-      "Return the fingerprint of the minion's public key." CLI_EXAMPLE("salt '*' key.finger") },
-    { "finger_master", key_finger_master, finger_args, FN_READONLY,
+    { "finger", key_finger_known, finger_args, FN_READONLY,
+      "Return the fingerprint of the minion's public key." CLI_EXAMPLE("salt '*' key.finger"),
+      .data.text = "minion.pub" },
+    { "finger_master", key_finger_known, finger_args, FN_READONLY,
       "Return the fingerprint of the master's public key as this minion knows it." CLI_EXAMPLE(
-          "salt '*' key.finger_master") },
+          "salt '*' key.finger_master"),
+      .data.text = "minion_master.pub" },
     { "finger_master_sign", key_finger_master_sign, finger_args, FN_READONLY,
       "Return the fingerprint of the master's signing key as this minion knows it; empty: it knows "
       "none." CLI_EXAMPLE("salt '*' key.finger_master_sign") },

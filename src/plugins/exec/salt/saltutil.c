@@ -128,15 +128,9 @@ saltutil_signal_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 }
 
 static int
-saltutil_term_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+saltutil_end_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return signal_one(ctx, args, SIGTERM, ret_value);
-}
-
-static int
-saltutil_kill_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return signal_one(ctx, args, SIGKILL, ret_value);
+    return signal_one(ctx, args, ctx_row(ctx)->data.number, ret_value);
 }
 
 /* ---- refresh ------------------------------------------------------------------------------ */
@@ -194,20 +188,11 @@ saltutil_refresh_pillar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
 }
 
 static int
-saltutil_refresh_beacons(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+saltutil_refresh(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *data = json_object();
 
-    *ret_value = json_boolean(tell_minion(ctx, "beacons_refresh", data));
-    return 0;
-}
-
-static int
-saltutil_refresh_matchers(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    json_auto_t *data = json_object();
-
-    *ret_value = json_boolean(tell_minion(ctx, "matchers_refresh", data));
+    *ret_value = json_boolean(tell_minion(ctx, ctx_row(ctx)->data.text, data));
     return 0;
 }
 
@@ -438,20 +423,23 @@ static const func_t funcs[] = {
     { "kill_all_jobs", saltutil_signal_all, NULL, 0,
       "Kill all jobs of this minion (signal 9)." CLI_EXAMPLE("salt '*' saltutil.kill_all_jobs"),
       .data.number = SIGKILL },
-    { "kill_job", saltutil_kill_job, jid_args, 0,
-      "Kill a job of this minion (signal 9)." CLI_EXAMPLE("salt '*' saltutil.kill_job <job id>") },
+    { "kill_job", saltutil_end_job, jid_args, 0,
+      "Kill a job of this minion (signal 9)." CLI_EXAMPLE("salt '*' saltutil.kill_job <job id>"),
+      .data.number = SIGKILL },
     { "mmodule", saltutil_mmodule, mmodule_args, 0,
       "Call a function with the modules of an environment; here they are the same in all." CLI_EXAMPLE(
           "salt '*' saltutil.mmodule base test.ping") },
     { "pillar_refresh", saltutil_refresh_pillar, pillar_args, 0,
       "Another name of saltutil.refresh_pillar." CLI_EXAMPLE("salt '*' saltutil.pillar_refresh") },
-    { "refresh_beacons", saltutil_refresh_beacons, NULL, 0,
-      "Make the minion read its beacons again." CLI_EXAMPLE("salt '*' saltutil.refresh_beacons") },
+    { "refresh_beacons", saltutil_refresh, NULL, 0,
+      "Make the minion read its beacons again." CLI_EXAMPLE("salt '*' saltutil.refresh_beacons"),
+      .data.text = "beacons_refresh" },
     { "refresh_grains", saltutil_refresh_grains, kwargs_args, 0,
       "Gather the grains again and, unless ``refresh_pillar=False``, the pillar." CLI_EXAMPLE(
           "salt '*' saltutil.refresh_grains") },
-    { "refresh_matchers", saltutil_refresh_matchers, NULL, FN_READONLY,
-      "Tell the minion to load its matchers again." CLI_EXAMPLE("salt '*' saltutil.refresh_matchers") },
+    { "refresh_matchers", saltutil_refresh, NULL, FN_READONLY,
+      "Tell the minion to load its matchers again." CLI_EXAMPLE("salt '*' saltutil.refresh_matchers"),
+      .data.text = "matchers_refresh" },
     { "refresh_modules", saltutil_refresh_modules, modules_args, FN_READONLY,
       "Tell the minion to load its modules and grains again." CLI_EXAMPLE(
           "salt '*' saltutil.refresh_modules") },
@@ -465,8 +453,9 @@ static const func_t funcs[] = {
     { "term_all_jobs", saltutil_signal_all, NULL, 0,
       "End all jobs of this minion (signal 15)." CLI_EXAMPLE("salt '*' saltutil.term_all_jobs"),
       .data.number = SIGTERM },
-    { "term_job", saltutil_term_job, jid_args, 0,
-      "End a job of this minion (signal 15)." CLI_EXAMPLE("salt '*' saltutil.term_job <job id>") },
+    { "term_job", saltutil_end_job, jid_args, 0,
+      "End a job of this minion (signal 15)." CLI_EXAMPLE("salt '*' saltutil.term_job <job id>"),
+      .data.number = SIGTERM },
     { "update", saltutil_update, update_args, FN_READONLY,
       "Say that this minion can't update itself: packages do. As Salt does without its library "
       "esky." CLI_EXAMPLE("salt '*' saltutil.update 0.10.3") },

@@ -36,16 +36,9 @@ test_false(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static int
-test_echo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+test_argument(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = json_incref(value_get(args, "text"));
-    return 0;
-}
-
-static int
-test_outputter(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    *ret_value = json_incref(value_get(args, "data"));
+    *ret_value = json_incref(value_get(args, ctx_row(ctx)->data.text));
     return 0;
 }
 
@@ -53,13 +46,6 @@ static int
 test_arg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     *ret_value = json_incref(args);
-    return 0;
-}
-
-static int
-test_kwarg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    *ret_value = json_incref(value_get(args, "kwargs"));
     return 0;
 }
 
@@ -609,9 +595,10 @@ static const func_t funcs[] = {
     { "deprecation_warning", test_true, NULL, FN_READONLY,
       "Return ``True``. Halite has nothing deprecated to warn of." CLI_EXAMPLE(
           "salt \\* test.deprecation_warning") },
-    { "echo", test_echo, text_args, FN_READONLY,
+    { "echo", test_argument, text_args, FN_READONLY,
       "Return a string - used for testing the connection" CLI_EXAMPLE(
-          "salt '*' test.echo 'foo bar baz quo qux'") },
+          "salt '*' test.echo 'foo bar baz quo qux'"),
+      .data.text = "text" },
     { "exception", test_exception, exception_args, FN_READONLY,
       "Fail as a module with an unexpected error does." CLI_EXAMPLE("salt '*' test.exception 'Oh noes!'") },
     { "false", test_false, NULL, FN_READONLY, "Always return ``False``" CLI_EXAMPLE("salt '*' test.false") },
@@ -620,18 +607,19 @@ static const func_t funcs[] = {
       "text." CLI_EXAMPLE("salt '*' test.fib 3") },
     { "get_opts", test_get_opts, NULL, FN_READONLY | FN_PEER_GRAINS,
       "Return the minion's whole configuration." CLI_EXAMPLE("salt '*' test.get_opts") },
-    { "kwarg", test_kwarg, kwarg_args, FN_READONLY | FN_RAW_KWARGS,
+    { "kwarg", test_argument, kwarg_args, FN_READONLY | FN_RAW_KWARGS,
       "Return the keyword arguments, what Salt adds to a published job included." CLI_EXAMPLE(
-          "salt '*' test.kwarg num=1 txt=\"two\" env='{a: 1, b: \"hello\"}'") },
+          "salt '*' test.kwarg num=1 txt=\"two\" env='{a: 1, b: \"hello\"}'"),
+      .data.text = "kwargs" },
     { "module_report", test_module_report, NULL, FN_READONLY,
       "Return the usable modules and functions." CLI_EXAMPLE("salt '*' test.module_report") },
     { "not_loaded", test_not_loaded, NULL, FN_READONLY,
       "List the modules that can't be used on this host." CLI_EXAMPLE("salt '*' test.not_loaded") },
     { "opts_pkg", test_opts_pkg, NULL, FN_READONLY | FN_PEER_GRAINS,
       "Return the minion's whole configuration and its grains." CLI_EXAMPLE("salt '*' test.opts_pkg") },
-    { "outputter", test_outputter, data_args, FN_READONLY,
-      "Return the argument, to see how an outputter shows it." CLI_EXAMPLE(
-          "salt '*' test.outputter foobar") },
+    { "outputter", test_argument, data_args, FN_READONLY,
+      "Return the argument, to see how an outputter shows it." CLI_EXAMPLE("salt '*' test.outputter foobar"),
+      .data.text = "data" },
     { "ping", test_true, NULL, FN_READONLY,
       "Used to make sure the minion is up and responding. Not an ICMP ping.\n\nReturns ``True``." CLI_EXAMPLE(
           "salt '*' test.ping") },

@@ -76,9 +76,12 @@ current(const char *name, char **ret_target, fail_t *err)
 #define PATH(args) value_str(args, "path", "")
 
 static int
-alternatives_display(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+alternatives_tell(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return tell(ctx, (const char *const[]){ "--display", NAME(args), NULL }, ret_value, err);
+    const char *path = value_str(args, "path", NULL); /* of those that take one */
+
+    return tell(ctx, (const char *const[]){ ctx_row(ctx)->data.text, NAME(args), path, NULL }, ret_value,
+                err);
 }
 
 static int
@@ -144,24 +147,6 @@ alternatives_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
                 ret_value, err);
 }
 
-static int
-alternatives_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return tell(ctx, (const char *const[]){ "--remove", NAME(args), PATH(args), NULL }, ret_value, err);
-}
-
-static int
-alternatives_auto(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return tell(ctx, (const char *const[]){ "--auto", NAME(args), NULL }, ret_value, err);
-}
-
-static int
-alternatives_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return tell(ctx, (const char *const[]){ "--set", NAME(args), PATH(args), NULL }, ret_value, err);
-}
-
 static const char *
 unavailable(call_ctx_t *ctx)
 {
@@ -183,24 +168,28 @@ static const arg_t install_args[] = { NAME_ROW,
                                       ARGS_END };
 
 static const func_t funcs[] = {
-    { "auto", alternatives_auto, name_args, 0,
-      "Take the program of the highest priority." CLI_EXAMPLE("salt '*' alternatives.auto editor") },
+    { "auto", alternatives_tell, name_args, 0,
+      "Take the program of the highest priority." CLI_EXAMPLE("salt '*' alternatives.auto editor"),
+      .data.text = "--auto" },
     { "check_exists", alternatives_check_exists, path_args, FN_READONLY,
       "Return whether a program is one of a name's." CLI_EXAMPLE(
           "salt '*' alternatives.check_exists editor /usr/bin/vi") },
     { "check_installed", alternatives_check_installed, path_args, FN_READONLY,
       "Return whether a name stands for a program now." CLI_EXAMPLE(
           "salt '*' alternatives.check_installed editor /usr/bin/vi") },
-    { "display", alternatives_display, name_args, FN_READONLY,
-      "Return what update-alternatives says of a name." CLI_EXAMPLE("salt '*' alternatives.display editor") },
+    { "display", alternatives_tell, name_args, FN_READONLY,
+      "Return what update-alternatives says of a name." CLI_EXAMPLE("salt '*' alternatives.display editor"),
+      .data.text = "--display" },
     { "install", alternatives_install, install_args, 0,
       "Add a program to a name." CLI_EXAMPLE(
           "salt '*' alternatives.install editor /usr/bin/editor /usr/bin/vi 50") },
-    { "remove", alternatives_remove, path_args, 0,
-      "Take a program away from a name." CLI_EXAMPLE("salt '*' alternatives.remove editor /usr/bin/vi") },
-    { "set", alternatives_set, path_args, 0,
+    { "remove", alternatives_tell, path_args, 0,
+      "Take a program away from a name." CLI_EXAMPLE("salt '*' alternatives.remove editor /usr/bin/vi"),
+      .data.text = "--remove" },
+    { "set", alternatives_tell, path_args, 0,
       "Have a name stand for a program, whatever the priorities." CLI_EXAMPLE(
-          "salt '*' alternatives.set editor /usr/bin/vi") },
+          "salt '*' alternatives.set editor /usr/bin/vi"),
+      .data.text = "--set" },
     { "show_current", alternatives_show_current, name_args, FN_READONLY,
       "Return the program that a name stands for." CLI_EXAMPLE("salt '*' alternatives.show_current editor") },
     { "show_link", alternatives_show_link, name_args, FN_READONLY,

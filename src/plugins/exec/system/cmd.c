@@ -779,21 +779,6 @@ run_command(run_t *r, fail_t *err)
 
 /* ---- functions ---------------------------------------------------------------------------- */
 
-/* One member of what run_command gives, or "" with hide_output. */
-static int
-run_member(call_ctx_t *ctx, json_t *args, unsigned flags, const char *member, json_t **ret_value, fail_t *err)
-{
-    run_t r = { .ctx = ctx, .args = args, .flags = flags };
-    json_auto_t *ret = run_command(&r, err);
-    bool hide = value_bool(args, "hide_output", false) && strcmp(member, "retcode") != 0;
-
-    run_free(&r);
-    if (ret == NULL)
-        return -EIO;
-    *ret_value = hide ? json_string("") : json_incref(value_get(ret, member));
-    return 0;
-}
-
 static int
 cmd_run_text(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -820,22 +805,21 @@ cmd_run_text(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* One member of what run_command gives, or "" with hide_output. */
 static int
-cmd_mod_run_stdout(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+cmd_run_member(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return run_member(ctx, args, 0, "stdout", ret_value, err);
-}
+    const char *member = ctx_row(ctx)->data.text;
+    bool code = strcmp(member, "retcode") == 0;
+    run_t r = { .ctx = ctx, .args = args, .flags = code ? RUN_MERGE : 0 };
+    json_auto_t *ret = run_command(&r, err);
+    bool hide = value_bool(args, "hide_output", false) && !code;
 
-static int
-cmd_mod_run_stderr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return run_member(ctx, args, 0, "stderr", ret_value, err);
-}
-
-static int
-cmd_mod_retcode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return run_member(ctx, args, RUN_MERGE, "retcode", ret_value, err);
+    run_free(&r);
+    if (ret == NULL)
+        return -EIO;
+    *ret_value = hide ? json_string("") : json_incref(value_get(ret, member));
+    return 0;
 }
 
 static int
@@ -898,8 +882,9 @@ static const arg_t bg_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "retcode", cmd_mod_retcode, retcode_args, FN_RAW_KWARGS,
-      "Run a command and return its exit code." CLI_EXAMPLE("salt '*' cmd.retcode \"test -e /etc/passwd\"") },
+    { "retcode", cmd_run_member, retcode_args, FN_RAW_KWARGS,
+      "Run a command and return its exit code." CLI_EXAMPLE("salt '*' cmd.retcode \"test -e /etc/passwd\""),
+      .data.text = "retcode" },
     { "run", cmd_run_text, run_args, FN_RAW_KWARGS,
       "Run a command and return what it prints, standard error included.\n\nCalled from outside, the "
       "command goes through the shell; called by a module or a template it does not, unless "
@@ -913,12 +898,14 @@ static const func_t funcs[] = {
     { "run_bg", cmd_mod_run_bg, bg_args, FN_RAW_KWARGS,
       "Start a command and return its ``pid`` without waiting. Its output is dropped." CLI_EXAMPLE(
           "salt '*' cmd.run_bg \"fstrim-all\"") },
-    { "run_stderr", cmd_mod_run_stderr, stream_args, FN_RAW_KWARGS,
+    { "run_stderr", cmd_run_member, stream_args, FN_RAW_KWARGS,
       "Run a command and return what it prints to standard error." CLI_EXAMPLE(
-          "salt '*' cmd.run_stderr \"ls -l | awk '/foo/{print \\\\$2}'\"") },
-    { "run_stdout", cmd_mod_run_stdout, stream_args, FN_RAW_KWARGS,
+          "salt '*' cmd.run_stderr \"ls -l | awk '/foo/{print \\\\$2}'\""),
+      .data.text = "stderr" },
+    { "run_stdout", cmd_run_member, stream_args, FN_RAW_KWARGS,
       "Run a command and return what it prints to standard output." CLI_EXAMPLE(
-          "salt '*' cmd.run_stdout \"ls -l | awk '/foo/{print \\\\$2}'\"") },
+          "salt '*' cmd.run_stdout \"ls -l | awk '/foo/{print \\\\$2}'\""),
+      .data.text = "stdout" },
     { "shell", cmd_run_text, shell_args, FN_RAW_KWARGS,
       "Like cmd.run, always through the shell." CLI_EXAMPLE("salt '*' cmd.shell \"ls -l | wc -l\""),
       .data.number = RUN_SHELL },

@@ -679,15 +679,11 @@ lines_with(const char *program, const char *options, const char *name, json_t **
 }
 
 static int
-ps_netstat(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+ps_lines(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return lines_with("netstat", "-nap", value_str(args, "name", ""), ret_value, err);
-}
+    const func_t *row = ctx_row(ctx); /* it has the program's name */
 
-static int
-ps_ss(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return lines_with("ss", "-neap", value_str(args, "name", ""), ret_value, err);
+    return lines_with(row->name, row->data.text, value_str(args, "name", ""), ret_value, err);
 }
 
 /* Lines of `ps aux` that the expression finds, without a salt command that asks this very question. */
@@ -781,8 +777,9 @@ static const func_t funcs[] = {
           "salt 'minion' ps.kill_pid pid [signal=signal_number]") },
     { "lsof", ps_lsof, name_args, FN_READONLY,
       "Return what lsof tells of a command's open files." CLI_EXAMPLE("salt '*' ps.lsof apache2") },
-    { "netstat", ps_netstat, name_args, FN_READONLY,
-      "Return the lines of netstat that hold a name." CLI_EXAMPLE("salt '*' ps.netstat apache2") },
+    { "netstat", ps_lines, name_args, FN_READONLY,
+      "Return the lines of netstat that hold a name." CLI_EXAMPLE("salt '*' ps.netstat apache2"),
+      .data.text = "-nap" },
     { "network_io_counters", ps_network_io_counters, interface_args, FN_READONLY,
       "Return what the interfaces sent and received." CLI_EXAMPLE(
           "salt '*' ps.network_io_counters\n    salt '*' ps.network_io_counters interface=eth0") },
@@ -800,8 +797,9 @@ static const func_t funcs[] = {
     { "psaux", ps_psaux, name_args, FN_READONLY,
       "Return the lines of ps that a regular expression finds, and how many." CLI_EXAMPLE(
           "salt '*' ps.psaux www-data.+apache2") },
-    { "ss", ps_ss, name_args, FN_READONLY,
-      "Return the lines of ss that hold a name." CLI_EXAMPLE("salt '*' ps.ss apache2") },
+    { "ss", ps_lines, name_args, FN_READONLY,
+      "Return the lines of ss that hold a name." CLI_EXAMPLE("salt '*' ps.ss apache2"),
+      .data.text = "-neap" },
     { "status", ps_status, status_args, FN_READONLY,
       "Return the processes in a state." CLI_EXAMPLE("salt '*' ps.status STATUS") },
     { "swap_memory", ps_swap_memory, NULL, FN_READONLY,

@@ -30,15 +30,9 @@ power(call_ctx_t *ctx, const char *program, const char *word, const char *word2,
 }
 
 static int
-system_halt(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+system_power_off(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return power(ctx, "halt", NULL, NULL, ret_value, err);
-}
-
-static int
-system_poweroff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return power(ctx, "poweroff", NULL, NULL, ret_value, err);
+    return power(ctx, ctx_row(ctx)->data.text, NULL, NULL, ret_value, err);
 }
 
 static int
@@ -54,26 +48,15 @@ system_init(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* "now", minutes, or a time of day. */
 static int
-shut_down(call_ctx_t *ctx, json_t *args, const char *how, json_t **ret_value, fail_t *err)
+system_shut_down(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    const char *how = ctx_row(ctx)->data.text;
     json_t *at_time = value_get(args, "at_time");
     AUTO_FREE char *when = value_truthy(at_time) ? value_pystr(at_time) : xstrdup("now");
 
     if (*when == '-')
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is no time: give minutes, hh:mm or now", when);
     return power(ctx, "shutdown", how, when, ret_value, err);
-}
-
-static int
-system_reboot(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return shut_down(ctx, args, "-r", ret_value, err);
-}
-
-static int
-system_shutdown(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return shut_down(ctx, args, "-h", ret_value, err);
 }
 
 /* ---- clocks -------------------------------------------------------------------------------------- */
@@ -397,15 +380,17 @@ static const func_t funcs[] = {
           "salt '*' system.get_system_date_time \"'-0500'\"") },
     { "get_system_time", system_get_system_time, offset_args, FN_READONLY,
       "Return the time of day, as in 10:00:00 AM." CLI_EXAMPLE("salt '*' system.get_system_time") },
-    { "halt", system_halt, NULL, 0, "Halt the host." CLI_EXAMPLE("salt '*' system.halt") },
+    { "halt", system_power_off, NULL, 0, "Halt the host." CLI_EXAMPLE("salt '*' system.halt"),
+      .data.text = "halt" },
     { "has_settable_hwclock", system_has_settable_hwclock, NULL, FN_READONLY,
       "Return whether there is a hardware clock that can be set." CLI_EXAMPLE(
           "salt '*' system.has_settable_hwclock") },
     { "init", system_init, init_args, 0,
       "Change the run level of an init that has them." CLI_EXAMPLE("salt '*' system.init 3") },
-    { "poweroff", system_poweroff, NULL, 0, "Switch the host off." CLI_EXAMPLE("salt '*' system.poweroff") },
-    { "reboot", system_reboot, at_time_args, 0,
-      "Boot the host again." CLI_EXAMPLE("salt '*' system.reboot") },
+    { "poweroff", system_power_off, NULL, 0, "Switch the host off." CLI_EXAMPLE("salt '*' system.poweroff"),
+      .data.text = "poweroff" },
+    { "reboot", system_shut_down, at_time_args, 0,
+      "Boot the host again." CLI_EXAMPLE("salt '*' system.reboot"), .data.text = "-r" },
     { "set_computer_desc", system_set_computer_desc, desc_args, 0,
       "Set PRETTY_HOSTNAME of /etc/machine-info. False when that fails." CLI_EXAMPLE(
           "salt '*' system.set_computer_desc \"Michael's laptop\"") },
@@ -422,8 +407,8 @@ static const func_t funcs[] = {
     { "set_system_time", system_set_system_time, time_args, 0,
       "Set the time of day; the date stays. False for what is no time." CLI_EXAMPLE(
           "salt '*' system.set_system_time \"'11:20'\"") },
-    { "shutdown", system_shutdown, at_time_args, 0,
-      "Shut the host down." CLI_EXAMPLE("salt '*' system.shutdown 5") },
+    { "shutdown", system_shut_down, at_time_args, 0,
+      "Shut the host down." CLI_EXAMPLE("salt '*' system.shutdown 5"), .data.text = "-h" },
 };
 
 PLUGIN(exec, system, .doc = "Halt, boot, clocks and names of the host", FUNCS(funcs));

@@ -8,7 +8,8 @@
 
 #include "salt/plugin.h"
 
-func_fn file_replace, file_search, file_psed, file_comment, file_uncomment, file_comment_line;
+func_fn file_replace, file_search, file_psed, file_comment_line;
+func_fn file_comment_matching; /* .data.number: whether to comment, or to uncomment */
 func_fn file_line, file_blockreplace;
 
 #endif

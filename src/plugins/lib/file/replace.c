@@ -447,15 +447,9 @@ comment_line(call_ctx_t *ctx, json_t *args, bool comment, json_t **ret_value, fa
 }
 
 int
-file_comment(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+file_comment_matching(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return comment_line(ctx, args, true, ret_value, err);
-}
-
-int
-file_uncomment(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return comment_line(ctx, args, false, ret_value, err);
+    return comment_line(ctx, args, ctx_row(ctx)->data.number, ret_value, err);
 }
 
 int
