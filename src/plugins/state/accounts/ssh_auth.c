@@ -206,28 +206,19 @@ absent(want_t *w)
 
 /* ---- the states ------------------------------------------------------------------------------- */
 
+typedef int body_fn(want_t *w);
+
 static int
-run(call_ctx_t *ctx, json_t *args, int (*body)(want_t *w), json_t **ret_value, fail_t *err)
+ssh_auth_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    body_fn *const *body = ctx_row(ctx)->data.ptr;
     *ret_value = state_ret_args(args);
     want_t w = { .ctx = ctx, .args = args, .ret = *ret_value, .err = err };
 
     take_name(&w);
-    int rc = body(&w);
+    int rc = (*body)(&w);
     want_free(&w);
     return rc;
-}
-
-static int
-ssh_auth_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return run(ctx, args, present, ret_value, err);
-}
-
-static int
-ssh_auth_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return run(ctx, args, absent, ret_value, err);
 }
 
 /* ---- table ------------------------------------------------------------------------------------ */
@@ -249,8 +240,10 @@ static const arg_t present_args[] = { COMMON_ROWS,
 static const arg_t absent_args[] = { COMMON_ROWS, ARGS_END };
 
 static const func_t funcs[] = {
-    { "absent", ssh_auth_absent, absent_args, 0, "Ensure that a key may not log in." },
-    { "present", ssh_auth_present, present_args, 0, "Ensure that a key may log in." },
+    { "absent", ssh_auth_run, absent_args, 0, "Ensure that a key may not log in.",
+      .data.ptr = &(body_fn *const){ absent } },
+    { "present", ssh_auth_run, present_args, 0, "Ensure that a key may log in.",
+      .data.ptr = &(body_fn *const){ present } },
 };
 
 PLUGIN(state, ssh_auth, .doc = "Keys that may log in", FUNCS(funcs));

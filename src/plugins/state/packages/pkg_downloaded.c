@@ -159,26 +159,10 @@ pkg_downloaded(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- what apt does not have ------------------------------------------------------------------- */
 
 static int
-pkg_group_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+pkg_not_here(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     *ret_value = state_ret_args(args);
-    return state_ret_set(*ret_value, STATE_FALSE, "pkg.group_install not available for this platform");
-}
-
-static int
-pkg_patch_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    *ret_value = state_ret_args(args);
-    return state_ret_set(*ret_value, STATE_FALSE,
-                         "The pkg.patch_installed state is not available on this platform");
-}
-
-static int
-pkg_patch_downloaded(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    *ret_value = state_ret_args(args);
-    return state_ret_set(*ret_value, STATE_FALSE,
-                         "The pkg.patch_downloaded state is not available on this platform");
+    return state_ret_set(*ret_value, STATE_FALSE, "%s", ctx_row(ctx)->data.text);
 }
 
 /* ---- table ----------------------------------------------------------------------------------- */
@@ -210,12 +194,14 @@ static const arg_t patch_args[] = {
 static const func_t funcs[] = {
     { "downloaded", pkg_downloaded, downloaded_args, 0,
       "Ensure that packages are in the package manager's cache." },
-    { "group_installed", pkg_group_installed, group_args, 0,
-      "Ensure that a group of packages is installed: not on Debian." },
-    { "patch_downloaded", pkg_patch_downloaded, patch_args, 0,
-      "Ensure that a patch is in the package manager's cache: not on Debian." },
-    { "patch_installed", pkg_patch_installed, patch_args, 0,
-      "Ensure that a patch is installed: not on Debian." },
+    { "group_installed", pkg_not_here, group_args, 0,
+      "Ensure that a group of packages is installed: not on Debian.",
+      .data.text = "pkg.group_install not available for this platform" },
+    { "patch_downloaded", pkg_not_here, patch_args, 0,
+      "Ensure that a patch is in the package manager's cache: not on Debian.",
+      .data.text = "The pkg.patch_downloaded state is not available on this platform" },
+    { "patch_installed", pkg_not_here, patch_args, 0, "Ensure that a patch is installed: not on Debian.",
+      .data.text = "The pkg.patch_installed state is not available on this platform" },
 };
 
 PLUGIN(state, pkg_downloaded, .provides = "pkg", .doc = "Packages of the system", FUNCS(funcs));
