@@ -52,33 +52,19 @@ forget(call_ctx_t *ctx, const json_t *args, json_t *what, json_t *function, json
 }
 
 static int
-cache_clear_pillar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+cache_clear(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return forget(ctx, args, json_pack("[s]", "pillar"), NULL, ret_value, err);
-}
+    json_t *what = json_array();
 
-static int
-cache_clear_grains(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return forget(ctx, args, json_pack("[s]", "grains"), NULL, ret_value, err);
-}
-
-static int
-cache_clear_mine(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return forget(ctx, args, json_pack("[s]", "mine"), NULL, ret_value, err);
+    for (const char *const *table = ctx_row(ctx)->data.ptr; *table != NULL; table++)
+        json_array_append_new(what, json_string(*table));
+    return forget(ctx, args, what, NULL, ret_value, err);
 }
 
 static int
 cache_clear_mine_func(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     return forget(ctx, args, json_array(), value_get(args, "clear_mine_func_flag"), ret_value, err);
-}
-
-static int
-cache_clear_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return forget(ctx, args, json_pack("[s, s, s]", "pillar", "grains", "mine"), NULL, ret_value, err);
 }
 
 static bool
@@ -288,22 +274,24 @@ static const arg_t store_args[] = { BANK,
                                     CACHEDIR,
                                     ARGS_END };
 
-#define CLEAR(name, args, what)                                                                              \
-    ROW("clear_" #name, cache_clear_##name, args, FN_ACCESS_ADMIN,                                           \
+/* `what` of the minions, and the names that the master has for it. */
+#define CLEAR(name, what, ...)                                                                               \
+    ROW("clear_" name, cache_clear, clear_args, FN_ACCESS_ADMIN,                                             \
         "Forget " what " of the targeted minions. ``False`` without a target." CLI_EXAMPLE(                  \
-            "salt-run cache.clear_" #name " '*'"))
+            "salt-run cache.clear_" name " '*'"),                                                            \
+        .data.ptr = (const char *const[]){ __VA_ARGS__, NULL })
 
 static const func_t funcs[] = {
-    CLEAR(all, clear_args, "grains, pillar and mine"),
+    CLEAR("all", "grains, pillar and mine", "pillar", "grains", "mine"),
     { "clear_git_lock", cache_clear_git_lock, lock_args, FN_ACCESS_ADMIN,
       "Remove the locks that keep remotes from being fetched." CLI_EXAMPLE(
           "salt-run cache.clear_git_lock gitfs\n    salt-run cache.clear_git_lock git_pillar") },
-    CLEAR(grains, clear_args, "the grains"),
-    CLEAR(mine, clear_args, "the mine"),
+    CLEAR("grains", "the grains", "grains"),
+    CLEAR("mine", "the mine", "mine"),
     { "clear_mine_func", cache_clear_mine_func, clear_func_args, FN_ACCESS_ADMIN,
       "Forget one name in the mine of the targeted minions." CLI_EXAMPLE(
           "salt-run cache.clear_mine_func tgt='*' clear_mine_func_flag='network.interfaces'") },
-    CLEAR(pillar, clear_args, "the pillar"),
+    CLEAR("pillar", "the pillar", "pillar"),
     { "cloud", cache_cloud, cloud_args, FN_READONLY | FN_ACCESS_READ,
       "Refuse: there is no salt-cloud." CLI_EXAMPLE("salt-run cache.cloud 'salt*'") },
     { "fetch", cache_fetch, fetch_args, FN_READONLY | FN_ACCESS_ADMIN,

@@ -16,10 +16,10 @@ ask_reactor(call_ctx_t *ctx, const char *action, json_t **fields_p, json_t **ret
 }
 
 static int
-reactor_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+reactor_ask(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *fields = json_object();
-    return ask_reactor(ctx, "list", &fields, ret_value, err);
+    return ask_reactor(ctx, ctx_row(ctx)->name, &fields, ret_value, err);
 }
 
 static int
@@ -36,13 +36,6 @@ reactor_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *fields = json_pack("{s:O}", "event", value_get(args, "event"));
     return ask_reactor(ctx, "delete", &fields, ret_value, err);
-}
-
-static int
-reactor_is_leader(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    json_t *fields = json_object();
-    return ask_reactor(ctx, "is_leader", &fields, ret_value, err);
 }
 
 static int
@@ -69,7 +62,7 @@ static const arg_t leader_args[] = { { "value", ARG_BOOL, "true", "Whether event
                                      ARGS_END };
 
 static const func_t funcs[] = {
-    { "list", reactor_list, list_args, FN_ACCESS_ADMIN | FN_READONLY,
+    { "list", reactor_ask, list_args, FN_ACCESS_ADMIN | FN_READONLY,
       "List what the running master reacts to." CLI_EXAMPLE("salt-run reactor.list") },
     { "add", reactor_add, add_args, FN_ACCESS_ADMIN,
       "React to another event, until the master reads its configuration again." CLI_EXAMPLE(
@@ -77,7 +70,7 @@ static const func_t funcs[] = {
     { "delete", reactor_delete, delete_args, FN_ACCESS_ADMIN,
       "React to an event no more, until the master reads its configuration again." CLI_EXAMPLE(
           "salt-run reactor.delete 'salt/cloud/*/destroyed'") },
-    { "is_leader", reactor_is_leader, NULL, FN_ACCESS_ADMIN | FN_READONLY,
+    { "is_leader", reactor_ask, NULL, FN_ACCESS_ADMIN | FN_READONLY,
       "Whether the running master reacts to events." CLI_EXAMPLE("salt-run reactor.is_leader") },
     { "set_leader", reactor_set_leader, leader_args, FN_ACCESS_ADMIN,
       "Let the running master react to events, or not: those that pass meanwhile set off "

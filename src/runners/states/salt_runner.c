@@ -211,9 +211,10 @@ keywords(json_t *args)
 }
 
 static int
-run_one(call_ctx_t *ctx, json_t *args, bool wheel, const char *kind, json_t **ret_value)
+salt_run_function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *fun = value_str(args, "name", "");
+    bool wheel = ctx_row(ctx)->data.number;
+    const char *kind = wheel ? "Wheel" : "Runner", *fun = value_str(args, "name", "");
     json_t *state = *ret_value = state_ret_args(args);
     call_auto_t call = { 0 };
 
@@ -222,18 +223,6 @@ run_one(call_ctx_t *ctx, json_t *args, bool wheel, const char *kind, json_t **re
     json_auto_t *kwarg = keywords(args);
     call_begin(&call, ctx, wheel, fun, value_get(args, "arg"), kwarg, value_str(args, "saltenv", NULL));
     return call_go(&call) < 0 ? state_ret_fail(state, &call.err) : outcome(ctx, state, kind, &call);
-}
-
-static int
-salt_runner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return run_one(ctx, args, false, "Runner", ret_value);
-}
-
-static int
-salt_wheel(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return run_one(ctx, args, true, "Wheel", ret_value);
 }
 
 /* ---- several at once ----------------------------------------------------------------------- */
@@ -432,12 +421,14 @@ static const func_t funcs[] = {
           "both:\n      salt.parallel_runners:\n        - runners:\n            one:\n              - "
           "name: state.orchestrate\n              - kwarg: {mods: orch.one}\n            "
           "two:\n              - name: state.orchestrate\n              - kwarg: {mods: orch.two}") },
-    { "runner", salt_runner, runner_args, 0,
+    { "runner", salt_run_function, runner_args, 0,
       "Run a runner function on this master." CLI_EXAMPLE(
-          "who-is-up:\n      salt.runner:\n        - name: manage.up") },
-    { "wheel", salt_wheel, runner_args, 0,
+          "who-is-up:\n      salt.runner:\n        - name: manage.up"),
+      .data.number = false },
+    { "wheel", salt_run_function, runner_args, 0,
       "Run a wheel function on this master." CLI_EXAMPLE(
-          "accept:\n      salt.wheel:\n        - name: key.accept\n        - match: frank") },
+          "accept:\n      salt.wheel:\n        - name: key.accept\n        - match: frank"),
+      .data.number = true },
 };
 
 PLUGIN(state, salt_runner, .provides = "salt", .doc = "Work on the master, as steps of an orchestration",
