@@ -139,13 +139,19 @@ shadow_default_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 /* ---- ages ------------------------------------------------------------------------------------ */
 
-/* Which of `chage`'s options sets what. Dates are not compared afterwards: they may be written as texts. */
+/* Which of `chage`'s options sets what. */
+typedef struct age {
+    const char *key, *arg; /* in shadow.info, and of the function */
+    const char *option;
+    bool compare; /* afterwards: not dates, which may be written as texts */
+} age_t;
+
 static int
-set_age(call_ctx_t *ctx, const json_t *args, const char *key, const char *arg, const char *option,
-        bool compare, json_t **ret_value, fail_t *err)
+shadow_set_age(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    const age_t *age = ctx_row(ctx)->data.ptr;
     json_auto_t *before = shadow_info(args, err);
-    json_t *want = value_get(args, arg);
+    json_t *want = value_get(args, age->arg);
     prog_auto_t prog = PROG_INIT;
     int code;
 
@@ -154,33 +160,21 @@ set_age(call_ctx_t *ctx, const json_t *args, const char *key, const char *arg, c
     *ret_value = json_false();
     if (*value_str(before, "name", "") == '\0')
         return 0;
-    if (value_equal(want, value_get(before, key))) {
+    if (value_equal(want, value_get(before, age->key))) {
         *ret_value = json_true();
         return 0;
     }
     if (account_prog(&prog, "chage", "-R", root_of(args), err) < 0)
         return err->code;
-    prog_add(&prog, option);
+    prog_add(&prog, age->option);
     prog_add_json(&prog, want);
     prog_adds(&prog, "--", value_str(args, "name", ""), NULL);
     if (tool_retcode(ctx, &prog, 0, &code, err) < 0)
         return err->code;
     json_auto_t *after = shadow_info(args, err);
-    *ret_value = json_boolean(compare ? value_equal(value_get(after, key), want) : code == 0);
+    *ret_value = json_boolean(age->compare ? value_equal(value_get(after, age->key), want) : code == 0);
     return err->code;
 }
-
-#define AGE_FUNCTION(name, key, option, compare)                                                             \
-    static int shadow_set_##name(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)             \
-    {                                                                                                        \
-        return set_age(ctx, args, key, #name, option, compare, ret_value, err);                              \
-    }
-AGE_FUNCTION(inactdays, "inact", "-I", true)
-AGE_FUNCTION(maxdays, "max", "-M", true)
-AGE_FUNCTION(mindays, "min", "-m", true)
-AGE_FUNCTION(warndays, "warn", "-W", true)
-AGE_FUNCTION(date, "lstchg", "-d", false)
-AGE_FUNCTION(expire, "expire", "-E", false)
 
 /* ---- passwords ------------------------------------------------------------------------------- */
 
@@ -365,24 +359,30 @@ static const func_t funcs[] = {
     { "lock_password", shadow_set_lock, name_args, 0,
       "Make a user's password useless." CLI_EXAMPLE("salt '*' shadow.lock_password username"),
       .data.number = true },
-    { "set_date", shadow_set_date, date_args, 0,
-      "Set the day of the last change." CLI_EXAMPLE("salt '*' shadow.set_date username 0") },
-    { "set_expire", shadow_set_expire, expire_args, 0,
-      "Set the day on which the account ends." CLI_EXAMPLE("salt '*' shadow.set_expire username -1") },
-    { "set_inactdays", shadow_set_inactdays, inact_args, 0,
+    { "set_date", shadow_set_age, date_args, 0,
+      "Set the day of the last change." CLI_EXAMPLE("salt '*' shadow.set_date username 0"),
+      .data.ptr = &(age_t){ "lstchg", "date", "-d", false } },
+    { "set_expire", shadow_set_age, expire_args, 0,
+      "Set the day on which the account ends." CLI_EXAMPLE("salt '*' shadow.set_expire username -1"),
+      .data.ptr = &(age_t){ "expire", "expire", "-E", false } },
+    { "set_inactdays", shadow_set_age, inact_args, 0,
       "Set for how many days after it ran out a password is still accepted." CLI_EXAMPLE(
-          "salt '*' shadow.set_inactdays username 7") },
-    { "set_maxdays", shadow_set_maxdays, max_args, 0,
+          "salt '*' shadow.set_inactdays username 7"),
+      .data.ptr = &(age_t){ "inact", "inactdays", "-I", true } },
+    { "set_maxdays", shadow_set_age, max_args, 0,
       "Set after how many days a password must be changed." CLI_EXAMPLE(
-          "salt '*' shadow.set_maxdays username 90") },
-    { "set_mindays", shadow_set_mindays, min_args, 0,
+          "salt '*' shadow.set_maxdays username 90"),
+      .data.ptr = &(age_t){ "max", "maxdays", "-M", true } },
+    { "set_mindays", shadow_set_age, min_args, 0,
       "Set for how many days a password can't be changed again." CLI_EXAMPLE(
-          "salt '*' shadow.set_mindays username 7") },
+          "salt '*' shadow.set_mindays username 7"),
+      .data.ptr = &(age_t){ "min", "mindays", "-m", true } },
     { "set_password", shadow_set_password, set_args, 0,
       "Set a user's password by its hash." CLI_EXAMPLE("salt '*' shadow.set_password root '$6$salt$hash'") },
-    { "set_warndays", shadow_set_warndays, warn_args, 0,
+    { "set_warndays", shadow_set_age, warn_args, 0,
       "Set for how many days before it runs out a user is warned." CLI_EXAMPLE(
-          "salt '*' shadow.set_warndays username 7") },
+          "salt '*' shadow.set_warndays username 7"),
+      .data.ptr = &(age_t){ "warn", "warndays", "-W", true } },
     { "unlock_password", shadow_set_lock, name_args, 0,
       "Undo lock_password." CLI_EXAMPLE("salt '*' shadow.unlock_password username"), .data.number = false },
 };

@@ -29,29 +29,16 @@ matches(call_ctx_t *ctx, const json_t *tgt, tgt_type_t type, const char *delim, 
     return matched;
 }
 
-/* match.FUN tgt [minion_id=] [delimiter=]: the rows have whichever of them Salt has. */
+/* match.FUN tgt [minion_id=] [delimiter=]: the rows have whichever of them Salt has, and the type of target. */
 static int
-answer(call_ctx_t *ctx, json_t *args, tgt_type_t type, json_t **ret_value)
+match_answer(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    tgt_type_t type = (tgt_type_t) ctx_row(ctx)->data.number;
+
     *ret_value = json_boolean(matches(ctx, value_get(args, "tgt"), type, value_str(args, "delimiter", NULL),
                                       value_str(args, "minion_id", NULL)));
     return 0;
 }
-
-#define ANSWER(name, type)                                                                                   \
-    static int match_##name##_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)             \
-    {                                                                                                        \
-        (void) err;                                                                                          \
-        return answer(ctx, args, type, ret_value);                                                           \
-    }
-ANSWER(compound, TGT_COMPOUND)
-ANSWER(list, TGT_LIST)
-ANSWER(glob, TGT_GLOB)
-ANSWER(pcre, TGT_PCRE)
-ANSWER(grain, TGT_GRAIN)
-ANSWER(grain_pcre, TGT_GRAIN_PCRE)
-ANSWER(pillar, TGT_PILLAR)
-ANSWER(pillar_pcre, TGT_PILLAR_PCRE)
 
 /* Salt answers an address that is none with an empty list. */
 static int
@@ -257,39 +244,46 @@ static const arg_t ifelse_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "compound", match_compound_fn, id_args, FN_READONLY,
+    { "compound", match_answer, id_args, FN_READONLY,
       "Return True if the minion matches a compound target." CLI_EXAMPLE(
-          "salt '*' match.compound 'L@cheese,foo and *'") },
+          "salt '*' match.compound 'L@cheese,foo and *'"),
+      .data.number = TGT_COMPOUND },
     { "data", match_data_fn, text_args, FN_READONLY,
       "Return True if a value of the minion's data store matches." CLI_EXAMPLE(
           "salt '*' match.data 'spam:eggs'") },
     { "filter_by", match_filter_by_fn, filter_by_args, FN_READONLY,
       "Return the value of the first target in a mapping that matches the minion." CLI_EXAMPLE(
           "salt '*' match.filter_by '{foo*: Foo!, bar*: Bar!}' minion_id=bar03") },
-    { "glob", match_glob_fn, id_args, FN_READONLY,
-      "Return True if the minion's id matches a glob." CLI_EXAMPLE("salt '*' match.glob 'web*'") },
-    { "grain", match_grain_fn, data_args, FN_READONLY,
-      "Return True if a grain matches a glob." CLI_EXAMPLE("salt '*' match.grain 'os:Ubuntu'") },
-    { "grain_pcre", match_grain_pcre_fn, data_args, FN_READONLY,
+    { "glob", match_answer, id_args, FN_READONLY,
+      "Return True if the minion's id matches a glob." CLI_EXAMPLE("salt '*' match.glob 'web*'"),
+      .data.number = TGT_GLOB },
+    { "grain", match_answer, data_args, FN_READONLY,
+      "Return True if a grain matches a glob." CLI_EXAMPLE("salt '*' match.grain 'os:Ubuntu'"),
+      .data.number = TGT_GRAIN },
+    { "grain_pcre", match_answer, data_args, FN_READONLY,
       "Return True if a grain matches a regular expression." CLI_EXAMPLE(
-          "salt '*' match.grain_pcre 'os:Fedo.*'") },
+          "salt '*' match.grain_pcre 'os:Fedo.*'"),
+      .data.number = TGT_GRAIN_PCRE },
     { "ifelse", match_ifelse_fn, ifelse_args, FN_READONLY,
       "Return the value behind the first target that matches, else the last argument." CLI_EXAMPLE(
           "salt '*' match.ifelse 'foo*' 'Foo!' 'bar*' 'Bar!' 'Neither!'") },
     { "ipcidr", match_ipcidr_fn, plain_args, FN_READONLY,
       "Return True if the minion has the address, or one in the network." CLI_EXAMPLE(
           "salt '*' match.ipcidr '192.168.44.0/24'") },
-    { "list", match_list_fn, id_args, FN_READONLY,
-      "Return True if the minion's id is in a list." CLI_EXAMPLE("salt '*' match.list 'server1,server2'") },
-    { "pcre", match_pcre_fn, id_args, FN_READONLY,
-      "Return True if the minion's id matches a regular expression." CLI_EXAMPLE(
-          "salt '*' match.pcre '.*'") },
-    { "pillar", match_pillar_fn, data_args, FN_READONLY,
+    { "list", match_answer, id_args, FN_READONLY,
+      "Return True if the minion's id is in a list." CLI_EXAMPLE("salt '*' match.list 'server1,server2'"),
+      .data.number = TGT_LIST },
+    { "pcre", match_answer, id_args, FN_READONLY,
+      "Return True if the minion's id matches a regular expression." CLI_EXAMPLE("salt '*' match.pcre '.*'"),
+      .data.number = TGT_PCRE },
+    { "pillar", match_answer, data_args, FN_READONLY,
       "Return True if a value of the pillar matches a glob." CLI_EXAMPLE(
-          "salt '*' match.pillar 'cheese:foo'") },
-    { "pillar_pcre", match_pillar_pcre_fn, data_args, FN_READONLY,
+          "salt '*' match.pillar 'cheese:foo'"),
+      .data.number = TGT_PILLAR },
+    { "pillar_pcre", match_answer, data_args, FN_READONLY,
       "Return True if a value of the pillar matches a regular expression." CLI_EXAMPLE(
-          "salt '*' match.pillar_pcre 'cheese:(swiss|american)'") },
+          "salt '*' match.pillar_pcre 'cheese:(swiss|american)'"),
+      .data.number = TGT_PILLAR_PCRE },
     { "search_by", match_search_by_fn, search_by_args, FN_READONLY,
       "Return the names in a mapping that have a target which matches the minion." CLI_EXAMPLE(
           "salt '*' match.search_by '{web: [node1, node2], db: [node2, node]}'") },

@@ -146,12 +146,21 @@ folder_of(const char *kind)
     return strcmp(kind, "proxymodules") == 0 ? "proxy" : kind;
 }
 
-#define SYNC_FN(kind, after)                                                                                 \
-    static int saltutil_sync_##kind(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)          \
-    {                                                                                                        \
-        return sync_and_refresh(ctx, args, folder_of(#kind), after, ret_value, err);                         \
-    }
-FORMS(SYNC_FN)
+typedef struct form {
+    const char *kind;
+    after_t after;
+} form_t;
+#define FORM(kind, after) static const form_t form_##kind = { #kind, after };
+FORMS(FORM)
+#undef FORM
+
+static int
+saltutil_sync_form(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const form_t *form = ctx_row(ctx)->data.ptr;
+
+    return sync_and_refresh(ctx, args, folder_of(form->kind), form->after, ret_value, err);
+}
 
 static bool
 is_masterless(call_ctx_t *ctx)
@@ -263,13 +272,15 @@ static const arg_t sync_sdb_args[] = {
     ARGS_END,
 };
 
-#define SYNC_FROM(name, kind, folder, args)                                                                  \
-    ROW("sync_" name, saltutil_sync_##kind, args, 0,                                                         \
+#define SYNC_BY(fn, form, name, folder, args)                                                                \
+    ROW("sync_" name, fn, args, 0,                                                                           \
         "Copy custom modules from ``salt://_" folder                                                         \
         "`` to this minion and return the names of those that came or changed. What the file server "        \
         "has no longer is removed (option ``clean_dynamic_modules``)." CLI_EXAMPLE(                          \
-            "salt '*' saltutil.sync_" name "\n    salt '*' saltutil.sync_" name " saltenv=dev"))
-#define SYNC(kind, args) SYNC_FROM(#kind, kind, #kind, args)
+            "salt '*' saltutil.sync_" name "\n    salt '*' saltutil.sync_" name " saltenv=dev"),             \
+        .data.ptr = form)
+#define SYNC_FROM(name, kind, folder, args) SYNC_BY(saltutil_sync_form, &form_##kind, name, folder, args)
+#define SYNC(kind, args)                    SYNC_FROM(#kind, kind, #kind, args)
 
 static const func_t funcs[] = {
     { "list_extmods", saltutil_list_extmods, NULL, FN_READONLY,
@@ -287,7 +298,7 @@ static const func_t funcs[] = {
     SYNC(modules, sync_args),
     SYNC(output, sync_args),
     SYNC_FROM("outputters", output, "output", sync_args),
-    SYNC(pillar, sync_args),
+    SYNC_BY(saltutil_sync_pillar, NULL, "pillar", "pillar", sync_args),
     SYNC_FROM("proxymodules", proxymodules, "proxy", sync_quiet_args),
     SYNC(renderers, sync_args),
     SYNC(returners, sync_args),
