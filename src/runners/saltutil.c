@@ -49,14 +49,11 @@ sync_one(call_ctx_t *ctx, const char *form, const json_t *args, json_t **ret_val
     SYNC(executors, "executors", "executors")                                                                \
     SYNC(roster, "roster", "roster")
 
-#define SYNC(name, key, folder)                                                                              \
-    static int saltutil_sync_##name(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)          \
-    {                                                                                                        \
-        (void) err;                                                                                          \
-        return sync_one(ctx, folder, args, ret_value);                                                       \
-    }
-SYNC_KINDS
-#undef SYNC
+static int
+saltutil_sync(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return sync_one(ctx, ctx_row(ctx)->data.text, args, ret_value);
+}
 
 #define SYNC(name, key, folder) { key, folder },
 static const struct {
@@ -83,10 +80,14 @@ static const arg_t sync_args[] = { { "saltenv", ARG_STR, "\"base\"",
                                    ARGS_END };
 
 #define SYNC(name, key, folder)                                                                              \
-    { "sync_" #name, saltutil_sync_##name, sync_args, FN_ACCESS_ADMIN,                                       \
+    { "sync_" #name,                                                                                         \
+      saltutil_sync,                                                                                         \
+      sync_args,                                                                                             \
+      FN_ACCESS_ADMIN,                                                                                       \
       "Copy what lies below salt://_" folder                                                                 \
       " to the master's extension_modules, and return what came or changed. Nothing is loaded: what the "    \
-      "master runs is built in." CLI_EXAMPLE("salt-run saltutil.sync_" #name) },
+      "master runs is built in." CLI_EXAMPLE("salt-run saltutil.sync_" #name),                               \
+      .data.text = folder },
 static const func_t funcs[] = { { "sync_all", saltutil_sync_all, sync_args, FN_ACCESS_ADMIN,
                                   "Copy custom modules of all kinds to the master's extension_modules, and "
                                   "return what came or changed, by "
