@@ -13,7 +13,8 @@ func_fn file_file_exists, file_directory_exists, file_path_exists_glob, file_rea
 func_fn file_is_link, file_is_hardlink, file_readlink, file_link, file_symlink;
 func_fn file_mkdir, file_makedirs, file_makedirs_perms, file_rmdir, file_remove;
 func_fn file_rename, file_move, file_copy, file_touch;
-func_fn file_get_devmm, file_is_type; /* .data.number: S_IFBLK ... */
-func_fn file_mknod, file_mknod_kind;  /* .data.text: a letter as file_mknod's ntype */
+func_fn file_get_devmm, file_mknod;
+func_fn file_is_type;    /* .data.number: S_IFBLK ... */
+func_fn file_mknod_kind; /* .data.text: a letter as file_mknod's ntype */
 
 #endif
