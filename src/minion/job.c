@@ -23,8 +23,8 @@
 #include "minion/grains_set.h"
 #include "minion/jobcache.h"
 #include "minion/jobret.h"
-#include "minion/mpillar.h"
-#include "minion/mreactor.h"
+#include "minion/pillar_local.h"
+#include "minion/reactor_run.h"
 #include "minion/remotefiles.h"
 #include "minion/spool.h"
 #include "salt/limits.h"
@@ -144,8 +144,8 @@ static py_t *
 s_child_compile(child_t *self, json_t *ask, fail_t *err)
 {
     const job_env_t *env = self->env;
-    if (mpillar_is_local(env->opts))
-        return mpillar_local(env->opts, env->registry, env->id, env->grains, ask, self->pillar, err);
+    if (pillar_is_local(env->opts))
+        return pillar_local(env->opts, env->registry, env->id, env->grains, ask, self->pillar, err);
     return s_child_ask(self, ask, err);
 }
 
@@ -153,11 +153,11 @@ static py_t *
 s_child_pillar(void *cookie, json_t *ask, fail_t *err)
 {
     child_t *self = cookie;
-    if (!self->pillar && !mpillar_is_local(self->env->opts) && self->env->pillar)
+    if (!self->pillar && !pillar_is_local(self->env->opts) && self->env->pillar)
         self->pillar = py_from_wire(self->env->pillar);
-    else if (!self->pillar && (!ask || mpillar_is_local(self->env->opts)))
+    else if (!self->pillar && (!ask || pillar_is_local(self->env->opts)))
         self->pillar = s_child_compile(self, NULL, err);
-    if (!ask || (!self->pillar && mpillar_is_local(self->env->opts)))
+    if (!ask || (!self->pillar && pillar_is_local(self->env->opts)))
         return py_ref(self->pillar);
     return s_child_compile(self, ask, err);
 }
@@ -169,7 +169,7 @@ s_child_may(void *cookie, const char *fun, fail_t *err)
 {
     child_t *self = cookie;
     int rc = blackout_check(self->env->grains, fun, err);
-    if (rc == 0 && !mpillar_is_local(self->env->opts))
+    if (rc == 0 && !pillar_is_local(self->env->opts))
         return blackout_check(self->env->pillar, fun, err);
     if (rc < 0 || value_int(self->job, "master", -1) < 0)
         return rc;
@@ -227,7 +227,7 @@ static json_t *
 s_child_react(call_ctx_t *ctx, const json_t *job)
 {
     int failed = 0;
-    json_t *did = mreactor_run(ctx, value_get(job, "react"), &failed);
+    json_t *did = reactor_run(ctx, value_get(job, "react"), &failed);
     return json_pack("{s:s, s:o, s:i, s:b}", "t", "ret", "return", did, "retcode", failed > 0, "success",
                      failed == 0);
 }

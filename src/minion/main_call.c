@@ -22,8 +22,8 @@
 #include "minion/callwords.h"
 #include "minion/jobcache.h"
 #include "minion/grains_set.h"
-#include "minion/mpillar.h"
 #include "minion/opts.h"
+#include "minion/pillar_local.h"
 #include "plugins/builtin.h"
 #include "minion/remotefiles.h"
 #include "salt/log.h"
@@ -184,9 +184,8 @@ s_compile_pillar(caller_t *self, json_t *ask, fail_t *err)
 {
     json_t *opts = conf_opts(self->conf), *grains = s_grains(self);
     if (!self->master)
-        return mpillar_local(opts, self->registry, conf_str(self->conf, "id"), grains, ask, self->pillar,
-                             err);
-    json_auto_t *whole = mpillar_complete(opts, ask);
+        return pillar_local(opts, self->registry, conf_str(self->conf, "id"), grains, ask, self->pillar, err);
+    json_auto_t *whole = pillar_ask_complete(opts, ask);
     json_object_set_new(whole, "jid", json_string(self->jid));
     json_auto_t *answer = callsession_pillar(self->master, whole, grains, err);
     return answer ? py_from_wire(answer) : NULL;

@@ -6,9 +6,9 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "common/pillar/pillar.h"
 #include "minion/jobserver.h"
 #include "minion/mschedule.h"
+#include "minion/pillar_local.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -106,7 +106,7 @@ s_new(jobserver_t *js, const job_proc_t *asker, json_t *ask, int timeout_ms)
     q->asker = asker ? asker->pid : 0;
     q->master = asker ? (int) value_int(asker->job, "master", -1) : -1;
     q->master = q->master < LIMIT_MASTERS ? q->master : -1;
-    q->body = mpillar_complete(js->opts, ask);
+    q->body = pillar_ask_complete(js->opts, ask);
     json_object_set_new(q->body, "n", json_integer(q->n));
     if (asker && value_get(asker->job, "jid"))
         json_object_set(q->body, "jid", value_get(asker->job, "jid"));
@@ -187,7 +187,7 @@ s_close(jobserver_t *js, question_t *q, json_t *pillar, const char *error)
 void
 mpillar_refresh(jobserver_t *js, const job_proc_t *asker, bool clean, int timeout_ms)
 {
-    if (mpillar_is_local(js->opts)) {
+    if (pillar_is_local(js->opts)) {
         /* Each job compiles it anew. */
         question_t told = { .asker = asker ? asker->pid : 0 };
         json_auto_t *done = json_true();
@@ -257,7 +257,7 @@ mpillar_answered(jobserver_t *js, json_t *frame)
 static bool
 s_is_usual(const jobserver_t *js, const question_t *q)
 {
-    json_auto_t *usual = mpillar_complete(js->opts, NULL);
+    json_auto_t *usual = pillar_ask_complete(js->opts, NULL);
     return !value_get(q->body, "pillar") &&
            str_eq(value_str(q->body, "pillarenv", ""), value_str(usual, "pillarenv", ""));
 }
@@ -303,44 +303,4 @@ mpillar_next_ms(const jobserver_t *js)
         next = next == 0 || when < next ? when : next;
     }
     return next;
-}
-
-/* ---- without a master ------------------------------------------------------------------------ */
-
-bool
-mpillar_is_local(const json_t *opts)
-{
-    if (str_eq(value_str(opts, "file_client", ""), "local"))
-        return !value_bool(opts, "use_master_when_local", false);
-    return str_eq(value_str(opts, "master_type", ""), "disable");
-}
-
-json_t *
-mpillar_complete(const json_t *opts, const json_t *ask)
-{
-    static const char *const envs[] = { "saltenv", "pillarenv" };
-    json_t *out = ask ? json_copy((json_t *) ask) : json_object();
-    for (size_t i = 0; i < NELEMS(envs); i++) {
-        const char *configured = value_str(opts, envs[i], NULL);
-        if (!value_str(out, envs[i], NULL) && configured)
-            json_object_set_new(out, envs[i], json_string(configured));
-        else if (!value_str(out, envs[i], NULL))
-            json_object_del(out, envs[i]);
-    }
-    return out;
-}
-
-struct py *
-mpillar_local(json_t *opts, registry_t *registry, const char *id, json_t *grains, json_t *ask,
-              struct py *known, fail_t *err)
-{
-    pillar_env_t env = { .opts = opts, .registry = registry, .id = id, .grains = grains, .known = known };
-    json_auto_t *whole = mpillar_complete(opts, ask);
-    pillar_env_ask(&env, whole);
-    int64_t begin_us = clock_mono_us();
-    struct py *pillar = pillar_compile(&env, err);
-    log_debug("pillar of %s: %s here in %.6f s", id, pillar ? "compiled" : "did not compile",
-              (double) (clock_mono_us() - begin_us) / 1e6);
-    py_unref(env.override);
-    return pillar;
 }

@@ -1,20 +1,18 @@
 /* mpillar.h - the minion's pillar over time: asked of a master when it connects and when somebody wants it
- * fresh, kept for the jobs; or, without a master, compiled here.
+ * fresh, kept for the jobs. Without a master each job compiles its own (pillar_local.h).
  *
  * Layer      minion
- * Threads    the job server's; mpillar_local in a job's child or salt-call
+ * Threads    the job server's
  * Ownership  said per function
  * Tests      tests/t/4100-pillar.bats
  */
 #ifndef MINION_MPILLAR_H
 #define MINION_MPILLAR_H
 
-#include "common/plugin/registry.h"
 #include "minion/job.h"
 #include "salt/base.h"
 
 struct jobserver;
-struct py;
 typedef struct mpillar mpillar_t;
 
 mpillar_t *mpillar_new(void); /* NEW */
@@ -34,13 +32,5 @@ void mpillar_answered(struct jobserver *js, json_t *frame);
 void mpillar_restore(struct jobserver *js);
 void mpillar_tick(struct jobserver *js, int64_t now_ms);
 int64_t mpillar_next_ms(const struct jobserver *js); /* monotonic; 0: nothing to wait for */
-
-/* Whether pillar is compiled on this machine: file_client local, or no master at all. */
-bool mpillar_is_local(const json_t *opts);
-/* `ask` as ctx_compile_pillar's, with what the configuration says where it says nothing. NEW. */
-json_t *mpillar_complete(const json_t *opts, const json_t *ask);
-/* Compile here. `known`: what templates see as pillar, or NULL. NEW, or NULL with *err. */
-struct py *mpillar_local(json_t *opts, registry_t *registry, const char *id, json_t *grains, json_t *ask,
-                         struct py *known, fail_t *err);
 
 #endif

@@ -4,7 +4,7 @@
  * Each file reacts in a child like a job's, one event at a time; different files at the same time.
  *
  * Layer      minion
- * Threads    the job server's; mreactor_run is the child's
+ * Threads    the job server's; the child's is reactor_run.h
  * Tests      tests/t/6100-reactor.bats
  */
 #ifndef MINION_MREACTOR_H
@@ -23,9 +23,5 @@ int64_t mreactor_next_ms(const mreactor_t *self); /* monotonic; 0: never */
 void mreactor_tick(mreactor_t *self);
 /* A job with "react" is over, or could not begin. */
 void mreactor_ended(mreactor_t *self, const json_t *job);
-
-/* Inside the child: do what the file says. NEW {ID: what its function gave}; *ret_failed: how many did not
- * succeed. */
-json_t *mreactor_run(call_ctx_t *ctx, const json_t *firing, int *ret_failed);
 
 #endif
