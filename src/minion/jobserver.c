@@ -11,7 +11,6 @@
 #include "common/base/clock.h"
 #include "common/base/daemon.h"
 #include "common/base/fs.h"
-#include "common/base/memory.h"
 #include "common/base/notify.h"
 #include "common/host/proc.h"
 #include "common/base/str.h"
@@ -38,9 +37,14 @@
 #define FRAMES_BUDGET    64    /* of one job per turn of the loop */
 #define FIXED_FDS        4
 #define PART_LOOK_MS     10
-#define REST_MS          1000 /* without anything to do */
 #define RECOVER_AGAIN_MS 10000
 #define PARTED_MS        500 /* how often jobs that outlived a restart are looked at */
+
+/* Calls a hook of each part that has it and has started, in the order of the table. */
+#define EACH_PART(js, hook, ...)                                                                             \
+    for (size_t i_ = 0; i_ < (js)->n_parts; i_++)                                                            \
+        if ((js)->parts[i_].row->hook)                                                                       \
+    (js)->parts[i_].row->hook((js)->parts[i_].self, ##__VA_ARGS__)
 
 /* ---- down to the networking process ---------------------------------------------------------- */
 
@@ -192,7 +196,7 @@ s_return(jobserver_t *self, job_proc_t *proc)
     json_auto_t *ret = job_return(proc);
     AUTO_FREE char *what = xasprintf("ret/%s", conf_str(self->conf, "id"));
     mbus_job(self->bus, proc->job, what, ret);
-    started_returned(proc->job, ret);
+    EACH_PART(self, job_returned, proc->job, ret);
     if (value_bool(proc->job, "own", false))
         return;
     log_info("Returning information for job: %s", value_str(proc->job, "jid", ""));
@@ -386,7 +390,7 @@ s_up_state(jobserver_t *self, json_t *frame)
     }
     mgrains_push(self);
     mpillar_master(self, master, true);
-    started_connected(self);
+    EACH_PART(self, master_up, master);
     mschedule_connected(self->schedule);
     json_t *again = json_pack("{s:s, s:i}", "t", "again", "master", master);
     jobserver_down(self, &again);
@@ -564,22 +568,6 @@ s_watch_session(jobserver_t *self, int64_t now)
     jobserver_down(self, &frame);
 }
 
-/* ping_interval: minutes between events that say no more than that this minion is there. */
-static void
-s_sign_of_life(jobserver_t *self, int64_t now)
-{
-    int64_t every = (int64_t) (value_num(self->opts, "ping_interval", 0) * 60000);
-    if (every <= 0)
-        self->life_ms = 0;
-    if (every <= 0 || now < self->life_ms || !outbox_is_heard(self->outbox))
-        return;
-    bool first = self->life_ms == 0;
-    self->life_ms = now + every;
-    json_auto_t *text = json_string("ping");
-    if (!first)
-        jobserver_event(self, "minion_ping", text, NULL);
-}
-
 /* ---- signals ---------------------------------------------------------------------------------- */
 
 static void
@@ -600,10 +588,10 @@ static void
 s_take_conf(jobserver_t *self)
 {
     self->opts = conf_opts(self->conf);
-    self->env = (job_env_t){ .registry = self->registry,
-                             .states = self->states,
-                             .grain_plugins = self->grain_plugins,
-                             .n_grain_plugins = self->n_grain_plugins,
+    self->env = (job_env_t){ .registry = self->tables.registry,
+                             .states = self->tables.states,
+                             .grain_plugins = self->tables.grain_plugins,
+                             .n_grain_plugins = self->tables.n_grain_plugins,
                              .opts = self->opts,
                              .grains = self->grains,
                              .id = conf_str(self->conf, "id"),
@@ -650,27 +638,29 @@ s_signals(jobserver_t *self)
 /* ---- the loop --------------------------------------------------------------------------------- */
 
 static int
-s_timeout(const jobserver_t *self, int64_t now)
+s_timeout(jobserver_t *self, int64_t now)
 {
     int64_t next = now + PING_MS;
     const int64_t timers[] = { outbox_next_ms(self->outbox),
                                mpillar_next_ms(self),
                                self->session_fd < 0 ? self->session_retry_ms : self->session_ping_ms,
                                self->grains_fd < 0 ? 0 : self->grains_until_ms,
-                               outbox_is_heard(self->outbox) ? self->life_ms : 0,
                                self->grains_next_ms,
                                self->grains_retry_ms,
                                mreactor_next_ms(self->reactor),
                                mbus_next_ms(self->bus),
                                relay_next_ms(self->relay),
-                               started_next_ms(self),
                                mschedule_next_ms(self->schedule),
                                self->recover_ms,
-                               notify_next_ms(),
-                               self->rest_ms };
+                               notify_next_ms() };
     for (size_t i = 0; i < NELEMS(timers); i++)
         if (timers[i] && timers[i] < next)
             next = timers[i];
+    for (size_t i = 0; i < self->n_parts; i++) {
+        const minion_part_t *part = self->parts[i].row;
+        int64_t when = part->next_ms ? part->next_ms(self->parts[i].self) : 0;
+        next = when && when < next ? when : next;
+    }
     for (const job_proc_t *p = self->jobs; p; p = p->next)
         if (p->deadline_ms && !p->timed_out && p->deadline_ms < next)
             next = p->deadline_ms;
@@ -693,7 +683,7 @@ s_turn(jobserver_t *self)
             who[n++] = p;
         }
     if (poll(fds, n, s_timeout(self, clock_mono_ms())) > 0)
-        self->rest_ms = clock_mono_ms() + REST_MS;
+        self->busy_ms = clock_mono_ms();
     for (nfds_t i = FIXED_FDS; i < n; i++)
         if (fds[i].revents)
             s_job_frames(self, who[i]);
@@ -708,15 +698,6 @@ s_turn(jobserver_t *self)
         mgrains_read(self);
     if (fds[3].revents)
         mbus_read(self->bus);
-}
-
-static void
-s_rest(jobserver_t *self, int64_t now)
-{
-    if (!self->rest_ms || now < self->rest_ms)
-        return;
-    self->rest_ms = 0;
-    memory_rest();
 }
 
 /* Until there is nothing to wait for, or the time is up. */
@@ -825,8 +806,6 @@ jobserver_run(jobserver_t *self)
 {
     /* Before the first fork, so that no child keeps the terminal. */
     daemon_ready();
-    if (str_eq(value_str(self->opts, "master_type", ""), "disable"))
-        started_alone(self);
     while (!self->stop) {
         int64_t now = clock_mono_ms();
         if (self->session_fd < 0 && now >= self->session_retry_ms) {
@@ -840,20 +819,16 @@ jobserver_run(jobserver_t *self)
         }
         notify_turn(now);
         s_watch_session(self, now);
-        s_sign_of_life(self, now);
-        mmine_tick(self, now);
-        mparts_tick(self, now);
         outbox_tick(self->outbox, now);
         mgrains_tick(self, now);
         mpillar_tick(self, now);
         relay_tick(self->relay);
-        started_tick(self);
         mreactor_tick(self->reactor);
         mbus_tick(self->bus, now);
         mschedule_tick(self->schedule);
         if (self->recover_ms && now >= self->recover_ms)
             s_recover(self);
-        s_rest(self, now);
+        EACH_PART(self, tick, now);
         s_turn(self);
     }
     s_shutdown(self);
@@ -888,19 +863,30 @@ s_restore(jobserver_t *self, fail_t *err)
     return outbox_series(self->outbox, self->series, err);
 }
 
+static int
+s_start_parts(jobserver_t *self, fail_t *err)
+{
+    for (const minion_part_t *const *row = self->tables.parts; *row; row++) {
+        salt_assert(self->n_parts < PARTS_MAX);
+        void *part = (*row)->start ? (*row)->start(self, err) : self;
+        if (!part)
+            return err->code;
+        self->parts[self->n_parts].row = *row;
+        self->parts[self->n_parts++].self = part;
+    }
+    return 0;
+}
+
 jobserver_t *
-jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *registry,
-              registry_t *states, const plugin_t *const *grains, size_t n_grains, fail_t *err)
+jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, const jobserver_tables_t *tables,
+              fail_t *err)
 {
     jobserver_t *self = xcalloc(1, sizeof(*self));
     self->conf = STEAL(*conf_p);
     self->opts = conf_opts(self->conf);
     self->conf_dir = xstrdup(conf_dir);
     self->overrides = json_incref(overrides);
-    self->registry = registry;
-    self->states = states;
-    self->grain_plugins = grains;
-    self->n_grain_plugins = n_grains;
+    self->tables = *tables;
     self->session_fd = self->grains_fd = self->signal_fd = -1;
     self->grains = json_object();
     self->waiting = json_array();
@@ -932,6 +918,10 @@ jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry
     self->schedule = mschedule_new(self);
     s_delay_first(self);
     mbus_open(self->bus);
+    if (s_start_parts(self, err) < 0) {
+        jobserver_destroy(&self);
+        return NULL;
+    }
     return self;
 }
 
@@ -945,6 +935,11 @@ jobserver_destroy(jobserver_t **self_p)
         job_proc_t *p = self->jobs;
         self->jobs = p->next;
         job_proc_destroy(&p);
+    }
+    while (self->n_parts > 0) {
+        self->n_parts--;
+        if (self->parts[self->n_parts].row->destroy)
+            self->parts[self->n_parts].row->destroy(self->parts[self->n_parts].self);
     }
     outbox_destroy(&self->outbox);
     mpillar_destroy(&self->pillar);

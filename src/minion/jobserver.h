@@ -17,6 +17,7 @@
 #include "minion/job.h"
 #include "minion/mpillar.h"
 #include "minion/outbox.h"
+#include "minion/part.h"
 #include "minion/seen.h"
 #include "salt/base.h"
 #include "salt/limits.h"
@@ -24,15 +25,28 @@
 
 typedef enum jobserver_ending { JOBSERVER_STAYS, JOBSERVER_STOP, JOBSERVER_RESTART } jobserver_ending_t;
 
+#define PARTS_MAX 64
+
+/* What is built in. BORROWED. */
+typedef struct jobserver_tables {
+    registry_t *registry, *states;
+    const plugin_t *const *grain_plugins;
+    size_t n_grain_plugins;
+    const minion_part_t *const *parts; /* ends with NULL */
+} jobserver_tables_t;
+
 typedef struct jobserver {
     conf_t *conf;
     json_t *opts; /* BORROWED from conf */
     char *conf_dir;
     json_t *overrides;
     char boot[LIMIT_BOOT], series[LIMIT_BOOT]; /* names of this start, and of its events' numbers */
-    registry_t *registry, *states;
-    const plugin_t *const *grain_plugins;
-    size_t n_grain_plugins;
+    jobserver_tables_t tables;
+    struct {
+        const minion_part_t *row;
+        void *self;
+    } parts[PARTS_MAX];
+    size_t n_parts;      /* that have started */
     json_t *grains;      /* what is known now */
     json_t *slow_grains; /* the slow ones' last answer */
     outbox_t *outbox;
@@ -46,14 +60,11 @@ typedef struct jobserver {
     size_t n_jobs;
     json_t *waiting;      /* jobs over LIMIT_JOBS_RUNNING */
     seen_t *seen;         /* jobs that masters have sent */
-    bool started_told;    /* the start event was fired */
-    bool states_begun;    /* startup_states */
     json_t *masters_said; /* {line: text} for mstatus.c */
     pid_t session_pid;
     int session_fd;
     int64_t session_retry_ms;
     int64_t session_heard_ms, session_ping_ms; /* monotonic: its last word; when it is asked for one */
-    int64_t life_ms;                           /* monotonic: the next ping_interval; 0: none yet */
     buf_t session_in, session_out;
     pid_t grains_pid;
     int grains_fd;
@@ -62,11 +73,9 @@ typedef struct jobserver {
     bool grains_said;        /* their child has said what it found */
     int64_t grains_retry_ms; /* monotonic: they could not be gathered, another try; 0: none */
     int64_t recover_ms;      /* monotonic: marks of before are looked at again; 0: all were */
-    int64_t rest_ms;         /* monotonic: memory_rest; 0: done */
+    int64_t busy_ms;         /* monotonic: when there was something to do last */
     int64_t grains_next_ms;  /* monotonic: grains_refresh_every; 0: never */
     buf_t grains_in;
-    int64_t mine_ms;  /* monotonic: the next mine.update; 0: none was made yet */
-    int64_t parts_ms; /* monotonic: the next cp.recv_forget; 0: none was made yet */
     int signal_fd;
     jobserver_ending_t ending; /* asked for by a job, once that has returned */
     pid_t ending_job;
@@ -74,9 +83,9 @@ typedef struct jobserver {
     int exit_code;
 } jobserver_t;
 
-/* NEW, or NULL with *err. TAKES *conf_p. The plug-in arrays are BORROWED. */
-jobserver_t *jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *registry,
-                           registry_t *states, const plugin_t *const *grains, size_t n_grains, fail_t *err);
+/* NEW, or NULL with *err. TAKES *conf_p. */
+jobserver_t *jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides,
+                           const jobserver_tables_t *tables, fail_t *err);
 void jobserver_destroy(jobserver_t **self_p);
 /* Until SIGTERM; the exit code. */
 int jobserver_run(jobserver_t *self);
@@ -102,19 +111,5 @@ void jobserver_job(jobserver_t *self, json_t *job, int master);
  * never, or somebody is there. */
 int64_t jobserver_offline_ms(const jobserver_t *self);
 bool jobserver_is_offline(const jobserver_t *self);
-
-/* mmine.c: mine.update at the start and every mine_interval. */
-void mmine_tick(jobserver_t *self, int64_t now_ms);
-
-/* mparts.c: cp.recv_forget at the start and now and then. */
-void mparts_tick(jobserver_t *self, int64_t now_ms);
-
-/* started.c: what happens once. */
-void started_connected(jobserver_t *self);        /* a master listens */
-void started_tick(jobserver_t *self);             /* no master for too long: offline_after */
-int64_t started_next_ms(const jobserver_t *self); /* monotonic; 0: never */
-void started_alone(jobserver_t *self);            /* there is no master to wait for */
-void started_returned(const json_t *job,
-                      const json_t *ret); /* of any job: startup_states that failed are told */
 
 #endif

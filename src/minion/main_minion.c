@@ -14,6 +14,7 @@
 #include "minion/grains_set.h"
 #include "minion/jobserver.h"
 #include "minion/opts.h"
+#include "minion/parts.h"
 #include "plugins/builtin.h"
 #include "minion/sessions.h"
 #include "salt/limits.h"
@@ -73,7 +74,8 @@ s_serve(conf_t **conf_p, const char *dir, json_t *overrides, bool *ret_owner, bo
     const plugin_t *const *grain_rows = builtin_plugins(PLUGIN_GRAIN, &n_grains);
     AUTO(registry) exec = registry_new(PLUGIN_EXEC, exec_rows, n_exec);
     AUTO(registry) states = registry_new(PLUGIN_STATE, state_rows, n_states);
-    AUTO(jobserver) server = jobserver_new(conf_p, dir, overrides, exec, states, grain_rows, n_grains, err);
+    const jobserver_tables_t tables = { exec, states, grain_rows, n_grains, minion_parts };
+    AUTO(jobserver) server = jobserver_new(conf_p, dir, overrides, &tables, err);
     if (!server)
         return s_fail(err);
     int code = jobserver_run(server);

@@ -27,7 +27,8 @@ s_gather(const jobserver_t *self, int fd)
     json_auto_t *known = json_deep_copy(self->grains), *slow = json_object();
     const char *key;
     json_t *v;
-    grains_collect(self->grain_plugins, self->n_grain_plugins, GRAIN_SLOW, "", self->opts, known);
+    grains_collect(self->tables.grain_plugins, self->tables.n_grain_plugins, GRAIN_SLOW, "", self->opts,
+                   known);
     json_object_foreach (known, key, v)
         if (!json_equal(v, json_object_get(self->grains, key)) || json_object_get(self->slow_grains, key))
             json_object_set(slow, key, v);
@@ -97,7 +98,8 @@ static void
 s_assemble(jobserver_t *self)
 {
     json_t *all = json_object();
-    grains_collect(self->grain_plugins, self->n_grain_plugins, GRAIN_CHEAP, "", self->opts, all);
+    grains_collect(self->tables.grain_plugins, self->tables.n_grain_plugins, GRAIN_CHEAP, "", self->opts,
+                   all);
     if (self->slow_grains)
         (void) json_object_update(all, self->slow_grains);
     grains_finish(self->opts, all);

@@ -5,36 +5,40 @@
 #include "common/base/clock.h"
 #include "salt/value.h"
 
-/* Whether there is anything to call. */
-static bool
-s_has_functions(const jobserver_t *self)
-{
-    return value_truthy(value_get(self->opts, "mine_functions")) ||
-           value_get(mpillar_known(self->pillar), "mine_functions");
-}
+typedef struct mmine {
+    jobserver_t *js;
+    int64_t next_ms; /* monotonic: the next mine.update; 0: none was made yet */
+} mmine_t;
 
 static void
-s_update(jobserver_t *self)
+mmine_tick(void *part, int64_t now_ms)
 {
+    mmine_t *self = part;
+    jobserver_t *js = self->js;
+    if (now_ms < self->next_ms || !value_bool(js->opts, "mine_enabled", true) || !outbox_is_heard(js->outbox))
+        return;
+    json_t *pillar = mpillar_known(js->pillar);
+    bool has = value_truthy(value_get(js->opts, "mine_functions")) || value_get(pillar, "mine_functions");
+    /* The pillar, which may name functions, is still on the way. */
+    if (!has && !pillar)
+        return;
+    self->next_ms = now_ms + value_int(js->opts, "mine_interval", 60) * 60000;
+    if (!has)
+        return;
     char jid[CLOCK_STAMP_LEN];
     clock_jid(jid);
     json_auto_t *job = json_pack("{s:s, s:s, s:[], s:s, s:b}", "jid", jid, "fun", "mine.update", "arg",
                                  "user", "mine_interval", "own",
-                                 !value_bool(self->opts, "mine_return_job", false));
-    jobserver_job(self, job, -1);
+                                 !value_bool(js->opts, "mine_return_job", false));
+    jobserver_job(js, job, -1);
 }
 
-void
-mmine_tick(jobserver_t *self, int64_t now_ms)
+static void *
+mmine_start(jobserver_t *js, fail_t *err)
 {
-    if (now_ms < self->mine_ms || !value_bool(self->opts, "mine_enabled", true) ||
-        !outbox_is_heard(self->outbox))
-        return;
-    bool has = s_has_functions(self);
-    /* Its pillar, which may name some, is still on the way. */
-    if (!has && !mpillar_known(self->pillar))
-        return;
-    self->mine_ms = now_ms + value_int(self->opts, "mine_interval", 60) * 60000;
-    if (has)
-        s_update(self);
+    mmine_t *self = xcalloc(1, sizeof(*self));
+    self->js = js;
+    return self;
 }
+
+const minion_part_t part_mine = { .name = "mine", .start = mmine_start, .destroy = free, .tick = mmine_tick };

@@ -54,7 +54,7 @@ src/minion/mbus.c sock_dir
 src/plugins/lib/salt/statejob.c a jid that beneath_is_name has seen, and what the folder lists
 src/minion/renewal.c pki_dir
 src/minion/mpillar.c cachedir
-src/minion/mparts.c cachedir
+src/minion/mcp.c cachedir
 src/minion/remotefiles.c a path of fileclient_split; it is compared, and given out when it is the file meant
 src/minion/trust.c pki_dir
 src/minion/spool.c jids are digits (clock_is_jid)

@@ -1,4 +1,4 @@
-/* mparts.c - files of which salt-cp has sent a part and no more: cp.recv_forget at the start and now and
+/* mcp.c - files of which salt-cp has sent a piece and no more: cp.recv_forget at the start and now and
  * then, while there are notes of any. */
 #include "minion/jobserver.h"
 
@@ -10,10 +10,15 @@
 
 #define AGAIN_MS 600000
 
+typedef struct mcp {
+    jobserver_t *js;
+    int64_t next_ms; /* monotonic */
+} mcp_t;
+
 static bool
-s_has_notes(const jobserver_t *self)
+mcp_has_notes(const jobserver_t *js)
 {
-    AUTO_FREE char *path = fs_join(value_str(self->opts, "cachedir", ""), "cp_parts");
+    AUTO_FREE char *path = fs_join(value_str(js->opts, "cachedir", ""), "cp_parts");
     fail_auto_t err = FAIL_INIT;
     char **names = NULL;
     if (fs_names(path, &names, &err) < 0)
@@ -25,17 +30,28 @@ s_has_notes(const jobserver_t *self)
     return any;
 }
 
-void
-mparts_tick(jobserver_t *self, int64_t now_ms)
+static void
+mcp_tick(void *part, int64_t now_ms)
 {
-    if (now_ms < self->parts_ms)
+    mcp_t *self = part;
+    if (now_ms < self->next_ms)
         return;
-    self->parts_ms = now_ms + AGAIN_MS;
-    if (!s_has_notes(self))
+    self->next_ms = now_ms + AGAIN_MS;
+    if (!mcp_has_notes(self->js))
         return;
     char jid[CLOCK_STAMP_LEN];
     clock_jid(jid);
     json_auto_t *job = json_pack("{s:s, s:s, s:[], s:s, s:b}", "jid", jid, "fun", "cp.recv_forget", "arg",
                                  "user", "minion", "own", true);
-    jobserver_job(self, job, -1);
+    jobserver_job(self->js, job, -1);
 }
+
+static void *
+mcp_start(jobserver_t *js, fail_t *err)
+{
+    mcp_t *self = xcalloc(1, sizeof(*self));
+    self->js = js;
+    return self;
+}
+
+const minion_part_t part_cp = { .name = "cp", .start = mcp_start, .destroy = free, .tick = mcp_tick };
