@@ -19,11 +19,6 @@
 #include "common/local/client.h"
 #include "minion/jobcache.h"
 #include "minion/jobret.h"
-#include "minion/mbus.h"
-#include "minion/mreactor.h"
-#include "minion/mschedule.h"
-#include "minion/mstatus.h"
-#include "minion/relay.h"
 #include "minion/sessions.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -35,16 +30,81 @@
 #define PING_MS          20000 /* how often the networking process is asked for a word */
 #define HANG_MS          90000 /* without one for so long it counts as hung */
 #define FRAMES_BUDGET    64    /* of one job per turn of the loop */
-#define FIXED_FDS        4
+#define FIXED_FDS        2
 #define PART_LOOK_MS     10
-#define RECOVER_AGAIN_MS 10000
-#define PARTED_MS        500 /* how often jobs that outlived a restart are looked at */
 
 /* Calls a hook of each part that has it and has started, in the order of the table. */
 #define EACH_PART(js, hook, ...)                                                                             \
-    for (size_t i_ = 0; i_ < (js)->n_parts; i_++)                                                            \
-        if ((js)->parts[i_].row->hook)                                                                       \
-    (js)->parts[i_].row->hook((js)->parts[i_].self, ##__VA_ARGS__)
+    do {                                                                                                     \
+        for (size_t i_ = 0; i_ < (js)->n_parts; i_++) {                                                      \
+            if ((js)->parts[i_].row->hook)                                                                   \
+                (js)->parts[i_].row->hook((js)->parts[i_].self, ##__VA_ARGS__);                              \
+        }                                                                                                    \
+    } while (0)
+
+/* ---- the parts -------------------------------------------------------------------------------- */
+
+void
+jobserver_fired(jobserver_t *self, const char *tag, json_t *data)
+{
+    EACH_PART(self, fired, tag, data);
+}
+
+void
+jobserver_heed(jobserver_t *self, const char *tag, json_t *data)
+{
+    for (size_t i = 0; i < self->n_parts; i++)
+        for (const part_event_t *row = self->parts[i].row->events; row && row->tag; row++)
+            if (str_starts(tag, row->tag))
+                row->fn(self->parts[i].self, data);
+}
+
+void
+jobserver_show(jobserver_t *self, const char *tag, json_t *data)
+{
+    EACH_PART(self, shown, tag, data);
+}
+
+void
+jobserver_grains_changed(jobserver_t *self)
+{
+    EACH_PART(self, grains_changed);
+}
+
+void
+jobserver_pillar_changed(jobserver_t *self)
+{
+    EACH_PART(self, pillar_changed);
+}
+
+const part_request_t *
+jobserver_request(const jobserver_t *self, const char *op, void **ret_part)
+{
+    for (size_t i = 0; i < self->n_parts; i++)
+        for (const part_request_t *row = self->parts[i].row->requests; row && row->op; row++)
+            if (str_eq(op, row->op)) {
+                *ret_part = self->parts[i].self;
+                return row;
+            }
+    return NULL;
+}
+
+char *
+jobserver_bus_requests(const jobserver_t *self)
+{
+    buf_auto_t text = BUF_INIT;
+    const char *last = NULL;
+    for (size_t i = 0; i < self->n_parts; i++)
+        for (const part_request_t *row = self->parts[i].row->requests; row && row->op; row++)
+            if (row->bus) {
+                if (last)
+                    buf_printf(&text, ", %s", last);
+                last = row->bus;
+            }
+    if (last)
+        buf_printf(&text, " and %s", last);
+    return xstrdup(buf_str(&text));
+}
 
 /* ---- down to the networking process ---------------------------------------------------------- */
 
@@ -81,7 +141,7 @@ s_send(void *cookie, const json_t *frame)
 void
 jobserver_event(jobserver_t *self, const char *tag, json_t *data, json_t *more)
 {
-    mbus_tell(self->bus, tag, data);
+    jobserver_show(self, tag, data);
     if (!outbox_event(self->outbox, tag, data, more))
         log_error(
             "event %s: it is too large or too deep for a message, or too many wait for a master already; "
@@ -109,8 +169,7 @@ static void
 s_failed_to_start(jobserver_t *self, json_t *job, const fail_t *err)
 {
     log_error("job %s: %s", value_str(job, "jid", ""), fail_text(err));
-    if (value_get(job, "react"))
-        mreactor_ended(self->reactor, job);
+    EACH_PART(self, job_over, job, NULL);
     if (value_bool(job, "own", false))
         return;
     json_t *failed = jobret_failed(job, xstrdup(fail_text(err)));
@@ -135,10 +194,9 @@ s_start_job(jobserver_t *self, json_t *job)
         fail_clear(&err);
     }
     json_t *own = json_incref(job);
-    if (value_bool(self->opts, "grains_refresh_pre_exec", false))
-        mgrains_gather(self);
+    EACH_PART(self, job_begins, job);
     self->env.grains = self->grains;
-    self->env.pillar = mpillar_known(self->pillar);
+    self->env.pillar = self->pillar;
     job_proc_t *proc = job_start(&self->env, &own, &err);
     if (!proc) {
         s_failed_to_start(self, job, &err);
@@ -169,7 +227,7 @@ jobserver_job(jobserver_t *self, json_t *job, int master)
     json_object_set_new(job, "master", json_integer(master));
     log_info("job %s: %s from %s", value_str(job, "jid", ""), value_str(job, "fun", "(several)"),
              value_str(job, "user", "?"));
-    mbus_job(self->bus, job, "new", job);
+    EACH_PART(self, job_new, job);
     if (self->stop)
         (void) fail_set(&err, -ECANCELED, "The minion was stopped before this job began");
     else if (outbox_full(self->outbox))
@@ -194,8 +252,6 @@ s_return(jobserver_t *self, job_proc_t *proc)
         return;
     proc->returned = true;
     json_auto_t *ret = job_return(proc);
-    AUTO_FREE char *what = xasprintf("ret/%s", conf_str(self->conf, "id"));
-    mbus_job(self->bus, proc->job, what, ret);
     EACH_PART(self, job_returned, proc->job, ret);
     if (value_bool(proc->job, "own", false))
         return;
@@ -211,9 +267,7 @@ s_end_job(jobserver_t *self, job_proc_t **at)
     *at = proc->next;
     self->n_jobs--;
     s_return(self, proc);
-    relay_forget(self->relay, proc);
-    if (value_get(proc->job, "react"))
-        mreactor_ended(self->reactor, proc->job);
+    EACH_PART(self, job_over, proc->job, proc);
     if (self->ending != JOBSERVER_STAYS && self->ending_job == proc->pid)
         self->stop = true;
     job_proc_destroy(&proc);
@@ -222,6 +276,24 @@ s_end_job(jobserver_t *self, job_proc_t **at)
         json_array_remove(self->waiting, 0);
         s_start_job(self, next);
     }
+}
+
+/* NEW answer frame; NULL: it comes later. */
+static json_t *
+s_answer(const jobserver_t *self, job_proc_t *asker, json_t *request)
+{
+    fail_auto_t err = FAIL_INIT;
+    const char *op = value_str(request, "op", "");
+    void *part;
+    const part_request_t *row = jobserver_request(self, op, &part);
+    json_t *value = row ? row->fn(part, asker, request, &err) : NULL;
+    if (value)
+        return json_pack("{s:b, s:o}", "ok", true, "value", value);
+    if (!row)
+        (void) fail_set(&err, -ENOTSUP, "a minion has no operation '%s'", op);
+    return err.code == 0
+               ? NULL
+               : json_pack("{s:b, s:s, s:i}", "ok", false, "error", fail_text(&err), "code", -err.code);
 }
 
 /* A child that never stops talking gets its turns like everybody else; one that has ended is heard to its
@@ -238,7 +310,7 @@ s_job_frames(jobserver_t *self, job_proc_t *proc)
             if (data)
                 jobserver_event(self, value_str(f, "tag", ""), data, NULL);
         } else {
-            json_t *answer = hostops_answer(self, proc, value_get(f, "request"));
+            json_t *answer = s_answer(self, proc, value_get(f, "request"));
             if (answer)
                 job_answer(proc, &answer);
         }
@@ -267,57 +339,6 @@ s_sweep(jobserver_t *self)
         else
             at = &(*at)->next;
     }
-}
-
-/* Returns of jobs that went on while the minion was started again. */
-static void
-s_landed(jobserver_t *self)
-{
-    spool_t *spool = outbox_spool(self->outbox);
-    json_auto_t *jids = spool_landed(spool);
-    size_t i, size;
-    json_t *jid;
-    json_array_foreach (jids, i, jid) {
-        fail_auto_t err = FAIL_INIT;
-        AUTO_FREE char *asker = NULL;
-        json_auto_t *ret = spool_load(spool, json_string_value(jid), &asker, &size, &err);
-        if (!ret) {
-            log_error("%s", fail_text(&err));
-            continue;
-        }
-        log_info("job %s: it went on while the minion was started again, and has returned",
-                 json_string_value(jid));
-        outbox_return(self->outbox, ret, asker);
-    }
-}
-
-/* Jobs that ran when the minion died, or that have outlived it. */
-static void
-s_recover(jobserver_t *self)
-{
-    json_auto_t *damaged = json_array();
-    json_auto_t *marks = spool_interrupted(outbox_spool(self->outbox), damaged);
-    size_t i;
-    json_t *one;
-    json_array_foreach (marks, i, one) {
-        json_auto_t *ret = job_interrupted(one);
-        log_warning("job %s: it ran when the minion was stopped; that is its return",
-                    value_str(one, "jid", ""));
-        if (ret)
-            outbox_return(self->outbox, ret, value_str(one, "asker", NULL));
-    }
-    json_array_foreach (damaged, i, one)
-        log_error("%s", json_string_value(one));
-    s_landed(self);
-    size_t run = spool_parted(outbox_spool(self->outbox)),
-           left = json_array_size(spool_marks(outbox_spool(self->outbox))) - run;
-    if (left > 0 && self->recover_ms == 0)
-        log_error("what became of %zu jobs of before can't be looked up now; it is tried again", left);
-    if (run > 0 && self->recover_ms == 0)
-        log_info("%zu jobs of before the start still run", run);
-    self->recover_ms = run > 0    ? clock_mono_ms() + PARTED_MS
-                       : left > 0 ? clock_mono_ms() + RECOVER_AGAIN_MS
-                                  : 0;
 }
 
 /* ---- up from the networking process ---------------------------------------------------------- */
@@ -382,37 +403,21 @@ static void
 s_up_state(jobserver_t *self, json_t *frame)
 {
     int master = (int) value_int(frame, "master", 0);
-    mstatus_master(self, frame);
     if (!str_eq(value_str(frame, "state", ""), "ready")) {
         outbox_deaf(self->outbox, master);
-        mpillar_master(self, master, false);
+        EACH_PART(self, master_down, master);
         return;
     }
-    mgrains_push(self);
-    mpillar_master(self, master, true);
     EACH_PART(self, master_up, master);
-    mschedule_connected(self->schedule);
     json_t *again = json_pack("{s:s, s:i}", "t", "again", "master", master);
     jobserver_down(self, &again);
     outbox_listens(self->outbox, master);
-}
-
-static void
-s_up_why(jobserver_t *self, json_t *frame)
-{
-    mstatus_why(self, frame);
 }
 
 /* Any word of the networking process shows that it lives; this is one it can always say. */
 static void
 s_up_pong(jobserver_t *self, json_t *frame)
 {
-}
-
-static void
-s_up_answer(jobserver_t *self, json_t *frame)
-{
-    relay_answer(self->relay, frame);
 }
 
 /* News of the networking process, as an event salt/minion/ID/... */
@@ -427,10 +432,23 @@ s_up_tell(jobserver_t *self, json_t *frame)
 static const struct {
     const char *name;
     void (*fn)(jobserver_t *self, json_t *frame);
-} ups[] = { { "job", s_up_job },       { "ack", s_up_ack },
-            { "state", s_up_state },   { "pillar", mpillar_answered },
-            { "answer", s_up_answer }, { "pong", s_up_pong },
-            { "tell", s_up_tell },     { "why", s_up_why } };
+} ups[] = {
+    { "job", s_up_job },   { "ack", s_up_ack },   { "state", s_up_state },
+    { "pong", s_up_pong }, { "tell", s_up_tell },
+};
+
+static void
+s_up(jobserver_t *self, json_t *frame)
+{
+    const char *name = value_str(frame, "t", "");
+    for (size_t i = 0; i < NELEMS(ups); i++)
+        if (str_eq(name, ups[i].name))
+            ups[i].fn(self, frame);
+    for (size_t i = 0; i < self->n_parts; i++)
+        for (const part_message_t *row = self->parts[i].row->messages; row && row->name; row++)
+            if (str_eq(name, row->name))
+                row->fn(self->parts[i].self, frame);
+}
 
 static void
 s_session_gone(jobserver_t *self)
@@ -440,8 +458,8 @@ s_session_gone(jobserver_t *self)
     buf_clear(&self->session_in);
     buf_clear(&self->session_out);
     outbox_deaf(self->outbox, -1);
-    mpillar_master(self, -1, false);
-    mstatus_nobody(self);
+    EACH_PART(self, master_down, -1);
+    EACH_PART(self, link_down);
     self->session_retry_ms = clock_mono_ms() + SESSION_RETRY_MS;
     if (!self->stop)
         log_error("the networking process ended; it is started again");
@@ -462,9 +480,7 @@ s_session_frames(jobserver_t *self)
             log_error("a message of the networking process can't be read: %s", fail_text(&err));
         if (rc == -ENOMEM || rc == -EMSGSIZE)
             return false;
-        for (size_t i = 0; i < NELEMS(ups); i++)
-            if (str_eq(value_str(frame, "t", ""), ups[i].name))
-                ups[i].fn(self, frame);
+        s_up(self, frame);
     }
 }
 
@@ -544,7 +560,7 @@ s_start_session(jobserver_t *self, fail_t *err)
     self->session_fd = ends[0];
     self->session_heard_ms = clock_mono_ms();
     self->session_ping_ms = self->session_heard_ms + PING_MS;
-    relay_again(self->relay);
+    EACH_PART(self, link_up);
     return 0;
 }
 
@@ -613,10 +629,7 @@ s_reload(jobserver_t *self)
     conf_destroy(&self->conf);
     self->conf = fresh;
     s_take_conf(self);
-    mreactor_reload(self->reactor);
-    mschedule_reload(self->schedule);
-    self->grains_again = true;
-    mgrains_gather(self);
+    EACH_PART(self, reload);
 }
 
 static void
@@ -640,26 +653,12 @@ s_signals(jobserver_t *self)
 static int
 s_timeout(jobserver_t *self, int64_t now)
 {
-    int64_t next = now + PING_MS;
-    const int64_t timers[] = { outbox_next_ms(self->outbox),
-                               mpillar_next_ms(self),
-                               self->session_fd < 0 ? self->session_retry_ms : self->session_ping_ms,
-                               self->grains_fd < 0 ? 0 : self->grains_until_ms,
-                               self->grains_next_ms,
-                               self->grains_retry_ms,
-                               mreactor_next_ms(self->reactor),
-                               mbus_next_ms(self->bus),
-                               relay_next_ms(self->relay),
-                               mschedule_next_ms(self->schedule),
-                               self->recover_ms,
-                               notify_next_ms() };
-    for (size_t i = 0; i < NELEMS(timers); i++)
-        if (timers[i] && timers[i] < next)
-            next = timers[i];
+    int64_t next = part_sooner(now + PING_MS, outbox_next_ms(self->outbox));
+    next = part_sooner(next, self->session_fd < 0 ? self->session_retry_ms : self->session_ping_ms);
     for (size_t i = 0; i < self->n_parts; i++) {
         const minion_part_t *part = self->parts[i].row;
-        int64_t when = part->next_ms ? part->next_ms(self->parts[i].self) : 0;
-        next = when && when < next ? when : next;
+        if (part->next_ms)
+            next = part_sooner(next, part->next_ms(self->parts[i].self));
     }
     for (const job_proc_t *p = self->jobs; p; p = p->next)
         if (p->deadline_ms && !p->timed_out && p->deadline_ms < next)
@@ -670,21 +669,26 @@ s_timeout(jobserver_t *self, int64_t now)
 static void
 s_turn(jobserver_t *self)
 {
-    struct pollfd fds[FIXED_FDS + LIMIT_JOBS_RUNNING];
-    job_proc_t *who[FIXED_FDS + LIMIT_JOBS_RUNNING];
-    nfds_t n = FIXED_FDS;
+    struct pollfd fds[FIXED_FDS + PARTS_MAX + LIMIT_JOBS_RUNNING];
+    job_proc_t *who[FIXED_FDS + PARTS_MAX + LIMIT_JOBS_RUNNING];
+    size_t first_job = FIXED_FDS + self->n_parts, n = first_job;
     fds[0] = (struct pollfd){ self->signal_fd, POLLIN, 0 };
     fds[1] = (struct pollfd){ self->session_fd, (short) (POLLIN | (self->session_out.len ? POLLOUT : 0)), 0 };
-    fds[2] = (struct pollfd){ self->grains_fd, POLLIN, 0 };
-    fds[3] = (struct pollfd){ mbus_fd(self->bus), POLLIN, 0 };
+    for (size_t i = 0; i < self->n_parts; i++) {
+        const minion_part_t *part = self->parts[i].row;
+        short ask = POLLIN;
+        int fd = part->fd ? part->fd(self->parts[i].self, &ask) : -1;
+        fds[FIXED_FDS + i] = (struct pollfd){ fd, ask, 0 };
+    }
     for (job_proc_t *p = self->jobs; p; p = p->next)
         if (p->fd >= 0) {
             fds[n] = (struct pollfd){ p->fd, POLLIN, 0 };
             who[n++] = p;
         }
-    if (poll(fds, n, s_timeout(self, clock_mono_ms())) > 0)
+    if (poll(fds, (nfds_t) n, s_timeout(self, clock_mono_ms())) > 0)
         self->busy_ms = clock_mono_ms();
-    for (nfds_t i = FIXED_FDS; i < n; i++)
+
+    for (size_t i = first_job; i < n; i++)
         if (fds[i].revents)
             s_job_frames(self, who[i]);
     if (fds[0].revents)
@@ -694,10 +698,9 @@ s_turn(jobserver_t *self)
         s_flush(self);
     if (fds[1].revents & (POLLIN | POLLHUP))
         s_session_read(self);
-    if (fds[2].revents)
-        mgrains_read(self);
-    if (fds[3].revents)
-        mbus_read(self->bus);
+    for (size_t i = 0; i < self->n_parts; i++)
+        if (fds[FIXED_FDS + i].revents)
+            self->parts[i].row->ready(self->parts[i].self, fds[FIXED_FDS + i].revents);
 }
 
 /* Until there is nothing to wait for, or the time is up. */
@@ -787,8 +790,7 @@ s_shutdown(jobserver_t *self)
     (void) json_array_clear(self->waiting);
     s_part(self);
     job_signal_all(self->jobs, SIGTERM);
-    if (self->grains_fd >= 0)
-        (void) kill(self->grains_pid, SIGKILL);
+    EACH_PART(self, stop);
     s_wait_end(self, false);
     job_signal_all(self->jobs, SIGKILL);
     s_wait_end(self, false);
@@ -817,17 +819,8 @@ jobserver_run(jobserver_t *self)
             if (self->in_session)
                 return self->exit_code;
         }
-        notify_turn(now);
         s_watch_session(self, now);
         outbox_tick(self->outbox, now);
-        mgrains_tick(self, now);
-        mpillar_tick(self, now);
-        relay_tick(self->relay);
-        mreactor_tick(self->reactor);
-        mbus_tick(self->bus, now);
-        mschedule_tick(self->schedule);
-        if (self->recover_ms && now >= self->recover_ms)
-            s_recover(self);
         EACH_PART(self, tick, now);
         s_turn(self);
     }
@@ -887,15 +880,10 @@ jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, const jo
     self->conf_dir = xstrdup(conf_dir);
     self->overrides = json_incref(overrides);
     self->tables = *tables;
-    self->session_fd = self->grains_fd = self->signal_fd = -1;
+    self->session_fd = self->signal_fd = -1;
     self->grains = json_object();
     self->waiting = json_array();
-    self->masters_said = json_object();
     self->seen = seen_new();
-    self->pillar = mpillar_new();
-    self->relay = relay_new(self);
-    self->bus = mbus_new(self);
-    self->reactor = mreactor_new(self);
     int64_t now = clock_wall_us();
     (void) snprintf(self->boot, sizeof(self->boot), "%llx-%x", (unsigned long long) now, (unsigned) getpid());
     AUTO_FREE char *dir = fs_join(conf_str(self->conf, "cachedir"), "spool");
@@ -907,22 +895,14 @@ jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, const jo
         ready = s_restore(self, err) == 0;
     }
     self->signal_fd = ready ? daemon_signals(true, err) : -1;
-    if (self->signal_fd < 0) {
-        jobserver_destroy(&self);
-        return NULL;
+    if (self->signal_fd >= 0) {
+        s_take_conf(self);
+        s_delay_first(self);
+        if (s_start_parts(self, err) == 0)
+            return self;
     }
-    s_take_conf(self);
-    s_recover(self);
-    mgrains_gather(self);
-    mpillar_restore(self);
-    self->schedule = mschedule_new(self);
-    s_delay_first(self);
-    mbus_open(self->bus);
-    if (s_start_parts(self, err) < 0) {
-        jobserver_destroy(&self);
-        return NULL;
-    }
-    return self;
+    jobserver_destroy(&self);
+    return NULL;
 }
 
 void
@@ -942,21 +922,14 @@ jobserver_destroy(jobserver_t **self_p)
             self->parts[self->n_parts].row->destroy(self->parts[self->n_parts].self);
     }
     outbox_destroy(&self->outbox);
-    mpillar_destroy(&self->pillar);
-    relay_destroy(&self->relay);
-    mreactor_destroy(&self->reactor);
-    mschedule_destroy(&self->schedule);
-    mbus_destroy(&self->bus);
     json_decref(self->grains);
-    json_decref(self->slow_grains);
+    json_decref(self->pillar);
     json_decref(self->waiting);
-    json_decref(self->masters_said);
     seen_destroy(&self->seen);
     json_decref(self->overrides);
     buf_free(&self->session_in);
     buf_free(&self->session_out);
-    buf_free(&self->grains_in);
-    const int fds[] = { self->session_fd, self->grains_fd, self->signal_fd };
+    const int fds[] = { self->session_fd, self->signal_fd };
     for (size_t i = 0; i < NELEMS(fds); i++)
         if (fds[i] >= 0)
             (void) close(fds[i]);

@@ -4,7 +4,8 @@
  * It has no thread and no socket of libzmq, so that it may fork at any time. The networking process may crash
  * and is started again while jobs run on; returns go to the spool first.
  *
- * What a job may ask of it ({"op": ...}, through ctx_host) is the table at the end of hostops.c.
+ * All that is not jobs is the work of parts (part.h): each has its file, its fields and a row in parts.def.
+ * What a job may ask of it ({"op": ...}, through ctx_host) are the requests of its parts.
  *
  * Layer      minion
  * Threads    one
@@ -15,7 +16,6 @@
 
 #include "common/conf/conf.h"
 #include "minion/job.h"
-#include "minion/mpillar.h"
 #include "minion/outbox.h"
 #include "minion/part.h"
 #include "minion/seen.h"
@@ -46,36 +46,21 @@ typedef struct jobserver {
         const minion_part_t *row;
         void *self;
     } parts[PARTS_MAX];
-    size_t n_parts;      /* that have started */
-    json_t *grains;      /* what is known now */
-    json_t *slow_grains; /* the slow ones' last answer */
+    size_t n_parts; /* that have started */
+    json_t *grains; /* owned: what is known now; their part replaces it */
+    json_t *pillar; /* owned: the one in memory, as common/py/py_wire.h has it; NULL while none has come */
     outbox_t *outbox;
-    mpillar_t *pillar;
-    struct relay *relay;
-    struct mbus *bus;
-    struct mreactor *reactor;
-    struct mschedule *schedule;
     job_env_t env;
     job_proc_t *jobs;
     size_t n_jobs;
-    json_t *waiting;      /* jobs over LIMIT_JOBS_RUNNING */
-    seen_t *seen;         /* jobs that masters have sent */
-    json_t *masters_said; /* {line: text} for mstatus.c */
+    json_t *waiting; /* jobs over LIMIT_JOBS_RUNNING */
+    seen_t *seen;    /* jobs that masters have sent */
     pid_t session_pid;
     int session_fd;
     int64_t session_retry_ms;
     int64_t session_heard_ms, session_ping_ms; /* monotonic: its last word; when it is asked for one */
     buf_t session_in, session_out;
-    pid_t grains_pid;
-    int grains_fd;
-    int64_t grains_until_ms; /* monotonic: then their child is ended */
-    bool grains_again;       /* asked again while they were gathered */
-    bool grains_said;        /* their child has said what it found */
-    int64_t grains_retry_ms; /* monotonic: they could not be gathered, another try; 0: none */
-    int64_t recover_ms;      /* monotonic: marks of before are looked at again; 0: all were */
-    int64_t busy_ms;         /* monotonic: when there was something to do last */
-    int64_t grains_next_ms;  /* monotonic: grains_refresh_every; 0: never */
-    buf_t grains_in;
+    int64_t busy_ms; /* monotonic: when there was something to do last */
     int signal_fd;
     jobserver_ending_t ending; /* asked for by a job, once that has returned */
     pid_t ending_job;
@@ -90,15 +75,6 @@ void jobserver_destroy(jobserver_t **self_p);
 /* Until SIGTERM; the exit code. */
 int jobserver_run(jobserver_t *self);
 
-/* hostops.c: answer a job's question. NEW answer frame; NULL: it comes later. */
-json_t *hostops_answer(jobserver_t *self, job_proc_t *asker, json_t *request);
-
-/* mgrains.c: the minion's grains over time. */
-void mgrains_gather(jobserver_t *self); /* cheap ones now, slow ones from the cache and in the background */
-void mgrains_read(jobserver_t *self);   /* the background child's pipe is readable */
-void mgrains_tick(jobserver_t *self, int64_t now_ms); /* grains_refresh_every; a child that takes too long */
-void mgrains_push(jobserver_t *self);                 /* to the masters */
-
 /* One frame down to the networking process. TAKES. */
 void jobserver_down(jobserver_t *self, json_t **frame_p);
 /* The members of `more` go beside the data; NULL: none do. */
@@ -106,6 +82,20 @@ void jobserver_event(jobserver_t *self, const char *tag, json_t *data, json_t *m
 /* Run it, or let it wait its turn. `job` as the master sends it; BORROWED. With "own": true it is the
  * minion's own affair: no mark on the disk, no return. */
 void jobserver_job(jobserver_t *self, json_t *job, int master);
+
+/* Everything below tells the parts. An event of event.fire; `data` may be NULL. */
+void jobserver_fired(jobserver_t *self, const char *tag, json_t *data);
+/* The same, of a job: the parts whose events begin so do what it asks for. */
+void jobserver_heed(jobserver_t *self, const char *tag, json_t *data);
+/* To those who listen on this minion. */
+void jobserver_show(jobserver_t *self, const char *tag, json_t *data);
+void jobserver_grains_changed(jobserver_t *self);
+void jobserver_pillar_changed(jobserver_t *self);
+
+/* A part's request and that part. BORROWED; NULL: there is none. */
+const part_request_t *jobserver_request(const jobserver_t *self, const char *op, void **ret_part);
+/* NEW: how those are written that a client of the bus may ask, as the rest of a sentence. */
+char *jobserver_bus_requests(const jobserver_t *self);
 
 /* When jobs are answered from what is here because no master is (offline_after), in monotonic ms; 0:
  * never, or somebody is there. */

@@ -1,5 +1,12 @@
-/* mbus.c - see mbus.h. */
-#include "minion/mbus.h"
+/* mbus.c - the minion's own bus: what happens on this minion. Events of event.fire, in a job or by salt-call
+ * on this machine, which its reactor hears too; what it sends to its masters; its jobs, as they begin and
+ * return.
+ *
+ * Its socket in sock_dir speaks as the master's (common/local/client.h): {op: "event", tag, data} -> {}, and
+ * {op: "events", tags} -> {seq}; then {push: "event", seq, tag, data}, and {push: "missed", from, to, count}
+ * to who does not keep up. There is no journal. Requests of other parts that say so (part.h) are answered
+ * with {value}. Without a socket nobody hears it, which the log says. */
+#include "minion/jobserver.h"
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -12,8 +19,6 @@
 #include "common/base/str.h"
 #include "common/local/client.h"
 #include "common/match/match.h"
-#include "minion/mreactor.h"
-#include "minion/mschedule.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -30,14 +35,14 @@ typedef struct mline {
     bool blocked; /* its socket takes no more */
 } mline_t;
 
-struct mbus {
-    jobserver_t *owner;
+typedef struct mbus {
+    jobserver_t *js;
     char *path;
     int listen_fd, epoll_fd;
     int64_t pause_ms; /* monotonic: who knocks waits until then; 0: nobody waits */
     uint64_t seq;
     mline_t lines[LINES];
-};
+} mbus_t;
 
 /* ---- who listens --------------------------------------------------------------------------------------- */
 
@@ -45,9 +50,9 @@ struct mbus {
  * what epoll tells of it. The networking process, which has all this as a copy, leaves the line to the
  * first one. */
 static void
-s_close_line(mbus_t *self, mline_t *line)
+mbus_close_line(mbus_t *self, mline_t *line)
 {
-    if (line->fd >= 0 && !self->owner->in_session) {
+    if (line->fd >= 0 && !self->js->in_session) {
         (void) epoll_ctl(self->epoll_fd, EPOLL_CTL_DEL, line->fd, NULL);
         (void) shutdown(line->fd, SHUT_RDWR);
     }
@@ -60,7 +65,7 @@ s_close_line(mbus_t *self, mline_t *line)
 }
 
 static void
-s_poll(mbus_t *self, mline_t *line, bool blocked)
+mbus_poll(mbus_t *self, mline_t *line, bool blocked)
 {
     struct epoll_event ev = { .events = EPOLLIN | (blocked ? EPOLLOUT : 0), .data.ptr = line };
     if (line->blocked != blocked)
@@ -69,7 +74,7 @@ s_poll(mbus_t *self, mline_t *line, bool blocked)
 }
 
 static void
-s_tell_missed(mline_t *line)
+mbus_tell_missed(mline_t *line)
 {
     if (line->missed == 0)
         return;
@@ -80,27 +85,27 @@ s_tell_missed(mline_t *line)
 }
 
 static void
-s_flush(mbus_t *self, mline_t *line)
+mbus_flush(mbus_t *self, mline_t *line)
 {
     while (line->out.len > 0) {
         ssize_t n = send(line->fd, line->out.data, line->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno != EAGAIN) {
-            s_close_line(self, line);
+            mbus_close_line(self, line);
             return;
         }
         if (n < 0)
             break;
         buf_consume(&line->out, (size_t) n);
         if (line->out.len == 0)
-            s_tell_missed(line);
+            mbus_tell_missed(line);
     }
-    s_poll(self, line, line->out.len > 0);
+    mbus_poll(self, line, line->out.len > 0);
 }
 
 static void
-s_push(mbus_t *self, mline_t *line, const buf_t *frame)
+mbus_push(mbus_t *self, mline_t *line, const buf_t *frame)
 {
     if (line->out.len + frame->len > LIMIT_LOCAL_USER_MSG) {
         line->m_first = line->missed == 0 ? self->seq : line->m_first;
@@ -108,14 +113,14 @@ s_push(mbus_t *self, mline_t *line, const buf_t *frame)
         line->missed++;
         return;
     }
-    s_tell_missed(line);
+    mbus_tell_missed(line);
     buf_add(&line->out, frame->data, frame->len);
-    s_flush(self, line);
+    mbus_flush(self, line);
 }
 
 /* NEW: with the stamp that every event has. */
 static json_t *
-s_stamped(json_t *data)
+mbus_stamped(json_t *data)
 {
     char stamp[CLOCK_STAMP_LEN];
     if (!json_is_object(data))
@@ -126,9 +131,10 @@ s_stamped(json_t *data)
     return copy;
 }
 
-void
-mbus_tell(mbus_t *self, const char *tag, json_t *data)
+static void
+mbus_shown(void *part, const char *tag, json_t *data)
 {
+    mbus_t *self = part;
     buf_auto_t frame = BUF_INIT;
     self->seq++;
     for (size_t i = 0; i < LINES; i++) {
@@ -137,46 +143,88 @@ mbus_tell(mbus_t *self, const char *tag, json_t *data)
             continue;
         if (frame.len == 0) {
             json_auto_t *msg = json_pack("{s:s, s:I, s:s, s:o}", "push", "event", "seq",
-                                         (json_int_t) self->seq, "tag", tag, "data", s_stamped(data));
+                                         (json_int_t) self->seq, "tag", tag, "data", mbus_stamped(data));
             frame_add(&frame, msg);
         }
-        s_push(self, line, &frame);
+        mbus_push(self, line, &frame);
     }
 }
 
-void
-mbus_event(mbus_t *self, const char *tag, json_t *data)
+static void
+mbus_fired(void *part, const char *tag, json_t *data)
 {
     if (data)
-        mbus_tell(self, tag, data);
-    if (self->owner->reactor)
-        mreactor_event(self->owner->reactor, tag, data);
+        mbus_shown(part, tag, data);
 }
 
-void
-mbus_job(mbus_t *self, const json_t *job, const char *what, json_t *data)
+static void
+mbus_show_job(mbus_t *self, const json_t *job, const char *what, json_t *data)
 {
     AUTO_FREE char *tag = xasprintf("salt/job/%s/%s", value_str(job, "jid", ""), what);
     json_auto_t *shown = json_copy(data);
     json_object_del(shown, "master"); /* which of ours it came from */
     json_object_del(shown, "asker");
-    mbus_tell(self, tag, shown);
+    mbus_shown(self, tag, shown);
+}
+
+static void
+mbus_job_new(void *part, json_t *job)
+{
+    mbus_show_job(part, job, "new", job);
+}
+
+static void
+mbus_job_returned(void *part, json_t *job, json_t *ret)
+{
+    mbus_t *self = part;
+    AUTO_FREE char *what = xasprintf("ret/%s", self->js->env.id);
+    mbus_show_job(self, job, what, ret);
+}
+
+/* ---- what jobs fire ------------------------------------------------------------------------------------ */
+
+/* Salt's events on the minion's own bus: some ask the minion for something, and the reactor may listen to all.
+ * Every job is a fresh process that finds its modules and matchers anew, so that nothing there is stale. */
+static json_t *
+mbus_request_event(void *part, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    mbus_t *self = part;
+    jobserver_heed(self->js, value_str(request, "tag", ""), value_get(request, "data"));
+    jobserver_fired(self->js, value_str(request, "tag", ""), value_get(request, "data"));
+    return json_true();
+}
+
+/* A module's event that goes on to the masters. {tag, data, preload?: {name: value}, events?: [{tag, data}]}
+ */
+static void
+mbus_fire_master(void *part, json_t *data)
+{
+    mbus_t *self = part;
+    const char *tag = value_str(data, "tag", "");
+    json_t *one;
+    size_t i;
+    if (*tag && value_get(data, "data"))
+        jobserver_event(self->js, tag, value_get(data, "data"), value_get(data, "preload"));
+    json_array_foreach (value_get(data, "events"), i, one)
+        if (value_get(one, "tag"))
+            jobserver_event(self->js, value_str(one, "tag", ""),
+                            value_get(one, "data") ? value_get(one, "data") : one, NULL);
 }
 
 /* ---- the socket ---------------------------------------------------------------------------------------- */
 
 static bool
-s_watch(mbus_t *self, int fd, mline_t *line)
+mbus_watch(mbus_t *self, int fd, mline_t *line)
 {
     struct epoll_event ev = { .events = EPOLLIN, .data.ptr = line };
     return epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0;
 }
 
 static int
-s_listen(mbus_t *self, fail_t *err)
+mbus_listen(mbus_t *self, fail_t *err)
 {
     struct sockaddr_un addr = { .sun_family = AF_UNIX };
-    const char *dir = value_str(self->owner->opts, "sock_dir", "");
+    const char *dir = value_str(self->js->opts, "sock_dir", "");
     self->path = fs_join(dir, MINION_SOCKET_NAME);
     if (!str_copy(addr.sun_path, sizeof(addr.sun_path), self->path))
         return fail_set(err, -ENAMETOOLONG, "%s: set sock_dir to a shorter path", self->path);
@@ -196,16 +244,16 @@ s_listen(mbus_t *self, fail_t *err)
     if (rc != 0 || listen(self->listen_fd, LINES) != 0)
         return fail_set(err, -code, "%s: can't listen: %s", self->path, strerror(code));
     self->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (self->epoll_fd < 0 || !s_watch(self, self->listen_fd, NULL))
+    if (self->epoll_fd < 0 || !mbus_watch(self, self->listen_fd, NULL))
         return fail_set(err, -errno, "epoll: %s", strerror(errno));
     return 0;
 }
 
 static void
-s_deaf(mbus_t *self)
+mbus_deaf(mbus_t *self)
 {
     for (size_t i = 0; i < LINES; i++)
-        s_close_line(self, &self->lines[i]);
+        mbus_close_line(self, &self->lines[i]);
     if (self->listen_fd >= 0)
         (void) close(self->listen_fd);
     if (self->listen_fd >= 0 && self->path)
@@ -217,7 +265,7 @@ s_deaf(mbus_t *self)
 }
 
 static void
-s_accept(mbus_t *self)
+mbus_accept(mbus_t *self)
 {
     int fd = accept4(self->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
@@ -228,8 +276,8 @@ s_accept(mbus_t *self)
     for (size_t i = 0; fd >= 0 && i < LINES; i++)
         if (self->lines[i].fd < 0) {
             self->lines[i].fd = fd;
-            if (!s_watch(self, fd, &self->lines[i]))
-                s_close_line(self, &self->lines[i]);
+            if (!mbus_watch(self, fd, &self->lines[i]))
+                mbus_close_line(self, &self->lines[i]);
             return;
         }
     if (fd >= 0)
@@ -238,17 +286,17 @@ s_accept(mbus_t *self)
 
 /* Who may write to the socket is root, or the minion's user. */
 static bool
-s_take_event(mbus_t *self, mline_t *line, json_t *msg, json_t *reply)
+mbus_take_event(mbus_t *self, mline_t *line, json_t *msg, json_t *reply)
 {
     const char *tag = value_str(msg, "tag", "");
     if (*tag == '\0' || strlen(tag) > LIMIT_TAG_LEN)
         return false;
-    mbus_event(self, tag, value_get(msg, "data"));
+    jobserver_fired(self->js, tag, value_get(msg, "data"));
     return true;
 }
 
 static bool
-s_take_events(mbus_t *self, mline_t *line, json_t *msg, json_t *reply)
+mbus_take_events(mbus_t *self, mline_t *line, json_t *msg, json_t *reply)
 {
     json_t *tags = value_get(msg, "tags");
     if (!json_is_array(tags) || json_array_size(tags) > LIMIT_LISTEN_TAGS)
@@ -258,136 +306,153 @@ s_take_events(mbus_t *self, mline_t *line, json_t *msg, json_t *reply)
     return true;
 }
 
-/* salt-call's module `schedule`. */
-static bool
-s_take_schedule(mbus_t *self, mline_t *line, json_t *msg, json_t *reply)
-{
-    fail_auto_t err = FAIL_INIT;
-    json_t *value = mschedule_ask(self->owner->schedule, msg, &err);
-    json_object_set_new(reply, value ? "value" : "error", value ? value : json_string(fail_text(&err)));
-    return value != NULL;
-}
-
 static const struct {
     const char *op;
     bool (*take)(mbus_t *self, mline_t *line, json_t *msg, json_t *reply);
 } rows[] = {
-    { "event", s_take_event },
-    { "events", s_take_events },
-    { "schedule", s_take_schedule },
+    { "event", mbus_take_event },
+    { "events", mbus_take_events },
 };
 
 static void
-s_answer(mbus_t *self, mline_t *line, json_t *msg)
+mbus_answer(mbus_t *self, mline_t *line, json_t *msg)
 {
-    bool ok = false;
+    const char *op = value_str(msg, "op", "");
     json_auto_t *reply = json_pack("{s:I}", "n", value_int(msg, "n", 0));
+    bool ok = false, own = false;
     for (size_t i = 0; i < NELEMS(rows); i++)
-        if (str_eq(rows[i].op, value_str(msg, "op", "")))
+        if (str_eq(rows[i].op, op)) {
+            own = true;
             ok = rows[i].take(self, line, msg, reply);
+        }
+
+    void *part;
+    const part_request_t *other = own ? NULL : jobserver_request(self->js, op, &part);
+    if (other && other->bus) {
+        fail_auto_t err = FAIL_INIT;
+        json_t *value = other->fn(part, NULL, msg, &err);
+        ok = value != NULL;
+        json_object_set_new(reply, ok ? "value" : "error", ok ? value : json_string(fail_text(&err)));
+    } else if (!ok) {
+        AUTO_FREE char *others = jobserver_bus_requests(self->js);
+        AUTO_FREE char *text = xasprintf("a minion's bus knows {op: event, tag, data}, {op: events, tags}%s",
+                                         others);
+        json_object_set_new(reply, "error", json_string(text));
+    }
+
     json_object_set_new(reply, "ok", json_boolean(ok));
     json_object_set_new(reply, "seq", json_integer((json_int_t) self->seq));
-    if (!ok && !value_get(reply, "error"))
-        json_object_set_new(reply, "error",
-                            json_string("a minion's bus knows {op: event, tag, data}, {op: events, tags} and "
-                                        "{op: schedule, do}"));
     if (line->fd < 0)
         return;
     frame_add(&line->out, reply);
     if (line->out.len > 2 * LIMIT_LOCAL_USER_MSG)
-        s_close_line(self, line);
+        mbus_close_line(self, line);
     else
-        s_flush(self, line);
+        mbus_flush(self, line);
 }
 
 static void
-s_read_line(mbus_t *self, mline_t *line)
+mbus_read_line(mbus_t *self, mline_t *line)
 {
     buf_reserve(&line->in, READ_CHUNK);
     ssize_t n = recv(line->fd, line->in.data + line->in.len, READ_CHUNK, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0) {
-        s_close_line(self, line);
+        mbus_close_line(self, line);
         return;
     }
     line->in.len += (size_t) n;
     json_t *msg = NULL;
     int rc = 0;
     while (line->fd >= 0 && (rc = frame_take(&line->in, LIMIT_LOCAL_USER_MSG, &msg, NULL)) > 0) {
-        s_answer(self, line, msg);
+        mbus_answer(self, line, msg);
         json_decref(msg);
     }
     if (rc < 0)
-        s_close_line(self, line);
+        mbus_close_line(self, line);
 }
 
-int
-mbus_fd(const mbus_t *self)
+static int
+mbus_fd(const void *part, short *ret_ask)
 {
-    return self->epoll_fd;
+    return ((const mbus_t *) part)->epoll_fd;
 }
 
-void
-mbus_read(mbus_t *self)
+static void
+mbus_ready(void *part, short ready)
 {
+    mbus_t *self = part;
     struct epoll_event events[LINES + 1];
     int n = epoll_wait(self->epoll_fd, events, LINES + 1, 0);
     for (int i = 0; i < n; i++) {
         mline_t *line = events[i].data.ptr;
         if (!line)
-            s_accept(self);
+            mbus_accept(self);
         if (line && line->fd >= 0 && events[i].events & EPOLLOUT)
-            s_flush(self, line);
+            mbus_flush(self, line);
         if (line && line->fd >= 0 && events[i].events & ~EPOLLOUT)
-            s_read_line(self, line);
+            mbus_read_line(self, line);
     }
 }
 
-int64_t
-mbus_next_ms(const mbus_t *self)
+static int64_t
+mbus_next_ms(void *part)
 {
-    return self->pause_ms;
+    return ((mbus_t *) part)->pause_ms;
 }
 
-void
-mbus_tick(mbus_t *self, int64_t now)
+static void
+mbus_tick(void *part, int64_t now)
 {
+    mbus_t *self = part;
     if (self->pause_ms && now >= self->pause_ms)
-        self->pause_ms = s_watch(self, self->listen_fd, NULL) ? 0 : now + PAUSE_MS;
+        self->pause_ms = mbus_watch(self, self->listen_fd, NULL) ? 0 : now + PAUSE_MS;
 }
 
 /* ---- life ---------------------------------------------------------------------------------------------- */
 
-void
-mbus_open(mbus_t *self)
-{
-    fail_auto_t err = FAIL_INIT;
-    if (s_listen(self, &err) == 0)
-        return;
-    log_warning("nobody can listen to this minion's bus: %s", fail_text(&err));
-    s_deaf(self);
-}
-
-mbus_t *
-mbus_new(jobserver_t *owner)
+static void *
+mbus_start(jobserver_t *js, fail_t *err)
 {
     mbus_t *self = xcalloc(1, sizeof(*self));
-    self->owner = owner;
+    fail_auto_t why = FAIL_INIT;
+    self->js = js;
     self->listen_fd = self->epoll_fd = -1;
     for (size_t i = 0; i < LINES; i++)
         self->lines[i].fd = -1;
+    if (mbus_listen(self, &why) < 0) {
+        log_warning("nobody can listen to this minion's bus: %s", fail_text(&why));
+        mbus_deaf(self);
+    }
     return self;
 }
 
-void
-mbus_destroy(mbus_t **self_p)
+static void
+mbus_destroy(void *part)
 {
-    mbus_t *self = STEAL(*self_p);
-    if (!self)
-        return;
-    if (self->owner->in_session) /* the socket's name is the first process's */
+    mbus_t *self = part;
+    if (self->js->in_session) /* the socket's name is the first process's */
         free(STEAL(self->path));
-    s_deaf(self);
+    mbus_deaf(self);
     free(self);
 }
+
+static const part_request_t requests[] = { { "event", mbus_request_event, NULL }, { 0 } };
+static const part_event_t events[] = { { "fire_master", mbus_fire_master }, { 0 } };
+
+const minion_part_t part_bus = {
+    .name = "bus",
+    .start = mbus_start,
+    .destroy = mbus_destroy,
+    .tick = mbus_tick,
+    .next_ms = mbus_next_ms,
+    .fd = mbus_fd,
+    .ready = mbus_ready,
+    .job_new = mbus_job_new,
+    .job_returned = mbus_job_returned,
+    .shown = mbus_shown,
+    .fired = mbus_fired,
+    .requests = requests,
+    .events = events,
+};

@@ -20,18 +20,38 @@
 #define GATHER_MS                                                                                            \
     120000 /* for the slow grains; a name server that does not answer must not hold them for ever */
 
-/* Only what is new or different travels. */
-static void
-s_gather(const jobserver_t *self, int fd)
+typedef struct mgrains {
+    jobserver_t *js;
+    json_t *slow; /* the slow ones' last answer */
+    pid_t pid;
+    int fd;           /* their child's; -1: there is none */
+    int64_t until_ms; /* monotonic: then the child is ended */
+    bool again;       /* asked again while they were gathered */
+    bool said;        /* the child has said what it found */
+    int64_t retry_ms; /* monotonic: they could not be gathered, another try; 0: none */
+    int64_t next_ms;  /* monotonic: grains_refresh_every; 0: never */
+    buf_t in;
+} mgrains_t;
+
+/* In the child: only what is new or different travels. */
+static NORETURN void
+mgrains_child(const mgrains_t *self, int fd, pid_t parent)
 {
-    json_auto_t *known = json_deep_copy(self->grains), *slow = json_object();
+    const jobserver_t *js = self->js;
+    sigset_t empty;
+    (void) sigemptyset(&empty);
+    (void) sigprocmask(SIG_SETMASK, &empty, NULL);
+    (void) signal(SIGTERM, SIG_DFL);
+    proc_end_with(parent);
+
+    json_auto_t *known = json_deep_copy(js->grains), *slow = json_object();
     const char *key;
     json_t *v;
-    grains_collect(self->tables.grain_plugins, self->tables.n_grain_plugins, GRAIN_SLOW, "", self->opts,
-                   known);
+    grains_collect(js->tables.grain_plugins, js->tables.n_grain_plugins, GRAIN_SLOW, "", js->opts, known);
     json_object_foreach (known, key, v)
-        if (!json_equal(v, json_object_get(self->grains, key)) || json_object_get(self->slow_grains, key))
+        if (!json_equal(v, json_object_get(js->grains, key)) || json_object_get(self->slow, key))
             json_object_set(slow, key, v);
+
     buf_auto_t out = BUF_INIT;
     frame_add(&out, slow);
     for (size_t at = 0; at < out.len;) {
@@ -42,158 +62,243 @@ s_gather(const jobserver_t *self, int fd)
             break;
         at += (size_t) n;
     }
-}
-
-static NORETURN void
-s_child(jobserver_t *self, int fd, pid_t parent)
-{
-    sigset_t empty;
-    (void) sigemptyset(&empty);
-    (void) sigprocmask(SIG_SETMASK, &empty, NULL);
-    (void) signal(SIGTERM, SIG_DFL);
-    proc_end_with(parent);
-    s_gather(self, fd);
     _exit(0);
 }
 
 static void
-s_later(jobserver_t *self, const char *why)
+mgrains_later(mgrains_t *self, const char *why)
 {
     log_warning("slow grains are not gathered: %s; another try follows in %d seconds", why, RETRY_MS / 1000);
-    self->grains_retry_ms = clock_mono_ms() + RETRY_MS;
+    self->retry_ms = clock_mono_ms() + RETRY_MS;
 }
 
 static void
-s_start_child(jobserver_t *self)
+mgrains_start_child(mgrains_t *self)
 {
     int ends[2];
-    if (self->grains_fd >= 0)
+    if (self->fd >= 0)
         return;
-    self->grains_again = self->grains_said = false;
-    self->grains_retry_ms = 0;
+    self->again = self->said = false;
+    self->retry_ms = 0;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-        s_later(self, strerror(errno));
+        mgrains_later(self, strerror(errno));
         return;
     }
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
         (void) close(ends[0]);
-        s_child(self, ends[1], parent);
+        mgrains_child(self, ends[1], parent);
     }
     int code = errno;
     (void) close(ends[1]);
     if (pid < 0) {
-        s_later(self, strerror(code));
+        mgrains_later(self, strerror(code));
         (void) close(ends[0]);
         return;
     }
-    self->grains_pid = pid;
-    self->grains_until_ms = clock_mono_ms() + GATHER_MS;
-    self->grains_fd = ends[0];
-    buf_clear(&self->grains_in);
+    self->pid = pid;
+    self->until_ms = clock_mono_ms() + GATHER_MS;
+    self->fd = ends[0];
+    buf_clear(&self->in);
 }
 
 /* The whole set from what is known of both kinds. */
 static void
-s_assemble(jobserver_t *self)
+mgrains_assemble(const mgrains_t *self)
 {
+    jobserver_t *js = self->js;
     json_t *all = json_object();
-    grains_collect(self->tables.grain_plugins, self->tables.n_grain_plugins, GRAIN_CHEAP, "", self->opts,
-                   all);
-    if (self->slow_grains)
-        (void) json_object_update(all, self->slow_grains);
-    grains_finish(self->opts, all);
-    json_decref(self->grains);
-    self->grains = all;
+    grains_collect(js->tables.grain_plugins, js->tables.n_grain_plugins, GRAIN_CHEAP, "", js->opts, all);
+    if (self->slow)
+        (void) json_object_update(all, self->slow);
+    grains_finish(js->opts, all);
+    json_decref(js->grains);
+    js->grains = all;
 }
 
-void
-mgrains_gather(jobserver_t *self)
+/* Cheap ones now, slow ones from the cache and in the background. */
+static void
+mgrains_gather(mgrains_t *self)
 {
-    if (!self->slow_grains)
-        self->slow_grains = grains_cache_load(conf_str(self->conf, "cachedir"));
-    s_assemble(self);
-    s_start_child(self);
+    if (!self->slow)
+        self->slow = grains_cache_load(conf_str(self->js->conf, "cachedir"));
+    mgrains_assemble(self);
+    mgrains_start_child(self);
+}
+
+/* To the masters. */
+static void
+mgrains_push(const mgrains_t *self)
+{
+    json_t *frame = json_pack("{s:s, s:O}", "t", "grains", "grains", self->js->grains);
+    jobserver_down(self->js, &frame);
 }
 
 static void
-s_refresh_sometimes(jobserver_t *self, int64_t now_ms)
+mgrains_tick(void *part, int64_t now_ms)
 {
-    int64_t every = (int64_t) (value_num(self->opts, "grains_refresh_every", 0) * 60000);
-    bool due = self->grains_next_ms != 0 && now_ms >= self->grains_next_ms;
+    mgrains_t *self = part;
+    int64_t every = (int64_t) (value_num(self->js->opts, "grains_refresh_every", 0) * 60000);
+    bool due = self->next_ms != 0 && now_ms >= self->next_ms;
     if (every <= 0)
-        self->grains_next_ms = 0;
-    else if (due || self->grains_next_ms == 0)
-        self->grains_next_ms = now_ms + every;
-    if (!due || every <= 0)
-        return;
-    json_auto_t *before = json_incref(self->grains);
-    mgrains_gather(self);
-    if (json_equal(before, self->grains))
-        return;
-    mgrains_push(self);
-    mpillar_refresh(self, NULL, false, 0);
-}
+        self->next_ms = 0;
+    else if (due || self->next_ms == 0)
+        self->next_ms = now_ms + every;
+    if (due && every > 0) {
+        json_auto_t *before = json_incref(self->js->grains);
+        mgrains_gather(self);
+        if (!json_equal(before, self->js->grains)) {
+            mgrains_push(self);
+            jobserver_grains_changed(self->js);
+        }
+    }
 
-void
-mgrains_tick(jobserver_t *self, int64_t now_ms)
-{
-    s_refresh_sometimes(self, now_ms);
-    if (self->grains_retry_ms && now_ms >= self->grains_retry_ms)
-        s_start_child(self);
-    if (self->grains_fd < 0 || now_ms < self->grains_until_ms)
+    if (self->retry_ms && now_ms >= self->retry_ms)
+        mgrains_start_child(self);
+    if (self->fd < 0 || now_ms < self->until_ms)
         return;
     log_warning("slow grains took more than %d seconds: those of before stay", GATHER_MS / 1000);
-    (void) kill(self->grains_pid, SIGKILL);
-    self->grains_said = true;
-    self->grains_until_ms = now_ms + GATHER_MS;
+    (void) kill(self->pid, SIGKILL);
+    self->said = true;
+    self->until_ms = now_ms + GATHER_MS;
 }
 
-void
-mgrains_push(jobserver_t *self)
+static int64_t
+mgrains_next_ms(void *part)
 {
-    json_t *frame = json_pack("{s:s, s:O}", "t", "grains", "grains", self->grains);
-    jobserver_down(self, &frame);
+    const mgrains_t *self = part;
+    return part_sooner(self->fd < 0 ? 0 : self->until_ms, part_sooner(self->next_ms, self->retry_ms));
 }
 
 static void
-s_arrived(jobserver_t *self, json_t *slow)
+mgrains_arrived(mgrains_t *self, json_t *slow)
 {
     fail_auto_t err = FAIL_INIT;
-    bool same = json_equal(slow, self->slow_grains);
+    bool same = json_equal(slow, self->slow);
     log_debug("%zu grains gathered, %s before", json_object_size(slow), same ? "as" : "others than");
     if (same)
         return;
-    json_decref(self->slow_grains);
-    self->slow_grains = json_incref(slow);
-    if (grains_cache_save(conf_str(self->conf, "cachedir"), slow, &err) < 0)
+    json_decref(self->slow);
+    self->slow = json_incref(slow);
+    if (grains_cache_save(conf_str(self->js->conf, "cachedir"), slow, &err) < 0)
         log_warning("%s", fail_text(&err));
-    s_assemble(self);
+    mgrains_assemble(self);
     mgrains_push(self);
-    mpillar_refresh(self, NULL, false, 0); /* top files and templates may ask for what is known now */
+    jobserver_grains_changed(self->js);
 }
 
-void
-mgrains_read(jobserver_t *self)
+static int
+mgrains_fd(const void *part, short *ret_ask)
 {
-    buf_reserve(&self->grains_in, READ_CHUNK);
-    ssize_t n = recv(self->grains_fd, self->grains_in.data + self->grains_in.len, READ_CHUNK, MSG_DONTWAIT);
+    return ((const mgrains_t *) part)->fd;
+}
+
+static void
+mgrains_ready(void *part, short events)
+{
+    mgrains_t *self = part;
+    buf_reserve(&self->in, READ_CHUNK);
+    ssize_t n = recv(self->fd, self->in.data + self->in.len, READ_CHUNK, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n > 0)
-        self->grains_in.len += (size_t) n;
+        self->in.len += (size_t) n;
     json_auto_t *slow = NULL;
-    if (frame_take(&self->grains_in, LIMIT_WIRE_MSG, &slow, NULL) > 0)
-        s_arrived(self, slow);
-    self->grains_said |= slow != NULL;
+    if (frame_take(&self->in, LIMIT_WIRE_MSG, &slow, NULL) > 0)
+        mgrains_arrived(self, slow);
+    self->said |= slow != NULL;
     if (n > 0)
         return;
-    (void) close(self->grains_fd);
-    self->grains_fd = -1;
-    self->grains_pid = 0;
-    buf_free(&self->grains_in);
-    if (self->grains_again)
-        s_start_child(self);
-    else if (!self->grains_said)
-        s_later(self, "their process ended");
+    (void) close(self->fd);
+    self->fd = -1;
+    self->pid = 0;
+    buf_free(&self->in);
+    if (self->again)
+        mgrains_start_child(self);
+    else if (!self->said)
+        mgrains_later(self, "their process ended");
 }
+
+static void
+mgrains_master_up(void *part, int master)
+{
+    mgrains_push(part);
+}
+
+static void
+mgrains_job_begins(void *part, const json_t *job)
+{
+    mgrains_t *self = part;
+    if (value_bool(self->js->opts, "grains_refresh_pre_exec", false))
+        mgrains_gather(self);
+}
+
+static void
+mgrains_reload(void *part)
+{
+    mgrains_t *self = part;
+    self->again = true;
+    mgrains_gather(self);
+}
+
+static void
+mgrains_refresh(void *part, json_t *data)
+{
+    mgrains_reload(part);
+    mgrains_push(part);
+}
+
+static json_t *
+mgrains_request(void *part, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    mgrains_refresh(part, NULL);
+    return json_true();
+}
+
+static void
+mgrains_stop(void *part)
+{
+    const mgrains_t *self = part;
+    if (self->fd >= 0)
+        (void) kill(self->pid, SIGKILL);
+}
+
+static void *
+mgrains_start(jobserver_t *js, fail_t *err)
+{
+    mgrains_t *self = xcalloc(1, sizeof(*self));
+    self->js = js;
+    self->fd = -1;
+    mgrains_gather(self);
+    return self;
+}
+
+static void
+mgrains_destroy(void *part)
+{
+    mgrains_t *self = part;
+    if (self->fd >= 0)
+        (void) close(self->fd);
+    json_decref(self->slow);
+    buf_free(&self->in);
+    free(self);
+}
+
+static const part_request_t requests[] = { { "refresh_grains", mgrains_request, NULL }, { 0 } };
+static const part_event_t events[] = { { "grains_refresh", mgrains_refresh }, { 0 } };
+
+const minion_part_t part_grains = {
+    .name = "grains",
+    .start = mgrains_start,
+    .destroy = mgrains_destroy,
+    .reload = mgrains_reload,
+    .stop = mgrains_stop,
+    .tick = mgrains_tick,
+    .next_ms = mgrains_next_ms,
+    .fd = mgrains_fd,
+    .ready = mgrains_ready,
+    .master_up = mgrains_master_up,
+    .job_begins = mgrains_job_begins,
+    .requests = requests,
+    .events = events,
+};

@@ -17,7 +17,7 @@ mmine_tick(void *part, int64_t now_ms)
     jobserver_t *js = self->js;
     if (now_ms < self->next_ms || !value_bool(js->opts, "mine_enabled", true) || !outbox_is_heard(js->outbox))
         return;
-    json_t *pillar = mpillar_known(js->pillar);
+    json_t *pillar = js->pillar;
     bool has = value_truthy(value_get(js->opts, "mine_functions")) || value_get(pillar, "mine_functions");
     /* The pillar, which may name functions, is still on the way. */
     if (!has && !pillar)

@@ -1,13 +1,12 @@
-/* mpillar.c - see mpillar.h. */
-#include "minion/mpillar.h"
+/* mpillar.c - the minion's pillar over time: asked of a master when it connects and when somebody wants it
+ * fresh, kept for the jobs. Without a master each job compiles its own (pillar_local.h). */
+#include "minion/jobserver.h"
 
 #include <unistd.h>
 
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "minion/jobserver.h"
-#include "minion/mschedule.h"
 #include "minion/pillar_local.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -29,51 +28,17 @@ typedef struct question {
     int64_t until_ms, again_ms; /* monotonic; again_ms: not sent before, 0: at once */
 } question_t;
 
-struct mpillar {
-    json_t *known;
+typedef struct mpillar {
+    jobserver_t *js;
     question_t *open;
     json_int_t last_n;
     uint64_t ready; /* a bit per master */
-};
-
-mpillar_t *
-mpillar_new(void)
-{
-    return xcalloc(1, sizeof(mpillar_t));
-}
-
-static void
-s_question_free(question_t *q)
-{
-    json_decref(q->body);
-    free(q);
-}
-
-void
-mpillar_destroy(mpillar_t **self_p)
-{
-    mpillar_t *self = STEAL(*self_p);
-    if (!self)
-        return;
-    while (self->open) {
-        question_t *q = self->open;
-        self->open = q->next;
-        s_question_free(q);
-    }
-    json_decref(self->known);
-    free(self);
-}
-
-json_t *
-mpillar_known(const mpillar_t *self)
-{
-    return self->known;
-}
+} mpillar_t;
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
 static int
-s_first_ready(const mpillar_t *self)
+mpillar_first_ready(const mpillar_t *self)
 {
     for (int i = 0; i < LIMIT_MASTERS; i++)
         if (self->ready >> i & 1)
@@ -82,22 +47,20 @@ s_first_ready(const mpillar_t *self)
 }
 
 static void
-s_send(jobserver_t *js, question_t *q)
+mpillar_send(const mpillar_t *self, question_t *q)
 {
-    mpillar_t *self = js->pillar;
     if (q->master < 0 || !(self->ready >> q->master & 1))
-        q->master = s_first_ready(self);
+        q->master = mpillar_first_ready(self);
     if (q->sent || q->master < 0 || clock_mono_ms() < q->again_ms)
         return;
     q->sent = true;
     json_t *frame = json_pack("{s:s, s:i, s:O}", "t", "pillar_ask", "master", q->master, "body", q->body);
-    jobserver_down(js, &frame);
+    jobserver_down(self->js, &frame);
 }
 
 static question_t *
-s_new(jobserver_t *js, const job_proc_t *asker, json_t *ask, int timeout_ms)
+mpillar_new(mpillar_t *self, const job_proc_t *asker, json_t *ask, int timeout_ms)
 {
-    mpillar_t *self = js->pillar;
     question_t *q = xcalloc(1, sizeof(*q)), **end = &self->open;
     while (*end)
         end = &(*end)->next;
@@ -106,7 +69,7 @@ s_new(jobserver_t *js, const job_proc_t *asker, json_t *ask, int timeout_ms)
     q->asker = asker ? asker->pid : 0;
     q->master = asker ? (int) value_int(asker->job, "master", -1) : -1;
     q->master = q->master < LIMIT_MASTERS ? q->master : -1;
-    q->body = pillar_ask_complete(js->opts, ask);
+    q->body = pillar_ask_complete(self->js->opts, ask);
     json_object_set_new(q->body, "n", json_integer(q->n));
     if (asker && value_get(asker->job, "jid"))
         json_object_set(q->body, "jid", value_get(asker->job, "jid"));
@@ -115,7 +78,7 @@ s_new(jobserver_t *js, const job_proc_t *asker, json_t *ask, int timeout_ms)
 }
 
 static void
-s_tell(jobserver_t *js, const question_t *q, json_t *value, const char *error)
+mpillar_tell(jobserver_t *js, const question_t *q, json_t *value, const char *error)
 {
     for (job_proc_t *p = js->jobs; p && q->asker != 0; p = p->next) {
         if (p->pid != q->asker)
@@ -128,117 +91,134 @@ s_tell(jobserver_t *js, const question_t *q, json_t *value, const char *error)
 }
 
 static char *
-s_file(const jobserver_t *js)
+mpillar_file(const jobserver_t *js)
 {
     return fs_join(value_str(js->opts, "cachedir", ""), "pillar/" KEPT_NAME);
 }
 
 /* It may hold secrets: to be kept on the disk it must be wanted. */
 static void
-s_keep(jobserver_t *js)
+mpillar_keep(jobserver_t *js)
 {
     fail_auto_t err = FAIL_INIT;
-    AUTO_FREE char *path = s_file(js), *dir = xstrndup(path, strlen(path) - strlen("/" KEPT_NAME));
+    AUTO_FREE char *path = mpillar_file(js), *dir = xstrndup(path, strlen(path) - strlen("/" KEPT_NAME));
     if (!value_bool(js->opts, "minion_pillar_cache", false)) {
         (void) unlink(path);
         return;
     }
-    AUTO_FREE char *text = value_dump(js->pillar->known);
+    AUTO_FREE char *text = value_dump(js->pillar);
     if (fs_own_dir(dir, 0700, &err) < 0 || fs_write_atomic(path, text, strlen(text), 0600, &err) < 0)
-        log_error("minion_pillar_cache: %s", fail_text(&err));
-}
-
-void
-mpillar_restore(jobserver_t *js)
-{
-    AUTO_FREE char *path = s_file(js);
-    buf_auto_t text = BUF_INIT;
-    if (!value_bool(js->opts, "minion_pillar_cache", false) || fs_read(path, LIMIT_WIRE_MSG, &text, NULL) < 0)
-        return;
-    fail_auto_t err = FAIL_INIT;
-    js->pillar->known = value_parse(buf_str(&text), text.len, LIMIT_WIRE_MSG, path, &err);
-    if (!js->pillar->known)
         log_error("minion_pillar_cache: %s", fail_text(&err));
 }
 
 /* Answers and forgets it. Without a pillar: `error` is why. */
 static void
-s_close(jobserver_t *js, question_t *q, json_t *pillar, const char *error)
+mpillar_close(mpillar_t *self, question_t *q, json_t *pillar, const char *error)
 {
-    mpillar_t *self = js->pillar;
+    jobserver_t *js = self->js;
     for (question_t **at = &self->open; *at; at = &(*at)->next)
         if (*at == q) {
             *at = q->next;
             break;
         }
     if (q->keep && pillar) {
-        json_decref(self->known);
-        self->known = json_incref(pillar);
-        s_keep(js);
-        mschedule_pillar(js->schedule);
+        json_decref(js->pillar);
+        js->pillar = json_incref(pillar);
+        mpillar_keep(js);
+        jobserver_pillar_changed(js);
     } else if (q->keep) {
         log_error("the pillar of before stays: %s", error);
     }
     json_auto_t *done = json_boolean(error == NULL);
-    s_tell(js, q, q->keep ? done : pillar, q->keep ? NULL : error);
-    s_question_free(q);
+    mpillar_tell(js, q, q->keep ? done : pillar, q->keep ? NULL : error);
+    json_decref(q->body);
+    free(q);
 }
 
-void
-mpillar_refresh(jobserver_t *js, const job_proc_t *asker, bool clean, int timeout_ms)
+/* Ask for it anew. `asker` (a child that waits; NULL: nobody) is told when it has come or `timeout_ms` has
+ * passed. */
+static void
+mpillar_refresh(mpillar_t *self, const job_proc_t *asker, bool clean, int timeout_ms)
 {
-    if (pillar_is_local(js->opts)) {
+    if (pillar_is_local(self->js->opts)) {
         /* Each job compiles it anew. */
         question_t told = { .asker = asker ? asker->pid : 0 };
         json_auto_t *done = json_true();
-        s_tell(js, &told, done, NULL);
+        mpillar_tell(self->js, &told, done, NULL);
         return;
     }
-    if (!asker && s_first_ready(js->pillar) < 0)
+    if (!asker && mpillar_first_ready(self) < 0)
         return; /* it is asked for when a master is there */
     json_auto_t *ask = clean ? json_pack("{s:b}", "clean", true) : json_object();
     json_object_set_new(ask, "keep", json_true());
-    question_t *q = s_new(js, asker, ask, asker ? timeout_ms : WAIT_MS);
+    question_t *q = mpillar_new(self, asker, ask, asker ? timeout_ms : WAIT_MS);
     q->keep = true;
-    s_send(js, q);
+    mpillar_send(self, q);
 }
 
-void
-mpillar_ask(jobserver_t *js, const job_proc_t *asker, json_t *ask)
+static void
+mpillar_grains_changed(void *part)
 {
-    s_send(js, s_new(js, asker, ask, WAIT_MS));
-    mpillar_tick(js, clock_mono_ms());
+    mpillar_refresh(part, NULL, false, 0); /* top files and templates may ask for what is known now */
+}
+
+static void
+mpillar_event(void *part, json_t *data)
+{
+    mpillar_refresh(part, NULL, value_bool(data, "clean_cache", false), 0);
+}
+
+/* {timeout: seconds, clean_cache} -> whether the new pillar came in that time. */
+static json_t *
+mpillar_request_refresh(void *part, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    json_int_t seconds = value_int(request, "timeout", 30);
+    mpillar_refresh(part, asker, value_bool(request, "clean_cache", false),
+                    seconds > 0 && seconds < 3600 ? (int) seconds * 1000 : 30000);
+    return NULL;
 }
 
 /* A master that has come back has forgotten what it was asked. */
-void
-mpillar_master(jobserver_t *js, int master, bool ready)
+static void
+mpillar_forgotten(const mpillar_t *self, int master)
 {
-    mpillar_t *self = js->pillar;
-    bool all = master < 0;
+    for (question_t *q = self->open; q; q = q->next)
+        q->sent = q->sent && master >= 0 && q->master != master;
+}
+
+static void
+mpillar_master_up(void *part, int master)
+{
+    mpillar_t *self = part;
     if (master >= LIMIT_MASTERS)
         return;
-    for (question_t *q = self->open; q; q = q->next)
-        q->sent = q->sent && !all && q->master != master;
-    if (!ready) {
-        self->ready &= all ? 0 : ~(1ULL << master);
-        return;
-    }
+    mpillar_forgotten(self, master);
     self->ready |= 1ULL << master;
     for (question_t *q = self->open; q; q = q->next)
-        s_send(js, q);
-    if (s_first_ready(self) == master)
-        mpillar_refresh(js, NULL, false, WAIT_MS);
+        mpillar_send(self, q);
+    if (mpillar_first_ready(self) == master)
+        mpillar_refresh(self, NULL, false, WAIT_MS);
+}
+
+static void
+mpillar_master_down(void *part, int master)
+{
+    mpillar_t *self = part;
+    if (master >= LIMIT_MASTERS)
+        return;
+    mpillar_forgotten(self, master);
+    self->ready &= master < 0 ? 0 : ~(1ULL << master);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-void
-mpillar_answered(jobserver_t *js, json_t *frame)
+static void
+mpillar_answered(void *part, json_t *frame)
 {
+    mpillar_t *self = part;
     json_t *body = value_get(frame, "body"), *pillar = value_get(body, "pillar");
     json_int_t n = value_int(body, "n", 0), again = value_int(body, "again", 0);
-    question_t *q = js->pillar->open;
+    question_t *q = self->open;
     while (q && q->n != n)
         q = q->next;
     if (!q || q->master != (int) value_int(frame, "master", -1))
@@ -250,57 +230,119 @@ mpillar_answered(jobserver_t *js, json_t *frame)
     }
     bool good = json_is_object(pillar);
     log_debug("The master's answer about the pillar is here: %s", good ? "a pillar" : "none");
-    s_close(js, q, good ? pillar : NULL, good ? NULL : value_str(body, "error", "the master sent no pillar"));
+    mpillar_close(self, q, good ? pillar : NULL,
+                  good ? NULL : value_str(body, "error", "the master sent no pillar"));
 }
 
 /* Whether the pillar in memory is what was asked for. */
 static bool
-s_is_usual(const jobserver_t *js, const question_t *q)
+mpillar_is_usual(const jobserver_t *js, const question_t *q)
 {
     json_auto_t *usual = pillar_ask_complete(js->opts, NULL);
     return !value_get(q->body, "pillar") &&
            str_eq(value_str(q->body, "pillarenv", ""), value_str(usual, "pillarenv", ""));
 }
 
-/* For want of a master: what is known. */
 static void
-s_offline(jobserver_t *js, question_t *q)
+mpillar_tick(void *part, int64_t now_ms)
 {
-    bool known = js->pillar->known && s_is_usual(js, q);
-    q->offline = known;
-    s_close(js, q, known ? js->pillar->known : NULL,
-            known ? NULL : "no master is connected, and this pillar is not kept here");
-}
-
-void
-mpillar_tick(jobserver_t *js, int64_t now_ms)
-{
+    mpillar_t *self = part;
+    jobserver_t *js = self->js;
     bool offline = jobserver_is_offline(js);
-    for (question_t *q = js->pillar->open, *next; q && offline; q = next) {
+    /* For want of a master: the pillar that is known. */
+    for (question_t *q = self->open, *next; q && offline; q = next) {
         next = q->next;
-        if (!q->keep)
-            s_offline(js, q);
+        if (q->keep)
+            continue;
+        q->offline = js->pillar && mpillar_is_usual(js, q);
+        mpillar_close(self, q, q->offline ? js->pillar : NULL,
+                      q->offline ? NULL : "no master is connected, and this pillar is not kept here");
     }
-    for (question_t *q = js->pillar->open, *next; q; q = next) {
+    for (question_t *q = self->open, *next; q; q = next) {
         next = q->next;
         if (now_ms >= q->until_ms)
-            s_close(js, q, NULL,
-                    q->sent ? "the master did not send a pillar in time"
-                            : "no master is connected that could compile the pillar");
+            mpillar_close(self, q, NULL,
+                          q->sent ? "the master did not send a pillar in time"
+                                  : "no master is connected that could compile the pillar");
         else if (!q->sent && now_ms >= q->again_ms)
-            s_send(js, q);
+            mpillar_send(self, q);
     }
 }
 
-int64_t
-mpillar_next_ms(const jobserver_t *js)
+static int64_t
+mpillar_next_ms(void *part)
 {
-    const mpillar_t *self = js->pillar;
-    int64_t next = self->open ? jobserver_offline_ms(js) : 0;
+    const mpillar_t *self = part;
+    int64_t next = self->open ? jobserver_offline_ms(self->js) : 0;
     next = next > clock_mono_ms() ? next : 0;
     for (const question_t *q = self->open; q; q = q->next) {
-        int64_t when = !q->sent && q->again_ms && s_first_ready(self) >= 0 ? q->again_ms : q->until_ms;
-        next = next == 0 || when < next ? when : next;
+        bool again = !q->sent && q->again_ms && mpillar_first_ready(self) >= 0;
+        next = part_sooner(next, again ? q->again_ms : q->until_ms);
     }
     return next;
 }
+
+/* A child wants one compiled for itself: {ask} as ctx_compile_pillar's -> the pillar, as common/py/py_wire.h
+ * has it. */
+static json_t *
+mpillar_request(void *part, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    mpillar_t *self = part;
+    mpillar_send(self, mpillar_new(self, asker, value_get(request, "ask"), WAIT_MS));
+    mpillar_tick(self, clock_mono_ms());
+    return NULL;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+/* minion_pillar_cache: the pillar of before this start. */
+static void *
+mpillar_start(jobserver_t *js, fail_t *err)
+{
+    mpillar_t *self = xcalloc(1, sizeof(*self));
+    AUTO_FREE char *path = mpillar_file(js);
+    buf_auto_t text = BUF_INIT;
+    self->js = js;
+    if (!value_bool(js->opts, "minion_pillar_cache", false) || fs_read(path, LIMIT_WIRE_MSG, &text, NULL) < 0)
+        return self;
+    fail_auto_t why = FAIL_INIT;
+    js->pillar = value_parse(buf_str(&text), text.len, LIMIT_WIRE_MSG, path, &why);
+    if (!js->pillar)
+        log_error("minion_pillar_cache: %s", fail_text(&why));
+    return self;
+}
+
+static void
+mpillar_destroy(void *part)
+{
+    mpillar_t *self = part;
+    while (self->open) {
+        question_t *q = self->open;
+        self->open = q->next;
+        json_decref(q->body);
+        free(q);
+    }
+    free(self);
+}
+
+static const part_message_t messages[] = { { "pillar", mpillar_answered }, { 0 } };
+static const part_request_t requests[] = {
+    { "refresh_pillar", mpillar_request_refresh, NULL },
+    { "pillar", mpillar_request, NULL },
+    { 0 },
+};
+static const part_event_t events[] = { { "pillar_refresh", mpillar_event }, { 0 } };
+
+const minion_part_t part_pillar = {
+    .name = "pillar",
+    .start = mpillar_start,
+    .destroy = mpillar_destroy,
+    .tick = mpillar_tick,
+    .next_ms = mpillar_next_ms,
+    .master_up = mpillar_master_up,
+    .master_down = mpillar_master_down,
+    .grains_changed = mpillar_grains_changed,
+    .messages = messages,
+    .requests = requests,
+    .events = events,
+};

@@ -1,5 +1,9 @@
-/* mreactor.c - see mreactor.h. */
-#include "minion/mreactor.h"
+/* mreactor.c - the minion's reactor: files that react, by `caller`, to events of the minion itself: those of
+ * event.fire, in a job or by salt-call on this machine.
+ *
+ * Each file reacts in a child like a job's (reactor_run.h), one event at a time; different files at the same
+ * time. */
+#include "minion/jobserver.h"
 
 #include "common/base/clock.h"
 #include "common/base/map.h"
@@ -10,23 +14,23 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-struct mreactor {
-    jobserver_t *owner;
+typedef struct mreactor {
+    jobserver_t *js;
     rules_t *rules;
     uint64_t seq;
     map_t *files; /* name -> array of firings that wait, for a file whose child is at work */
-};
+} mreactor_t;
 
 /* ---- reacting ------------------------------------------------------------------------------------------ */
 
 static void
-s_drop(void *waiting)
+mreactor_drop(void *waiting)
 {
     json_decref(waiting);
 }
 
 static void
-s_begin(mreactor_t *self, json_t *firing)
+mreactor_begin(mreactor_t *self, json_t *firing)
 {
     char jid[CLOCK_STAMP_LEN];
     clock_jid(jid);
@@ -34,18 +38,18 @@ s_begin(mreactor_t *self, json_t *firing)
                                  value_str(firing, "file", ""), "arg", "user", "Reactor", "own", true,
                                  "react", firing, "peer", true); /* events may be another minion's words */
     map_set(self->files, value_str(firing, "file", ""), json_array());
-    jobserver_job(self->owner, job, -1);
+    jobserver_job(self->js, job, -1);
 }
 
 static void
-s_fire(mreactor_t *self, json_t *firings)
+mreactor_fire(mreactor_t *self, json_t *firings)
 {
-    size_t most = (size_t) value_int(self->owner->opts, "reactor_worker_hwm", 10000), i;
+    size_t most = (size_t) value_int(self->js->opts, "reactor_worker_hwm", 10000), i;
     json_t *one;
     json_array_foreach (firings, i, one) {
         json_t *waiting = map_get(self->files, value_str(one, "file", ""));
         if (!waiting)
-            s_begin(self, one);
+            mreactor_begin(self, one);
         else if (json_array_size(waiting) < most)
             json_array_append(waiting, one);
         else
@@ -55,9 +59,10 @@ s_fire(mreactor_t *self, json_t *firings)
     json_decref(firings);
 }
 
-void
-mreactor_event(mreactor_t *self, const char *tag, json_t *data)
+static void
+mreactor_fired(void *part, const char *tag, json_t *data)
 {
+    mreactor_t *self = part;
     int64_t now = clock_wall_us();
     char stamp[CLOCK_STAMP_LEN];
     if (!self->rules)
@@ -65,22 +70,26 @@ mreactor_event(mreactor_t *self, const char *tag, json_t *data)
     json_auto_t *stamped = json_is_object(data) ? json_copy(data) : json_object();
     clock_stamp(stamp, now);
     json_object_set_new(stamped, "_stamp", json_string(stamp));
-    s_fire(self, rules_due(self->rules, now));
-    s_fire(self, rules_event(self->rules, ++self->seq, now, tag, stamped));
+    mreactor_fire(self, rules_due(self->rules, now));
+    mreactor_fire(self, rules_event(self->rules, ++self->seq, now, tag, stamped));
 }
 
-void
-mreactor_ended(mreactor_t *self, const json_t *job)
+/* A job with "react" is over, or could not begin. */
+static void
+mreactor_job_over(void *part, json_t *job, const job_proc_t *proc)
 {
+    mreactor_t *self = part;
+    if (!value_get(job, "react"))
+        return;
     const char *file = value_str(value_get(job, "react"), "file", "");
     json_auto_t *waiting = map_take(self->files, file);
     json_t *one;
     size_t i;
-    if (json_array_size(waiting) == 0 || self->owner->stop)
+    if (json_array_size(waiting) == 0 || self->js->stop)
         return;
     json_auto_t *next = json_incref(json_array_get(waiting, 0));
     json_array_remove(waiting, 0);
-    s_begin(self, next);
+    mreactor_begin(self, next);
     json_t *rest = map_get(self->files, file);
     if (!rest && json_array_size(waiting) > 0)
         log_error("reactor: %s: %zu events that waited for it are dropped", file, json_array_size(waiting));
@@ -89,24 +98,26 @@ mreactor_ended(mreactor_t *self, const json_t *job)
             json_array_append(rest, one);
 }
 
-int64_t
-mreactor_next_ms(const mreactor_t *self)
+static int64_t
+mreactor_next_ms(void *part)
 {
+    const mreactor_t *self = part;
     int64_t due = self->rules ? rules_next_due(self->rules) : 0;
     return due == 0 ? 0 : clock_mono_ms() + (due - clock_wall_us()) / 1000 + 1;
 }
 
-void
-mreactor_tick(mreactor_t *self)
+static void
+mreactor_tick(void *part, int64_t now_ms)
 {
+    mreactor_t *self = part;
     if (self->rules && rules_next_due(self->rules) != 0)
-        s_fire(self, rules_due(self->rules, clock_wall_us()));
+        mreactor_fire(self, rules_due(self->rules, clock_wall_us()));
 }
 
 /* ---- life ---------------------------------------------------------------------------------------------- */
 
 static void
-s_check_files(mreactor_t *self)
+mreactor_check_files(mreactor_t *self)
 {
     json_auto_t *files = rules_files(self->rules);
     json_t *one;
@@ -120,11 +131,12 @@ s_check_files(mreactor_t *self)
     }
 }
 
-void
-mreactor_reload(mreactor_t *self)
+static void
+mreactor_reload(void *part)
 {
+    mreactor_t *self = part;
     fail_auto_t err = FAIL_INIT;
-    rules_t *rules = rules_new(value_get(self->owner->opts, "reactor"), &err);
+    rules_t *rules = rules_new(value_get(self->js->opts, "reactor"), &err);
     if (!rules) {
         log_error("reactor: what there was stays: %s", fail_text(&err));
         return;
@@ -138,26 +150,36 @@ mreactor_reload(mreactor_t *self)
         return;
     }
     self->rules = rules;
-    s_check_files(self);
+    mreactor_check_files(self);
 }
 
-mreactor_t *
-mreactor_new(jobserver_t *owner)
+/* Wrong rules are told in the log. */
+static void *
+mreactor_start(jobserver_t *js, fail_t *err)
 {
     mreactor_t *self = xcalloc(1, sizeof(*self));
-    self->owner = owner;
-    self->files = map_new(s_drop);
+    self->js = js;
+    self->files = map_new(mreactor_drop);
     mreactor_reload(self);
     return self;
 }
 
-void
-mreactor_destroy(mreactor_t **self_p)
+static void
+mreactor_destroy(void *part)
 {
-    mreactor_t *self = STEAL(*self_p);
-    if (!self)
-        return;
+    mreactor_t *self = part;
     rules_destroy(&self->rules);
     map_destroy(&self->files);
     free(self);
 }
+
+const minion_part_t part_reactor = {
+    .name = "reactor",
+    .start = mreactor_start,
+    .destroy = mreactor_destroy,
+    .reload = mreactor_reload,
+    .tick = mreactor_tick,
+    .next_ms = mreactor_next_ms,
+    .job_over = mreactor_job_over,
+    .fired = mreactor_fired,
+};

@@ -1,5 +1,10 @@
-/* mschedule.c - see mschedule.h. */
-#include "minion/mschedule.h"
+/* mschedule.c - the minion's scheduler: the option `schedule`, the pillar's `schedule`, and what the module
+ * `schedule` changes.
+ *
+ * What is due runs as any job does, whether a master is connected or not: a child with the same limits, a jid
+ * of its own, a mark and a return in the spool. The return names its schedule and goes to every master that
+ * listens. A job that can't be understood is told in the log and never runs. */
+#include "minion/jobserver.h"
 
 #include <time.h>
 
@@ -11,22 +16,21 @@
 #include "common/py/py_wire.h"
 #include "common/schedule/schedule.h"
 #include "common/schedule/schedule_file.h"
-#include "minion/mbus.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
-struct mschedule {
-    jobserver_t *owner;
+typedef struct mschedule {
+    jobserver_t *js;
     schedule_t *engine;
     json_t *own;    /* the option, and what was changed since */
     json_t *pillar; /* the pillar's part; NULL: none */
     bool said;      /* another minion said some of that: its words may be among the arguments of a job */
     json_t *whens;  /* the pillar's or the grains' names for moments; NULL: none */
     bool begun;     /* scheduler_before_connect */
-};
+} mschedule_t;
 
 static schedule_now_t
-s_now(void)
+mschedule_now(void)
 {
     return (schedule_now_t){ clock_wall_us(), clock_mono_ms() };
 }
@@ -34,7 +38,7 @@ s_now(void)
 /* ---- what the engine asks --------------------------------------------------------------------- */
 
 static uint32_t
-s_roll(void *cookie, uint32_t n)
+mschedule_roll(void *cookie, uint32_t n)
 {
     uint32_t r;
     key_random(&r, sizeof(r));
@@ -42,9 +46,9 @@ s_roll(void *cookie, uint32_t n)
 }
 
 static size_t
-s_running(void *cookie, const char *name)
+mschedule_running(void *cookie, const char *name)
 {
-    const jobserver_t *js = ((mschedule_t *) cookie)->owner;
+    const jobserver_t *js = ((mschedule_t *) cookie)->js;
     size_t n = 0, i;
     json_t *one;
     for (const job_proc_t *p = js->jobs; p; p = p->next)
@@ -55,7 +59,7 @@ s_running(void *cookie, const char *name)
 }
 
 static void
-s_tell(void *cookie, int rc, const char *why)
+mschedule_tell(void *cookie, int rc, const char *why)
 {
     if (rc < 0)
         log_warning("%s", why);
@@ -67,64 +71,65 @@ s_tell(void *cookie, int rc, const char *why)
 
 /* NEW: the part of the pillar in memory under a key; NULL: none. */
 static json_t *
-s_of_pillar(const mschedule_t *self, const char *key, bool *ret_said)
+mschedule_of_pillar(const mschedule_t *self, const char *key, bool *ret_said)
 {
-    json_t *wire = value_get(mpillar_known(self->owner->pillar), key);
+    json_t *wire = value_get(self->js->pillar, key);
     AUTO(py) value = wire ? py_from_wire(wire) : NULL;
     *ret_said = value && py_holds_peer(value);
     return value ? py_to_json(value) : NULL;
 }
 
 static void
-s_take_pillar(mschedule_t *self)
+mschedule_take_pillar(mschedule_t *self)
 {
     json_decref(self->pillar);
     json_decref(self->whens);
     bool moments_said;
-    self->pillar = s_of_pillar(self, "schedule", &self->said);
-    self->whens = s_of_pillar(self, "whens", &moments_said);
+    self->pillar = mschedule_of_pillar(self, "schedule", &self->said);
+    self->whens = mschedule_of_pillar(self, "whens", &moments_said);
     if (!self->whens)
-        self->whens = json_incref(value_get(self->owner->grains, "whens"));
+        self->whens = json_incref(value_get(self->js->grains, "whens"));
     if (self->pillar && !json_is_object(self->pillar))
         log_error("schedule: the pillar's is not a mapping; it is left out");
 }
 
 static void
-s_configure(mschedule_t *self)
+mschedule_configure(mschedule_t *self)
 {
-    schedule_configure(self->engine, self->own, self->pillar, self->whens, s_now());
+    schedule_configure(self->engine, self->own, self->pillar, self->whens, mschedule_now());
 }
 
-void
-mschedule_reload(mschedule_t *self)
+static void
+mschedule_pillar_changed(void *part)
 {
-    json_t *v = value_get(self->owner->opts, "schedule");
+    mschedule_t *self = part;
+    mschedule_take_pillar(self);
+    mschedule_configure(self);
+}
+
+static void
+mschedule_reload(void *part)
+{
+    mschedule_t *self = part;
+    json_t *v = value_get(self->js->opts, "schedule");
     json_decref(self->own);
     self->own = json_is_object(v) ? json_deep_copy(v) : json_object();
     if (v && !json_is_object(v) && !json_is_null(v))
         log_error("schedule: the option is not a mapping; it is left out");
-    s_take_pillar(self);
-    s_configure(self);
+    mschedule_pillar_changed(self);
 }
 
-void
-mschedule_pillar(mschedule_t *self)
+static void
+mschedule_master_up(void *part, int master)
 {
-    s_take_pillar(self);
-    s_configure(self);
-}
-
-void
-mschedule_connected(mschedule_t *self)
-{
-    self->begun = true;
+    ((mschedule_t *) part)->begun = true;
 }
 
 /* ---- running ---------------------------------------------------------------------------------- */
 
 /* As Salt adds to a job's metadata: when it began, and the offset from UTC. NEW; NULL: there is none. */
 static json_t *
-s_metadata(const json_t *item)
+mschedule_metadata(const json_t *item)
 {
     json_t *metadata = value_get(item, "metadata");
     char text[64];
@@ -143,7 +148,7 @@ s_metadata(const json_t *item)
 }
 
 static void
-s_run(mschedule_t *self, const json_t *row)
+mschedule_run(mschedule_t *self, const json_t *row)
 {
     const json_t *item = value_get(row, "item");
     json_t *args = value_get(item, "args"), *kwargs = value_get(item, "kwargs");
@@ -158,31 +163,33 @@ s_run(mschedule_t *self, const json_t *row)
     clock_jid(jid);
     json_auto_t *job = json_pack("{s:s, s:O, s:o, s:O, s:s, s:o*, s:b}", "jid", jid, "fun",
                                  value_get(row, "fun"), "arg", arg, "schedule", value_get(row, "name"),
-                                 "user", "schedule", "metadata", s_metadata(item), "own",
+                                 "user", "schedule", "metadata", mschedule_metadata(item), "own",
                                  back && !value_truthy(back));
     bool of_pillar = self->said && value_get(self->pillar, value_str(row, "name", ""));
     if (of_pillar || value_bool(item, SCHEDULE_PEER, false))
         json_object_set_new(job, "peer", json_true());
     log_info("schedule: job %s: %s with jid %s", value_str(row, "name", ""), value_str(row, "fun", ""), jid);
-    jobserver_job(self->owner, job, -1);
+    jobserver_job(self->js, job, -1);
 }
 
-void
-mschedule_tick(mschedule_t *self)
+static void
+mschedule_tick(void *part, int64_t now_ms)
 {
-    if (!self->begun || self->owner->stop || schedule_wait(self->engine, s_now()) != 0)
+    mschedule_t *self = part;
+    if (!self->begun || self->js->stop || schedule_wait(self->engine, mschedule_now()) != 0)
         return;
-    json_auto_t *due = schedule_due(self->engine, s_now());
+    json_auto_t *due = schedule_due(self->engine, mschedule_now());
     json_t *row;
     size_t i;
     json_array_foreach (due, i, row)
-        s_run(self, row);
+        mschedule_run(self, row);
 }
 
-int64_t
-mschedule_next_ms(const mschedule_t *self)
+static int64_t
+mschedule_next_ms(void *part)
 {
-    schedule_now_t now = s_now();
+    mschedule_t *self = part;
+    schedule_now_t now = mschedule_now();
     int64_t wait = self->begun ? schedule_wait(self->engine, now) : -1;
     return wait < 0 ? 0 : now.mono_ms + wait;
 }
@@ -193,7 +200,7 @@ typedef int change_fn(mschedule_t *self, json_t *request, fail_t *err);
 
 /* BORROWED: a job that may be changed, which the pillar's may not; NULL: there is none. */
 static json_t *
-s_mine(mschedule_t *self, const json_t *request)
+mschedule_mine(mschedule_t *self, const json_t *request)
 {
     const char *name = value_str(request, "name", "");
     json_t *item = value_get(self->own, name);
@@ -203,7 +210,7 @@ s_mine(mschedule_t *self, const json_t *request)
 }
 
 static int
-s_set(mschedule_t *self, json_t *request, fail_t *err)
+mschedule_set(mschedule_t *self, json_t *request, fail_t *err)
 {
     const char *name = value_str(request, "name", "");
     json_t *item = value_get(request, "schedule");
@@ -221,31 +228,31 @@ s_set(mschedule_t *self, json_t *request, fail_t *err)
 }
 
 static int
-s_delete(mschedule_t *self, json_t *request, fail_t *err)
+mschedule_delete(mschedule_t *self, json_t *request, fail_t *err)
 {
-    if (s_mine(self, request))
+    if (mschedule_mine(self, request))
         json_object_del(self->own, value_str(request, "name", ""));
     return 0;
 }
 
 static int
-s_enable_job(mschedule_t *self, json_t *request, fail_t *err)
+mschedule_enable_job(mschedule_t *self, json_t *request, fail_t *err)
 {
-    json_t *item = s_mine(self, request);
+    json_t *item = mschedule_mine(self, request);
     if (item)
         json_object_set_new(item, "enabled", json_boolean(value_bool(request, "enabled", true)));
     return 0;
 }
 
 static int
-s_enable(mschedule_t *self, json_t *request, fail_t *err)
+mschedule_enable(mschedule_t *self, json_t *request, fail_t *err)
 {
     json_object_set_new(self->own, "enabled", json_boolean(value_bool(request, "enabled", true)));
     return 0;
 }
 
 static void
-s_append_time(json_t *item, const char *key, const json_t *request, const char *from)
+mschedule_append_time(json_t *item, const char *key, const json_t *request, const char *from)
 {
     json_t *list = value_get(item, key);
     if (!json_is_array(list)) {
@@ -258,43 +265,43 @@ s_append_time(json_t *item, const char *key, const json_t *request, const char *
 
 /* A time that is left out and, with `postpone`, one when it runs instead. */
 static int
-s_skip(mschedule_t *self, json_t *request, bool postpone, fail_t *err)
+mschedule_skip(mschedule_t *self, json_t *request, bool postpone, fail_t *err)
 {
     if (postpone && !json_is_string(value_get(request, "new_time")))
         return fail_set(err, -EINVAL, "Job new_time is required.");
     if (!json_is_string(value_get(request, "time")))
         return fail_set(err, -EINVAL, "Job time is required.");
-    json_t *item = s_mine(self, request);
+    json_t *item = mschedule_mine(self, request);
     if (item)
-        s_append_time(item, "skip_explicit", request, "time");
+        mschedule_append_time(item, "skip_explicit", request, "time");
     if (item && postpone)
-        s_append_time(item, "run_explicit", request, "new_time");
+        mschedule_append_time(item, "run_explicit", request, "new_time");
     return 0;
 }
 
 static int
-s_skip_job(mschedule_t *self, json_t *request, fail_t *err)
+mschedule_skip_job(mschedule_t *self, json_t *request, fail_t *err)
 {
-    return s_skip(self, request, false, err);
+    return mschedule_skip(self, request, false, err);
 }
 
 static int
-s_postpone_job(mschedule_t *self, json_t *request, fail_t *err)
+mschedule_postpone_job(mschedule_t *self, json_t *request, fail_t *err)
 {
-    return s_skip(self, request, true, err);
+    return mschedule_skip(self, request, true, err);
 }
 
 static int
-s_run_job(mschedule_t *self, json_t *request, fail_t *err)
+mschedule_run_job(mschedule_t *self, json_t *request, fail_t *err)
 {
-    json_auto_t *row = schedule_run(self->engine, value_str(request, "name", ""), s_now());
+    json_auto_t *row = schedule_run(self->engine, value_str(request, "name", ""), mschedule_now());
     if (row)
-        s_run(self, row);
+        mschedule_run(self, row);
     return 0;
 }
 
 static int
-s_reload(mschedule_t *self, json_t *request, fail_t *err)
+mschedule_merge(mschedule_t *self, json_t *request, fail_t *err)
 {
     json_t *more = value_get(request, "schedule");
     if (!json_is_object(more))
@@ -304,7 +311,7 @@ s_reload(mschedule_t *self, json_t *request, fail_t *err)
 }
 
 static int
-s_nothing(mschedule_t *self, json_t *request, fail_t *err)
+mschedule_nothing(mschedule_t *self, json_t *request, fail_t *err)
 {
     return 0;
 }
@@ -316,22 +323,22 @@ static const struct {
     bool changes, persists;
     const char *event; /* Salt's, on the minion's bus; NULL: none */
 } changes[] = {
-    { "list", s_nothing, false, false, "list" },
-    { "status", s_nothing, false, false, NULL },
-    { "set", s_set, true, true, "add" },
-    { "delete", s_delete, true, true, "delete" },
-    { "enable_job", s_enable_job, true, true, "enabled_job" },
-    { "enable", s_enable, true, true, "enabled" },
-    { "skip_job", s_skip_job, true, false, "skip_job" },
-    { "postpone_job", s_postpone_job, true, false, "postpone_job" },
-    { "run_job", s_run_job, false, false, NULL },
-    { "save", s_nothing, false, true, NULL },
-    { "reload", s_reload, true, false, NULL },
+    { "list", mschedule_nothing, false, false, "list" },
+    { "status", mschedule_nothing, false, false, NULL },
+    { "set", mschedule_set, true, true, "add" },
+    { "delete", mschedule_delete, true, true, "delete" },
+    { "enable_job", mschedule_enable_job, true, true, "enabled_job" },
+    { "enable", mschedule_enable, true, true, "enabled" },
+    { "skip_job", mschedule_skip_job, true, false, "skip_job" },
+    { "postpone_job", mschedule_postpone_job, true, false, "postpone_job" },
+    { "run_job", mschedule_run_job, false, false, NULL },
+    { "save", mschedule_nothing, false, true, NULL },
+    { "reload", mschedule_merge, true, false, NULL },
 };
 
 /* NEW: jobs and settings, those of the configuration over the pillar's. */
 static json_t *
-s_list(const mschedule_t *self, const char *where)
+mschedule_list(const mschedule_t *self, const char *where)
 {
     json_t *all = json_object();
     if (!str_eq(where, "opts") && json_is_object(self->pillar))
@@ -342,16 +349,21 @@ s_list(const mschedule_t *self, const char *where)
 }
 
 static json_t *
-s_status(const mschedule_t *self, const json_t *request)
+mschedule_status(const mschedule_t *self, const json_t *request)
 {
     const char *format = value_str(request, "time_fmt", SCHEDULE_FORMAT);
-    json_t *status = schedule_status(self->engine, value_str(request, "name", ""), format, s_now());
+    json_t *status = schedule_status(self->engine, value_str(request, "name", ""), format, mschedule_now());
     return status ? status : json_object();
 }
 
-json_t *
-mschedule_ask(mschedule_t *self, json_t *request, fail_t *err)
+/* {do: "list" (where), "status" (name, time_fmt), "set" (name, schedule), "delete", "enable_job",
+ * "skip_job" (name, time, time_fmt), "postpone_job" (new_time too), "enable" (enabled), "run_job", "save",
+ * "reload" (schedule); persist}. NEW: the schedule as it is then; for "status" the job's part, with its
+ * times. */
+static json_t *
+mschedule_ask(void *part, job_proc_t *asker, json_t *request, fail_t *err)
 {
+    mschedule_t *self = part;
     const char *name = value_str(request, "do", "");
     size_t i = 0;
     while (i < NELEMS(changes) && !str_eq(changes[i].name, name))
@@ -361,45 +373,57 @@ mschedule_ask(mschedule_t *self, json_t *request, fail_t *err)
     if (changes[i].fn(self, request, err) < 0)
         return NULL;
     if (changes[i].changes)
-        s_configure(self);
+        mschedule_configure(self);
     if (changes[i].persists && value_bool(request, "persist", true) &&
-        schedule_file_save(self->owner->opts, self->own, err) < 0)
+        schedule_file_save(self->js->opts, self->own, err) < 0)
         return NULL;
     if (str_eq(name, "status"))
-        return s_status(self, request);
-    json_t *all = s_list(self, value_str(request, "where", ""));
+        return mschedule_status(self, request);
+    json_t *all = mschedule_list(self, value_str(request, "where", ""));
     if (changes[i].event) {
         AUTO_FREE char *tag = xasprintf("/salt/minion/minion_schedule_%s_complete", changes[i].event);
         json_auto_t *data = json_pack("{s:b, s:O}", "complete", true, "schedule", all);
-        mbus_tell(self->owner->bus, tag, data);
+        jobserver_show(self->js, tag, data);
     }
     return all;
 }
 
 /* ---- life ------------------------------------------------------------------------------------- */
 
-mschedule_t *
-mschedule_new(jobserver_t *owner)
+static void *
+mschedule_start(jobserver_t *js, fail_t *err)
 {
     mschedule_t *self = xcalloc(1, sizeof(*self));
-    const schedule_env_t env = { s_roll, s_running, s_tell, self };
-    self->owner = owner;
+    const schedule_env_t env = { mschedule_roll, mschedule_running, mschedule_tell, self };
+    self->js = js;
     self->engine = schedule_new(&env);
-    self->begun = value_bool(owner->opts, "scheduler_before_connect", true) ||
-                  str_eq(value_str(owner->opts, "master_type", ""), "disable");
+    self->begun = value_bool(js->opts, "scheduler_before_connect", true) ||
+                  str_eq(value_str(js->opts, "master_type", ""), "disable");
     mschedule_reload(self);
     return self;
 }
 
-void
-mschedule_destroy(mschedule_t **self_p)
+static void
+mschedule_destroy(void *part)
 {
-    mschedule_t *self = STEAL(*self_p);
-    if (!self)
-        return;
+    mschedule_t *self = part;
     schedule_destroy(&self->engine);
     json_decref(self->own);
     json_decref(self->pillar);
     json_decref(self->whens);
     free(self);
 }
+
+static const part_request_t requests[] = { { "schedule", mschedule_ask, "{op: schedule, do}" }, { 0 } };
+
+const minion_part_t part_schedule = {
+    .name = "schedule",
+    .start = mschedule_start,
+    .destroy = mschedule_destroy,
+    .reload = mschedule_reload,
+    .tick = mschedule_tick,
+    .next_ms = mschedule_next_ms,
+    .master_up = mschedule_master_up,
+    .pillar_changed = mschedule_pillar_changed,
+    .requests = requests,
+};

@@ -2,7 +2,7 @@
  *
  * Layer      wiring; main_minion.c and tests only
  * Threads    any; constant data
- * Tests      tests/t
+ * Tests      tests/unit/minion/test_parts.c
  */
 #ifndef MINION_PARTS_H
 #define MINION_PARTS_H

@@ -5,14 +5,27 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "common/base/str.h"
 #include "common/local/client.h"
-#include "minion/mbus.h"
+#include "minion/jobserver.h"
+#include "minion/parts.h"
 #include "salt/value.h"
 
-static bool
-turns(const mbus_t *bus)
+static const minion_part_t *
+bus_part(void)
 {
-    struct pollfd fd = { mbus_fd(bus), POLLIN, 0 };
+    for (const minion_part_t *const *row = minion_parts; *row; row++)
+        if (str_eq((*row)->name, "bus"))
+            return *row;
+    fail();
+    return NULL;
+}
+
+static bool
+turns(const minion_part_t *part, const void *bus)
+{
+    short ask = POLLIN;
+    struct pollfd fd = { part->fd(bus, &ask), ask, 0 };
 
     return poll(&fd, 1, 0) > 0;
 }
@@ -23,35 +36,35 @@ test_no_descriptors(void **state)
     if (unit_below_memcheck())
         skip(); /* it accepts a connection that the limit forbids, and closes it */
     jobserver_t owner = { .opts = json_pack("{s:s}", "sock_dir", dir) };
-    mbus_t *bus = mbus_new(&owner);
-    struct rlimit old, none;
+    const minion_part_t *part = bus_part();
     fail_auto_t err = FAIL_INIT;
+    void *bus = part->start(&owner, &err);
+    struct rlimit old, none;
 
-    mbus_open(bus);
-    assert_false(turns(bus));
+    assert_false(turns(part, bus));
     AUTO(local_client) line = local_connect_minion(dir, &err);
     assert_non_null(line);
-    assert_int_equal(mbus_next_ms(bus), 0);
+    assert_int_equal(part->next_ms(bus), 0);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     none = old;
     none.rlim_cur = 1; /* poll has one */
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    assert_true(turns(bus));
-    mbus_read(bus);
-    bool again = turns(bus);
-    int64_t when = mbus_next_ms(bus);
-    mbus_tick(bus, when - 1);
-    bool early = turns(bus);
-    mbus_tick(bus, when);
-    bool knocks = turns(bus);
-    mbus_read(bus);
+    assert_true(turns(part, bus));
+    part->ready(bus, POLLIN);
+    bool again = turns(part, bus);
+    int64_t when = part->next_ms(bus);
+    part->tick(bus, when - 1);
+    bool early = turns(part, bus);
+    part->tick(bus, when);
+    bool knocks = turns(part, bus);
+    part->ready(bus, POLLIN);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
-    assert_false(again || early || turns(bus));
+    assert_false(again || early || turns(part, bus));
     assert_true(knocks && when > 0);
-    mbus_tick(bus, mbus_next_ms(bus));
-    mbus_read(bus);
-    assert_int_equal(mbus_next_ms(bus), 0);
-    mbus_destroy(&bus);
+    part->tick(bus, part->next_ms(bus));
+    part->ready(bus, POLLIN);
+    assert_int_equal(part->next_ms(bus), 0);
+    part->destroy(bus);
     json_decref(owner.opts);
 }
 
