@@ -19,6 +19,7 @@
 #include "common/local/client.h"
 #include "minion/jobcache.h"
 #include "minion/jobret.h"
+#include "minion/masters.h"
 #include "minion/sessions.h"
 #include "salt/limits.h"
 #include "salt/log.h"

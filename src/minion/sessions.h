@@ -24,18 +24,6 @@
 #include "minion/seen.h"
 #include "salt/base.h"
 
-/* One entry of the option `master`: "host", "host:port", "[v6]:port". False when it is none of these. */
-bool master_parse(const char *text, int default_port, char host[256], int *ret_port);
-/* NEW array of {host, port} from the option (text or list), or NULL with *err; empty: no master is wanted. */
-json_t *masters_parse(const conf_t *conf, fail_t *err);
-/* Where the keys of the nth master of that list are kept, and of whoever vouches for it: NEW paths. The
- * first one's files have the names that Salt's have, the others' have their hosts in them, and the ports
- * of those whose host comes again. A signing key that must be there before a master is believed holds for
- * all of them; one that is remembered, for its own master. */
-void masters_key_files(const conf_t *conf, size_t nth, const char *host, char **ret_known, char **ret_sign);
-/* NEW {name: index} of the same masters: with failover all are the job server's only one. */
-json_t *masters_by_name(const conf_t *conf);
-
 /* What the networking process begins with. All is BORROWED. */
 typedef struct sessions_begin {
     const char *boot, *series; /* as in session.h */

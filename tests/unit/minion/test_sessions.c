@@ -11,6 +11,7 @@
 #include "common/base/str.h"
 #include "common/conf/conf.h"
 #include "common/local/client.h"
+#include "minion/masters.h"
 #include "minion/sessions.h"
 #include "salt/limits.h"
 #include "salt/log.h"
