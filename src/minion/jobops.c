@@ -46,38 +46,6 @@ jobops_signal(void *part, job_proc_t *asker, json_t *request, fail_t *err)
     return json_null();
 }
 
-/* To every master: delete my key. {preserve_minion_cache} -> whether somebody can be told */
-static json_t *
-jobops_revoke(void *part, job_proc_t *asker, json_t *request, fail_t *err)
-{
-    jobserver_t *self = part;
-    bool keep = value_bool(request, "preserve_minion_cache", false);
-    json_t *frame = json_pack("{s:s, s:b}", "t", "revoke", "preserve_minion_cache", keep);
-    bool told = self->session_fd >= 0;
-    jobserver_down(self, &frame);
-    return json_boolean(told);
-}
-
-/* A new key for this minion, when every master has it. */
-static json_t *
-jobops_rekey(void *part, job_proc_t *asker, json_t *request, fail_t *err)
-{
-    jobserver_t *self = part;
-    if (str_eq(value_str(self->opts, "master_type", ""), "failover")) {
-        (void) fail_set(
-            err, -EPERM,
-            "With master_type failover the masters that are not asked now would not know the new key");
-        return NULL;
-    }
-    if (self->session_fd < 0) {
-        (void) fail_set(err, -ENOTCONN, "The networking process is not running at the moment; try again");
-        return NULL;
-    }
-    json_t *frame = json_pack("{s:s}", "t", "rekey");
-    jobserver_down(self, &frame);
-    return json_true();
-}
-
 /* The asking job returns first: see jobserver_run. */
 static json_t *
 jobops_end(jobserver_t *self, const job_proc_t *asker, jobserver_ending_t ending)
@@ -102,8 +70,6 @@ jobops_restart(void *part, job_proc_t *asker, json_t *request, fail_t *err)
 static const part_request_t requests[] = {
     { "running", jobops_running, NULL },
     { "signal", jobops_signal, NULL },
-    { "revoke", jobops_revoke, NULL },
-    { "rekey", jobops_rekey, NULL },
     { "stop", jobops_stop, NULL },
     { "restart", jobops_restart, NULL },
     { 0 },

@@ -18,9 +18,7 @@
 #include "minion/job.h"
 #include "minion/outbox.h"
 #include "minion/part.h"
-#include "minion/seen.h"
 #include "salt/base.h"
-#include "salt/limits.h"
 #include "salt/plugin.h"
 
 typedef enum jobserver_ending { JOBSERVER_STAYS, JOBSERVER_STOP, JOBSERVER_RESTART } jobserver_ending_t;
@@ -40,26 +38,19 @@ typedef struct jobserver {
     json_t *opts; /* BORROWED from conf */
     char *conf_dir;
     json_t *overrides;
-    char boot[LIMIT_BOOT], series[LIMIT_BOOT]; /* names of this start, and of its events' numbers */
     jobserver_tables_t tables;
     struct {
         const minion_part_t *row;
         void *self;
     } parts[PARTS_MAX];
-    size_t n_parts; /* that have started */
-    json_t *grains; /* owned: what is known now; their part replaces it */
-    json_t *pillar; /* owned: the one in memory, as common/py/py_wire.h has it; NULL while none has come */
-    outbox_t *outbox;
+    size_t n_parts;   /* that have started */
+    json_t *grains;   /* owned: what is known now; their part replaces it */
+    json_t *pillar;   /* owned: the one in memory, as common/py/py_wire.h has it; NULL while none has come */
+    outbox_t *outbox; /* what goes to the masters; the link sends it */
     job_env_t env;
     job_proc_t *jobs;
     size_t n_jobs;
     json_t *waiting; /* jobs over LIMIT_JOBS_RUNNING */
-    seen_t *seen;    /* jobs that masters have sent */
-    pid_t session_pid;
-    int session_fd;
-    int64_t session_retry_ms;
-    int64_t session_heard_ms, session_ping_ms; /* monotonic: its last word; when it is asked for one */
-    buf_t session_in, session_out;
     int64_t busy_ms; /* monotonic: when there was something to do last */
     int signal_fd;
     jobserver_ending_t ending; /* asked for by a job, once that has returned */
@@ -75,22 +66,27 @@ void jobserver_destroy(jobserver_t **self_p);
 /* Until SIGTERM; the exit code. */
 int jobserver_run(jobserver_t *self);
 
+/* Calls a hook of each part that has it and has started, in the order of the table. */
+#define EACH_PART(js, hook, ...)                                                                             \
+    do {                                                                                                     \
+        for (size_t i_ = 0; i_ < (js)->n_parts; i_++) {                                                      \
+            if ((js)->parts[i_].row->hook)                                                                   \
+                (js)->parts[i_].row->hook((js)->parts[i_].self, ##__VA_ARGS__);                              \
+        }                                                                                                    \
+    } while (0)
+
 /* One frame down to the networking process. TAKES. */
 void jobserver_down(jobserver_t *self, json_t **frame_p);
-/* The members of `more` go beside the data; NULL: none do. */
+/* One that came from there, to the parts that have a row for it. */
+void jobserver_message(jobserver_t *self, json_t *frame);
+/* To the masters, and to those who listen on this minion. The members of `more` go beside the data; NULL:
+ * none do. */
 void jobserver_event(jobserver_t *self, const char *tag, json_t *data, json_t *more);
+/* A job fired it: the parts with a row for such a tag do what it asks for. */
+void jobserver_heed(jobserver_t *self, const char *tag, json_t *data);
 /* Run it, or let it wait its turn. `job` as the master sends it; BORROWED. With "own": true it is the
  * minion's own affair: no mark on the disk, no return. */
 void jobserver_job(jobserver_t *self, json_t *job, int master);
-
-/* Everything below tells the parts. An event of event.fire; `data` may be NULL. */
-void jobserver_fired(jobserver_t *self, const char *tag, json_t *data);
-/* The same, of a job: the parts whose events begin so do what it asks for. */
-void jobserver_heed(jobserver_t *self, const char *tag, json_t *data);
-/* To those who listen on this minion. */
-void jobserver_show(jobserver_t *self, const char *tag, json_t *data);
-void jobserver_grains_changed(jobserver_t *self);
-void jobserver_pillar_changed(jobserver_t *self);
 
 /* A part's request and that part. BORROWED; NULL: there is none. */
 const part_request_t *jobserver_request(const jobserver_t *self, const char *op, void **ret_part);

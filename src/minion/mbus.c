@@ -190,7 +190,7 @@ mbus_request_event(void *part, job_proc_t *asker, json_t *request, fail_t *err)
 {
     mbus_t *self = part;
     jobserver_heed(self->js, value_str(request, "tag", ""), value_get(request, "data"));
-    jobserver_fired(self->js, value_str(request, "tag", ""), value_get(request, "data"));
+    EACH_PART(self->js, fired, value_str(request, "tag", ""), value_get(request, "data"));
     return json_true();
 }
 
@@ -291,7 +291,7 @@ mbus_take_event(mbus_t *self, mline_t *line, json_t *msg, json_t *reply)
     const char *tag = value_str(msg, "tag", "");
     if (*tag == '\0' || strlen(tag) > LIMIT_TAG_LEN)
         return false;
-    jobserver_fired(self->js, tag, value_get(msg, "data"));
+    EACH_PART(self->js, fired, tag, value_get(msg, "data"));
     return true;
 }
 

@@ -149,7 +149,7 @@ mgrains_tick(void *part, int64_t now_ms)
         mgrains_gather(self);
         if (!json_equal(before, self->js->grains)) {
             mgrains_push(self);
-            jobserver_grains_changed(self->js);
+            EACH_PART(self->js, grains_changed);
         }
     }
 
@@ -184,7 +184,7 @@ mgrains_arrived(mgrains_t *self, json_t *slow)
         log_warning("%s", fail_text(&err));
     mgrains_assemble(self);
     mgrains_push(self);
-    jobserver_grains_changed(self->js);
+    EACH_PART(self->js, grains_changed);
 }
 
 static int

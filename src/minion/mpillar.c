@@ -125,7 +125,7 @@ mpillar_close(mpillar_t *self, question_t *q, json_t *pillar, const char *error)
         json_decref(js->pillar);
         js->pillar = json_incref(pillar);
         mpillar_keep(js);
-        jobserver_pillar_changed(js);
+        EACH_PART(js, pillar_changed);
     } else if (q->keep) {
         log_error("the pillar of before stays: %s", error);
     }

@@ -383,7 +383,7 @@ mschedule_ask(void *part, job_proc_t *asker, json_t *request, fail_t *err)
     if (changes[i].event) {
         AUTO_FREE char *tag = xasprintf("/salt/minion/minion_schedule_%s_complete", changes[i].event);
         json_auto_t *data = json_pack("{s:b, s:O}", "complete", true, "schedule", all);
-        jobserver_show(self->js, tag, data);
+        EACH_PART(self->js, shown, tag, data);
     }
     return all;
 }

@@ -58,6 +58,9 @@ typedef struct minion_part {
     void (*destroy)(void *self);
     void (*reload)(void *self); /* the configuration was read again */
     void (*stop)(void *self);   /* the minion ends: so do the part's children */
+    /* The minion ends and no job is left: true when the part has done what it has to. It is asked again after
+     * each turn, but not for long. While the minion ends a part with this hook is polled, and no other. */
+    bool (*leave)(void *self);
 
     void (*tick)(void *self, int64_t now_ms);    /* before each turn of the loop; monotonic */
     int64_t (*next_ms)(void *self);              /* monotonic: a turn is wanted then; 0: none */
@@ -68,6 +71,8 @@ typedef struct minion_part {
     void (*link_down)(void *self); /* there is none any more, so there are no masters */
     void (*master_up)(void *self, int master);
     void (*master_down)(void *self, int master); /* -1: none is there */
+
+    void (*send)(void *self, const json_t *frame); /* to the networking process, if there is one */
 
     void (*job_new)(void *self, json_t *job);          /* it came, and may be refused or wait */
     void (*job_begins)(void *self, const json_t *job); /* before its child is forked */
