@@ -18,10 +18,10 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define IDLE_MS       20000 /* the longest turn */
-#define STOP_WAIT_MS  2000
-#define FRAMES_BUDGET 64 /* of one job per turn of the loop */
-#define PART_LOOK_MS  10
+#define IDLE_MS         20000 /* the longest turn */
+#define STOP_WAIT_MS    2000
+#define FRAMES_BUDGET   64 /* of one job per turn of the loop */
+#define PARTING_LOOK_MS 10
 
 /* ---- the parts -------------------------------------------------------------------------------- */
 
@@ -479,7 +479,7 @@ s_let_go(jobserver_t *self)
 /* A service manager stops this process and nothing else (KillMode=process): a job may be what has it
  * restarted, or installs the next version. What is a job of the minion's own ends. */
 static void
-s_part(jobserver_t *self)
+s_let_part(jobserver_t *self)
 {
     int64_t until = clock_mono_ms() + STOP_WAIT_MS, now;
     if (!notify_heard())
@@ -489,7 +489,7 @@ s_part(jobserver_t *self)
             job_part(p);
     while ((now = clock_mono_ms()) < until && !s_have_parted(self)) {
         struct pollfd fd = { self->signal_fd, POLLIN, 0 };
-        (void) poll(&fd, 1, PART_LOOK_MS);
+        (void) poll(&fd, 1, PARTING_LOOK_MS);
         s_signals(self);
     }
     s_let_go(self);
@@ -507,7 +507,7 @@ s_shutdown(jobserver_t *self)
     json_array_foreach (self->waiting, i, one)
         s_failed_to_start(self, one, &err);
     (void) json_array_clear(self->waiting);
-    s_part(self);
+    s_let_part(self);
     job_signal_all(self->jobs, SIGTERM);
     EACH_PART(self, stop);
     s_wait_end(self, s_no_jobs);

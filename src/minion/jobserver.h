@@ -9,7 +9,7 @@
  *
  * Layer      minion
  * Threads    one
- * Tests      tests/t
+ * Tests      tests/unit/minion/test_parts.c, tests/t
  */
 #ifndef MINION_JOBSERVER_H
 #define MINION_JOBSERVER_H
