@@ -53,7 +53,7 @@ part_sooner(int64_t a, int64_t b)
 
 typedef struct minion_part {
     const char *name;
-    /* NEW, or NULL with *err: the minion does not start. The signals are set up, no child runs. */
+    /* NEW, or NULL with *err: the minion does not start. The signals are set up, no job runs. */
     void *(*start)(struct jobserver *js, fail_t *err);
     void (*destroy)(void *self);
     void (*reload)(void *self); /* the configuration was read again */
