@@ -1,13 +1,28 @@
 /* auth.c - who may be here: hello, automatic decisions, acceptance, and cutting the connections of those who
  * may not. */
-#include "master/bus.h"
+#include "master/auth.h"
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/net/proto.h"
+#include "common/net/sock.h"
+#include "master/bus.h"
 #include "master/gate.h"
+#include "master/hooks.h"
+#include "master/identity.h"
+#include "master/keychange.h"
+#include "master/lconn.h"
+#include "master/message.h"
+#include "master/noise.h"
+#include "master/numbers.h"
+#include "master/part.h"
+#include "master/ports.h"
+#include "master/post.h"
+#include "master/refused.h"
+#include "master/rekey.h"
+#include "master/request.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -21,13 +36,26 @@
 #define RIVAL_GRACE_MS                                                                                       \
     2000 /* how long a connected minion has to show that it lives when its key knocks again */
 
+typedef struct auth {
+    rate_t strangers; /* events that unaccepted keys may cause */
+    bool full;        /* LIMIT_PENDING_KEYS wait */
+    int64_t again_ms; /* monotonic: when keys that could not be read are tried again; 0: all were */
+    int64_t pause_ms; /* before that */
+} auth_t;
+
+static auth_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_auth];
+}
+
 /* What a hello may cause: it costs its sender nothing, and would push everything else out of the journal. */
 static bool
 s_may_be_told(front_t *self, const peer_t *peer)
 {
     int64_t now = clock_mono_ms();
     return peer->state == KEY_ACCEPTED ? minion_may_tell(peer->minion, 0, now)
-                                       : rate_spare(&self->strangers, now);
+                                       : rate_spare(&s_own(self)->strangers, now);
 }
 
 /* salt/auth, the event that reactors accept and alarm on. */
@@ -42,19 +70,6 @@ s_fire_auth(front_t *self, const peer_t *peer, const char *id, bool result, cons
     json_t *data = json_pack("{s:b, s:s, s:s, s:s, s:s, s:s*}", "result", result, "act", act, "id", id, "pub",
                              pem, "address", peer->address, "other", other);
     (void) bus_fire(self, "salt/auth", &data);
-}
-
-void
-auth_tell(front_t *self, const peer_t *peer, const char *id, const char *act, json_t *more)
-{
-    json_t *data = json_pack("{s:b, s:s, s:s}", "result", true, "act", act, "id", id);
-    json_t *line = json_pack("{s:s, s:s*, s:s, s:s}", "minion", id, "address", peer ? peer->address : NULL,
-                             "op", "key", "act", act);
-    (void) json_object_update(data, more);
-    (void) json_object_update(line, more);
-    json_decref(more);
-    audit_write(self->audit, &line);
-    (void) bus_fire(self, "salt/key", &data);
 }
 
 /* A line of the audit log about what a minion has caused with its key. */
@@ -91,44 +106,18 @@ s_welcome(front_t *self, peer_t *peer, const char *state, const char *reason)
         json_object_set_new(body, "reason", json_string(reason));
     if (str_eq(state, "accepted"))
         json_object_set_new(body, "halite", json_string(HALITE_RELEASE));
-    if (self->own.key.vouched)
-        json_object_set(body, "voucher", self->own.claim);
-    (void) publish_send(self, peer, MSG_welcome, body);
-    rotate_greeted(self, peer);
-}
-
-char
-auth_state_letter(const peer_t *peer)
-{
-    return peer->minion && peer->state == KEY_ACCEPTED ? 'A' : 'P';
-}
-
-/* Whose a connection to the publish port is, libzmq says with its subscription, and serves it from then
- * on, before anything here has seen that. So those that have not subscribed are cut when an accepted key
- * goes, whosever they are: others' connect again. */
-void
-auth_cut_key(front_t *self, minion_t *m, const char *z85, bool was_accepted)
-{
-    peer_t *peer;
-    inbound_monitors(self);
-    for (size_t i = 0; peers_next(self->peers, &i, &peer);)
-        if (peer->minion == m || str_eq(peer->z85, z85)) {
-            peers_bind(peer, NULL);
-            peer->state = KEY_UNKNOWN;
-            gate_cut(self, peer->fd);
-        }
-    for (int fd; (fd = peers_take_sub(self->peers, m)) >= 0;)
-        gate_cut(self, fd);
-    if (was_accepted)
-        gate_cut_strangers(self, PORT_PUBLISH);
+    if (identity_key(self)->vouched)
+        json_object_set(body, "voucher", identity_claim(self));
+    (void) post_send(self, peer, MSG_welcome, body);
+    hook_greeted(self, peer);
 }
 
 /* Nothing of it is waited for. */
 static void
 s_cut_minion(front_t *self, minion_t *m, const char *z85, bool was_accepted)
 {
-    auth_cut_key(self, m, z85, was_accepted);
-    publish_dismissed(self, m);
+    keychange_cut(self, m, z85, was_accepted);
+    hook_dismissed(self, m);
 }
 
 static void
@@ -140,13 +129,12 @@ s_forget(front_t *self, minion_t *m)
     peers_forget(self->peers, &m);
 }
 
-/* What the store knows of it. */
+/* What is kept of it. */
 static void
 s_forget_data(front_t *self, const char *id)
 {
     store_together(self->store);
-    (void) store_del_minion(self->store, id); /* taken in any case, and what is with it too */
-    numbers_forget(self, id);
+    hook_forgotten(self, id);
     store_apart(self->store);
 }
 
@@ -225,10 +213,10 @@ s_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const cha
     if (lately)
         self->counters.refused++;
     else if (other)
-        front_refused(self, REFUSED_HELLO, peer->address, "minion %s: %s (the one at %s has it)", id, reason,
-                      other);
+        refused_tell(self, REFUSED_HELLO, peer->address, "minion %s: %s (the one at %s has it)", id, reason,
+                     other);
     else
-        front_refused(self, REFUSED_HELLO, peer->address, "minion %s: %s", id, reason);
+        refused_tell(self, REFUSED_HELLO, peer->address, "minion %s: %s", id, reason);
     peers_bind(peer, NULL);
     peer->state = KEY_DENIED;
     gate_stranger(self, peer->fd);
@@ -278,7 +266,7 @@ s_deny_file(front_t *self, const char *id, const char *z85)
     if (keystore_get(self->keystore, id, KEY_DENIED, known, NULL) && memcmp(key, known, KEY_BYTES) == 0)
         return;
     if (keystore_put(self->keystore, id, KEY_DENIED, key, &err) < 0)
-        front_noise(self, "%s", fail_text(&err));
+        noise_warn(self, "%s", fail_text(&err));
 }
 
 static void
@@ -286,15 +274,15 @@ s_full_check(front_t *self)
 {
     bool full = peers_count(self->peers, KEY_PENDING) >= LIMIT_PENDING_KEYS &&
                 !conf_bool(self->conf, "auto_accept");
-    if (full == self->pending_full)
+    if (full == s_own(self)->full)
         return;
-    self->pending_full = full;
+    s_own(self)->full = full;
     if (full)
         log_warning("%d keys wait for acceptance: further unknown minions are turned away until some are "
                     "accepted, rejected or "
                     "deleted (salt-key -L)",
                     LIMIT_PENDING_KEYS);
-    gate_door(self);
+    gate_full(self, full);
 }
 
 /* The key waits under one id and now names another: the minion was renamed before anybody accepted it. One
@@ -318,7 +306,7 @@ s_first_contact(front_t *self, peer_t *peer, const char *id, minion_t *old)
     uint8_t key[KEY_BYTES];
     if (!key_from_z85(peer->z85, key))
         return NULL;
-    if (self->pending_full && !old) {
+    if (s_own(self)->full && !old) {
         s_welcome(self, peer, "full", "too many keys wait for acceptance on this master");
         return NULL;
     }
@@ -384,11 +372,11 @@ s_rival_won(front_t *self, minion_t *m)
     json_auto_t *hello = STEAL(rival->hello);
     s_admit(self, rival, m);
     s_fire_auth(self, rival, m->id, true, "accept", NULL);
-    publish_connected(self, m, hello, true);
+    hook_connected(self, m, hello, true);
 }
 
-void
-auth_rivals(front_t *self, int64_t now_ms)
+static void
+s_rivals(front_t *self, int64_t now_ms)
 {
     minion_t *m;
     for (uint32_t i = 0; i < peers_slots(self->peers); i++)
@@ -443,9 +431,10 @@ s_is_understood(front_t *self, peer_t *peer, const char *id, const json_t *body)
     return !problem;
 }
 
-void
-auth_hello(front_t *self, peer_t *peer, const json_t *body)
+static void
+s_hello(front_t *self, peer_t *peer, const inbound_t *in)
 {
+    const json_t *body = in->body;
     fail_auto_t err = FAIL_INIT;
     const char *id = value_str(body, "id", "");
     if (!conf_id_valid(id, &err)) {
@@ -476,7 +465,7 @@ auth_hello(front_t *self, peer_t *peer, const json_t *body)
         if (!again)
             s_fire_auth(self, peer, id, true, "accept", NULL);
         if (!peer->is_call)
-            publish_connected(self, m, body, rebooted);
+            hook_connected(self, m, body, rebooted);
         return;
     }
     peers_bind(peer, m);
@@ -494,7 +483,7 @@ s_left(front_t *self, peer_t *peer)
 {
     minion_t *m = peer->minion;
     bool was_current = m && m->peer == peer;
-    files_gone(self->files, peer->rid, peer->rid_len);
+    hook_peer_left(self, peer);
     peers_bind(peer, NULL);
     if (!was_current)
         return;
@@ -502,30 +491,23 @@ s_left(front_t *self, peer_t *peer)
     if (m->rival)
         s_rival_won(self, m);
     else
-        publish_disconnected(self, m);
-}
-
-void
-auth_disconnected(front_t *self, peer_t *peer)
-{
-    s_left(self, peer);
-    peers_drop(self->peers, &peer);
+        hook_disconnected(self, m);
 }
 
 /* A connection whose peer stayed without an entry here would count for no limit: so the master ends it,
  * and the entry goes when the monitor says that it has ended. */
-void
-auth_goodbye(front_t *self, peer_t *peer)
+static void
+s_bye(front_t *self, peer_t *peer, const inbound_t *in)
 {
     s_left(self, peer);
     peer->state = KEY_UNKNOWN;
     peer->over = true;
-    inbound_monitors(self);
+    ports_look(self);
     gate_cut(self, peer->fd);
 }
 
-void
-auth_subscribed(front_t *self, const char *z85, int fd)
+static void
+s_subscribed(front_t *self, const char *z85, int fd)
 {
     minion_t *m = peers_by_key(self->peers, z85);
     if (!m || m->state != KEY_ACCEPTED || m->n_subs >= LIMIT_MINION_SUBS) {
@@ -553,7 +535,7 @@ s_accepted(front_t *self, minion_t *m)
         }
         s_admit(self, peer, m);
         if (!peer->is_call)
-            publish_connected(self, m, NULL, true);
+            hook_connected(self, m, NULL, true);
     }
 }
 
@@ -606,13 +588,16 @@ s_apply_delete(front_t *self, const char *id, key_state_t from, fail_t *err)
 }
 
 /* The minion's own wish: whose key it is, the connection says. It is gone with it. */
-void
-auth_revoke(front_t *self, peer_t *peer, bool keep_data)
+static void
+s_revoke(front_t *self, peer_t *peer, const inbound_t *in)
 {
     fail_auto_t err = FAIL_INIT;
+    bool keep_data = value_bool(in->body, "preserve_minion_cache", false);
+    if (!peer->minion)
+        return;
     AUTO_FREE char *id = xstrdup(peer->minion->id);
     if (!conf_bool(self->conf, "allow_minion_key_revoke")) {
-        front_noise(self, "minion %s asks for its key to be deleted: allow_minion_key_revoke is off", id);
+        noise_warn(self, "minion %s asks for its key to be deleted: allow_minion_key_revoke is off", id);
         return;
     }
     if (keystore_delete(self->keystore, id, peer->minion->state, &err) < 0) {
@@ -638,7 +623,7 @@ auth_expire(front_t *self, minion_t *m)
     int rc = waits ? keystore_delete(self->keystore, id, KEY_PENDING, &err)
                    : keystore_move(self->keystore, id, m->state, KEY_PENDING, &err);
     if (rc < 0 || !key_from_z85(m->z85, key)) {
-        front_noise(self, "minion %s: its key is too old: %s", id, fail_text(&err));
+        noise_warn(self, "minion %s: its key is too old: %s", id, fail_text(&err));
         return;
     }
     if (waits) {
@@ -649,7 +634,7 @@ auth_expire(front_t *self, minion_t *m)
     }
     log_warning("minion %s: its key is too old: it %s", id,
                 waits ? "waited in vain" : "waits for acceptance again");
-    auth_tell(self, NULL, id, waits ? "delete" : "expire", NULL);
+    keychange_tell(self, NULL, id, waits ? "delete" : "expire", NULL);
     s_full_check(self);
 }
 
@@ -687,15 +672,19 @@ s_apply_one(front_t *self, apply_fn *fn, const char *id, const json_t *from, fai
     return done;
 }
 
-json_t *
-auth_apply(front_t *self, const char *action, const json_t *ids, const json_t *from, bool more, fail_t *err)
+static int s_load(front_t *self, fail_t *err);
+
+/* A local key_apply: NEW {done: [id], failed: {id: reason}}. With `more` to come the disk waits for the
+ * last one. */
+static json_t *
+s_apply(front_t *self, const char *action, const json_t *ids, const json_t *from, bool more, fail_t *err)
 {
     apply_fn *fn = NULL;
     for (size_t i = 0; i < NELEMS(actions); i++)
         if (str_eq(action, actions[i].name))
             fn = actions[i].fn;
     if (!fn && str_eq(action, "reload"))
-        return auth_load(self, err) == 0 ? json_pack("{s:[]}", "done") : NULL;
+        return s_load(self, err) == 0 ? json_pack("{s:[]}", "done") : NULL;
     if (!fn || !json_is_array(ids) || !json_is_array(from)) {
         (void) fail_set(err, -EINVAL,
                         "key_apply: action is accept, reject, delete or reload; ids and from are lists");
@@ -747,13 +736,14 @@ s_states(front_t *self, fail_t *err)
     return states;
 }
 
-int
-auth_load(front_t *self, fail_t *err)
+/* Key files to tables. */
+static int
+s_load(front_t *self, fail_t *err)
 {
-    keylife_t *life = &self->keylife;
-    int64_t longer = life->pause_ms ? 2 * life->pause_ms : KEYS_AGAIN_MS;
-    life->pause_ms = longer < KEYS_AGAIN_MAX_MS ? longer : KEYS_AGAIN_MAX_MS;
-    life->again_ms = clock_mono_ms() + life->pause_ms;
+    auth_t *own = s_own(self);
+    int64_t longer = own->pause_ms ? 2 * own->pause_ms : KEYS_AGAIN_MS;
+    own->pause_ms = longer < KEYS_AGAIN_MAX_MS ? longer : KEYS_AGAIN_MAX_MS;
+    own->again_ms = clock_mono_ms() + own->pause_ms;
     json_auto_t *states = s_states(self, err);
     const char *id;
     json_t *state;
@@ -777,15 +767,16 @@ auth_load(front_t *self, fail_t *err)
             unread = true;
     }
     if (rekey_load(self, !unread))
-        life->again_ms = life->pause_ms = 0;
+        own->again_ms = own->pause_ms = 0;
     s_full_check(self);
     return 0;
 }
 
 #define UNFIT_SHOWN 5
 
-void
-auth_tell_unfit(front_t *self)
+/* Which key files have names that are no ids. */
+static void
+s_tell_unfit(front_t *self)
 {
     json_auto_t *names = keystore_unfit(self->keystore, NULL);
     size_t n = json_array_size(names);
@@ -798,3 +789,60 @@ auth_tell_unfit(front_t *self)
             "minions and accept their keys; salt-key -L lists the names, salt-key -d 'NAME' removes one",
             n, buf_str(&text), n > UNFIT_SHOWN ? ", ..." : "");
 }
+
+/* ---- what minions and operators say ---------------------------------------------------------- */
+
+const message_row_t message_hello = { .body = s_hello };
+const message_row_t message_bye = { .body = s_bye };
+const message_row_t message_revoke = { .body = s_revoke };
+
+static json_t *
+s_key_apply(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    const char *action = value_str(request, "action", "");
+    json_t *reply = s_apply(self, action, value_get(request, "ids"), value_get(request, "from"),
+                            value_bool(request, "more", false), err);
+    if (reply)
+        log_info("keys: %s by %s: %zu", action, lconn_user(c), json_array_size(value_get(reply, "done")));
+    return reply;
+}
+
+const request_row_t request_key_apply = { .fn = s_key_apply };
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static int
+s_start(front_t *self, fail_t *err)
+{
+    s_own(self)->strangers = (rate_t) RATE(LIMIT_STRANGER_EVENTS_RATE, LIMIT_STRANGER_EVENTS_BURST);
+    int rc = s_load(self, err);
+    if (rc == 0)
+        s_tell_unfit(self);
+    return rc;
+}
+
+static void
+s_reload(front_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    if (s_load(self, &err) < 0)
+        log_error("reload: keys: %s", fail_text(&err));
+}
+
+static void
+s_tick(front_t *self, int64_t now_ms)
+{
+    fail_auto_t unused = FAIL_INIT; /* what can't be read is told */
+    ports_look(self);
+    s_rivals(self, now_ms);
+    if (s_own(self)->again_ms && now_ms >= s_own(self)->again_ms)
+        (void) s_load(self, &unused);
+}
+
+const front_part_t part_auth = { .name = "auth",
+                                 .size = sizeof(auth_t),
+                                 .start = s_start,
+                                 .reload = s_reload,
+                                 .tick = s_tick,
+                                 .peer_ended = s_left,
+                                 .subscribed = s_subscribed };

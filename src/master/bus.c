@@ -3,30 +3,16 @@
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "master/hooks.h"
 #include "master/listen.h"
+#include "master/noise.h"
+#include "master/numbers.h"
+#include "master/part.h"
+#include "master/storage.h"
+#include "salt/log.h"
 #include "salt/value.h"
 
 #define US_PER_S 1000000
-
-bus_t *
-bus_new(front_t *front)
-{
-    bus_t *self = xcalloc(1, sizeof(*self));
-    self->ring = ring_new(LIMIT_EVENTS_RECENT, listen_dropped, front);
-    self->stamp_s = -1;
-    return self;
-}
-
-void
-bus_destroy(bus_t **self_p)
-{
-    bus_t *self = STEAL(*self_p);
-    if (!self)
-        return;
-    salt_assert(!self->listeners);
-    ring_destroy(&self->ring);
-    free(self);
-}
 
 bool
 bus_tag_valid(const char *tag, fail_t *err)
@@ -58,9 +44,9 @@ int
 bus_room(front_t *self, fail_t *err)
 {
     size_t waiting = store_waiting(self->store);
-    if (self->store_trouble && waiting > LIMIT_EVENTS_WAITING)
-        return fail_set(err, -EAGAIN, "%zu bytes wait for the disk already: %s", waiting,
-                        self->store_trouble);
+    const char *trouble = storage_trouble(self);
+    if (trouble && waiting > LIMIT_EVENTS_WAITING)
+        return fail_set(err, -EAGAIN, "%zu bytes wait for the disk already: %s", waiting, trouble);
     return 0;
 }
 
@@ -96,9 +82,9 @@ s_journal(front_t *self)
                                        block->bytes + bus->run_at, block->len - bus->run_at);
     block->ticket = ticket ? ticket : block->ticket;
     if (ticket == 0)
-        front_noise(
-            self, "events %llu to %llu were told to listeners but are not in the journal: the store is full",
-            (unsigned long long) bus->run_first, (unsigned long long) self->seq);
+        noise_warn(self,
+                   "events %llu to %llu were told to listeners but are not in the journal: the store is full",
+                   (unsigned long long) bus->run_first, (unsigned long long) self->seq);
     return ticket;
 }
 
@@ -193,14 +179,13 @@ void
 bus_release(front_t *self)
 {
     bus_t *bus = self->bus;
-    if (--bus->held > 0 || !self->lsock)
+    if (--bus->held > 0)
         return;
-    lsock_answer(self->lsock);
-    if (!bus->due)
-        return;
+    bool due = bus->due;
     bus->due = false;
-    lsock_serve(self->lsock);
-    ring_trim(bus->ring, store_committed(self->store));
+    hook_turn_ended(self, due);
+    if (due)
+        ring_trim(bus->ring, store_committed(self->store));
 }
 
 void
@@ -218,11 +203,45 @@ bus_apart(front_t *self)
 }
 
 void
-bus_committed(front_t *self)
+bus_due(front_t *self)
 {
-    numbers_committed(self);
     self->bus->due = true;
-    bus_hold(self);
-    lsock_resume(self->lsock);
-    bus_release(self);
 }
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static void
+s_tell_gap(front_t *self)
+{
+    uint64_t last;
+    const char *why;
+    if (!numbers_gap(self, &last, &why))
+        return;
+    json_t *data = json_pack("{s:I, s:I}", "from", (json_int_t) last + 1, "to", (json_int_t) self->seq);
+    log_warning("%s; events go on with number %llu", why, (unsigned long long) self->seq + 1);
+    (void) bus_fire(self, EVENT_GAP, &data);
+}
+
+static int
+s_start(front_t *self, fail_t *err)
+{
+    self->bus = xcalloc(1, sizeof(*self->bus));
+    self->bus->ring = ring_new(LIMIT_EVENTS_RECENT, listen_dropped, self);
+    self->bus->stamp_s = -1;
+    s_tell_gap(self);
+    return 0;
+}
+
+static bool
+s_destroy(front_t *self)
+{
+    bus_t *bus = STEAL(self->bus);
+    if (!bus)
+        return true;
+    salt_assert(!bus->listeners);
+    ring_destroy(&bus->ring);
+    free(bus);
+    return true;
+}
+
+const front_part_t part_bus = { .name = "bus", .start = s_start, .destroy = s_destroy };

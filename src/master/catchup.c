@@ -4,6 +4,7 @@
 #include "common/base/str.h"
 #include "common/local/client.h"
 #include "master/ret.h"
+#include "master/verdict.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -104,7 +105,7 @@ s_add_end(front_t *front, const char *jid, buf_t *out)
 {
     job_t *job = jobs_get(front->jobs, jid);
     for (size_t i = 0; job && i < job->n_targets; i++)
-        s_add_frame(out, publish_verdict_push(front, job, &job->targets[i]));
+        s_add_frame(out, verdict_push(front, job, &job->targets[i]));
     if (!job || job->n_open == 0)
         s_add_frame(out, json_pack("{s:s, s:s}", "push", "done", "jid", jid));
 }

@@ -1,14 +1,21 @@
 /* clockwatch.c - see clockwatch.h. */
-#include "master/front.h"
+#include "master/clockwatch.h"
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "master/part.h"
 #include "salt/log.h"
 
 #define SET_MS     600000 /* a step of the clock larger than this is no correction */
 #define DOUBT_MS   (24LL * 3600 * 1000)
 #define CLOCK_META "clock_doubt" /* its value: until when, in seconds of the wall clock */
 #define HOUR_MS    (3600 * 1000.0)
+
+static clockwatch_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_clockwatch];
+}
 
 static bool
 s_is_step(int64_t by_ms, int64_t limit_ms)
@@ -20,7 +27,7 @@ s_is_step(int64_t by_ms, int64_t limit_ms)
 static void
 s_keep(front_t *self, int64_t now_ms)
 {
-    clockwatch_t *w = &self->clock;
+    clockwatch_t *w = s_own(self);
     int64_t until_ms = clock_wall_us() / 1000 + w->until_ms - now_ms;
     AUTO_FREE char *text = xasprintf("%lld", (long long) (until_ms / 1000));
     w->unkept = (w->until_ms ? store_put_meta(self->store, CLOCK_META, text)
@@ -30,12 +37,13 @@ s_keep(front_t *self, int64_t now_ms)
 static void
 s_doubt(front_t *self, int64_t now_ms, int64_t for_ms)
 {
-    self->clock.until_ms = for_ms > 0 ? now_ms + for_ms : 0;
+    s_own(self)->until_ms = for_ms > 0 ? now_ms + for_ms : 0;
     s_keep(self, now_ms);
 }
 
-int
-clockwatch_begin(front_t *self, fail_t *err)
+/* What the last master thought of the clock, and what the store's events say of it. */
+static int
+s_start(front_t *self, fail_t *err)
 {
     int64_t now_ms = clock_mono_ms(), wall_ms = clock_wall_us() / 1000, event_us = 0;
     json_auto_t *kept = store_meta(self->reader, CLOCK_META, err);
@@ -58,10 +66,10 @@ clockwatch_begin(front_t *self, fail_t *err)
     return 0;
 }
 
-void
-clockwatch_tick(front_t *self, int64_t now_ms)
+static void
+s_tick(front_t *self, int64_t now_ms)
 {
-    clockwatch_t *w = &self->clock;
+    clockwatch_t *w = s_own(self);
     int64_t ahead = clock_wall_us() / 1000 - now_ms, by = w->seen_ms ? ahead - w->seen_ms : 0;
     bool stepped = s_is_step(by, SET_MS);
     w->ahead_ms = w->until_ms ? w->ahead_ms : w->seen_ms;
@@ -85,5 +93,9 @@ clockwatch_tick(front_t *self, int64_t now_ms)
 bool
 clockwatch_doubts(const front_t *self)
 {
-    return self->clock.until_ms != 0;
+    return s_own(self)->until_ms != 0;
 }
+
+const front_part_t part_clockwatch = {
+    .name = "clockwatch", .size = sizeof(clockwatch_t), .start = s_start, .tick = s_tick
+};

@@ -12,9 +12,7 @@
 #ifndef MASTER_CLOCKWATCH_H
 #define MASTER_CLOCKWATCH_H
 
-#include "salt/base.h"
-
-struct front;
+#include "master/front.h"
 
 typedef struct clockwatch {
     int64_t ahead_ms; /* the wall clock before the monotonic one, when it was last believed; */
@@ -23,10 +21,7 @@ typedef struct clockwatch {
     bool unkept;      /* the store has yet to be told of that */
 } clockwatch_t;
 
-/* What the last master thought of the clock, and what the store's events say of it. 0, or a negative errno. */
-int clockwatch_begin(struct front *self, fail_t *err);
-void clockwatch_tick(struct front *self, int64_t now_ms);
 /* Nothing counts as old. */
-bool clockwatch_doubts(const struct front *self);
+bool clockwatch_doubts(const front_t *front);
 
 #endif

@@ -87,7 +87,7 @@ files_names_step(files_worker_t *w)
 }
 
 int
-files_names(files_t *self, lconn_t *who, const json_t *request, fail_t *err)
+files_names(files_t *self, struct lconn *who, const json_t *request, fail_t *err)
 {
     files_names_t **at = &self->names;
     size_t n = 0;
@@ -132,7 +132,7 @@ files_names_free(files_names_t *q)
 }
 
 void
-files_names_gone(files_t *self, const lconn_t *who)
+files_names_gone(files_t *self, const struct lconn *who)
 {
     (void) pthread_mutex_lock(&self->lock);
     for (files_names_t *q = self->names; q; q = q->next)

@@ -1,6 +1,11 @@
-/* fire.c - see fire.h. */
-#include "master/fire.h"
-
+/* fire.c - the operation `fire`: {tag, data} or {events: [{tag, data}, ...]}, all of them or none.
+ *
+ * Whoever fires much sends many at one time, in plain JSON: such a request is checked and cut up as text, and
+ * its events go to listeners and journal as they came, with a stamp put in. */
+#include "master/bus.h"
+#include "master/lconn.h"
+#include "master/request.h"
+#include "master/storage.h"
 #include "salt/value.h"
 
 /* ---- as a tree ------------------------------------------------------------------------------- */
@@ -43,8 +48,9 @@ s_fire_all(front_t *self, const json_t *events, uint64_t *ret_ticket, fail_t *er
     return 0;
 }
 
-json_t *
-fire_request(front_t *self, const json_t *request, uint64_t *ret_ticket, fail_t *err)
+/* The request as a tree: NEW {seq}: of the last; or NULL with *err. *ret_ticket: the store's, of the last. */
+static json_t *
+s_fire_request(front_t *self, const json_t *request, uint64_t *ret_ticket, fail_t *err)
 {
     const json_t *events = value_get(request, "events");
     int rc = bus_room(self, err);
@@ -151,8 +157,9 @@ s_request(plain_t *p, shots_t *shots, int64_t *ret_n)
     return listed ? !shot.tag.at && !shot.data.at : shots->n == 1;
 }
 
-json_t *
-fire_text(front_t *self, const char *text, size_t len, int64_t *ret_n, fail_t *err)
+/* The request as text: NEW {seq}. NULL without *err: not plain, nothing was done. *ret_n is its number. */
+static json_t *
+s_fire_text(front_t *self, const char *text, size_t len, int64_t *ret_n, fail_t *err)
 {
     static const char head[] = "{\"op\"";
     shots_t shots = { .max_size = (size_t) conf_int(self->conf, "max_event_size") };
@@ -170,3 +177,52 @@ fire_text(front_t *self, const char *text, size_t len, int64_t *ret_n, fail_t *e
     free(shots.all);
     return reply;
 }
+
+/* ---- the operation --------------------------------------------------------------------------- */
+
+/* Who fires faster than the disk takes it waits; while it takes nothing, he is refused instead (bus_room). */
+static void
+s_fired(front_t *self, lconn_t *c)
+{
+    if (!storage_trouble(self) && store_waiting(self->store) > LIMIT_EVENTS_WAITING)
+        lconn_pause(c);
+}
+
+/* Who asks that an event is kept is answered when it is. */
+static bool
+s_is_kept(const json_t *request)
+{
+    return value_bool(request, "kept", false);
+}
+
+static json_t *
+s_asked(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    uint64_t ticket;
+    json_auto_t *reply = s_fire_request(self, request, &ticket, err);
+    s_fired(self, c);
+    if (reply && s_is_kept(request)) {
+        if (!ticket) {
+            (void) fail_set(err, -ENOSPC, "the store is full: listeners have the event, the journal has not");
+            return NULL;
+        }
+        self->row_ticket = ticket;
+    }
+    return json_incref(reply);
+}
+
+/* True when it was one to fire events, and is answered. */
+static bool
+s_asked_as_text(front_t *self, lconn_t *c, const char *text, size_t len)
+{
+    fail_auto_t err = FAIL_INIT;
+    int64_t n;
+    json_t *reply = s_fire_text(self, text, len, &n, &err);
+    if (!reply && err.code == 0)
+        return false;
+    request_answer(c, n, reply, &err);
+    s_fired(self, c);
+    return true;
+}
+
+const request_row_t request_fire = { .fn = s_asked, .text = s_asked_as_text, .waits = s_is_kept };

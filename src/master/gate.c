@@ -17,8 +17,11 @@
 
 #include "common/base/clock.h"
 #include "common/base/map.h"
+#include "common/net/sock.h"
 #include "common/net/tcpcount.h"
 #include "master/bus.h"
+#include "master/part.h"
+#include "master/refused.h"
 #include "salt/log.h"
 
 #define PRESSED_MS    3000 /* GATE_SILENT_MS when descriptors begin to be scarce */
@@ -61,7 +64,7 @@ typedef struct time_box {
     int64_t ms; /* monotonic */
 } time_box_t;
 
-struct gate {
+typedef struct gate {
     door_line_t *lines; /* by descriptor */
     int n_lines;
     struct {
@@ -75,49 +78,24 @@ struct gate {
     uint8_t mismatched; /* a bit for each port at which the connection that goes next has another mechanism */
     map_t *salted;      /* addresses of such, to time_box_t: when each was told last */
     zap_door_t door, told;
+    bool full; /* LIMIT_PENDING_KEYS wait */
     bool told_full;
     rate_t tells;
     int statm; /* descriptor of /proc/self/statm */
     long calm; /* bytes of the process when all was last seen to be well */
     long page;
-};
+} gate_t;
 
-gate_t *
-gate_new(long files)
+static gate_t *
+s_own(const front_t *front)
 {
-    gate_t *self = xcalloc(1, sizeof(*self));
-    long share = files / RESERVE_SHARE;
-    long reserve = share < RESERVE_MIN ? RESERVE_MIN : share > RESERVE_MAX ? RESERVE_MAX : share;
-    if (reserve > files / 4)
-        reserve = files / 4;
-    self->limit = files - reserve;
-    self->reserve = reserve;
-    for (int i = 0; i < STRANGERS; i++)
-        self->strangers[i].first = self->strangers[i].last = -1;
-    self->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    self->tells = (rate_t) RATE(LIMIT_GATE_EVENTS_RATE, LIMIT_GATE_EVENTS_BURST);
-    self->page = sysconf(_SC_PAGESIZE);
-    self->salted = map_new(free);
-    return self;
-}
-
-void
-gate_destroy(gate_t **self_p)
-{
-    gate_t *self = STEAL(*self_p);
-    if (!self)
-        return;
-    if (self->statm >= 0)
-        (void) close(self->statm);
-    free(self->lines);
-    map_destroy(&self->salted);
-    free(self);
+    return front->own[PART_gate];
 }
 
 long
-gate_reserve(const gate_t *self)
+gate_reserve(const front_t *front)
 {
-    return self->reserve;
+    return s_own(front)->reserve;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -207,12 +185,20 @@ s_wanted(const gate_t *self)
     return open >= shut ? ZAP_SHUT : open >= known ? ZAP_KNOWN : ZAP_OPEN;
 }
 
-void
-gate_door(front_t *front)
+/* Tell the key handler who may come in. */
+static void
+s_set_door(front_t *front)
 {
-    gate_t *self = front->gate;
+    gate_t *self = s_own(front);
     self->door = s_wanted(self);
-    zap_set_door(front->zap, self->door == ZAP_OPEN && front->pending_full ? ZAP_KNOWN : self->door);
+    zap_set_door(front->zap, self->door == ZAP_OPEN && self->full ? ZAP_KNOWN : self->door);
+}
+
+void
+gate_full(front_t *front, bool full)
+{
+    s_own(front)->full = full;
+    s_set_door(front);
 }
 
 /* Who is turned away, when that has changed: a few times in a row, then as it is after a while. */
@@ -220,9 +206,8 @@ static void
 s_tell(front_t *front, int64_t now_ms)
 {
     static const char *const names[] = { [ZAP_OPEN] = "open", [ZAP_KNOWN] = "known", [ZAP_SHUT] = "shut" };
-    gate_t *self = front->gate;
-    if ((self->door == self->told && front->pending_full == self->told_full) ||
-        !rate_spare(&self->tells, now_ms))
+    gate_t *self = s_own(front);
+    if ((self->door == self->told && self->full == self->told_full) || !rate_spare(&self->tells, now_ms))
         return;
     if (self->door > self->told)
         log_error("%ld connections are open and the limit of open files allows %ld: %s are turned away; "
@@ -233,7 +218,7 @@ s_tell(front_t *front, int64_t now_ms)
                     self->door == ZAP_OPEN ? "unknown minions may come again"
                                            : "known minions may come again");
     self->told = self->door;
-    self->told_full = front->pending_full;
+    self->told_full = self->full;
     json_t *data = json_pack("{s:s, s:b, s:I, s:I, s:I, s:I}", "door", names[self->door], "pending_full",
                              self->told_full, "open", (json_int_t) self->open, "limit",
                              (json_int_t) self->limit, "silent", (json_int_t) self->strangers[STAGE_SILENT].n,
@@ -269,7 +254,7 @@ s_make_room(gate_t *self, int newest)
 void
 gate_came(front_t *front, port_t port, int fd)
 {
-    gate_t *self = front->gate;
+    gate_t *self = s_own(front);
     door_line_t *line = s_line(self, fd);
     if (!line)
         return;
@@ -286,7 +271,7 @@ gate_came(front_t *front, port_t port, int fd)
     if (self->door != ZAP_OPEN)
         s_make_room(self, fd);
     if (s_wanted(self) != self->door)
-        gate_door(front);
+        s_set_door(front);
     /* Even the handshake of one more may cost the last descriptor. */
     if (self->door == ZAP_SHUT)
         s_cut(self, fd);
@@ -296,7 +281,7 @@ void
 gate_misspoke(front_t *front, port_t port, int error)
 {
     if (error == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
-        front->gate->mismatched |= (uint8_t) (1u << port);
+        s_own(front)->mismatched |= (uint8_t) (1u << port);
 }
 
 /* Salt's minions come again every few seconds, for as long as they live. */
@@ -321,19 +306,19 @@ static void
 s_is_salt(front_t *front, const door_line_t *line)
 {
     AUTO_FREE char *address = tcp_peer_text(&line->from);
-    if (s_told_lately(front->gate, address))
+    if (s_told_lately(s_own(front), address))
         front->counters.refused++;
     else
-        front_refused(front, REFUSED_SALT, address,
-                      "a Salt minion, or another program that speaks ZeroMQ without encryption, knocks here: "
-                      "this is a Halite master. Install Halite's salt-minion there, or let its option master "
-                      "name a Salt master");
+        refused_tell(front, REFUSED_SALT, address,
+                     "a Salt minion, or another program that speaks ZeroMQ without encryption, knocks here: "
+                     "this is a Halite master. Install Halite's salt-minion there, or let its option master "
+                     "name a Salt master");
 }
 
 void
 gate_went(front_t *front, port_t port, int fd)
 {
-    gate_t *self = front->gate;
+    gate_t *self = s_own(front);
     door_line_t *line = s_line(self, fd);
     bool mismatched = self->mismatched & 1u << port;
     self->mismatched &= (uint8_t) ~(1u << port);
@@ -349,13 +334,13 @@ gate_went(front_t *front, port_t port, int fd)
         self->cut -= line->stage == STAGE_CUT;
     }
     if (s_wanted(self) != self->door)
-        gate_door(front);
+        s_set_door(front);
 }
 
 void
 gate_all_went(front_t *front)
 {
-    gate_t *self = front->gate;
+    gate_t *self = s_own(front);
     for (int fd = 0; fd < self->n_lines; fd++)
         for (port_t port = PORT_REQUEST; port <= PORT_PUBLISH; port++)
             if (self->lines[fd].ports & 1u << port)
@@ -365,14 +350,14 @@ gate_all_went(front_t *front)
 bool
 gate_is_open(const front_t *front, port_t port, int fd)
 {
-    const gate_t *self = front->gate;
+    const gate_t *self = s_own(front);
     return fd >= 0 && fd < self->n_lines && (self->lines[fd].ports & 1u << port);
 }
 
 void
 gate_spoke(front_t *front, int fd, size_t bytes)
 {
-    gate_t *self = front->gate;
+    gate_t *self = s_own(front);
     if (fd < 0 || fd >= self->n_lines)
         return;
     self->lines[fd].taken += sock_wire_bytes(bytes);
@@ -383,26 +368,26 @@ gate_spoke(front_t *front, int fd, size_t bytes)
 void
 gate_accepted(front_t *front, int fd)
 {
-    s_move(front->gate, fd, STAGE_ACCEPTED);
+    s_move(s_own(front), fd, STAGE_ACCEPTED);
 }
 
 void
 gate_stranger(front_t *front, int fd)
 {
-    s_move(front->gate, fd, STAGE_SPOKEN);
+    s_move(s_own(front), fd, STAGE_SPOKEN);
 }
 
 void
 gate_cut(front_t *front, int fd)
 {
     if (fd >= 0)
-        s_cut(front->gate, fd);
+        s_cut(s_own(front), fd);
 }
 
 void
 gate_cut_strangers(front_t *front, port_t port)
 {
-    gate_t *self = front->gate;
+    gate_t *self = s_own(front);
     for (int stage = 0; stage < STRANGERS; stage++)
         for (int fd = self->strangers[stage].first, next; fd >= 0; fd = next) {
             next = self->lines[fd].next;
@@ -445,7 +430,7 @@ gate_takes(const peer_t *peer, size_t bytes)
 void
 gate_said(front_t *front, int fd, size_t bytes)
 {
-    gate_t *self = front->gate;
+    gate_t *self = s_own(front);
     if (fd >= 0 && fd < self->n_lines)
         self->lines[fd].said += sock_wire_bytes(bytes);
 }
@@ -474,7 +459,7 @@ s_waiting(gate_t *self, int fd, uint64_t *ret_unread)
 static void
 s_watch_strangers(front_t *front)
 {
-    gate_t *self = front->gate;
+    gate_t *self = s_own(front);
     long n = self->strangers[STAGE_SILENT].n + self->strangers[STAGE_SPOKEN].n;
     uint64_t most = LIMIT_STRANGERS_BYTES / (uint64_t) (n > 0 ? n : 1);
     most = most > LIMIT_STRANGER_BYTES   ? LIMIT_STRANGER_BYTES
@@ -487,9 +472,9 @@ s_watch_strangers(front_t *front)
             if (waiting <= most)
                 continue;
             AUTO_FREE char *from = tcp_address(fd);
-            front_refused(front, CUT_STRANGER, from,
-                          "a connection whose key is not accepted sent %llu bytes: it is cut",
-                          (unsigned long long) waiting);
+            refused_tell(front, CUT_STRANGER, from,
+                         "a connection whose key is not accepted sent %llu bytes: it is cut",
+                         (unsigned long long) waiting);
             s_cut(self, fd);
         }
 }
@@ -498,7 +483,7 @@ s_watch_strangers(front_t *front)
 static void
 s_watch_minions(front_t *front)
 {
-    gate_t *self = front->gate;
+    gate_t *self = s_own(front);
     peer_t *peer;
     for (size_t i = 0; peers_next(front->peers, &i, &peer);)
         if (peer->minion)
@@ -515,9 +500,9 @@ s_watch_minions(front_t *front)
         bool sends = m && m->waiting > LIMIT_PEER_WAITING, deaf = m && m->unread > LIMIT_PEER_UNREAD;
         if (!(sends || deaf) || !gate_is_open(front, PORT_REQUEST, peer->fd))
             continue;
-        front_refused(front, CUT_MINION, peer->address, "minion %s: %llu bytes %s: its connection is cut",
-                      m->id, (unsigned long long) (sends ? m->waiting : m->unread),
-                      sends ? "of it wait" : "wait for it to read");
+        refused_tell(front, CUT_MINION, peer->address, "minion %s: %llu bytes %s: its connection is cut",
+                     m->id, (unsigned long long) (sends ? m->waiting : m->unread),
+                     sends ? "of it wait" : "wait for it to read");
         s_cut(self, peer->fd);
     }
 }
@@ -525,7 +510,7 @@ s_watch_minions(front_t *front)
 static void
 s_watch(front_t *front)
 {
-    gate_t *self = front->gate;
+    gate_t *self = s_own(front);
     long now = s_resident(self);
     if (now < self->calm || self->calm == 0)
         self->calm = now;
@@ -540,7 +525,7 @@ s_watch(front_t *front)
 static void
 s_settle(front_t *front)
 {
-    gate_t *self = front->gate;
+    gate_t *self = s_own(front);
     peer_t *peer;
     for (size_t i = 0; peers_next(front->peers, &i, &peer);) {
         uint64_t unread, waiting;
@@ -557,7 +542,7 @@ s_settle(front_t *front)
 void
 gate_tick(front_t *front, int64_t now_ms)
 {
-    gate_t *self = front->gate;
+    gate_t *self = s_own(front);
     s_watch(front);
     s_tell(front, now_ms);
     if (now_ms < self->check_next_ms)
@@ -578,3 +563,39 @@ gate_tick(front_t *front, int64_t now_ms)
            now_ms - self->lines[fd].since_ms >= GATE_SILENT_MS)
         s_cut(self, fd);
 }
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static int
+s_start(front_t *front, fail_t *err)
+{
+    gate_t *self = s_own(front);
+    long files = front->max_files, share = files / RESERVE_SHARE;
+    long reserve = share < RESERVE_MIN ? RESERVE_MIN : share > RESERVE_MAX ? RESERVE_MAX : share;
+    if (reserve > files / 4)
+        reserve = files / 4;
+    self->limit = files - reserve;
+    self->reserve = reserve;
+    for (int i = 0; i < STRANGERS; i++)
+        self->strangers[i].first = self->strangers[i].last = -1;
+    self->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    self->tells = (rate_t) RATE(LIMIT_GATE_EVENTS_RATE, LIMIT_GATE_EVENTS_BURST);
+    self->page = sysconf(_SC_PAGESIZE);
+    self->salted = map_new(free);
+    return 0;
+}
+
+static bool
+s_destroy(front_t *front)
+{
+    gate_t *self = s_own(front);
+    if (self->statm >= 0)
+        (void) close(self->statm);
+    free(self->lines);
+    map_destroy(&self->salted);
+    return true;
+}
+
+const front_part_t part_gate = {
+    .name = "gate", .size = sizeof(gate_t), .start = s_start, .destroy = s_destroy
+};

@@ -15,9 +15,7 @@
 /* The minions' ports. */
 typedef enum port { PORT_REQUEST, PORT_PUBLISH, PORT_HELLO, PORTS } port_t;
 
-gate_t *gate_new(long files); /* NEW; for this limit of descriptors */
-void gate_destroy(gate_t **self_p);
-long gate_reserve(const gate_t *self); /* descriptors that are left for operators, runners and the store */
+long gate_reserve(const front_t *front); /* descriptors that are left for operators, runners and the store */
 void gate_came(front_t *front, port_t port, int fd); /* a TCP connection */
 /* The handshake of the connection that goes next at this port failed, by this ZMQ_PROTOCOL_ERROR_*. */
 void gate_misspoke(front_t *front, port_t port, int error);
@@ -37,7 +35,9 @@ int gate_send(front_t *front, const peer_t *peer, const void *data, size_t len);
 void gate_went(front_t *front, port_t port, int fd);
 void gate_all_went(front_t *front);                           /* of the request and the publish port */
 bool gate_is_open(const front_t *front, port_t port, int fd); /* as far as the monitors have told */
-void gate_door(front_t *front);                               /* tells the key handler who may come in */
+void gate_full(front_t *front,
+               bool full); /* as many keys wait for acceptance as may: no unknown one comes in */
+/* Connections that are over their time or their share are cut: after the monitors have been read. */
 void gate_tick(front_t *front, int64_t now_ms);
 
 #endif

@@ -1,9 +1,13 @@
 /* keylife.c - keys that grow old: their minions are asked for new ones, operators are warned, and in the
  * end they are let in no more (key_expire_days). Keys that nobody accepts are forgotten
  * (key_pending_days). */
-#include "master/bus.h"
+#include "master/auth.h"
 
 #include "common/base/clock.h"
+#include "master/clockwatch.h"
+#include "master/keychange.h"
+#include "master/part.h"
+#include "master/post.h"
 #include "salt/log.h"
 
 #define LOOK_MS     60000
@@ -29,13 +33,13 @@ s_accepted(front_t *self, minion_t *m, double age_s, double life_s, int64_t now_
     if (age_s >= life_s / 2 && m->peer && now_ms >= m->renew_ms) {
         int64_t pause = (int64_t) (life_s * 1000 / 20);
         m->renew_ms = now_ms + (pause > LOOK_MS ? pause : LOOK_MS);
-        (void) publish_send(self, m->peer, MSG_renew, NULL);
+        (void) post_send(self, m->peer, MSG_renew, NULL);
     }
     if (age_s >= life_s * 0.9 && !m->expiring) {
         m->expiring = true;
         log_warning("minion %s: its key will be too old in %d s", m->id, (int) (life_s - age_s));
-        auth_tell(self, NULL, m->id, "expiring",
-                  json_pack("{s:I}", "seconds", (json_int_t) (life_s - age_s)));
+        keychange_tell(self, NULL, m->id, "expiring",
+                       json_pack("{s:I}", "seconds", (json_int_t) (life_s - age_s)));
     }
 }
 
@@ -59,21 +63,34 @@ s_look(front_t *self, int64_t now_ms, int64_t wall_s, double life_s, double wait
     }
 }
 
-void
-keylife_tick(front_t *self, int64_t now_ms)
+static double
+s_days(const front_t *self, const char *option)
 {
-    fail_auto_t unused = FAIL_INIT; /* what can't be read is told */
-    if (self->keylife.again_ms && now_ms >= self->keylife.again_ms)
-        (void) auth_load(self, &unused);
-    if (now_ms < self->keylife.next_ms)
-        return;
-    double life_s = conf_float(self->conf, "key_expire_days") * DAY_S;
-    double wait_s = conf_float(self->conf, "key_pending_days") * DAY_S;
-    double shorter = life_s > 0 && (wait_s <= 0 || life_s < wait_s) ? life_s : wait_s;
-    int64_t pause = (int64_t) (shorter * 1000 / 20);
-    self->keylife.next_ms = now_ms + (shorter <= 0 || pause > LOOK_MS ? LOOK_MS
-                                      : pause < LOOK_MIN_MS           ? LOOK_MIN_MS
-                                                                      : pause);
-    if (shorter > 0 && !clockwatch_doubts(self))
-        s_look(self, now_ms, clock_wall_us() / 1000000, life_s, wait_s);
+    return conf_float(self->conf, option) * DAY_S;
 }
+
+/* In seconds: the shorter of the two times, 0 when keys have neither. */
+static double
+s_shorter(const front_t *self)
+{
+    double life_s = s_days(self, "key_expire_days"), wait_s = s_days(self, "key_pending_days");
+    return life_s > 0 && (wait_s <= 0 || life_s < wait_s) ? life_s : wait_s;
+}
+
+static int64_t
+s_pause(const front_t *self)
+{
+    double shorter = s_shorter(self);
+    int64_t pause = (int64_t) (shorter * 1000 / 20);
+    return shorter <= 0 || pause > LOOK_MS ? LOOK_MS : pause < LOOK_MIN_MS ? LOOK_MIN_MS : pause;
+}
+
+static void
+s_tick(front_t *self, int64_t now_ms)
+{
+    if (s_shorter(self) > 0 && !clockwatch_doubts(self))
+        s_look(self, now_ms, clock_wall_us() / 1000000, s_days(self, "key_expire_days"),
+               s_days(self, "key_pending_days"));
+}
+
+const front_part_t part_keylife = { .name = "keylife", .tick = s_tick, .pause_ms = s_pause };

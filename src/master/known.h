@@ -16,26 +16,7 @@
 #ifndef MASTER_KNOWN_H
 #define MASTER_KNOWN_H
 
-#include "master/alike.h"
-#include "master/store.h"
-
-typedef struct front front_t;
-typedef struct minion minion_t;
-
-typedef struct known {
-    kept_t *grains;
-    json_t *pillar, *mine;
-    char *unread[STORE_DOCS]; /* as the store has it; NULL: it was read, or there is none */
-    bool unkept[STORE_DOCS];  /* the store had no room for what is here */
-} known_t;
-
-/* Of all minions. */
-typedef struct knowledge {
-    alike_t *alike; /* grains */
-    json_t *bare;   /* the grains of whom none are known: the id */
-    uint32_t next;  /* the first slot that may not have been read */
-    bool behind;    /* the store is, of some */
-} knowledge_t;
+#include "master/front.h"
 
 /* An object, or NULL: there is nothing. Grains are good until others' are asked for: see kept_view. */
 json_t *known_get(front_t *front, minion_t *m, store_doc_t what);
@@ -51,11 +32,5 @@ void known_set(front_t *front, minion_t *m, store_doc_t what, json_t *value);
 void known_keep(front_t *front, minion_t *m, store_doc_t what, json_t *value);
 /* Whether it is what this text says, as value_dump would write it. */
 bool known_is(const minion_t *m, store_doc_t what, const char *text, size_t len);
-void known_free(known_t *self);
-
-/* What the store knows of the minions that have a key. */
-int known_load(front_t *front, fail_t *err);
-/* Some more of it is read; and the store is told what it had no room for. */
-void known_tick(front_t *front);
 
 #endif

@@ -9,6 +9,8 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
+#include "master/noise.h"
+#include "master/numbers.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -387,11 +389,11 @@ lconn_is_admin(const lconn_t *c)
 static bool
 s_message(lconn_t *c, const char *text, size_t len, fail_t *err)
 {
-    if (requests_fire(c->owner->front, c, text, len))
+    if (c->owner->server->handle_text(c->owner->front, c, text, len))
         return true;
     json_auto_t *msg = frame_parse_request(text, len, err);
     if (msg)
-        requests_handle(c->owner->front, c, msg);
+        c->owner->server->handle(c->owner->front, c, msg);
     return msg != NULL;
 }
 
@@ -407,7 +409,7 @@ s_ask(lconn_t *c)
 {
     c->asking = true;
     lconn_poll(c);
-    lsock_ask_next(c->owner);
+    c->owner->asks = true;
 }
 
 /* One request of a user's in a turn, of whichever of its lines, and none while its answers lie unread: it
@@ -459,8 +461,8 @@ lconn_frames(lconn_t *c)
     buf_consume(&c->in, at);
     s_wait(c, waits);
     if (rc < 0) {
-        front_noise(c->owner->front, "local socket: %s sent garbage (%s); the connection is closed", c->user,
-                    fail_text(&err));
+        noise_warn(c->owner->front, "local socket: %s sent garbage (%s); the connection is closed", c->user,
+                   fail_text(&err));
         lconn_kill(c);
     }
     s_shrink(&c->in);
@@ -492,7 +494,7 @@ lconn_read(lconn_t *c)
             }
             lconn_frames(c);
             if (s_asks_too_much(c)) {
-                front_noise(
+                noise_warn(
                     c->owner->front,
                     "local socket: %s has begun requests of more than %d bytes; the connection is closed",
                     c->user, LIMIT_LOCAL_QUEUE);

@@ -17,7 +17,7 @@ bool lconn_listen(lconn_t *c, const json_t *request, fail_t *err); /* to the eve
 /* Whether its user has not yet too many patterns of tags to ask for these too; an administrator never has. */
 bool lconn_may_match(const lconn_t *c, const json_t *request, fail_t *err);
 void lconn_begin(lconn_t *c); /* after the reply: they are sent */
-void lconn_pause(lconn_t *c); /* nothing more is read from it until lsock_resume finds room in the journal */
+void lconn_pause(lconn_t *c); /* nothing more is read from it until there is room in the journal */
 const char *lconn_user(const lconn_t *c);
 bool lconn_is_gone(const lconn_t *c); /* who asked has closed it: nobody reads an answer */
 bool lconn_is_admin(const lconn_t *c);

@@ -5,6 +5,7 @@
 #include "common/base/str.h"
 #include "common/local/client.h"
 #include "common/match/match.h"
+#include "master/numbers.h"
 #include "salt/log.h"
 #include "salt/value.h"
 

@@ -13,6 +13,10 @@
 #include "common/base/str.h"
 #include "common/local/client.h"
 #include "master/gate.h"
+#include "master/hooks.h"
+#include "master/noise.h"
+#include "master/part.h"
+#include "master/storage.h"
 #include "master/username.h"
 #include "salt/log.h"
 
@@ -20,20 +24,27 @@
 #define LISTEN_BACKLOG 512
 #define FULL_MS        2000 /* who knocks while no descriptor is left waits so long for one at least */
 
-size_t
-lsock_listeners(const lsock_t *self)
+static lsock_t *
+s_own(const front_t *front)
 {
-    return self->n_listeners;
+    return front->own[PART_lsock];
+}
+
+void
+lsock_serve(front_t *front, const lsock_server_t *server)
+{
+    s_own(front)->server = server;
 }
 
 /* ---- whose name it is ------------------------------------------------------------------------- */
 
 /* One question at a time: if its answer does not come, other users wait with it, root and the master's
  * user never do. */
-void
-lsock_ask_next(lsock_t *self)
+static void
+s_ask_next(lsock_t *self)
 {
     lconn_t *first = NULL;
+    self->asks = false;
     for (lconn_t *c = self->name_fd < 0 ? self->conns : NULL; c; c = c->next)
         if (c->asking && !c->dead)
             first = c; /* the newest is at the head */
@@ -46,9 +57,9 @@ lsock_ask_next(lsock_t *self)
         self->name_uid = first->uid;
         return;
     }
-    front_noise(self->front,
-                "local socket: %s is turned away: no descriptor or thread is left to ask for its name",
-                first->user);
+    noise_warn(self->front,
+               "local socket: %s is turned away: no descriptor or thread is left to ask for its name",
+               first->user);
     lconn_kill(first);
     if (fd >= 0)
         (void) close(fd);
@@ -73,18 +84,18 @@ s_named(lsock_t *self)
         if (!c->dead)
             lconn_frames(c);
     }
-    lsock_ask_next(self);
+    s_ask_next(self);
 }
 
 /* ---- the connections -------------------------------------------------------------------------- */
 
 /* What they ask for is done here: whoever calls holds nothing that a request may end, such as a minion or
  * a worker. */
-void
-lsock_resume(lsock_t *self)
+static void
+s_resume(lsock_t *self)
 {
     if (self->n_paused == 0 ||
-        (!self->front->store_trouble && store_waiting(self->front->store) > LIMIT_EVENTS_WAITING / 2))
+        (!storage_trouble(self->front) && store_waiting(self->front->store) > LIMIT_EVENTS_WAITING / 2))
         return;
     for (lconn_t *c = self->conns; c; c = c->next) {
         if (!c->paused)
@@ -96,16 +107,16 @@ lsock_resume(lsock_t *self)
     }
 }
 
-void
-lsock_serve(lsock_t *self)
+static void
+s_serve(lsock_t *self)
 {
     for (lconn_t *c = self->n_listeners > 0 ? self->conns : NULL; c; c = c->next)
         if (c->listener && c->begun && !c->want_write && !c->dead)
             lconn_flush(c);
 }
 
-void
-lsock_answer(lsock_t *self)
+static void
+s_answer(lsock_t *self)
 {
     if (!self->due)
         return;
@@ -122,7 +133,7 @@ static void
 s_close(lconn_t *c)
 {
     lsock_t *self = c->owner;
-    requests_closed(self->front, c);
+    hook_line_closed(self->front, c);
     if (c->prev)
         c->prev->next = c->next;
     else
@@ -223,7 +234,7 @@ s_turn_away(lsock_t *self, bool knocks)
         (void) close(fd);
     s_keep_spare(self);
     if (fd >= 0 && !mark)
-        front_noise(
+        noise_warn(
             self->front,
             "local socket: no descriptor is left, an operator is turned away; raise the limit of open files");
     if (empty || mark || (fd >= 0 && !self->marked))
@@ -236,7 +247,7 @@ s_turn_away(lsock_t *self, bool knocks)
 static size_t
 s_users_places(const lsock_t *self)
 {
-    size_t reserve = (size_t) gate_reserve(self->front->gate);
+    size_t reserve = (size_t) gate_reserve(self->front);
     return (reserve < LIMIT_LOCAL_CLIENTS ? reserve : LIMIT_LOCAL_CLIENTS) / 2;
 }
 
@@ -274,7 +285,7 @@ s_add(lsock_t *self, int fd, const struct ucred *who)
     struct epoll_event ev = { .events = EPOLLIN, .data.ptr = c };
     if (epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0)
         return;
-    front_noise(self->front, "local socket: %s is turned away: %s", c->user, strerror(errno));
+    noise_warn(self->front, "local socket: %s is turned away: %s", c->user, strerror(errno));
     s_close(c);
 }
 
@@ -298,18 +309,18 @@ s_accept(lsock_t *self)
             s_add(self, fd, &cred);
             continue;
         }
-        front_noise(self->front, "local socket: %zu connections are open, one more is turned away",
-                    self->n_conns);
+        noise_warn(self->front, "local socket: %zu connections are open, one more is turned away",
+                   self->n_conns);
         (void) close(fd);
     }
 }
 
 /* ---- the loop --------------------------------------------------------------------------------- */
 
-static int
-s_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+static void
+s_readable(front_t *front)
 {
-    lsock_t *self = arg;
+    lsock_t *self = s_own(front);
     struct epoll_event events[LSOCK_BATCH];
     int n = epoll_wait(self->epoll_fd, events, LSOCK_BATCH, 0);
     self->n_shares = 0;
@@ -331,21 +342,23 @@ s_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg)
         else if (!c->dead && events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
             lconn_read(c);
     }
+    if (self->asks)
+        s_ask_next(self);
     bus_release(self->front);
     for (lconn_t *c = self->conns, *next; c; c = next) {
         next = c->next;
         if (c->dead)
             s_close(c);
     }
-    return 0;
 }
 
-void
-lsock_tick(lsock_t *self)
+static void
+s_tick(front_t *front, int64_t now_ms)
 {
+    lsock_t *self = s_own(front);
     bool again = self->unpolled;
     self->unpolled = false;
-    lsock_ask_next(self);
+    s_ask_next(self);
     for (lconn_t *c = self->conns; c; c = c->next) {
         if (again)
             lconn_poll(c);
@@ -367,12 +380,13 @@ s_mode(const lsock_t *self)
     return json_object_size(conf_get(self->front->conf, "publisher_acl")) > 0 ? 0666 : 0660;
 }
 
-void
-lsock_reload(lsock_t *self)
+static void
+s_reload(front_t *front)
 {
+    lsock_t *self = s_own(front);
     (void) chmod(self->path, s_mode(self));
     for (lconn_t *c = self->conns; c; c = c->next) {
-        if (!c->named || c->dead || requests_may_read(self->front, c))
+        if (!c->named || c->dead || self->server->may_read(front, c))
             continue;
         log_info("local socket: %s is in publisher_acl no more; its connection is closed", c->user);
         lconn_kill(c);
@@ -404,10 +418,13 @@ s_bind(lsock_t *self, fail_t *err)
     return 0;
 }
 
-lsock_t *
-lsock_new(front_t *front, const char *sock_dir, fail_t *err)
+/* ---- life ------------------------------------------------------------------------------------- */
+
+static int
+s_start(front_t *front, fail_t *err)
 {
-    lsock_t *self = xcalloc(1, sizeof(*self));
+    lsock_t *self = s_own(front);
+    const char *sock_dir = conf_str(front->conf, "sock_dir");
     self->front = front;
     self->path = fs_join(sock_dir, LOCAL_SOCKET_NAME);
     self->listen_fd = self->name_fd = -1;
@@ -420,34 +437,83 @@ lsock_new(front_t *front, const char *sock_dir, fail_t *err)
     if (self->epoll_fd < 0 || fs_own_dir(sock_dir, 0755, err) < 0 || s_bind(self, err) < 0) {
         /* Not ours: leave another master's socket file where it is. */
         free(STEAL(self->path));
-        lsock_destroy(&self);
-        return NULL;
+        return err->code;
     }
     s_listen(self, true);
-    zmq_pollitem_t item = { NULL, self->epoll_fd, ZMQ_POLLIN, 0 };
-    (void) zloop_poller(front->loop, &item, s_ready, self);
-    return self;
+    return 0;
 }
 
-void
-lsock_destroy(lsock_t **self_p)
+static void
+s_close_fd(int *fd)
 {
-    lsock_t *self = STEAL(*self_p);
-    if (!self)
-        return;
+    if (*fd >= 0)
+        (void) close(*fd);
+    *fd = -1;
+}
+
+/* Before anything else ends, so that whoever asks the master something, as runners do, hears that it does. */
+static void
+s_stop(front_t *front)
+{
+    lsock_t *self = s_own(front);
     while (self->conns)
         s_close(self->conns);
     if (self->path)
         (void) unlink(self->path);
-    if (self->listen_fd >= 0)
-        (void) close(self->listen_fd);
-    if (self->spare_fd >= 0)
-        (void) close(self->spare_fd);
-    if (self->name_fd >= 0)
-        (void) close(self->name_fd);
-    (void) close(self->epoll_fd);
+    s_close_fd(&self->listen_fd);
+    s_close_fd(&self->spare_fd);
+    s_close_fd(&self->name_fd);
+    s_close_fd(&self->epoll_fd);
+}
+
+static bool
+s_destroy(front_t *front)
+{
+    lsock_t *self = s_own(front);
     free(self->root_name);
     free(self->own_name);
     free(self->path);
-    free(self);
+    return true;
 }
+
+static int
+s_fd(const front_t *front)
+{
+    return s_own(front)->epoll_fd;
+}
+
+static void
+s_turn_ended(front_t *front, bool events)
+{
+    s_answer(s_own(front));
+    if (events)
+        s_serve(s_own(front));
+}
+
+static void
+s_committed(front_t *front)
+{
+    bus_due(front);
+    bus_hold(front);
+    s_resume(s_own(front));
+    bus_release(front);
+}
+
+static void
+s_status(front_t *front, json_t *reply)
+{
+    json_object_set_new(reply, "listeners", json_integer((json_int_t) s_own(front)->n_listeners));
+}
+
+const front_part_t part_lsock = { .name = "lsock",
+                                  .size = sizeof(lsock_t),
+                                  .start = s_start,
+                                  .stop = s_stop,
+                                  .destroy = s_destroy,
+                                  .reload = s_reload,
+                                  .tick = s_tick,
+                                  .fd = s_fd,
+                                  .readable = s_readable,
+                                  .committed = s_committed,
+                                  .turn_ended = s_turn_ended,
+                                  .status = s_status };

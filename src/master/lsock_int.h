@@ -12,6 +12,7 @@
 #include "master/catchup.h"
 #include "master/lconn.h"
 #include "master/listen.h"
+#include "master/lsock.h"
 
 enum {
     LSOCK_CHUNK = 64 * 1024, /* read at once */
@@ -20,7 +21,7 @@ enum {
 };
 
 struct lconn {
-    lsock_t *owner;
+    struct lsock *owner;
     lconn_t *prev, *next;
     int fd;
     uid_t uid;
@@ -46,12 +47,14 @@ typedef struct share {
     bool caught; /* a piece of what one of them follows */
 } share_t;
 
-struct lsock {
+typedef struct lsock {
     front_t *front;
+    const lsock_server_t *server; /* NULL until somebody answers */
     int listen_fd, epoll_fd;
     int spare_fd; /* given up for a moment to turn somebody away when descriptors have run out */
     int name_fd;  /* of the question for a name that is under way, -1: none */
     uid_t name_uid;
+    bool asks;                   /* a name is to be asked for at the end of this turn */
     share_t shares[LSOCK_BATCH]; /* of this turn */
     size_t n_shares;
     char *own_name, *root_name;
@@ -64,7 +67,7 @@ struct lsock {
     char *path;
     lconn_t *conns;
     size_t n_conns, n_listeners, n_paused;
-};
+} lsock_t;
 
 /* lconn.c: what is in lconn.h, and */
 void lconn_poll(lconn_t *c);   /* what it waits for has changed */
@@ -73,8 +76,5 @@ void lconn_flush(lconn_t *c);  /* what there is for it, as far as it takes that 
 void lconn_frames(lconn_t *c); /* what it has asked is handled, as far as it has a turn */
 void lconn_read(lconn_t *c);
 bool lsock_is_admin(uid_t uid); /* root, or the master's user */
-
-/* lsock.c: the next user's name is asked for. */
-void lsock_ask_next(lsock_t *self);
 
 #endif

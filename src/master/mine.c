@@ -3,12 +3,15 @@
  *
  * A value may say who sees it: {"__saltmine_acl__", "__data__", "allow_tgt", "allow_tgt_type"}. The option
  * mine_get says which minions may ask for which names. */
-#include "master/mine.h"
-
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/match/match.h"
-#include "master/pillars.h"
+#include "master/hooks.h"
+#include "master/known.h"
+#include "master/lconn.h"
+#include "master/message.h"
+#include "master/post.h"
+#include "master/request.h"
 #include "master/targets.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -143,8 +146,9 @@ s_collect(look_t *look, minion_t *m, const json_t *names, bool by_name, json_t *
     }
 }
 
-json_t *
-mine_get(front_t *self, const char *id, const json_t *request, match_work_t *work, fail_t *err)
+/* What minions have put into the mine, as `id` may see it: NEW, or NULL with *err. `work` pays for it. */
+static json_t *
+s_ask(front_t *self, const char *id, const json_t *request, match_work_t *work, fail_t *err)
 {
     json_auto_t *missing = NULL;
     AUTO_FREE uint32_t *slots = NULL;
@@ -199,7 +203,7 @@ s_get(front_t *self, minion_t *m, const json_t *body, fail_t *err)
 {
     match_work_t work;
     targets_work(self, false, &work);
-    return mine_get(self, m->id, body, &work, err);
+    return s_ask(self, m->id, body, &work, err);
 }
 
 static json_t *
@@ -272,17 +276,18 @@ s_answer(front_t *self, peer_t *peer, const json_t *n, json_t *value, const fail
 {
     json_auto_t *answer = json_pack("{s:O, s:O*, s:s*}", "n", n, "value", value, "error",
                                     value ? NULL : fail_text(err));
-    if (publish_send(self, peer, MSG_mine, answer) >= 0)
+    if (post_send(self, peer, MSG_mine, answer) >= 0)
         return;
     json_auto_t *large = json_pack("{s:O, s:s}", "n", n, "error",
                                    "the answer is too large: ask for fewer minions or names at once");
-    (void) publish_send(self, peer, MSG_mine, large);
+    (void) post_send(self, peer, MSG_mine, large);
 }
 
 /* All that it takes, the answer too, is the minion's: a question of a few bytes may be about megabytes. */
-void
-mine_asked(front_t *self, peer_t *peer, const json_t *body)
+static void
+s_asked(front_t *self, peer_t *peer, const inbound_t *in)
 {
+    const json_t *body = in->body;
     fail_auto_t err = FAIL_INIT;
     json_auto_t *value = NULL;
     json_t *n = value_get(body, "n");
@@ -304,38 +309,18 @@ mine_asked(front_t *self, peer_t *peer, const json_t *body)
 
 /* ---- forgetting ------------------------------------------------------------------------------ */
 
+/* {name: what is kept}; another name is another part's. */
 static int
-s_forget_grains(front_t *self, minion_t *m, fail_t *err)
+s_forget_named(front_t *self, minion_t *m, const char *name, fail_t *err)
 {
-    return s_drop(self, m, STORE_GRAINS, err);
+    static const char *const names[STORE_DOCS] = {
+        [STORE_GRAINS] = "grains", [STORE_PILLAR] = "pillar", [STORE_MINE] = "mine"
+    };
+    for (store_doc_t what = 0; what < STORE_DOCS; what++)
+        if (str_eq(names[what], name))
+            return s_drop(self, m, what, err);
+    return hook_forget(self, m, name, err);
 }
-
-static int
-s_forget_pillar(front_t *self, minion_t *m, fail_t *err)
-{
-    return s_drop(self, m, STORE_PILLAR, err);
-}
-
-static int
-s_forget_mine(front_t *self, minion_t *m, fail_t *err)
-{
-    return s_drop(self, m, STORE_MINE, err);
-}
-
-static int
-s_forget_kept(front_t *self, minion_t *m, fail_t *err)
-{
-    pillars_forget(self->pillars, m->id);
-    return 0;
-}
-
-static const struct {
-    const char *name;
-    int (*fn)(front_t *self, minion_t *m, fail_t *err);
-} kinds[] = { { "grains", s_forget_grains },
-              { "pillar", s_forget_pillar },
-              { "mine", s_forget_mine },
-              { "kept_pillar", s_forget_kept } };
 
 static int
 s_forget(front_t *self, minion_t *m, const json_t *request, fail_t *err)
@@ -345,9 +330,8 @@ s_forget(front_t *self, minion_t *m, const json_t *request, fail_t *err)
     size_t i;
     int rc = 0;
     json_array_foreach (value_get(request, "what"), i, what)
-        for (size_t k = 0; rc == 0 && k < NELEMS(kinds); k++)
-            if (str_eq(kinds[k].name, json_string_value(what)))
-                rc = kinds[k].fn(self, m, err);
+        if (rc == 0 && json_is_string(what))
+            rc = s_forget_named(self, m, json_string_value(what), err);
     json_t *old = known_get(self, m, STORE_MINE);
     if (rc < 0 || !function || !value_get(old, function))
         return rc;
@@ -356,8 +340,9 @@ s_forget(front_t *self, minion_t *m, const json_t *request, fail_t *err)
     return s_keep(self, m, &mine, err);
 }
 
-json_t *
-mine_forget(front_t *self, const json_t *request, fail_t *err)
+/* Forget what is known of targets: NEW [id] of them. `request`: {tgt, tgt_type, what, mine_function?}. */
+static json_t *
+s_forget_all(front_t *self, const json_t *request, fail_t *err)
 {
     json_auto_t *missing = NULL;
     AUTO_FREE uint32_t *slots = NULL;
@@ -373,3 +358,27 @@ mine_forget(front_t *self, const json_t *request, fail_t *err)
     }
     return STEAL(ids);
 }
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static json_t *
+s_mine(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    match_work_t work;
+    targets_work(self, true, &work);
+    json_t *value = s_ask(self, conf_str(self->conf, "id"), request, &work, err);
+    return value ? json_pack("{s:o}", "mine", value) : NULL;
+}
+
+static json_t *
+s_forget_asked(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    json_t *ids = s_forget_all(self, request, err);
+    if (ids)
+        log_info("cache: %zu minions' data forgotten by %s", json_array_size(ids), lconn_user(c));
+    return ids ? json_pack("{s:o}", "minions", ids) : NULL;
+}
+
+const message_row_t message_mine_ask = { .body = s_asked, .most = LIMIT_WIRE_VALUES };
+const request_row_t request_mine = { .fn = s_mine };
+const request_row_t request_forget = { .fn = s_forget_asked };

@@ -4,6 +4,7 @@
 
 #include "common/base/str.h"
 #include "master/lconn.h"
+#include "master/part.h"
 #include "salt/value.h"
 
 /* In the order of their tickets. */
@@ -16,10 +17,16 @@ typedef struct later {
     json_t *answer;  /* for it; or NULL */
 } later_t;
 
-struct notes {
+typedef struct notes {
     map_t *fresh; /* by key: the reply (json_t) to a request whose row is not committed yet */
     later_t *head, **tail;
-};
+} notes_t;
+
+static notes_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_notes];
+}
 
 static void
 s_drop_json(void *p)
@@ -27,13 +34,13 @@ s_drop_json(void *p)
     json_decref(p);
 }
 
-notes_t *
-notes_new(void)
+static int
+s_start(front_t *front, fail_t *err)
 {
-    notes_t *self = xcalloc(1, sizeof(*self));
+    notes_t *self = s_own(front);
     self->fresh = map_new(s_drop_json);
     self->tail = &self->head;
-    return self;
+    return 0;
 }
 
 static later_t *
@@ -55,16 +62,14 @@ s_free(later_t *l)
     free(l);
 }
 
-void
-notes_destroy(notes_t **self_p)
+static bool
+s_destroy(front_t *front)
 {
-    notes_t *self = STEAL(*self_p);
-    if (!self)
-        return;
+    notes_t *self = s_own(front);
     while (self->head)
         s_free(s_take(self));
     map_destroy(&self->fresh);
-    free(self);
+    return true;
 }
 
 /* ---- notes ----------------------------------------------------------------------------------- */
@@ -120,7 +125,7 @@ notes_find(front_t *self, const lconn_t *c, const json_t *request, json_t **ret_
     if (!s_valid(note, err))
         return err->code;
     AUTO_FREE char *key = s_key(note);
-    const json_t *fresh = map_get(self->notes->fresh, key);
+    const json_t *fresh = map_get(s_own(self)->fresh, key);
     if (fresh) {
         *ret_reply = json_copy((json_t *) fresh);
         json_object_set_new(*ret_reply, "again", json_true());
@@ -157,36 +162,15 @@ notes_keep(front_t *self, const json_t *request, const json_t *reply)
     const json_t *note = value_get(request, "note");
     if (!note)
         return;
-    later_t *l = s_append(self->notes, self->row_ticket, NULL, value_str(reply, "jid", ""), NULL);
+    later_t *l = s_append(s_own(self), self->row_ticket, NULL, value_str(reply, "jid", ""), NULL);
     l->key = s_key(note);
-    map_set(self->notes->fresh, l->key, json_deep_copy(reply));
+    map_set(s_own(self)->fresh, l->key, json_deep_copy(reply));
 }
 
 static void
-s_turn_if_due(front_t *self)
+s_committed(front_t *self)
 {
-    if (store_committed(self->store) >= self->row_ticket)
-        later_turn(self);
-}
-
-void
-later_add(front_t *self, later_fn *fn, const char *jid, lconn_t *c)
-{
-    (void) s_append(self->notes, self->row_ticket, fn, jid, c);
-    s_turn_if_due(self);
-}
-
-void
-later_answer(front_t *self, json_t *msg, lconn_t *c)
-{
-    s_append(self->notes, self->row_ticket, NULL, "", c)->answer = msg;
-    s_turn_if_due(self);
-}
-
-void
-later_turn(front_t *self)
-{
-    notes_t *notes = self->notes;
+    notes_t *notes = s_own(self);
     uint64_t committed = store_committed(self->store);
     while (notes->head && notes->head->ticket <= committed) {
         later_t *l = s_take(notes);
@@ -200,21 +184,49 @@ later_turn(front_t *self)
     }
 }
 
+static void
+s_turn_if_due(front_t *self)
+{
+    if (store_committed(self->store) >= self->row_ticket)
+        s_committed(self);
+}
+
+void
+later_add(front_t *self, later_fn *fn, const char *jid, lconn_t *c)
+{
+    (void) s_append(s_own(self), self->row_ticket, fn, jid, c);
+    s_turn_if_due(self);
+}
+
+void
+later_answer(front_t *self, json_t *msg, lconn_t *c)
+{
+    s_append(s_own(self), self->row_ticket, NULL, "", c)->answer = msg;
+    s_turn_if_due(self);
+}
+
 bool
 later_waits(const front_t *self, const char *jid, const lconn_t *c)
 {
-    for (const later_t *l = self->notes->head; l; l = l->next)
+    for (const later_t *l = s_own(self)->head; l; l = l->next)
         if (l->conn == c && str_eq(l->jid, jid))
             return true;
     return false;
 }
 
-void
-later_closed(front_t *self, const lconn_t *c)
+static void
+s_line_closed(front_t *self, lconn_t *c)
 {
-    for (later_t *l = self->notes->head; l; l = l->next)
+    for (later_t *l = s_own(self)->head; l; l = l->next)
         if (l->conn == c) {
             l->fn = NULL;
             l->conn = NULL;
         }
 }
+
+const front_part_t part_notes = { .name = "notes",
+                                  .size = sizeof(notes_t),
+                                  .start = s_start,
+                                  .destroy = s_destroy,
+                                  .committed = s_committed,
+                                  .line_closed = s_line_closed };

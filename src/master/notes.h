@@ -10,8 +10,6 @@
 
 #include "master/front.h"
 
-notes_t *notes_new(void);
-void notes_destroy(notes_t **self_p);
 /* Whether a request's note, if it has one, is known: 1 and NEW *ret_reply, that of the first request and
  * `again`; 0; or a negative errno. */
 int notes_find(front_t *self, const lconn_t *c, const json_t *request, json_t **ret_reply, fail_t *err);
@@ -23,8 +21,6 @@ typedef void later_fn(front_t *self, const char *jid, lconn_t *c);
 void later_add(front_t *self, later_fn *fn, const char *jid, lconn_t *c);
 /* The same for an answer: TAKES msg. */
 void later_answer(front_t *self, json_t *msg, lconn_t *c);
-void later_turn(front_t *self);
 bool later_waits(const front_t *self, const char *jid, const lconn_t *c);
-void later_closed(front_t *self, const lconn_t *c);
 
 #endif

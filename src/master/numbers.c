@@ -1,7 +1,8 @@
-/* numbers.c - no two events have one number, whatever ends the master: see bus.h. */
-#include "master/bus.h"
+/* numbers.c - see numbers.h. */
+#include "master/numbers.h"
 
 #include "common/base/str.h"
+#include "master/part.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -10,14 +11,20 @@
 #define NUMBERS_AHEAD "ahead"
 #define CALLS_KEPT    16 /* of a minion's salt-calls: one that sends again does so within seconds */
 
+static numbers_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_numbers];
+}
+
 static void
 s_ask(front_t *self)
 {
-    bus_t *bus = self->bus;
+    numbers_t *own = s_own(self);
     uint64_t upto = self->seq + LIMIT_EVENTS_AHEAD;
     AUTO_FREE char *text = xasprintf("%llu " NUMBERS_AHEAD, (unsigned long long) upto);
-    bus->asked_ticket = store_put_meta(self->store, STORE_NUMBERS, text);
-    bus->asked = upto;
+    own->asked_ticket = store_put_meta(self->store, STORE_NUMBERS, text);
+    own->asked = upto;
 }
 
 /* False when the last run ended itself, or there was none. */
@@ -41,67 +48,71 @@ s_was_replaced(const char *text, uint64_t *ret_upto)
     return *ret_upto > 0;
 }
 
-static void
-s_tell_gap(front_t *self, uint64_t last, const char *why)
+static int
+s_start(front_t *self, fail_t *err)
 {
-    json_t *data = json_pack("{s:I, s:I}", "from", (json_int_t) last + 1, "to", (json_int_t) self->seq);
-    log_warning("%s; events go on with number %llu", why, (unsigned long long) self->seq + 1);
-    (void) bus_fire(self, EVENT_GAP, &data);
-}
-
-int
-numbers_begin(front_t *self, fail_t *err)
-{
-    uint64_t first = 0, last = 0, upto = 0;
+    numbers_t *own = s_own(self);
+    uint64_t first = 0, upto = 0;
     json_auto_t *meta = store_meta(self->reader, STORE_NUMBERS, err);
     json_auto_t *replaced = meta ? store_meta(self->reader, STORE_REPLACED, err) : NULL;
-    if (!replaced || store_seq_range(self->reader, &first, &last, err) < 0)
+    if (!replaced || store_seq_range(self->reader, &first, &own->last, err) < 0)
         return err->code;
     bool anew = json_is_null(meta) && json_is_string(replaced);
     bool gap = anew                   ? s_was_replaced(json_string_value(replaced), &upto)
                : json_is_string(meta) ? s_was_killed(json_string_value(meta), &upto)
                                       : false;
-    self->seq = upto > last ? upto : last;
-    self->bus->granted = self->seq; /* a master after this one finds the same */
+    self->seq = upto > own->last ? upto : own->last;
+    own->granted = self->seq; /* a master after this one finds the same */
     s_ask(self);
-    if (gap && self->seq > last)
-        s_tell_gap(self, last,
-                   anew ? "the store took another's place" : "the last master did not end itself");
+    if (gap && self->seq > own->last)
+        own->why = anew ? "the store took another's place" : "the last master did not end itself";
     return 0;
+}
+
+bool
+numbers_gap(front_t *self, uint64_t *ret_last, const char **ret_why)
+{
+    numbers_t *own = s_own(self);
+    *ret_last = own->last;
+    *ret_why = STEAL(own->why);
+    return *ret_why != NULL;
 }
 
 void
 numbers_reserve(front_t *self)
 {
-    bus_t *bus = self->bus;
-    if (bus->asked_ticket == 0 && self->seq + LIMIT_EVENTS_AHEAD / 2 >= bus->granted)
+    numbers_t *own = s_own(self);
+    if (own->asked_ticket == 0 && self->seq + LIMIT_EVENTS_AHEAD / 2 >= own->granted)
         s_ask(self);
 }
 
-void
-numbers_reserve_again(front_t *self)
+/* The store has begun anew. */
+static void
+s_renewed(front_t *self)
 {
     s_ask(self);
 }
 
-void
-numbers_committed(front_t *self)
+static void
+s_committed(front_t *self)
 {
-    bus_t *bus = self->bus;
-    if (bus->asked_ticket == 0 || bus->asked_ticket > store_committed(self->store))
+    numbers_t *own = s_own(self);
+    if (own->asked_ticket == 0 || own->asked_ticket > store_committed(self->store))
         return;
-    bus->granted = bus->asked;
-    bus->asked_ticket = 0;
+    own->granted = own->asked;
+    own->asked_ticket = 0;
     numbers_reserve(self);
 }
 
-void
-numbers_end(front_t *self)
+/* Nothing is fired any more. */
+static bool
+s_end(front_t *self)
 {
-    if (self->bus->asked == 0)
-        return;
+    if (s_own(self)->asked == 0)
+        return true;
     AUTO_FREE char *text = xasprintf("%llu", (unsigned long long) self->seq);
     (void) store_put_meta(self->store, STORE_NUMBERS, text);
+    return true;
 }
 
 /* ---- of minions' events ---------------------------------------------------------------------- */
@@ -194,8 +205,8 @@ numbers_call_keep(front_t *self, minion_t *m, const char *boot, json_int_t n)
     return store_put_meta(self->store, key, text);
 }
 
-void
-numbers_forget(front_t *self, const char *id)
+static void
+s_forgotten(front_t *self, const char *id)
 {
     AUTO_FREE char *key = s_minion_key(id), *calls = s_calls_key(id);
     (void) store_del_meta(self->store, key);
@@ -205,11 +216,19 @@ numbers_forget(front_t *self, const char *id)
 uint64_t
 numbers_last(const front_t *self)
 {
-    return self->seq < self->bus->granted ? self->seq : self->bus->granted;
+    return self->seq < s_own(self)->granted ? self->seq : s_own(self)->granted;
 }
 
 bool
 numbers_may_tell(const front_t *self)
 {
-    return self->seq <= self->bus->granted;
+    return self->seq <= s_own(self)->granted;
 }
+
+const front_part_t part_numbers = { .name = "numbers",
+                                    .size = sizeof(numbers_t),
+                                    .start = s_start,
+                                    .destroy = s_end,
+                                    .committed = s_committed,
+                                    .renewed = s_renewed,
+                                    .forgotten = s_forgotten };

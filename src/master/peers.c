@@ -391,3 +391,19 @@ peers_next(const peers_t *self, size_t *iter, peer_t **ret_peer)
     *ret_peer = value;
     return true;
 }
+
+const minion_t *
+peers_there(const peers_t *self, uint32_t slot)
+{
+    const minion_t *m = peers_by_slot(self, slot);
+    return m && m->state == KEY_ACCEPTED && m->peer ? m : NULL;
+}
+
+size_t
+peers_present(const peers_t *self)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < peers_slots(self); i++)
+        n += peers_there(self, i) != NULL;
+    return n;
+}

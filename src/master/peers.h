@@ -16,7 +16,7 @@
 #include "common/base/rate.h"
 #include "common/crypto/keys.h"
 #include "keyring/keystore.h"
-#include "master/known.h"
+#include "master/knowndoc.h"
 #include "salt/limits.h"
 
 #define RID_MAX 16
@@ -104,6 +104,9 @@ minion_t *peers_by_slot(const peers_t *self, uint32_t slot);
 /* Slots are 0 .. peers_slots()-1; some may be empty. */
 uint32_t peers_slots(const peers_t *self);
 size_t peers_count(const peers_t *self, key_state_t state);
+/* The accepted minion in a slot, BORROWED; NULL when none is connected there; and how many are. */
+const minion_t *peers_there(const peers_t *self, uint32_t slot);
+size_t peers_present(const peers_t *self);
 
 /* Connections. peers_connect finds or makes the entry of a routing id; `fd` is -1 when the connection is
  * known to have ended already. What is there under the same routing id but has another key goes; what is

@@ -1,18 +1,22 @@
-/* pillars.c - see pillars.h. */
-#include "master/pillars.h"
-
+/* pillars.c - compiles the minions' pillars: a queue, worker threads, and what was compiled before. */
 #include <stdatomic.h>
 
 #include "common/base/clock.h"
 #include "common/base/digest.h"
 #include "common/base/str.h"
+#include "common/net/sock.h"
 #include "common/pillar/pillar.h"
 #include "common/py/py_error.h"
 #include "common/py/py_json.h"
 #include "common/py/py_wire.h"
 #include "master/bus.h"
 #include "master/gate.h"
+#include "master/known.h"
+#include "master/message.h"
+#include "master/part.h"
 #include "master/pillargit.h"
+#include "master/post.h"
+#include "master/refused.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -57,7 +61,7 @@ typedef struct worker {
     uint32_t slot;    /* whose pillar it works on */
 } worker_t;
 
-struct pillars {
+typedef struct pillars {
     front_t *front;
     worker_t pool[LIMIT_PILLAR_WORKERS];
     size_t n_pool, n_queue, queue_bytes;
@@ -67,7 +71,13 @@ struct pillars {
     map_t *kept; /* id -> kept_t */
     size_t kept_bytes;
     uint64_t generation;
-};
+} pillars_t;
+
+static pillars_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_pillars];
+}
 
 static void
 s_kept_free(kept_t *k)
@@ -306,7 +316,7 @@ s_tell_again(front_t *front, peer_t *peer, const json_t *body)
 {
     json_auto_t *answer = json_pack("{s:O*, s:s, s:i}", "n", value_get(body, "n"), "error",
                                     "the master has too many pillars to compile", "again", AGAIN_MS);
-    (void) publish_send(front, peer, MSG_pillar, answer);
+    (void) post_send(front, peer, MSG_pillar, answer);
 }
 
 /* What is compiled again soonest is forgotten first: the oldest. */
@@ -457,9 +467,11 @@ s_assign_all(pillars_t *self)
     }
 }
 
-void
-pillars_tick(pillars_t *self)
+/* Questions for whose worker there was no descriptor. */
+static void
+s_tick(front_t *front, int64_t now_ms)
 {
+    pillars_t *self = s_own(front);
     if (self->n_queue > 0)
         s_assign_all(self);
 }
@@ -526,16 +538,19 @@ s_without_ext(front_t *front, const peer_t *peer, json_t *ask)
     const char *name = pillar_not_on_demand(front->opts, value_get(ask, "ext"));
     if (!name)
         return;
-    front_refused(front, REFUSED_MESSAGE, peer->address,
-                  "minion %s: ext_pillar %s is not allowed on demand (option on_demand_ext_pillar)",
-                  peer->minion->id, strlen(name) <= SOURCE_NAME_MAX ? name : "(a long name)");
+    refused_tell(front, REFUSED_MESSAGE, peer->address,
+                 "minion %s: ext_pillar %s is not allowed on demand (option on_demand_ext_pillar)",
+                 peer->minion->id, strlen(name) <= SOURCE_NAME_MAX ? name : "(a long name)");
     (void) json_object_del(ask, "ext");
 }
 
-void
-pillars_ask(pillars_t *self, peer_t *peer, const json_t *body, size_t len)
+static void
+s_ask(front_t *front, peer_t *peer, const inbound_t *in)
 {
+    pillars_t *self = s_own(front);
     const minion_t *m = peer->minion;
+    const json_t *body = in->body;
+    size_t len = in->len;
     if (!m || !json_is_integer(value_get(body, "n")))
         return;
     if (!s_has_room(self, m->slot, len)) {
@@ -557,15 +572,22 @@ pillars_ask(pillars_t *self, peer_t *peer, const json_t *body, size_t len)
     s_assign_all(self);
 }
 
-void
-pillars_forget(pillars_t *self, const char *id)
+const message_row_t message_pillar_ask = { .body = s_ask, .most = LIMIT_GRAINS_VALUES };
+
+/* What was compiled for this minion is not the answer to the next question. */
+static int
+s_forget(front_t *front, minion_t *m, const char *what, fail_t *err)
 {
-    s_kept_free(s_take_kept(self, id));
+    if (str_eq(what, "kept_pillar"))
+        s_kept_free(s_take_kept(s_own(front), m->id));
+    return 0;
 }
 
-void
-pillars_reload(pillars_t *self)
+/* Nothing that was kept holds any more. */
+static void
+s_reload(front_t *front)
 {
+    pillars_t *self = s_own(front);
     self->generation++;
     self->kept_bytes = 0;
     map_clear(self->kept);
@@ -574,16 +596,16 @@ pillars_reload(pillars_t *self)
         self->pool[i].stale = true;
 }
 
-pillars_t *
-pillars_new(front_t *front)
+static int
+s_start(front_t *front, fail_t *err)
 {
-    pillars_t *self = xcalloc(1, sizeof(*self));
+    pillars_t *self = s_own(front);
     self->front = front;
     self->queue_tail = &self->queue;
     self->kept = map_new(s_kept_free_void);
     self->claims = pillar_claims_new();
     self->git = pillargit_new(front->modules, front->opts);
-    return self;
+    return 0;
 }
 
 /* Whether a worker is done before `until_ms`; what it worked on is freed. */
@@ -602,14 +624,13 @@ s_ends(worker_t *w, int64_t until_ms)
     return true;
 }
 
-bool
-pillars_destroy(pillars_t **self_p)
+/* Waits a moment for compiles under way. */
+static bool
+s_destroy(front_t *front)
 {
-    pillars_t *self = STEAL(*self_p);
+    pillars_t *self = s_own(front);
     int64_t until = clock_mono_ms() + END_WAIT_MS;
     bool ended = true;
-    if (!self)
-        return true;
     for (size_t i = 0; i < self->n_pool; i++) {
         worker_t *w = &self->pool[i];
         if (s_ends(w, until))
@@ -628,6 +649,13 @@ pillars_destroy(pillars_t **self_p)
     map_destroy(&self->kept);
     if (ended)
         pillar_claims_destroy(&self->claims);
-    free(self);
     return ended;
 }
+
+const front_part_t part_pillars = { .name = "pillars",
+                                    .size = sizeof(pillars_t),
+                                    .start = s_start,
+                                    .destroy = s_destroy,
+                                    .reload = s_reload,
+                                    .tick = s_tick,
+                                    .forget = s_forget };

@@ -2,16 +2,16 @@
  * both only with the option presence_events. Changes within one turn of the timer are told together, so that
  * a fleet's return is not ten thousand events. */
 #include "master/bus.h"
+#include "master/grace.h"
+#include "master/part.h"
+#include "master/request.h"
 
 #include "salt/value.h"
 
-/* The one in a slot, BORROWED; NULL when none is connected there. */
-static const minion_t *
-s_there(const front_t *self, uint32_t slot)
-{
-    const minion_t *m = peers_by_slot(self->peers, slot);
-    return m && m->state == KEY_ACCEPTED && m->peer ? m : NULL;
-}
+typedef struct presence {
+    json_t *all;     /* owned: who was connected at the last turn, while presence_events is on */
+    int64_t next_ms; /* monotonic */
+} presence_t;
 
 /* Who is connected now: {id: true}. NEW. */
 static json_t *
@@ -20,18 +20,9 @@ s_present(const front_t *self)
     json_t *all = json_object();
     const minion_t *m;
     for (uint32_t i = 0; i < peers_slots(self->peers); i++)
-        if ((m = s_there(self, i)))
+        if ((m = peers_there(self->peers, i)))
             json_object_set_new(all, m->id, json_true());
     return all;
-}
-
-size_t
-presence_count(const front_t *self)
-{
-    size_t n = 0;
-    for (uint32_t i = 0; i < peers_slots(self->peers); i++)
-        n += s_there(self, i) != NULL;
-    return n;
 }
 
 /* Ids of `a` that are not in `b`. NEW array. */
@@ -46,26 +37,75 @@ s_without(json_t *a, const json_t *b)
     return out;
 }
 
-void
-presence_tick(front_t *self, int64_t now_ms)
+static void
+s_tick(front_t *self, int64_t now_ms)
 {
+    presence_t *own = self->own[PART_presence];
     if (!conf_bool(self->conf, "presence_events")) {
-        json_decref(self->present);
-        self->present = NULL;
+        json_decref(own->all);
+        own->all = NULL;
         return;
     }
-    json_t *before = self->present ? self->present : json_object();
-    self->present = s_present(self);
-    json_auto_t *fresh = s_without(self->present, before), *lost = s_without(before, self->present);
+    json_t *before = own->all ? own->all : json_object();
+    own->all = s_present(self);
+    json_auto_t *fresh = s_without(own->all, before), *lost = s_without(before, own->all);
     json_decref(before);
     if (json_array_size(fresh) + json_array_size(lost) > 0) {
         json_t *data = json_pack("{s:O, s:O}", "new", fresh, "lost", lost);
         (void) bus_fire(self, "salt/presence/change", &data);
     }
-    if (now_ms < self->present_next_ms)
+    if (now_ms < own->next_ms)
         return;
-    self->present_next_ms = now_ms + (int64_t) (conf_float(self->conf, "loop_interval") * 1000);
+    own->next_ms = now_ms + (int64_t) (conf_float(self->conf, "loop_interval") * 1000);
     json_auto_t *none = json_object();
-    json_t *data = json_pack("{s:o}", "present", s_without(self->present, none));
+    json_t *data = json_pack("{s:o}", "present", s_without(own->all, none));
     (void) bus_fire(self, "salt/presence/present", &data);
 }
+
+static void
+s_reload(front_t *self)
+{
+    ((presence_t *) self->own[PART_presence])->next_ms = 0; /* the interval may be another */
+}
+
+static bool
+s_destroy(front_t *self)
+{
+    json_decref(((presence_t *) self->own[PART_presence])->all);
+    return true;
+}
+
+/* ---- the request `minions` ------------------------------------------------------------------- */
+
+/* NEW: how a minion is connected, or whether it is on its way back. */
+static json_t *
+s_one(const front_t *self, const minion_t *m)
+{
+    if (m->peer)
+        return json_pack("{s:b, s:s, s:I, s:b, s:s}", "connected", true, "address", m->peer->address, "since",
+                         (json_int_t) m->peer->since_ms, "subscribed", m->sub_fd >= 0, "halite", m->release);
+    json_t *away = json_pack("{s:b}", "connected", false);
+    int64_t awaited = grace_awaits_ms(self, m);
+    if (awaited > 0)
+        json_object_set_new(away, "awaited_ms", json_integer(awaited));
+    return away;
+}
+
+static json_t *
+s_minions(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    json_t *all = json_object();
+    minion_t *m;
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
+        if (!(m = peers_by_slot(self->peers, i)) || m->state != KEY_ACCEPTED)
+            continue;
+        json_object_set_new(all, m->id, s_one(self, m));
+    }
+    return json_pack("{s:o}", "minions", all);
+}
+
+const request_row_t request_minions = { .fn = s_minions };
+
+const front_part_t part_presence = {
+    .name = "presence", .size = sizeof(presence_t), .destroy = s_destroy, .reload = s_reload, .tick = s_tick
+};

@@ -1,12 +1,19 @@
 /* publish.c - a job's way to its targets: who is meant, sending, sending again, and what is known of each. */
-#include "master/notes.h"
+#include "master/publish.h"
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "common/net/sock.h"
 #include "master/bus.h"
+#include "master/clockwatch.h"
 #include "master/gate.h"
+#include "master/grace.h"
 #include "master/lconn.h"
+#include "master/message.h"
+#include "master/notes.h"
+#include "master/part.h"
 #include "master/targets.h"
+#include "master/verdict.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -20,12 +27,13 @@
 #define BUSY_MS         1000  /* a minion heard within this time is at work on what it was sent */
 #define BUSY_ROUNDS     30    /* but not for ever */
 #define BACK_MS         2000  /* a minion that lost its connection is back by then, or not soon */
-/* How long after its start the master waits for minions to come back; and the time for each of them. */
-#define GRACE_MS        15000
-#define GRACE_EACH_MS   2
 #define KEEP_OPEN_MS    (24 * 3600 * 1000LL)
 #define LONG_US         60000000LL /* the age of a job that took longer is counted from its end */
 #define RESTORE_JOBS_US (LIMIT_UNFINISHED_DAYS * 24 * 3600 * 1000000LL)
+
+typedef struct publish {
+    uint64_t pub_seq; /* of the last broadcast */
+} publish_t;
 
 /* ---- targets --------------------------------------------------------------------------------- */
 
@@ -238,45 +246,6 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-int
-publish_send(front_t *self, peer_t *peer, wire_msg_t msg, const json_t *body)
-{
-    fail_auto_t err = FAIL_INIT;
-    size_t len = 0;
-    AUTO_FREE char *text = wire_encode(msg, body, &len, &err);
-    if (!text) {
-        log_error("%s", fail_text(&err));
-        return err.code;
-    }
-    self->counters.out++;
-    return gate_send(self, peer, text, len);
-}
-
-static int64_t
-s_grace(const front_t *self)
-{
-    return GRACE_MS + (int64_t) peers_count(self->peers, KEY_ACCEPTED) * GRACE_EACH_MS;
-}
-
-static int64_t
-s_grace_left(const front_t *self)
-{
-    return self->grace_from_ms + s_grace(self) - clock_mono_ms();
-}
-
-/* It was here before the master's start, or before its key changed, and has not come back yet. */
-static bool
-s_is_expected(const front_t *self, const minion_t *m)
-{
-    return !m->seen && s_grace_left(self) > 0;
-}
-
-int64_t
-publish_awaits_ms(const front_t *self, const minion_t *m)
-{
-    return !m->peer && s_is_expected(self, m) ? s_grace_left(self) : 0;
-}
-
 /* Its connection ended a moment ago: lost, by a new key, or with the goodbye of a minion that starts
  * again. What was on the way may have arrived, and it will say so; or it goes to the next connection. */
 static bool
@@ -293,7 +262,7 @@ s_unicast(front_t *self, job_t *job, job_target_t *target, const char *text, siz
     if (!m || !m->peer || m->state != KEY_ACCEPTED) {
         bool sent = target->tries > 0;
         bool wait = m &&
-                    (s_is_expected(self, m) || clock_mono_ms() < job->wait_ms || (sent && s_may_be_back(m)));
+                    (grace_expects(self, m) || clock_mono_ms() < job->wait_ms || (sent && s_may_be_back(m)));
         if (!wait)
             (void) jobs_move(self->jobs, job, target, sent ? VERDICT_NOT_DELIVERED : VERDICT_NOT_CONNECTED,
                              0);
@@ -303,7 +272,7 @@ s_unicast(front_t *self, job_t *job, job_target_t *target, const char *text, siz
     log_trace("job %s: sent to minion %s, time %d: %s", job->jid, m->id, target->tries + 1,
               rc < 0 ? strerror(-rc) : "on its way");
     self->counters.out++;
-    if (rc == -EHOSTUNREACH && target->tries == 0 && !s_is_expected(self, m))
+    if (rc == -EHOSTUNREACH && target->tries == 0 && !grace_expects(self, m))
         (void) jobs_move(self->jobs, job, target, VERDICT_NOT_CONNECTED, 0);
     if (rc == -EHOSTUNREACH)
         return;
@@ -316,14 +285,15 @@ s_unicast(front_t *self, job_t *job, job_target_t *target, const char *text, siz
 static void
 s_broadcast(front_t *self, job_t *job, const char *text, size_t len)
 {
+    publish_t *own = self->own[PART_publish];
     json_auto_t *body = json_copy(job->info);
-    json_object_set_new(body, "seq", json_integer((json_int_t) ++self->pub_seq));
+    json_object_set_new(body, "seq", json_integer((json_int_t) ++own->pub_seq));
     size_t pub_len = 0;
     AUTO_FREE char *pub_text = wire_encode(MSG_job, body, &pub_len, NULL);
     if (pub_text)
         (void) sock_send(self->pub, pub_text, pub_len);
     log_debug("job %s: published to all %zu minions, as number %lld", job->jid, job->n_targets,
-              (long long) self->pub_seq);
+              (long long) own->pub_seq);
     for (size_t i = 0; i < job->n_targets; i++) {
         minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
         if (!pub_text || !m || !m->peer || m->sub_fd < 0) {
@@ -463,8 +433,8 @@ s_is_alive(void *front, const job_t *job)
     return alive;
 }
 
-void
-publish_tick(front_t *self, int64_t now_ms)
+static void
+s_tick(front_t *self, int64_t now_ms)
 {
     job_t *job;
     int events = 0;
@@ -530,8 +500,9 @@ s_not_there(front_t *self, job_t *job, job_target_t *t)
     }
 }
 
-void
-publish_elsewhere(front_t *self, const minion_t *m, const char *jid)
+/* Another master has its return. */
+static void
+s_is_elsewhere(front_t *self, const minion_t *m, const char *jid)
 {
     job_t *job = jobs_get(self->jobs, jid);
     job_target_t *t = job ? job_find(job, m->slot) : NULL;
@@ -541,8 +512,8 @@ publish_elsewhere(front_t *self, const minion_t *m, const char *jid)
 
 /* A minion is back: what it lost is told, what never reached it is sent. `hello` NULL: it says nothing of
  * its jobs. */
-void
-publish_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted)
+static void
+s_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted)
 {
     json_t *pending_jids = value_get(hello, "pending"), *one;
     AUTO(map) pending = s_set(pending_jids);
@@ -552,7 +523,7 @@ publish_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted
     size_t k;
     json_array_foreach (value_get(hello, "elsewhere"), k, one)
         if (json_is_string(one))
-            publish_elsewhere(self, m, json_string_value(one));
+            s_is_elsewhere(self, m, json_string_value(one));
     for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
         job_target_t *t = job->n_open > 0 && !job->held ? job_find(job, m->slot) : NULL;
         if (!t || verdict_final(t->verdict))
@@ -572,13 +543,13 @@ publish_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted
     }
 }
 
-void
-publish_disconnected(front_t *self, minion_t *m)
+static void
+s_disconnected(front_t *self, minion_t *m)
 {
     job_t *job;
     for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
         job_target_t *t = job->n_open > 0 ? job_find(job, m->slot) : NULL;
-        if (t && t->verdict == VERDICT_SENT && (s_is_expected(self, m) || s_may_be_back(m)))
+        if (t && t->verdict == VERDICT_SENT && (grace_expects(self, m) || s_may_be_back(m)))
             continue; /* it is sent again to its next connection */
         if (t && t->verdict == VERDICT_SENT)
             (void) jobs_move(self->jobs, job, t, VERDICT_NOT_DELIVERED, 0);
@@ -588,8 +559,8 @@ publish_disconnected(front_t *self, minion_t *m)
 }
 
 /* Its key is accepted no more: whatever it has of a job, nothing will come back. */
-void
-publish_dismissed(front_t *self, minion_t *m)
+static void
+s_dismissed(front_t *self, minion_t *m)
 {
     static const verdict_t last[VERDICTS] = { [VERDICT_WAITING] = VERDICT_NOT_CONNECTED,
                                               [VERDICT_SENT] = VERDICT_NOT_DELIVERED,
@@ -605,21 +576,6 @@ publish_dismissed(front_t *self, minion_t *m)
 
 /* ---- followers ------------------------------------------------------------------------------- */
 
-json_t *
-publish_verdict_push(front_t *self, const job_t *job, const job_target_t *target)
-{
-    minion_t *m = peers_by_slot(self->peers, target->slot);
-    if (!m || target->verdict == VERDICT_SENT || target->verdict == VERDICT_RETURNED)
-        return NULL;
-    json_t *msg = json_pack("{s:s, s:s, s:s, s:s}", "push", "verdict", "jid", job->jid, "id", m->id,
-                            "verdict", verdict_name(target->verdict));
-    if (target->pid > 0)
-        json_object_set_new(msg, "pid", json_integer(target->pid));
-    if (!m->peer && !verdict_final(target->verdict))
-        json_object_set_new(msg, "connected", json_false());
-    return msg;
-}
-
 static void
 s_tell_verdict(const front_t *self, const job_t *job, const job_target_t *target)
 {
@@ -632,7 +588,7 @@ void
 publish_verdict(void *front, job_t *job, job_target_t *target)
 {
     s_tell_verdict(front, job, target);
-    json_auto_t *msg = job->n_followers > 0 ? publish_verdict_push(front, job, target) : NULL;
+    json_auto_t *msg = job->n_followers > 0 ? verdict_push(front, job, target) : NULL;
     for (size_t i = 0; msg && i < job->n_followers; i++)
         (void) lconn_push(job->followers[i], msg);
 }
@@ -690,7 +646,7 @@ s_restore_one(front_t *self, const json_t *row, const json_t *returned)
     if (job) {
         job->restored = true;
         job->start_us = start_us;
-        job->begin_until_ms = clock_mono_ms() + s_grace(self) - (age_us > 0 ? age_us / 1000 : 0);
+        job->begin_until_ms = clock_mono_ms() + grace_ms(self) - (age_us > 0 ? age_us / 1000 : 0);
     }
     for (i = 0; job && i < n; i++) {
         job_target_t *t = &job->targets[i];
@@ -821,8 +777,9 @@ publish_again(front_t *self, const char *jid)
     }
 }
 
-int
-publish_restore(front_t *self, fail_t *ret_err)
+/* Unfinished jobs of the last run; fails without memory. */
+static int
+s_restore(front_t *self, fail_t *ret_err)
 {
     fail_auto_t err = FAIL_INIT;
     size_t i, left = 0;
@@ -847,3 +804,57 @@ publish_restore(front_t *self, fail_t *ret_err)
                     left, json_array_size(jids));
     return 0;
 }
+
+/* ---- what minions say of their jobs ---------------------------------------------------------- */
+
+static void
+s_started(front_t *self, peer_t *peer, const inbound_t *in)
+{
+    job_t *job = jobs_get(self->jobs, value_str(in->body, "jid", ""));
+    job_target_t *t = job && message_is_minions(peer) ? job_find(job, peer->minion->slot) : NULL;
+    int32_t pid = (int32_t) value_int(in->body, "pid", 0);
+    if (t)
+        (void) jobs_move(self->jobs, job, t, pid > 0 ? VERDICT_RUNNING : VERDICT_DELIVERED, pid);
+}
+
+static void
+s_elsewhere(front_t *self, peer_t *peer, const inbound_t *in)
+{
+    if (message_is_minions(peer))
+        s_is_elsewhere(self, peer->minion, value_str(in->body, "jid", ""));
+}
+
+const message_row_t message_started = { .body = s_started };
+const message_row_t message_elsewhere = { .body = s_elsewhere };
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static int
+s_start(front_t *self, fail_t *err)
+{
+    self->jobs = jobs_new(publish_verdict, publish_done, self);
+    return s_restore(self, err);
+}
+
+static bool
+s_destroy(front_t *self)
+{
+    jobs_destroy(&self->jobs);
+    return true;
+}
+
+static void
+s_line_closed(front_t *self, lconn_t *c)
+{
+    jobs_unfollow(self->jobs, c);
+}
+
+const front_part_t part_publish = { .name = "publish",
+                                    .size = sizeof(publish_t),
+                                    .start = s_start,
+                                    .destroy = s_destroy,
+                                    .tick = s_tick,
+                                    .connected = s_connected,
+                                    .disconnected = s_disconnected,
+                                    .dismissed = s_dismissed,
+                                    .line_closed = s_line_closed };

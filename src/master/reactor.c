@@ -1,18 +1,35 @@
-/* reactor.c - the front loop's side of the reactor: what it is told, and the operation `reactor`. */
+/* reactor.c - the reactor, a thread that listens to the bus and does what files say to events: the
+ * front loop's side.
+ *
+ *   reactor.c         what the thread is told, and the operation `reactor`
+ *   reactor_loop.c    the thread: events in their order, catching up, the cursor
+ *   reactor_render.c  actors that render files
+ *   reactor_work.c    reactions on their way: what requires what, limits, answers
+ *   reactor_kin.c     which reaction descends from which
+ */
 #include "master/reactor_int.h"
 
 #include "common/base/str.h"
 #include "common/net/sock.h"
+#include "master/part.h"
+#include "master/request.h"
+#include "master/storage.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
-struct reactor {
+typedef struct reactor {
     front_t *front;
     zactor_t *actor; /* NULL: nothing has reacted to anything yet */
     reactor_shared_t shared;
     json_t *list; /* owned: the option, and what the runner added; a text: a file's name */
     bool leader;
-};
+} reactor_t;
+
+static reactor_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_reactor];
+}
 
 /* ---- what the thread is told --------------------------------------------------------------------------- */
 
@@ -50,7 +67,7 @@ s_mark_begin(reactor_t *self)
 
 /* Without anything to react to there is no thread, and no place to go on from. */
 static int
-s_start(reactor_t *self, bool opts, fail_t *err)
+s_begin(reactor_t *self, bool opts, fail_t *err)
 {
     if (self->actor)
         return s_tell(self, opts, err);
@@ -73,54 +90,21 @@ s_take_option(reactor_t *self)
     self->list = value_truthy(option) ? json_deep_copy(option) : json_array();
 }
 
-reactor_t *
-reactor_new(front_t *front, const char *sock_dir, const char *store_path)
-{
-    reactor_t *self = xcalloc(1, sizeof(*self));
-    self->front = front;
-    self->leader = true;
-    self->shared.sock_dir = xstrdup(sock_dir);
-    self->shared.store_path = xstrdup(store_path);
-    self->shared.store = front->store;
-    self->shared.runners = front->runners;
-    self->shared.wheels = front->wheels;
-    self->shared.host = front->host;
-    self->shared.born = born_new();
-    reactor_reload(self);
-    return self;
-}
-
-bool
-reactor_destroy(reactor_t **self_p)
-{
-    reactor_t *self = STEAL(*self_p);
-    if (!self)
-        return true;
-    zactor_destroy(&self->actor);
-    (void) atomic_load_explicit(&self->shared.over, memory_order_acquire);
-    bool ended = !self->shared.cut;
-    json_decref(self->list);
-    if (!ended) /* a thread goes on with what else there is, until the process ends */
-        return false;
-    born_destroy(&self->shared.born);
-    free(self->shared.sock_dir);
-    free(self->shared.store_path);
-    free(self);
-    return true;
-}
-
-void
-reactor_reload(reactor_t *self)
+static void
+s_reload(front_t *front)
 {
     fail_auto_t err = FAIL_INIT;
+    reactor_t *self = s_own(front);
     s_take_option(self);
-    if (s_start(self, true, &err) < 0)
+    if (s_begin(self, true, &err) < 0)
         log_error("reactor: %s", fail_text(&err));
 }
 
-void
-reactor_begot(reactor_t *self, const char *parent, const char *jid, uint64_t first, uint64_t last)
+/* What came of the request of a function that runs as `parent` is its child. */
+static void
+s_caused(front_t *front, const char *parent, const char *jid, uint64_t first, uint64_t last)
 {
+    reactor_t *self = s_own(front);
     char name[32];
     if (!self->actor)
         return;
@@ -132,20 +116,25 @@ reactor_begot(reactor_t *self, const char *parent, const char *jid, uint64_t fir
     }
 }
 
-uint64_t
-reactor_settled(const reactor_t *self)
+/* Events up to this one are not looked at again, not even after a crash. */
+static uint64_t
+s_settled(const front_t *front)
 {
+    const reactor_t *self = s_own(front);
     return self->actor ? atomic_load(&self->shared.settled) : UINT64_MAX;
 }
 
-json_t *
-reactor_figures(const reactor_t *self)
+static void
+s_status(front_t *front, json_t *reply)
 {
+    const reactor_t *self = s_own(front);
     const reactor_shared_t *s = &self->shared;
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:b}", "waiting", (json_int_t) atomic_load(&s->waiting),
-                     "under_way", (json_int_t) atomic_load(&s->under_way), "begun",
-                     (json_int_t) atomic_load(&s->begun), "failed", (json_int_t) atomic_load(&s->failed),
-                     "seq", (json_int_t) atomic_load(&s->seq), "leader", self->leader);
+    json_t *figures = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:b}", "waiting", (json_int_t) atomic_load(&s->waiting), "under_way",
+        (json_int_t) atomic_load(&s->under_way), "begun", (json_int_t) atomic_load(&s->begun), "failed",
+        (json_int_t) atomic_load(&s->failed), "seq", (json_int_t) atomic_load(&s->seq), "leader",
+        self->leader);
+    json_object_set_new(reply, "reactor", figures);
 }
 
 /* ---- the operation ------------------------------------------------------------------------------------- */
@@ -192,7 +181,7 @@ s_change(reactor_t *self, json_t **list_p, fail_t *err)
 {
     json_t *before = self->list;
     self->list = STEAL(*list_p);
-    int rc = s_start(self, false, err);
+    int rc = s_begin(self, false, err);
     if (rc < 0) {
         json_t *refused = self->list;
         self->list = before;
@@ -262,9 +251,10 @@ static const struct action {
                 { "is_leader", s_is_leader },
                 { "set_leader", s_set_leader } };
 
-json_t *
-reactor_request(reactor_t *self, const json_t *request, fail_t *err)
+static json_t *
+s_reactor(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
 {
+    reactor_t *self = s_own(front);
     const char *name = value_str(request, "action", "");
     for (size_t i = 0; i < NELEMS(actions); i++)
         if (str_eq(actions[i].name, name))
@@ -272,3 +262,54 @@ reactor_request(reactor_t *self, const json_t *request, fail_t *err)
     (void) fail_set(err, -EINVAL, "reactor: there is no action '%s'", name);
     return NULL;
 }
+
+const request_row_t request_reactor = { .fn = s_reactor };
+
+/* ---- life
+ * ----------------------------------------------------------------------------------------------- */
+
+static int
+s_start(front_t *front, fail_t *err)
+{
+    reactor_t *self = s_own(front);
+    self->front = front;
+    self->leader = true;
+    self->shared.sock_dir = xstrdup(conf_str(front->conf, "sock_dir"));
+    self->shared.store_path = storage_path(front);
+    self->shared.store = front->store;
+    self->shared.runners = front->runners;
+    self->shared.wheels = front->wheels;
+    self->shared.host = front->host;
+    self->shared.born = born_new();
+    s_reload(front);
+    return 0;
+}
+
+/* The local socket is closed by now. False when a template still renders: its thread uses what it was
+ * given, and goes on with it until the process ends. */
+static bool
+s_destroy(front_t *front)
+{
+    reactor_t *self = s_own(front);
+    zactor_destroy(&self->actor);
+    (void) atomic_load_explicit(&self->shared.over, memory_order_acquire);
+    bool ended = !self->shared.cut;
+    json_decref(self->list);
+    if (ended) {
+        born_destroy(&self->shared.born);
+        free(self->shared.sock_dir);
+        free(self->shared.store_path);
+    } else {
+        front->own[PART_reactor] = NULL; /* not freed */
+    }
+    return ended;
+}
+
+const front_part_t part_reactor = { .name = "reactor",
+                                    .size = sizeof(reactor_t),
+                                    .start = s_start,
+                                    .destroy = s_destroy,
+                                    .reload = s_reload,
+                                    .settled = s_settled,
+                                    .caused = s_caused,
+                                    .status = s_status };

@@ -1,4 +1,4 @@
-/* reactor_int.h - what the files of the reactor's thread share; see reactor.h.
+/* reactor_int.h - what the files of the reactor's thread share; reactor.c lists them.
  *
  * Layer      master, private to reactor*.c
  * Threads    the reactor's, but where it says another
@@ -13,7 +13,7 @@
 #include "common/masterctx/masterctx.h"
 #include "common/reactor/reaction.h"
 #include "common/reactor/rules.h"
-#include "master/reactor.h"
+#include "master/front.h"
 
 /* What the front loop gives the thread and reads of it. */
 typedef struct reactor_shared {

@@ -1,5 +1,6 @@
 /* reactor_render.c - actors that render the reactor's files: a file's events in their order, different files
  * at the same time, so that a slow file keeps nobody but itself waiting. */
+#include "common/net/sock.h"
 #include "master/reactor_int.h"
 
 #include "common/base/clock.h"

@@ -1,13 +1,21 @@
 /* rekey.c - a minion's next key. It is named on a connection that the present one authenticates, kept on
  * the disk, and counts from the moment on in which a connection comes with it: that is the proof that its
  * owner has it. Until then the present one does, so that whoever dies in between finds one of both good. */
-#include "master/bus.h"
+#include "master/rekey.h"
 
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "master/keychange.h"
+#include "master/message.h"
+#include "master/part.h"
+#include "master/post.h"
 #include "salt/log.h"
 #include "salt/value.h"
+
+typedef struct rekey {
+    rate_t disk; /* next keys that go to the disk */
+} rekey_t;
 
 static void
 s_answer(front_t *self, peer_t *peer, const char *pem, const char *error, bool again)
@@ -15,7 +23,7 @@ s_answer(front_t *self, peer_t *peer, const char *pem, const char *error, bool a
     json_auto_t *body = json_pack("{s:s, s:s*}", "key", pem, "error", error);
     if (again)
         json_object_set_new(body, "again", json_true());
-    (void) publish_send(self, peer, MSG_rekeyed, body);
+    (void) post_send(self, peer, MSG_rekeyed, body);
 }
 
 static void
@@ -67,12 +75,12 @@ s_may_name(minion_t *m)
     return true;
 }
 
-void
-rekey_asked(front_t *self, peer_t *peer, const json_t *body)
+static void
+s_rekey(front_t *self, peer_t *peer, const inbound_t *in)
 {
     fail_auto_t err = FAIL_INIT;
     minion_t *m = peer->minion;
-    const char *pem = value_str(body, "key", "");
+    const char *pem = value_str(in->body, "key", "");
     uint8_t key[KEY_BYTES];
     char z85[KEY_Z85_LEN];
     if (!m || peer->is_call || m->peer != peer)
@@ -95,7 +103,7 @@ rekey_asked(front_t *self, peer_t *peer, const json_t *body)
         s_answer(self, peer, pem, ANOTHERS, false);
         return;
     }
-    if (!rate_spare(&self->rekeys, clock_mono_ms()) ||
+    if (!rate_spare(&((rekey_t *) self->own[PART_rekey])->disk, clock_mono_ms()) ||
         keystore_next_put(self->keystore, m->id, key, &err) < 0) {
         if (err.text)
             log_error("minion %s: its next key can't be kept: %s", m->id, fail_text(&err));
@@ -130,11 +138,11 @@ rekey_came(front_t *self, peer_t *peer, minion_t *m)
     m->expiring = false;
     zap_set(self->zap, m->z85, ZAP_ACCEPTED);
     /* The jobs that it runs go on: it tells of them in its hello. */
-    auth_cut_key(self, m, old, true);
+    keychange_cut(self, m, old, true);
     log_info("minion %s at %s has a new key, fingerprint %s; the old one is good no more", m->id,
              peer->address, finger);
-    auth_tell(self, peer, m->id, "rotate",
-              json_pack("{s:s, s:s}", "finger", finger, "old_finger", old_finger));
+    keychange_tell(self, peer, m->id, "rotate",
+                   json_pack("{s:s, s:s}", "finger", finger, "old_finger", old_finger));
     return true;
 }
 
@@ -182,3 +190,14 @@ rekey_forget(front_t *self, minion_t *m)
     s_unexpect(self, m);
     keystore_next_drop(self->keystore, m->id);
 }
+
+const message_row_t message_rekey = { .body = s_rekey };
+
+static int
+s_start(front_t *self, fail_t *err)
+{
+    ((rekey_t *) self->own[PART_rekey])->disk = (rate_t) RATE(LIMIT_REKEYS_RATE, LIMIT_REKEYS_BURST);
+    return 0;
+}
+
+const front_part_t part_rekey = { .name = "rekey", .size = sizeof(rekey_t), .start = s_start };

@@ -1,63 +1,35 @@
-/* rotate.c - see rotate.h. */
+/* rotate.c - a successor of the master's key while the master runs: who is connected is told, the ports
+ * take the new key, and all come back. Jobs and what waits in the sockets stay. */
+#include "common/base/clock.h"
+#include "common/net/sock.h"
 #include "master/bus.h"
 #include "master/gate.h"
-
-#include "common/base/clock.h"
-#include "common/crypto/saltpki.h"
+#include "master/grace.h"
+#include "master/identity.h"
+#include "master/lconn.h"
+#include "master/part.h"
+#include "master/ports.h"
+#include "master/post.h"
+#include "master/request.h"
 #include "salt/log.h"
 
-static void
-s_take(front_t *self, masterkey_t *key)
-{
-    rotate_close(self);
-    self->own.key = *key;
-    self->own.claim = key->vouched ? voucher_json(&key->voucher) : json_pack("{s:s}", "pub", key->pem);
-    json_object_set_new(self->own.claim, "proto", json_integer(WIRE_PROTO));
-}
-
-int
-rotate_open(front_t *self, fail_t *err)
-{
-    masterkey_t key;
-    bool made = false;
-    char finger[FINGER_LEN], signer[FINGER_LEN];
-    AUTO_FREE char *of_salt = NULL;
-    int rc = saltpki_set_aside(conf_str(self->conf, "pki_dir"), &of_salt, err);
-    if (of_salt)
-        log_warning("%s", of_salt);
-    rc = rc == 0 ? masterkey_open(&key, self->opts, &made, err) : rc;
-    if (rc < 0) {
-        masterkey_close(&key);
-        return rc;
-    }
-    s_take(self, &key);
-    key_finger(key_pair_public(key.pair), finger);
-    log_info("%s master key, fingerprint %s", made ? "new" : "the", finger);
-    if (key.vouched) {
-        key_finger_of(KEY_KIND_SIGN, key.voucher.signer, signer);
-        log_info("its signing key, fingerprint %s", signer);
-    }
-    return 0;
-}
-
-void
-rotate_close(front_t *self)
-{
-    masterkey_close(&self->own.key);
-    json_decref(STEAL(self->own.claim));
-}
+typedef struct rotate {
+    int64_t tell_ms; /* monotonic: until then everybody who greets is told the key; 0: done */
+} rotate_t;
 
 static bool
 s_tell(front_t *self, peer_t *peer)
 {
     bool known = peer->state == KEY_ACCEPTED || peer->state == KEY_PENDING;
-    return known && publish_send(self, peer, MSG_master_key, self->own.claim) == 0;
+    return known && post_send(self, peer, MSG_master_key, identity_claim(self)) == 0;
 }
 
-void
-rotate_greeted(front_t *self, peer_t *peer)
+/* It may have shaken hands while the key changed. */
+static void
+s_greeted(front_t *self, peer_t *peer)
 {
-    if (self->own.tell_ms && self->own.key.vouched)
+    const rotate_t *own = self->own[PART_rotate];
+    if (own->tell_ms && identity_key(self)->vouched)
         (void) s_tell(self, peer);
 }
 
@@ -95,17 +67,19 @@ static void
 s_rekey(front_t *self)
 {
     fail_auto_t err = FAIL_INIT;
-    if (sock_rekey(self->router, self->own.key.pair, &err) == 0 &&
-        sock_rekey(self->pub, self->own.key.pair, &err) == 0)
+    if (sock_rekey(self->router, identity_key(self)->pair, &err) == 0 &&
+        sock_rekey(self->pub, identity_key(self)->pair, &err) == 0)
         return;
     log_critical("%s; the master ends, so that it is started again with its new key", fail_text(&err));
     self->exit_code = 1;
     self->stop = true;
 }
 
-json_t *
-rotate_request(front_t *self, fail_t *err)
+/* A local key_rotate: NEW {finger, serial, told: connections}. */
+static json_t *
+s_rotate(front_t *self, fail_t *err)
 {
+    rotate_t *own = self->own[PART_rotate];
     masterkey_t key;
     char finger[FINGER_LEN];
     int64_t now = clock_mono_ms();
@@ -116,13 +90,13 @@ rotate_request(front_t *self, fail_t *err)
         fail_prefix(err, "the new key is on the disk, but this master goes on with the old one: ");
         return NULL;
     }
-    s_take(self, &key);
+    identity_take(self, &key);
     json_int_t told = s_tell_all(self);
-    inbound_monitors(self);
+    ports_look(self);
     s_rekey(self);
     s_forget_lines(self);
-    self->own.tell_ms = now + GATE_SILENT_MS;
-    self->grace_from_ms = now;
+    own->tell_ms = now + GATE_SILENT_MS;
+    grace_begin(self, now);
     key_finger(key_pair_public(key.pair), finger);
     log_warning("the master has a new key, fingerprint %s; %d connections were told", finger, (int) told);
     json_t *data = json_pack("{s:b, s:s, s:s, s:s, s:I}", "result", true, "act", "rotate", "id",
@@ -133,9 +107,25 @@ rotate_request(front_t *self, fail_t *err)
                      told);
 }
 
-void
-rotate_tick(front_t *self, int64_t now_ms)
+static json_t *
+s_key_rotate(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    if (self->own.tell_ms && now_ms >= self->own.tell_ms)
-        self->own.tell_ms = 0;
+    json_t *reply = s_rotate(self, err);
+    if (reply)
+        log_info("keys: the master's key was replaced by %s", lconn_user(c));
+    return reply;
 }
+
+const request_row_t request_key_rotate = { .fn = s_key_rotate };
+
+static void
+s_tick(front_t *self, int64_t now_ms)
+{
+    rotate_t *own = self->own[PART_rotate];
+    if (own->tell_ms && now_ms >= own->tell_ms)
+        own->tell_ms = 0;
+}
+
+const front_part_t part_rotate = {
+    .name = "rotate", .size = sizeof(rotate_t), .tick = s_tick, .greeted = s_greeted
+};

@@ -3,6 +3,7 @@
 
 #include "common/base/clock.h"
 #include "common/match/match.h"
+#include "master/known.h"
 #include "salt/log.h"
 #include "salt/value.h"
 

@@ -1,13 +1,16 @@
 /* workers.c - runners and wheel functions, as the front loop sees them: who waits for which, places, ends,
  * what is kept. */
-#include "master/workers.h"
-
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/data/args.h"
+#include "common/net/sock.h"
 #include "master/bus.h"
 #include "master/lconn.h"
+#include "master/notes.h"
+#include "master/part.h"
+#include "master/request.h"
+#include "master/storage.h"
 #include "master/workers_actor.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -40,15 +43,21 @@ typedef struct worker {
     bool stale; /* its copy of the configuration is */
 } worker_t;
 
-struct workers {
+typedef struct workers {
     front_t *front;
-    char *sock_dir, *store_path;
+    char *store_path;
     worker_t pool[LIMIT_RUNNER_NESTED + LIMIT_RUNNER_QUICK];
     size_t n_pool;
     size_t n_busy, n_kept; /* workers with a function: in the places for all, and in those for quick ones */
     run_t *queue, **queue_end; /* that wait for a worker */
     size_t n_queue;
-};
+} workers_t;
+
+static workers_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_workers];
+}
 
 /* ---- the front loop's side ------------------------------------------------------------------- */
 
@@ -367,7 +376,7 @@ s_idle_worker(workers_t *self)
     if (self->n_pool == NELEMS(self->pool) || !sock_room_for_actor())
         return NULL;
     workers_env_t *env = xcalloc(1, sizeof(*env));
-    env->sock_dir = xstrdup(self->sock_dir);
+    env->sock_dir = xstrdup(conf_str(self->front->conf, "sock_dir"));
     env->store_path = xstrdup(self->store_path);
     env->store = self->front->store;
     env->runners = self->front->runners;
@@ -388,23 +397,13 @@ s_idle_worker(workers_t *self)
 }
 
 /* Those for whose thread there was no descriptor. */
-void
-workers_tick(workers_t *self)
+static void
+s_tick(front_t *front, int64_t now_ms)
 {
+    workers_t *self = s_own(front);
     worker_t *w = *s_next_in_queue(self) ? s_idle_worker(self) : NULL;
     if (w)
         s_next_queued(self, w);
-}
-
-workers_t *
-workers_new(front_t *front, const char *sock_dir, const char *store_path, fail_t *err)
-{
-    workers_t *self = xcalloc(1, sizeof(*self));
-    self->front = front;
-    self->sock_dir = xstrdup(sock_dir);
-    self->store_path = xstrdup(store_path);
-    self->queue_end = &self->queue;
-    return self;
 }
 
 /* Whether a worker's function ends before `until_ms`. */
@@ -452,14 +451,13 @@ s_end_run(worker_t *w, bool ended)
     s_free_ending(&end);
 }
 
-bool
-workers_destroy(workers_t **self_p)
+/* Waits a moment for functions under way, and keeps what became of each. */
+static bool
+s_destroy(front_t *front)
 {
-    workers_t *self = STEAL(*self_p);
+    workers_t *self = s_own(front);
     int64_t until = clock_mono_ms() + END_WAIT_MS;
     bool all_ended = true;
-    if (!self)
-        return true;
     for (size_t i = 0; i < self->n_pool; i++) {
         worker_t *w = &self->pool[i];
         bool ended = s_ends(w, until);
@@ -475,14 +473,13 @@ workers_destroy(workers_t **self_p)
         next = run->next;
         s_cut_off(self, run, NOT_BEGUN);
     }
-    free(self->sock_dir);
     free(self->store_path);
-    free(self);
     return all_ended;
 }
 
-void
-workers_restore(workers_t *self)
+/* The verdict on functions that a killed master had begun. */
+static void
+s_restore(workers_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *begun = store_metas(self->front->reader, RUN_KEY, &err);
@@ -502,9 +499,10 @@ workers_restore(workers_t *self)
     }
 }
 
-void
-workers_reload(workers_t *self)
+static void
+s_reload(front_t *front)
 {
+    workers_t *self = s_own(front);
     for (size_t i = 0; i < self->n_pool; i++)
         self->pool[i].stale = true;
 }
@@ -590,8 +588,10 @@ s_add_follower(run_t *run, lconn_t *follower)
     run->who[run->n_who++] = follower;
 }
 
-json_t *
-workers_run(workers_t *self, bool wheel, const json_t *request, const char *user, lconn_t *follower,
+/* Run a runner's or wheel's function, once rows that were queued before are committed; its end is an event,
+ * and a push to the follower. NEW {jid, tag}, or NULL with *err. */
+static json_t *
+s_begin_run(workers_t *self, bool wheel, const json_t *request, const char *user, lconn_t *follower,
             fail_t *err)
 {
     json_auto_t *task = s_task(self, wheel, request, user, err);
@@ -639,10 +639,11 @@ s_tell_kept(front_t *front, const char *jid, lconn_t *follower)
     (void) lconn_push(follower, msg);
 }
 
-void
-workers_follow(front_t *front, const char *jid, lconn_t *follower)
+/* Follow a function that an earlier request began: its end is pushed, at once when it has ended. */
+static void
+s_follow(front_t *front, const char *jid, lconn_t *follower)
 {
-    run_t *run = s_run_of(front->workers, jid);
+    run_t *run = s_run_of(s_own(front), jid);
     if (!follower)
         return;
     if (run)
@@ -651,8 +652,9 @@ workers_follow(front_t *front, const char *jid, lconn_t *follower)
         s_tell_kept(front, jid, follower);
 }
 
-void
-workers_progress(workers_t *self, const json_t *request)
+/* Tell those who follow it how far a function is. */
+static void
+s_tell_progress(workers_t *self, const json_t *request)
 {
     run_t *run = s_run_of(self, value_str(request, "jid", ""));
     if (!run || run->n_who == 0)
@@ -666,8 +668,8 @@ workers_progress(workers_t *self, const json_t *request)
 }
 
 /* Runner functions under way: [{jid, fun, arg, user}]. NEW. */
-json_t *
-workers_active(const workers_t *self)
+static json_t *
+s_active_ones(const workers_t *self)
 {
     json_t *all = json_array();
     for (size_t i = 0; i < self->n_pool; i++) {
@@ -686,12 +688,103 @@ s_unfollow(run_t *run, const lconn_t *follower)
             run->who[i--] = run->who[--run->n_who];
 }
 
-void
-workers_unfollow(workers_t *self, lconn_t *follower)
+static void
+s_line_closed(front_t *front, lconn_t *follower)
 {
+    workers_t *self = s_own(front);
     for (size_t i = 0; i < self->n_pool; i++)
         if (self->pool[i].run)
             s_unfollow(self->pool[i].run, follower);
     for (run_t *run = self->queue; run; run = run->next)
         s_unfollow(run, follower);
 }
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+/* Salt's reactor calls itself so, and does not react to what its own functions tell. */
+static const char *
+s_user(const lconn_t *c, const json_t *request)
+{
+    bool reacts = str_eq(value_str(value_get(request, "note"), "kind", ""), NOTE_REACT);
+    return reacts ? "Reactor" : lconn_user(c);
+}
+
+static json_t *
+s_asked(front_t *self, lconn_t *c, bool wheel, bool follow, const json_t *request, fail_t *err)
+{
+    json_t *reply = NULL;
+    int known = notes_find(self, c, request, &reply, err);
+    if (known != 0)
+        return reply;
+    reply = s_begin_run(s_own(self), wheel, request, s_user(c, request), follow ? c : NULL, err);
+    if (reply)
+        notes_keep(self, request, reply);
+    return reply;
+}
+
+static json_t *
+s_runner(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    return s_asked(self, c, false, value_bool(request, "follow", false), request, err);
+}
+
+static json_t *
+s_wheel(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    return s_asked(self, c, true, true, request, err);
+}
+
+static json_t *
+s_progress(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    s_tell_progress(s_own(self), request);
+    return json_object();
+}
+
+static void
+s_answered(front_t *self, const request_done_t *done, lconn_t *c, bool follow)
+{
+    if (*done->jid && done->again && value_bool(done->request, "follow", follow))
+        later_add(self, s_follow, done->jid, c);
+}
+
+static void
+s_runner_answered(front_t *self, lconn_t *c, const request_done_t *done)
+{
+    s_answered(self, done, c, false);
+}
+
+static void
+s_wheel_answered(front_t *self, lconn_t *c, const request_done_t *done)
+{
+    s_answered(self, done, c, true);
+}
+
+const request_row_t request_runner = { .fn = s_runner, .answered = s_runner_answered };
+const request_row_t request_wheel = { .fn = s_wheel, .answered = s_wheel_answered };
+const request_row_t request_progress = { .fn = s_progress };
+
+static void
+s_active(front_t *front, json_t *reply)
+{
+    json_object_set_new(reply, "runners", s_active_ones(s_own(front)));
+}
+static int
+s_start(front_t *front, fail_t *err)
+{
+    workers_t *self = s_own(front);
+    self->front = front;
+    self->store_path = storage_path(front);
+    self->queue_end = &self->queue;
+    s_restore(self);
+    return 0;
+}
+
+const front_part_t part_workers = { .name = "workers",
+                                    .size = sizeof(workers_t),
+                                    .start = s_start,
+                                    .destroy = s_destroy,
+                                    .reload = s_reload,
+                                    .tick = s_tick,
+                                    .line_closed = s_line_closed,
+                                    .active = s_active };

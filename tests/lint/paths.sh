@@ -30,7 +30,7 @@ src/common/state/run_pause.c a jid that is_name has seen
 src/keyring/audit.c the configured audit log
 src/master/autosign.c options; the id (conf_id_valid) by descriptor
 src/master/files_take.c cachedir, and numbers of our own below it; the name that beneath_parent gave, by descriptor
-src/master/front.c cachedir
+src/master/storage.c cachedir
 src/master/gate.c /dev/null, kept for the day without descriptors
 src/keyring/keyaction.c the folder of keys
 src/keyring/keyexpect.c pki_dir, and what the operator names; ids (conf_id_valid) by descriptor

@@ -1,7 +1,8 @@
 /* test_clockwatch.c - when the wall clock is in doubt. What moves is the monotonic clock, told as a number. */
 #include "unit/master/store_place.h"
 
-#include "master/front.h"
+#include "master/clockwatch.h"
+#include "unit/master/front_parts.h"
 
 #define HOUR_MS (3600 * 1000LL)
 #define DAY_MS  (24 * HOUR_MS)
@@ -21,6 +22,7 @@ set_up(void **state)
     f->place = place;
     f->front.store = f->place->store;
     f->front.reader = f->place->reader;
+    START(&f->front, clockwatch);
     *state = f;
     return 0;
 }
@@ -31,14 +33,21 @@ tear_down(void **state)
     fixture_t *f = *state;
     void *place = f->place;
 
+    END(&f->front, clockwatch);
     free(f);
     return teardown(&place);
+}
+
+static clockwatch_t *
+clock_of(fixture_t *f)
+{
+    return f->front.own[PART_clockwatch];
 }
 
 static void
 look(fixture_t *f, int64_t now_ms, bool doubts)
 {
-    clockwatch_tick(&f->front, now_ms);
+    part_clockwatch.tick(&f->front, now_ms);
     assert_int_equal(clockwatch_doubts(&f->front), doubts);
 }
 
@@ -47,8 +56,8 @@ static void
 begin(fixture_t *f, bool doubts)
 {
     settle(f->place->store, store_put_meta(f->place->store, "k", "v")); /* behind what is queued */
-    memset(&f->front.clock, 0, sizeof(f->front.clock));
-    assert_int_equal(clockwatch_begin(&f->front, NULL), 0);
+    END(&f->front, clockwatch);
+    START(&f->front, clockwatch);
     assert_int_equal(clockwatch_doubts(&f->front), doubts);
 }
 
@@ -89,7 +98,7 @@ test_believed_after_a_day(void **state)
 
     look(f, now, false);
     look(f, now + HOUR_MS, true);
-    f->front.clock.seen_ms -= DAY_MS; /* as if both clocks had gone on */
+    clock_of(f)->seen_ms -= DAY_MS; /* as if both clocks had gone on */
     look(f, now + HOUR_MS + DAY_MS, false);
     begin(f, false);
 }
@@ -107,7 +116,7 @@ test_restart_in_doubt(void **state)
     begin(f, true);
     look(f, now, true);
     look(f, now + 100, true);
-    assert_in_range(f->front.clock.until_ms - now, DAY_MS - 60000, DAY_MS + 60000);
+    assert_in_range(clock_of(f)->until_ms - now, DAY_MS - 60000, DAY_MS + 60000);
     /* The store remembers until when. */
     settle(f->place->store, store_put_meta(f->place->store, "clock_doubt", "1700000000"));
     begin(f, false);

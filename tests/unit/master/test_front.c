@@ -19,6 +19,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
+#include "common/net/sock.h"
 #include "master/front.h"
 #include "plugins/builtin.h"
 #include "salt/log.h"

@@ -6,6 +6,7 @@
 #include "master/store.c"
 
 #include "master/bus.h"
+#include "unit/master/front_parts.h"
 #include "unit/master/store_place.h"
 
 #define J1 "20261120100000000001"
@@ -27,8 +28,12 @@ set_up(void **state)
     f->front.store = f->place->store;
     f->front.reader = f->place->reader;
     f->front.peers = peers_new();
-    f->front.jobs = jobs_new(publish_verdict, publish_done, &f->front);
-    f->front.bus = bus_new(&f->front);
+    START(&f->front, noise);
+    START(&f->front, clockwatch);
+    START(&f->front, numbers);
+    START(&f->front, bus);
+    START(&f->front, known);
+    START(&f->front, publish);
     assert_int_equal(sqlite3_open(f->place->path, &f->other), SQLITE_OK);
     assert_int_equal(sqlite3_busy_timeout(f->other, PATIENCE_MS), SQLITE_OK);
     *state = f;
@@ -42,8 +47,12 @@ tear_down(void **state)
     void *place = f->place;
 
     (void) sqlite3_close(f->other);
-    bus_destroy(&f->front.bus);
-    jobs_destroy(&f->front.jobs);
+    END(&f->front, publish);
+    END(&f->front, known);
+    END(&f->front, bus);
+    END(&f->front, numbers);
+    END(&f->front, clockwatch);
+    END(&f->front, noise);
     peers_destroy(&f->front.peers);
     free(f);
     return teardown(&place);
@@ -116,10 +125,10 @@ test_end_of_a_job(void **state)
 
     fill(f, 10);
     assert_true(jobs_move(f->front.jobs, job, job->targets, VERDICT_NOT_CONNECTED, 0));
-    publish_tick(&f->front, clock_mono_ms());
+    part_publish.tick(&f->front, clock_mono_ms());
     assert_ptr_equal(jobs_get(f->front.jobs, J1), job);
     make_room(f);
-    publish_tick(&f->front, clock_mono_ms());
+    part_publish.tick(&f->front, clock_mono_ms());
     assert_null(jobs_get(f->front.jobs, J1));
     settle(f->place->store, store_put_meta(f->place->store, "k", "v")); /* behind what is queued */
     assert_shown(store_noted(f->place->reader, NOTE_ENDED, J1, "", err), "\"" J1 "\"");
@@ -165,23 +174,20 @@ test_known(void **state)
     minion_t *m1 = peers_know(f->front.peers, "m1", key, KEY_ACCEPTED);
     json_auto_t *grains = json_pack("{s:s}", "os", "Debian"), *pillar = json_pack("{s:i}", "a", 1);
 
-    f->front.known.alike = alike_new();
     fill(f, 10);
     known_keep(&f->front, m1, STORE_GRAINS, grains);
     known_keep(&f->front, m1, STORE_PILLAR, pillar);
-    known_tick(&f->front);
+    part_known.tick(&f->front, 0);
     assert_shown(json_incref(known_get(&f->front, m1, STORE_GRAINS)), "{\"os\":\"Debian\",\"id\":\"m1\"}");
     assert_shown(json_incref(known_get(&f->front, m1, STORE_PILLAR)), "{\"a\":1}");
     make_room(f);
     do
-        known_tick(&f->front);
-    while (f->front.known.behind);
+        part_known.tick(&f->front, 0);
+    while (m1->known.unkept[STORE_GRAINS] || m1->known.unkept[STORE_PILLAR]);
     await_written(f);
     assert_shown(store_docs(f->place->reader, STORE_GRAINS, "m1", err),
                  "{\"m1\":{\"os\":\"Debian\",\"id\":\"m1\"}}");
     assert_shown(store_docs(f->place->reader, STORE_PILLAR, "m1", err), "{\"m1\":{\"a\":1}}");
-    known_free(&m1->known);
-    alike_destroy(&f->front.known.alike);
 }
 
 /* Who comes under the id of a minion whose key was deleted finds nothing of it, whatever else waited then. */

@@ -3,6 +3,8 @@
 
 #include "common/local/client.h"
 #include "common/match/match.h"
+#include "master/numbers.h"
+#include "unit/master/front_parts.h"
 #include "unit/master/store_place.h"
 
 #define TURN_MS 20 /* as in listen.c */
@@ -23,7 +25,8 @@ set_up(void **state)
     f->place = place;
     f->front.store = f->place->store;
     f->front.reader = f->place->reader;
-    f->front.bus = bus_new(&f->front);
+    START(&f->front, numbers);
+    START(&f->front, bus);
     *state = f;
     return 0;
 }
@@ -35,7 +38,8 @@ tear_down(void **state)
     void *place = f->place;
 
     listener_destroy(&f->listener);
-    bus_destroy(&f->front.bus);
+    END(&f->front, bus);
+    END(&f->front, numbers);
     free(f);
     return teardown(&place);
 }
@@ -179,9 +183,10 @@ test_journal_of_numbers_that_may_be_told(void **state)
 
     fire(f, 100);
     assert_journal(f, 0, 0);
-    f->front.bus->granted = 60;
+    numbers_t *numbers = f->front.own[PART_numbers];
+    numbers->granted = 60;
     assert_journal(f, 60, 0);
-    f->front.bus->granted = 1000;
+    numbers->granted = 1000;
     assert_journal(f, 100, 0);
 }
 

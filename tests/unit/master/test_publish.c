@@ -2,7 +2,8 @@
  * a number. */
 #include "unit/master/store_place.h"
 
-#include "master/front.h"
+#include "master/publish.h"
+#include "unit/master/front_parts.h"
 
 #define J1     "20261120100000000001"
 #define J2     "20261120100000000002"
@@ -28,7 +29,9 @@ set_up(void **state)
     f->front.store = f->place->store;
     f->front.reader = f->place->reader;
     f->front.peers = peers_new();
-    f->front.jobs = jobs_new(publish_verdict, publish_done, &f->front);
+    START(&f->front, clockwatch);
+    START(&f->front, grace);
+    START(&f->front, publish);
     f->m1 = peers_know(f->front.peers, "m1", key, KEY_ACCEPTED);
     f->job = jobs_add(f->front.jobs, J1, &info, &f->m1->slot, 1);
     assert_true(jobs_move(f->front.jobs, f->job, f->job->targets, VERDICT_SENT, 0));
@@ -43,7 +46,9 @@ tear_down(void **state)
     fixture_t *f = *state;
     void *place = f->place;
 
-    jobs_destroy(&f->front.jobs);
+    END(&f->front, publish);
+    END(&f->front, grace);
+    END(&f->front, clockwatch);
     peers_destroy(&f->front.peers);
     free(f);
     return teardown(&place);
@@ -63,7 +68,7 @@ pass_days(fixture_t *f, int days)
     int64_t now = clock_mono_ms();
 
     for (int day = 0; day <= days; day++)
-        publish_tick(&f->front, now + day * DAY_MS + day);
+        part_publish.tick(&f->front, now + day * DAY_MS + day);
 }
 
 static bool
