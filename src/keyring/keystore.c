@@ -24,35 +24,10 @@ struct keystore {
     bool unsynced[KEY_FOLDERS]; /* keys were moved or deleted there since keystore_sync() */
 };
 
-static const struct {
-    const char *dir, *name;
-} states[KEY_FOLDERS] = {
-    [KEY_ACCEPTED] = { "minions", "accepted" },          [KEY_PENDING] = { "minions_pre", "pending" },
-    [KEY_REJECTED] = { "minions_rejected", "rejected" }, [KEY_DENIED] = { "minions_denied", "denied" },
-    [KEY_FOLDERS - 1] = { "minions_next", "next" },
-};
-
-const char *
-key_state_dir(key_state_t state)
+static const char *
+dir_of(key_state_t state)
 {
-    salt_assert(state < KEY_STATES);
-    return states[state].dir;
-}
-
-const char *
-key_state_name(key_state_t state)
-{
-    salt_assert(state <= KEY_UNKNOWN);
-    return state == KEY_UNKNOWN ? "unknown" : states[state].name;
-}
-
-key_state_t
-key_state_of_dir(const char *dir)
-{
-    for (size_t i = 0; i < KEY_STATES; i++)
-        if (dir != NULL && strcmp(states[i].dir, dir) == 0)
-            return (key_state_t) i;
-    return KEY_UNKNOWN;
+    return state == KEY_NEXT ? "minions_next" : key_state_dir(state);
 }
 
 /* ---- open and close ----------------------------------------------------------------------------- */
@@ -70,7 +45,7 @@ dir_fail(fail_t *err, int code, const char *dir)
 static int
 state_open(keystore_t *self, key_state_t state, fail_t *err)
 {
-    AUTO_FREE char *path = fs_join(self->dir, states[state].dir);
+    AUTO_FREE char *path = fs_join(self->dir, dir_of(state));
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (fd < 0 && errno == ENOENT) {
@@ -181,7 +156,7 @@ names_in(const keystore_t *self, key_state_t state, bool fit, names_t *names, fa
     struct dirent *e;
 
     if (dir == NULL) {
-        rc = dir_fail(err, -errno, states[state].dir);
+        rc = dir_fail(err, -errno, dir_of(state));
         if (fd >= 0)
             close(fd);
         return rc;
@@ -193,7 +168,7 @@ names_in(const keystore_t *self, key_state_t state, bool fit, names_t *names, fa
     }
     closedir(dir);
     /* The rest of the keys are not gone because they can't be read. */
-    return rc == 0 ? 0 : dir_fail(err, rc, states[state].dir);
+    return rc == 0 ? 0 : dir_fail(err, rc, dir_of(state));
 }
 
 /* NEW array, each name once. */
@@ -246,7 +221,7 @@ unfit_delete_in(keystore_t *self, key_state_t state, const char *name, size_t *r
         if (strcmp(json_string_value(shown), name) != 0)
             continue;
         if (unlinkat(self->fds[state], names.v[i], 0) != 0)
-            rc = fail_set(err, -errno, "cannot delete %s/%s/%s: %s", self->dir, states[state].dir, name,
+            rc = fail_set(err, -errno, "cannot delete %s/%s/%s: %s", self->dir, dir_of(state), name,
                           strerror(errno));
         self->unsynced[state] = true;
         (*ret_n)++;
@@ -271,8 +246,7 @@ keystore_unfit_delete(keystore_t *self, const char *name, fail_t *err)
 static int
 file_fail(const keystore_t *self, int code, const char *what, const char *id, key_state_t state, fail_t *err)
 {
-    return fail_set(err, code, "cannot %s %s/%s/%s: %s", what, self->dir, states[state].dir, id,
-                    strerror(-code));
+    return fail_set(err, code, "cannot %s %s/%s/%s: %s", what, self->dir, dir_of(state), id, strerror(-code));
 }
 
 /* -ENOENT sets no text: absence is an answer. */
@@ -299,7 +273,7 @@ keystore_get(const keystore_t *self, const char *id, key_state_t state, uint8_t 
         return false;
     if (key_public_from_pem(text.data, text.len, out, err) == 0)
         return true;
-    fail_prefix(err, "%s/%s/%s: ", self->dir, states[state].dir, id);
+    fail_prefix(err, "%s/%s/%s: ", self->dir, dir_of(state), id);
     return false;
 }
 
@@ -398,7 +372,7 @@ keystore_sync(keystore_t *self, fail_t *err)
             self->unsynced[i] = false;
         else if (rc == 0)
             rc = fail_set(err, -errno, "a power cut may undo what was done: cannot sync %s/%s: %s", self->dir,
-                          states[i].dir, strerror(errno));
+                          dir_of((key_state_t) i), strerror(errno));
     }
     return rc;
 }

@@ -14,14 +14,6 @@ static const char *const ops[] = { "get",   "hash", "files",   "dirs", "empty_di
 
 /* ---- what goes out --------------------------------------------------------------------------- */
 
-void
-files_out_free(files_out_t *out)
-{
-    if (out)
-        free(out->data);
-    free(out);
-}
-
 files_out_t *
 files_next(files_t *self)
 {
@@ -40,16 +32,6 @@ files_next(files_t *self)
     }
     (void) pthread_mutex_unlock(&self->lock);
     return out;
-}
-
-/* With the lock held. */
-static void
-s_put(files_t *self, files_out_t *out)
-{
-    uint64_t one = 1;
-    *self->out_tail = out;
-    self->out_tail = &out->next;
-    (void) !write(self->fd, &one, sizeof(one));
 }
 
 int
@@ -76,52 +58,19 @@ s_is_of(const asking_t *a, const void *rid, size_t rid_len)
     return !a->gone && a->rid_len == rid_len && memcmp(a->rid, rid, rid_len) == 0;
 }
 
-static asking_t **
-s_bucket(files_t *self, const uint8_t *rid, size_t rid_len)
-{
-    unsigned h = 0;
-    for (size_t i = 0; i < rid_len; i++)
-        h = h * 257 + rid[i];
-    return &self->buckets[h % FILES_BUCKETS];
-}
-
 /* Calls fn with each request of one connection; how many there are. With the lock held. */
 static size_t
 s_each(files_t *self, const void *rid, size_t rid_len,
        void (*fn)(files_t *self, asking_t *a, const json_t *body), const json_t *body)
 {
     size_t n = 0;
-    for (asking_t *a = *s_bucket(self, rid, rid_len); a; a = a->peer_next)
+    for (asking_t *a = *files_bucket(self, rid, rid_len); a; a = a->peer_next)
         if (s_is_of(a, rid, rid_len)) {
             n++;
             if (fn)
                 fn(self, a, body);
         }
     return n;
-}
-
-static void
-s_wake_all(files_t *self)
-{
-    for (size_t i = 0; i < self->n_workers; i++)
-        (void) pthread_cond_signal(&self->workers[i].wake);
-}
-
-static void
-s_received(files_t *self, asking_t *a, size_t bytes)
-{
-    bytes = bytes < a->under_way ? bytes : a->under_way;
-    if (self->under_way >= LIMIT_FILE_UNDER_WAY || a->share->under_way >= LIMIT_FILE_MINION_BYTES)
-        s_wake_all(self);
-    a->under_way -= bytes;
-    a->share->under_way -= bytes;
-    self->under_way -= bytes;
-}
-
-bool
-files_full(const files_t *self, const asking_t *a)
-{
-    return self->n_open >= LIMIT_FILE_OPEN || a->share->n_open >= LIMIT_FILE_MINION;
 }
 
 static files_share_t *
@@ -132,31 +81,6 @@ s_share(files_t *self, const char *id)
         map_set(self->shares, id, share = xcalloc(1, sizeof(*share)));
     share->n_asking++;
     return share;
-}
-
-void
-files_forget(files_t *self, asking_t *a)
-{
-    asking_t **at = s_bucket(self, a->rid, a->rid_len);
-    while (*at != a)
-        at = &(*at)->peer_next;
-    *at = a->peer_next;
-    self->n_asking--;
-    if (files_full(self, a)) /* others may have waited for this one's place */
-        s_wake_all(self);
-    self->n_open -= a->state != ASKING_NEW;
-    a->share->n_open -= a->state != ASKING_NEW;
-    s_received(self, a, a->under_way);
-    if (--a->share->n_asking == 0)
-        (void) map_del(self->shares, a->id);
-    a->share = NULL;
-}
-
-void
-files_give_up(files_t *self, asking_t *a, int code, const char *why)
-{
-    s_put(self, asking_error(a, true, code, why));
-    a->gone = true;
 }
 
 /* A text that C and JSON agree on; "" for one with a NUL in it. */
@@ -219,11 +143,11 @@ files_open(files_t *self, const peer_t *peer, const json_t *body)
     (void) pthread_mutex_lock(&self->lock);
     const char *why = s_refusal(self, a, s_each(self, peer->rid, peer->rid_len, NULL, NULL), &code);
     if (why) {
-        s_put(self, asking_error(a, false, code, why));
+        files_put(self, asking_error(a, false, code, why));
         asking_free(a);
     } else {
         files_worker_t *w = s_worker_of(self, a);
-        asking_t **bucket = s_bucket(self, a->rid, a->rid_len);
+        asking_t **bucket = files_bucket(self, a->rid, a->rid_len);
         a->peer_next = *bucket;
         *bucket = a;
         a->worker = w;
@@ -246,7 +170,7 @@ s_grant(files_t *self, asking_t *a, const json_t *body)
     a->heard_ms = clock_mono_ms();
     more = more > LIMIT_FILE_CREDIT ? LIMIT_FILE_CREDIT : more;
     a->credit = a->credit + more > LIMIT_FILE_CREDIT ? LIMIT_FILE_CREDIT : a->credit + (int) more;
-    s_received(self, a, (size_t) more * LIMIT_FILE_CHUNK);
+    files_received(self, a, (size_t) more * LIMIT_FILE_CHUNK);
     (void) pthread_cond_signal(&a->worker->wake);
 }
 
@@ -256,7 +180,7 @@ s_end(files_t *self, asking_t *a, const json_t *body)
     if (body && a->n != value_int(body, "n", 0))
         return;
     a->gone = true;
-    s_received(self, a, a->under_way);
+    files_received(self, a, a->under_way);
     (void) pthread_cond_signal(&a->worker->wake);
 }
 
@@ -274,7 +198,7 @@ s_push(files_t *self, const peer_t *peer, const json_t *body, const void *bytes,
 {
     json_int_t which = value_int(body, "n", 0);
     (void) pthread_mutex_lock(&self->lock);
-    asking_t *a = *s_bucket(self, peer->rid, peer->rid_len);
+    asking_t *a = *files_bucket(self, peer->rid, peer->rid_len);
     while (a && !(s_is_of(a, peer->rid, peer->rid_len) && a->n == which && str_eq(a->op, "put")))
         a = a->peer_next;
     if (a && (n > LIMIT_FILE_CHUNK || a->all_came || (!tag && (n == 0 || a->granted <= 0)))) {

@@ -119,22 +119,28 @@ void take_begin(const json_t *opts); /* at the start: what is half written is no
 void take_open(asking_t *self, json_t *opts, files_out_t ***out_tail);
 void take_step(asking_t *self, files_out_t ***out_tail);
 void take_free(asking_t *self); /* what is half written goes */
-/* files_serve.c: a message of a request, `body` consumed; the end of one by an error. */
-files_out_t *asking_message(const asking_t *self, wire_msg_t msg, json_t *body);
-void asking_put(files_out_t ***tail, files_out_t *out);
-void asking_fail(asking_t *self, bool opened, int code, const fail_t *err, files_out_t ***tail);
 /* Whether a step has something to do; with the lock held. */
 bool asking_can_step(const asking_t *self, const struct files *files);
 void asking_free(asking_t *self);
-/* A message that ends a request. `wire` is file_info or file_end. */
-files_out_t *asking_error(const asking_t *self, bool opened, int code, const char *text);
 
-/* files.c: out of the buckets and the counts; with the lock held. */
+/* files_say.c: a message of a request, `body` consumed; one that ends it, file_info or file_end; the end of one
+ * by an error. */
+files_out_t *asking_frame(const asking_t *self, char **text_p, size_t len); /* of a text: TAKES it */
+files_out_t *asking_message(const asking_t *self, wire_msg_t msg, json_t *body);
+files_out_t *asking_error(const asking_t *self, bool opened, int code, const char *text);
+void asking_put(files_out_t ***tail, files_out_t *out);
+void asking_fail(asking_t *self, bool opened, int code, const fail_t *err, files_out_t ***tail);
+
+/* files_places.c, with the lock held: a message goes out; a request is out of the buckets and the counts; one
+ * that nobody asked to end is ended; whether a place is one too many, by its minion or in all. */
+void files_put(struct files *self, files_out_t *out);
 void files_forget(struct files *self, asking_t *a);
-/* files.c: a request that nobody asked to end is ended; with the lock held. */
 void files_give_up(struct files *self, asking_t *a, int code, const char *why);
-/* files.c: whether a place is one too many, by its minion or in all; with the lock held. */
 bool files_full(const struct files *self, const asking_t *a);
+/* Where a connection's requests begin; so many bytes of one have arrived; each worker looks again. */
+asking_t **files_bucket(struct files *self, const uint8_t *rid, size_t rid_len);
+void files_received(struct files *self, asking_t *a, size_t bytes);
+void files_wake_all(struct files *self);
 
 /* files_update.c */
 void *files_update(void *worker);

@@ -13,9 +13,8 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define HEAD_MAX  128                    /* the JSON in front of a chunk */
-#define WORDS_MAX 2048                   /* of an error */
-#define READ_MAX  (4 * LIMIT_FILE_CHUNK) /* of a file that is only looked at, in one step */
+#define HEAD_MAX 128                    /* the JSON in front of a chunk */
+#define READ_MAX (4 * LIMIT_FILE_CHUNK) /* of a file that is only looked at, in one step */
 
 void
 asking_free(asking_t *self)
@@ -49,55 +48,6 @@ asking_can_step(const asking_t *self, const files_t *files)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* TAKES *data_p. */
-static files_out_t *
-s_out(const asking_t *a, char **data_p, size_t len)
-{
-    files_out_t *out = xcalloc(1, sizeof(*out));
-    memcpy(out->rid, a->rid, a->rid_len);
-    out->rid_len = a->rid_len;
-    out->data = STEAL(*data_p);
-    out->len = len;
-    return out;
-}
-
-files_out_t *
-asking_message(const asking_t *a, wire_msg_t msg, json_t *body)
-{
-    json_auto_t *held = body;
-    size_t len = 0;
-    json_object_set_new(held, "n", json_integer(a->n));
-    char *text = wire_encode(msg, held, &len, NULL);
-    salt_assert(text != NULL);
-    return s_out(a, &text, len);
-}
-
-void
-asking_put(files_out_t ***tail, files_out_t *out)
-{
-    **tail = out;
-    *tail = &out->next;
-}
-
-/* NEW. A text may repeat a path, which is as long as its sender likes: the middle is left out. */
-static json_t *
-s_words(const char *text)
-{
-    size_t len = strlen(text);
-    if (len <= WORDS_MAX)
-        return value_utf8(text, len);
-    AUTO_FREE char *cut = xasprintf("%.*s...%s", WORDS_MAX / 2, text, text + len - WORDS_MAX / 2);
-    return value_utf8(cut, strlen(cut));
-}
-
-files_out_t *
-asking_error(const asking_t *self, bool opened, int code, const char *text)
-{
-    json_auto_t *words = s_words(text);
-    return asking_message(self, opened ? MSG_file_end : MSG_file_info,
-                          json_pack("{s:O, s:i}", "error", words, "code", -code));
-}
-
 /* The machine's trouble, and not that a file is missing: the operator is told as well. Minions may ask
  * again and again. */
 static void
@@ -107,16 +57,6 @@ s_log_trouble(const asking_t *a, int code, const char *text)
     if (code != -ENOENT && code != -E2BIG && code != -EFBIG && rate_spare(&lines, clock_mono_ms()))
         log_error("minion %s asks for '%s' (environment '%s', '%s'): %s", a->id, a->path, a->saltenv, a->op,
                   text);
-}
-
-void
-asking_fail(asking_t *a, bool opened, int code, const fail_t *err, files_out_t ***tail)
-{
-    a->state = ASKING_DONE;
-    asking_put(tail, asking_error(a, opened, code,
-                                  err && err->text  ? err->text
-                                  : code == -ENOENT ? ""
-                                                    : strerror(-code)));
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -293,7 +233,7 @@ s_data(asking_t *a, files_out_t ***tail)
         return;
     }
     a->at += (int64_t) n;
-    asking_put(tail, s_out(a, &frame, (size_t) head + 1 + n));
+    asking_put(tail, asking_frame(a, &frame, (size_t) head + 1 + n));
 }
 
 static void

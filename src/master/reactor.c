@@ -5,6 +5,7 @@
  *   reactor_loop.c    the thread: events in their order, catching up, the cursor
  *   reactor_render.c  actors that render files
  *   reactor_work.c    reactions on their way: what requires what, limits, answers
+ *   reactor_task.c    a task, on the list of all
  *   reactor_kin.c     which reaction descends from which
  */
 #include "master/reactor_int.h"

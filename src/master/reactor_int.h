@@ -154,10 +154,11 @@ typedef struct rloop {
 
 /* reactor_loop.c */
 void reactor_actor(zsock_t *pipe, void *arg); /* `arg` is the reactor_shared_t */
-void rloop_open(rloop_t *self, rtask_t *task);
-void rloop_close(rloop_t *self, rtask_t *task);
-/* All that it sets off is on the disk. */
-void rloop_task_begun(rloop_t *self, rtask_t *task);
+/* reactor_task.c */
+void rtask_open(rloop_t *self, rtask_t *task);
+void rtask_close(rloop_t *self, rtask_t *task);
+void rtask_begun(rloop_t *self, rtask_t *task); /* all that it sets off is on the disk */
+void rtask_free(rtask_t *task);
 
 /* reactor_render.c */
 void rrender_add(rloop_t *self, rtask_t **task_p); /* TAKES */
@@ -166,7 +167,6 @@ void rrender_turn(rloop_t *self);                  /* give idle actors what wait
 void rrender_ready(rloop_t *self, rworker_t *w);   /* an actor has an answer */
 void rrender_reload(rloop_t *self);
 bool rrender_destroy(rloop_t *self); /* false: an actor is still at work */
-void rtask_free(rtask_t *task);
 
 /* reactor_work.c */
 void work_take(rloop_t *self, rtask_t *task); /* TAKES: it is rendered */

@@ -61,35 +61,6 @@ s_snap_done(rloop_t *self)
     free(STEAL(self->snap_rules));
 }
 
-void
-rloop_task_begun(rloop_t *self, rtask_t *task)
-{
-    if (!task->snapped)
-        return;
-    task->snapped = false;
-    self->snap_open--;
-}
-
-void
-rloop_open(rloop_t *self, rtask_t *task)
-{
-    self->bytes += strlen(task->firing);
-    task->open_next = self->open;
-    task->open_where = &self->open;
-    if (self->open)
-        self->open->open_where = &task->open_next;
-    self->open = task;
-}
-
-void
-rloop_close(rloop_t *self, rtask_t *task)
-{
-    self->bytes -= strlen(task->firing);
-    *task->open_where = task->open_next;
-    if (task->open_next)
-        task->open_next->open_where = task->open_where;
-}
-
 /* Every task that there is now is one that the snapshot waits for. */
 static size_t
 s_mark(rloop_t *self)
@@ -283,7 +254,7 @@ s_task(rloop_t *self, const json_t *firing)
     task->firing = value_dump(firing);
     task->seq = (uint64_t) value_int(firing, "seq", 0);
     task->jids = kin_jids(task->seq, value_str(firing, "tag", ""), value_get(firing, "data"));
-    rloop_open(self, task);
+    rtask_open(self, task);
     rrender_add(self, &task);
 }
 
@@ -679,7 +650,7 @@ s_end(rloop_t *self)
     local_client_destroy(&self->line);
     while (ended && self->open) {
         rtask_t *task = self->open;
-        rloop_close(self, task);
+        rtask_close(self, task);
         rtask_free(task);
     }
     map_destroy(&self->asked);

@@ -13,22 +13,6 @@
 #define BATCH       32   /* tasks of a file that an actor gets at one time */
 #define END_WAIT_MS 1000 /* for templates that render when the master ends */
 
-void
-rtask_free(rtask_t *task)
-{
-    for (size_t i = 0; i < json_array_size(task->list); i++) {
-        free(task->work[i].jid);
-        free(task->work[i].why);
-        json_decref(task->work[i].left);
-    }
-    free(task->work);
-    json_decref(task->list);
-    json_decref(task->jids);
-    free(task->firing);
-    free(task->outcome);
-    free(task);
-}
-
 /* Its tasks are the loop's. */
 static void
 s_batch_free(rbatch_t *batch)

@@ -72,7 +72,7 @@ s_end_task(rloop_t *self, rtask_t *task)
     if (task->n_open > 0)
         return;
     self->n_tasks--;
-    rloop_close(self, task);
+    rtask_close(self, task);
     rtask_free(task);
 }
 
@@ -85,7 +85,7 @@ s_now_begun(rloop_t *self, react_t *r)
     r->begun = true;
     self->n_reactions--;
     if (--r->task->n_unbegun == 0)
-        rloop_task_begun(self, r->task);
+        rtask_begun(self, r->task);
 }
 
 static void s_release(rloop_t *self, rtask_t *task);
@@ -226,7 +226,7 @@ work_take(rloop_t *self, rtask_t *task)
         s_warn_ignored(self, what);
     }
     if (n == 0)
-        rloop_task_begun(self, task);
+        rtask_begun(self, task);
     s_release(self, task);
 }
 
