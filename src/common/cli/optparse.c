@@ -23,78 +23,6 @@ typedef struct parser {
     bool report;       /* --versions-report was given: the rest is still checked first */
 } parser_t;
 
-/* ---- rows ------------------------------------------------------------------------------------ */
-
-const char *
-optrow_next_name(const char **pos, size_t *ret_len)
-{
-    const char *name = *pos;
-
-    if (*name == '\0')
-        return NULL;
-    *ret_len = strcspn(name, " ");
-    *pos = name + *ret_len + (name[*ret_len] == ' ' ? 1 : 0);
-    return name;
-}
-
-bool
-optrow_takes_value(const opt_row_t *row)
-{
-    static const bool takes[] = { [OPT_STR] = true,  [OPT_INT] = true,  [OPT_FLOAT] = true,
-                                  [OPT_BOOL] = true, [OPT_LIST] = true, [OPT_GROUP] = false };
-
-    return takes[row->kind];
-}
-
-/* First long name of a row, else its first name. */
-static const char *
-first_name(const opt_row_t *row, size_t *ret_len)
-{
-    const char *pos = row->names, *name;
-    size_t len;
-
-    while ((name = optrow_next_name(&pos, &len)) != NULL) {
-        if (optrow_is_long(name)) {
-            *ret_len = len;
-            return name;
-        }
-    }
-    *ret_len = strcspn(row->names, " ");
-    return row->names;
-}
-
-char *
-optrow_key(const opt_row_t *row)
-{
-    size_t len;
-
-    if (row->dest != NULL)
-        return xstrdup(row->dest);
-    const char *name = first_name(row, &len);
-    size_t dashes = strspn(name, "-");
-    char *key = xstrndup(name + dashes, len - dashes);
-    for (char *p = key; *p != '\0'; p++)
-        *p = *p == '-' ? '_' : *p;
-    return key;
-}
-
-const opt_row_t *
-optrow_next(const opt_spec_t *spec, size_t *table, size_t *row)
-{
-    while (spec->tables[*table] != NULL) {
-        const opt_row_t *found = &spec->tables[*table][*row];
-        if (found->names == NULL) {
-            ++*table;
-            *row = 0;
-            continue;
-        }
-        ++*row;
-        if (found->kind != OPT_GROUP)
-            return found;
-    }
-    return NULL;
-}
-
 /* ---- errors ---------------------------------------------------------------------------------- */
 
 static void
@@ -279,7 +207,7 @@ static void
 note_exclusive(parser_t *p, const char *key, const opt_row_t *row)
 {
     size_t len;
-    const char *first = first_name(row, &len);
+    const char *first = optrow_first_name(row, &len);
     AUTO_FREE char *name = xstrndup(first, len);
     json_t *names = json_object_get(p->exclusive, key);
 
@@ -519,7 +447,7 @@ list_given(const parser_t *p, const json_t *given, buf_t *out)
     size_t len;
 
     for (size_t t = 0, r = 0; (row = optrow_next(p->spec, &t, &r)) != NULL;) {
-        const char *first = first_name(row, &len);
+        const char *first = optrow_first_name(row, &len);
         AUTO_FREE char *name = xstrndup(first, len);
         if (json_object_get(given, name) != NULL)
             buf_printf(out, "%s%s", out->len > 0 ? "/" : "", name);

@@ -18,6 +18,8 @@ optrow_is_long(const char *name)
     return name[0] == '-' && name[1] == '-';
 }
 
+/* First long name of a row, else its first name. */
+const char *optrow_first_name(const opt_row_t *row, size_t *ret_len);
 /* Walk the options of all tables: for (size_t t = 0, r = 0; (row = optrow_next(spec, &t, &r)) != NULL;) */
 const opt_row_t *optrow_next(const opt_spec_t *spec, size_t *table, size_t *row);
 

@@ -55,21 +55,6 @@ token_describe(const token_t *token)
     return token->type == T_NAME ? token->text : descriptions[token->type];
 }
 
-void
-syntax_fail(arena_t *arena, syntax_error_t *e, int line, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    char *text AUTO_FREE = xvasprintf(fmt, ap);
-    va_end(ap);
-    if (e->cls == NULL)
-        e->cls = "TemplateSyntaxError";
-    e->message = arena_text(arena, text, strlen(text));
-    e->line = line;
-    free(STEAL(text));
-    longjmp(e->out, 1);
-}
-
 size_t
 space_at(const char *s, const char *end)
 {
@@ -107,15 +92,6 @@ space_before(const char *start, const char *s)
     return space_at(p, s) == (size_t) (s - p) ? (size_t) (s - p) : 0;
 }
 
-int
-lex_count_lines(const char *s, const char *end)
-{
-    int n = 0;
-    while (s < end && (s = memchr(s, '\n', (size_t) (end - s))) != NULL)
-        n++, s++;
-    return n;
-}
-
 const char *
 lex_skip_space(const char *p, const char *end)
 {
@@ -128,12 +104,6 @@ static bool
 at(const lexer_t *self, const char *p, const mark_t *m)
 {
     return (size_t) (self->end - p) >= m->len && memcmp(p, m->text, m->len) == 0;
-}
-
-void
-lex_fail(lexer_t *self, const char *message)
-{
-    syntax_fail(self->arena, self->error, self->line, "%s", message);
 }
 
 /* ---- where the text ends: the next tag ---------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* aptsource.c - one line of a list of sources: "deb [options] address suite components # comment". */
 #include "common/base/str.h"
 #include "plugins/lib/packages/aptsources_int.h"
+#include "salt/limits.h"
 #include "salt/value.h"
 
 apt_source_t *
@@ -242,4 +243,15 @@ apt_source_reline(apt_source_t *self)
 
     free(self->line);
     self->line = line;
+}
+
+void
+apt_sources_append(apt_sources_t *self, apt_source_t *entry)
+{
+    if (self->n >= LIMIT_APT_SOURCES) {
+        apt_source_destroy(&entry);
+        return;
+    }
+    self->items = xrealloc(self->items, (self->n + 1) * sizeof(*self->items));
+    self->items[self->n++] = entry;
 }

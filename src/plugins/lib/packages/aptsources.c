@@ -16,17 +16,6 @@ apt_is_stanzas(const char *path)
     return str_ends(path, ".sources");
 }
 
-void
-apt_sources_append(apt_sources_t *self, apt_source_t *entry)
-{
-    if (self->n >= LIMIT_APT_SOURCES) {
-        apt_source_destroy(&entry);
-        return;
-    }
-    self->items = xrealloc(self->items, (self->n + 1) * sizeof(*self->items));
-    self->items[self->n++] = entry;
-}
-
 /* The file's record, made when it is not known yet. BORROWED until the next one is made. */
 static apt_file_t *
 file_of(apt_sources_t *self, const char *path)

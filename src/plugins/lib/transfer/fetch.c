@@ -47,12 +47,6 @@ fetch_files(call_ctx_t *ctx, fail_t *err)
     return files;
 }
 
-char *
-fetch_cache_place(call_ctx_t *ctx, const char *part, const char *rest)
-{
-    return xasprintf("%s/%s/%s", value_str(ctx_opts(ctx), "cachedir", ""), part, rest);
-}
-
 /* Whether `path` has a component "..": it could lead out of the folder it is put below. */
 static bool
 climbs(const char *path)

@@ -1,0 +1,56 @@
+/* gitfs_sweep.c - the remotes' files that nobody has asked for in a month go: git has them still. */
+#include "common/files/gitfs_int.h"
+
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "salt/log.h"
+
+#define DAY_S  86400
+#define KEEP_S (30 * DAY_S)
+#define SWEPT  ".swept"
+
+/* Once a day, whoever comes first; not where that can't be written down. */
+static bool
+s_is_swept(const char *stamp)
+{
+    struct stat st;
+    fail_auto_t err = FAIL_INIT;
+    if (stat(stamp, &st) == 0 && llabs((long long) time(NULL) - st.st_mtime) < DAY_S)
+        return true;
+    if (fs_write_quick(stamp, "", 0, 0600, &err) == 0)
+        return false;
+    log_warning("git: files that nobody uses any more stay: %s", fail_text(&err));
+    return true;
+}
+
+static int
+s_forget(const char *path, time_t now)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0)
+        return fs_is_absence(-errno) ? 0 : -errno;
+    bool old = S_ISREG(st.st_mode) && now - st.st_atime > KEEP_S && now - st.st_mtime > DAY_S;
+    return !old || unlink(path) == 0 || fs_is_absence(-errno) ? 0 : -errno;
+}
+
+void
+git_blobs_forget(const git_remote_t *r)
+{
+    AUTO_FREE char *stamp = fs_join(r->blobs, SWEPT);
+    fail_auto_t err = FAIL_INIT;
+    char **names = NULL;
+    time_t now = time(NULL);
+    int rc = s_is_swept(stamp) ? 0 : fs_names(r->blobs, &names, &err);
+    for (size_t i = 0; names && names[i]; i++) {
+        AUTO_FREE char *path = fs_join(r->blobs, names[i]);
+        int one = s_forget(path, now);
+        rc = one < 0 ? fs_fail(&err, one, "remove", path) : rc;
+    }
+    if (rc < 0)
+        log_warning("git: files that nobody uses any more stay: %s", fail_text(&err));
+    strv_free(names);
+}

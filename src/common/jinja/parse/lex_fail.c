@@ -1,0 +1,33 @@
+/* lex_fail.c - the end of reading a template, by an error in it; and lines, to say where. */
+#include "common/base/str.h"
+#include "common/jinja/parse/lex_int.h"
+
+void
+syntax_fail(arena_t *arena, syntax_error_t *e, int line, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *text AUTO_FREE = xvasprintf(fmt, ap);
+    va_end(ap);
+    if (e->cls == NULL)
+        e->cls = "TemplateSyntaxError";
+    e->message = arena_text(arena, text, strlen(text));
+    e->line = line;
+    free(STEAL(text));
+    longjmp(e->out, 1);
+}
+
+int
+lex_count_lines(const char *s, const char *end)
+{
+    int n = 0;
+    while (s < end && (s = memchr(s, '\n', (size_t) (end - s))) != NULL)
+        n++, s++;
+    return n;
+}
+
+void
+lex_fail(lexer_t *self, const char *message)
+{
+    syntax_fail(self->arena, self->error, self->line, "%s", message);
+}
