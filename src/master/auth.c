@@ -380,8 +380,10 @@ s_rivals(front_t *self, int64_t now_ms)
 {
     minion_t *m;
     for (uint32_t i = 0; i < peers_slots(self->peers); i++)
-        if ((m = peers_by_slot(self->peers, i)) && m->rival && m->rival_until_ms <= now_ms)
+        if ((m = peers_by_slot(self->peers, i)) && m->rival && m->rival_until_ms <= now_ms) {
+            ports_look(self); /* the one before is cut by its descriptor */
             s_rival_won(self, m);
+        }
 }
 
 /* The state of a claim (this id with this key), with the refusals said. KEY_UNKNOWN: refused. */
@@ -833,7 +835,6 @@ static void
 s_tick(front_t *self, int64_t now_ms)
 {
     fail_auto_t unused = FAIL_INIT; /* what can't be read is told */
-    ports_look(self);
     s_rivals(self, now_ms);
     if (s_own(self)->again_ms && now_ms >= s_own(self)->again_ms)
         (void) s_load(self, &unused);
