@@ -51,7 +51,7 @@ identity_take(front_t *front, const masterkey_t *key)
 static int
 s_start(front_t *front, fail_t *err)
 {
-    masterkey_t key;
+    masterkey_t key = { 0 };
     bool made = false;
     char finger[FINGER_LEN], signer[FINGER_LEN];
     AUTO_FREE char *of_salt = NULL;

@@ -451,7 +451,7 @@ s_close_fd(int *fd)
     *fd = -1;
 }
 
-/* Before anything else ends, so that whoever asks the master something, as runners do, hears that it does. */
+/* The lines are closed before any other part ends: operators and runners that wait for an answer see it. */
 static void
 s_stop(front_t *front)
 {

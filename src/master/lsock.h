@@ -1,4 +1,4 @@
-/* lsock.h - the local socket: whoever answers operators says so here.
+/* lsock.h - the local socket: the handlers of what operators ask are registered here.
  *
  * Layer      master
  * Threads    the front loop's

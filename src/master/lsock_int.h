@@ -49,7 +49,7 @@ typedef struct share {
 
 typedef struct lsock {
     front_t *front;
-    const lsock_server_t *server; /* NULL until somebody answers */
+    const lsock_server_t *server; /* NULL until lsock_serve is called */
     int listen_fd, epoll_fd;
     int spare_fd; /* given up for a moment to turn somebody away when descriptors have run out */
     int name_fd;  /* of the question for a name that is under way, -1: none */
