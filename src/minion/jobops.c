@@ -75,4 +75,4 @@ static const part_request_t requests[] = {
     { 0 },
 };
 
-const minion_part_t part_jobs = { .name = "jobs", .requests = requests };
+const minion_part_t minion_part_jobs = { .name = "jobs", .requests = requests };

@@ -441,7 +441,7 @@ mbus_destroy(void *part)
 static const part_request_t requests[] = { { "event", mbus_request_event, NULL }, { 0 } };
 static const part_event_t events[] = { { "fire_master", mbus_fire_master }, { 0 } };
 
-const minion_part_t part_bus = {
+const minion_part_t minion_part_bus = {
     .name = "bus",
     .start = mbus_start,
     .destroy = mbus_destroy,

@@ -54,4 +54,4 @@ mcp_start(jobserver_t *js, fail_t *err)
     return self;
 }
 
-const minion_part_t part_cp = { .name = "cp", .start = mcp_start, .destroy = free, .tick = mcp_tick };
+const minion_part_t minion_part_cp = { .name = "cp", .start = mcp_start, .destroy = free, .tick = mcp_tick };

@@ -37,4 +37,4 @@ menviron_setenv(void *part, json_t *data)
 
 static const part_event_t events[] = { { "environ_setenv", menviron_setenv }, { 0 } };
 
-const minion_part_t part_environ = { .name = "environ", .events = events };
+const minion_part_t minion_part_environ = { .name = "environ", .events = events };

@@ -287,7 +287,7 @@ mgrains_destroy(void *part)
 static const part_request_t requests[] = { { "refresh_grains", mgrains_request, NULL }, { 0 } };
 static const part_event_t events[] = { { "grains_refresh", mgrains_refresh }, { 0 } };
 
-const minion_part_t part_grains = {
+const minion_part_t minion_part_grains = {
     .name = "grains",
     .start = mgrains_start,
     .destroy = mgrains_destroy,

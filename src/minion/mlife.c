@@ -39,6 +39,6 @@ mlife_start(jobserver_t *js, fail_t *err)
     return self;
 }
 
-const minion_part_t part_life = {
+const minion_part_t minion_part_life = {
     .name = "life", .start = mlife_start, .destroy = free, .tick = mlife_tick, .next_ms = mlife_next_ms
 };

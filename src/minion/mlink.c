@@ -298,7 +298,7 @@ static const part_request_t requests[] = {
     { 0 },
 };
 
-const minion_part_t part_link = {
+const minion_part_t minion_part_link = {
     .name = "link",
     .start = mlink_start,
     .destroy = mlink_destroy,

@@ -41,4 +41,6 @@ mmine_start(jobserver_t *js, fail_t *err)
     return self;
 }
 
-const minion_part_t part_mine = { .name = "mine", .start = mmine_start, .destroy = free, .tick = mmine_tick };
+const minion_part_t minion_part_mine = {
+    .name = "mine", .start = mmine_start, .destroy = free, .tick = mmine_tick
+};

@@ -333,7 +333,7 @@ static const part_request_t requests[] = {
 };
 static const part_event_t events[] = { { "pillar_refresh", mpillar_event }, { 0 } };
 
-const minion_part_t part_pillar = {
+const minion_part_t minion_part_pillar = {
     .name = "pillar",
     .start = mpillar_start,
     .destroy = mpillar_destroy,

@@ -173,7 +173,7 @@ mreactor_destroy(void *part)
     free(self);
 }
 
-const minion_part_t part_reactor = {
+const minion_part_t minion_part_reactor = {
     .name = "reactor",
     .start = mreactor_start,
     .destroy = mreactor_destroy,

@@ -86,7 +86,7 @@ mrecover_start(jobserver_t *js, fail_t *err)
     return self;
 }
 
-const minion_part_t part_recover = {
+const minion_part_t minion_part_recover = {
     .name = "recover",
     .start = mrecover_start,
     .destroy = free,

@@ -36,6 +36,6 @@ mrest_start(jobserver_t *js, fail_t *err)
     return self;
 }
 
-const minion_part_t part_rest = {
+const minion_part_t minion_part_rest = {
     .name = "rest", .start = mrest_start, .destroy = free, .tick = mrest_tick, .next_ms = mrest_next_ms
 };

@@ -416,7 +416,7 @@ mschedule_destroy(void *part)
 
 static const part_request_t requests[] = { { "schedule", mschedule_ask, "{op: schedule, do}" }, { 0 } };
 
-const minion_part_t part_schedule = {
+const minion_part_t minion_part_schedule = {
     .name = "schedule",
     .start = mschedule_start,
     .destroy = mschedule_destroy,

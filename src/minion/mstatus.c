@@ -100,7 +100,7 @@ mstatus_destroy(void *said)
 static const part_message_t messages[] = { { "state", mstatus_state }, { "why", mstatus_why }, { 0 } };
 
 /* Its own is {line: text}. */
-const minion_part_t part_status = {
+const minion_part_t minion_part_status = {
     .name = "status",
     .start = mstatus_start,
     .destroy = mstatus_destroy,

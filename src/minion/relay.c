@@ -143,7 +143,7 @@ relay_destroy(void *part)
 static const part_message_t messages[] = { { "answer", relay_answer }, { 0 } };
 static const part_request_t requests[] = { { "ask", relay_ask, NULL }, { 0 } };
 
-const minion_part_t part_relay = {
+const minion_part_t minion_part_relay = {
     .name = "relay",
     .start = relay_start,
     .destroy = relay_destroy,

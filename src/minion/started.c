@@ -140,7 +140,7 @@ started_start(jobserver_t *js, fail_t *err)
     return self;
 }
 
-const minion_part_t part_startup = {
+const minion_part_t minion_part_startup = {
     .name = "startup",
     .start = started_start,
     .destroy = free,

@@ -16,18 +16,17 @@ allowed='
 cli/batch cli/cmd cli/doc cli/subset: batches, subsets and docs are runs of the command that cmd.c is
 common/base/* 11: who runs out of memory says so in the log, which is made of texts, clocks and files
 common/jinja/* 30: a template evaluates expressions, which call macros and include templates
-common/jinja/jmes_eval common/jinja/jmes_func: functions of JMESPath take expressions
-common/jinja/parse common/jinja/parse_expr common/jinja/parse_salt common/jinja/parse_stmt: statements hold statements
+common/jmes/jmes_eval common/jmes/jmes_func: functions of JMESPath take expressions
+common/jinja/parse/parse common/jinja/parse/parse_expr common/jinja/parse/parse_salt common/jinja/parse/parse_stmt: statements hold statements
 common/output/highstate common/output/highstate_state: the return of a state that ran states is shown as theirs
 common/pillar/* 7: a pillar includes files, and an external source sees and extends the pillar so far
 common/plugin/call common/plugin/native: functions in C call functions
-common/plugin/ctx common/plugin/registry common/plugin/usable: what may be called depends on the configuration of who calls
+common/plugin/ctx common/plugin/registry common/plugin/source_tables common/plugin/usable: what may be called depends on the configuration of who calls
 common/py/* 33: values hold values, whose methods make values
 common/render/* 7: renderers are steps of a pipeline, which a renderer may run
 common/state/run_step common/state/run_work: the end of a step begins others
-minion/fileops/content minion/fileops/partfile minion/fileops/rewrite: a file is written whole, or in parts by way of a whole
-minion/fileops/fstate_dir minion/states/file_directory minion/states/file_recurse: clean asks other states what they keep
-minion/* 12: the job server and what it runs
+plugins/lib/file/content plugins/lib/file/partfile plugins/lib/file/rewrite: a file is written whole, or in parts by way of a whole
+plugins/lib/file/fstate_dir plugins/state/files/file_directory plugins/state/files/file_recurse: clean asks other states what they keep
 '
 
 graph=0

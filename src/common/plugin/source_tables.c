@@ -1,4 +1,4 @@
-/* source_tables.c - the source of what is built in: the tables that main_plugins.c links together. */
+/* source_tables.c - the source of what is built in: the tables that plugins/builtin.h collects. */
 #include "common/base/map.h"
 #include "common/plugin/source.h"
 
