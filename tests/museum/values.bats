@@ -505,3 +505,38 @@ scheduled_is_refused() {
     stop m3
     salt-key -y -d m3 >/dev/null
 }
+
+@test "H-VALUES: what another minion said is no template for a function that a template calls" {
+    mines "\"{{ salt[\\\"cmd.run\\\"](\\\"touch $FLEET/harm\\\") }}\""
+    for value in 'salt["file.apply_template_on_contents"](SAID, "jinja", {}, {}, "base")' \
+        'salt["file.apply_template_on_contents"](contents=SAID, template="jinja", context={}, defaults={}, saltenv="base")' \
+        'salt["cmd.run"]("echo " ~ (SAID | quote), template="jinja")' 'salt["cmd.run"]("pwd", cwd="/" ~ SAID, template="jinja")' \
+        'salt["cp.get_file"]("salt://" ~ SAID, "/nowhere", template="jinja")'; do
+        prints "{{ ${value//SAID/'salt["mine.get"]("evil", "x").evil'} | json }}"
+        run salt m1 state.apply it
+        refused_at_m1
+    done
+    # A variable of the template may be anything.
+    prints '{{ salt["file.apply_template_on_contents"]("{{ v | length }}", "jinja", {"v": salt["mine.get"]("evil", "x").evil}, {}, "base") | json }}'
+    run salt m1 state.apply it
+    grep -q 'Comment: [0-9][0-9]' <<<"$output"
+}
+
+@test "H-VALUES: what another minion said is no template for a state that has it from a slot or beside a use" {
+    mines "\"{{ salt[\\\"cmd.run\\\"](\\\"touch $FLEET/harm\\\") }}\""
+    says '{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}'
+    for slot in 'mine.get(evil, x).evil' 'pillar.get(said)' 'mine.get(evil, x).evil ~ more'; do
+        printf "say:\n  file.managed:\n    - name: $FLEET/out\n    - template: jinja\n    - contents: __slot__:salt:$slot\n" >"$FLEET/srv/it.sls"
+        run salt m1 state.apply it pillarenv=base
+        refused_at_m1
+    done
+    printf "as:\n  cmd.run:\n    - name: echo a\n    - template: jinja\n" >"$FLEET/srv/as.sls"
+    printf 'include: [as]\nsay:\n  cmd.run:\n    - name: {{ ("echo " ~ (pillar.said | quote)) | json }}\n    - use:\n      - cmd: as\n' >"$FLEET/srv/it.sls"
+    run salt m1 state.apply it pillarenv=base
+    refused_at_m1
+    # The file's own template is one, with a slot whose answer is nobody's.
+    printf "say:\n  file.managed:\n    - name: $FLEET/out\n    - template: jinja\n    - contents: __slot__:salt:test.echo('{{ grains.id }}')\n" >"$FLEET/srv/it.sls"
+    run salt m1 state.apply it pillarenv=base
+    [ "$(cat "$FLEET/out")" = m1 ]
+    says ''
+}

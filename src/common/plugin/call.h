@@ -7,6 +7,7 @@
 #ifndef COMMON_PLUGIN_CALL_H
 #define COMMON_PLUGIN_CALL_H
 
+#include "common/base/span.h"
 #include "common/plugin/registry.h"
 #include "common/py/py_ops.h"
 #include "salt/plugin.h"
@@ -84,6 +85,13 @@ int call_function(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, js
 /* ctx_call for a template: Python's values in and out, which only functions with FN_NATIVE see as they are.
  * NEW, or NULL with *err or an exception raised. */
 struct py *ctx_call_native(call_ctx_t *ctx, const char *fun, const struct py_args *args, fail_t *err);
+
+/* ctx_call for what keeps JSON and must know whether others said what came back: *ret_said. */
+int call_said(call_ctx_t *ctx, const char *fun, json_t *args, json_t *kwargs, json_t **ret_value,
+              bool *ret_said, fail_t *err);
+/* The marks of a text that the function that runs has as an argument from a template, or the state that runs
+ * from its file; none when it has no such text. Appends. */
+void call_text_spans(call_ctx_t *ctx, const char *text, size_t len, spans_t *ret);
 
 /* The option that says what else than `renderer_functions` templates of this context may call on a master;
  * NULL: nothing is limited. BORROWED. */

@@ -22,6 +22,7 @@ struct call_ctx {
     const call_relay_t *relay; /* NULL: the environment's own line */
     const call_frame_t *frame; /* NULL outside of a state run */
     json_t *nothing;           /* what frame.c shows outside of one */
+    const py_args_t *said;     /* what a template gave the function that runs, as it was: JSON has no marks */
     int depth;                 /* functions that run inside each other right now */
     const func_t *row;         /* the innermost of them; NULL: none */
 };

@@ -9,6 +9,7 @@ call_set_frame(call_ctx_t *ctx, const call_frame_t *frame)
     const call_frame_t *before = ctx->frame;
 
     ctx->frame = frame;
+    ctx->said = NULL; /* the state has arguments of its own */
     return before;
 }
 

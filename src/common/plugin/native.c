@@ -2,7 +2,10 @@
 #include "common/plugin/ctx.h"
 #include "common/plugin/place.h"
 #include "common/py/py_json.h"
+#include "common/py/py_as.h"
 #include "common/py/py_peer.h"
+#include "common/py/py_wire.h"
+#include "salt/state.h"
 
 /* What *args takes. NEW. */
 static py_t *
@@ -157,10 +160,89 @@ ctx_call_native(call_ctx_t *ctx, const char *fun, const py_args_t *args, fail_t 
     if (py_raised() != NULL)
         return NULL;
     bool before = ctx->env.peer_args;
+    const py_args_t *outer = ctx->said;
     ctx->env.peer_args = before || hold_peer(args); /* JSON has no marks */
+    ctx->said = args;
     int rc = ctx_call(ctx, fun, list, kwargs, &value, err);
     ctx->env.peer_args = before;
+    ctx->said = outer;
     if (rc < 0)
         return NULL;
     return said(ctx, f, py_from_json(value));
+}
+
+/* ---- marks beside JSON ----------------------------------------------------------------------------------- */
+
+int
+call_said(call_ctx_t *ctx, const char *fun, json_t *args, json_t *kwargs, json_t **ret_value, bool *ret_said,
+          fail_t *err)
+{
+    AUTO(py) list = py_from_json(args);
+    AUTO(py) names = py_list();
+    AUTO(py) values = py_list();
+    const char *key;
+    json_t *v;
+
+    json_object_foreach (kwargs, key, v) {
+        py_append_new(names, py_strz(key));
+        py_append_new(values, py_from_json(v));
+    }
+    const py_args_t given = { .n = py_seq_len(list),
+                              .v = py_as_list(list)->v,
+                              .nkw = py_seq_len(names),
+                              .names = py_as_list(names)->v,
+                              .kwv = py_as_list(values)->v };
+    AUTO(py) value = ctx_call_native(ctx, fun, &given, err);
+    if (value == NULL && py_raised() != NULL)
+        return native_failed(err);
+    if (value == NULL)
+        return err->code < 0 ? err->code : -EINVAL;
+    *ret_value = py_to_json(value);
+    *ret_said = py_holds_peer(value);
+    return *ret_value != NULL ? 0 : native_failed(err);
+}
+
+/* Adds the marks of the first text in `v` that is this one and has some. Whether there is one. */
+static bool
+add_marks(py_t *v, const char *text, size_t len, spans_t *ret)
+{
+    py_t *key, *value;
+    bool found = false;
+
+    if (py_is(v, PY_STR) && PY_LEN(v) == len && memcmp(PY_TEXT(v), text, len) == 0)
+        py_peer_spans(v, ret);
+    for (size_t i = 0; (py_is(v, PY_LIST) || py_is(v, PY_TUPLE)) && !found && i < py_seq_len(v); i++)
+        found = add_marks(py_seq_at(v, i), text, len, ret);
+    for (size_t i = 0; py_is(v, PY_DICT) && !found && py_dict_next(v, &i, &key, &value);)
+        found = add_marks(value, text, len, ret);
+    return ret->n > 0;
+}
+
+static bool
+add_given(const py_args_t *args, const char *text, size_t len, spans_t *ret)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < args->n && !found; i++)
+        found = add_marks(args->v[i], text, len, ret);
+    for (size_t i = 0; i < args->nkw && !found; i++)
+        found = add_marks(args->kwv[i], text, len, ret);
+    return found;
+}
+
+void
+call_text_spans(call_ctx_t *ctx, const char *text, size_t len, spans_t *ret)
+{
+    const char *name;
+    json_t *wire;
+
+    if (ctx->said != NULL) {
+        (void) add_given(ctx->said, text, len, ret);
+        return;
+    }
+    json_object_foreach (value_get(ctx_chunk(ctx), CHUNK_NATIVES), name, wire) {
+        AUTO(py) v = py_from_wire(wire);
+        if (add_marks(v, text, len, ret))
+            return;
+    }
 }

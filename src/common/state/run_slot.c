@@ -5,8 +5,11 @@
 
 #include "common/base/buf.h"
 #include "common/base/str.h"
+#include "common/py/py_json.h"
+#include "common/py/py_wire.h"
 #include "common/state/run_int.h"
 #include "salt/log.h"
+#include "salt/state.h"
 
 #define SLOT         "__slot__:"
 #define SLOT_SALT    SLOT "salt:"
@@ -182,23 +185,25 @@ with_rest(json_t *ret, const char *rest)
     return found != NULL ? json_incref(found) : json_null();
 }
 
-/* *ret_value NEW, or NULL when the slot stays as it is. */
+/* *ret_value NEW, or NULL when the slot stays as it is. *ret_said becomes true when others said it. */
 static int
-slot_value(call_ctx_t *ctx, const char *text, json_t **ret_value, fail_t *err)
+slot_value(call_ctx_t *ctx, const char *text, json_t **ret_value, bool *ret_said, fail_t *err)
 {
     slot_call_t call = { .fun = BUF_INIT, .args = json_array(), .kwargs = json_object() };
     fail_auto_t why = FAIL_INIT;
     json_t *ret = NULL;
+    bool said = false;
     int rc = 0;
 
     *ret_value = NULL;
     if (!str_starts(text, SLOT_SALT) || !read_call(text + strlen(SLOT_SALT), &call) ||
         !ctx_has(ctx, buf_str(&call.fun)))
         log_warning("Malformed slot: %s", text);
-    else if ((rc = ctx_call(ctx, buf_str(&call.fun), call.args, call.kwargs, &ret, &why)) < 0)
+    else if ((rc = call_said(ctx, buf_str(&call.fun), call.args, call.kwargs, &ret, &said, &why)) < 0)
         (void) fail_set(err, rc, "slot %s: %s", text, fail_text(&why));
     else
         *ret_value = with_rest(ret, call.rest);
+    *ret_said = *ret_said || said;
     json_decref(ret);
     json_decref(call.args);
     json_decref(call.kwargs);
@@ -215,7 +220,7 @@ is_slot(const json_t *v)
 /* What a text, the values of an object, the elements of a list and the values of objects in it become:
  * *ret_made NEW, or NULL when there is nothing to replace in `v`. */
 static int
-replaced(call_ctx_t *ctx, json_t *v, int depth, json_t **ret_made, fail_t *err)
+replaced(call_ctx_t *ctx, json_t *v, int depth, json_t **ret_made, bool *ret_said, fail_t *err)
 {
     json_auto_t *made = NULL;
     json_t *inner, *one;
@@ -225,9 +230,9 @@ replaced(call_ctx_t *ctx, json_t *v, int depth, json_t **ret_made, fail_t *err)
 
     *ret_made = NULL;
     if (is_slot(v))
-        return slot_value(ctx, json_string_value(v), ret_made, err);
+        return slot_value(ctx, json_string_value(v), ret_made, ret_said, err);
     json_object_foreach (depth > 0 ? v : NULL, key, inner) {
-        if ((rc = replaced(ctx, inner, 0, &one, err)) < 0)
+        if ((rc = replaced(ctx, inner, 0, &one, ret_said, err)) < 0)
             return rc;
         if (one == NULL)
             continue;
@@ -235,7 +240,7 @@ replaced(call_ctx_t *ctx, json_t *v, int depth, json_t **ret_made, fail_t *err)
         json_object_set_new(made, key, one);
     }
     json_array_foreach (depth > 1 ? v : NULL, i, inner) {
-        if ((rc = replaced(ctx, inner, depth - 1, &one, err)) < 0)
+        if ((rc = replaced(ctx, inner, depth - 1, &one, ret_said, err)) < 0)
             return rc;
         if (one == NULL)
             continue;
@@ -246,6 +251,19 @@ replaced(call_ctx_t *ctx, json_t *v, int depth, json_t **ret_made, fail_t *err)
     return 0;
 }
 
+/* The chunk's own argument has marks as those have that are in its file. */
+static void
+mark_argument(call_ctx_t *ctx, const char *name, const json_t *value)
+{
+    AUTO(py) said = py_from_json_peer(value);
+    json_t *wire = py_to_wire_peer(said), *natives = json_object_get(ctx_chunk(ctx), CHUNK_NATIVES);
+
+    if (natives == NULL)
+        json_object_set_new(ctx_chunk(ctx), CHUNK_NATIVES, natives = json_object());
+    json_object_set_new(natives, name, wire != NULL ? wire : json_null());
+    py_clear();
+}
+
 int
 state_slots(call_ctx_t *ctx, json_t *kwargs, fail_t *err)
 {
@@ -254,9 +272,12 @@ state_slots(call_ctx_t *ctx, json_t *kwargs, fail_t *err)
     void *next;
 
     json_object_foreach_safe (kwargs, next, key, v) {
-        int rc = replaced(ctx, v, 2, &made, err);
+        bool said = false;
+        int rc = replaced(ctx, v, 2, &made, &said, err);
         if (rc < 0)
             return rc;
+        if (said && made != NULL)
+            mark_argument(ctx, key, made);
         if (made != NULL)
             json_object_set_new(kwargs, key, made);
     }

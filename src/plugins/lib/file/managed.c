@@ -113,6 +113,8 @@ template_render(call_ctx_t *ctx, json_t *args, const char *path, const char *tex
     spans_auto_t said = SPANS_INIT;
     if (text != NULL && len > 0 && contents_are_said(ctx, args))
         spans_add(&said, 0, len, 0);
+    else if (text != NULL)
+        call_text_spans(ctx, text, len, &said);
     const render_source_t what = { .text = text != NULL ? text : buf_str(&read),
                                    .len = text != NULL ? len : read.len,
                                    .path = path,

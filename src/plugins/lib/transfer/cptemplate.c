@@ -56,11 +56,15 @@ cptemplate_render(call_ctx_t *ctx, json_t *args, const char *engine, const char 
     json_object_del(vars, "pillarenv");
     AUTO(py) context = py_from_json(vars);
     render_t *render = render_new(ctx, ctx_files(ctx));
+    spans_auto_t said = SPANS_INIT;
+    if (path == NULL) /* not a file's */
+        call_text_spans(ctx, text, len, &said);
     const render_source_t what = { .text = text,
                                    .len = len,
                                    .path = path,
                                    .pipeline = engine,
                                    .fixed = true,
+                                   .peer = &said,
                                    .saltenv = fetch_env(ctx, value_str(args, "saltenv", NULL)),
                                    .pillar = pillar,
                                    .context = context };
