@@ -72,6 +72,7 @@ salt_cmd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                             .opts = ctx_opts(ctx),
                             .jid = ctx_jid(ctx),
                             .pillar = with_pillar ? NULL : none,
+                            .peer = api_peer(api_of(ctx)),
                             .fire = fire_on,
                             .cookie = ctx,
                             .request = api_request_of,

@@ -540,3 +540,34 @@ scheduled_is_refused() {
     [ "$(cat "$FLEET/out")" = m1 ]
     says ''
 }
+
+# The master's own log says that a value was refused, once more than before.
+refusals() { grep -c 'A value that a peer said' "$FLEET/log/master" || :; }
+
+@test "H-VALUES: what the master does for itself keeps marks: steps, their threads, and salt.cmd" {
+    local harms="\"a\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\"" template="\"{{ 617 * 3001 }}\"" parallel
+    prints '{{ pillar.v }}'
+    mines "$harms"
+    for parallel in False True; do
+        printf "go:\n  module.run:\n    - parallel: $parallel\n    - state.apply:\n      - mods: it\n      - pillar: {v: {{ salt['mine.get']('evil', 'x').evil | json }}}\n" >"$FLEET/srv/orch/it.sls"
+        run salt-run state.orchestrate orch.it
+        refused_at_m1
+    done
+    printf 'go:\n  runner.salt.cmd:\n    - args:\n      - fun: state.apply\n      - mods: it\n      - pillar: {{ {"v": data.data.v} | json }}\n' | reaction
+    before=$(refusals)
+    fires "$harms"
+    until_true 20 eval '[ "$(refusals)" -gt "$before" ]'
+    mines "$template"
+    printf "as:\n  file.managed:\n    - name: $FLEET/as\n    - contents: a\n    - template: jinja\n" >"$FLEET/srv/as.sls"
+    printf "include: [as]\nsay:\n  file.managed:\n    - name: $FLEET/out\n    - contents: {{ salt['mine.get']('evil', 'x').evil | json }}\n    - use:\n      - file: as\n" >"$FLEET/srv/orch/it.sls"
+    run salt-run state.orchestrate orch.it
+    refused_at_m1
+    printf 'go:\n  runner.state.orchestrate:\n    - args:\n      - mods: orch.it\n      - pillar: {{ {"v": data.data.v} | json }}\n' | reaction
+    for parallel in False True; do
+        printf "say:\n  file.managed:\n    - name: $FLEET/out\n    - parallel: $parallel\n    - template: jinja\n    - contents_pillar: v\n" >"$FLEET/srv/orch/it.sls"
+        before=$(journal | grep -o 'a template' | wc -l)
+        fires "$template"
+        until_true 20 eval '[ "$(journal | grep -o "a template" | wc -l)" -gt "$before" ]'
+    done
+    not grep -q 1851617 "$FLEET/out"
+}

@@ -3,7 +3,7 @@
 
 #include "common/files/fileclient.h"
 #include "common/pillar/pillar.h"
-#include "common/py/py_json.h"
+#include "common/py/py_wire.h"
 #include "salt/log.h"
 
 struct masterctx {
@@ -75,7 +75,7 @@ env_pillar(void *cookie, json_t *ask, fail_t *err)
     if (ask != NULL)
         return compile(self, ask, err);
     if (self->pillar == NULL)
-        self->pillar = self->env.pillar != NULL ? py_from_json(self->env.pillar) : compile(self, NULL, err);
+        self->pillar = self->env.pillar != NULL ? py_from_wire(self->env.pillar) : compile(self, NULL, err);
     return py_ref(self->pillar);
 }
 
@@ -132,6 +132,7 @@ masterctx_new(const masterctx_env_t *env)
                         .host = env_host,
                         .progress = env_progress,
                         .refused = env_refused,
+                        .peer_args = env->peer,
                         .cookie = self,
                         .private_data = env->private_data };
     self->ctx = call_ctx_new(&call);

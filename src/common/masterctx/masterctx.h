@@ -28,8 +28,9 @@ typedef struct masterctx_env {
     json_t *opts;        /* the master's, this thread's own tree */
     const char *jid;     /* of the run */
     const char *renders; /* call_renders(); NULL: "renderer_functions_orchestrate" */
-    json_t *pillar;      /* object: the pillar is this one; NULL: compiled when it is first asked for */
-    bool peer;           /* what the pillar is laid over with came from a minion: py_peer.h */
+    json_t *
+        pillar; /* object, as py_wire.h says it: the pillar is this one; NULL: compiled when it is first asked for */
+    bool peer; /* arguments, and what a pillar is laid over with, came from a minion: py_peer.h */
     int (*fire)(void *cookie, const char *tag, json_t *data, fail_t *err);
     void (*progress)(void *cookie, size_t step, size_t of, const char *what);
     void *cookie;

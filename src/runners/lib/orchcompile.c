@@ -111,7 +111,7 @@ orch_context(call_ctx_t *ctx, const json_t *args, json_t *errors, fail_t *err)
 static json_t *
 low_of(call_ctx_t *host, py_t *high, const highstate_t *from, const char *jid, json_t *errors)
 {
-    high_env_t env = { .opts = ctx_opts(host), .from = from, .orchestration_jid = jid };
+    high_env_t env = { .opts = ctx_opts(host), .from = from, .orchestration_jid = jid, .natives = true };
 
     return high_to_low(high, &env, errors);
 }
@@ -128,8 +128,10 @@ orch_chunks(call_ctx_t *host, const json_t *mods, const char *saltenv, const jso
     json_object_set_new(matches, saltenv, ask_split(mods));
     py_t *high = highstate_render(state, matches, errors);
     /* What a step hands on is JSON: all of it counts as a minion's words from here on. */
-    if (high != NULL && py_holds_peer(high))
+    if (high != NULL && py_holds_peer(high)) {
         api_set_peer(api_of(host), true);
+        call_set_peer_args(host);
+    }
     if (left_out != NULL)
         high_exclude(high, left_out);
     json_t *chunks = json_array_size(errors) == 0 ? low_of(host, high, state, jid, errors) : json_array();
@@ -142,7 +144,7 @@ orch_chunks(call_ctx_t *host, const json_t *mods, const char *saltenv, const jso
 json_t *
 orch_chunks_of(call_ctx_t *host, const json_t *high, const char *jid, json_t *errors)
 {
-    AUTO(py) data = py_from_json((json_t *) high);
+    AUTO(py) data = api_peer(api_of(host)) ? py_from_json_peer(high) : py_from_json(high);
 
     high_pad(data, "high data", errors);
     return json_array_size(errors) == 0 ? low_of(host, data, NULL, jid, errors) : json_array();

@@ -6,6 +6,8 @@
 #include <time.h>
 
 #include "common/masterctx/masterctx.h"
+#include "common/py/py_error.h"
+#include "common/py/py_wire.h"
 #include "master/api.h"
 
 typedef struct work {
@@ -16,7 +18,7 @@ typedef struct work {
     state_work_fn *fn;
     void *work;
     master_api_t *api;
-    json_t *opts, *pillar; /* copies, the thread's */
+    json_t *opts, *pillar; /* copies, the thread's; the pillar as py_wire.h says it */
     const char *jid;
     json_t *value; /* owned, in the end */
     bool over;     /* under the lock */
@@ -98,6 +100,7 @@ thread_main(void *arg)
                             .opts = work->opts,
                             .jid = work->jid,
                             .pillar = work->pillar,
+                            .peer = api_peer(work->api),
                             .fire = fire,
                             .cookie = work->api,
                             .request = api_request_of,
@@ -130,7 +133,12 @@ begin(threads_t *self, work_t *work, fail_t *err)
         return err->code;
     work->opts = json_deep_copy(ctx_opts(self->env.ctx));
     json_object_set_new(work->opts, "test", json_boolean(ctx_test(self->env.ctx)));
-    work->pillar = json_deep_copy(ctx_pillar(self->env.ctx));
+    work->pillar = py_to_wire_peer(ctx_native_pillar(self->env.ctx)); /* the thread has values of its own */
+    if (work->pillar == NULL) {
+        (void) fail_set(err, -EINVAL, "the pillar of the step: %s", py_raised_text());
+        py_clear();
+        return err->code;
+    }
     work->jid = ctx_jid(self->env.ctx);
     (void) sigfillset(&all);
     (void) pthread_sigmask(SIG_SETMASK, &all, &old);
