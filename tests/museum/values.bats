@@ -571,3 +571,20 @@ refusals() { grep -c 'A value that a peer said' "$FLEET/log/master" || :; }
     done
     not grep -q 1851617 "$FLEET/out"
 }
+
+# Another job of state.sls_id has begun since there were so many.
+jobs_of_id() { salt-run jobs.list_jobs search_function=state.sls_id --out=json | grep -c '"Function"' || :; }
+
+@test "H-VALUES: saltutil.cmd of a step or of a reaction hands the mark on to the jobs that it publishes" {
+    local harms="\"x\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\"" go='runner.state.orchestrate:\n    - args:\n      - mods: orch.it\n      - pillar: {{ {"v": data.data.v} | json }}' before
+    prints '{{ pillar.v }}'
+    for fun in cmd cmd_iter salt.cmd; do
+        printf "go:\n  module.run:\n    - saltutil.$fun:\n      - tgt: m1\n      - fun: state.sls_id\n      - kwarg: {id_: say, mods: it, pillar: {v: {{ pillar.v | json }}}}\n" >"$FLEET/srv/orch/it.sls"
+        [ "$fun" != salt.cmd ] || go='runner.salt.cmd:\n    - args:\n      - saltutil.cmd\n      - m1\n      - state.sls_id\n      - kwarg: {id_: say, mods: it, pillar: {{ {"v": data.data.v} | json }}}'
+        printf 'go:\n  %b\n' "$go" | reaction
+        before=$(jobs_of_id)
+        fires "$harms"
+        until_true 20 eval '[ "$(jobs_of_id)" -gt "$before" ]'
+        last_is_refused state.sls_id
+    done
+}
