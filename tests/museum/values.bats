@@ -588,3 +588,45 @@ jobs_of_id() { salt-run jobs.list_jobs search_function=state.sls_id --out=json |
         last_is_refused state.sls_id
     done
 }
+
+# How many values became keywords.
+keywords() { journal | grep -o '"becomes":"a keyword of' | wc -l; }
+
+@test "H-VALUES: a text or a mapping of an event becomes no keyword of the function that a reaction calls" {
+    local fun='local.test.arg:\n    - tgt: m1' before
+    for body in "$fun\n    - arg:\n      - a\n      - VALUE" "$fun\n    - args: [a, VALUE]" "$fun\n    - VALUE" "$fun\n    - arg: VALUE" "local.test.arg: {tgt: m1, arg: [VALUE]}" \
+        'runner.test.arg:\n    - args: [VALUE]' 'runner.test.arg:\n    - arg: [a, VALUE]' "runner.salt.cmd: [{args: [test.arg, VALUE]}]"; do
+        printf 'x:\n  %b\n' "${body//VALUE/'{{ data.data.v | json \}\}'}" | sed 's/\\}/}/g' | reaction
+        before=$(keywords)
+        fires '"cwd=/tmp"'
+        until_true 10 eval '[ "$(keywords)" -gt "$before" ]'
+        fires '"cwd==a"'
+        fires '"a cwd=a"'
+        [ "$(keywords)" -eq $((before + 1)) ]
+    done
+    printf 'x:\n  runner.test.arg:\n    - args:\n      - a\n      - {{ data.data.v | json }}\n' | reaction
+    before=$(keywords)
+    fires '{"cwd":"/tmp"}'
+    until_true 10 eval '[ "$(keywords)" -gt "$before" ]'
+    # A keyword that the file writes has any value.
+    printf "x:\n  runner.event.send:\n    - arg:\n      - kw/heard\n      - 'data={\"v\": {{ data.data.v | json }}}'\n" | reaction
+    fires '"a=b"'
+    until_true 10 eval 'ask "{\"op\":\"journal\",\"from\":1,\"tags\":[\"kw/heard\"]}" | grep -q "a=b"'
+    [ "$(keywords)" -eq $((before + 1)) ]
+}
+
+@test "H-VALUES: a text of the mine becomes no keyword of the function that a step calls" {
+    mines '"cwd=/tmp"'
+    for step in 'salt.function:\n    - name: test.arg\n    - tgt: m1\n    - arg:\n      - a\n      - VALUE' 'salt.function:\n    - name: test.arg\n    - tgt: m1\n    - arg: VALUE' \
+        'salt.runner:\n    - name: test.arg\n    - arg: [VALUE]' 'module.run:\n    - saltutil.cmd:\n      - tgt: m1\n      - fun: test.arg\n      - arg: [VALUE]'; do
+        printf 'f:\n  %b\n' "${step//VALUE/'{{ salt["mine.get"]("evil", "x").evil | json \}\}'}" | sed 's/\\}/}/g' >"$FLEET/srv/orch/it.sls"
+        run salt-run state.orchestrate orch.it
+        grep -q 'a keyword of the function' <<<"$output"
+    done
+    printf 'f:\n  test.nop:\n    - name: {{ salt["saltutil.runner"]("test.arg", ["a", salt["mine.get"]("evil", "x").evil]) | string | json }}\n' >"$FLEET/srv/orch/it.sls"
+    run salt-run state.orchestrate orch.it
+    grep -q 'is no positional argument' <<<"$output"
+    mines '"cwd = /tmp"'
+    run salt-run state.orchestrate orch.it
+    grep -q 'cwd = /tmp' <<<"$output"
+}

@@ -92,9 +92,8 @@ is_word_char(uint32_t cp)
     return true;
 }
 
-/* Length of the name in "name=value" on one line, or 0 when this is no keyword argument. "a==b" is none. */
-static size_t
-keyword_len(const char *word)
+size_t
+args_keyword_len(const char *word)
 {
     const char *p = word, *end = word + strlen(word);
     uint32_t cp;
@@ -132,7 +131,7 @@ args_parse(char *const *words, size_t n, const json_t *no_parse)
 
     json_object_set_new(kwargs, kwarg_mark, json_true());
     for (size_t i = 0; i < n; i++) {
-        size_t name_len = keyword_len(words[i]);
+        size_t name_len = args_keyword_len(words[i]);
         if (name_len > 0)
             add_keyword(kwargs, words[i], name_len, no_parse);
         else

@@ -371,6 +371,7 @@ s_render(work_t *w)
                                .version = there
                                               ? (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec
                                               : 0,
+                               .reaction = true,
                                .tmplpath = w->relpath,
                                .saltenv = "base",
                                .context = context };

@@ -117,7 +117,8 @@ run_check_json(run_t *run, size_t from, fail_t *err)
 
 /* ---- words with a meaning of their own ------------------------------------------------------------------- */
 
-#define SLOT "__slot__:"
+#define SLOT    "__slot__:"
+#define KEYWORD "a keyword of the function"
 
 static const char *const top_words[] = { "include", "extend", "exclude" };
 
@@ -142,8 +143,9 @@ has_top_word(const py_t *data)
 /* What gives a text of the file a meaning. */
 typedef struct words {
     run_t *run;
-    bool named;     /* it is an SLS file, whose words include and so on are; a reactor's file has none */
-    bool templates; /* the file has a key `template`, for texts that states render */
+    bool named;          /* it is an SLS file, whose words include and so on are; a reactor's file has none */
+    bool templates;      /* the file has a key `template`, for texts that states render */
+    const py_t *keyword; /* the text that names a keyword; NULL: none does */
     fail_t *err;
     int rc;
 } words_t;
@@ -181,14 +183,22 @@ has_call(const words_t *w, const py_t *v, int *left)
     return false;
 }
 
+static bool
+is_keyword(const words_t *w, const yaml_span_place_t *place)
+{
+    return w->keyword != NULL && PY_LEN(w->keyword) == place->len &&
+           memcmp(PY_TEXT(w->keyword), place->text, place->len) == 0;
+}
+
 static void
 look_at_word(void *cookie, const yaml_span_place_t *place)
 {
     words_t *w = cookie;
     const char *what = place->key && place->depth == 0 && w->named && is_top_word(place->text)
                            ? "a word of the file's own"
-                       : place->key ? NULL
-                                    : calls(w, place->text, place->len);
+                       : is_keyword(w, place) ? KEYWORD
+                       : place->key           ? NULL
+                                              : calls(w, place->text, place->len);
     breakout_t b;
 
     if (what == NULL || w->rc < 0)
@@ -206,13 +216,17 @@ run_check_words(run_t *run, py_t *data, fail_t *err)
     int left = LIMIT_PEER_LOOK;
     breakout_t b;
 
-    if (run->peer.n == 0 || (!(named && has_top_word(data)) && !has_call(&w, data, &left)))
+    if (run->peer.n == 0)
+        return 0;
+    if (named || run->source->reaction)
+        w.keyword = run_find_keyword(data, run->source->reaction);
+    if (w.keyword == NULL && !(named && has_top_word(data)) && !has_call(&w, data, &left))
         return 0;
     bool read = yaml_spans_walk(buf_str(&run->text), run->text.len, &run->peer, look_at_word, &w);
     if (w.rc < 0 || read)
         return w.rc;
     /* JSON that YAML does not read. */
-    (void) breakout_set(&b, &run->peer, 0, "perhaps a word of the file's own");
+    (void) breakout_set(&b, &run->peer, 0, w.keyword != NULL ? KEYWORD : "perhaps a word of the file's own");
     return refuse(run, &b, err);
 }
 

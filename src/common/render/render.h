@@ -37,6 +37,7 @@ typedef struct render_source {
     const char *pipeline; /* when the text has no "#!" line: "jinja|yaml"; NULL: the option `renderer` */
     bool fixed;           /* a "#!" line is text like any other */
     const char *sls;      /* "nginx.config"; NULL: not an SLS */
+    bool reaction;        /* a file of the reactor: its lists are arguments */
     const char *tmplpath; /* path below the roots, "nginx/config.sls" */
     const char *saltenv;
     py_t *pillar;        /* what `pillar` is; BORROWED; NULL: ctx's */

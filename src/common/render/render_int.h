@@ -102,6 +102,9 @@ int run_check_json(run_t *run, size_t from, fail_t *err);
 /* The same for words that mean more than a text in `data`, which is the text's: keys that an SLS file has
  * at its top, such as `include`, slots of states, messages to be decrypted. */
 int run_check_words(run_t *run, py_t *data, fail_t *err);
+/* The first text of the data that is to be one argument of a function and names a keyword of it in a peer's
+ * words; in a reactor's file, `reaction`, as these are laid out there. BORROWED, or NULL. */
+const py_t *run_find_keyword(const py_t *data, bool reaction);
 /* The text becomes a template: what peers said goes into `context`, so that it is printed and never read
  * as a template. */
 int run_check_template(run_t *run, const jsyntax_t *syntax, py_t *context, fail_t *err);

@@ -6,6 +6,8 @@
 #include "salt/plugin.h"
 
 #include "common/base/str.h"
+#include "common/data/args.h"
+#include "common/plugin/call.h"
 #include "plugins/lib/salt/masterline.h"
 
 /* Salt's list of arguments. NEW. */
@@ -27,11 +29,37 @@ argument_list(json_t *arg, json_t *kwarg, json_t *more)
     return list;
 }
 
+/* A text that others said names no keyword: a template gave it as one argument. */
+static int
+check_values(call_ctx_t *ctx, const json_t *list, fail_t *err)
+{
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (list, i, one) {
+        const char *text = json_is_string(one) ? json_string_value(one) : "";
+        size_t len = args_keyword_len(text);
+        spans_auto_t said = SPANS_INIT;
+        if (len > 0)
+            call_text_spans(ctx, text, strlen(text), &said);
+        if (said.n > 0 && said.v[0].from <= len)
+            return fail_kind(err, FAIL_INVOCATION, -EINVAL,
+                             "a value that a peer said is no positional argument where it looks like "
+                             "name=value: '%s'; give it as a keyword",
+                             text);
+    }
+    return 0;
+}
+
 /* TAKES *request_p. */
 static int
 ask_master(call_ctx_t *ctx, json_t **request_p, json_t **ret_answer, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
+    if (check_values(ctx, value_get(*request_p, "arg"), err) < 0) {
+        json_decref(STEAL(*request_p));
+        return err->code;
+    }
     /* In the master's own context: what a runner begins does not wait behind others. */
     json_object_set_new(*request_p, "within", json_string(ctx_jid(ctx)));
     int rc = masterline_ask(value_str(ctx_opts(ctx), "config_dir", "/etc/salt"), request_p, ret_answer, &why);
