@@ -630,3 +630,37 @@ keywords() { journal | grep -o '"becomes":"a keyword of' | wc -l; }
     run salt-run state.orchestrate orch.it
     grep -q 'cwd = /tmp' <<<"$output"
 }
+
+@test "H-VALUES: a mapping of the mine gives a name of a state no arguments, and a text of a job none" {
+    mines "{\"$FLEET/no\":[{\"onlyif\":\"touch $FLEET/harm\"}]}"
+    for names in '{{ salt["mine.get"]("evil", "x").values() | list | json }}' '[a, {{ salt["mine.get"]("evil", "x").evil | json }}]'; do
+        printf 'say:\n  file.absent:\n    - names: %s\n' "$names" >"$FLEET/srv/it.sls"
+        run salt m1 state.apply it
+        grep -q 'a keyword of the function' <<<"$output"
+    done
+    # A name with arguments that the file gives it.
+    mines "\"$FLEET/no\""
+    printf 'say:\n  file.absent:\n    - names:\n      - {{ salt["mine.get"]("evil", "x").evil }}:\n        - require: []\n' >"$FLEET/srv/it.sls"
+    salt m1 state.apply it | grep -q "Name: $FLEET/no"
+    mines '"pillar=a"'
+    printf 'say:\n  schedule.present:\n    - function: test.arg\n    - hours: 90\n    - job_args: [{{ salt["mine.get"]("evil", "x").evil | json }}]\n' >"$FLEET/srv/it.sls"
+    run salt m1 state.apply it
+    grep -q 'a keyword of the function' <<<"$output"
+    mines '{"cwd":"/tmp"}'
+    for run in 'module.run:\n    - test.arg:\n      - a\n      - VALUE' 'module:\n    - run\n    - test.arg: [VALUE]'; do
+        printf 'say:\n  %b\n' "${run//VALUE/'{{ salt["mine.get"]("evil", "x").evil | json \}\}'}" | sed 's/\\}/}/g' >"$FLEET/srv/it.sls"
+        run salt m1 state.apply it
+        grep -q 'a keyword of the function' <<<"$output"
+    done
+    printf 'say:\n  module.run:\n    - test.arg:\n      - a: {{ salt["mine.get"]("evil", "x").evil | json }}\n' >"$FLEET/srv/it.sls"
+    salt m1 state.apply it | grep -q 'Result: True'
+    # Of a pillar the schedule has arguments; all else is data.
+    mines '"pillar=a"'
+    says '{a.b: [{{ {salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil: 1} | json }}], args: [{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}]}'
+    salt m1 pillar.items pillarenv=base | grep -q 'pillar=a'
+    says '1
+schedule: {j: {function: test.arg, hours: 90, args: [{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}]}}'
+    salt m1 pillar.items pillarenv=base | grep -q _errors
+    is_refused 'a keyword of the function'
+    says ''
+}

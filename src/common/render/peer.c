@@ -207,6 +207,17 @@ look_at_word(void *cookie, const yaml_span_place_t *place)
     w->rc = refuse(w->run, &b, w->err);
 }
 
+/* What a file of the reactor or of states tells functions; of a pillar file, which is data, its schedule does. */
+static const py_t *
+keyword_of(const run_t *run, py_t *data)
+{
+    if (run->source->reaction || str_empty(run->source->sls))
+        return run->source->reaction ? run_find_keyword(data, true) : NULL;
+    if (call_is_peer(run->render->ctx))
+        data = py_is(data, PY_DICT) ? py_dict_gets(data, "schedule") : NULL;
+    return data != NULL ? run_find_keyword(data, false) : NULL;
+}
+
 int
 run_check_words(run_t *run, py_t *data, fail_t *err)
 {
@@ -218,8 +229,7 @@ run_check_words(run_t *run, py_t *data, fail_t *err)
 
     if (run->peer.n == 0)
         return 0;
-    if (named || run->source->reaction)
-        w.keyword = run_find_keyword(data, run->source->reaction);
+    w.keyword = keyword_of(run, data);
     if (w.keyword == NULL && !(named && has_top_word(data)) && !has_call(&w, data, &left))
         return 0;
     bool read = yaml_spans_walk(buf_str(&run->text), run->text.len, &run->peer, look_at_word, &w);

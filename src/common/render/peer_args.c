@@ -1,8 +1,8 @@
-/* peer_args.c - positional arguments of reactions and steps: where a peer's value names a keyword.
+/* peer_args.c - arguments of reactions, steps and states: where a peer's value names a keyword.
  *
- * A text "name=value" among positional arguments is a keyword of the function, as in Salt, and so is each key
- * of a mapping among a reaction's `args`. The file's author may write them; a value that is printed there is to
- * stay one argument.
+ * A text "name=value" among positional arguments is a keyword of the function, as in Salt; so is each key of a
+ * mapping among a reaction's `args` or module.run's, and of one below a name of a state's `names`. The file's
+ * author may write them; a value that is printed there is to stay one argument, or one name.
  */
 #include "common/base/str.h"
 #include "common/data/args.h"
@@ -28,44 +28,74 @@ names_keyword(const py_t *v)
     return len > 0 && said.v[0].from <= len;
 }
 
-/* A key of a mapping among the arguments, which a peer said. BORROWED, or NULL. */
 static const py_t *
-said_key(const py_t *v)
+find_text(const py_t *list)
 {
-    py_t *key, *value;
-
-    for (size_t i = 0; py_is(v, PY_DICT) && py_dict_next(v, &i, &key, &value);)
-        if (py_is_peer(key))
-            return key;
+    for (size_t i = 0; i < py_seq_len(list); i++)
+        if (names_keyword(py_seq_at(list, i)))
+            return py_seq_at(list, i);
     return NULL;
 }
 
+/* A key, which a peer said, of a mapping in a list. BORROWED, or NULL. */
 static const py_t *
-find_in_list(const keywords_t *self, const py_t *list, bool mappings)
+said_key(const py_t *list)
+{
+    py_t *key, *value;
+
+    for (size_t i = 0; py_is(list, PY_LIST) && i < py_seq_len(list); i++) {
+        const py_t *one = py_seq_at(list, i);
+        for (size_t k = 0; py_is(one, PY_DICT) && py_dict_next(one, &k, &key, &value);)
+            if (py_is_peer(key))
+                return key;
+    }
+    return NULL;
+}
+
+/* `names`: a mapping among them has arguments of its own, {name: [{argument: value}]}. */
+static const py_t *
+find_in_names(const py_t *names)
 {
     const py_t *found = NULL;
+    py_t *name, *own;
 
-    for (size_t i = 0; i < py_seq_len(list) && found == NULL; i++) {
-        py_t *one = py_seq_at(list, i);
-        found = names_keyword(one) ? one : self->reaction && mappings ? said_key(one) : NULL;
+    for (size_t i = 0; py_is(names, PY_LIST) && i < py_seq_len(names); i++) {
+        const py_t *one = py_seq_at(names, i);
+        for (size_t k = 0; py_is(one, PY_DICT) && found == NULL && py_dict_next(one, &k, &name, &own);)
+            found = said_key(own);
     }
     return found;
 }
 
-/* The value of `arg` or `args`. A text of a step's `arg` is split into words. */
+/* The value of `arg`, `args` or `job_args`. A text of a step's `arg` is split into words. */
 static const py_t *
 find_in_arguments(const keywords_t *self, const char *key, const py_t *v)
 {
     bool words = !self->reaction && str_eq(key, "arg");
 
-    if (py_is(v, PY_LIST))
-        return find_in_list(self, v, str_eq(key, "args"));
+    if (py_is(v, PY_LIST)) {
+        const py_t *found = find_text(v);
+        return found != NULL || !self->reaction || !str_eq(key, "args") ? found : said_key(v);
+    }
     if (!py_is(v, PY_STR) || !py_is_peer(v) || (!words && !self->reaction))
         return NULL;
     return names_keyword(v) || (words && memchr(PY_TEXT(v), '=', PY_LEN(v)) != NULL) ? v : NULL;
 }
 
-/* `depth`: mappings around it. The list of a reaction is the third thing from without: ID, function, list. */
+/* What stands below a key. */
+static const py_t *
+find_below(const keywords_t *self, const char *key, const py_t *v, int depth)
+{
+    if (str_eq(key, "arg") || str_eq(key, "args") || str_eq(key, "job_args"))
+        return find_in_arguments(self, key, v);
+    if (str_eq(key, "names"))
+        return find_in_names(v);
+    /* A function of module.run, in the list of a state. */
+    return !self->reaction && depth == 2 && strchr(key, '.') != NULL ? said_key(v) : NULL;
+}
+
+/* `depth`: mappings around it. The list of a reaction or a state is the third thing from without: ID,
+ * function, list. */
 static const py_t *
 find(keywords_t *self, const py_t *v, int depth)
 {
@@ -75,12 +105,11 @@ find(keywords_t *self, const py_t *v, int depth)
     if ((!py_is(v, PY_LIST) && !py_is(v, PY_DICT)) || --self->left < 0)
         return NULL;
     if (py_is(v, PY_LIST) && self->reaction && depth == 2)
-        found = find_in_list(self, v, false);
+        found = find_text(v);
     for (size_t i = 0; py_is(v, PY_LIST) && found == NULL && i < py_seq_len(v); i++)
         found = find(self, py_seq_at(v, i), depth);
     for (size_t i = 0; py_is(v, PY_DICT) && found == NULL && py_dict_next(v, &i, &key, &value);) {
-        bool arguments = py_str_is(key, "arg") || py_str_is(key, "args");
-        found = arguments ? find_in_arguments(self, py_cstr(key), value) : NULL;
+        found = py_is(key, PY_STR) ? find_below(self, py_cstr(key), value, depth) : NULL;
         found = found != NULL ? found : find(self, value, depth + 1);
     }
     return found;
