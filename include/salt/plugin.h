@@ -58,7 +58,7 @@ enum {
     FN_ACCESS_READ = 1 << 2,  /* runner or wheel: any operator who may talk to the master */
     FN_ACCESS_ADMIN = 1 << 3, /* runner or wheel: root or the master's own user */
     FN_NATIVE = 1 << 4,
-    FN_PEER = 1 << 6,        /* returns what other minions said: py_peer.h */
+    FN_PEER = 1 << 6,        /* returns what others said, or gave a job as arguments: py_peer.h */
     FN_PEER_GRAINS = 1 << 7, /* returns what is in grains, which may be another machine's */
     FN_PEER_PILLAR = 1 << 8, /* makes JSON of the pillar, some of which others may have said */
     FN_PEER_FILES = 1 << 9,  /* makes JSON or text of a template, in which others' words may be printed */

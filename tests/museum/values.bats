@@ -664,3 +664,17 @@ schedule: {j: {function: test.arg, hours: 90, args: [{{ salt["saltutil.runner"](
     is_refused 'a keyword of the function'
     says ''
 }
+
+@test "H-VALUES: what a reaction gave a job is another's word where a template reads of jobs" {
+    local harms="\"x\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\""
+    printf 'go:\n  local.state.request:\n    - tgt: m1\n    - args:\n      - mods: it\n      - pillar: {{ {"v": data.data.v} | json }}\nlater:\n  local.schedule.add:\n    - tgt: m1\n    - args:\n      - name: later\n      - function: test.arg\n      - hours: 90\n      - job_kwargs: {{ {"v": data.data.v} | json }}\n' | reaction
+    fires "$harms"
+    until_true 20 eval 'salt m1 state.check_request --out=json | grep -q more:'
+    until_true 20 eval 'salt m1 schedule.list | grep -q later'
+    for value in 'salt["state.check_request"]().values() | first | attr("get")("kwargs") | attr("get")("pillar") | attr("get")("v")' 'salt["schedule.list"](return_yaml=False).later.kwargs.v' 'salt["schedule.job_status"]("later").kwargs.v'; do
+        prints "{{ $value }}"
+        run salt m1 state.apply it
+        refused_at_m1
+    done
+    salt m1 schedule.delete later >/dev/null
+}

@@ -411,13 +411,13 @@ static const func_t funcs[] = {
     { "clear_job_cache", saltutil_clear_job_cache, hours_args, 0,
       "Remove the returns of old jobs that ``cache_jobs`` has kept." CLI_EXAMPLE(
           "salt '*' saltutil.clear_job_cache hours=12") },
-    { "find_cached_job", saltutil_find_cached_job, jid_args, FN_READONLY,
+    { "find_cached_job", saltutil_find_cached_job, jid_args, FN_READONLY | FN_PEER,
       "Return what ``cache_jobs`` has kept of a job." CLI_EXAMPLE(
           "salt '*' saltutil.find_cached_job <job id>") },
-    { "find_job", saltutil_find_job, jid_args, FN_READONLY,
+    { "find_job", saltutil_find_job, jid_args, FN_READONLY | FN_PEER,
       "Return a job that runs on this minion now, or an empty dictionary." CLI_EXAMPLE(
           "salt '*' saltutil.find_job <job id>") },
-    { "is_running", saltutil_is_running, fun_args, FN_READONLY,
+    { "is_running", saltutil_is_running, fun_args, FN_READONLY | FN_PEER,
       "Return the jobs that run this function now." CLI_EXAMPLE(
           "salt '*' saltutil.is_running state.highstate") },
     { "kill_all_jobs", saltutil_signal_all, NULL, 0,
@@ -445,7 +445,7 @@ static const func_t funcs[] = {
           "salt '*' saltutil.refresh_modules") },
     { "refresh_pillar", saltutil_refresh_pillar, pillar_args, 0,
       "Make the minion fetch its pillar again." CLI_EXAMPLE("salt '*' saltutil.refresh_pillar") },
-    { "running", saltutil_running, NULL, FN_READONLY,
+    { "running", saltutil_running, NULL, FN_READONLY | FN_PEER,
       "Return the jobs that run on this minion now, without this one." CLI_EXAMPLE(
           "salt '*' saltutil.running") },
     { "signal_job", saltutil_signal_job, signal_args, 0,

@@ -598,10 +598,10 @@ static const func_t funcs[] = {
     { "is_enabled", schedule_is_enabled, is_enabled_args, FN_READONLY,
       "Return a job, or whether the schedule is enabled." CLI_EXAMPLE(
           "salt '*' schedule.is_enabled name=job_name\n    salt '*' schedule.is_enabled") },
-    { "job_status", schedule_job_status, status_args, FN_READONLY,
+    { "job_status", schedule_job_status, status_args, FN_READONLY | FN_PEER,
       "Return a job with its times: _next_fire_time, _last_run, and _skip_reason of the last time it did not "
       "run." CLI_EXAMPLE("salt '*' schedule.job_status job_name") },
-    { "list", schedule_list, list_args, FN_READONLY,
+    { "list", schedule_list, list_args, FN_READONLY | FN_PEER,
       "List the jobs of the schedule." CLI_EXAMPLE(
           "salt '*' schedule.list\n    salt '*' schedule.list show_all=True") },
     { "modify", schedule_modify, item_args, 0,
@@ -620,7 +620,7 @@ static const func_t funcs[] = {
           "force=True") },
     { "save", schedule_save, only_more_args, 0,
       "Keep the schedule in _schedule.conf." CLI_EXAMPLE("salt '*' schedule.save") },
-    { "show_next_fire_time", schedule_show_next_fire_time, name_args, FN_READONLY,
+    { "show_next_fire_time", schedule_show_next_fire_time, name_args, FN_READONLY | FN_PEER,
       "Say when a job runs next." CLI_EXAMPLE("salt '*' schedule.show_next_fire_time job_name") },
     { "skip_job", schedule_skip_job, skip_args, 0,
       "Let a job not run at a certain time." CLI_EXAMPLE(

@@ -657,7 +657,7 @@ static const func_t funcs[] = {
     { "low", state_low, low_args, FN_RAW_KWARGS | FN_PEER_FILES,
       "Run one low chunk, mostly to test states." CLI_EXAMPLE(
           "salt '*' state.low '{\"state\": \"pkg\", \"fun\": \"installed\", \"name\": \"vi\"}'") },
-    { "running", state_running, running_args, FN_READONLY,
+    { "running", state_running, running_args, FN_READONLY | FN_PEER,
       "Texts about the state runs that are under way." CLI_EXAMPLE("salt '*' state.running") },
     { "single", state_single, single_args, FN_RAW_KWARGS | FN_PEER_FILES,
       "Run one state function." CLI_EXAMPLE("salt '*' state.single pkg.installed name=vim") },

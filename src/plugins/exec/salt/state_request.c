@@ -161,7 +161,7 @@ static const arg_t run_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "check_request", state_check_request, name_args, FN_READONLY,
+    { "check_request", state_check_request, name_args, FN_READONLY | FN_PEER,
       "The state runs that were asked for, with what they would do." CLI_EXAMPLE(
           "salt '*' state.check_request") },
     { "clear_request", state_clear_request, name_args, 0,
