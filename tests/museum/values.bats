@@ -678,3 +678,12 @@ schedule: {j: {function: test.arg, hours: 90, args: [{{ salt["saltutil.runner"](
     done
     salt m1 schedule.delete later >/dev/null
 }
+
+@test "H-VALUES: many values of a minion in commands do not keep the thread that renders them" {
+    printf 'cmd.run:\n{%% for x in grains.get("l", []) %%}\n- {{ x }}\n{%% endfor %%}\n' | pillar_one
+    python3 -c 'import json; print(json.dumps({"m": "grains", "n": 1, "grains": {"id": "evil", "l": ["ab%d" % i for i in range(80000)]}}, separators=(",", ":")), end="")' >"$FLEET/many.json"
+    # Four minutes of a processor when each value is looked up from the text's beginning, less than a second else.
+    DEADLINE=$((10 * SLOW)) evil send "$(hello evil)" expect "$WELCOME" file "$FLEET/many.json" send '{"m":"pillar_ask","n":1}' expect '"m":"pillar".*ab79999' >/dev/null
+    grep -q 'one.sls, line [0-9]*: a value that a peer said is part of a command' "$FLEET/log/master"
+    pillar_again
+}

@@ -16,7 +16,8 @@
 #include "salt/limits.h"
 #include "salt/log.h"
 
-enum { SHOWN = 60, PLACES_MAX = 1000 };
+/* TOLD_MAX: values of one text that are told of; each costs a look at the lines before it. */
+enum { SHOWN = 60, PLACES_MAX = 1000, TOLD_MAX = 100 };
 
 void
 run_take_peer(run_t *run, spans_t *spans)
@@ -147,7 +148,7 @@ typedef struct words {
     bool templates;      /* the file has a key `template`, for texts that states render */
     const py_t *keyword; /* the text that names a keyword; NULL: none does */
     fail_t *err;
-    int rc;
+    int rc, told;
 } words_t;
 
 /* What a text that is more than one becomes; NULL: it is a text. */
@@ -201,8 +202,9 @@ look_at_word(void *cookie, const yaml_span_place_t *place)
                                               : calls(w, place->text, place->len);
     breakout_t b;
 
-    if (what == NULL || w->rc < 0)
+    if (what == NULL || w->rc < 0 || w->told == TOLD_MAX)
         return;
+    w->told++;
     (void) breakout_set(&b, &w->run->peer, place->at, what);
     w->rc = refuse(w->run, &b, w->err);
 }
@@ -431,16 +433,23 @@ is_command(const char *key)
     return p != NULL && (p == key || p[-1] == '.');
 }
 
+typedef struct shells {
+    run_t *run;
+    int told;
+} shells_t;
+
 static void
 look_at(void *cookie, const yaml_span_place_t *place)
 {
-    run_t *run = cookie;
+    shells_t *self = cookie;
+    run_t *run = self->run;
     bool command = false;
 
     for (size_t i = 0; i < place->depth; i++)
         command = command || is_command(place->path[i]) || str_eq(place->path[i], "salt.function");
-    if (!command || place->quoted || place->key)
+    if (!command || place->quoted || place->key || self->told == TOLD_MAX)
         return;
+    self->told++;
     int line = line_of(run, place->at), made = 0;
     AUTO_FREE char *file = run_place(run, line, &made);
     AUTO_FREE char *where = xasprintf("%s, line %d", file != NULL ? file : "a text without a file",
@@ -456,7 +465,8 @@ void
 run_look_for_shells(run_t *run)
 {
     const char *text = buf_str(&run->text);
+    shells_t self = { .run = run };
 
     if (run->peer.n > 0 && memmem(text, run->text.len, "cmd.", 4) != NULL)
-        (void) yaml_spans_walk(text, run->text.len, &run->peer, look_at, run);
+        (void) yaml_spans_walk(text, run->text.len, &run->peer, look_at, &self);
 }
