@@ -60,6 +60,7 @@ MASTER  := $(filter-out src/master/main_%,$(call sources,$(call folders,src/mast
 MINION  := $(filter-out src/minion/main_%,$(call sources,$(call folders,src/minion)))
 PLUGINS := $(filter-out src/plugins/main_%,$(call sources,$(call folders,src/plugins)))
 KEYRING := $(call sources,$(call folders,src/keyring))
+UPLINK  := $(call sources,$(call folders,src/uplink))
 RUNNERS := $(call sources,$(call folders,src/runners))
 CLI     := $(filter-out src/cli/main_%,$(call sources,$(call folders,src/cli)))
 BINS    := salt-master salt-minion salt salt-run salt-key salt-call salt-cp
@@ -105,6 +106,7 @@ $(BUILD)/libmaster.a: $(call objects,$(MASTER)); $(archive)
 $(BUILD)/libminion.a: $(call objects,$(MINION)); $(archive)
 $(BUILD)/libplugins.a: $(call objects,$(PLUGINS)); $(archive)
 $(BUILD)/libkeyring.a: $(call objects,$(KEYRING)); $(archive)
+$(BUILD)/libuplink.a: $(call objects,$(UPLINK)); $(archive)
 $(BUILD)/librunners.a: $(call objects,$(RUNNERS)); $(archive)
 $(BUILD)/libcli.a: $(call objects,$(CLI)); $(archive)
 
@@ -116,11 +118,11 @@ $(AGENT_ROWS) $(MASTER_ROWS): $(GEN)
 link = @mkdir -p $(@D); $(if $(V),set -x;,echo '  LD  $@';) $(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(1)
 H := $(BUILD)/libhalite.a
 obj1 = $(call objects,$(1))
-$(BUILD)/bin/salt-master: $(call obj1,src/master/main_master.c) $(MASTER_ROWS) $(BUILD)/libmaster.a $(BUILD)/libkeyring.a $(BUILD)/librunners.a $(BUILD)/libplugins.a $(BUILD)/libminion.a $H
+$(BUILD)/bin/salt-master: $(call obj1,src/master/main_master.c) $(MASTER_ROWS) $(BUILD)/libmaster.a $(BUILD)/libkeyring.a $(BUILD)/librunners.a $(BUILD)/libplugins.a $(BUILD)/libminion.a $(BUILD)/libuplink.a $H
 	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
-$(BUILD)/bin/salt-minion: $(call obj1,src/minion/main_minion.c) $(AGENT_ROWS) $(BUILD)/libminion.a $(BUILD)/libplugins.a $H
+$(BUILD)/bin/salt-minion: $(call obj1,src/minion/main_minion.c) $(AGENT_ROWS) $(BUILD)/libminion.a $(BUILD)/libuplink.a $(BUILD)/libplugins.a $H
 	$(call link,$(ZMQ_SMALL) $(LIBS_BASE))
-$(BUILD)/bin/salt-call: $(call obj1,src/minion/main_call.c) $(AGENT_ROWS) $(BUILD)/libminion.a $(BUILD)/libplugins.a $(BUILD)/libcli.a $H
+$(BUILD)/bin/salt-call: $(call obj1,src/minion/main_call.c) $(AGENT_ROWS) $(BUILD)/libminion.a $(BUILD)/libuplink.a $(BUILD)/libplugins.a $(BUILD)/libcli.a $H
 	$(call link,$(ZMQ_SMALL) $(LIBS_BASE))
 $(BUILD)/bin/salt: $(call obj1,src/cli/main_salt.c) $(BUILD)/libcli.a $H
 	$(call link,$(LIBS_BASE))
@@ -134,7 +136,7 @@ $(BUILD)/bin/salt-key: $(call obj1,src/cli/main_key.c) $(BUILD)/libkeyring.a $(B
 # ---- tests ---------------------------------------------------------------------------------------------------------
 UNIT_SRC  := $(call sources,$(call folders,tests/unit))
 UNIT_BIN  := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRC))
-UNIT_LIBS := $(BUILD)/libmaster.a $(BUILD)/libkeyring.a $(BUILD)/librunners.a $(BUILD)/libplugins.a $(BUILD)/libminion.a $(BUILD)/libcli.a $H
+UNIT_LIBS := $(BUILD)/libmaster.a $(BUILD)/libkeyring.a $(BUILD)/librunners.a $(BUILD)/libplugins.a $(BUILD)/libminion.a $(BUILD)/libuplink.a $(BUILD)/libcli.a $H
 $(UNIT_BIN): CPPFLAGS += -Itests -DTEST_SOURCE_DIR='"$(CURDIR)"'
 $(UNIT_BIN): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(UNIT_LIBS)
 	$(call link,-lcmocka -lczmq -lzmq -lsqlite3 $(LIBS_BASE))

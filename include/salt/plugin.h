@@ -179,7 +179,7 @@ const func_t *ctx_find_state(call_ctx_t *ctx, const char *fun, fail_t *err);
 int ctx_fire(call_ctx_t *ctx, const char *tag, json_t *data, fail_t *err);
 /* Tell who waits at a terminal where a long run is; nothing where nobody does. */
 void ctx_progress(call_ctx_t *ctx, size_t step, size_t of, const char *fmt, ...) PRINTF(4, 5);
-/* Ask the process that runs the jobs (see minion/jobserver.h): "running", "signal", "refresh_grains", ...
+/* Ask the process that runs the jobs (see minion/jobs/jobserver.h): "running", "signal", "refresh_grains", ...
  * `request` BORROWED, *ret_value NEW. -ENOTSUP where there is none (salt-call, a runner). */
 int ctx_host(call_ctx_t *ctx, json_t *request, json_t **ret_value, fail_t *err);
 /* What the host passed in for its own plug-ins (the runners' master API); NULL elsewhere. */

@@ -4,9 +4,9 @@
 #include "common/base/clock.h"
 #include "common/local/client.h"
 #include "common/plugin/registry.h"
-#include "master/store.h"
-#include "master/store_copy.h"
-#include "master/store_read.h"
+#include "master/store/store.h"
+#include "master/store/store_copy.h"
+#include "master/store/store_read.h"
 
 #define VERDICT_RETURNED "returned"
 #define JOURNAL_WAIT_MS  60000 /* for a commit */

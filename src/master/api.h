@@ -57,14 +57,14 @@ master_api_t *api_another(const master_api_t *self, fail_t *err);
  *   {"what": "step", "run", "tag", "go", "begin_us", "end_us": 0 while it runs, "doc": {...}}
  * `wait`: return when it is on the disk, with everything that was written before. */
 int api_journal(master_api_t *self, const json_t *row, bool wait, fail_t *err);
-/* master/store_read.h's store_runs, store_run, store_steps, store_notes of kind "orch". */
+/* master/store/store_read.h's store_runs, store_run, store_steps, store_notes of kind "orch". */
 json_t *api_runs(master_api_t *self, size_t limit, fail_t *err);
 json_t *api_run_row(master_api_t *self, const char *run, fail_t *err);
 json_t *api_steps(master_api_t *self, const char *run, fail_t *err);
 json_t *api_notes(master_api_t *self, const char *run, fail_t *err);
 
 /* Copies of the store, which take their time: store_backup, store_check and store_restore of
- * master/store_copy.h, on the master's own store. `go_on` is told how far it is, and may be told to give
+ * master/store/store_copy.h, on the master's own store. `go_on` is told how far it is, and may be told to give
  * up by false; `whole`, if not NULL, does what belongs to a backup before that has its name. `path` of a
  * check may be NULL: the store itself. */
 typedef struct api_watch {
@@ -109,10 +109,10 @@ bool api_alive(master_api_t *self);
 json_t *api_job(master_api_t *self, const char *jid, const json_t *globs, fail_t *err);
 /* Its "job" alone. */
 json_t *api_job_row(master_api_t *self, const char *jid, fail_t *err);
-/* Its returns one after the other, however many there are: master/store_read.h's store_returns_each, of all. */
+/* Its returns one after the other, however many there are: master/store/store_read.h's store_returns_each, of all. */
 typedef bool api_return_fn(void *cookie, const char *id, const char *text, size_t len);
 int api_returns_each(master_api_t *self, const char *jid, api_return_fn *fn, void *cookie, fail_t *err);
-/* Newest last: array of "job" objects; `filter` as store_jobs (master/store_read.h). */
+/* Newest last: array of "job" objects; `filter` as store_jobs (master/store/store_read.h). */
 json_t *api_jobs(master_api_t *self, const json_t *filter, fail_t *err);
 /* {id: grains} as last stored, also of minions that are away; of one minion when `id` is given. */
 json_t *api_grains(master_api_t *self, const char *id, fail_t *err);

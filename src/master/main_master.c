@@ -11,7 +11,7 @@
 #include "common/cli/optparse.h"
 #include "common/cli/ttyguard.h"
 #include "common/conf/startup.h"
-#include "master/front.h"
+#include "master/front/front.h"
 #include "master/opts.h"
 #include "plugins/builtin.h"
 #include "minion/grains_set.h"

@@ -17,7 +17,7 @@
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
-#include "master/eframe.h"
+#include "master/events/eframe.h"
 #include "salt/value.h"
 
 enum {

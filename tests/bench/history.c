@@ -9,9 +9,9 @@
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
-#include "master/eframe.h"
-#include "master/store.h"
-#include "master/store_read.h"
+#include "master/events/eframe.h"
+#include "master/store/store.h"
+#include "master/store/store_read.h"
 #include "salt/value.h"
 
 #define DAY_US       86400000000LL

@@ -7,8 +7,8 @@
 
 #include "common/base/clock.h"
 #include "common/base/fs.h"
-#include "master/store.h"
-#include "master/store_read.h"
+#include "master/store/store.h"
+#include "master/store/store_read.h"
 #include "salt/value.h"
 
 static double

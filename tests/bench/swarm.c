@@ -26,7 +26,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/net/sock.h"
-#include "minion/session.h"
+#include "uplink/session.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"

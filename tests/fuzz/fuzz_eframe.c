@@ -1,6 +1,6 @@
 /* fuzz_eframe.c - any bytes as a block of the journal: what is a frame has number, tag, data and stamp
  * inside it, and what was written is read as the same. The first byte says how much of the rest is a tag. */
-#include "master/eframe.h"
+#include "master/events/eframe.h"
 #include "salt/value.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

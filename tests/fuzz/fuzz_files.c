@@ -8,7 +8,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/files/fileclient.h"
-#include "minion/download.h"
+#include "uplink/download.h"
 #include "salt/value.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

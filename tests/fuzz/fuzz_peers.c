@@ -1,6 +1,6 @@
 /* fuzz_peers.c - the tables of minions and connections under any order of events: each byte pair is one. No
  * table may point to what another has dropped. */
-#include "master/peers.h"
+#include "master/minions/peers.h"
 
 #define IDS  6
 #define KEYS 5

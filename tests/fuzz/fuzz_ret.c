@@ -1,6 +1,6 @@
 /* fuzz_ret.c - a return from a minion: whichever way it is read, what is told of it is JSON with the
  * values that the minion sent. */
-#include "master/ret.h"
+#include "master/jobs/ret.h"
 
 #include "salt/value.h"
 

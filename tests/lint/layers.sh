@@ -19,7 +19,8 @@ src/plugins/lib         salt/ common/ plugins/lib/
 src/plugins/grain       salt/ common/base/ common/data/ common/host/ plugins/grain/
 src/plugins/wheel       salt/ common/ keyring/ plugins/wheel/ master/api.h
 src/keyring             salt/ common/ keyring/
-src/minion              salt/ common/ minion/
+src/uplink              salt/ common/ uplink/
+src/minion              salt/ common/ uplink/ minion/
 src/master              salt/ common/ keyring/ master/
 src/runners             salt/ common/ runners/ plugins/lib/http/ master/api.h
 src/manual              salt/ common/ manual/ cli/opts.h master/opts.h minion/opts.h
@@ -63,5 +64,5 @@ one_user 'yaml\.h' '^src/common/(data/|cli/versions)' 'common/data'
 one_user 'sodium\.h' '^src/common/(crypto|cli/versions)' 'common/crypto'
 one_user 'pcre2\.h' '^src/common/(match|cli/versions)' 'common/match'
 one_user 'sqlite3\.h' '^src/(master/store|common/cli/versions)' 'master/store*'
-one_user 'zmq\.h|czmq\.h' '^src/(common/net|common/cli/versions|master/front\.h|minion/(sessions|callsession|session)\.c|minion/session\.h)' 'common/net and the loops'
+one_user 'zmq\.h|czmq\.h' '^src/(common/net|common/cli/versions|master/front/front\.h|uplink/(sessions|callsession|session)\.c|uplink/session\.h)' 'common/net and the loops'
 exit $rc

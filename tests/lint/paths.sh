@@ -5,7 +5,7 @@ set -uf
 cd "$(dirname "$0")/../.." || exit 2
 
 # Files in which peers' words are at hand.
-scope=':(glob)src/master/**/*.c :(glob)src/keyring/*.c :(glob)src/plugins/wheel/**/*.c :(glob)src/minion/*.c :(glob)src/runners/**/*.c :(glob)src/common/files/*.c
+scope=':(glob)src/master/**/*.c :(glob)src/keyring/*.c :(glob)src/plugins/wheel/**/*.c :(glob)src/minion/**/*.c :(glob)src/uplink/*.c :(glob)src/runners/**/*.c :(glob)src/common/files/*.c
 :(glob)src/common/pillar/*.c :(glob)src/common/local/*.c :(glob)src/common/net/*.c src/common/state/run_pause.c
 src/plugins/lib/salt/statejob.c'
 calls='open|openat|fopen|creat|mkdir|mkdirat|rename|renameat|renameat2|unlink|unlinkat|rmdir|stat|lstat|fstatat|access|opendir|scandir|scandirat|readlink|readlinkat|symlink|symlinkat|link|linkat|chmod|fchmodat|chown|lchown|fchownat|realpath|truncate|utimensat|mkostemp|fs_read|fs_write_atomic|fs_write_quick|fs_rewrite|fs_settle|fs_mkdirs|fs_own_dir|fs_own_parent|fs_open_log|fs_remove_tree|fs_remove_at|fs_exists|fs_is_dir|fs_look|fs_look_dir|fs_names|root_list|digest_file'
@@ -29,37 +29,37 @@ src/common/pillar/pillar_reads.c what the file client found
 src/common/pillar/pillar_sls.c what the file client found
 src/common/state/run_pause.c a jid that is_name has seen
 src/keyring/audit.c the configured audit log
-src/master/autosign.c options; the id (conf_id_valid) by descriptor
-src/master/files_take.c cachedir, and numbers of our own below it; the name that beneath_parent gave, by descriptor
-src/master/storage.c cachedir
-src/master/gate.c /dev/null, kept for the day without descriptors
+src/master/keys/autosign.c options; the id (conf_id_valid) by descriptor
+src/master/files/files_take.c cachedir, and numbers of our own below it; the name that beneath_parent gave, by descriptor
+src/master/store/storage.c cachedir
+src/master/minions/gate.c /dev/null, kept for the day without descriptors
 src/keyring/keyaction.c the folder of keys
 src/keyring/keyexpect.c pki_dir, and what the operator names; ids (conf_id_valid) by descriptor
 src/keyring/keystore.c folders of keys; ids (conf_id_valid) by descriptor, no link followed
-src/master/lconn.c /proc
-src/master/lsock.c sock_dir, /dev/null
+src/master/operators/lconn.c /proc
+src/master/operators/lsock.c sock_dir, /dev/null
 src/keyring/masterkey.c pki_dir
-src/master/store_copy.c the store; a backup that an administrator names
-src/master/store_db.c the store
-src/master/store_read.c the store
-src/master/store_take.c the store; a name of our own beside it
+src/master/store/store_copy.c the store; a backup that an administrator names
+src/master/store/store_db.c the store
+src/master/store/store_read.c the store
+src/master/store/store_take.c the store; a name of our own beside it
 src/plugins/wheel/config.c the configuration; a name without a slash
 src/plugins/wheel/key.c master.pub
 src/plugins/wheel/lib/roots.c file_roots; names that a folder lists, by descriptor
-src/minion/callsession.c pki_dir
-src/minion/download.c cachedir; a destination of the operator; names that beneath_parent gave, by descriptor
+src/uplink/callsession.c pki_dir
+src/uplink/download.c cachedir; a destination of the operator; names that beneath_parent gave, by descriptor
 src/minion/grains_set.c cachedir, the configuration
-src/minion/jobcache.c cachedir
+src/minion/jobs/jobcache.c cachedir
 src/minion/main_minion.c pki_dir
-src/minion/mbus.c sock_dir
+src/minion/parts/mbus.c sock_dir
 src/plugins/lib/salt/statejob.c a jid that beneath_is_name has seen, and what the folder lists
-src/minion/renewal.c pki_dir
-src/minion/mpillar.c cachedir
-src/minion/mcp.c cachedir
-src/minion/remotefiles.c a path of fileclient_split; it is compared, and given out when it is the file meant
-src/minion/trust.c pki_dir
-src/minion/spool.c jids are digits (clock_is_jid)
-src/minion/upload.c a file of this host that the operator names
+src/uplink/renewal.c pki_dir
+src/minion/parts/mpillar.c cachedir
+src/minion/parts/mcp.c cachedir
+src/uplink/remotefiles.c a path of fileclient_split; it is compared, and given out when it is the file meant
+src/uplink/trust.c pki_dir
+src/uplink/spool.c jids are digits (clock_is_jid)
+src/uplink/upload.c a file of this host that the operator names
 src/runners/lib/bank.c cachedir; names that a folder lists, by descriptor
 src/runners/lib/keyfiles.c pki_dir; an archive that an administrator names
 src/runners/lib/nsupdate.c a key file that the operator names

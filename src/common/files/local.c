@@ -62,7 +62,7 @@ fileclient_local(json_t *opts, json_t *roots)
 {
     static const fileclient_class_t cls = { s_cache, s_get, s_list, s_hash, s_envs, NULL, NULL, s_free };
     fileserver_t *server = fileserver_new(opts, roots);
-    /* A thread of the master's fetches for all (master/files_update.c); elsewhere nobody else does. */
+    /* A thread of the master's fetches for all (master/files/files_update.c); elsewhere nobody else does. */
     if (!str_eq(value_str(opts, "__role", ""), "master"))
         (void) fileserver_update(server, false);
     return fileclient_new(&cls, server);

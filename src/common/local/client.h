@@ -26,7 +26,7 @@ typedef struct local_client local_client_t;
 
 /* NEW, or NULL with *err. `sock_dir` is the configuration's. */
 local_client_t *local_connect(const char *sock_dir, fail_t *err);
-/* The same to the bus of a minion, which speaks this too (minion/mbus.c). */
+/* The same to the bus of a minion, which speaks this too (minion/parts/mbus.c). */
 local_client_t *local_connect_minion(const char *sock_dir, fail_t *err);
 void local_client_destroy(local_client_t **self_p);
 

@@ -141,12 +141,12 @@ assert_name(const char *file, const char *name)
 static void
 test_names(void **state)
 {
-    assert_name("src/master/publish.c", "salt.master");
-    assert_name("src/master/reactor_loop.c", "salt.reactor");
+    assert_name("src/master/jobs/publish.c", "salt.master");
+    assert_name("src/master/reactor/reactor_loop.c", "salt.reactor");
     assert_name("src/common/pillar/pillar.c", "salt.pillar");
     assert_name("src/plugins/exec/system/cmd.c", "salt.modules.cmd");
     assert_name("src/plugins/state/files/file.c", "salt.states.file");
-    assert_name("src/minion/session.c", "salt.minion");
+    assert_name("src/uplink/session.c", "salt.minion");
     assert_name("elsewhere.c", "salt");
     assert_true(logname_known("salt") && logname_known("salt.utils"));
     assert_true(logname_known("salt.modules.custom"));

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_MASTER_FRONT_PARTS_H
 #define TESTS_UNIT_MASTER_FRONT_PARTS_H
 
-#include "master/part.h"
+#include "master/front/part.h"
 #include "unit/unit.h"
 
 static inline void

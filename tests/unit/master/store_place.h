@@ -13,9 +13,9 @@
 
 #include "common/base/clock.h"
 #include "common/base/fs.h"
-#include "master/eframe.h"
-#include "master/store.h"
-#include "master/store_read.h"
+#include "master/events/eframe.h"
+#include "master/store/store.h"
+#include "master/store/store_read.h"
 #include "salt/value.h"
 
 #define PATIENCE_MS 240000 /* a full queue, below memcheck, on a machine at work */

@@ -3,7 +3,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
-#include "master/alike.h"
+#include "master/keys/alike.h"
 
 static kept_t *
 keep(alike_t *alike, const char *text)

@@ -1,7 +1,7 @@
 /* test_clockwatch.c - when the wall clock is in doubt. What moves is the monotonic clock, told as a number. */
 #include "unit/master/store_place.h"
 
-#include "master/clockwatch.h"
+#include "master/front/clockwatch.h"
 #include "unit/master/front_parts.h"
 
 #define HOUR_MS (3600 * 1000LL)

@@ -9,7 +9,7 @@
 #include "common/base/str.h"
 #include "common/crypto/tag.h"
 #include "common/net/wire.h"
-#include "master/files_int.h"
+#include "master/files/files_int.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 #include "unit/unit.h"

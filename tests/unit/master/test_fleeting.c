@@ -5,7 +5,7 @@
 #include <sodium.h>
 
 #include "common/net/sock.h"
-#include "master/fleeting.h"
+#include "master/jobs/fleeting.h"
 
 static int
 set_up(void **state)

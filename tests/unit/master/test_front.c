@@ -20,7 +20,7 @@
 #include "common/base/str.h"
 #include "common/local/client.h"
 #include "common/net/sock.h"
-#include "master/front.h"
+#include "master/front/front.h"
 #include "plugins/builtin.h"
 #include "salt/log.h"
 #include "salt/value.h"

@@ -2,10 +2,10 @@
 #include "salt/limits.h"
 #undef LIMIT_STORE_BYTES
 #define LIMIT_STORE_BYTES 65536UL
-#include "master/mine.c"
-#include "master/store.c"
+#include "master/minions/mine.c"
+#include "master/store/store.c"
 
-#include "master/bus.h"
+#include "master/events/bus.h"
 #include "unit/master/front_parts.h"
 #include "unit/master/store_place.h"
 

@@ -1,7 +1,7 @@
 /* test_jobs.c - every cell of the verdict table, the counters, the followers, and what is swept. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
-#include "master/jobs.h"
+#include "master/jobs/jobs.h"
 #include "unit/unit.h"
 
 typedef struct fixture {

@@ -1,9 +1,9 @@
 /* test_listen.c - how long a listener may look at the events of the ring. */
-#include "master/listen.h"
+#include "master/events/listen.h"
 
 #include "common/local/client.h"
 #include "common/match/match.h"
-#include "master/numbers.h"
+#include "master/events/numbers.h"
 #include "unit/master/front_parts.h"
 #include "unit/master/store_place.h"
 

@@ -1,8 +1,8 @@
 /* test_parts.c - the walk over a table of parts: who starts, ticks, hears of what, and ends when. */
 #include "common/base/buf.h"
-#include "master/hooks.h"
-#include "master/part.h"
-#include "master/parts.h"
+#include "master/front/hooks.h"
+#include "master/front/part.h"
+#include "master/front/parts.h"
 #include "unit/unit.h"
 
 static buf_t said; /* by the parts, in the order in which they were called */

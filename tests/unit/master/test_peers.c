@@ -1,7 +1,7 @@
 /* test_peers.c - minions by id, slot and key; connections by routing id and descriptor; and that no table
  * keeps a pointer to what another has freed. */
 #include "common/base/str.h"
-#include "master/peers.h"
+#include "master/minions/peers.h"
 #include "unit/unit.h"
 
 static const uint8_t key_a[KEY_BYTES] = { 1, 2, 3 }, key_b[KEY_BYTES] = { 4, 5, 6 };

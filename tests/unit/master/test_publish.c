@@ -2,7 +2,7 @@
  * a number. */
 #include "unit/master/store_place.h"
 
-#include "master/publish.h"
+#include "master/jobs/publish.h"
 #include "unit/master/front_parts.h"
 
 #define J1     "20261120100000000001"

@@ -1,5 +1,5 @@
 /* test_refusals.c - a flood of one kind is told a few times and hides no other; its newest is told at last. */
-#include "master/refusals.h"
+#include "master/minions/refusals.h"
 #include "salt/limits.h"
 #include "unit/unit.h"
 

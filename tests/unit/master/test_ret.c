@@ -5,7 +5,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/memory.h"
-#include "master/ret.h"
+#include "master/jobs/ret.h"
 #include "salt/value.h"
 #include "unit/unit.h"
 

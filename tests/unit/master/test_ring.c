@@ -1,7 +1,7 @@
 /* test_ring.c - frames of events, and the ring of the newest. */
 #include "unit/unit.h"
 
-#include "master/ring.h"
+#include "master/events/ring.h"
 #include "salt/value.h"
 
 #define STAMP "2026-11-20T10:00:00.123456"

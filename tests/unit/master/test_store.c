@@ -13,9 +13,9 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "master/eframe.h"
-#include "master/store.h"
-#include "master/store_read.h"
+#include "master/events/eframe.h"
+#include "master/store/store.h"
+#include "master/store/store_read.h"
 #include "salt/value.h"
 
 /* "SEQ TAG, SEQ TAG, ..." of the block after this number, " | LAST" behind it; "" when there is none. NEW. */

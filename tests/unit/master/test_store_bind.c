@@ -4,10 +4,10 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "master/store_db.h"
+#include "master/store/store_db.h"
 #include "unit/folder.h"
 
-#include "master/store_write.c"
+#include "master/store/store_write.c"
 #include "unit/master/poor.h"
 
 #define HOUR_US 3600000000LL

@@ -1,7 +1,7 @@
 /* test_store_copy.c - copies of a store that is written, and how one takes its place. */
 #include "unit/master/store_place.h"
 
-#include "master/store_copy.h"
+#include "master/store/store_copy.h"
 
 #define ROWS 600
 #define TEXT 4000 /* bytes of a return: the store has some hundred pages */

@@ -1,10 +1,10 @@
 /* test_store_forget.c - what is old goes, whole and for good; what is not stays. */
-#include "master/store_write.h"
+#include "master/store/store_write.h"
 
 static int step_with_a_wish(store_writer_t *writer, const store_keep_t *keep, int64_t for_us, bool *ret_more,
                             fail_t *err);
 #define store_writer_expire step_with_a_wish
-#include "master/store.c"
+#include "master/store/store.c"
 #undef store_writer_expire
 
 #include "unit/master/store_place.h"

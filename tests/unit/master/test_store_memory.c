@@ -2,7 +2,7 @@
  * what asks the store does not take an error for an answer. */
 #include <dlfcn.h>
 
-#include "master/reactor_int.h"
+#include "master/reactor/reactor_int.h"
 #include "unit/logged.h"
 #include "unit/master/poor.h"
 #include "unit/master/store_place.h"

@@ -2,8 +2,8 @@
  * that want it all. */
 #include "unit/master/store_place.h"
 
-#include "master/store_forget.c"
-#include "master/store_read.c"
+#include "master/store/store_forget.c"
+#include "master/store/store_read.c"
 
 #define JOBS    3000
 #define EVENTS  100

@@ -7,7 +7,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 
-#include "master/store_write.c"
+#include "master/store/store_write.c"
 #include "salt/log.h"
 
 enum { SYNCHRONOUS_FULL = 2 }; /* of "PRAGMA synchronous" */

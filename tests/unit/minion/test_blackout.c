@@ -1,5 +1,5 @@
 /* test_blackout.c - which functions a minion in blackout runs. */
-#include "minion/blackout.h"
+#include "minion/jobs/blackout.h"
 
 #include "salt/value.h"
 #include "unit/unit.h"

@@ -7,8 +7,8 @@
 
 #include "common/base/str.h"
 #include "common/local/client.h"
-#include "minion/jobserver.h"
-#include "minion/parts.h"
+#include "minion/jobs/jobserver.h"
+#include "minion/parts/parts.h"
 #include "salt/value.h"
 
 static const minion_part_t *

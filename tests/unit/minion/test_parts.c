@@ -7,8 +7,8 @@
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
-#include "minion/jobserver.h"
-#include "minion/parts.h"
+#include "minion/jobs/jobserver.h"
+#include "minion/parts/parts.h"
 #include "salt/value.h"
 
 /* Calls `fn` with each pair of different parts, both ways. */

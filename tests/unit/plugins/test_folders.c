@@ -11,7 +11,7 @@
 #include "common/plugin/call.h"
 #include "plugins/lib/file/text.h"
 #include "plugins/lib/file/tree.h"
-#include "minion/remotefiles.h"
+#include "uplink/remotefiles.h"
 #include "salt/plugin.h"
 
 extern const plugin_t state_file_retention;

@@ -21,7 +21,7 @@
 #include "common/plugin/call.h"
 #include "common/plugin/registry.h"
 #include "master/api.h"
-#include "master/store.h"
+#include "master/store/store.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 

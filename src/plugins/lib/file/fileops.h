@@ -6,7 +6,7 @@
  * Threads    a job's child
  * Ownership  char * results are NEW; arguments BORROWED
  * Errors     negative errno with the text that Salt's users know
- * Tests      tests/cases/exec/file.*.json, tests/unit/minion/test_paths.c
+ * Tests      tests/cases/exec/file.*.json, tests/unit/plugins/test_paths.c
  */
 #ifndef MINION_FILEOPS_H
 #define MINION_FILEOPS_H

@@ -11,7 +11,7 @@
 
 #include "salt/plugin.h"
 
-/* Ask the scheduler of the minion (minion/mschedule.c). TAKES `request`. NEW, or NULL with *err. */
+/* Ask the scheduler of the minion (minion/parts/mschedule.c). TAKES `request`. NEW, or NULL with *err. */
 json_t *scheduling_ask(call_ctx_t *ctx, json_t *request, fail_t *err);
 
 typedef struct scheduling_list {

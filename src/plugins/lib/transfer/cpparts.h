@@ -5,7 +5,7 @@
  * not mix, and minions that share a file system neither. A piece that does not follow what has come, or can't
  * be written, ends the copy: its part goes. salt-cp says when it gives one up; for one that was killed, or is
  * cut off, the name of each part stands in cachedir/cp_parts until it is gone, and the minion removes parts
- * that have not grown for LIMIT_COPY_IDLE when it starts and now and then (minion/mcp.c).
+ * that have not grown for LIMIT_COPY_IDLE when it starts and now and then (minion/parts/mcp.c).
  *
  * Layer      plugins/lib/transfer
  * Threads    one per copy

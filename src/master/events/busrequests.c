@@ -1,0 +1,28 @@
+/* busrequests.c - what operators ask of the event bus: to listen, and to read the journal. */
+#include "master/operators/lconn.h"
+#include "master/events/listen.h"
+#include "master/front/request.h"
+
+static json_t *
+s_events(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    if (!lconn_may_match(c, request, err) || !lconn_listen(c, request, err))
+        return NULL;
+    return json_pack("{s:I}", "seq", (json_int_t) self->seq);
+}
+
+static void
+s_listens(front_t *self, lconn_t *c, const request_done_t *done)
+{
+    lconn_begin(c);
+}
+
+const request_row_t request_events = { .fn = s_events, .answered = s_listens };
+
+static json_t *
+s_journal(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    return lconn_may_match(c, request, err) ? listen_journal(self, request, !lconn_is_admin(c), err) : NULL;
+}
+
+const request_row_t request_journal = { .fn = s_journal };

@@ -1,0 +1,459 @@
+/* listen.c - see listen.h. */
+#include "master/events/listen.h"
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/local/client.h"
+#include "common/match/match.h"
+#include "master/events/numbers.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define JOURNAL_PIECE                                                                                        \
+    (256 * 1024) /* bytes of the journal that are read for one listener in one turn, about */
+#define TURN_MS                                                                                              \
+    20 /* that a listener, or a user's answer of the operation `journal`, may take in one turn, about */
+
+struct listener {
+    front_t *front;
+    listener_t *prev, *next;
+    globs_t *tags;
+    ring_at_t at;                     /* nowhere: it reads the journal, */
+    uint64_t after;                   /* what comes after this number */
+    bool keeps;                       /* behind the ring it goes on in the journal */
+    char since[CLOCK_STAMP_LEN];      /* events before this time are not wanted; "": that is over */
+    uint64_t missed, m_first, m_last; /* how many, and from which to which */
+    size_t end;                       /* where listener_next stopped in its block */
+    int64_t until;                    /* the end of its turn */
+    bool brief;                       /* which holds for the ring too, */
+    bool looked;                      /* where a tag was compared in this turn */
+    bool more;                        /* it was over before something was found there */
+};
+
+/* ---- what is asked for ----------------------------------------------------------------------- */
+
+/* NEW list of globs; everything when none is given. */
+static json_t *
+s_patterns(const json_t *request, fail_t *err)
+{
+    json_t *tag = value_get(request, "tag"), *one;
+    json_auto_t *tags = json_incref(value_get(request, "tags"));
+    size_t i;
+    if (!tags)
+        tags = tag ? json_pack("[O]", tag) : json_pack("[s]", "*");
+    if (!json_is_array(tags) || json_array_size(tags) > LIMIT_LISTEN_TAGS) {
+        (void) fail_set(err, -EINVAL, "'tags' is a list of at most %d patterns", LIMIT_LISTEN_TAGS);
+        return NULL;
+    }
+    json_array_foreach (tags, i, one) {
+        if (!json_is_string(one) || json_string_length(one) > LIMIT_TAG_LEN) {
+            (void) fail_set(err, -EINVAL, "a pattern for tags is a text of at most %d bytes", LIMIT_TAG_LEN);
+            return NULL;
+        }
+    }
+    return json_incref(tags);
+}
+
+static globs_t *
+s_globs(const json_t *request, fail_t *err)
+{
+    json_auto_t *patterns = s_patterns(request, err);
+    return patterns ? globs_new(patterns) : NULL;
+}
+
+/* A number is seconds ago, a text a time. */
+static int
+s_since_us(const json_t *since, int64_t *ret_us, fail_t *err)
+{
+    if (json_is_number(since)) {
+        *ret_us = clock_wall_us() - clock_us_of(json_number_value(since));
+        return 0;
+    }
+    if (json_is_string(since) && clock_stamp_parse(json_string_value(since), ret_us))
+        return 0;
+    return fail_set(err, -EINVAL, "'since' is a number of seconds or a time such as 2026-11-20T10:00:00");
+}
+
+static int
+s_begin_at(listener_t *self, const json_t *request, fail_t *err)
+{
+    json_t *seq = value_get(request, "since_seq"), *since = value_get(request, "since");
+    int64_t us;
+    self->keeps = seq || since;
+    if (!self->keeps) {
+        ring_to_end(self->front->bus->ring, &self->at);
+        return 0;
+    }
+    if (seq && (!json_is_integer(seq) || json_integer_value(seq) < 0))
+        return fail_set(err, -EINVAL, "'since_seq' is the number of an event");
+    self->after = (uint64_t) json_integer_value(seq);
+    if (!since)
+        return 0;
+    int rc = s_since_us(since, &us, err);
+    if (rc < 0)
+        return rc;
+    clock_stamp(self->since, us);
+    return store_event_since(self->front->reader, us, &self->after, err);
+}
+
+listener_t *
+listener_new(front_t *front, const json_t *request, bool brief, fail_t *err)
+{
+    globs_t *tags = s_globs(request, err);
+    if (!tags)
+        return NULL;
+    listener_t *self = xcalloc(1, sizeof(*self));
+    self->front = front;
+    self->tags = tags;
+    self->brief = brief;
+    self->next = front->bus->listeners;
+    if (self->next)
+        self->next->prev = self;
+    front->bus->listeners = self;
+    if (s_begin_at(self, request, err) < 0)
+        listener_destroy(&self);
+    return self;
+}
+
+void
+listener_destroy(listener_t **self_p)
+{
+    listener_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    if (self->prev)
+        self->prev->next = self->next;
+    else
+        self->front->bus->listeners = self->next;
+    if (self->next)
+        self->next->prev = self->prev;
+    ring_leave(&self->at);
+    globs_destroy(&self->tags);
+    free(self);
+}
+
+bool
+listener_again(listener_t **self_p, const json_t *request, fail_t *err)
+{
+    if (value_get(request, "since_seq") || value_get(request, "since")) {
+        listener_t *fresh = listener_new((*self_p)->front, request, (*self_p)->brief, err);
+        if (!fresh)
+            return false;
+        listener_destroy(self_p);
+        *self_p = fresh;
+        return true;
+    }
+    globs_t *tags = s_globs(request, err);
+    if (!tags)
+        return false;
+    globs_destroy(&(*self_p)->tags);
+    (*self_p)->tags = tags;
+    return true;
+}
+
+size_t
+listener_patterns(const listener_t *self)
+{
+    return globs_count(self->tags);
+}
+
+void
+listener_turn(listener_t *self)
+{
+    self->until = clock_mono_ms() + TURN_MS;
+    self->looked = false;
+}
+
+bool
+listener_has_more(const listener_t *self)
+{
+    return self->more;
+}
+
+bool
+listener_is_live(const listener_t *self)
+{
+    return self->at.block != NULL;
+}
+
+static bool
+s_wants(listener_t *self, const eframe_t *frame)
+{
+    char tag[LIMIT_TAG_LEN + 1];
+    if (self->since[0]) {
+        if (memcmp(frame->stamp, self->since, EFRAME_STAMP) < 0)
+            return false;
+        self->since[0] = '\0';
+    }
+    return globs_all(self->tags) || globs_match(self->tags, tag, eframe_tag(frame, tag));
+}
+
+/* ---- out of the ring ------------------------------------------------------------------------- */
+
+/* One frame of a turn is looked at in any case: it goes on. */
+static bool
+s_is_over(const listener_t *self)
+{
+    return self->brief && self->looked && clock_mono_ms() >= self->until;
+}
+
+/* One piece is what lies together. */
+static size_t
+s_pieces(listener_t *self, struct iovec *iov, size_t max)
+{
+    ring_block_t *block = self->at.block;
+    size_t n = 0, at = self->at.offset;
+    eframe_t frame;
+    if (globs_all(self->tags) && !self->since[0] && at < block->len) {
+        iov[0] = (struct iovec){ block->bytes + at, block->len - at };
+        self->end = block->len;
+        return 1;
+    }
+    for (; at < block->len && eframe_read(block->bytes + at, block->len - at, &frame); at += frame.len) {
+        if (s_is_over(self)) {
+            self->more = n == 0;
+            break;
+        }
+        self->looked = true;
+        if (!s_wants(self, &frame))
+            continue;
+        if (n > 0 && (char *) iov[n - 1].iov_base + iov[n - 1].iov_len == frame.at) {
+            iov[n - 1].iov_len += frame.len;
+            continue;
+        }
+        if (n == max)
+            break;
+        iov[n++] = (struct iovec){ block->bytes + at, frame.len };
+    }
+    self->end = at;
+    return n;
+}
+
+size_t
+listener_next(listener_t *self, struct iovec *iov, size_t max)
+{
+    self->more = false;
+    while (self->at.block) {
+        size_t n = s_pieces(self, iov, max);
+        if (n > 0)
+            return n;
+        self->at.offset = self->end;
+        if (self->more)
+            break;
+        if (!ring_on(&self->at))
+            break;
+    }
+    return 0;
+}
+
+void
+listener_sent(listener_t *self, const struct iovec *iov, size_t n_iov, size_t sent, buf_t *rest)
+{
+    size_t i = 0;
+    eframe_t frame;
+    while (i < n_iov && sent >= iov[i].iov_len)
+        sent -= iov[i++].iov_len;
+    if (i == n_iov) {
+        self->at.offset = self->end;
+        return;
+    }
+    const char *at = iov[i].iov_base, *cut = at + sent;
+    while (at < cut && eframe_read(at, iov[i].iov_len, &frame))
+        at += frame.len;
+    buf_add(rest, cut, (size_t) (at - cut));
+    self->at.offset = (size_t) (at - self->at.block->bytes);
+}
+
+/* ---- out of the journal ---------------------------------------------------------------------- */
+
+static void
+s_miss(listener_t *self, uint64_t first, uint64_t last, uint64_t count)
+{
+    if (count == 0)
+        return;
+    if (self->missed == 0)
+        self->m_first = first;
+    self->m_last = last;
+    self->missed += count;
+}
+
+static void
+s_tell_missed(listener_t *self, buf_t *out)
+{
+    if (self->missed == 0)
+        return;
+    json_auto_t *msg = json_pack("{s:s, s:I, s:I, s:I}", "push", "missed", "from", (json_int_t) self->m_first,
+                                 "to", (json_int_t) self->m_last, "count", (json_int_t) self->missed);
+    self->missed = 0;
+    frame_add(out, msg);
+}
+
+static void
+s_add_wanted(listener_t *self, const buf_t *block, buf_t *out)
+{
+    eframe_t frame;
+    for (size_t at = 0; at < block->len && eframe_read(block->data + at, block->len - at, &frame);
+         at += frame.len)
+        if (s_wants(self, &frame))
+            buf_add(out, frame.at, frame.len);
+}
+
+/* Those before the first of these frames are too old to be there; who asked for all knows that. Before the
+ * event that tells of a gap there were none to miss. */
+static void
+s_gap(listener_t *self, const buf_t *frames)
+{
+    eframe_t frame;
+    bool some = eframe_read(buf_str(frames), frames->len, &frame);
+    bool told = some && frame.tag_len == strlen(EVENT_GAP) &&
+                memcmp(frame.tag, EVENT_GAP, frame.tag_len) == 0;
+    if (some && !told && frame.seq > self->after + 1 && self->after > 0)
+        s_miss(self, self->after + 1, frame.seq - 1, frame.seq - 1 - self->after);
+}
+
+/* A block of the journal. False when nothing can be read now: the next event is not there yet. */
+static bool
+s_from_journal(listener_t *self, buf_t *out, size_t *budget)
+{
+    fail_auto_t err = FAIL_INIT;
+    buf_auto_t block = BUF_INIT;
+    uint64_t last;
+    int rc = store_event_block(self->front->reader, self->after, &block, &last, &err);
+    if (rc < 0)
+        log_error("the journal of events can't be read: %s", fail_text(&err));
+    if (rc <= 0)
+        return false;
+    s_gap(self, &block);
+    s_tell_missed(self, out);
+    s_add_wanted(self, &block, out);
+    self->after = last;
+    *budget -= block.len < *budget ? block.len : *budget;
+    return true;
+}
+
+bool
+listener_fill(listener_t *self, buf_t *out)
+{
+    ring_t *ring = self->front->bus->ring;
+    size_t budget = JOURNAL_PIECE;
+    s_tell_missed(self, out);
+    while (!self->at.block) {
+        if (self->after >= self->front->seq)
+            ring_to_end(ring, &self->at);
+        else if (ring_to(ring, &self->at, self->after))
+            break;
+        else if (budget == 0 || clock_mono_ms() >= self->until)
+            return true;
+        else if (!s_from_journal(self, out, &budget))
+            break;
+    }
+    return false;
+}
+
+/* ---- behind the ring ------------------------------------------------------------------------- */
+
+/* The number of the event before its place. Only the first block may be empty, and one that goes is not
+ * the last. */
+static uint64_t
+s_before(const ring_at_t *at)
+{
+    const ring_block_t *block = at->block;
+    eframe_t frame;
+    size_t left = block->len - at->offset;
+    if (left > 0 && eframe_read(block->bytes + at->offset, left, &frame))
+        return frame.seq - 1;
+    return block->len > 0 ? block->last : block->next->first - 1;
+}
+
+/* After `until` tags are compared no more: as if it had wanted all. */
+static void
+s_count_rest(listener_t *self, int64_t until)
+{
+    ring_block_t *block = self->at.block;
+    eframe_t frame;
+    if (block->len == 0)
+        return;
+    if (globs_all(self->tags) && !self->since[0]) {
+        uint64_t first = s_before(&self->at) + 1;
+        s_miss(self, first, block->last, block->last + 1 - first);
+        return;
+    }
+    for (size_t at = self->at.offset;
+         at < block->len && eframe_read(block->bytes + at, block->len - at, &frame); at += frame.len)
+        if ((self->brief && clock_mono_ms() >= until) || s_wants(self, &frame))
+            s_miss(self, frame.seq, frame.seq, 1);
+}
+
+void
+listen_dropped(void *front, ring_block_t *block)
+{
+    int64_t until = clock_mono_ms() + TURN_MS;
+    for (listener_t *l = ((front_t *) front)->bus->listeners; l; l = l->next) {
+        if (l->at.block != block)
+            continue;
+        if (l->keeps) {
+            l->after = s_before(&l->at);
+            ring_leave(&l->at);
+        } else {
+            s_count_rest(l, until);
+            (void) ring_on(&l->at);
+        }
+    }
+}
+
+/* ---- the operation `journal` ----------------------------------------------------------------- */
+
+/* Frames after this number, out of the ring or the journal; 1, 0 or a negative errno. */
+static int
+s_frames_after(front_t *self, uint64_t after, buf_t *out, uint64_t *ret_last, fail_t *err)
+{
+    ring_at_t at = { 0 };
+    if (!ring_to(self->bus->ring, &at, after))
+        return store_event_block(self->reader, after, out, ret_last, err);
+    *ret_last = at.block->last;
+    buf_add(out, at.block->bytes + at.offset, at.block->len - at.offset);
+    bool some = at.offset < at.block->len;
+    ring_leave(&at);
+    return some;
+}
+
+static void
+s_collect(const buf_t *frames, const globs_t *tags, uint64_t to, json_t *events)
+{
+    char tag[LIMIT_TAG_LEN + 1];
+    eframe_t frame;
+    for (size_t at = 0; at < frames->len && eframe_read(frames->data + at, frames->len - at, &frame);
+         at += frame.len) {
+        if (frame.seq > to)
+            break;
+        json_t *event = globs_match(tags, tag, eframe_tag(&frame, tag)) ? eframe_value(&frame) : NULL;
+        if (event)
+            json_array_append_new(events, event);
+    }
+}
+
+json_t *
+listen_journal(front_t *self, const json_t *request, bool brief, fail_t *err)
+{
+    json_int_t last = (json_int_t) numbers_last(self), from = value_int(request, "from", 1),
+               to = value_int(request, "to", last);
+    uint64_t after = from > 1 ? (uint64_t) from - 1 : 0, end = (uint64_t) (to < last ? to : last);
+    globs_t *tags = to >= 0 ? s_globs(request, err) : NULL;
+    json_auto_t *events = json_array();
+    int64_t until = brief ? clock_mono_ms() + TURN_MS : INT64_MAX;
+    size_t bytes = 0;
+    int rc = 1;
+    if (!tags)
+        return to >= 0 ? NULL : json_pack("{s:[], s:i}", "events", "next", 0);
+    while (rc > 0 && after < end && bytes < LIMIT_JOURNAL_PIECE && (bytes == 0 || clock_mono_ms() < until)) {
+        buf_auto_t frames = BUF_INIT;
+        rc = s_frames_after(self, after, &frames, &after, err);
+        bytes += frames.len;
+        s_collect(&frames, tags, end, events);
+    }
+    globs_destroy(&tags);
+    if (rc < 0)
+        return NULL;
+    return json_pack("{s:O, s:I}", "events", events, "next",
+                     rc > 0 && after < end ? (json_int_t) after + 1 : 0);
+}

@@ -1,0 +1,234 @@
+/* numbers.c - see numbers.h. */
+#include "master/events/numbers.h"
+
+#include "common/base/str.h"
+#include "master/front/part.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+/* STORE_NUMBERS is "N": the last number that was used; or "N ahead": numbers up to N may have been. */
+#define NUMBERS_AHEAD "ahead"
+#define CALLS_KEPT    16 /* of a minion's salt-calls: one that sends again does so within seconds */
+
+static numbers_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_numbers];
+}
+
+static void
+s_ask(front_t *self)
+{
+    numbers_t *own = s_own(self);
+    uint64_t upto = self->seq + LIMIT_EVENTS_AHEAD;
+    AUTO_FREE char *text = xasprintf("%llu " NUMBERS_AHEAD, (unsigned long long) upto);
+    own->asked_ticket = store_put_meta(self->store, STORE_NUMBERS, text);
+    own->asked = upto;
+}
+
+/* False when the last run ended itself, or there was none. */
+static bool
+s_was_killed(const char *text, uint64_t *ret_upto)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long long upto = strtoull(text, &end, 10);
+    bool valid = errno == 0 && end != text && upto <= INT64_MAX / 2;
+    *ret_upto = valid ? upto : 0;
+    return valid && *end != '\0';
+}
+
+/* The store that knew the numbers was damaged, or a backup took its place: what it went on with is none of
+ * before. */
+static bool
+s_was_replaced(const char *text, uint64_t *ret_upto)
+{
+    *ret_upto = strtoull(text, NULL, 10);
+    return *ret_upto > 0;
+}
+
+static int
+s_start(front_t *self, fail_t *err)
+{
+    numbers_t *own = s_own(self);
+    uint64_t first = 0, upto = 0;
+    json_auto_t *meta = store_meta(self->reader, STORE_NUMBERS, err);
+    json_auto_t *replaced = meta ? store_meta(self->reader, STORE_REPLACED, err) : NULL;
+    if (!replaced || store_seq_range(self->reader, &first, &own->last, err) < 0)
+        return err->code;
+    bool anew = json_is_null(meta) && json_is_string(replaced);
+    bool gap = anew                   ? s_was_replaced(json_string_value(replaced), &upto)
+               : json_is_string(meta) ? s_was_killed(json_string_value(meta), &upto)
+                                      : false;
+    self->seq = upto > own->last ? upto : own->last;
+    own->granted = self->seq; /* a master after this one finds the same */
+    s_ask(self);
+    if (gap && self->seq > own->last)
+        own->why = anew ? "the store took another's place" : "the last master did not end itself";
+    return 0;
+}
+
+bool
+numbers_gap(front_t *self, uint64_t *ret_last, const char **ret_why)
+{
+    numbers_t *own = s_own(self);
+    *ret_last = own->last;
+    *ret_why = STEAL(own->why);
+    return *ret_why != NULL;
+}
+
+void
+numbers_reserve(front_t *self)
+{
+    numbers_t *own = s_own(self);
+    if (own->asked_ticket == 0 && self->seq + LIMIT_EVENTS_AHEAD / 2 >= own->granted)
+        s_ask(self);
+}
+
+/* The store has begun anew. */
+static void
+s_renewed(front_t *self)
+{
+    s_ask(self);
+}
+
+static void
+s_committed(front_t *self)
+{
+    numbers_t *own = s_own(self);
+    if (own->asked_ticket == 0 || own->asked_ticket > store_committed(self->store))
+        return;
+    own->granted = own->asked;
+    own->asked_ticket = 0;
+    numbers_reserve(self);
+}
+
+/* Nothing is fired any more. */
+static bool
+s_end(front_t *self)
+{
+    if (s_own(self)->asked == 0)
+        return true;
+    AUTO_FREE char *text = xasprintf("%llu", (unsigned long long) self->seq);
+    (void) store_put_meta(self->store, STORE_NUMBERS, text);
+    return true;
+}
+
+/* ---- of minions' events ---------------------------------------------------------------------- */
+
+static char *
+s_minion_key(const char *id)
+{
+    return xasprintf("events_of/%s", id);
+}
+
+void
+numbers_keep(front_t *self, const minion_t *m, json_int_t n)
+{
+    AUTO_FREE char *key = s_minion_key(m->id);
+    AUTO_FREE char *text = xasprintf("%lld %s", (long long) n, m->series);
+    /* Taken, as the event was that it belongs to: see store_together. */
+    (void) store_put_meta(self->store, key, text);
+}
+
+int
+numbers_kept(const front_t *self, minion_t *m)
+{
+    if (!m->events_unread)
+        return 0;
+    AUTO_FREE char *key = s_minion_key(m->id);
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *kept = store_meta(self->reader, key, &err);
+    if (!kept) {
+        log_error("minion %s: its events have to wait: which of them were taken can't be read: %s", m->id,
+                  fail_text(&err));
+        return -EIO;
+    }
+    const char *text = json_is_string(kept) ? json_string_value(kept) : "";
+    char *end = NULL;
+    long long n = strtoll(text, &end, 10);
+    if (end != text && *end == ' ' && str_eq(end + 1, m->series) && n > 0)
+        m->last_event = m->kept_event = n;
+    m->events_unread = false;
+    return 0;
+}
+
+static char *
+s_calls_key(const char *id)
+{
+    return xasprintf("calls_of/%s", id);
+}
+
+/* Read when it is first asked for: hardly a minion has any. NULL when they can't be. */
+static json_t *
+s_calls(const front_t *self, minion_t *m)
+{
+    if (m->calls)
+        return m->calls;
+    AUTO_FREE char *key = s_calls_key(m->id);
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *kept = store_meta(self->reader, key, &err);
+    if (!kept) {
+        log_error("minion %s: its salt-call's events have to wait: %s", m->id, fail_text(&err));
+        return NULL;
+    }
+    const char *text = json_is_string(kept) ? json_string_value(kept) : "";
+    m->calls = *text ? value_parse(text, strlen(text), LIMIT_LOCAL_MSG, "store", NULL) : NULL;
+    if (!json_is_object(m->calls)) {
+        json_decref(m->calls);
+        m->calls = json_object();
+    }
+    return m->calls;
+}
+
+int
+numbers_call_kept(const front_t *self, minion_t *m, const char *boot, json_int_t n)
+{
+    const json_t *calls = s_calls(self, m);
+    return calls ? n <= value_int(calls, boot, 0) : -EIO;
+}
+
+uint64_t
+numbers_call_keep(front_t *self, minion_t *m, const char *boot, json_int_t n)
+{
+    json_t *calls = s_calls(self, m);
+    if (!calls)
+        return 0;
+    json_int_t last = value_int(calls, boot, 0);
+    /* The newest stands last. */
+    (void) json_object_del(calls, boot);
+    while (json_object_size(calls) >= CALLS_KEPT)
+        (void) json_object_del(calls, json_object_iter_key(json_object_iter(calls)));
+    (void) json_object_set_new(calls, boot, json_integer(n > last ? n : last));
+    AUTO_FREE char *key = s_calls_key(m->id), *text = value_dump(calls);
+    return store_put_meta(self->store, key, text);
+}
+
+static void
+s_forgotten(front_t *self, const char *id)
+{
+    AUTO_FREE char *key = s_minion_key(id), *calls = s_calls_key(id);
+    (void) store_del_meta(self->store, key);
+    (void) store_del_meta(self->store, calls);
+}
+
+uint64_t
+numbers_last(const front_t *self)
+{
+    return self->seq < s_own(self)->granted ? self->seq : s_own(self)->granted;
+}
+
+bool
+numbers_may_tell(const front_t *self)
+{
+    return self->seq <= s_own(self)->granted;
+}
+
+const front_part_t part_numbers = { .name = "numbers",
+                                    .size = sizeof(numbers_t),
+                                    .start = s_start,
+                                    .destroy = s_end,
+                                    .committed = s_committed,
+                                    .renewed = s_renewed,
+                                    .forgotten = s_forgotten };

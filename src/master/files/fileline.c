@@ -1,0 +1,155 @@
+/* fileline.c - between minions and the file workers: requests in, chunks out. The front loop looks at no byte
+ * of them. */
+#include "common/base/str.h"
+#include "common/net/sock.h"
+#include "master/files/files.h"
+#include "master/minions/gate.h"
+#include "master/minions/message.h"
+#include "master/front/part.h"
+#include "master/front/request.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define TURN_BUDGET 64 /* messages per turn of the loop */
+
+static files_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_files];
+}
+
+/* ---- what minions ask ------------------------------------------------------------------------ */
+
+static void
+s_asked(front_t *front, peer_t *peer, const inbound_t *in)
+{
+    size_t n;
+    const void *bytes = wire_bytes(in->text, in->len, &n);
+    files_t *self = s_own(front);
+    if (!peer->minion)
+        return;
+    if (in->msg == MSG_file_open)
+        files_open(self, peer, in->body);
+    else if (in->msg == MSG_file_more)
+        files_more(self, peer, in->body);
+    else if (in->msg == MSG_file_part)
+        files_part(self, peer, in->body, bytes, n);
+    else if (in->msg == MSG_file_done)
+        files_done(self, peer, in->body);
+    else
+        files_stop(self, peer, in->body);
+}
+
+const message_row_t message_file_open = { .body = s_asked };
+const message_row_t message_file_more = { .body = s_asked };
+const message_row_t message_file_part = { .body = s_asked };
+const message_row_t message_file_done = { .body = s_asked };
+const message_row_t message_file_stop = { .body = s_asked };
+
+static void
+s_peer_left(front_t *front, peer_t *peer)
+{
+    files_gone(s_own(front), peer->rid, peer->rid_len);
+}
+
+/* ---- what operators ask ---------------------------------------------------------------------- */
+
+static int
+s_names(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
+{
+    const char *kind = value_str(request, "kind", "");
+    if (!str_eq(kind, "sls") && !str_eq(kind, "saltenvs"))
+        return 0;
+    int rc = files_names(s_own(front), c, request, err);
+    return rc == 0 ? 1 : rc;
+}
+
+static void
+s_line_closed(front_t *front, lconn_t *c)
+{
+    files_names_gone(s_own(front), c);
+}
+
+/* ---- what the workers have to say ------------------------------------------------------------ */
+
+/* Called by libzmq's thread; tests/lib/tsan.supp knows the name. */
+static void
+s_chunk_sent(void *data, void *hint)
+{
+    free(data);
+}
+
+/* Without a copy: libzmq frees the chunk when it is sent. */
+static int
+s_send(front_t *front, files_out_t *out)
+{
+    zmq_msg_t frame;
+    if (zmq_msg_init_data(&frame, out->data, out->len, s_chunk_sent, NULL) != 0)
+        salt_no_memory(out->len);
+    out->data = NULL;
+    return sock_send_frame_to(front->router, out->rid, out->rid_len, &frame);
+}
+
+static void
+s_readable(front_t *front)
+{
+    files_t *self = s_own(front);
+    for (files_names_t *q; (q = files_names_next(self));) {
+        if (q->who)
+            request_answer(q->who, q->n, json_pack("{s:O}", "names", q->found), NULL);
+        files_names_free(q);
+    }
+    for (int i = 0; i < TURN_BUDGET; i++) {
+        files_out_t *out = files_next(self);
+        if (!out)
+            break;
+        int rc = s_send(front, out);
+        front->counters.out += rc == 0;
+        const peer_t *peer = rc == 0 ? peers_by_rid(front->peers, out->rid, out->rid_len) : NULL;
+        if (peer)
+            gate_said(front, peer->fd, out->len);
+        if (rc < 0) {
+            log_debug("a part of a file can't be sent: %s", zmq_strerror(-rc));
+            files_gone(self, out->rid, out->rid_len);
+        }
+        files_out_free(out);
+    }
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static int
+s_start(front_t *front, fail_t *err)
+{
+    front->own[PART_files] = files_new(front->opts, err);
+    return front->own[PART_files] ? 0 : err->code;
+}
+
+static bool
+s_destroy(front_t *front)
+{
+    files_t *self = s_own(front);
+    return files_destroy(&self);
+}
+
+static void
+s_reload(front_t *front)
+{
+    files_reload(s_own(front), front->opts);
+}
+
+static int
+s_fd(const front_t *front)
+{
+    return files_fd(s_own(front));
+}
+
+const front_part_t part_files = { .name = "files",
+                                  .start = s_start,
+                                  .destroy = s_destroy,
+                                  .reload = s_reload,
+                                  .fd = s_fd,
+                                  .readable = s_readable,
+                                  .peer_left = s_peer_left,
+                                  .line_closed = s_line_closed,
+                                  .names = s_names };

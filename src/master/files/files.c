@@ -1,0 +1,371 @@
+/* files.c - what minions ask of the file workers, and what goes back to them. See files.h. */
+#include "master/files/files_int.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+static const char *const ops[] = { "get",   "hash", "files",   "dirs", "empty_dirs",
+                                   "links", "envs", "options", "put" };
+
+/* ---- what goes out --------------------------------------------------------------------------- */
+
+files_out_t *
+files_next(files_t *self)
+{
+    uint64_t n, one = 1;
+    (void) pthread_mutex_lock(&self->lock);
+    files_out_t *out = self->out;
+    if (out) {
+        self->out = out->next;
+        if (!self->out)
+            self->out_tail = &self->out;
+    } else {
+        (void) !read(self->fd, &n, sizeof(n)); /* names that came meanwhile are said again */
+        for (const files_names_t *q = self->names; q; q = q->next)
+            if (q->state == NAMES_DONE)
+                (void) !write(self->fd, &one, sizeof(one));
+    }
+    (void) pthread_mutex_unlock(&self->lock);
+    return out;
+}
+
+int
+files_fd(const files_t *self)
+{
+    return self->fd;
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+/* The worker that knows this path. */
+static files_worker_t *
+s_worker_of(files_t *self, const asking_t *a)
+{
+    unsigned h = 5381;
+    for (const char *p = a->path; *p; p++)
+        h = h * 33 + (unsigned char) *p;
+    return &self->workers[h % self->n_workers];
+}
+
+static bool
+s_is_of(const asking_t *a, const void *rid, size_t rid_len)
+{
+    return !a->gone && a->rid_len == rid_len && memcmp(a->rid, rid, rid_len) == 0;
+}
+
+/* Calls fn with each request of one connection; how many there are. With the lock held. */
+static size_t
+s_each(files_t *self, const void *rid, size_t rid_len,
+       void (*fn)(files_t *self, asking_t *a, const json_t *body), const json_t *body)
+{
+    size_t n = 0;
+    for (asking_t *a = *files_bucket(self, rid, rid_len); a; a = a->peer_next)
+        if (s_is_of(a, rid, rid_len)) {
+            n++;
+            if (fn)
+                fn(self, a, body);
+        }
+    return n;
+}
+
+static files_share_t *
+s_share(files_t *self, const char *id)
+{
+    files_share_t *share = map_get(self->shares, id);
+    if (!share)
+        map_set(self->shares, id, share = xcalloc(1, sizeof(*share)));
+    share->n_asking++;
+    return share;
+}
+
+/* A text that C and JSON agree on; "" for one with a NUL in it. */
+static const char *
+s_text(const json_t *body, const char *key, const char *dflt)
+{
+    const char *text = value_str(body, key, dflt);
+    json_t *v = value_get(body, key);
+    return json_is_string(v) && strlen(text) != json_string_length(v) ? "" : text;
+}
+
+static asking_t *
+s_asking_new(const peer_t *peer, const json_t *body)
+{
+    const char *op = value_str(body, "op", "");
+    asking_t *a = xcalloc(1, sizeof(*a));
+    json_int_t credit = value_int(body, "credit", 0);
+    memcpy(a->rid, peer->rid, peer->rid_len);
+    a->rid_len = peer->rid_len;
+    a->id = xstrdup(peer->minion ? peer->minion->id : "");
+    a->in_tail = &a->in;
+    a->granted = LIMIT_FILE_CREDIT;
+    a->folder = a->taken = -1;
+    a->n = value_int(body, "n", 0);
+    a->path = xstrdup(s_text(body, "path", ""));
+    a->saltenv = xstrdup(s_text(body, "saltenv", "base"));
+    a->start = a->at = value_int(body, "at", 0);
+    a->known_size = value_int(body, "size", -1);
+    a->credit = credit > LIMIT_FILE_CREDIT ? LIMIT_FILE_CREDIT : credit < 0 ? 0 : (int) credit;
+    a->heard_ms = clock_mono_ms();
+    a->file = (served_t) SERVED_INIT;
+    a->tag = tag_new(value_str(body, "key", ""));
+    for (size_t i = 0; i < NELEMS(ops); i++)
+        if (str_eq(op, ops[i]))
+            a->op = xstrdup(op);
+    return a;
+}
+
+/* Why a request is not taken; NULL when it is. */
+static const char *
+s_refusal(files_t *self, const asking_t *a, size_t n_peer, int *ret_code)
+{
+    *ret_code = -EAGAIN;
+    if (n_peer >= LIMIT_FILE_PEER)
+        return "too many requests for files on one connection";
+    if (self->n_asking >= LIMIT_FILE_WAITING)
+        return "too many requests for files wait on this master";
+    *ret_code = -EINVAL;
+    if (!a->op)
+        return "no such operation on files";
+    bool moves = str_eq(a->op, "get") || str_eq(a->op, "put");
+    return moves && (!a->tag || a->at < 0) ? "a request for a file without its key" : NULL;
+}
+
+void
+files_open(files_t *self, const peer_t *peer, const json_t *body)
+{
+    asking_t *a = s_asking_new(peer, body);
+    int code;
+    (void) pthread_mutex_lock(&self->lock);
+    const char *why = s_refusal(self, a, s_each(self, peer->rid, peer->rid_len, NULL, NULL), &code);
+    if (why) {
+        files_put(self, asking_error(a, false, code, why));
+        asking_free(a);
+    } else {
+        files_worker_t *w = s_worker_of(self, a);
+        asking_t **bucket = files_bucket(self, a->rid, a->rid_len);
+        a->peer_next = *bucket;
+        *bucket = a;
+        a->worker = w;
+        a->serial = ++self->serial;
+        a->share = s_share(self, a->id);
+        *w->tail = a;
+        w->tail = &a->next;
+        self->n_asking++;
+        (void) pthread_cond_signal(&w->wake);
+    }
+    (void) pthread_mutex_unlock(&self->lock);
+}
+
+static void
+s_grant(files_t *self, asking_t *a, const json_t *body)
+{
+    json_int_t more = value_int(body, "credit", 0);
+    if (a->n != value_int(body, "n", 0) || more <= 0)
+        return;
+    a->heard_ms = clock_mono_ms();
+    more = more > LIMIT_FILE_CREDIT ? LIMIT_FILE_CREDIT : more;
+    a->credit = a->credit + more > LIMIT_FILE_CREDIT ? LIMIT_FILE_CREDIT : a->credit + (int) more;
+    files_received(self, a, (size_t) more * LIMIT_FILE_CHUNK);
+    (void) pthread_cond_signal(&a->worker->wake);
+}
+
+static void
+s_end(files_t *self, asking_t *a, const json_t *body)
+{
+    if (body && a->n != value_int(body, "n", 0))
+        return;
+    a->gone = true;
+    files_received(self, a, a->under_way);
+    (void) pthread_cond_signal(&a->worker->wake);
+}
+
+void
+files_more(files_t *self, const peer_t *peer, const json_t *body)
+{
+    (void) pthread_mutex_lock(&self->lock);
+    (void) s_each(self, peer->rid, peer->rid_len, s_grant, body);
+    (void) pthread_mutex_unlock(&self->lock);
+}
+
+/* One chunk, or the end, of what a connection pushes; what was not granted ends it. */
+static void
+s_push(files_t *self, const peer_t *peer, const json_t *body, const void *bytes, size_t n, const char *tag)
+{
+    json_int_t which = value_int(body, "n", 0);
+    (void) pthread_mutex_lock(&self->lock);
+    asking_t *a = *files_bucket(self, peer->rid, peer->rid_len);
+    while (a && !(s_is_of(a, peer->rid, peer->rid_len) && a->n == which && str_eq(a->op, "put")))
+        a = a->peer_next;
+    if (a && (n > LIMIT_FILE_CHUNK || a->all_came || (!tag && (n == 0 || a->granted <= 0)))) {
+        files_give_up(self, a, -EPROTO, "more than was granted");
+    } else if (a) {
+        files_in_t *in = xcalloc(1, sizeof(*in) + n);
+        in->at = value_int(body, "at", 0);
+        in->tag = tag ? xstrdup(tag) : NULL;
+        in->n = n;
+        memcpy(in->bytes, bytes, n);
+        *a->in_tail = in;
+        a->in_tail = &in->next;
+        a->granted -= !tag;
+        a->all_came = tag != NULL;
+        a->heard_ms = clock_mono_ms();
+        (void) pthread_cond_signal(&a->worker->wake);
+    }
+    (void) pthread_mutex_unlock(&self->lock);
+}
+
+void
+files_part(files_t *self, const peer_t *peer, const json_t *body, const void *bytes, size_t n)
+{
+    s_push(self, peer, body, bytes, n, NULL);
+}
+
+void
+files_done(files_t *self, const peer_t *peer, const json_t *body)
+{
+    s_push(self, peer, body, "", 0, value_str(body, "tag", ""));
+}
+
+void
+files_stop(files_t *self, const peer_t *peer, const json_t *body)
+{
+    (void) pthread_mutex_lock(&self->lock);
+    (void) s_each(self, peer->rid, peer->rid_len, s_end, body);
+    (void) pthread_mutex_unlock(&self->lock);
+}
+
+void
+files_gone(files_t *self, const void *rid, size_t rid_len)
+{
+    (void) pthread_mutex_lock(&self->lock);
+    (void) s_each(self, rid, rid_len, s_end, NULL);
+    (void) pthread_mutex_unlock(&self->lock);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+/* All that have a thread. */
+static files_worker_t *
+s_nth(files_t *self, size_t i)
+{
+    return i < self->n_workers                           ? &self->workers[i]
+           : i == self->n_workers && self->updater.owner ? &self->updater
+                                                         : NULL;
+}
+
+void
+files_reload(files_t *self, json_t *opts)
+{
+    (void) pthread_mutex_lock(&self->lock);
+    files_worker_t *w;
+    for (size_t i = 0; (w = s_nth(self, i)); i++) {
+        free(w->fresh_opts);
+        w->fresh_opts = value_dump(opts);
+        (void) pthread_cond_signal(&w->wake);
+    }
+    (void) pthread_mutex_unlock(&self->lock);
+}
+
+static int
+s_start_worker(files_t *self, files_worker_t *w, void *(*fn)(void *), json_t *opts)
+{
+    pthread_condattr_t attr;
+    w->owner = self;
+    w->tail = &w->ring;
+    w->fresh_opts = value_dump(opts);
+    (void) pthread_condattr_init(&attr);
+    (void) pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    (void) pthread_cond_init(&w->wake, &attr);
+    (void) pthread_condattr_destroy(&attr);
+    int rc = pthread_create(&w->thread, NULL, fn, w);
+    if (rc != 0) {
+        free(w->fresh_opts);
+        w->owner = NULL;
+    }
+    return -rc;
+}
+
+files_t *
+files_new(json_t *opts, fail_t *err)
+{
+    files_t *self = xcalloc(1, sizeof(*self));
+    (void) pthread_mutex_init(&self->lock, NULL);
+    self->shares = map_new(free);
+    self->out_tail = &self->out;
+    self->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int rc = self->fd < 0 ? -errno : 0;
+    take_begin(opts);
+    /* A worker looks at the others' number only while it holds the lock. */
+    (void) pthread_mutex_lock(&self->lock);
+    for (size_t i = 0; rc == 0 && i < FILES_WORKERS; i++)
+        if ((rc = s_start_worker(self, &self->workers[i], files_work, opts)) == 0)
+            self->n_workers++;
+    if (rc == 0)
+        rc = s_start_worker(self, &self->updater, files_update, opts);
+    (void) pthread_mutex_unlock(&self->lock);
+    if (rc == 0)
+        return self;
+    (void) fail_set(err, rc, "the file workers can't be started: %s", strerror(-rc));
+    (void) files_destroy(&self);
+    return NULL;
+}
+
+static void
+s_free_worker(files_worker_t *w)
+{
+    (void) pthread_join(w->thread, NULL);
+    for (asking_t *a; (a = w->ring);) {
+        w->ring = a->next;
+        asking_free(a);
+    }
+    fileserver_destroy(&w->server);
+    json_decref(w->opts);
+    free(w->fresh_opts);
+    (void) pthread_cond_destroy(&w->wake);
+}
+
+/* The threads are told; whether all of them hear it soon. */
+static bool
+s_end_threads(files_t *self)
+{
+    files_worker_t *w;
+    (void) pthread_mutex_lock(&self->lock);
+    self->stop = true;
+    bool soon = !self->fetching;
+    for (size_t i = 0; (w = s_nth(self, i)); i++)
+        (void) pthread_cond_signal(&w->wake);
+    (void) pthread_mutex_unlock(&self->lock);
+    return soon;
+}
+
+bool
+files_destroy(files_t **self_p)
+{
+    files_t *self = STEAL(*self_p);
+    files_worker_t *w;
+    if (!self)
+        return true;
+    if (!s_end_threads(self))
+        return false;
+    for (size_t i = 0; (w = s_nth(self, i)); i++)
+        s_free_worker(w);
+    for (files_out_t *out; (out = self->out);) {
+        self->out = out->next;
+        files_out_free(out);
+    }
+    for (files_names_t *q; (q = self->names);) {
+        self->names = q->next;
+        files_names_free(q);
+    }
+    if (self->fd >= 0)
+        (void) close(self->fd);
+    map_destroy(&self->shares);
+    (void) pthread_mutex_destroy(&self->lock);
+    free(self);
+    return true;
+}

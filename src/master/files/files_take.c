@@ -1,0 +1,176 @@
+/* files_take.c - cp.push: a file that a minion sends goes to cachedir/minions/ID/files, if file_recv says so.
+ *
+ * The kernel keeps every step of the way inside that folder, links are not followed, and a file is there only
+ * when all of it has come: until then it grows in cachedir/minions/.parts, which no id is called. */
+#include "master/files/files_int.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "common/base/beneath.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define PARTS     "minions/.parts"
+#define GRANT     4
+#define MEGABYTE  (1024 * 1024)
+#define NAME_KEEP 200
+
+/* ---- the place ------------------------------------------------------------------------------- */
+
+/* cachedir/minions/ID/files and in it the folder of the path; sets the name in it. */
+static int
+s_find_place(asking_t *a, const char *cachedir)
+{
+    AUTO_FREE char *below = str_replace(a->path, "//", "/");
+    AUTO_FREE char *place = xasprintf("minions/%s/files/%s", a->id, below);
+    const char *name;
+    AUTO_FD base = open(cachedir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int rc = base < 0 ? -errno : beneath_check(below);
+    if (rc == 0)
+        rc = beneath_parent(base, place, BENEATH_NO_LINKS, 0700, &name);
+    if (rc >= 0 && strlen(name) > NAME_KEEP) {
+        (void) close(rc);
+        rc = -ENAMETOOLONG;
+    }
+    if (rc < 0)
+        return rc;
+    a->folder = rc;
+    a->name = xstrdup(name);
+    return 0;
+}
+
+static int
+s_check(const asking_t *a, json_t *opts, fail_t *err)
+{
+    json_int_t max = value_int(opts, "file_recv_max_size", 100);
+    if (!value_bool(opts, "file_recv", false))
+        return fail_set(err, -EACCES, "the master takes no files: file_recv is not set there");
+    if (a->known_size < 0 || a->known_size > max * MEGABYTE)
+        return fail_set(err, -EFBIG,
+                        "the file is larger than the %lld megabytes of the master's file_recv_max_size",
+                        (long long) max);
+    return 0;
+}
+
+/* The number is ours: a minion and a salt-call on its host may push the same file, and both begin to count
+ * at one. */
+static int
+s_open_part(asking_t *a, const char *cachedir)
+{
+    AUTO_FREE char *parts = fs_join(cachedir, PARTS);
+    int rc = fs_mkdirs(parts, 0700, NULL);
+    if (rc < 0)
+        return rc;
+    a->part = xasprintf("%s/%llx", parts, (unsigned long long) a->serial);
+    (void) unlink(a->part); /* of a master that had another cachedir then */
+    a->taken = open(a->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    return a->taken < 0 ? -errno : 0;
+}
+
+static int
+s_open(asking_t *a, json_t *opts, fail_t *err)
+{
+    const char *cachedir = value_str(opts, "cachedir", "");
+    int rc = s_check(a, opts, err);
+    if (rc == 0)
+        rc = s_find_place(a, cachedir);
+    if (rc == 0)
+        rc = s_open_part(a, cachedir);
+    return rc < 0 ? fail_set(err, rc, "'%s' can't be put there: %s", a->path, strerror(-rc)) : 0;
+}
+
+void
+take_open(asking_t *self, json_t *opts, files_out_t ***out_tail)
+{
+    fail_auto_t err = FAIL_INIT;
+    int rc = s_open(self, opts, &err);
+    if (rc < 0) {
+        asking_fail(self, false, rc, &err, out_tail);
+        return;
+    }
+    self->at = 0;
+    self->size = self->known_size;
+    self->state = ASKING_TAKE;
+    asking_put(out_tail, asking_message(self, MSG_file_info,
+                                        json_pack("{s:I, s:i}", "size", (json_int_t) self->size, "credit",
+                                                  LIMIT_FILE_CREDIT)));
+}
+
+void
+take_begin(const json_t *opts)
+{
+    AUTO_FREE char *parts = fs_join(value_str(opts, "cachedir", ""), PARTS);
+    fail_auto_t err = FAIL_INIT;
+    if (fs_remove_tree(parts, &err) < 0)
+        log_warning("what pushes left that a master's end cut off: %s", fail_text(&err));
+}
+
+void
+take_free(asking_t *self)
+{
+    for (files_in_t *in; (in = self->in);) {
+        self->in = in->next;
+        free(in->tag);
+        free(in);
+    }
+    if (self->part && self->taken >= 0)
+        (void) unlink(self->part);
+    if (self->taken >= 0)
+        (void) close(self->taken);
+    if (self->folder >= 0)
+        (void) close(self->folder);
+    free(self->name);
+    free(self->part);
+}
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+static void
+s_end(asking_t *a, const char *tag, files_out_t ***tail)
+{
+    fail_auto_t err = FAIL_INIT;
+    char hex[TAG_HEX + 1];
+    tag_end(a->tag, hex);
+    int rc = a->at != a->size || !str_eq(hex, tag)
+                 ? fail_set(&err, -EBADMSG, "'%s' did not arrive as it was sent", a->path)
+                 : 0;
+    if (rc == 0 && renameat(AT_FDCWD, a->part, a->folder, a->name) != 0)
+        rc = fail_set(&err, -errno, "'%s' can't be put there: %s", a->path, strerror(errno));
+    if (rc < 0) {
+        asking_fail(a, true, rc, &err, tail);
+        return;
+    }
+    free(STEAL(a->part));
+    a->state = ASKING_DONE;
+    asking_put(tail, asking_message(a, MSG_file_end, json_pack("{s:s}", "tag", hex)));
+}
+
+void
+take_step(asking_t *self, files_out_t ***out_tail)
+{
+    const files_in_t *in = self->in;
+    fail_auto_t err = FAIL_INIT;
+    if (in->tag) {
+        s_end(self, in->tag, out_tail);
+        return;
+    }
+    int rc = in->at != self->at || (int64_t) in->n > self->size - self->at ? -EPROTO : 0;
+    if (rc == 0)
+        rc = fs_write_all(self->taken, in->bytes, in->n);
+    if (rc < 0) {
+        (void) fail_set(&err, rc, "'%s': %s", self->path, strerror(-rc));
+        asking_fail(self, true, rc, &err, out_tail);
+        return;
+    }
+    tag_add(self->tag, in->bytes, in->n);
+    self->at += (int64_t) in->n;
+    if (++self->unsaid < GRANT)
+        return;
+    self->told = self->unsaid;
+    self->unsaid = 0;
+    asking_put(out_tail, asking_message(self, MSG_file_got, json_pack("{s:i}", "credit", self->told)));
+}

@@ -1,0 +1,33 @@
+/* files_update.c - fetching from remotes at their intervals, beside the workers, who go on with what is
+ * there. */
+#include "master/files/files_int.h"
+
+#include <time.h>
+
+#include "salt/log.h"
+
+#define NEVER_S 3600
+
+void *
+files_update(void *worker)
+{
+    files_worker_t *w = worker;
+    files_t *files = w->owner;
+    (void) pthread_mutex_lock(&files->lock);
+    while (!files->stop) {
+        files_take_opts(w);
+        files->fetching = fileserver_has_remotes(w->server);
+        (void) pthread_mutex_unlock(&files->lock);
+        int wait_s = fileserver_update(w->server, false);
+        (void) pthread_mutex_lock(&files->lock);
+        files->fetching = false;
+        struct timespec until;
+        (void) clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += wait_s > 0 ? wait_s : NEVER_S;
+        int rc = 0;
+        while (!files->stop && !w->fresh_opts && rc == 0)
+            rc = pthread_cond_timedwait(&w->wake, &files->lock, &until);
+    }
+    (void) pthread_mutex_unlock(&files->lock);
+    return NULL;
+}

@@ -1,0 +1,177 @@
+/* files_work.c - a file worker's thread: requests in turn, one step each. */
+#include "master/files/files_int.h"
+
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+
+#define SLEEP_MS      5000 /* how often stalled requests are looked for */
+#define SLEEP_FULL_MS 1000 /* the same while places are wanted */
+
+void
+files_take_opts(files_worker_t *w)
+{
+    /* A newer one may have come while the lock was free; what is asked after that is answered by it. */
+    for (char *text; (text = STEAL(w->fresh_opts));) {
+        (void) pthread_mutex_unlock(&w->owner->lock);
+        fileserver_destroy(&w->server);
+        json_decref(w->opts);
+        w->opts = json_loads(text, JSON_ALLOW_NUL, NULL);
+        w->server = fileserver_new(w->opts, NULL);
+        free(text);
+        (void) pthread_mutex_lock(&w->owner->lock);
+    }
+}
+
+/* Out of the ring, and freed; with the lock held. */
+static void
+s_drop(files_worker_t *w, asking_t **at)
+{
+    asking_t *a = *at;
+    *at = a->next;
+    if (!a->next)
+        w->tail = at;
+    files_forget(w->owner, a);
+    asking_free(a);
+}
+
+/* Somebody waits for the place that a request has: another minion, or its own one. With the lock held. */
+static bool
+s_is_wanted(const files_t *files, const asking_t *a)
+{
+    return (files->n_open >= LIMIT_FILE_OPEN && files->n_asking > files->n_open) ||
+           (a->share->n_open >= LIMIT_FILE_MINION && a->share->n_asking > a->share->n_open);
+}
+
+/* How long a request may stand still. To a slow receiver chunks are under way for long; one to whom
+ * nothing is, and who grants nothing, only keeps a place that is wanted. */
+static int64_t
+s_patience(const files_t *files, const asking_t *a)
+{
+    return a->state == ASKING_DATA && a->under_way == 0 && s_is_wanted(files, a) ? LIMIT_FILE_STALL_FULL
+                                                                                 : LIMIT_FILE_STALL;
+}
+
+/* Requests whose receiver says nothing any more; with the lock held. */
+static void
+s_sweep(files_worker_t *w, int64_t now)
+{
+    w->swept_ms = now;
+    for (asking_t *a = w->ring; a; a = a->next) {
+        bool waits = a->state == ASKING_DATA ? a->credit == 0 : a->state == ASKING_TAKE && !a->in;
+        if (!waits || a->gone || now - a->heard_ms <= s_patience(w->owner, a))
+            continue;
+        log_debug("%s: minion %s takes it no more", a->path, a->id);
+        files_give_up(w->owner, a, -EAGAIN, "it was not taken in time; ask again");
+    }
+}
+
+/* The next request that has something to do, moved to the end of the ring; NULL: none. With the lock held. */
+static asking_t *
+s_next(files_worker_t *w)
+{
+    for (asking_t **at = &w->ring; *at;) {
+        asking_t *a = *at;
+        if (a->gone || a->state == ASKING_DONE) {
+            s_drop(w, at);
+            continue;
+        }
+        if (!asking_can_step(a, w->owner)) {
+            at = &a->next;
+            continue;
+        }
+        *at = a->next;
+        if (!a->next)
+            w->tail = at;
+        a->next = NULL;
+        *w->tail = a;
+        w->tail = &a->next;
+        return a;
+    }
+    return NULL;
+}
+
+/* What a step made goes to the front loop; with the lock held. */
+static void
+s_deliver(files_worker_t *w, asking_t *a, files_out_t *made, files_out_t **made_tail)
+{
+    files_t *files = w->owner;
+    uint64_t one = 1;
+    if (a->gone) {
+        for (files_out_t *out; (out = made);) {
+            made = out->next;
+            files_out_free(out);
+        }
+        return;
+    }
+    if (!made)
+        return;
+    *files->out_tail = made;
+    files->out_tail = made_tail;
+    (void) !write(files->fd, &one, sizeof(one));
+}
+
+/* With the lock held, which is let go of while the disk works. */
+static void
+s_serve(files_worker_t *w, asking_t *a)
+{
+    files_out_t *made = NULL, **tail = &made;
+    int64_t before = a->at;
+    bool sends = a->state == ASKING_DATA, opens = a->state == ASKING_NEW;
+    bool takes = a->state == ASKING_TAKE;
+    files_in_t *one = takes ? a->in : NULL;
+    a->busy = true;
+    w->owner->n_open += opens;
+    a->share->n_open += opens;
+    (void) pthread_mutex_unlock(&w->owner->lock);
+    asking_step(a, w, &tail);
+    (void) pthread_mutex_lock(&w->owner->lock);
+    a->busy = false;
+    if (one) {
+        a->in = one->next;
+        if (!a->in)
+            a->in_tail = &a->in;
+        free(one->tag);
+        free(one);
+    }
+    if (takes) {
+        a->granted += a->told;
+        a->told = 0;
+    }
+    if (sends && a->at > before) {
+        a->credit--;
+        a->under_way += (size_t) (a->at - before);
+        a->share->under_way += (size_t) (a->at - before);
+        w->owner->under_way += (size_t) (a->at - before);
+    }
+    s_deliver(w, a, made, tail);
+}
+
+void *
+files_work(void *worker)
+{
+    files_worker_t *w = worker;
+    (void) pthread_mutex_lock(&w->owner->lock);
+    while (!w->owner->stop) {
+        files_take_opts(w);
+        int64_t now = clock_mono_ms();
+        if (now - w->swept_ms >= SLEEP_FULL_MS)
+            s_sweep(w, now);
+        if (files_names_step(w))
+            continue;
+        asking_t *a = s_next(w);
+        if (a) {
+            s_serve(w, a);
+            continue;
+        }
+        struct timespec until;
+        (void) clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += (w->owner->n_asking > w->owner->n_open ? SLEEP_FULL_MS : SLEEP_MS) / 1000;
+        if (!w->owner->stop && !w->fresh_opts)
+            (void) pthread_cond_timedwait(&w->wake, &w->owner->lock, &until);
+    }
+    (void) pthread_mutex_unlock(&w->owner->lock);
+    return NULL;
+}

@@ -1,0 +1,170 @@
+/* front.c - the master's start, loop and end: a walk over the table of parts. */
+#include "master/front/front.h"
+
+#include <malloc.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/daemon.h"
+#include "common/base/notify.h"
+#include "common/base/str.h"
+#include "common/conf/startup.h"
+#include "master/jobs/fleeting.h"
+#include "master/front/part.h"
+#include "master/front/parts.h"
+#include "salt/log.h"
+
+#define TICK_MS     100
+#define LARGE_BYTES (1024 * 1024)
+
+static const front_part_t *const parts[PARTS] = {
+#define PART(name) [PART_##name] = &part_##name,
+#include "master/front/parts.def"
+#undef PART
+};
+
+/* What only this file needs stands around what all share. */
+typedef struct master {
+    front_t front;
+    char *conf_dir;
+    json_t *overrides; /* the command line's, for a reload */
+    int signal_fd;
+} master_t;
+
+static master_t *
+s_master(front_t *front)
+{
+    return (master_t *) front; /* its first member */
+}
+
+/* ---- the configuration, signals -------------------------------------------------------------- */
+
+static void
+s_reload(front_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    master_t *master = s_master(self);
+    conf_t *fresh = startup_reload(self->conf, master->conf_dir, CONF_MASTER, master->overrides, &err);
+    if (!fresh) {
+        log_error("reload: the old configuration stays: %s", fail_text(&err));
+        return;
+    }
+    conf_destroy(&self->conf);
+    self->conf = fresh;
+    self->opts = conf_opts(fresh);
+    parts_reload(self);
+}
+
+static int
+s_signal(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+{
+    front_t *self = arg;
+    int sig;
+    while ((sig = daemon_next_signal(item->fd)) != 0) {
+        if (sig == SIGHUP) {
+            s_reload(self);
+            continue;
+        }
+        if (sig == SIGTERM || sig == SIGINT) {
+            log_info("%s: the master ends", sig == SIGTERM ? "SIGTERM" : "SIGINT");
+            notify_stopping();
+            self->stop = true;
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int
+s_tick(zloop_t *loop, int timer, void *arg)
+{
+    front_t *self = arg;
+    int64_t now = clock_mono_ms();
+    notify_turn(now);
+    parts_tick(self, now);
+    return self->stop ? -1 : 0;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static int
+s_start(front_t *self, fail_t *err)
+{
+    self->max_files = daemon_raise_files((long) conf_int(self->conf, "max_open_files"));
+    if (daemon_need_files(LIMIT_MASTER_FILES, err) < 0)
+        return err->code;
+    zmq_pollitem_t signals = { NULL, daemon_signals(false, err), ZMQ_POLLIN, 0 };
+    s_master(self)->signal_fd = signals.fd;
+    if (signals.fd < 0)
+        return signals.fd;
+    /* Large messages are the system's again when they are gone; glibc would keep more after each. */
+    (void) mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+    fleeting_open();
+    zsys_handler_set(NULL);
+    zsys_set_max_sockets(0);
+    self->zctx = zsys_init();
+    self->loop = zloop_new();
+    zloop_set_nonstop(self->loop, true);
+    (void) zloop_poller(self->loop, &signals, s_signal, self);
+    zloop_poller_set_tolerant(self->loop, &signals);
+    (void) zloop_timer(self->loop, TICK_MS, 0, s_tick, self);
+    return parts_start(self, err);
+}
+
+front_t *
+front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *runners, registry_t *wheels,
+          const masterctx_tables_t *host, fail_t *err)
+{
+    master_t *master = xcalloc(1, sizeof(*master));
+    front_t *self = &master->front;
+    master->conf_dir = xstrdup(conf_dir);
+    master->overrides = json_incref(overrides);
+    master->signal_fd = -1;
+    self->parts = parts;
+    self->n_parts = PARTS;
+    self->conf = STEAL(*conf_p);
+    self->opts = conf_opts(self->conf);
+    self->runners = runners;
+    self->wheels = wheels;
+    self->host = host;
+    self->modules = host ? host->modules : NULL;
+    self->started_ms = clock_mono_ms();
+    if (s_start(self, err) < 0)
+        front_destroy(&self);
+    return self;
+}
+
+bool
+front_destroy(front_t **self_p)
+{
+    front_t *self = STEAL(*self_p);
+    if (!self)
+        return true;
+    master_t *master = s_master(self);
+    bool ended = parts_end(self);
+    zloop_destroy(&self->loop);
+    free(master->conf_dir);
+    json_decref(master->overrides);
+    conf_destroy(&self->conf);
+    if (master->signal_fd >= 0)
+        (void) close(master->signal_fd);
+    free(master);
+    if (ended)
+        zsys_shutdown();
+    return ended;
+}
+
+int
+front_run(front_t *self)
+{
+    log_info("the master is ready: ports %d and %d at %s, hello port %d, local socket in %s",
+             (int) conf_int(self->conf, "publish_port"), (int) conf_int(self->conf, "ret_port"),
+             conf_str(self->conf, "interface"), (int) conf_int(self->conf, "hello_port"),
+             conf_str(self->conf, "sock_dir"));
+    daemon_ready();
+    while (!self->stop)
+        if (zloop_start(self->loop) == 0 && zsys_interrupted)
+            break;
+    return self->exit_code;
+}

@@ -1,0 +1,33 @@
+/* hooks.h - tell all parts that have started what has happened: see part.h for what each hook means.
+ *
+ * Layer      master
+ * Threads    the front loop's
+ * Tests      tests/unit/master/test_parts.c
+ */
+#ifndef MASTER_FRONT_HOOKS_H
+#define MASTER_FRONT_HOOKS_H
+
+#include "master/front/front.h"
+#include "master/minions/peers.h"
+
+void hook_peer_left(front_t *front, peer_t *peer);
+void hook_peer_ended(front_t *front, peer_t *peer);
+void hook_subscribed(front_t *front, const char *z85, int fd);
+void hook_greeted(front_t *front, peer_t *peer);
+void hook_connected(front_t *front, minion_t *m, const json_t *hello, bool rebooted);
+void hook_disconnected(front_t *front, minion_t *m);
+void hook_dismissed(front_t *front, minion_t *m);
+void hook_forgotten(front_t *front, const char *id);
+int hook_forget(front_t *front, minion_t *m, const char *what, fail_t *err); /* ends with the first failure */
+void hook_committed(front_t *front);
+void hook_renewed(front_t *front);
+uint64_t hook_settled(const front_t *front); /* the lowest of all; UINT64_MAX: nobody reads any */
+void hook_turn_ended(front_t *front, bool events);
+void hook_line_closed(front_t *front, lconn_t *c);
+void hook_caused(front_t *front, const char *within, const char *jid, uint64_t first, uint64_t last);
+void hook_status(front_t *front, json_t *reply);
+void hook_active(front_t *front, json_t *reply);
+int hook_names(front_t *front, lconn_t *c, const json_t *request,
+               fail_t *err); /* ends with the first that is not 0 */
+
+#endif

@@ -1,0 +1,61 @@
+/* noise.c - see noise.h. */
+#include "master/front/noise.h"
+
+#include "common/base/clock.h"
+#include "common/base/rate.h"
+#include "common/base/str.h"
+#include "master/front/part.h"
+#include "salt/log.h"
+
+typedef struct noise {
+    rate_t lines;
+    uint64_t unsaid; /* lines that were not written */
+} noise_t;
+
+static noise_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_noise];
+}
+
+void
+noise_warn(front_t *front, const char *fmt, ...)
+{
+    va_list ap;
+    noise_t *self = s_own(front);
+    if (!rate_spare(&self->lines, clock_mono_ms())) {
+        self->unsaid++;
+        return;
+    }
+    va_start(ap, fmt);
+    AUTO_FREE char *text = xvasprintf(fmt, ap);
+    va_end(ap);
+    log_warning("%s", text);
+}
+
+void
+noise_unsaid(front_t *front, uint64_t n)
+{
+    s_own(front)->unsaid += n;
+}
+
+static int
+s_start(front_t *front, fail_t *err)
+{
+    s_own(front)->lines = (rate_t) RATE(LIMIT_NOISE_RATE, LIMIT_NOISE_BURST);
+    return 0;
+}
+
+static void
+s_tick(front_t *front, int64_t now_ms)
+{
+    noise_t *self = s_own(front);
+    if (self->unsaid == 0 || !rate_spare(&self->lines, now_ms))
+        return;
+    log_warning("%llu more refusals were not written here", (unsigned long long) self->unsaid);
+    self->unsaid = 0;
+}
+
+const front_part_t part_noise = {
+    .name = "noise", .size = sizeof(noise_t), .start = s_start, .tick = s_tick
+};

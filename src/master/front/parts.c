@@ -1,0 +1,97 @@
+/* parts.c - see parts.h. */
+#include "master/front/parts.h"
+
+#include "master/front/part.h"
+
+/* ---- start ----------------------------------------------------------------------------------- */
+
+static int
+s_readable(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+{
+    front_t *front = arg;
+    const front_part_t *part;
+    for (size_t i = 0; i < front->n_started; i++)
+        if ((part = front->parts[i])->fd && part->fd(front) == item->fd)
+            part->readable(front);
+    return 0;
+}
+
+static void
+s_watch(front_t *front, int fd)
+{
+    zmq_pollitem_t item = { NULL, fd, ZMQ_POLLIN, 0 };
+    (void) zloop_poller(front->loop, &item, s_readable, front);
+    zloop_poller_set_tolerant(front->loop, &item);
+}
+
+static int
+s_start(front_t *front, size_t i, fail_t *err)
+{
+    const front_part_t *part = front->parts[i];
+    if (part->size > 0)
+        front->own[i] = xcalloc(1, part->size);
+    front->n_started++; /* what it has begun before it fails is undone too */
+    int rc = part->start ? part->start(front, err) : 0;
+    if (rc == 0 && part->fd)
+        s_watch(front, part->fd(front));
+    return rc;
+}
+
+int
+parts_start(front_t *front, fail_t *err)
+{
+    int rc = 0;
+    for (size_t i = 0; i < front->n_parts && rc == 0; i++)
+        rc = s_start(front, i, err);
+    return rc;
+}
+
+/* ---- while it runs --------------------------------------------------------------------------- */
+
+void
+parts_tick(front_t *front, int64_t now_ms)
+{
+    for (size_t i = 0; i < front->n_started; i++) {
+        const front_part_t *part = front->parts[i];
+        if (!part->tick || now_ms < front->next_ms[i])
+            continue;
+        front->next_ms[i] = now_ms + (part->pause_ms ? part->pause_ms(front) : part->every_ms);
+        part->tick(front, now_ms);
+    }
+}
+
+void
+parts_reload(front_t *front)
+{
+    for (size_t i = 0; i < front->n_started; i++) {
+        front->next_ms[i] = 0; /* its pause may be another now */
+        if (front->parts[i]->reload)
+            front->parts[i]->reload(front);
+    }
+}
+
+/* ---- end ------------------------------------------------------------------------------------- */
+
+static bool
+s_end(front_t *front, size_t i)
+{
+    const front_part_t *part = front->parts[i];
+    bool ended = !part->destroy || part->destroy(front);
+    if (part->size > 0)
+        free(front->own[i]);
+    front->own[i] = NULL;
+    front->n_started--;
+    return ended;
+}
+
+bool
+parts_end(front_t *front)
+{
+    bool ended = true;
+    for (size_t i = 0; i < front->n_started; i++)
+        if (front->parts[i]->stop)
+            front->parts[i]->stop(front);
+    while (front->n_started > 0)
+        ended = s_end(front, front->n_started - 1) && ended;
+    return ended;
+}

@@ -1,0 +1,178 @@
+/* requests.c - what operators ask over the local socket: one handler per row of requests.def, after the
+ * access check. */
+#include "master/front/request.h"
+
+#include "common/base/str.h"
+#include "master/operators/acl.h"
+#include "master/events/bus.h"
+#include "master/front/hooks.h"
+#include "master/operators/lconn.h"
+#include "master/operators/lsock.h"
+#include "master/jobs/notes.h"
+#include "master/front/part.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+typedef enum access { ACCESS_READ, ACCESS_PUB, ACCESS_ADMIN } access_t;
+typedef enum audited { AUDITED_QUIET, AUDITED_AUDIT } audited_t;
+
+#define REQUEST(name, access, audit, doc) { #name, ACCESS_##access, AUDITED_##audit, &request_##name },
+static const struct operation {
+    const char *name;
+    access_t access;
+    audited_t audited;
+    const request_row_t *row;
+} rows[] = {
+#include "salt/requests.def"
+};
+#undef REQUEST
+
+static bool
+s_allowed(front_t *self, lconn_t *c, access_t access, const char *op, const json_t *request, fail_t *err)
+{
+    if (str_eq(op, "publish") && acl_blocks(self, lconn_user(c), request)) {
+        log_error("%s may not run what publisher_acl_blacklist names", lconn_user(c));
+        (void) fail_set(err, -EACCES, "Authorization error occurred.");
+        return false;
+    }
+    if (lconn_is_admin(c))
+        return true;
+    if (acl_may_read(self, c) &&
+        (access == ACCESS_READ || (access == ACCESS_PUB && acl_lets(self, lconn_user(c), op, request))))
+        return true;
+    (void) fail_set(err, -EACCES,
+                    "Authentication failure of type \"user\" occurred for user %s: '%s' is not allowed; see "
+                    "publisher_acl",
+                    lconn_user(c), op);
+    return false;
+}
+
+/* A line for each key that was changed, or was not; else one. */
+static void
+s_audit(front_t *self, lconn_t *c, const json_t *request, bool allowed, const json_t *reply,
+        const fail_t *err)
+{
+    json_t *line = audit_request(request, allowed, reply, err), *done = value_get(reply, "done"), *one;
+    const char *id;
+    size_t i;
+    lconn_sign(c, line);
+    if (json_array_size(done) + json_object_size(value_get(reply, "failed")) == 0) {
+        if (allowed)
+            audit_write(self->audit, &line);
+        else
+            audit_write_spare(self->audit, AUDIT_USERS, &line);
+        return;
+    }
+    json_array_foreach (done, i, one) {
+        json_t *copy = json_copy(line);
+        json_object_set(copy, "id", one);
+        audit_write(self->audit, &copy);
+    }
+    json_object_foreach (value_get(reply, "failed"), id, one) {
+        json_t *copy = json_copy(line);
+        (void) json_object_update_new(
+            copy, json_pack("{s:s, s:s, s:O}", "id", id, "outcome", "failed", "why", one));
+        audit_write(self->audit, &copy);
+    }
+    json_decref(line);
+}
+
+/* Do what is asked. What a runner has caused is known to whom it concerns before anybody hears of it. */
+static json_t *
+s_done(front_t *self, lconn_t *c, const request_row_t *row, const json_t *request, fail_t *err)
+{
+    const char *within = value_str(request, "within", "");
+    uint64_t before = self->seq;
+    if (!*within || !lconn_is_admin(c))
+        return row->fn(self, c, request, err);
+    bus_hold(self);
+    json_t *reply = row->fn(self, c, request, err);
+    hook_caused(self, within, value_str(reply, "jid", ""), before + 1, self->seq);
+    bus_release(self);
+    return reply;
+}
+
+/* Whoever began something and did not wait to hear of it has been told that it does not happen
+ * (cli/interrupt.h), and nobody would have its jid. */
+static bool
+s_is_taken_back(lconn_t *c, bool changes, const char *op, fail_t *err)
+{
+    if (!changes || !lconn_is_gone(c))
+        return false;
+    log_info("local socket: %s by %s is dropped: who asked did not wait for the answer", op, lconn_user(c));
+    (void) fail_set(err, -EPIPE, "who asked did not wait for the answer");
+    return true;
+}
+
+/* TAKES reply; NULL: *err. */
+static void
+s_reply(front_t *self, lconn_t *c, const request_row_t *row, const json_t *request, json_t *reply,
+        const fail_t *err)
+{
+    AUTO_FREE char *jid = xstrdup(value_str(reply, "jid", ""));
+    request_done_t done = { request, jid, value_bool(reply, "again", false) };
+    json_int_t n = value_int(request, "n", 0);
+    bool ok = reply != NULL;
+    if (ok && row->waits && row->waits(request))
+        later_answer(self, request_message(n, reply, err), c);
+    else
+        request_answer(c, n, reply, err);
+    if (ok && row->answered)
+        row->answered(self, c, &done);
+}
+
+static void
+s_operate(front_t *self, lconn_t *c, const struct operation *op, const json_t *request)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_t *reply = NULL;
+    bool allowed = s_allowed(self, c, op->access, op->name, request, &err);
+    if (allowed && !s_is_taken_back(c, op->audited == AUDITED_AUDIT, op->name, &err))
+        reply = s_done(self, c, op->row, request, &err);
+    if (!allowed || op->audited == AUDITED_AUDIT)
+        s_audit(self, c, request, allowed, reply, &err);
+    if (reply || err.code != 0) /* else it comes later */
+        s_reply(self, c, op->row, request, reply, &err);
+}
+
+static void
+s_handle(front_t *self, lconn_t *c, const json_t *asked)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *request = json_copy((json_t *) asked);
+    const char *name = value_str(request, "op", "");
+    /* Others than administrators must not find out by patterns what is in a pillar. */
+    if (!lconn_is_admin(c))
+        json_object_set_new(request, "pillar_exact", json_true());
+    for (size_t i = 0; i < NELEMS(rows); i++)
+        if (str_eq(rows[i].name, name)) {
+            s_operate(self, c, &rows[i], request);
+            return;
+        }
+    (void) fail_set(&err, -EOPNOTSUPP,
+                    "the master knows no operation '%s'; is this command of the same version?", name);
+    request_answer(c, value_int(request, "n", 0), NULL, &err);
+}
+
+static bool
+s_handle_text(front_t *self, lconn_t *c, const char *text, size_t len)
+{
+    if (!lconn_is_admin(c))
+        return false;
+    for (size_t i = 0; i < NELEMS(rows); i++)
+        if (rows[i].row->text && rows[i].row->text(self, c, text, len))
+            return true;
+    return false;
+}
+
+static int
+s_start(front_t *self, fail_t *err)
+{
+    static const lsock_server_t server = { .handle = s_handle,
+                                           .handle_text = s_handle_text,
+                                           .may_read = acl_may_read };
+    lsock_serve(self, &server);
+    return 0;
+}
+
+const front_part_t part_requests = { .name = "requests", .start = s_start };

@@ -1,0 +1,33 @@
+/* shared.c - the tables and keys that all parts use: who is known, whose handshakes are let in, key files,
+ * the audit log. */
+#include "master/front/part.h"
+
+static int
+s_start(front_t *front, fail_t *err)
+{
+    front->peers = peers_new();
+    front->audit = audit_new(conf_str(front->conf, "audit_log"));
+    front->zap = zap_new(err);
+    front->keystore = front->zap ? keystore_new(conf_str(front->conf, "pki_dir"), err) : NULL;
+    return front->keystore ? 0 : err->code;
+}
+
+static bool
+s_destroy(front_t *front)
+{
+    zap_destroy(&front->zap);
+    peers_destroy(&front->peers);
+    keystore_destroy(&front->keystore);
+    audit_destroy(&front->audit);
+    return true;
+}
+
+static void
+s_reload(front_t *front)
+{
+    audit_reopen(front->audit, conf_str(front->conf, "audit_log"));
+}
+
+const front_part_t part_shared = {
+    .name = "shared", .start = s_start, .destroy = s_destroy, .reload = s_reload
+};

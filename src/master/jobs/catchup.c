@@ -1,0 +1,124 @@
+/* catchup.c - see catchup.h. */
+#include "master/jobs/catchup.h"
+
+#include "common/base/str.h"
+#include "common/local/client.h"
+#include "master/jobs/ret.h"
+#include "master/jobs/verdict.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define PIECE (256 * 1024) /* bytes after which a piece ends */
+
+struct catchup {
+    catchup_t *next;
+    char *jid;
+    char *after; /* the last id that was told; "" before the first */
+};
+
+void
+catchup_add(catchup_t **self_p, const char *jid)
+{
+    while (*self_p)
+        self_p = &(*self_p)->next;
+    *self_p = xcalloc(1, sizeof(**self_p));
+    (*self_p)->jid = xstrdup(jid);
+    (*self_p)->after = xstrdup("");
+}
+
+static void
+s_drop_first(catchup_t **self_p)
+{
+    catchup_t *self = *self_p;
+    *self_p = self->next;
+    free(self->jid);
+    free(self->after);
+    free(self);
+}
+
+void
+catchup_destroy(catchup_t **self_p)
+{
+    while (*self_p)
+        s_drop_first(self_p);
+}
+
+bool
+catchup_waits(const catchup_t *self, const char *jid)
+{
+    while (self && !str_eq(self->jid, jid))
+        self = self->next;
+    return self != NULL;
+}
+
+static void
+s_add_frame(buf_t *out, json_t *msg)
+{
+    json_auto_t *own = msg;
+    if (own)
+        frame_add(out, own);
+}
+
+/* What is no message of a minion's, as a runner's return, is told as it is. */
+static void
+s_add_values(const char *jid, const char *id, const char *text, size_t len, buf_t *out)
+{
+    json_auto_t *doc = value_parse(text, len, LIMIT_LOCAL_MSG, "store", NULL);
+    json_t *msg = json_pack("{s:s, s:s, s:s}", "push", "ret", "jid", jid, "id", id);
+    (void) json_object_update_missing(msg, doc);
+    s_add_frame(out, msg);
+}
+
+static void
+s_add_return(const char *jid, const char *id, const char *text, size_t len, buf_t *out)
+{
+    ret_t ret;
+    buf_auto_t push = BUF_INIT;
+    if (ret_begin(&ret, text, len, NULL) == 0)
+        ret_add_push(&ret, id, &push);
+    ret_end(&ret);
+    if (push.len > 0)
+        frame_add_text(out, push.data, push.len);
+    else
+        s_add_values(jid, id, text, len, out);
+}
+
+typedef struct piece {
+    catchup_t *job;
+    buf_t *out;
+    bool full;
+} piece_t;
+
+static bool
+s_take(void *cookie, const char *id, const char *text, size_t len)
+{
+    piece_t *piece = cookie;
+    s_add_return(piece->job->jid, id, text, len, piece->out);
+    free(piece->job->after);
+    piece->job->after = xstrdup(id);
+    piece->full = piece->out->len >= PIECE;
+    return !piece->full;
+}
+
+static void
+s_add_end(front_t *front, const char *jid, buf_t *out)
+{
+    job_t *job = jobs_get(front->jobs, jid);
+    for (size_t i = 0; job && i < job->n_targets; i++)
+        s_add_frame(out, verdict_push(front, job, &job->targets[i]));
+    if (!job || job->n_open == 0)
+        s_add_frame(out, json_pack("{s:s, s:s}", "push", "done", "jid", jid));
+}
+
+void
+catchup_fill(catchup_t **self_p, front_t *front, buf_t *out)
+{
+    fail_auto_t err = FAIL_INIT;
+    piece_t piece = { .job = *self_p, .out = out };
+    if (store_returns_each(front->reader, piece.job->jid, piece.job->after, s_take, &piece, &err) < 0)
+        log_error("job %s: not all of its returns can be told: %s", piece.job->jid, fail_text(&err));
+    if (piece.full)
+        return;
+    s_add_end(front, piece.job->jid, out);
+    s_drop_first(self_p);
+}

@@ -1,0 +1,98 @@
+/* fleeting.c - see fleeting.h. */
+#include "master/jobs/fleeting.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <sys/mman.h>
+
+#define WORD_BITS 64
+#define WORDS     (FLEETING_PLACES / WORD_BITS)
+#define ALL_BYTES ((size_t) FLEETING_PLACES * FLEETING_SIZE)
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint8_t *places; /* NULL: not open */
+static uint64_t taken[WORDS], served;
+
+void *sodium_allocarray(size_t count, size_t size);
+void sodium_free(void *p);
+
+typedef void *alloc_fn(size_t count, size_t size);
+typedef void free_fn(void *p);
+
+void
+fleeting_open(void)
+{
+    if (places)
+        return;
+    void *p = mmap(NULL, ALL_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return;
+    (void) mlock(p, ALL_BYTES);
+    (void) madvise(p, ALL_BYTES, MADV_DONTDUMP);
+    places = p;
+}
+
+uint64_t
+fleeting_served(void)
+{
+    (void) pthread_mutex_lock(&lock);
+    uint64_t n = served;
+    (void) pthread_mutex_unlock(&lock);
+    return n;
+}
+
+static void *
+s_take(void)
+{
+    void *p = NULL;
+    (void) pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < WORDS && !p; i++)
+        if (~taken[i]) {
+            size_t bit = (size_t) __builtin_ctzll(~taken[i]);
+            taken[i] |= UINT64_C(1) << bit;
+            p = places + (i * WORD_BITS + bit) * FLEETING_SIZE;
+            served++;
+        }
+    (void) pthread_mutex_unlock(&lock);
+    return p;
+}
+
+/* False: it is not one of ours. */
+static bool
+s_give_back(void *p)
+{
+    uintptr_t at = (uintptr_t) p - (uintptr_t) places;
+    if (!places || at >= ALL_BYTES)
+        return false;
+    size_t n = at / FLEETING_SIZE;
+    explicit_bzero(p, FLEETING_SIZE);
+    (void) pthread_mutex_lock(&lock);
+    taken[n / WORD_BITS] &= ~(UINT64_C(1) << n % WORD_BITS);
+    (void) pthread_mutex_unlock(&lock);
+    return true;
+}
+
+void *
+sodium_allocarray(size_t count, size_t size)
+{
+    bool fits = places && size > 0 && count <= FLEETING_SIZE / size;
+    void *p = fits ? s_take() : NULL;
+    if (p)
+        return p;
+    alloc_fn *next;
+    *(void **) &next = dlsym(RTLD_NEXT, "sodium_allocarray");
+    salt_assert(next);
+    return next(count, size);
+}
+
+void
+sodium_free(void *p)
+{
+    if (s_give_back(p))
+        return;
+    free_fn *next;
+    *(void **) &next = dlsym(RTLD_NEXT, "sodium_free");
+    salt_assert(next);
+    next(p);
+}

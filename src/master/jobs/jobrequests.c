@@ -1,0 +1,156 @@
+/* jobrequests.c - what operators ask about jobs. */
+#include "common/base/str.h"
+#include "master/front/hooks.h"
+#include "master/operators/lconn.h"
+#include "master/jobs/notes.h"
+#include "master/jobs/publish.h"
+#include "master/front/request.h"
+#include "master/jobs/targets.h"
+#include "salt/value.h"
+
+/* ---- publish, follow ------------------------------------------------------------------------- */
+
+/* The returns and verdicts so far. */
+static void
+s_follow_catch_up(front_t *self, const char *jid, lconn_t *c)
+{
+    if (c)
+        lconn_catch_up(c, jid);
+}
+
+/* After the reply. News of now may come before those of until now. */
+static void
+s_follow_later(front_t *self, const char *jid, lconn_t *c)
+{
+    job_t *job = jobs_get(self->jobs, jid);
+    if (job)
+        (void) job_follow(job, c);
+    later_add(self, s_follow_catch_up, jid, c);
+}
+
+static void
+s_begin_job(front_t *self, const char *jid, lconn_t *c)
+{
+    publish_start(self, jid);
+}
+
+static json_t *
+s_publish(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    json_t *reply = NULL;
+    int known = notes_find(self, c, request, &reply, err);
+    if (known != 0)
+        return reply;
+    reply = publish_job(self, request, lconn_user(c), value_bool(request, "follow", false) ? c : NULL, err);
+    if (reply)
+        notes_keep(self, request, reply);
+    return reply;
+}
+
+static void
+s_published(front_t *self, lconn_t *c, const request_done_t *done)
+{
+    if (!*done->jid)
+        return;
+    if (done->again)
+        publish_again(self, done->jid);
+    if (done->again && value_bool(done->request, "follow", false))
+        s_follow_later(self, done->jid, c);
+    else if (!done->again && value_get(done->request, "note"))
+        later_add(self, s_begin_job, done->jid, NULL);
+    else if (!done->again)
+        publish_start(self, done->jid);
+}
+
+const request_row_t request_publish = { .fn = s_publish, .answered = s_published };
+
+static json_t *
+s_follow(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    const char *jid = value_str(request, "jid", "");
+    json_t *minions = publish_find(self, jid, !lconn_is_admin(c), err);
+    return minions ? json_pack("{s:s, s:o}", "jid", jid, "minions", minions) : NULL;
+}
+
+static void
+s_followed(front_t *self, lconn_t *c, const request_done_t *done)
+{
+    if (*done->jid)
+        s_follow_later(self, done->jid, c);
+}
+
+const request_row_t request_follow = { .fn = s_follow, .answered = s_followed };
+
+/* ---- what is under way ----------------------------------------------------------------------- */
+
+static json_t *
+s_match(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    AUTO_FREE uint32_t *slots = NULL;
+    json_t *missing = NULL;
+    size_t n = 0;
+    if (targets_match(self, request, &slots, &n, &missing, err) < 0)
+        return NULL;
+    json_t *ids = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(ids, json_string(peers_by_slot(self->peers, slots[i])->id));
+    return json_pack("{s:o, s:o}", "minions", ids, "missing", missing);
+}
+
+const request_row_t request_match = { .fn = s_match };
+
+static json_t *
+s_verdicts(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    json_t *all = json_object();
+    job_t *job = jobs_get(self->jobs, value_str(request, "jid", ""));
+    for (size_t i = 0; job && i < job->n_targets; i++) {
+        const job_target_t *t = &job->targets[i];
+        minion_t *m = peers_by_slot(self->peers, t->slot);
+        if (!m)
+            continue;
+        json_t *one = json_pack("{s:s}", "verdict", verdict_name(t->verdict));
+        if (t->pid > 0)
+            json_object_set_new(one, "pid", json_integer(t->pid));
+        json_object_set_new(all, m->id, one);
+    }
+    return json_pack("{s:o}", "verdicts", all);
+}
+
+const request_row_t request_verdicts = { .fn = s_verdicts };
+
+static json_t *
+s_active_one(front_t *self, const job_t *job)
+{
+    json_t *one = json_copy(job->info), *running = json_object(), *returned = json_array();
+    for (size_t i = 0; i < job->n_targets; i++) {
+        const job_target_t *t = &job->targets[i];
+        minion_t *m = peers_by_slot(self->peers, t->slot);
+        if (m && (t->verdict == VERDICT_RUNNING || t->verdict == VERDICT_DELIVERED))
+            json_object_set_new(running, m->id, json_integer(t->pid));
+        else if (m && t->verdict == VERDICT_RETURNED)
+            json_array_append_new(returned, json_string(m->id));
+    }
+    json_object_set_new(one, "running", running);
+    json_object_set_new(one, "returned", returned);
+    return one;
+}
+
+static json_t *
+s_active(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    json_t *all = json_array();
+    job_t *job;
+    for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
+        json_t *one = job->n_open > 0 ? s_active_one(self, job) : NULL;
+        if (one && json_object_size(value_get(one, "running")) > 0)
+            json_array_append_new(all, one);
+        else
+            json_decref(one);
+    }
+    json_t *reply = json_pack("{s:o}", "jobs", all);
+    hook_active(self, reply);
+    return reply;
+}
+
+const request_row_t request_active = { .fn = s_active };

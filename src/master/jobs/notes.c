@@ -1,0 +1,232 @@
+/* notes.c - work that is named by who asks for it, so that it is begun once however often it is asked for,
+ * and what waits for a commit before it may go on. */
+#include "master/jobs/notes.h"
+
+#include "common/base/str.h"
+#include "master/operators/lconn.h"
+#include "master/front/part.h"
+#include "salt/value.h"
+
+/* In the order of their tickets. */
+typedef struct later {
+    struct later *next;
+    uint64_t ticket;
+    later_fn *fn;
+    lconn_t *conn;   /* NULL: nobody's */
+    char *jid, *key; /* owned; the key of a note, or NULL */
+    json_t *answer;  /* for it; or NULL */
+} later_t;
+
+typedef struct notes {
+    map_t *fresh; /* by key: the reply (json_t) to a request whose row is not committed yet */
+    later_t *head, **tail;
+} notes_t;
+
+static notes_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_notes];
+}
+
+static void
+s_drop_json(void *p)
+{
+    json_decref(p);
+}
+
+static int
+s_start(front_t *front, fail_t *err)
+{
+    notes_t *self = s_own(front);
+    self->fresh = map_new(s_drop_json);
+    self->tail = &self->head;
+    return 0;
+}
+
+static later_t *
+s_take(notes_t *self)
+{
+    later_t *l = self->head;
+    self->head = l->next;
+    if (!self->head)
+        self->tail = &self->head;
+    return l;
+}
+
+static void
+s_free(later_t *l)
+{
+    free(l->jid);
+    free(l->key);
+    json_decref(l->answer);
+    free(l);
+}
+
+static bool
+s_destroy(front_t *front)
+{
+    notes_t *self = s_own(front);
+    while (self->head)
+        s_free(s_take(self));
+    map_destroy(&self->fresh);
+    return true;
+}
+
+/* ---- notes ----------------------------------------------------------------------------------- */
+
+static const char *const parts[] = { "kind", "ref", "part" };
+
+static bool
+s_valid(const json_t *note, fail_t *err)
+{
+    for (size_t i = 0; i < NELEMS(parts); i++) {
+        const char *text = value_str(note, parts[i], "");
+        if (*text && strlen(text) <= LIMIT_NOTE_LEN)
+            continue;
+        (void) fail_set(err, -EINVAL, "a note's '%s' is a text of 1 to %d bytes", parts[i], LIMIT_NOTE_LEN);
+        return false;
+    }
+    return true;
+}
+
+static char *
+s_key(const json_t *note)
+{
+    return xasprintf("%s\x1f%s\x1f%s", value_str(note, parts[0], ""), value_str(note, parts[1], ""),
+                     value_str(note, parts[2], ""));
+}
+
+/* The reply that the first request got. NEW. */
+static json_t *
+s_again(front_t *self, const char *jid, fail_t *err)
+{
+    json_auto_t *row = store_job(self->reader, jid, err);
+    if (!row)
+        return NULL;
+    json_t *reply = json_pack("{s:s, s:b}", "jid", jid, "again", true);
+    if (json_is_null(row))
+        json_object_set_new(reply, "forgotten", json_true());
+    static const char *const kept[] = { "minions", "missing", "tag" };
+    for (size_t i = 0; i < NELEMS(kept); i++)
+        if (value_get(row, kept[i]))
+            json_object_set(reply, kept[i], value_get(row, kept[i]));
+    return reply;
+}
+
+int
+notes_find(front_t *self, const lconn_t *c, const json_t *request, json_t **ret_reply, fail_t *err)
+{
+    const json_t *note = value_get(request, "note");
+    *ret_reply = NULL;
+    if (!note)
+        return 0;
+    if (!lconn_is_admin(c))
+        return fail_set(err, -EACCES, "only root and the master's user may give a note");
+    if (!s_valid(note, err))
+        return err->code;
+    AUTO_FREE char *key = s_key(note);
+    const json_t *fresh = map_get(s_own(self)->fresh, key);
+    if (fresh) {
+        *ret_reply = json_copy((json_t *) fresh);
+        json_object_set_new(*ret_reply, "again", json_true());
+        return 1;
+    }
+    json_auto_t *jid = store_noted(self->reader, value_str(note, "kind", ""), value_str(note, "ref", ""),
+                                   value_str(note, "part", ""), err);
+    if (!jid)
+        return err->code;
+    if (json_is_null(jid))
+        return 0;
+    *ret_reply = s_again(self, json_string_value(jid), err);
+    return *ret_reply ? 1 : err->code;
+}
+
+/* ---- after a commit -------------------------------------------------------------------------- */
+
+static later_t *
+s_append(notes_t *self, uint64_t ticket, later_fn *fn, const char *jid, lconn_t *c)
+{
+    later_t *l = xcalloc(1, sizeof(*l));
+    l->ticket = ticket;
+    l->fn = fn;
+    l->conn = c;
+    l->jid = xstrdup(jid);
+    *self->tail = l;
+    self->tail = &l->next;
+    return l;
+}
+
+void
+notes_keep(front_t *self, const json_t *request, const json_t *reply)
+{
+    const json_t *note = value_get(request, "note");
+    if (!note)
+        return;
+    later_t *l = s_append(s_own(self), self->row_ticket, NULL, value_str(reply, "jid", ""), NULL);
+    l->key = s_key(note);
+    map_set(s_own(self)->fresh, l->key, json_deep_copy(reply));
+}
+
+static void
+s_committed(front_t *self)
+{
+    notes_t *notes = s_own(self);
+    uint64_t committed = store_committed(self->store);
+    while (notes->head && notes->head->ticket <= committed) {
+        later_t *l = s_take(notes);
+        if (l->key)
+            (void) map_del(notes->fresh, l->key);
+        if (l->fn)
+            l->fn(self, l->jid, l->conn);
+        if (l->answer && l->conn)
+            (void) lconn_push(l->conn, l->answer);
+        s_free(l);
+    }
+}
+
+static void
+s_turn_if_due(front_t *self)
+{
+    if (store_committed(self->store) >= self->row_ticket)
+        s_committed(self);
+}
+
+void
+later_add(front_t *self, later_fn *fn, const char *jid, lconn_t *c)
+{
+    (void) s_append(s_own(self), self->row_ticket, fn, jid, c);
+    s_turn_if_due(self);
+}
+
+void
+later_answer(front_t *self, json_t *msg, lconn_t *c)
+{
+    s_append(s_own(self), self->row_ticket, NULL, "", c)->answer = msg;
+    s_turn_if_due(self);
+}
+
+bool
+later_waits(const front_t *self, const char *jid, const lconn_t *c)
+{
+    for (const later_t *l = s_own(self)->head; l; l = l->next)
+        if (l->conn == c && str_eq(l->jid, jid))
+            return true;
+    return false;
+}
+
+static void
+s_line_closed(front_t *self, lconn_t *c)
+{
+    for (later_t *l = s_own(self)->head; l; l = l->next)
+        if (l->conn == c) {
+            l->fn = NULL;
+            l->conn = NULL;
+        }
+}
+
+const front_part_t part_notes = { .name = "notes",
+                                  .size = sizeof(notes_t),
+                                  .start = s_start,
+                                  .destroy = s_destroy,
+                                  .committed = s_committed,
+                                  .line_closed = s_line_closed };

@@ -1,0 +1,860 @@
+/* publish.c - a job's way to its targets: who is meant, sending, sending again, and what is known of each. */
+#include "master/jobs/publish.h"
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/net/sock.h"
+#include "master/events/bus.h"
+#include "master/front/clockwatch.h"
+#include "master/minions/gate.h"
+#include "master/minions/grace.h"
+#include "master/operators/lconn.h"
+#include "master/minions/message.h"
+#include "master/jobs/notes.h"
+#include "master/front/part.h"
+#include "master/jobs/targets.h"
+#include "master/jobs/verdict.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+/* A job of which nothing is heard for a while is sent again; each pause is twice as long as the last. */
+#define RESEND_MS       400
+#define RESEND_MAX_MS   1600
+#define RESEND_EACH     10    /* a millisecond more for so many targets */
+#define RESEND_LATE_MS  5000  /* the silent ones are given so much more while others answer */
+#define RESEND_FLOOD_MS 20000 /* the same while there is always more to read */
+#define RESEND_MAX      4     /* sends in all before a target counts as not reached */
+#define BUSY_MS         1000  /* a minion heard within this time is at work on what it was sent */
+#define BUSY_ROUNDS     30    /* but not for ever */
+#define BACK_MS         2000  /* a minion that lost its connection is back by then, or not soon */
+#define KEEP_OPEN_MS    (24 * 3600 * 1000LL)
+#define LONG_US         60000000LL /* the age of a job that took longer is counted from its end */
+#define RESTORE_JOBS_US (LIMIT_UNFINISHED_DAYS * 24 * 3600 * 1000000LL)
+
+typedef struct publish {
+    uint64_t pub_seq; /* of the last broadcast */
+} publish_t;
+
+/* ---- targets --------------------------------------------------------------------------------- */
+
+/* A random part of the targets, still sorted: --subset. */
+static void
+s_subset(uint32_t *slots, size_t *n, size_t want)
+{
+    if (want == 0 || want >= *n)
+        return;
+    size_t kept = 0;
+    for (size_t i = 0; i < *n && kept < want; i++) {
+        uint32_t r;
+        key_random(&r, sizeof(r));
+        if (r % (*n - i) < want - kept)
+            slots[kept++] = slots[i];
+    }
+    *n = kept;
+}
+
+static json_t *
+s_ids(front_t *self, const uint32_t *slots, size_t n)
+{
+    json_t *ids = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(ids, json_string(peers_by_slot(self->peers, slots[i])->id));
+    return ids;
+}
+
+/* ---- a new job ------------------------------------------------------------------------------- */
+
+/* What is told to minions and kept: only known fields, so that nothing else rides along. */
+static json_t *
+s_info(const json_t *request, const char *jid, const char *user)
+{
+    static const char *const fields[] = { "fun",        "arg",        "tgt",
+                                          "tgt_type",   "ret",        "metadata",
+                                          "ret_config", "ret_kwargs", "module_executors",
+                                          "kwargs",     "peer" };
+    json_t *info = json_object(), *v;
+    json_object_set_new(info, "jid", json_string(jid));
+    json_object_set_new(info, "user", json_string(user));
+    for (size_t i = 0; i < NELEMS(fields); i++)
+        if ((v = value_get(request, fields[i])))
+            json_object_set(info, fields[i], v);
+    /* A minion's words are among the arguments. */
+    if (str_eq(value_str(value_get(request, "note"), "kind", ""), NOTE_REACT))
+        json_object_set_new(info, "peer", json_true());
+    if (!value_get(info, "arg"))
+        json_object_set_new(info, "arg", json_array());
+    if (!value_get(info, "tgt_type"))
+        json_object_set_new(info, "tgt_type", json_string("glob"));
+    if (!value_get(info, "ret"))
+        json_object_set_new(info, "ret", json_string(""));
+    return info;
+}
+
+static void
+s_fire_new(front_t *self, const char *jid, const json_t *info, json_t *ids, json_t *missing)
+{
+    json_t *first = json_pack("{s:O}", "minions", ids);
+    (void) bus_fire(self, jid, &first);
+    json_t *data = json_object(), *v;
+    static const char *const fields[] = { "jid", "tgt_type", "tgt", "user", "fun", "arg" };
+    for (size_t i = 0; i < NELEMS(fields); i++)
+        if ((v = value_get(info, fields[i])))
+            json_object_set(data, fields[i], v);
+    json_object_set(data, "minions", ids);
+    json_object_set(data, "missing", missing);
+    if ((v = value_get(info, "metadata")))
+        json_object_set(data, "metadata", v);
+    AUTO_FREE char *tag = xasprintf("salt/job/%s/new", jid);
+    (void) bus_fire(self, tag, &data);
+}
+
+/* A job with a note is not begun unless it is kept. */
+static int
+s_store_job(front_t *self, const json_t *request, const json_t *info, json_t *ids, json_t *missing,
+            fail_t *err)
+{
+    json_t *row = json_copy((json_t *) info), *note = value_get(request, "note");
+    json_object_set(row, "minions", ids);
+    if (note) {
+        json_object_set(row, "note", note);
+        json_object_set(row, "missing", missing);
+    }
+    json_object_set_new(row, "start_us", json_integer(clock_wall_us()));
+    uint64_t ticket = store_add_job(self->store, &row);
+    if (ticket > 0)
+        self->row_ticket = ticket;
+    else if (note)
+        return fail_set(err, -EAGAIN, "the job store takes no more rows at the moment");
+    else
+        log_error("job %s: the store's queue is full, the job will not be listed",
+                  value_str(info, "jid", ""));
+    return 0;
+}
+
+/* The job and the events that tell of it: both are on the disk, or none. */
+static int
+s_keep_job(front_t *self, const json_t *request, const json_t *info, json_t *ids, json_t *missing,
+           fail_t *err)
+{
+    bus_together(self);
+    int rc = s_store_job(self, request, info, ids, missing, err);
+    if (rc == 0)
+        s_fire_new(self, value_str(info, "jid", ""), info, ids, missing);
+    bus_apart(self);
+    return rc;
+}
+
+static bool
+s_check_function(const json_t *fun, fail_t *err)
+{
+    size_t i;
+    json_t *one;
+    bool ok = json_is_string(fun) && json_string_length(fun) > 0;
+    if (json_is_array(fun)) {
+        ok = json_array_size(fun) > 0;
+        json_array_foreach (fun, i, one)
+            ok = ok && json_is_string(one);
+    }
+    if (!ok)
+        (void) fail_set(err, -EINVAL, "publish: 'fun' is a function's name, or a list of names");
+    return ok;
+}
+
+/* A jid of the caller's own choice must be new, also to the minions: they run none twice. */
+static bool
+s_jid_free(front_t *self, const char *jid, fail_t *err)
+{
+    json_auto_t *row = clock_is_jid(jid) ? store_job(self->reader, jid, err) : NULL;
+    if (json_is_null(row) && !jobs_get(self->jobs, jid))
+        return true;
+    (void) fail_set(err, -EINVAL, "'%s' is not a jid, or is in use", jid);
+    return false;
+}
+
+/* There are none: what is to go to one would silently go nowhere. */
+static bool
+s_check_returner(const json_t *request, fail_t *err)
+{
+    const json_t *ret = value_get(request, "ret");
+    if (!ret || !value_truthy(ret))
+        return true;
+    AUTO_FREE char *text = value_dump(ret);
+    (void) fail_set(
+        err, -ENOTSUP,
+        "the returner %s can't be used: there are no returners; leave it out, the master keeps every return",
+        text);
+    return false;
+}
+
+/* What is no number would be none, and the job everybody's. */
+static bool
+s_check_subset(const json_t *request, fail_t *err)
+{
+    const json_t *subset = value_get(request, "subset");
+    if (!subset || json_is_null(subset) || (json_is_integer(subset) && json_integer_value(subset) >= 0))
+        return true;
+    AUTO_FREE char *text = value_dump(subset);
+    (void) fail_set(err, -EINVAL, "publish: 'subset' is how many minions at most, not %s", text);
+    return false;
+}
+
+static const char *
+s_fun(const json_t *request)
+{
+    return value_str(request, "fun", "(several)");
+}
+
+json_t *
+publish_job(front_t *self, const json_t *request, const char *user, void *follower, fail_t *err)
+{
+    AUTO_FREE uint32_t *slots = NULL;
+    json_auto_t *missing = NULL;
+    size_t n = 0;
+    if (!s_check_function(value_get(request, "fun"), err) || !s_check_returner(request, err) ||
+        !s_check_subset(request, err) || targets_match(self, request, &slots, &n, &missing, err) < 0)
+        return NULL;
+    s_subset(slots, &n, (size_t) value_int(request, "subset", 0));
+    json_auto_t *ids = s_ids(self, slots, n);
+    if (n == 0)
+        return json_pack("{s:s, s:O, s:O}", "jid", "", "minions", ids, "missing", missing);
+    char fresh[CLOCK_STAMP_LEN];
+    clock_jid(fresh);
+    const char *jid = value_str(request, "jid", "");
+    if (!*jid)
+        jid = fresh;
+    else if (!s_jid_free(self, jid, err))
+        return NULL;
+    json_t *info = s_info(request, jid, user);
+    size_t len = 0;
+    AUTO_FREE char *text = wire_encode(MSG_job, info, &len, err);
+    if (!text || s_keep_job(self, request, info, ids, missing, err) < 0) {
+        json_decref(info);
+        return NULL;
+    }
+    job_t *job = jobs_add(self->jobs, jid, &info, slots, n);
+    salt_assert(job);
+    job->held = value_get(request, "note");
+    int64_t wait = value_int(request, "wait_ms", 0), most = LIMIT_SILENCE_S * 1000LL;
+    job->wait_ms = wait > 0 ? clock_mono_ms() + (wait < most ? wait : most) : 0;
+    if (follower)
+        (void) job_follow(job, follower);
+    self->counters.jobs++;
+    log_info("User %s Published command %s with jid %s", user, s_fun(request), jid);
+    log_debug("job %s: for %zu minions; %zu that were named are not there", jid, n, json_array_size(missing));
+    return json_pack("{s:s, s:O, s:O}", "jid", jid, "minions", ids, "missing", missing);
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+
+/* Its connection ended a moment ago: lost, by a new key, or with the goodbye of a minion that starts
+ * again. What was on the way may have arrived, and it will say so; or it goes to the next connection. */
+static bool
+s_may_be_back(const minion_t *m)
+{
+    return m->gone_ms && clock_mono_ms() - m->gone_ms < BACK_MS;
+}
+
+/* One target by unicast. */
+static void
+s_unicast(front_t *self, job_t *job, job_target_t *target, const char *text, size_t len)
+{
+    minion_t *m = peers_by_slot(self->peers, target->slot);
+    if (!m || !m->peer || m->state != KEY_ACCEPTED) {
+        bool sent = target->tries > 0;
+        bool wait = m &&
+                    (grace_expects(self, m) || clock_mono_ms() < job->wait_ms || (sent && s_may_be_back(m)));
+        if (!wait)
+            (void) jobs_move(self->jobs, job, target, sent ? VERDICT_NOT_DELIVERED : VERDICT_NOT_CONNECTED,
+                             0);
+        return;
+    }
+    int rc = gate_send(self, m->peer, text, len);
+    log_trace("job %s: sent to minion %s, time %d: %s", job->jid, m->id, target->tries + 1,
+              rc < 0 ? strerror(-rc) : "on its way");
+    self->counters.out++;
+    if (rc == -EHOSTUNREACH && target->tries == 0 && !grace_expects(self, m))
+        (void) jobs_move(self->jobs, job, target, VERDICT_NOT_CONNECTED, 0);
+    if (rc == -EHOSTUNREACH)
+        return;
+    target->tries++;
+    if (target->verdict == VERDICT_WAITING)
+        (void) jobs_move(self->jobs, job, target, VERDICT_SENT, 0);
+}
+
+/* For everyone: one message on PUB, and a unicast to those whose SUB is not up. */
+static void
+s_broadcast(front_t *self, job_t *job, const char *text, size_t len)
+{
+    publish_t *own = self->own[PART_publish];
+    json_auto_t *body = json_copy(job->info);
+    json_object_set_new(body, "seq", json_integer((json_int_t) ++own->pub_seq));
+    size_t pub_len = 0;
+    AUTO_FREE char *pub_text = wire_encode(MSG_job, body, &pub_len, NULL);
+    if (pub_text)
+        (void) sock_send(self->pub, pub_text, pub_len);
+    log_debug("job %s: published to all %zu minions, as number %lld", job->jid, job->n_targets,
+              (long long) own->pub_seq);
+    for (size_t i = 0; i < job->n_targets; i++) {
+        minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
+        if (!pub_text || !m || !m->peer || m->sub_fd < 0) {
+            s_unicast(self, job, &job->targets[i], text, len);
+        } else {
+            job->targets[i].tries++;
+            (void) jobs_move(self->jobs, job, &job->targets[i], VERDICT_SENT, 0);
+        }
+    }
+}
+
+/* Everybody who listens on PUB is a target. Since the job was made keys may have been deleted and accepted. */
+static bool
+s_is_for_all(const front_t *self, const job_t *job)
+{
+    if (job->n_targets != peers_count(self->peers, KEY_ACCEPTED))
+        return false;
+    for (size_t i = 0; i < job->n_targets; i++) {
+        const minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
+        if (!m || m->state != KEY_ACCEPTED)
+            return false;
+    }
+    return true;
+}
+
+void
+publish_start(front_t *self, const char *jid)
+{
+    job_t *job = jobs_get(self->jobs, jid);
+    if (!job)
+        return;
+    job->held = false;
+    size_t len = 0;
+    AUTO_FREE char *text = wire_encode(MSG_job, job->info, &len, NULL);
+    salt_assert(text); /* publish_job has tried */
+    job->sent_ms = clock_mono_ms();
+    if (job->n_targets > 1 && s_is_for_all(self, job)) {
+        s_broadcast(self, job, text, len);
+        return;
+    }
+    for (size_t i = 0; i < job->n_targets; i++)
+        s_unicast(self, job, &job->targets[i], text, len);
+}
+
+/* Hundreds of jobs wait for each other on one connection: who answers others will come to this one. */
+static bool
+s_is_busy(const front_t *self, const job_t *job, const job_target_t *t)
+{
+    const minion_t *m = peers_by_slot(self->peers, t->slot);
+    return t->verdict == VERDICT_SENT && t->tries > 1 && job->rounds < BUSY_ROUNDS && m && m->peer &&
+           clock_mono_ms() - m->heard_ms < BUSY_MS;
+}
+
+static void
+s_resend(front_t *self, job_t *job)
+{
+    size_t len = 0;
+    AUTO_FREE char *text = wire_encode(MSG_job, job->info, &len, NULL);
+    for (size_t i = 0; text && i < job->n_targets && job->n_unheard > 0; i++) {
+        job_target_t *t = &job->targets[i];
+        if (s_is_busy(self, job, t))
+            continue;
+        if (t->verdict == VERDICT_SENT && t->tries >= RESEND_MAX)
+            (void) jobs_move(self->jobs, job, t, VERDICT_NOT_DELIVERED, 0);
+        else if (t->verdict == VERDICT_SENT || t->verdict == VERDICT_WAITING)
+            s_unicast(self, job, t, text, len);
+    }
+    job->sent_ms = clock_mono_ms();
+    job->rounds++;
+}
+
+/* A message is lost with a connection or a full queue, hardly ever else. Thousands of answers take their
+ * time, and asking again then makes it longer. Nobody is silent whose answer has come and was not read yet. */
+static bool
+s_resend_due(const job_t *job, bool unread, int64_t now_ms)
+{
+    int64_t pause = job->rounds < 2 ? RESEND_MS << job->rounds : RESEND_MAX_MS;
+    pause += (int64_t) (job->n_unheard / RESEND_EACH);
+    int64_t since = now_ms - job->sent_ms, quiet = now_ms - job->idle_ms;
+    return !job->held && job->n_unheard > 0 && since >= (unread ? pause + RESEND_FLOOD_MS : pause) &&
+           (quiet >= RESEND_MS || since >= pause + RESEND_LATE_MS);
+}
+
+/* Whoever waits for answers that are here, but were not read yet, goes on waiting. */
+static void
+s_tell_busy(job_t *job, int64_t now_ms)
+{
+    if (job->n_followers == 0 || job->n_unheard == 0 || now_ms - job->busy_ms < BUSY_MS)
+        return;
+    job->busy_ms = now_ms;
+    json_auto_t *msg = json_pack("{s:s, s:s}", "push", "busy", "jid", job->jid);
+    for (size_t i = 0; i < job->n_followers; i++)
+        (void) lconn_push(job->followers[i], msg);
+}
+
+/* What all have returned is over by that. */
+static bool
+s_all_returned(const job_t *job)
+{
+    for (size_t i = 0; i < job->n_targets; i++)
+        if (job->targets[i].verdict != VERDICT_RETURNED)
+            return false;
+    return true;
+}
+
+static bool
+s_was_long(const job_t *job)
+{
+    return clock_wall_us() - job->start_us > LONG_US;
+}
+
+static void
+s_write_end(front_t *self, job_t *job)
+{
+    int64_t end_us = s_was_long(job) ? clock_wall_us() : 0;
+    job->unended = store_end_job(self->store, job->jid, end_us) == 0;
+}
+
+static void
+s_keep_end(front_t *self, job_t *job)
+{
+    job->unended = false;
+    if (!s_all_returned(job) || s_was_long(job))
+        s_write_end(self, job);
+}
+
+/* A job may run for days: it is under way as long as a minion that is here has it, or somebody follows it. */
+static bool
+s_is_alive(void *front, const job_t *job)
+{
+    const front_t *self = front;
+    bool alive = job->held || job->n_followers > 0;
+    for (size_t i = 0; i < job->n_targets && !alive; i++) {
+        const minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
+        alive = !verdict_final(job->targets[i].verdict) && m && m->peer;
+    }
+    return alive;
+}
+
+static void
+s_tick(front_t *self, int64_t now_ms)
+{
+    job_t *job;
+    int events = 0;
+    size_t len = sizeof(events);
+    (void) zmq_getsockopt(self->router, ZMQ_EVENTS, &events, &len);
+    bool unread = events & ZMQ_POLLIN;
+    for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
+        if (s_resend_due(job, unread, now_ms))
+            s_resend(self, job);
+        if (job->unended && job->n_open == 0)
+            s_write_end(self, job);
+        if (unread)
+            s_tell_busy(job, now_ms);
+    }
+    jobs_sweep(self->jobs, now_ms, KEEP_OPEN_MS, s_is_alive);
+}
+
+/* ---- minions that come and go ---------------------------------------------------------------- */
+
+/* NEW map with every text of a list. */
+static map_t *
+s_set(const json_t *texts)
+{
+    map_t *set = map_new(NULL);
+    size_t i;
+    json_t *one;
+    json_array_foreach (texts, i, one)
+        if (json_is_string(one))
+            map_set(set, json_string_value(one), set);
+    return set;
+}
+
+static void
+s_send_one(front_t *self, job_t *job, job_target_t *t)
+{
+    size_t len = 0;
+    AUTO_FREE char *text = wire_encode(MSG_job, job->info, &len, NULL);
+    t->tries = 0;
+    if (text)
+        s_unicast(self, job, t, text, len);
+}
+
+/* This master has sent it, or has heard that the minion ran it. */
+static bool
+s_is_ours(const job_target_t *t)
+{
+    return t->tries > 0 || t->verdict == VERDICT_RUNNING;
+}
+
+/* A minion is back, and does not know of a job that counts as arrived. One that is not ours is of a master
+ * before, which did not get that far: it is sent now, unless that is so late that it would be a surprise. */
+static void
+s_not_there(front_t *self, job_t *job, job_target_t *t)
+{
+    if (s_is_ours(t)) {
+        (void) jobs_move(self->jobs, job, t, VERDICT_LOST, 0);
+    } else if (!job->wanted && clock_mono_ms() > job->begin_until_ms) {
+        (void) jobs_move(self->jobs, job, t, VERDICT_NOT_DELIVERED, 0);
+    } else {
+        (void) jobs_move(self->jobs, job, t, VERDICT_SENT, 0);
+        job->sent_ms = clock_mono_ms();
+        s_send_one(self, job, t);
+    }
+}
+
+/* Another master has its return. */
+static void
+s_is_elsewhere(front_t *self, const minion_t *m, const char *jid)
+{
+    job_t *job = jobs_get(self->jobs, jid);
+    job_target_t *t = job ? job_find(job, m->slot) : NULL;
+    if (t)
+        (void) jobs_move(self->jobs, job, t, VERDICT_ELSEWHERE, 0);
+}
+
+/* A minion is back: what it lost is told, what never reached it is sent. `hello` NULL: it says nothing of
+ * its jobs. */
+static void
+s_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted)
+{
+    json_t *pending_jids = value_get(hello, "pending"), *one;
+    AUTO(map) pending = s_set(pending_jids);
+    /* Of more than that the oldest are not named. */
+    bool all_named = json_array_size(pending_jids) < LIMIT_HELLO_JIDS;
+    job_t *job;
+    size_t k;
+    json_array_foreach (value_get(hello, "elsewhere"), k, one)
+        if (json_is_string(one))
+            s_is_elsewhere(self, m, json_string_value(one));
+    for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
+        job_target_t *t = job->n_open > 0 && !job->held ? job_find(job, m->slot) : NULL;
+        if (!t || verdict_final(t->verdict))
+            continue;
+        bool had_it = t->verdict == VERDICT_DELIVERED || t->verdict == VERDICT_RUNNING;
+        if (map_get(pending, job->jid)) {
+            if (!jobs_move(self->jobs, job, t, VERDICT_RUNNING, 0))
+                publish_verdict(self, job, t); /* it ran before, and is connected again */
+        } else if (had_it && (rebooted || (job->wanted && !s_is_ours(t)) ||
+                              (all_named && t->verdict == VERDICT_RUNNING)))
+            s_not_there(self, job, t);
+        else if (!had_it || t->verdict == VERDICT_DELIVERED) {
+            /* Its networking process had it, and has died before its job server did. */
+            (void) jobs_move(self->jobs, job, t, VERDICT_SENT, 0);
+            s_send_one(self, job, t);
+        }
+    }
+}
+
+static void
+s_disconnected(front_t *self, minion_t *m)
+{
+    job_t *job;
+    for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
+        job_target_t *t = job->n_open > 0 ? job_find(job, m->slot) : NULL;
+        if (t && t->verdict == VERDICT_SENT && (grace_expects(self, m) || s_may_be_back(m)))
+            continue; /* it is sent again to its next connection */
+        if (t && t->verdict == VERDICT_SENT)
+            (void) jobs_move(self->jobs, job, t, VERDICT_NOT_DELIVERED, 0);
+        else if (t && !verdict_final(t->verdict))
+            publish_verdict(self, job, t);
+    }
+}
+
+/* Its key is accepted no more: whatever it has of a job, nothing will come back. */
+static void
+s_dismissed(front_t *self, minion_t *m)
+{
+    static const verdict_t last[VERDICTS] = { [VERDICT_WAITING] = VERDICT_NOT_CONNECTED,
+                                              [VERDICT_SENT] = VERDICT_NOT_DELIVERED,
+                                              [VERDICT_DELIVERED] = VERDICT_LOST,
+                                              [VERDICT_RUNNING] = VERDICT_LOST };
+    job_t *job;
+    for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
+        job_target_t *t = job->n_open > 0 ? job_find(job, m->slot) : NULL;
+        if (t && !verdict_final(t->verdict))
+            (void) jobs_move(self->jobs, job, t, last[t->verdict], 0);
+    }
+}
+
+/* ---- followers ------------------------------------------------------------------------------- */
+
+static void
+s_tell_verdict(const front_t *self, const job_t *job, const job_target_t *target)
+{
+    const minion_t *m = log_wants(LEVEL_DEBUG) ? peers_by_slot(self->peers, target->slot) : NULL;
+    log_debug("job %s: minion %s: %s", job->jid, m ? m->id : "that was forgotten",
+              verdict_name(target->verdict));
+}
+
+void
+publish_verdict(void *front, job_t *job, job_target_t *target)
+{
+    s_tell_verdict(front, job, target);
+    json_auto_t *msg = job->n_followers > 0 ? verdict_push(front, job, target) : NULL;
+    for (size_t i = 0; msg && i < job->n_followers; i++)
+        (void) lconn_push(job->followers[i], msg);
+}
+
+void
+publish_done(void *front, job_t *job)
+{
+    s_keep_end(front, job);
+    log_debug("job %s: each of its %zu minions has a verdict", job->jid, job->n_targets);
+    json_auto_t *msg = json_pack("{s:s, s:s}", "push", "done", "jid", job->jid);
+    for (size_t i = 0; i < job->n_followers; i++)
+        /* Who still waits for the returns so far hears of the end after these. */
+        if (!later_waits(front, job->jid, job->followers[i]) &&
+            !lconn_catches_up(job->followers[i], job->jid))
+            (void) lconn_push(job->followers[i], msg);
+    job->n_followers = 0;
+}
+
+/* ---- after a restart ------------------------------------------------------------------------- */
+
+static int
+s_by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *) a, y = *(const uint32_t *) b;
+    return x < y ? -1 : x > y;
+}
+
+static size_t
+s_unique(uint32_t *slots, size_t n)
+{
+    size_t kept = 0;
+    qsort(slots, n, sizeof(*slots), s_by_number);
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || slots[i] != slots[kept - 1])
+            slots[kept++] = slots[i];
+    return kept;
+}
+
+static job_t *
+s_restore_one(front_t *self, const json_t *row, const json_t *returned)
+{
+    json_t *minions = value_get(row, "minions"), *id;
+    AUTO(map) had = s_set(returned);
+    AUTO_FREE uint32_t *slots = xcalloc(json_array_size(minions) + 1, sizeof(uint32_t));
+    size_t n = 0, i;
+    json_array_foreach (minions, i, id) {
+        minion_t *m = peers_by_id(self->peers, json_string_value(id));
+        if (m && m->state == KEY_ACCEPTED)
+            slots[n++] = m->slot;
+    }
+    n = s_unique(slots, n);
+    json_t *info = s_info(row, value_str(row, "jid", ""), value_str(row, "user", ""));
+    job_t *job = jobs_add(self->jobs, value_str(row, "jid", ""), &info, slots, n);
+    int64_t start_us = value_int(row, "start_us", 0), age_us = clock_wall_us() - start_us;
+    if (job) {
+        job->restored = true;
+        job->start_us = start_us;
+        job->begin_until_ms = clock_mono_ms() + grace_ms(self) - (age_us > 0 ? age_us / 1000 : 0);
+    }
+    for (i = 0; job && i < n; i++) {
+        job_target_t *t = &job->targets[i];
+        /* We do not know how far it got: its hello tells. Until then it counts as delivered, never sent
+         * twice. */
+        (void) jobs_move(self->jobs, job, t, VERDICT_SENT, 0);
+        (void) jobs_move(self->jobs, job, t, VERDICT_DELIVERED, 0);
+        if (map_get(had, peers_by_slot(self->peers, t->slot)->id))
+            (void) jobs_move(self->jobs, job, t, VERDICT_RETURNED, 0);
+    }
+    /* The keys of the others are accepted no more: nobody is left who could return. */
+    if (job && job->n_open == 0 && json_array_size(returned) < json_array_size(minions))
+        s_write_end(self, job);
+    return job;
+}
+
+static bool
+s_is_from_before(const front_t *self, const json_t *row)
+{
+    int64_t started_us = clock_wall_us() - (clock_mono_ms() - self->started_ms) * 1000;
+    return value_int(row, "start_us", INT64_MAX) < started_us;
+}
+
+/* A job of a master before this one that is on record, and not known here. */
+static job_t *
+s_reopen(front_t *self, const char *jid)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *row = store_job(self->reader, jid, &err),
+                *returned = store_returned(self->reader, jid, &err);
+    if (!json_is_object(row) || !returned || !s_is_from_before(self, row))
+        return NULL;
+    return s_restore_one(self, row, returned);
+}
+
+/* Whether by the store more may be heard of it: 1, 0, or negative with *err. */
+static int
+s_is_unfinished(front_t *self, const json_t *head, fail_t *err)
+{
+    if (value_int(head, "n_returned", 0) >= value_int(head, "n_minions", 0))
+        return 0;
+    json_auto_t *ended = store_notes(self->reader, NOTE_ENDED, value_str(head, "jid", ""), err);
+    return !ended ? -EIO : json_object_size(ended) == 0;
+}
+
+static json_t *
+s_targets(front_t *self, const job_t *job)
+{
+    json_t *ids = json_array();
+    for (size_t i = 0; i < job->n_targets; i++) {
+        minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
+        if (m)
+            json_array_append_new(ids, json_string(m->id));
+    }
+    return ids;
+}
+
+/* Users could have all jobs of the store in memory, one after the other. */
+static bool
+s_has_room(const front_t *self, const json_t *head)
+{
+    size_t bytes = (size_t) value_int(head, "bytes", 0);
+    job_t *job;
+    for (size_t i = 0; jobs_next(self->jobs, &i, &job);)
+        bytes += job->bytes;
+    return bytes <= LIMIT_RESTORED_BYTES;
+}
+
+/* A job that is unfinished by the store, unless it is this master's. False with *err: there is no room for
+ * it, or it can't be read. */
+static bool
+s_take_up(front_t *self, const json_t *head, bool bounded, job_t **ret_job, fail_t *err)
+{
+    const char *jid = value_str(head, "jid", "");
+    int unfinished = s_is_from_before(self, head) ? s_is_unfinished(self, head, err) : 0;
+    if (unfinished <= 0)
+        return unfinished == 0;
+    if (bounded && !s_has_room(self, head)) {
+        (void) fail_set(
+            err, -EAGAIN,
+            "the job %s is unfinished, and others like it that are followed fill the memory that there is "
+            "for them: wait until some have ended, or ask root to follow it",
+            jid);
+        return false;
+    }
+    *ret_job = s_reopen(self, jid);
+    if (*ret_job)
+        (*ret_job)->bytes = (size_t) value_int(head, "bytes", 0);
+    return true;
+}
+
+json_t *
+publish_find(front_t *self, const char *jid, bool bounded, fail_t *err)
+{
+    job_t *job = jobs_get(self->jobs, jid);
+    if (job)
+        return s_targets(self, job);
+    json_auto_t *head = store_job_head(self->reader, jid, err);
+    if (!head)
+        return NULL;
+    if (json_is_null(head)) {
+        (void) fail_set(err, -ENOENT, "there is no job with the jid '%s'", jid);
+        return NULL;
+    }
+    if (!s_take_up(self, head, bounded, &job, err))
+        return NULL;
+    return job ? s_targets(self, job) : json_incref(value_get(head, "minions"));
+}
+
+/* Somebody still wants what a master had on record when it was killed. What never reached its minion is
+ * sent; a minion drops what it has had. */
+void
+publish_again(front_t *self, const char *jid)
+{
+    job_t *job = jobs_get(self->jobs, jid);
+    if (!job)
+        job = s_reopen(self, jid);
+    if (!job || !job->restored)
+        return;
+    job->wanted = true;
+    for (size_t i = 0; i < job->n_targets; i++) {
+        job_target_t *t = &job->targets[i];
+        minion_t *m = peers_by_slot(self->peers, t->slot);
+        if (t->verdict == VERDICT_NOT_DELIVERED && t->tries == 0)
+            (void) jobs_move(self->jobs, job, t, VERDICT_DELIVERED, 0);
+        if (t->verdict == VERDICT_DELIVERED && t->tries == 0 && m && m->peer)
+            s_send_one(self, job, t);
+    }
+}
+
+/* Unfinished jobs of the last run; fails without memory. */
+static int
+s_restore(front_t *self, fail_t *ret_err)
+{
+    fail_auto_t err = FAIL_INIT;
+    size_t i, left = 0;
+    int64_t since_us = clockwatch_doubts(self) ? INT64_MIN : clock_wall_us() - RESTORE_JOBS_US;
+    json_auto_t *jids = store_unfinished(self->reader, since_us, LIMIT_RESTORED_BYTES, &left, &err);
+    json_t *jid;
+    json_array_foreach (jids, i, jid) {
+        json_auto_t *row = store_job(self->reader, json_string_value(jid), &err);
+        json_auto_t *returned = store_returned(self->reader, json_string_value(jid), &err);
+        if (json_is_object(row) && returned)
+            (void) s_restore_one(self, row, returned);
+    }
+    if (err.code == -ENOMEM) /* the next start reads them */
+        return fail_set(ret_err, -ENOMEM, "unfinished jobs can't be read: %s", fail_text(&err));
+    if (err.text)
+        log_error("unfinished jobs can't be read: %s", fail_text(&err));
+    if (left > 0)
+        log_warning("%zu unfinished jobs are not taken up again: the %zu newer ones fill the memory that "
+                    "there is for them. "
+                    "Their returns are stored when they come; who follows one of them takes it up, a user "
+                    "while as much memory again is not full",
+                    left, json_array_size(jids));
+    return 0;
+}
+
+/* ---- what minions say of their jobs ---------------------------------------------------------- */
+
+static void
+s_started(front_t *self, peer_t *peer, const inbound_t *in)
+{
+    job_t *job = jobs_get(self->jobs, value_str(in->body, "jid", ""));
+    job_target_t *t = job && message_is_minions(peer) ? job_find(job, peer->minion->slot) : NULL;
+    int32_t pid = (int32_t) value_int(in->body, "pid", 0);
+    if (t)
+        (void) jobs_move(self->jobs, job, t, pid > 0 ? VERDICT_RUNNING : VERDICT_DELIVERED, pid);
+}
+
+static void
+s_elsewhere(front_t *self, peer_t *peer, const inbound_t *in)
+{
+    if (message_is_minions(peer))
+        s_is_elsewhere(self, peer->minion, value_str(in->body, "jid", ""));
+}
+
+const message_row_t message_started = { .body = s_started };
+const message_row_t message_elsewhere = { .body = s_elsewhere };
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static int
+s_start(front_t *self, fail_t *err)
+{
+    self->jobs = jobs_new(publish_verdict, publish_done, self);
+    return s_restore(self, err);
+}
+
+static bool
+s_destroy(front_t *self)
+{
+    jobs_destroy(&self->jobs);
+    return true;
+}
+
+static void
+s_line_closed(front_t *self, lconn_t *c)
+{
+    jobs_unfollow(self->jobs, c);
+}
+
+const front_part_t part_publish = { .name = "publish",
+                                    .size = sizeof(publish_t),
+                                    .start = s_start,
+                                    .destroy = s_destroy,
+                                    .tick = s_tick,
+                                    .connected = s_connected,
+                                    .disconnected = s_disconnected,
+                                    .dismissed = s_dismissed,
+                                    .line_closed = s_line_closed };

@@ -1,0 +1,222 @@
+/* ret.c - see ret.h. */
+#include "master/jobs/ret.h"
+
+#include "common/base/clock.h"
+#include "common/base/jsonread.h"
+#include "common/base/plainwrite.h"
+#include "common/base/str.h"
+#include "salt/value.h"
+
+#define RET_ROW(name, pushed) ROW(name, sizeof(name) - 1, pushed)
+static const struct row {
+    const char *name;
+    size_t len;
+    bool pushed; /* to followers too; what they have asked with they know */
+} rows[RET_FIELDS] = {
+    [RET_SUCCESS] = RET_ROW("success", true),
+    [RET_RETURN] = RET_ROW("return", true),
+    [RET_RETCODE] = RET_ROW("retcode", true),
+    [RET_JID] = RET_ROW("jid", false),
+    [RET_FUN] = RET_ROW("fun", true),
+    [RET_FUN_ARGS] = RET_ROW("fun_args", false),
+    [RET_TGT] = RET_ROW("tgt", false),
+    [RET_TGT_TYPE] = RET_ROW("tgt_type", false),
+    [RET_ARG] = RET_ROW("arg", false),
+    [RET_METADATA] = RET_ROW("metadata", false),
+    [RET_SCHEDULE] = RET_ROW("schedule", false),
+    [RET_OUT] = RET_ROW("out", true),
+};
+#undef RET_ROW
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static ret_field_t
+s_field(jtext_t key)
+{
+    ret_field_t f = 0;
+    while (f < RET_FIELDS && (rows[f].len != key.len || memcmp(rows[f].name, key.at, key.len) != 0))
+        f++;
+    return f;
+}
+
+/* {"m": "ret", then known fields, each once}. */
+static bool
+s_plain(ret_t *self)
+{
+    plain_t p = plain_new(self->text, self->len);
+    jtext_t key, value;
+    bool named = plain_enter(&p, '{') && plain_key(&p, &key) && jtext_is(key, "m") && plain_value(&p, &value);
+    while (named && plain_key(&p, &key)) {
+        ret_field_t f = s_field(key);
+        if (f == RET_FIELDS || self->field[f].at || !plain_value(&p, &self->field[f]))
+            return false;
+    }
+    return named && plain_end(&p);
+}
+
+/* The whole as values, into `body`: -EPROTO or -ENOMEM with *err. */
+static int
+s_parse(ret_t *self, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    if (!self->body && !json_few(self->text, self->len, LIMIT_RET_VALUES))
+        return fail_set(err, -EPROTO, "a return of more than %d values", LIMIT_RET_VALUES);
+    if (!self->body)
+        self->body = value_parse_peer(self->text, self->len, self->len, "ret", &why);
+    return self->body ? 0 : fail_set(err, why.code == -ENOMEM ? -ENOMEM : -EPROTO, "%s", fail_text(&why));
+}
+
+static int
+s_values(ret_t *self, fail_t *err)
+{
+    size_t ends[RET_FIELDS] = { 0 };
+    int rc = s_parse(self, err);
+    if (rc < 0)
+        return rc;
+    if (!buf_offer_room(&self->more, self->len))
+        return fail_set(err, -ENOMEM, "ret: out of memory for %zu bytes", self->len);
+    for (ret_field_t f = 0; f < RET_FIELDS; f++) {
+        json_t *v = value_get(self->body, rows[f].name);
+        if (v)
+            (void) plain_add(v, &self->more);
+        ends[f] = self->more.len;
+    }
+    /* Only now does the buffer stay where it is. */
+    for (ret_field_t f = 0; f < RET_FIELDS; f++) {
+        size_t at = f > 0 ? ends[f - 1] : 0;
+        self->field[f] = ends[f] > at ? (jtext_t){ self->more.data + at, ends[f] - at } : (jtext_t){ 0 };
+    }
+    return 0;
+}
+
+/* A job of several functions has a code for each. */
+static int
+s_worst(const json_t *codes)
+{
+    json_t *one;
+    const char *fun;
+    json_int_t worst = json_integer_value(codes);
+    json_object_foreach ((json_t *) codes, fun, one)
+        if (json_integer_value(one) > worst)
+            worst = json_integer_value(one);
+    return (int) worst;
+}
+
+static bool
+s_all(const json_t *oks)
+{
+    json_t *one;
+    const char *fun;
+    bool all = !json_is_false(oks);
+    json_object_foreach ((json_t *) oks, fun, one)
+        all = all && !json_is_false(one);
+    return all;
+}
+
+static bool
+s_is(jtext_t field, const char *text)
+{
+    return field.at && jtext_is(field, text);
+}
+
+/* Of one function, and well: that is what returns mostly are, and no value is made for it. */
+static int
+s_judge(ret_t *self, fail_t *err)
+{
+    jtext_t code = self->field[RET_RETCODE], ok = self->field[RET_SUCCESS];
+    self->retcode = 0;
+    self->success = true;
+    if ((!code.at || s_is(code, "0")) && (!ok.at || s_is(ok, "true")))
+        return 0;
+    int rc = s_parse(self, err);
+    if (rc < 0)
+        return rc;
+    self->retcode = s_worst(value_get(self->body, rows[RET_RETCODE].name));
+    self->success = s_all(value_get(self->body, rows[RET_SUCCESS].name));
+    return 0;
+}
+
+/* Without its quotes; what a jid may hold is never escaped. */
+static bool
+s_jid(ret_t *self)
+{
+    jtext_t jid = self->field[RET_JID];
+    if (!jid.at || *jid.at != '"' || jid.len - 2 >= sizeof(self->jid))
+        return false;
+    memcpy(self->jid, jid.at + 1, jid.len - 2);
+    self->jid[jid.len - 2] = '\0';
+    return clock_is_jid(self->jid);
+}
+
+int
+ret_begin(ret_t *self, const char *text, size_t len, fail_t *err)
+{
+    *self = (ret_t){ .text = text, .len = len, .more = BUF_INIT };
+    if (!s_plain(self)) {
+        memset(self->field, 0, sizeof(self->field));
+        int rc = s_values(self, err);
+        if (rc < 0)
+            return rc;
+    }
+    jtext_t fun = self->field[RET_FUN];
+    if (!s_jid(self) || !fun.at || (*fun.at != '"' && *fun.at != '['))
+        return fail_set(err, -EPROTO, "a return without a jid or a function");
+    return s_judge(self, err);
+}
+
+void
+ret_end(ret_t *self)
+{
+    json_decref(self->body);
+    buf_free(&self->more);
+}
+
+const json_t *
+ret_body(ret_t *self)
+{
+    (void) s_parse(self, NULL);
+    return self->body;
+}
+
+/* ---- telling --------------------------------------------------------------------------------- */
+
+static void
+s_add(const ret_t *self, ret_field_t f, buf_t *out)
+{
+    if (!self->field[f].at)
+        return;
+    buf_puts(out, ",\"");
+    buf_add(out, rows[f].name, rows[f].len);
+    buf_puts(out, "\":");
+    buf_add(out, self->field[f].at, self->field[f].len);
+}
+
+void
+ret_add_event(const ret_t *self, const char *id, const char *user, bool is_call, buf_t *out)
+{
+    buf_puts(out, "{\"cmd\":\"_return\",\"id\":\"");
+    plain_quote(id, out);
+    buf_putc(out, '"');
+    for (ret_field_t f = is_call ? RET_RETURN : RET_SUCCESS; f < RET_FIELDS; f++)
+        s_add(self, f, out);
+    if (user) {
+        buf_puts(out, ",\"user\":\"");
+        plain_quote(user, out);
+        buf_putc(out, '"');
+    }
+    buf_putc(out, '}');
+}
+
+void
+ret_add_push(const ret_t *self, const char *id, buf_t *out)
+{
+    buf_puts(out, "{\"push\":\"ret\",\"jid\":\"");
+    buf_puts(out, self->jid);
+    buf_puts(out, "\",\"id\":\"");
+    plain_quote(id, out);
+    buf_putc(out, '"');
+    for (ret_field_t f = 0; f < RET_FIELDS; f++)
+        if (rows[f].pushed)
+            s_add(self, f, out);
+    buf_putc(out, '}');
+}

@@ -1,0 +1,99 @@
+/* statefail.c - see statefail.h. */
+#include "master/jobs/statefail.h"
+
+#include <ctype.h>
+
+#include "common/base/str.h"
+#include "master/events/bus.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define PART_LEN 100 /* of a module's or a function's name */
+
+/* The first and the last part of "cmd_|-ID_|-NAME_|-run", as "cmd.run". What a minion names becomes a tag:
+ * only words do. */
+static bool
+s_short_tag(const char *state, char tag[2 * PART_LEN + 2])
+{
+    const char *first_end = strstr(state, "_|-"), *last = state;
+    for (const char *at = first_end; at; at = strstr(last, "_|-"))
+        last = at + strlen("_|-");
+    size_t n = first_end ? (size_t) (first_end - state) : 0;
+    if (n == 0 || n > PART_LEN || *last == '\0' || strlen(last) > PART_LEN)
+        return false;
+    (void) snprintf(tag, 2 * PART_LEN + 2, "%.*s.%s", (int) n, state, last);
+    for (const char *c = tag; *c; c++)
+        if (!isalnum((unsigned char) *c) && *c != '_' && *c != '.')
+            return false;
+    return true;
+}
+
+typedef struct failed {
+    front_t *front;
+    const char *id, *jid, *fun, *user;
+    json_int_t retcode;
+} failed_t;
+
+static void
+s_fire(const failed_t *f, const char *short_tag, json_t *state)
+{
+    json_t *data = json_copy(state);
+    json_object_set_new(data, "retcode", json_integer(f->retcode));
+    json_t *more = json_copy(data);
+    (void) bus_fire(f->front, short_tag, &data);
+    json_t *about = json_pack("{s:s, s:s, s:b, s:s+, s:s, s:s}", "jid", f->jid, "id", f->id, "success", false,
+                              "return", "Error: ", short_tag, "fun", f->fun, "user", f->user);
+    (void) json_object_update(more, about);
+    json_decref(about);
+    AUTO_FREE char *tag = xasprintf("salt/job/%s/sub/%s/error/%s", f->jid, f->id, f->fun);
+    (void) bus_fire(f->front, tag, &more);
+}
+
+static void
+s_fire_all(const failed_t *f, json_t *states)
+{
+    const char *name;
+    json_t *state;
+    size_t n = 0;
+    json_object_foreach (states, name, state) {
+        char tag[2 * PART_LEN + 2];
+        json_t *result = value_get(state, "result");
+        if (json_is_false(result) && s_short_tag(name, tag) && ++n <= LIMIT_FAILED_STATES)
+            s_fire(f, tag, state);
+    }
+    if (n > LIMIT_FAILED_STATES)
+        log_warning("job %s on %s: %zu states failed, events tell of %d", f->jid, f->id, n,
+                    LIMIT_FAILED_STATES);
+}
+
+/* Of a job of several functions, this one's member. */
+static json_t *
+s_of(json_t *v, const char *fun, bool several)
+{
+    return several ? value_get(v, fun) : v;
+}
+
+/* Whether the job had this function; of several, once: how often a minion's return names it, is the
+ * minion's word. */
+static bool
+s_names(const json_t *fun, const char *name)
+{
+    if (value_lists(fun, name))
+        return true;
+    return str_eq(json_string_value(fun), name);
+}
+
+void
+statefail_fire(front_t *self, const char *id, const char *jid, const json_t *body, const char *user)
+{
+    static const char *const funs[] = { "state.highstate", "state.sls" };
+    json_t *fun = value_get(body, "fun");
+    bool several = json_is_array(fun);
+    for (size_t k = 0; k < NELEMS(funs); k++) {
+        json_int_t retcode = json_integer_value(s_of(value_get(body, "retcode"), funs[k], several));
+        if (retcode == 0 || !s_names(fun, funs[k]))
+            continue;
+        failed_t f = { self, id, jid, funs[k], user, retcode };
+        s_fire_all(&f, s_of(value_get(body, "return"), funs[k], several));
+    }
+}

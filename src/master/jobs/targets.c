@@ -1,0 +1,136 @@
+/* targets.c - see targets.h. */
+#include "master/jobs/targets.h"
+
+#include "common/base/clock.h"
+#include "common/match/match.h"
+#include "master/minions/known.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+/* What the one before this master had written is read when it is first asked for: that is nobody's fault. */
+static void
+s_read_known(front_t *self, const target_t *target, match_work_t *work)
+{
+    int64_t since_us = clock_thread_us();
+    minion_t *m;
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
+        if (!(m = peers_by_slot(self->peers, i)) || m->state != KEY_ACCEPTED)
+            continue;
+        if (target_needs_grains(target))
+            known_read(self, m, STORE_GRAINS);
+        if (target_needs_pillar(target))
+            known_read(self, m, STORE_PILLAR);
+    }
+    match_work_excuse(work, since_us);
+}
+
+/* A target by pillar has a value of one in it, which is a secret. */
+static void
+s_tell(const front_t *self, const target_t *target, const json_t *expr, const char *type, size_t n,
+       int64_t since_us)
+{
+    if (!log_wants(LEVEL_DEBUG))
+        return;
+    AUTO_FREE char *shown = target_needs_pillar(target) ? xstrdup("(by pillar)") : value_pystr(expr);
+    log_debug("Target '%s' (%s): %zu of %zu minions in %.6f s", shown, type, n,
+              peers_count(self->peers, KEY_ACCEPTED), (double) (clock_mono_us() - since_us) / 1e6);
+}
+
+static int
+s_match_all(front_t *self, const target_t *target, match_work_t *work, uint32_t *slots, size_t *n,
+            fail_t *err)
+{
+    bool needs_grains = target_needs_grains(target), needs_pillar = target_needs_pillar(target);
+    minion_t *m;
+    s_read_known(self, target, work);
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
+        if (!(m = peers_by_slot(self->peers, i)) || m->state != KEY_ACCEPTED)
+            continue;
+        match_subject_t subject = { m->id, needs_grains ? known_grains(self, m) : NULL,
+                                    needs_pillar ? known_get(self, m, STORE_PILLAR) : NULL, work };
+        if (target_match(target, &subject))
+            slots[(*n)++] = i;
+        if (work->spent) {
+            (void) match_work_fail(err);
+            fail_prefix(err, "at minion %s: ", m->id);
+            return err->code;
+        }
+    }
+    return 0;
+}
+
+/* Ids that the operator named and no accepted minion has. */
+static json_t *
+s_missing(front_t *self, const target_t *target)
+{
+    json_t *missing = json_array(), *id;
+    json_auto_t *ids = target_ids(target);
+    size_t i;
+    json_array_foreach (ids, i, id) {
+        minion_t *m = peers_by_id(self->peers, json_string_value(id));
+        if (!m || m->state != KEY_ACCEPTED)
+            json_array_append(missing, id);
+    }
+    return missing;
+}
+
+void
+targets_work(const front_t *self, bool admin, match_work_t *work)
+{
+    unsigned each_ms = (unsigned) (peers_count(self->peers, KEY_ACCEPTED) * LIMIT_WORK_EACH / 1000);
+    if (admin)
+        match_work_begin(work, LIMIT_WORK_ADMIN_STEPS, LIMIT_WORK_ADMIN_TIME);
+    else
+        match_work_begin(work, LIMIT_WORK_STEPS, LIMIT_WORK_TIME + each_ms);
+}
+
+/* Who asks is an administrator. */
+static bool
+s_is_admin(const json_t *request)
+{
+    return !value_bool(request, "pillar_exact", false);
+}
+
+int
+targets_match(front_t *self, const json_t *request, uint32_t **ret_slots, size_t *ret_n, json_t **ret_missing,
+              fail_t *err)
+{
+    match_work_t work;
+    targets_work(self, s_is_admin(request), &work);
+    return targets_match_within(self, request, &work, ret_slots, ret_n, ret_missing, err);
+}
+
+int
+targets_match_within(front_t *self, const json_t *request, match_work_t *work, uint32_t **ret_slots,
+                     size_t *ret_n, json_t **ret_missing, fail_t *err)
+{
+    tgt_type_t type;
+    const char *word = value_str(request, "tgt_type", "glob"), *delim = value_str(request, "delimiter", NULL);
+    json_t *expr = value_get(request, "tgt"), *groups = conf_get(self->conf, "nodegroups");
+    bool admin = s_is_admin(request);
+    if (!tgt_type_parse(word, &type))
+        return fail_set(err, -EINVAL, "'%s' is not a kind of target", word);
+    AUTO(target)
+    target = admin ? target_new(expr, type, groups, delim, err)
+                   : target_new_within(expr, type, groups, delim, work, err);
+    if (!target)
+        return err->code;
+    if (!admin)
+        target_pillar_exact(target);
+    if (target_needs_pillar(target) && !conf_bool(self->conf, "minion_data_cache"))
+        return fail_set(
+            err, -ENOTSUP,
+            "a target by pillar needs what the master keeps of the minions' pillars: set "
+            "'minion_data_cache: True' in its configuration, then run saltutil.refresh_pillar on them");
+    uint32_t total = peers_slots(self->peers);
+    AUTO_FREE uint32_t *slots = xcalloc(total ? total : 1, sizeof(*slots));
+    *ret_n = 0;
+    int64_t since_us = clock_mono_us();
+    int rc = s_match_all(self, target, work, slots, ret_n, err);
+    if (rc < 0)
+        return rc;
+    s_tell(self, target, expr, word, *ret_n, since_us);
+    *ret_slots = STEAL(slots);
+    *ret_missing = type == TGT_LIST ? s_missing(self, target) : json_array();
+    return 0;
+}

@@ -1,0 +1,302 @@
+/* alike.c - see alike.h. Values are looked up from the inside out, so that two containers are equal when
+ * their members are the very same. A value that nobody but this table has goes when the table would have
+ * to grow, a shape with its last user.
+ *
+ * A shape has one object, into which what is looked at is put: of two minions that are looked at one after
+ * the other most values are the same. */
+#include "master/keys/alike.h"
+
+#include "common/base/buf.h"
+#include "common/base/map.h"
+
+#define SLOTS_MIN 1024 /* a power of two */
+
+typedef struct slot {
+    uint64_t hash;
+    json_t *value; /* NULL: free; null: what was here went, and what may lie behind it did not */
+} slot_t;
+
+/* Names in an order. */
+typedef struct shape {
+    alike_t *owner;
+    char *names; /* owned */
+    size_t users, n;
+    json_t *view;
+    void *at[]; /* iterators: where the values of `view` are */
+} shape_t;
+
+struct kept {
+    shape_t *shape; /* BORROWED */
+    json_t *values[];
+};
+
+struct alike {
+    slot_t *slots;
+    size_t n_slots, n;
+    map_t *shapes; /* by their names */
+};
+
+static void
+s_free_shape(void *value)
+{
+    shape_t *shape = value;
+    json_decref(shape->view);
+    free(shape->names);
+    free(shape);
+}
+
+alike_t *
+alike_new(void)
+{
+    alike_t *self = xcalloc(1, sizeof(*self));
+    self->n_slots = SLOTS_MIN;
+    self->slots = xcalloc(self->n_slots, sizeof(*self->slots));
+    self->shapes = map_new(s_free_shape);
+    return self;
+}
+
+void
+alike_destroy(alike_t **self_p)
+{
+    alike_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    for (size_t i = 0; i < self->n_slots; i++)
+        json_decref(self->slots[i].value);
+    free(self->slots);
+    map_destroy(&self->shapes);
+    free(self);
+}
+
+size_t
+alike_len(const alike_t *self)
+{
+    return self->n;
+}
+
+size_t
+alike_shapes(const alike_t *self)
+{
+    return map_len(self->shapes);
+}
+
+/* ---- when two are the same ------------------------------------------------------------------- */
+
+static uint64_t
+s_mix(uint64_t seed, const void *bytes, size_t len)
+{
+    return (seed ^ map_hash(bytes, len)) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static uint64_t
+s_hash(json_t *value)
+{
+    uint64_t hash = (uint64_t) json_typeof(value) + 1;
+    json_int_t number = json_integer_value(value);
+    double real = json_real_value(value);
+    const char *key;
+    json_t *one;
+    size_t i;
+    if (json_is_string(value))
+        return s_mix(hash, json_string_value(value), json_string_length(value));
+    if (json_is_integer(value))
+        return s_mix(hash, &number, sizeof(number));
+    if (json_is_real(value))
+        return s_mix(hash, &real, sizeof(real));
+    json_array_foreach (value, i, one)
+        hash = s_mix(hash, &one, sizeof(one));
+    json_object_foreach (value, key, one)
+        hash = s_mix(s_mix(hash, key, strlen(key)), &one, sizeof(one));
+    return hash;
+}
+
+static bool
+s_same_members(json_t *a, json_t *b)
+{
+    void *x = json_object_iter(a), *y = json_object_iter(b);
+    for (; x && y; x = json_object_iter_next(a, x), y = json_object_iter_next(b, y))
+        if (strcmp(json_object_iter_key(x), json_object_iter_key(y)) != 0 ||
+            json_object_iter_value(x) != json_object_iter_value(y))
+            return false;
+    return !x && !y;
+}
+
+static bool
+s_same(json_t *a, json_t *b)
+{
+    if (json_typeof(a) != json_typeof(b))
+        return false;
+    if (json_is_object(a))
+        return s_same_members(a, b);
+    if (!json_is_array(a))
+        return json_equal(a, b);
+    size_t n = json_array_size(a), i = 0;
+    while (i < n && n == json_array_size(b) && json_array_get(a, i) == json_array_get(b, i))
+        i++;
+    return i == n && n == json_array_size(b);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static slot_t *
+s_find(alike_t *self, uint64_t hash, json_t *value)
+{
+    size_t i = hash & (self->n_slots - 1);
+    while (self->slots[i].value && (self->slots[i].hash != hash || !s_same(self->slots[i].value, value)))
+        i = (i + 1) & (self->n_slots - 1);
+    return &self->slots[i];
+}
+
+static void s_let_go_of(alike_t *self, json_t **members, size_t n);
+
+/* A value that only the table has goes, and after it those of its members that only the table has then.
+ * They are looked up: to go through the table again for each level of what a peer has nested would take
+ * its master's time. */
+static void
+s_let_go(alike_t *self, slot_t *slot)
+{
+    json_t *value = slot->value, *one;
+    size_t n = json_array_size(value) + json_object_size(value), i = 0;
+    AUTO_FREE json_t **members = xcalloc(n + 1, sizeof(json_t *));
+    json_array_foreach (value, i, one)
+        members[i] = json_incref(one);
+    for (void *at = json_object_iter(value); at; at = json_object_iter_next(value, at))
+        members[i++] = json_incref(json_object_iter_value(at));
+    slot->value = json_null();
+    self->n--;
+    json_decref(value);
+    s_let_go_of(self, members, n);
+}
+
+/* TAKES what `members` refers to. */
+static void
+s_let_go_of(alike_t *self, json_t **members, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool lonely = members[i]->refcount == 2;
+        json_decref(members[i]);
+        if (lonely)
+            s_let_go(self, s_find(self, s_hash(members[i]), members[i]));
+    }
+}
+
+static void
+s_make_room(alike_t *self)
+{
+    if (self->n < self->n_slots / 2)
+        return;
+    for (size_t i = 0; i < self->n_slots; i++)
+        if (self->slots[i].value && self->slots[i].value->refcount == 1)
+            s_let_go(self, &self->slots[i]);
+    slot_t *old = self->slots;
+    size_t n_old = self->n_slots;
+    self->n_slots = SLOTS_MIN;
+    while (self->n >= self->n_slots / 4)
+        self->n_slots *= 2;
+    self->slots = xcalloc(self->n_slots, sizeof(*self->slots));
+    for (size_t i = 0; i < n_old; i++)
+        if (old[i].value && !json_is_null(old[i].value))
+            *s_find(self, old[i].hash, old[i].value) = old[i];
+    free(old);
+}
+
+static void s_share(alike_t *self, json_t *object);
+
+/* TAKES `value`. NEW: the one that is kept. */
+static json_t *
+s_kept(alike_t *self, json_t *value)
+{
+    if (json_is_boolean(value) || json_is_null(value))
+        return value;
+    size_t i;
+    json_t *one;
+    json_array_foreach (value, i, one)
+        json_array_set_new(value, i, s_kept(self, json_incref(one)));
+    s_share(self, value);
+    s_make_room(self);
+    uint64_t hash = s_hash(value);
+    slot_t *slot = s_find(self, hash, value);
+    if (!slot->value) {
+        *slot = (slot_t){ hash, json_incref(value) };
+        self->n++;
+    }
+    json_t *kept = json_incref(slot->value);
+    json_decref(value);
+    return kept;
+}
+
+static void
+s_share(alike_t *self, json_t *object)
+{
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
+        json_object_iter_set_new(object, at, s_kept(self, json_incref(json_object_iter_value(at))));
+}
+
+/* ---- objects --------------------------------------------------------------------------------- */
+
+/* That of an object whose values are shared. BORROWED. */
+static shape_t *
+s_shape(alike_t *self, json_t *object)
+{
+    buf_auto_t names = BUF_INIT;
+    const char *key;
+    json_t *value;
+    size_t i = 0;
+    /* With their lengths: what a peer calls its grains must not read as other names. */
+    json_object_foreach (object, key, value)
+        buf_printf(&names, "%zu:%s", strlen(key), key);
+    shape_t *shape = map_get(self->shapes, buf_str(&names));
+    if (shape)
+        return shape;
+    size_t n = json_object_size(object);
+    shape = xcalloc(1, sizeof(*shape) + n * sizeof(shape->at[0]));
+    shape->owner = self;
+    shape->names = xstrdup(buf_str(&names));
+    shape->n = n;
+    shape->view = json_copy(object);
+    for (void *at = json_object_iter(shape->view); at; at = json_object_iter_next(shape->view, at))
+        shape->at[i++] = at;
+    map_set(self->shapes, shape->names, shape);
+    return shape;
+}
+
+kept_t *
+alike_keep(alike_t *self, json_t *object)
+{
+    s_share(self, object);
+    shape_t *shape = s_shape(self, object);
+    kept_t *kept = xcalloc(1, sizeof(*kept) + shape->n * sizeof(kept->values[0]));
+    kept->shape = shape;
+    shape->users++;
+    size_t i = 0;
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
+        kept->values[i++] = json_incref(json_object_iter_value(at));
+    return kept;
+}
+
+void
+kept_destroy(kept_t **self_p)
+{
+    kept_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    for (size_t i = 0; i < self->shape->n; i++)
+        json_decref(self->values[i]);
+    /* Its object holds what was looked at last. */
+    shape_t *shape = self->shape;
+    if (--shape->users == 0)
+        s_free_shape(map_take(shape->owner->shapes, shape->names));
+    free(self);
+}
+
+json_t *
+kept_view(const kept_t *self)
+{
+    if (!self)
+        return NULL;
+    shape_t *shape = self->shape;
+    for (size_t i = 0; i < shape->n; i++)
+        if (json_object_iter_value(shape->at[i]) != self->values[i])
+            json_object_iter_set_new(shape->view, shape->at[i], json_incref(self->values[i]));
+    return shape->view;
+}

@@ -1,0 +1,849 @@
+/* auth.c - who may be here: hello, automatic decisions, acceptance, and cutting the connections of those who
+ * may not. */
+#include "master/keys/auth.h"
+
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/net/proto.h"
+#include "common/net/sock.h"
+#include "master/events/bus.h"
+#include "master/minions/gate.h"
+#include "master/front/hooks.h"
+#include "master/keys/identity.h"
+#include "master/keys/keychange.h"
+#include "master/operators/lconn.h"
+#include "master/minions/message.h"
+#include "master/front/noise.h"
+#include "master/events/numbers.h"
+#include "master/front/part.h"
+#include "master/minions/ports.h"
+#include "master/minions/post.h"
+#include "master/minions/refused.h"
+#include "master/keys/rekey.h"
+#include "master/front/request.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+/* Until key files that could not be read are tried again: twice as long each time, as all of them are
+ * read, and a disk may stay broken. */
+#define KEYS_AGAIN_MS     5000
+#define KEYS_AGAIN_MAX_MS 600000
+#define SUB_SPREAD_MS     2 /* per minion: half of a core is left for others while a fleet subscribes */
+
+#define TWIN_MS 60000
+#define RIVAL_GRACE_MS                                                                                       \
+    2000 /* how long a connected minion has to show that it lives when its key knocks again */
+
+typedef struct auth {
+    rate_t strangers; /* events that unaccepted keys may cause */
+    bool full;        /* LIMIT_PENDING_KEYS wait */
+    int64_t again_ms; /* monotonic: when keys that could not be read are tried again; 0: all were */
+    int64_t pause_ms; /* before that */
+} auth_t;
+
+static auth_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_auth];
+}
+
+/* What a hello may cause: it costs its sender nothing, and would push everything else out of the journal. */
+static bool
+s_may_be_told(front_t *self, const peer_t *peer)
+{
+    int64_t now = clock_mono_ms();
+    return peer->state == KEY_ACCEPTED ? minion_may_tell(peer->minion, 0, now)
+                                       : rate_spare(&s_own(self)->strangers, now);
+}
+
+/* salt/auth, the event that reactors accept and alarm on. */
+static void
+s_fire_auth(front_t *self, const peer_t *peer, const char *id, bool result, const char *act,
+            const char *other)
+{
+    uint8_t key[KEY_BYTES];
+    if (!conf_bool(self->conf, "auth_events") || !s_may_be_told(self, peer))
+        return;
+    AUTO_FREE char *pem = key_from_z85(peer->z85, key) ? key_public_pem(key) : xstrdup("");
+    json_t *data = json_pack("{s:b, s:s, s:s, s:s, s:s, s:s*}", "result", result, "act", act, "id", id, "pub",
+                             pem, "address", peer->address, "other", other);
+    (void) bus_fire(self, "salt/auth", &data);
+}
+
+/* A line of the audit log about what a minion has caused with its key. */
+static void
+s_audit(front_t *self, const peer_t *peer, const char *id, const char *act, const char *other)
+{
+    uint8_t key[KEY_BYTES];
+    char finger[FINGER_LEN] = "";
+    if (key_from_z85(peer->z85, key))
+        key_finger(key, finger);
+    json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s*}", "minion", id, "address", peer->address, "op",
+                             "key", "act", act, "finger", finger, "other", other);
+    if (peer->state == KEY_ACCEPTED)
+        audit_write(self->audit, &line);
+    else
+        audit_write_spare(self->audit, AUDIT_STRANGERS, &line);
+}
+
+static void
+s_fire_key(front_t *self, const char *id, const char *act)
+{
+    json_t *data = json_pack("{s:b, s:s, s:s}", "result", true, "act", act, "id", id);
+    (void) bus_fire(self, "salt/key", &data);
+}
+
+static void
+s_welcome(front_t *self, peer_t *peer, const char *state, const char *reason)
+{
+    json_auto_t *body = json_pack("{s:s, s:i, s:i, s:I}", "state", state, "publish_port",
+                                  (int) conf_int(self->conf, "publish_port"), "proto", WIRE_PROTO,
+                                  "sub_spread_ms",
+                                  (json_int_t) peers_count(self->peers, KEY_ACCEPTED) * SUB_SPREAD_MS);
+    if (reason)
+        json_object_set_new(body, "reason", json_string(reason));
+    if (str_eq(state, "accepted"))
+        json_object_set_new(body, "halite", json_string(HALITE_RELEASE));
+    if (identity_key(self)->vouched)
+        json_object_set(body, "voucher", identity_claim(self));
+    (void) post_send(self, peer, MSG_welcome, body);
+    hook_greeted(self, peer);
+}
+
+/* Nothing of it is waited for. */
+static void
+s_cut_minion(front_t *self, minion_t *m, const char *z85, bool was_accepted)
+{
+    keychange_cut(self, m, z85, was_accepted);
+    hook_dismissed(self, m);
+}
+
+static void
+s_forget(front_t *self, minion_t *m)
+{
+    rekey_forget(self, m);
+    zap_set(self->zap, m->z85, ZAP_UNKNOWN);
+    s_cut_minion(self, m, m->z85, m->state == KEY_ACCEPTED);
+    peers_forget(self->peers, &m);
+}
+
+/* What is kept of it. */
+static void
+s_forget_data(front_t *self, const char *id)
+{
+    store_together(self->store);
+    hook_forgotten(self, id);
+    store_apart(self->store);
+}
+
+static zap_verdict_t
+s_verdict(key_state_t state)
+{
+    return state == KEY_ACCEPTED ? ZAP_ACCEPTED : state == KEY_REJECTED ? ZAP_REJECTED : ZAP_PENDING;
+}
+
+static void s_accepted(front_t *self, minion_t *m);
+
+/* An id has this key in this state from now on: in the tables, in the key handler, and for its connections.
+ */
+static minion_t *
+s_learn(front_t *self, const char *id, const uint8_t key[KEY_BYTES], key_state_t state)
+{
+    minion_t *m = peers_by_id(self->peers, id);
+    key_state_t was = m ? m->state : KEY_UNKNOWN;
+    char z85[KEY_Z85_LEN], old[KEY_Z85_LEN] = "";
+    key_to_z85(key, z85);
+    if (m)
+        (void) str_copy(old, sizeof(old), m->z85);
+    bool other = m && !str_eq(old, z85);
+    if (m && (other || state != KEY_ACCEPTED))
+        rekey_forget(self, m);
+    if (other)
+        zap_set(self->zap, old, ZAP_UNKNOWN);
+    m = peers_know(self->peers, id, key, state);
+    m->key_since_s = 0; /* the file may be another */
+    if (other || was != state)
+        m->expiring = m->expired = false;
+    zap_set(self->zap, m->z85, s_verdict(state));
+    if (other || (was == KEY_ACCEPTED && state != KEY_ACCEPTED) || state == KEY_REJECTED)
+        s_cut_minion(self, m, other ? old : m->z85, was == KEY_ACCEPTED);
+    if (state == KEY_ACCEPTED && was != KEY_ACCEPTED)
+        s_accepted(self, m);
+    return m;
+}
+
+/* A key may speak for its id from now on. */
+static void
+s_admit(front_t *self, peer_t *peer, minion_t *m)
+{
+    peer->state = KEY_ACCEPTED;
+    peers_bind(peer, m);
+    gate_accepted(self, peer->fd);
+    if (peer->is_call) {
+        s_welcome(self, peer, "accepted", NULL);
+        return;
+    }
+    if (!str_eq(m->series, peer->series)) {
+        m->starts++;
+        m->events_unread = str_empty(m->series);
+        m->last_event = m->kept_event = m->lost_event = 0;
+    }
+    (void) str_copy(m->series, sizeof(m->series), peer->series);
+    (void) numbers_kept(self, m); /* or when its first event comes */
+    (void) str_copy(m->boot, sizeof(m->boot), peer->boot);
+    (void) str_copy(m->release, sizeof(m->release), peer->release);
+    m->peer = peer;
+    m->seen = true;
+    log_debug("minion %s at %s: connected", m->id, peer->address);
+    s_welcome(self, peer, "accepted", NULL);
+}
+
+/* `known`: who has this id or this key by right; NULL: that is not why. Two machines that claim the same
+ * are told of once in a while, however often they ask. */
+static void
+s_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const char *reason, minion_t *known)
+{
+    const char *other = known && known->peer && known->peer != peer ? known->peer->address : NULL;
+    int64_t now = clock_mono_ms();
+    bool lately = known && known->twin_told_ms && now - known->twin_told_ms < TWIN_MS;
+    if (known && !lately)
+        known->twin_told_ms = now;
+    if (lately)
+        self->counters.refused++;
+    else if (other)
+        refused_tell(self, REFUSED_HELLO, peer->address, "minion %s: %s (the one at %s has it)", id, reason,
+                     other);
+    else
+        refused_tell(self, REFUSED_HELLO, peer->address, "minion %s: %s", id, reason);
+    peers_bind(peer, NULL);
+    peer->state = KEY_DENIED;
+    gate_stranger(self, peer->fd);
+    if (!lately) {
+        s_fire_auth(self, peer, id, false, act, other);
+        s_audit(self, peer, id, act, other);
+    }
+    s_welcome(self, peer, act, reason);
+}
+
+/* What the options say of an unknown key: accepted, rejected, or wait for an operator. Whom
+ * autoreject_file names can't be told while it, or a line of it, can't be read: then nobody is accepted
+ * without an operator. */
+static key_state_t
+s_policy(front_t *self, const char *id, const uint8_t key[KEY_BYTES])
+{
+    fail_auto_t err = FAIL_INIT;
+    bool permissive = conf_bool(self->conf, "permissive_pki_access");
+    const char *reject = conf_str(self->conf, "autoreject_file"),
+               *sign = conf_str(self->conf, "autosign_file");
+    key_state_t state = KEY_PENDING;
+    if (*reject && fs_absent(reject))
+        (void) fail_set(&err, -ENOENT, "%s is not there", reject);
+    else if (*reject && keystore_listed(reject, id, permissive, &err))
+        state = KEY_REJECTED;
+    if (state == KEY_PENDING && err.text)
+        log_error("minion %s waits for an operator, as autoreject_file can't be read", id);
+    else if (state == KEY_PENDING &&
+             (conf_bool(self->conf, "auto_accept") ||
+              (*sign && keystore_listed(sign, id, permissive, &err)) ||
+              keystore_take_autosign(conf_str(self->conf, "pki_dir"), id,
+                                     (int) conf_int(self->conf, "autosign_timeout")) ||
+              keystore_take_expected(conf_str(self->conf, "pki_dir"), id, key)))
+        state = KEY_ACCEPTED;
+    if (err.text)
+        log_warning("%s", fail_text(&err));
+    return state;
+}
+
+static void
+s_deny_file(front_t *self, const char *id, const char *z85)
+{
+    fail_auto_t err = FAIL_INIT;
+    uint8_t key[KEY_BYTES], known[KEY_BYTES];
+    if (!key_from_z85(z85, key))
+        return;
+    if (keystore_get(self->keystore, id, KEY_DENIED, known, NULL) && memcmp(key, known, KEY_BYTES) == 0)
+        return;
+    if (keystore_put(self->keystore, id, KEY_DENIED, key, &err) < 0)
+        noise_warn(self, "%s", fail_text(&err));
+}
+
+static void
+s_full_check(front_t *self)
+{
+    bool full = peers_count(self->peers, KEY_PENDING) >= LIMIT_PENDING_KEYS &&
+                !conf_bool(self->conf, "auto_accept");
+    if (full == s_own(self)->full)
+        return;
+    s_own(self)->full = full;
+    if (full)
+        log_warning("%d keys wait for acceptance: further unknown minions are turned away until some are "
+                    "accepted, rejected or "
+                    "deleted (salt-key -L)",
+                    LIMIT_PENDING_KEYS);
+    gate_full(self, full);
+}
+
+/* The key waits under one id and now names another: the minion was renamed before anybody accepted it. One
+ * key takes one place of those that wait. */
+static void
+s_renamed(front_t *self, minion_t *old, const char *id)
+{
+    fail_auto_t err = FAIL_INIT;
+    log_info("minion %s: it calls itself %s now", old->id, id);
+    if (keystore_delete(self->keystore, old->id, KEY_PENDING, &err) < 0)
+        log_error("%s", fail_text(&err));
+    peers_forget(self->peers, &old);
+}
+
+/* An id that has no key yet. `old`: the id under which this key waits so far, or NULL; its place is the
+ * new one's. NULL when it could not be stored. */
+static minion_t *
+s_first_contact(front_t *self, peer_t *peer, const char *id, minion_t *old)
+{
+    fail_auto_t err = FAIL_INIT;
+    uint8_t key[KEY_BYTES];
+    if (!key_from_z85(peer->z85, key))
+        return NULL;
+    if (s_own(self)->full && !old) {
+        s_welcome(self, peer, "full", "too many keys wait for acceptance on this master");
+        return NULL;
+    }
+    key_state_t state = s_policy(self, id, key);
+    if (keystore_put(self->keystore, id, state, key, &err) < 0) {
+        log_error("minion %s: its key can't be stored: %s", id, fail_text(&err));
+        s_welcome(self, peer, "full", "the master can't store the key");
+        return NULL;
+    }
+    if (old)
+        s_renamed(self, old, id);
+    minion_t *m = s_learn(self, id, key, state);
+    s_full_check(self);
+    log_info("minion %s at %s: new key, %s", id, peer->address, key_state_name(state));
+    s_audit(self, peer, id, key_state_name(state), NULL);
+    return m;
+}
+
+/* Two connections with one key: a restart, or a copied key. Whoever was here first is asked whether it lives.
+ */
+static bool
+s_rival(front_t *self, peer_t *peer, minion_t *m, const json_t *hello)
+{
+    peer_t *old = m->peer;
+    if (!old || old == peer || peer->is_call || str_eq(old->boot, peer->boot))
+        return false;
+    if (m->rival == peer)
+        return true;
+    if (sock_send_to(self->router, old->rid, old->rid_len, "", 0) < 0) {
+        gate_cut(self, old->fd);
+        peers_drop(self->peers, &old);
+        return false;
+    }
+    if (m->rival)
+        s_refuse(self, m->rival, m->id, "duplicate", "a third machine shows the same key", m);
+    m->rival = peer;
+    m->rival_until_ms = clock_mono_ms() + RIVAL_GRACE_MS;
+    json_decref(peer->hello);
+    peer->hello = json_incref((json_t *) hello);
+    peers_bind(peer, m);
+    peer->state = KEY_UNKNOWN;
+    return true;
+}
+
+static void
+s_rival_lost(front_t *self, minion_t *m)
+{
+    AUTO_FREE char *reason = xasprintf(
+        "this minion's key is already in use by a connected minion at %s: two machines share one "
+        "key; give each its own (delete its pki folder and restart it)",
+        m->peer->address);
+    s_refuse(self, m->rival, m->id, "duplicate", reason, m);
+}
+
+static void
+s_rival_won(front_t *self, minion_t *m)
+{
+    peer_t *rival = STEAL(m->rival), *old = m->peer;
+    if (old) {
+        gate_cut(self, old->fd);
+        peers_drop(self->peers, &old);
+    }
+    json_auto_t *hello = STEAL(rival->hello);
+    s_admit(self, rival, m);
+    s_fire_auth(self, rival, m->id, true, "accept", NULL);
+    hook_connected(self, m, hello, true);
+}
+
+static void
+s_rivals(front_t *self, int64_t now_ms)
+{
+    minion_t *m;
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++)
+        if ((m = peers_by_slot(self->peers, i)) && m->rival && m->rival_until_ms <= now_ms) {
+            ports_look(self); /* the one before is cut by its descriptor */
+            s_rival_won(self, m);
+        }
+}
+
+/* The state of a claim (this id with this key), with the refusals said. KEY_UNKNOWN: refused. */
+static key_state_t
+s_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
+{
+    minion_t *owner = peers_by_key(self->peers, peer->z85), *m = peers_by_id(self->peers, id);
+    if (owner && owner->state != KEY_PENDING && !str_eq(owner->id, id)) {
+        AUTO_FREE char *why = xasprintf(
+            "its key belongs to the minion '%s': one key can't have two ids; to rename a minion, delete "
+            "its old id with salt-key -d",
+            owner->id);
+        s_refuse(self, peer, id, "denied", why, owner);
+        return KEY_UNKNOWN;
+    }
+    if (m && !owner && rekey_came(self, peer, m))
+        owner = m;
+    if (m && !str_eq(m->z85, peer->z85)) {
+        s_deny_file(self, id, peer->z85);
+        s_refuse(self, peer, id, "denied",
+                 m->state == KEY_PENDING ? "another key already waits for acceptance under this id; delete "
+                                           "the wrong one with salt-key -d"
+                                         : "another key is known for this id; if the minion was reinstalled, "
+                                           "delete its old key with salt-key -d",
+                 m);
+        return KEY_UNKNOWN;
+    }
+    if (!m && !(m = s_first_contact(self, peer, id, owner)))
+        return KEY_UNKNOWN;
+    *ret_m = m;
+    return m->state;
+}
+
+/* Whoever speaks another protocol is told which of both to upgrade; which Halite this is, accepted minions
+ * only. */
+static bool
+s_is_understood(front_t *self, peer_t *peer, const char *id, const json_t *body)
+{
+    char release[LIMIT_RELEASE];
+    minion_t *m = peers_by_key(self->peers, peer->z85);
+    bool ours = m && m->state == KEY_ACCEPTED;
+    proto_release(body, release);
+    AUTO_FREE char *problem = proto_problem((proto_side_t){ value_int(body, "proto", 0), release },
+                                            (proto_side_t){ WIRE_PROTO, ours ? HALITE_RELEASE : "" });
+    if (problem)
+        s_refuse(self, peer, id, "protocol", problem, NULL);
+    return !problem;
+}
+
+static void
+s_hello(front_t *self, peer_t *peer, const inbound_t *in)
+{
+    const json_t *body = in->body;
+    fail_auto_t err = FAIL_INIT;
+    const char *id = value_str(body, "id", "");
+    if (!conf_id_valid(id, &err)) {
+        AUTO_FREE char *why = xasprintf("%s; set another `id` in the minion's configuration",
+                                        fail_text(&err));
+        s_refuse(self, peer, "(invalid)", "denied", why, NULL);
+        return;
+    }
+    if (!s_is_understood(self, peer, id, body))
+        return;
+    peer->is_call = str_eq(value_str(body, "role", "minion"), "call");
+    proto_release(body, peer->release);
+    (void) str_copy(peer->boot, sizeof(peer->boot), value_str(body, "boot", ""));
+    (void) str_copy(peer->series, sizeof(peer->series), value_str(body, "series", peer->boot));
+    minion_t *m = NULL;
+    key_state_t state = s_claim(self, peer, id, &m);
+    if (state == KEY_UNKNOWN)
+        return;
+    if (m->rival && m->peer == peer) {
+        s_rival_lost(self, m);
+        return;
+    }
+    if (state == KEY_ACCEPTED) {
+        bool again = m->peer == peer, rebooted = !str_eq(m->boot, peer->boot);
+        if (s_rival(self, peer, m, body))
+            return;
+        s_admit(self, peer, m);
+        if (!again)
+            s_fire_auth(self, peer, id, true, "accept", NULL);
+        if (!peer->is_call)
+            hook_connected(self, m, body, rebooted);
+        return;
+    }
+    peers_bind(peer, m);
+    peer->state = state;
+    s_fire_auth(self, peer, id, state == KEY_PENDING, state == KEY_PENDING ? "pend" : "reject", NULL);
+    s_welcome(self, peer, state == KEY_PENDING ? "pending" : "rejected",
+              m->expired ? "this minion's key is older than key_expire_days on the master allows" : NULL);
+    if (state == KEY_REJECTED)
+        gate_cut(self, peer->fd);
+}
+
+/* Nobody speaks on this connection any more. */
+static void
+s_left(front_t *self, peer_t *peer)
+{
+    minion_t *m = peer->minion;
+    bool was_current = m && m->peer == peer;
+    hook_peer_left(self, peer);
+    peers_bind(peer, NULL);
+    if (!was_current)
+        return;
+    m->gone_ms = clock_mono_ms();
+    if (m->rival)
+        s_rival_won(self, m);
+    else
+        hook_disconnected(self, m);
+}
+
+/* A connection whose peer stayed without an entry here would count for no limit: so the master ends it,
+ * and the entry goes when the monitor says that it has ended. */
+static void
+s_bye(front_t *self, peer_t *peer, const inbound_t *in)
+{
+    s_left(self, peer);
+    peer->state = KEY_UNKNOWN;
+    peer->over = true;
+    ports_look(self);
+    gate_cut(self, peer->fd);
+}
+
+static void
+s_subscribed(front_t *self, const char *z85, int fd)
+{
+    minion_t *m = peers_by_key(self->peers, z85);
+    if (!m || m->state != KEY_ACCEPTED || m->n_subs >= LIMIT_MINION_SUBS) {
+        gate_cut(self, fd);
+        return;
+    }
+    peers_add_sub(self->peers, m, fd);
+    gate_accepted(self, fd);
+}
+
+/* ---- operators' decisions -------------------------------------------------------------------- */
+
+/* Whoever waits with this key is let in. Of two minions, which are two machines or a restart, the second must
+ * say hello again and is judged then. */
+static void
+s_accepted(front_t *self, minion_t *m)
+{
+    peer_t *peer;
+    for (size_t i = 0; peers_next(self->peers, &i, &peer);) {
+        if (peer->minion != m || peer->state != KEY_PENDING || !str_eq(peer->z85, m->z85))
+            continue;
+        if (!peer->is_call && m->peer) {
+            (void) sock_send_to(self->router, peer->rid, peer->rid_len, "", 0);
+            continue;
+        }
+        s_admit(self, peer, m);
+        if (!peer->is_call)
+            hook_connected(self, m, NULL, true);
+    }
+}
+
+static bool
+s_apply_accept(front_t *self, const char *id, key_state_t from, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    uint8_t key[KEY_BYTES];
+    if (!keystore_get(self->keystore, id, from, key, &why)) {
+        (void) fail_set(err, why.code ? why.code : -EINVAL, "%s",
+                        why.code ? fail_text(&why) : "there is no key in the file");
+        return false;
+    }
+    if (keystore_move(self->keystore, id, from, KEY_ACCEPTED, err) < 0)
+        return false;
+    (void) s_learn(self, id, key, KEY_ACCEPTED);
+    s_fire_key(self, id, "accept");
+    return true;
+}
+
+/* A file that holds no key is put away all the same. */
+static bool
+s_apply_reject(front_t *self, const char *id, key_state_t from, fail_t *err)
+{
+    uint8_t key[KEY_BYTES];
+    bool readable = keystore_get(self->keystore, id, from, key, NULL);
+    if (keystore_move(self->keystore, id, from, KEY_REJECTED, err) < 0)
+        return false;
+    minion_t *m = peers_by_id(self->peers, id);
+    if (readable)
+        (void) s_learn(self, id, key, KEY_REJECTED);
+    else if (m && m->state == from)
+        s_forget(self, m);
+    s_fire_key(self, id, "reject");
+    return true;
+}
+
+static bool
+s_apply_delete(front_t *self, const char *id, key_state_t from, fail_t *err)
+{
+    if (keystore_delete(self->keystore, id, from, err) < 0)
+        return false;
+    minion_t *m = peers_by_id(self->peers, id);
+    if (m && m->state == from) {
+        s_forget(self, m);
+        s_forget_data(self, id);
+    }
+    s_fire_key(self, id, "delete");
+    return true;
+}
+
+/* The minion's own wish: whose key it is, the connection says. It is gone with it. */
+static void
+s_revoke(front_t *self, peer_t *peer, const inbound_t *in)
+{
+    fail_auto_t err = FAIL_INIT;
+    bool keep_data = value_bool(in->body, "preserve_minion_cache", false);
+    if (!peer->minion)
+        return;
+    AUTO_FREE char *id = xstrdup(peer->minion->id);
+    if (!conf_bool(self->conf, "allow_minion_key_revoke")) {
+        noise_warn(self, "minion %s asks for its key to be deleted: allow_minion_key_revoke is off", id);
+        return;
+    }
+    if (keystore_delete(self->keystore, id, peer->minion->state, &err) < 0) {
+        log_error("keys: minion %s asks for its key to be deleted: %s", id, fail_text(&err));
+        return;
+    }
+    log_info("minion %s has its key deleted by its own wish", id);
+    s_audit(self, peer, id, "revoke", NULL);
+    s_forget(self, peer->minion);
+    if (!keep_data)
+        s_forget_data(self, id);
+    s_fire_key(self, id, "delete");
+    s_full_check(self);
+}
+
+void
+auth_expire(front_t *self, minion_t *m)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *id = xstrdup(m->id);
+    uint8_t key[KEY_BYTES];
+    bool waits = m->state == KEY_PENDING;
+    int rc = waits ? keystore_delete(self->keystore, id, KEY_PENDING, &err)
+                   : keystore_move(self->keystore, id, m->state, KEY_PENDING, &err);
+    if (rc < 0 || !key_from_z85(m->z85, key)) {
+        noise_warn(self, "minion %s: its key is too old: %s", id, fail_text(&err));
+        return;
+    }
+    if (waits) {
+        s_forget(self, m);
+        s_forget_data(self, id);
+    } else {
+        s_learn(self, id, key, KEY_PENDING)->expired = true;
+    }
+    log_warning("minion %s: its key is too old: it %s", id,
+                waits ? "waited in vain" : "waits for acceptance again");
+    keychange_tell(self, NULL, id, waits ? "delete" : "expire", NULL);
+    s_full_check(self);
+}
+
+typedef bool apply_fn(front_t *self, const char *id, key_state_t from, fail_t *err);
+static const struct {
+    const char *name;
+    apply_fn *fn;
+} actions[] = { { "accept", s_apply_accept }, { "reject", s_apply_reject }, { "delete", s_apply_delete } };
+
+/* No minion is known by such a name; what the store may have of it is of an older master. */
+static bool
+s_apply_unfit(front_t *self, const char *name, fail_t *err)
+{
+    if (keystore_unfit_delete(self->keystore, name, err) < 0)
+        return false;
+    s_forget_data(self, name);
+    s_fire_key(self, name, "delete");
+    return true;
+}
+
+/* One id, in each of the wanted states in which it has a file. */
+static bool
+s_apply_one(front_t *self, apply_fn *fn, const char *id, const json_t *from, fail_t *err)
+{
+    size_t i;
+    json_t *dir;
+    bool done = false;
+    json_array_foreach (from, i, dir) {
+        key_state_t state = key_state_of_dir(json_string_value(dir));
+        if (fn == s_apply_delete && str_eq(json_string_value(dir), KEY_UNFIT) && s_apply_unfit(self, id, err))
+            done = true;
+        if (state < KEY_STATES && keystore_has(self->keystore, id, state) && fn(self, id, state, err))
+            done = true;
+    }
+    return done;
+}
+
+static int s_load(front_t *self, fail_t *err);
+
+/* A local key_apply: NEW {done: [id], failed: {id: reason}}. With `more` to come the disk waits for the
+ * last one. */
+static json_t *
+s_apply(front_t *self, const char *action, const json_t *ids, const json_t *from, bool more, fail_t *err)
+{
+    apply_fn *fn = NULL;
+    for (size_t i = 0; i < NELEMS(actions); i++)
+        if (str_eq(action, actions[i].name))
+            fn = actions[i].fn;
+    if (!fn && str_eq(action, "reload"))
+        return s_load(self, err) == 0 ? json_pack("{s:[]}", "done") : NULL;
+    if (!fn || !json_is_array(ids) || !json_is_array(from)) {
+        (void) fail_set(err, -EINVAL,
+                        "key_apply: action is accept, reject, delete or reload; ids and from are lists");
+        return NULL;
+    }
+    json_t *done = json_array(), *failed = json_object(), *id;
+    size_t i;
+    json_array_foreach (ids, i, id) {
+        fail_auto_t why = FAIL_INIT;
+        if (!json_is_string(id))
+            continue;
+        if (s_apply_one(self, fn, json_string_value(id), from, &why))
+            json_array_append(done, id);
+        if (why.text) {
+            log_error("keys: %s %s: %s", action, json_string_value(id), fail_text(&why));
+            json_object_set_new(failed, json_string_value(id), json_string(fail_text(&why)));
+        }
+    }
+    s_full_check(self);
+    /* The answer is that it is done, and a key that was rejected or deleted is not to be accepted again by
+     * a power cut. */
+    json_t *answer = json_pack("{s:o, s:o}", "done", done, "failed", failed);
+    if (more || keystore_sync(self->keystore, err) == 0)
+        return answer;
+    log_error("keys: %s: %s", action, fail_text(err));
+    json_decref(answer);
+    return NULL;
+}
+
+/* ---- key files ------------------------------------------------------------------------------- */
+
+/* {id: state}. An id with files in several states: acceptance wins, then rejection. NEW, or NULL with *err.
+ */
+static json_t *
+s_states(front_t *self, fail_t *err)
+{
+    static const key_state_t order[] = { KEY_PENDING, KEY_REJECTED, KEY_ACCEPTED };
+    json_t *states = json_object(), *id;
+    for (size_t k = 0; k < NELEMS(order); k++) {
+        json_auto_t *ids = keystore_list(self->keystore, order[k], err);
+        size_t i;
+        if (!ids) {
+            json_decref(states);
+            return NULL;
+        }
+        json_array_foreach (ids, i, id)
+            json_object_set_new(states, json_string_value(id), json_integer(order[k]));
+    }
+    return states;
+}
+
+/* Key files to tables. */
+static int
+s_load(front_t *self, fail_t *err)
+{
+    auth_t *own = s_own(self);
+    int64_t longer = own->pause_ms ? 2 * own->pause_ms : KEYS_AGAIN_MS;
+    own->pause_ms = longer < KEYS_AGAIN_MAX_MS ? longer : KEYS_AGAIN_MAX_MS;
+    own->again_ms = clock_mono_ms() + own->pause_ms;
+    json_auto_t *states = s_states(self, err);
+    const char *id;
+    json_t *state;
+    minion_t *m;
+    if (!states)
+        return err->code;
+    bool unread = false;
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++)
+        if ((m = peers_by_slot(self->peers, i)) && !json_object_get(states, m->id))
+            s_forget(self, m);
+    json_object_foreach (states, id, state) {
+        fail_auto_t bad = FAIL_INIT;
+        uint8_t key[KEY_BYTES];
+        key_state_t to = (key_state_t) json_integer_value(state);
+        if (keystore_get(self->keystore, id, to, key, &bad)) {
+            (void) s_learn(self, id, key, to);
+            continue;
+        }
+        log_error("%s: the key is ignored: %s", id, fail_text(&bad));
+        if (fs_is_passing(bad.code))
+            unread = true;
+    }
+    if (rekey_load(self, !unread))
+        own->again_ms = own->pause_ms = 0;
+    s_full_check(self);
+    return 0;
+}
+
+#define UNFIT_SHOWN 5
+
+/* Which key files have names that are no ids. */
+static void
+s_tell_unfit(front_t *self)
+{
+    json_auto_t *names = keystore_unfit(self->keystore, NULL);
+    size_t n = json_array_size(names);
+    buf_auto_t text = BUF_INIT;
+    for (size_t i = 0; i < n && i < UNFIT_SHOWN; i++)
+        buf_printf(&text, "%s'%s'", i > 0 ? ", " : "", json_string_value(json_array_get(names, i)));
+    if (n > 0)
+        log_warning(
+            "keys: %zu with a name that is no id, and that let nobody in: %s%s. Set another `id` on those "
+            "minions and accept their keys; salt-key -L lists the names, salt-key -d 'NAME' removes one",
+            n, buf_str(&text), n > UNFIT_SHOWN ? ", ..." : "");
+}
+
+/* ---- what minions and operators say ---------------------------------------------------------- */
+
+const message_row_t message_hello = { .body = s_hello };
+const message_row_t message_bye = { .body = s_bye };
+const message_row_t message_revoke = { .body = s_revoke };
+
+static json_t *
+s_key_apply(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    const char *action = value_str(request, "action", "");
+    json_t *reply = s_apply(self, action, value_get(request, "ids"), value_get(request, "from"),
+                            value_bool(request, "more", false), err);
+    if (reply)
+        log_info("keys: %s by %s: %zu", action, lconn_user(c), json_array_size(value_get(reply, "done")));
+    return reply;
+}
+
+const request_row_t request_key_apply = { .fn = s_key_apply };
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static int
+s_start(front_t *self, fail_t *err)
+{
+    s_own(self)->strangers = (rate_t) RATE(LIMIT_STRANGER_EVENTS_RATE, LIMIT_STRANGER_EVENTS_BURST);
+    int rc = s_load(self, err);
+    if (rc == 0)
+        s_tell_unfit(self);
+    return rc;
+}
+
+static void
+s_reload(front_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    if (s_load(self, &err) < 0)
+        log_error("reload: keys: %s", fail_text(&err));
+}
+
+static void
+s_tick(front_t *self, int64_t now_ms)
+{
+    fail_auto_t unused = FAIL_INIT; /* what can't be read is told */
+    s_rivals(self, now_ms);
+    if (s_own(self)->again_ms && now_ms >= s_own(self)->again_ms)
+        (void) s_load(self, &unused);
+}
+
+const front_part_t part_auth = { .name = "auth",
+                                 .size = sizeof(auth_t),
+                                 .start = s_start,
+                                 .reload = s_reload,
+                                 .tick = s_tick,
+                                 .peer_ended = s_left,
+                                 .subscribed = s_subscribed };

@@ -1,0 +1,78 @@
+/* identity.c - see identity.h. */
+#include "master/keys/identity.h"
+
+#include "common/crypto/saltpki.h"
+#include "common/net/wire.h"
+#include "master/front/part.h"
+#include "salt/log.h"
+
+typedef struct identity {
+    masterkey_t key;
+    json_t *claim; /* owned */
+} identity_t;
+
+static identity_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_identity];
+}
+
+const masterkey_t *
+identity_key(const front_t *front)
+{
+    return &s_own(front)->key;
+}
+
+json_t *
+identity_claim(const front_t *front)
+{
+    return s_own(front)->claim;
+}
+
+static bool
+s_drop(front_t *front)
+{
+    identity_t *self = s_own(front);
+    masterkey_close(&self->key);
+    json_decref(STEAL(self->claim));
+    return true;
+}
+
+void
+identity_take(front_t *front, const masterkey_t *key)
+{
+    identity_t *self = s_own(front);
+    (void) s_drop(front);
+    self->key = *key;
+    self->claim = key->vouched ? voucher_json(&key->voucher) : json_pack("{s:s}", "pub", key->pem);
+    json_object_set_new(self->claim, "proto", json_integer(WIRE_PROTO));
+}
+
+static int
+s_start(front_t *front, fail_t *err)
+{
+    masterkey_t key = { 0 };
+    bool made = false;
+    char finger[FINGER_LEN], signer[FINGER_LEN];
+    AUTO_FREE char *of_salt = NULL;
+    int rc = saltpki_set_aside(conf_str(front->conf, "pki_dir"), &of_salt, err);
+    if (of_salt)
+        log_warning("%s", of_salt);
+    rc = rc == 0 ? masterkey_open(&key, front->opts, &made, err) : rc;
+    if (rc < 0) {
+        masterkey_close(&key);
+        return rc;
+    }
+    identity_take(front, &key);
+    key_finger(key_pair_public(key.pair), finger);
+    log_info("%s master key, fingerprint %s", made ? "new" : "the", finger);
+    if (key.vouched) {
+        key_finger_of(KEY_KIND_SIGN, key.voucher.signer, signer);
+        log_info("its signing key, fingerprint %s", signer);
+    }
+    return 0;
+}
+
+const front_part_t part_identity = {
+    .name = "identity", .size = sizeof(identity_t), .start = s_start, .destroy = s_drop
+};

@@ -1,0 +1,40 @@
+/* keychange.c - see keychange.h. */
+#include "master/keys/keychange.h"
+
+#include "common/base/str.h"
+#include "master/events/bus.h"
+#include "master/minions/gate.h"
+#include "master/minions/ports.h"
+
+void
+keychange_tell(front_t *self, const peer_t *peer, const char *id, const char *act, json_t *more)
+{
+    json_t *data = json_pack("{s:b, s:s, s:s}", "result", true, "act", act, "id", id);
+    json_t *line = json_pack("{s:s, s:s*, s:s, s:s}", "minion", id, "address", peer ? peer->address : NULL,
+                             "op", "key", "act", act);
+    (void) json_object_update(data, more);
+    (void) json_object_update(line, more);
+    json_decref(more);
+    audit_write(self->audit, &line);
+    (void) bus_fire(self, "salt/key", &data);
+}
+
+/* Whose a connection to the publish port is, libzmq says with its subscription, and serves it from then
+ * on, before anything here has seen that. So those that have not subscribed are cut when an accepted key
+ * goes, whosever they are: others' connect again. */
+void
+keychange_cut(front_t *self, minion_t *m, const char *z85, bool was_accepted)
+{
+    peer_t *peer;
+    ports_look(self);
+    for (size_t i = 0; peers_next(self->peers, &i, &peer);)
+        if (peer->minion == m || str_eq(peer->z85, z85)) {
+            peers_bind(peer, NULL);
+            peer->state = KEY_UNKNOWN;
+            gate_cut(self, peer->fd);
+        }
+    for (int fd; (fd = peers_take_sub(self->peers, m)) >= 0;)
+        gate_cut(self, fd);
+    if (was_accepted)
+        gate_cut_strangers(self, PORT_PUBLISH);
+}

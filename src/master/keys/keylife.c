@@ -1,0 +1,96 @@
+/* keylife.c - keys that grow old: their minions are asked for new ones, operators are warned, and in the
+ * end they are let in no more (key_expire_days). Keys that nobody accepts are forgotten
+ * (key_pending_days). */
+#include "master/keys/auth.h"
+
+#include "common/base/clock.h"
+#include "master/front/clockwatch.h"
+#include "master/keys/keychange.h"
+#include "master/front/part.h"
+#include "master/minions/post.h"
+#include "salt/log.h"
+
+#define LOOK_MS     60000
+#define LOOK_MIN_MS 100
+#define DAY_S       86400.0
+#define BACK_MS     20000 /* after a start, those who wait are given so long to come back */
+
+static int64_t
+s_since(front_t *self, minion_t *m)
+{
+    if (m->key_since_s == 0)
+        m->key_since_s = keystore_since(self->keystore, m->id, m->state);
+    return m->key_since_s;
+}
+
+static void
+s_accepted(front_t *self, minion_t *m, double age_s, double life_s, int64_t now_ms)
+{
+    if (age_s >= life_s) {
+        auth_expire(self, m);
+        return;
+    }
+    if (age_s >= life_s / 2 && m->peer && now_ms >= m->renew_ms) {
+        int64_t pause = (int64_t) (life_s * 1000 / 20);
+        m->renew_ms = now_ms + (pause > LOOK_MS ? pause : LOOK_MS);
+        (void) post_send(self, m->peer, MSG_renew, NULL);
+    }
+    if (age_s >= life_s * 0.9 && !m->expiring) {
+        m->expiring = true;
+        log_warning("minion %s: its key will be too old in %d s", m->id, (int) (life_s - age_s));
+        keychange_tell(self, NULL, m->id, "expiring",
+                       json_pack("{s:I}", "seconds", (json_int_t) (life_s - age_s)));
+    }
+}
+
+static void
+s_look(front_t *self, int64_t now_ms, int64_t wall_s, double life_s, double wait_s)
+{
+    minion_t *m;
+    double up_ms = (double) (now_ms - self->started_ms);
+    bool back = up_ms >= BACK_MS || up_ms >= wait_s * 1000;
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
+        if (!(m = peers_by_slot(self->peers, i)))
+            continue;
+        double limit = m->state == KEY_ACCEPTED ? life_s : m->state == KEY_PENDING ? wait_s : 0;
+        int64_t since = limit > 0 ? s_since(self, m) : 0;
+        if (since == 0)
+            continue;
+        if (m->state == KEY_ACCEPTED)
+            s_accepted(self, m, (double) (wall_s - since), life_s, now_ms);
+        else if (back && (double) (wall_s - since) >= wait_s && peers_of_key(self->peers, m->z85) == 0)
+            auth_expire(self, m);
+    }
+}
+
+static double
+s_days(const front_t *self, const char *option)
+{
+    return conf_float(self->conf, option) * DAY_S;
+}
+
+/* In seconds: the shorter of the two times, 0 when keys have neither. */
+static double
+s_shorter(const front_t *self)
+{
+    double life_s = s_days(self, "key_expire_days"), wait_s = s_days(self, "key_pending_days");
+    return life_s > 0 && (wait_s <= 0 || life_s < wait_s) ? life_s : wait_s;
+}
+
+static int64_t
+s_pause(const front_t *self)
+{
+    double shorter = s_shorter(self);
+    int64_t pause = (int64_t) (shorter * 1000 / 20);
+    return shorter <= 0 || pause > LOOK_MS ? LOOK_MS : pause < LOOK_MIN_MS ? LOOK_MIN_MS : pause;
+}
+
+static void
+s_tick(front_t *self, int64_t now_ms)
+{
+    if (s_shorter(self) > 0 && !clockwatch_doubts(self))
+        s_look(self, now_ms, clock_wall_us() / 1000000, s_days(self, "key_expire_days"),
+               s_days(self, "key_pending_days"));
+}
+
+const front_part_t part_keylife = { .name = "keylife", .tick = s_tick, .pause_ms = s_pause };

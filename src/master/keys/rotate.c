@@ -1,0 +1,131 @@
+/* rotate.c - a successor of the master's key while the master runs: who is connected is told, the ports
+ * take the new key, and all come back. Jobs and what waits in the sockets stay. */
+#include "common/base/clock.h"
+#include "common/net/sock.h"
+#include "master/events/bus.h"
+#include "master/minions/gate.h"
+#include "master/minions/grace.h"
+#include "master/keys/identity.h"
+#include "master/operators/lconn.h"
+#include "master/front/part.h"
+#include "master/minions/ports.h"
+#include "master/minions/post.h"
+#include "master/front/request.h"
+#include "salt/log.h"
+
+typedef struct rotate {
+    int64_t tell_ms; /* monotonic: until then everybody who greets is told the key; 0: done */
+} rotate_t;
+
+static bool
+s_tell(front_t *self, peer_t *peer)
+{
+    bool known = peer->state == KEY_ACCEPTED || peer->state == KEY_PENDING;
+    return known && post_send(self, peer, MSG_master_key, identity_claim(self)) == 0;
+}
+
+/* It may have shaken hands while the key changed. */
+static void
+s_greeted(front_t *self, peer_t *peer)
+{
+    const rotate_t *own = self->own[PART_rotate];
+    if (own->tell_ms && identity_key(self)->vouched)
+        (void) s_tell(self, peer);
+}
+
+static json_int_t
+s_tell_all(front_t *self)
+{
+    json_int_t told = 0;
+    peer_t *peer;
+    for (size_t i = 0; peers_next(self->peers, &i, &peer);) {
+        if (peer->minion && peer->minion->peer == peer)
+            peer->minion->seen = false; /* as after a start: it is on its way back */
+        told += s_tell(self, peer);
+    }
+    return told;
+}
+
+/* With its listener libzmq ends the connections that came through it, and tells no monitor: their
+ * descriptors are others' from now on. */
+static void
+s_forget_lines(front_t *self)
+{
+    peer_t *peer;
+    minion_t *m;
+    for (size_t i = 0; peers_next(self->peers, &i, &peer);)
+        if (peer->fd >= 0)
+            peers_end(self->peers, peer->fd);
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++)
+        while ((m = peers_by_slot(self->peers, i)) && peers_take_sub(self->peers, m) >= 0)
+            ;
+    gate_all_went(self);
+}
+
+/* A master that can't be reached is of no use: the next start has the new key on its ports. */
+static void
+s_rekey(front_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    if (sock_rekey(self->router, identity_key(self)->pair, &err) == 0 &&
+        sock_rekey(self->pub, identity_key(self)->pair, &err) == 0)
+        return;
+    log_critical("%s; the master ends, so that it is started again with its new key", fail_text(&err));
+    self->exit_code = 1;
+    self->stop = true;
+}
+
+/* A local key_rotate: NEW {finger, serial, told: connections}. */
+static json_t *
+s_rotate(front_t *self, fail_t *err)
+{
+    rotate_t *own = self->own[PART_rotate];
+    masterkey_t key;
+    char finger[FINGER_LEN];
+    int64_t now = clock_mono_ms();
+    if (masterkey_rotate(self->opts, err) < 0)
+        return NULL;
+    if (masterkey_open(&key, self->opts, NULL, err) < 0) {
+        masterkey_close(&key);
+        fail_prefix(err, "the new key is on the disk, but this master goes on with the old one: ");
+        return NULL;
+    }
+    identity_take(self, &key);
+    json_int_t told = s_tell_all(self);
+    ports_look(self);
+    s_rekey(self);
+    s_forget_lines(self);
+    own->tell_ms = now + GATE_SILENT_MS;
+    grace_begin(self, now);
+    key_finger(key_pair_public(key.pair), finger);
+    log_warning("the master has a new key, fingerprint %s; %d connections were told", finger, (int) told);
+    json_t *data = json_pack("{s:b, s:s, s:s, s:s, s:I}", "result", true, "act", "rotate", "id",
+                             conf_str(self->conf, "id"), "finger", finger, "serial",
+                             (json_int_t) key.voucher.serial);
+    (void) bus_fire(self, "salt/key", &data);
+    return json_pack("{s:s, s:I, s:I}", "finger", finger, "serial", (json_int_t) key.voucher.serial, "told",
+                     told);
+}
+
+static json_t *
+s_key_rotate(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    json_t *reply = s_rotate(self, err);
+    if (reply)
+        log_info("keys: the master's key was replaced by %s", lconn_user(c));
+    return reply;
+}
+
+const request_row_t request_key_rotate = { .fn = s_key_rotate };
+
+static void
+s_tick(front_t *self, int64_t now_ms)
+{
+    rotate_t *own = self->own[PART_rotate];
+    if (own->tell_ms && now_ms >= own->tell_ms)
+        own->tell_ms = 0;
+}
+
+const front_part_t part_rotate = {
+    .name = "rotate", .size = sizeof(rotate_t), .tick = s_tick, .greeted = s_greeted
+};

@@ -1,0 +1,208 @@
+/* acks.c - see acks.h. */
+#include "master/minions/acks.h"
+
+#include "common/base/clock.h"
+#include "common/base/map.h"
+#include "master/minions/gate.h"
+#include "master/front/part.h"
+#include "master/minions/post.h"
+#include "salt/log.h"
+
+#define ACK_PAUSE_MS 60  /* between two looks whether others come first; a command has printed by then */
+#define ACK_CROWD    192 /* messages within that: they do */
+#define ACK_MAX_MS   500 /* an acknowledgement waits no longer for them */
+
+/* A row whose commit is awaited before its sender is told. */
+typedef struct pending_ack {
+    struct pending_ack *next;
+    uint64_t ticket;
+    int64_t since_ms;
+    uint8_t rid[RID_MAX]; /* the connection it came on */
+    size_t rid_len;
+    uint32_t slot, starts; /* of the minion */
+    bool is_call;
+    size_t jid_len;
+    char *key;        /* a return, "JID/ID"; or NULL: */
+    json_int_t event; /* an event's number */
+} pending_ack_t;
+
+/* In the order of their tickets. */
+typedef struct acks {
+    pending_ack_t *first, **tail;
+    map_t *uncommitted; /* "JID/ID" of returns -> pending_ack_t */
+    bool timer;         /* s_ack_again is due */
+    bool crowded;       /* at the last look, */
+    int64_t looked_ms;  /* monotonic, */
+    uint64_t looked_in; /* when so many messages had come */
+} acks_t;
+
+static acks_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_acks];
+}
+
+char *
+acks_key(const char *jid, const char *id)
+{
+    size_t n = strlen(jid), size = strlen(id) + 1;
+    char *key = xcalloc(1, n + 1 + size);
+    memcpy(key, jid, n);
+    key[n] = '/';
+    memcpy(key + n + 1, id, size);
+    return key;
+}
+
+void
+acks_later(front_t *self, const peer_t *peer, uint64_t ticket, char **key_p, json_int_t event)
+{
+    acks_t *own = s_own(self);
+    pending_ack_t *a = xcalloc(1, sizeof(*a));
+    a->ticket = ticket;
+    a->since_ms = clock_mono_ms();
+    a->key = STEAL(*key_p);
+    a->jid_len = a->key ? strcspn(a->key, "/") : 0;
+    a->event = event;
+    a->slot = peer->minion->slot;
+    a->starts = peer->minion->starts;
+    a->is_call = peer->is_call;
+    a->rid_len = peer->rid_len;
+    memcpy(a->rid, peer->rid, peer->rid_len);
+    if (a->key)
+        map_set(own->uncommitted, a->key, a);
+    *own->tail = a;
+    own->tail = &a->next;
+}
+
+/* What a jid may hold stands in JSON as it is. */
+void
+acks_jid(front_t *self, peer_t *peer, const char *jid, size_t len)
+{
+    static const char head[] = "{\"m\":\"ack\",\"jids\":[\"", tail[] = "\"]}";
+    char text[sizeof(head) + LIMIT_JID_LEN + sizeof(tail)];
+    size_t at = sizeof(head) - 1, n = sizeof(tail) - 1;
+    salt_assert(len <= LIMIT_JID_LEN);
+    memcpy(text, head, at);
+    memcpy(text + at, jid, len);
+    memcpy(text + at + len, tail, n);
+    self->counters.out++;
+    (void) gate_send(self, peer, text, at + len + n);
+}
+
+void
+acks_event(front_t *self, peer_t *peer, json_int_t n)
+{
+    json_auto_t *body = json_pack("{s:[I]}", "events", n);
+    (void) post_send(self, peer, MSG_ack, body);
+}
+
+/* To the connection it came on, or to the one that the minion has now. */
+static void
+s_tell(front_t *self, pending_ack_t *a)
+{
+    minion_t *m = peers_by_slot(self->peers, a->slot);
+    peer_t *peer = peers_by_rid(self->peers, a->rid, a->rid_len);
+    bool same_start = m && m->starts == a->starts;
+    if (!peer && m && !a->is_call && (a->key || same_start))
+        peer = m->peer;
+    if (a->key)
+        (void) map_take(s_own(self)->uncommitted, a->key);
+    else if (same_start && !a->is_call)
+        m->kept_event = a->event;
+    if (a->key)
+        log_trace("job %.*s: the return of minion %s is on the disk%s", (int) a->jid_len, a->key,
+                  a->key + a->jid_len + 1, peer ? ", and acknowledged" : "; the minion is gone");
+    if (peer && a->key)
+        acks_jid(self, peer, a->key, a->jid_len);
+    else if (peer)
+        acks_event(self, peer, a->event);
+}
+
+static pending_ack_t *
+s_next_ack(acks_t *own)
+{
+    pending_ack_t *a = own->first;
+    own->first = a->next;
+    if (!own->first)
+        own->tail = &own->first;
+    return a;
+}
+
+static void
+s_free_ack(pending_ack_t *a)
+{
+    free(a->key);
+    free(a);
+}
+
+/* Thousands are sending at the moment: those who have not been heard yet come before those who wait to be
+ * told that they have. */
+static bool
+s_crowded(front_t *self, int64_t now_ms)
+{
+    acks_t *line = s_own(self);
+    if (now_ms - line->looked_ms >= ACK_PAUSE_MS) {
+        line->crowded = self->counters.in - line->looked_in > ACK_CROWD;
+        line->looked_in = self->counters.in;
+        line->looked_ms = now_ms;
+    }
+    return line->crowded && now_ms - line->first->since_ms < ACK_MAX_MS;
+}
+
+static void s_ack_all(front_t *self);
+
+static int
+s_ack_again(zloop_t *loop, int timer, void *arg)
+{
+    front_t *self = arg;
+    s_own(self)->timer = false;
+    s_ack_all(self);
+    return 0;
+}
+
+static void
+s_ack_all(front_t *self)
+{
+    acks_t *line = s_own(self);
+    uint64_t committed = store_committed(self->store);
+    if (!line->first || line->first->ticket > committed || line->timer)
+        return;
+    if (s_crowded(self, clock_mono_ms())) {
+        line->timer = zloop_timer(self->loop, ACK_PAUSE_MS, 1, s_ack_again, self) >= 0;
+        return;
+    }
+    while (line->first && line->first->ticket <= committed) {
+        pending_ack_t *a = s_next_ack(line);
+        s_tell(self, a);
+        s_free_ack(a);
+    }
+}
+
+bool
+acks_waits(const front_t *self, const char *key)
+{
+    return map_get(s_own(self)->uncommitted, key) != NULL;
+}
+
+static int
+s_start(front_t *self, fail_t *err)
+{
+    acks_t *own = s_own(self);
+    own->tail = &own->first;
+    own->uncommitted = map_new(NULL);
+    return 0;
+}
+
+static bool
+s_destroy(front_t *self)
+{
+    acks_t *line = s_own(self);
+    while (line->first)
+        s_free_ack(s_next_ack(line));
+    map_destroy(&line->uncommitted);
+    return true;
+}
+
+const front_part_t part_acks = {
+    .name = "acks", .size = sizeof(acks_t), .start = s_start, .destroy = s_destroy, .committed = s_ack_all
+};

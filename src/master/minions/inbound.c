@@ -1,0 +1,267 @@
+/* inbound.c - what minions send: each frame is decoded by the table in the state of its sender's key, then
+ * handled by row. */
+#include "common/base/clock.h"
+#include "common/base/jsonread.h"
+#include "common/net/sock.h"
+#include "master/events/bus.h"
+#include "master/minions/gate.h"
+#include "master/front/hooks.h"
+#include "master/keys/identity.h"
+#include "master/minions/message.h"
+#include "master/front/part.h"
+#include "master/minions/ports.h"
+#include "master/minions/refused.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define TURN_BUDGET 1000 /* messages per turn of the loop, so that timers and operators get theirs */
+#define TURN_MS     20   /* the same for large ones */
+#define PROBE_MS    1000 /* a peer is asked for its hello at most this often */
+#define OWN_RID_LEN 5    /* routing ids that libzmq makes: a zero and a number */
+
+static const message_row_t *const rows[MSG_COUNT] = {
+#define MESSAGE_UP(name) [MSG_##name] = &message_##name,
+#define MESSAGE_DOWN(name)
+#define MESSAGE(name, direction, states, limit, doc) MESSAGE_##direction(name)
+#include "salt/messages.def"
+#undef MESSAGE
+#undef MESSAGE_UP
+#undef MESSAGE_DOWN
+};
+
+/* The key state as messages.def has it. */
+static char
+s_state_letter(const peer_t *peer)
+{
+    return peer->minion && peer->state == KEY_ACCEPTED ? 'A' : 'P';
+}
+
+/* To make values of megabytes that hold little else takes seconds, in which nobody else is heard. */
+static int
+s_too_many(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
+{
+    if (rows[in->msg]->unread)
+        rows[in->msg]->unread(self, peer, in);
+    return fail_set(err, -E2BIG, "message '%s' of %zu bytes with more than %zu values", wire_name(in->msg),
+                    in->len, rows[in->msg]->most);
+}
+
+/* One that its table allows. -EPROTO with *err: it is refused. */
+static int
+s_handle(front_t *self, peer_t *peer, zmq_msg_t *frame, fail_t *err)
+{
+    const void *data = zmq_msg_data(frame);
+    size_t size = zmq_msg_size(frame);
+    inbound_t in = { .text = data };
+    json_auto_t *body = NULL;
+    int rc = wire_open(data, size, WIRE_UP, s_state_letter(peer), &in.msg, &in.len, err);
+    if (rc < 0)
+        return rc;
+    const message_row_t *row = rows[in.msg];
+    if (peer->minion)
+        peer->minion->heard_ms = clock_mono_ms();
+    if (row->most > 0 && !json_few(data, in.len, row->most))
+        return s_too_many(self, peer, &in, err);
+    if (row->text)
+        return row->text(self, peer, &in, err);
+    rc = wire_decode(data, size, WIRE_UP, s_state_letter(peer), &in.msg, &body, err);
+    in.body = body;
+    in.len = size;
+    if (rc == 0)
+        row->body(self, peer, &in);
+    return rc;
+}
+
+/* ---- sockets --------------------------------------------------------------------------------- */
+
+/* A peer that has not said hello, or whose hello we have lost: the empty message makes it say so again. */
+static void
+s_probe(front_t *self, peer_t *peer)
+{
+    int64_t now = clock_mono_ms();
+    if (peer->state != KEY_UNKNOWN || peer->minion || (peer->probed_ms && now - peer->probed_ms < PROBE_MS))
+        return;
+    peer->probed_ms = now;
+    (void) sock_send_to(self->router, peer->rid, peer->rid_len, "", 0);
+}
+
+static void
+s_cut(front_t *self, peer_t *peer)
+{
+    ports_look(self);
+    gate_cut(self, peer->fd);
+}
+
+static size_t
+s_lines_of(const front_t *self, const char *z85)
+{
+    const minion_t *m = peers_by_key(self->peers, z85);
+    return m && m->state == KEY_ACCEPTED ? LIMIT_MINION_LINES : LIMIT_STRANGER_LINES;
+}
+
+/* The connection that a message came on; NULL when it is not one to listen to. */
+static peer_t *
+s_sender(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
+{
+    const char *z85 = zmq_msg_gets(frame, "User-Id");
+    int fd = zmq_msg_get(frame, ZMQ_SRCFD);
+    peer_t *peer = NULL;
+    if (!peers_by_rid(self->peers, rid, rid_len)) {
+        /* Its beginning, perhaps its end has been told by now; what is told later of this descriptor is not
+         * of somebody before. */
+        ports_look(self);
+        if (!gate_is_open(self, PORT_REQUEST, fd))
+            fd = -1;
+    }
+    /* A routing id that its owner chose is not bound to a key. */
+    if (z85 && rid_len == OWN_RID_LEN && *(const uint8_t *) rid == 0)
+        peer = peers_connect(self->peers, rid, rid_len, fd, z85, zmq_msg_gets(frame, "Peer-Address"));
+    if (peer)
+        fd = peer->fd;
+    gate_spoke(self, fd, zmq_msg_size(frame));
+    if (peer && peers_of_key(self->peers, z85) <= s_lines_of(self, z85))
+        return peer;
+    const char *address = zmq_msg_gets(frame, "Peer-Address");
+    refused_tell(self, CUT_STRANGER, address ? address : "(unknown)", "%s",
+                 peer ? "too many connections with one key" : "a routing id of its own choice");
+    if (peer)
+        peers_drop(self->peers, &peer);
+    gate_cut(self, fd);
+    return NULL;
+}
+
+static void
+s_frame(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
+{
+    peer_t *peer = s_sender(self, rid, rid_len, frame);
+    self->counters.in++;
+    if (!peer || peer->over || zmq_msg_size(frame) == 0)
+        return;
+    if (peer->state != KEY_ACCEPTED && ++peer->unproven > LIMIT_UNPROVEN) {
+        refused_tell(self, CUT_STRANGER, peer->address,
+                     "%u messages before its key is accepted: its connection is cut", peer->unproven);
+        s_cut(self, peer);
+        return;
+    }
+    if (!gate_takes(peer, zmq_msg_size(frame))) {
+        refused_tell(self, CUT_MINION, peer->address,
+                     "minion %s: too many large messages: its connection is cut", peer->minion->id);
+        s_cut(self, peer);
+        return;
+    }
+    fail_auto_t err = FAIL_INIT;
+    int rc = s_handle(self, peer, frame, &err);
+    if (rc == -ENOMEM) {
+        /* What is not acknowledged comes again over the next connection. */
+        log_error("%s: %s; its connection is cut", peer->minion ? peer->minion->id : "an unknown peer",
+                  fail_text(&err));
+        s_cut(self, peer);
+    } else if (rc < 0) {
+        refused_tell(self, REFUSED_MESSAGE, peer->address, "%s: %s",
+                     peer->minion ? peer->minion->id : "an unknown peer", fail_text(&err));
+        s_probe(self, peer);
+    }
+}
+
+/* A connection is over when what it sent has been read: a minion may return and end before we have looked. */
+static void
+s_ended(front_t *self)
+{
+    peer_t *peer;
+    while ((peer = peers_next_ended(self->peers))) {
+        hook_peer_ended(self, peer);
+        peers_drop(self->peers, &peer);
+    }
+}
+
+static int
+s_router(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+{
+    front_t *self = arg;
+    int64_t until = clock_mono_ms() + TURN_MS;
+    ports_look(self);
+    bus_hold(self);
+    for (int i = 0; i < TURN_BUDGET && clock_mono_ms() <= until; i++) {
+        zmq_msg_t rid, frame;
+        (void) zmq_msg_init(&rid);
+        (void) zmq_msg_init(&frame);
+        bool got = zmq_msg_recv(&rid, self->router, ZMQ_DONTWAIT) >= 0;
+        bool more = got && zmq_msg_more(&rid);
+        if (more && zmq_msg_recv(&frame, self->router, ZMQ_DONTWAIT) >= 0) {
+            more = zmq_msg_more(&frame);
+            if (!more)
+                s_frame(self, zmq_msg_data(&rid), zmq_msg_size(&rid), &frame);
+            else
+                self->counters.refused++;
+            while (more && zmq_msg_recv(&frame, self->router, ZMQ_DONTWAIT) >= 0)
+                more = zmq_msg_more(&frame);
+        }
+        (void) zmq_msg_close(&frame);
+        (void) zmq_msg_close(&rid);
+        if (!got) {
+            s_ended(self);
+            break;
+        }
+    }
+    bus_release(self);
+    return 0;
+}
+
+/* The one subscription that minions make: to everything. */
+static bool
+s_is_subscription(zmq_msg_t *frame)
+{
+    return zmq_msg_size(frame) == 1 && *(const uint8_t *) zmq_msg_data(frame) == 1;
+}
+
+/* A subscription says that a minion's SUB is up. */
+static int
+s_pub(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+{
+    front_t *self = arg;
+    zmq_msg_t frame;
+    for (int i = 0; i < TURN_BUDGET; i++) {
+        (void) zmq_msg_init(&frame);
+        if (zmq_msg_recv(&frame, self->pub, ZMQ_DONTWAIT) < 0)
+            break;
+        const char *z85 = zmq_msg_gets(&frame, "User-Id");
+        int fd = z85 ? zmq_msg_get(&frame, ZMQ_SRCFD) : -1;
+        ports_look(self);
+        if (!gate_is_open(self, PORT_PUBLISH, fd))
+            fd = -1;
+        gate_spoke(self, fd, zmq_msg_size(&frame));
+        if (fd >= 0 && s_is_subscription(&frame))
+            hook_subscribed(self, z85, fd);
+        else if (fd >= 0 && zmq_msg_size(&frame) > 1)
+            /* Each topic is kept in a tree without a limit. */
+            gate_cut(self, fd);
+        (void) zmq_msg_close(&frame);
+    }
+    return s_router(loop, item, arg);
+}
+
+/* The plaintext port: whatever is asked, the answer is the public key, who vouches for it, and the protocol's
+ * number. */
+static int
+s_hello(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+{
+    front_t *self = arg;
+    for (int i = 0; i < TURN_BUDGET; i++) {
+        char question[LIMIT_HELLO_MSG];
+        int n = zmq_recv(ports_hello(self), question, sizeof(question), ZMQ_DONTWAIT);
+        if (n < 0)
+            break;
+        AUTO_FREE char *text = value_dump(identity_claim(self));
+        (void) sock_send(ports_hello(self), text, strlen(text));
+    }
+    return 0;
+}
+
+static int
+s_start(front_t *self, fail_t *err)
+{
+    ports_serve(self, s_router, s_pub, s_hello);
+    return 0;
+}
+
+const front_part_t part_inbound = { .name = "inbound", .start = s_start };

@@ -1,0 +1,198 @@
+/* known.c - see known.h. */
+#include "master/minions/known.h"
+
+#include "common/base/clock.h"
+#include "common/base/grainsid.h"
+#include "master/front/noise.h"
+#include "master/front/part.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+
+#define SLICE_US 5000 /* of a tick */
+
+typedef struct knowledge {
+    alike_t *alike; /* grains */
+    json_t *bare;   /* the grains of whom none are known: the id */
+    uint32_t next;  /* the first slot that may not have been read */
+    bool behind;    /* the store is, of some */
+} knowledge_t;
+
+static knowledge_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_known];
+}
+
+static const char *const names[STORE_DOCS] = {
+    [STORE_GRAINS] = "grains", [STORE_PILLAR] = "pillar", [STORE_MINE] = "mine"
+};
+
+static void
+s_keep_grains(front_t *front, minion_t *m, json_t *grains)
+{
+    const char *claimed = value_str(grains, "id", NULL);
+    if (claimed && !grains_are_of(grains, m->id))
+        noise_warn(front, "minion %s: its grains call it '%.100s'; the grain 'id' stays the id of its key",
+                   m->id, claimed);
+    grains_set_id(grains, m->id);
+    m->known.grains = alike_keep(s_own(front)->alike, grains);
+}
+
+static void
+s_keep(front_t *front, minion_t *m, store_doc_t what, json_t *value)
+{
+    known_t *self = &m->known;
+    if (what == STORE_GRAINS)
+        s_keep_grains(front, m, value);
+    else if (what == STORE_PILLAR)
+        self->pillar = json_incref(value);
+    else
+        self->mine = json_incref(value);
+}
+
+void
+known_read(front_t *front, minion_t *m, store_doc_t what)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *text = STEAL(m->known.unread[what]);
+    if (!text)
+        return;
+    json_auto_t *value = value_parse(text, strlen(text), LIMIT_LOCAL_MSG, "store", &err);
+    if (json_is_object(value))
+        s_keep(front, m, what, value);
+    else
+        log_warning("minion %s: its %s in the store can't be read: %s", m->id, names[what],
+                    err.text ? fail_text(&err) : "it is no object");
+}
+
+json_t *
+known_get(front_t *front, minion_t *m, store_doc_t what)
+{
+    known_read(front, m, what);
+    return known_view(&m->known, what);
+}
+
+json_t *
+known_grains(front_t *front, minion_t *m)
+{
+    json_t *grains = known_get(front, m, STORE_GRAINS);
+    if (grains)
+        return grains;
+    if (!s_own(front)->bare)
+        s_own(front)->bare = json_object();
+    grains_set_id(s_own(front)->bare, m->id);
+    return s_own(front)->bare;
+}
+
+void
+known_set(front_t *front, minion_t *m, store_doc_t what, json_t *value)
+{
+    json_auto_t *kept = json_incref(value); /* it may be a part of what is dropped */
+    known_drop(&m->known, what);
+    if (kept)
+        s_keep(front, m, what, kept);
+}
+
+/* False: it has no room. */
+static bool
+s_put(front_t *front, minion_t *m, store_doc_t what)
+{
+    typedef uint64_t put_fn(store_t * store, const char *id, char **text_p);
+    static put_fn *const put[STORE_DOCS] = {
+        [STORE_GRAINS] = store_put_grains, [STORE_PILLAR] = store_put_pillar, [STORE_MINE] = store_put_mine
+    };
+    char *text = value_dump(known_view(&m->known, what));
+    m->known.unkept[what] = put[what](front->store, m->id, &text) == 0;
+    return !m->known.unkept[what];
+}
+
+void
+known_keep(front_t *front, minion_t *m, store_doc_t what, json_t *value)
+{
+    known_set(front, m, what, value);
+    if (!s_put(front, m, what))
+        s_own(front)->behind = true;
+}
+
+bool
+known_is(const minion_t *m, store_doc_t what, const char *text, size_t len)
+{
+    const char *unread = m->known.unread[what];
+    json_t *view = unread ? NULL : known_view(&m->known, what);
+    AUTO_FREE char *dumped = view ? value_dump(view) : NULL;
+    const char *have = unread ? unread : dumped;
+    return have && strlen(have) == len && memcmp(have, text, len) == 0;
+}
+
+/* ---- after a start --------------------------------------------------------------------------- */
+
+typedef struct load {
+    front_t *front;
+    store_doc_t what;
+} load_t;
+
+static void
+s_take_over(void *cookie, const char *id, const char *text)
+{
+    load_t *load = cookie;
+    minion_t *m = peers_by_id(load->front->peers, id);
+    if (m)
+        m->known.unread[load->what] = xstrdup(text);
+}
+
+static int
+s_start(front_t *front, fail_t *err)
+{
+    int rc = 0;
+    s_own(front)->alike = alike_new();
+    for (store_doc_t what = 0; what < STORE_DOCS && rc == 0; what++) {
+        load_t load = { front, what };
+        rc = store_docs_each(front->reader, what, s_take_over, &load, err);
+    }
+    return rc;
+}
+
+/* Whether the store has got all of them. */
+static bool
+s_catch_up(front_t *front, int64_t until_us)
+{
+    for (uint32_t slot = 0; slot < peers_slots(front->peers); slot++) {
+        minion_t *m = peers_by_slot(front->peers, slot);
+        for (store_doc_t what = 0; m && what < STORE_DOCS; what++)
+            if (m->known.unkept[what] && (clock_mono_us() >= until_us || !s_put(front, m, what)))
+                return false;
+    }
+    return true;
+}
+
+/* Some more of what the store has is read; and the store is told what it had no room for. */
+static void
+s_tick(front_t *front, int64_t now_ms)
+{
+    knowledge_t *self = s_own(front);
+    int64_t until = clock_mono_us() + SLICE_US;
+    if (self->behind)
+        self->behind = !s_catch_up(front, until);
+    while (self->next < peers_slots(front->peers) && clock_mono_us() < until) {
+        minion_t *m = peers_by_slot(front->peers, self->next++);
+        for (store_doc_t what = 0; m && what < STORE_DOCS; what++)
+            known_read(front, m, what);
+    }
+}
+
+/* Minions are freed after that: what they keep is of this `alike`. */
+static bool
+s_destroy(front_t *front)
+{
+    minion_t *m;
+    for (uint32_t slot = 0; slot < peers_slots(front->peers); slot++)
+        if ((m = peers_by_slot(front->peers, slot)))
+            known_free(&m->known);
+    alike_destroy(&s_own(front)->alike);
+    json_decref(s_own(front)->bare);
+    return true;
+}
+
+const front_part_t part_known = {
+    .name = "known", .size = sizeof(knowledge_t), .start = s_start, .destroy = s_destroy, .tick = s_tick
+};

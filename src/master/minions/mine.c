@@ -1,0 +1,384 @@
+/* mine.c - the mine: values that minions gave for each other, kept by the master; and what the master forgets
+ * of minions when it is told to.
+ *
+ * A value may say who sees it: {"__saltmine_acl__", "__data__", "allow_tgt", "allow_tgt_type"}. The option
+ * mine_get says which minions may ask for which names. */
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/match/match.h"
+#include "master/front/hooks.h"
+#include "master/minions/known.h"
+#include "master/operators/lconn.h"
+#include "master/minions/message.h"
+#include "master/minions/post.h"
+#include "master/front/request.h"
+#include "master/jobs/targets.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define ACL_ID   "__saltmine_acl__"
+#define ACL_DATA "__data__"
+
+/* ---- who may see what ------------------------------------------------------------------------ */
+
+/* A question under way. Minions of one kind say the same about who may see: the last answer is kept. */
+typedef struct look {
+    front_t *front;
+    const char *id;     /* who asks */
+    match_work_t *work; /* of the question */
+    json_t *tgt, *type;
+    bool allowed;
+} look_t;
+
+/* Who gave the value wrote its target: its work is bounded by itself, so that one minion does not use up
+ * what others' questions may cost. It counts for the question, as who asks may be the same. */
+static bool
+s_is_target(look_t *look, json_t *tgt, const char *type_name)
+{
+    front_t *self = look->front;
+    const char *id = look->id;
+    fail_auto_t err = FAIL_INIT;
+    tgt_type_t type;
+    match_work_t work;
+    minion_t *m = peers_by_id(self->peers, id);
+    if (!m || m->state != KEY_ACCEPTED || !tgt_type_parse(type_name, &type))
+        return false;
+    match_subject_t subject = { m->id, known_grains(self, m), known_get(self, m, STORE_PILLAR), &work };
+    match_work_begin(&work, LIMIT_WORK_ALLOW_STEPS, LIMIT_WORK_ALLOW_TIME);
+    AUTO(target) target = target_new_within(tgt, type, conf_get(self->conf, "nodegroups"), NULL, &work, &err);
+    bool is_target = target && target_match(target, &subject);
+    (void) match_work_take(look->work, LIMIT_WORK_ALLOW_STEPS - work.steps);
+    return is_target;
+}
+
+/* The value behind an entry, BORROWED; NULL: it is not for who asks. */
+static json_t *
+s_visible(look_t *look, json_t *entry)
+{
+    json_t *tgt = value_get(entry, "allow_tgt"), *type = value_get(entry, "allow_tgt_type");
+    if (!value_get(entry, ACL_ID))
+        return entry;
+    if (tgt && !(look->tgt && json_equal(tgt, look->tgt) &&
+                 str_eq(json_string_value(type), json_string_value(look->type)))) {
+        look->tgt = tgt;
+        look->type = type;
+        look->allowed = s_is_target(look, tgt, json_is_string(type) ? json_string_value(type) : "glob");
+    }
+    return !tgt || look->allowed ? value_get(entry, ACL_DATA) : NULL;
+}
+
+/* A rule's expressions are compiled for each name: in the time of so many steps. */
+#define RULE_STEPS 200
+
+/* Option mine_get: {expression of ids: [expression of names]}. */
+static bool
+s_name_allowed(const look_t *look, const char *name)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_t *rules = conf_get(look->front->conf, "mine_get"), *names, *one;
+    const char *ids;
+    size_t i;
+    if (!json_is_object(rules))
+        return true;
+    json_object_foreach (rules, ids, names)
+        json_array_foreach (names, i, one)
+            if (json_is_string(one) && match_work_take(look->work, RULE_STEPS) &&
+                match_pcre(ids, look->id, &err) && match_pcre(json_string_value(one), name, &err))
+                return true;
+    return false;
+}
+
+/* ---- get -------------------------------------------------------------------------------------- */
+
+/* "a,b" as a list: NEW. */
+static json_t *
+s_split(const char *text)
+{
+    json_t *all = json_array();
+    char **words = str_split(text, ",", true);
+    for (size_t i = 0; words[i]; i++)
+        json_array_append_new(all, json_string(words[i]));
+    strv_free(words);
+    return all;
+}
+
+/* The names in "a,b" or a list that may be asked for: NEW array, or NULL with *err. *ret_by_name: the
+ * answer is by name. */
+static json_t *
+s_names(const look_t *look, json_t *fun, bool *ret_by_name, fail_t *err)
+{
+    size_t i, n = json_array_size(fun);
+    json_t *one;
+    for (const char *at = json_string_value(fun); at; at = strchr(at + 1, ','))
+        n++;
+    if (n > LIMIT_MINE_NAMES) {
+        (void) fail_set(err, -E2BIG, "it asks for %zu names: at most %d at once", n, LIMIT_MINE_NAMES);
+        return NULL;
+    }
+    json_auto_t *all = json_is_array(fun) ? json_incref(fun)
+                                          : s_split(json_is_string(fun) ? json_string_value(fun) : "");
+    json_t *names = json_array();
+    *ret_by_name = json_is_array(fun) || json_array_size(all) > 1;
+    json_array_foreach (all, i, one)
+        if (json_is_string(one) && s_name_allowed(look, json_string_value(one)))
+            json_array_append(names, one);
+    return names;
+}
+
+/* {id: value}, or {name: {id: value}}, put into `found`. */
+static void
+s_collect(look_t *look, minion_t *m, const json_t *names, bool by_name, json_t *found)
+{
+    json_t *mine = known_get(look->front, m, STORE_MINE), *name;
+    size_t i;
+    json_array_foreach (names, i, name) {
+        if (!match_work_take(look->work, 1))
+            return;
+        json_t *entry = value_get(mine, json_string_value(name));
+        json_t *value = entry ? s_visible(look, entry) : NULL, *into = found;
+        if (!value)
+            continue;
+        if (by_name && !(into = value_get(found, json_string_value(name)))) {
+            into = json_object();
+            json_object_set_new(found, json_string_value(name), into);
+        }
+        json_object_set(into, m->id, value);
+    }
+}
+
+/* What minions have put into the mine, as `id` may see it: NEW, or NULL with *err. `work` pays for it. */
+static json_t *
+s_ask(front_t *self, const char *id, const json_t *request, match_work_t *work, fail_t *err)
+{
+    json_auto_t *missing = NULL;
+    AUTO_FREE uint32_t *slots = NULL;
+    size_t n = 0;
+    bool by_name;
+    look_t look = { .front = self, .id = id, .work = work };
+    json_auto_t *names = s_names(&look, value_get(request, "fun"), &by_name, err);
+    json_auto_t *ask = json_copy((json_t *) request);
+    json_object_set_new(ask, "pillar_exact", json_true());
+    if (!names || targets_match_within(self, ask, work, &slots, &n, &missing, err) < 0)
+        return NULL;
+    json_auto_t *found = json_object();
+    for (size_t i = 0; i < n; i++)
+        s_collect(&look, peers_by_slot(self->peers, slots[i]), names, by_name, found);
+    if (work->spent) {
+        (void) match_work_fail(err);
+        return NULL;
+    }
+    return STEAL(found);
+}
+
+/* A runner that is asked for from now on finds it. */
+static int
+s_noted(front_t *self, uint64_t ticket, fail_t *err)
+{
+    if (ticket == 0)
+        return fail_set(err, -EAGAIN, "the master's store takes no more at the moment: try again");
+    self->row_ticket = ticket;
+    return 0;
+}
+
+/* ---- what minions put in --------------------------------------------------------------------- */
+
+/* In memory and on the disk, or in neither. TAKES *mine_p; an empty one is none. */
+static int
+s_keep(front_t *self, minion_t *m, json_t **mine_p, fail_t *err)
+{
+    json_auto_t *mine = STEAL(*mine_p);
+    char *text = value_dump(mine);
+    if (strlen(text) > LIMIT_MINE) {
+        free(text);
+        return fail_set(err, -E2BIG, "the mine takes at most %d bytes of one minion", LIMIT_MINE);
+    }
+    int rc = s_noted(self, store_put_mine(self->store, m->id, &text), err);
+    if (rc == 0)
+        known_set(self, m, STORE_MINE, mine);
+    return rc;
+}
+
+static json_t *
+s_get(front_t *self, minion_t *m, const json_t *body, fail_t *err)
+{
+    match_work_t work;
+    targets_work(self, false, &work);
+    return s_ask(self, m->id, body, &work, err);
+}
+
+static json_t *
+s_send(front_t *self, minion_t *m, const json_t *body, fail_t *err)
+{
+    json_t *data = value_get(body, "data");
+    if (!json_is_object(data)) {
+        (void) fail_set(err, -EINVAL, "'data' is an object of values by name");
+        return NULL;
+    }
+    if (!value_nests(data, LIMIT_MINE_DEPTH + 1)) {
+        (void) fail_set(err, -E2BIG, "a value of the mine is nested at most %d levels deep",
+                        LIMIT_MINE_DEPTH);
+        return NULL;
+    }
+    if (!conf_bool(self->conf, "minion_data_cache") && !conf_bool(self->conf, "enforce_mine_cache"))
+        return json_true();
+    json_t *old = known_get(self, m, STORE_MINE);
+    bool anew = !old || value_bool(body, "clear", false);
+    json_t *mine = anew ? json_object() : json_copy(old);
+    json_object_update(mine, data);
+    return s_keep(self, m, &mine, err) == 0 ? json_true() : NULL;
+}
+
+static json_t *
+s_delete(front_t *self, minion_t *m, const json_t *body, fail_t *err)
+{
+    const char *name = value_str(body, "fun", "");
+    json_t *old = known_get(self, m, STORE_MINE);
+    if (!value_get(old, name))
+        return json_true();
+    json_t *mine = json_copy(old);
+    json_object_del(mine, name);
+    return s_keep(self, m, &mine, err) == 0 ? json_true() : NULL;
+}
+
+static int
+s_drop(front_t *self, minion_t *m, store_doc_t what, fail_t *err)
+{
+    int rc = s_noted(self, store_forget(self->store, m->id, what), err);
+    if (rc == 0)
+        known_set(self, m, what, NULL);
+    return rc;
+}
+
+static json_t *
+s_flush(front_t *self, minion_t *m, const json_t *body, fail_t *err)
+{
+    return s_drop(self, m, STORE_MINE, err) == 0 ? json_true() : NULL;
+}
+
+static const struct {
+    const char *name;
+    json_t *(*fn)(front_t *self, minion_t *m, const json_t *body, fail_t *err); /* NEW, or NULL with *err */
+} ops[] = { { "get", s_get }, { "send", s_send }, { "delete", s_delete }, { "flush", s_flush } };
+
+/* NEW, or NULL with *err. */
+static json_t *
+s_do(front_t *self, minion_t *m, const json_t *body, fail_t *err)
+{
+    for (size_t i = 0; i < NELEMS(ops); i++)
+        if (str_eq(ops[i].name, value_str(body, "op", "")))
+            return ops[i].fn(self, m, body, err);
+    (void) fail_set(err, -EOPNOTSUPP, "the master knows no such operation on the mine");
+    return NULL;
+}
+
+static void
+s_answer(front_t *self, peer_t *peer, const json_t *n, json_t *value, const fail_t *err)
+{
+    json_auto_t *answer = json_pack("{s:O, s:O*, s:s*}", "n", n, "value", value, "error",
+                                    value ? NULL : fail_text(err));
+    if (post_send(self, peer, MSG_mine, answer) >= 0)
+        return;
+    json_auto_t *large = json_pack("{s:O, s:s}", "n", n, "error",
+                                   "the answer is too large: ask for fewer minions or names at once");
+    (void) post_send(self, peer, MSG_mine, large);
+}
+
+/* All that it takes, the answer too, is the minion's: a question of a few bytes may be about megabytes. */
+static void
+s_asked(front_t *self, peer_t *peer, const inbound_t *in)
+{
+    const json_t *body = in->body;
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *value = NULL;
+    json_t *n = value_get(body, "n");
+    minion_t *m = peer->minion;
+    int64_t since_us = clock_thread_us();
+    if (!m || !json_is_integer(n))
+        return;
+    if (rate_spare(&m->mine, clock_mono_ms()))
+        value = s_do(self, m, body, &err);
+    else
+        (void) fail_set(
+            &err, -EDQUOT,
+            "the master has worked for %d ms on this minion's questions to the mine; ask again in a "
+            "while",
+            LIMIT_MINE_BURST);
+    s_answer(self, peer, n, value, &err);
+    rate_owe(&m->mine, (double) (clock_thread_us() - since_us) / 1000);
+}
+
+/* ---- forgetting ------------------------------------------------------------------------------ */
+
+/* {name: what is kept}; another name is another part's. */
+static int
+s_forget_named(front_t *self, minion_t *m, const char *name, fail_t *err)
+{
+    static const char *const names[STORE_DOCS] = {
+        [STORE_GRAINS] = "grains", [STORE_PILLAR] = "pillar", [STORE_MINE] = "mine"
+    };
+    for (store_doc_t what = 0; what < STORE_DOCS; what++)
+        if (str_eq(names[what], name))
+            return s_drop(self, m, what, err);
+    return hook_forget(self, m, name, err);
+}
+
+static int
+s_forget(front_t *self, minion_t *m, const json_t *request, fail_t *err)
+{
+    const char *function = value_str(request, "mine_function", NULL);
+    json_t *what;
+    size_t i;
+    int rc = 0;
+    json_array_foreach (value_get(request, "what"), i, what)
+        if (rc == 0 && json_is_string(what))
+            rc = s_forget_named(self, m, json_string_value(what), err);
+    json_t *old = known_get(self, m, STORE_MINE);
+    if (rc < 0 || !function || !value_get(old, function))
+        return rc;
+    json_t *mine = json_copy(old);
+    json_object_del(mine, function);
+    return s_keep(self, m, &mine, err);
+}
+
+/* Forget what is known of targets: NEW [id] of them. `request`: {tgt, tgt_type, what, mine_function?}. */
+static json_t *
+s_forget_all(front_t *self, const json_t *request, fail_t *err)
+{
+    json_auto_t *missing = NULL;
+    AUTO_FREE uint32_t *slots = NULL;
+    size_t n = 0;
+    if (targets_match(self, request, &slots, &n, &missing, err) < 0)
+        return NULL;
+    json_auto_t *ids = json_array();
+    for (size_t i = 0; i < n; i++) {
+        minion_t *m = peers_by_slot(self->peers, slots[i]);
+        if (s_forget(self, m, request, err) < 0)
+            return NULL;
+        json_array_append_new(ids, json_string(m->id));
+    }
+    return STEAL(ids);
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static json_t *
+s_mine(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    match_work_t work;
+    targets_work(self, true, &work);
+    json_t *value = s_ask(self, conf_str(self->conf, "id"), request, &work, err);
+    return value ? json_pack("{s:o}", "mine", value) : NULL;
+}
+
+static json_t *
+s_forget_asked(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    json_t *ids = s_forget_all(self, request, err);
+    if (ids)
+        log_info("cache: %zu minions' data forgotten by %s", json_array_size(ids), lconn_user(c));
+    return ids ? json_pack("{s:o}", "minions", ids) : NULL;
+}
+
+const message_row_t message_mine_ask = { .body = s_asked, .most = LIMIT_WIRE_VALUES };
+const request_row_t request_mine = { .fn = s_mine };
+const request_row_t request_forget = { .fn = s_forget_asked };

@@ -1,0 +1,125 @@
+/* minionevents.c - events that minions fire: in the order of their numbers, each once, acknowledged after
+ * its commit. */
+#include "common/base/plainjson.h"
+#include "common/net/tags.h"
+#include "master/minions/acks.h"
+#include "master/events/bus.h"
+#include "master/minions/message.h"
+#include "master/events/numbers.h"
+#include "master/minions/refused.h"
+#include "salt/value.h"
+
+/* The first that there was no room for; 0: none. */
+static json_int_t *
+s_lost(peer_t *peer)
+{
+    return peer->is_call ? &peer->lost_event : &peer->minion->lost_event;
+}
+
+/* An event that was taken before: acknowledged when it is on the disk. */
+static void
+s_ack_taken(front_t *self, peer_t *peer, json_int_t n)
+{
+    char *none = NULL;
+    /* A salt-call's number is behind the event's own. */
+    uint64_t ticket = peer->is_call ? numbers_call_keep(self, peer->minion, peer->boot, n) : 0;
+    if (ticket != 0)
+        acks_later(self, peer, ticket, &none, n);
+    else if (!peer->is_call && n <= peer->minion->kept_event)
+        acks_event(self, peer, n);
+}
+
+/* Whether this number is the next of its minion's. An event that the store has no room for is sent again;
+ * none with a higher number is taken before it, or it would look like one that was. Of those that another
+ * master has taken meanwhile the minion has none any more: then the first that it still has is the next. */
+static bool
+s_event_due(front_t *self, peer_t *peer, json_int_t n, json_int_t oldest)
+{
+    minion_t *m = peer->minion;
+    json_int_t *lost = s_lost(peer);
+    if (n == 0)
+        return true;
+    if (*lost != 0 && oldest > *lost)
+        *lost = oldest < n ? oldest : n;
+    int taken = peer->is_call                ? numbers_call_kept(self, m, peer->boot, n)
+                : numbers_kept(self, m) == 0 ? n <= m->last_event
+                                             : -EIO;
+    if (taken == 0)
+        return *lost == 0 || n <= *lost;
+    if (taken < 0) {
+        *lost = *lost == 0 || n < *lost ? n : *lost;
+        return false;
+    }
+    if (*lost == n) /* the next one is due */
+        *lost = n + 1;
+    s_ack_taken(self, peer, n);
+    return false;
+}
+
+/* `n` could not be taken, so those behind it have to wait; or it was. */
+static void
+s_mark_lost(peer_t *peer, json_int_t n, bool lost)
+{
+    if (n != 0)
+        *s_lost(peer) = lost ? n : 0;
+}
+
+static void
+s_event(front_t *self, peer_t *peer, const inbound_t *in)
+{
+    const json_t *body = in->body;
+    minion_t *m = peer->minion;
+    json_int_t n = value_int(body, "n", 0);
+    const char *tag = value_str(body, "tag", "");
+    fail_auto_t err = FAIL_INIT;
+    if (!m || n < 0)
+        return;
+    if (!bus_tag_valid(tag, &err) || !bus_size_valid(self, tag, in->len, &err) ||
+        !tags_of_minion(tag, m->id, &err)) {
+        /* It will not get better by being sent again. */
+        refused_tell(self, REFUSED_MESSAGE, peer->address, "minion %s: event refused: %s", m->id,
+                     fail_text(&err));
+        acks_event(self, peer, n);
+        return;
+    }
+    if (!s_event_due(self, peer, n, value_int(body, "oldest", 0)))
+        return;
+    if (!refused_share(self, peer, in->len)) {
+        s_mark_lost(peer, n, true);
+        return;
+    }
+    json_t *payload = value_get(body, "data");
+    json_t *data = json_pack("{s:s, s:s, s:o, s:s}", "id", m->id, "tag", tag, "data",
+                             payload ? json_incref(payload) : json_object(), "cmd", "_minion_event");
+    if (!peer->is_call)
+        json_object_set_new(data, "pretag", json_null());
+    /* Who sent what stays as we know it. */
+    (void) json_object_update_missing(data, value_get(body, "more"));
+    bus_together(self);
+    uint64_t ticket = bus_fire_kept(self, tag, &data);
+    s_mark_lost(peer, n, ticket == 0);
+    if (!peer->is_call && n != 0 && ticket != 0) {
+        m->last_event = n;
+        numbers_keep(self, m, n);
+    } else if (n != 0 && ticket != 0) {
+        (void) numbers_call_keep(self, m, peer->boot, n);
+    }
+    bus_apart(self);
+    char *none = NULL;
+    if (ticket != 0)
+        acks_later(self, peer, ticket, &none, n);
+}
+
+/* An event that is refused as it is will not get better by being sent again. Its number stands in front. */
+static void
+s_unread(front_t *self, peer_t *peer, const inbound_t *in)
+{
+    plain_t p = plain_new(in->text, in->len);
+    jtext_t key, value;
+    int64_t n = 0;
+    bool named = plain_enter(&p, '{') && plain_key(&p, &key) && plain_value(&p, &value);
+    if (named && plain_key(&p, &key) && jtext_is(key, "n") && plain_int(&p, &n) && n > 0)
+        acks_event(self, peer, n);
+}
+
+const message_row_t message_event = { .body = s_event, .most = LIMIT_WIRE_VALUES, .unread = s_unread };

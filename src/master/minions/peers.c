@@ -1,0 +1,409 @@
+/* peers.c - see peers.h. */
+#include "master/minions/peers.h"
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+
+#define FD_SLOTS_STEP 256
+
+struct peers {
+    map_t *ids;   /* id -> minion_t, not owned */
+    map_t *keys;  /* Z85 -> minion_t */
+    map_t *rids;  /* hex of the routing id -> peer_t, owned */
+    map_t *lines; /* Z85 -> number of connections */
+    minion_t **slots;
+    uint32_t n_slots, cap_slots;
+    uint32_t *free_slots; /* of those that only waited; as many as `cap_slots` */
+    uint32_t n_free;
+    size_t counts[KEY_STATES];
+    /* Indexed by descriptor: descriptors are small and dense. */
+    peer_t **by_fd;
+    minion_t **by_sub;
+    int n_fds;
+    peer_t *ended;
+};
+
+static void
+s_free_peer(void *p)
+{
+    peer_t *peer = p;
+    json_decref(peer->hello);
+    free(peer->address);
+    free(peer);
+}
+
+peers_t *
+peers_new(void)
+{
+    peers_t *self = xcalloc(1, sizeof(*self));
+    self->ids = map_new(NULL);
+    self->keys = map_new(NULL);
+    self->rids = map_new(s_free_peer);
+    self->lines = map_new(NULL);
+    return self;
+}
+
+static void
+s_free_minion(minion_t *m)
+{
+    known_free(&m->known);
+    json_decref(m->calls);
+    free(m->id);
+    free(m);
+}
+
+void
+peers_destroy(peers_t **self_p)
+{
+    peers_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    map_destroy(&self->rids);
+    map_destroy(&self->ids);
+    map_destroy(&self->keys);
+    map_destroy(&self->lines);
+    for (uint32_t i = 0; i < self->n_slots; i++)
+        if (self->slots[i])
+            s_free_minion(self->slots[i]);
+    free(self->slots);
+    free(self->free_slots);
+    free(self->by_fd);
+    free(self->by_sub);
+    free(self);
+}
+
+static void
+s_fit_fd(peers_t *self, int fd)
+{
+    if (fd < self->n_fds)
+        return;
+    int n = fd + FD_SLOTS_STEP;
+    self->by_fd = xrealloc(self->by_fd, (size_t) n * sizeof(peer_t *));
+    self->by_sub = xrealloc(self->by_sub, (size_t) n * sizeof(minion_t *));
+    for (int i = self->n_fds; i < n; i++) {
+        self->by_fd[i] = NULL;
+        self->by_sub[i] = NULL;
+    }
+    self->n_fds = n;
+}
+
+static uint32_t
+s_new_slot(peers_t *self)
+{
+    if (self->n_free > 0)
+        return self->free_slots[--self->n_free];
+    if (self->n_slots == self->cap_slots) {
+        self->cap_slots = self->cap_slots ? self->cap_slots * 2 : 64;
+        self->slots = xrealloc(self->slots, self->cap_slots * sizeof(minion_t *));
+        self->free_slots = xrealloc(self->free_slots, self->cap_slots * sizeof(uint32_t));
+    }
+    return self->n_slots++;
+}
+
+static minion_t *
+s_new_minion(peers_t *self, const char *id)
+{
+    minion_t *m = xcalloc(1, sizeof(*m));
+    m->id = xstrdup(id);
+    m->slot = s_new_slot(self);
+    m->sub_fd = -1;
+    m->state = KEY_UNKNOWN;
+    m->rekeys = (rate_t) RATE(1, LIMIT_REKEYS_MINION * LIMIT_REKEY_EACH);
+    m->told = (rate_t) RATE(LIMIT_TOLD_RATE, LIMIT_TOLD_BURST);
+    m->grains = (rate_t) RATE(LIMIT_GRAINS_RATE, LIMIT_GRAINS_BURST);
+    m->rets = (rate_t) RATE(LIMIT_RETS_RATE, LIMIT_RETS_BURST);
+    m->mine = (rate_t) RATE(LIMIT_MINE_RATE, LIMIT_MINE_BURST);
+    self->slots[m->slot] = m;
+    map_set(self->ids, id, m);
+    return m;
+}
+
+bool
+minion_may_tell(minion_t *self, size_t len, int64_t now_ms)
+{
+    if (!rate_spare(&self->told, now_ms))
+        return false;
+    rate_owe(&self->told, (double) len / 1024);
+    return true;
+}
+
+static void
+s_unbind_key(peers_t *self, minion_t *m)
+{
+    if (map_get(self->keys, m->z85) == m)
+        (void) map_take(self->keys, m->z85);
+}
+
+minion_t *
+peers_know(peers_t *self, const char *id, const uint8_t key[KEY_BYTES], key_state_t state)
+{
+    minion_t *m = map_get(self->ids, id);
+    if (!m)
+        m = s_new_minion(self, id);
+    else
+        s_unbind_key(self, m);
+    if (m->state < KEY_STATES)
+        self->counts[m->state]--;
+    key_to_z85(key, m->z85);
+    m->state = state;
+    m->was_accepted |= state == KEY_ACCEPTED;
+    self->counts[state]++;
+    if (state != KEY_PENDING || !map_get(self->keys, m->z85))
+        map_set(self->keys, m->z85, m);
+    return m;
+}
+
+void
+peers_forget(peers_t *self, minion_t **m_p)
+{
+    minion_t *m = STEAL(*m_p);
+    s_unbind_key(self, m);
+    self->counts[m->state]--;
+    (void) map_take(self->ids, m->id);
+    self->slots[m->slot] = NULL;
+    if (!m->was_accepted)
+        self->free_slots[self->n_free++] = m->slot;
+    while (peers_take_sub(self, m) >= 0)
+        ;
+    peer_t *peer;
+    for (size_t i = 0; peers_next(self, &i, &peer);)
+        if (peer->minion == m)
+            peer->minion = NULL;
+    s_free_minion(m);
+}
+
+minion_t *
+peers_by_id(const peers_t *self, const char *id)
+{
+    return map_get(self->ids, id);
+}
+
+minion_t *
+peers_by_key(const peers_t *self, const char *z85)
+{
+    return map_get(self->keys, z85);
+}
+
+minion_t *
+peers_by_slot(const peers_t *self, uint32_t slot)
+{
+    return slot < self->n_slots ? self->slots[slot] : NULL;
+}
+
+uint32_t
+peers_slots(const peers_t *self)
+{
+    return self->n_slots;
+}
+
+size_t
+peers_count(const peers_t *self, key_state_t state)
+{
+    return self->counts[state];
+}
+
+static void
+s_rid_hex(const void *rid, size_t len, char out[2 * RID_MAX + 1])
+{
+    static const char digits[] = "0123456789abcdef";
+    const uint8_t *bytes = rid;
+    for (size_t i = 0; i < len; i++) {
+        out[2 * i] = digits[bytes[i] >> 4];
+        out[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    out[2 * len] = '\0';
+}
+
+peer_t *
+peers_by_rid(const peers_t *self, const void *rid, size_t rid_len)
+{
+    char hex[2 * RID_MAX + 1];
+    if (rid_len > RID_MAX)
+        return NULL;
+    s_rid_hex(rid, rid_len, hex);
+    return map_get(self->rids, hex);
+}
+
+peer_t *
+peers_by_fd(const peers_t *self, int fd)
+{
+    return fd >= 0 && fd < self->n_fds ? self->by_fd[fd] : NULL;
+}
+
+static void
+s_count_line(peers_t *self, const char *z85, int by)
+{
+    uintptr_t n = (uintptr_t) map_get(self->lines, z85) + (uintptr_t) by;
+    if (n > 0)
+        map_set(self->lines, z85, (void *) n);
+    else
+        (void) map_take(self->lines, z85);
+}
+
+size_t
+peers_of_key(const peers_t *self, const char *z85)
+{
+    return (uintptr_t) map_get(self->lines, z85);
+}
+
+static void
+s_add_ended(peers_t *self, peer_t *peer)
+{
+    peer->fd = -1;
+    peer->next_ended = self->ended;
+    self->ended = peer;
+}
+
+void
+peers_end(peers_t *self, int fd)
+{
+    peer_t *peer = peers_by_fd(self, fd);
+    if (!peer)
+        return;
+    self->by_fd[fd] = NULL;
+    s_add_ended(self, peer);
+}
+
+peer_t *
+peers_next_ended(peers_t *self)
+{
+    return self->ended;
+}
+
+peer_t *
+peers_connect(peers_t *self, const void *rid, size_t rid_len, int fd, const char *z85, const char *address)
+{
+    char hex[2 * RID_MAX + 1];
+    peer_t *peer = peers_by_fd(self, fd);
+    if (peer && peer->rid_len == rid_len && memcmp(peer->rid, rid, rid_len) == 0 && str_eq(peer->z85, z85))
+        return peer;
+    if (rid_len > RID_MAX)
+        return NULL;
+    s_rid_hex(rid, rid_len, hex);
+    peer = map_get(self->rids, hex);
+    if (peer && (peer->fd == fd || peer->fd < 0) && str_eq(peer->z85, z85))
+        return peer;
+    /* A routing id or a descriptor was used again before its end was told: the message's own key is what
+     * counts. */
+    if (peer)
+        peers_drop(self, &peer);
+    peers_end(self, fd);
+    peer = xcalloc(1, sizeof(*peer));
+    memcpy(peer->rid, rid, rid_len);
+    peer->rid_len = rid_len;
+    peer->fd = fd;
+    peer->state = KEY_UNKNOWN;
+    peer->address = xstrdup(address ? address : "");
+    peer->since_ms = clock_wall_us() / 1000;
+    (void) str_copy(peer->z85, sizeof(peer->z85), z85);
+    map_set(self->rids, hex, peer);
+    s_count_line(self, peer->z85, 1);
+    if (fd >= 0) {
+        s_fit_fd(self, fd);
+        self->by_fd[fd] = peer;
+    } else {
+        s_add_ended(self, peer);
+    }
+    return peer;
+}
+
+void
+peers_bind(peer_t *peer, minion_t *m)
+{
+    minion_t *was = peer->minion;
+    if (was && was != m && was->peer == peer)
+        was->peer = NULL;
+    if (was && was != m && was->rival == peer)
+        was->rival = NULL;
+    peer->minion = m;
+}
+
+void
+peers_drop(peers_t *self, peer_t **peer_p)
+{
+    peer_t *peer = STEAL(*peer_p);
+    char hex[2 * RID_MAX + 1];
+    peers_bind(peer, NULL);
+    if (peer->fd >= 0) {
+        self->by_fd[peer->fd] = NULL;
+    } else {
+        peer_t **at = &self->ended;
+        while (*at != peer)
+            at = &(*at)->next_ended;
+        *at = peer->next_ended;
+    }
+    s_count_line(self, peer->z85, -1);
+    s_rid_hex(peer->rid, peer->rid_len, hex);
+    (void) map_del(self->rids, hex);
+}
+
+size_t
+peers_connected(const peers_t *self)
+{
+    return map_len(self->rids);
+}
+
+void
+peers_drop_sub(peers_t *self, int fd)
+{
+    minion_t *m = fd >= 0 && fd < self->n_fds ? self->by_sub[fd] : NULL;
+    if (!m)
+        return;
+    self->by_sub[fd] = NULL;
+    m->n_subs--;
+    if (m->sub_fd != fd)
+        return;
+    m->sub_fd = -1;
+    for (int i = 0; m->n_subs > 0 && i < self->n_fds; i++)
+        if (self->by_sub[i] == m)
+            m->sub_fd = i;
+}
+
+void
+peers_add_sub(peers_t *self, minion_t *m, int fd)
+{
+    if (fd < 0)
+        return;
+    s_fit_fd(self, fd);
+    if (self->by_sub[fd] != m) {
+        peers_drop_sub(self, fd);
+        self->by_sub[fd] = m;
+        m->n_subs++;
+    }
+    m->sub_fd = fd;
+}
+
+int
+peers_take_sub(peers_t *self, minion_t *m)
+{
+    int fd = m->sub_fd;
+    peers_drop_sub(self, fd);
+    return fd;
+}
+
+bool
+peers_next(const peers_t *self, size_t *iter, peer_t **ret_peer)
+{
+    const char *key;
+    void *value;
+    if (!map_next(self->rids, iter, &key, &value))
+        return false;
+    *ret_peer = value;
+    return true;
+}
+
+const minion_t *
+peers_there(const peers_t *self, uint32_t slot)
+{
+    const minion_t *m = peers_by_slot(self, slot);
+    return m && m->state == KEY_ACCEPTED && m->peer ? m : NULL;
+}
+
+size_t
+peers_present(const peers_t *self)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < peers_slots(self); i++)
+        n += peers_there(self, i) != NULL;
+    return n;
+}

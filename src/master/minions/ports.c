@@ -1,0 +1,159 @@
+/* ports.c - see ports.h. */
+#include "master/minions/ports.h"
+
+#include "common/net/sock.h"
+#include "master/minions/gate.h"
+#include "master/keys/identity.h"
+#include "master/front/part.h"
+
+#define PORT_EVENTS (ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED)
+#define ROUTER_EVENTS                                                                                        \
+    (PORT_EVENTS | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
+#define PUB_EVENTS (PORT_EVENTS | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
+
+typedef struct ports {
+    void *hello;          /* NULL: it is closed */
+    void *monitor[PORTS]; /* NULL: none */
+} ports_t;
+
+static ports_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_ports];
+}
+
+/* ---- who comes and goes ---------------------------------------------------------------------- */
+
+static void
+s_router_event(front_t *self, int event, int value)
+{
+    if (event == ZMQ_EVENT_DISCONNECTED)
+        peers_end(self->peers, value);
+    if (event != ZMQ_EVENT_DISCONNECTED && event != ZMQ_EVENT_ACCEPTED)
+        self->counters.handshakes_failed++;
+}
+
+static void
+s_pub_event(front_t *self, int event, int value)
+{
+    if (event == ZMQ_EVENT_DISCONNECTED)
+        peers_drop_sub(self->peers, value);
+}
+
+void
+ports_look(front_t *self)
+{
+    static void (*const told[PORTS])(front_t * self, int event, int value) = {
+        [PORT_REQUEST] = s_router_event, [PORT_PUBLISH] = s_pub_event
+    };
+    const ports_t *own = s_own(self);
+    int event, value;
+    for (port_t i = 0; own && i < PORTS; i++)
+        while (own->monitor[i] && sock_monitor_next(own->monitor[i], &event, &value)) {
+            if (event == ZMQ_EVENT_ACCEPTED)
+                gate_came(self, i, value);
+            else if (event == ZMQ_EVENT_DISCONNECTED)
+                gate_went(self, i, value);
+            else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
+                gate_misspoke(self, i, value);
+            if (told[i])
+                told[i](self, event, value);
+        }
+}
+
+void *
+ports_hello(const front_t *self)
+{
+    return s_own(self)->hello;
+}
+
+static void
+s_poll(front_t *self, void *sock, zloop_fn *fn)
+{
+    zmq_pollitem_t item = { sock, -1, ZMQ_POLLIN, 0 };
+    if (!sock)
+        return;
+    (void) zloop_poller(self->loop, &item, fn, self);
+    zloop_poller_set_tolerant(self->loop, &item);
+}
+
+void
+ports_serve(front_t *self, zloop_fn *request, zloop_fn *publish, zloop_fn *hello)
+{
+    ports_t *own = s_own(self);
+    s_poll(self, self->router, request);
+    s_poll(self, self->pub, publish);
+    s_poll(self, own->hello, hello);
+    for (port_t i = 0; i < PORTS; i++)
+        s_poll(self, own->monitor[i], request);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static int
+s_open(front_t *self, fail_t *err)
+{
+    ports_t *own = s_own(self);
+    const key_pair_t *pair = identity_key(self)->pair;
+    self->router = sock_new(self->zctx, SOCK_ROUTER_SERVER, pair, NULL, err);
+    self->pub = self->router ? sock_new(self->zctx, SOCK_PUB_SERVER, pair, NULL, err) : NULL;
+    own->monitor[PORT_REQUEST] = self->pub
+                                     ? sock_monitor(self->zctx, self->router, "router", ROUTER_EVENTS, err)
+                                     : NULL;
+    own->monitor[PORT_PUBLISH] = own->monitor[PORT_REQUEST]
+                                     ? sock_monitor(self->zctx, self->pub, "pub", PUB_EVENTS, err)
+                                     : NULL;
+    return own->monitor[PORT_PUBLISH] ? 0 : err->code;
+}
+
+static int
+s_open_hello(front_t *self, fail_t *err)
+{
+    ports_t *own = s_own(self);
+    own->hello = sock_new(self->zctx, SOCK_HELLO_SERVER, NULL, NULL, err);
+    own->monitor[PORT_HELLO] = own->hello ? sock_monitor(self->zctx, own->hello, "hello", PORT_EVENTS, err)
+                                          : NULL;
+    return own->monitor[PORT_HELLO] ? 0 : err->code;
+}
+
+static int
+s_start(front_t *self, fail_t *err)
+{
+    const char *host = conf_str(self->conf, "interface");
+    bool ipv6 = conf_bool(self->conf, "ipv6");
+    int hello_port = (int) conf_int(self->conf, "hello_port");
+    int rc = s_open(self, err);
+    if (rc == 0)
+        rc = sock_bind(self->pub, host, (int) conf_int(self->conf, "publish_port"), ipv6, err);
+    if (rc == 0)
+        rc = sock_bind(self->router, host, (int) conf_int(self->conf, "ret_port"), ipv6, err);
+    if (rc < 0 || hello_port == 0)
+        return rc;
+    rc = s_open_hello(self, err);
+    return rc == 0 ? sock_bind(s_own(self)->hello, host, hello_port, ipv6, err) : rc;
+}
+
+static bool
+s_destroy(front_t *self)
+{
+    ports_t *own = s_own(self);
+    sock_unmonitor(self->router, &own->monitor[PORT_REQUEST]);
+    sock_unmonitor(self->pub, &own->monitor[PORT_PUBLISH]);
+    sock_unmonitor(own->hello, &own->monitor[PORT_HELLO]);
+    sock_close(&own->hello);
+    sock_close(&self->router);
+    sock_close(&self->pub);
+    return true;
+}
+
+/* Connections are cut by their descriptor: so the monitors are read first. */
+static void
+s_tick(front_t *self, int64_t now_ms)
+{
+    ports_look(self);
+    gate_tick(self, now_ms);
+}
+
+const front_part_t part_ports = {
+    .name = "ports", .size = sizeof(ports_t), .start = s_start, .destroy = s_destroy, .tick = s_tick
+};

@@ -1,0 +1,19 @@
+/* post.c - see post.h. */
+#include "master/minions/post.h"
+
+#include "master/minions/gate.h"
+#include "salt/log.h"
+
+int
+post_send(front_t *front, const peer_t *peer, wire_msg_t msg, const json_t *body)
+{
+    fail_auto_t err = FAIL_INIT;
+    size_t len = 0;
+    AUTO_FREE char *text = wire_encode(msg, body, &len, &err);
+    if (!text) {
+        log_error("%s", fail_text(&err));
+        return err.code;
+    }
+    front->counters.out++;
+    return gate_send(front, peer, text, len);
+}

@@ -1,0 +1,111 @@
+/* presence.c - salt/presence/change when a minion comes or goes, salt/presence/present every loop_interval;
+ * both only with the option presence_events. Changes within one turn of the timer are told together, so that
+ * a fleet's return is not ten thousand events. */
+#include "master/events/bus.h"
+#include "master/minions/grace.h"
+#include "master/front/part.h"
+#include "master/front/request.h"
+
+#include "salt/value.h"
+
+typedef struct presence {
+    json_t *all;     /* owned: who was connected at the last turn, while presence_events is on */
+    int64_t next_ms; /* monotonic */
+} presence_t;
+
+/* Who is connected now: {id: true}. NEW. */
+static json_t *
+s_present(const front_t *self)
+{
+    json_t *all = json_object();
+    const minion_t *m;
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++)
+        if ((m = peers_there(self->peers, i)))
+            json_object_set_new(all, m->id, json_true());
+    return all;
+}
+
+/* Ids of `a` that are not in `b`. NEW array. */
+static json_t *
+s_without(json_t *a, const json_t *b)
+{
+    json_t *out = json_array(), *unused;
+    const char *id;
+    json_object_foreach (a, id, unused)
+        if (!json_object_get(b, id))
+            json_array_append_new(out, json_string(id));
+    return out;
+}
+
+static void
+s_tick(front_t *self, int64_t now_ms)
+{
+    presence_t *own = self->own[PART_presence];
+    if (!conf_bool(self->conf, "presence_events")) {
+        json_decref(own->all);
+        own->all = NULL;
+        return;
+    }
+    json_t *before = own->all ? own->all : json_object();
+    own->all = s_present(self);
+    json_auto_t *fresh = s_without(own->all, before), *lost = s_without(before, own->all);
+    json_decref(before);
+    if (json_array_size(fresh) + json_array_size(lost) > 0) {
+        json_t *data = json_pack("{s:O, s:O}", "new", fresh, "lost", lost);
+        (void) bus_fire(self, "salt/presence/change", &data);
+    }
+    if (now_ms < own->next_ms)
+        return;
+    own->next_ms = now_ms + (int64_t) (conf_float(self->conf, "loop_interval") * 1000);
+    json_auto_t *none = json_object();
+    json_t *data = json_pack("{s:o}", "present", s_without(own->all, none));
+    (void) bus_fire(self, "salt/presence/present", &data);
+}
+
+static void
+s_reload(front_t *self)
+{
+    ((presence_t *) self->own[PART_presence])->next_ms = 0; /* the interval may be another */
+}
+
+static bool
+s_destroy(front_t *self)
+{
+    json_decref(((presence_t *) self->own[PART_presence])->all);
+    return true;
+}
+
+/* ---- the request `minions` ------------------------------------------------------------------- */
+
+/* NEW: how a minion is connected, or whether it is on its way back. */
+static json_t *
+s_one(const front_t *self, const minion_t *m)
+{
+    if (m->peer)
+        return json_pack("{s:b, s:s, s:I, s:b, s:s}", "connected", true, "address", m->peer->address, "since",
+                         (json_int_t) m->peer->since_ms, "subscribed", m->sub_fd >= 0, "halite", m->release);
+    json_t *away = json_pack("{s:b}", "connected", false);
+    int64_t awaited = grace_awaits_ms(self, m);
+    if (awaited > 0)
+        json_object_set_new(away, "awaited_ms", json_integer(awaited));
+    return away;
+}
+
+static json_t *
+s_minions(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    json_t *all = json_object();
+    minion_t *m;
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
+        if (!(m = peers_by_slot(self->peers, i)) || m->state != KEY_ACCEPTED)
+            continue;
+        json_object_set_new(all, m->id, s_one(self, m));
+    }
+    return json_pack("{s:o}", "minions", all);
+}
+
+const request_row_t request_minions = { .fn = s_minions };
+
+const front_part_t part_presence = {
+    .name = "presence", .size = sizeof(presence_t), .destroy = s_destroy, .reload = s_reload, .tick = s_tick
+};

@@ -1,0 +1,78 @@
+/* refused.c - see refused.h. */
+#include "master/minions/refused.h"
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "master/events/bus.h"
+#include "master/front/noise.h"
+#include "master/front/part.h"
+#include "salt/log.h"
+
+static refusals_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_refused];
+}
+
+static void
+s_tell(front_t *front, const char *address, const char *reason)
+{
+    log_warning("%s: %s", address, reason);
+    json_t *data = json_pack("{s:s, s:s, s:I}", "address", address, "reason", reason, "refused",
+                             (json_int_t) front->counters.refused);
+    (void) bus_fire(front, "salt/gate/refused", &data);
+}
+
+void
+refused_tell(front_t *front, refusal_t kind, const char *address, const char *fmt, ...)
+{
+    va_list ap;
+    front->counters.refused++;
+    va_start(ap, fmt);
+    AUTO_FREE char *reason = xvasprintf(fmt, ap);
+    va_end(ap);
+    if (refusals_add(s_own(front), kind, address, reason, clock_mono_ms()))
+        s_tell(front, address, reason);
+}
+
+bool
+refused_share(front_t *self, peer_t *peer, size_t len)
+{
+    bool may = minion_may_tell(peer->minion, len, clock_mono_ms());
+    if (!may)
+        refused_tell(self, REFUSED_MESSAGE, peer->address,
+                     "minion %s: events and returns of more than %d KB a second have to wait",
+                     peer->minion->id, LIMIT_TOLD_RATE);
+    return may;
+}
+
+static int
+s_start(front_t *front, fail_t *err)
+{
+    front->own[PART_refused] = refusals_new();
+    return 0;
+}
+
+static bool
+s_destroy(front_t *front)
+{
+    refusals_t *self = s_own(front);
+    refusals_destroy(&self);
+    return true;
+}
+
+static void
+s_tick(front_t *front, int64_t now_ms)
+{
+    char *address, *reason;
+    while (refusals_due(s_own(front), now_ms, &address, &reason)) {
+        s_tell(front, address, reason);
+        free(address);
+        free(reason);
+    }
+    noise_unsaid(front, refusals_unsaid(s_own(front)));
+}
+
+const front_part_t part_refused = {
+    .name = "refused", .start = s_start, .destroy = s_destroy, .tick = s_tick
+};

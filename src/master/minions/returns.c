@@ -1,0 +1,159 @@
+/* returns.c - what minions return: each return is stored once, told by events, and acknowledged after its
+ * commit. */
+#include "common/base/clock.h"
+#include "common/base/plainjson.h"
+#include "common/base/plainwrite.h"
+#include "common/base/str.h"
+#include "master/minions/acks.h"
+#include "master/events/bus.h"
+#include "master/operators/lconn.h"
+#include "master/minions/message.h"
+#include "master/minions/refused.h"
+#include "master/jobs/ret.h"
+#include "master/jobs/statefail.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define RET_FRAME 256         /* what an event or a push holds beside the return, mostly */
+#define RET_CHEAP (16 * 1024) /* bytes of a return of which values are quickly made */
+
+static void
+s_fire_ret(front_t *self, const peer_t *peer, ret_t *ret, const job_t *job)
+{
+    const minion_t *m = peer->minion;
+    const char *user = job ? value_str(job->info, "user", NULL) : NULL;
+    buf_auto_t tag = BUF_INIT, data = BUF_INIT;
+    buf_reserve(&tag, strlen("salt/job/") + LIMIT_JID_LEN + strlen("/ret/") + strlen(m->id));
+    buf_reserve(&data, ret->len + RET_FRAME);
+    buf_puts(&tag, "salt/job/");
+    buf_puts(&tag, ret->jid);
+    buf_puts(&tag, "/ret/");
+    plain_quote(m->id, &tag);
+    ret_add_event(ret, m->id, user, peer->is_call, &data);
+    bus_put(self, (jtext_t){ tag.data, tag.len }, (jtext_t){ data.data, data.len });
+    (void) bus_done(self);
+    if (ret->retcode != 0)
+        statefail_fire(self, m->id, ret->jid, ret_body(ret), user ? user : "");
+}
+
+static void
+s_push_ret(const job_t *job, const minion_t *m, const ret_t *ret)
+{
+    if (job->n_followers == 0)
+        return;
+    buf_auto_t msg = BUF_INIT;
+    buf_reserve(&msg, ret->len + RET_FRAME);
+    ret_add_push(ret, m->id, &msg);
+    for (size_t i = 0; i < job->n_followers; i++)
+        (void) lconn_push_text(job->followers[i], msg.data, msg.len);
+}
+
+/* The return and the events that tell of it: both are on the disk, or none. TAKES *key_p. False when there
+ * is no room. */
+static bool
+s_keep_ret(front_t *self, peer_t *peer, ret_t *ret, const job_t *job, char **key_p)
+{
+    char *text = xstrndup(ret->text, ret->len);
+    bus_together(self);
+    uint64_t ticket = store_add_return(self->store, ret->jid, peer->minion->id, &text, ret->retcode,
+                                       ret->success);
+    if (ticket != 0) {
+        self->row_ticket = ticket;
+        self->counters.returns++;
+        acks_later(self, peer, ticket, key_p, 0);
+        s_fire_ret(self, peer, ret, job);
+    }
+    bus_apart(self);
+    return ticket != 0;
+}
+
+/* Whether this is a job of ours, and not for this minion: 1, 0, or negative with *err. Who is not in it by
+ * its slot may be one whose key was deleted and accepted again. */
+static int
+s_is_of_others(front_t *self, const minion_t *m, const char *jid, const job_t *job, fail_t *err)
+{
+    int is = store_is_target(self->reader, jid, m->id, err);
+    return is == -ENOENT ? job != NULL : is < 0 ? is : is == 0;
+}
+
+static void
+s_take_ret(front_t *self, peer_t *peer, ret_t *ret)
+{
+    minion_t *m = peer->minion;
+    const char *jid = ret->jid;
+    AUTO_FREE char *key = acks_key(jid, m->id);
+    job_t *job = jobs_get(self->jobs, jid);
+    job_target_t *t = job ? job_find(job, m->slot) : NULL;
+    if (acks_waits(self, key)) {
+        /* Once more before its commit: that will acknowledge it. */
+        log_debug("job %s: minion %s returns once more, before its commit", jid, m->id);
+        self->counters.duplicates++;
+        return;
+    }
+    /* Without a target: salt-call's own, or one of before. */
+    fail_auto_t err = FAIL_INIT;
+    int had = t ? t->verdict == VERDICT_RETURNED : store_has_return(self->reader, jid, m->id, &err);
+    int others = t || had != 0 ? 0 : s_is_of_others(self, m, jid, job, &err);
+    if (had < 0 || others < 0) {
+        /* Not acknowledged: it is sent again later. */
+        log_error("job %s: the return of minion %s has to wait: %s", jid, m->id, fail_text(&err));
+        return;
+    }
+    if (had > 0) {
+        /* Ours was acknowledged, but that was lost on the way: say it again, count it never. */
+        log_debug("job %s: minion %s returns once more; it is acknowledged again", jid, m->id);
+        self->counters.duplicates++;
+        acks_jid(self, peer, jid, strlen(jid));
+        return;
+    }
+    if (others > 0) {
+        refused_tell(self, REFUSED_MESSAGE, peer->address,
+                     "minion %s returns for job %s, which was not for it", m->id, jid);
+        acks_jid(self, peer, jid, strlen(jid));
+        return;
+    }
+    if ((!t && !refused_share(self, peer, ret->len)) || !s_keep_ret(self, peer, ret, job, &key))
+        return;
+    log_debug("Got return from %s for job %s", m->id, jid);
+    if (t) {
+        s_push_ret(job, m, ret);
+        (void) jobs_move(self->jobs, job, t, VERDICT_RETURNED, 0);
+    }
+}
+
+static int
+s_cut_ret(front_t *self, peer_t *peer, const char *text, size_t len, bool *ret_valued, fail_t *err)
+{
+    ret_t ret;
+    int rc = ret_begin(&ret, text, len, err);
+    if (rc == 0)
+        s_take_ret(self, peer, &ret);
+    *ret_valued = rc != 0 || ret.body;
+    ret_end(&ret);
+    return rc;
+}
+
+/* Of most returns no values are made. A large one of which they are may take a second: there is a share of
+ * that too, and a return for which nothing is left of it is not acknowledged. */
+static int
+s_ret(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
+{
+    minion_t *m = peer->minion;
+    bool valued;
+    if (!m)
+        return fail_set(err, -EPROTO, "a return of nobody");
+    if (in->len <= RET_CHEAP)
+        return s_cut_ret(self, peer, in->text, in->len, &valued, err);
+    if (!rate_spare(&m->rets, clock_mono_ms())) {
+        refused_tell(self, REFUSED_MESSAGE, peer->address,
+                     "minion %s: the master has worked for %d ms on its returns: this one has to wait", m->id,
+                     LIMIT_RETS_BURST);
+        return 0;
+    }
+    int64_t since_us = clock_thread_us();
+    int rc = s_cut_ret(self, peer, in->text, in->len, &valued, err);
+    rate_owe(&m->rets, (valued ? (double) (clock_thread_us() - since_us) / 1000 : 0) - 1);
+    return rc;
+}
+
+const message_row_t message_ret = { .text = s_ret };

@@ -1,0 +1,143 @@
+/* acl.c - see acl.h. */
+#include "master/operators/acl.h"
+
+#include "common/base/str.h"
+#include "common/match/match.h"
+#include "master/operators/lconn.h"
+#include "master/front/noise.h"
+#include "master/jobs/targets.h"
+#include "salt/value.h"
+
+/* publisher_acl: {user pattern: [function pattern, or {compound target: [function pattern]}]}. */
+static bool
+s_functions(const json_t *patterns, const char *fun)
+{
+    size_t i;
+    json_t *one;
+    fail_auto_t err = FAIL_INIT;
+    if (json_is_string(patterns))
+        return match_pcre(json_string_value(patterns), fun, &err);
+    json_array_foreach (patterns, i, one)
+        if (json_is_string(one) &&
+            (match_glob(json_string_value(one), fun) || match_pcre(json_string_value(one), fun, &err)))
+            return true;
+    return false;
+}
+
+/* Whether all minions that the request means are among those of a rule, of which there is one at least:
+ * what either says is another thing, "web* or db1" begins as "web*" does. */
+static bool
+s_covers(front_t *self, const char *scope, const json_t *request, match_work_t *work)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *rule = json_pack("{s:s, s:s}", "tgt", scope, "tgt_type", "compound");
+    json_auto_t *missing = NULL, *unmet = NULL;
+    AUTO_FREE uint32_t *may = NULL, *wants = NULL;
+    size_t n_may = 0, n_wants = 0, i = 0, k = 0;
+    if (targets_match_within(self, rule, work, &may, &n_may, &missing, &err) < 0 ||
+        targets_match_within(self, request, work, &wants, &n_wants, &unmet, &err) < 0) {
+        /* Either may be at fault: the rule, or what a user asks for, as often as he likes. */
+        noise_warn(self, "publisher_acl: whether '%s' covers a request can't be told, so it does not: %s",
+                   scope, fail_text(&err));
+        return false;
+    }
+    for (; i < n_wants && k < n_may; k++)
+        i += wants[i] == may[k];
+    return n_may > 0 && i == n_wants;
+}
+
+static bool
+s_entry(front_t *self, const json_t *entry, const char *fun, const json_t *request, match_work_t *work)
+{
+    const char *scope;
+    json_t *functions;
+    if (json_is_string(entry))
+        return s_functions(entry, fun);
+    json_object_foreach ((json_t *) entry, scope, functions)
+        if (s_functions(functions, fun) && s_covers(self, scope, request, work))
+            return true;
+    return false;
+}
+
+/* Salt makes a key file for each user whom a pattern names only with client_acl_verify; else for those who
+ * are named as they are. */
+static bool
+s_names(front_t *self, const char *who, const char *user)
+{
+    return str_eq(who, user) || (conf_bool(self->conf, "client_acl_verify") && match_expr(who, user));
+}
+
+static bool
+s_allows(front_t *self, const char *user, const char *fun, const json_t *request, match_work_t *work)
+{
+    const char *who;
+    json_t *entries, *entry;
+    size_t i;
+    json_object_foreach (conf_get(self->conf, "publisher_acl"), who, entries) {
+        if (!s_names(self, who, user))
+            continue;
+        json_array_foreach (entries, i, entry)
+            if (s_entry(self, entry, fun, request, work))
+                return true;
+    }
+    return false;
+}
+
+bool
+acl_lets(front_t *self, const char *user, const char *op, const json_t *request)
+{
+    json_t *fun = value_get(request, "fun"), *one;
+    size_t i;
+    match_work_t work; /* of all rules and functions */
+    if (!str_eq(op, "publish"))
+        return false;
+    targets_work(self, false, &work);
+    if (json_is_string(fun))
+        return s_allows(self, user, json_string_value(fun), request, &work);
+    json_array_foreach (fun, i, one)
+        if (!json_is_string(one) || !s_allows(self, user, json_string_value(one), request, &work))
+            return false;
+    return json_array_size(fun) > 0;
+}
+
+static bool
+s_on_blacklist(front_t *self, const char *list, const char *word)
+{
+    json_t *exprs = value_get(conf_get(self->conf, "publisher_acl_blacklist"), list), *one;
+    size_t i;
+    if (json_is_string(exprs))
+        return match_expr(json_string_value(exprs), word);
+    json_array_foreach (exprs, i, one)
+        if (json_is_string(one) && match_expr(json_string_value(one), word))
+            return true;
+    return false;
+}
+
+/* publisher_acl_blacklist holds for everybody's jobs, root's too. */
+bool
+acl_blocks(front_t *self, const char *user, const json_t *request)
+{
+    json_t *fun = value_get(request, "fun"), *one;
+    size_t i;
+    if (s_on_blacklist(self, "users", user))
+        return true;
+    if (json_is_string(fun))
+        return s_on_blacklist(self, "modules", json_string_value(fun));
+    json_array_foreach (fun, i, one)
+        if (json_is_string(one) && s_on_blacklist(self, "modules", json_string_value(one)))
+            return true;
+    return false;
+}
+
+bool
+acl_may_read(front_t *self, const lconn_t *c)
+{
+    const char *who;
+    json_t *entries;
+    if (lconn_is_admin(c))
+        return true;
+    json_object_foreach (conf_get(self->conf, "publisher_acl"), who, entries)
+        if (s_names(self, who, lconn_user(c)))
+            return true;
+    return false;
+}

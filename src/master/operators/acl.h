@@ -1,0 +1,19 @@
+/* acl.h - publisher_acl and publisher_acl_blacklist: which operators may run what on which minions.
+ *
+ * Layer      master
+ * Threads    the front loop's
+ * Tests      tests/t/1260-rogue.bats, tests/museum/operators.bats
+ */
+#ifndef MASTER_OPERATORS_ACL_H
+#define MASTER_OPERATORS_ACL_H
+
+#include "master/front/front.h"
+
+/* An administrator, or named in publisher_acl. */
+bool acl_may_read(front_t *front, const lconn_t *c);
+/* Whether publisher_acl lets this user, no administrator, ask for it. */
+bool acl_lets(front_t *front, const char *user, const char *op, const json_t *request);
+/* publisher_acl_blacklist holds for everybody's jobs, root's too. */
+bool acl_blocks(front_t *front, const char *user, const json_t *request);
+
+#endif

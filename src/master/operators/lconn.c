@@ -1,0 +1,510 @@
+/* lconn.c - a connection to the local socket: what it asks and is told, each user's share of a turn, and
+ * what a slow listener misses. */
+#include "master/operators/lsock_int.h"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/local/client.h"
+#include "master/front/noise.h"
+#include "master/events/numbers.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define READ_BUDGET   4             /* chunks per turn, so that one client can't keep the loop */
+#define FLUSH_BUDGET  (1024 * 1024) /* bytes to one client in one turn, about */
+#define EVENT_PIECES  64            /* that one call sends */
+#define PUSH_TOGETHER (64 * 1024)   /* answers that wait for the end of a turn */
+#define USER_UNREAD   (64 * 1024)   /* answers that a user leaves unread and is still heard */
+#define IDLE_BUFFER   4096          /* what an idle connection's buffers may keep */
+
+/* ---- its parts -------------------------------------------------------------------------------- */
+
+void
+lconn_poll(lconn_t *c)
+{
+    struct epoll_event ev = { .events = (c->paused || c->asking || c->waits ? 0 : EPOLLIN) |
+                                        (c->want_write || (c->waits && !c->paused && !c->asking) ? EPOLLOUT
+                                                                                                 : 0),
+                              .data.ptr = c };
+    if (epoll_ctl(c->owner->epoll_fd, EPOLL_CTL_MOD, c->fd, &ev) != 0)
+        c->owner->unpolled = true;
+}
+
+static void
+s_watch(lconn_t *c, bool write)
+{
+    if (c->want_write == write)
+        return;
+    c->want_write = write;
+    lconn_poll(c);
+}
+
+/* The end of a connection: the hang-up that follows brings the loop to it, which frees it. */
+void
+lconn_kill(lconn_t *c)
+{
+    c->dead = true;
+    (void) shutdown(c->fd, SHUT_RDWR);
+}
+
+static void
+s_shrink(buf_t *b)
+{
+    if (b->len == 0 && b->cap > IDLE_BUFFER)
+        buf_free(b);
+}
+
+static size_t
+s_unread(const lconn_t *c)
+{
+    return c->out.len - c->out_at;
+}
+
+/* Of the other lines of its user. */
+static size_t
+s_unread_beside(const lconn_t *c)
+{
+    size_t n = 0;
+    for (const lconn_t *other = c->owner->conns; other; other = other->next)
+        n += other != c && other->uid == c->uid && !other->dead ? s_unread(other) : 0;
+    return n;
+}
+
+/* Replies and returns are never dropped: whoever lets so many pile up is not reading at all. A user's
+ * lines count together, and one that is read is not to blame. */
+static bool
+s_is_deaf(const lconn_t *c)
+{
+    size_t n = s_unread(c);
+    if (!lconn_is_admin(c) && n > USER_UNREAD)
+        n += s_unread_beside(c);
+    return n > LIMIT_LOCAL_QUEUE + LIMIT_LOCAL_MSG;
+}
+
+/* ---- what it is told -------------------------------------------------------------------------- */
+
+/* What waits in `out`. False when not all could be sent now. */
+static bool
+s_send_out(lconn_t *c)
+{
+    while (c->out_at < c->out.len && !c->dead) {
+        ssize_t n = send(c->fd, c->out.data + c->out_at, c->out.len - c->out_at, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n > 0) {
+            c->out_at += (size_t) n;
+        } else if (errno != EINTR) {
+            if (errno != EAGAIN)
+                lconn_kill(c);
+            return false;
+        }
+    }
+    buf_clear(&c->out);
+    c->out_at = 0;
+    return !c->dead;
+}
+
+/* Events out of memory: bytes sent, 0 when there are none; negative when no more can be sent, or found, now. */
+static ssize_t
+s_send_events(lconn_t *c)
+{
+    struct iovec iov[EVENT_PIECES];
+    struct msghdr msg = { .msg_iov = iov, .msg_iovlen = listener_next(c->listener, iov, EVENT_PIECES) };
+    size_t whole = 0;
+    ssize_t n;
+    for (size_t i = 0; i < msg.msg_iovlen; i++)
+        whole += iov[i].iov_len;
+    if (whole == 0)
+        return listener_has_more(c->listener) ? -1 : 0;
+    do
+        n = sendmsg(c->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    if (n < 0 && errno != EAGAIN)
+        lconn_kill(c);
+    if (n > 0)
+        listener_sent(c->listener, iov, msg.msg_iovlen, (size_t) n, &c->out);
+    return n == (ssize_t) whole ? n : -1;
+}
+
+/* NULL: too many users have had something in this turn. */
+static share_t *
+s_share(lsock_t *self, uid_t uid)
+{
+    for (size_t i = 0; i < self->n_shares; i++)
+        if (self->shares[i].uid == uid)
+            return &self->shares[i];
+    if (self->n_shares == NELEMS(self->shares))
+        return NULL;
+    self->shares[self->n_shares] = (share_t){ .uid = uid };
+    return &self->shares[self->n_shares++];
+}
+
+/* A piece may be a return of any size: a user has one in a turn, */
+static bool
+s_may_catch_up(lconn_t *c)
+{
+    if (lconn_is_admin(c))
+        return true;
+    share_t *share = s_share(c->owner, c->uid);
+    if (!share || share->caught)
+        return false;
+    share->caught = true;
+    return true;
+}
+
+/* and none while its other lines leave much unread: lsock_tick asks again. */
+static bool
+s_has_room(const lconn_t *c)
+{
+    return lconn_is_admin(c) || s_unread_beside(c) <= LIMIT_LOCAL_QUEUE;
+}
+
+/* True when there is more than could be sent now. */
+static bool
+s_send(lconn_t *c)
+{
+    if (c->listener)
+        listener_turn(c->listener);
+    for (ssize_t sent = 0, n; sent < FLUSH_BUDGET; sent += n) {
+        if (!s_send_out(c))
+            return true;
+        if (c->behind) {
+            if (!s_has_room(c))
+                return false;
+            if (!s_may_catch_up(c))
+                return true;
+            catchup_fill(&c->behind, c->owner->front, &c->out);
+            n = (ssize_t) c->out.len;
+            continue;
+        }
+        if (!c->listener || !c->begun || !numbers_may_tell(c->owner->front))
+            return false;
+        bool again = listener_fill(c->listener, &c->out);
+        n = (ssize_t) c->out.len;
+        if (n > 0)
+            continue;
+        if (again)
+            return true;
+        n = s_send_events(c);
+        if (n <= 0)
+            return n < 0;
+    }
+    return true;
+}
+
+void
+lconn_flush(lconn_t *c)
+{
+    bool more = s_send(c);
+    s_shrink(&c->out);
+    if (c->out_at > c->out.len / 2) {
+        buf_consume(&c->out, c->out_at);
+        c->out_at = 0;
+    }
+    s_watch(c, more && !c->dead);
+}
+
+/* What happened before a message comes before it, except out of the journal, what a user's turn is too
+ * short for, and more than a user may leave unread: what the socket does not take now waits with the
+ * message. */
+static void
+s_events_first(lconn_t *c)
+{
+    struct iovec iov[EVENT_PIECES];
+    size_t n;
+    bool bounded = !lconn_is_admin(c);
+    if (!c->listener || !c->begun)
+        return;
+    if (!c->want_write)
+        lconn_flush(c);
+    if (!listener_is_live(c->listener) || !numbers_may_tell(c->owner->front))
+        return;
+    (void) listener_fill(c->listener, &c->out);
+    while (!(bounded && s_unread(c) > USER_UNREAD) &&
+           (n = listener_next(c->listener, iov, EVENT_PIECES)) > 0) {
+        size_t whole = 0;
+        for (size_t i = 0; i < n; whole += iov[i++].iov_len)
+            buf_add(&c->out, iov[i].iov_base, iov[i].iov_len);
+        listener_sent(c->listener, iov, n, whole, &c->out);
+    }
+}
+
+/* What was added to `out` since it had `before` bytes is a whole frame. */
+static bool
+s_pushed(lconn_t *c, size_t before)
+{
+    if (c->out.len - before > LIMIT_LOCAL_MSG) {
+        c->out.len = before;
+        return false;
+    }
+    if (s_is_deaf(c)) {
+        log_warning("local socket: %s does not read its answers; the connection is closed", c->user);
+        lconn_kill(c);
+        return true;
+    }
+    /* Answers of one turn go together: whoever reads them wakes up once. */
+    bool soon = c->owner->front->bus->held > 0 && s_unread(c) < PUSH_TOGETHER;
+    if (!c->want_write && !soon)
+        lconn_flush(c);
+    else if (!c->want_write)
+        c->due = c->owner->due = true;
+    return true;
+}
+
+bool
+lconn_push(lconn_t *c, const json_t *msg)
+{
+    if (c->dead)
+        return true;
+    s_events_first(c);
+    size_t before = c->out.len;
+    frame_add(&c->out, msg);
+    return s_pushed(c, before);
+}
+
+bool
+lconn_push_text(lconn_t *c, const char *text, size_t len)
+{
+    if (c->dead)
+        return true;
+    s_events_first(c);
+    size_t before = c->out.len;
+    frame_add_text(&c->out, text, len);
+    return s_pushed(c, before);
+}
+
+bool
+lconn_listen(lconn_t *c, const json_t *request, fail_t *err)
+{
+    if (c->listener)
+        return listener_again(&c->listener, request, err);
+    c->listener = listener_new(c->owner->front, request, !lconn_is_admin(c), err);
+    c->owner->n_listeners += c->listener ? 1 : 0;
+    return c->listener != NULL;
+}
+
+bool
+lconn_may_match(const lconn_t *c, const json_t *request, fail_t *err)
+{
+    json_t *tags = value_get(request, "tags");
+    size_t n = tags ? json_array_size(tags) : 1;
+    if (lconn_is_admin(c))
+        return true;
+    for (const lconn_t *other = c->owner->conns; other; other = other->next)
+        if (other != c && other->uid == c->uid && other->listener)
+            n += listener_patterns(other->listener);
+    if (n <= LIMIT_USER_TAGS)
+        return true;
+    (void) fail_set(
+        err, -EUSERS,
+        "with these %s would listen to %zu patterns of tags, over all connections, of which a user may "
+        "have %d: ask for fewer",
+        c->user, n, LIMIT_USER_TAGS);
+    return false;
+}
+
+void
+lconn_begin(lconn_t *c)
+{
+    c->begun = true;
+    if (!c->want_write)
+        lconn_flush(c);
+}
+
+void
+lconn_catch_up(lconn_t *c, const char *jid)
+{
+    catchup_add(&c->behind, jid);
+    if (!c->want_write && !c->dead)
+        lconn_flush(c);
+}
+
+bool
+lconn_catches_up(const lconn_t *c, const char *jid)
+{
+    return catchup_waits(c->behind, jid);
+}
+
+void
+lconn_pause(lconn_t *c)
+{
+    c->owner->n_paused += c->paused ? 0 : 1;
+    c->paused = true;
+    lconn_poll(c);
+}
+
+/* ---- who it is -------------------------------------------------------------------------------- */
+
+bool
+lconn_is_gone(const lconn_t *c)
+{
+    struct pollfd pfd = { .fd = c->fd };
+    return c->dead || (poll(&pfd, 1, 0) > 0 && (pfd.revents & (POLLHUP | POLLERR)) != 0);
+}
+
+const char *
+lconn_user(const lconn_t *c)
+{
+    return c->user;
+}
+
+/* Its name is its own word; the numbers are the kernel's. */
+static void
+s_ask_program(lconn_t *c)
+{
+    AUTO_FREE char *path = xasprintf("/proc/%d/comm", (int) c->pid);
+    buf_auto_t text = BUF_INIT;
+    bool read = fs_read(path, PROGRAM_MAX, &text, NULL) == 0;
+    (void) str_copy(c->program, sizeof(c->program), read ? buf_str(&text) : "?");
+    c->program[strcspn(c->program, "\n")] = '\0';
+}
+
+void
+lconn_sign(lconn_t *c, json_t *line)
+{
+    if (!c->program[0])
+        s_ask_program(c);
+    json_auto_t *program = value_utf8(c->program, strlen(c->program));
+    (void) json_object_update_new(line, json_pack("{s:i, s:s, s:i, s:O}", "uid", (int) c->uid, "user",
+                                                  c->user, "pid", (int) c->pid, "program", program));
+}
+
+bool
+lsock_is_admin(uid_t uid)
+{
+    return uid == 0 || uid == geteuid();
+}
+
+bool
+lconn_is_admin(const lconn_t *c)
+{
+    return lsock_is_admin(c->uid);
+}
+
+/* ---- what it asks ----------------------------------------------------------------------------- */
+
+/* One message; false when it is garbage. */
+static bool
+s_message(lconn_t *c, const char *text, size_t len, fail_t *err)
+{
+    if (c->owner->server->handle_text(c->owner->front, c, text, len))
+        return true;
+    json_auto_t *msg = frame_parse_request(text, len, err);
+    if (msg)
+        c->owner->server->handle(c->owner->front, c, msg);
+    return msg != NULL;
+}
+
+/* Names are for publisher_acl: where that lets nobody in, none is asked for. */
+static bool
+s_must_ask(const lconn_t *c)
+{
+    return !c->named && json_object_size(conf_get(c->owner->front->conf, "publisher_acl")) > 0;
+}
+
+static void
+s_ask(lconn_t *c)
+{
+    c->asking = true;
+    lconn_poll(c);
+    c->owner->asks = true;
+}
+
+/* One request of a user's in a turn, of whichever of its lines, and none while its answers lie unread: it
+ * takes nobody's time that way, nor the master's memory. Root and the master's user could have both in any
+ * case. */
+static bool
+s_has_turn(lconn_t *c)
+{
+    if (lconn_is_admin(c))
+        return true;
+    share_t *share = s_unread(c) > USER_UNREAD ? NULL : s_share(c->owner, c->uid);
+    if (!share || share->asked)
+        return false;
+    share->asked = true;
+    return true;
+}
+
+static void
+s_wait(lconn_t *c, bool waits)
+{
+    if (c->waits == waits)
+        return;
+    c->waits = waits;
+    lconn_poll(c);
+}
+
+void
+lconn_frames(lconn_t *c)
+{
+    if (!c->asking && s_must_ask(c))
+        s_ask(c);
+    if (c->asking)
+        return;
+    size_t limit = lconn_is_admin(c) ? LIMIT_LOCAL_MSG : LIMIT_LOCAL_USER_MSG, at = 0, len = 0;
+    fail_auto_t err = FAIL_INIT;
+    const char *text;
+    int rc = 0;
+    bool waits = false;
+    while (!c->dead && !c->paused && (rc = frame_peek(&c->in, at, limit, &text, &len, &err)) > 0) {
+        waits = !s_has_turn(c);
+        if (waits)
+            break;
+        at += FRAME_HEAD + len;
+        if (!s_message(c, text, len, &err))
+            rc = -EPROTO;
+        if (rc < 0)
+            break;
+    }
+    buf_consume(&c->in, at);
+    s_wait(c, waits);
+    if (rc < 0) {
+        noise_warn(c->owner->front, "local socket: %s sent garbage (%s); the connection is closed", c->user,
+                   fail_text(&err));
+        lconn_kill(c);
+    }
+    s_shrink(&c->in);
+}
+
+/* What a user has begun to ask and does not end takes memory, of all its lines together. */
+static bool
+s_asks_too_much(const lconn_t *c)
+{
+    size_t n = c->in.len;
+    if (lconn_is_admin(c) || n <= USER_UNREAD)
+        return false;
+    for (const lconn_t *other = c->owner->conns; other; other = other->next)
+        n += other != c && other->uid == c->uid && !other->dead ? other->in.len : 0;
+    return n > LIMIT_LOCAL_QUEUE;
+}
+
+void
+lconn_read(lconn_t *c)
+{
+    char *chunk = c->owner->chunk;
+    for (int i = 0; i < READ_BUDGET && !c->dead; i++) {
+        ssize_t n = recv(c->fd, chunk, LSOCK_CHUNK, MSG_DONTWAIT);
+        if (n > 0) {
+            if (!buf_offer(&c->in, chunk, (size_t) n)) {
+                log_error("local socket: out of memory for what %s sends; the connection is closed", c->user);
+                lconn_kill(c);
+                return;
+            }
+            lconn_frames(c);
+            if (s_asks_too_much(c)) {
+                noise_warn(
+                    c->owner->front,
+                    "local socket: %s has begun requests of more than %d bytes; the connection is closed",
+                    c->user, LIMIT_LOCAL_QUEUE);
+                lconn_kill(c);
+            }
+            if (n < LSOCK_CHUNK || c->waits)
+                return;
+        } else {
+            c->dead = n == 0 || (errno != EAGAIN && errno != EINTR);
+            return;
+        }
+    }
+}

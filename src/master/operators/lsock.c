@@ -1,0 +1,519 @@
+/* lsock.c - the local socket: accepts operators, knows their uid and their name from the kernel and the
+ * host, and turns the loop for them. lconn.c is one connection. */
+#include "master/operators/lsock_int.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/local/client.h"
+#include "master/minions/gate.h"
+#include "master/front/hooks.h"
+#include "master/front/noise.h"
+#include "master/front/part.h"
+#include "master/store/storage.h"
+#include "master/operators/username.h"
+#include "salt/log.h"
+
+#define ACCEPT_BUDGET  64 /* of those who knock, in one turn: whoever only knocks must not keep the loop */
+#define LISTEN_BACKLOG 512
+#define FULL_MS        2000 /* who knocks while no descriptor is left waits so long for one at least */
+
+static lsock_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_lsock];
+}
+
+void
+lsock_serve(front_t *front, const lsock_server_t *server)
+{
+    s_own(front)->server = server;
+}
+
+/* ---- whose name it is ------------------------------------------------------------------------- */
+
+/* One question at a time: if its answer does not come, other users wait with it, root and the master's
+ * user never do. */
+static void
+s_ask_next(lsock_t *self)
+{
+    lconn_t *first = NULL;
+    self->asks = false;
+    for (lconn_t *c = self->name_fd < 0 ? self->conns : NULL; c; c = c->next)
+        if (c->asking && !c->dead)
+            first = c; /* the newest is at the head */
+    if (!first)
+        return;
+    int fd = username_ask(first->uid);
+    struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &self->name_fd };
+    if (fd >= 0 && epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0) {
+        self->name_fd = fd;
+        self->name_uid = first->uid;
+        return;
+    }
+    noise_warn(self->front,
+               "local socket: %s is turned away: no descriptor or thread is left to ask for its name",
+               first->user);
+    lconn_kill(first);
+    if (fd >= 0)
+        (void) close(fd);
+}
+
+static void
+s_named(lsock_t *self)
+{
+    uid_t uid = self->name_uid;
+    int fd = self->name_fd;
+    self->name_fd = -1;
+    (void) epoll_ctl(self->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+    AUTO_FREE char *name = username_take(fd, uid);
+    for (lconn_t *c = self->conns; c; c = c->next) {
+        if (!c->asking || c->uid != uid)
+            continue;
+        free(c->user);
+        c->user = xstrdup(name);
+        c->named = true;
+        c->asking = false;
+        lconn_poll(c);
+        if (!c->dead)
+            lconn_frames(c);
+    }
+    s_ask_next(self);
+}
+
+/* ---- the connections -------------------------------------------------------------------------- */
+
+/* What they ask for is done here: whoever calls holds nothing that a request may end, such as a minion or
+ * a worker. */
+static void
+s_resume(lsock_t *self)
+{
+    if (self->n_paused == 0 ||
+        (!storage_trouble(self->front) && store_waiting(self->front->store) > LIMIT_EVENTS_WAITING / 2))
+        return;
+    for (lconn_t *c = self->conns; c; c = c->next) {
+        if (!c->paused)
+            continue;
+        c->paused = false;
+        self->n_paused--;
+        lconn_poll(c);
+        lconn_frames(c);
+    }
+}
+
+static void
+s_serve(lsock_t *self)
+{
+    for (lconn_t *c = self->n_listeners > 0 ? self->conns : NULL; c; c = c->next)
+        if (c->listener && c->begun && !c->want_write && !c->dead)
+            lconn_flush(c);
+}
+
+static void
+s_answer(lsock_t *self)
+{
+    if (!self->due)
+        return;
+    self->due = false;
+    for (lconn_t *c = self->conns; c; c = c->next) {
+        bool due = c->due && !c->dead && !c->want_write;
+        c->due = false;
+        if (due)
+            lconn_flush(c);
+    }
+}
+
+static void
+s_close(lconn_t *c)
+{
+    lsock_t *self = c->owner;
+    hook_line_closed(self->front, c);
+    if (c->prev)
+        c->prev->next = c->next;
+    else
+        self->conns = c->next;
+    if (c->next)
+        c->next->prev = c->prev;
+    self->n_conns--;
+    self->n_listeners -= c->listener ? 1 : 0;
+    self->n_paused -= c->paused ? 1 : 0;
+    listener_destroy(&c->listener);
+    catchup_destroy(&c->behind);
+    /* Closing is not enough: a child that has not yet begun its program has the descriptor too. */
+    (void) epoll_ctl(self->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
+    (void) close(c->fd);
+    buf_free(&c->in);
+    buf_free(&c->out);
+    free(c->user);
+    free(c);
+}
+
+/* ---- who comes in ----------------------------------------------------------------------------- */
+
+static void
+s_listen(lsock_t *self, bool yes)
+{
+    struct epoll_event ev = { .events = EPOLLIN, .data.ptr = NULL };
+    int rc = epoll_ctl(self->epoll_fd, yes ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, self->listen_fd, &ev);
+    self->paused = !yes || rc != 0; /* the next tick tries again */
+}
+
+/* Give up the spare descriptor for a moment; another thread may have taken it meanwhile. */
+static void
+s_lend_spare(lsock_t *self)
+{
+    (void) close(self->spare_fd);
+    self->spare_fd = -1;
+}
+
+static void
+s_keep_spare(lsock_t *self)
+{
+    self->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* The kernel does not tell who waits since when, nor how many. So a line of our own joins them, which is
+ * closed at once: who stands before it has been there since now. False: there is no place for it. */
+static bool
+s_mark(lsock_t *self)
+{
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    (void) str_copy(addr.sun_path, sizeof(addr.sun_path), self->path);
+    s_lend_spare(self);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool marked = fd >= 0 && connect(fd, (struct sockaddr *) &addr, sizeof(addr)) == 0;
+    if (fd >= 0)
+        (void) close(fd);
+    s_keep_spare(self);
+    return marked;
+}
+
+static bool
+s_credentials(int fd, struct ucred *ret_who)
+{
+    socklen_t n = sizeof(*ret_who);
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret_who, &n) == 0;
+}
+
+/* A mark that was forgotten, or a runner's line that came to nothing, ends a round too early: others wait
+ * longer. */
+static bool
+s_is_mark(int fd)
+{
+    struct ucred who;
+    char byte;
+    return s_credentials(fd, &who) && who.pid == getpid() && recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+/* No descriptor is left: who has waited long enough is turned away. All before the mark have; without one
+ * it is the first alone. False: nobody has, or that can't be done either. The call fails like that when
+ * nobody knocks, too. */
+static bool
+s_turn_away(lsock_t *self, bool knocks)
+{
+    if (self->spare_fd < 0)
+        return false;
+    int64_t now = clock_mono_ms();
+    if (knocks && !self->full_ms) {
+        self->full_ms = now;
+        self->marked = s_mark(self);
+        return false;
+    }
+    if (!self->full_ms || now - self->full_ms < FULL_MS)
+        return false;
+    s_lend_spare(self);
+    int fd = accept4(self->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    bool empty = fd < 0 && errno == EAGAIN, mark = fd >= 0 && s_is_mark(fd);
+    if (fd >= 0)
+        (void) close(fd);
+    s_keep_spare(self);
+    if (fd >= 0 && !mark)
+        noise_warn(
+            self->front,
+            "local socket: no descriptor is left, an operator is turned away; raise the limit of open files");
+    if (empty || mark || (fd >= 0 && !self->marked))
+        self->full_ms = 0;
+    return fd >= 0;
+}
+
+/* Of all places, and of the descriptors that minions leave, users have half: however many there are, root
+ * and the master's user come in. */
+static size_t
+s_users_places(const lsock_t *self)
+{
+    size_t reserve = (size_t) gate_reserve(self->front);
+    return (reserve < LIMIT_LOCAL_CLIENTS ? reserve : LIMIT_LOCAL_CLIENTS) / 2;
+}
+
+static bool
+s_may_come(lsock_t *self, uid_t uid)
+{
+    size_t own = 0, users = 0;
+    if (self->n_conns >= LIMIT_LOCAL_CLIENTS)
+        return false;
+    if (lsock_is_admin(uid))
+        return true;
+    for (const lconn_t *c = self->conns; c; c = c->next) {
+        own += c->uid == uid;
+        users += !lconn_is_admin(c);
+    }
+    return own < LIMIT_LOCAL_USER_LINES && users < s_users_places(self);
+}
+
+static void
+s_add(lsock_t *self, int fd, const struct ucred *who)
+{
+    lconn_t *c = xcalloc(1, sizeof(*c));
+    c->owner = self;
+    c->fd = fd;
+    c->uid = who->uid;
+    c->pid = who->pid;
+    c->named = lsock_is_admin(who->uid);
+    c->user = !c->named ? xasprintf("%u", (unsigned) who->uid)
+                        : xstrdup(who->uid == 0 ? self->root_name : self->own_name);
+    c->next = self->conns;
+    if (c->next)
+        c->next->prev = c;
+    self->conns = c;
+    self->n_conns++;
+    struct epoll_event ev = { .events = EPOLLIN, .data.ptr = c };
+    if (epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0)
+        return;
+    noise_warn(self->front, "local socket: %s is turned away: %s", c->user, strerror(errno));
+    s_close(c);
+}
+
+static void
+s_accept(lsock_t *self)
+{
+    for (int i = 0; i < ACCEPT_BUDGET; i++) {
+        int fd = accept4(self->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED))
+            return;
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE) && s_turn_away(self, i == 0))
+            continue;
+        if (fd < 0) {
+            /* They stay in the queue, and the loop must not turn for them all the time. */
+            s_listen(self, false);
+            return;
+        }
+        self->full_ms = 0;
+        struct ucred cred;
+        if (s_credentials(fd, &cred) && s_may_come(self, cred.uid)) {
+            s_add(self, fd, &cred);
+            continue;
+        }
+        noise_warn(self->front, "local socket: %zu connections are open, one more is turned away",
+                   self->n_conns);
+        (void) close(fd);
+    }
+}
+
+/* ---- the loop --------------------------------------------------------------------------------- */
+
+static void
+s_readable(front_t *front)
+{
+    lsock_t *self = s_own(front);
+    struct epoll_event events[LSOCK_BATCH];
+    int n = epoll_wait(self->epoll_fd, events, LSOCK_BATCH, 0);
+    self->n_shares = 0;
+    bus_hold(self->front);
+    for (int i = 0; i < n; i++) {
+        lconn_t *c = events[i].data.ptr;
+        if (!c) {
+            s_accept(self);
+            continue;
+        }
+        if (events[i].data.ptr == &self->name_fd) {
+            s_named(self);
+            continue;
+        }
+        if (!c->dead && events[i].events & EPOLLOUT)
+            lconn_flush(c);
+        if (!c->dead && c->waits)
+            lconn_frames(c);
+        else if (!c->dead && events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+            lconn_read(c);
+    }
+    if (self->asks)
+        s_ask_next(self);
+    bus_release(self->front);
+    for (lconn_t *c = self->conns, *next; c; c = next) {
+        next = c->next;
+        if (c->dead)
+            s_close(c);
+    }
+}
+
+static void
+s_tick(front_t *front, int64_t now_ms)
+{
+    lsock_t *self = s_own(front);
+    bool again = self->unpolled;
+    self->unpolled = false;
+    s_ask_next(self);
+    for (lconn_t *c = self->conns; c; c = c->next) {
+        if (again)
+            lconn_poll(c);
+        if (c->behind && !c->want_write && !c->dead)
+            lconn_flush(c);
+    }
+    if (!self->paused)
+        return;
+    if (self->spare_fd < 0)
+        s_keep_spare(self);
+    s_listen(self, true);
+}
+
+/* The socket file is 0660 or, when publisher_acl names other users, 0666: what each may do is checked per
+ * request. */
+static mode_t
+s_mode(const lsock_t *self)
+{
+    return json_object_size(conf_get(self->front->conf, "publisher_acl")) > 0 ? 0666 : 0660;
+}
+
+static void
+s_reload(front_t *front)
+{
+    lsock_t *self = s_own(front);
+    (void) chmod(self->path, s_mode(self));
+    for (lconn_t *c = self->conns; c; c = c->next) {
+        if (!c->named || c->dead || self->server->may_read(front, c))
+            continue;
+        log_info("local socket: %s is in publisher_acl no more; its connection is closed", c->user);
+        lconn_kill(c);
+    }
+}
+
+static int
+s_bind(lsock_t *self, fail_t *err)
+{
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    if (!str_copy(addr.sun_path, sizeof(addr.sun_path), self->path))
+        return fail_set(err, -ENAMETOOLONG,
+                        "%s: longer than a socket's name may be; set sock_dir to a shorter path", self->path);
+    self->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (self->listen_fd < 0)
+        return fail_set(err, -errno, "socket: %s", strerror(errno));
+    if (connect(self->listen_fd, (struct sockaddr *) &addr, sizeof(addr)) == 0 || errno == EAGAIN)
+        return fail_set(err, -EADDRINUSE,
+                        "%s: another master listens there; stop it, or give this one its own sock_dir",
+                        self->path);
+    (void) unlink(self->path);
+    mode_t old = umask(0777 & ~s_mode(self));
+    int rc = bind(self->listen_fd, (struct sockaddr *) &addr, sizeof(addr));
+    int code = errno;
+    (void) umask(old);
+    if (rc != 0 || listen(self->listen_fd, LISTEN_BACKLOG) != 0)
+        return fail_set(err, -(rc ? code : errno), "%s: can't listen: %s", self->path,
+                        strerror(rc ? code : errno));
+    return 0;
+}
+
+/* ---- life ------------------------------------------------------------------------------------- */
+
+static int
+s_start(front_t *front, fail_t *err)
+{
+    lsock_t *self = s_own(front);
+    const char *sock_dir = conf_str(front->conf, "sock_dir");
+    self->front = front;
+    self->path = fs_join(sock_dir, LOCAL_SOCKET_NAME);
+    self->listen_fd = self->name_fd = -1;
+    self->root_name = username_of(0);
+    self->own_name = username_of(geteuid());
+    s_keep_spare(self);
+    self->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (self->epoll_fd < 0)
+        (void) fail_set(err, -errno, "epoll: %s", strerror(errno));
+    if (self->epoll_fd < 0 || fs_own_dir(sock_dir, 0755, err) < 0 || s_bind(self, err) < 0) {
+        /* Not ours: leave another master's socket file where it is. */
+        free(STEAL(self->path));
+        return err->code;
+    }
+    s_listen(self, true);
+    return 0;
+}
+
+static void
+s_close_fd(int *fd)
+{
+    if (*fd >= 0)
+        (void) close(*fd);
+    *fd = -1;
+}
+
+/* The lines are closed before any other part ends: operators and runners that wait for an answer see it. */
+static void
+s_stop(front_t *front)
+{
+    lsock_t *self = s_own(front);
+    while (self->conns)
+        s_close(self->conns);
+    if (self->path)
+        (void) unlink(self->path);
+    s_close_fd(&self->listen_fd);
+    s_close_fd(&self->spare_fd);
+    s_close_fd(&self->name_fd);
+    s_close_fd(&self->epoll_fd);
+}
+
+static bool
+s_destroy(front_t *front)
+{
+    lsock_t *self = s_own(front);
+    free(self->root_name);
+    free(self->own_name);
+    free(self->path);
+    return true;
+}
+
+static int
+s_fd(const front_t *front)
+{
+    return s_own(front)->epoll_fd;
+}
+
+static void
+s_turn_ended(front_t *front, bool events)
+{
+    s_answer(s_own(front));
+    if (events)
+        s_serve(s_own(front));
+}
+
+static void
+s_committed(front_t *front)
+{
+    bus_due(front);
+    bus_hold(front);
+    s_resume(s_own(front));
+    bus_release(front);
+}
+
+static void
+s_status(front_t *front, json_t *reply)
+{
+    json_object_set_new(reply, "listeners", json_integer((json_int_t) s_own(front)->n_listeners));
+}
+
+const front_part_t part_lsock = { .name = "lsock",
+                                  .size = sizeof(lsock_t),
+                                  .start = s_start,
+                                  .stop = s_stop,
+                                  .destroy = s_destroy,
+                                  .reload = s_reload,
+                                  .tick = s_tick,
+                                  .fd = s_fd,
+                                  .readable = s_readable,
+                                  .committed = s_committed,
+                                  .turn_ended = s_turn_ended,
+                                  .status = s_status };

@@ -1,0 +1,21 @@
+/* lsock.h - the local socket: the handlers of what operators ask are registered here.
+ *
+ * Layer      master
+ * Threads    the front loop's
+ * Tests      tests/t/1260-rogue.bats
+ */
+#ifndef MASTER_OPERATORS_LSOCK_H
+#define MASTER_OPERATORS_LSOCK_H
+
+#include "master/front/front.h"
+
+typedef struct lsock_server {
+    void (*handle)(front_t *front, lconn_t *c, const json_t *request);
+    /* A request as text: true when it was one that needs no tree, and is answered. */
+    bool (*handle_text)(front_t *front, lconn_t *c, const char *text, size_t len);
+    bool (*may_read)(front_t *front, const lconn_t *c); /* whether its user may ask anything at all */
+} lsock_server_t;
+
+void lsock_serve(front_t *front, const lsock_server_t *server); /* BORROWED */
+
+#endif

@@ -1,0 +1,132 @@
+/* namerequests.c - what completion at a prompt is told: minions, functions, jobs and keys whose names
+ * begin as something typed. */
+#include "common/base/str.h"
+#include "common/plugin/registry.h"
+#include "master/front/hooks.h"
+#include "master/operators/names.h"
+#include "master/front/request.h"
+#include "salt/value.h"
+
+static void
+s_add_minions(front_t *self, key_state_t state, const char *prefix, json_t *names)
+{
+    minion_t *m;
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++)
+        if ((m = peers_by_slot(self->peers, i)) && m->state == state && str_starts(m->id, prefix))
+            json_array_append_new(names, json_string(m->id));
+}
+
+static json_t *
+s_minions(front_t *self, const char *prefix, fail_t *err)
+{
+    json_t *names = json_array();
+    s_add_minions(self, KEY_ACCEPTED, prefix, names);
+    return names;
+}
+
+/* A master that is no minion has no modules. */
+static json_t *
+s_registered(const registry_t *registry, const char *prefix)
+{
+    return registry ? registry_names(registry, prefix) : json_array();
+}
+
+static json_t *
+s_functions(front_t *self, const char *prefix, fail_t *err)
+{
+    return s_registered(self->modules, prefix);
+}
+
+static json_t *
+s_runners(front_t *self, const char *prefix, fail_t *err)
+{
+    return s_registered(self->runners, prefix);
+}
+
+static json_t *
+s_wheels(front_t *self, const char *prefix, fail_t *err)
+{
+    return s_registered(self->wheels, prefix);
+}
+
+static json_t *
+s_jids(front_t *self, const char *prefix, fail_t *err)
+{
+    return store_jids(self->reader, prefix, LIMIT_NAMES, err);
+}
+
+static json_t *
+s_names_of(front_t *self, const json_t *request, fail_t *err)
+{
+    static const struct {
+        const char *kind;
+        json_t *(*names)(front_t *self, const char *prefix, fail_t *err);
+    } kinds[] = {
+        { "minions", s_minions }, { "functions", s_functions }, { "runners", s_runners },
+        { "wheels", s_wheels },   { "jids", s_jids },
+    };
+    const char *kind = value_str(request, "kind", "");
+    for (size_t i = 0; i < NELEMS(kinds); i++) {
+        if (!str_eq(kinds[i].kind, kind))
+            continue;
+        json_t *names = kinds[i].names(self, value_str(request, "prefix", ""), err);
+        return names ? names_bounded(names) : NULL;
+    }
+    (void) fail_set(err, -EINVAL, "there are no names of the kind '%s'", kind);
+    return NULL;
+}
+
+/* Denied keys belong to nobody whom the tables know: the folder does. */
+static int
+s_add_denied(front_t *self, const char *prefix, json_t *names, fail_t *err)
+{
+    json_auto_t *ids = keystore_list(self->keystore, KEY_DENIED, err);
+    size_t i;
+    json_t *id;
+    json_array_foreach (ids, i, id)
+        if (str_starts(json_string_value(id), prefix))
+            json_array_append(names, id);
+    return ids ? 0 : -EIO;
+}
+
+/* The operation `key_names`. */
+static json_t *
+s_names_of_keys(front_t *self, const json_t *request, fail_t *err)
+{
+    const char *prefix = value_str(request, "prefix", "");
+    json_t *names = json_array(), *dir;
+    size_t i;
+    int rc = 0;
+    json_array_foreach (value_get(request, "states"), i, dir) {
+        key_state_t state = key_state_of_dir(json_is_string(dir) ? json_string_value(dir) : "");
+        if (state == KEY_DENIED && rc == 0)
+            rc = s_add_denied(self, prefix, names, err);
+        else if (state < KEY_DENIED)
+            s_add_minions(self, state, prefix, names);
+    }
+    if (rc == 0)
+        return names_bounded(names);
+    json_decref(names);
+    return NULL;
+}
+
+/* ---- the operations -------------------------------------------------------------------------- */
+
+static json_t *
+s_names(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    if (hook_names(self, c, request, err) != 0)
+        return NULL;
+    json_t *names = s_names_of(self, request, err);
+    return names ? json_pack("{s:o}", "names", names) : NULL;
+}
+
+static json_t *
+s_key_names(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    json_t *names = s_names_of_keys(self, request, err);
+    return names ? json_pack("{s:o}", "names", names) : NULL;
+}
+
+const request_row_t request_names = { .fn = s_names };
+const request_row_t request_key_names = { .fn = s_key_names };

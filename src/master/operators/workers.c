@@ -1,0 +1,790 @@
+/* workers.c - runners and wheel functions, as the front loop sees them: who waits for which, places, ends,
+ * what is kept. */
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/data/args.h"
+#include "common/net/sock.h"
+#include "master/events/bus.h"
+#include "master/operators/lconn.h"
+#include "master/jobs/notes.h"
+#include "master/front/part.h"
+#include "master/front/request.h"
+#include "master/store/storage.h"
+#include "master/operators/workers_actor.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define RUN_KEY     "run/" /* and a jid: the store's name for the task of a function that is begun and not over */
+#define RUN_ARG_MAX 4096 /* bytes of its arguments that are kept there */
+#define CUT_OFF     "The master ended while this function ran; what it has done is not known"
+#define NOT_BEGUN   "The master ended before this function was begun"
+#define END_WAIT_MS 3000                /* for functions under way when the master ends */
+#define TRIMMED     "\"VALUE_TRIMMED\"" /* Salt's word for a return that is left out */
+
+/* A function that runs or waits for its turn. */
+typedef struct run {
+    struct run *next; /* in the queue */
+    json_t *task;     /* {wheel, fun, jid, tag, user, arg, depth, note?, peer?} */
+    char *within;     /* jid of the runner that asks; "" */
+    lconn_t **who;    /* followers */
+    size_t n_who;
+    size_t places; /* how many may be at work when it begins, it included */
+    bool quick;    /* somebody asks for it, and it only reads: it may have one of the places kept for such */
+    bool kept;     /* it has one */
+    bool secret;   /* its return is for who asks: FN_SECRET, of it or of what it began */
+} run_t;
+
+typedef struct worker {
+    zactor_t *actor;
+    struct workers *owner;
+    run_t *run; /* what it does now; NULL: idle */
+    bool stale; /* its copy of the configuration is */
+} worker_t;
+
+typedef struct workers {
+    front_t *front;
+    char *store_path;
+    worker_t pool[LIMIT_RUNNER_NESTED + LIMIT_RUNNER_QUICK];
+    size_t n_pool;
+    size_t n_busy, n_kept; /* workers with a function: in the places for all, and in those for quick ones */
+    run_t *queue, **queue_end; /* that wait for a worker */
+    size_t n_queue;
+} workers_t;
+
+static workers_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_workers];
+}
+
+/* ---- the front loop's side ------------------------------------------------------------------- */
+
+/* How a function has ended. */
+typedef struct ending {
+    json_t *head; /* owned: {retcode, success, failed?, unknown?} */
+    char *ret;    /* owned: JSON of the return */
+} ending_t;
+
+static void
+s_free_ending(ending_t *end)
+{
+    json_decref(end->head);
+    free(end->ret);
+}
+
+/* NEW text of an object: the members of `before`, "return", the members of `after`; neither is empty.
+ * TAKES before. */
+static char *
+s_with_return(json_t *before, const char *ret, const json_t *after, size_t *ret_len)
+{
+    AUTO_FREE char *head = value_dump(before), *tail = value_dump(after);
+    buf_t out = BUF_INIT;
+    json_decref(before);
+    buf_add(&out, head, strlen(head) - 1);
+    buf_puts(&out, ",\"return\":");
+    buf_puts(&out, ret);
+    buf_putc(&out, ',');
+    buf_puts(&out, tail + 1);
+    *ret_len = out.len;
+    return buf_steal(&out);
+}
+
+/* NEW data of the events of a function. */
+static json_t *
+s_event_data(const json_t *task)
+{
+    return json_pack("{s:s+, s:s, s:s, s:o}", "fun", value_bool(task, "wheel", false) ? "wheel." : "runner.",
+                     value_str(task, "fun", ""), "jid", value_str(task, "jid", ""), "user",
+                     value_str(task, "user", ""), "fun_args", args_shown(value_get(task, "arg")));
+}
+
+static char *
+s_run_key(const json_t *task)
+{
+    return xasprintf(RUN_KEY "%s", value_str(task, "jid", ""));
+}
+
+/* What the next master knows of it if this one is killed. */
+static void
+s_keep_begun(workers_t *self, const json_t *task)
+{
+    AUTO_FREE char *key = s_run_key(task), *arg = value_dump(value_get(task, "arg"));
+    json_auto_t *kept = json_copy((json_t *) task);
+    if (strlen(arg) > RUN_ARG_MAX)
+        json_object_set_new(kept, "arg", json_array());
+    AUTO_FREE char *text = value_dump(kept);
+    (void) store_put_meta(self->front->store, key, text);
+}
+
+static void
+s_tell_begin(workers_t *self, const json_t *task)
+{
+    json_t *data = s_event_data(task);
+    AUTO_FREE char *tag = xasprintf("%s/new", value_str(task, "tag", ""));
+    bus_together(self->front);
+    s_keep_begun(self, task);
+    (void) bus_fire(self->front, tag, &data);
+    bus_apart(self->front);
+}
+
+/* The return as those see it who did not ask. An error in its place is told. BORROWED. */
+static const char *
+s_shown(const run_t *run, const ending_t *end)
+{
+    bool is_error = value_get(end->head, "failed") || value_get(end->head, "unknown");
+    return run->secret && !is_error ? TRIMMED : end->ret;
+}
+
+/* As Salt, an event leaves out what is larger than an event may be. */
+static void
+s_fire_end(workers_t *self, const run_t *run, const ending_t *end)
+{
+    const char *ret = s_shown(run, end);
+    size_t most = (size_t) conf_int(self->front->conf, "max_event_size"), len;
+    json_auto_t *success = json_pack("{s:O}", "success", value_get(end->head, "success"));
+    AUTO_FREE char *tag = xasprintf("%s/ret", value_str(run->task, "tag", ""));
+    AUTO_FREE char *data = s_with_return(s_event_data(run->task), strlen(ret) > most ? TRIMMED : ret, success,
+                                         &len);
+    bus_fire_text(self->front, tag, data, len);
+}
+
+static void
+s_free_run(run_t *run)
+{
+    json_decref(run->task);
+    free(run->within);
+    free(run->who);
+    free(run);
+}
+
+/* What a runner has begun may go on where others wait: the runner waits for it. The reactor leaves places
+ * to people. */
+static size_t
+s_places(const json_t *task)
+{
+    if (value_int(task, "depth", 0) > 0)
+        return LIMIT_RUNNER_NESTED;
+    return str_eq(value_str(value_get(task, "note"), "kind", ""), "react") ? LIMIT_RUNNER_REACTIONS
+                                                                           : LIMIT_RUNNER_WORKERS;
+}
+
+/* NEW. */
+static run_t *
+s_new_run(const workers_t *self, json_t *task, const char *within)
+{
+    const registry_t *registry = value_bool(task, "wheel", false) ? self->front->wheels
+                                                                  : self->front->runners;
+    run_t *run = xcalloc(1, sizeof(*run));
+    run->task = json_incref(task);
+    run->within = xstrdup(within);
+    run->secret = registry_is_secret(registry, value_str(task, "fun", ""));
+    run->places = s_places(task);
+    run->quick = run->places == LIMIT_RUNNER_WORKERS &&
+                 registry_only_reads(registry, value_str(task, "fun", ""));
+    return run;
+}
+
+static bool
+s_has_place(const workers_t *self, const run_t *run)
+{
+    return self->n_busy < run->places;
+}
+
+static bool
+s_may_begin(const workers_t *self, const run_t *run)
+{
+    return s_has_place(self, run) || (run->quick && self->n_kept < LIMIT_RUNNER_QUICK);
+}
+
+static size_t *
+s_count_of(workers_t *self, const run_t *run)
+{
+    return run->kept ? &self->n_kept : &self->n_busy;
+}
+
+static void
+s_assign(worker_t *w, run_t *run)
+{
+    AUTO_FREE char *text = value_dump(run->task);
+    AUTO_FREE char *opts = w->stale ? value_dump(w->owner->front->opts) : xstrdup("");
+    AUTO_FREE char *ticket = xasprintf("%llu", (unsigned long long) w->owner->front->row_ticket);
+    w->run = run;
+    run->kept = !s_has_place(w->owner, run);
+    ++*s_count_of(w->owner, run);
+    w->stale = false;
+    sock_tell(w->actor, text, opts, ticket, NULL);
+}
+
+/* The first in the queue that may begin, or its end. */
+static run_t **
+s_next_in_queue(workers_t *self)
+{
+    run_t **link = &self->queue;
+    while (*link && !s_may_begin(self, *link))
+        link = &(*link)->next;
+    return link;
+}
+
+static void
+s_next_queued(workers_t *self, worker_t *w)
+{
+    run_t **link = s_next_in_queue(self), *run = *link;
+    if (!run)
+        return;
+    *link = run->next;
+    if (!*link)
+        self->queue_end = link;
+    run->next = NULL;
+    self->n_queue--;
+    s_assign(w, run);
+}
+
+static void
+s_enqueue(workers_t *self, run_t *run)
+{
+    *self->queue_end = run;
+    self->queue_end = &run->next;
+    self->n_queue++;
+}
+
+/* NEW row of the job that a function is, or was. */
+static json_t *
+s_row(workers_t *self, const json_t *task)
+{
+    const char *id = conf_str(self->front->conf, "id");
+    json_t *fun = value_fmt("%s.%s", value_bool(task, "wheel", false) ? "wheel" : "runner",
+                            value_str(task, "fun", ""));
+    return json_pack("{s:s, s:o, s:O, s:s, s:s, s:s, s:[s]}", "jid", value_str(task, "jid", ""), "fun", fun,
+                     "arg", value_get(task, "arg"), "tgt", id, "tgt_type", "glob", "user",
+                     value_str(task, "user", ""), "minions", id);
+}
+
+static int
+s_keep_job(workers_t *self, json_t **row_p, fail_t *err)
+{
+    uint64_t ticket = store_add_job(self->front->store, row_p);
+    if (ticket == 0)
+        return fail_set(err, -EAGAIN, "the job store takes no more rows at the moment");
+    self->front->row_ticket = ticket;
+    return 0;
+}
+
+static void
+s_keep_return(workers_t *self, const run_t *run, const ending_t *end)
+{
+    const json_t *task = run->task;
+    const char *id = conf_str(self->front->conf, "id"), *jid = value_str(task, "jid", "");
+    json_auto_t *row = s_row(self, task);
+    json_t *ret = json_pack("{s:s, s:O, s:o}", "jid", jid, "fun", value_get(row, "fun"), "fun_args",
+                            args_shown(value_get(task, "arg")));
+    size_t len;
+    char *raw = s_with_return(ret, s_shown(run, end), end->head, &len);
+    uint64_t ticket = store_add_return(self->front->store, jid, id, &raw,
+                                       (int) value_int(end->head, "retcode", 0),
+                                       value_bool(end->head, "success", false));
+    if (ticket > 0)
+        self->front->row_ticket = ticket;
+}
+
+/* A result that nobody waits for any more is kept as a job's, for jobs.lookup_jid; one that may be asked for
+ * again, in any case. */
+static void
+s_keep(workers_t *self, const run_t *run, const ending_t *end)
+{
+    bool noted = value_get(run->task, "note");
+    if (!noted && run->n_who > 0)
+        return;
+    if (!noted) {
+        json_t *row = s_row(self, run->task);
+        (void) s_keep_job(self, &row, NULL);
+    }
+    s_keep_return(self, run, end);
+}
+
+static void
+s_tell_end(const run_t *run, const ending_t *end)
+{
+    json_t *msg = json_pack("{s:s, s:s}", "push", "runner", "jid", value_str(run->task, "jid", ""));
+    size_t len;
+    if (run->secret)
+        json_object_set_new(msg, "secret", json_true());
+    AUTO_FREE char *text = s_with_return(msg, end->ret, end->head, &len);
+    for (size_t i = 0; i < run->n_who; i++)
+        (void) lconn_push_text(run->who[i], text, len);
+}
+
+/* That it began is in the line of its request. */
+static void
+s_audit_end(workers_t *self, const run_t *run, const ending_t *end)
+{
+    json_t *line = json_pack(
+        "{s:s, s:s, s:s, s:s, s:b, s:I}", "op", "ended", "jid", value_str(run->task, "jid", ""), "fun",
+        value_str(run->task, "fun", ""), "user", value_str(run->task, "user", ""), "success",
+        value_bool(end->head, "success", false), "retcode", value_int(end->head, "retcode", 1));
+    audit_write(self->front->audit, &line);
+}
+
+/* It is told, kept and audited; what tells of it is on the disk together or not at all. TAKES run. */
+static void
+s_over(workers_t *self, run_t *run, const ending_t *end)
+{
+    AUTO_FREE char *key = s_run_key(run->task);
+    bus_together(self->front);
+    s_fire_end(self, run, end);
+    s_keep(self, run, end);
+    (void) store_del_meta(self->front->store, key);
+    bus_apart(self->front);
+    s_audit_end(self, run, end);
+    s_tell_end(run, end);
+    s_free_run(run);
+}
+
+static bool
+s_receive(worker_t *w, ending_t *ret_end)
+{
+    char *texts[2];
+    *ret_end = (ending_t){ 0 };
+    if (sock_hear(w->actor, texts, 2) == 2)
+        ret_end->head = json_loads(texts[0], 0, NULL);
+    ret_end->ret = texts[1];
+    free(texts[0]);
+    return ret_end->head;
+}
+
+static int
+s_finished(zloop_t *loop, zsock_t *reader, void *arg)
+{
+    worker_t *w = arg;
+    ending_t end;
+    if (s_receive(w, &end)) {
+        --*s_count_of(w->owner, w->run);
+        s_over(w->owner, STEAL(w->run), &end);
+        s_next_queued(w->owner, w);
+    }
+    s_free_ending(&end);
+    return 0;
+}
+
+static worker_t *
+s_idle_worker(workers_t *self)
+{
+    for (size_t i = 0; i < self->n_pool; i++)
+        if (!self->pool[i].run)
+            return &self->pool[i];
+    if (self->n_pool == NELEMS(self->pool) || !sock_room_for_actor())
+        return NULL;
+    workers_env_t *env = xcalloc(1, sizeof(*env));
+    env->sock_dir = xstrdup(conf_str(self->front->conf, "sock_dir"));
+    env->store_path = xstrdup(self->store_path);
+    env->store = self->front->store;
+    env->runners = self->front->runners;
+    env->wheels = self->front->wheels;
+    env->opts = json_deep_copy(self->front->opts);
+    env->modules = self->front->modules;
+    env->host = self->front->host;
+    worker_t *w = &self->pool[self->n_pool];
+    w->owner = self;
+    w->actor = zactor_new(workers_actor, env);
+    if (!w->actor) {
+        workers_env_destroy(&env);
+        return NULL;
+    }
+    self->n_pool++;
+    (void) zloop_reader(self->front->loop, zactor_sock(w->actor), s_finished, w);
+    return w;
+}
+
+/* Those for whose thread there was no descriptor. */
+static void
+s_tick(front_t *front, int64_t now_ms)
+{
+    workers_t *self = s_own(front);
+    worker_t *w = *s_next_in_queue(self) ? s_idle_worker(self) : NULL;
+    if (w)
+        s_next_queued(self, w);
+}
+
+/* Whether a worker's function ends before `until_ms`. */
+static bool
+s_ends(worker_t *w, int64_t until_ms)
+{
+    int64_t left = until_ms - clock_mono_ms();
+    zmq_pollitem_t item = { zsock_resolve(w->actor), 0, ZMQ_POLLIN, 0 };
+    return !w->run || zmq_poll(&item, 1, left > 0 ? (long) left : 0) > 0;
+}
+
+/* An orchestration that has come as far as its journal goes on there. */
+static bool
+s_resumes(const workers_t *self, const char *jid)
+{
+    json_auto_t *row = store_run(self->front->reader, jid, NULL);
+    return json_is_object(row) && value_int(row, "end_us", 0) == 0;
+}
+
+/* The verdict on a function that did not come to its end with its master. TAKES run. */
+static void
+s_cut_off(workers_t *self, run_t *run, const char *why)
+{
+    const char *jid = value_str(run->task, "jid", "");
+    AUTO_FREE char *hint = s_resumes(self, jid)
+                               ? xasprintf(". To go on with it: salt-run state.orchestrate resume=%s", jid)
+                               : xstrdup("");
+    json_auto_t *text = value_fmt("%s%s", why, hint);
+    ending_t end = { .head = json_pack("{s:i, s:b, s:b}", "retcode", 1, "success", false, "unknown", true),
+                     .ret = value_dump(text) };
+    s_over(self, run, &end);
+    s_free_ending(&end);
+}
+
+/* What the master's end has made fail is no verdict on the function; what has succeeded is. */
+static void
+s_end_run(worker_t *w, bool ended)
+{
+    run_t *run = STEAL(w->run);
+    ending_t end = { 0 };
+    if (ended && s_receive(w, &end) && value_bool(end.head, "success", false))
+        s_over(w->owner, run, &end);
+    else
+        s_cut_off(w->owner, run, CUT_OFF);
+    s_free_ending(&end);
+}
+
+/* Waits a moment for functions under way, and keeps what became of each. */
+static bool
+s_destroy(front_t *front)
+{
+    workers_t *self = s_own(front);
+    int64_t until = clock_mono_ms() + END_WAIT_MS;
+    bool all_ended = true;
+    for (size_t i = 0; i < self->n_pool; i++) {
+        worker_t *w = &self->pool[i];
+        bool ended = s_ends(w, until);
+        if (!ended)
+            log_warning("%s did not end in time: its work is cut off", value_str(w->run->task, "fun", ""));
+        if (w->run)
+            s_end_run(w, ended);
+        if (ended)
+            zactor_destroy(&w->actor);
+        all_ended = all_ended && ended;
+    }
+    for (run_t *run = self->queue, *next; run; run = next) {
+        next = run->next;
+        s_cut_off(self, run, NOT_BEGUN);
+    }
+    free(self->store_path);
+    return all_ended;
+}
+
+/* The verdict on functions that a killed master had begun. */
+static void
+s_restore(workers_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *begun = store_metas(self->front->reader, RUN_KEY, &err);
+    const char *key;
+    json_t *text;
+    if (!begun)
+        log_error("functions that an earlier master has begun can't be read: %s", fail_text(&err));
+    json_object_foreach (begun, key, text) {
+        json_auto_t *task = json_loads(json_string_value(text), JSON_ALLOW_NUL, NULL);
+        AUTO_FREE char *own = s_run_key(task);
+        if (str_eq(own, key)) {
+            s_cut_off(self, s_new_run(self, task, ""), CUT_OFF);
+            continue;
+        }
+        log_warning("%s in the store is no function that an earlier master has begun: it is forgotten", key);
+        (void) store_del_meta(self->front->store, key);
+    }
+}
+
+static void
+s_reload(front_t *front)
+{
+    workers_t *self = s_own(front);
+    for (size_t i = 0; i < self->n_pool; i++)
+        self->pool[i].stale = true;
+}
+
+/* BORROWED; NULL when it is not at work and does not wait. */
+static run_t *
+s_run_of(const workers_t *self, const char *jid)
+{
+    for (size_t i = 0; i < self->n_pool; i++)
+        if (self->pool[i].run && str_eq(value_str(self->pool[i].run->task, "jid", ""), jid))
+            return self->pool[i].run;
+    for (run_t *run = self->queue; run; run = run->next)
+        if (str_eq(value_str(run->task, "jid", ""), jid))
+            return run;
+    return NULL;
+}
+
+/* Who began it, and whoever began that one, may have its return in their own. */
+static void
+s_spread_secret(workers_t *self, const run_t *run)
+{
+    for (run_t *parent = s_run_of(self, run->within); run->secret && parent;
+         parent = s_run_of(self, parent->within))
+        parent->secret = true;
+}
+
+/* NEW task, or NULL with *err. */
+static json_t *
+s_task(workers_t *self, bool wheel, const json_t *request, const char *user, fail_t *err)
+{
+    const char *fun = value_str(request, "fun", "");
+    json_t *arg = value_get(request, "arg"), *note = value_get(request, "note");
+    if (!*fun || (arg && !json_is_array(arg))) {
+        (void) fail_set(err, -EINVAL, "'fun' is a function's name and 'arg' a list");
+        return NULL;
+    }
+    run_t *parent = s_run_of(self, value_str(request, "within", ""));
+    json_int_t depth = parent ? value_int(parent->task, "depth", 0) + 1 : 0;
+    if (depth > LIMIT_RUNNER_DEPTH) {
+        (void) fail_set(err, -ELOOP,
+                        "%s: %d runners have begun each other in a row; do they call themselves?", fun,
+                        LIMIT_RUNNER_DEPTH);
+        return NULL;
+    }
+    char jid[CLOCK_STAMP_LEN];
+    clock_jid(jid);
+    json_t *tag = value_fmt("salt/%s/%s", wheel ? "wheel" : "run", jid);
+    json_t *task = json_pack("{s:b, s:s, s:s, s:o, s:s, s:I, s:o}", "wheel", wheel, "fun", fun, "jid", jid,
+                             "tag", tag, "user", user, "depth", depth, "arg",
+                             arg ? json_incref(arg) : json_array());
+    if (note)
+        json_object_set(task, "note", note);
+    /* Its arguments are made of what a minion said. */
+    if (value_bool(request, "peer", false) || str_eq(value_str(note, "kind", ""), "react") ||
+        (parent && value_bool(parent->task, "peer", false)))
+        json_object_set_new(task, "peer", json_true());
+    json_int_t timeout = value_int(request, "timeout", 0);
+    if (timeout > 0)
+        json_object_set_new(task, "timeout",
+                            json_integer(timeout < LIMIT_SILENCE_S ? timeout : LIMIT_SILENCE_S));
+    return task;
+}
+
+static int
+s_keep_note(workers_t *self, const json_t *task, fail_t *err)
+{
+    json_t *note = value_get(task, "note");
+    if (!note)
+        return 0;
+    json_t *row = s_row(self, task);
+    json_object_set(row, "note", note);
+    json_object_set(row, "tag", value_get(task, "tag"));
+    return s_keep_job(self, &row, err);
+}
+
+static void
+s_add_follower(run_t *run, lconn_t *follower)
+{
+    for (size_t i = 0; i < run->n_who; i++)
+        if (run->who[i] == follower)
+            return;
+    run->who = xrealloc(run->who, (run->n_who + 1) * sizeof(*run->who));
+    run->who[run->n_who++] = follower;
+}
+
+/* Run a runner's or wheel's function, once rows that were queued before are committed; its end is an event,
+ * and a push to the follower. NEW {jid, tag}, or NULL with *err. */
+static json_t *
+s_begin_run(workers_t *self, bool wheel, const json_t *request, const char *user, lconn_t *follower,
+            fail_t *err)
+{
+    json_auto_t *task = s_task(self, wheel, request, user, err);
+    if (!task)
+        return NULL;
+    if (self->n_queue >= LIMIT_RUNNER_QUEUE) {
+        (void) fail_set(err, -EAGAIN, "%d functions wait for one of %d workers already", LIMIT_RUNNER_QUEUE,
+                        LIMIT_RUNNER_WORKERS);
+        return NULL;
+    }
+    if (s_keep_note(self, task, err) < 0)
+        return NULL;
+    s_tell_begin(self, task);
+    run_t *run = s_new_run(self, task, value_str(request, "within", ""));
+    s_spread_secret(self, run);
+    json_t *reply = json_pack("{s:O, s:O}", "jid", value_get(task, "jid"), "tag", value_get(task, "tag"));
+    if (follower)
+        s_add_follower(run, follower);
+    bool may_begin = s_may_begin(self, run);
+    worker_t *w = may_begin ? s_idle_worker(self) : NULL;
+    if (!may_begin)
+        json_object_set_new(reply, "waits_for",
+                            json_integer((json_int_t) self->n_busy + (json_int_t) self->n_kept));
+    if (w)
+        s_assign(w, run);
+    else
+        s_enqueue(self, run);
+    return reply;
+}
+
+/* The end of one that has ended, or was begun by a master that is no more. */
+static void
+s_tell_kept(front_t *front, const char *jid, lconn_t *follower)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *returns = store_returns(front->reader, jid, &err);
+    json_auto_t *msg = json_pack("{s:s, s:s}", "push", "runner", "jid", jid);
+    json_t *ret = json_object_iter_value(json_object_iter(returns));
+    const char *why = returns ? CUT_OFF : fail_text(&err);
+    if (json_is_object(ret))
+        (void) json_object_update_missing(msg, ret);
+    else
+        (void) json_object_update_new(msg, json_pack("{s:s, s:i, s:b, s:b}", "return", why, "retcode", 1,
+                                                     "success", false, "unknown", true));
+    (void) lconn_push(follower, msg);
+}
+
+/* Follow a function that an earlier request began: its end is pushed, at once when it has ended. */
+static void
+s_follow(front_t *front, const char *jid, lconn_t *follower)
+{
+    run_t *run = s_run_of(s_own(front), jid);
+    if (!follower)
+        return;
+    if (run)
+        s_add_follower(run, follower);
+    else
+        s_tell_kept(front, jid, follower);
+}
+
+/* Tell those who follow it how far a function is. */
+static void
+s_tell_progress(workers_t *self, const json_t *request)
+{
+    run_t *run = s_run_of(self, value_str(request, "jid", ""));
+    if (!run || run->n_who == 0)
+        return;
+    json_auto_t *msg = json_copy((json_t *) request);
+    (void) json_object_del(msg, "op");
+    (void) json_object_del(msg, "n");
+    json_object_set_new(msg, "push", json_string("progress"));
+    for (size_t i = 0; i < run->n_who; i++)
+        (void) lconn_push(run->who[i], msg);
+}
+
+/* Runner functions under way: [{jid, fun, arg, user}]. NEW. */
+static json_t *
+s_active_ones(const workers_t *self)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < self->n_pool; i++) {
+        const run_t *run = self->pool[i].run;
+        if (run && !value_bool(run->task, "wheel", false))
+            json_array_append_new(all, json_copy(run->task));
+    }
+    return all;
+}
+
+static void
+s_unfollow(run_t *run, const lconn_t *follower)
+{
+    for (size_t i = 0; i < run->n_who; i++)
+        if (run->who[i] == follower)
+            run->who[i--] = run->who[--run->n_who];
+}
+
+static void
+s_line_closed(front_t *front, lconn_t *follower)
+{
+    workers_t *self = s_own(front);
+    for (size_t i = 0; i < self->n_pool; i++)
+        if (self->pool[i].run)
+            s_unfollow(self->pool[i].run, follower);
+    for (run_t *run = self->queue; run; run = run->next)
+        s_unfollow(run, follower);
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+/* Salt's reactor calls itself so, and does not react to what its own functions tell. */
+static const char *
+s_user(const lconn_t *c, const json_t *request)
+{
+    bool reacts = str_eq(value_str(value_get(request, "note"), "kind", ""), NOTE_REACT);
+    return reacts ? "Reactor" : lconn_user(c);
+}
+
+static json_t *
+s_asked(front_t *self, lconn_t *c, bool wheel, bool follow, const json_t *request, fail_t *err)
+{
+    json_t *reply = NULL;
+    int known = notes_find(self, c, request, &reply, err);
+    if (known != 0)
+        return reply;
+    reply = s_begin_run(s_own(self), wheel, request, s_user(c, request), follow ? c : NULL, err);
+    if (reply)
+        notes_keep(self, request, reply);
+    return reply;
+}
+
+static json_t *
+s_runner(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    return s_asked(self, c, false, value_bool(request, "follow", false), request, err);
+}
+
+static json_t *
+s_wheel(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    return s_asked(self, c, true, true, request, err);
+}
+
+static json_t *
+s_progress(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    s_tell_progress(s_own(self), request);
+    return json_object();
+}
+
+static void
+s_answered(front_t *self, const request_done_t *done, lconn_t *c, bool follow)
+{
+    if (*done->jid && done->again && value_bool(done->request, "follow", follow))
+        later_add(self, s_follow, done->jid, c);
+}
+
+static void
+s_runner_answered(front_t *self, lconn_t *c, const request_done_t *done)
+{
+    s_answered(self, done, c, false);
+}
+
+static void
+s_wheel_answered(front_t *self, lconn_t *c, const request_done_t *done)
+{
+    s_answered(self, done, c, true);
+}
+
+const request_row_t request_runner = { .fn = s_runner, .answered = s_runner_answered };
+const request_row_t request_wheel = { .fn = s_wheel, .answered = s_wheel_answered };
+const request_row_t request_progress = { .fn = s_progress };
+
+static void
+s_active(front_t *front, json_t *reply)
+{
+    json_object_set_new(reply, "runners", s_active_ones(s_own(front)));
+}
+static int
+s_start(front_t *front, fail_t *err)
+{
+    workers_t *self = s_own(front);
+    self->front = front;
+    self->store_path = storage_path(front);
+    self->queue_end = &self->queue;
+    s_restore(self);
+    return 0;
+}
+
+const front_part_t part_workers = { .name = "workers",
+                                    .size = sizeof(workers_t),
+                                    .start = s_start,
+                                    .destroy = s_destroy,
+                                    .reload = s_reload,
+                                    .tick = s_tick,
+                                    .line_closed = s_line_closed,
+                                    .active = s_active };

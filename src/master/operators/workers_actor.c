@@ -1,0 +1,202 @@
+/* workers_actor.c - see workers_actor.h. */
+#include "master/operators/workers_actor.h"
+
+#include <malloc.h>
+
+#include "common/base/str.h"
+#include "common/net/sock.h"
+#include "common/plugin/call.h"
+#include "master/api.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define RETURN_MAX   (LIMIT_LOCAL_MSG - 65536) /* bytes of a return: what is told beside it is short */
+#define RETURN_LONG  (1024 * 1024)
+#define RETURN_DEPTH (LIMIT_FRAME_DEPTH - 4) /* the same of its levels */
+#define STORE_LOST   "The job store can't be written: the function was not begun"
+#define ROWS_WAIT_MS 2000  /* for the commit of what was there when a function was asked for */
+#define NOTE_WAIT_MS 60000 /* for that of its own note: without it, it is not begun */
+
+static int
+s_env_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
+{
+    json_t *request = json_pack("{s:s, s:s, s:O}", "op", "fire", "tag", tag, "data", data);
+    json_auto_t *reply = NULL;
+    return api_request(cookie, &request, &reply, err);
+}
+
+/* What ctx_progress() says. */
+static void
+s_env_progress(void *cookie, size_t step, size_t of, const char *what)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *reply = NULL;
+    json_t *request = json_pack("{s:s, s:s, s:I, s:I, s:s}", "op", "progress", "jid", api_run(cookie), "step",
+                                (json_int_t) step, "of", (json_int_t) of, "what", what);
+    (void) api_request(cookie, &request, &reply, &err);
+}
+
+/* A failure in the words that Salt's runners have for it. NEW. */
+static char *
+s_words(const registry_t *registry, call_ctx_t *ctx, bool wheel, const char *fun, const fail_t *err)
+{
+    fail_auto_t unused = FAIL_INIT;
+    const func_t *f = registry_find(registry, ctx, fun, &unused);
+    if (err->kind == FAIL_UNAVAILABLE || !f)
+        return xstrdup(fail_text(err));
+    if (err->kind != FAIL_ARGUMENTS)
+        return xasprintf("Exception occurred in %s %s: %s", wheel ? "wheel" : "runner", fun, fail_text(err));
+    AUTO_FREE char *doc = func_docstring(f);
+    return xasprintf("\nPassed invalid arguments: %s\n\nUsage:\n%s", fail_text(err), doc);
+}
+
+/* NEW result of a function that failed: an error may quote bytes of a file or of a program that are no text. */
+static json_t *
+s_failed(const char *words)
+{
+    return json_pack("{s:o, s:i, s:b}", "return", value_utf8(words, strlen(words)), "retcode", 1, "success",
+                     false);
+}
+
+/* The configuration for one task: who asks may have a time of his own for silent minions. NEW. */
+static json_t *
+s_opts(const workers_env_t *env, const json_t *task)
+{
+    json_t *timeout = value_get(task, "timeout");
+    if (!timeout)
+        return json_incref(env->opts);
+    json_t *opts = json_copy(env->opts);
+    json_object_set(opts, "timeout", timeout);
+    return opts;
+}
+
+/* Run one task; NEW result {return, retcode, success, failed?}. */
+static json_t *
+s_run_task(const workers_env_t *env, const json_t *task)
+{
+    fail_auto_t err = FAIL_INIT;
+    __attribute__((cleanup(api_destroy))) master_api_t *api = api_new(env->sock_dir, env->store_path, &err);
+    if (!api)
+        return s_failed(fail_text(&err));
+    api_set_modules(api, env->modules);
+    api_set_host(api, env->host);
+    api_set_store(api, env->store);
+    api_set_functions(api, env->runners, env->wheels);
+    api_set_run(api, value_str(task, "jid", ""));
+    api_set_user(api, value_str(task, "user", ""));
+    log_job(value_str(task, "jid", "")); /* until this thread has another */
+    api_set_peer(api, value_bool(task, "peer", false));
+    json_auto_t *opts = s_opts(env, task);
+    call_env_t call = { .registry = value_bool(task, "wheel", false) ? env->wheels : env->runners,
+                        .opts = opts,
+                        .jid = value_str(task, "jid", ""),
+                        .fire = s_env_fire,
+                        .progress = s_env_progress,
+                        .cookie = api,
+                        .private_data = api };
+    AUTO(call_ctx) ctx = call_ctx_new(&call);
+    json_t *value = NULL;
+    int rc = call_function(ctx, value_str(task, "fun", ""), value_get(task, "arg"), NULL, &value, &err);
+    if (rc < 0) {
+        AUTO_FREE char *words = s_words(call.registry, ctx, value_bool(task, "wheel", false),
+                                        value_str(task, "fun", ""), &err);
+        json_t *result = s_failed(words);
+        json_object_set_new(result, "failed", json_integer(err.kind));
+        return result;
+    }
+    int retcode = ctx_retcode(ctx);
+    return json_pack("{s:o, s:i, s:b}", "return", value, "retcode", retcode, "success", retcode == 0);
+}
+
+/* NEW text of the return, or NULL with *err: no message holds it. */
+static char *
+s_return_text(const json_t *value, fail_t *err)
+{
+    if (!value_nests(value, RETURN_DEPTH)) {
+        (void) fail_set(err, -EMSGSIZE, "is nested deeper than the %d levels of a message", RETURN_DEPTH);
+        return NULL;
+    }
+    AUTO_FREE char *text = value_dump(value);
+    size_t len = strlen(text);
+    if (len <= RETURN_MAX)
+        return STEAL(text);
+    (void) fail_set(err, -EMSGSIZE, "has %zu bytes, more than the %d of a message", len, RETURN_MAX);
+    return NULL;
+}
+
+/* Takes the return's place. NEW text. */
+static char *
+s_refused_text(const json_t *task, const fail_t *err)
+{
+    json_auto_t *told = value_fmt("%s: the return %s; ask for less of it (salt-run doc.%s)",
+                                  value_str(task, "fun", ""), fail_text(err),
+                                  value_bool(task, "wheel", false) ? "wheel" : "runner");
+    return value_dump(told);
+}
+
+/* A long return is text from here on: the front loop has others to serve. Sends {retcode, success,
+ * failed?} and the return's JSON. TAKES result. */
+static void
+s_send_result(zsock_t *pipe, const json_t *task, json_t *result)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_t *value = json_incref(value_get(result, "return"));
+    json_object_del(result, "return");
+    AUTO_FREE char *text = s_return_text(value, &err);
+    json_decref(value);
+    if (!text) {
+        text = s_refused_text(task, &err);
+        (void) json_object_update_new(result, json_pack("{s:i, s:b}", "retcode", 1, "success", false));
+    }
+    AUTO_FREE char *head = value_dump(result);
+    json_decref(result);
+    sock_tell(pipe, head, text, NULL);
+    /* What the function has used is more than that. */
+    if (strlen(text) > RETURN_LONG || err.code < 0)
+        (void) malloc_trim(0);
+}
+
+/* What workers.c tells. */
+enum { TASK, OPTS, TICKET, N_TEXTS };
+
+static void
+s_work(workers_env_t *env, zsock_t *pipe, char **texts)
+{
+    json_auto_t *task = json_loads(texts[TASK], JSON_ALLOW_NUL, NULL);
+    const bool noted = value_get(task, "note");
+    /* An operator who has seen a return finds it. */
+    bool kept = store_wait(env->store, strtoull(texts[TICKET], NULL, 10),
+                           noted ? NOTE_WAIT_MS : ROWS_WAIT_MS);
+    json_t *fresh = *texts[OPTS] ? json_loads(texts[OPTS], JSON_ALLOW_NUL, NULL) : NULL;
+    if (fresh) {
+        json_decref(env->opts);
+        env->opts = fresh;
+    }
+    s_send_result(pipe, task, kept || !noted ? s_run_task(env, task) : s_failed(STORE_LOST));
+}
+
+void
+workers_env_destroy(workers_env_t **self_p)
+{
+    workers_env_t *self = STEAL(*self_p);
+    json_decref(self->opts);
+    free(self->sock_dir);
+    free(self->store_path);
+    free(self);
+}
+
+void
+workers_actor(zsock_t *pipe, void *arg)
+{
+    workers_env_t *env = arg;
+    (void) zsock_signal(pipe, 0);
+    for (bool ended = false; !ended;) {
+        char *texts[N_TEXTS];
+        ended = sock_hear(pipe, texts, N_TEXTS) != N_TEXTS; /* "$TERM" is one */
+        if (!ended)
+            s_work(env, pipe, texts);
+        for (size_t i = 0; i < NELEMS(texts); i++)
+            free(texts[i]);
+    }
+    workers_env_destroy(&env);
+}

@@ -1,0 +1,180 @@
+/* pillargit.c - see pillargit.h. */
+#include "master/pillar/pillargit.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include "common/base/str.h"
+#include "common/pillar/pillar.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define NEVER_S  3600
+#define ALSO_MAX 64 /* sources that minions brought; when there are more, their list begins anew */
+
+struct pillargit {
+    registry_t *modules; /* BORROWED */
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    pthread_t thread;
+    bool started;        /* the owner's */
+    bool stop, fetching; /* guarded by the lock, as all below */
+    bool news;           /* there are other remotes than before */
+    char *fresh_opts;    /* JSON of a new configuration; NULL: none */
+    json_t *also;        /* array of texts: sources as JSON */
+};
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+/* The configuration with the minions' sources among its own. With the lock held. NEW. */
+static json_t *
+s_all(const pillargit_t *self, json_t *opts)
+{
+    json_t *all = json_copy(opts), *list = value_get(opts, "ext_pillar"), *text;
+    size_t i;
+    list = json_is_array(list) ? json_copy(list) : json_array();
+    json_array_foreach (self->also, i, text)
+        (void) json_array_append_new(list, json_loads(json_string_value(text), JSON_ALLOW_NUL, NULL));
+    (void) json_object_set_new(all, "ext_pillar", list);
+    return all;
+}
+
+static int
+s_update(const pillargit_t *self, json_t *opts)
+{
+    pillar_env_t env = { .opts = opts, .registry = self->modules, .id = value_str(opts, "id", "") };
+    return pillar_git_update(&env);
+}
+
+/* Until it is time, or there is news. With the lock held. */
+static void
+s_rest(pillargit_t *self, int wait_s)
+{
+    struct timespec until;
+    int rc = 0;
+    (void) clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += wait_s > 0 ? wait_s : NEVER_S;
+    while (!self->stop && !self->news && rc == 0)
+        rc = pthread_cond_timedwait(&self->wake, &self->lock, &until);
+}
+
+static void *
+s_thread(void *arg)
+{
+    pillargit_t *self = arg;
+    json_auto_t *opts = NULL;
+    (void) pthread_mutex_lock(&self->lock);
+    while (!self->stop) {
+        if (self->fresh_opts) {
+            json_decref(opts);
+            opts = json_loads(self->fresh_opts, JSON_ALLOW_NUL, NULL);
+            free(STEAL(self->fresh_opts));
+        }
+        json_auto_t *all = s_all(self, opts);
+        self->news = false;
+        self->fetching = true;
+        (void) pthread_mutex_unlock(&self->lock);
+        int wait_s = s_update(self, all);
+        (void) pthread_mutex_lock(&self->lock);
+        self->fetching = false;
+        s_rest(self, wait_s);
+    }
+    (void) pthread_mutex_unlock(&self->lock);
+    return NULL;
+}
+
+/* ---- the owner's side ------------------------------------------------------------------------ */
+
+static bool
+s_is_needed(json_t *opts)
+{
+    json_t *one;
+    size_t i;
+    json_array_foreach (value_get(opts, "ext_pillar"), i, one)
+        if (value_get(one, "git"))
+            return true;
+    return value_lists(value_get(opts, "on_demand_ext_pillar"), "git");
+}
+
+void
+pillargit_reload(pillargit_t *self, json_t *opts)
+{
+    (void) pthread_mutex_lock(&self->lock);
+    free(self->fresh_opts);
+    self->fresh_opts = value_dump(opts);
+    (void) json_array_clear(self->also);
+    self->news = true;
+    (void) pthread_cond_signal(&self->wake);
+    (void) pthread_mutex_unlock(&self->lock);
+    if (self->started || !s_is_needed(opts))
+        return;
+    int rc = pthread_create(&self->thread, NULL, s_thread, self);
+    self->started = rc == 0;
+    if (rc != 0)
+        log_error("ext_pillar git: remotes are fetched only once, until the configuration is read again: no "
+                  "thread: %s",
+                  strerror(rc));
+}
+
+void
+pillargit_also(pillargit_t *self, const json_t *ext)
+{
+    json_t *git = value_get(ext, "git"), *known;
+    size_t i;
+    if (!git)
+        return;
+    json_auto_t *own = json_pack("{s:O}", "git", git);
+    AUTO_FREE char *text = value_dump(own);
+    (void) pthread_mutex_lock(&self->lock);
+    json_array_foreach (self->also, i, known)
+        if (str_eq(json_string_value(known), text))
+            break;
+    bool is_new = i == json_array_size(self->also);
+    if (is_new && i >= ALSO_MAX)
+        (void) json_array_clear(self->also);
+    if (is_new) {
+        (void) json_array_append_new(self->also, json_string(text));
+        self->news = true;
+        (void) pthread_cond_signal(&self->wake);
+    }
+    (void) pthread_mutex_unlock(&self->lock);
+}
+
+pillargit_t *
+pillargit_new(registry_t *modules, json_t *opts)
+{
+    pillargit_t *self = xcalloc(1, sizeof(*self));
+    pthread_condattr_t attr;
+    self->modules = modules;
+    self->also = json_array();
+    (void) pthread_mutex_init(&self->lock, NULL);
+    (void) pthread_condattr_init(&attr);
+    (void) pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    (void) pthread_cond_init(&self->wake, &attr);
+    (void) pthread_condattr_destroy(&attr);
+    pillargit_reload(self, opts);
+    return self;
+}
+
+bool
+pillargit_destroy(pillargit_t **self_p)
+{
+    pillargit_t *self = STEAL(*self_p);
+    if (!self)
+        return true;
+    (void) pthread_mutex_lock(&self->lock);
+    self->stop = true;
+    bool soon = !self->fetching;
+    (void) pthread_cond_signal(&self->wake);
+    (void) pthread_mutex_unlock(&self->lock);
+    if (!soon)
+        return false;
+    if (self->started)
+        (void) pthread_join(self->thread, NULL);
+    (void) pthread_cond_destroy(&self->wake);
+    (void) pthread_mutex_destroy(&self->lock);
+    json_decref(self->also);
+    free(self->fresh_opts);
+    free(self);
+    return true;
+}

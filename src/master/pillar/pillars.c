@@ -1,0 +1,661 @@
+/* pillars.c - compiles the minions' pillars: a queue, worker threads, and what was compiled before. */
+#include <stdatomic.h>
+
+#include "common/base/clock.h"
+#include "common/base/digest.h"
+#include "common/base/str.h"
+#include "common/net/sock.h"
+#include "common/pillar/pillar.h"
+#include "common/py/py_error.h"
+#include "common/py/py_json.h"
+#include "common/py/py_wire.h"
+#include "master/events/bus.h"
+#include "master/minions/gate.h"
+#include "master/minions/known.h"
+#include "master/minions/message.h"
+#include "master/front/part.h"
+#include "master/pillar/pillargit.h"
+#include "master/minions/post.h"
+#include "master/minions/refused.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define END_WAIT_MS     1000   /* for compiles under way when the master ends */
+#define REFUSED_MAX     10     /* values that one compile tells of by events */
+#define AGAIN_MS        5000   /* a minion whom the queue has no room for asks again after so long */
+#define FRESH_MS        300000 /* a pillar is compiled anew after this, whatever its files say */
+#define SOURCE_NAME_MAX 64     /* bytes of a name that a message repeats */
+
+/* What was compiled before, handed to a worker and back. */
+typedef struct kept {
+    char *key;  /* digest of everything but the files that went in */
+    char *text; /* the pillar as JSON of py_wire.h */
+    pillar_reads_t *reads;
+    int64_t made_ms; /* monotonic */
+} kept_t;
+
+/* One question, from its arrival to its answer. The worker owns it meanwhile. */
+typedef struct task {
+    struct task *next;
+    uint32_t slot;
+    size_t bytes; /* of the question */
+    char z85[KEY_Z85_LEN];
+    uint8_t rid[RID_MAX];
+    size_t rid_len;
+    json_t *ask; /* owned, and nobody else's, as all below */
+    char *id;
+    json_t *grains, *opts; /* opts NULL: those of before */
+    uint64_t generation;   /* of the configuration */
+    kept_t *kept;
+    char *frame; /* the answer */
+    size_t frame_len;
+    json_t *refused; /* list of what call_env's `refused` was told; NULL: nothing */
+    json_t *shown;   /* for targets; NULL: the same as before, or not to be kept */
+    atomic_bool passed;
+} task_t;
+
+typedef struct worker {
+    zactor_t *actor;
+    struct pillars *owner;
+    bool busy, stale; /* stale: its copy of the configuration is */
+    uint32_t slot;    /* whose pillar it works on */
+} worker_t;
+
+typedef struct pillars {
+    front_t *front;
+    worker_t pool[LIMIT_PILLAR_WORKERS];
+    size_t n_pool, n_queue, queue_bytes;
+    task_t *queue, **queue_tail;
+    pillargit_t *git;
+    pillar_claims_t *claims;
+    map_t *kept; /* id -> kept_t */
+    size_t kept_bytes;
+    uint64_t generation;
+} pillars_t;
+
+static pillars_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_pillars];
+}
+
+static void
+s_kept_free(kept_t *k)
+{
+    if (!k)
+        return;
+    pillar_reads_destroy(&k->reads);
+    free(k->key);
+    free(k->text);
+    free(k);
+}
+
+static void
+s_kept_free_void(void *k)
+{
+    s_kept_free(k);
+}
+
+static void
+s_task_free(task_t *t)
+{
+    json_decref(t->ask);
+    json_decref(t->grains);
+    json_decref(t->opts);
+    json_decref(t->shown);
+    json_decref(t->refused);
+    s_kept_free(t->kept);
+    free(t->id);
+    free(t->frame);
+    free(t);
+}
+
+/* A task belongs to one thread at a time. The pipe that hands it over orders memory too, but inside a library
+ * that the thread sanitizer can't see into. */
+static void
+s_pass(void *to, task_t *t)
+{
+    atomic_store_explicit(&t->passed, true, memory_order_release);
+    (void) zsock_send(to, "p", t);
+}
+
+/* NULL: it is time to end. */
+static task_t *
+s_take(void *from)
+{
+    task_t *t = NULL;
+    if (zsock_recv(from, "p", &t) != 0 || !t)
+        return NULL;
+    (void) atomic_load_explicit(&t->passed, memory_order_acquire);
+    return t;
+}
+
+/* ---- inside the actor ------------------------------------------------------------------------ */
+
+typedef struct actor_env {
+    registry_t *modules;
+    json_t *opts;
+    pillargit_t *git;        /* BORROWED, as the next */
+    pillar_claims_t *claims; /* locks itself */
+} actor_env_t;
+
+static void
+s_answer(task_t *t, json_t *pillar, const char *error)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_t *n = value_get(t->ask, "n");
+    json_auto_t *body = json_pack("{s:O*, s:O*, s:s*}", "n", n, "pillar", pillar, "error", error);
+    t->frame = wire_encode(MSG_pillar, body, &t->frame_len, &err);
+    if (t->frame)
+        return;
+    json_auto_t *failed = json_pack("{s:O*, s:s}", "n", n, "error", fail_text(&err));
+    t->frame = wire_encode(MSG_pillar, failed, &t->frame_len, NULL);
+}
+
+/* NEW digest of what goes in beside files. */
+static char *
+s_key(const task_t *t)
+{
+    json_auto_t *ask = json_copy(t->ask);
+    static const char *const no_input[] = { "n", "clean", "keep", "grains", "jid" };
+    for (size_t i = 0; i < NELEMS(no_input); i++)
+        (void) json_object_del(ask, no_input[i]);
+    json_auto_t *all = json_pack("[I, s, O, O*]", (json_int_t) t->generation, t->id, ask, t->grains);
+    AUTO_FREE char *text = value_dump(all);
+    return digest_bytes("sha256", text, strlen(text), NULL);
+}
+
+/* Whether what was compiled before is what a compile would give now. With pillar_cache what functions said
+ * counts as unchanged for pillar_cache_ttl seconds. */
+static bool
+s_holds(const kept_t *k, const char *key, json_t *opts)
+{
+    int64_t age = clock_mono_ms() - k->made_ms;
+    bool cache = value_bool(opts, "pillar_cache", false);
+    if (!str_eq(k->key, key) || (pillar_reads_world(k->reads) && !cache) ||
+        age > (cache ? value_int(opts, "pillar_cache_ttl", 3600) * 1000 : FRESH_MS))
+        return false;
+    return pillar_reads_hold(k->reads, opts);
+}
+
+static bool
+s_answer_kept(const actor_env_t *env, task_t *t, const char *key)
+{
+    if (!t->kept || value_bool(t->ask, "clean", false) || !s_holds(t->kept, key, env->opts))
+        return false;
+    log_debug("pillar of %s: nothing that it is made of has changed: it is the cached one", t->id);
+    json_auto_t *pillar = json_loads(t->kept->text, JSON_ALLOW_NUL, NULL);
+    s_answer(t, pillar, NULL);
+    return true;
+}
+
+/* Targets, and the mine, go by what the master says of a minion, and by nothing that it brought itself. */
+static bool
+s_is_kept(const json_t *ask)
+{
+    return value_bool(ask, "keep", false) && !value_truthy(value_get(ask, "pillar")) &&
+           !value_truthy(value_get(ask, "ext"));
+}
+
+/* What failed may go well the next time, with the same files. */
+static bool
+s_has_errors(const py_t *pillar)
+{
+    return py_is(pillar, PY_DICT) && py_dict_gets(pillar, "_errors") != NULL;
+}
+
+static void
+s_keep(task_t *t, char **key_p, json_t *pillar, pillar_reads_t **reads_p)
+{
+    t->kept = xcalloc(1, sizeof(*t->kept));
+    t->kept->key = STEAL(*key_p);
+    t->kept->text = value_dump(pillar);
+    t->kept->reads = STEAL(*reads_p);
+    t->kept->made_ms = clock_mono_ms();
+}
+
+/* Told of as events when the task is back in the front loop. */
+static void
+s_refused(void *cookie, json_t *what)
+{
+    task_t *t = cookie;
+    if (!t->refused)
+        t->refused = json_array();
+    if (json_array_size(t->refused) < REFUSED_MAX)
+        json_array_append(t->refused, what);
+}
+
+static py_t *
+s_compile(const actor_env_t *env, task_t *t, pillar_reads_t *reads, fail_t *err)
+{
+    pillar_env_t pe = { .opts = env->opts,
+                        .registry = env->modules,
+                        .id = t->id,
+                        .grains = t->grains,
+                        .reads = reads,
+                        .peer_grains = true,
+                        .peer_override = true,
+                        .refused = s_refused,
+                        .cookie = t,
+                        .claims = env->claims };
+    pillar_env_ask(&pe, t->ask);
+    pillargit_also(env->git, pe.ext);
+    int64_t begin_us = clock_mono_us();
+    py_t *pillar = pillar_compile(&pe, err);
+    log_debug("pillar of %s: %s in %.6f s", t->id, pillar ? "compiled" : "did not compile",
+              (double) (clock_mono_us() - begin_us) / 1e6);
+    py_unref(pe.override);
+    return pillar;
+}
+
+/* Whom the lines of this thread are about from now on; the jid is a peer's word. */
+static void
+s_log_for(const char *id, const json_t *ask)
+{
+    const char *jid = value_str(ask, "jid", "");
+    log_for_minion(id);
+    log_job(clock_is_jid(jid) ? jid : "");
+}
+
+static void
+s_work(const actor_env_t *env, task_t *t)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO(pillar_reads) reads = pillar_reads_new();
+    AUTO_FREE char *key = s_key(t);
+    if (s_answer_kept(env, t, key))
+        return;
+    AUTO(py) pillar = s_compile(env, t, reads, &err);
+    json_auto_t *wire = pillar ? py_to_wire_peer(pillar) : NULL;
+    if (!wire) {
+        log_error("%s", err.text ? fail_text(&err) : py_raised_text());
+        s_answer(t, NULL, "the pillar can't be compiled; the master's log says why");
+        py_clear();
+        return;
+    }
+    s_answer(t, wire, NULL);
+    if (!s_is_kept(t->ask))
+        return;
+    t->shown = py_to_json(pillar);
+    py_clear();
+    s_kept_free(STEAL(t->kept));
+    if (!s_has_errors(pillar))
+        s_keep(t, &key, wire, &reads);
+}
+
+/* TAKES env. */
+static void
+s_env_free(actor_env_t *env)
+{
+    json_decref(env->opts);
+    free(env);
+}
+
+static void
+s_actor(zsock_t *pipe, void *arg)
+{
+    actor_env_t *env = arg;
+    (void) zsock_signal(pipe, 0);
+    for (task_t *t; (t = s_take(pipe));) {
+        if (t->opts) {
+            json_decref(env->opts);
+            env->opts = STEAL(t->opts);
+        }
+        s_log_for(t->id, t->ask);
+        s_work(env, t);
+        s_log_for("", NULL);
+        s_pass(pipe, t);
+    }
+    s_env_free(env);
+}
+
+/* ---- the front loop's side ------------------------------------------------------------------- */
+
+static void
+s_tell_again(front_t *front, peer_t *peer, const json_t *body)
+{
+    json_auto_t *answer = json_pack("{s:O*, s:s, s:i}", "n", value_get(body, "n"), "error",
+                                    "the master has too many pillars to compile", "again", AGAIN_MS);
+    (void) post_send(front, peer, MSG_pillar, answer);
+}
+
+/* What is compiled again soonest is forgotten first: the oldest. */
+static void
+s_put_kept(pillars_t *self, const char *id, kept_t *k)
+{
+    kept_t *old = map_take(self->kept, id);
+    const char *key;
+    void *v;
+    if (old)
+        self->kept_bytes -= strlen(old->text);
+    s_kept_free(old);
+    if (!k)
+        return;
+    self->kept_bytes += strlen(k->text);
+    map_set(self->kept, id, k);
+    for (size_t i = 0; self->kept_bytes > LIMIT_PILLAR_KEPT && map_next(self->kept, &i, &key, &v);) {
+        self->kept_bytes -= strlen(((kept_t *) v)->text);
+        (void) map_del(self->kept, key);
+    }
+}
+
+static kept_t *
+s_take_kept(pillars_t *self, const char *id)
+{
+    kept_t *k = map_take(self->kept, id);
+    if (k)
+        self->kept_bytes -= strlen(k->text);
+    return k;
+}
+
+static void
+s_fire_refresh(front_t *front, minion_t *m)
+{
+    if (!conf_bool(front->conf, "minion_data_cache_events") || !minion_may_tell(m, 0, clock_mono_ms()))
+        return;
+    json_t *data = json_pack("{s:s}", "Minion data cache refresh", m->id);
+    AUTO_FREE char *tag = xasprintf("minion/refresh/%s", m->id);
+    (void) bus_fire(front, tag, &data);
+}
+
+static void
+s_remember(front_t *front, minion_t *m, json_t *shown)
+{
+    if (conf_bool(front->conf, "minion_data_cache"))
+        known_keep(front, m, STORE_PILLAR, shown);
+}
+
+/* Values of the minion that its pillar's files may not be made of. */
+static void
+s_fire_refused(front_t *front, minion_t *m, const json_t *refused)
+{
+    json_t *one;
+    size_t i;
+    json_array_foreach (refused, i, one) {
+        if (!minion_may_tell(m, 0, clock_mono_ms()))
+            return;
+        json_t *data = json_copy(one);
+        json_object_set_new(data, "id", json_string(m->id));
+        (void) bus_fire(front, "salt/gate/value", &data);
+    }
+}
+
+static void
+s_deliver(pillars_t *self, task_t *t)
+{
+    front_t *front = self->front;
+    minion_t *m = peers_by_slot(front->peers, t->slot);
+    peer_t *peer = peers_by_rid(front->peers, t->rid, t->rid_len);
+    bool known = m && m->state == KEY_ACCEPTED && str_eq(m->id, t->id) && str_eq(m->z85, t->z85);
+    if (!known)
+        return;
+    s_put_kept(self, t->id, STEAL(t->kept));
+    s_fire_refused(front, m, t->refused);
+    if (t->shown)
+        s_remember(front, m, t->shown);
+    /* A minion that connects has had its event with its grains. */
+    if (!s_is_kept(t->ask) || value_bool(t->ask, "clean", false))
+        s_fire_refresh(front, m);
+    if (!peer || peer->minion != m || !str_eq(peer->z85, t->z85) || !t->frame)
+        return;
+    front->counters.out++;
+    (void) gate_send(front, peer, t->frame, t->frame_len);
+}
+
+static worker_t *s_idle_worker(pillars_t *self);
+
+static bool
+s_is_worked_on(const pillars_t *self, uint32_t slot)
+{
+    for (size_t i = 0; i < self->n_pool; i++)
+        if (self->pool[i].busy && self->pool[i].slot == slot)
+            return true;
+    return false;
+}
+
+/* What the worker gets is its own: trees are not shared between threads. False: the minion is gone. */
+static bool
+s_prepare(pillars_t *self, worker_t *w, task_t *t)
+{
+    minion_t *m = peers_by_slot(self->front->peers, t->slot);
+    json_t *grains = value_get(t->ask, "grains");
+    if (!m || m->state != KEY_ACCEPTED || !str_eq(m->z85, t->z85))
+        return false;
+    t->id = xstrdup(m->id);
+    if (!json_is_object(grains))
+        grains = known_get(self->front, m, STORE_GRAINS);
+    t->grains = grains ? json_deep_copy(grains) : json_object();
+    t->opts = w->stale ? json_deep_copy(self->front->opts) : NULL;
+    t->generation = self->generation;
+    t->kept = s_take_kept(self, t->id);
+    w->stale = false;
+    return true;
+}
+
+/* The first that waits and whose minion's pillar nobody works on. NULL: none. */
+static task_t *
+s_next(pillars_t *self)
+{
+    for (task_t **at = &self->queue; *at; at = &(*at)->next) {
+        task_t *t = *at;
+        if (s_is_worked_on(self, t->slot))
+            continue;
+        *at = t->next;
+        if (!t->next)
+            self->queue_tail = at;
+        self->n_queue--;
+        self->queue_bytes -= t->bytes;
+        t->next = NULL;
+        return t;
+    }
+    return NULL;
+}
+
+static void
+s_assign_all(pillars_t *self)
+{
+    worker_t *w;
+    task_t *t;
+    while ((w = s_idle_worker(self)) && (t = s_next(self))) {
+        if (!s_prepare(self, w, t)) {
+            s_task_free(t);
+            continue;
+        }
+        w->busy = true;
+        w->slot = t->slot;
+        s_pass(w->actor, t);
+    }
+}
+
+/* Questions for whose worker there was no descriptor. */
+static void
+s_tick(front_t *front, int64_t now_ms)
+{
+    pillars_t *self = s_own(front);
+    if (self->n_queue > 0)
+        s_assign_all(self);
+}
+
+static int
+s_finished(zloop_t *loop, zsock_t *reader, void *arg)
+{
+    worker_t *w = arg;
+    task_t *t = s_take(w->actor);
+    if (!t)
+        return 0;
+    w->busy = false;
+    s_deliver(w->owner, t);
+    s_task_free(t);
+    s_assign_all(w->owner);
+    return 0;
+}
+
+static worker_t *
+s_idle_worker(pillars_t *self)
+{
+    for (size_t i = 0; i < self->n_pool; i++)
+        if (!self->pool[i].busy)
+            return &self->pool[i];
+    if (self->n_pool == NELEMS(self->pool) || self->n_queue == 0 || !sock_room_for_actor())
+        return NULL;
+    actor_env_t *env = xcalloc(1, sizeof(*env));
+    env->modules = self->front->modules;
+    env->opts = json_object();
+    env->git = self->git;
+    env->claims = self->claims;
+    worker_t *w = &self->pool[self->n_pool];
+    w->owner = self;
+    w->stale = true;
+    w->actor = zactor_new(s_actor, env);
+    if (!w->actor) {
+        s_env_free(env);
+        return NULL;
+    }
+    self->n_pool++;
+    (void) zloop_reader(self->front->loop, zactor_sock(w->actor), s_finished, w);
+    return w;
+}
+
+/* No minion's questions take the room of the others'. */
+static bool
+s_has_room(const pillars_t *self, uint32_t slot, size_t bytes)
+{
+    size_t n = 0, waiting = bytes;
+    if (self->n_queue >= LIMIT_PILLAR_QUEUE || self->queue_bytes + bytes > LIMIT_PILLAR_BYTES)
+        return false;
+    for (const task_t *t = self->queue; t; t = t->next)
+        if (t->slot == slot) {
+            n++;
+            waiting += t->bytes;
+        }
+    return n == 0 || (n < LIMIT_PILLAR_EACH && waiting <= LIMIT_PILLAR_BYTES / 4);
+}
+
+/* It is refused here, where refusals are counted and limited; its pillar comes without. */
+static void
+s_without_ext(front_t *front, const peer_t *peer, json_t *ask)
+{
+    const char *name = pillar_not_on_demand(front->opts, value_get(ask, "ext"));
+    if (!name)
+        return;
+    refused_tell(front, REFUSED_MESSAGE, peer->address,
+                 "minion %s: ext_pillar %s is not allowed on demand (option on_demand_ext_pillar)",
+                 peer->minion->id, strlen(name) <= SOURCE_NAME_MAX ? name : "(a long name)");
+    (void) json_object_del(ask, "ext");
+}
+
+static void
+s_ask(front_t *front, peer_t *peer, const inbound_t *in)
+{
+    pillars_t *self = s_own(front);
+    const minion_t *m = peer->minion;
+    const json_t *body = in->body;
+    size_t len = in->len;
+    if (!m || !json_is_integer(value_get(body, "n")))
+        return;
+    if (!s_has_room(self, m->slot, len)) {
+        s_tell_again(self->front, peer, body);
+        return;
+    }
+    task_t *t = xcalloc(1, sizeof(*t));
+    t->slot = m->slot;
+    t->bytes = len;
+    t->rid_len = peer->rid_len;
+    memcpy(t->rid, peer->rid, peer->rid_len);
+    (void) str_copy(t->z85, sizeof(t->z85), peer->z85);
+    t->ask = json_deep_copy(body);
+    s_without_ext(self->front, peer, t->ask);
+    *self->queue_tail = t;
+    self->queue_tail = &t->next;
+    self->n_queue++;
+    self->queue_bytes += len;
+    s_assign_all(self);
+}
+
+const message_row_t message_pillar_ask = { .body = s_ask, .most = LIMIT_GRAINS_VALUES };
+
+/* What was compiled for this minion is not the answer to the next question. */
+static int
+s_forget(front_t *front, minion_t *m, const char *what, fail_t *err)
+{
+    if (str_eq(what, "kept_pillar"))
+        s_kept_free(s_take_kept(s_own(front), m->id));
+    return 0;
+}
+
+/* Nothing that was kept holds any more. */
+static void
+s_reload(front_t *front)
+{
+    pillars_t *self = s_own(front);
+    self->generation++;
+    self->kept_bytes = 0;
+    map_clear(self->kept);
+    pillargit_reload(self->git, self->front->opts);
+    for (size_t i = 0; i < self->n_pool; i++)
+        self->pool[i].stale = true;
+}
+
+static int
+s_start(front_t *front, fail_t *err)
+{
+    pillars_t *self = s_own(front);
+    self->front = front;
+    self->queue_tail = &self->queue;
+    self->kept = map_new(s_kept_free_void);
+    self->claims = pillar_claims_new();
+    self->git = pillargit_new(front->modules, front->opts);
+    return 0;
+}
+
+/* Whether a worker is done before `until_ms`; what it worked on is freed. */
+static bool
+s_ends(worker_t *w, int64_t until_ms)
+{
+    task_t *t = NULL;
+    int64_t left = until_ms - clock_mono_ms();
+    zmq_pollitem_t item = { zsock_resolve(w->actor), 0, ZMQ_POLLIN, 0 };
+    if (!w->busy)
+        return true;
+    if (zmq_poll(&item, 1, left > 0 ? (long) left : 0) <= 0)
+        return false;
+    if (zsock_recv(w->actor, "p", &t) == 0 && t)
+        s_task_free(t);
+    return true;
+}
+
+/* Waits a moment for compiles under way. */
+static bool
+s_destroy(front_t *front)
+{
+    pillars_t *self = s_own(front);
+    int64_t until = clock_mono_ms() + END_WAIT_MS;
+    bool ended = true;
+    for (size_t i = 0; i < self->n_pool; i++) {
+        worker_t *w = &self->pool[i];
+        if (s_ends(w, until))
+            zactor_destroy(&w->actor);
+        else
+            log_warning("a pillar was not compiled in time: its work is cut off");
+        ended = ended && !w->actor;
+    }
+    if (ended)
+        ended = pillargit_destroy(&self->git);
+    while (self->queue) {
+        task_t *t = self->queue;
+        self->queue = t->next;
+        s_task_free(t);
+    }
+    map_destroy(&self->kept);
+    if (ended)
+        pillar_claims_destroy(&self->claims);
+    return ended;
+}
+
+const front_part_t part_pillars = { .name = "pillars",
+                                    .size = sizeof(pillars_t),
+                                    .start = s_start,
+                                    .destroy = s_destroy,
+                                    .reload = s_reload,
+                                    .tick = s_tick,
+                                    .forget = s_forget };

@@ -1,0 +1,316 @@
+/* reactor.c - the reactor, a thread that listens to the bus and does what files say to events: the
+ * front loop's side.
+ *
+ *   reactor.c         what the thread is told, and the operation `reactor`
+ *   reactor_loop.c    the thread: events in their order, catching up, the cursor
+ *   reactor_render.c  actors that render files
+ *   reactor_work.c    reactions on their way: what requires what, limits, answers
+ *   reactor_task.c    a task, on the list of all
+ *   reactor_kin.c     which reaction descends from which
+ */
+#include "master/reactor/reactor_int.h"
+
+#include "common/base/str.h"
+#include "common/net/sock.h"
+#include "master/front/part.h"
+#include "master/front/request.h"
+#include "master/store/storage.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+typedef struct reactor {
+    front_t *front;
+    zactor_t *actor; /* NULL: nothing has reacted to anything yet */
+    reactor_shared_t shared;
+    json_t *list; /* owned: the option, and what the runner added; a text: a file's name */
+    bool leader;
+} reactor_t;
+
+static reactor_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_reactor];
+}
+
+/* ---- what the thread is told --------------------------------------------------------------------------- */
+
+/* The front loop never waits for the thread, whatever has become of it. */
+static int
+s_tell(reactor_t *self, bool opts, fail_t *err)
+{
+    json_auto_t *said = json_pack("{s:O, s:b, s:I}", "reactor", self->list, "leader", self->leader, "seq",
+                                  (json_int_t) self->front->seq);
+    if (opts)
+        json_object_set(said, "opts", self->front->opts);
+    AUTO_FREE char *text = value_dump(said);
+    int rc = sock_send(zsock_resolve(self->actor), text, strlen(text));
+    if (rc < 0)
+        return fail_set(err, rc,
+                        "the reactor's thread takes no further change at the moment (%s): try again, or "
+                        "restart the master",
+                        strerror(-rc));
+    atomic_fetch_add(&self->shared.told, 1);
+    return 0;
+}
+
+/* A reactor that has no place to go on from begins now, also when the master dies before it has said so. */
+static void
+s_mark_begin(reactor_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *kept = store_meta(self->front->reader, STORE_REACTOR, &err);
+    self->shared.begin = self->front->seq;
+    if (err.text || !str_empty(json_string_value(kept))) /* what can't be read now is not to be overwritten */
+        return;
+    AUTO_FREE char *text = xasprintf("{\"seq\":%llu}", (unsigned long long) self->shared.begin);
+    (void) store_put_meta(self->front->store, STORE_REACTOR, text);
+}
+
+/* Without anything to react to there is no thread, and no place to go on from. */
+static int
+s_begin(reactor_t *self, bool opts, fail_t *err)
+{
+    if (self->actor)
+        return s_tell(self, opts, err);
+    if (!value_truthy(self->list)) {
+        (void) store_put_meta(self->front->store, STORE_REACTOR, "");
+        return 0;
+    }
+    s_mark_begin(self);
+    self->actor = sock_room_for_actor() ? zactor_new(reactor_actor, &self->shared) : NULL;
+    return self->actor
+               ? s_tell(self, true, err)
+               : fail_set(err, -EAGAIN, "no thread can be started: raise the limits of the master's process");
+}
+
+static void
+s_take_option(reactor_t *self)
+{
+    json_t *option = conf_get(self->front->conf, "reactor");
+    json_decref(self->list);
+    self->list = value_truthy(option) ? json_deep_copy(option) : json_array();
+}
+
+static void
+s_reload(front_t *front)
+{
+    fail_auto_t err = FAIL_INIT;
+    reactor_t *self = s_own(front);
+    s_take_option(self);
+    if (s_begin(self, true, &err) < 0)
+        log_error("reactor: %s", fail_text(&err));
+}
+
+/* What came of the request of a function that runs as `parent` is its child. */
+static void
+s_caused(front_t *front, const char *parent, const char *jid, uint64_t first, uint64_t last)
+{
+    reactor_t *self = s_own(front);
+    char name[32];
+    if (!self->actor)
+        return;
+    if (*jid)
+        born_add(self->shared.born, jid, parent);
+    for (uint64_t seq = first; seq <= last; seq++) {
+        born_event(name, seq);
+        born_add(self->shared.born, name, parent);
+    }
+}
+
+/* Events up to this one are not looked at again, not even after a crash. */
+static uint64_t
+s_settled(const front_t *front)
+{
+    const reactor_t *self = s_own(front);
+    return self->actor ? atomic_load(&self->shared.settled) : UINT64_MAX;
+}
+
+static void
+s_status(front_t *front, json_t *reply)
+{
+    const reactor_t *self = s_own(front);
+    const reactor_shared_t *s = &self->shared;
+    json_t *figures = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:b}", "waiting", (json_int_t) atomic_load(&s->waiting), "under_way",
+        (json_int_t) atomic_load(&s->under_way), "begun", (json_int_t) atomic_load(&s->begun), "failed",
+        (json_int_t) atomic_load(&s->failed), "seq", (json_int_t) atomic_load(&s->seq), "leader",
+        self->leader);
+    json_object_set_new(reply, "reactor", figures);
+}
+
+/* ---- the operation ------------------------------------------------------------------------------------- */
+
+/* {status, comment}, in Salt's words. */
+static json_t *
+s_result(bool done, const char *comment)
+{
+    return json_pack("{s:{s:b, s:s}}", "result", "status", done, "comment", comment);
+}
+
+/* The index of the entry that begins with `tag`, or -1. */
+static int
+s_find(const reactor_t *self, const char *tag)
+{
+    json_t *entry;
+    size_t i;
+    json_array_foreach (self->list, i, entry)
+        if (str_eq(json_object_iter_key(json_object_iter(entry)), tag))
+            return (int) i;
+    return -1;
+}
+
+static json_t *
+s_list(reactor_t *self, const json_t *request, fail_t *err)
+{
+    json_t *list = rules_list(self->list, err);
+    return list ? json_pack("{s:o}", "result", list) : NULL;
+}
+
+/* A list that is in a file is changed there. */
+static bool
+s_is_ours(const reactor_t *self, fail_t *err)
+{
+    if (json_is_array(self->list))
+        return true;
+    (void) fail_set(err, -EINVAL, "the reactors are in %s: change them there", json_string_value(self->list));
+    return false;
+}
+
+/* Another list from now on; the one that was when the thread can't be told. TAKES *list_p. */
+static int
+s_change(reactor_t *self, json_t **list_p, fail_t *err)
+{
+    json_t *before = self->list;
+    self->list = STEAL(*list_p);
+    int rc = s_begin(self, false, err);
+    if (rc < 0) {
+        json_t *refused = self->list;
+        self->list = before;
+        before = refused;
+    }
+    json_decref(before);
+    return rc;
+}
+
+static json_t *
+s_add(reactor_t *self, const json_t *request, fail_t *err)
+{
+    const char *tag = value_str(request, "event", "");
+    json_auto_t *entry = json_object();
+    size_t at;
+    if (!s_is_ours(self, err))
+        return NULL;
+    if (s_find(self, tag) >= 0)
+        return s_result(false, "Reactor already exists.");
+    json_object_set(entry, tag, value_get(request, "reactors"));
+    json_auto_t *list = json_copy(self->list);
+    json_array_append(list, entry);
+    if (rules_check(list, &at, err) < 0 || s_change(self, &list, err) < 0)
+        return NULL;
+    return s_result(true, "Reactor added.");
+}
+
+static json_t *
+s_delete(reactor_t *self, const json_t *request, fail_t *err)
+{
+    if (!s_is_ours(self, err))
+        return NULL;
+    int at = s_find(self, value_str(request, "event", ""));
+    if (at < 0)
+        return s_result(false, "Reactor does not exists.");
+    json_auto_t *list = json_copy(self->list);
+    json_array_remove(list, (size_t) at);
+    if (s_change(self, &list, err) < 0)
+        return NULL;
+    return s_result(true, "Reactor deleted.");
+}
+
+static json_t *
+s_is_leader(reactor_t *self, const json_t *request, fail_t *err)
+{
+    return json_pack("{s:b}", "result", self->leader);
+}
+
+static json_t *
+s_set_leader(reactor_t *self, const json_t *request, fail_t *err)
+{
+    bool before = self->leader;
+    self->leader = value_bool(request, "value", true);
+    if (self->actor && s_tell(self, false, err) < 0) {
+        self->leader = before;
+        return NULL;
+    }
+    return s_is_leader(self, request, err);
+}
+
+static const struct action {
+    const char *name;
+    json_t *(*fn)(reactor_t *self, const json_t *request, fail_t *err);
+} actions[] = { { "list", s_list },
+                { "add", s_add },
+                { "delete", s_delete },
+                { "is_leader", s_is_leader },
+                { "set_leader", s_set_leader } };
+
+static json_t *
+s_reactor(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
+{
+    reactor_t *self = s_own(front);
+    const char *name = value_str(request, "action", "");
+    for (size_t i = 0; i < NELEMS(actions); i++)
+        if (str_eq(actions[i].name, name))
+            return actions[i].fn(self, request, err);
+    (void) fail_set(err, -EINVAL, "reactor: there is no action '%s'", name);
+    return NULL;
+}
+
+const request_row_t request_reactor = { .fn = s_reactor };
+
+/* ---- life
+ * ----------------------------------------------------------------------------------------------- */
+
+static int
+s_start(front_t *front, fail_t *err)
+{
+    reactor_t *self = s_own(front);
+    self->front = front;
+    self->leader = true;
+    self->shared.sock_dir = xstrdup(conf_str(front->conf, "sock_dir"));
+    self->shared.store_path = storage_path(front);
+    self->shared.store = front->store;
+    self->shared.runners = front->runners;
+    self->shared.wheels = front->wheels;
+    self->shared.host = front->host;
+    self->shared.born = born_new();
+    s_reload(front);
+    return 0;
+}
+
+/* The local socket is closed by now. False when a template still renders: its thread uses what it was
+ * given, and goes on with it until the process ends. */
+static bool
+s_destroy(front_t *front)
+{
+    reactor_t *self = s_own(front);
+    zactor_destroy(&self->actor);
+    (void) atomic_load_explicit(&self->shared.over, memory_order_acquire);
+    bool ended = !self->shared.cut;
+    json_decref(self->list);
+    if (ended) {
+        born_destroy(&self->shared.born);
+        free(self->shared.sock_dir);
+        free(self->shared.store_path);
+    } else {
+        front->own[PART_reactor] = NULL; /* not freed */
+    }
+    return ended;
+}
+
+const front_part_t part_reactor = { .name = "reactor",
+                                    .size = sizeof(reactor_t),
+                                    .start = s_start,
+                                    .destroy = s_destroy,
+                                    .reload = s_reload,
+                                    .settled = s_settled,
+                                    .caused = s_caused,
+                                    .status = s_status };

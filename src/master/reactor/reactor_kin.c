@@ -1,0 +1,212 @@
+/* reactor_kin.c - which reaction descends from which: an event tells about a job, the job was begun by a
+ * reaction, that one by an event. */
+#include "master/reactor/reactor_int.h"
+
+#include <pthread.h>
+
+#include "common/base/str.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define KIN_DEPTH 8 /* notes and parents that are followed: a job of a run of an orchestration */
+
+/* Two maps of child to parent, as below. */
+struct born {
+    pthread_mutex_t lock;
+    map_t *young, *old;
+};
+
+/* The young ones are looked at first; when they are too many, the old ones are forgotten. */
+struct kin {
+    born_t *born;
+    map_t *young, *old; /* jid -> {part: how often} */
+};
+
+static void
+s_drop(void *counts)
+{
+    json_decref(counts);
+}
+
+kin_t *
+kin_new(born_t *born)
+{
+    kin_t *self = xcalloc(1, sizeof(*self));
+
+    self->born = born;
+    self->young = map_new(s_drop);
+    self->old = map_new(s_drop);
+    return self;
+}
+
+void
+kin_destroy(kin_t **self_p)
+{
+    kin_t *self = STEAL(*self_p);
+
+    if (!self)
+        return;
+    map_destroy(&self->young);
+    map_destroy(&self->old);
+    free(self);
+}
+
+/* ---- parents ------------------------------------------------------------------------------------------- */
+
+born_t *
+born_new(void)
+{
+    born_t *self = xcalloc(1, sizeof(*self));
+
+    (void) pthread_mutex_init(&self->lock, NULL);
+    self->young = map_new(free);
+    self->old = map_new(free);
+    return self;
+}
+
+void
+born_destroy(born_t **self_p)
+{
+    born_t *self = STEAL(*self_p);
+
+    if (!self)
+        return;
+    map_destroy(&self->young);
+    map_destroy(&self->old);
+    (void) pthread_mutex_destroy(&self->lock);
+    free(self);
+}
+
+void
+born_add(born_t *self, const char *child, const char *parent)
+{
+    (void) pthread_mutex_lock(&self->lock);
+    if (map_len(self->young) >= LIMIT_REACTOR_KIN) {
+        map_destroy(&self->old);
+        self->old = self->young;
+        self->young = map_new(free);
+    }
+    map_set(self->young, child, xstrdup(parent));
+    (void) pthread_mutex_unlock(&self->lock);
+}
+
+void
+born_event(char out[32], uint64_t seq)
+{
+    (void) snprintf(out, 32, "#%llu", (unsigned long long) seq);
+}
+
+/* NEW, or NULL. */
+static char *
+s_parent(born_t *self, const char *child)
+{
+    (void) pthread_mutex_lock(&self->lock);
+    const char *parent = map_get(self->young, child);
+    parent = parent ? parent : map_get(self->old, child);
+    char *copy = parent ? xstrdup(parent) : NULL;
+    (void) pthread_mutex_unlock(&self->lock);
+    return copy;
+}
+
+/* ---- jids of an event ---------------------------------------------------------------------------------- */
+
+static void
+s_add_jid(json_t **jids_p, const char *jid)
+{
+    if (str_empty(jid))
+        return;
+    if (!*jids_p)
+        *jids_p = json_array();
+    json_array_append_new(*jids_p, json_string(jid));
+}
+
+json_t *
+kin_jids(uint64_t seq, const char *tag, const json_t *data)
+{
+    json_t *jids = NULL;
+    const json_t *inner = value_get(data, "data");
+    char name[32];
+
+    born_event(name, seq);
+    s_add_jid(&jids, name);
+    s_add_jid(&jids, value_str(data, "jid", ""));
+    s_add_jid(&jids, value_str(data, "__pub_jid", ""));
+    s_add_jid(&jids, value_str(inner, "__pub_jid", ""));
+    if (strlen(tag) == 20 && strspn(tag, "0123456789") == 20)
+        s_add_jid(&jids, tag);
+    return jids;
+}
+
+/* ---- ancestors ----------------------------------------------------------------------------------------- */
+
+static const json_t *
+s_known(const kin_t *self, const char *jid)
+{
+    const json_t *counts = map_get(self->young, jid);
+
+    return counts ? counts : map_get(self->old, jid);
+}
+
+/* {part: how often}, of what the job's note says when nobody remembers it. NEW, or NULL, with *err when
+ * the store can't say. */
+static json_t *
+s_counts(kin_t *self, store_reader_t *reader, const char *jid, int depth, fail_t *err)
+{
+    const json_t *known = s_known(self, jid);
+
+    if (known)
+        return json_incref((json_t *) known);
+    AUTO_FREE char *parent = s_parent(self->born, jid);
+    if (parent || *jid == '#')
+        return parent && depth > 0 ? s_counts(self, reader, parent, depth - 1, err) : NULL;
+    json_auto_t *row = store_job(reader, jid, err);
+    const json_t *note = value_get(row, "note");
+    const char *kind = value_str(note, "kind", "");
+    if (str_eq(kind, NOTE_REACT))
+        return json_pack("{s:i}", value_str(note, "part", ""), 1);
+    return str_eq(kind, NOTE_ORCH) && depth > 0
+               ? s_counts(self, reader, value_str(note, "ref", ""), depth - 1, err)
+               : NULL;
+}
+
+int
+kin_count(kin_t *self, store_reader_t *reader, const json_t *jids, const char *part, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    json_int_t most = 0;
+    json_t *jid;
+    size_t i;
+
+    json_array_foreach (jids, i, jid) {
+        json_auto_t *counts = s_counts(self, reader, json_string_value(jid), KIN_DEPTH, &why);
+        json_int_t n = value_int(counts, part, 0);
+        most = n > most ? n : most;
+    }
+    return why.code != 0 ? fail_set(err, why.code, "%s", fail_text(&why)) : (int) most;
+}
+
+void
+kin_add(kin_t *self, store_reader_t *reader, const char *jid, const json_t *jids, const char *part)
+{
+    json_t *mine = json_object(), *one, *n;
+    fail_auto_t why = FAIL_INIT;
+    const char *key;
+    size_t i;
+
+    json_array_foreach (jids, i, one) {
+        json_auto_t *counts = s_counts(self, reader, json_string_value(one), KIN_DEPTH, &why);
+        json_object_foreach (counts, key, n)
+            if (json_integer_value(n) > value_int(mine, key, 0))
+                json_object_set(mine, key, n);
+    }
+    if (why.code != 0)
+        log_warning("reactor: which reactions led to %s can't be known, so that a loop may be cut later: %s",
+                    jid, fail_text(&why));
+    json_object_set_new(mine, part, json_integer(value_int(mine, part, 0) + 1));
+    if (map_len(self->young) >= LIMIT_REACTOR_KIN) {
+        map_destroy(&self->old);
+        self->old = self->young;
+        self->young = map_new(s_drop);
+    }
+    map_set(self->young, jid, mine);
+}

@@ -1,0 +1,348 @@
+/* reactor_render.c - actors that render the reactor's files: a file's events in their order, different files
+ * at the same time, so that a slow file keeps nobody but itself waiting. */
+#include "common/net/sock.h"
+#include "master/reactor/reactor_int.h"
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/reactor/reaction.h"
+#include "master/api.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define BATCH       32   /* tasks of a file that an actor gets at one time */
+#define END_WAIT_MS 1000 /* for templates that render when the master ends */
+
+/* Its tasks are the loop's. */
+static void
+s_batch_free(rbatch_t *batch)
+{
+    json_decref(batch->opts);
+    free(batch->file);
+    free(batch);
+}
+
+/* As in pillars.c: the pipe orders memory, which the thread sanitizer can't see. */
+static void
+s_pass(void *to, rbatch_t *batch)
+{
+    atomic_store_explicit(&batch->passed, true, memory_order_release);
+    (void) zsock_send(to, "p", batch);
+}
+
+static rbatch_t *
+s_take(void *from)
+{
+    rbatch_t *batch = NULL;
+    if (zsock_recv(from, "p", &batch) != 0 || !batch)
+        return NULL;
+    (void) atomic_load_explicit(&batch->passed, memory_order_acquire);
+    return batch;
+}
+
+/* ---- inside the actor ------------------------------------------------------------------------ */
+
+typedef struct actor {
+    const reactor_shared_t *shared;
+    json_t *opts;
+    master_api_t *api; /* NULL: no line to the master */
+    masterctx_t *host;
+    render_t *render;
+    int64_t made_ms;
+} actor_t;
+
+static int
+s_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
+{
+    const actor_t *self = cookie;
+    json_t *request = json_pack("{s:s, s:s, s:O}", "op", "fire", "tag", tag, "data", data);
+    json_auto_t *reply = NULL;
+    if (!self->api) {
+        json_decref(request);
+        return fail_set(err, -ENOTCONN, "the master can't be reached");
+    }
+    return api_request(self->api, &request, &reply, err);
+}
+
+static void
+s_close(actor_t *self)
+{
+    render_destroy(&self->render);
+    masterctx_destroy(&self->host);
+    api_destroy(&self->api);
+}
+
+/* What templates see: made anew now and then, so that grains and what functions remember do not grow old. */
+static void
+s_open(actor_t *self)
+{
+    int64_t ttl = value_int(self->opts, "reactor_refresh_interval", 60) * 1000;
+
+    if (self->host && clock_mono_ms() - self->made_ms < ttl)
+        return;
+    s_close(self);
+    self->api = api_new(self->shared->sock_dir, self->shared->store_path, NULL);
+    if (self->api) {
+        api_set_functions(self->api, NULL, self->shared->wheels);
+        api_set_modules(self->api, self->shared->host->modules);
+        api_set_host(self->api, self->shared->host);
+    }
+    masterctx_env_t env = { .tables = self->shared->host,
+                            .opts = self->opts,
+                            .renders = "renderer_functions_reactor",
+                            .fire = s_fire,
+                            .cookie = self,
+                            .request = api_request_of,
+                            .private_data = self->api };
+    self->host = masterctx_new(&env);
+    call_ctx_t *ctx = masterctx_ctx(self->host);
+    (void) ctx_grains(ctx); /* now, and not when an event waits for them */
+    self->render = render_new(ctx, ctx_files(ctx));
+    self->made_ms = clock_mono_ms();
+}
+
+/* What may be over at the next look; NULL: nothing. BORROWED. */
+static const json_t *
+s_passing(const json_t *errors)
+{
+    size_t i;
+    json_t *error;
+    json_array_foreach (errors, i, error)
+        if (value_bool(error, "passing", false))
+            return error;
+    return NULL;
+}
+
+/* False: the system lacks something at the moment, and what the event sets off must wait. */
+static bool
+s_work(actor_t *self, rtask_t *task)
+{
+    int64_t now_ms = clock_mono_ms();
+    json_auto_t *firing = json_loads(task->firing, JSON_ALLOW_NUL, NULL);
+    json_auto_t *errors = json_array();
+    call_ctx_t *ctx = masterctx_ctx(self->host);
+    reaction_env_t env = { ctx, ctx_files(ctx), self->render, self->shared->runners, self->shared->wheels };
+    int64_t begin_us = clock_mono_us();
+    json_auto_t *list = reaction_list(&env, firing, errors);
+    log_debug("reactor: event %llu '%s': %s has %zu reactions, rendered in %.6f s",
+              (unsigned long long) task->seq, value_str(firing, "tag", ""), value_str(firing, "file", ""),
+              json_array_size(list), (double) (clock_mono_us() - begin_us) / 1e6);
+    const json_t *passing = s_passing(errors);
+    if (passing && task->tried_ms == 0) {
+        log_warning("reactor: %s: %s; it is tried again for a minute", value_str(passing, "file", ""),
+                    value_str(passing, "error", ""));
+        task->tried_ms = now_ms;
+    }
+    if (passing && now_ms - task->tried_ms < PASSES_MS)
+        return false;
+    json_auto_t *outcome = json_pack("{s:O, s:O}", "reactions", list, "errors", errors);
+    task->outcome = value_dump(outcome);
+    return true;
+}
+
+/* TAKES self. */
+static void
+s_free(actor_t *self)
+{
+    json_decref(self->opts);
+    free(self);
+}
+
+static void
+s_actor(zsock_t *pipe, void *arg)
+{
+    actor_t *self = arg;
+    (void) zsock_signal(pipe, 0);
+    for (rbatch_t *batch; (batch = s_take(pipe));) {
+        if (batch->opts) {
+            s_close(self);
+            json_decref(self->opts);
+            self->opts = STEAL(batch->opts);
+        }
+        s_open(self);
+        /* In their order: behind one that must wait, all wait. */
+        for (rtask_t *t = batch->tasks; t && s_work(self, t);)
+            t = t->next;
+        s_pass(pipe, batch);
+    }
+    s_close(self);
+    s_free(self);
+}
+
+/* ---- the reactor's side ---------------------------------------------------------------------- */
+
+static rworker_t *
+s_idle_worker(rloop_t *self)
+{
+    size_t most = (size_t) value_int(self->opts, "reactor_worker_threads", 10);
+    for (size_t i = 0; i < self->n_pool; i++)
+        if (!self->pool[i].batch)
+            return &self->pool[i];
+    if (self->n_pool >= NELEMS(self->pool) || self->n_pool >= (most > 0 ? most : 1) || !sock_room_for_actor())
+        return NULL;
+    actor_t *actor = xcalloc(1, sizeof(*actor));
+    actor->shared = self->shared;
+    actor->opts = json_object();
+    rworker_t *w = &self->pool[self->n_pool];
+    w->stale = true;
+    w->actor = zactor_new(s_actor, actor);
+    if (!w->actor) {
+        s_free(actor);
+        return NULL;
+    }
+    self->n_pool++;
+    return w;
+}
+
+/* TAKES the tasks. */
+static void
+s_assign(rloop_t *self, rworker_t *w, const char *file, rtask_t *tasks)
+{
+    rbatch_t *batch = xcalloc(1, sizeof(*batch));
+    batch->tasks = tasks;
+    batch->file = xstrdup(file);
+    if (w->stale)
+        batch->opts = json_deep_copy(self->opts);
+    w->stale = false;
+    w->batch = batch;
+    s_pass(w->actor, batch);
+}
+
+/* The first few tasks of a file. NEW chain. */
+static rtask_t *
+s_cut(rloop_t *self, rfile_t *file)
+{
+    rtask_t *first = file->head, **end = &file->head;
+    for (int i = 0; *end && i < BATCH; i++, self->n_waiting--)
+        end = &(*end)->next;
+    file->head = *end;
+    *end = NULL;
+    if (!file->head)
+        file->tail = &file->head;
+    return first;
+}
+
+void
+rrender_turn(rloop_t *self)
+{
+    const char *name;
+    void *v;
+    if (self->n_waiting == 0)
+        return;
+    for (size_t i = 0; map_next(self->files, &i, &name, &v);) {
+        rfile_t *file = v;
+        if (!file->head && !file->busy) {
+            (void) map_del(self->files, name);
+            continue;
+        }
+        rworker_t *w = file->busy || clock_mono_ms() < file->after_ms ? NULL : s_idle_worker(self);
+        if (!w)
+            continue;
+        file->busy = true;
+        s_assign(self, w, name, s_cut(self, file));
+    }
+}
+
+void
+rrender_warm(rloop_t *self)
+{
+    rworker_t *w = s_idle_worker(self);
+    if (w)
+        s_assign(self, w, "", NULL);
+}
+
+void
+rrender_add(rloop_t *self, rtask_t **task_p)
+{
+    rtask_t *task = STEAL(*task_p);
+    json_auto_t *firing = json_loads(task->firing, JSON_ALLOW_NUL, NULL);
+    const char *name = value_str(firing, "file", "");
+    rfile_t *file = map_get(self->files, name);
+    if (!file) {
+        file = xcalloc(1, sizeof(*file));
+        file->tail = &file->head;
+        map_set(self->files, name, file);
+    }
+    *file->tail = task;
+    file->tail = &task->next;
+    self->n_waiting++;
+}
+
+/* What is not rendered goes back to where it was. TAKES the rest of a batch. */
+static void
+s_put_back(rloop_t *self, rfile_t *file, rtask_t *rest)
+{
+    rtask_t **end = &rest;
+    for (; *end; end = &(*end)->next)
+        self->n_waiting++;
+    if (!file->head)
+        file->tail = end;
+    *end = file->head;
+    file->head = rest;
+    file->after_ms = clock_mono_ms() + RENDER_AGAIN_MS;
+}
+
+void
+rrender_ready(rloop_t *self, rworker_t *w)
+{
+    rbatch_t *batch = s_take(w->actor);
+    if (!batch)
+        return;
+    w->batch = NULL;
+    /* To the end of the line: others have waited longer. */
+    rfile_t *file = map_take(self->files, batch->file);
+    salt_assert(file || !batch->tasks); /* none: it only warmed the actor up */
+    if (file) {
+        file->busy = false;
+        map_set(self->files, batch->file, file);
+    }
+    rtask_t *t = batch->tasks;
+    for (rtask_t *next; t && t->outcome; t = next) {
+        next = t->next;
+        t->next = NULL;
+        work_take(self, t);
+    }
+    if (t)
+        s_put_back(self, file, t);
+    s_batch_free(batch);
+}
+
+void
+rrender_reload(rloop_t *self)
+{
+    for (size_t i = 0; i < self->n_pool; i++)
+        self->pool[i].stale = true;
+}
+
+/* Whether an actor is done before `until_ms`. */
+static bool
+s_ends(rworker_t *w, int64_t until_ms)
+{
+    int64_t left = until_ms - clock_mono_ms();
+    zmq_pollitem_t item = { zsock_resolve(w->actor), 0, ZMQ_POLLIN, 0 };
+    if (!w->batch)
+        return true;
+    if (zmq_poll(&item, 1, left > 0 ? (long) left : 0) <= 0)
+        return false;
+    rbatch_t *batch = s_take(w->actor);
+    if (batch)
+        s_batch_free(batch);
+    return true;
+}
+
+bool
+rrender_destroy(rloop_t *self)
+{
+    int64_t until = clock_mono_ms() + END_WAIT_MS;
+    bool ended = true;
+    for (size_t i = 0; i < self->n_pool; i++) {
+        rworker_t *w = &self->pool[i];
+        if (s_ends(w, until))
+            zactor_destroy(&w->actor);
+        else
+            log_warning("reactor: %s did not render in time: it is cut off", w->batch->file);
+        ended = ended && !w->actor;
+    }
+    map_destroy(&self->files);
+    return ended;
+}

@@ -1,0 +1,550 @@
+/* reactor_work.c - reactions on their way: what requires what, how many at one time, what became of them.
+ *
+ * Each reaction is asked for with a note, so that it is begun once however often an event is looked at. A
+ * job of minions is done with when it is begun, unless another reaction requires it. */
+#include "master/reactor/reactor_int.h"
+
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+enum { QUEUE_MINIONS, QUEUE_MASTER };
+
+#define ASKED_MAX 1000 /* requests without an answer */
+
+/* ---- errors -------------------------------------------------------------------------------------------- */
+
+void
+work_fire(rloop_t *self, const char *tag, json_t **data_p)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_t *request = json_pack("{s:s, s:s, s:o}", "op", "fire", "tag", tag, "data", STEAL(*data_p));
+    if (!self->line || local_post(self->line, &request, NULL, &err) < 0)
+        json_decref(request);
+}
+
+void
+work_error(rloop_t *self, const json_t *where, uint64_t seq, const char *fmt, ...)
+{
+    va_list ap;
+    buf_auto_t place = BUF_INIT;
+    json_int_t line = value_int(where, "line", 0);
+    va_start(ap, fmt);
+    AUTO_FREE char *text = xvasprintf(fmt, ap);
+    va_end(ap);
+    if (where)
+        buf_puts(&place, value_str(where, "file", ""));
+    if (line > 0)
+        buf_printf(&place, ", line %lld", (long long) line);
+    if (*value_str(where, "id", ""))
+        buf_printf(&place, ", %s", value_str(where, "id", ""));
+    log_error("reactor: %s%s%s", place.len > 0 ? buf_str(&place) : "", place.len > 0 ? ": " : "", text);
+    atomic_fetch_add(&self->shared->failed, 1);
+    json_t *data = json_pack("{s:s, s:I, s:O*, s:O*, s:O*}", "error", text, "seq", (json_int_t) seq, "file",
+                             value_get(where, "file"), "line", value_get(where, "line"), "id",
+                             value_get(where, "id"));
+    work_fire(self, RULES_OWN_TAG "error", &data);
+}
+
+/* ---- the life of a reaction ---------------------------------------------------------------------------- */
+
+static int
+s_queue_of(const react_t *r)
+{
+    return str_eq(value_str(r->what, "client", ""), "local") ? QUEUE_MINIONS : QUEUE_MASTER;
+}
+
+static void
+s_enqueue(rloop_t *self, react_t *r)
+{
+    int which = s_queue_of(r);
+    r->step = STEP_READY;
+    r->next = NULL;
+    *self->ready_tail[which] = r;
+    self->ready_tail[which] = &r->next;
+}
+
+static void
+s_end_task(rloop_t *self, rtask_t *task)
+{
+    if (task->n_open > 0)
+        return;
+    self->n_tasks--;
+    rtask_close(self, task);
+    rtask_free(task);
+}
+
+/* It is on the disk, or will never be: the cursor may pass it. */
+static void
+s_now_begun(rloop_t *self, react_t *r)
+{
+    if (r->begun)
+        return;
+    r->begun = true;
+    self->n_reactions--;
+    if (--r->task->n_unbegun == 0)
+        rtask_begun(self, r->task);
+}
+
+static void s_release(rloop_t *self, rtask_t *task);
+
+/* Its end. TAKES `why` (NULL: it went well). The task may be gone afterwards. */
+static void
+s_over(rloop_t *self, react_t *r, char *why)
+{
+    rtask_t *task = r->task;
+    self->n_running -= r->counted;
+    r->counted = false;
+    if (r->jid)
+        (void) map_take(self->begun, r->jid);
+    r->step = why ? STEP_FALSE : STEP_TRUE;
+    r->why = why;
+    if (why)
+        work_error(self, r->what, task->seq, "%s", why);
+    task->n_open--;
+    s_now_begun(self, r);
+    s_release(self, task);
+}
+
+/* What all that it requires has come to: blocked, ready, or false. */
+static step_t
+s_outlook(const rtask_t *task, const react_t *r, const react_t **ret_cause)
+{
+    step_t outlook = STEP_READY;
+    json_t *index;
+    size_t i;
+    if (value_bool(r->what, "broken", false))
+        return STEP_FALSE;
+    json_array_foreach (value_get(r->what, "require"), i, index) {
+        const react_t *other = &task->work[json_integer_value(index)];
+        if (other->step == STEP_FALSE) {
+            *ret_cause = other;
+            return STEP_FALSE;
+        }
+        if (other->step != STEP_TRUE)
+            outlook = STEP_BLOCKED;
+    }
+    return outlook;
+}
+
+/* Not run: what it requires has failed. What is broken was told when it was compiled. */
+static void
+s_skip(rloop_t *self, react_t *r, const react_t *cause)
+{
+    r->step = STEP_FALSE;
+    r->task->n_open--;
+    if (cause)
+        work_error(self, r->what, r->task->seq, "%s.%s was not run: it requires '%s', which failed",
+                   value_str(r->what, "client", ""), value_str(r->what, "fun", ""),
+                   value_str(cause->what, "id", ""));
+    s_now_begun(self, r);
+}
+
+/* Something of the task has changed: what was blocked may begin, or never will. Frees it when all is over. */
+static void
+s_release(rloop_t *self, rtask_t *task)
+{
+    size_t n = json_array_size(task->list);
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t i = 0; i < n; i++) {
+            react_t *r = &task->work[i];
+            const react_t *cause = NULL;
+            step_t outlook = r->step == STEP_BLOCKED ? s_outlook(task, r, &cause) : STEP_BLOCKED;
+            if (outlook == STEP_READY)
+                s_enqueue(self, r);
+            if (outlook != STEP_FALSE)
+                continue;
+            s_skip(self, r, cause);
+            again = true;
+        }
+    }
+    s_end_task(self, task);
+}
+
+/* ---- from the renderers -------------------------------------------------------------------------------- */
+
+static void
+s_warn_ignored(rloop_t *self, const json_t *what)
+{
+    json_t *key;
+    size_t i;
+    json_array_foreach (value_get(what, "ignored"), i, key) {
+        AUTO_FREE char *once = xasprintf("%s#%s#%s", value_str(what, "file", ""), value_str(what, "id", ""),
+                                         json_string_value(key));
+        if (map_get(self->warned, once) || map_len(self->warned) >= LIMIT_REACTIONS)
+            continue;
+        map_set(self->warned, once, self);
+        log_warning("reactor: %s, %s: '%s' is ignored; arguments of the function stand below 'args'",
+                    value_str(what, "file", ""), value_str(what, "id", ""), json_string_value(key));
+    }
+}
+
+static void
+s_tell_errors(rloop_t *self, const json_t *errors, uint64_t seq)
+{
+    json_t *error;
+    size_t i;
+    json_array_foreach (errors, i, error)
+        work_error(self, error, seq, "%s", value_str(error, "error", ""));
+}
+
+/* Whether others wait for its end. */
+static bool
+s_is_required(const json_t *list, size_t self)
+{
+    json_t *one, *index;
+    size_t i, k;
+    json_array_foreach (list, i, one)
+        json_array_foreach (value_get(one, "require"), k, index)
+            if ((size_t) json_integer_value(index) == self)
+                return true;
+    return false;
+}
+
+void
+work_take(rloop_t *self, rtask_t *task)
+{
+    json_auto_t *outcome = json_loads(task->outcome, JSON_ALLOW_NUL, NULL);
+    json_t *what;
+    size_t i;
+    s_tell_errors(self, value_get(outcome, "errors"), task->seq);
+    task->list = json_incref(value_get(outcome, "reactions"));
+    size_t n = json_array_size(task->list);
+    task->work = xcalloc(n + 1, sizeof(react_t));
+    task->n_open = task->n_unbegun = n;
+    self->n_reactions += n;
+    self->n_tasks++;
+    json_array_foreach (task->list, i, what) {
+        react_t *r = &task->work[i];
+        r->task = task;
+        r->what = what;
+        r->step = STEP_BLOCKED;
+        r->watched = !str_eq(value_str(what, "client", ""), "local") || s_is_required(task->list, i);
+        s_warn_ignored(self, what);
+    }
+    if (n == 0)
+        rtask_begun(self, task);
+    s_release(self, task);
+}
+
+/* ---- asking -------------------------------------------------------------------------------------------- */
+
+/* Positional values, then the keywords. NEW. */
+static json_t *
+s_arg(const json_t *what)
+{
+    json_t *arg = json_copy(value_get(what, "arg")), *kwarg = value_get(what, "kwarg");
+    if (json_object_size(kwarg) == 0)
+        return arg;
+    json_t *last = json_pack("{s:b}", "__kwarg__", true);
+    json_object_update(last, kwarg);
+    json_array_append_new(arg, last);
+    return arg;
+}
+
+/* A minion that was accepted a moment ago is not connected yet. */
+static bool
+s_requires_key(const react_t *r)
+{
+    json_t *index;
+    size_t i;
+    json_array_foreach (value_get(r->what, "require"), i, index) {
+        const json_t *other = r->task->work[json_integer_value(index)].what;
+        if (str_eq(value_str(other, "client", ""), "wheel") &&
+            str_starts(value_str(other, "fun", ""), "key."))
+            return true;
+    }
+    return false;
+}
+
+static json_t *
+s_request(const rloop_t *self, const react_t *r)
+{
+    static const char *const words[] = { "tgt", "tgt_type", "ret", "timeout", "metadata", "subset" };
+    const char *client = value_str(r->what, "client", "");
+    bool local = str_eq(client, "local");
+    json_t *request = json_pack(
+        "{s:s, s:O, s:o, s:b, s:{s:s, s:o, s:O}}", "op", local ? "publish" : client, "fun",
+        value_get(r->what, "fun"), "arg", s_arg(r->what), "follow", r->watched, "note", "kind", NOTE_REACT,
+        "ref", value_fmt("%llu", (unsigned long long) r->task->seq), "part", value_get(r->what, "part"));
+    for (size_t i = 0; local && i < NELEMS(words); i++)
+        if (value_get(r->what, words[i]))
+            json_object_set(request, words[i], value_get(r->what, words[i]));
+    if (local && s_requires_key(r))
+        json_object_set_new(request, "wait_ms",
+                            json_integer(value_int(self->opts, "gather_job_timeout", 10) * 1000));
+    return request;
+}
+
+/* False: it is its own ancestor too often, or nobody can say. */
+static bool
+s_is_no_loop(rloop_t *self, react_t *r)
+{
+    fail_auto_t err = FAIL_INIT;
+    int n = kin_count(self->kin, self->reader, r->task->jids, value_str(r->what, "part", ""), &err);
+    if (n < 0) {
+        s_over(self, r, xasprintf("whether it is a loop can't be known: %s", fail_text(&err)));
+        return false;
+    }
+    if (n < LIMIT_REACTOR_CHAIN)
+        return true;
+    s_over(self, r,
+           xasprintf("a loop: %s.%s would be its own descendant for the %dth time, and is cut",
+                     value_str(r->what, "client", ""), value_str(r->what, "fun", ""), n + 1));
+    return false;
+}
+
+static void
+s_ask(rloop_t *self, react_t *r)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_t *request = s_request(self, r);
+    if (local_post(self->line, &request, &r->n, &err) < 0) {
+        /* Too large, or the line is gone: that shows where it is read. */
+        if (err.code == -EMSGSIZE) {
+            s_over(self, r, xstrdup(fail_text(&err)));
+            return;
+        }
+        self->n_running -= r->counted;
+        r->counted = false;
+        s_enqueue(self, r);
+        return;
+    }
+    log_debug("reactor: event %llu, %s '%s': %s.%s is asked for", (unsigned long long) r->task->seq,
+              value_str(r->what, "file", ""), value_str(r->what, "id", ""), value_str(r->what, "client", ""),
+              value_str(r->what, "fun", ""));
+    r->step = STEP_ASKED;
+    self->n_asked++;
+    AUTO_FREE char *key = xasprintf("%lld", (long long) r->n);
+    map_set(self->asked, key, r);
+}
+
+static react_t *
+s_pop(rloop_t *self, int which)
+{
+    react_t *r = self->ready[which];
+    self->ready[which] = r->next;
+    if (!r->next)
+        self->ready_tail[which] = &self->ready[which];
+    r->next = NULL;
+    return r;
+}
+
+void
+work_turn(rloop_t *self)
+{
+    size_t most = (size_t) value_int(self->opts, "reactor_worker_threads", 10);
+    int64_t now_ms = clock_mono_ms();
+    for (int which = 0; self->line && which < 2; which++)
+        for (size_t n = now_ms < self->ask_after_ms[which] ? 0 : self->n_tasks;
+             self->ready[which] && self->n_asked < ASKED_MAX && n > 0; n--) {
+            if (which == QUEUE_MASTER && self->n_running >= (most > 0 ? most : 1))
+                break;
+            react_t *r = s_pop(self, which);
+            if (!s_is_no_loop(self, r))
+                continue;
+            r->counted = which == QUEUE_MASTER;
+            self->n_running += r->counted;
+            s_ask(self, r);
+        }
+}
+
+/* ---- answers ------------------------------------------------------------------------------------------- */
+
+/* Nobody was meant, or another one is waited for. */
+static void
+s_published(rloop_t *self, react_t *r, const json_t *reply)
+{
+    json_t *id;
+    size_t i;
+    if (json_array_size(value_get(reply, "minions")) == 0) {
+        AUTO_FREE char *tgt = value_pystr(value_get(r->what, "tgt"));
+        s_over(self, r,
+               xasprintf("local.%s: no minion matched the target '%s'", value_str(r->what, "fun", ""), tgt));
+        return;
+    }
+    if (!r->watched) {
+        s_over(self, r, NULL);
+        return;
+    }
+    r->left = json_object();
+    json_array_foreach (value_get(reply, "minions"), i, id)
+        json_object_set_new(r->left, json_string_value(id), json_true());
+    r->step = STEP_BEGUN;
+    map_set(self->begun, r->jid, r);
+    s_now_begun(self, r);
+}
+
+/* Whether the master only lacks something at the moment, such as a place for one more runner: it is asked
+ * again. */
+static bool
+s_is_put_off(rloop_t *self, react_t *r, const json_t *reply)
+{
+    int64_t now_ms = clock_mono_ms(), *after_ms = &self->ask_after_ms[s_queue_of(r)];
+    if (!fs_is_passing((int) value_int(reply, "code", 0)))
+        return false;
+    /* Of those that are refused with it, the first stands for all. */
+    if (r->tried_ms == 0 && now_ms >= *after_ms)
+        log_warning("reactor: %s.%s: %s; it is tried again for a minute", value_str(r->what, "client", ""),
+                    value_str(r->what, "fun", ""), value_str(reply, "error", "refused"));
+    r->tried_ms = r->tried_ms != 0 ? r->tried_ms : now_ms;
+    if (now_ms - r->tried_ms >= PASSES_MS)
+        return false;
+    self->n_running -= r->counted;
+    r->counted = false;
+    *after_ms = now_ms + RENDER_AGAIN_MS;
+    s_enqueue(self, r);
+    return true;
+}
+
+static void
+s_answered(rloop_t *self, react_t *r, const json_t *reply)
+{
+    bool local = str_eq(value_str(r->what, "client", ""), "local");
+    if (!value_bool(reply, "ok", false)) {
+        if (s_is_put_off(self, r, reply))
+            return;
+        s_over(self, r,
+               xasprintf("%s.%s: %s", value_str(r->what, "client", ""), value_str(r->what, "fun", ""),
+                         value_str(reply, "error", "refused")));
+        return;
+    }
+    if (map_get(self->begun, value_str(reply, "jid", ""))) {
+        /* The file was named twice, "*.sls" and "x.sls": it reacts once. */
+        s_over(self, r, NULL);
+        return;
+    }
+    r->jid = xstrdup(value_str(reply, "jid", ""));
+    log_debug("reactor: event %llu, %s '%s': it is job %s", (unsigned long long) r->task->seq,
+              value_str(r->what, "file", ""), value_str(r->what, "id", ""), r->jid);
+    if (*r->jid) {
+        atomic_fetch_add(&self->shared->begun, !value_bool(reply, "again", false));
+        kin_add(self->kin, self->reader, r->jid, r->task->jids, value_str(r->what, "part", ""));
+    }
+    self->dirty = true;
+    if (value_bool(reply, "forgotten", false)) {
+        s_over(self, r, NULL);
+        return;
+    }
+    if (local) {
+        s_published(self, r, reply);
+        return;
+    }
+    r->step = STEP_BEGUN;
+    map_set(self->begun, r->jid, r);
+    s_now_begun(self, r);
+}
+
+static void
+s_ended(rloop_t *self, react_t *r, const json_t *push)
+{
+    const char *client = value_str(r->what, "client", ""), *fun = value_str(r->what, "fun", "");
+    self->dirty = true;
+    if (value_bool(push, "unknown", false)) {
+        s_over(self, r,
+               xasprintf("%s.%s (job %s) was under way when the master ended: it is not begun again", client,
+                         fun, r->jid));
+        return;
+    }
+    if (value_bool(push, "success", false)) {
+        s_over(self, r, NULL);
+        return;
+    }
+    AUTO_FREE char *said = value_pystr(value_get(push, "return") ? value_get(push, "return") : json_null());
+    s_over(self, r, xasprintf("%s.%s failed: %s", client, fun, said));
+}
+
+static void
+s_returned(rloop_t *self, react_t *r, const json_t *push)
+{
+    const char *id = value_str(push, "id", "");
+    if (value_bool(push, "success", true) && value_int(push, "retcode", 0) == 0)
+        json_object_del(r->left, id);
+}
+
+static void
+s_done(rloop_t *self, react_t *r, const json_t *push)
+{
+    if (json_object_size(r->left) == 0) {
+        s_over(self, r, NULL);
+        return;
+    }
+    s_over(self, r,
+           xasprintf("local.%s (job %s) failed on %s%s", value_str(r->what, "fun", ""), r->jid,
+                     json_object_iter_key(json_object_iter(r->left)),
+                     json_object_size(r->left) > 1 ? " and others" : ""));
+}
+
+static const struct push {
+    const char *kind;
+    void (*fn)(rloop_t *self, react_t *r, const json_t *push);
+} pushes[] = { { "runner", s_ended }, { "ret", s_returned }, { "done", s_done } };
+
+void
+work_heard(rloop_t *self, const json_t *msg)
+{
+    const char *kind = value_str(msg, "push", NULL);
+    if (!kind) {
+        AUTO_FREE char *key = xasprintf("%lld", (long long) value_int(msg, "n", 0));
+        react_t *r = map_take(self->asked, key);
+        if (!r)
+            return; /* of an event that was fired */
+        self->n_asked--;
+        s_answered(self, r, msg);
+        return;
+    }
+    react_t *r = map_get(self->begun, value_str(msg, "jid", ""));
+    for (size_t i = 0; r && i < NELEMS(pushes); i++)
+        if (str_eq(kind, pushes[i].kind)) {
+            pushes[i].fn(self, r, msg);
+            return;
+        }
+}
+
+/* ---- a line that broke --------------------------------------------------------------------------------- */
+
+static void
+s_again(rloop_t *self, map_t *waiting)
+{
+    const char *key;
+    void *v;
+    for (size_t i = 0; map_next(waiting, &i, &key, &v);) {
+        react_t *r = v;
+        self->n_running -= r->counted;
+        r->counted = false;
+        free(STEAL(r->jid));
+        json_decref(STEAL(r->left));
+        s_enqueue(self, r);
+    }
+    map_clear(waiting);
+}
+
+void
+work_lost(rloop_t *self)
+{
+    local_client_destroy(&self->line);
+    self->n_asked = 0;
+    s_again(self, self->asked);
+    s_again(self, self->begun);
+}
+
+json_t *
+work_begun(const rloop_t *self)
+{
+    json_t *list = json_array();
+    const char *jid;
+    void *v;
+    for (size_t i = 0; map_next(self->begun, &i, &jid, &v);) {
+        const react_t *r = v;
+        if (str_eq(value_str(r->what, "client", ""), "local"))
+            continue;
+        json_t *fun = value_fmt("%s.%s", value_str(r->what, "client", ""), value_str(r->what, "fun", ""));
+        json_array_append_new(list, json_pack("{s:s, s:O, s:O, s:o}", "jid", jid, "file",
+                                              value_get(r->what, "file"), "id", value_get(r->what, "id"),
+                                              "fun", fun));
+    }
+    return list;
+}

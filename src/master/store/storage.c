@@ -1,0 +1,128 @@
+/* storage.c - see storage.h. */
+#include "master/store/storage.h"
+
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "master/front/hooks.h"
+#include "master/front/part.h"
+#include "salt/log.h"
+
+#define STORE_FILE "jobs.db"
+
+typedef struct storage {
+    char *trouble; /* owned; NULL: there is none */
+} storage_t;
+
+static storage_t *
+s_own(const front_t *front)
+{
+    return front->own[PART_storage];
+}
+
+char *
+storage_path(const front_t *front)
+{
+    return fs_join(conf_str(front->conf, "cachedir"), STORE_FILE);
+}
+
+const char *
+storage_trouble(const front_t *front)
+{
+    return s_own(front)->trouble;
+}
+
+static void
+s_look(front_t *front)
+{
+    storage_t *self = s_own(front);
+    AUTO_FREE char *trouble = store_trouble(front->store);
+    AUTO_FREE char *notice = store_notice(front->store);
+    if (notice) {
+        log_error("%s", notice);
+        hook_renewed(front);
+    }
+    if (trouble && !self->trouble)
+        log_critical("the store can't be written: %s; returns stay with their minions until it can", trouble);
+    if (!trouble && self->trouble)
+        log_warning("the store can be written again");
+    free(self->trouble);
+    self->trouble = STEAL(trouble);
+}
+
+static int
+s_start(front_t *front, fail_t *err)
+{
+    int rc = fs_own_dir(conf_str(front->conf, "cachedir"), 0750, err);
+    if (rc < 0)
+        return rc;
+    AUTO_FREE char *path = storage_path(front);
+    front->store = store_new(path, err);
+    front->reader = front->store ? store_reader_new(path, err) : NULL;
+    return front->reader ? 0 : err->code;
+}
+
+static bool
+s_destroy(front_t *front)
+{
+    store_reader_destroy(&front->reader);
+    store_destroy(&front->store);
+    free(s_own(front)->trouble);
+    return true;
+}
+
+static int64_t
+s_pause(const front_t *front)
+{
+    return (int64_t) (conf_float(front->conf, "loop_interval") * 1000);
+}
+
+static void
+s_tick(front_t *front, int64_t now_ms)
+{
+    s_look(front);
+}
+
+static int
+s_fd(const front_t *front)
+{
+    return store_fd(front->store);
+}
+
+static void
+s_readable(front_t *front)
+{
+    uint64_t n;
+    (void) !read(store_fd(front->store), &n, sizeof(n));
+    s_look(front);
+    hook_committed(front);
+}
+
+static void
+s_status(front_t *front, json_t *reply)
+{
+    store_stats_t st;
+    store_get_stats(front->store, &st);
+    json_object_set_new(reply, "expiring", json_boolean(st.expiring));
+    json_t *counters = json_pack("{s:I, s:I, s:I, s:I}", "store_rows", (json_int_t) st.rows, "store_commits",
+                                 (json_int_t) st.commits, "store_queued", (json_int_t) st.queued,
+                                 "store_expired", (json_int_t) st.expired);
+    (void) json_object_update_new(json_object_get(reply, "counters"), counters);
+}
+
+static void
+s_forgotten(front_t *front, const char *id)
+{
+    (void) store_del_minion(front->store, id); /* taken in any case, and what is with it too */
+}
+
+const front_part_t part_storage = { .name = "storage",
+                                    .size = sizeof(storage_t),
+                                    .start = s_start,
+                                    .destroy = s_destroy,
+                                    .tick = s_tick,
+                                    .pause_ms = s_pause,
+                                    .fd = s_fd,
+                                    .readable = s_readable,
+                                    .forgotten = s_forgotten,
+                                    .status = s_status };

@@ -1,0 +1,173 @@
+/* store_take.c - a copy that waits takes the store's place when the master starts: see store_copy.h. */
+#include "master/store/store_copy.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "master/store/store.h"
+#include "master/store/store_db.h"
+#include "salt/log.h"
+
+typedef struct take {
+    const char *path;
+    char *waits, *kept;
+} take_t;
+
+/* Numbers that no event has: behind all that the present store or the copy may have used, and behind the
+ * clock's microseconds, as of a store that has been lost meanwhile nothing else is known. */
+#define LAST_OF(db) "coalesce((SELECT last FROM " db ".event_blocks ORDER BY first DESC LIMIT 1), 0)"
+#define USED                                                                                                 \
+    "max(coalesce((SELECT max(CAST(value AS INTEGER)) FROM main.meta WHERE key IN ('" STORE_NUMBERS          \
+    "', '" STORE_REPLACED                                                                                    \
+    "')), 0), coalesce((SELECT max(CAST(value AS INTEGER)) FROM present.meta WHERE key IN ('" STORE_NUMBERS  \
+    "', '" STORE_REPLACED "')), 0), " LAST_OF("main") ", " LAST_OF("present") ", CAST(?1 AS INTEGER))"
+
+/* The present store knows what minions are now, and which of their events were taken; one that has just
+ * been begun knows nothing. */
+#define PRESENT_DOCS(table)                                                                                  \
+    "DELETE FROM main." table " WHERE EXISTS (SELECT 1 FROM present.grains);"                                \
+    "INSERT OR REPLACE INTO main." table " SELECT * FROM present." table ";"
+
+static const char merge[] = PRESENT_DOCS("grains") PRESENT_DOCS("pillar")
+    PRESENT_DOCS("mine") "INSERT OR REPLACE INTO main.meta SELECT * FROM present.meta WHERE key GLOB "
+                         "'events_of/*' OR key GLOB 'calls_of/*';"
+                         "DELETE FROM main.meta WHERE key IN ('" STORE_NUMBERS "', '" STORE_REACTOR "');";
+
+/* In one transaction of the copy: done again after a kill, it is the same. */
+static int
+merge_present(const take_t *self, sqlite3 *db, fail_t *err)
+{
+    AUTO_FREE char *now = xasprintf("%" PRId64, clock_wall_us());
+    char *unused = NULL;
+    int rc = db_text(db, self->waits, "ATTACH ?1 AS present", self->path, &unused, err);
+
+    if (rc == 0)
+        rc = db_exec(db, self->waits, "BEGIN IMMEDIATE", err);
+    if (rc == 0)
+        rc = db_text(db, self->waits,
+                     "INSERT OR REPLACE INTO main.meta(key, value) SELECT '" STORE_REPLACED "', " USED, now,
+                     &unused, err);
+    if (rc == 0)
+        rc = db_exec(db, self->waits, merge, err);
+    return rc == 0 ? db_exec(db, self->waits, "COMMIT", err) : rc;
+}
+
+/* *ret_kept: the name that the present store gets. */
+static int
+make_ready(take_t *self, fail_t *err)
+{
+    AUTO_FREE char *name = NULL;
+    sqlite3 *db = NULL;
+    int rc = db_open_file(self->waits, &db, err);
+
+    if (rc == 0)
+        rc = db_text(db, self->waits, "SELECT value FROM meta WHERE key = ?1", STORE_KEPT, &name, err);
+    if (rc == 0 && (name == NULL || strchr(name, '/') != NULL))
+        rc = fail_set(err, -EINVAL, "%s: store.restore has not made it", self->waits);
+    if (rc == 0)
+        rc = merge_present(self, db, err);
+    sqlite3_close(db);
+    if (rc == 0)
+        self->kept = xasprintf("%.*s%s", (int) (strrchr(self->path, '/') - self->path + 1), self->path, name);
+    return rc;
+}
+
+/* All of a database is in its one file when nobody has it open. */
+static int
+need_one_file(const char *path, fail_t *err)
+{
+    AUTO_FREE char *log = xasprintf("%s-wal", path);
+
+    return fs_absent(log)
+               ? 0
+               : fail_set(err, -EBUSY, "%s is there: another process has the file open, end it first", log);
+}
+
+/* The present store's second name; a start that was cut short may have given it already. */
+static int
+keep_present(const take_t *self, fail_t *err)
+{
+    struct stat present, kept;
+
+    if (link(self->path, self->kept) == 0)
+        return 0;
+    if (errno == EEXIST && stat(self->path, &present) == 0 && stat(self->kept, &kept) == 0 &&
+        present.st_ino == kept.st_ino && present.st_dev == kept.st_dev)
+        return 0;
+    return fail_set(err, -errno, "%s: the present store can't be kept under this name: %s", self->kept,
+                    strerror(errno));
+}
+
+/* 0, or -EUCLEAN: what is taken over from the present store can't be read. */
+static int
+look_at_present(const take_t *self, sqlite3 *db, fail_t *err)
+{
+    static const char *const tables[] = { "grains", "pillar", "mine", "meta" };
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < NELEMS(tables); i++) {
+        AUTO_FREE char *found = NULL;
+        rc = db_text(db, self->path, "SELECT quick_check FROM pragma_quick_check(?1)", tables[i], &found,
+                     err);
+        if (rc == 0 && found != NULL && strcmp(found, "ok") != 0)
+            rc = fail_set(err, -EUCLEAN, "%s: %s", self->path, found);
+    }
+    return rc;
+}
+
+/* The present store is there, and what it has is in its one file. A damaged one is moved aside, as ever. */
+static int
+fold_present(const take_t *self, fail_t *err)
+{
+    AUTO_FREE char *notice = NULL;
+    fail_auto_t damage = FAIL_INIT;
+    sqlite3 *db = NULL;
+    int rc = db_open_writer(self->path, &db, &notice, err);
+    bool damaged = rc == 0 && look_at_present(self, db, &damage) == -EUCLEAN;
+
+    sqlite3_close(db);
+    if (damaged)
+        rc = db_set_aside(self->path, fail_text(&damage), &notice, err);
+    if (notice != NULL)
+        log_error("%s", notice);
+    return rc;
+}
+
+static int
+take(take_t *self, fail_t *err)
+{
+    int rc = make_ready(self, err);
+
+    if (rc == 0)
+        rc = need_one_file(self->path, err);
+    if (rc == 0)
+        rc = need_one_file(self->waits, err);
+    if (rc == 0)
+        rc = keep_present(self, err);
+    /* Both names are on the disk before anything is acknowledged that only the new one has. */
+    return rc == 0 ? fs_settle(self->waits, self->path, err) : rc;
+}
+
+int
+store_restore_take(const char *path, fail_t *err)
+{
+    AUTO_FREE char *waits = xasprintf("%s" RESTORE_SUFFIX, path);
+    take_t self = { .path = path, .waits = waits };
+    fail_auto_t why = FAIL_INIT;
+
+    if (fs_absent(waits))
+        return 0;
+    int rc = fold_present(&self, err);
+    if (rc < 0)
+        return rc;
+    if (take(&self, &why) == 0)
+        log_warning("the job store is the restored backup now; the one of before is kept as %s", self.kept);
+    else
+        log_error("the backup that waits in %s can't take the job store's place, which stays as it is: %s",
+                  waits, fail_text(&why));
+    free(self.kept);
+    return 0;
+}

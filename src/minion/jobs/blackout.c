@@ -1,0 +1,39 @@
+/* blackout.c - see blackout.h. */
+#include "minion/jobs/blackout.h"
+
+#include "common/base/str.h"
+#include "common/py/py_json.h"
+#include "common/py/py_wire.h"
+#include "salt/value.h"
+
+/* NEW; NULL for NULL. */
+static json_t *
+s_plain(const json_t *wire)
+{
+    AUTO(py) value = wire ? py_from_wire(wire) : NULL;
+    return value ? py_to_json(value) : NULL;
+}
+
+/* Python's `fun in list`. */
+static bool
+s_names(const json_t *list, const char *fun)
+{
+    if (json_is_string(list))
+        return strstr(json_string_value(list), fun) != NULL;
+    return value_lists(list, fun) || value_get(list, fun) != NULL;
+}
+
+int
+blackout_check(const json_t *facts, const char *fun, fail_t *err)
+{
+    /* A pillar with keys that are no text is an object of one key. */
+    json_auto_t *whole = value_get(facts, "$py") ? s_plain(facts) : json_incref((json_t *) facts);
+    if (!value_truthy(value_get(whole, "minion_blackout")) || str_eq(fun, "saltutil.refresh_pillar"))
+        return 0;
+    json_auto_t *list = s_plain(value_get(whole, "minion_blackout_whitelist"));
+    if (s_names(list, fun))
+        return 0;
+    return fail_kind(err, FAIL_INVOCATION, -EPERM,
+                     "Minion in blackout mode. Set 'minion_blackout' to False in pillar or grains to resume "
+                     "operations. Only saltutil.refresh_pillar allowed in blackout mode.");
+}

@@ -1,0 +1,584 @@
+/* job.c - see job.h. */
+#include "minion/jobs/job.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/output/suited.h"
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/host/proc.h"
+#include "common/host/procfs.h"
+#include "common/base/str.h"
+#include "common/files/fileclient.h"
+#include "common/local/client.h"
+#include "common/plugin/call.h"
+#include "common/py/py_wire.h"
+#include "minion/jobs/blackout.h"
+#include "minion/grains_set.h"
+#include "minion/jobs/jobcache.h"
+#include "uplink/jobret.h"
+#include "minion/parts/pillar_local.h"
+#include "minion/parts/reactor_run.h"
+#include "uplink/remotefiles.h"
+#include "uplink/spool.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define READ_CHUNK (64 * 1024)
+
+/* ---- the child ------------------------------------------------------------------------------- */
+
+typedef struct child {
+    int fd;
+    const job_env_t *env;
+    const json_t *job;
+    buf_t in;
+    py_t *pillar; /* in memory, once it was asked for */
+    bool offline; /* something was taken from here because no master was there */
+} child_t;
+
+static int
+s_child_write(child_t *self, const json_t *frame)
+{
+    buf_auto_t out = BUF_INIT;
+    frame_add(&out, frame);
+    for (size_t at = 0; at < out.len;) {
+        ssize_t n = send(self->fd, out.data + at, out.len - at, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        at += (size_t) n;
+    }
+    return 0;
+}
+
+static json_t *
+s_child_grains(void *cookie)
+{
+    return ((child_t *) cookie)->env->grains;
+}
+
+static json_t *
+s_child_grains_again(void *cookie)
+{
+    const job_env_t *env = ((child_t *) cookie)->env;
+    if (env->n_grain_plugins == 0)
+        return NULL;
+    json_t *all = json_object();
+    grains_collect(env->grain_plugins, env->n_grain_plugins, GRAIN_CHEAP, "", env->opts, all);
+    grains_collect(env->grain_plugins, env->n_grain_plugins, GRAIN_SLOW, "", env->opts, all);
+    grains_finish(env->opts, all);
+    return all;
+}
+
+static int
+s_child_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
+{
+    const child_t *self = cookie;
+    json_auto_t *frame = json_pack("{s:s, s:s, s:O}", "t", "fire", "tag", tag, "data", data);
+    size_t size = json_dumpb(frame, NULL, 0, JSON_COMPACT),
+           limit = (size_t) value_int(self->env->opts, "max_event_size", 0);
+    if (limit > 0 && size > limit)
+        return fail_set(err, -EMSGSIZE, "event %s has %zu bytes, max_event_size is %zu", tag, size, limit);
+    int rc = s_child_write(cookie, frame);
+    return rc < 0 ? fail_set(err, rc, "the job server does not listen: %s", strerror(-rc)) : 0;
+}
+
+static int
+s_child_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
+{
+    child_t *self = cookie;
+    json_auto_t *frame = json_pack("{s:s, s:O}", "t", "host", "request", request);
+    int rc = s_child_write(self, frame);
+    while (rc >= 0 && !parting_is_gone()) {
+        json_auto_t *answer = NULL;
+        rc = frame_take(&self->in, LIMIT_LOCAL_MSG, &answer, err);
+        self->offline = self->offline || value_bool(answer, "offline", false);
+        if (rc > 0 && value_bool(answer, "ok", false)) {
+            json_t *v = value_get(answer, "value");
+            *ret_value = v ? json_incref(v) : json_null();
+            return 0;
+        }
+        if (rc > 0)
+            return fail_set(err, -(int) value_int(answer, "code", ENOTSUP), "%s",
+                            value_str(answer, "error", "refused"));
+        buf_reserve(&self->in, READ_CHUNK);
+        ssize_t n = rc == 0 ? recv(self->fd, self->in.data + self->in.len, READ_CHUNK, 0) : -1;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            rc = -EPIPE;
+        else
+            self->in.len += (size_t) n;
+    }
+    if (parting_is_gone())
+        return fail_set(
+            err, -EPIPE,
+            "the minion was stopped or restarted while this job runs, which can ask it for nothing "
+            "any more: what restarts the minion comes last in a job");
+    return fail_set(err, rc, "the job server does not answer: %s", strerror(-rc));
+}
+
+/* The master's answer to `ask`, through the job server. */
+static py_t *
+s_child_ask(child_t *self, json_t *ask, fail_t *err)
+{
+    json_auto_t *request = json_pack("{s:s, s:O*}", "op", "pillar", "ask", ask);
+    json_auto_t *answer = NULL;
+    fail_auto_t why = FAIL_INIT;
+    if (s_child_host(self, request, &answer, &why) == 0)
+        return py_from_wire(answer);
+    (void) fail_kind(err, FAIL_COMMAND, -EIO, "%s", fail_text(&why));
+    return NULL;
+}
+
+static py_t *
+s_child_compile(child_t *self, json_t *ask, fail_t *err)
+{
+    const job_env_t *env = self->env;
+    if (pillar_is_local(env->opts))
+        return pillar_local(env->opts, env->registry, env->id, env->grains, ask, self->pillar, err);
+    return s_child_ask(self, ask, err);
+}
+
+static py_t *
+s_child_pillar(void *cookie, json_t *ask, fail_t *err)
+{
+    child_t *self = cookie;
+    if (!self->pillar && !pillar_is_local(self->env->opts) && self->env->pillar)
+        self->pillar = py_from_wire(self->env->pillar);
+    else if (!self->pillar && (!ask || pillar_is_local(self->env->opts)))
+        self->pillar = s_child_compile(self, NULL, err);
+    if (!ask || (!self->pillar && pillar_is_local(self->env->opts)))
+        return py_ref(self->pillar);
+    return s_child_compile(self, ask, err);
+}
+
+/* Blackout by the grains, and by the pillar that is known; one that is compiled here counts for a master's
+ * jobs, as in Salt. */
+static int
+s_child_may(void *cookie, const char *fun, fail_t *err)
+{
+    child_t *self = cookie;
+    int rc = blackout_check(self->env->grains, fun, err);
+    if (rc == 0 && !pillar_is_local(self->env->opts))
+        return blackout_check(self->env->pillar, fun, err);
+    if (rc < 0 || value_int(self->job, "master", -1) < 0)
+        return rc;
+    fail_auto_t why = FAIL_INIT; /* a pillar that can't be compiled keeps nobody from mending it */
+    AUTO(py) pillar = s_child_pillar(self, NULL, &why);
+    json_auto_t *wire = pillar ? py_to_wire(pillar) : NULL;
+    return blackout_check(wire, fun, err);
+}
+
+/* Salt's own keywords for functions that take **kwargs. */
+static json_t *
+s_pub(const json_t *job, const char *fun, json_t *arg)
+{
+    return json_pack("{s:s, s:O, s:O*, s:O*, s:O*, s:O*, s:O*}", "__pub_fun", fun, "__pub_arg", arg,
+                     "__pub_tgt", value_get(job, "tgt"), "__pub_jid", value_get(job, "jid"), "__pub_ret",
+                     value_get(job, "ret"), "__pub_tgt_type", value_get(job, "tgt_type"), "__pub_user",
+                     value_get(job, "user"));
+}
+
+static void
+s_child_one(call_ctx_t *ctx, const json_t *job, const char *fun, json_t *arg, call_result_t *res)
+{
+    json_auto_t *none = json_array();
+    json_t *words = json_is_array(arg) ? arg : none;
+    /* As Salt shows it: the keywords' object without its marker. */
+    json_auto_t *shown = json_deep_copy(words);
+    json_t *last = json_array_get(shown, json_array_size(shown) - 1);
+    if (value_get(last, "__kwarg__"))
+        json_object_del(last, "__kwarg__");
+    json_auto_t *pub = s_pub(job, fun, shown);
+    call_run(ctx, fun, words, pub, res);
+}
+
+/* Several functions in one job: each of return, retcode and success is an object by function name. */
+static json_t *
+s_child_many(const call_env_t *env, const json_t *job, json_t *funs)
+{
+    json_t *returns = json_object(), *codes = json_object(), *oks = json_object(), *fun,
+           *args = value_get(job, "arg");
+    size_t i;
+    json_array_foreach (funs, i, fun) {
+        AUTO(call_ctx) ctx = call_ctx_new(env);
+        call_result_t res = { 0 };
+        s_child_one(ctx, job, json_string_value(fun), json_array_get(args, i), &res);
+        json_object_set(returns, json_string_value(fun), res.value);
+        json_object_set_new(codes, json_string_value(fun), json_integer(res.retcode));
+        json_object_set_new(oks, json_string_value(fun), json_boolean(res.success));
+        call_result_free(&res);
+    }
+    return json_pack("{s:s, s:o, s:o, s:o}", "t", "ret", "return", returns, "retcode", codes, "success", oks);
+}
+
+/* The minion's reactor at work. */
+static json_t *
+s_child_react(call_ctx_t *ctx, const json_t *job)
+{
+    int failed = 0;
+    json_t *did = reactor_run(ctx, value_get(job, "react"), &failed);
+    return json_pack("{s:s, s:o, s:i, s:b}", "t", "ret", "return", did, "retcode", failed > 0, "success",
+                     failed == 0);
+}
+
+static int
+s_child_file(void *cookie, json_t *ask, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *request = json_pack("{s:s, s:O}", "op", "ask", "ask", ask);
+    return s_child_host(cookie, request, ret_value, err);
+}
+
+/* NEW: the files of file_roots here, or the master's. */
+static fileclient_t *
+s_child_files(child_t *self)
+{
+    json_t *opts = self->env->opts;
+    return str_eq(value_str(opts, "file_client", ""), "local")
+               ? fileclient_local(opts, NULL)
+               : remotefiles_new(value_str(opts, "cachedir", ""), s_child_file, self);
+}
+
+static json_t *
+s_child_run(child_t *self, const json_t *job)
+{
+    AUTO(fileclient) files = s_child_files(self);
+    call_env_t env = { .registry = self->env->registry,
+                       .states = self->env->states,
+                       .opts = self->env->opts,
+                       .id = self->env->id,
+                       .jid = value_str(job, "jid", ""),
+                       .grains = s_child_grains,
+                       .grains_again = s_child_grains_again,
+                       .pillar = s_child_pillar,
+                       .files = files,
+                       .may = s_child_may,
+                       .fire = s_child_fire,
+                       .host = s_child_host,
+                       .peer_args = value_bool(job, "peer", false),
+                       .cookie = self };
+    json_t *fun = value_get(job, "fun");
+    if (json_is_array(fun))
+        return s_child_many(&env, job, fun);
+    AUTO(call_ctx) ctx = call_ctx_new(&env);
+    if (value_get(job, "react"))
+        return s_child_react(ctx, job);
+    call_result_t res = { 0 };
+    s_child_one(ctx, job, json_string_value(fun), value_get(job, "arg"), &res);
+    json_t *frame = json_pack("{s:s, s:O, s:i, s:b}", "t", "ret", "return", res.value, "retcode", res.retcode,
+                              "success", res.success);
+    call_result_free(&res);
+    return frame;
+}
+
+static void
+s_soft_limit(__rlimit_resource_t what, rlim_t limit)
+{
+    struct rlimit rl;
+    if (getrlimit(what, &rl) != 0 || rl.rlim_max < limit)
+        return;
+    rl.rlim_cur = limit;
+    (void) setrlimit(what, &rl);
+}
+
+/* Soft ones, for the module itself: a program that it runs gets its own back (common/host/proc.c), as many
+ * reserve more than they use. */
+static void
+s_child_limits(const job_env_t *env)
+{
+    if (env->memory_limit > 0)
+        s_soft_limit(RLIMIT_AS, env->memory_limit);
+    s_soft_limit(RLIMIT_CORE, 0);
+}
+
+/* The job server is gone: what it does with a return. */
+static int
+s_child_leave(const job_env_t *env, json_t *job, json_t *frame)
+{
+    fail_auto_t err = FAIL_INIT;
+    const job_proc_t self = { .job = job, .ret = frame };
+    AUTO_FREE char *dir = fs_join(value_str(env->opts, "cachedir", ""), "spool");
+    json_auto_t *ret = job_return(&self);
+    jobcache_keep(env->opts, ret);
+    int rc = spool_leave(dir, ret, value_str(job, "asker", NULL), &err);
+    if (rc < 0)
+        log_error("job %s: %s", value_str(job, "jid", ""), fail_text(&err));
+    return rc;
+}
+
+static NORETURN void
+s_child_main(const job_env_t *env, json_t *job, int fd, pid_t parent, parting_t *parting)
+{
+    sigset_t empty;
+    (void) sigemptyset(&empty);
+    parting_join(parting);
+    (void) sigprocmask(SIG_SETMASK, &empty, NULL);
+    (void) setsid();
+    if (!parting_is_gone())
+        proc_end_with(parent);
+    /* What else is open is close-on-exec, and the log's descriptor among it is wanted here. */
+    s_child_limits(env);
+    child_t self = { .fd = fd, .env = env, .job = job };
+    log_job(value_str(job, "jid", ""));
+    json_auto_t *frame = s_child_run(&self, job);
+    if (self.offline)
+        json_object_set_new(frame, "offline", json_true());
+    _exit((parting_return() ? s_child_write(&self, frame) : s_child_leave(env, job, frame)) == 0 ? 0 : 1);
+}
+
+/* ---- the job server's side ------------------------------------------------------------------- */
+
+job_proc_t *
+job_start(const job_env_t *env, json_t **job_p, fail_t *err)
+{
+    json_t *job = STEAL(*job_p);
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        (void) fail_set(err, -errno, "socketpair: %s", strerror(errno));
+        json_decref(job);
+        return NULL;
+    }
+    parting_t *parting = parting_new();
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        (void) close(ends[0]);
+        s_child_main(env, job, ends[1], parent, parting);
+    }
+    int code = errno;
+    (void) close(ends[1]);
+    if (pid < 0) {
+        (void) close(ends[0]);
+        (void) fail_set(err, -code, "fork: %s", strerror(code));
+        json_decref(job);
+        parting_destroy(&parting);
+        return NULL;
+    }
+    (void) fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    job_proc_t *self = xcalloc(1, sizeof(*self));
+    self->job = job;
+    self->pid = pid;
+    self->fd = ends[0];
+    self->parting = parting;
+    self->deadline_ms = env->timeout_s > 0 ? clock_mono_ms() + env->timeout_s * 1000LL : 0;
+    return self;
+}
+
+void
+job_proc_destroy(job_proc_t **self_p)
+{
+    job_proc_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    if (self->fd >= 0)
+        (void) close(self->fd);
+    buf_free(&self->in);
+    json_decref(self->job);
+    json_decref(self->ret);
+    parting_destroy(&self->parting);
+    free(self);
+}
+
+void
+job_part(const job_proc_t *self)
+{
+    int64_t left_ms = self->deadline_ms ? self->deadline_ms - clock_mono_ms() : 0;
+    unsigned seconds = left_ms > 0 ? (unsigned) (left_ms / 1000 + 1) : 0;
+    parting_ask(self->parting, self->pid, self->deadline_ms && seconds == 0 ? 1 : seconds);
+}
+
+/* Other children have the descriptor too: closing alone would leave this one waiting. */
+static void
+s_close(job_proc_t *self)
+{
+    (void) shutdown(self->fd, SHUT_RDWR);
+    (void) close(self->fd);
+    self->fd = -1;
+}
+
+int
+job_read(job_proc_t *self, size_t limit, json_t **ret_frame)
+{
+    while (self->fd >= 0) {
+        json_t *frame = NULL;
+        int rc = frame_take(&self->in, limit, &frame, NULL);
+        if (rc == -EMSGSIZE) {
+            self->oversize = true;
+            (void) job_signal(self, SIGKILL);
+        }
+        if (rc < 0) {
+            self->unread = rc;
+            s_close(self);
+            return rc;
+        }
+        if (rc > 0 && str_eq(value_str(frame, "t", ""), "ret")) {
+            json_decref(self->ret);
+            self->ret = frame;
+            continue;
+        }
+        if (rc > 0) {
+            *ret_frame = frame;
+            return 1;
+        }
+        buf_reserve(&self->in, READ_CHUNK);
+        ssize_t n = recv(self->fd, self->in.data + self->in.len, READ_CHUNK, 0);
+        if (n > 0)
+            self->in.len += (size_t) n;
+        else if (n < 0 && errno == EINTR)
+            continue;
+        else if (n < 0 && errno == EAGAIN)
+            return 0;
+        else
+            s_close(self);
+    }
+    return -EPIPE;
+}
+
+void
+job_answer(job_proc_t *self, json_t **answer_p)
+{
+    json_auto_t *answer = STEAL(*answer_p);
+    buf_auto_t out = BUF_INIT;
+    frame_add(&out, answer);
+    /* The child waits for this and reads at once; what does not fit in the socket's buffer means that it is
+     * gone. */
+    size_t at = 0;
+    while (self->fd >= 0 && at < out.len) {
+        ssize_t n = send(self->fd, out.data + at, out.len - at, MSG_NOSIGNAL);
+        struct pollfd pfd = { self->fd, POLLOUT, 0 };
+        if (n > 0)
+            at += (size_t) n;
+        else if (errno != EINTR && (errno != EAGAIN || poll(&pfd, 1, 1000) <= 0))
+            break;
+    }
+    /* It is not to wait for the rest: it reads the end, and can still return. */
+    if (self->fd >= 0 && at < out.len)
+        (void) shutdown(self->fd, SHUT_WR);
+}
+
+/* Whether `pid` is the child of one of the jobs from `first` on, before `end`. */
+static bool
+s_is_child(const job_proc_t *first, const job_proc_t *end, pid_t pid)
+{
+    while (first != end && (first->exited || first->pid != pid))
+        first = first->next;
+    return first != end;
+}
+
+/* Programs that a module runs have sessions of their own, so a group signal does not reach them. They are
+ * listed before the children die, at any depth: after that they would be nobody's. */
+static int
+s_signal(const job_proc_t *first, const job_proc_t *end, int sig)
+{
+    size_t n, kept = 0;
+    fail_auto_t why = FAIL_INIT;
+    AUTO_FREE procfs_kin_t *kin = procfs_kin(&n, &why);
+    if (why.code != 0)
+        log_error("programs that the job has started go on without it: %s", fail_text(&why));
+    AUTO_FREE pid_t *pids = xcalloc(n + 1, sizeof(*pids));
+    int rc = -ESRCH;
+    for (size_t i = 0; i < n; i++) {
+        pid_t up = kin[i].parent;
+        for (int depth = 1; depth < LIMIT_CALL_DEPTH && up > 1 && !s_is_child(first, end, up); depth++)
+            up = procfs_parent(kin, n, up);
+        if (up > 1 && s_is_child(first, end, up))
+            pids[kept++] = kin[i].pid;
+    }
+    /* One that has exited was reaped, and its number may be another's. */
+    for (const job_proc_t *p = first; p != end; p = p->next)
+        if (!p->exited)
+            rc = kill(p->pid, sig) == 0 ? 0 : -errno;
+    for (size_t i = 0; i < kept; i++)
+        (void) kill(pids[i], sig);
+    return rc;
+}
+
+int
+job_signal(const job_proc_t *self, int sig)
+{
+    return s_signal(self, self->next, sig);
+}
+
+void
+job_signal_all(const job_proc_t *first, int sig)
+{
+    if (first)
+        (void) s_signal(first, NULL, sig);
+}
+
+/* Who reads the return can tell that it rests on what was known here, not on what a master had then. */
+static void
+s_mark_offline(const json_t *job, json_t *ret)
+{
+    json_t *metadata = value_get(ret, "metadata");
+    metadata = json_is_object(metadata) ? json_copy(metadata) : json_object();
+    json_object_set_new(metadata, "offline", json_true());
+    json_object_set_new(ret, "metadata", metadata);
+    log_warning("job %s: no master was there: pillar and files were taken as they last came from one",
+                value_str(job, "jid", ""));
+}
+
+static json_t *
+s_return(const job_proc_t *self)
+{
+    if (self->ret) {
+        const char *out = output_suited(value_str(self->job, "fun", NULL));
+        json_t *ret = jobret_of(self->job, self->ret);
+        if (out)
+            json_object_set_new(ret, "out", json_string(out));
+        if (value_bool(self->ret, "offline", false))
+            s_mark_offline(self->job, ret);
+        return ret;
+    }
+    if (self->oversize)
+        return jobret_failed(
+            self->job,
+            xasprintf("The job's return is larger than this minion allows (job_output_max); have the "
+                      "function write to a file instead"));
+    if (self->timed_out)
+        return jobret_failed(
+            self->job,
+            xasprintf("The job ran longer than this minion allows (job_timeout_max) and was ended"));
+    if (self->unread == -ENOMEM)
+        return jobret_failed(self->job,
+                             xasprintf("The job has run, but this minion has no memory for its return"));
+    if (self->unread)
+        return jobret_failed(
+            self->job, xasprintf("The job has run, but what it returned or asked for can't be read: is it "
+                                 "nested deeper than %d levels? Have the function return less, or write to "
+                                 "a file instead",
+                                 LIMIT_JSON_DEPTH));
+    if (WIFEXITED(self->status) && WEXITSTATUS(self->status) == EXIT_NO_MEMORY)
+        return jobret_failed(self->job,
+                             xasprintf("The job ran out of memory before it returned; is the memory "
+                                       "limit (job_memory_max) too small?"));
+    if (WIFSIGNALED(self->status))
+        return jobret_failed(self->job, xasprintf("The job was ended by signal %d (%s) before it returned",
+                                                  WTERMSIG(self->status), strsignal(WTERMSIG(self->status))));
+    return jobret_failed(self->job, xasprintf("The job's process ended with exit code %d before it returned",
+                                              WEXITSTATUS(self->status)));
+}
+
+json_t *
+job_return(const job_proc_t *self)
+{
+    json_t *ret = s_return(self);
+    return jobret_fitting(&ret);
+}
+
+json_t *
+job_interrupted(const json_t *job)
+{
+    json_t *ret = jobret_failed(job,
+                                xasprintf("The minion was stopped while this job ran; it may be half done"));
+    return jobret_fitting(&ret);
+}

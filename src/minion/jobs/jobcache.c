@@ -1,0 +1,25 @@
+/* jobcache.c - see jobcache.h. */
+#include "minion/jobs/jobcache.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "common/base/beneath.h"
+#include "common/base/clock.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+void
+jobcache_keep(const json_t *opts, const json_t *ret)
+{
+    const char *jid = value_str(ret, "jid", "");
+    /* A jid becomes a folder's name: it has to be one. */
+    if (!value_bool(opts, "cache_jobs", false) || !clock_is_jid(jid))
+        return;
+    AUTO_FREE char *path = xasprintf("minion_jobs/%s", jid), *text = value_dump(ret);
+    AUTO_FD base = open(value_str(opts, "cachedir", ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    AUTO_FD dir = base < 0 ? -errno : beneath_folder(base, path, BENEATH_NO_LINKS, 0700);
+    int rc = dir < 0 ? dir : beneath_put(dir, "return.json", text, strlen(text), 0600, false);
+    if (rc < 0)
+        log_error("cache_jobs: %s: %s", path, strerror(-rc));
+}

@@ -1,0 +1,17 @@
+/* jobcache.h - what cache_jobs keeps: a job's return as cachedir/minion_jobs/JID/return.json, for
+ * saltutil.find_cached_job. saltutil.clear_job_cache removes old ones.
+ *
+ * Layer      minion
+ * Threads    any
+ * Errors     a return that can't be kept is logged; the job is not affected
+ * Tests      tests/t/3300-own-minion.bats
+ */
+#ifndef MINION_JOBS_JOBCACHE_H
+#define MINION_JOBS_JOBCACHE_H
+
+#include "salt/base.h"
+
+/* Does nothing unless `opts` has cache_jobs. `ret` (BORROWED): {jid, fun, fun_args, return, retcode, ...}. */
+void jobcache_keep(const json_t *opts, const json_t *ret);
+
+#endif

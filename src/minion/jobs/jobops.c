@@ -1,0 +1,78 @@
+/* jobops.c - what a job's child may ask about jobs, and about the minion's own end. */
+#include "minion/jobs/jobserver.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "common/base/str.h"
+#include "salt/value.h"
+
+/* All that run, each as saltutil.running shows it: what was published, and the child's pid. */
+static json_t *
+jobops_running(void *part, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    static const char *const fields[] = { "tgt", "jid", "tgt_type", "ret", "user", "arg", "fun", "schedule" };
+    const jobserver_t *self = part;
+    json_t *all = json_array(), *v;
+    for (const job_proc_t *p = self->jobs; p; p = p->next) {
+        if (p == asker || p->returned)
+            continue;
+        json_t *shown = json_object();
+        for (size_t i = 0; i < NELEMS(fields); i++)
+            if ((v = value_get(p->job, fields[i])))
+                json_object_set(shown, fields[i], v);
+        json_object_set_new(shown, "pid", json_integer(p->pid));
+        json_array_append_new(all, shown);
+    }
+    return all;
+}
+
+/* {jid, signal} -> {pid}; null when no such job runs. */
+static json_t *
+jobops_signal(void *part, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    const jobserver_t *self = part;
+    const char *jid = value_str(request, "jid", "");
+    int sig = (int) value_int(request, "signal", SIGTERM);
+    for (const job_proc_t *p = self->jobs; p; p = p->next) {
+        if (p == asker || p->returned || !str_eq(value_str(p->job, "jid", ""), jid))
+            continue;
+        int rc = sig > 0 && sig < NSIG ? job_signal(p, sig) : -EINVAL;
+        if (rc == 0)
+            return json_pack("{s:i}", "pid", (int) p->pid);
+        (void) fail_set(err, rc, "signal %d to job %s: %s", sig, jid, strerror(-rc));
+        return NULL;
+    }
+    return json_null();
+}
+
+/* The asking job returns first: see jobserver_run. */
+static json_t *
+jobops_end(jobserver_t *self, const job_proc_t *asker, jobserver_ending_t ending)
+{
+    self->ending = ending;
+    self->ending_job = asker->pid;
+    return json_pack("{s:i}", "pid", (int) getpid());
+}
+
+static json_t *
+jobops_stop(void *part, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    return jobops_end(part, asker, JOBSERVER_STOP);
+}
+
+static json_t *
+jobops_restart(void *part, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    return jobops_end(part, asker, JOBSERVER_RESTART);
+}
+
+static const part_request_t requests[] = {
+    { "running", jobops_running, NULL },
+    { "signal", jobops_signal, NULL },
+    { "stop", jobops_stop, NULL },
+    { "restart", jobops_restart, NULL },
+    { 0 },
+};
+
+const minion_part_t minion_part_jobs = { .name = "jobs", .requests = requests };

@@ -1,0 +1,612 @@
+/* jobserver.c - see jobserver.h. */
+#include "minion/jobs/jobserver.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/daemon.h"
+#include "common/base/fs.h"
+#include "common/base/notify.h"
+#include "common/base/str.h"
+#include "common/conf/startup.h"
+#include "minion/jobs/jobcache.h"
+#include "uplink/jobret.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define IDLE_MS         20000 /* the longest turn */
+#define STOP_WAIT_MS    2000
+#define FRAMES_BUDGET   64 /* of one job per turn of the loop */
+#define PARTING_LOOK_MS 10
+
+/* ---- the parts -------------------------------------------------------------------------------- */
+
+void
+jobserver_down(jobserver_t *self, json_t **frame_p)
+{
+    json_auto_t *frame = STEAL(*frame_p);
+    EACH_PART(self, send, frame);
+}
+
+void
+jobserver_message(jobserver_t *self, json_t *frame)
+{
+    const char *name = value_str(frame, "t", "");
+    for (size_t i = 0; i < self->n_parts; i++)
+        for (const part_message_t *row = self->parts[i].row->messages; row && row->name; row++)
+            if (str_eq(name, row->name))
+                row->fn(self->parts[i].self, frame);
+}
+
+void
+jobserver_heed(jobserver_t *self, const char *tag, json_t *data)
+{
+    for (size_t i = 0; i < self->n_parts; i++)
+        for (const part_event_t *row = self->parts[i].row->events; row && row->tag; row++)
+            if (str_starts(tag, row->tag))
+                row->fn(self->parts[i].self, data);
+}
+
+const part_request_t *
+jobserver_request(const jobserver_t *self, const char *op, void **ret_part)
+{
+    for (size_t i = 0; i < self->n_parts; i++)
+        for (const part_request_t *row = self->parts[i].row->requests; row && row->op; row++)
+            if (str_eq(op, row->op)) {
+                *ret_part = self->parts[i].self;
+                return row;
+            }
+    return NULL;
+}
+
+char *
+jobserver_bus_requests(const jobserver_t *self)
+{
+    buf_auto_t text = BUF_INIT;
+    const char *last = NULL;
+    for (size_t i = 0; i < self->n_parts; i++)
+        for (const part_request_t *row = self->parts[i].row->requests; row && row->op; row++)
+            if (row->bus) {
+                if (last)
+                    buf_printf(&text, ", %s", last);
+                last = row->bus;
+            }
+    if (last)
+        buf_printf(&text, " and %s", last);
+    return xstrdup(buf_str(&text));
+}
+
+void
+jobserver_event(jobserver_t *self, const char *tag, json_t *data, json_t *more)
+{
+    EACH_PART(self, shown, tag, data);
+    if (!outbox_event(self->outbox, tag, data, more))
+        log_error(
+            "event %s: it is too large or too deep for a message, or too many wait for a master already; "
+            "this one is dropped",
+            tag);
+}
+
+int64_t
+jobserver_offline_ms(const jobserver_t *self)
+{
+    int64_t since = outbox_deaf_ms(self->outbox), after = conf_int(self->conf, "offline_after");
+    return since > 0 && after > 0 ? since + after * 1000 : 0;
+}
+
+bool
+jobserver_is_offline(const jobserver_t *self)
+{
+    int64_t when = jobserver_offline_ms(self);
+    return when > 0 && clock_mono_ms() >= when;
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------- */
+
+static void
+s_failed_to_start(jobserver_t *self, json_t *job, const fail_t *err)
+{
+    log_error("job %s: %s", value_str(job, "jid", ""), fail_text(err));
+    EACH_PART(self, job_over, job, NULL);
+    if (value_bool(job, "own", false))
+        return;
+    json_t *failed = jobret_failed(job, xstrdup(fail_text(err)));
+    json_auto_t *ret = jobret_fitting(&failed);
+    if (!outbox_full(self->outbox)) {
+        outbox_return(self->outbox, ret, value_str(job, "asker", NULL));
+        return;
+    }
+    /* There is no room to keep even this: it is said once. */
+    json_t *frame = json_pack("{s:s, s:I, s:O}", "t", "ret", "master", value_int(job, "master", -1), "ret",
+                              ret);
+    jobserver_down(self, &frame);
+}
+
+static void
+s_start_job(jobserver_t *self, json_t *job)
+{
+    fail_auto_t err = FAIL_INIT;
+    bool own_affair = value_bool(job, "own", false);
+    if (!own_affair && spool_begin(outbox_spool(self->outbox), job, &err) < 0) {
+        log_warning("job %s runs without a mark on the disk: %s", value_str(job, "jid", ""), fail_text(&err));
+        fail_clear(&err);
+    }
+    json_t *own = json_incref(job);
+    EACH_PART(self, job_begins, job);
+    self->env.grains = self->grains;
+    self->env.pillar = self->pillar;
+    job_proc_t *proc = job_start(&self->env, &own, &err);
+    if (!proc) {
+        s_failed_to_start(self, job, &err);
+        return;
+    }
+    proc->next = self->jobs;
+    self->jobs = proc;
+    self->n_jobs++;
+    if (own_affair)
+        return;
+    log_info("Starting a new job %s PID %d", value_str(job, "jid", ""), (int) proc->pid);
+    json_t *frame = json_pack("{s:s, s:I, s:O, s:i}", "t", "started", "master", value_int(job, "master", -1),
+                              "jid", value_get(job, "jid"), "pid", (int) proc->pid);
+    jobserver_down(self, &frame);
+}
+
+static size_t
+s_jobs_max(const jobserver_t *self)
+{
+    json_int_t max = value_int(self->opts, "process_count_max", -1);
+    return max > 0 && max < LIMIT_JOBS_RUNNING ? (size_t) max : LIMIT_JOBS_RUNNING;
+}
+
+void
+jobserver_job(jobserver_t *self, json_t *job, int master)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_object_set_new(job, "master", json_integer(master));
+    log_info("job %s: %s from %s", value_str(job, "jid", ""), value_str(job, "fun", "(several)"),
+             value_str(job, "user", "?"));
+    EACH_PART(self, job_new, job);
+    if (self->stop)
+        (void) fail_set(&err, -ECANCELED, "The minion was stopped before this job began");
+    else if (outbox_full(self->outbox))
+        (void) fail_set(&err, -ENOSPC,
+                        "This minion's disk is full and its returns can't be kept: it takes no more jobs");
+    else if (self->n_jobs >= s_jobs_max(self) && json_array_size(self->waiting) >= LIMIT_JIDS_SEEN)
+        (void) fail_set(&err, -EAGAIN, "%zu jobs run and %d wait on this minion already", self->n_jobs,
+                        LIMIT_JIDS_SEEN);
+    if (err.text)
+        s_failed_to_start(self, job, &err);
+    else if (self->n_jobs < s_jobs_max(self))
+        s_start_job(self, job);
+    else
+        json_array_append(self->waiting, job);
+}
+
+/* The return goes out as soon as the child has said it; that the child is gone too need not be waited for. */
+static void
+s_return(jobserver_t *self, job_proc_t *proc)
+{
+    if (proc->returned)
+        return;
+    proc->returned = true;
+    json_auto_t *ret = job_return(proc);
+    EACH_PART(self, job_returned, proc->job, ret);
+    if (value_bool(proc->job, "own", false))
+        return;
+    log_info("Returning information for job: %s", value_str(proc->job, "jid", ""));
+    jobcache_keep(self->opts, ret);
+    outbox_return(self->outbox, ret, value_str(proc->job, "asker", NULL));
+}
+
+static void
+s_end_job(jobserver_t *self, job_proc_t **at)
+{
+    job_proc_t *proc = *at;
+    *at = proc->next;
+    self->n_jobs--;
+    s_return(self, proc);
+    EACH_PART(self, job_over, proc->job, proc);
+    if (self->ending != JOBSERVER_STAYS && self->ending_job == proc->pid)
+        self->stop = true;
+    job_proc_destroy(&proc);
+    while (json_array_size(self->waiting) > 0 && self->n_jobs < s_jobs_max(self) && !self->stop) {
+        json_auto_t *next = json_incref(json_array_get(self->waiting, 0));
+        json_array_remove(self->waiting, 0);
+        s_start_job(self, next);
+    }
+}
+
+/* NEW answer frame; NULL: it comes later. */
+static json_t *
+s_answer(const jobserver_t *self, job_proc_t *asker, json_t *request)
+{
+    fail_auto_t err = FAIL_INIT;
+    const char *op = value_str(request, "op", "");
+    void *part;
+    const part_request_t *row = jobserver_request(self, op, &part);
+    json_t *value = row ? row->fn(part, asker, request, &err) : NULL;
+    if (value)
+        return json_pack("{s:b, s:o}", "ok", true, "value", value);
+    if (!row)
+        (void) fail_set(&err, -ENOTSUP, "a minion has no operation '%s'", op);
+    return err.code == 0
+               ? NULL
+               : json_pack("{s:b, s:s, s:i}", "ok", false, "error", fail_text(&err), "code", -err.code);
+}
+
+/* A child that never stops talking gets its turns like everybody else; one that has ended is heard to its
+ * end. */
+static void
+s_job_frames(jobserver_t *self, job_proc_t *proc)
+{
+    json_t *frame = NULL;
+    for (int i = 0;
+         (i < FRAMES_BUDGET || proc->exited) && job_read(proc, self->env.output_limit, &frame) == 1; i++) {
+        json_auto_t *f = STEAL(frame);
+        if (str_eq(value_str(f, "t", ""), "fire")) {
+            json_t *data = value_get(f, "data");
+            if (data)
+                jobserver_event(self, value_str(f, "tag", ""), data, NULL);
+        } else {
+            json_t *answer = s_answer(self, proc, value_get(f, "request"));
+            if (answer)
+                job_answer(proc, &answer);
+        }
+    }
+    if (proc->ret)
+        s_return(self, proc);
+}
+
+/* Jobs whose child has ended and whose pipe is read to its end. What it said last may begin another job,
+ * which comes before all in the list: so all are heard first. */
+static void
+s_sweep(jobserver_t *self)
+{
+    int64_t now = clock_mono_ms();
+    for (job_proc_t *proc = self->jobs; proc; proc = proc->next) {
+        if (proc->deadline_ms && now >= proc->deadline_ms && !proc->timed_out && !proc->exited) {
+            proc->timed_out = true;
+            (void) job_signal(proc, SIGKILL);
+        }
+        if (proc->exited && proc->fd >= 0)
+            s_job_frames(self, proc);
+    }
+    for (job_proc_t **at = &self->jobs; *at;) {
+        if ((*at)->exited)
+            s_end_job(self, at);
+        else
+            at = &(*at)->next;
+    }
+}
+
+/* ---- signals ---------------------------------------------------------------------------------- */
+
+static void
+s_reap(jobserver_t *self)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        for (job_proc_t *p = self->jobs; p; p = p->next)
+            if (p->pid == pid) {
+                p->exited = true;
+                p->status = status;
+            }
+    }
+}
+
+static void
+s_take_conf(jobserver_t *self)
+{
+    self->opts = conf_opts(self->conf);
+    self->env = (job_env_t){ .registry = self->tables.registry,
+                             .states = self->tables.states,
+                             .grain_plugins = self->tables.grain_plugins,
+                             .n_grain_plugins = self->tables.n_grain_plugins,
+                             .opts = self->opts,
+                             .grains = self->grains,
+                             .id = conf_str(self->conf, "id"),
+                             .timeout_s = (int) conf_int(self->conf, "job_timeout_max"),
+                             .memory_limit = (size_t) conf_int(self->conf, "job_memory_max"),
+                             .output_limit = (size_t) conf_int(self->conf, "job_output_max") };
+}
+
+static void
+s_reload(jobserver_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    conf_t *fresh = startup_reload(self->conf, self->conf_dir, CONF_MINION, self->overrides, &err);
+    if (!fresh) {
+        log_error("reload: the old configuration stays: %s", fail_text(&err));
+        return;
+    }
+    conf_destroy(&self->conf);
+    self->conf = fresh;
+    s_take_conf(self);
+    EACH_PART(self, reload);
+}
+
+static void
+s_signals(jobserver_t *self)
+{
+    int sig;
+    while ((sig = daemon_next_signal(self->signal_fd)) != 0) {
+        if (sig == SIGCHLD)
+            s_reap(self);
+        else if (sig == SIGHUP)
+            s_reload(self);
+        else if (sig == SIGTERM || sig == SIGINT) {
+            notify_stopping();
+            self->stop = true;
+        }
+    }
+}
+
+/* ---- the loop --------------------------------------------------------------------------------- */
+
+static int
+s_timeout(jobserver_t *self, int64_t now)
+{
+    int64_t next = now + IDLE_MS;
+    for (size_t i = 0; i < self->n_parts; i++) {
+        const minion_part_t *part = self->parts[i].row;
+        if (part->next_ms)
+            next = part_sooner(next, part->next_ms(self->parts[i].self));
+    }
+    for (const job_proc_t *p = self->jobs; p; p = p->next)
+        if (p->deadline_ms && !p->timed_out && p->deadline_ms < next)
+            next = p->deadline_ms;
+    return next > now ? (int) (next - now) : 0;
+}
+
+/* A row of the poll per part. `leaving`: only of those that still have something to do. */
+static void
+s_parts_ask(const jobserver_t *self, struct pollfd *fds, bool leaving)
+{
+    for (size_t i = 0; i < self->n_parts; i++) {
+        const minion_part_t *part = self->parts[i].row;
+        fds[i] = (struct pollfd){ -1, POLLIN, 0 };
+        if (part->fd && (!leaving || part->leave))
+            fds[i].fd = part->fd(self->parts[i].self, &fds[i].events);
+    }
+}
+
+static void
+s_parts_ready(jobserver_t *self, const struct pollfd *fds)
+{
+    for (size_t i = 0; i < self->n_parts; i++)
+        if (fds[i].revents)
+            self->parts[i].row->ready(self->parts[i].self, fds[i].revents);
+}
+
+static void
+s_turn(jobserver_t *self)
+{
+    struct pollfd fds[1 + PARTS_MAX + LIMIT_JOBS_RUNNING];
+    job_proc_t *who[LIMIT_JOBS_RUNNING];
+    size_t first_job = 1 + self->n_parts, n = 0;
+    fds[0] = (struct pollfd){ self->signal_fd, POLLIN, 0 };
+    s_parts_ask(self, fds + 1, false);
+    for (job_proc_t *p = self->jobs; p; p = p->next)
+        if (p->fd >= 0) {
+            fds[first_job + n] = (struct pollfd){ p->fd, POLLIN, 0 };
+            who[n++] = p;
+        }
+    if (poll(fds, (nfds_t) (first_job + n), s_timeout(self, clock_mono_ms())) > 0)
+        self->busy_ms = clock_mono_ms();
+
+    for (size_t i = 0; i < n; i++)
+        if (fds[first_job + i].revents)
+            s_job_frames(self, who[i]);
+    if (fds[0].revents)
+        s_signals(self);
+    s_sweep(self);
+    s_parts_ready(self, fds + 1);
+}
+
+static bool
+s_no_jobs(const jobserver_t *self)
+{
+    return self->jobs == NULL;
+}
+
+static bool
+s_have_left(const jobserver_t *self)
+{
+    bool all = true;
+    for (size_t i = 0; i < self->n_parts; i++)
+        if (self->parts[i].row->leave)
+            all = self->parts[i].row->leave(self->parts[i].self) && all;
+    return all;
+}
+
+/* Until there is nothing to wait for, or the time is up. */
+static void
+s_wait_end(jobserver_t *self, bool (*over)(const jobserver_t *self))
+{
+    int64_t until = clock_mono_ms() + STOP_WAIT_MS, now;
+    while ((now = clock_mono_ms()) < until && !over(self)) {
+        struct pollfd fds[1 + PARTS_MAX];
+        fds[0] = (struct pollfd){ self->signal_fd, POLLIN, 0 };
+        s_parts_ask(self, fds + 1, true);
+        (void) poll(fds, (nfds_t) (1 + self->n_parts), (int) (until - now));
+        s_signals(self);
+        s_sweep(self);
+        s_parts_ready(self, fds + 1);
+    }
+}
+
+/* Whether all jobs that were asked to part have answered, or are over. */
+static bool
+s_have_parted(const jobserver_t *self)
+{
+    for (const job_proc_t *p = self->jobs; p; p = p->next)
+        if (p->parting && !p->exited && parting_state(p->parting) == PARTING_NONE &&
+            !value_bool(p->job, "own", false))
+            return false;
+    return true;
+}
+
+/* One that has parted is nobody's to signal or to wait for: it leaves the list, and its mark says where it
+ * is. */
+static void
+s_let_go(jobserver_t *self)
+{
+    for (job_proc_t **at = &self->jobs; *at;) {
+        fail_auto_t err = FAIL_INIT;
+        job_proc_t *p = *at;
+        bool gone = !p->exited && parting_state(p->parting) == PARTING_GONE;
+        if (gone && spool_part(outbox_spool(self->outbox), p->job, p->pid, &err) < 0) {
+            log_error("job %s can't go on without the minion: %s", value_str(p->job, "jid", ""),
+                      fail_text(&err));
+            gone = false;
+        }
+        if (!gone) {
+            at = &p->next;
+            continue;
+        }
+        log_info("job %s goes on while the minion is stopped", value_str(p->job, "jid", ""));
+        *at = p->next;
+        self->n_jobs--;
+        job_proc_destroy(&p);
+    }
+}
+
+/* A service manager stops this process and nothing else (KillMode=process): a job may be what has it
+ * restarted, or installs the next version. What is a job of the minion's own ends. */
+static void
+s_let_part(jobserver_t *self)
+{
+    int64_t until = clock_mono_ms() + STOP_WAIT_MS, now;
+    if (!notify_heard())
+        return;
+    for (const job_proc_t *p = self->jobs; p; p = p->next)
+        if (!p->exited && !p->returned && !value_bool(p->job, "own", false))
+            job_part(p);
+    while ((now = clock_mono_ms()) < until && !s_have_parted(self)) {
+        struct pollfd fd = { self->signal_fd, POLLIN, 0 };
+        (void) poll(&fd, 1, PARTING_LOOK_MS);
+        s_signals(self);
+    }
+    s_let_go(self);
+}
+
+/* Jobs first, so that their returns still go out; what does not get there waits in the spool for the next
+ * start. */
+static void
+s_shutdown(jobserver_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    size_t i;
+    json_t *one;
+    (void) fail_set(&err, -ECANCELED, "The minion was stopped before this job began");
+    json_array_foreach (self->waiting, i, one)
+        s_failed_to_start(self, one, &err);
+    (void) json_array_clear(self->waiting);
+    s_let_part(self);
+    job_signal_all(self->jobs, SIGTERM);
+    EACH_PART(self, stop);
+    s_wait_end(self, s_no_jobs);
+    job_signal_all(self->jobs, SIGKILL);
+    s_wait_end(self, s_no_jobs);
+    s_wait_end(self, s_have_left);
+}
+
+int
+jobserver_run(jobserver_t *self)
+{
+    /* Before the first fork, so that no child keeps the terminal. */
+    daemon_ready();
+    while (!self->stop) {
+        int64_t now = clock_mono_ms();
+        for (size_t i = 0; i < self->n_parts && !self->in_session; i++)
+            if (self->parts[i].row->tick)
+                self->parts[i].row->tick(self->parts[i].self, now);
+        if (self->in_session)
+            return self->exit_code;
+        s_turn(self);
+    }
+    s_shutdown(self);
+    return 0;
+}
+
+/* ---- life ------------------------------------------------------------------------------------- */
+
+static void
+s_send(void *cookie, const json_t *frame)
+{
+    jobserver_t *self = cookie;
+    EACH_PART(self, send, frame);
+}
+
+static int
+s_start_parts(jobserver_t *self, fail_t *err)
+{
+    for (const minion_part_t *const *row = self->tables.parts; *row; row++) {
+        salt_assert(self->n_parts < PARTS_MAX);
+        void *part = (*row)->start ? (*row)->start(self, err) : self;
+        if (!part)
+            return err->code;
+        self->parts[self->n_parts].row = *row;
+        self->parts[self->n_parts++].self = part;
+    }
+    return 0;
+}
+
+jobserver_t *
+jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, const jobserver_tables_t *tables,
+              fail_t *err)
+{
+    jobserver_t *self = xcalloc(1, sizeof(*self));
+    self->conf = STEAL(*conf_p);
+    self->opts = conf_opts(self->conf);
+    self->conf_dir = xstrdup(conf_dir);
+    self->overrides = json_incref(overrides);
+    self->tables = *tables;
+    self->signal_fd = -1;
+    self->grains = json_object();
+    self->waiting = json_array();
+    AUTO_FREE char *dir = fs_join(conf_str(self->conf, "cachedir"), "spool");
+    spool_t *spool = spool_new(dir, err);
+    self->outbox = spool ? outbox_new(&spool, s_send, self) : NULL;
+    self->signal_fd = self->outbox ? daemon_signals(true, err) : -1;
+    if (self->signal_fd >= 0) {
+        s_take_conf(self);
+        if (s_start_parts(self, err) == 0)
+            return self;
+    }
+    jobserver_destroy(&self);
+    return NULL;
+}
+
+void
+jobserver_destroy(jobserver_t **self_p)
+{
+    jobserver_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    while (self->jobs) {
+        job_proc_t *p = self->jobs;
+        self->jobs = p->next;
+        job_proc_destroy(&p);
+    }
+    while (self->n_parts > 0) {
+        self->n_parts--;
+        if (self->parts[self->n_parts].row->destroy)
+            self->parts[self->n_parts].row->destroy(self->parts[self->n_parts].self);
+    }
+    outbox_destroy(&self->outbox);
+    json_decref(self->grains);
+    json_decref(self->pillar);
+    json_decref(self->waiting);
+    json_decref(self->overrides);
+    if (self->signal_fd >= 0)
+        (void) close(self->signal_fd);
+    conf_destroy(&self->conf);
+    free(self->conf_dir);
+    free(self);
+}

@@ -1,0 +1,185 @@
+/* mreactor.c - the minion's reactor: files that react, by `caller`, to events of the minion itself: those of
+ * event.fire, in a job or by salt-call on this machine.
+ *
+ * Each file reacts in a child like a job's (reactor_run.h), one event at a time; different files at the same
+ * time. */
+#include "minion/jobs/jobserver.h"
+
+#include "common/base/clock.h"
+#include "common/base/map.h"
+#include "common/base/str.h"
+#include "common/reactor/reaction.h"
+#include "common/reactor/rules.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+typedef struct mreactor {
+    jobserver_t *js;
+    rules_t *rules;
+    uint64_t seq;
+    map_t *files; /* name -> array of firings that wait, for a file whose child is at work */
+} mreactor_t;
+
+/* ---- reacting ------------------------------------------------------------------------------------------ */
+
+static void
+mreactor_drop(void *waiting)
+{
+    json_decref(waiting);
+}
+
+static void
+mreactor_begin(mreactor_t *self, json_t *firing)
+{
+    char jid[CLOCK_STAMP_LEN];
+    clock_jid(jid);
+    json_auto_t *job = json_pack("{s:s, s:s+, s:[], s:s, s:b, s:O, s:b}", "jid", jid, "fun", "reactor ",
+                                 value_str(firing, "file", ""), "arg", "user", "Reactor", "own", true,
+                                 "react", firing, "peer", true); /* events may be another minion's words */
+    map_set(self->files, value_str(firing, "file", ""), json_array());
+    jobserver_job(self->js, job, -1);
+}
+
+static void
+mreactor_fire(mreactor_t *self, json_t *firings)
+{
+    size_t most = (size_t) value_int(self->js->opts, "reactor_worker_hwm", 10000), i;
+    json_t *one;
+    json_array_foreach (firings, i, one) {
+        json_t *waiting = map_get(self->files, value_str(one, "file", ""));
+        if (!waiting)
+            mreactor_begin(self, one);
+        else if (json_array_size(waiting) < most)
+            json_array_append(waiting, one);
+        else
+            log_error("reactor: %s: %zu events wait for it already; %s is dropped",
+                      value_str(one, "file", ""), most, value_str(one, "tag", ""));
+    }
+    json_decref(firings);
+}
+
+static void
+mreactor_fired(void *part, const char *tag, json_t *data)
+{
+    mreactor_t *self = part;
+    int64_t now = clock_wall_us();
+    char stamp[CLOCK_STAMP_LEN];
+    if (!self->rules)
+        return;
+    json_auto_t *stamped = json_is_object(data) ? json_copy(data) : json_object();
+    clock_stamp(stamp, now);
+    json_object_set_new(stamped, "_stamp", json_string(stamp));
+    mreactor_fire(self, rules_due(self->rules, now));
+    mreactor_fire(self, rules_event(self->rules, ++self->seq, now, tag, stamped));
+}
+
+/* A job with "react" is over, or could not begin. */
+static void
+mreactor_job_over(void *part, json_t *job, const job_proc_t *proc)
+{
+    mreactor_t *self = part;
+    if (!value_get(job, "react"))
+        return;
+    const char *file = value_str(value_get(job, "react"), "file", "");
+    json_auto_t *waiting = map_take(self->files, file);
+    json_t *one;
+    size_t i;
+    if (json_array_size(waiting) == 0 || self->js->stop)
+        return;
+    json_auto_t *next = json_incref(json_array_get(waiting, 0));
+    json_array_remove(waiting, 0);
+    mreactor_begin(self, next);
+    json_t *rest = map_get(self->files, file);
+    if (!rest && json_array_size(waiting) > 0)
+        log_error("reactor: %s: %zu events that waited for it are dropped", file, json_array_size(waiting));
+    json_array_foreach (waiting, i, one)
+        if (rest)
+            json_array_append(rest, one);
+}
+
+static int64_t
+mreactor_next_ms(void *part)
+{
+    const mreactor_t *self = part;
+    int64_t due = self->rules ? rules_next_due(self->rules) : 0;
+    return due == 0 ? 0 : clock_mono_ms() + (due - clock_wall_us()) / 1000 + 1;
+}
+
+static void
+mreactor_tick(void *part, int64_t now_ms)
+{
+    mreactor_t *self = part;
+    if (self->rules && rules_next_due(self->rules) != 0)
+        mreactor_fire(self, rules_due(self->rules, clock_wall_us()));
+}
+
+/* ---- life ---------------------------------------------------------------------------------------------- */
+
+static void
+mreactor_check_files(mreactor_t *self)
+{
+    json_auto_t *files = rules_files(self->rules);
+    json_t *one;
+    size_t i;
+    /* What a master serves is looked for when it is needed. */
+    json_array_foreach (files, i, one) {
+        const char *file = value_str(one, "file", "");
+        AUTO_FREE char *why = str_starts(file, "salt://") ? NULL : reaction_missing(NULL, file);
+        if (why)
+            log_error("reactor: %s: for %s: %s", file, value_str(one, "for", ""), why);
+    }
+}
+
+static void
+mreactor_reload(void *part)
+{
+    mreactor_t *self = part;
+    fail_auto_t err = FAIL_INIT;
+    rules_t *rules = rules_new(value_get(self->js->opts, "reactor"), &err);
+    if (!rules) {
+        log_error("reactor: what there was stays: %s", fail_text(&err));
+        return;
+    }
+    json_auto_t *tags = rules_tags(rules);
+    json_auto_t *state = self->rules ? rules_state(self->rules) : NULL;
+    rules_restore(rules, state);
+    rules_destroy(&self->rules);
+    if (json_array_size(tags) == 0) {
+        rules_destroy(&rules);
+        return;
+    }
+    self->rules = rules;
+    mreactor_check_files(self);
+}
+
+/* Wrong rules are told in the log. */
+static void *
+mreactor_start(jobserver_t *js, fail_t *err)
+{
+    mreactor_t *self = xcalloc(1, sizeof(*self));
+    self->js = js;
+    self->files = map_new(mreactor_drop);
+    mreactor_reload(self);
+    return self;
+}
+
+static void
+mreactor_destroy(void *part)
+{
+    mreactor_t *self = part;
+    rules_destroy(&self->rules);
+    map_destroy(&self->files);
+    free(self);
+}
+
+const minion_part_t minion_part_reactor = {
+    .name = "reactor",
+    .start = mreactor_start,
+    .destroy = mreactor_destroy,
+    .reload = mreactor_reload,
+    .tick = mreactor_tick,
+    .next_ms = mreactor_next_ms,
+    .job_over = mreactor_job_over,
+    .fired = mreactor_fired,
+};

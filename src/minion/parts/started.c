@@ -1,0 +1,151 @@
+/* started.c - what a minion does once: the start event when its first master listens, then startup_states;
+ * these also when there is none for too long. */
+#include <time.h>
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "minion/jobs/jobserver.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define STATES_USER "startup_states" /* on whose behalf they run */
+
+typedef struct started {
+    jobserver_t *js;
+    bool alone;  /* master_type disable: there is no master to wait for */
+    bool told;   /* the start event was fired */
+    bool states; /* startup_states were begun */
+} started_t;
+
+/* NEW: the grains that start_event_grains names; NULL: it names none. */
+static json_t *
+s_named_grains(jobserver_t *js)
+{
+    json_t *names = value_get(js->opts, "start_event_grains"), *one;
+    size_t i;
+    if (json_array_size(names) == 0)
+        return NULL;
+    json_t *named = json_object();
+    json_array_foreach (names, i, one) {
+        const char *name = json_string_value(one);
+        if (name && value_get(js->grains, name))
+            json_object_set(named, name, value_get(js->grains, name));
+    }
+    return named;
+}
+
+static void
+s_event(jobserver_t *js)
+{
+    char when[64];
+    struct tm tm;
+    time_t now = time(NULL);
+    (void) strftime(when, sizeof(when), "%a %b %e %H:%M:%S %Y", localtime_r(&now, &tm));
+    json_auto_t *text = value_fmt("Minion %s started at %s", js->env.id, when);
+    json_auto_t *grains = s_named_grains(js);
+    json_auto_t *more = grains ? json_pack("{s:O}", "grains", grains) : NULL;
+    AUTO_FREE char *tag = xasprintf("salt/minion/%s/start", js->env.id);
+    if (value_bool(js->opts, "enable_legacy_startup_events", true))
+        jobserver_event(js, "minion_start", text, more);
+    jobserver_event(js, tag, text, more);
+}
+
+/* The return goes to the master as that of any job. */
+static void
+s_states_once(started_t *self)
+{
+    json_t *opts = self->js->opts;
+    const char *which = value_str(opts, "startup_states", "");
+    char jid[CLOCK_STAMP_LEN];
+    bool again = self->states;
+    self->states = true;
+    if (again || str_empty(which))
+        return;
+    clock_jid(jid);
+    json_auto_t *job = json_pack("{s:s, s:s, s:[]}", "jid", jid, "fun", "state.highstate", "arg");
+    json_t *arg = value_get(job, "arg");
+    if (str_eq(which, "sls")) {
+        json_object_set_new(job, "fun", json_string("state.sls"));
+        json_array_append(arg, value_get(opts, "sls_list"));
+    } else if (str_eq(which, "top")) {
+        json_object_set_new(job, "fun", json_string("state.top"));
+        json_array_append(arg, value_get(opts, "top_file"));
+    }
+    json_object_set_new(job, "user", json_string(STATES_USER));
+    jobserver_job(self->js, job, -1);
+}
+
+static void
+started_master_up(void *part, int master)
+{
+    started_t *self = part;
+    if (self->told)
+        return;
+    self->told = true;
+    s_event(self->js);
+    s_states_once(self);
+}
+
+static void
+started_tick(void *part, int64_t now_ms)
+{
+    started_t *self = part;
+    json_t *opts = self->js->opts;
+    if (self->states || (!self->alone && !jobserver_is_offline(self->js)))
+        return;
+    bool files = !self->alone || str_eq(value_str(opts, "file_client", "remote"), "local");
+    if (!files && !str_empty(value_str(opts, "startup_states", "")))
+        log_warning(
+            "startup_states are left out: master_type is disable and file_client is remote, so there are "
+            "no files for them");
+    if (files)
+        s_states_once(self);
+    self->states = true;
+}
+
+static int64_t
+started_next_ms(void *part)
+{
+    started_t *self = part;
+    return self->states ? 0 : jobserver_offline_ms(self->js);
+}
+
+/* startup_states that failed are told in the log. */
+static void
+started_job_returned(void *part, json_t *job, json_t *ret)
+{
+    json_t *states = value_get(ret, "return"), *one;
+    const char *tag;
+    size_t failed = 0;
+    if (!str_eq(value_str(job, "user", ""), STATES_USER) || value_int(ret, "retcode", 0) == 0)
+        return;
+    json_object_foreach (states, tag, one)
+        failed += json_is_false(value_get(one, "result"));
+    if (failed > 0) {
+        log_warning("startup_states: %zu of %zu states failed: 'salt-run jobs.lookup_jid %s' on the master "
+                    "shows them",
+                    failed, json_object_size(states), value_str(job, "jid", ""));
+        return;
+    }
+    AUTO_FREE char *why = value_pystr(states);
+    log_warning("startup_states did not run: %s", why);
+}
+
+static void *
+started_start(jobserver_t *js, fail_t *err)
+{
+    started_t *self = xcalloc(1, sizeof(*self));
+    self->js = js;
+    self->alone = str_eq(value_str(js->opts, "master_type", ""), "disable");
+    return self;
+}
+
+const minion_part_t minion_part_startup = {
+    .name = "startup",
+    .start = started_start,
+    .destroy = free,
+    .tick = started_tick,
+    .next_ms = started_next_ms,
+    .master_up = started_master_up,
+    .job_returned = started_job_returned,
+};

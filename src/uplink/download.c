@@ -1,0 +1,635 @@
+/* download.c - see download.h. */
+#include "uplink/mineask.h"
+#include "uplink/upload.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/beneath.h"
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/crypto/tag.h"
+#include "common/files/settle.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define AT_ONCE   4                       /* requests to one master at one time; the others wait */
+#define GRANT     (LIMIT_FILE_CREDIT / 4) /* chunks are granted in such steps */
+#define READ_MAX  (4 * 1024 * 1024)       /* of what is there already, in one step */
+#define AGAIN_MS  1000                    /* a master that has too much to do is asked again */
+#define NAME_KEEP 200                     /* bytes of a file's name that its part's name has */
+
+typedef enum stage {
+    STAGE_WAITING, /* for the connection, or its turn */
+    STAGE_ASKED,   /* file_open is out */
+    STAGE_RUNNING, /* file_info has come */
+    STAGE_PREFIX   /* what is there already is read for the tag; the master waits for nothing */
+} stage_t;
+
+typedef struct download {
+    struct download *next;
+    json_int_t id, n;
+    json_t *ask; /* owned */
+    stage_t stage;
+    bool is_file, again; /* again: it was begun anew because the parts did not fit together */
+    int folder, fd;      /* where the file will lie, or why there is none yet; the part in it, -1: none */
+    fail_t why;          /* the latter in words, or none */
+    char *part, *place;  /* owned: the part's name there; the file's whole path */
+    buf_t text;          /* what is not a file */
+    int64_t have, size;  /* bytes here, bytes in all */
+    int64_t tagged;      /* bytes of what was here that the tag has seen */
+    int fresh;           /* chunks that were not granted again */
+    char key[TAG_KEY_HEX + 1];
+    tag_t *tag;
+    int64_t until_ms, retry_ms; /* monotonic */
+} download_t;
+
+struct downloads {
+    download_host_t host;
+    download_t *all;
+    uploads_t *uploads;
+    mineasks_t *mine;
+    json_int_t next_n;
+    bool ready;
+};
+
+/* ---- the end of one -------------------------------------------------------------------------- */
+
+static void
+s_free(download_t *d)
+{
+    if (d->fd >= 0)
+        (void) close(d->fd);
+    if (d->folder >= 0)
+        (void) close(d->folder);
+    fail_clear(&d->why);
+    tag_destroy(&d->tag);
+    buf_free(&d->text);
+    json_decref(d->ask);
+    free(d->part);
+    free(d->place);
+    free(d);
+}
+
+static void
+s_unlink(downloads_t *self, const download_t *d)
+{
+    download_t **at = &self->all;
+    while (*at != d)
+        at = &(*at)->next;
+    *at = d->next;
+}
+
+/* The master is about to answer it. */
+static bool
+s_is_out(const download_t *d)
+{
+    return d->stage == STAGE_ASKED || d->stage == STAGE_RUNNING;
+}
+
+/* The master need not go on with it. */
+static void
+s_tell_stop(downloads_t *self, const download_t *d)
+{
+    json_auto_t *body = json_pack("{s:I}", "n", d->n);
+    if (self->ready && s_is_out(d))
+        (void) self->host.send(self->host.cookie, MSG_file_stop, body, NULL, 0);
+}
+
+/* Takes it off the list, answers, frees. `answer` is consumed. */
+static void
+s_finish(downloads_t *self, download_t *d, json_t *answer)
+{
+    json_auto_t *held = answer;
+    s_unlink(self, d);
+    self->host.done(self->host.cookie, d->id, held);
+    s_free(d);
+}
+
+/* `keep`: what has come may be taken up by the next who asks. */
+static void
+s_fail(downloads_t *self, download_t *d, int code, const char *text, bool keep)
+{
+    if (d->part && !(keep && value_get(d->ask, "cache") && d->have > 0))
+        (void) unlinkat(d->folder, d->part, 0);
+    s_tell_stop(self, d);
+    json_auto_t *words = value_utf8(text, strlen(text));
+    s_finish(self, d, json_pack("{s:b, s:O, s:i}", "ok", false, "error", words, "code", -code));
+}
+
+static void
+s_fail_err(downloads_t *self, download_t *d, int code, const fail_t *err)
+{
+    s_fail(self, d, code, err->text ? err->text : strerror(-code), false);
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+static const char *
+s_name(const download_t *d)
+{
+    const char *slash = strrchr(d->place, '/');
+    return slash ? slash + 1 : d->place;
+}
+
+/* Where the file will lie: known before anything is made. A place in the cache is the master's words: the
+ * kernel keeps it inside. */
+static void
+s_find_place(download_t *d)
+{
+    const char *cache = value_str(d->ask, "cache", NULL), *name;
+    if (!cache) {
+        way_auto_t way = WAY_INIT;
+        d->folder = settle_find(&way, value_str(d->ask, "dest", ""), &d->why);
+        d->place = way_text(&way);
+        if (d->folder == 0) {
+            d->folder = way.folder;
+            way.folder = -1;
+        }
+        return;
+    }
+    AUTO_FREE char *rel = settle_cache_rel(value_str(d->ask, "saltenv", "base"),
+                                           value_str(d->ask, "path", ""));
+    AUTO_FD base = open(cache, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    d->place = fs_join(cache, rel);
+    d->folder = base < 0 ? -errno : beneath_parent(base, rel, BENEATH_NO_LINKS, 0, &name);
+}
+
+/* Whoever owns a file may write to it later, and another process that has this part goes on with it. */
+static bool
+s_is_ours(int fd)
+{
+    struct stat st;
+    return flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+           st.st_nlink == 1 && st.st_uid == geteuid();
+}
+
+/* The part that is there or, with `make`, a new one: under a name of its own where somebody else has the
+ * usual one. */
+static int
+s_open_part(download_t *d, bool make)
+{
+    const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+    AUTO_FREE char *part = xasprintf(".%.*s.part", NAME_KEEP, s_name(d));
+    d->fd = openat(d->folder, part, flags | O_NONBLOCK | (make ? O_CREAT : 0), 0600);
+    if (d->fd >= 0 && s_is_ours(d->fd)) {
+        d->part = STEAL(part);
+        return 0;
+    }
+    if (d->fd >= 0)
+        (void) close(d->fd);
+    d->fd = -1;
+    if (!make)
+        return -ENOENT;
+    AUTO_FREE char *own = xasprintf("%s.%d.%lld", part, (int) getpid(), (long long) d->id);
+    (void) unlinkat(d->folder, own, 0);
+    d->fd = openat(d->folder, own, flags | O_CREAT | O_EXCL, 0600);
+    if (d->fd < 0)
+        return -errno;
+    d->part = STEAL(own);
+    return 0;
+}
+
+/* What an earlier download has left. */
+static void
+s_look_for_part(download_t *d)
+{
+    struct stat st;
+    s_find_place(d);
+    if (d->folder >= 0 && s_open_part(d, false) == 0 && fstat(d->fd, &st) == 0)
+        d->have = st.st_size;
+}
+
+static int
+s_make_part(download_t *d, fail_t *err)
+{
+    const char *cache = value_str(d->ask, "cache", NULL);
+    if (d->fd >= 0)
+        return 0;
+    if (cache) {
+        if (d->folder >= 0)
+            (void) close(d->folder);
+        d->folder = -1;
+        free(STEAL(d->place));
+        int rc = settle_cache_folder(cache, value_str(d->ask, "saltenv", "base"),
+                                     value_str(d->ask, "path", ""), &d->folder, &d->place, err);
+        if (rc < 0)
+            return rc;
+    }
+    if (d->why.text)
+        return fail_kind(err, d->why.kind, d->folder, "%s", fail_text(&d->why));
+    int rc = d->folder < 0 ? d->folder : s_open_part(d, true);
+    return rc < 0 ? fail_set(err, rc, "cannot write %s: %s", d->place, strerror(-rc)) : 0;
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static void
+s_heard(download_t *d)
+{
+    d->until_ms = clock_mono_ms() + LIMIT_FILE_STALL;
+}
+
+/* Bytes from elsewhere are asked about under a key of this one question. */
+static void
+s_new_key(download_t *d)
+{
+    tag_destroy(&d->tag);
+    tag_key(d->key);
+    d->tag = tag_new(d->key);
+    d->tagged = 0;
+    d->stage = d->have > 0 ? STAGE_PREFIX : STAGE_WAITING;
+}
+
+static void
+s_send_open(downloads_t *self, download_t *d)
+{
+    const char *op = value_str(d->ask, "op", "");
+    json_auto_t *body = json_pack("{s:I, s:s, s:s, s:s, s:i}", "n", ++self->next_n, "op", op, "path",
+                                  value_str(d->ask, "path", ""), "saltenv",
+                                  value_str(d->ask, "saltenv", "base"), "credit", LIMIT_FILE_CREDIT);
+    d->n = self->next_n;
+    d->fresh = 0;
+    json_t *size = value_get(d->ask, "size");
+    if (size)
+        json_object_set(body, "size", size);
+    if (d->is_file) {
+        json_object_set_new(body, "at", json_integer(d->have));
+        json_object_set_new(body, "key", json_string(d->key));
+    } else {
+        buf_clear(&d->text);
+        d->have = 0;
+    }
+    d->stage = self->host.send(self->host.cookie, MSG_file_open, body, NULL, 0) == 0 ? STAGE_ASKED
+                                                                                     : STAGE_WAITING;
+}
+
+static int
+s_busy(const downloads_t *self)
+{
+    int busy = 0;
+    for (const download_t *d = self->all; d; d = d->next)
+        busy += s_is_out(d);
+    return busy;
+}
+
+/* As many as may be asked for at one time. */
+static void
+s_pump(downloads_t *self)
+{
+    int busy = s_busy(self);
+    int64_t now = clock_mono_ms();
+    for (download_t *d = self->all; self->ready && d && busy < AT_ONCE; d = d->next) {
+        if (d->stage != STAGE_WAITING || now < d->retry_ms)
+            continue;
+        s_send_open(self, d);
+        busy++;
+    }
+}
+
+void
+downloads_ask(downloads_t *self, json_int_t id, const json_t *ask)
+{
+    if (str_eq(value_str(ask, "what", ""), "mine")) {
+        mineasks_ask(self->mine, id, ask);
+        return;
+    }
+    if (str_eq(value_str(ask, "op", ""), "put")) {
+        uploads_ask(self->uploads, id, ask);
+        return;
+    }
+    download_t *d = xcalloc(1, sizeof(*d)), **end = &self->all;
+    d->id = id;
+    d->ask = json_deep_copy(ask);
+    d->fd = d->folder = -1;
+    d->is_file = str_eq(value_str(ask, "op", ""), "get");
+    s_heard(d);
+    while (*end)
+        end = &(*end)->next;
+    *end = d;
+    if (d->is_file) {
+        s_look_for_part(d);
+        s_new_key(d);
+    }
+    s_pump(self);
+}
+
+static download_t *
+s_by_id(downloads_t *self, json_int_t id)
+{
+    download_t *d = self->all;
+    while (d && d->id != id)
+        d = d->next;
+    return d;
+}
+
+void
+downloads_cancel(downloads_t *self, json_int_t id)
+{
+    download_t *d = s_by_id(self, id);
+    if (!d) {
+        uploads_cancel(self->uploads, id);
+        mineasks_cancel(self->mine, id);
+        return;
+    }
+    if (d->part && !value_get(d->ask, "cache"))
+        (void) unlinkat(d->folder, d->part, 0);
+    s_tell_stop(self, d);
+    s_unlink(self, d);
+    s_free(d);
+    s_pump(self);
+}
+
+void
+downloads_ready(downloads_t *self)
+{
+    self->ready = true;
+    uploads_ready(self->uploads);
+    mineasks_ready(self->mine);
+    s_pump(self);
+}
+
+void
+downloads_lost(downloads_t *self)
+{
+    self->ready = false;
+    uploads_lost(self->uploads);
+    mineasks_lost(self->mine);
+    for (download_t *d = self->all; d; d = d->next) {
+        if (!s_is_out(d))
+            continue;
+        d->stage = STAGE_WAITING;
+        if (d->is_file)
+            s_new_key(d);
+    }
+}
+
+/* The new master gets all its time, and may have another file. */
+void
+downloads_take(downloads_t *self, downloads_t *from)
+{
+    download_t **end = &self->all;
+    while (*end)
+        end = &(*end)->next;
+    *end = STEAL(from->all);
+    for (download_t *d = *end; d; d = d->next) {
+        d->again = false;
+        d->retry_ms = 0;
+        s_heard(d);
+    }
+    uploads_take(self->uploads, from->uploads);
+    mineasks_take(self->mine, from->mine);
+    s_pump(self);
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+/* From the first byte on, once. */
+static void
+s_anew(downloads_t *self, download_t *d)
+{
+    log_info("%s: what was here is of another file; it is fetched from its start",
+             value_str(d->ask, "path", ""));
+    s_tell_stop(self, d);
+    d->again = true;
+    d->have = 0;
+    s_new_key(d);
+    s_send_open(self, d);
+}
+
+static void
+s_error(downloads_t *self, download_t *d, const json_t *body)
+{
+    json_int_t code = value_int(body, "code", EIO);
+    code = code > 0 && code < 4096 ? code : EIO;
+    d->retry_ms = code == EAGAIN ? clock_mono_ms() + AGAIN_MS : 0;
+    if (code == ESTALE && d->is_file && !d->again) {
+        s_anew(self, d);
+        return;
+    }
+    d->stage = STAGE_WAITING; /* the master has ended it */
+    if (code != EAGAIN)
+        s_fail(self, d, -(int) code, value_str(body, "error", ""), false);
+}
+
+/* Whether what is here already is how the file begins. */
+static bool
+s_prefix_fits(download_t *d, const json_t *body)
+{
+    char hex[TAG_HEX + 1];
+    tag_end(d->tag, hex);
+    return str_eq(hex, value_str(body, "tag", ""));
+}
+
+static void
+s_info(downloads_t *self, download_t *d, const json_t *body)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_int_t at = value_int(body, "at", 0);
+    d->size = value_int(body, "size", 0);
+    if (str_eq(value_str(d->ask, "op", ""), "hash")) {
+        json_auto_t *value = json_pack("{s:s*, s:s*}", "hash_type", value_str(body, "hash_type", NULL),
+                                       "hsum", value_str(body, "hsum", NULL));
+        json_object_set_new(value, "mode", json_integer(value_int(body, "mode", 0)));
+        json_object_set_new(value, "size", json_integer(d->size));
+        s_finish(self, d, json_pack("{s:b, s:O}", "ok", true, "value", value));
+        return;
+    }
+    if (d->size < 0 || (!d->is_file && d->size > LIMIT_FILE_TEXT) || (at != d->have && at != 0)) {
+        s_fail(self, d, -EPROTO, "the master answers what was not asked", false);
+        return;
+    }
+    d->have = at;
+    if (at > 0 && !s_prefix_fits(d, body)) {
+        if (!d->again)
+            s_anew(self, d);
+        else
+            s_fail(self, d, -EBADMSG, "the file changes while it is fetched", false);
+        return;
+    }
+    int rc = d->is_file ? s_make_part(d, &err) : 0;
+    if (rc == 0 && d->is_file && ftruncate(d->fd, d->have) != 0)
+        rc = fail_set(&err, -errno, "cannot write %s: %s", d->part, strerror(errno));
+    if (rc < 0)
+        s_fail_err(self, d, rc, &err);
+    else
+        d->stage = STAGE_RUNNING;
+}
+
+static int
+s_keep(download_t *d, const void *bytes, size_t n, fail_t *err)
+{
+    if (!d->is_file) {
+        buf_add(&d->text, bytes, n);
+        return 0;
+    }
+    if (lseek(d->fd, d->have, SEEK_SET) < 0 || fs_write_all(d->fd, bytes, n) < 0)
+        return fail_set(err, -errno, "cannot write %s: %s", d->place, strerror(errno));
+    return 0;
+}
+
+static void
+s_data(downloads_t *self, download_t *d, const json_t *body, const void *bytes, size_t n)
+{
+    fail_auto_t err = FAIL_INIT;
+    if (d->stage != STAGE_RUNNING || value_int(body, "at", -1) != d->have ||
+        (int64_t) n > d->size - d->have) {
+        s_fail(self, d, -EPROTO, "the master sends what was not asked", false);
+        return;
+    }
+    if (s_keep(d, bytes, n, &err) < 0) {
+        s_fail_err(self, d, err.code, &err);
+        return;
+    }
+    d->have += (int64_t) n;
+    if (++d->fresh < GRANT)
+        return;
+    json_auto_t *more = json_pack("{s:I, s:i}", "n", d->n, "credit", d->fresh);
+    d->fresh = 0;
+    (void) self->host.send(self->host.cookie, MSG_file_more, more, NULL, 0);
+}
+
+static void
+s_text_done(downloads_t *self, download_t *d)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_t *value = value_parse(buf_str(&d->text), d->text.len, LIMIT_FILE_TEXT, "the master's list", &err);
+    d->stage = STAGE_WAITING;
+    if (value)
+        s_finish(self, d, json_pack("{s:b, s:o}", "ok", true, "value", value));
+    else
+        s_fail_err(self, d, -EPROTO, &err);
+}
+
+static void
+s_end(downloads_t *self, download_t *d)
+{
+    fail_auto_t err = FAIL_INIT;
+    if (d->stage != STAGE_RUNNING || d->have != d->size) {
+        s_fail(self, d, -EPROTO, "the master ended before all was sent", false);
+        return;
+    }
+    if (!d->is_file) {
+        s_text_done(self, d);
+        return;
+    }
+    d->stage = STAGE_WAITING;
+    int rc = settle(d->fd, d->folder, d->part, d->place,
+                    value_get(d->ask, "cache") ? SETTLE_OURS : SETTLE_USUAL, &err);
+    if (rc < 0)
+        s_fail_err(self, d, rc, &err);
+    else
+        s_finish(self, d,
+                 json_pack("{s:b, s:{s:s, s:I}}", "ok", true, "value", "path", d->place, "size",
+                           (json_int_t) d->size));
+}
+
+void
+downloads_message(downloads_t *self, wire_msg_t msg, const json_t *body, const void *bytes, size_t n)
+{
+    download_t *d = self->all;
+    json_int_t which = value_int(body, "n", -1);
+    if (msg == MSG_mine) {
+        mineasks_message(self->mine, body);
+        return;
+    }
+    while (d && (d->n != which || !s_is_out(d)))
+        d = d->next;
+    if (!d) {
+        uploads_message(self->uploads, msg, body);
+        return;
+    }
+    s_heard(d);
+    if (msg == MSG_file_data)
+        s_data(self, d, body, bytes, n);
+    else if (value_get(body, "error"))
+        s_error(self, d, body);
+    else if (msg == MSG_file_info && d->stage == STAGE_ASKED)
+        s_info(self, d, body);
+    else if (msg == MSG_file_end)
+        s_end(self, d);
+    s_pump(self);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+/* One piece of what is here already. */
+static void
+s_prefix(download_t *d)
+{
+    AUTO_FREE char *piece = malloc(READ_MAX);
+    int64_t left = d->have - d->tagged;
+    if (!piece)
+        salt_no_memory(READ_MAX);
+    ssize_t n = pread(d->fd, piece, left < READ_MAX ? (size_t) left : READ_MAX, d->tagged);
+    if (n <= 0) {
+        d->have = 0;
+    } else {
+        tag_add(d->tag, piece, (size_t) n);
+        d->tagged += n;
+    }
+    if (d->tagged >= d->have)
+        d->stage = STAGE_WAITING;
+    s_heard(d);
+}
+
+int
+downloads_step(downloads_t *self)
+{
+    int uploads_ms = uploads_step(self->uploads), mine_ms = mineasks_step(self->mine);
+    int64_t now = clock_mono_ms(), next = now + (mine_ms < uploads_ms ? mine_ms : uploads_ms);
+    bool full = self->ready && s_busy(self) >= AT_ONCE;
+    for (download_t *d = self->all, *after; d; d = after) {
+        after = d->next;
+        if (d->stage == STAGE_PREFIX)
+            s_prefix(d);
+        if (d->stage == STAGE_PREFIX)
+            next = now;
+        else if (full && d->stage == STAGE_WAITING)
+            s_heard(d); /* waits for its turn */
+        else if (now >= d->until_ms)
+            s_fail(self, d, -ETIMEDOUT, "the master has not answered for a long time", true);
+        else if (d->until_ms < next)
+            next = d->until_ms;
+    }
+    s_pump(self);
+    for (const download_t *d = self->all; d; d = d->next)
+        if (d->stage == STAGE_WAITING && d->retry_ms > now && d->retry_ms < next)
+            next = d->retry_ms;
+    return (int) (next - now);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+downloads_t *
+downloads_new(const download_host_t *host)
+{
+    downloads_t *self = xcalloc(1, sizeof(*self));
+    self->host = *host;
+    self->uploads = uploads_new(host);
+    self->mine = mineasks_new(host);
+    return self;
+}
+
+void
+downloads_destroy(downloads_t **self_p)
+{
+    downloads_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    while (self->all) {
+        download_t *d = self->all;
+        self->all = d->next;
+        if (d->part && !value_get(d->ask, "cache"))
+            (void) unlinkat(d->folder, d->part, 0);
+        s_free(d);
+    }
+    uploads_destroy(&self->uploads);
+    mineasks_destroy(&self->mine);
+    free(self);
+}

@@ -1,0 +1,160 @@
+/* mineask.c - see mineask.h. */
+#include "uplink/mineask.h"
+
+#include "common/base/clock.h"
+#include "salt/value.h"
+
+#define WAIT_MS 60000 /* for a master that is away, or silent */
+
+typedef struct mineask {
+    struct mineask *next;
+    json_int_t id;
+    json_t *body; /* owned: with its number */
+    int64_t until_ms;
+} mineask_t;
+
+struct mineasks {
+    download_host_t host;
+    mineask_t *all;
+    json_int_t next_n;
+    bool ready;
+};
+
+static void
+s_drop(mineask_t **at)
+{
+    mineask_t *q = *at;
+    *at = q->next;
+    json_decref(q->body);
+    free(q);
+}
+
+/* TAKES answer. */
+static void
+s_finish(mineasks_t *self, mineask_t **at, json_t *answer)
+{
+    json_auto_t *held = answer;
+    json_int_t id = (*at)->id;
+    s_drop(at);
+    self->host.done(self->host.cookie, id, held);
+}
+
+static json_t *
+s_failure(int code, const char *text)
+{
+    return json_pack("{s:b, s:s, s:i}", "ok", false, "error", text, "code", code);
+}
+
+/* At the end, under a number of this connection. TAKES; where it is now. */
+static mineask_t **
+s_append(mineasks_t *self, mineask_t *q)
+{
+    mineask_t **end = &self->all;
+    while (*end)
+        end = &(*end)->next;
+    q->next = NULL;
+    q->until_ms = clock_mono_ms() + WAIT_MS;
+    json_object_set_new(q->body, "n", json_integer(++self->next_n));
+    *end = q;
+    return end;
+}
+
+/* False: it can never be sent. */
+static bool
+s_send(mineasks_t *self, const mineask_t *q)
+{
+    return !self->ready || self->host.send(self->host.cookie, MSG_mine_ask, q->body, NULL, 0) != -EMSGSIZE;
+}
+
+void
+mineasks_ask(mineasks_t *self, json_int_t id, const json_t *ask)
+{
+    mineask_t *q = xcalloc(1, sizeof(*q));
+    q->id = id;
+    q->body = json_deep_copy(ask);
+    json_object_del(q->body, "what");
+    mineask_t **at = s_append(self, q);
+    if (!s_send(self, q))
+        s_finish(self, at, s_failure(EMSGSIZE, "the value is too large for the mine"));
+}
+
+void
+mineasks_cancel(mineasks_t *self, json_int_t id)
+{
+    for (mineask_t **at = &self->all; *at; at = &(*at)->next)
+        if ((*at)->id == id) {
+            s_drop(at);
+            return;
+        }
+}
+
+void
+mineasks_ready(mineasks_t *self)
+{
+    self->ready = true;
+    for (const mineask_t *q = self->all; q; q = q->next)
+        (void) s_send(self, q);
+}
+
+void
+mineasks_lost(mineasks_t *self)
+{
+    self->ready = false;
+}
+
+void
+mineasks_take(mineasks_t *self, mineasks_t *from)
+{
+    while (from->all) {
+        mineask_t *q = from->all;
+        from->all = q->next;
+        (void) s_append(self, q);
+        (void) s_send(self, q);
+    }
+}
+
+void
+mineasks_message(mineasks_t *self, const json_t *body)
+{
+    json_t *value = value_get(body, "value");
+    for (mineask_t **at = &self->all; *at; at = &(*at)->next) {
+        if (value_int((*at)->body, "n", 0) != value_int(body, "n", -1))
+            continue;
+        s_finish(self, at,
+                 value ? json_pack("{s:b, s:O}", "ok", true, "value", value)
+                       : s_failure(EREMOTEIO, value_str(body, "error", "the master gave no answer")));
+        return;
+    }
+}
+
+int
+mineasks_step(mineasks_t *self)
+{
+    int64_t now = clock_mono_ms(), next = now + WAIT_MS;
+    for (mineask_t **at = &self->all; *at;) {
+        if (now >= (*at)->until_ms) {
+            s_finish(self, at, s_failure(ETIMEDOUT, "no master has answered within a minute"));
+            continue;
+        }
+        next = (*at)->until_ms < next ? (*at)->until_ms : next;
+        at = &(*at)->next;
+    }
+    return (int) (next - now);
+}
+
+mineasks_t *
+mineasks_new(const download_host_t *host)
+{
+    mineasks_t *self = xcalloc(1, sizeof(*self));
+    self->host = *host;
+    return self;
+}
+
+void
+mineasks_destroy(mineasks_t **self_p)
+{
+    mineasks_t *self = STEAL(*self_p);
+    while (self && self->all)
+        s_drop(&self->all);
+    free(self);
+}

@@ -1,0 +1,633 @@
+/* outbox.c - see outbox.h. */
+#include "uplink/outbox.h"
+
+#include "common/base/clock.h"
+#include "common/base/jsonread.h"
+#include "common/base/map.h"
+#include "common/base/str.h"
+#include "common/net/wire.h"
+#include "uplink/jobret.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define PATIENCE_MS     30000 /* without an acknowledgement for so long, everything under way goes out again */
+#define PATIENCE_MAX_MS 600000 /* a slow line is not helped by copies: each time the patience doubles */
+#define DISK_RETRY_MS   5000
+#define SERIES_STEP     10000 /* numbers of events reserved at a time */
+
+/* One return or one event. */
+typedef struct item {
+    struct item *prev, *next;
+    char *key; /* in by_key: a return's jid, or "#" and an event's number */
+    bool is_ret;
+    json_int_t n;     /* an event's number */
+    char *asker;      /* whose return it is; NULL: any master's */
+    int master;       /* its index; -1: all */
+    json_t *kept;     /* owned: an event, or a return that the disk refused; NULL: only the spool has it */
+    bool on_disk;     /* an event that is in the spool too */
+    bool told;        /* that the disk has refused it */
+    int64_t since_ms; /* monotonic: when it came */
+    size_t size;      /* of its text */
+    bool under_way;
+} item_t;
+
+struct outbox {
+    spool_t *spool;
+    outbox_send_fn *send;
+    void *cookie;
+    item_t *first, *last;              /* in the order in which they came */
+    item_t *next;                      /* the first that may not be under way; NULL: all are */
+    item_t *first_event;               /* NULL: none */
+    map_t *by_key;                     /* -> item_t */
+    json_t *masters;                   /* owned: {name: index} */
+    size_t n_items, n_events, n_loose; /* loose: events that are in memory only */
+    size_t event_bytes, kept_bytes, way_bytes;
+    json_int_t next_n;
+    unsigned listening;             /* bits of masters */
+    int64_t deaf_ms[LIMIT_MASTERS]; /* monotonic: since when a master is away */
+    int64_t away_ms;                /* for so long a return waits for its own master; 0: for ever */
+    char *series;                   /* the name of the numbers; NULL: none is kept */
+    json_int_t upto;                /* reserved in it */
+    int64_t alone_ms;               /* monotonic: since when nobody listens, if nobody does */
+    int64_t give_up_ms;             /* monotonic: when returns are to be looked at for that; 0: none */
+    int64_t patience_ms, again_ms, disk_ms; /* the last two monotonic; 0: not waiting */
+    bool disk_told;
+    int64_t unread_ms; /* monotonic: when what could not be read is tried again; 0: nothing is such */
+    bool events_held;  /* an event is: those after it wait for it */
+};
+
+static void
+s_free(item_t *it)
+{
+    json_decref(it->kept);
+    free(it->asker);
+    free(it->key);
+    free(it);
+}
+
+void
+outbox_destroy(outbox_t **self_p)
+{
+    outbox_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    for (item_t *it = self->first, *next; it; it = next) {
+        next = it->next;
+        s_free(it);
+    }
+    map_destroy(&self->by_key);
+    json_decref(self->masters);
+    free(self->series);
+    spool_destroy(&self->spool);
+    free(self);
+}
+
+static item_t *
+s_event_from(item_t *it)
+{
+    while (it && it->is_ret)
+        it = it->next;
+    return it;
+}
+
+static void
+s_remove(outbox_t *self, item_t *it)
+{
+    *(it->prev ? &it->prev->next : &self->first) = it->next;
+    *(it->next ? &it->next->prev : &self->last) = it->prev;
+    if (self->next == it)
+        self->next = it->next;
+    if (self->first_event == it)
+        self->first_event = s_event_from(it->next);
+    if (it->under_way)
+        self->way_bytes -= it->size;
+    (void) map_take(self->by_key, it->key);
+    if (it->is_ret) {
+        self->kept_bytes -= it->kept ? it->size : 0;
+    } else {
+        self->event_bytes -= it->size;
+        self->n_events--;
+        if (it->on_disk)
+            spool_event_forget(self->spool, it->n);
+        else
+            self->n_loose--;
+    }
+    self->n_items--;
+    s_free(it);
+}
+
+static void
+s_append(outbox_t *self, item_t *it)
+{
+    it->prev = self->last;
+    *(self->last ? &self->last->next : &self->first) = it;
+    self->last = it;
+    if (!self->next)
+        self->next = it;
+    if (!self->first_event)
+        self->first_event = s_event_from(it);
+    map_set(self->by_key, it->key, it);
+    self->n_items++;
+}
+
+/* From the spool. NEW; NULL with *err, which is told: gone, damaged, or not to be read now. Events are
+ * kept from then on. */
+static json_t *
+s_load(outbox_t *self, item_t *it, fail_t *err)
+{
+    size_t size = 0;
+    AUTO_FREE char *asker = NULL;
+    json_t *v = it->is_ret ? spool_load(self->spool, it->key, &asker, &size, err)
+                           : spool_event_load(self->spool, it->n, &size, err);
+    if (!v) {
+        log_error("%s", fail_text(err));
+        return NULL;
+    }
+    if (!it->asker)
+        it->asker = STEAL(asker);
+    it->size = size;
+    /* Another version may have left one that no message can hold. */
+    if (it->is_ret)
+        return jobret_fitting(&v);
+    it->kept = json_incref(v);
+    self->event_bytes += size;
+    return v;
+}
+
+static bool
+s_is_lost(const fail_t *err)
+{
+    return err->code == -EBADMSG || err->code == -ENOENT;
+}
+
+/* What the spool holds from before. A damaged file is set aside now, when somebody may read about it; what
+ * can't be read now is read when it is sent. */
+static void
+s_take_over(outbox_t *self)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach (spool_waiting(self->spool), i, one) {
+        fail_auto_t err = FAIL_INIT;
+        item_t *it = xcalloc(1, sizeof(*it));
+        it->is_ret = json_is_string(one);
+        it->n = json_integer_value(one);
+        it->key = it->is_ret ? xstrdup(json_string_value(one)) : xasprintf("#%lld", (long long) it->n);
+        it->on_disk = !it->is_ret;
+        it->master = -1; /* until outbox_masters() tells who there is */
+        it->since_ms = clock_mono_ms();
+        json_decref(s_load(self, it, &err));
+        if (s_is_lost(&err)) {
+            s_free(it);
+            continue;
+        }
+        self->next_n = it->n > self->next_n ? it->n : self->next_n;
+        self->n_events += !it->is_ret;
+        s_append(self, it);
+    }
+}
+
+outbox_t *
+outbox_new(spool_t **spool_p, outbox_send_fn *send, void *cookie)
+{
+    outbox_t *self = xcalloc(1, sizeof(*self));
+    self->spool = STEAL(*spool_p);
+    self->send = send;
+    self->cookie = cookie;
+    self->by_key = map_new(NULL);
+    self->patience_ms = PATIENCE_MS;
+    self->alone_ms = clock_mono_ms();
+    s_take_over(self);
+    return self;
+}
+
+int
+outbox_series(outbox_t *self, char series[LIMIT_BOOT], fail_t *err)
+{
+    AUTO_FREE char *old = NULL;
+    json_int_t upto = 0;
+    int rc = self->n_events > 0 ? spool_series(self->spool, &old, &upto, err) : 0;
+    if (rc < 0)
+        return rc;
+    if (rc > 0 && str_copy(series, LIMIT_BOOT, old) && upto > self->next_n)
+        self->next_n = upto;
+    self->upto = self->next_n;
+    self->series = xstrdup(series);
+    return 0;
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+
+static int
+s_index(const outbox_t *self, const char *asker)
+{
+    return asker ? (int) value_int(self->masters, asker, -1) : -1;
+}
+
+void
+outbox_masters(outbox_t *self, json_t *masters)
+{
+    json_decref(self->masters);
+    self->masters = json_incref(masters);
+    for (item_t *it = self->first; it; it = it->next)
+        it->master = s_index(self, it->asker);
+}
+
+static bool
+s_heard(const outbox_t *self, const item_t *it)
+{
+    return it->master < 0 ? self->listening != 0 : (self->listening & (1u << it->master)) != 0;
+}
+
+/* What must survive this process. The disk may refuse: then it lives as long as we do. */
+static void
+s_keep_event(outbox_t *self, item_t *it)
+{
+    fail_auto_t err = FAIL_INIT;
+    it->on_disk = spool_event_keep(self->spool, it->kept, &err) == 0;
+    self->n_loose -= it->on_disk;
+    if (!it->on_disk && !it->told)
+        log_warning("event %s, number %lld: it is kept in memory only: %s", value_str(it->kept, "tag", ""),
+                    (long long) it->n, fail_text(&err));
+    it->told = !it->on_disk;
+}
+
+static void
+s_keep_events(outbox_t *self)
+{
+    for (item_t *it = self->first_event; it && self->n_loose > 0; it = it->next)
+        if (!it->is_ret && !it->on_disk)
+            s_keep_event(self, it);
+}
+
+/* Of a series that a next start may go on with, no number is used twice. */
+static void
+s_reserve(outbox_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    if (!self->series || self->next_n < self->upto)
+        return;
+    self->upto = self->next_n + SERIES_STEP;
+    if (spool_series_keep(self->spool, self->series, self->upto, &err) < 0)
+        log_warning("%s", fail_text(&err));
+}
+
+static void
+s_send_ret(outbox_t *self, const item_t *it, json_t *ret)
+{
+    json_auto_t *frame = json_pack("{s:s, s:i, s:O}", "t", "ret", "master", it->master, "ret", ret);
+    self->send(self->cookie, frame);
+}
+
+/* A master that had no room for one before it waits for that no longer when nobody has it any more. */
+static void
+s_send_event(outbox_t *self, json_t *event)
+{
+    json_auto_t *frame = json_copy(event);
+    json_object_set_new(frame, "t", json_string("event"));
+    json_object_set_new(frame, "oldest", json_integer(self->first_event->n));
+    self->send(self->cookie, frame);
+}
+
+/* False: it can't be read now. An item whose file is gone or damaged goes with it. */
+static bool
+s_send(outbox_t *self, item_t *it)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *what = it->kept ? json_incref(it->kept) : s_load(self, it, &err);
+    if (!what && !s_is_lost(&err))
+        return false;
+    if (!what) {
+        s_remove(self, it);
+        return true;
+    }
+    if (it->is_ret)
+        s_send_ret(self, it, what);
+    else
+        s_send_event(self, what);
+    it->under_way = true;
+    self->way_bytes += it->size;
+    return true;
+}
+
+static bool
+s_may_go(const outbox_t *self, const item_t *it)
+{
+    return !it->under_way && s_heard(self, it) && (it->is_ret || !self->events_held);
+}
+
+/* As much as may be under way. What can't be read now holds up no return, and no event before it: masters
+ * take a minion's events in the order of their numbers. */
+static void
+s_pump(outbox_t *self)
+{
+    while (self->next && self->listening && self->way_bytes < LIMIT_UNDER_WAY) {
+        item_t *it = self->next, *after = it->next;
+        if (s_may_go(self, it) && !s_send(self, it)) {
+            self->events_held = self->events_held || !it->is_ret;
+            self->unread_ms = self->unread_ms ? self->unread_ms : clock_mono_ms() + PATIENCE_MS;
+        }
+        self->next = after;
+    }
+    if (self->way_bytes > 0 && self->again_ms == 0)
+        self->again_ms = clock_mono_ms() + self->patience_ms;
+}
+
+static void
+s_from_the_first(outbox_t *self)
+{
+    self->next = self->first;
+    self->unread_ms = 0;
+    self->events_held = false;
+}
+
+/* Nothing counts as sent. */
+static void
+s_rewind(outbox_t *self)
+{
+    for (item_t *it = self->first; it; it = it->next)
+        it->under_way = false;
+    self->way_bytes = 0;
+    self->again_ms = 0;
+    s_from_the_first(self);
+}
+
+int64_t
+outbox_deaf_ms(const outbox_t *self)
+{
+    return self->listening ? 0 : self->alone_ms;
+}
+
+bool
+outbox_is_heard(const outbox_t *self)
+{
+    return self->listening != 0;
+}
+
+/* When a return for this master is another's, if there is one; 0: never. One that was never there is away
+ * since the return came. */
+static int64_t
+s_given_up_ms(const outbox_t *self, const item_t *it)
+{
+    if (!it->is_ret || it->master < 0 || self->away_ms <= 0 || !self->listening || s_heard(self, it))
+        return 0;
+    int64_t since = self->deaf_ms[it->master];
+    return (since > it->since_ms ? since : it->since_ms) + self->away_ms;
+}
+
+/* Returns whose own master is away for too long go to those that are there. */
+static void
+s_give_up(outbox_t *self, int64_t now_ms)
+{
+    bool any = false;
+    self->give_up_ms = 0;
+    for (item_t *it = self->first; it; it = it->next) {
+        int64_t when = s_given_up_ms(self, it);
+        if (when > 0 && now_ms >= when) {
+            log_warning("job %s: the master that asked is away: its return goes to another one", it->key);
+            it->master = -1;
+            self->way_bytes -= it->under_way ? it->size : 0;
+            it->under_way = false;
+            any = true;
+        } else if (when > 0 && (self->give_up_ms == 0 || when < self->give_up_ms)) {
+            self->give_up_ms = when;
+        }
+    }
+    if (any) {
+        s_from_the_first(self);
+        s_pump(self);
+    }
+}
+
+void
+outbox_patience(outbox_t *self, int64_t away_ms)
+{
+    self->away_ms = away_ms;
+    s_give_up(self, clock_mono_ms());
+}
+
+void
+outbox_listens(outbox_t *self, int master)
+{
+    self->listening |= 1u << master;
+    self->patience_ms = PATIENCE_MS;
+    s_rewind(self);
+    s_give_up(self, clock_mono_ms());
+    s_pump(self);
+}
+
+void
+outbox_deaf(outbox_t *self, int master)
+{
+    unsigned gone = self->listening & (master < 0 ? ~0u : 1u << master);
+    self->listening &= ~gone;
+    for (int i = 0; i < LIMIT_MASTERS; i++)
+        if (gone >> i & 1)
+            self->deaf_ms[i] = clock_mono_ms();
+    if (gone)
+        s_give_up(self, clock_mono_ms());
+    if (self->listening)
+        return;
+    if (gone)
+        self->alone_ms = clock_mono_ms();
+    s_rewind(self);
+    s_keep_events(self);
+}
+
+/* ---- what comes ------------------------------------------------------------------------------ */
+
+/* Whether it is on the disk now. */
+static bool
+s_spool(outbox_t *self, const item_t *it, const json_t *ret)
+{
+    fail_auto_t err = FAIL_INIT;
+    bool ok = spool_end(self->spool, ret, it->asker, &err) == 0;
+    if (!ok && !self->disk_told)
+        log_error("job %s: its return is kept in memory only: %s", it->key, fail_text(&err));
+    if (ok && self->disk_told)
+        log_warning("returns can be kept on the disk again");
+    self->disk_told = !ok;
+    return ok;
+}
+
+void
+outbox_return(outbox_t *self, json_t *ret, const char *asker)
+{
+    const char *jid = value_str(ret, "jid", "");
+    item_t *old = map_get(self->by_key, jid);
+    if (old) {
+        spool_forget(self->spool, jid);
+        s_remove(self, old);
+    }
+    item_t *it = xcalloc(1, sizeof(*it));
+    it->key = xstrdup(jid);
+    it->is_ret = true;
+    it->asker = asker ? xstrdup(asker) : NULL;
+    it->master = s_index(self, asker);
+    it->since_ms = clock_mono_ms();
+    it->size = json_dumpb(ret, NULL, 0, JSON_COMPACT);
+    /* What it says was fired outlives this process as it does. */
+    s_keep_events(self);
+    if (!s_spool(self, it, ret)) {
+        it->kept = json_incref(ret);
+        self->kept_bytes += it->size;
+        self->disk_ms = self->disk_ms ? self->disk_ms : clock_mono_ms() + DISK_RETRY_MS;
+    }
+    int64_t given_up = s_given_up_ms(self, it);
+    if (given_up && (self->give_up_ms == 0 || given_up < self->give_up_ms))
+        self->give_up_ms = given_up;
+    bool at_once = !self->next && s_heard(self, it) && self->way_bytes < LIMIT_UNDER_WAY;
+    s_append(self, it);
+    if (!at_once) {
+        s_pump(self);
+        return;
+    }
+    /* The usual case: it need not be read back from the disk. */
+    s_send_ret(self, it, ret);
+    it->under_way = true;
+    self->way_bytes += it->size;
+    self->next = NULL;
+    s_pump(self);
+}
+
+bool
+outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more)
+{
+    s_reserve(self);
+    json_auto_t *event = json_pack("{s:I, s:I, s:s, s:O, s:O*}", "n", self->next_n + 1, "oldest",
+                                   self->next_n + 1 /* at most: it has its room */, "tag", tag, "data", data,
+                                   "more", more);
+    size_t size = json_dumpb(event, NULL, 0, JSON_COMPACT), len;
+    AUTO_FREE char *message = wire_encode(MSG_event, event, &len, NULL);
+    /* No master takes one with more values. */
+    bool fits = message && json_few(message, len, LIMIT_WIRE_VALUES);
+    if (!fits || self->n_events >= LIMIT_EVENTS_KEPT || self->event_bytes + size > LIMIT_EVENTS_KEPT_BYTES)
+        return false;
+    item_t *it = xcalloc(1, sizeof(*it));
+    it->n = ++self->next_n;
+    it->key = xasprintf("#%lld", (long long) it->n);
+    it->master = -1;
+    it->kept = STEAL(event);
+    it->size = size;
+    self->n_events++;
+    self->n_loose++;
+    self->event_bytes += size;
+    if (!self->listening)
+        s_keep_event(self, it);
+    s_append(self, it);
+    s_pump(self);
+    return true;
+}
+
+void
+outbox_acked(outbox_t *self, const json_t *jids, const json_t *events)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach (jids, i, one) {
+        item_t *it = json_is_string(one) ? map_get(self->by_key, json_string_value(one)) : NULL;
+        if (it && it->is_ret) {
+            log_debug("job %s: its return is acknowledged", it->key);
+            spool_forget(self->spool, it->key);
+            s_remove(self, it);
+        }
+    }
+    json_array_foreach (events, i, one) {
+        AUTO_FREE char *key = xasprintf("#%lld", (long long) json_integer_value(one));
+        item_t *it = map_get(self->by_key, key);
+        if (it)
+            s_remove(self, it);
+    }
+    self->patience_ms = PATIENCE_MS;
+    self->again_ms = 0;
+    s_pump(self);
+}
+
+/* ---- time ------------------------------------------------------------------------------------- */
+
+static void
+s_try_disk(outbox_t *self)
+{
+    for (item_t *it = self->first; it && self->kept_bytes > 0; it = it->next) {
+        if (!it->is_ret || !it->kept)
+            continue;
+        if (!s_spool(self, it, it->kept))
+            return;
+        self->kept_bytes -= it->size;
+        json_decref(it->kept);
+        it->kept = NULL;
+    }
+}
+
+void
+outbox_tick(outbox_t *self, int64_t now_ms)
+{
+    if (self->disk_ms && now_ms >= self->disk_ms) {
+        s_try_disk(self);
+        self->disk_ms = self->kept_bytes > 0 ? now_ms + DISK_RETRY_MS : 0;
+    }
+    if (self->give_up_ms && now_ms >= self->give_up_ms)
+        s_give_up(self, now_ms);
+    if (self->again_ms && now_ms >= self->again_ms) {
+        self->patience_ms = self->patience_ms * 2 < PATIENCE_MAX_MS ? self->patience_ms * 2 : PATIENCE_MAX_MS;
+        s_rewind(self);
+        s_pump(self);
+    } else if (self->unread_ms && now_ms >= self->unread_ms) {
+        s_from_the_first(self);
+        s_pump(self);
+    }
+}
+
+int64_t
+outbox_next_ms(const outbox_t *self)
+{
+    const int64_t times[] = { self->again_ms, self->disk_ms, self->give_up_ms, self->unread_ms };
+    int64_t next = 0;
+    for (size_t i = 0; i < NELEMS(times); i++)
+        next = times[i] > 0 && (next == 0 || times[i] < next) ? times[i] : next;
+    return next;
+}
+
+/* ---- questions -------------------------------------------------------------------------------- */
+
+json_t *
+outbox_pending(const outbox_t *self)
+{
+    json_t *pending = json_object();
+    for (const item_t *it = self->first; it; it = it->next)
+        if (it->is_ret)
+            json_object_set_new(pending, it->key, it->asker ? json_string(it->asker) : json_null());
+    return pending;
+}
+
+const char *
+outbox_asker(const outbox_t *self, const char *jid)
+{
+    const item_t *it = map_get(self->by_key, jid);
+    return it ? it->asker : NULL;
+}
+
+bool
+outbox_has(const outbox_t *self, const char *jid)
+{
+    return map_get(self->by_key, jid) != NULL;
+}
+
+size_t
+outbox_len(const outbox_t *self)
+{
+    return self->n_items;
+}
+
+bool
+outbox_full(const outbox_t *self)
+{
+    return self->kept_bytes > LIMIT_UNSPOOLED;
+}
+
+spool_t *
+outbox_spool(outbox_t *self)
+{
+    return self->spool;
+}

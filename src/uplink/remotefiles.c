@@ -1,0 +1,284 @@
+/* remotefiles.c - see remotefiles.h. */
+#include "uplink/remotefiles.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "common/base/digest.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/files/settle.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+enum { MODE_OPTIONS = 0600 };
+
+typedef struct remote {
+    char *cachedir;
+    remotefiles_ask_fn *ask;
+    void *cookie;
+} remote_t;
+
+/* `more` is consumed. */
+static int
+s_ask(remote_t *self, const char *op, const char *path, const char *saltenv, json_t *more, json_t **ret_value,
+      fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *ask = json_pack("{s:s, s:s, s:s, s:s}", "what", "files", "op", op, "path", path, "saltenv",
+                                 saltenv);
+    json_auto_t *held = more;
+    (void) json_object_update(ask, held);
+    int rc = self->ask(self->cookie, ask, ret_value, &why);
+    if (rc < 0 && rc != -ENOENT)
+        (void) fail_set(err, rc, "%s", fail_text(&why));
+    return rc;
+}
+
+/* ---- without a master ------------------------------------------------------------------------- */
+
+static char *
+s_copy(const remote_t *self, const char *path, const char *saltenv)
+{
+    return xasprintf("%s/files/%s/%s", self->cachedir, saltenv, path);
+}
+
+/* A copy that was the master's when one was last asked. -EHOSTUNREACH: there is none. */
+static int
+s_have(const char *copy, const char *path, int64_t *ret_size, fail_t *err)
+{
+    struct stat st;
+    if (lstat(copy, &st) != 0 && !fs_is_absence(-errno))
+        return fs_fail(err, -errno, "look at", copy);
+    if (lstat(copy, &st) != 0 || !S_ISREG(st.st_mode))
+        return fail_set(err, -EHOSTUNREACH, "salt://%s: no master is connected, and it is not in the cache",
+                        path);
+    *ret_size = st.st_size;
+    return 0;
+}
+
+static int
+s_hash_offline(remote_t *self, const char *path, const char *saltenv, int64_t size, json_t **ret_hash,
+               fail_t *err)
+{
+    AUTO_FREE char *copy = s_copy(self, path, saltenv), *sum = NULL;
+    int64_t have = 0;
+    int rc = s_have(copy, path, &have, err);
+    if (rc == 0 && (size < 0 || size == have))
+        rc = digest_file(copy, "sha256", &sum, err);
+    if (rc == 0)
+        *ret_hash = json_pack("{s:s, s:s*, s:i, s:I}", "hash_type", "sha256", "hsum", sum, "mode", 0644,
+                              "size", (json_int_t) have);
+    return rc;
+}
+
+static int
+s_get_offline(remote_t *self, const char *path, const char *saltenv, const char *dest, fail_t *err)
+{
+    AUTO_FREE char *copy = s_copy(self, path, saltenv);
+    int64_t have = 0;
+    int rc = s_have(copy, path, &have, err);
+    if (rc < 0)
+        return rc;
+    AUTO_FD fd = open(copy, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    return fd < 0 ? fail_set(err, -errno, "%s: %s", copy, strerror(errno)) : settle_copy(fd, dest, err);
+}
+
+/* Environments of which something was fetched. NEW, or NULL with *err. */
+static json_t *
+s_envs_offline(const remote_t *self, fail_t *err)
+{
+    AUTO_FREE char *dir = xasprintf("%s/files", self->cachedir);
+    json_auto_t *all = json_object();
+    DIR *d = opendir(dir);
+    int rc = d || errno == ENOENT ? 0 : -errno;
+    const struct dirent *e;
+    while (d && (e = fs_next(d, &rc)))
+        if (e->d_name[0] != '.')
+            json_object_set_new(all, e->d_name, json_true());
+    if (d)
+        (void) closedir(d);
+    if (rc < 0)
+        (void) fail_set(err, rc, "%s: %s", dir, strerror(-rc));
+    return rc < 0 ? NULL : value_sorted_keys(all);
+}
+
+static char *
+s_options_path(const remote_t *self)
+{
+    return fs_join(self->cachedir, "master_options");
+}
+
+/* A top file of another name, or failhard, counts without a master too. */
+static int
+s_options_offline(const remote_t *self, json_t **ret_told, fail_t *err)
+{
+    AUTO_FREE char *path = s_options_path(self);
+    buf_auto_t text = BUF_INIT;
+    fail_auto_t why = FAIL_INIT;
+    int rc = fs_read(path, LIMIT_FILE_TEXT, &text, &why);
+    if (rc == -ENOENT) {
+        log_warning("no master is connected, and none has told its options yet: the minion's own count");
+        return 0;
+    }
+    if (rc == 0)
+        *ret_told = value_parse(buf_str(&text), text.len, LIMIT_FILE_TEXT, path, &why);
+    return *ret_told ? 0
+                     : fail_set(err, why.code, "%s; no master is connected that would tell its options",
+                                fail_text(&why));
+}
+
+static void
+s_keep_options(const remote_t *self, const json_t *told)
+{
+    AUTO_FREE char *path = s_options_path(self), *text = value_dump(told);
+    fail_auto_t err = FAIL_INIT;
+    if (fs_write_quick(path, text, strlen(text), MODE_OPTIONS, &err) < 0)
+        log_warning("the master's options are not kept for when it is away: %s", fail_text(&err));
+}
+
+/* ---- with one --------------------------------------------------------------------------------- */
+
+static int
+s_ask_hash(void *cookie, const char *path, const char *saltenv, int64_t size, json_t **ret_hash, fail_t *err)
+{
+    return s_ask(cookie, "hash", path, saltenv,
+                 size < 0 ? NULL : json_pack("{s:I}", "size", (json_int_t) size), ret_hash, err);
+}
+
+static int
+s_hash(void *cookie, const char *path, const char *saltenv, int64_t size, json_t **ret_hash, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    int rc = s_ask_hash(cookie, path, saltenv, size, ret_hash, &why);
+    if (rc == -EHOSTUNREACH)
+        return s_hash_offline(cookie, path, saltenv, size, ret_hash, err);
+    return rc < 0 && rc != -ENOENT ? fail_set(err, rc, "%s", fail_text(&why)) : rc;
+}
+
+/* Whether the copy in the cache is what the master has; -ENOENT when the master has none. */
+static int
+s_is_current(remote_t *self, const char *path, const char *saltenv, const char *copy, bool *ret_is,
+             fail_t *err)
+{
+    struct stat st;
+    *ret_is = false;
+    if (lstat(copy, &st) != 0 || !S_ISREG(st.st_mode))
+        return 0;
+    json_auto_t *hash = NULL;
+    int rc = s_ask_hash(self, path, saltenv, st.st_size, &hash, err);
+    const char *want = value_str(hash, "hsum", "");
+    AUTO_FREE char *have = NULL;
+    if (rc == 0 && *want)
+        *ret_is = digest_file(copy, value_str(hash, "hash_type", ""), &have, NULL) == 0 && str_eq(have, want);
+    return rc;
+}
+
+static int
+s_cache(void *cookie, const char *path, const char *saltenv, char **ret_local, fail_t *err)
+{
+    remote_t *self = cookie;
+    AUTO_FREE char *copy = s_copy(self, path, saltenv);
+    fail_auto_t why = FAIL_INIT;
+    bool current;
+    int64_t have;
+    int rc = s_is_current(self, path, saltenv, copy, &current, &why);
+    log_debug("salt://%s in saltenv '%s': %s", path, saltenv,
+              rc == -ENOENT ? "the master has none"
+              : rc < 0      ? fail_text(&why)
+              : current     ? "what is in the cache is what the master has"
+                            : "it is fetched from the master");
+    if (rc == 0 && !current) {
+        json_auto_t *value = NULL;
+        rc = s_ask(self, "get", path, saltenv, json_pack("{s:s}", "cache", self->cachedir), &value, &why);
+    }
+    if (rc == -EHOSTUNREACH) {
+        fail_clear(&why);
+        rc = s_have(copy, path, &have, &why);
+    }
+    /* Whoever tries one name after the other goes on; the log says why none is there. */
+    if (rc == -EHOSTUNREACH) {
+        log_warning("%s", fail_text(&why));
+        return -ENOENT;
+    }
+    if (rc < 0 && rc != -ENOENT)
+        (void) fail_set(err, rc, "%s", fail_text(&why));
+    if (rc == 0)
+        *ret_local = STEAL(copy);
+    return rc;
+}
+
+static int
+s_get(void *cookie, const char *path, const char *saltenv, const char *dest, fail_t *err)
+{
+    json_auto_t *value = NULL;
+    fail_auto_t why = FAIL_INIT;
+    int rc = s_ask(cookie, "get", path, saltenv, json_pack("{s:s}", "dest", dest), &value, &why);
+    if (rc == -EHOSTUNREACH)
+        return s_get_offline(cookie, path, saltenv, dest, err);
+    return rc < 0 && rc != -ENOENT ? fail_set(err, rc, "%s", fail_text(&why)) : rc;
+}
+
+static json_t *
+s_list(void *cookie, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
+{
+    static const char *const ops[] = { "files", "dirs", "empty_dirs", "links" };
+    json_t *value = NULL;
+    return s_ask(cookie, ops[kind], prefix, saltenv, NULL, &value, err) == 0 ? value : NULL;
+}
+
+static json_t *
+s_envs(void *cookie, fail_t *err)
+{
+    json_t *value = NULL;
+    fail_auto_t why = FAIL_INIT;
+    int rc = s_ask(cookie, "envs", "", "base", NULL, &value, &why);
+    if (rc == -EHOSTUNREACH)
+        return s_envs_offline(cookie, err);
+    if (rc < 0 && rc != -ENOENT)
+        (void) fail_set(err, rc, "%s", fail_text(&why));
+    return rc == 0 ? value : NULL;
+}
+
+static int
+s_options(void *cookie, json_t **ret_told, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    int rc = s_ask(cookie, "options", "", "base", NULL, ret_told, &why);
+    if (rc == -EHOSTUNREACH)
+        return s_options_offline(cookie, ret_told, err);
+    if (rc < 0)
+        return fail_set(err, rc, "the master does not tell its options for state runs: %s", fail_text(&why));
+    s_keep_options(cookie, *ret_told);
+    return 0;
+}
+
+static int
+s_put(void *cookie, const char *local, const char *path, fail_t *err)
+{
+    json_auto_t *value = NULL;
+    return s_ask(cookie, "put", path, "base", json_pack("{s:s}", "local", local), &value, err);
+}
+
+static void
+s_free(void *cookie)
+{
+    remote_t *self = cookie;
+    free(self->cachedir);
+    free(self);
+}
+
+fileclient_t *
+remotefiles_new(const char *cachedir, remotefiles_ask_fn *ask, void *cookie)
+{
+    static const fileclient_class_t cls = {
+        s_cache, s_get, s_list, s_hash, s_envs, s_options, s_put, s_free
+    };
+    remote_t *self = xcalloc(1, sizeof(*self));
+    self->cachedir = xstrdup(cachedir);
+    self->ask = ask;
+    self->cookie = cookie;
+    return fileclient_new(&cls, self);
+}

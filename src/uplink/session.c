@@ -1,0 +1,1023 @@
+/* session.c - see session.h. */
+#include "uplink/session.h"
+
+#include <arpa/inet.h>
+#include <limits.h>
+
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/net/knock.h"
+#include "common/net/proto.h"
+#include "common/net/sock.h"
+#include "uplink/reach.h"
+#include "uplink/trust.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define ASK_TIMEOUT_MS   5000
+#define SUB_SPREAD_MS    2000 /* SUB follows the DEALER within this time, unless the master names another */
+#define SUB_SPREAD_MAX   120000
+#define STEP_MAX_MS      60000
+#define GREET_MS         15000 /* a hello without an answer: a new connection */
+#define WAIT_MIN_MS      50
+#define SUB_AGAIN_MS     5000 /* until a SUB that could not be made is tried again */
+#define HOLD_MS          25   /* a return within this time says all that `started` would */
+#define RECONNECT_MS     100
+#define RECONNECT_MAX_MS 2000
+#define FLEET_SHARE      3     /* of the time in which a fleet subscribes, all of it knocks once */
+#define LOOK_MS          2500  /* without a connection, until it is looked why; */
+#define LOOK_AGAIN_MS    10000 /* once more, which doubles up to */
+#define LOOK_MAX_MS      60000
+#define KNOCK_MS         1500 /* for the ports to answer */
+#define RESOLVE_MS       2200 /* for the resolver and the ports: with LOOK_MS less than five seconds */
+#define DRAIN_BUDGET     256  /* messages of one socket in a step: others wait meanwhile */
+#define DEALER_EVENTS                                                                                        \
+    (ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_DELAYED | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_DISCONNECTED |  \
+     ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |                                  \
+     ZMQ_EVENT_HANDSHAKE_FAILED_AUTH | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
+
+#define ASK_EVENTS (ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_DELAYED | ZMQ_EVENT_CONNECT_RETRIED)
+
+typedef struct held {
+    char *jid;
+    json_int_t pid;
+} held_t;
+
+struct session {
+    void *zctx;
+    session_conf_t conf;
+    session_host_t host;
+    session_state_t state;
+    trust_t *trust; /* which key is the master's */
+    void *dealer, *sub, *monitor, *ask;
+    void *watched;      /* by the monitor: `dealer` or `ask` */
+    bool attached;      /* the dealer has a connection, or tries to get one */
+    int64_t ask_until;  /* monotonic ms; 0: not asking */
+    int64_t retry_at;   /* a new connection after a refusal; 0: none */
+    int64_t sub_at;     /* when SUB is to be connected; 0: done or not wanted */
+    int64_t greet_at;   /* when the hello counts as lost; 0: none is out */
+    bool on_way;        /* this attempt to connect came as far as TCP */
+    int pause_ms;       /* the last one before a new connection; 0: it was welcome since */
+    knock_t *knock;     /* a look at the master's ports that is under way; NULL: none */
+    int64_t look_at;    /* when one is due; 0: nobody wants one */
+    int64_t look_until; /* when the one under way is late */
+    int look_ms;        /* until the one after */
+    json_t *untold;     /* owned: jids that are elsewhere since the hello that is out; NULL: none */
+    int64_t held_until; /* when `held` is told; 0: nothing is held */
+    held_t *held;       /* started, not told yet; mostly one */
+    size_t n_held, cap_held;
+    int wait_ms;       /* the next refusal's waiting time */
+    int publish_port;  /* as the master says */
+    int sub_spread_ms; /* as well */
+    json_int_t pub_seq;
+};
+
+#define B(s) (1u << SESSION_##s)
+static const struct {
+    const char *name;
+    unsigned next;
+} states[SESSION_STATES] = {
+    [SESSION_ASKING] = { "asking", B(CONNECTING) | B(STRANGER) },
+    [SESSION_CONNECTING] = { "connecting", B(GREETING) | B(REFUSED) | B(STRANGER) },
+    [SESSION_GREETING] = { "greeting", B(CONNECTING) | B(PENDING) | B(READY) | B(REFUSED) | B(STRANGER) },
+    [SESSION_PENDING] = { "pending", B(CONNECTING) | B(GREETING) | B(READY) | B(REFUSED) | B(STRANGER) },
+    [SESSION_REFUSED] = { "refused", B(CONNECTING) | B(GREETING) | B(READY) | B(PENDING) | B(STRANGER) },
+    [SESSION_STRANGER] = { "stranger", B(CONNECTING) | B(GREETING) | B(REFUSED) },
+    [SESSION_READY] = { "ready", B(CONNECTING) | B(GREETING) | B(REFUSED) | B(PENDING) | B(STRANGER) },
+};
+#undef B
+
+const char *
+session_state_name(session_state_t s)
+{
+    salt_assert(s < SESSION_STATES);
+    return states[s].name;
+}
+
+/* In a fleet most wait for their turn for longer: they are no reason to knock at a master that shakes
+ * hands with all. */
+static int
+s_look_ms(const session_t *self)
+{
+    int fleet = self->sub_spread_ms / FLEET_SHARE;
+    if (self->conf.look_ms > 0 && self->conf.look_ms < LOOK_MS)
+        return self->conf.look_ms;
+    return fleet > RECONNECT_MAX_MS ? 2 * fleet : LOOK_MS;
+}
+
+/* Whether the reason for there being no connection is one that only a look from outside tells. */
+static void
+s_watch_reach(session_t *self)
+{
+    bool looks = self->host.on_why && (self->state == SESSION_ASKING || self->state == SESSION_CONNECTING);
+    if (looks && !self->look_at) {
+        self->look_at = clock_mono_ms() + s_look_ms(self);
+        self->look_ms = LOOK_AGAIN_MS;
+    } else if (!looks && self->state != SESSION_GREETING) {
+        self->look_at = 0;
+        knock_destroy(&self->knock);
+    }
+}
+
+static void
+s_move(session_t *self, session_state_t to, const char *reason)
+{
+    if (self->state == to)
+        return;
+    salt_assert(states[self->state].next & (1u << to));
+    log_debug("session with %s: %s -> %s", self->conf.host, states[self->state].name, states[to].name);
+    self->state = to;
+    s_watch_reach(self);
+    if (self->host.on_state)
+        self->host.on_state(self->host.cookie, to, reason);
+}
+
+static int
+s_jitter(int ms)
+{
+    uint32_t r;
+    key_random(&r, sizeof(r));
+    return ms > 0 ? (int) (r % (uint32_t) ms) : 0;
+}
+
+/* ---- sockets that are watched ---------------------------------------------------------------- */
+
+static void
+s_close(session_t *self, void **sock)
+{
+    if (*sock == self->watched) {
+        sock_unmonitor(*sock, &self->monitor);
+        self->watched = NULL;
+    }
+    sock_close(sock);
+}
+
+static void
+s_watch(session_t *self, void *sock, const char *name, int events, fail_t *err)
+{
+    if (self->watched)
+        sock_unmonitor(self->watched, &self->monitor);
+    self->monitor = sock_monitor(self->zctx, sock, name, events, err);
+    self->watched = self->monitor ? sock : NULL;
+}
+
+/* ---- the master's key ------------------------------------------------------------------------ */
+
+static void
+s_ask(session_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    if (self->conf.hello_port == 0) {
+        s_move(self, SESSION_STRANGER,
+               trust_key(self->trust)
+                   ? "the handshake with the master failed: its key may have changed, and hello_port is 0: "
+                     "compare pki/minion/minion_master.pub with the master's master.pub"
+                   : "the master's key is not known and hello_port is 0: copy the master's master.pub to "
+                     "pki/minion/minion_master.pub");
+        self->retry_at = clock_mono_ms() + self->conf.wait_max_ms;
+        return;
+    }
+    if (!self->ask) {
+        self->on_way = false;
+        self->ask = sock_new(self->zctx, SOCK_HELLO_CLIENT, NULL, NULL, &err);
+        if (!self->ask ||
+            sock_connect_from(self->ask, self->conf.source, self->conf.host, self->conf.hello_port, &err) < 0)
+            log_error("%s", fail_text(&err));
+        if (self->ask && !self->dealer && !self->monitor)
+            s_watch(self, self->ask, "ask", ASK_EVENTS, NULL);
+    }
+    if (self->ask)
+        (void) sock_send(self->ask, "{}", 2);
+    self->ask_until = clock_mono_ms() + ASK_TIMEOUT_MS;
+}
+
+/* Ends the connection; the socket stays for the next one. */
+static void
+s_detach(session_t *self)
+{
+    if (self->attached)
+        (void) sock_disconnect(self->dealer, self->conf.source, self->conf.host, self->conf.port);
+    self->attached = false;
+}
+
+static void *
+s_sock(session_t *self, sock_kind_t kind, fail_t *err)
+{
+    void *sock = sock_new(self->zctx, kind, self->conf.keys, trust_key(self->trust), err);
+    if (sock && self->conf.no_heartbeat)
+        sock_no_heartbeat(sock);
+    return sock;
+}
+
+static bool
+s_have_dealer(session_t *self, fail_t *err)
+{
+    if (!self->dealer) {
+        self->dealer = s_sock(self, SOCK_DEALER_CLIENT, err);
+        if (!self->dealer)
+            return false;
+        sock_once(self->dealer);
+    }
+    sock_expect(self->dealer, trust_key(self->trust));
+    if (self->watched != self->dealer)
+        s_watch(self, self->dealer, "dealer", DEALER_EVENTS, err);
+    return self->watched == self->dealer;
+}
+
+/* What the last connection has left is not of the next one. */
+static void
+s_clear(session_t *self)
+{
+    char unused[1];
+    int event, value;
+    while (zmq_recv(self->dealer, unused, sizeof(unused), ZMQ_DONTWAIT) >= 0)
+        ;
+    while (sock_monitor_next(self->monitor, &event, &value))
+        ;
+}
+
+static void
+s_connect(session_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    s_detach(self);
+    sock_close(&self->sub);
+    self->sub_at = self->greet_at = 0;
+    self->on_way = false;
+    if (s_have_dealer(self, &err)) {
+        s_clear(self);
+        self->attached = sock_connect_from(self->dealer, self->conf.source, self->conf.host, self->conf.port,
+                                           &err) == 0;
+    }
+    if (!self->attached) {
+        log_error("master %s: %s", self->conf.host, fail_text(&err));
+        self->retry_at = clock_mono_ms() + self->conf.wait_ms;
+    }
+    s_move(self, SESSION_CONNECTING, NULL);
+}
+
+/* What else may be said of it is in `why`. TAKES it. */
+static void
+s_stranger(session_t *self, char *why)
+{
+    AUTO_FREE char *reason = why;
+    s_move(self, SESSION_STRANGER, reason);
+    self->retry_at = clock_mono_ms() + self->conf.wait_max_ms;
+}
+
+static void
+s_tell_new_key(session_t *self, bool first)
+{
+    char finger[FINGER_LEN];
+    key_finger(trust_key(self->trust), finger);
+    log_info("master %s: its key is %s from now on, fingerprint %s", self->conf.host,
+             first ? "trusted" : "another one, which its signing key vouches for,", finger);
+    if (!first && self->host.on_new_key)
+        self->host.on_new_key(self->host.cookie, finger);
+}
+
+/* The master has shown on this connection that it holds the key that we know. */
+static bool
+s_is_proven(const session_t *self)
+{
+    return self->state == SESSION_GREETING || self->state == SESSION_PENDING || self->state == SESSION_READY;
+}
+
+/* NEW text; NULL: the master that says so speaks as we do. */
+static char *
+s_proto_problem(const json_t *said)
+{
+    char release[LIMIT_RELEASE];
+    proto_release(said, release);
+    return proto_problem((proto_side_t){ WIRE_PROTO, HALITE_RELEASE },
+                         (proto_side_t){ value_int(said, "proto", 0), release });
+}
+
+/* The answer of port 4507. It is plaintext, so all it may do is introduce a key that nobody knows yet, or
+ * that is vouched for. */
+static void
+s_introduced(session_t *self, const char *text, size_t len)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *answer = value_parse(text, len, LIMIT_HELLO_ANSWER, "hello", &err);
+    bool proven = s_is_proven(self);
+    char *why = NULL;
+    trust_verdict_t verdict = answer && !proven ? trust_claim(self->trust, answer, &why, &err) : TRUST_SAME;
+    if (err.text) {
+        log_warning("master %s, port %d: not a Halite master: %s", self->conf.host, self->conf.hello_port,
+                    fail_text(&err));
+        return;
+    }
+    self->ask_until = 0;
+    s_close(self, &self->ask);
+    /* Who may be anybody decides nothing: the welcome does. */
+    AUTO_FREE char *problem = s_proto_problem(answer);
+    if (problem && !proven)
+        log_warning("master %s, port %d: %s", self->conf.host, self->conf.hello_port, problem);
+    if (verdict == TRUST_REFUSED)
+        s_stranger(self, why);
+    else if (verdict != TRUST_SAME)
+        s_tell_new_key(self, verdict == TRUST_NEW);
+    if (verdict == TRUST_NEW || verdict == TRUST_CHANGED ||
+        (verdict == TRUST_SAME && self->state == SESSION_STRANGER))
+        s_connect(self);
+}
+
+/* On a connection that proves the key known until now. Nothing is in a hurry: this one goes on until the next
+ * one's turn. */
+static void
+s_successor(session_t *self, const json_t *body)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *why = NULL;
+    trust_verdict_t verdict = trust_claim(self->trust, body, &why, &err);
+    if (verdict == TRUST_REFUSED)
+        log_error("master %s: %s", self->conf.host, why ? why : fail_text(&err));
+    if (verdict != TRUST_CHANGED)
+        return;
+    s_tell_new_key(self, false);
+    self->retry_at = clock_mono_ms() + 1 + s_jitter(self->sub_spread_ms);
+}
+
+/* ---- hello and welcome ----------------------------------------------------------------------- */
+
+/* The newest of the jobs that run or wait here: a hello has a limit, and the rest comes by its returns. */
+static json_t *
+s_pending(session_t *self)
+{
+    json_auto_t *all = self->host.pending(self->host.cookie);
+    json_t *newest = json_array();
+    size_t n = json_array_size(all);
+    for (size_t i = n > LIMIT_HELLO_JIDS ? n - LIMIT_HELLO_JIDS : 0; i < n; i++)
+        json_array_append(newest, json_array_get(all, i));
+    return newest;
+}
+
+/* The newest of this master's jobs whose returns others have. */
+static json_t *
+s_elsewhere(const session_t *self, size_t n_pending)
+{
+    size_t room = LIMIT_HELLO_JIDS - n_pending;
+    if (!self->conf.seen || !self->conf.name)
+        return NULL;
+    return seen_elsewhere(self->conf.seen, self->conf.name,
+                          room < LIMIT_HELLO_ELSEWHERE ? room : LIMIT_HELLO_ELSEWHERE);
+}
+
+/* TAKES `jids`, which may be NULL. */
+static void
+s_untold(session_t *self, json_t *jids)
+{
+    json_decref(self->untold);
+    self->untold = jids;
+}
+
+static void
+s_hello(session_t *self)
+{
+    json_auto_t *body = json_pack("{s:s, s:s, s:s, s:i, s:s, s:s}", "id", self->conf.id, "role",
+                                  self->conf.role, "boot", self->conf.boot, "proto", WIRE_PROTO, "version",
+                                  HALITE_VERSION, "halite", HALITE_RELEASE);
+    if (self->conf.series && !str_eq(self->conf.series, self->conf.boot))
+        json_object_set_new(body, "series", json_string(self->conf.series));
+    if (self->host.pending)
+        json_object_set_new(body, "pending", s_pending(self));
+    json_auto_t *elsewhere = s_elsewhere(self, json_array_size(value_get(body, "pending")));
+    if (json_array_size(elsewhere) > 0)
+        json_object_set(body, "elsewhere", elsewhere);
+    s_untold(self, NULL);
+    fail_auto_t err = FAIL_INIT;
+    size_t len = 0;
+    AUTO_FREE char *text = wire_encode(MSG_hello, body, &len, &err);
+    int rc = text ? sock_send(self->dealer, text, len) : err.code;
+    if (rc < 0)
+        log_error("master %s: the hello can't be sent: %s", self->conf.host,
+                  text ? strerror(-rc) : fail_text(&err));
+    if (self->state == SESSION_READY || self->state == SESSION_PENDING)
+        return;
+    self->greet_at = clock_mono_ms() + GREET_MS;
+    s_move(self, SESSION_GREETING, NULL);
+}
+
+/* The sentence for a reason; `detail`: the master's words, NULL: none. NEW */
+static char *
+s_sentence(const session_t *self, reach_why_t why, const char *detail)
+{
+    char finger[FINGER_LEN];
+    key_finger(key_pair_public(self->conf.keys), finger);
+    return reach_sentence(&(reach_facts_t){ .why = why,
+                                            .host = self->conf.host,
+                                            .port = self->conf.port,
+                                            .id = self->conf.id,
+                                            .finger = finger,
+                                            .detail = detail });
+}
+
+static void
+s_refused(session_t *self, reach_why_t why, const char *detail)
+{
+    AUTO_FREE char *sentence = s_sentence(self, why, detail);
+    s_move(self, SESSION_REFUSED, sentence);
+    self->retry_at = clock_mono_ms() + self->wait_ms + s_jitter(self->wait_ms / 4);
+    self->wait_ms = self->wait_ms * 2 > self->conf.wait_max_ms ? self->conf.wait_max_ms : self->wait_ms * 2;
+}
+
+/* Broadcasts go to accepted keys only; libzmq does not try again where it was refused. */
+static void
+s_drop_sub(session_t *self)
+{
+    sock_close(&self->sub);
+    self->sub_at = 0;
+}
+
+static int
+s_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err)
+{
+    if (self->state != SESSION_READY)
+        return -ENOTCONN;
+    size_t len = 0;
+    AUTO_FREE char *text = wire_encode(msg, body, &len, err);
+    return text ? sock_send(self->dealer, text, len) : -EMSGSIZE;
+}
+
+static void
+s_tell_elsewhere(session_t *self, const char *jid)
+{
+    json_auto_t *body = json_pack("{s:s}", "jid", jid);
+    (void) s_send(self, MSG_elsewhere, body, NULL);
+}
+
+static void
+s_tell_untold(session_t *self)
+{
+    size_t i;
+    json_t *jid;
+    json_array_foreach (self->untold, i, jid)
+        s_tell_elsewhere(self, json_string_value(jid));
+    s_untold(self, NULL);
+}
+
+void
+session_elsewhere(session_t *self, const char *jid)
+{
+    if (self->state == SESSION_READY) {
+        s_tell_elsewhere(self, jid);
+    } else if (self->state == SESSION_GREETING) {
+        self->untold = self->untold ? self->untold : json_array();
+        json_array_append_new(self->untold, json_string(jid));
+    }
+}
+
+static void
+s_accepted(session_t *self, int publish_port, json_int_t sub_spread_ms)
+{
+    bool sane = sub_spread_ms >= 0 && sub_spread_ms <= SUB_SPREAD_MAX;
+    self->sub_spread_ms = sane ? (int) sub_spread_ms : SUB_SPREAD_MAX;
+    self->wait_ms = self->conf.wait_ms;
+    self->retry_at = 0;
+    if (publish_port != self->publish_port)
+        s_drop_sub(self);
+    self->publish_port = publish_port;
+    if (!self->sub && self->sub_at == 0 && str_eq(self->conf.role, "minion"))
+        self->sub_at = clock_mono_ms() + 1 + self->sub_spread_ms / 2 + s_jitter(self->sub_spread_ms);
+    /* A second welcome is a master that restarted: what waits is sent again. */
+    if (self->state == SESSION_READY)
+        s_move(self, SESSION_GREETING, NULL);
+    s_move(self, SESSION_READY, NULL);
+    s_tell_untold(self);
+}
+
+static void
+s_pend(session_t *self, const char *reason)
+{
+    AUTO_FREE char *sentence = s_sentence(self, REACH_PENDING, reason);
+    self->retry_at = 0;
+    if (self->state == SESSION_READY)
+        s_move(self, SESSION_GREETING, NULL);
+    s_move(self, SESSION_PENDING, sentence);
+}
+
+static void
+s_welcome(session_t *self, const json_t *body)
+{
+    const char *state = value_str(body, "state", ""), *reason = value_str(body, "reason", "");
+    json_int_t port = value_int(body, "publish_port", 0);
+    if (self->state == SESSION_ASKING || self->state == SESSION_CONNECTING || self->state == SESSION_STRANGER)
+        return;
+    self->greet_at = 0;
+    self->pause_ms = 0;
+    char *why = NULL;
+    if (!trust_proven(self->trust, value_get(body, "voucher"), &why)) {
+        s_drop_sub(self);
+        s_detach(self);
+        s_stranger(self, why);
+        return;
+    }
+    bool lets_in = str_eq(state, "accepted") || str_eq(state, "pending");
+    AUTO_FREE char *problem = lets_in ? s_proto_problem(body) : NULL;
+    if (problem) {
+        s_drop_sub(self);
+        s_refused(self, REACH_PROTOCOL, problem);
+        return;
+    }
+    if (str_eq(state, "accepted")) {
+        s_accepted(self, port >= 1 && port <= UINT16_MAX ? (int) port : self->conf.publish_port,
+                   value_int(body, "sub_spread_ms", SUB_SPREAD_MS));
+        return;
+    }
+    s_drop_sub(self);
+    reach_why_t row = reach_of_welcome(state);
+    if (row == REACH_PENDING)
+        s_pend(self, reason);
+    else
+        s_refused(self, row, reason);
+}
+
+/* ---- what was started ------------------------------------------------------------------------ */
+
+/* The newest first: what is asked for came a moment ago. */
+static held_t *
+s_held(session_t *self, const char *jid)
+{
+    size_t i = self->n_held;
+    while (i > 0 && !str_eq(self->held[i - 1].jid, jid))
+        i--;
+    return i > 0 ? &self->held[i - 1] : NULL;
+}
+
+static void
+s_hold(session_t *self, const char *jid, json_int_t pid)
+{
+    held_t *h = s_held(self, jid);
+    if (!h && self->n_held == self->cap_held) {
+        self->cap_held = self->cap_held ? self->cap_held * 2 : 1;
+        self->held = xrealloc(self->held, self->cap_held * sizeof(*self->held));
+    }
+    if (!h) {
+        h = &self->held[self->n_held++];
+        h->jid = xstrdup(jid);
+    }
+    h->pid = pid;
+    if (!self->held_until)
+        self->held_until = clock_mono_ms() + HOLD_MS;
+}
+
+static void
+s_let_go(session_t *self, held_t *h)
+{
+    free(h->jid);
+    *h = self->held[--self->n_held];
+    if (self->n_held == 0)
+        self->held_until = 0;
+}
+
+static void
+s_forget_held(session_t *self)
+{
+    while (self->n_held > 0)
+        s_let_go(self, &self->held[self->n_held - 1]);
+}
+
+/* What is lost with a connection is in the next hello's list of pending jobs. */
+static void
+s_tell_held(session_t *self)
+{
+    for (size_t i = 0; i < self->n_held; i++) {
+        json_auto_t *started = json_pack("{s:s, s:I}", "jid", self->held[i].jid, "pid", self->held[i].pid);
+        (void) s_send(self, MSG_started, started, NULL);
+    }
+    s_forget_held(self);
+}
+
+int
+session_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err)
+{
+    const char *jid = value_str(body, "jid", "");
+    if (self->state == SESSION_READY && msg == MSG_started) {
+        s_hold(self, jid, value_int(body, "pid", 0));
+        return 0;
+    }
+    held_t *h = msg == MSG_ret ? s_held(self, jid) : NULL;
+    if (h)
+        s_let_go(self, h);
+    return s_send(self, msg, body, err);
+}
+
+int
+session_send_bytes(session_t *self, wire_msg_t msg, const json_t *body, const void *bytes, size_t n,
+                   fail_t *err)
+{
+    size_t len = 0;
+    AUTO_FREE char *head = self->state == SESSION_READY ? wire_encode(msg, body, &len, err) : NULL;
+    if (!head)
+        return -ENOTCONN;
+    buf_auto_t frame = BUF_INIT;
+    buf_add(&frame, head, len);
+    buf_putc(&frame, '\0');
+    buf_add(&frame, bytes, n);
+    return sock_send(self->dealer, frame.data, frame.len);
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------- */
+
+/* A name, or a list of names. */
+static bool
+s_names_functions(const json_t *fun)
+{
+    size_t i, n = json_array_size(fun);
+    for (i = 0; i < n && json_is_string(json_array_get(fun, i)); i++)
+        ;
+    return json_is_string(fun) || (n > 0 && i == n);
+}
+
+static void
+s_job(session_t *self, json_t *body, bool published)
+{
+    const char *jid = value_str(body, "jid", "");
+    if (!clock_is_jid(jid) || !s_names_functions(value_get(body, "fun"))) {
+        log_warning("master %s: a job without a jid or a function is ignored", self->conf.host);
+        return;
+    }
+    if (published) {
+        json_int_t seq = value_int(body, "seq", 0);
+        if (self->pub_seq != 0 && seq > self->pub_seq + 1)
+            log_debug("master %s: %lld broadcasts were missed; the master sends them again", self->conf.host,
+                      (long long) (seq - self->pub_seq - 1));
+        self->pub_seq = seq;
+    }
+    if (self->conf.seen && seen_is_elsewhere(self->conf.seen, jid)) {
+        s_tell_elsewhere(self, jid);
+        return;
+    }
+    if (!s_held(self, jid))
+        s_hold(self, jid, 0);
+    bool fresh = self->conf.seen && seen_add(self->conf.seen, jid);
+    log_debug("master %s: job %s arrives%s%s", self->conf.host, jid, published ? ", published to all" : "",
+              fresh ? "" : ", and was had before");
+    if (fresh && self->host.on_job)
+        self->host.on_job(self->host.cookie, body);
+}
+
+static void
+s_handle(session_t *self, const void *data, size_t len, bool published)
+{
+    fail_auto_t err = FAIL_INIT;
+    wire_msg_t msg;
+    json_auto_t *body = NULL;
+    int rc = wire_decode(data, len, WIRE_DOWN, ' ', &msg, &body, &err);
+    /* The next networking process greets, and the master sends again what this one did not get. */
+    if (rc == -ENOMEM)
+        salt_no_memory(len);
+    if (rc < 0) {
+        log_warning("master %s: refused: %s", self->conf.host, fail_text(&err));
+        return;
+    }
+    if (msg == MSG_job && self->state != SESSION_READY)
+        log_warning("master %s: a job before the welcome is refused", self->conf.host);
+    else if (msg == MSG_job)
+        s_job(self, body, published);
+    else if (msg == MSG_welcome && !published)
+        s_welcome(self, body);
+    else if (msg == MSG_master_key && !published)
+        s_successor(self, body);
+    else if (msg == MSG_ack && !published && self->host.on_ack)
+        self->host.on_ack(self->host.cookie, value_get(body, "jids"), value_get(body, "events"));
+    else if (msg != MSG_ack && !published && self->state == SESSION_READY && self->host.on_answer) {
+        size_t n;
+        const void *bytes = wire_bytes(data, len, &n);
+        self->host.on_answer(self->host.cookie, msg, body, bytes, n);
+    }
+}
+
+/* ---- sockets ---------------------------------------------------------------------------------- */
+
+/* False: it has been read until there was no more. */
+static bool
+s_drain(session_t *self, void **sock, bool published, int budget)
+{
+    zmq_msg_t frame;
+    while (*sock && budget-- > 0) {
+        (void) zmq_msg_init(&frame);
+        if (zmq_msg_recv(&frame, *sock, ZMQ_DONTWAIT) < 0)
+            return false;
+        if (zmq_msg_size(&frame) > 0)
+            s_handle(self, zmq_msg_data(&frame), zmq_msg_size(&frame), published);
+        else if (!published)
+            s_hello(self); /* the master's probe: of a new connection, or "are you there?" */
+        (void) zmq_msg_close(&frame);
+    }
+    return *sock != NULL;
+}
+
+static int
+s_twice(int ms, int most)
+{
+    return ms >= most ? ms : ms * 2 < most ? ms * 2 : most;
+}
+
+/* All minions of a master lose it at the same moment. They do not come back in step, nor faster than it
+ * shakes hands: its queue holds four thousand, and who finds it full waits for seconds. */
+static int
+s_pause(session_t *self)
+{
+    const session_conf_t *c = &self->conf;
+    int last = self->pause_ms, fleet = self->sub_spread_ms / FLEET_SHARE;
+    if (c->recon_ms > 0)
+        self->pause_ms = last ? s_twice(last, c->recon_max_ms)
+                              : c->recon_ms + s_jitter(c->recon_spread_ms + 1);
+    else if (fleet > RECONNECT_MAX_MS)
+        self->pause_ms = last ? fleet : RECONNECT_MS + s_jitter(fleet);
+    else
+        self->pause_ms = last ? s_twice(last, RECONNECT_MAX_MS) : RECONNECT_MS + s_jitter(RECONNECT_MS);
+    return self->pause_ms;
+}
+
+/* SUB goes with the first connection: when a master is back, that of each minion comes before any second one. */
+static void
+s_lost(session_t *self, int pause_ms)
+{
+    (void) s_drain(self, &self->dealer, false, INT_MAX);
+    s_drop_sub(self);
+    s_detach(self);
+    self->greet_at = 0;
+    if (self->state == SESSION_REFUSED || self->state == SESSION_STRANGER)
+        return;
+    s_move(self, SESSION_CONNECTING, "the connection was lost");
+    self->retry_at = clock_mono_ms() + pause_ms;
+}
+
+/* libzmq gave up an attempt before there was anything to wait for: it has no address, or no route. */
+static bool
+s_has_no_way(const session_t *self)
+{
+    struct in6_addr unused;
+    return !self->on_way && inet_pton(AF_INET, self->conf.host, &unused) != 1 &&
+           !strchr(self->conf.host, ':');
+}
+
+/* Who is asked for a key is asked again by libzmq. */
+static void
+s_failed(session_t *self)
+{
+    int pause_ms = s_has_no_way(self) ? self->conf.retry_dns_ms : 0;
+    self->on_way = false;
+    if (self->watched == self->dealer) {
+        s_lost(self, pause_ms > 0 ? pause_ms : s_pause(self));
+    } else if (pause_ms > 0) {
+        s_close(self, &self->ask);
+        self->ask_until = clock_mono_ms() + pause_ms;
+    }
+}
+
+static void
+s_monitor(session_t *self)
+{
+    int event, value;
+    while (self->monitor && sock_monitor_next(self->monitor, &event, &value)) {
+        if (self->watched == self->dealer && !self->attached)
+            continue; /* it is over */
+        if (event == ZMQ_EVENT_CONNECT_RETRIED) {
+            s_failed(self);
+            continue;
+        }
+        self->on_way = true;
+        if (event == ZMQ_EVENT_DISCONNECTED)
+            s_lost(self, s_pause(self));
+        else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
+            s_refused(self, REACH_BARRED, NULL);
+        else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL && self->ask_until == 0 &&
+                 self->state != SESSION_STRANGER)
+            s_ask(self);
+        else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL && self->state != SESSION_REFUSED)
+            s_refused(self, value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH ? REACH_SALT : REACH_FOREIGN,
+                      NULL);
+    }
+}
+
+static void
+s_asking(session_t *self)
+{
+    char text[LIMIT_HELLO_ANSWER];
+    while (self->ask) {
+        int n = zmq_recv(self->ask, text, sizeof(text), ZMQ_DONTWAIT);
+        if (n < 0)
+            return;
+        s_introduced(self, text, (size_t) n < sizeof(text) ? (size_t) n : sizeof(text));
+    }
+}
+
+/* A stranger is asked for his key first. Where there is no port for that, the known key is tried once
+ * more: a handshake that was cut off looks like one with another key. */
+static void
+s_again(session_t *self)
+{
+    trust_look_again(self->trust);
+    AUTO_FREE char *problem = trust_finger_problem(self->trust);
+    bool good = self->conf.hello_port == 0 && trust_key(self->trust) && !problem;
+    if (self->state == SESSION_STRANGER && !good)
+        s_ask(self);
+    else
+        s_connect(self);
+}
+
+/* ---- why there is no connection --------------------------------------------------------------- */
+
+static void
+s_tell_why(session_t *self, reach_facts_t *facts)
+{
+    facts->host = self->conf.host;
+    facts->id = self->conf.id;
+    AUTO_FREE char *sentence = reach_sentence(facts);
+    self->host.on_why(self->host.cookie, sentence);
+}
+
+static void
+s_look(session_t *self, int64_t now)
+{
+    fail_auto_t err = FAIL_INIT;
+    const knock_conf_t knock = { .host = self->conf.host,
+                                 .source = self->conf.source,
+                                 .ports = { self->conf.port, self->publish_port, self->conf.hello_port },
+                                 .timeout_ms = KNOCK_MS };
+    knock_destroy(&self->knock);
+    self->knock = knock_new(self->zctx, &knock, &err);
+    if (!self->knock)
+        log_debug("%s", fail_text(&err));
+    self->look_until = now + RESOLVE_MS;
+    self->look_at = now + RESOLVE_MS + self->look_ms + s_jitter(self->look_ms / 4);
+    self->look_ms = self->look_ms * 2 > LOOK_MAX_MS ? LOOK_MAX_MS : self->look_ms * 2;
+}
+
+static void
+s_looked(session_t *self, int64_t now)
+{
+    knock_said_t said;
+    reach_facts_t facts = { .why = REACH_RESOLVER };
+    AUTO_FREE char *detail = NULL;
+    const int ports[KNOCK_PORTS] = { self->conf.port, self->publish_port, self->conf.hello_port };
+    bool over = self->knock && knock_take(self->knock, &said);
+    if (!self->knock || (!over && now < self->look_until))
+        return;
+    bool wrong = !over || reach_of_knock(&said, ports, self->state == SESSION_ASKING, &facts, &detail);
+    knock_destroy(&self->knock);
+    facts.detail = detail;
+    if (wrong)
+        s_tell_why(self, &facts);
+}
+
+static void
+s_timers(session_t *self, int64_t now)
+{
+    s_looked(self, now);
+    if (self->look_at && now >= self->look_at)
+        s_look(self, now);
+    if (self->ask_until && s_is_proven(self)) {
+        self->ask_until = 0;
+        s_close(self, &self->ask);
+    } else if (self->ask_until && now >= self->ask_until) {
+        s_ask(self);
+    }
+    if (self->retry_at && now >= self->retry_at) {
+        self->retry_at = 0;
+        s_again(self);
+    }
+    if (self->greet_at && now >= self->greet_at) {
+        self->greet_at = 0;
+        if (self->state == SESSION_GREETING)
+            s_connect(self);
+    }
+    if (self->held_until && now >= self->held_until)
+        s_tell_held(self);
+    if (self->sub_at && now >= self->sub_at) {
+        fail_auto_t err = FAIL_INIT;
+        self->sub_at = 0;
+        if (self->state != SESSION_READY)
+            return; /* the next welcome asks for it again */
+        self->sub = s_sock(self, SOCK_SUB_CLIENT, &err);
+        if (!self->sub ||
+            sock_connect_from(self->sub, self->conf.source, self->conf.host, self->publish_port, &err) < 0) {
+            log_warning("master %s: no broadcasts: %s", self->conf.host, fail_text(&err));
+            sock_close(&self->sub);
+            self->sub_at = now + SUB_AGAIN_MS;
+        }
+    }
+}
+
+void
+session_set_keys(session_t *self, const key_pair_t *keys)
+{
+    self->conf.keys = keys;
+    if (!self->dealer)
+        return;
+    s_detach(self);
+    s_drop_sub(self);
+    s_close(self, &self->dealer);
+    if (self->state != SESSION_ASKING && self->state != SESSION_STRANGER)
+        s_connect(self);
+}
+
+int
+session_step(session_t *self, const void *only)
+{
+    bool more = false;
+    if (!only || only == self->ask)
+        s_asking(self);
+    if (!only || only == self->monitor)
+        s_monitor(self);
+    if (!only || only == self->dealer)
+        more = s_drain(self, &self->dealer, false, DRAIN_BUDGET);
+    if (!only || only == self->sub)
+        more = s_drain(self, &self->sub, true, DRAIN_BUDGET) || more;
+    s_timers(self, clock_mono_ms());
+    if (more)
+        return 0;
+    int64_t next = clock_mono_ms() + STEP_MAX_MS, now = next - STEP_MAX_MS;
+    const int64_t timers[] = { self->ask_until,
+                               self->retry_at,
+                               self->sub_at,
+                               self->greet_at,
+                               self->held_until,
+                               self->look_at,
+                               self->knock ? self->look_until : 0 };
+    for (size_t i = 0; i < NELEMS(timers); i++)
+        if (timers[i] && timers[i] < next)
+            next = timers[i];
+    return next > now ? (int) (next - now) : 1;
+}
+
+size_t
+session_sockets(const session_t *self, void *out[SESSION_SOCKETS])
+{
+    bool idle = self->dealer && !self->attached;
+    void *all[SESSION_SOCKETS] = { idle ? NULL : self->dealer, self->sub,
+                                   idle && self->watched == self->dealer ? NULL : self->monitor, self->ask,
+                                   self->knock ? knock_sock(self->knock) : NULL };
+    size_t n = 0;
+    for (size_t i = 0; i < NELEMS(all); i++)
+        if (all[i])
+            out[n++] = all[i];
+    return n;
+}
+
+session_state_t
+session_state(const session_t *self)
+{
+    return self->state;
+}
+
+session_t *
+session_new(void *zctx, const session_conf_t *conf, const session_host_t *host)
+{
+    session_t *self = xcalloc(1, sizeof(*self));
+    self->zctx = zctx;
+    self->conf = *conf;
+    self->host = *host;
+    if (self->conf.wait_ms < WAIT_MIN_MS)
+        self->conf.wait_ms = WAIT_MIN_MS;
+    if (self->conf.wait_max_ms < self->conf.wait_ms)
+        self->conf.wait_max_ms = self->conf.wait_ms;
+    self->wait_ms = self->conf.wait_ms;
+    self->publish_port = conf->publish_port;
+    self->state = SESSION_ASKING;
+    self->trust = trust_new(&(trust_conf_t){ .host = conf->host,
+                                             .finger = conf->finger,
+                                             .known_file = conf->known_file,
+                                             .sign_file = conf->sign_file,
+                                             .known_key = conf->known_key,
+                                             .verify = conf->verify_sign,
+                                             .always = conf->always_verify });
+    char *problem = trust_finger_problem(self->trust);
+    if (problem)
+        s_stranger(self, problem);
+    else if (trust_key(self->trust))
+        s_connect(self);
+    else
+        s_ask(self);
+    s_watch_reach(self);
+    return self;
+}
+
+void
+session_destroy(session_t **self_p)
+{
+    session_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    if (self->state == SESSION_READY) {
+        int linger = 500; /* the goodbye, and what was sent just before */
+        (void) session_send(self, MSG_bye, NULL, NULL);
+        (void) zmq_setsockopt(self->dealer, ZMQ_LINGER, &linger, sizeof(linger));
+    }
+    knock_destroy(&self->knock);
+    s_close(self, &self->ask);
+    s_close(self, &self->dealer);
+    sock_close(&self->sub);
+    trust_destroy(&self->trust);
+    s_forget_held(self);
+    s_untold(self, NULL);
+    free(self->held);
+    free(self);
+}

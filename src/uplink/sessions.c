@@ -1,0 +1,746 @@
+/* sessions.c - see sessions.h. */
+#include "uplink/sessions.h"
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <sys/socket.h>
+#include <signal.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/memory.h"
+#include "common/base/str.h"
+#include "common/local/client.h"
+#include "uplink/download.h"
+#include "uplink/failover.h"
+#include "uplink/masters.h"
+#include "uplink/reach.h"
+#include "uplink/renewal.h"
+#include "uplink/session.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define RECON_DEFAULT_MS 1000
+#define RECON_MAX_MS     10000
+#define REAUTH_MS        100 /* the least pause with random_reauth_delay */
+#define FAILBACK_S       30  /* when neither interval is set */
+#define READ_CHUNK       (64 * 1024)
+#define REST_MS          1000 /* without anything to do */
+
+typedef struct sessions sessions_t;
+
+typedef struct line line_t;
+
+/* One master, and how it is reached. */
+typedef struct candidate {
+    line_t *line;
+    session_conf_t conf;
+    char host[256], *name, *known_file, *sign_file;
+    session_t *session; /* NULL: not tried now */
+    reach_told_t told;  /* why it is not connected */
+} candidate_t;
+
+/* What the job server sees as one master: the only candidate, or with master_type failover one of several. */
+struct line {
+    sessions_t *owner;
+    int index;
+    bool ready; /* as the job server was told */
+    /* And it has begun anew: an event of before would come ahead of those that the last connection took
+     * with it. */
+    bool again;
+    downloads_t *downloads;
+    candidate_t *all; /* owned */
+    int n;
+    candidate_t *now; /* who serves, or is tried */
+    failover_t failover;
+};
+
+struct sessions {
+    int fd;
+    const sessions_begin_t *begin;
+    buf_t in, out;
+    void *zctx;
+    line_t lines[LIMIT_MASTERS];
+    int n;
+    json_t *pending; /* {jid: who asked, or null}: run, or wait for an acknowledgement */
+    key_pair_t *keys;
+    renewal_t *renewal;
+    bool quit;
+};
+
+/* ---- to and from the job server -------------------------------------------------------------- */
+
+static void
+s_up(sessions_t *self, json_t *frame)
+{
+    json_auto_t *msg = frame;
+    frame_add(&self->out, msg);
+}
+
+static void
+s_flush(sessions_t *self)
+{
+    while (self->out.len > 0) {
+        ssize_t n = send(self->fd, self->out.data, self->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n > 0)
+            buf_consume(&self->out, (size_t) n);
+        else if (errno != EINTR) {
+            self->quit = self->quit || errno != EAGAIN;
+            return;
+        }
+    }
+}
+
+/* ---- a new key for this minion --------------------------------------------------------------- */
+
+/* Asks the masters that have not answered yet. */
+static void
+s_renewal_ask(sessions_t *self)
+{
+    json_auto_t *question = renewal_question(self->renewal, clock_mono_ms());
+    for (int i = 0; question && i < self->n; i++)
+        if (!renewal_answered_by(self->renewal, i))
+            (void) session_send(self->lines[i].now->session, MSG_rekey, question, NULL);
+}
+
+/* A master that does not know the new key would not let it in: all must be heard, and with failover they
+ * are not. */
+static void
+s_renewal_begin(sessions_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    bool failover = false;
+    for (int i = 0; i < self->n; i++)
+        failover = failover || self->lines[i].n > 1;
+    if (failover)
+        (void) fail_set(&err, -ENOTSUP,
+                        "with master_type failover the other masters would not know the new key");
+    else if (renewal_begin(self->renewal, &err) == 0)
+        s_renewal_ask(self);
+    if (err.text)
+        log_error("this minion gets no new key: %s", fail_text(&err));
+}
+
+/* When every master has it. True: all sessions have other sockets now. */
+static bool
+s_renewal_end(sessions_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    key_pair_t *fresh = renewal_take(self->renewal, &err), *old = self->keys;
+    char finger[FINGER_LEN];
+    if (!fresh) {
+        if (err.text)
+            log_error("the new key can't be taken: %s", fail_text(&err));
+        return false;
+    }
+    self->keys = fresh;
+    for (int i = 0; i < self->n; i++)
+        for (int k = 0; k < self->lines[i].n; k++) {
+            candidate_t *c = &self->lines[i].all[k];
+            c->conf.keys = fresh;
+            if (c->session)
+                session_set_keys(c->session, fresh);
+        }
+    key_pair_destroy(&old);
+    key_finger(key_pair_public(fresh), finger);
+    log_info("this minion has a new key, fingerprint %s", finger);
+    return true;
+}
+
+/* Who has no master to ask asks one that is there; `otherwise`: none is. */
+static int
+s_any_master(const sessions_t *self, int otherwise)
+{
+    for (int i = 0; i < self->n; i++)
+        if (self->lines[i].ready)
+            return i;
+    return otherwise;
+}
+
+/* What waits for a master that is away is asked of one that is there. */
+static void
+s_hand_over(sessions_t *self)
+{
+    int to = s_any_master(self, -1);
+    for (int i = 0; to >= 0 && i < self->n; i++)
+        if (!self->lines[i].ready)
+            downloads_take(self->lines[to].downloads, self->lines[i].downloads);
+}
+
+static void
+s_tell_state(line_t *line, session_state_t state, const char *reason)
+{
+    line->ready = state == SESSION_READY;
+    line->again = false;
+    (line->ready ? downloads_ready : downloads_lost)(line->downloads);
+    s_hand_over(line->owner);
+    s_up(line->owner,
+         json_pack("{s:s, s:i, s:s*, s:s, s:s*}", "t", "state", "master", line->index, "host",
+                   line->now ? line->now->host : NULL, "state", session_state_name(state), "reason", reason));
+}
+
+static void
+s_log_why(candidate_t *c, const char *sentence)
+{
+    if (reach_tells(&c->told, sentence, clock_mono_ms()))
+        log_error("master %s: %s", c->host, sentence);
+}
+
+static void
+s_on_why(void *cookie, const char *sentence)
+{
+    candidate_t *c = cookie;
+    s_log_why(c, sentence);
+    if (c == c->line->now)
+        s_up(c->line->owner, json_pack("{s:s, s:i, s:s, s:s}", "t", "why", "master", c->line->index, "host",
+                                       c->host, "reason", sentence));
+}
+
+static void
+s_on_state(void *cookie, session_state_t state, const char *reason)
+{
+    candidate_t *c = cookie;
+    bool waits = state == SESSION_PENDING, refused = state == SESSION_REFUSED || state == SESSION_STRANGER;
+    if (reason && refused)
+        s_log_why(c, reason);
+    else if (reason && waits && reach_tells(&c->told, reason, clock_mono_ms()))
+        log_warning("master %s: %s", c->host, reason);
+    else if (state == SESSION_READY)
+        log_info("master %s: connected", c->host);
+    if (state == SESSION_READY)
+        reach_over(&c->told);
+    if (c == c->line->now)
+        s_tell_state(c->line, state, reason);
+    if (state == SESSION_READY)
+        renewal_soon(c->line->owner->renewal);
+}
+
+static void
+s_on_job(void *cookie, json_t *job)
+{
+    const candidate_t *c = cookie;
+    line_t *line = c->line;
+    json_object_set_new(line->owner->pending, value_str(job, "jid", ""), json_string(c->name));
+    s_up(line->owner,
+         json_pack("{s:s, s:i, s:s, s:O}", "t", "job", "master", line->index, "asker", c->name, "job", job));
+}
+
+/* Who asked, and waits for a return that another master has. */
+static void
+s_tell_elsewhere(sessions_t *self, const char *jid, const char *asker)
+{
+    seen_elsewhere_add(self->begin->seen, jid, asker);
+    for (int i = 0; i < self->n; i++)
+        for (int k = 0; k < self->lines[i].n; k++) {
+            const candidate_t *c = &self->lines[i].all[k];
+            if (c->session && str_eq(c->name, asker))
+                session_elsewhere(c->session, jid);
+        }
+}
+
+static void
+s_on_ack(void *cookie, json_t *jids, json_t *events)
+{
+    const candidate_t *c = cookie;
+    sessions_t *self = c->line->owner;
+    size_t i;
+    json_t *jid;
+    json_array_foreach (jids, i, jid) {
+        const char *text = json_is_string(jid) ? json_string_value(jid) : "";
+        json_auto_t *asker = json_incref(value_get(self->pending, text));
+        json_object_del(self->pending, text);
+        if (json_is_string(asker) && !str_eq(json_string_value(asker), c->name))
+            s_tell_elsewhere(self, text, json_string_value(asker));
+    }
+    s_up(self,
+         json_pack("{s:s, s:s, s:O*, s:O*}", "t", "ack", "by", c->name, "jids", jids, "events", events));
+}
+
+static void
+s_on_answer(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_t n)
+{
+    candidate_t *c = cookie;
+    line_t *line = c->line;
+    if (c != line->now)
+        return;
+    if (msg == MSG_renew)
+        s_renewal_begin(line->owner);
+    else if (msg == MSG_rekeyed)
+        renewal_answered(line->owner->renewal, line->index, body);
+    else if (msg == MSG_pillar)
+        s_up(line->owner, json_pack("{s:s, s:i, s:O}", "t", "pillar", "master", line->index, "body", body));
+    else
+        downloads_message(line->downloads, msg, body, bytes, n);
+}
+
+static int
+s_file_send(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes, size_t n)
+{
+    session_t *session = ((line_t *) cookie)->now->session;
+    return bytes ? session_send_bytes(session, msg, body, bytes, n, NULL)
+                 : session_send(session, msg, body, NULL);
+}
+
+static void
+s_file_done(void *cookie, json_int_t id, json_t *answer)
+{
+    line_t *line = cookie;
+    s_up(line->owner, json_pack("{s:s, s:I, s:O}", "t", "answer", "id", id, "answer", answer));
+}
+
+/* To the masters and to the minion's own bus: this minion has another key for one of them. */
+static void
+s_on_new_key(void *cookie, const char *finger)
+{
+    candidate_t *c = cookie;
+    s_up(c->line->owner, json_pack("{s:s, s:s, s:{s:s, s:s}}", "t", "tell", "tag", "master_key", "data",
+                                   "master", c->host, "finger", finger));
+}
+
+static json_t *
+s_pending(void *cookie)
+{
+    line_t *line = ((candidate_t *) cookie)->line;
+    json_t *all = json_array();
+    const char *jid;
+    json_t *unused;
+    json_object_foreach (line->owner->pending, jid, unused)
+        json_array_append_new(all, json_string(jid));
+    return all;
+}
+
+typedef void down_fn(sessions_t *self, session_t *session, json_t *frame);
+
+static void
+s_send(session_t *session, wire_msg_t msg, json_t *body)
+{
+    fail_auto_t err = FAIL_INIT;
+    if (session_send(session, msg, body, &err) < 0 && err.text)
+        log_error("%s", fail_text(&err));
+}
+
+static void
+s_down_ret(sessions_t *self, session_t *session, json_t *frame)
+{
+    s_send(session, MSG_ret, value_get(frame, "ret"));
+}
+
+static line_t *
+s_line_of(sessions_t *self, const session_t *session)
+{
+    int i = 0;
+    while (self->lines[i].now->session != session)
+        i++;
+    return &self->lines[i];
+}
+
+static void
+s_down_again(sessions_t *self, session_t *session, json_t *frame)
+{
+    s_line_of(self, session)->again = true;
+}
+
+static void
+s_down_event(sessions_t *self, session_t *session, json_t *frame)
+{
+    json_object_del(frame, "t");
+    if (s_line_of(self, session)->again)
+        s_send(session, MSG_event, frame);
+}
+
+static void
+s_down_grains(sessions_t *self, session_t *session, json_t *frame)
+{
+    json_auto_t *body = json_pack("{s:O}", "grains", value_get(frame, "grains"));
+    s_send(session, MSG_grains, body);
+}
+
+static void
+s_down_started(sessions_t *self, session_t *session, json_t *frame)
+{
+    json_auto_t *body = json_pack("{s:O, s:O}", "jid", value_get(frame, "jid"), "pid",
+                                  value_get(frame, "pid"));
+    s_send(session, MSG_started, body);
+}
+
+static void
+s_down_pillar_ask(sessions_t *self, session_t *session, json_t *frame)
+{
+    s_send(session, MSG_pillar_ask, value_get(frame, "body"));
+}
+
+static void
+s_down_revoke(sessions_t *self, session_t *session, json_t *frame)
+{
+    json_auto_t *body = json_pack("{s:b}", "preserve_minion_cache",
+                                  value_bool(frame, "preserve_minion_cache", false));
+    s_send(session, MSG_revoke, body);
+}
+
+static void
+s_down_ask(sessions_t *self, session_t *session, json_t *frame)
+{
+    downloads_ask(s_line_of(self, session)->downloads, value_int(frame, "id", 0), value_get(frame, "ask"));
+}
+
+static void
+s_down_cancel(sessions_t *self, session_t *session, json_t *frame)
+{
+    downloads_cancel(s_line_of(self, session)->downloads, value_int(frame, "id", 0));
+}
+
+static void
+s_down_ping(sessions_t *self, session_t *session, json_t *frame)
+{
+    s_up(self, json_pack("{s:s}", "t", "pong"));
+}
+
+static void
+s_down_rekey(sessions_t *self, session_t *session, json_t *frame)
+{
+    if (session == self->lines[0].now->session)
+        s_renewal_begin(self);
+}
+
+static void
+s_down_quit(sessions_t *self, session_t *session, json_t *frame)
+{
+    self->quit = true;
+}
+
+static const struct {
+    const char *name;
+    down_fn *fn;
+} downs[] = { { "ret", s_down_ret },       { "again", s_down_again },           { "event", s_down_event },
+              { "grains", s_down_grains }, { "started", s_down_started },       { "quit", s_down_quit },
+              { "ping", s_down_ping },     { "pillar_ask", s_down_pillar_ask }, { "ask", s_down_ask },
+              { "cancel", s_down_cancel }, { "revoke", s_down_revoke },         { "rekey", s_down_rekey } };
+
+static void
+s_down(sessions_t *self, json_t *frame)
+{
+    const char *name = value_str(frame, "t", "");
+    int master = (int) value_int(frame, "master", -1);
+    down_fn *fn = NULL;
+    for (size_t i = 0; i < NELEMS(downs); i++)
+        if (str_eq(name, downs[i].name))
+            fn = downs[i].fn;
+    if (fn == s_down_ask && (master < 0 || master >= self->n || !self->lines[master].ready))
+        master = s_any_master(self, master >= 0 && master < self->n ? master : 0);
+    for (int i = 0; fn && i < self->n; i++)
+        if (master < 0 || master == i)
+            fn(self, self->lines[i].now->session, frame);
+}
+
+/* What can't be read does not hold up what follows. */
+static void
+s_frames(sessions_t *self)
+{
+    for (;;) {
+        fail_auto_t err = FAIL_INIT;
+        json_auto_t *frame = NULL;
+        int rc = frame_take(&self->in, LIMIT_LOCAL_MSG, &frame, &err);
+        if (rc == 0)
+            return;
+        if (rc == -ENOMEM) /* the next networking process gets all that waits */
+            salt_no_memory(self->in.cap);
+        if (rc < 0)
+            log_error("a message of the job server can't be read: %s", fail_text(&err));
+        else
+            s_down(self, frame);
+        if (rc == -EMSGSIZE) {
+            self->quit = true;
+            return;
+        }
+    }
+}
+
+static void
+s_read(sessions_t *self)
+{
+    for (;;) {
+        buf_reserve(&self->in, READ_CHUNK);
+        ssize_t n = recv(self->fd, self->in.data + self->in.len, READ_CHUNK, MSG_DONTWAIT);
+        if (n > 0)
+            self->in.len += (size_t) n;
+        else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+            self->quit = true;
+        s_frames(self);
+        if (n <= 0)
+            return;
+    }
+}
+
+/* ---- masters --------------------------------------------------------------------------------- */
+
+/* recon_* or random_reauth_delay, when one of them is set: our own pauses suit a fleet of minions of
+ * Halite better than Salt's defaults. */
+static void
+s_take_recon(session_conf_t *sc, const conf_t *conf)
+{
+    const json_t *first = conf_get(conf, "recon_default"), *more = conf_get(conf, "recon_max"),
+                 *spread = conf_get(conf, "random_reauth_delay");
+    if (!first && !more && json_is_number(spread) && json_number_value(spread) > 0) {
+        sc->recon_ms = REAUTH_MS;
+        sc->recon_spread_ms = (int) (json_number_value(spread) * 1000);
+        sc->recon_max_ms = sc->recon_spread_ms;
+    }
+    if (!first && !more)
+        return;
+    sc->recon_ms = first ? (int) conf_float(conf, "recon_default") : RECON_DEFAULT_MS;
+    sc->recon_max_ms = more ? (int) conf_float(conf, "recon_max") : RECON_MAX_MS;
+    sc->recon_spread_ms = conf_bool(conf, "recon_randomize") ? sc->recon_max_ms : 0;
+}
+
+static void
+s_prepare(candidate_t *c, line_t *line, const conf_t *conf, int nth, const json_t *master)
+{
+    c->line = line;
+    c->told = (reach_told_t) REACH_TOLD_INIT;
+    c->name = master_name(master);
+    (void) str_copy(c->host, sizeof(c->host), value_str(master, "host", ""));
+    masters_key_files(conf, (size_t) nth, c->host, &c->known_file, &c->sign_file);
+    c->conf = (session_conf_t){ .id = conf_str(conf, "id"),
+                                .role = "minion",
+                                .host = c->host,
+                                .name = c->name,
+                                .port = (int) value_int(master, "port", 0),
+                                .publish_port = (int) conf_int(conf, "publish_port"),
+                                .hello_port = (int) conf_int(conf, "hello_port"),
+                                .source = conf_str(conf, "source_address"),
+                                .finger = conf_str(conf, "master_finger"),
+                                .known_file = c->known_file,
+                                .sign_file = c->sign_file,
+                                .verify_sign = conf_bool(conf, "verify_master_pubkey_sign"),
+                                .always_verify = conf_bool(conf, "always_verify_signature"),
+                                .retry_dns_ms = (int) (conf_float(conf, "retry_dns") * 1000),
+                                .wait_ms = (int) (conf_float(conf, "acceptance_wait_time") * 1000),
+                                .wait_max_ms = (int) (conf_float(conf, "acceptance_wait_time_max") * 1000) };
+    if (c->conf.wait_max_ms < c->conf.wait_ms)
+        c->conf.wait_max_ms = c->conf.wait_ms;
+    s_take_recon(&c->conf, conf);
+}
+
+static void
+s_open(candidate_t *c)
+{
+    const session_host_t host = { .on_state = s_on_state,
+                                  .on_job = s_on_job,
+                                  .on_ack = s_on_ack,
+                                  .on_answer = s_on_answer,
+                                  .pending = s_pending,
+                                  .on_new_key = s_on_new_key,
+                                  .on_why = s_on_why,
+                                  .cookie = c };
+    if (!c->session)
+        c->session = session_new(c->line->owner->zctx, &c->conf, &host);
+}
+
+static void
+s_failover_conf(failover_conf_t *fc, const conf_t *conf, int n)
+{
+    json_int_t alive = conf_int(conf, "master_alive_interval"),
+               back = conf_int(conf, "master_failback_interval");
+    int answer_ms = (int) conf_int(conf, "auth_timeout") * 1000;
+    *fc = (failover_conf_t){ .n = n,
+                             .answer_ms = answer_ms,
+                             .gone_ms = alive > 0 ? (int) alive * 1000 : answer_ms,
+                             .shuffle = conf_bool(conf, "random_master") ||
+                                        conf_bool(conf, "master_shuffle") };
+    if (conf_bool(conf, "master_failback"))
+        fc->back_ms = (int) (back > 0 ? back : alive > 0 ? alive : FAILBACK_S) * 1000;
+}
+
+/* `masters` are its candidates, `first` is the number of the first of them in the option `master`. */
+static void
+s_start_line(sessions_t *self, const conf_t *conf, const key_pair_t *keys, const json_t *masters, int first,
+             int n)
+{
+    line_t *line = &self->lines[self->n];
+    failover_conf_t fc;
+    line->owner = self;
+    line->index = self->n;
+    line->n = n;
+    line->all = xcalloc((size_t) n, sizeof(*line->all));
+    for (int i = 0; i < n; i++) {
+        s_prepare(&line->all[i], line, conf, first + i, json_array_get(masters, (size_t) (first + i)));
+        line->all[i].conf.boot = self->begin->boot;
+        line->all[i].conf.series = self->begin->series;
+        line->all[i].conf.seen = self->begin->seen;
+        line->all[i].conf.keys = keys;
+    }
+    const download_host_t files = { s_file_send, s_file_done, line };
+    line->downloads = downloads_new(&files);
+    s_failover_conf(&fc, conf, n);
+    failover_init(&line->failover, &fc, clock_mono_ms());
+    line->now = &line->all[failover_now(&line->failover)];
+    self->n++;
+    s_open(line->now);
+}
+
+/* With failover the job server sees one master; else as many as there are. */
+static void
+s_start(sessions_t *self, const conf_t *conf, const key_pair_t *keys, const json_t *masters)
+{
+    int n = (int) json_array_size(masters), at_once = masters_at_once(conf, masters);
+    for (int i = 0; i < n; i += at_once)
+        s_start_line(self, conf, keys, masters, i, at_once);
+}
+
+/* ---- failover -------------------------------------------------------------------------------- */
+
+static bool
+s_answers(const candidate_t *c)
+{
+    session_state_t state = session_state(c->session);
+    return state == SESSION_READY || state == SESSION_PENDING;
+}
+
+static void
+s_serve(line_t *line, candidate_t *c)
+{
+    s_tell_state(line, SESSION_CONNECTING, "another master is taken");
+    line->now = c;
+    for (int i = 0; i < line->n; i++)
+        if (&line->all[i] != c)
+            session_destroy(&line->all[i].session);
+}
+
+static long
+s_failover(line_t *line)
+{
+    int64_t now = clock_mono_ms();
+    candidate_t *first = &line->all[failover_first(&line->failover)], *was = line->now;
+    bool probe_good = first != was && first->session && session_state(first->session) == SESSION_READY;
+    switch (failover_step(&line->failover, now, s_answers(was), probe_good)) {
+    case FAILOVER_STAY:
+        break;
+    case FAILOVER_MOVE:
+        s_serve(line, &line->all[failover_now(&line->failover)]);
+        log_warning("master %s does not answer; master %s is tried", was->host, line->now->host);
+        s_open(line->now);
+        break;
+    case FAILOVER_PROBE:
+        s_open(first);
+        break;
+    case FAILOVER_PROBE_END:
+        session_destroy(&first->session);
+        break;
+    case FAILOVER_BACK:
+        log_info("master %s is back", first->host);
+        s_serve(line, first);
+        s_tell_state(line, SESSION_READY, NULL);
+        break;
+    }
+    return (long) failover_wait(&line->failover, now);
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+/* Does what the line can do now; milliseconds until it wants to be called again at the latest. */
+static long
+s_line_step(line_t *line)
+{
+    long wait = downloads_step(line->downloads);
+    for (int i = 0; i < line->n; i++) {
+        long w = line->all[i].session ? session_step(line->all[i].session, NULL) : wait;
+        wait = w < wait ? w : wait;
+    }
+    long w = line->n > 1 ? s_failover(line) : wait;
+    return w < wait ? w : wait;
+}
+
+static int
+s_line_sockets(const line_t *line, zmq_pollitem_t *items)
+{
+    void *socks[SESSION_SOCKETS];
+    int n = 0;
+    for (int i = 0; i < line->n; i++) {
+        size_t k = line->all[i].session ? session_sockets(line->all[i].session, socks) : 0;
+        while (k-- > 0)
+            items[n++] = (zmq_pollitem_t){ socks[k], 0, ZMQ_POLLIN, 0 };
+    }
+    return n;
+}
+
+static void
+s_loop(sessions_t *self)
+{
+    int64_t rest_ms = 0, now; /* monotonic; 0: it rests */
+    while (!self->quit) {
+        zmq_pollitem_t items[1 + LIMIT_MASTERS * SESSION_SOCKETS];
+        int n_items = 1;
+        long wait = 60000;
+        for (int i = 0; i < self->n; i++) {
+            long w = s_line_step(&self->lines[i]);
+            wait = w < wait ? w : wait;
+            n_items += s_line_sockets(&self->lines[i], items + n_items);
+        }
+        s_renewal_ask(self);
+        if (s_renewal_end(self))
+            continue;
+        s_flush(self);
+        items[0] = (zmq_pollitem_t){ NULL, self->fd, (short) (ZMQ_POLLIN | (self->out.len ? ZMQ_POLLOUT : 0)),
+                                     0 };
+        now = clock_mono_ms();
+        if (rest_ms && rest_ms <= now) {
+            rest_ms = 0;
+            memory_rest();
+        }
+        if (rest_ms && rest_ms - now < wait)
+            wait = (long) (rest_ms - now);
+        if (zmq_poll(items, n_items, wait) > 0)
+            rest_ms = clock_mono_ms() + REST_MS;
+        s_read(self);
+    }
+}
+
+static void
+s_line_free(line_t *line)
+{
+    for (int i = 0; i < line->n; i++) {
+        session_destroy(&line->all[i].session);
+        reach_over(&line->all[i].told);
+        free(line->all[i].name);
+        free(line->all[i].known_file);
+        free(line->all[i].sign_file);
+    }
+    downloads_destroy(&line->downloads);
+    free(line->all);
+}
+
+int
+sessions_main(const conf_t *conf, const sessions_begin_t *begin, int fd)
+{
+    fail_auto_t err = FAIL_INIT;
+    /* One arena is enough for one busy thread, and saves what libzmq's threads would reserve. */
+    (void) mallopt(M_ARENA_MAX, 1);
+    sessions_t self = { .fd = fd, .begin = begin, .pending = json_incref(begin->pending) };
+    json_auto_t *masters = masters_parse(conf, &err);
+    self.keys = masters ? key_pair_open(conf_str(conf, "pki_dir"), "minion", NULL, &err) : NULL;
+    self.renewal = renewal_new(conf_str(conf, "pki_dir"), (int) json_array_size(masters));
+    self.zctx = zmq_ctx_new();
+    if (!self.zctx)
+        (void) fail_set(&err, -errno, "libzmq can't begin: %s", strerror(errno));
+    else
+        (void) zmq_ctx_set(self.zctx, ZMQ_BLOCKY, 0);
+    if (self.keys && self.zctx)
+        s_start(&self, conf, self.keys, masters);
+    if (err.text)
+        log_critical("%s", fail_text(&err));
+    else
+        s_loop(&self);
+    for (int k = 0; k < self.n; k++)
+        s_line_free(&self.lines[k]);
+    (void) zmq_ctx_term(self.zctx);
+    renewal_destroy(&self.renewal);
+    key_pair_destroy(&self.keys);
+    json_decref(self.pending);
+    buf_free(&self.in);
+    buf_free(&self.out);
+    (void) close(fd);
+    return err.text ? 1 : 0;
+}

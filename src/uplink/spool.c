@@ -1,0 +1,585 @@
+/* spool.c - see spool.h. */
+#include "uplink/spool.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/host/procfs.h"
+#include "common/base/str.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define RUN ".run"
+#define RET ".ret"
+#define EV  ".ev"
+#define BAD ".bad"
+
+#define SERIES    "series"
+#define ELSEWHERE "elsewhere"
+#define ASKER     "asker"
+#define PARTED    "parted"
+
+enum { NUMBER_DIGITS = 19 };
+
+struct spool {
+    char *dir;
+    size_t n_ret;
+    json_t *waiting;  /* returns and events of before, in order */
+    json_t *marks;    /* jids of before that nobody was told of */
+    json_t *landed;   /* jids of those whose return came since */
+    size_t n_parted;  /* of the marks: their processes live */
+    json_t *left;     /* jids of which something could not be removed: tried again with the next job */
+    int64_t stamp_ns; /* of the newest file */
+};
+
+static char *
+s_path_in(const char *dir, const char *jid, const char *suffix)
+{
+    return xasprintf("%s/%s%s", dir, jid, suffix);
+}
+
+static char *
+s_path(const spool_t *self, const char *jid, const char *suffix)
+{
+    return s_path_in(self->dir, jid, suffix);
+}
+
+/* An event's, in as many digits as the largest has: their order is that of their names. */
+static bool
+s_number_ok(const char *name)
+{
+    return strlen(name) == NUMBER_DIGITS && strspn(name, "0123456789") == NUMBER_DIGITS &&
+           strcmp(name, "9223372036854775807") <= 0;
+}
+
+/* NEW sorted array of the jids or numbers that have a file with this suffix; NULL with *err. */
+static json_t *
+s_list(const spool_t *self, const char *suffix, bool (*ok)(const char *name), fail_t *err)
+{
+    DIR *d = opendir(self->dir);
+    if (!d)
+        return (void) fail_set(err, -errno, "spool: %s: %s", self->dir, strerror(errno)), NULL;
+    json_auto_t *names = json_array();
+    const struct dirent *e;
+    int rc;
+    while ((e = fs_next(d, &rc)) && json_array_size(names) < LIMIT_SPOOL_FILES) {
+        if (str_ends(e->d_name, suffix)) {
+            AUTO_FREE char *name = xstrndup(e->d_name, strlen(e->d_name) - strlen(suffix));
+            if (ok(name))
+                json_array_append_new(names, json_string(name));
+        }
+    }
+    (void) closedir(d);
+    json_t *sorted = value_sorted_texts(names);
+    if (rc == 0)
+        return sorted;
+    json_decref(sorted);
+    (void) fail_set(err, rc, "spool: %s: %s", self->dir, strerror(-rc));
+    return NULL;
+}
+
+/* ---- order ------------------------------------------------------------------------------------ */
+
+static int64_t
+s_mtime(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec : 0;
+}
+
+/* Later than all before, whatever the clock says. */
+static void
+s_stamp(spool_t *self, const char *path)
+{
+    int64_t now = clock_wall_us() * 1000;
+    self->stamp_ns = now > self->stamp_ns ? now : self->stamp_ns + 1;
+    const struct timespec ts = { .tv_sec = self->stamp_ns / 1000000000,
+                                 .tv_nsec = self->stamp_ns % 1000000000 };
+    const struct timespec times[2] = { ts, ts };
+    (void) utimensat(AT_FDCWD, path, times, 0);
+}
+
+typedef struct waiting {
+    int64_t at_ns;
+    json_t *what;
+} waiting_t;
+
+static int
+s_by_time(const void *a, const void *b)
+{
+    const waiting_t *x = a, *y = b;
+    return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
+}
+
+/* Temporary files of writes that a death cut short (fs_write_quick): .JID.ret.XXXXXX and the like. */
+static bool
+s_is_cut_short(const char *file)
+{
+    const char *name = file + 1;
+    size_t n = strcspn(name, ".");
+    AUTO_FREE char *jid = xstrndup(name, n);
+    bool ours = (clock_is_jid(jid) && str_starts(name + n, RET ".")) || str_eq(jid, SERIES) ||
+                str_eq(jid, ELSEWHERE) || (s_number_ok(jid) && str_starts(name + n, EV "."));
+    return file[0] == '.' && ours && name[n] == '.';
+}
+
+static void
+s_clean(const spool_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    char **names = NULL;
+    int rc = fs_names(self->dir, &names, &err);
+    for (size_t i = 0; names && names[i]; i++) {
+        AUTO_FREE char *path = fs_join(self->dir, names[i]);
+        if (s_is_cut_short(names[i]) && unlink(path) != 0 && errno != ENOENT)
+            rc = fs_fail(&err, -errno, "remove", path);
+    }
+    if (rc < 0)
+        log_warning("spool: files of writes that were cut short stay: %s", fail_text(&err));
+    strv_free(names);
+}
+
+/* NEW array of what waits, oldest first; the newest one's time is the last that was given. */
+static json_t *
+s_in_order(spool_t *self, const json_t *rets, const json_t *events)
+{
+    size_t n_rets = json_array_size(rets), n = n_rets + json_array_size(events);
+    AUTO_FREE waiting_t *all = xcalloc(n + 1, sizeof(*all));
+    json_t *out = json_array();
+    for (size_t i = 0; i < n; i++) {
+        bool is_ret = i < n_rets;
+        json_t *name = is_ret ? json_array_get(rets, i) : json_array_get(events, i - n_rets);
+        AUTO_FREE char *path = s_path(self, json_string_value(name), is_ret ? RET : EV);
+        all[i].at_ns = s_mtime(path);
+        all[i].what = is_ret ? json_incref(name) : json_integer(strtoll(json_string_value(name), NULL, 10));
+    }
+    qsort(all, n, sizeof(*all), s_by_time);
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(out, all[i].what);
+    self->stamp_ns = n > 0 ? all[n - 1].at_ns : 0;
+    return out;
+}
+
+spool_t *
+spool_new(const char *dir, fail_t *err)
+{
+    if (fs_mkdirs(dir, 0700, err) < 0)
+        return NULL;
+    spool_t *self = xcalloc(1, sizeof(*self));
+    self->dir = xstrdup(dir);
+    self->left = json_array();
+    self->landed = json_array();
+    s_clean(self);
+    json_auto_t *rets = s_list(self, RET, clock_is_jid, err);
+    json_auto_t *events = rets ? s_list(self, EV, s_number_ok, err) : NULL;
+    self->marks = events ? s_list(self, RUN, clock_is_jid, err) : NULL;
+    if (!self->marks) {
+        spool_destroy(&self);
+        return NULL;
+    }
+    self->n_ret = json_array_size(rets);
+    self->waiting = s_in_order(self, rets, events);
+    return self;
+}
+
+void
+spool_destroy(spool_t **self_p)
+{
+    spool_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    json_decref(self->left);
+    json_decref(self->landed);
+    json_decref(self->marks);
+    json_decref(self->waiting);
+    free(self->dir);
+    free(self);
+}
+
+/* This one is wanted again. */
+static void
+s_wanted(spool_t *self, const char *jid)
+{
+    for (size_t i = json_array_size(self->left); i-- > 0;)
+        if (str_eq(json_string_value(json_array_get(self->left, i)), jid))
+            (void) json_array_remove(self->left, i);
+}
+
+/* In place, without a rename: an empty mark is one of a job that had not begun. */
+int
+spool_begin(spool_t *self, const json_t *job, fail_t *err)
+{
+    const char *jid = value_str(job, "jid", "");
+    if (!clock_is_jid(jid))
+        return fail_set(err, -EINVAL, "spool: '%s' is not a jid", jid);
+    s_wanted(self, jid);
+    AUTO_FREE char *path = s_path(self, jid, RUN);
+    AUTO_FREE char *text = value_dump(job);
+    AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int rc = fd < 0 ? -errno : fs_write_all(fd, text, strlen(text));
+    if (rc < 0) {
+        (void) unlink(path);
+        return fail_set(err, rc, "%s: %s", path, strerror(-rc));
+    }
+    return 0;
+}
+
+int
+spool_part(spool_t *self, const json_t *job, pid_t pid, fail_t *err)
+{
+    procfs_proc_t proc;
+    const char *jid = value_str(job, "jid", "");
+    int found = clock_is_jid(jid) ? procfs_proc(pid, &proc, err) : 0;
+    if (found < 0)
+        return found;
+    if (found == 0)
+        return fail_set(err, -ESRCH, "job %s: there is no process %d", jid, (int) pid);
+    AUTO_FREE char *path = s_path(self, jid, RUN);
+    json_auto_t *mark = json_copy((json_t *) job);
+    json_object_set_new(mark, PARTED,
+                        json_pack("{s:i, s:I}", "pid", (int) pid, "start", (json_int_t) proc.start));
+    AUTO_FREE char *text = value_dump(mark);
+    return fs_write_quick(path, text, strlen(text), 0600, err);
+}
+
+static int
+s_put(const char *dir, const json_t *ret, const char *asker, fail_t *err)
+{
+    const char *jid = value_str(ret, "jid", "");
+    if (!clock_is_jid(jid))
+        return fail_set(err, -EINVAL, "spool: '%s' is not a jid", jid);
+    AUTO_FREE char *path = s_path_in(dir, jid, RET);
+    json_auto_t *whole = json_copy((json_t *) ret);
+    if (asker)
+        json_object_set_new(whole, ASKER, json_string(asker));
+    AUTO_FREE char *text = value_dump(whole);
+    return fs_write_quick(path, text, strlen(text), 0600, err);
+}
+
+/* The mark stays: who finds it beside the return knows that it came. */
+int
+spool_leave(const char *dir, const json_t *ret, const char *asker, fail_t *err)
+{
+    return s_put(dir, ret, asker, err);
+}
+
+int
+spool_end(spool_t *self, const json_t *ret, const char *asker, fail_t *err)
+{
+    const char *jid = value_str(ret, "jid", "");
+    if (self->n_ret >= LIMIT_SPOOL_FILES)
+        return fail_set(err, -ENOSPC, "spool: %d returns wait for a master already", LIMIT_SPOOL_FILES);
+    s_wanted(self, jid);
+    int rc = s_put(self->dir, ret, asker, err);
+    if (rc < 0)
+        return rc;
+    AUTO_FREE char *path = s_path(self, jid, RET), *mark = s_path(self, jid, RUN);
+    s_stamp(self, path);
+    self->n_ret++;
+    (void) unlink(mark);
+    return 0;
+}
+
+static bool
+s_gone(const char *path)
+{
+    return unlink(path) == 0 || errno == ENOENT;
+}
+
+static bool
+s_forget(spool_t *self, const char *jid)
+{
+    AUTO_FREE char *ret = s_path(self, jid, RET), *mark = s_path(self, jid, RUN);
+    bool was = unlink(ret) == 0;
+    if (was && self->n_ret > 0)
+        self->n_ret--;
+    return (was || errno == ENOENT) && s_gone(mark);
+}
+
+/* What a disk that could not be written kept. */
+static void
+s_forget_left(spool_t *self)
+{
+    while (json_array_size(self->left) > 0 &&
+           s_forget(self, json_string_value(json_array_get(self->left, 0))))
+        (void) json_array_remove(self->left, 0);
+}
+
+void
+spool_forget(spool_t *self, const char *jid)
+{
+    if (!clock_is_jid(jid))
+        return;
+    s_forget_left(self);
+    if (!s_forget(self, jid) && json_array_size(self->left) < LIMIT_SPOOL_FILES)
+        json_array_append_new(self->left, json_string(jid));
+}
+
+static bool
+s_has_jid(const json_t *v, const char *jid)
+{
+    return json_is_object(v) && str_eq(value_str(v, "jid", ""), jid);
+}
+
+/* One that names no function is of no job. */
+static bool
+s_is_mark(const json_t *v, const char *jid)
+{
+    return s_has_jid(v, jid) && value_get(v, "fun");
+}
+
+static bool
+s_is_event(const json_t *v, const char *number)
+{
+    return value_int(v, "n", -1) == strtoll(number, NULL, 10) && value_str(v, "tag", NULL);
+}
+
+/* A file that can be read but makes no sense is moved aside, never dropped. */
+static json_t *
+s_read(spool_t *self, const char *name, const char *suffix, bool (*ok)(const json_t *v, const char *name),
+       size_t *ret_size, fail_t *err)
+{
+    AUTO_FREE char *path = s_path(self, name, suffix);
+    buf_auto_t text = BUF_INIT;
+    fail_auto_t why = FAIL_INIT;
+    /* Whether a message can hold it is not asked here. */
+    int rc = fs_read(path, LIMIT_LOCAL_MSG, &text, &why);
+    if (rc < 0 && rc != -EFBIG) {
+        (void) fail_set(err, rc, "spool: %s", fail_text(&why));
+        return NULL;
+    }
+    json_t *v = rc == 0 ? value_parse(buf_str(&text), text.len, LIMIT_LOCAL_MSG, path, NULL) : NULL;
+    *ret_size = text.len;
+    if (ok(v, name))
+        return v;
+    json_decref(v);
+    AUTO_FREE char *aside = xasprintf("%s" BAD, path);
+    (void) rename(path, aside);
+    (void) fail_set(err, -EBADMSG, "spool: a damaged file was moved aside: %s", aside);
+    return NULL;
+}
+
+json_t *
+spool_load(spool_t *self, const char *jid, char **ret_asker, size_t *ret_size, fail_t *err)
+{
+    json_t *ret = s_read(self, jid, RET, s_has_jid, ret_size, err);
+    const char *asker = value_str(ret, ASKER, NULL);
+    *ret_asker = asker ? xstrdup(asker) : NULL;
+    if (ret)
+        (void) json_object_del(ret, ASKER);
+    if (!ret && err->code == -EBADMSG && self->n_ret > 0)
+        self->n_ret--;
+    return ret;
+}
+
+static bool
+s_is_empty(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && st.st_size == 0;
+}
+
+/* Whether the process that went on may still be there: that one, and not another of its number. */
+static bool
+s_runs(const json_t *job)
+{
+    procfs_proc_t proc;
+    json_t *parted = value_get(job, PARTED);
+    int found = parted ? procfs_proc((pid_t) value_int(parted, "pid", 0), &proc, NULL) : 0;
+    return found < 0 ||
+           (found > 0 && proc.state != 'Z' && (json_int_t) proc.start == value_int(parted, "start", -1));
+}
+
+static bool
+s_waits(const spool_t *self, const char *jid)
+{
+    return value_lists(self->waiting, jid);
+}
+
+/* Whether the return is there: 1, 0, or negative with *err, which is not known now. The mark is done with
+ * then. */
+static int
+s_has_ended(spool_t *self, const char *jid, fail_t *err)
+{
+    AUTO_FREE char *ret = s_path(self, jid, RET), *mark = s_path(self, jid, RUN);
+    int there = fs_look(ret, err);
+    if (there < 0)
+        err->code = -EAGAIN;
+    if (there <= 0)
+        return there;
+    if (!s_waits(self, jid))
+        json_array_append_new(self->landed, json_string(jid));
+    (void) unlink(mark);
+    return 1;
+}
+
+/* The job of a mark that has no return: NEW; NULL with *err, -EAGAIN when that can't be said now,
+ * -EINPROGRESS while it runs; or NULL: it is over. */
+static json_t *
+s_interrupted(spool_t *self, const char *jid, fail_t *err)
+{
+    size_t size;
+    AUTO_FREE char *mark = s_path(self, jid, RUN);
+    if (s_has_ended(self, jid, err) != 0)
+        return NULL;
+    if (s_is_empty(mark)) {
+        (void) unlink(mark);
+        return NULL;
+    }
+    json_auto_t *job = s_read(self, jid, RUN, s_is_mark, &size, err);
+    if (err->text && err->code != -EBADMSG && err->code != -ENOENT)
+        err->code = -EAGAIN;
+    if (job && s_runs(job))
+        return (void) fail_set(err, -EINPROGRESS, "job %s still runs", jid), NULL;
+    /* It may have put its return down and ended since it was looked for. */
+    if (!job || s_has_ended(self, jid, err) != 0)
+        return NULL;
+    (void) json_object_del(job, PARTED);
+    return json_incref(job);
+}
+
+json_t *
+spool_interrupted(spool_t *self, json_t *damaged)
+{
+    json_auto_t *jids = STEAL(self->marks);
+    json_t *all = json_array(), *jid;
+    size_t i;
+    self->marks = json_array();
+    self->n_parted = 0;
+    json_array_foreach (jids, i, jid) {
+        fail_auto_t err = FAIL_INIT;
+        json_t *job = s_interrupted(self, json_string_value(jid), &err);
+        if (job)
+            json_array_append_new(all, job);
+        else if (err.code == -EAGAIN || err.code == -EINPROGRESS) {
+            json_array_append(self->marks, jid);
+            self->n_parted += err.code == -EINPROGRESS;
+        } else if (err.text)
+            json_array_append_new(damaged, json_string(fail_text(&err)));
+    }
+    return all;
+}
+
+json_t *
+spool_landed(spool_t *self)
+{
+    json_t *all = self->landed;
+    self->landed = json_array();
+    return all;
+}
+
+size_t
+spool_parted(const spool_t *self)
+{
+    return self->n_parted;
+}
+
+json_t *
+spool_marks(const spool_t *self)
+{
+    return self->marks;
+}
+
+json_t *
+spool_waiting(const spool_t *self)
+{
+    return self->waiting;
+}
+
+/* ---- events ----------------------------------------------------------------------------------- */
+
+static char *
+s_number(json_int_t n)
+{
+    return xasprintf("%0*lld", NUMBER_DIGITS, (long long) n);
+}
+
+int
+spool_event_keep(spool_t *self, const json_t *event, fail_t *err)
+{
+    AUTO_FREE char *number = s_number(value_int(event, "n", 0)), *path = s_path(self, number, EV);
+    AUTO_FREE char *text = value_dump(event);
+    int rc = fs_write_quick(path, text, strlen(text), 0600, err);
+    if (rc == 0)
+        s_stamp(self, path);
+    return rc;
+}
+
+void
+spool_event_forget(spool_t *self, json_int_t n)
+{
+    AUTO_FREE char *number = s_number(n), *path = s_path(self, number, EV);
+    (void) unlink(path);
+}
+
+json_t *
+spool_event_load(spool_t *self, json_int_t n, size_t *ret_size, fail_t *err)
+{
+    AUTO_FREE char *number = s_number(n);
+    return s_read(self, number, EV, s_is_event, ret_size, err);
+}
+
+/* Whether one of the two can be read. None, and one that is larger than any of ours, is no error. */
+static int
+s_read_note(const char *path, size_t limit, buf_t *out, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    int rc = fs_read(path, limit, out, &why);
+    if (rc == 0)
+        return 1;
+    return rc == -ENOENT || rc == -EFBIG ? 0 : fail_set(err, rc, "spool: %s", fail_text(&why));
+}
+
+int
+spool_series(const spool_t *self, char **ret_boot, json_int_t *ret_upto, fail_t *err)
+{
+    AUTO_FREE char *path = xasprintf("%s/" SERIES, self->dir);
+    buf_auto_t text = BUF_INIT;
+    int rc = s_read_note(path, LIMIT_HELLO_MSG, &text, err);
+    if (rc <= 0)
+        return rc;
+    json_auto_t *v = value_parse(buf_str(&text), text.len, LIMIT_HELLO_MSG, path, NULL);
+    const char *boot = value_str(v, "boot", "");
+    if (*boot == '\0' || strlen(boot) >= LIMIT_BOOT || value_int(v, "upto", 0) <= 0)
+        return 0;
+    *ret_boot = xstrdup(boot);
+    *ret_upto = value_int(v, "upto", 0);
+    return 1;
+}
+
+int
+spool_series_keep(spool_t *self, const char *boot, json_int_t upto, fail_t *err)
+{
+    AUTO_FREE char *path = xasprintf("%s/" SERIES, self->dir);
+    json_auto_t *v = json_pack("{s:s, s:I}", "boot", boot, "upto", upto);
+    AUTO_FREE char *text = value_dump(v);
+    return fs_write_quick(path, text, strlen(text), 0600, err);
+}
+
+json_t *
+spool_elsewhere(const spool_t *self, fail_t *err)
+{
+    AUTO_FREE char *path = xasprintf("%s/" ELSEWHERE, self->dir);
+    buf_auto_t text = BUF_INIT;
+    if (s_read_note(path, LIMIT_LOCAL_MSG, &text, err) <= 0)
+        return NULL;
+    return value_parse(buf_str(&text), text.len, LIMIT_LOCAL_MSG, path, NULL);
+}
+
+int
+spool_elsewhere_keep(spool_t *self, const json_t *list, fail_t *err)
+{
+    AUTO_FREE char *path = xasprintf("%s/" ELSEWHERE, self->dir), *text = value_dump(list);
+    return fs_write_quick(path, text, strlen(text), 0600, err);
+}
+
+size_t
+spool_len(const spool_t *self)
+{
+    return self->n_ret;
+}
