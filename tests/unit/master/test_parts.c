@@ -235,11 +235,4 @@ test_hooks(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = { TEST(test_life), TEST(test_failed_start), TEST(test_time),
-                                        TEST(test_hooks) };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(TEST(test_life), TEST(test_failed_start), TEST(test_time), TEST(test_hooks))
