@@ -26,7 +26,7 @@ class Fault:
     weight: int = 4
 
 
-# ---- every named point of a job's life: see "Life of a job" in src/README.md ------------------------------------------
+# ---- every named point of a job's life: see src/master/jobs/README.md ------------------------------------------
 
 
 @dataclass

@@ -4,7 +4,7 @@ import re
 
 NO_MEMORY = 71
 
-# Libraries that end the process themselves: what they say. Each is in tests/README or src/README with its reason.
+# Libraries that end the process themselves: what they say. Each is in src/common/base/README.md with its reason.
 LIBRARY = re.compile(
     r"FATAL ERROR: OUT OF MEMORY|FATAL ERROR at[^\n]*\n?OUT OF MEMORY|std::bad_alloc|GNU MP: Cannot allocate"
     r"|(Cannot allocate memory|Too many open files|No space left on device|Resource temporarily unavailable|Input/output error"
