@@ -1,5 +1,8 @@
-/* compile.c - one compilation: its environments, their SLS, how a file is found and rendered; and the whole
- * way from high data to low chunks. */
+/* compile.c - one compilation: the environments, the SLS lists of each, how a file is found and rendered, and
+ * the sequence of steps from high data to low chunks.
+ *
+ * highstate_t caches both lists for the life of one compilation, so that a run asks the file server once.
+ * Relies on the file client (common/files) for finding and on the renderer for the pipeline. */
 #include "common/state/compile.h"
 
 #include <sys/stat.h>
@@ -11,6 +14,7 @@
 #include "common/state/high.h"
 #include "salt/log.h"
 
+/* The first automatic order: Salt's State.iorder starts here too, so that explicit small orders run first. */
 enum { FIRST_ORDER = 10000 };
 
 static void
@@ -74,8 +78,8 @@ add_once(json_t *list, const char *text)
         json_array_append_new(list, json_string(text));
 }
 
-/* A list that can't be had is none that is empty: the compilation ends with the first such error. TAKES
- * the text. */
+/* Remember the first listing that failed. A failed list must not pass for an empty one, or states would
+ * silently be left out; highstate_say_lists() makes it an error of the compilation. TAKES the text. */
 static void
 keep_problem(highstate_t *self, char *text)
 {
@@ -92,7 +96,7 @@ highstate_say_lists(const highstate_t *self, json_t *errors)
         add_error(errors, "%s", self->list_problem);
 }
 
-/* NEW array, or NULL when there is no file server, or it can't tell. */
+/* List the file server's environments. NEW array; NULL when there is no file server or its list failed. */
 static json_t *
 served_envs(highstate_t *self)
 {
@@ -105,8 +109,8 @@ served_envs(highstate_t *self)
     return served;
 }
 
-/* `env_order`, of which only those that the file server has when it names any; else base, the roots', and the
- * file server's. */
+/* Salt's _get_envs(): `env_order` restricted to what the file server has, if it names any; otherwise base,
+ * the environments of file_roots, and the file server's. Cached. */
 json_t *
 highstate_envs(highstate_t *self)
 {
@@ -153,6 +157,8 @@ sls_of_path(const char *path)
     return name;
 }
 
+/* The list is read once and kept, even when reading it fails: `problem` then says why, and the empty list
+ * must not be taken for the truth (highstate_lists()). */
 const avail_t *
 highstate_avail_env(highstate_t *self, const char *saltenv)
 {
@@ -196,6 +202,8 @@ highstate_lists(highstate_t *self, const char *saltenv)
     return avail->problem == NULL;
 }
 
+/* A name without a wildcard costs no list: its load tells whether the file exists. Only wildcards need the
+ * whole environment. */
 json_t *
 highstate_find(highstate_t *self, const char *saltenv, const char *pattern)
 {
@@ -241,6 +249,7 @@ highstate_avail(highstate_t *self, fail_t *err)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+/* The modification time in ns is the version under which the renderer caches the parsed template. */
 int
 source_load(highstate_t *self, const source_t *source, const char *sls, const char *saltenv, py_t **ret_data,
             fail_t *err)
@@ -269,7 +278,7 @@ source_load(highstate_t *self, const source_t *source, const char *sls, const ch
     return *ret_data != NULL ? 0 : -1;
 }
 
-/* 1 with *ret_source NEW; 0 when there is none; -1 with *err. */
+/* Find one file. 1 with *ret_source NEW; 0 when it does not exist; -1 with *err. */
 static int
 find_file(highstate_t *self, const char *url, const char *saltenv, source_t **ret_source, fail_t *err)
 {
@@ -284,6 +293,7 @@ find_file(highstate_t *self, const char *url, const char *saltenv, source_t **re
     return 1;
 }
 
+/* Salt's lookup order: "a/b.sls" before "a/b/init.sls". */
 int
 highstate_load(highstate_t *self, const char *sls, const char *url, const char *saltenv,
                source_t **ret_source, py_t **ret_data, fail_t *err)
@@ -308,6 +318,9 @@ highstate_load(highstate_t *self, const char *sls, const char *url, const char *
 
 /* ---- high data to low chunks ----------------------------------------------------------------- */
 
+/* Salt's order of steps. Each step ends the compilation when it adds errors, because the later ones rely on
+ * the shape that it verifies. Extensions come before verification: they can add the function that a state
+ * lacks. */
 json_t *
 high_to_low(py_t *high, const high_env_t *env, json_t *errors)
 {

@@ -26,7 +26,7 @@
 #include "common/render/render.h"
 #include "salt/plugin.h"
 
-/* What a compilation works on. All BORROWED while the highstate_t lives. */
+/* The inputs of a compilation. All BORROWED while the highstate_t lives. */
 typedef struct state_env {
     call_ctx_t *ctx; /* id and grains for the top file's targets */
     fileclient_t *files;
@@ -46,11 +46,12 @@ void highstate_destroy(highstate_t **self_p);
 /* The top files, merged and matched: NEW object of arrays. Problems that Salt only logs come as an empty
  * object; what its verify_tops() says is in `errors`. */
 json_t *highstate_top(highstate_t *self, json_t *errors);
-/* Why there is no top file although one was found: what Salt only logs. BORROWED or NULL. */
+/* The reason why a top file that exists was not used; Salt only logs it. BORROWED or NULL. */
 const char *highstate_top_problem(const highstate_t *self);
-/* Render what `matches` names (wildcards, relative and cross-environment includes). NEW dict, never NULL. */
+/* Render the SLS of `matches` with wildcards, relative and cross-environment includes. NEW dict, never
+ * NULL. */
 py_t *highstate_render(highstate_t *self, json_t *matches, json_t *errors);
-/* One SLS file of this machine, as state.template has it. NEW dict. */
+/* Render one local SLS file for state.template. NEW dict. */
 py_t *highstate_render_file(highstate_t *self, const char *path, const char *saltenv, json_t *errors);
 /* {"base": ["common.user", ...]}: every SLS of every environment. NEW, or NULL with *err. */
 json_t *highstate_avail(highstate_t *self, fail_t *err);
@@ -64,7 +65,7 @@ typedef struct high_env {
     bool natives; /* chunks to run: ctx_native_arg() finds what JSON can't say. They are not to be shown */
 } high_env_t;
 
-/* What Salt does before it runs: extend, verify, requisite_in, exclude, low chunks, order. `high` is changed.
+/* Run Salt's steps before the run: extend, verify, requisite_in, exclude, low chunks, order. Changes `high`.
  * NEW array, empty when errors were added. `env` may be NULL, also below. */
 json_t *high_to_low(py_t *high, const high_env_t *env, json_t *errors);
 /* Salt's `exclude` argument: strings (SLS) and {"id": ...} or {"sls": ...}. `exclude` BORROWED array. */
@@ -73,14 +74,17 @@ void high_exclude(py_t *high, json_t *exclude);
  * shape. */
 void high_pad(py_t *high, const char *template, json_t *errors);
 
-/* The same steps one by one, for what shows them: state.show_low_sls verifies and compiles only. */
+/* The same steps one by one, for functions that show them: state.show_low_sls verifies and compiles only. */
+/* Merge "__extend__" into the IDs. `strict`: an extension's target must have that very state. */
 void high_reconcile_extend(py_t *high, bool strict, const high_env_t *env, json_t *errors);
 void high_verify(py_t *high, const high_env_t *env, json_t *errors);
+/* Turn require_in, watch_in, prereq, use and their like into extensions, and merge those. */
 void high_requisite_in(py_t *high, const high_env_t *env, json_t *errors);
+/* Remove the IDs and SLS of "__exclude__". */
 void high_apply_exclude(py_t *high);
-/* NEW array in running order. */
+/* Flatten to low chunks. NEW array in running order. */
 json_t *high_compile(py_t *high, const high_env_t *env, json_t *errors);
-/* The line of an SLS's source that makes an ID; 0 when that can't be told. */
+/* Find the line of an SLS's source that declares an ID; 1-based, 0 when no line or no single line fits. */
 size_t sls_line_of(const char *text, const char *id);
 /* Sort chunks (array of objects) as Salt does, giving each its number. */
 void low_order(json_t *chunks);

@@ -16,7 +16,7 @@ typedef struct render_run {
     const struct sls_run *includer; /* whose includes are rendered; NULL: what was asked for */
 } render_run_t;
 
-/* One SLS on its way. */
+/* An SLS while it is rendered and merged. */
 typedef struct sls_run {
     render_run_t *run;
     const char *sls, *saltenv;
@@ -25,7 +25,7 @@ typedef struct sls_run {
 
 static void render_sls(render_run_t *run, const char *sls, const char *saltenv);
 
-/* Where in its file the last error is: the line of a key. */
+/* Add the location of a key to the last error. */
 static void
 say_place(const render_run_t *run, const sls_run_t *in, const char *key)
 {
@@ -49,6 +49,8 @@ show_envs(const json_t *envs)
     return buf_steal(&text);
 }
 
+/* The number of leading dots is the level; an init.sls is its own package, so its level counts one less. A
+ * level above the number of parts is Salt's error. */
 /* ".conf" within nginx is nginx.conf, "..common" within web.nginx is web.common. NEW, or NULL with the error.
  */
 static char *
@@ -72,7 +74,8 @@ resolve_relative(const sls_run_t *self, const char *target)
     return xasprintf("%.*s%s%s", len, self->sls, parts > level ? "." : "", target + level);
 }
 
-/* The environments that have the included SLS: the named one, or those of the matches. NEW array. */
+/* The environments that have the included SLS: the named one, or for "_xenv" those of the matches. NEW
+ * array. */
 static json_t *
 resolve_envs(const sls_run_t *self, const char *saltenv, const char *target)
 {
@@ -130,6 +133,8 @@ was_rendered(const highstate_t *high, const char *saltenv, const char *sls)
     return map_get(high->sources, key) != NULL;
 }
 
+/* Include `target` once: SLS that were rendered already are skipped, which also ends circles. Ambiguity
+ * between environments is settled by the includer's own environment, if it is one of them. */
 static void
 include_sls(const sls_run_t *self, const char *saltenv, const char *target)
 {
@@ -153,7 +158,7 @@ include_sls(const sls_run_t *self, const char *saltenv, const char *target)
     if (found == NULL)
         return;
     if (json_array_size(found) == 0)
-        json_array_append_new(found, json_string(target)); /* its rendering tells that it is not there */
+        json_array_append_new(found, json_string(target)); /* rendering it reports that it does not exist */
     const char *from = json_array_size(envs) == 1 ? json_string_value(json_array_get(envs, 0))
                                                   : self->saltenv;
     json_array_foreach (found, i, name) {
@@ -173,7 +178,7 @@ include_item(const sls_run_t *self, py_t *item)
     if (py_is(item, PY_DICT)) {
         for (size_t at = 0; py_dict_next(item, &at, &key, &value);) {
             free(saltenv);
-            saltenv = py_show(key); /* the last one counts */
+            saltenv = py_show(key); /* the last one counts, as in Salt */
             target = value;
         }
     }
@@ -209,7 +214,8 @@ say_conflict(render_run_t *run, py_t *name, py_t *one, py_t *two)
     place_add(&env, run->errors, env2, sls2, id);
 }
 
-/* Add the IDs of `state` to `into`, and its extensions and exclusions to those there. */
+/* Merge the IDs of `state` into `into`, and append its extensions and exclusions. The same ID with an equal
+ * body is no conflict: two SLS may include the same YAML. */
 static void
 merge_state(render_run_t *run, py_t *into, py_t *state)
 {
@@ -236,7 +242,7 @@ merge_state(render_run_t *run, py_t *into, py_t *state)
     }
 }
 
-/* BORROWED list of what an SLS includes, taken out of it into `*held`. */
+/* Remove the list of includes from an SLS. BORROWED, held alive by `*held`; NULL when there is none. */
 static py_t *
 take_includes(const sls_run_t *self, py_t *state, py_t **held)
 {
@@ -255,6 +261,8 @@ take_includes(const sls_run_t *self, py_t *state, py_t **held)
     return *held;
 }
 
+/* Add one SLS to the tree, then its includes, then number the states that it declares. Includes come before
+ * the numbering, so that included states run first. */
 static void
 merge_sls(const sls_run_t *self, py_t *state)
 {
@@ -280,6 +288,7 @@ merge_sls(const sls_run_t *self, py_t *state)
         decl_order(bodies, &run->high->iorder);
 }
 
+/* An SLS that renders to nothing (None, an empty dict) is legal and adds nothing. */
 static void
 use_data(const sls_run_t *self, py_t *state)
 {
@@ -315,6 +324,8 @@ is_within_limits(render_run_t *run, const char *sls, const char *saltenv)
     return true;
 }
 
+/* Render one SLS and what it includes. The source is noted even when rendering fails: the error message needs
+ * its path. */
 static void
 render_sls(render_run_t *run, const char *sls, const char *saltenv)
 {
@@ -355,7 +366,8 @@ render_sls(render_run_t *run, const char *sls, const char *saltenv)
 
 /* ---- high data ------------------------------------------------------------------------------- */
 
-/* What Salt calls an SLS that is named by a top file or a command, and is not there. */
+/* Give the errors since `from` Salt's wording for an SLS that a top file or a command names and that does not
+ * exist. */
 static void
 reword_missing(json_t *errors, size_t from, const char *pattern, const char *saltenv)
 {
@@ -380,7 +392,7 @@ render_pattern(render_run_t *run, py_t *high, const char *saltenv, const char *p
     size_t i;
 
     if (json_array_size(found) == 0) {
-        /* made or added since the list was read: asking for it tells */
+        /* the SLS appeared after the list was read: loading it tells */
         json_array_append_new(itself, json_string(pattern));
         found = itself;
     }
@@ -396,7 +408,7 @@ render_pattern(render_run_t *run, py_t *high, const char *saltenv, const char *p
     }
 }
 
-/* The same extension from two places counts once. */
+/* Keep one copy of extensions that are equal: the same SLS can be reached by two paths. */
 static void
 clean_extends(py_t *high)
 {
@@ -445,7 +457,7 @@ highstate_render(highstate_t *self, json_t *matches, json_t *errors)
             if (text == NULL)
                 continue;
             if (from == NULL) {
-                /* Salt then renders what the entry before found. */
+                /* Salt then renders the list of the entry before; so does this. */
                 add_error(errors, "No matching salt environment for environment '%s' found", saltenv);
             } else {
                 json_decref(found);
@@ -460,6 +472,7 @@ highstate_render(highstate_t *self, json_t *matches, json_t *errors)
     return high;
 }
 
+/* `sources` maps the path itself, so that errors have a location here too. */
 py_t *
 highstate_render_file(highstate_t *self, const char *path, const char *saltenv, json_t *errors)
 {

@@ -1,4 +1,4 @@
-/* high.h - what the files of the state compiler share: one compilation's memory, errors, look-ups in high
+/* high.h - internals of the state compiler: one compilation's memory, errors, look-ups in high
  * data.
  *
  * Layer      common/state, private to compile.c, top*.c, high*.c, requisite*.c, order.c, low.c
@@ -17,7 +17,7 @@
 typedef struct avail {
     json_t *list; /* sorted array */
     map_t *names;
-    char *problem; /* why they are not known; NULL: they are */
+    char *problem; /* why the list could not be read; NULL: it was read */
 } avail_t;
 
 /* An SLS that was rendered. */
@@ -34,7 +34,7 @@ struct highstate {
     map_t *sources; /* "base:nginx" to source_t, of every SLS rendered */
     int64_t iorder;
     char *top_problem;  /* of the last highstate_top(); may be NULL */
-    char *list_problem; /* what was to be listed and could not be; NULL: nothing */
+    char *list_problem; /* the first list that could not be read; NULL: none failed */
 };
 
 /* ---- environments (compile.c) ---------------------------------------------------------------- */
@@ -44,13 +44,13 @@ json_t *highstate_envs(highstate_t *self);
 bool highstate_has_env(highstate_t *self, const char *saltenv);
 /* BORROWED; an unknown environment is an empty one. */
 const avail_t *highstate_avail_env(highstate_t *self, const char *saltenv);
-/* Whether its SLS are known. That they are not is an error of the compilation from now on: see
- * highstate_say_lists(). */
+/* True when the environment's list of SLS could be read. A failure is an error of the compilation from now
+ * on: see highstate_say_lists(). */
 bool highstate_lists(highstate_t *self, const char *saltenv);
-/* fnmatch.filter over it: NEW array. Where its SLS are not known, a name without a wildcard is taken for
- * there, as loading it tells; for one with a wildcard this is NULL, and an error of the compilation. */
+/* fnmatch.filter over the environment's SLS: NEW array. If the list failed, a name without a wildcard is
+ * taken to exist, as loading it tells; for a wildcard this is NULL, and an error of the compilation. */
 json_t *highstate_find(highstate_t *self, const char *saltenv, const char *pattern);
-/* Put what could not be listed into `errors`, once. */
+/* Append the list that failed, if any, to `errors`, once. */
 void highstate_say_lists(const highstate_t *self, json_t *errors);
 /* Find, read and render: an SLS, or (sls NULL) a file of the file server as the top file is one.
  * 1 with *ret_data NEW; 0 no such file; -1 with *err. */
@@ -68,8 +68,11 @@ typedef struct decl {
     const highstate_t *from; /* so that errors name file and line; may be NULL */
 } decl_t;
 
-/* An SLS may have written what the next two make: a list stays, what is none is told and taken out. */
+/* An SLS may itself write "__extend__" or "__exclude__", the lists that the next two functions fill. A list
+ * is kept; any other value is an error and removed. */
 void decl_lists(const decl_t *self, py_t *state);
+/* "extend:" moves to the list "__extend__", "exclude:" to "__exclude__"; states get split keys and their
+ * origin. */
 void decl_extend(const decl_t *self, py_t *state);
 void decl_exclude(const decl_t *self, py_t *state);
 void decl_states(const decl_t *self, py_t *state);
@@ -88,7 +91,7 @@ const char *dict_text(const py_t *dict, const char *key, const char *dflt);
 char *py_show(py_t *v);
 void add_error(json_t *errors, const char *fmt, ...) PRINTF(2, 3);
 
-/* Who has a state of that type with such a name: built once, kept true while extensions change `high`. */
+/* Index from (state, name) and from SLS to IDs: built once, kept current while extensions change `high`. */
 typedef struct names names_t;
 names_t *names_new(py_t *high);
 void names_destroy(names_t **self_p);
@@ -96,7 +99,7 @@ void names_destroy(names_t **self_p);
 py_t *names_find(names_t *self, py_t *state, py_t *value);
 /* BORROWED list of the IDs of an SLS, or NULL. */
 py_t *names_of_sls(names_t *self, py_t *sls);
-/* An argument of high[id][state] comes or goes. */
+/* Tell the index that an argument of high[id][state] was added or removed. */
 void names_add(names_t *self, py_t *id, py_t *state, py_t *arg);
 void names_del(names_t *self, py_t *id, py_t *state, py_t *arg);
 

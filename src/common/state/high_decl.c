@@ -1,6 +1,9 @@
-/* high_decl.c - the declarations of one SLS brought into high data's shape: "pkg.installed" becomes module
- * and function, extend and exclude move to their lists, each state learns its SLS and gets its automatic
- * order. */
+/* high_decl.c - bring the declarations of one SLS into high data's shape: "pkg.installed" becomes module and
+ * function, `extend` and `exclude` move to their lists, each state learns its SLS and gets its automatic
+ * order.
+ *
+ * These are Salt's _handle_extend(), _handle_exclude(), _handle_state_decls() and _handle_iorder();
+ * high_pad() is the variant for a template that stands alone (pad_funcs). */
 #include "common/state/high.h"
 
 /* "pkg" and "installed" of "pkg.installed". NEW. */
@@ -88,6 +91,7 @@ say_key(const decl_t *self, const char *id, py_t *key)
     say_where(self, id);
 }
 
+/* Split every "module.function" key of an ID. The keys are copied first, as the dict changes meanwhile. */
 static void
 split_keys(const decl_t *self, const char *id, py_t *body, py_t *seen)
 {
@@ -104,6 +108,7 @@ split_keys(const decl_t *self, const char *id, py_t *body, py_t *seen)
     }
 }
 
+/* An SLS may set both itself; Salt keeps them. */
 static void
 set_origin(const decl_t *self, py_t *body)
 {
@@ -131,6 +136,7 @@ decl_lists(const decl_t *self, py_t *state)
     }
 }
 
+/* Extensions are applied later, when all SLS are known: see requisite_extend.c. */
 void
 decl_extend(const decl_t *self, py_t *state)
 {
@@ -168,7 +174,7 @@ decl_exclude(const decl_t *self, py_t *state)
         py_extend(list_at(state, "__exclude__"), exclude);
 }
 
-/* NEW body for "ID: pkg.installed"; `self` NULL: of no SLS. */
+/* The body of the short form "ID: pkg.installed". NEW; `self` NULL: no SLS to note as origin. */
 static py_t *
 short_body(const decl_t *self, const char *text)
 {
@@ -220,6 +226,7 @@ has_order(const py_t *run)
     return false;
 }
 
+/* A state without `order` gets the next number, so that states run in the order of their files. */
 void
 decl_order(py_t *bodies, int64_t *iorder)
 {
@@ -239,7 +246,7 @@ decl_order(py_t *bodies, int64_t *iorder)
 
 /* ---- a single template ----------------------------------------------------------------------- */
 
-/* Salt looks at the keys in sorted order here. */
+/* Salt visits the keys in sorted order here, which decides which of two declarations is the duplicate. */
 static void
 pad_body(const char *id, py_t *body, const char *template, json_t *errors)
 {

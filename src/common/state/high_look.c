@@ -1,4 +1,7 @@
-/* high_look.c - look-ups in high data: who is called so, who belongs to an SLS. */
+/* high_look.c - look-ups in high data: which IDs have a state with this name, which IDs come from an SLS.
+ *
+ * Salt scans all high data for each requisite, which is quadratic. names_t is a hash index instead; the
+ * extensions that change high data keep it current through names_add() and names_del(). */
 #include "common/state/high.h"
 
 #include <stdarg.h>
@@ -60,8 +63,8 @@ struct names {
     py_t *by_sls;  /* SLS to [ID, ...] */
 };
 
-/* The one argument of a single-key dict that Salt compares names with; NULL for others, and for what cannot
- * be a key here. */
+/* The value of a single-key dict that Salt compares with names; NULL for other arguments and for values that
+ * are not hashable. */
 static py_t *
 arg_name(py_t *arg)
 {
@@ -97,6 +100,8 @@ list_at(py_t *dict, py_t *key)
     return fresh;
 }
 
+/* Only the first of several arguments could be the name, but Salt compares them all: so each scalar is
+ * indexed. */
 void
 names_add(names_t *self, py_t *id, py_t *state, py_t *arg)
 {
@@ -191,7 +196,7 @@ names_find(names_t *self, py_t *state, py_t *value)
     py_t *by_value = py_dict_get(self->by_name, state);
     py_t *ids = by_value != NULL ? py_dict_get(by_value, value) : NULL;
 
-    py_clear(); /* what cannot be a key is not there */
+    py_clear(); /* an unhashable value is in no index */
     return ids;
 }
 
@@ -210,6 +215,8 @@ found(py_t *list, py_t *id, py_t *state)
     py_append_new(list, py_tuple_of(2, id, state));
 }
 
+/* An ID with that name wins; otherwise every ID that has an argument of that value. `strict` wants the state
+ * under the ID too. */
 py_t *
 high_find_name(names_t *names, py_t *high, py_t *name, py_t *state, bool strict)
 {
@@ -226,7 +233,7 @@ high_find_name(names_t *names, py_t *high, py_t *name, py_t *state, bool strict)
     ids = sls ? names_of_sls(names, name) : names_find(names, state, name);
     for (size_t i = 0; ids != NULL && i < py_seq_len(ids); i++) {
         py_t *id = py_seq_at(ids, i);
-        /* Salt takes whatever comes first in the body. */
+        /* Like Salt: the first state of the body, whichever it is. */
         found(list, id, sls ? dict_first(py_dict_get(high, id), NULL) : state);
     }
     return list;

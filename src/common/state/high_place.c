@@ -1,13 +1,16 @@
-/* high_place.c - where an error is: the line of the SLS file that makes an ID, and names that are close.
+/* high_place.c - error locations and suggestions: the line of the SLS file that declares an ID, and similar
+ * names.
  *
- * Data has no lines any more after Jinja and YAML. The line is found again in the source: the one that begins
- * with the ID, or one whose text around {{ expressions }} fits it. */
+ * Jinja and YAML lose the lines. The line is found again in the source: one that begins with the ID, or one
+ * whose text around {{ expressions }} matches it. Files are read again for each error, so the number of
+ * errors with a location is limited by LIMIT_SUGGESTIONS. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "common/state/high.h"
 
-/* How well a line fits; several that fit by their expressions only say nothing. */
+/* How well a line matches, worst first: by expressions alone (WILD), by expressions and text (PART),
+ * literally but indented (INNER), literally at the margin (EXACT). Several WILD lines are ambiguous. */
 typedef enum fit { FIT_NONE, FIT_WILD, FIT_PART, FIT_INNER, FIT_EXACT } fit_t;
 
 typedef struct finder {
@@ -17,7 +20,8 @@ typedef struct finder {
     size_t same; /* lines that fit so */
 } finder_t;
 
-/* The key of "key: value", "'key':" or "key:" as a wildcard pattern: expressions become "*". */
+/* Turn the key of "key: value", "'key':" or "key:" into a glob: {{ expressions }} become "*", glob characters
+ * are escaped. False when the line is no key. */
 static bool
 key_pattern(const char *line, size_t len, buf_t *out, bool *ret_wild, bool *ret_text)
 {
@@ -43,6 +47,7 @@ key_pattern(const char *line, size_t len, buf_t *out, bool *ret_wild, bool *ret_
     return false;
 }
 
+/* Keep the best match and count the lines that match as well. */
 static void
 try_line(finder_t *self, const char *line, size_t len, size_t number)
 {

@@ -1,4 +1,7 @@
-/* high_verify.c - is high data what it must be? Salt's verify_high(), error for error. */
+/* high_verify.c - check the shape of high data: Salt's verify_high(), error for error.
+ *
+ * Every check appends and goes on, so that one run shows all mistakes. Later steps rely on it: bodies are
+ * dicts, states are lists, each has exactly one function. */
 #include "common/state/high.h"
 
 typedef struct verify {
@@ -17,7 +20,8 @@ say_where(verify_t *v)
     place_add(v->env, v->errors, dict_text(v->body, "__env__", "base"), v->sls, v->name);
 }
 
-/* Two IDs that require each other. */
+/* Report two IDs that require each other. Salt finds only these direct circles here; longer ones are found by
+ * the runner. */
 static void
 check_mutual(verify_t *v, py_t *state, py_t *mine, py_t *target)
 {
@@ -32,7 +36,8 @@ check_mutual(verify_t *v, py_t *state, py_t *mine, py_t *target)
     }
 }
 
-/* A dict as a requisite's value has an identity in Salt: legal here, found nowhere later. */
+/* True when a requisite's value is hashable. Salt hashes a dict by identity: legal here, but never found
+ * later. */
 static bool
 is_key(py_t *value)
 {
@@ -81,6 +86,8 @@ verify_requisite(verify_t *v, py_t *state, py_t *mine, py_t *req)
     check_mutual(v, state, mine, target);
 }
 
+/* Each of require, watch, prereq and onchanges replaces what the ID's earlier one noted in `reqs`, as in
+ * Salt. */
 static void
 verify_requisites(verify_t *v, py_t *state, const char *word, py_t *arg, py_t *list)
 {
@@ -107,8 +114,8 @@ is_word_of(const char *word, const char *const *words)
     return false;
 }
 
-/* Salt looks at these, letter by letter, only when the state's turn comes; here they would be no
- * requisites at all. */
+/* These requisites must be lists. Salt iterates a string letter by letter when the state's turn comes; here
+ * it would mean no requisites at all. */
 static void
 verify_is_list(verify_t *v, const char *word, const py_t *list)
 {
@@ -132,7 +139,7 @@ has_inner_space(const char *text)
     return strchr(start, ' ') != NULL;
 }
 
-/* 1 when the argument names a function. */
+/* Verify one argument; 1 when it names the function, so that the caller can count functions. */
 static int
 verify_arg(verify_t *v, py_t *state, py_t *arg)
 {

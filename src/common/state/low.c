@@ -1,4 +1,7 @@
-/* low.c - high data to low chunks: Salt's compile_high_data(). */
+/* low.c - flatten high data to low chunks: Salt's compile_high_data().
+ *
+ * One chunk per state, function and entry of `names`. Values become JSON; the values that JSON can't express
+ * (tuples, marks of a peer's data) are kept beside it under CHUNK_NATIVES when the chunks are to run. */
 #include "common/plugin/call.h"
 #include "common/py/py_json.h"
 #include "common/py/py_peer.h"
@@ -13,7 +16,7 @@ typedef struct low {
     json_t *chunk;
     py_t *funs;  /* set */
     py_t *names; /* list */
-    py_t *seen;  /* what is in `names`: scalars as keys, dicts in lists by their first key */
+    py_t *seen;  /* hash of `names`: entry, or a dict's first key, to [entries] */
 } low_t;
 
 static void
@@ -36,8 +39,7 @@ to_json(low_t *self, py_t *v)
     return json;
 }
 
-/* Beside the chunk's own value, which JSON can't say in full: it has no tuples, and no marks of what peers
- * said. */
+/* Keep the native value beside the chunk's own. JSON has no tuples and no marks of data that a peer sent. */
 static void
 keep_native(low_t *self, json_t *chunk, const char *name, py_t *value)
 {
@@ -52,6 +54,7 @@ keep_native(low_t *self, json_t *chunk, const char *name, py_t *value)
     json_object_set_new(natives, name, wire);
 }
 
+/* Set chunk[key]. A later argument of the same name also drops the earlier one's native value. */
 static void
 set_key(low_t *self, json_t *chunk, py_t *key, py_t *value)
 {
@@ -67,7 +70,7 @@ set_key(low_t *self, json_t *chunk, py_t *key, py_t *value)
     json_object_set_new(chunk, name, json);
 }
 
-/* `entry not in names`, without looking at all of them. */
+/* `entry not in names` by hash: linear, where Salt compares with all earlier entries. */
 static bool
 is_new_name(low_t *self, py_t *entry)
 {
@@ -79,7 +82,7 @@ is_new_name(low_t *self, py_t *entry)
     if (same == NULL) {
         AUTO(py) fresh = py_list();
         if (py_dict_set(self->seen, key, fresh) < 0)
-            py_clear(); /* a list: told where it is used */
+            py_clear(); /* unhashable, such as a list: the error comes where it is used */
         py_append(fresh, entry);
         return true;
     }
@@ -111,6 +114,7 @@ add_names(low_t *self, py_t *list)
     py_iter_end(&it);
 }
 
+/* A string is the function, a dict holds arguments. A `name` that is no text gives way to the ID. */
 static void
 add_arg(low_t *self, py_t *arg)
 {
@@ -134,6 +138,8 @@ add_arg(low_t *self, py_t *arg)
     }
 }
 
+/* Salt makes one chunk per function; `live` is shared by them, so the last `fun` would win if there were two:
+ * high_verify() refuses that. */
 static void
 add_chunks(low_t *self, json_t *live)
 {
@@ -145,7 +151,7 @@ add_chunks(low_t *self, json_t *live)
     }
 }
 
-/* {"/etc/a": [{"mode": 600}, {"user": "root"}]}: a name with arguments of its own. */
+/* Apply {"/etc/a": [{"mode": 600}, {"user": "root"}]}: an entry of `names` with arguments of its own. */
 static void
 apply_named(low_t *self, json_t *live, py_t *entry)
 {
@@ -171,6 +177,7 @@ apply_named(low_t *self, json_t *live, py_t *entry)
     }
 }
 
+/* name_order keeps the entries of `names` in their order: low_order() adds it as a fraction. */
 static void
 add_named_chunks(low_t *self)
 {

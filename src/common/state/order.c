@@ -1,7 +1,12 @@
-/* order.c - the order in which low chunks run: Salt's order_chunks(). */
+/* order.c - number and sort low chunks: Salt's order_chunks().
+ *
+ * Chunks without an order come after the highest number given; `first` is 0, `last` and negative numbers
+ * count from the end. `names` adds a fraction. Ties go by module, name and function, as Salt's sort key does,
+ * and then by position. O(n log n). */
 #include "common/base/str.h"
 #include "common/state/high.h"
 
+/* Salt's constants: the gap behind the highest order, and the offset of `last`. */
 enum { ORDER_STEP = 100, ORDER_LAST = 1000000 };
 
 static bool
@@ -16,7 +21,7 @@ number(const json_t *v)
     return json_is_boolean(v) ? json_is_true(v) : json_number_value(v);
 }
 
-/* What has no place of its own comes after the highest number given. */
+/* The order of chunks that have none: behind the highest number given. True counts as 1, as in Python. */
 static json_int_t
 find_cap(const json_t *chunks)
 {
@@ -98,7 +103,7 @@ add_text(buf_t *out, const json_t *v)
     }
 }
 
-/* Chunks of one order go by module, name and function. */
+/* Sort chunks of the same order by module, name and function. The keys are made only for ties. */
 static void
 sort_ties(place_t *places, size_t n)
 {

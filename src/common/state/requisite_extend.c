@@ -1,4 +1,8 @@
-/* requisite_extend.c - laying extensions over high data, and taking out what is excluded. */
+/* requisite_extend.c - merge extensions into high data and remove what is excluded: Salt's reconcile_extend()
+ * and apply_exclude().
+ *
+ * The index (names_t) is kept current while arguments change, because later extensions look up names that
+ * earlier ones made. */
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "common/py/py_json.h"
@@ -13,7 +17,7 @@ typedef struct extend {
     py_t *excluded; /* set of SLS whose extensions do not count */
 } extend_t;
 
-/* Requisites are added to those that are there; any other argument replaces. */
+/* Requisites are appended to the existing list; any other argument replaces the existing one. */
 static bool
 is_requisite(const py_t *key)
 {
@@ -38,7 +42,8 @@ replace(extend_t *self, py_t *id, py_t *state, py_t *run, size_t i, py_t *arg)
     py_setitem(run, at, arg);
 }
 
-/* One argument over one that is there. True: it found its place. */
+/* Merge one argument into an existing one. True when it was merged. `name` replaces `names` but counts as not
+ * merged, as in Salt, so that it is appended too. */
 static bool
 lay_over(extend_t *self, py_t *id, py_t *state, py_t *run, size_t i, py_t *arg)
 {
@@ -54,7 +59,7 @@ lay_over(extend_t *self, py_t *id, py_t *state, py_t *run, size_t i, py_t *arg)
     if (py_eq(key, old) == 1) {
         if (is_requisite(key)) {
             if (!py_is(theirs, PY_LIST) || py_extend(theirs, mine) < 0)
-                py_clear(); /* high_verify() says what is wrong with it */
+                py_clear(); /* high_verify() reports the wrong shape */
         } else {
             replace(self, id, state, run, i, arg);
         }
@@ -65,6 +70,8 @@ lay_over(extend_t *self, py_t *id, py_t *state, py_t *run, size_t i, py_t *arg)
     return false;
 }
 
+/* Add a state that is missing, or merge each argument into the existing list. Salt compares with every
+ * argument that is there, also with those just appended. */
 static void
 extend_state(extend_t *self, py_t *id, py_t *body, py_t *state, py_t *run)
 {
@@ -94,7 +101,7 @@ extend_state(extend_t *self, py_t *id, py_t *body, py_t *state, py_t *run)
     }
 }
 
-/* BORROWED ID in high data that an extension means, or NULL with the error told. */
+/* Find the ID that an extension is for. BORROWED, or NULL with the error added. */
 static py_t *
 find_extended(extend_t *self, py_t *name, py_t *body, py_t *state)
 {
@@ -119,13 +126,14 @@ find_extended(extend_t *self, py_t *name, py_t *body, py_t *state)
     return NULL;
 }
 
+/* The first state of the extension decides which ID it extends, as in Salt; the others follow. */
 static void
 extend_id(extend_t *self, py_t *name, py_t *body)
 {
     py_t *state, *run, *first = NULL;
 
     if (!py_is(body, PY_DICT))
-        return; /* told when its SLS was read */
+        return; /* reported when its SLS was read */
     for (size_t at = 0; first == NULL && py_dict_next(body, &at, &state, &run);)
         if (!high_internal(state))
             first = state;
@@ -149,7 +157,7 @@ extend_id(extend_t *self, py_t *name, py_t *body)
             extend_state(self, id, there, state, run);
 }
 
-/* The SLS that "exclude" names: a string, or {"sls": ...}. */
+/* The SLS of "__exclude__": a string, or {"sls": ...}. NEW set. */
 static py_t *
 excluded_sls(const py_t *high)
 {
@@ -236,6 +244,7 @@ is_excluded_sls(const exclude_t *self, const py_t *body)
     return false;
 }
 
+/* SLS by name or wildcard first, then IDs: excluding an SLS means excluding the IDs that it declares. */
 void
 high_apply_exclude(py_t *high)
 {

@@ -1,5 +1,8 @@
-/* requisite_in.c - require_in, watch_in, onfail_in, onchanges_in, prereq, prereq_in, use and use_in become
- * extensions of those that they name: Salt's requisite_in(). */
+/* requisite_in.c - turn require_in, watch_in, onfail_in, onchanges_in, prereq, prereq_in, use and use_in into
+ * extensions of their targets: Salt's requisite_in().
+ *
+ * Every state's arguments are visited once; what they ask for is gathered in `extend` and merged at the end
+ * by high_reconcile(), so that later statements don't see earlier ones' effects. */
 #include "common/state/high.h"
 
 typedef struct reqin {
@@ -11,12 +14,14 @@ typedef struct reqin {
     py_t *gathered; /* the same, to {"require": the list in `extend`} */
     py_t *disabled; /* set of words */
     py_t *by_name;  /* "name: x" to {state: ID} of the first; NULL: not looked for yet */
-    /* the statement at hand */
+    /* the statement being applied */
     py_t *id, *body, *state, *key;
     const char *rkey;
     int count; /* of targets, so far */
 } reqin_t;
 
+/* REQ_IN: the target requires us. PREREQ: the target gets `prerequired`. USE copies arguments to us, USE_IN
+ * from us. */
 typedef enum req_kind { REQ_NONE, REQ_IN, REQ_PREREQ, REQ_PREREQ_IN, REQ_USE, REQ_USE_IN } req_kind_t;
 
 static const struct {
@@ -29,7 +34,7 @@ static const struct {
     { "use", "use", REQ_USE },           { "use_in", "use", REQ_USE_IN },
 };
 
-/* What `use` does not hand on besides these: the arguments that are there, name and names. */
+/* The arguments that `use` never copies, besides those that the target has. */
 static bool
 is_never_used(const py_t *key)
 {
@@ -79,7 +84,8 @@ reference(py_t *state, py_t *id)
     return ref;
 }
 
-/* extend[name][state] gets {rkey: [..., {our state: our ID}]}. */
+/* Add {our state: our ID} to extend[name][state][rkey]. `gathered` finds the list of rkey again, so that
+ * several statements share one argument. */
 static void
 require_us(reqin_t *self, py_t *name, py_t *state)
 {
@@ -107,6 +113,8 @@ require_us(reqin_t *self, py_t *name, py_t *state)
     py_append_new(list, reference(self->state, self->id));
 }
 
+/* `prerequired` is the reverse side of `prereq`: the runner holds this state until the test run of the
+ * other. */
 static void
 add_prerequired(reqin_t *self, py_t *id, py_t *state, py_t *by_state, py_t *by_id)
 {
@@ -136,7 +144,7 @@ state_args(const py_t *high, py_t *id, py_t *state)
     return set;
 }
 
-/* The arguments of high[from][from_state] that high[to][to_state] lacks become extensions of it. */
+/* Copy the arguments of high[from][from_state] that high[to][to_state] lacks into its extension. */
 static void
 hand_on(reqin_t *self, py_t *from, py_t *from_state, py_t *to, py_t *to_state, py_t *known_state)
 {
@@ -172,7 +180,7 @@ apply_to_found(reqin_t *self, req_kind_t kind, py_t *name, py_t *state)
     }
 }
 
-/* Salt has no bound here, and the product of two long lists is long. */
+/* Stop at LIMIT_REQUISITES. Salt has no bound, and two long lists multiply. */
 static bool
 is_too_many(reqin_t *self)
 {
@@ -185,6 +193,7 @@ is_too_many(reqin_t *self)
     return true;
 }
 
+/* Apply one (name, state) target of a statement. */
 static void
 apply_hinge(reqin_t *self, req_kind_t kind, py_t *name, py_t *state)
 {
@@ -206,7 +215,7 @@ apply_hinge(reqin_t *self, req_kind_t kind, py_t *name, py_t *state)
         apply_to_found(self, kind, name, state);
 }
 
-/* "pkg.installed: x" where "pkg: x" was meant. */
+/* Report "pkg.installed: x" where "pkg: x" is meant. */
 static void
 check_dot(reqin_t *self, py_t *state, py_t *name)
 {
@@ -228,6 +237,7 @@ check_dot(reqin_t *self, py_t *state, py_t *name)
 
 /* ---- naming a target by its ID or name alone ------------------------------------------------- */
 
+/* Index names for targets given as a bare word; the first state of a name wins. */
 static void
 note_names(reqin_t *self, py_t *id, py_t *state, py_t *run)
 {
@@ -253,7 +263,8 @@ gather_names(reqin_t *self)
                 note_names(self, id, state, run);
 }
 
-/* NEW {state: ID} for a bare word, or NULL. */
+/* Resolve a bare word: an ID's first state, or else the first state of that name. NEW {state: ID}, or
+ * NULL. */
 static py_t *
 resolve_word(reqin_t *self, py_t *word)
 {
@@ -275,7 +286,7 @@ resolve_word(reqin_t *self, py_t *word)
 
 /* ---- the statements -------------------------------------------------------------------------- */
 
-/* Every state of an SLS. NEW list of (ID, state). */
+/* List every (ID, state) of an SLS. NEW. */
 static py_t *
 sls_hinges(reqin_t *self, py_t *sls)
 {
@@ -290,9 +301,9 @@ sls_hinges(reqin_t *self, py_t *sls)
     return hinges;
 }
 
-/* Salt goes through what it has gathered from the list so far after every entry of the list, so that the
- * first targets are told once per entry. That makes no difference to the run but is part of the low state; it
- * ends at a length that nobody looks at, because it is quadratic. */
+/* Apply one list. After every entry Salt applies all that the list has gathered so far again, so that the
+ * first targets appear once per entry. The run is the same, but the low state that users see is not; the
+ * repetition ends at LIMIT_REQUISITE_REPEATS, because it is quadratic. */
 static void
 apply_list(reqin_t *self, req_kind_t kind, py_t *items)
 {
@@ -325,7 +336,7 @@ apply_list(reqin_t *self, req_kind_t kind, py_t *items)
     }
 }
 
-/* "watch_in: {service: x}" without a list; any word is a plain requisite here. */
+/* "watch_in: {service: x}" without a list; Salt takes every such word for a plain requisite. */
 static void
 apply_dict(reqin_t *self, py_t *items)
 {
@@ -362,7 +373,7 @@ apply_arg(reqin_t *self, py_t *arg)
     }
 }
 
-/* The option may be one word or a list. NEW set. */
+/* Read the option, which may be one word or a list. NEW set. */
 static py_t *
 disabled_requisites(const high_env_t *env)
 {

@@ -1,4 +1,9 @@
-/* run.c - the run: steps in their order, what they need first, on a stack of our own. */
+/* run.c - the run: steps in their order, requisites first, on an explicit stack.
+ *
+ * evaluate() pushes a step; enter() asks run_status() whether its requisites are done. If not, list_todo()
+ * collects the missing ones and walk() pushes them one by one; afterwards the step is entered again, at most
+ * MAX_ROUNDS times. A step that is needed while it is on the stack is a circle. Salt recurses here; a stack
+ * on the heap allows chains of any length. */
 #include "common/state/run.h"
 
 #include "common/base/clock.h"
@@ -8,10 +13,12 @@
 #include "salt/log.h"
 #include "salt/state.h"
 
-enum { MAX_ROUNDS = 3 }; /* how often a step's requisites are run before it is a circle */
+enum { MAX_ROUNDS = 3 }; /* rounds through a step's requisites before it counts as a circle */
 
 /* ---- the stack ----------------------------------------------------------------------------- */
 
+/* Push a step for a normal run, or (`pre`) for the test run that a `prereq` asks for. Both can be on the
+ * stack at once. */
 static void
 push(run_t *run, size_t step, bool pre)
 {
@@ -41,7 +48,8 @@ pop(run_t *run)
     free(frame->todo);
 }
 
-/* What has not run of what the step needs, in Salt's order. */
+/* Collect the steps that this one needs and that have not run, in Salt's order of requisites. For `prereq`
+ * the test run is what counts. */
 static void
 list_todo(run_t *run, frame_t *frame)
 {
@@ -66,7 +74,7 @@ list_todo(run_t *run, frame_t *frame)
     frame->walking = true;
 }
 
-/* Done with the step at the top: one way or another it has its return. */
+/* Pop the step at the top; its return exists now. */
 static void
 finish_top(run_t *run, run_status_t status)
 {
@@ -76,6 +84,8 @@ finish_top(run_t *run, run_status_t status)
     run_finish(run, frame.step, frame.pre, status);
 }
 
+/* Decide about the step at the top of the stack. PENDING requisites are with workers: a parallel step is put
+ * aside, any other waits here for one of them. */
 static void
 enter(run_t *run, frame_t *frame)
 {
@@ -106,7 +116,7 @@ enter(run_t *run, frame_t *frame)
     }
 }
 
-/* Whether the step may only run after one that is under way, because that one has a `prereq` on it. */
+/* True when the step must wait for one that is on the stack, because that one has a `prereq` on it. */
 static bool
 is_held(run_t *run, size_t i)
 {
@@ -126,8 +136,7 @@ is_held(run_t *run, size_t i)
 
 typedef enum next_move { MOVE_SKIP, MOVE_RUN, MOVE_TEST, MOVE_CIRCLE } next_move_t;
 
-/* What is to be done about something that the step needs. What is tested needs tests only of what can't run
- * yet. */
+/* Decide how to treat a needed step. Below a test run, the step is only tested if it can't run yet. */
 static next_move_t
 move_for(run_t *run, const frame_t *frame, todo_t todo)
 {
@@ -144,7 +153,7 @@ move_for(run_t *run, const frame_t *frame, todo_t todo)
     return slot->active ? MOVE_CIRCLE : MOVE_RUN;
 }
 
-/* Go on to the next thing that the step needs. */
+/* Push the next step that the top one needs; when none is left, the top is entered again. */
 static void
 walk(run_t *run, frame_t *frame)
 {
@@ -169,6 +178,8 @@ walk(run_t *run, frame_t *frame)
     frame->walking = false;
 }
 
+/* Run one step and everything that it needs. A stop (failhard, soft_kill) empties the stack without
+ * returns. */
 static void
 evaluate(run_t *run, size_t step)
 {
@@ -197,6 +208,7 @@ slot_free(void *value)
     free(slot);
 }
 
+/* Chunks with the same tag share a slot: the later one counts as done, as in Salt's `running` dict. */
 static void
 make_steps(run_t *run)
 {
@@ -241,6 +253,7 @@ is_wanted(const run_t *run, const step_t *step)
     return run->env->only_id == NULL || str_eq(run->env->only_id, value_str(step->low, "__id__", NULL));
 }
 
+/* Chunks in their order; returns of workers are collected between them, and awaited at the end. */
 static void
 run_all(run_t *run)
 {
@@ -272,7 +285,7 @@ disabled_by(const json_t *patterns, const char *full)
     return NULL;
 }
 
-/* Chunks that the grain state_runs_disabled names leave the run with a return. */
+/* Remove the chunks that the grain state_runs_disabled matches; each gets a return that says so. */
 static void
 take_disabled(run_t *run)
 {
@@ -297,6 +310,7 @@ take_disabled(run_t *run)
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
+/* Set up a run. `inited` is shared between the runs of one call, so that mod_init runs once per module. */
 static void
 init(run_t *run, const state_run_env_t *env, json_t *chunks, map_t *inited, const char *run_id)
 {
@@ -311,7 +325,7 @@ init(run_t *run, const state_run_env_t *env, json_t *chunks, map_t *inited, cons
                                     .wait_cookie = run };
 }
 
-/* More chunks after all others: their returns join the first ones. */
+/* Run further chunks after all others and add their returns. Run numbers go on. */
 static void
 run_more(run_t *first, json_t *chunks, const char *run_id)
 {
@@ -329,6 +343,7 @@ run_more(run_t *first, json_t *chunks, const char *run_id)
     json_decref(run.running);
 }
 
+/* `listen` first, then beacons: both act on what the run has changed. */
 static void
 run_listening(run_t *run, const char *run_id)
 {
@@ -345,7 +360,7 @@ run_listening(run_t *run, const char *run_id)
     run_more(run, beacons, run_id);
 }
 
-/* A pause is of one run. */
+/* Delete the run's pauses; they hold for one run only. */
 static void
 forget_pauses(const state_run_env_t *env)
 {

@@ -1,5 +1,8 @@
-/* run_call.c - one chunk: verify, conditions, the state function, check_cmd, retries; its return as Salt's.
- */
+/* run_call.c - call one chunk: verify, conditions, the state function, check_cmd, retries; and build its
+ * return as Salt does.
+ *
+ * Order of a call (Salt's State.call): refused() -> onlyif/unless/creates -> function -> check_cmd -> unify
+ * -> log, refresh, times. Failures become returns with result False; nothing here fails the run. */
 #include <sys/stat.h>
 
 #include "common/base/buf.h"
@@ -34,6 +37,7 @@ by_name(const void *key, const void *row)
     return strcmp(key, *(const char *const *) row);
 }
 
+/* Keys that belong to the runner and not to the function. Sorted above, because this is a binary search. */
 static bool
 is_common(const char *key)
 {
@@ -41,6 +45,7 @@ is_common(const char *key)
            bsearch(key, common_keys, NELEMS(common_keys), sizeof(*common_keys), by_name) != NULL;
 }
 
+/* True when the function names the argument itself; its *args and **kwargs rows don't count. */
 static bool
 declares(const func_t *f, const char *key)
 {
@@ -63,6 +68,7 @@ takes_any(const func_t *f)
 
 /* ---- the return ---------------------------------------------------------------------------- */
 
+/* Local time "hh:mm:ss.uuuuuu", as Salt's start_time. */
 static json_t *
 stamp(int64_t wall_us)
 {
@@ -116,7 +122,7 @@ raised(const json_t *low, const fail_t *err)
     return failed(low, text);
 }
 
-/* What is wrong with a return, or NULL. */
+/* Describe why a return is malformed. NEW, or NULL when it is well-formed. */
 static char *
 malformed(const json_t *ret)
 {
@@ -136,7 +142,8 @@ malformed(const json_t *ret)
                : NULL;
 }
 
-/* Salt's "unify": one comment, a result of True, False or None. TAKES and returns. */
+/* Salt's "unify": join a list of comments, make the result True, False or None, replace a malformed return by
+ * an error. TAKES and returns. */
 static json_t *
 unified(const json_t *low, json_t *ret)
 {
@@ -165,6 +172,7 @@ unified(const json_t *low, json_t *ret)
 
 /* ---- the call ------------------------------------------------------------------------------ */
 
+/* Names are joined by \001, a separator that no name has; refuse_extra() turns it into ", " and " and ". */
 static void
 add_extra(buf_t *names, size_t *n, const char *key)
 {
@@ -193,7 +201,8 @@ refuse_extra(const buf_t *names, size_t n, const char *full, fail_t *err)
                      buf_str(&text), full);
 }
 
-/* Salt's format_call: what the function gets. NEW, or NULL with *err. */
+/* Salt's format_call: select the function's arguments from the chunk; unknown ones are an error. NEW, or NULL
+ * with *err. */
 static json_t *
 arguments(const func_t *f, json_t *low, const char *full, fail_t *err)
 {
@@ -217,6 +226,8 @@ arguments(const func_t *f, json_t *low, const char *full, fail_t *err)
     return json_incref(kwargs);
 }
 
+/* The option maps a state, function or "*" to compound targets. No entry for this state means no
+ * condition. */
 static bool
 meets_global_conditions(call_ctx_t *ctx, const json_t *low, const char *full)
 {
@@ -243,6 +254,7 @@ meets_global_conditions(call_ctx_t *ctx, const json_t *low, const char *full)
     return !asked;
 }
 
+/* The umask is the process's: it is set for the time of the call. NEW return, or NULL with *err. */
 static json_t *
 call_function_of(state_caller_t *self, json_t *low, const char *full, fail_t *err)
 {
@@ -275,7 +287,7 @@ has_condition(const json_t *low)
            value_get(low, "creates") != NULL;
 }
 
-/* Whether check_cmd is the function's own business. */
+/* True when the function checks check_cmd itself (mod_run_check_cmd and an argument of that name). */
 static bool
 checks_itself(call_ctx_t *ctx, const json_t *low, const char *full)
 {
@@ -285,7 +297,7 @@ checks_itself(call_ctx_t *ctx, const json_t *low, const char *full)
     return f != NULL && declares(f, "check_cmd") && state_has(ctx, low, "mod_run_check_cmd");
 }
 
-/* NEW, or NULL with *err, which is an exception in Salt. */
+/* Conditions, function, check_cmd. NEW return, or NULL with *err, which is an exception in Salt. */
 static json_t *
 conditions_and_function(state_caller_t *self, json_t *low, const char *full, fail_t *err)
 {
@@ -310,8 +322,8 @@ conditions_and_function(state_caller_t *self, json_t *low, const char *full, fai
     return STEAL(ret);
 }
 
-/* The user as whom commands run that name none themselves: a state's conditions, and what modules that it
- * calls run. TAKES it, NULL for nobody; NEW: who it was before, or NULL. */
+/* Set the user for commands that name none: the state's conditions, and commands of modules that it calls.
+ * TAKES it; NULL: none. NEW: the user before, or NULL. */
 static json_t *
 swap_runas(call_ctx_t *ctx, json_t *runas)
 {
@@ -325,7 +337,8 @@ swap_runas(call_ctx_t *ctx, json_t *runas)
     return before;
 }
 
-/* In the run's frame and mode. NEW. */
+/* Call within the run's frame; `prereq` forces test mode. Frame, mode, user and exit code are restored.
+ * NEW. */
 static json_t *
 call_body(state_caller_t *self, json_t *low, bool prereq)
 {
@@ -342,7 +355,7 @@ call_body(state_caller_t *self, json_t *low, bool prereq)
     json_t *ret = conditions_and_function(self, low, full, &err);
     ctx_set_test(self->ctx, test);
     json_decref(swap_runas(self->ctx, runas));
-    /* What a module sets for itself is not the run's exit code. */
+    /* An exit code that a module sets is not the run's. */
     ctx_set_retcode(self->ctx, retcode);
     (void) call_set_frame(self->ctx, outer);
     if (ret == NULL)
@@ -352,6 +365,7 @@ call_body(state_caller_t *self, json_t *low, bool prereq)
 
 /* ---- after the call ------------------------------------------------------------------------ */
 
+/* A failed pillar is only logged: the old one stays. */
 void
 state_refresh(state_caller_t *self, const json_t *low)
 {
@@ -388,7 +402,7 @@ shown_or_absent(const json_t *v)
     return value_truthy(v) || json_is_false(v) || json_is_null(v) ? value_pystr(v) : xstrdup("absent");
 }
 
-/* NEW: what a return says in the log. */
+/* The text that Salt logs for a return. NEW. */
 static char *
 log_text(const json_t *ret)
 {
@@ -424,7 +438,7 @@ log_return(const json_t *ret)
     log_at(bad ? LEVEL_ERROR : LEVEL_INFO, "%s", text);
 }
 
-/* The chunk can't be called at all. NEW, or NULL when it can. */
+/* Build the return of a chunk that fails verification. NEW, or NULL when it is valid. */
 static json_t *
 refused(state_caller_t *self, json_t *low)
 {
@@ -443,6 +457,8 @@ refused(state_caller_t *self, json_t *low)
     return ret;
 }
 
+/* A single attempt. A prereq's test run gets the bare return: it is no result of the run and has no
+ * number. */
 static json_t *
 call_once(state_caller_t *self, json_t *low, bool prereq)
 {
@@ -489,6 +505,7 @@ retry_number(const json_t *retry, const char *key, json_int_t dflt)
     return dflt;
 }
 
+/* Salt's defaults; a value out of range is logged and replaced by its default. Times in seconds. */
 static retry_t
 retry_of(const json_t *low)
 {
@@ -511,6 +528,7 @@ is_until(const json_t *ret, const retry_t *retry)
     return retry->until ? json_is_true(result) : json_is_false(result);
 }
 
+/* Wait through the run where there is one, so that workers' returns are collected meanwhile. */
 static void
 retry_wait(state_caller_t *self, json_int_t seconds)
 {
@@ -542,7 +560,7 @@ retry_in_test(json_t *ret, const retry_t *retry)
     return ret;
 }
 
-/* The first return with the comments and times of all. TAKES both. */
+/* The last return with the comments and durations of all attempts and the first start time. TAKES both. */
 static json_t *
 retry_joined(json_t *first, json_t *last, buf_t *comments, double ms)
 {
@@ -554,6 +572,8 @@ retry_joined(json_t *first, json_t *last, buf_t *comments, double ms)
     return last;
 }
 
+/* Retry until the result matches or the attempts are used up; the waits count into the duration, as in
+ * Salt. */
 static json_t *
 call_again(state_caller_t *self, json_t *low, json_t *first, const retry_t *retry)
 {
@@ -589,6 +609,7 @@ state_call(state_caller_t *self, json_t *low, bool prereq)
     return ctx_test(self->ctx) ? retry_in_test(ret, &retry) : call_again(self, low, ret, &retry);
 }
 
+/* Salt's rule for watch: call the function; only if that changed nothing, call mod_watch as well. */
 json_t *
 state_call_watched(state_caller_t *self, json_t *low, json_t *reqs)
 {

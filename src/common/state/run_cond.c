@@ -1,14 +1,17 @@
-/* run_cond.c - onlyif, unless, creates and check_cmd. */
+/* run_cond.c - onlyif, unless, creates and check_cmd: Salt's run_check and its like.
+ *
+ * Each condition fills a verdict_t; a verdict with `skip` ends the state with result True without calling it.
+ * Commands run through cmd.retcode, functions through ctx_call(). */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/state/run_int.h"
 #include "salt/log.h"
 
-/* What a condition says. */
+/* The outcome of one condition. */
 typedef struct verdict {
     bool skip; /* the state is done without being called */
     bool skip_watch;
-    char *comment; /* owned; NULL: nothing was asked */
+    char *comment; /* owned; NULL: no condition was evaluated */
 } verdict_t;
 
 static void
@@ -18,7 +21,7 @@ say(verdict_t *v, bool skip, const char *comment)
     *v = (verdict_t){ .skip = skip, .skip_watch = skip, .comment = xstrdup(comment) };
 }
 
-/* `cmd_opts_exclude`: one word or a list of those that conditions do without. */
+/* `cmd_opts_exclude`: a word or list of options that are not passed to conditions' commands. */
 static bool
 is_excluded(const json_t *low, const char *key)
 {
@@ -29,14 +32,14 @@ is_excluded(const json_t *low, const char *key)
     return str_eq(json_string_value(words), key);
 }
 
-/* A keyword that the chunk has for the commands of its conditions. BORROWED, or NULL. */
+/* An option of the chunk for its conditions' commands. BORROWED, or NULL when absent or excluded. */
 static json_t *
 option_of(const json_t *low, const char *key)
 {
     return low == NULL || is_excluded(low, key) ? NULL : value_get(low, key);
 }
 
-/* Keywords of cmd.retcode that a chunk may carry. */
+/* Build cmd.retcode's keywords from the chunk. NEW. */
 static json_t *
 command_options(call_ctx_t *ctx, const json_t *low)
 {
@@ -56,7 +59,7 @@ command_options(call_ctx_t *ctx, const json_t *low)
     return out;
 }
 
-/* Exit code of a command; a negative errno with *err when Salt has an exception. */
+/* Run a command. 0-255: its exit code; a negative errno with *err where Salt raises an exception. */
 static int
 command(call_ctx_t *ctx, json_t *cmd, json_t *options, fail_t *err)
 {
@@ -68,8 +71,8 @@ command(call_ctx_t *ctx, json_t *cmd, json_t *options, fail_t *err)
     return (int) json_integer_value(ret) & 0xff;
 }
 
-/* {"fun": "file.file_exists", "args": [...], "get_return": "a:b", **kwargs}. 1 true, 0 false, or a negative
- * errno. A function that sets the exit code answers by it. */
+/* Call {"fun": "file.file_exists", "args": [...], "get_return": "a:b", **kwargs}. 1 true, 0 false, or a
+ * negative errno. The exit code decides if the function sets one. */
 static int
 function(call_ctx_t *ctx, json_t *entry, fail_t *err)
 {
@@ -91,7 +94,7 @@ function(call_ctx_t *ctx, json_t *entry, fail_t *err)
     return value_truthy(shown) ? 1 : 0;
 }
 
-/* One entry of onlyif or unless: 1 true, 0 false, -1 with *err. */
+/* Evaluate one entry of onlyif or unless: 1 true, 0 false, -1 with *err. */
 static int
 holds(call_ctx_t *ctx, json_t *entry, json_t *options, bool unless, fail_t *err)
 {
@@ -102,7 +105,7 @@ holds(call_ctx_t *ctx, json_t *entry, json_t *options, bool unless, fail_t *err)
         return code == 0;
     if (err->kind != FAIL_COMMAND)
         return -1;
-    /* It could not run at all: either way the state is left alone. */
+    /* The command could not start: Salt skips the state in both cases. */
     fail_clear(err);
     return unless ? 1 : 0;
 }
@@ -117,14 +120,14 @@ no_fun(verdict_t *v, const char *what, const json_t *entry)
     v->comment = STEAL(text);
 }
 
-/* A list, or the one thing as a list. NEW. */
+/* The list itself, or a single value as a list. NEW. */
 static json_t *
 as_list(json_t *v)
 {
     return json_is_array(v) ? json_incref(v) : json_pack("[O]", v);
 }
 
-/* All must hold, or the state is left alone. */
+/* All entries must be true; the first false one skips the state. */
 static int
 onlyif(call_ctx_t *ctx, const json_t *low, json_t *options, verdict_t *v, fail_t *err)
 {
@@ -151,7 +154,7 @@ onlyif(call_ctx_t *ctx, const json_t *low, json_t *options, verdict_t *v, fail_t
     return 0;
 }
 
-/* The state is left alone when all hold. */
+/* The state is skipped only if all entries are true; the first false one ends the evaluation. */
 static int
 unless(call_ctx_t *ctx, const json_t *low, json_t *options, verdict_t *v, fail_t *err)
 {
@@ -178,7 +181,8 @@ unless(call_ctx_t *ctx, const json_t *low, json_t *options, verdict_t *v, fail_t
     return 0;
 }
 
-/* 1, 0, or negative with *err: what may have been made is not made again. */
+/* 1 when the path exists, 0 when not; negative with *err if that can't be told: the file might exist, so the
+ * state must not create it again. */
 static int
 exists(const json_t *path, fail_t *err)
 {
@@ -216,7 +220,7 @@ copy_keys(const json_t *low, json_t *out)
     }
 }
 
-/* TAKES the verdict's comment. */
+/* Merge a verdict into the return. TAKES its comment and resets it. */
 static void
 add_verdict(json_t *out, verdict_t *v, bool *skip_watch, bool *skip)
 {

@@ -1,5 +1,8 @@
-/* run_fork.c - workers that are forked: a child per parallel step, its return through a socket pair. Events
- * and questions to the host come back the same way, because the line to the host can't be shared. */
+/* run_fork.c - forked workers: one child per parallel step, its return through a socket pair. Events and
+ * questions to the host come back the same way, because the connection to the host can't be shared.
+ *
+ * The parent owns the children: it kills and reaps each when its return or end of file has come. At most
+ * LIMIT_STATES_PARALLEL run; others wait in a queue that fork_next() starts. */
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -13,7 +16,7 @@
 #include "common/state/run.h"
 #include "common/state/run_relay.h"
 
-/* A step with its child, or one that waits for its turn. */
+/* A step with its child, or a queued step. */
 typedef struct child {
     struct child *next;
     size_t id;
@@ -35,6 +38,8 @@ struct state_fork {
 
 /* ---- in the child -------------------------------------------------------------------------- */
 
+/* Runs in the child, which never returns: it uses _exit() so that no handler or buffer of the parent's runs
+ * twice. */
 static NORETURN void
 child_main(call_ctx_t *ctx, int fd, pid_t parent, state_work_fn *fn, void *work)
 {
@@ -69,6 +74,7 @@ child_free(child_t *child)
     free(child);
 }
 
+/* A child was sent SIGKILL or has ended: this can't block for long. */
 static int
 wait_for(pid_t pid)
 {
@@ -100,7 +106,7 @@ state_fork_destroy(state_fork_t **self_p)
     *self_p = NULL;
 }
 
-/* A child's frame: its return, or a question. */
+/* Handle a child's frame: its return, or a question to answer. */
 static void
 take_frame(state_fork_t *self, child_t *child, json_t *frame)
 {
@@ -113,6 +119,7 @@ take_frame(state_fork_t *self, child_t *child, json_t *frame)
     (void) run_relay_send(child->fd, answer);
 }
 
+/* Read what is there and take complete frames. End of file, a read error or a bad frame end the child. */
 static void
 listen_to(state_fork_t *self, child_t *child)
 {
@@ -128,7 +135,7 @@ listen_to(state_fork_t *self, child_t *child)
     child->ended = child->ended || rc <= 0 || taken < 0;
 }
 
-/* 0, and the child is at work; or a negative errno. */
+/* Fork the child. 0 when it runs; or a negative errno with *err. */
 static int
 start(state_fork_t *self, child_t *child, fail_t *err)
 {
@@ -156,7 +163,7 @@ start(state_fork_t *self, child_t *child, fail_t *err)
     return 0;
 }
 
-/* The child has ended: 1 with what came. */
+/* Reap a child that has ended. 1 with its return; NULL with *err if it died without one. */
 static int
 bury(state_fork_t *self, child_t **at, size_t *ret_id, json_t **ret_value, fail_t *err)
 {
@@ -177,7 +184,7 @@ bury(state_fork_t *self, child_t **at, size_t *ret_id, json_t **ret_value, fail_
     return 1;
 }
 
-/* Begin what waits while there is room. 1 when one could not begin. */
+/* Start queued steps while there is room. 1 when one could not start: its error is its result. */
 static int
 start_queued(state_fork_t *self, size_t *ret_id, fail_t *err)
 {
@@ -195,6 +202,8 @@ start_queued(state_fork_t *self, size_t *ret_id, fail_t *err)
     return 0;
 }
 
+/* See state_workers_t.next. At most LIMIT_STATES_PARALLEL descriptors, so poll() over an array on the
+ * stack. */
 static int
 fork_next(void *cookie, int timeout_ms, size_t *ret_id, json_t **ret_value, fail_t *err)
 {

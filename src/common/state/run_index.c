@@ -1,5 +1,8 @@
-/* run_index.c - who is meant by a requisite: chunks by state and name or ID, by ID alone, by SLS, by
- * wildcard. */
+/* run_index.c - resolve requisites to steps: chunks indexed by state and name or ID, by ID alone, by SLS, by
+ * wildcard.
+ *
+ * Keys are "state\x1fname"; an empty state means any. The index makes the look-up O(1) where Salt scans all
+ * chunks per requisite; a wildcard scans once and is cached. */
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "common/match/patterns.h"
@@ -7,6 +10,7 @@
 
 #define SEP "\x1f"
 
+/* Append a step, unless it is the last one already: a chunk whose ID is its name comes twice. */
 void
 steps_add(steps_t *self, size_t step)
 {
@@ -33,7 +37,7 @@ steps_destroy(void *steps)
     free(steps);
 }
 
-/* What is kept under a key; made when it is not there. BORROWED. */
+/* Get the list of a key, made when absent. BORROWED. */
 static steps_t *
 steps_at(map_t *map, const char *key)
 {
@@ -98,7 +102,7 @@ is_meant(const json_t *low, const char *key, const wild_t *wild)
     return wild_is(wild, value_str(low, "name", "")) || wild_is(wild, value_str(low, "__id__", ""));
 }
 
-/* Everything that a wildcard means, looked for once. BORROWED; NULL: nothing. */
+/* All steps that a wildcard matches; scanned once per pattern. BORROWED; NULL: no match. */
 static const steps_t *
 find_pattern(run_t *run, const char *key, const char *pattern)
 {
@@ -149,7 +153,7 @@ req_name(req_kind_t kind)
     return names[kind];
 }
 
-/* "file.managed: x" is "file: x", "x" alone an ID or name of any state. */
+/* Read one requisite. "file.managed: x" counts as "file: x"; a bare "x" is an ID or name of any state. */
 static void
 read_req(run_t *run, step_t *step, req_kind_t kind, json_t *entry)
 {
@@ -178,7 +182,7 @@ is_disabled(const run_t *run, const char *name)
     return value_lists(disabled, name);
 }
 
-/* A module without mod_watch can only require. */
+/* Convert watch to require for a module without mod_watch, as Salt does. */
 static void
 watch_to_require(json_t *low, const char *from, const char *to)
 {
@@ -196,6 +200,8 @@ watch_to_require(json_t *low, const char *from, const char *to)
     json_object_del(low, from);
 }
 
+/* Requisites in the order of req_kind_t, so that those of one kind are together: run_status() relies on
+ * it. */
 void
 run_read_reqs(run_t *run, step_t *step)
 {

@@ -1,4 +1,4 @@
-/* run_int.h - what the files of the state runner share.
+/* run_int.h - internals of the state runner.
  *
  * Layer      common/state, private
  * Threads    the run's
@@ -18,16 +18,16 @@ typedef struct state_caller {
     const char *run_id;
     json_t *pillar_ask;
     bool mocked;
-    bool elsewhere; /* in a worker: what the run itself must do afterwards is left to it */
-    size_t run_num; /* of the next return */
+    bool elsewhere;                         /* in a worker: refreshing grains and pillar is left to the run */
+    size_t run_num;                         /* of the next return */
     void (*wait)(void *cookie, int64_t ms); /* between retries; NULL: sleep */
     void *wait_cookie;
 } state_caller_t;
 
 /* Conditions, the function, check_cmd and retries. `prereq`: in test mode, and the bare return. NEW. */
 json_t *state_call(state_caller_t *self, json_t *low, bool prereq);
-/* The same where something watched has changed: by mod_watch when that has not changed anything. `reqs` as
- * __reqs__. NEW. */
+/* The same where a watched state has changed: mod_watch is called if the function itself changed nothing.
+ * `reqs` becomes __reqs__. NEW. */
 json_t *state_call_watched(state_caller_t *self, json_t *low, json_t *reqs);
 /* reload_grains and reload_pillar. */
 void state_refresh(state_caller_t *self, const json_t *low);
@@ -61,7 +61,7 @@ typedef enum req_kind {
     REQ_KINDS
 } req_kind_t;
 
-/* Numbers of steps. */
+/* A list of indexes into run_t's steps. */
 typedef struct steps {
     size_t *v, n, cap;
 } steps_t;
@@ -71,20 +71,20 @@ void steps_free(steps_t *self);
 /* One entry of a chunk's requisites: `- file: /etc/x`. */
 typedef struct req {
     req_kind_t kind;
-    const steps_t *steps; /* BORROWED of the index; NULL: nothing is called so */
+    const steps_t *steps; /* BORROWED of the index; NULL: no step has that name */
     char *key, *value;    /* as written */
 } req_t;
 
 typedef enum slot_state { SLOT_NEW, SLOT_WAITING, SLOT_STARTED, SLOT_DONE } slot_state_t;
 
-/* What became of a tag; chunks of the same tag share it. */
+/* The result of a tag; chunks with the same tag share it. */
 typedef struct slot {
     slot_state_t state;
     json_t *ret; /* owned reference; NULL: has not run */
     json_t *pre; /* owned: how it went in test mode, for `prereq` */
     bool active, pre_active;
-    bool held;       /* what needed it by `prereq` has failed: it stays undone */
-    steps_t waiters; /* parallel steps that this keeps waiting */
+    bool held;       /* the step that its `prereq` depends on has failed: never run */
+    steps_t waiters; /* parallel steps that wait for this one */
 } slot_t;
 
 typedef struct step {
@@ -102,7 +102,7 @@ typedef struct frame {
     size_t step;
     bool pre;            /* evaluated for a `prereq` */
     bool walking;        /* through `todo` */
-    unsigned rounds;     /* how often its requisites were run */
+    unsigned rounds;     /* rounds through its requisites */
     struct todo *todo;   /* owned */
     size_t n_todo, next; /* of `todo` */
 } frame_t;
@@ -116,17 +116,17 @@ typedef struct run {
     const state_run_env_t *env;
     state_caller_t caller;
     json_t *chunks, *running;
-    json_t *shared; /* a copy of the chunks that all workers look at; NULL until there is one */
+    json_t *shared; /* copy of the chunks that workers share; NULL until the first worker */
     step_t *steps;
     size_t n;
     map_t *slots;    /* by tag */
     map_t *index;    /* "state\x1fname or id" and "\x1fname or id" to steps_t */
     map_t *sls;      /* "sls" to steps_t */
-    map_t *patterns; /* what wildcards have found, by "key\x1fpattern" */
+    map_t *patterns; /* cached results of wildcards, by "key\x1fpattern" */
     map_t *inited;   /* BORROWED: modules whose mod_init is done */
     frame_t *stack;
     size_t depth, cap;
-    steps_t ready;  /* parallel steps that need not wait any more */
+    steps_t ready;  /* parallel steps whose pending requisites have ended */
     size_t at_work; /* with workers */
     size_t finished;
     bool stop; /* failhard, or killed */
@@ -135,12 +135,12 @@ typedef struct run {
 /* run_index.c */
 void run_index(run_t *run);
 void run_index_free(run_t *run);
-/* The step's requisites, read from its chunk. */
+/* Read the step's requisites from its chunk. */
 void run_read_reqs(run_t *run, step_t *step);
 void run_free_reqs(step_t *step);
 
 /* run_req.c */
-/* Whether a state that returned this has changed something, or (in test mode) would. */
+/* True when a state with this return has changed something, or (in test mode) would. */
 bool run_changed(const run_t *run, const slot_t *slot, const json_t *ret);
 typedef enum run_status {
     STATUS_MET,
@@ -171,7 +171,7 @@ void run_finish(run_t *run, size_t step, bool pre, run_status_t status);
 /* The step has run. TAKES `ret`. */
 void run_record(run_t *run, size_t step, json_t *ret);
 void run_recursive(run_t *run, size_t step, bool pre);
-/* After the return is in its place: events, failhard, who waits. */
+/* Call once the return is stored: events, failhard, waiting steps. */
 void run_ended(run_t *run, size_t step);
 
 /* run_prepare.c: aggregation, mod_init, requisites; once per step. */
@@ -180,18 +180,18 @@ void run_prepare(run_t *run, step_t *step);
 /* run_work.c */
 bool run_is_parallel(const run_t *run, const step_t *step);
 void run_start(run_t *run, size_t step, bool watch);
-/* The step waits, without keeping others waiting, until `pending` has ended. */
+/* Let the step wait for `pending` without blocking others. */
 void run_defer(run_t *run, size_t step, slot_t *pending);
-/* Take what workers have done: at least one when `timeout_ms` is -1. */
+/* Collect workers' returns: at least one when `timeout_ms` is -1. */
 void run_reap(run_t *run, int timeout_ms);
-/* Wait, with an eye on the workers. `cookie` is the run. */
+/* Wait `ms` milliseconds while collecting workers' returns. `cookie` is the run. */
 void run_wait(void *cookie, int64_t ms);
 
-/* run_listen.c: NEW array of chunks to run after all others. What is wrong is put into `errors`. */
+/* run_listen.c: NEW array of chunks to run after all others. Targets that do not exist go to `errors`. */
 json_t *run_listeners(run_t *run, json_t *errors);
 json_t *run_beacons(const json_t *chunks);
 
-/* run_pause.c: waits while the step is paused; false when the run is to end here. */
+/* run_pause.c: blocks while the step is paused; false when the run must end before it. */
 bool run_may_go_on(run_t *run, const step_t *step);
 
 #endif

@@ -1,9 +1,12 @@
-/* run_listen.c - what runs after everything else: `listen`, which is a watch at the end, and beacons. */
+/* run_listen.c - chunks that run after all others: `listen`, which is a watch at the end, and beacons.
+ *
+ * For each listener whose target changed, a copy of its chunk with fun = mod_watch is made, without
+ * requisites. The index of run_index.c resolves the names. */
 #include "common/base/str.h"
 #include "common/state/run_int.h"
 #include "salt/state.h"
 
-/* Requisites that a listener leaves behind: it runs by itself. */
+/* Requisites that are removed from a listener's copy: it runs by itself. */
 static const char *const requisites[] = { "onchanges",  "onchanges_any", "onfail",  "onfail_any",
                                           "onfail_all", "onfail_stop",   "prereq",  "prerequired",
                                           "watch",      "watch_any",     "require", "require_any",
@@ -58,7 +61,7 @@ add_listeners(const listening_t *self, const steps_t *listeners)
     }
 }
 
-/* `state`: `name` listens to `to_state`: `to_name`. */
+/* Make `state`: `name` listen to `to_state`: `to_name`. */
 static void
 listen_to(const listening_t *self, const char *state, const char *name, const char *to_state,
           const char *to_name)
@@ -78,7 +81,7 @@ listen_to(const listening_t *self, const char *state, const char *name, const ch
         add_listeners(self, listeners);
 }
 
-/* An ID or name alone may be of any state. */
+/* A bare ID or name may be of any state; each match counts. */
 static void
 listen_to_any(const listening_t *self, const json_t *low, const char *name)
 {

@@ -1,5 +1,5 @@
-/* run_log.c - what a run says at level debug: which step waits for which, and why each is called or is
- * not. Names of states, never what they are given. */
+/* run_log.c - the run's log at level debug: which step waits for which, and why each is called or not. Logs
+ * names of states, never their arguments, which may hold secrets. */
 #include "common/base/str.h"
 #include "common/state/run_int.h"
 #include "salt/log.h"

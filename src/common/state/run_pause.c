@@ -1,4 +1,6 @@
-/* run_pause.c - state.pause, resume and soft_kill: a file per jid that the run looks at before each step. */
+/* run_pause.c - state.pause, resume and soft_kill: a file per jid, cachedir/state_pause/JID, that the run
+ * checks before each step. The functions write it from another process; it is replaced atomically, so no lock
+ * is needed. */
 #include <unistd.h>
 
 #include "common/base/clock.h"
@@ -19,7 +21,7 @@ pause_path(const char *cachedir, const char *jid)
     return fs_join(dir, jid);
 }
 
-/* A jid becomes a file name. */
+/* True when a jid is safe as a file name: not hidden, no slash, bounded length. */
 static bool
 is_name(const char *jid)
 {
@@ -80,8 +82,8 @@ state_paused_jids(const char *cachedir, fail_t *err)
     return out;
 }
 
-/* What is said about the step: BORROWED of *ret_pauses, or NULL when it may begin. A file that can't be
- * read says to wait: it may be the one that pauses the run, or ends it. */
+/* The entry for the step. BORROWED of *ret_pauses, or NULL when the step may start. If the file can't be
+ * read, the run waits, because the file may pause or end it. */
 static const json_t *
 pause_of(const char *cachedir, const char *jid, const char *id, json_t **ret_pauses, bool *told)
 {
@@ -100,6 +102,7 @@ pause_of(const char *cachedir, const char *jid, const char *id, json_t **ret_pau
     return entry != NULL ? entry : value_get(pauses, "__all__");
 }
 
+/* Poll every POLL_MS until the entry goes, its `duration` (seconds) is over, or it says "kill". */
 bool
 run_may_go_on(run_t *run, const step_t *step)
 {

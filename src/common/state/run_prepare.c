@@ -1,9 +1,11 @@
-/* run_prepare.c - before a step's requisites are looked at: mod_aggregate, mod_init. */
+/* run_prepare.c - prepare a step before its requisites are checked: mod_aggregate, which may merge the
+ * arguments of later chunks into this one (one package transaction instead of many), and mod_init, once per
+ * module. */
 #include "common/base/str.h"
 #include "common/state/run_int.h"
 #include "salt/log.h"
 
-/* A special function of the chunk's module. NEW value, or NULL. */
+/* Call a special function of the chunk's module. NEW value, or NULL; an error is only logged. */
 static json_t *
 special(run_t *run, json_t *low, const char *name, json_t *args)
 {
@@ -30,7 +32,7 @@ wants_aggregation(run_t *run, const json_t *low)
     return value_lists(option, value_str(low, "state", ""));
 }
 
-/* The chunks that may run now: what still waits for something can't be done with another chunk. */
+/* The chunks that may run now; a chunk with unmet requisites can't be aggregated. */
 static json_t *
 candidates(run_t *run, const json_t *low)
 {
@@ -50,6 +52,8 @@ candidates(run_t *run, const json_t *low)
     return out;
 }
 
+/* The module returns the chunk with merged arguments and marks the others "__agg__", so that they are not
+ * merged twice. */
 static void
 aggregate(run_t *run, step_t *step)
 {

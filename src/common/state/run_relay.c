@@ -1,4 +1,6 @@
-/* run_relay.c - see run_relay.h. */
+/* run_relay.c - the relay between a parallel step's child and the run: the child's side replaces the
+ * context's functions by ones that send a question and wait for its answer; the parent's side calls the real
+ * function. Protocol: see run_relay.h. */
 #include "common/state/run_relay.h"
 
 #include <sys/socket.h>
@@ -11,6 +13,7 @@
 
 enum { READ_CHUNK = 64 * 1024 };
 
+/* Write a whole frame. A child that is gone gives -EPIPE, not a signal. */
 int
 run_relay_send(int fd, const json_t *frame)
 {
@@ -42,7 +45,7 @@ run_relay_receive(int fd, buf_t *in)
 
 /* ---- in the child -------------------------------------------------------------------------- */
 
-/* NEW answer, or NULL with *err. */
+/* Send a question and wait for the answer. NEW, or NULL with *err. */
 static json_t *
 ask(run_line_t *self, const json_t *question, fail_t *err)
 {
@@ -61,7 +64,8 @@ ask(run_line_t *self, const json_t *question, fail_t *err)
     return NULL;
 }
 
-/* `ret_value` may be NULL. */
+/* Ask, and unpack the answer. An error keeps its kind and code; a code without a text is returned as it is.
+ * `ret_value` may be NULL. */
 static int
 answered(run_line_t *self, const json_t *question, json_t **ret_value, fail_t *err)
 {
@@ -197,7 +201,7 @@ run_relay_use(call_ctx_t *ctx, run_line_t *line)
 
     relay = (call_relay_t){ fire_through, host_through, share_through, line };
     call_set_relay(ctx, &relay);
-    /* Files of this host need nobody. */
+    /* Files of this host need no relay. */
     if (ctx_files(ctx) != NULL && !str_eq(value_str(ctx_opts(ctx), "file_client", ""), "local"))
         fileclient_divert(ctx_files(ctx), &files_through, line);
 }
@@ -224,7 +228,7 @@ answer_share(call_ctx_t *ctx, const json_t *q, json_t **ret_value, fail_t *err)
     return ctx_share(ctx, value_str(q, "key", ""), value_get(q, "item"), err);
 }
 
-/* The path was taken apart in the child: no character of it has a meaning any more. NEW. */
+/* The child has parsed the path already; the leading "|" makes the file client take it literally. NEW. */
 static char *
 plain_path(const json_t *q)
 {

@@ -1,10 +1,14 @@
-/* run_req.c - what the requisites of a step say: Salt's check_requisite. */
+/* run_req.c - evaluate the requisites of a step: Salt's check_requisite.
+ *
+ * Each required chunk gives flags; those of one kind are combined (settle()), then those of all kinds, and
+ * status_of() picks the outcome by Salt's precedence: unmet before pending before failed before prereq,
+ * onfail, onchanges, watch. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "common/state/run_int.h"
 #include "salt/state.h"
 
-/* What one kind of requisites, and then all together, have brought up. */
+/* The findings of one kind of requisite, then of all together. */
 enum {
     F_UNMET = 1 << 0,
     F_FAIL = 1 << 1,
@@ -43,7 +47,7 @@ is_any(req_kind_t k)
            k == REQ_ONFAIL;
 }
 
-/* Whether a return says what would be done. */
+/* True when a return is a prediction: in test mode, or from a prereq's test run. */
 static bool
 is_foretold(const run_t *run, const slot_t *slot, const json_t *ret)
 {
@@ -57,8 +61,8 @@ run_changed(const run_t *run, const slot_t *slot, const json_t *ret)
            (is_foretold(run, slot, ret) && !slot->held && json_is_null(value_get(ret, "result")));
 }
 
-/* What a failed state with a `prereq` on it has held back has no result, and is not done. What is only
- * foretold has not failed, although Salt takes its None for that. */
+/* True when a required state failed. A state that a failed `prereq` held back has result None and counts as
+ * failed. A prediction with None has not failed, although Salt takes it so. */
 static bool
 has_failed(const run_t *run, const slot_t *slot, const json_t *ret)
 {
@@ -67,8 +71,8 @@ has_failed(const run_t *run, const slot_t *slot, const json_t *ret)
     return json_is_false(result) || (json_is_null(result) && (slot->held || !is_foretold(run, slot, ret)));
 }
 
-/* What the return of one required chunk means. In test mode, what would be done counts as done, also where
- * the state can't name its changes. */
+/* Flags for the return of one required chunk. In test mode a predicted change counts as made, also where the
+ * state can't name its changes. */
 static unsigned
 flags_of(const run_t *run, const slot_t *slot, req_kind_t k, const json_t *ret)
 {
@@ -89,7 +93,7 @@ flags_of(const run_t *run, const slot_t *slot, req_kind_t k, const json_t *ret)
     return value_bool(ret, "__state_ran__", true) ? F_MET : 0;
 }
 
-/* One required chunk. */
+/* Flags for one required chunk. A requisite that is with a worker is set in *ret_pending. */
 static unsigned
 look_at(const run_t *run, slot_t *slot, req_kind_t k, bool pre, slot_t **ret_pending)
 {
@@ -97,7 +101,7 @@ look_at(const run_t *run, slot_t *slot, req_kind_t k, bool pre, slot_t **ret_pen
         return flags_of(run, slot, k, slot->ret);
     if (k == REQ_PREREQ)
         return slot->pre != NULL ? flags_of(run, slot, k, slot->pre) : F_UNMET;
-    /* Who asks is only tested: because this one waits for it, or beside it. */
+    /* The asker is itself only tested, because this step waits for it or is tested beside it. */
     if (pre && slot->state == SLOT_NEW && slot->pre != NULL)
         return flags_of(run, slot, k, slot->pre);
     if (pre && slot->state == SLOT_NEW && (slot->active || slot->pre_active))
@@ -111,7 +115,7 @@ look_at(const run_t *run, slot_t *slot, req_kind_t k, bool pre, slot_t **ret_pen
     return flags_of(run, slot, k, slot->ret);
 }
 
-/* Where one is enough, what the others say does not count. */
+/* Combine one kind: for the _any kinds, one that is met outweighs the others. */
 static unsigned
 settle(req_kind_t k, unsigned flags)
 {
@@ -148,12 +152,14 @@ status_of(unsigned flags)
     return (flags & F_ONFAIL) != 0 ? STATUS_ONFAIL : STATUS_MET;
 }
 
+/* `prerequired` does not hold back a test run: that would be a circle. */
 static bool
 counts(const req_t *req, bool pre)
 {
     return !(pre && req->kind == REQ_PREREQUIRED);
 }
 
+/* Relies on requisites being grouped by kind (run_read_reqs()). O(number of required chunks). */
 run_status_t
 run_status(const run_t *run, const step_t *step, bool pre, slot_t **ret_pending)
 {

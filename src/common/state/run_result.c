@@ -1,17 +1,18 @@
-/* run_result.c - whether a run has succeeded: Salt's check_result. */
+/* run_result.c - whether a run has succeeded: Salt's check_result(). A failure that an onfail chunk with
+ * `onfail_stop: False` has handled is not a failure of the run. */
 #include "common/base/map.h"
 #include "common/base/str.h"
 #include "common/state/run.h"
 #include "salt/state.h"
 
-/* Whether the chunk says that it takes care of failures: onfail with `onfail_stop: False`. */
+/* True when the chunk handles failures: onfail with `onfail_stop: False`. */
 static bool
 takes_care(const json_t *chunk)
 {
     return value_get(chunk, "onfail") != NULL && json_is_false(value_get(chunk, "onfail_stop"));
 }
 
-/* Whether its onfail names state and ID. */
+/* True when the chunk's onfail names state and ID. */
 static bool
 names_it(const json_t *chunk, const char *state, const char *id)
 {
@@ -28,7 +29,7 @@ names_it(const json_t *chunk, const char *state, const char *id)
     return false;
 }
 
-/* The chunks that take care of failures. NEW array. */
+/* List the chunks that handle failures. NEW array. */
 static json_t *
 caretakers(const json_t *chunks)
 {
@@ -42,7 +43,8 @@ caretakers(const json_t *chunks)
     return out;
 }
 
-/* A failed state is no failure when everything that takes care of it went well, and there is something. */
+/* A failed state is handled when at least one chunk handles it and all that do succeeded. The tag is
+ * "state_|-ID_|-name_|-fun". */
 static bool
 is_handled(const json_t *running, const json_t *takers, const char *tag)
 {
@@ -68,6 +70,8 @@ is_handled(const json_t *running, const json_t *takers, const char *tag)
     return handled;
 }
 
+/* Nested dicts (orchestrate's returns by minion) must succeed throughout; a leaf that is no dict is fine if
+ * nested. */
 static bool
 went_well(const json_t *ret, bool nested)
 {

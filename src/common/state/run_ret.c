@@ -1,4 +1,5 @@
-/* run_ret.c - what a state returns, piece by piece, and the key it is stored under. */
+/* run_ret.c - build a state's return piece by piece, and the tag under which it is stored. The functions are
+ * those of salt/state.h, which every state module uses. */
 #include "common/base/buf.h"
 #include "salt/state.h"
 
@@ -121,7 +122,7 @@ state_changed(const json_t *ret)
     return value_truthy(value_get(ret, "changes"));
 }
 
-/* A part of a tag as Python's str.format prints it. */
+/* Append a part of a tag as Python's str.format would print it. */
 static void
 add_part(buf_t *out, const json_t *chunk, const char *key)
 {

@@ -1,6 +1,8 @@
-/* run_slot.c - slots: "__slot__:salt:mod.fun(arg, key=value).path.in.return ~ appended" is called when the
- * state runs, and stands for what came back. A slot that can't be read or names no function stays as it
- * is, as in Salt; where the function fails, so does the state. */
+/* run_slot.c - slots: "__slot__:salt:mod.fun(arg, key=value).path.in.return ~ appended" is replaced by the
+ * function's return when the state runs. A malformed slot, or one of an unknown function, stays as text, as
+ * in Salt; if the function fails, so does the state.
+ *
+ * Arguments are split with Python's shlex rules, as salt.utils.args.parse_function() does. */
 #include <ctype.h>
 
 #include "common/base/buf.h"
@@ -20,7 +22,7 @@
 typedef struct lexer {
     const char *at;
     buf_t word;
-    bool quoted; /* the word is text whatever it looks like */
+    bool quoted; /* the word was quoted, so it is no sign */
 } lexer_t;
 
 static bool
@@ -46,7 +48,7 @@ take_quoted(lexer_t *self)
     return true;
 }
 
-/* The next word or sign; false at the end and at an open quote. */
+/* Read the next word or sign; false at the end and at an unterminated quote. */
 static bool
 next_word(lexer_t *self)
 {
@@ -117,7 +119,7 @@ open_or_close(const lexer_t *lex, char *brackets, size_t *depth)
     return true;
 }
 
-/* Up to the closing parenthesis. */
+/* Read arguments up to the closing parenthesis; brackets nest up to MAX_BRACKETS. */
 static bool
 read_arguments(lexer_t *lex, slot_call_t *self)
 {
@@ -168,7 +170,7 @@ read_call(const char *text, slot_call_t *self)
 
 /* ---- the value ----------------------------------------------------------------------------- */
 
-/* ".path.in.return ~ appended" applied to what came back. NEW. */
+/* Apply ".path.in.return ~ appended" to the return. NEW. */
 static json_t *
 with_rest(json_t *ret, const char *rest)
 {
@@ -185,7 +187,8 @@ with_rest(json_t *ret, const char *rest)
     return found != NULL ? json_incref(found) : json_null();
 }
 
-/* *ret_value NEW, or NULL when the slot stays as it is. *ret_said becomes true when others said it. */
+/* Evaluate a slot. *ret_value NEW, or NULL when the text stays. *ret_said becomes true if a peer's data took
+ * part. */
 static int
 slot_value(call_ctx_t *ctx, const char *text, json_t **ret_value, bool *ret_said, fail_t *err)
 {
@@ -217,8 +220,8 @@ is_slot(const json_t *v)
     return json_is_string(v) && str_starts(json_string_value(v), SLOT);
 }
 
-/* What a text, the values of an object, the elements of a list and the values of objects in it become:
- * *ret_made NEW, or NULL when there is nothing to replace in `v`. */
+/* Replace the slots of a text, an object's values, a list's elements, and values of objects in a list.
+ * *ret_made NEW, or NULL when `v` has none. `depth` bounds the nesting as Salt does. */
 static int
 replaced(call_ctx_t *ctx, json_t *v, int depth, json_t **ret_made, bool *ret_said, fail_t *err)
 {
@@ -251,7 +254,7 @@ replaced(call_ctx_t *ctx, json_t *v, int depth, json_t **ret_made, bool *ret_sai
     return 0;
 }
 
-/* The chunk's own argument has marks as those have that are in its file. */
+/* Mark the argument as data that a peer sent, like arguments that a rendered file takes from peers. */
 static void
 mark_argument(call_ctx_t *ctx, const char *name, const json_t *value)
 {

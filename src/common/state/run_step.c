@@ -1,5 +1,5 @@
-/* run_step.c - a step whose requisites are known: call it, start it, or say why not; and what follows from
- * its return. */
+/* run_step.c - finish a step whose requisites are known: call it, start it with a worker, or record why not;
+ * then act on its return (events, sub-states, failhard, waiting steps). */
 #include "common/base/str.h"
 #include "common/state/run_int.h"
 #include "salt/log.h"
@@ -7,8 +7,8 @@
 
 /* ---- after a return ------------------------------------------------------------------------ */
 
-/* "salt/state_result/JID/ID/NAME" where the chunk asks for it, "salt/job/JID/prog/ID/NUMBER" where the option
- * does. */
+/* Name the event: "salt/state_result/JID/ID/NAME" for the chunk's fire_event, "salt/job/JID/prog/ID/NUMBER"
+ * for the option state_events. */
 static char *
 event_tag(const run_t *run, const json_t *low, const json_t *ret)
 {
@@ -51,7 +51,7 @@ or_new(const json_t *from, const char *key, json_t *other)
     return json_incref(v);
 }
 
-/* A state that did several things reports each. */
+/* Record each entry of sub_state_run as a return of its own, then remove the list. */
 static void
 add_sub_states(run_t *run, const step_t *step)
 {
@@ -125,7 +125,7 @@ keep_pre(slot_t *slot, json_t *ret)
     slot->pre = json_incref(ret);
 }
 
-/* `pre`: it is as much what the step would do. */
+/* Record a return without a call. `pre`: it also counts as the test run's return. */
 static void
 not_called(run_t *run, size_t i, bool pre, bool result, const char *comment, bool skipped)
 {
@@ -144,7 +144,7 @@ run_recursive(run_t *run, size_t i, bool pre)
     not_called(run, i, pre, false, "Recursive requisite found", false);
 }
 
-/* What it would have done is shown, but not that it has. */
+/* Record the test run's return for a step whose requisites failed: without changes, since none were made. */
 static void
 failed_after_pre(run_t *run, size_t i)
 {
@@ -174,7 +174,7 @@ show_progress(run_t *run, const step_t *step)
         run->env->progress(run->env->progress_cookie, &at);
 }
 
-/* For a `prereq`: what would it do? */
+/* The test run for a `prereq`: find out whether the step would change something. */
 static void
 call_pre(run_t *run, step_t *step, bool change)
 {
@@ -182,14 +182,15 @@ call_pre(run_t *run, step_t *step, bool change)
 
     json_decref(slot->pre);
     slot->pre = state_call(&run->caller, step->low, true);
-    /* Salt forgets this one where all requisites have run before. */
+    /* Count a watched change as a change of the test run; Salt does so only if a requisite was still to
+     * run. */
     if (change && !state_changed(slot->pre)) {
         state_change(slot->pre, "watch", json_string("watch"));
         json_object_set_new(slot->pre, "result", json_null());
     }
 }
 
-/* The return that somebody has already. NEW, or NULL. */
+/* Ask the embedder whether it has a return already. NEW, or NULL. */
 static json_t *
 had_before(run_t *run, const step_t *step, bool pre)
 {
@@ -235,6 +236,7 @@ requisites_failed(run_t *run, size_t i)
     not_called(run, i, true, false, text, false);
 }
 
+/* Map a status to its action. Salt's comments word for word. */
 void
 run_finish(run_t *run, size_t i, bool pre, run_status_t status)
 {

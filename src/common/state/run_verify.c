@@ -1,4 +1,5 @@
-/* run_verify.c - what is wrong with a chunk before it is called. */
+/* run_verify.c - verify a chunk before it is called: required keys, types, umask, the function and its
+ * required arguments. Salt's verify_data(). */
 #include "common/state/run_int.h"
 
 char *
@@ -51,7 +52,7 @@ verify_name(const json_t *low, json_t *errors)
                                             where != NULL ? where : "", python_type(name)));
 }
 
-/* `umask: 022` was octal for who wrote it, whatever YAML made of it. */
+/* Parse umask as octal from the text as written: YAML may have made 022 a decimal number. */
 static void
 verify_umask(json_t *low, json_t *errors)
 {

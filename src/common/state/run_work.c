@@ -1,11 +1,15 @@
-/* run_work.c - `parallel`: steps that workers do while the run goes on. */
+/* run_work.c - `parallel`: steps that workers run while the main run goes on.
+ *
+ * run_start() hands a deep copy to a worker and records a placeholder; run_reap() collects returns, completes
+ * placeholders and starts steps that waited for them. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/state/run_int.h"
 #include "salt/log.h"
 #include "salt/state.h"
 
-/* What a worker gets: copies, as it may be another thread. */
+/* A worker's input: deep copies, because the worker may be another thread and jansson's reference counts are
+ * not shared safely. */
 typedef struct work {
     state_caller_t caller; /* without a context */
     json_t *low;
@@ -28,7 +32,7 @@ work_destroy(work_t **self_p)
     *self_p = NULL;
 }
 
-/* In the worker. */
+/* Runs in the worker. */
 static json_t *
 do_work(call_ctx_t *ctx, void *cookie)
 {
@@ -42,7 +46,7 @@ do_work(call_ctx_t *ctx, void *cookie)
                               : state_call(&caller, self->low, false);
 }
 
-/* The returns of what the step requires. NEW. */
+/* Copy the returns of the step's requisites, for __running__ in mod_watch. NEW. */
 static json_t *
 returns_for(const run_t *run, const step_t *step)
 {
@@ -85,7 +89,7 @@ run_is_parallel(const run_t *run, const step_t *step)
     return run->env->workers != NULL && value_truthy(value_get(step->low, "parallel"));
 }
 
-/* What stands for the return until it is there. */
+/* The return until the worker's arrives. NEW. */
 static json_t *
 place_holder(run_t *run, const step_t *step)
 {
@@ -96,7 +100,7 @@ place_holder(run_t *run, const step_t *step)
     return ret;
 }
 
-/* The return is complete. `value` BORROWED; NULL: `why` there is none. */
+/* Complete the return. `value` BORROWED; NULL: the worker failed, `why` says how. */
 static void
 complete(run_t *run, size_t i, json_t *value, const fail_t *why)
 {
@@ -117,6 +121,7 @@ complete(run_t *run, size_t i, json_t *value, const fail_t *why)
     run_ended(run, i);
 }
 
+/* A chunk that fails verification is not worth a worker: its return is made here. */
 void
 run_start(run_t *run, size_t i, bool watch)
 {
@@ -146,7 +151,7 @@ run_defer(run_t *run, size_t i, slot_t *pending)
     steps_add(&pending->waiters, i);
 }
 
-/* Something that the step waited for has ended. */
+/* Re-evaluate a step after a requisite that it waited for has ended. */
 static void
 try_again(run_t *run, size_t i)
 {
@@ -160,7 +165,7 @@ try_again(run_t *run, size_t i)
         run_finish(run, i, false, status);
 }
 
-/* Steps that need not wait any more begin, which may end the waiting of others. */
+/* Start steps that need not wait any more; each may release others, which the loop appends and visits too. */
 static void
 begin_ready(run_t *run)
 {

@@ -1,5 +1,8 @@
 /* top.c - the top files: gathered from the environments, merged by the configured strategy, verified,
- * matched: Salt's get_tops(), merge_tops(), verify_tops() and highstate_match(). */
+ * matched: Salt's get_tops(), merge_tops(), verify_tops() and highstate_match().
+ *
+ * Errors that Salt only logs yield an empty result; highstate_top_problem() keeps the first of them for
+ * callers that report it. */
 #include "common/state/top.h"
 
 #include "common/base/str.h"
@@ -15,7 +18,7 @@ typedef struct gather {
     json_t *errors;
 } gather_t;
 
-/* What makes that there is no top file is the log's in Salt. The first one is kept for who asks. */
+/* Log why there is no top file, as Salt does, and keep the first reason for the caller. TAKES the text. */
 static void
 note_problem(highstate_t *high, char *text)
 {
@@ -32,8 +35,8 @@ highstate_top_problem(const highstate_t *self)
     return self->top_problem;
 }
 
-/* 1 with *ret_top NEW; 0 where there is none, with an empty dict; -1: Salt logs it and has no top file at
- * all. */
+/* Load a top file. 1 with *ret_top NEW; 0 where none exists, with an empty dict; -1 when it can't be used:
+ * Salt logs that and goes on without any top file. */
 static int
 load_top(highstate_t *high, const char *sls, const char *url, const char *saltenv, py_t **ret_top)
 {
@@ -70,7 +73,7 @@ gather_env(gather_t *self, const char *url, const char *saltenv)
     return true;
 }
 
-/* The option without "salt://" and a leading slash. */
+/* The path of the top file: the option without a leading slash. */
 static const char *
 top_url(const highstate_t *high)
 {
@@ -79,6 +82,7 @@ top_url(const highstate_t *high)
     return *url == '/' ? url + 1 : url;
 }
 
+/* Gather a single environment if saltenv or state_top_saltenv names it, all otherwise. */
 static bool
 gather_initial(gather_t *self)
 {
@@ -99,7 +103,7 @@ gather_initial(gather_t *self)
     return true;
 }
 
-/* 1 when it is there, 0 when not, -1 as load_top(). */
+/* Load an included top file once. 1 when it exists, 0 when not, -1 as load_top(). */
 static int
 include_top(gather_t *self, const char *env, const char *sls, py_t *list, py_t *done)
 {
@@ -116,7 +120,7 @@ include_top(gather_t *self, const char *env, const char *sls, py_t *list, py_t *
     return rc;
 }
 
-/* The top files of an environment that one item of "include" means. */
+/* Load all top files of an environment that one item of "include" names. */
 static bool
 include_tops(gather_t *self, const char *env, py_t *target, py_t *list, py_t *done)
 {
@@ -128,11 +132,11 @@ include_tops(gather_t *self, const char *env, py_t *target, py_t *list, py_t *do
         add_error(self->errors,
                   "The include of the top file of environment %s holds %s, not the name of an SLS", env,
                   shown);
-        return true; /* all of them are told at once */
+        return true; /* go on: all such errors are reported at once */
     }
     if (!match_has_glob(py_cstr(target))) {
         int rc = include_top(self, env, py_cstr(target), list, done);
-        /* Nothing is included then, if it is known that there is nothing. */
+        /* Only a list that could be read proves that the file does not exist. */
         if (rc == 0)
             (void) highstate_lists(self->high, env);
         return rc >= 0;
@@ -144,7 +148,7 @@ include_tops(gather_t *self, const char *env, py_t *target, py_t *list, py_t *do
     return true;
 }
 
-/* Each environment's top files that its own one includes; they include no further ones. */
+/* Load the includes of each environment's own top file; included files include no further ones. */
 static bool
 gather_includes(gather_t *self)
 {

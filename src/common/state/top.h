@@ -9,11 +9,11 @@
 
 #include "common/state/high.h"
 
-/* What top_file_merging_strategy lacks of the options that it needs; NULL: nothing. */
+/* Check that top_file_merging_strategy has the options that it needs. The error text, or NULL. */
 const char *highstate_strategy_problem(const highstate_t *high);
-/* `tops` is {environment: [top file, ...]}, and is used up. NEW {environment: {target: entries}}. */
+/* Merge. `tops` is {environment: [top file, ...]} and is consumed. NEW {environment: {target: entries}}. */
 py_t *highstate_merge(const highstate_t *high, py_t *tops, json_t *errors);
-/* NEW {environment: [SLS, ...]} of the targets that are this minion. */
+/* Match. NEW {environment: [SLS, ...]} of the targets that match this minion. */
 json_t *highstate_match(highstate_t *high, py_t *top);
 
 #endif

@@ -1,4 +1,5 @@
-/* top_match.c - which sections of the top file are this minion's. */
+/* top_match.c - match the sections of the top file against this minion. Grains and pillar are fetched only if
+ * a target needs them. */
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "common/py/py_json.h"
@@ -12,6 +13,7 @@ typedef struct matching {
     json_t *pillar;  /* owned; NULL until a target needs it */
 } matching_t;
 
+/* Converted once. A pillar that JSON can't express counts as empty, which is logged. */
 static json_t *
 pillar_of(matching_t *self)
 {
@@ -27,7 +29,7 @@ pillar_of(matching_t *self)
     return self->pillar;
 }
 
-/* The matcher named beside the SLS, compound unless there is one. */
+/* The matcher that an entry {"match": ...} names; compound by default. */
 static const char *
 matcher_of(py_t *entries)
 {
@@ -38,6 +40,7 @@ matcher_of(py_t *entries)
     return matcher;
 }
 
+/* An unknown matcher or a malformed target matches nothing; Salt logs it too. */
 static bool
 is_target(matching_t *self, py_t *target, py_t *entries)
 {
@@ -76,7 +79,7 @@ add_sls(json_t *matches, const char *saltenv, const char *sls)
 
 static void match_section(matching_t *self, py_t *target, py_t *entries);
 
-/* "web", {"dev": "web"}, {"match": "grain"}, {"subfilter": {target: entries}, ...} */
+/* Take an entry: "web", {"dev": "web"}, {"match": "grain"}, {"subfilter": {target: entries}, ...}. */
 static void
 take_entry(matching_t *self, py_t *entry)
 {
@@ -101,6 +104,7 @@ take_entry(matching_t *self, py_t *entry)
         add_sls(self->matches, py_cstr(last_key), py_cstr(last));
 }
 
+/* Subfilters recurse; py_enter() bounds the depth. */
 static void
 match_section(matching_t *self, py_t *target, py_t *entries)
 {

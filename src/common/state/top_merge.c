@@ -1,4 +1,5 @@
-/* top_merge.c - the strategies of top_file_merging_strategy: merge, same, merge_all. */
+/* top_merge.c - the strategies of top_file_merging_strategy: merge (base wins), same (each environment for
+ * itself), merge_all (lists are concatenated). */
 #include "common/base/str.h"
 #include "common/state/top.h"
 #include "salt/log.h"
@@ -10,7 +11,7 @@ typedef struct merge {
     json_t *errors;
 } merge_t;
 
-/* What a strategy does with a target that is there already. */
+/* How a strategy places a target that may exist already. */
 typedef void place_fn(py_t *matches, py_t *target, py_t *entries);
 
 static void
@@ -19,7 +20,7 @@ place_over(py_t *matches, py_t *target, py_t *entries)
     py_dict_set(matches, target, entries);
 }
 
-/* The last matcher dict of a list of entries, and its SLS. */
+/* The last matcher dict of a list of entries; its SLS are appended to `ret_states`. BORROWED, or NULL. */
 static py_t *
 read_target(py_t *entries, py_t *ret_states)
 {
@@ -53,7 +54,7 @@ place_beside(py_t *matches, py_t *target, py_t *entries)
     if (match != NULL)
         py_append(merged, match);
     py_extend(merged, states);
-    /* Salt looks at what was there before, not at what it adds. */
+    /* Like Salt, compare with the entries that were there before, not with those added now. */
     AUTO(py) before = py_toset(states, false);
     for (size_t i = 0; i < py_seq_len(more); i++)
         if (py_in(py_seq_at(more, i), before) != 1)
@@ -61,7 +62,7 @@ place_beside(py_t *matches, py_t *target, py_t *entries)
     py_dict_set(matches, target, merged);
 }
 
-/* One environment's section of a top file goes into the result. */
+/* Place one environment's section of a top file into the result. */
 static void
 place_section(merge_t *self, py_t *saltenv, py_t *section, place_fn *place)
 {
@@ -83,7 +84,8 @@ place_section(merge_t *self, py_t *saltenv, py_t *section, place_fn *place)
 
 /* ---- merge ----------------------------------------------------------------------------------- */
 
-/* The base top file decides; another environment's speaks for itself only, unless base did. */
+/* The base top file decides for all environments; another environment's file counts only for itself, and only
+ * if base has no section for it. */
 static void
 merge_base_first(merge_t *self)
 {
@@ -115,7 +117,7 @@ is_empty(const py_t *list)
     return true;
 }
 
-/* An environment without a top file has its section of default_top's. */
+/* An environment without a top file uses its section in default_top's file. */
 static void
 merge_fallback(merge_t *self, py_t *cenv)
 {
