@@ -1,4 +1,8 @@
-/* conf.c - defaults, what the files say, what the command line says; then everybody reads. */
+/* conf.c - load the configuration: defaults, then the files, then the command line, each checked against its
+ * row in options.def; afterwards it is read-only.
+ *
+ * Unknown options are kept, because modules read their own; a name that resembles a known one is a warning,
+ * or an error if the known one grants or denies access. */
 #include "common/conf/conf.h"
 
 #include "common/base/fs.h"
@@ -57,8 +61,9 @@ next_name(void *cookie)
     return NULL;
 }
 
-/* Names with a dot or a colon belong to modules ("mysql.host"), and options of the other side do no harm.
- * One that is meant to say who may do what says nothing when it is misspelt: a warning is not enough. */
+/* Report an unknown option. Names with a dot or colon belong to modules ("mysql.host"), and options of the
+ * other side are harmless. A misspelt access rule would silently not apply: that is an error, not a
+ * warning. */
 static int
 check_unknown(const char *name, const char *where, conf_side_t side, json_t *warnings, fail_t *err)
 {
@@ -80,7 +85,7 @@ check_unknown(const char *name, const char *where, conf_side_t side, json_t *war
     return 0;
 }
 
-/* Nothing is lost with an option that is set to its default, or to nothing. */
+/* True when an option without effect is set to something else than its default or nothing. */
 static bool
 wants_something(const option_row_t *row, const json_t *v)
 {
@@ -89,7 +94,8 @@ wants_something(const option_row_t *row, const json_t *v)
     return !json_equal(v, dflt) && (value_truthy(v) || value_truthy(dflt));
 }
 
-/* NEW value. What nobody reads is no reason not to start, whatever it is; it is told. */
+/* Check an option that has no effect here. Its value can't prevent the start, so all problems are warnings or
+ * notes. NEW value. */
 static json_t *
 take_without_effect(const option_row_t *row, json_t *v, const char *where, json_t *notes, json_t *warnings)
 {
@@ -110,7 +116,7 @@ take_without_effect(const option_row_t *row, json_t *v, const char *where, json_
     return checked;
 }
 
-/* Put what was said over the defaults. An option without a value keeps its default. */
+/* Apply the values over the defaults. An option without a value (null) keeps its default. */
 static int
 apply(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *notes, json_t *warnings, fail_t *err)
 {
@@ -147,6 +153,7 @@ add_overrides(conf_said_t *said, const json_t *overrides)
     }
 }
 
+/* Salt's opts: conf_file, config_dir, __role. */
 static void
 set_origin(json_t *opts, const char *dir, conf_side_t side)
 {

@@ -49,11 +49,11 @@ typedef enum conf_shape {
 } conf_shape_t;
 typedef enum conf_effect {
     CONF_HEEDED,
-    CONF_MISSED,  /* Salt does something that Halite does not: who sets it is warned */
-    CONF_NEEDLESS /* Halite gets along without: who sets it finds it in conf_notes() */
+    CONF_MISSED,  /* Salt does something that Halite does not: setting it is a warning */
+    CONF_NEEDLESS /* not needed in Halite: setting it is only noted in conf_notes() */
 } conf_effect_t;
 
-/* What an option that says who may do what has to look like, down to its texts: conf_rules.c. */
+/* Shape of an option that grants or denies access, down to its texts: conf_rules.c. */
 typedef struct conf_rule conf_rule_t;
 
 typedef struct option_row {
@@ -66,7 +66,7 @@ typedef struct option_row {
     double min, max;          /* numbers only; both 0: unbounded */
     const char *const *names; /* of a closed set, ends with NULL */
     unsigned shapes;          /* of conf_shape_t */
-    const conf_rule_t *rule;  /* of who may do what; NULL: it is about something else */
+    const conf_rule_t *rule;  /* of an option that grants or denies access; else NULL */
     conf_effect_t effect;
     const char *instead; /* CONF_MISSED: what to use */
 } option_row_t;
@@ -80,7 +80,7 @@ const option_row_t *conf_rows(size_t *ret_n);
  * json array, may be NULL). */
 conf_t *conf_load(const char *dir, conf_side_t side, const json_t *overrides, json_t *warnings, fail_t *err);
 void conf_destroy(conf_t **self_p);
-/* What else was found that nobody needs to be warned of: a list of texts. BORROWED. */
+/* Texts about options that are set without need; not worth a warning. BORROWED list. */
 const json_t *conf_notes(const conf_t *self);
 
 /* The whole configuration with defaults, as Salt's __opts__. BORROWED. Paths are absolute under root_dir,
@@ -93,10 +93,10 @@ double conf_float(const conf_t *self, const char *name);
 bool conf_bool(const conf_t *self, const char *name);
 json_t *conf_get(const conf_t *self, const char *name); /* BORROWED */
 
-/* What a master of these options tells its minions for their state runs. NEW object. */
+/* The options that a master sends its minions for their state runs. NEW object. */
 json_t *conf_tell(const json_t *opts);
-/* Lay what a master told over a minion's own options; others than those above are not looked at. The minion's
- * state_aggregate stays, if it has one. 0, or a negative errno with *err: nothing was changed. */
+/* Apply a master's options over a minion's own; only those of conf_tell() count. The minion's state_aggregate
+ * stays, if it has one. 0, or a negative errno with *err: nothing was changed. */
 int conf_lay_over(json_t *opts, const json_t *told, fail_t *err);
 
 /* Every option of a side in the order of options.def, and the heading that it stands below. */
@@ -108,10 +108,9 @@ char *conf_default_text(const option_row_t *row);
 /* A commented sample of every option of a side, ready for conf/master. NEW text. */
 char *conf_sample(conf_side_t side);
 
-/* Whether a text is an id, of a minion or a master: letters from a to z in any case, digits and . _ - :
- * only, a letter, a digit or _ at its beginning, from 1 to LIMIT_ID_LEN bytes, and none of and, or, not.
- * So it is one name wherever it may stand: as a file, in a tag, in targets of every type, lists, patterns,
- * command lines. *err says what is wrong. */
+/* True when a text is a valid id of a minion or master: letters a to z in any case, digits and . _ - : only;
+ * first a letter, digit or _; 1 to LIMIT_ID_LEN bytes; none of and, or, not. Such an id is safe as a file
+ * name, in a tag, in targets of every type, lists, patterns and command lines. *err says what is wrong. */
 bool conf_id_valid(const char *id, fail_t *err);
 
 #endif

@@ -1,4 +1,7 @@
-/* conf_check.c - one value against its row: the type, what may be converted to it, and the bounds. */
+/* conf_check.c - check one value against its row: type, conversion, bounds.
+ *
+ * The table at the end maps each conf_type_t to its check. A check returns a NEW value of the right type, or
+ * NULL with *err naming file, line and option. */
 #include "common/base/str.h"
 #include "common/conf/conf_int.h"
 #include "common/data/yaml_scalar.h"
@@ -18,6 +21,7 @@ in_bounds(const option_row_t *row, json_t *number, const char *where, fail_t *er
     return NULL;
 }
 
+/* Numbers in quotes are accepted if YAML would read them as numbers without the quotes. */
 static json_t *
 check_int(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {
@@ -47,6 +51,7 @@ check_float(const option_row_t *row, const json_t *v, const char *where, fail_t 
     return in_bounds(row, json_copy((json_t *) v), where, err);
 }
 
+/* A quoted boolean is refused: in Salt the text "False" is true. */
 static json_t *
 check_bool(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {

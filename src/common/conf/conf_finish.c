@@ -1,4 +1,7 @@
-/* conf_finish.c - options that depend on other options, on the host, or that had another name once. */
+/* conf_finish.c - options that depend on other options, on the host, or that were renamed.
+ *
+ * Each finisher handles one of them; their order in the table matters: paths before rules (which read files),
+ * the id before the grain `id`. */
 #include <limits.h>
 #include <pwd.h>
 #include <unistd.h>
@@ -66,7 +69,7 @@ finish_keep_jobs(finish_t *f)
     return 0;
 }
 
-/* What listens on one port can't share it; 0 is closed, or whichever is free. */
+/* Refuse two listeners on one port; 0 means closed or any free port. */
 static int
 finish_ports(finish_t *f)
 {
@@ -86,8 +89,8 @@ finish_ports(finish_t *f)
     return 0;
 }
 
-/* A folder, or the folders that a pattern matches. Who may not look there (a user's `salt`) has no use for
- * them, and is told; any other trouble is a failure, for roots that are there must not go because of it. */
+/* Add a folder, or those that a pattern matches. A user without access (a user's `salt`) has no use for them
+ * and gets a warning; any other error is a failure, as existing roots must not vanish because of it. */
 static int
 add_folders(finish_t *f, json_t *list, const char *folder)
 {
@@ -106,6 +109,7 @@ add_folders(finish_t *f, json_t *list, const char *folder)
     return 0;
 }
 
+/* Normalise {env: folder or [folders]} to lists, with patterns expanded. */
 static int
 finish_roots_of(finish_t *f, const char *name)
 {
@@ -192,7 +196,7 @@ finish_master(finish_t *f)
                          where(f, "master"));
 }
 
-/* Salt's func and distributed are words of ours too, so that who uses them reads what to do instead. */
+/* Salt's func and distributed are recognised only to explain the alternative. */
 static int
 finish_master_type(finish_t *f)
 {
@@ -214,7 +218,7 @@ finish_master_type(finish_t *f)
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-/* As os.path.abspath: from the current folder, without ".", ".." and doubled slashes. NEW. */
+/* Python's os.path.abspath: from the current folder, without ".", ".." and doubled slashes. NEW. */
 static char *
 absolute(const char *path)
 {
@@ -238,7 +242,7 @@ absolute(const char *path)
     return out.len > 0 ? buf_steal(&out) : xstrdup("/");
 }
 
-/* Where a path of the configuration really is: below root_dir, unless it says so itself. NEW. */
+/* Place a path of the configuration below root_dir, unless it is there already. NEW. */
 static char *
 under_root(const char *root, const char *path)
 {
@@ -269,7 +273,7 @@ finish_paths(finish_t *f)
         bool is_path = rows[i].type == CONF_PATH || (rows[i].type == CONF_LOGFILE && !log_is_syslog(path));
         if (!is_path || (rows[i].side & f->side) == 0 || *path == '\0')
             continue;
-        /* What was typed is where the shell would look for it. */
+        /* A path from the command line is relative to the shell's folder, not to root_dir. */
         bool typed = str_eq(where(f, rows[i].name), CONF_COMMAND_LINE);
         AUTO_FREE char *full = typed ? xstrdup(path) : under_root(root, path);
         set_text(f->opts, rows[i].name, full);
@@ -297,7 +301,7 @@ finish_user(finish_t *f)
     return 0;
 }
 
-/* A host's name was not chosen to be an id: one that would do is said. */
+/* A host's name was not chosen as an id: if it is invalid, suggest a similar one that is valid. */
 static int
 check_id(finish_t *f, const char *id, const char *from)
 {
@@ -311,7 +315,7 @@ check_id(finish_t *f, const char *id, const char *from)
                     value_str(f->opts, "conf_file", ""), example);
 }
 
-/* The master's tools have to work on a host of any name, and theirs is a label only. */
+/* The label of a master without an id. The master's tools must start on a host of any name. */
 static char *
 master_id(const char *name)
 {
@@ -344,7 +348,7 @@ finish_id(finish_t *f)
     return check_id(f, id, guessed ? from : where(f, "id"));
 }
 
-/* Last, as paths and node groups count. */
+/* Check the access rules. Last, because they depend on paths and node groups. */
 static int
 finish_rules(finish_t *f)
 {
@@ -357,15 +361,14 @@ finish_rules(finish_t *f)
 
         if (rc != 0 || row == NULL || row->rule == NULL || json_is_null(said))
             continue;
-        /* A path as it was finished; else the value as it was written, before texts were made of what is
-         * none. */
+        /* A path is checked as finished; any other value as written, before it was converted to text. */
         rc = conf_check_rule(row, f->opts, row->type == CONF_PATH ? json_object_get(f->opts, name) : said,
                              where(f, name), f->err);
     }
     return rc;
 }
 
-/* Static grains override what the minion finds, but not who it is. */
+/* Static grains override what the minion finds, but can't change its id. */
 static int
 finish_grain_id(finish_t *f)
 {

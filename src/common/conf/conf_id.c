@@ -1,4 +1,7 @@
-/* conf_id.c - which ids are fit, and the id of a minion that nobody named. */
+/* conf_id.c - valid ids, and the id of a minion that has none configured: Salt's generate_minion_id().
+ *
+ * Sources in order: the cached minion_id, the resolver's name of this host, gethostname(), /etc/hostname and
+ * its like, the first IPv4 address, "localhost". */
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -17,16 +20,15 @@
 
 enum { NAME_FILE_MAX = 65536, RESOLVER_MAX = 65536 };
 
-/* An id is a file's name, a part of a tag, and a word of targets, lists, patterns, command lines and YAML:
- * the characters of an id mean nothing in any of them, so that no id can be read as another one, or as
- * several. */
+/* An id becomes a file name, part of a tag, and a word of targets, lists, patterns, command lines and YAML.
+ * Its characters have no meaning in any of them, so that no id can be read as another, or as several. */
 #define ID_BEGINS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 #define ID_CHARS  ID_BEGINS ".-:"
 #define ID_RULE                                                                                              \
     "an id has letters from a to z in any case, digits and . _ - : only, and begins with a letter, a digit " \
     "or _"
 
-/* Words of compound targets. */
+/* True for the words of compound targets. */
 static bool
 is_operator(const char *id)
 {
@@ -38,8 +40,7 @@ is_operator(const char *id)
     return false;
 }
 
-/* Says what stands at `pos`, and shows nothing of it that a terminal or a reader could take for something
- * else. */
+/* Describe the invalid character at `pos` without printing anything that a terminal could interpret. */
 static bool
 refuse_char(const char *id, size_t pos, fail_t *err)
 {
@@ -90,7 +91,7 @@ conf_id_near(const char *name)
     return conf_id_valid(id, NULL) ? STEAL(id) : NULL;
 }
 
-/* Names that every host has. */
+/* True for names and addresses that every host has. */
 static bool
 is_useless(const char *name)
 {
@@ -104,15 +105,15 @@ is_useless(const char *name)
     return *name == '\0' || (str_starts(name, "1.0.0.") && str_ends(name, ".ip6.arpa"));
 }
 
-/* NEW copy of a useful name, else NULL. */
+/* NEW copy of a name that identifies the host, else NULL. */
 static char *
 useful(const char *name)
 {
     return is_useless(name) ? NULL : xstrdup(name);
 }
 
-/* What the resolver calls the address of `host`: the first of its names with a dot, else the first. NEW or
- * NULL. */
+/* The resolver's name for `host`: the first with a dot, else the canonical one. NEW or NULL. May block on
+ * DNS. */
 static char *
 resolve_fqdn(const char *host)
 {
@@ -139,8 +140,8 @@ resolve_fqdn(const char *host)
     return xstrdup(best);
 }
 
-/* The first useful name in a file such as /etc/hosts: of lines with one word, or of the host's own addresses.
- */
+/* The first useful name in a file such as /etc/hosts: of lines with a single word, or of the host's own
+ * addresses. NEW or NULL. */
 static char *
 name_from_file(const char *path)
 {
@@ -163,7 +164,7 @@ name_from_file(const char *path)
     return name;
 }
 
-/* The first IPv4 address that is not the host's own loop. NEW or NULL. */
+/* The first IPv4 address that is not loopback. NEW or NULL. */
 static char *
 first_address(void)
 {
@@ -184,7 +185,8 @@ first_address(void)
     return found;
 }
 
-/* The master's tools start often and only need a label, so they never wait for a resolver. */
+/* Guess the host's name. NEW. Only a minion asks the resolver: the master's tools start often and need just a
+ * label. */
 static char *
 guess_name(conf_side_t side)
 {
@@ -223,7 +225,7 @@ cached_id(const json_t *opts, fail_t *err)
     return *name != '\0' && !str_eq(name, "localhost") ? xstrdup(name) : NULL;
 }
 
-/* minion_id_remove_domain: true cuts at the first dot, a text cuts that domain. */
+/* Apply minion_id_remove_domain: true cuts at the first dot, a text cuts that domain. */
 static void
 remove_domain(char *name, const json_t *how)
 {

@@ -1,4 +1,4 @@
-/* conf_int.h - what the files of common/conf share; nobody else includes it.
+/* conf_int.h - internals of common/conf.
  *
  * Layer      common/conf
  * Tests      tests/unit/common/test_conf.c
@@ -14,9 +14,9 @@ const option_row_t *conf_row(const char *name, conf_side_t side);
 /* NEW default, or NULL for an option that is absent unless set. */
 json_t *conf_default(const option_row_t *row);
 
-/* A value as the row wants it, or NULL with *err: "WHERE: option 'x' ...". NEW. `v` is not null. */
+/* Check and convert a value for its row. NEW, or NULL with *err: "WHERE: option 'x' ...". `v` is not null. */
 json_t *conf_check(const option_row_t *row, const json_t *v, const char *where, fail_t *err);
-/* The same of one type each, for conf_check's table. */
+/* The check of a single type, for conf_check's table. */
 typedef json_t *conf_check_fn(const option_row_t *row, const json_t *v, const char *where, fail_t *err);
 conf_check_fn conf_check_text, conf_check_list_of_texts;
 conf_check_fn conf_check_word, conf_check_words, conf_check_pipeline, conf_check_pipelines;
@@ -34,17 +34,17 @@ extern const conf_rule_t conf_rule_names, conf_rule_globs, conf_rule_allowed, co
     conf_rule_regexes;
 extern const conf_rule_t conf_rule_lines, conf_rule_rejects, conf_rule_remotes, conf_rule_extmods,
     conf_rule_conditions;
-/* What was `said` of an option against its rule, given all options: 0, or -EINVAL with *err: "WHERE:
- * option 'x': ...". */
+/* Check an option's value as written (`said`) against its rule, given all options: 0, or -EINVAL with *err:
+ * "WHERE: option 'x': ...". */
 int conf_check_rule(const option_row_t *row, json_t *opts, const json_t *said, const char *where,
                     fail_t *err);
 
-/* Closed sets of names, each ending with NULL: renderers that are here, those that Salt has, outputters. */
+/* Closed sets of names, each ending with NULL: renderers of Halite, renderers that Salt has, outputters. */
 extern const char *const conf_renderers[], *const conf_renderers_known[], *const conf_outputters[];
 
 #define CONF_COMMAND_LINE "the command line"
 
-/* What the files say: merged values, and for each option where it was said last ("/etc/salt/master, line 3",
+/* The files' content: merged values, and for each option where it was set last ("/etc/salt/master, line 3",
  * CONF_COMMAND_LINE). */
 typedef struct conf_said {
     json_t *values; /* object */
@@ -53,17 +53,18 @@ typedef struct conf_said {
 int conf_read(const char *dir, conf_side_t side, conf_said_t *out, json_t *warnings, fail_t *err);
 void conf_said_free(conf_said_t *said);
 
-/* Options that depend on others, on the host or on older names. `said` tells what was set by the user. */
+/* Finish options that depend on others, on the host or on older names. `said` tells which ones the user
+ * set. */
 int conf_finish(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *warnings, fail_t *err);
 
-/* The id when none is configured: the cached one, else the host's name, as it is. NEW; NULL with *err when
- * the cached one can't be read: the host's name would be another minion. *ret_is_address when it is an
- * address; *ret_from, NEW: where it is from. */
+/* The id when none is configured: the cached one, else the host's name, unchecked. NEW; NULL with *err when
+ * the cached one can't be read, as the host's name would be another minion. *ret_is_address when it is an
+ * address; *ret_from, NEW: its source. */
 char *conf_guess_id(const json_t *opts, conf_side_t side, bool *ret_is_address, char **ret_from, fail_t *err);
-/* A name as an id: '-' for what is none of its characters. NEW, or NULL when nothing is left. */
+/* Turn a name into an id: invalid characters become '-'. NEW, or NULL when nothing is left. */
 char *conf_id_near(const char *name);
 
-/* Adds a warning; `warnings` may be NULL. */
+/* Add a warning; `warnings` may be NULL. */
 void conf_warn(json_t *warnings, const char *fmt, ...) PRINTF(2, 3);
 
 #endif

@@ -1,5 +1,8 @@
-/* conf_read.c - the configuration files of one side, merged in Salt's order: the main file, the files of
- * default_include, the files of include. */
+/* conf_read.c - read the configuration files of one side, merged in Salt's order: the main file,
+ * default_include's files, then include's.
+ *
+ * Between the files of one pattern, lists and mappings are merged; otherwise a later file's option replaces
+ * an earlier one's. Each option remembers its file and line for error messages. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/conf/conf_int.h"
@@ -44,7 +47,7 @@ said_init(conf_said_t *said)
     said->where = json_object();
 }
 
-/* The line of an entry of the list that the file's option `reactor` is; 0: unknown. */
+/* The line of an entry in the file's list `reactor`; 0 when unknown. */
 static int
 reactor_line(const buf_t *text, size_t entry)
 {
@@ -65,7 +68,7 @@ reactor_line(const buf_t *text, size_t entry)
     return line;
 }
 
-/* A list is looked at where its lines are known: those of several files are put together. */
+/* Check `reactor` per file, where lines are known: lists of several files are merged later. */
 static int
 check_reactor(const char *path, const buf_t *text, const json_t *values, fail_t *err)
 {
@@ -78,7 +81,7 @@ check_reactor(const char *path, const buf_t *text, const json_t *values, fail_t 
     return fail_set(err, -EINVAL, "%s, line %d: %s", path, reactor_line(text, entry), fail_text(&why));
 }
 
-/* One file as an object; *ret_lines NEW. NULL with the error set. */
+/* Read a file as an object; *ret_lines NEW. NULL with *err. */
 static json_t *
 read_file(reader_t *r, const char *path, yaml_lines_t **ret_lines)
 {
@@ -102,7 +105,7 @@ read_file(reader_t *r, const char *path, yaml_lines_t **ret_lines)
     return NULL;
 }
 
-/* Take a file's values over, option by option. */
+/* Replace options by those of another file. */
 static void
 overlay(conf_said_t *said, const conf_said_t *more)
 {
@@ -113,7 +116,7 @@ overlay(conf_said_t *said, const conf_said_t *more)
 static int read_patterns(reader_t *r, const json_t *patterns, const char *from, bool must_match, int depth,
                          conf_said_t *out);
 
-/* One file and what it includes. */
+/* Read a file and its includes. */
 static int
 read_with_includes(reader_t *r, const char *path, int depth, conf_said_t *out)
 {
@@ -137,7 +140,7 @@ read_with_includes(reader_t *r, const char *path, int depth, conf_said_t *out)
     return rc;
 }
 
-/* Lists and mappings of a pattern's files add up, as Salt has it. */
+/* Merge lists and mappings of a pattern's files, as Salt does. */
 static int
 add_included(reader_t *r, const char *path, int depth, conf_said_t *out)
 {
@@ -152,7 +155,8 @@ add_included(reader_t *r, const char *path, int depth, conf_said_t *out)
     return rc;
 }
 
-/* Files of one pattern. What can't be looked for is a failure: its options are not the defaults. */
+/* Read the files of a pattern. A failed search is a failure: the options in those files are not the
+ * defaults. */
 static int
 read_pattern(reader_t *r, const char *pattern, bool must_match, int depth, conf_said_t *out)
 {
@@ -162,7 +166,7 @@ read_pattern(reader_t *r, const char *pattern, bool must_match, int depth, conf_
     for (size_t i = 0; rc == 0 && i < found.gl_pathc; i++)
         rc = add_included(r, found.gl_pathv[i], depth, out);
     if (rc == 0 && found.gl_pathc == 0) {
-        /* A file out of reach: reading it says why. */
+        /* The file exists but can't be read: reading it gives the reason. */
         if (strpbrk(pattern, "*?[") == NULL && !fs_absent(pattern))
             rc = add_included(r, pattern, depth, out);
         else if (must_match)
@@ -172,7 +176,7 @@ read_pattern(reader_t *r, const char *pattern, bool must_match, int depth, conf_
     return rc;
 }
 
-/* Patterns (a text or a list) relative to the folder of the file `from`. */
+/* Read patterns (a text or a list), relative to the folder of the file `from`. INCLUDE_DEPTH ends circles. */
 static int
 read_patterns(reader_t *r, const json_t *patterns, const char *from, bool must_match, int depth,
               conf_said_t *out)
@@ -219,7 +223,7 @@ conf_read(const char *dir, conf_side_t side, conf_said_t *out, json_t *warnings,
     AUTO_FREE char *path = fs_join(dir, side == CONF_MASTER ? "master" : "minion");
     int rc = 0;
 
-    /* No file is fine; a file out of reach is not, and reading it says why. */
+    /* An absent file is fine. An unreadable one is not: reading it gives the reason. */
     if (fs_exists(path) || errno != ENOENT)
         rc = read_with_includes(&r, path, 0, out);
     else

@@ -1,4 +1,5 @@
-/* conf_rows.c - the option table, and looking a row up. */
+/* conf_rows.c - the option table (generated from include/salt/options.def) and its look-up by name: an index
+ * of positions, sorted once, searched by bisection. A name can have a row per side. */
 #include <pthread.h>
 
 #include "common/base/str.h"

@@ -1,6 +1,9 @@
-/* conf_rules.c - options that say who may do what. What is wrong with one of them is no reason to do
- * without: a rule that can't be read denies nothing, or lets everybody in. So each has a shape, down to
- * its texts, and its patterns are compiled when it is loaded. */
+/* conf_rules.c - shapes of the options that grant or deny access.
+ *
+ * A wrong value must not be dropped: a rule that can't be read denies nothing, or admits everybody. So each
+ * option has a shape, down to its texts, and its patterns are compiled when it is loaded. A rule
+ * (conf_rule_t) describes texts, list items and mappings recursively; check_rule() walks value and rule
+ * together, and each level prefixes the error with its key or item number. */
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -8,7 +11,7 @@
 #include "common/match/match.h"
 #include "salt/limits.h"
 
-/* Whether a text is what the rule wants; *err says what is wrong with it. */
+/* True when the text fits the rule; otherwise *err says what is wrong. */
 typedef bool text_fn(json_t *opts, const char *text, fail_t *err);
 
 typedef struct field {
@@ -18,14 +21,14 @@ typedef struct field {
 
 struct conf_rule {
     const char *what;         /* "a list of functions" */
-    text_fn *text;            /* NULL: no text is one */
-    const conf_rule_t *items; /* NULL: no list is one */
+    text_fn *text;            /* NULL: a text is refused */
+    const conf_rule_t *items; /* NULL: a list is refused */
     bool lone;                /* a text alone is a list of one */
-    bool some;                /* an empty list is a mistake: it says nothing */
-    bool loose;               /* whatever is none of the above is somebody else's business */
+    bool some;                /* an empty list is refused, as it has no effect */
+    bool loose;               /* any other value is accepted; its owner checks it */
     text_fn *key;             /* of a mapping: any key that this takes, */
     const conf_rule_t *values;
-    const field_t *fields; /* or these only; with `loose` others as well that are not misspelt ones */
+    const field_t *fields; /* or these only; `loose` also admits others that resemble none */
 };
 
 static bool refuse(fail_t *err, const char *fmt, ...) PRINTF(2, 3);
@@ -50,7 +53,7 @@ has_blank(const char *text)
     return text[strcspn(text, " \t\r\n\v\f")] != '\0';
 }
 
-/* `blank`: it may have blanks inside, as commands and targets do. */
+/* Refuse an empty text; `blank` allows white space inside, as in commands and targets. */
 static bool
 check_filled(const char *text, bool blank, fail_t *err)
 {
@@ -69,7 +72,7 @@ is_only(const char *text, const char *chars)
 
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
-/* Of a module, a source, an environment: taken as it is, so a pattern would name none. */
+/* The name of a module, source or environment. Compared literally, so a pattern would match nothing. */
 static bool
 check_name(json_t *opts, const char *text, fail_t *err)
 {
@@ -80,7 +83,7 @@ check_name(json_t *opts, const char *text, fail_t *err)
     return refuse(err, "'%.100s' is no module's name: whole modules are named here, without patterns", text);
 }
 
-/* Of a custom module, which may be in a folder. */
+/* The name of a custom module, which may be in a folder. */
 static bool
 check_extmod(json_t *opts, const char *text, fail_t *err)
 {
@@ -91,7 +94,7 @@ check_extmod(json_t *opts, const char *text, fail_t *err)
     return refuse(err, "'%.100s' is no module's name: write it without .py, / and patterns", text);
 }
 
-/* "a,b" */
+/* A list in one text: "a,b". */
 static bool
 check_extmods(json_t *opts, const char *text, fail_t *err)
 {
@@ -110,7 +113,7 @@ check_glob(json_t *opts, const char *text, fail_t *err)
     return check_filled(text, true, err);
 }
 
-/* A glob of functions, which `not` makes a no. */
+/* A glob of functions; "not " before it denies. */
 static bool
 check_allowed(json_t *opts, const char *text, fail_t *err)
 {
@@ -124,7 +127,7 @@ check_allowed(json_t *opts, const char *text, fail_t *err)
     return refuse(err, "'%.100s' is no glob of functions, and none with `not ` before it", text);
 }
 
-/* A glob or a regular expression for the whole of a text. */
+/* A glob or regular expression that must match a whole text. */
 static bool
 check_expr(json_t *opts, const char *text, fail_t *err)
 {
@@ -151,8 +154,8 @@ check_user(json_t *opts, const char *text, fail_t *err)
     return check_expr(opts, text, err);
 }
 
-/* A pattern that matches from the beginning, and so matches everything when it matches nothing as well:
- * "a|", "t*". */
+/* A pattern that Salt matches at the beginning only: one that can match the empty text, such as "a|" or "t*",
+ * matches everything. Refuse it, unless it is written as ".*". */
 static bool
 check_prefix(const char *text, bool glob, fail_t *err)
 {
@@ -183,7 +186,7 @@ check_prefix_only(json_t *opts, const char *text, fail_t *err)
     return check_prefix(text, false, err);
 }
 
-/* "cmd" is no function, so that it would forbid none. */
+/* A bare module name such as "cmd" matches no function and would forbid nothing. */
 static bool
 check_forbidden(json_t *opts, const char *text, fail_t *err)
 {
@@ -208,7 +211,7 @@ check_target(json_t *opts, const char *text, fail_t *err)
     return target != NULL;
 }
 
-/* Names of states as they are compared. */
+/* Names of states, as they are compared. */
 static bool
 check_state(json_t *opts, const char *text, fail_t *err)
 {
@@ -229,7 +232,7 @@ check_type(json_t *opts, const char *text, fail_t *err)
     return refuse(err, "'%.100s' is no type of targets", text);
 }
 
-/* Kinds of custom modules, Salt's. */
+/* Kinds of custom modules, as Salt names them. */
 static const char *const kinds[] = {
     "beacons",      "cache",     "clouds",    "engines", "executors", "fileserver", "grains",
     "log_handlers", "matchers",  "modules",   "output",  "pillar",    "proxy",      "proxymodules",
@@ -258,21 +261,21 @@ check_kind(json_t *opts, const char *text, fail_t *err)
     return refuse(err, "'%.100s' is no kind of custom modules%s", text, hint);
 }
 
-/* A minion has no node groups: what N@ is, its master knows. */
+/* A minion has no node groups: an N@ target can be resolved by its master only. */
 static bool
 check_minion_target(json_t *opts, const char *text, fail_t *err)
 {
     return strstr(text, "N@") != NULL ? check_filled(text, true, err) : check_target(opts, text, err);
 }
 
-/* Lines of a file of ids: globs, regular expressions, comments. */
+/* Check the lines of a file of ids: globs, regular expressions, comments. */
 static bool
 check_lines(json_t *opts, const char *path, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
     bool ok = true;
 
-    /* Who may write it is looked at when it is used, and so is one that comes later. */
+    /* Permissions are checked when the file is used, and so is a file that appears later. */
     if (*path == '\0' || fs_read(path, LIMIT_CONF_FILE, &text, NULL) < 0)
         return true;
     char **lines = str_split(buf_str(&text), "\n", false);
@@ -286,7 +289,7 @@ check_lines(json_t *opts, const char *path, fail_t *err)
     return ok;
 }
 
-/* One that is not there would reject nobody. */
+/* A missing file would reject nobody: refuse it. */
 static bool
 check_rejects(json_t *opts, const char *path, fail_t *err)
 {
@@ -378,7 +381,7 @@ const conf_rule_t conf_rule_mine_functions = { .what = "a mapping (name: argumen
                                                .key = check_glob,
                                                .values = &called };
 
-/* [URL, {URL: [{saltenv_blacklist: [ENV]}]}]: of a remote's settings those that let or forbid */
+/* [URL, {URL: [{saltenv_blacklist: [ENV]}]}]: of a remote's settings only those that grant or deny. */
 static const conf_rule_t remote_envs = { .what = "a list of globs or regular expressions",
                                          .items = &one_expr };
 static const field_t exposes[] = { { "saltenv_whitelist", &remote_envs },
@@ -420,6 +423,7 @@ field_of(const conf_rule_t *rule, const char *key)
     return NULL;
 }
 
+/* An unknown field is accepted by a loose rule, unless it looks like a misspelt known one. */
 static bool
 refuse_field(look_t *look, const conf_rule_t *rule, const char *key)
 {

@@ -1,4 +1,5 @@
-/* conf_sample.c - the sample files: every option with its help, and its default commented out. */
+/* conf_sample.c - print the sample files conf/master and conf/minion: every option with its help, its default
+ * commented out. The output is generated and compared by a lint. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "common/conf/conf_int.h"
@@ -21,7 +22,7 @@ static const sample_row_t rows[] = {
 #include "salt/options.def"
 };
 
-/* A line of '#' with the title in it, as Salt's own files have. */
+/* A line of '#' with the title in it, as in Salt's own files. */
 static void
 put_heading(buf_t *out, const char *title)
 {
@@ -66,7 +67,7 @@ conf_default_text(const option_row_t *row)
     return yaml_dump(pair, 0);
 }
 
-/* Each line commented out. */
+/* Comment out each line of the default. */
 static void
 put_default(buf_t *out, const option_row_t *row)
 {
@@ -106,7 +107,7 @@ sample_option(void *cookie, const char *section, const option_row_t *row)
         put_heading(&s->out, section);
     s->section = section;
     if (s->help == NULL ||
-        !str_eq(s->help, row->help)) { /* one text for those without effect for one reason */
+        !str_eq(s->help, row->help)) { /* options without effect for the same reason share one text */
         AUTO_FREE char *help = xasprintf("%s%s", row->help, live ? " [live]" : "");
         buf_puts(&s->out, "\n");
         put_wrapped(&s->out, help);

@@ -1,4 +1,5 @@
-/* conf_shapes.c - options whose values have a shape that is more than one type. */
+/* conf_shapes.c - options that accept several types, such as "true or a list of texts". A row's `shapes` is a
+ * set of bits; the first shape that fits is taken. */
 #include <ctype.h>
 
 #include "common/base/buf.h"
@@ -68,7 +69,7 @@ conf_check_shapes(const option_row_t *row, const json_t *v, const char *where, f
     return conf_refuse(row, v, buf_str(&wanted), where, err);
 }
 
-/* A list of one-pair mappings becomes one mapping. */
+/* Merge a list of one-pair mappings into one mapping. */
 json_t *
 conf_check_groups(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {
@@ -93,7 +94,7 @@ conf_check_groups(const option_row_t *row, const json_t *v, const char *where, f
     return STEAL(groups);
 }
 
-/* "10", "25%", "%12.5" */
+/* True for "10", "25%", "%12.5". */
 static bool
 is_batch(const char *text)
 {

@@ -1,4 +1,4 @@
-/* conf_texts.c - options that are texts, or lists of them; and how a value that is neither is refused. */
+/* conf_texts.c - options that are texts or lists of texts, and the error for a value of a wrong type. */
 #include "common/base/str.h"
 #include "common/conf/conf_int.h"
 #include "salt/value.h"
@@ -26,7 +26,7 @@ conf_refuse(const option_row_t *row, const json_t *v, const char *wanted, const 
     return NULL;
 }
 
-/* Numbers and booleans become the text that Python prints: `user: 1000` is the user "1000". */
+/* Numbers and booleans become Python's str(): `user: 1000` is the user "1000". */
 json_t *
 conf_check_text(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {

@@ -1,10 +1,11 @@
-/* conf_told.c - the options that a master tells its minions for their state runs. */
+/* conf_told.c - the options that a master sends its minions for their state runs, and how a minion applies
+ * them: values are checked as if they stood in its own file, and nothing changes if one is invalid. */
 #include "common/base/str.h"
 #include "common/conf/conf_int.h"
 #include "salt/value.h"
 
-/* Salt's _master_opts(), without file_roots, of which only the environments' names are told: those are
- * asked for. */
+/* Salt's _master_opts() without file_roots: minions need the environments' names only, which they request
+ * separately. */
 static const char *const names[] = {
     "default_top",      "env_order",         "failhard",   "jinja_env",         "jinja_lstrip_blocks",
     "jinja_sls_env",    "jinja_trim_blocks", "nodegroups", "renderer",          "state_aggregate",
@@ -24,7 +25,7 @@ conf_tell(const json_t *opts)
     return told;
 }
 
-/* NEW value as the master's own configuration would have it; null is "not set". */
+/* Check a value as the master's own configuration would. NEW; null means "not set". */
 static json_t *
 told_value(const char *name, json_t *v, fail_t *err)
 {
@@ -33,7 +34,7 @@ told_value(const char *name, json_t *v, fail_t *err)
     return conf_check(conf_row(name, CONF_MASTER), v, "the master", err);
 }
 
-/* A minion may say for itself which of its states are joined. */
+/* True when a minion's own state_aggregate has precedence. */
 static bool
 stays(const json_t *opts, const char *name)
 {

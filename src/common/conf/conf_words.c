@@ -1,4 +1,5 @@
-/* conf_words.c - options whose values are a closed set of names. */
+/* conf_words.c - options whose values come from a closed set of names, and pipelines of renderers made of
+ * such names ("jinja|yaml"). An unknown name is an error with a suggestion. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "common/conf/conf_int.h"
@@ -23,7 +24,7 @@ const char *const conf_outputters[] = {
     NULL
 };
 
-/* The name as the table writes it, or NULL. */
+/* Look up a name in any case. The table's spelling, or NULL. */
 static const char *
 name_of(const option_row_t *row, const char *text)
 {
@@ -69,7 +70,7 @@ conf_check_word(const option_row_t *row, const json_t *v, const char *where, fai
     return name != NULL ? json_string(name) : NULL;
 }
 
-/* Salt's first years had names for some pipelines. */
+/* True for old Salt's names of whole pipelines. */
 static bool
 is_old_pipeline(const char *text)
 {
@@ -104,7 +105,7 @@ conf_check_pipeline(const option_row_t *row, const json_t *v, const char *where,
     return ok ? STEAL(text) : NULL;
 }
 
-/* A list whose items the other check takes. */
+/* Check each item of a list (or a single text) with `check`. NEW list. */
 static json_t *
 check_each(const option_row_t *row, const json_t *v, conf_check_fn *check, const char *where, fail_t *err)
 {

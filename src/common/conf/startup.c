@@ -1,4 +1,8 @@
-/* startup.c - see startup.h. */
+/* startup.c - start of the daemons and salt-call: overrides, configuration, log, reload, folders and their
+ * owner.
+ *
+ * Folders are given to `user` by descriptor, never by path: another user may be able to replace names below
+ * them. */
 #include "common/conf/startup.h"
 
 #include <dirent.h>
@@ -16,7 +20,7 @@
 
 #define TREE_DEPTH 32 /* folders below one that changes its owner */
 
-/* A daemon leaves the folder in which a relative path means something, and reads its configuration again
+/* Make a path from the command line absolute: a daemon changes its folder, and reads its configuration again
  * there. NEW. */
 static json_t *
 s_from_here(const char *path)
@@ -50,8 +54,7 @@ startup_conf_dir(const json_t *values)
     const char *dir = value_str(values, "config_dir", str_empty(env) ? HALITE_CONF_DIR : env);
     if (!str_eq(dir, HALITE_CONF_DIR) && !fs_is_dir(dir))
         (void) fprintf(stderr, "WARNING: CONFIG '%s' directory does not exist.\n", dir);
-    /* A daemon changes its folder when it goes to the background: a relative path would then mean another
-     * place. */
+    /* A daemon changes its folder when it goes to the background, so a relative path must be resolved now. */
     char *absolute = dir[0] == '/' ? NULL : realpath(dir, NULL);
     return absolute ? absolute : xstrdup(dir);
 }
@@ -180,8 +183,8 @@ typedef struct owner {
 
 static void s_give_tree(int dir_fd, const char *name, owner_t to, int depth);
 
-/* What is looked at is what is given: the name may mean something else by then, and whom it belonged to
- * before may have been at work. 0 also for what is gone meanwhile. */
+/* Change the owner of an entry. The descriptor is checked and changed, not the name, which the previous owner
+ * may have replaced meanwhile. Files with several links are left alone. 0 also for an entry that is gone. */
 static int
 s_give_entry(int dir_fd, const char *name, owner_t to, int depth)
 {
@@ -200,8 +203,8 @@ s_give_entry(int dir_fd, const char *name, owner_t to, int depth)
     return 0;
 }
 
-/* The folder `name` and what is in it, folders below it included. Links are not followed, and a file with
- * two names may belong elsewhere. Closes `dir_fd`. */
+/* Change the owner of all that is in a folder, recursively, at most TREE_DEPTH deep. Links are not followed,
+ * and a file with several names may belong elsewhere. Closes `dir_fd`. */
 static void
 s_give_tree(int dir_fd, const char *name, owner_t to, int depth)
 {
@@ -237,7 +240,7 @@ s_give_folder(const char *path, owner_t to, fail_t *err)
     return 0;
 }
 
-/* The user may not be allowed to make it. */
+/* Create the audit log as root: the daemon's user may not be allowed to create it. */
 static void
 s_make_audit_log(const conf_t *conf)
 {
@@ -246,7 +249,7 @@ s_make_audit_log(const conf_t *conf)
         return;
     (void) fs_own_parent(path, NULL);
     AUTO_FD fd = fs_open_log(path, O_NOFOLLOW);
-    (void) fd; /* what is wrong with it is said when it is written */
+    (void) fd; /* an error is reported when it is written */
 }
 
 int

@@ -1,4 +1,4 @@
-/* startup.h - what both daemons and salt-call do before their work: options to overrides, configuration, log.
+/* startup.h - start-up of both daemons and salt-call: options to overrides, configuration, log.
  *
  * Layer      common/conf
  * Threads    before any thread exists
@@ -20,17 +20,15 @@ char *startup_conf_dir(const json_t *values);
 /* Load, start the log (program's name, levels, form, and the log file), and say the warnings. */
 conf_t *startup_conf(const char *program, const char *dir, conf_side_t side, const json_t *overrides,
                      fail_t *err);
-/* The log's form and the levels of its names, by the options. */
+/* Set the log's format and the levels of its loggers from the options. */
 void startup_log_form(const json_t *opts);
-/* After the configuration was read again (SIGHUP): what takes effect live is new; what needs a restart keeps
- * the value of `old` and is named in a warning. The log gets its new levels and opens its file again. NEW,
- * for the caller to put in the place of `old`, or NULL with *err. */
+/* After SIGHUP: load again. Live options take effect; the others keep the value of `old`, with a warning. Log
+ * levels are updated and the log file is reopened. NEW, to replace `old`, or NULL with *err. */
 conf_t *startup_reload(const conf_t *old, const char *dir, conf_side_t side, const json_t *overrides,
                        fail_t *err);
 
-/* The folders that the daemon works in exist, and when root starts it for another `user`, they and what is in
- * them belong to that user: pki_dir, cachedir, the master's sock_dir, and the files pidfile, log_file and
- * audit_log. */
+/* Make the daemon's folders. When root starts it for another `user`, they and their content change to that
+ * user: pki_dir, cachedir, the master's sock_dir, and the files pidfile, log_file and audit_log. */
 int startup_folders(const conf_t *conf, conf_side_t side, fail_t *err);
 
 #endif
