@@ -1,4 +1,5 @@
-/* finger.c - digests, and Salt's fingerprints made of them. */
+/* finger.c - digests, and Salt's fingerprints: the digest of a PEM text's body (pem_body()), as "aa:bb:...".
+ * The same algorithm as Salt's pem_finger(), so that users can compare the output of both. */
 #include <sodium.h>
 
 #include "common/base/digest.h"
@@ -35,7 +36,7 @@ key_hash_hex(const char *type, const void *data, size_t len, char *out)
     return -ENOTSUP;
 }
 
-/* "aabb" to "aa:bb" */
+/* Convert "aabb" to "aa:bb". */
 static void
 add_colons(const char *hex, char *out)
 {

@@ -1,4 +1,8 @@
-/* keys.c - key pairs: made, kept in locked memory, read from and written to PEM files. */
+/* keys.c - key pairs: generation, locked memory, PEM files.
+ *
+ * A pair is two files, NAME.pem (0400) and NAME.pub. The private file decides: the public one is derived from
+ * it and rewritten when missing. Files appear complete or not at all: written to a temporary name, synced,
+ * then renamed without replacing. */
 #include "common/crypto/keys.h"
 
 #include <fcntl.h>
@@ -27,7 +31,8 @@ sodium_ready(void)
     salt_assert(sodium_init() >= 0); /* repeated calls cost nothing; it fails only without a random source */
 }
 
-/* Locked, between guard pages, wiped by sodium_free. */
+/* Zeroed memory that is locked, between guard pages, and wiped by sodium_free. Ends the process when there is
+ * none. */
 static void *
 secret_alloc(size_t n)
 {
@@ -49,7 +54,7 @@ secret_free(void *pp)
 }
 #define AUTO_SECRET __attribute__((cleanup(secret_free)))
 
-/* The public key of what is in `secret`. */
+/* Compute the public key. libsodium expands an Ed25519 seed to 64 bytes: that copy is wiped too. */
 static void
 derive_public(key_pair_t *self)
 {
@@ -118,7 +123,7 @@ read_all(int fd, char *buf, size_t cap)
     return (ssize_t) len;
 }
 
-/* A private key that others can read is no secret any more: like ssh, say so instead of using it. */
+/* Like ssh, refuse a private key that others can read: it is not secret any more. */
 static int
 check_private(int fd, const char *path, fail_t *err)
 {
@@ -148,7 +153,7 @@ public_pem(key_kind_t kind)
     return kind == KEY_KIND_SIGN ? PEM_SIGN_PUBLIC : PEM_PUBLIC;
 }
 
-/* NEW, or NULL with *err. -ENOENT without a text when there is no such file. */
+/* Read a private key. NEW, or NULL with *err. -ENOENT without a text when there is no such file. */
 static key_pair_t *
 private_read(key_kind_t kind, const char *path, int *ret_code, fail_t *err)
 {
@@ -200,10 +205,11 @@ sync_dir_of(const char *path)
     AUTO_FD fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (fd >= 0)
-        (void) fsync(fd); /* a file system that can't do this keeps no promise anyway */
+        (void) fsync(fd); /* not all file systems can sync a folder */
 }
 
-/* By a rename there is no moment with two names, of which one could stay; file systems without it take links. */
+/* Rename without replacing: there is never a moment with two names. Falls back to link() on file systems
+ * without RENAME_NOREPLACE. */
 static int
 name_file(const char *tmp, const char *path)
 {
@@ -217,7 +223,8 @@ name_file(const char *tmp, const char *path)
     return rc;
 }
 
-/* Make a file in one step that fails when it is there: the bytes are complete before the name exists. */
+/* Create a file atomically; -EEXIST when it exists. Content is complete and synced before the name
+ * appears. */
 static int
 create_file(const char *path, const char *text, mode_t mode, fail_t *err)
 {
@@ -239,8 +246,7 @@ create_file(const char *path, const char *text, mode_t mode, fail_t *err)
     return 0;
 }
 
-/* A missing DIR/NAME.pub is written anew; one that belongs to another private key would show a wrong
- * fingerprint. */
+/* A public file of another private key would show a wrong fingerprint: that is an error. */
 static int
 check_public(const key_pair_t *self, const char *path, fail_t *err)
 {
@@ -256,7 +262,7 @@ check_public(const key_pair_t *self, const char *path, fail_t *err)
     return 0;
 }
 
-/* A missing public file is written anew. */
+/* Write a missing public file anew, then compare it with the private key. */
 static int
 ensure_public(const key_pair_t *self, const char *path, fail_t *err)
 {
@@ -314,7 +320,7 @@ key_pair_open_of(key_kind_t kind, const char *dir, const char *name, bool *ret_m
         self = key_pair_new_of(kind);
         rc = key_pair_save(self, dir, name, &why);
         made = rc == 0;
-        if (rc == -EEXIST) { /* somebody else was faster: theirs counts */
+        if (rc == -EEXIST) { /* another process made one meanwhile: use that */
             key_pair_destroy(&self);
             self = private_read(kind, path, &rc, err);
         }
@@ -328,7 +334,8 @@ key_pair_open_of(key_kind_t kind, const char *dir, const char *name, bool *ret_m
     return STEAL(self);
 }
 
-/* The bytes of a private key that nobody needs any more. What the disk keeps besides is beyond us. */
+/* Overwrite a private key that is no longer needed. The disk may still keep old blocks; nothing can be done
+ * here. */
 static void
 overwrite(int fd)
 {
@@ -338,7 +345,8 @@ overwrite(int fd)
         (void) fsync(fd);
 }
 
-/* Open for writing, though its owner may only read it; -1 when that can't be. */
+/* Open a file for writing that its owner may only read; -1 on failure. Reopening through /proc keeps the
+ * descriptor to the same file, though the name may change. */
 static int
 open_read_only(const char *path)
 {
@@ -373,7 +381,8 @@ key_pair_replace(const char *dir, const char *name, const char *new_name, fail_t
     int there = fs_look(new_pem, err);
     if (there <= 0)
         return there < 0 ? there : fail_set(err, -ENOENT, "%s: %s", new_pem, strerror(ENOENT));
-    /* A public file that belongs to another private one is an error; one that is missing is made anew. */
+    /* A public file of another private key is an error, a missing one is written anew: so it is removed
+     * first. */
     if (unlink(pub) != 0 && errno != ENOENT)
         return fail_set(err, -errno, "cannot remove %s: %s", pub, strerror(errno));
     if (rename(new_pem, pem) != 0)

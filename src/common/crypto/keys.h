@@ -1,5 +1,5 @@
 /* keys.h - key pairs: generate, PEM files (RFC 8410), Z85, fingerprints. X25519 as CURVE uses them; Ed25519
- * for the key that vouches for a master's key (voucher.h).
+ * for the key that signs a master's key (voucher.h).
  *
  * Private keys are PKCS#8 PEM (0400), public keys SubjectPublicKeyInfo PEM; `openssl pkey` reads both.
  *
@@ -27,7 +27,7 @@ key_pair_t *key_pair_new(void); /* NEW, random, for CURVE */
 key_pair_t *key_pair_new_of(key_kind_t kind);
 void key_pair_destroy(key_pair_t **self_p);
 const uint8_t *key_pair_public(const key_pair_t *self); /* BORROWED, KEY_BYTES */
-/* BORROWED, KEY_BYTES; of a key to sign with its seed. */
+/* BORROWED, KEY_BYTES; for a signing key its seed. */
 const uint8_t *key_pair_secret(const key_pair_t *self);
 
 /* Read DIR/NAME.pem, or make it together with DIR/NAME.pub when it does not exist (*ret_made, may be NULL).
@@ -39,17 +39,17 @@ key_pair_t *key_pair_read(key_kind_t kind, const char *path, fail_t *err);
 /* Write DIR/NAME.pem and DIR/NAME.pub; -EEXIST when there. */
 int key_pair_save(const key_pair_t *self, const char *dir, const char *name, fail_t *err);
 
-/* Removes a public file that has no private one: half of a pair that key_pair_replace moved. */
+/* Remove a public file without a private one: half of a pair that key_pair_replace moved. */
 void key_pair_tidy(const char *dir, const char *name);
-/* Let the pair DIR/NEW take the place of DIR/NAME, whose private key is overwritten. Wherever this is cut
- * short, key_pair_open of NAME gives the old pair or the new one. Before the new one is there doing it
- * again completes it; then it is -ENOENT, and key_pair_tidy of NEW removes what is left. */
+/* Replace the pair DIR/NAME by DIR/NEW and overwrite the old private key. If this is interrupted anywhere,
+ * key_pair_open of NAME gives either the old pair or the new one. Repeat it to complete it; -ENOENT means
+ * that NEW has been moved already, and key_pair_tidy of NEW removes the rest. */
 int key_pair_replace(const char *dir, const char *name, const char *new_name, fail_t *err);
 
 /* NEW PEM text of a public key. */
 char *key_public_pem(const uint8_t key[KEY_BYTES]);
 char *key_public_pem_of(key_kind_t kind, const uint8_t key[KEY_BYTES]);
-/* NEW PEM text of the private key, for the one who asked to have it: wipe it with key_text_free. */
+/* NEW PEM text of the private key, for export: wipe it with key_text_free. */
 char *key_pair_pem(const key_pair_t *self);
 /* Wipes, frees and sets to NULL. Accepts NULL. */
 void key_text_free(char **text_p);
@@ -67,15 +67,17 @@ bool key_from_z85(const char *z85, uint8_t out[KEY_BYTES]);
 void key_finger_pem(const char *pem, size_t len, char out[FINGER_LEN]);
 void key_finger(const uint8_t key[KEY_BYTES], char out[FINGER_LEN]);
 void key_finger_of(key_kind_t kind, const uint8_t key[KEY_BYTES], char out[FINGER_LEN]);
-/* The same by a digest of common/base/digest.h (the configuration's hash_type). */
+/* The same with a digest of common/base/digest.h (the configuration's hash_type). */
 int key_finger_typed(const char *type, const char *pem, size_t len, char out[FINGER_MAX], fail_t *err);
 /* Fingerprint of a PEM file; a file that does not exist gives "", as Salt's. */
 int key_finger_file(const char *type, const char *path, char out[FINGER_MAX], fail_t *err);
-/* Whether two texts are equal in constant time. */
+/* Compare two texts; the time depends on their length only. */
 bool key_text_equal(const char *a, const char *b);
 
-/* Hex digest of bytes: "sha256", "sha512" (libsodium), 0 or -ENOTSUP. `out` has room for 129 bytes. */
+/* Hex digest of bytes by "sha256" or "sha512" (libsodium). 0, or -ENOTSUP. `out` has room for KEY_HEX_MAX
+ * bytes. */
 int key_hash_hex(const char *type, const void *data, size_t len, char *out);
+/* Fill `out` with random bytes of the system's generator. */
 void key_random(void *out, size_t len);
 
 #endif

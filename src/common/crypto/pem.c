@@ -1,4 +1,8 @@
-/* pem.c - PEM and DER of X25519 and Ed25519 keys: fixed prefixes, so no ASN.1 parser is needed or wanted. */
+/* pem.c - PEM and DER of X25519 and Ed25519 keys.
+ *
+ * The DER of these keys (RFC 8410) is a fixed prefix and 32 bytes, so it is compared instead of parsed: no
+ * ASN.1 parser is needed. Exactly one key with its two armour lines is accepted; copies of secrets are
+ * wiped. */
 #include "common/crypto/pem.h"
 
 #include <sodium.h>
@@ -54,7 +58,7 @@ is_blank(char c)
     return c != '\0' && strchr(BLANKS, c) != NULL;
 }
 
-/* Narrow [*from, *to) to what is not white space at its ends. */
+/* Narrow [*from, *to) by the white space at its ends. */
 static void
 trim(const char **from, const char **to)
 {
@@ -86,6 +90,7 @@ take_back(const char *from, const char **to, const char *text)
     return true;
 }
 
+/* Decode the base64 body, and compare length and prefix. */
 static bool
 der_read(const pem_shape_t *s, const char *body, size_t len, uint8_t out[KEY_BYTES])
 {
@@ -127,6 +132,8 @@ pem_read(pem_kind_t kind, const char *pem, size_t len, uint8_t out[KEY_BYTES], f
     return 0;
 }
 
+/* Keep the lines between the first and last that are not blank; Salt drops the armour lines without looking
+ * at them. */
 size_t
 pem_body(const char *pem, size_t len, char **ret_body)
 {

@@ -1,4 +1,6 @@
-/* saltpki.c - see saltpki.h. */
+/* saltpki.c - detect RSA keys that Salt left in pki_dir, and move them to SALTPKI_ASIDE before new keys are
+ * made. Detection reads the first bytes only: the armour lines of PKCS#1, and the base64 of RSA's object
+ * identifier in PKCS#8 and SubjectPublicKeyInfo. */
 #include "common/crypto/saltpki.h"
 
 #include <fcntl.h>
@@ -9,10 +11,10 @@
 
 enum { HEAD_BYTES = 256, MODE_DIR = 0700 };
 
-/* Of the master, and of a minion; "" is pki_dir itself. */
+/* Folders of a master's and a minion's keys; "" is pki_dir itself. */
 static const char *const folders[] = { "", "minions", "minions_pre", "minions_rejected", "minions_denied" };
 
-/* Own forms of RSA, and its object identifier in the general ones. */
+/* The armour of RSA's own formats, and RSA's object identifier in the general formats. */
 static const char *const marks[] = { "-----BEGIN RSA PUBLIC KEY-----", "-----BEGIN RSA PRIVATE KEY-----",
                                      "ANBgkqhkiG9w0BAQEF" };
 
@@ -33,7 +35,7 @@ saltpki_is_rsa(const char *path)
     return is;
 }
 
-/* In pki_dir itself only keys' names: all else there is not ours to move. */
+/* In pki_dir itself only names of keys count: the other files are not ours to move. */
 static bool
 is_key_name(const char *folder, const char *name)
 {
@@ -42,7 +44,7 @@ is_key_name(const char *folder, const char *name)
 
 typedef int found_fn(void *cookie, const char *folder, const char *path, const char *name, fail_t *err);
 
-/* `found` for each RSA key of a folder, until it fails. */
+/* Call `found` for each RSA key in a folder, until it fails. */
 static int
 each_of(const char *pki_dir, const char *folder, found_fn *found, void *cookie, fail_t *err)
 {

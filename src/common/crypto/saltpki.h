@@ -11,15 +11,15 @@
 
 #include "salt/base.h"
 
-/* The folder below pki_dir that they go to. */
+/* The folder below pki_dir to which they are moved. */
 #define SALTPKI_ASIDE "salt-rsa"
 
-/* Whether the file is there and holds an RSA key, public or private, in one of PEM's forms. */
+/* True when the file exists and holds an RSA key, public or private, in a PEM format. */
 bool saltpki_is_rsa(const char *path);
-/* How many such can be seen in pki_dir and its folders of minions' keys; *ret_minions: those in `minions`. */
+/* Count the RSA keys in pki_dir and its folders of minions' keys; *ret_minions: those in `minions`. */
 size_t saltpki_count(const char *pki_dir, size_t *ret_minions);
-/* Moves them to SALTPKI_ASIDE, with the folders that they were in. *ret_text NEW: the message about it;
- * NULL when there were none. */
+/* Move them to SALTPKI_ASIDE, keeping the names of their folders. *ret_text NEW: the message about it; NULL
+ * when there were none. */
 int saltpki_set_aside(const char *pki_dir, char **ret_text, fail_t *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* tag.c - see tag.h. */
+/* tag.c - see tag.h. Wraps libsodium's crypto_onetimeauth (Poly1305), whose state must be aligned to 64
+ * bytes. */
 #include "common/crypto/tag.h"
 
 #include <sodium.h>
@@ -24,7 +25,7 @@ tag_new(const char *key)
     if (sodium_hex2bin(raw, sizeof(raw), key, strlen(key), NULL, &n, &end) != 0 || n != sizeof(raw) ||
         *end != '\0')
         return NULL;
-    /* libsodium wants its state aligned. */
+    /* libsodium requires an aligned state. */
     tag_t *self = aligned_alloc(64, (sizeof(*self) + 63) / 64 * 64);
     if (!self)
         salt_no_memory(sizeof(*self));

@@ -1,4 +1,5 @@
-/* voucher.c - see voucher.h. */
+/* voucher.c - see voucher.h. The signed bytes are a fixed text, the key, and the serial as 8 bytes, big
+ * endian; signature and verification by Ed25519. */
 #include "common/crypto/voucher.h"
 
 #include <sodium.h>
@@ -8,7 +9,7 @@
 #include "salt/limits.h"
 #include "salt/value.h"
 
-#define WHAT      "Halite: the key of this master is\n" /* so that no other signature can pass for one */
+#define WHAT      "Halite: the key of this master is\n" /* domain separation: no signature can be reused */
 #define SIGNED    (sizeof(WHAT) - 1 + KEY_BYTES + 8)
 #define SIG_CHARS sodium_base64_ENCODED_LEN(VOUCHER_SIG_BYTES, sodium_base64_VARIANT_ORIGINAL)
 

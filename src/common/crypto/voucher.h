@@ -1,8 +1,8 @@
-/* voucher.h - a signing key's word that a key is the master's: made when the master's key is made, so that
+/* voucher.h - a signing key's statement that a key is the master's: made when the master's key is made, so that
  * minions that know the signing key take the new one without an operator.
  *
- * What is signed (Ed25519): a fixed text, the master's public key, and a number. The number only grows:
- * whoever has seen one does not take a smaller one any more, so that a key that was replaced stays so.
+ * Signed with Ed25519: a fixed text, the master's public key, and a number. The number only grows: a minion
+ * that has seen one refuses a smaller one, so that a replaced key can't come back.
  *
  * As JSON: {"pub": PEM of the master's key, "serial": number, "signer": PEM of the signing key, "sig":
  * base64}
@@ -28,15 +28,14 @@ typedef struct voucher {
 
 /* `signer` is a pair of KEY_KIND_SIGN. */
 void voucher_make(voucher_t *self, const key_pair_t *signer, const uint8_t key[KEY_BYTES], int64_t serial);
-/* The number of the next one: higher than `last` (0: there was none), and than any made before on a clock
- * that goes right. */
+/* The next serial: milliseconds since 1970, but above `last` (0: none yet). */
 int64_t voucher_serial(int64_t last);
 
 /* NEW object. */
 json_t *voucher_json(const voucher_t *self);
-/* Only a voucher whose signature is right is one. */
+/* Parse and verify. 0; -EBADMSG for a wrong signature, -EINVAL for other errors, with *err. */
 int voucher_parse(const json_t *object, voucher_t *ret_self, fail_t *err);
-/* A file of it; -ENOENT when there is none. */
+/* The same from a file; -ENOENT when there is none. */
 int voucher_read(const char *path, voucher_t *ret_self, fail_t *err);
 int voucher_write(const voucher_t *self, const char *path, fail_t *err);
 

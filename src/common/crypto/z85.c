@@ -1,4 +1,5 @@
-/* z85.c - ZeroMQ RFC 32: 4 bytes as 5 printable characters. */
+/* z85.c - Z85, ZeroMQ RFC 32: 4 bytes as 5 printable characters, big endian. CURVE keys are shown so. Not
+ * constant time: for public keys only. */
 #include "common/crypto/keys.h"
 
 #define GROUP_BYTES 4
