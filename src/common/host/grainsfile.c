@@ -1,4 +1,5 @@
-/* grainsfile.c - where the grains that users set are written down. */
+/* grainsfile.c - path of the file with the grains that users set (grains.setval writes it, the minion reads
+ * it). */
 #include "common/host/grainsfile.h"
 
 #include "common/base/fs.h"

@@ -1,6 +1,6 @@
-/* grainsfile.h - where the grains that users set are written down: CONFDIR/grains.
+/* grainsfile.h - path of the file with the grains that users set: CONFDIR/grains.
  *
- * Layer      common/base
+ * Layer      common/host
  * Tests      tests/unit/plugins/test_grains.c
  */
 #ifndef COMMON_HOST_GRAINSFILE_H
@@ -8,7 +8,7 @@
 
 #include "salt/base.h"
 
-/* Beside conf_file, or in it when it is a folder. NEW. */
+/* Next to conf_file, or inside it when it is a folder. NEW. */
 char *grains_file_path(const json_t *opts);
 
 #endif

@@ -1,4 +1,8 @@
-/* netlink.c - interfaces, addresses and routes from the kernel. */
+/* netlink.c - interfaces, addresses and routes from the kernel (rtnetlink(7)).
+ *
+ * Each question opens its own socket, sends one request and reads datagrams until NLMSG_DONE (a dump) or the
+ * first answer. Attributes are indexed by number; lengths are checked before any access, though the kernel is
+ * trusted. */
 #include "common/host/netlink.h"
 
 #include <arpa/inet.h>
@@ -14,7 +18,8 @@
 
 enum { MAX_ATTRS = 64, REPLY_SIZE = 64 * 1024 };
 
-/* One message of a dump; `attrs` are its attributes by number. 0, or a negative errno to stop. */
+/* Called per message of a reply; `attrs` are its attributes by number, NULL when absent. 0, or a negative
+ * errno to stop. */
 typedef int message_fn(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t *out);
 
 typedef struct request {
@@ -26,6 +31,7 @@ typedef struct request {
     char attrs[64];
 } request_t;
 
+/* The first attribute of a number counts; NLA_TYPE_MASK removes the flags for nested and byte order. */
 static void
 parse_attrs(struct rtattr *a, int len, struct rtattr **attrs)
 {
@@ -37,7 +43,7 @@ parse_attrs(struct rtattr *a, int len, struct rtattr **attrs)
     }
 }
 
-/* The size of the fixed part of a message that we read; 0 for one that we don't. */
+/* Size of the fixed part of a message type that is read here; 0 for other types, which are skipped. */
 static size_t
 body_size(unsigned type)
 {
@@ -57,7 +63,8 @@ body_size(unsigned type)
     return 0;
 }
 
-/* One datagram. 1 when more follows, 0 at the end, or a negative errno. */
+/* Handle one datagram. 1 when more follow, 0 at the end, or a negative errno (also the kernel's own, in
+ * NLMSG_ERROR). */
 static int
 take_messages(char *data, size_t len, bool dump, message_fn *each, json_t *out)
 {
@@ -79,6 +86,7 @@ take_messages(char *data, size_t len, bool dump, message_fn *each, json_t *out)
     return 1;
 }
 
+/* Send the request and read the whole reply. 0, or a negative errno with *err. */
 static int
 ask(request_t *request, bool dump, message_fn *each, json_t *out, fail_t *err)
 {
@@ -121,7 +129,7 @@ address_value(int family, const struct rtattr *a)
     return json_string(text);
 }
 
-/* "255.255.255.0"; "" for no bits, as Salt has it. */
+/* "255.255.255.0"; "" for a prefix of 0 bits, as Salt shows it. */
 static json_t *
 netmask_value(unsigned bits)
 {
@@ -153,7 +161,7 @@ interface_value(unsigned index)
 
 /* ---- interfaces ------------------------------------------------------------------------------ */
 
-/* An Ethernet address, or the IP address that a tunnel has in its place. */
+/* An Ethernet address, or the IPv4 address that a tunnel has instead (4 bytes). */
 static json_t *
 hardware_value(const struct rtattr *a)
 {
@@ -168,6 +176,7 @@ hardware_value(const struct rtattr *a)
     return json_string(buf_str(&out));
 }
 
+/* A parent in another network namespace has no name here: "ifN" then, as iproute2 shows it. */
 static int
 add_link(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t *out)
 {
@@ -206,7 +215,7 @@ scope_name(unsigned scope)
     return "nowhere";
 }
 
-/* Append to the list `key` of an object, which is made if need be. TAKES `v`. */
+/* Append to object[key], a list that is made when absent. TAKES `v`. */
 static void
 append_to(json_t *object, const char *key, json_t *v)
 {
@@ -223,7 +232,7 @@ static json_t *
 inet_row(const struct ifaddrmsg *addr, struct rtattr **attrs, const char *name)
 {
     const struct rtattr *own = attrs[IFA_LOCAL] != NULL ? attrs[IFA_LOCAL] : attrs[IFA_ADDRESS];
-    /* With a peer the prefix is the peer's. */
+    /* On a point-to-point link the prefix belongs to the peer's address; the own one counts as /32. */
     bool peer = attrs[IFA_LOCAL] != NULL && attrs[IFA_ADDRESS] != NULL &&
                 memcmp(RTA_DATA(attrs[IFA_LOCAL]), RTA_DATA(attrs[IFA_ADDRESS]), 4) != 0;
 
@@ -233,6 +242,8 @@ inet_row(const struct ifaddrmsg *addr, struct rtattr **attrs, const char *name)
                      attrs[IFA_LABEL] != NULL ? (const char *) RTA_DATA(attrs[IFA_LABEL]) : name);
 }
 
+/* Links come first (netlink_interfaces()): an address without a row belongs to a link that came up
+ * meanwhile. */
 static int
 add_address(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t *out)
 {
@@ -274,6 +285,7 @@ netlink_interfaces(fail_t *err)
 
 /* ---- routes ---------------------------------------------------------------------------------- */
 
+/* Flags as in route(8): U up, G gateway, H host. */
 static json_t *
 flags_value(const struct rtmsg *route, struct rtattr **attrs)
 {
@@ -308,6 +320,8 @@ inet6_route(const struct rtmsg *route, struct rtattr **attrs)
         flags_value(route, attrs), "interface", interface_value(number_of(attrs[RTA_OIF])));
 }
 
+/* IPv4: unicast routes of the main table. IPv6: also local ones, of all tables, as Salt's network.routes
+ * shows. */
 static int
 add_route(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t *out)
 {
@@ -335,6 +349,7 @@ netlink_routes(fail_t *err)
     return NULL;
 }
 
+/* The kernel's answer to RTM_GETROUTE for one address. */
 static int
 take_way(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t *out)
 {

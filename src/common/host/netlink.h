@@ -1,6 +1,6 @@
 /* netlink.h - interfaces, addresses and routes straight from the kernel, in the shapes that Salt shows.
  *
- * Layer      common/base
+ * Layer      common/host
  * Threads    any; each call opens its own socket
  * Errors     negative errno with the reason
  * Tests      tests/unit/common/test_netlink.c
@@ -18,8 +18,8 @@ json_t *netlink_interfaces(fail_t *err);
  * "interface"}, ...]. NEW, or NULL with *err. */
 json_t *netlink_routes(fail_t *err);
 
-/* How the kernel would reach `ip`: {"destination", "gateway" (or null), "interface", "source"}. NEW, or NULL
- * with *err. */
+/* Ask how the kernel would reach `ip`: {"destination", "gateway" (or null), "interface", "source"}. NEW, or
+ * NULL with *err. */
 json_t *netlink_get_route(const char *ip, fail_t *err);
 
 #endif

@@ -1,4 +1,7 @@
-/* passwd.c - see passwd.h. */
+/* passwd.c - users and groups through the reentrant functions of libc, with a buffer that grows on ERANGE up
+ * to SPACE_MAX.
+ *
+ * getpwent() and getgrent() have no reentrant form in POSIX, so a mutex serialises the walks. */
 #include "common/host/passwd.h"
 
 #include <errno.h>
@@ -18,15 +21,15 @@ passwd_space_free(passwd_space_t *space)
     space->size = 0;
 }
 
-/* What a look that found nothing leaves in errno, given how it ended. */
+/* The errno for "not found". Name services report that in several ways (getpwnam(3)): these mean 0. */
 static int
 untold(int code)
 {
     return code == ENOENT || code == ESRCH || code == EBADF || code == EPERM ? 0 : code;
 }
 
-/* Whether to look, given how the last look ended (FIRST: there was none): with what room there is, or with
- * twice as much after ERANGE. */
+/* True when the look-up is to be called (again): the first time, and after ERANGE with twice the room. `code`
+ * is the last call's return, FIRST at the start. Sets errno when it ends. */
 static bool
 again(passwd_space_t *space, int code)
 {
@@ -81,7 +84,7 @@ passwd_gid(passwd_space_t *space, gid_t gid)
     return found;
 }
 
-/* What a walk comes to, given errno at its end: only what no service leaves there when all is well counts. */
+/* Convert errno after a walk: only codes that no name service leaves behind on success count as failures. */
 static int
 walked(int code)
 {

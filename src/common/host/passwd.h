@@ -1,11 +1,10 @@
-/* passwd.h - users and groups of this host, looked up from any thread: what getpwnam and its kin return is
- * one place in memory for the whole process, and modules run in threads of the master too.
+/* passwd.h - look up users and groups of this host from any thread. getpwnam() and its kin return a buffer
+ * that the whole process shares, and modules run in threads of the master too.
  *
- * Layer      common/base; libc only
+ * Layer      common/host; libc only
  * Threads    any
- * Ownership  what is found lives in the space until its next use or its end
- * Tests      tests/unit/common/test_passwd.c
- */
+ * Ownership  a result lives in the space until its next use or its end
+ * Tests      tests/unit/common/test_passwd.c */
 #ifndef COMMON_HOST_PASSWD_H
 #define COMMON_HOST_PASSWD_H
 
@@ -25,16 +24,15 @@ typedef struct passwd_space {
 #define passwd_space_auto_t __attribute__((cleanup(passwd_space_free))) passwd_space_t
 void passwd_space_free(passwd_space_t *space);
 
-/* NULL when there is none (errno 0; also where the name services say so by an error, see getpwnam(3)), or
- * when that can't be told (errno). BORROWED from the space. */
+/* NULL when there is no such entry (errno 0; also where the name services report that as an error, see
+ * getpwnam(3)), or when the look-up failed (errno). BORROWED from the space. */
 const struct passwd *passwd_user(passwd_space_t *space, const char *name);
 const struct passwd *passwd_uid(passwd_space_t *space, uid_t uid);
 const struct group *passwd_group(passwd_space_t *space, const char *name);
 const struct group *passwd_gid(passwd_space_t *space, gid_t gid);
 
-/* All of them, one after the other; nobody else walks meanwhile, so `each` must not. 0, or a negative errno:
- * there may be more.
- */
+/* Call `each` for all entries. Walks are serialised, so `each` must not start one. 0, or a negative errno:
+ * the walk may be incomplete. */
 int passwd_each_user(void (*each)(const struct passwd *user, void *cookie), void *cookie);
 int passwd_each_group(void (*each)(const struct group *group, void *cookie), void *cookie);
 

@@ -1,4 +1,8 @@
-/* proc.c - run one program. Everything that may lock or allocate happens before the fork. */
+/* proc.c - run one program: fork, exec, feed and collect its streams, time limit.
+ *
+ * Everything that may lock or allocate happens before the fork; the child makes async-signal-safe calls only.
+ * A close-on-exec pipe reports a failure before exec: end of file means that exec succeeded. Programs that
+ * are waited for are in a list, so that proc_end_all() can kill them. */
 #include "common/host/proc.h"
 
 #include <fcntl.h>
@@ -28,7 +32,7 @@ enum {
     WAIT_NAP_MS = 20 /* only on kernels without pidfd_open */
 };
 
-/* The child's steps, as the parent tells about them. */
+/* The child's steps before exec, for the error text. */
 typedef enum step {
     STEP_APART, /* no failure */
     STEP_FORK,
@@ -42,10 +46,10 @@ typedef enum step {
 
 typedef struct report {
     step_t step;
-    int code; /* errno; of STEP_APART the program's pid */
+    int code; /* errno; for STEP_APART the program's pid */
 } report_t;
 
-/* Everything the child needs, made ready by the parent. */
+/* All that the child needs, prepared by the parent. */
 typedef struct plan {
     const proc_spec_t *spec;
     char *program; /* path for execve */
@@ -60,13 +64,13 @@ typedef struct plan {
     pid_t pid;         /* while it is one of them */
 } plan_t;
 
-/* The parent's ends; -1 when closed or not there. */
+/* The parent's ends; -1 when closed or unused. */
 typedef struct streams {
     int in, out, errs;
     size_t sent;
 } streams_t;
 
-/* What this process waits for. */
+/* Programs that this process waits for. */
 static pthread_mutex_t waited_lock = PTHREAD_MUTEX_INITIALIZER;
 static plan_t *waited;   /* guarded by it */
 static bool waited_over; /* guarded by it: nothing is started any more */
@@ -81,6 +85,7 @@ close_fd(int *fd)
 
 /* ---- before the fork ------------------------------------------------------------------------- */
 
+/* User, primary group and supplementary groups, as initgroups(3) would set them. */
 static int
 find_user(const char *name, plan_t *plan, fail_t *err)
 {
@@ -126,7 +131,7 @@ plan_user(plan_t *plan, fail_t *err)
         rc = find_group(spec->group, plan, err);
     if (rc == 0 && spec->run_as == NULL && plan->switch_user)
         plan->n_groups = getgroups(MAX_GROUPS, plan->groups);
-    /* Who may not switch need not when nothing changes. */
+    /* A process without the privilege to switch can still run as itself. */
     if (geteuid() != 0 && plan->uid == geteuid() && plan->gid == getegid())
         plan->switch_user = false;
     return rc;
@@ -148,7 +153,7 @@ plan_program(plan_t *plan, fail_t *err)
     const char *name = plan->spec->argv[0];
     const char *search_path = plan->spec->env != NULL ? path_of(plan->spec->env) : NULL;
 
-    /* A name with a slash is the child's matter: it is relative to the child's folder. */
+    /* A name with a slash is left to exec: it is relative to the child's folder. */
     if (strchr(name, '/') != NULL)
         plan->program = xstrdup(name);
     else
@@ -158,7 +163,8 @@ plan_program(plan_t *plan, fail_t *err)
     return 0;
 }
 
-/* The child's end must not be 0, 1 or 2: dup2 onto itself would leave it close-on-exec. */
+/* Move a descriptor above 2. The child's end must not be 0, 1 or 2: dup2 onto itself would leave it
+ * close-on-exec. */
 static int
 lift(int fd)
 {
@@ -190,6 +196,8 @@ open_null(int flags, int *ret_fd)
     return *ret_fd < 0 ? -errno : 0;
 }
 
+/* Only the parent's writing end is non-blocking: reads are done after poll() said so, writes may be
+ * partial. */
 static int
 open_streams(plan_t *plan, streams_t *ends, int *ret_report)
 {
@@ -241,6 +249,8 @@ proc_fresh_signals(const sigset_t *held)
     sigprocmask(SIG_SETMASK, held != NULL ? held : &none, NULL);
 }
 
+/* Close all descriptors but the streams and the report, also those that other threads opened without
+ * close-on-exec. */
 static void
 close_others(void)
 {
@@ -254,6 +264,7 @@ close_others(void)
         close(fd);
 }
 
+/* Report errno and end. 126 if even the report failed. */
 static NORETURN void
 child_fail(int report_fd, step_t step)
 {
@@ -277,6 +288,7 @@ child_streams(const plan_t *plan)
     close_others();
 }
 
+/* Groups before the user: afterwards the privilege is gone. All three ids, so that it can't be regained. */
 static void
 child_user(const plan_t *plan)
 {
@@ -288,7 +300,8 @@ child_user(const plan_t *plan)
         child_fail(REPORT_FD, STEP_USER);
 }
 
-/* A job's own limit of address space is not its programs': they get what the host allows. */
+/* Raise the soft limit of address space to the hard one: a job's own limit is not meant for programs that it
+ * runs. */
 static void
 lift_limits(void)
 {
@@ -300,7 +313,8 @@ lift_limits(void)
     setrlimit(RLIMIT_AS, &lim);
 }
 
-/* The signal that would end it stays ignored beyond exec. */
+/* Limit the size of files. SIGXFSZ stays ignored across exec, so that a write fails with EFBIG instead of
+ * killing. */
 static void
 limit_files(size_t limit)
 {
@@ -317,13 +331,13 @@ void
 proc_end_with(pid_t parent)
 {
     (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
-    /* It may have ended before that. */
+    /* The parent may have ended before prctl(). */
     if (getppid() != parent)
         _exit(127);
 }
 
-/* Nobody waits for a background program, and what has ended stays until somebody does: the program is the
- * child of a child that ends at once, so that it is the host's to wait for. */
+/* Start a background program as a grandchild: the child ends at once, so that init adopts and reaps the
+ * program. */
 static void
 child_apart(const plan_t *plan)
 {
@@ -352,19 +366,20 @@ child_run(const void *cookie)
     child_streams(plan);
     if (spec->umask >= 0)
         umask((mode_t) spec->umask);
-    /* As the caller, before the user changes: Python's subprocess does it in this order. */
+    /* Change the folder as the caller, before the user changes: Python's subprocess does it in this order. */
     if (spec->cwd != NULL && chdir(spec->cwd) != 0)
         child_fail(REPORT_FD, STEP_FOLDER);
     if (plan->switch_user)
         child_user(plan);
-    /* Who waits for it may be killed, and says then that it did not end: it must not go on by itself. */
+    /* If the waiting parent is killed, it reports the program as ended: so the program must end too. */
     if (!spec->background)
         proc_end_with(plan->parent);
     execve(plan->program, spec->argv, spec->env != NULL ? spec->env : environ);
     child_fail(REPORT_FD, STEP_EXEC);
 }
 
-/* Handlers of the parent must not run in the child before they are reset: all signals wait. */
+/* All signals are blocked around the fork, so that no handler of the parent runs in the child before the
+ * reset. */
 pid_t
 proc_fork(void (*run)(const void *cookie), const void *cookie)
 {
@@ -415,7 +430,7 @@ tell_report(const plan_t *plan, const report_t *report, fail_t *err)
 
 /* ---- what is waited for ---------------------------------------------------------------------- */
 
-/* Fork, and be known as one who waits, in one step: proc_end_all() misses none. */
+/* Fork and register the program in one step under the lock, so that proc_end_all() misses none. */
 static int
 enter(plan_t *plan, pid_t *ret_pid)
 {
@@ -432,7 +447,7 @@ enter(plan_t *plan, pid_t *ret_pid)
     return rc;
 }
 
-/* Before the process is reaped: until then the number is its own. */
+/* Unregister before reaping: until then the pid can't be reused by another process. */
 static void
 leave(const plan_t *plan)
 {
@@ -452,7 +467,7 @@ proc_end_all(void)
     pthread_mutex_lock(&waited_lock);
     waited_over = true;
     for (const plan_t *plan = waited; plan != NULL; plan = plan->next) {
-        /* It has no group of its own until it has got that far. */
+        /* The child may not have called setsid() yet: then kill it alone. */
         if (kill(-plan->pid, SIGKILL) != 0)
             kill(plan->pid, SIGKILL);
     }
@@ -472,8 +487,8 @@ next_report(int fd, report_t *report)
     return n == (ssize_t) sizeof(*report);
 }
 
-/* Blocks until the child has called exec, which closes the pipe, or has reported why it could not. *pid
- * becomes that of a program that is the child's own child. */
+/* Block until the child has called exec, which closes the pipe, or has reported a failure. *pid becomes that
+ * of a background program, which is the child's child. */
 static int
 read_report(const plan_t *plan, int fd, pid_t *pid, fail_t *err)
 {
@@ -494,7 +509,7 @@ feed(const proc_spec_t *spec, streams_t *ends)
 
     if (n > 0)
         ends->sent += (size_t) n;
-    /* A program that does not read all its input is no failure. */
+    /* A program that does not read all its input is not a failure: the pipe is closed. */
     if ((n < 0 && n != -EAGAIN) || ends->sent == spec->in_len)
         close_fd(&ends->in);
 }
@@ -516,7 +531,7 @@ collect(int *fd, buf_t *out, size_t limit, size_t *dropped)
     *dropped += (size_t) n - keep;
 }
 
-/* Milliseconds until `deadline` for poll(): -1 when there is none. */
+/* Milliseconds until `deadline` as poll()'s timeout: -1 when there is no deadline (0). */
 static int
 left_ms(int64_t deadline)
 {
@@ -526,7 +541,7 @@ left_ms(int64_t deadline)
     return left <= 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int) left;
 }
 
-/* Move bytes until both outputs are closed; false when the deadline passed. */
+/* Move bytes until both outputs are closed; false when the deadline has passed. */
 static bool
 pump(const proc_spec_t *spec, streams_t *ends, proc_result_t *res, int64_t deadline)
 {
@@ -556,9 +571,9 @@ pump(const proc_spec_t *spec, streams_t *ends, proc_result_t *res, int64_t deadl
     return true;
 }
 
-/* Wait until the child has ended, without reaping it; false when the deadline passed. One that has closed
- * its outputs may still read to the end, and is fed meanwhile; whoever else holds the reading end is not
- * waited for. */
+/* Wait until the child has ended, without reaping it; false when the deadline has passed. A child that closed
+ * its outputs may still read, so it is fed meanwhile. Other holders of the pipe's reading end are not waited
+ * for. */
 static bool
 wait_end(const proc_spec_t *spec, streams_t *ends, pid_t pid, int64_t deadline)
 {
@@ -603,8 +618,8 @@ reap(const plan_t *plan, proc_result_t *res, fail_t *err)
     return 0;
 }
 
-/* What the killed group wrote before its end; a process that left the group may keep the pipe open for ever.
- */
+/* Read what the killed group wrote before its end. Bounded by DRAIN_MS, as a process that left the group may
+ * keep the pipe open. */
 static void
 drain(const proc_spec_t *spec, streams_t *ends, proc_result_t *res)
 {
@@ -612,6 +627,7 @@ drain(const proc_spec_t *spec, streams_t *ends, proc_result_t *res)
     pump(spec, ends, res, clock_mono_ms() + DRAIN_MS);
 }
 
+/* Feed and collect until the end or the deadline, then reap. The process group is killed on a timeout. */
 static int
 supervise(const plan_t *plan, streams_t *ends, proc_result_t *res, fail_t *err)
 {
@@ -631,6 +647,8 @@ supervise(const plan_t *plan, streams_t *ends, proc_result_t *res, fail_t *err)
     return reap(plan, res, err);
 }
 
+/* Start the program. A background program's intermediate child is reaped here, and so is a child that
+ * failed. */
 static int
 start(plan_t *plan, streams_t *ends, proc_result_t *res, fail_t *err)
 {

@@ -1,6 +1,6 @@
 /* proc.h - run one program: arguments, environment, user, input, output, time limit.
  *
- * Layer      common/base
+ * Layer      common/host
  * Threads    any (fork + exec; the child touches no locks)
  * Errors     negative errno when the program could not be started; its own exit is data
  * Tests      tests/unit/common/test_proc.c
@@ -24,7 +24,7 @@ typedef struct proc_spec {
     size_t in_len;
     int timeout_ms;    /* 0: none. The whole process group is killed */
     size_t out_limit;  /* per stream; 0: LIMIT_CMD_OUTPUT. The rest is dropped and counted */
-    size_t file_limit; /* of each file it writes; 0: the host's. A write beyond it fails, and ends nobody */
+    size_t file_limit; /* of each file it writes; 0: the host's. A write beyond it gets EFBIG, no signal */
     int umask;         /* -1: stay */
     bool merge_stderr; /* 2>&1, in order */
     bool background;   /* do not wait: pid is set, nothing is read; it is no child of the caller */
@@ -40,12 +40,14 @@ typedef struct proc_result {
 
 #define PROC_SPEC_INIT ROW(.umask = -1)
 
+/* Run a program and wait for it. 0 with *res (free it with proc_result_free); a negative errno with *err when
+ * it could not be started. Exit code and time limit are data in *res. */
 int proc_run(const proc_spec_t *spec, proc_result_t *res, fail_t *err);
-/* Kill, with their groups, all programs that proc_run waits for, and start none any more: for a process
- * that ends while some of its threads are at work. */
+/* Kill all programs that proc_run waits for, with their groups, and start no more: for a process that ends
+ * while its threads are still working. */
 void proc_end_all(void);
-/* In a child that was forked by `parent`: it ends, by SIGKILL, when the thread that forked it does, and at
- * once when that has happened already. A change of the user undoes it. Async-signal-safe. */
+/* In a child that `parent` forked: end by SIGKILL when the thread that forked it ends, and at once if it has
+ * ended already. A change of the user undoes this. Async-signal-safe. */
 void proc_end_with(pid_t parent);
 /* Fork. The child calls `run`, which must not return, with all signals blocked. */
 pid_t proc_fork(void (*run)(const void *cookie), const void *cookie);

@@ -1,4 +1,7 @@
-/* procfs.c - what /proc tells. */
+/* procfs.c - read /proc into plain values: processes (proc(5): stat, status, cmdline), mounts, counters.
+ *
+ * Processes come and go while /proc is read: a file that is gone is no error. Only a lack of resources
+ * (fs_is_passing()) is. */
 #include "common/host/procfs.h"
 
 #include <ctype.h>
@@ -39,7 +42,7 @@ procfs_pids(size_t *ret_n, fail_t *err)
     return pids;
 }
 
-/* What says nothing about the process is a failure. */
+/* Set *err only if the failure says nothing about the process, such as EMFILE. */
 static void
 tell_passing(int rc, const char *verb, const char *path, fail_t *err)
 {
@@ -149,7 +152,8 @@ procfs_cmdline(pid_t pid, fail_t *err)
     return words;
 }
 
-/* The words behind the name, which is in parentheses and may hold anything. */
+/* Parse /proc/PID/stat. The name is in parentheses and may itself hold spaces and parentheses, so the last
+ * ')' ends it. Indexes count from the field behind it. */
 static bool
 parse_stat(const char *text, procfs_proc_t *out)
 {
@@ -190,7 +194,8 @@ parse_ids(const char *status, procfs_proc_t *out)
         (void) sscanf(gid + 5, "%u %u %u", &out->gid[0], &out->gid[1], &out->gid[2]);
 }
 
-/* A name that fills the kernel's room is completed from the program's, when that starts with it. */
+/* Complete a name that the kernel cut at 15 characters from the command line, if the program's name starts
+ * with it (psutil does so). */
 static void
 complete_name(procfs_proc_t *out, fail_t *err)
 {
@@ -222,7 +227,7 @@ procfs_proc(pid_t pid, procfs_proc_t *out, fail_t *err)
     return why.code != 0 ? fail_set(err, why.code, "%s", fail_text(&why)) : there;
 }
 
-/* The parent is the second word behind the name. */
+/* The parent is the second field behind the name. */
 static pid_t
 parent_of(pid_t pid, fail_t *err)
 {
@@ -244,6 +249,7 @@ procfs_kin(size_t *ret_n, fail_t *err)
     return kin;
 }
 
+/* Binary search: the array is sorted by pid. */
 pid_t
 procfs_parent(const procfs_kin_t *kin, size_t n, pid_t pid)
 {
@@ -304,7 +310,7 @@ procfs_boot_time(fail_t *err)
 
 /* ---- mounts ---------------------------------------------------------------------------------- */
 
-/* "\040" and the like in place. */
+/* Undo the octal escapes of mount fields ("\040") in place. */
 static void
 unescape(char *s)
 {

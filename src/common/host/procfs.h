@@ -1,6 +1,6 @@
-/* procfs.h - what /proc tells about processes, mounts and counters, read once into plain values.
+/* procfs.h - read /proc's processes, mounts and counters into plain values.
  *
- * Layer      common/base
+ * Layer      common/host
  * Threads    any
  * Errors     a process that has gone, or may not be seen, is left out: they come and go. What the system lacks to read it
  *            (fs_is_passing) is set in *err, which stays as it is otherwise: look at err->code after a sweep
@@ -32,8 +32,8 @@ typedef struct procfs_proc {
 
 /* 1, 0 when there is no such process, or negative with *err. */
 int procfs_proc(pid_t pid, procfs_proc_t *out, fail_t *err);
-/* Who started whom. NEW array of all processes, ascending; free() it. A process that goes meanwhile has
- * parent 0, and one whose parent can't be read, with *err. NULL as procfs_pids. */
+/* The parent of every process. NEW array, ascending by pid; free() it. A process that ended meanwhile has
+ * parent 0, and so has one whose parent can't be read, with *err. NULL as procfs_pids. */
 typedef struct procfs_kin {
     pid_t pid, parent;
 } procfs_kin_t;
@@ -48,14 +48,14 @@ json_t *procfs_cmdline(pid_t pid, fail_t *err);
 char *procfs_text(pid_t pid, const char *name, fail_t *err);
 /* NEW target of the link /proc/PID/NAME, or NULL. */
 char *procfs_link(pid_t pid, const char *name, fail_t *err);
-/* The names in a folder of it, as fs_names; NULL when it can't be read. NEW. */
+/* The names in a folder of the process, as fs_names; NULL when it can't be read. NEW. */
 char **procfs_list(pid_t pid, const char *name, fail_t *err);
 
 /* Seconds since 1970 when the host booted, 0 with *err; ticks per second. */
 double procfs_boot_time(fail_t *err);
 double procfs_hz(void);
 
-/* One line of /proc/self/mounts, escapes undone. */
+/* A line of /proc/self/mounts, escapes undone. */
 typedef struct procfs_mount {
     char *device, *point, *type, *options; /* owned */
 } procfs_mount_t;
@@ -63,14 +63,14 @@ typedef struct procfs_mount {
 procfs_mount_t *procfs_mounts(size_t *ret_n, fail_t *err);
 void procfs_mounts_free(procfs_mount_t *mounts, size_t n);
 
-/* The lines of a file under /proc. NEW array that ends with NULL; empty when there is no such file, and
- * with *err when it can't be read. */
+/* The lines of a file under /proc. NEW array that ends with NULL; empty when there is no such file, and with
+ * *err when it can't be read. */
 char **procfs_lines(const char *path, fail_t *err);
-/* What a function gives that was made while *err was watched: `value`, which is taken, or the failure. */
+/* Return `value`, which is TAKEN, or the failure that *err has collected while it was made. */
 int procfs_answer(json_t *value, json_t **ret_value, fail_t *err);
 /* Digits as an integer, other numbers as a float, the rest as text. NEW. */
 json_t *procfs_number(const char *word);
-/* The number behind "NAME:" in lines such as /proc/meminfo's; 0 when there is none. */
+/* The number behind "NAME:" in lines such as /proc/meminfo's; 0 when absent. */
 json_int_t procfs_field(const char *text, const char *name);
 
 #endif

@@ -1,4 +1,8 @@
-/* prog.c - programs as modules run them. */
+/* prog.c - run programs for modules: argument vector, C locale, trimmed output; and split command lines as
+ * shlex.split does.
+ *
+ * The C locale keeps the output parseable; LANG and LC_* of the daemon are removed, unless the caller sets
+ * them. */
 #include "common/host/prog.h"
 
 #include "common/host/proc.h"
@@ -87,7 +91,7 @@ overridden(const prog_t *self, const char *assignment)
     return false;
 }
 
-/* What is inherited, the C locale, then the additions. NEW. */
+/* Build the environment: inherited variables, the C locale, then the additions, which win. NEW. */
 static char **
 environment(const prog_t *self)
 {
@@ -114,7 +118,7 @@ prog_run(const prog_t *self, proc_result_t *res, fail_t *err)
     char **env = environment(self);
     spec.argv = self->argv;
     spec.env = env;
-    /* The user may not be let into the folder where we are. */
+    /* The user may have no access to the current folder. */
     spec.cwd = self->cwd == NULL && self->run_as != NULL ? "/" : self->cwd;
     spec.run_as = self->run_as;
     spec.in = self->in;
@@ -126,7 +130,7 @@ prog_run(const prog_t *self, proc_result_t *res, fail_t *err)
     return rc;
 }
 
-/* Python's rstrip. */
+/* Length without trailing white space (Python's rstrip). */
 static size_t
 stripped_len(const buf_t *text)
 {
@@ -181,7 +185,8 @@ prog_retcode(const prog_t *self, fail_t *err)
 
 /* ---- splitting ------------------------------------------------------------------------------- */
 
-/* Append one quoted part; `p` is behind the opening quote. Returns what follows the closing one, or NULL. */
+/* Append a quoted part; `p` is behind the opening quote. Returns the position behind the closing quote, or
+ * NULL if there is none. */
 static const char *
 take_quoted(const char *p, char quote, buf_t *word)
 {
@@ -193,7 +198,7 @@ take_quoted(const char *p, char quote, buf_t *word)
     return *p == quote ? p + 1 : NULL;
 }
 
-/* One word at `p`. Returns what follows it, or NULL when a quote or an escape is not finished. */
+/* Append a word at `p`. Returns the position behind it, or NULL when a quote or an escape is not finished. */
 static const char *
 take_word(const char *p, buf_t *word)
 {

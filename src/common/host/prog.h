@@ -3,7 +3,7 @@
  *
  * There is no shell anywhere: what a user passes is one argument, whatever it contains.
  *
- * Layer      common/base, over proc.h
+ * Layer      common/host, over proc.h
  * Threads    one at a time per prog_t
  * Ownership  words are copied; results are NEW
  * Errors     negative errno when the program could not be started; its exit code is data

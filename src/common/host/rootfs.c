@@ -1,4 +1,7 @@
-/* rootfs.c - files of the host under a prefix. */
+/* rootfs.c - read small files of the host under a prefix, and helpers to walk their lines.
+ *
+ * The prefix makes grains testable against a folder with another host's files; reads are bounded by
+ * LIMIT_HOST_FILE. */
 #include "common/host/rootfs.h"
 
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /* rootfs.h - small files of the host (/proc, /sys, /etc) under a prefix, so that tests can bring their own
  * host.
  *
- * Layer      common/base
+ * Layer      common/host
  * Threads    any
  * Ownership  texts are NEW
  * Errors     a file that is missing, unreadable or longer than LIMIT_HOST_FILE is NULL or false: a fact not
@@ -15,8 +15,8 @@
 
 /* "" or NULL for `root` is the host itself. `path` starts with a slash. */
 char *root_path(const char *root, const char *path);
-/* *ret_text is NULL where there is no such file. Negative with *err when nobody can say, or read it. NUL bytes, which
- * separate words in /proc, become spaces. */
+/* Read a file. *ret_text is NULL where there is none; negative with *err when it can't be read. NUL bytes,
+ * which separate words in /proc, become spaces. */
 int root_text(const char *root, const char *path, char **ret_text, fail_t *err);
 /* The same text; NULL also while it can't be read. */
 char *root_read(const char *root, const char *path);
@@ -28,7 +28,7 @@ bool root_is_dir(const char *root, const char *path);
 char *root_which(const char *root, const char *program);
 /* fs_names() of a folder below the prefix. */
 int root_names(const char *root, const char *path, char ***ret_names, fail_t *err);
-/* The same, empty also when it can't be read: for facts; who acts on what is not in it asks root_names(). */
+/* The same, but empty also when it can't be read: for facts. Callers that act on absence use root_names(). */
 char **root_list(const char *root, const char *path);
 
 /* for (char *at = text, *line; (line = line_next(&at)) != NULL;) cuts `text` at its newlines. */

@@ -38,7 +38,7 @@ typedef struct state_env {
     py_t *pillar;                  /* NULL: ctx_native_pillar() */
 } state_env_t;
 
-/* One compilation: remembers the environments' lists of SLS, and the automatic order. */
+/* A compilation: remembers the environments' lists of SLS, and the automatic order. */
 typedef struct highstate highstate_t;
 highstate_t *highstate_new(const state_env_t *env); /* NEW; `env` is copied */
 void highstate_destroy(highstate_t **self_p);

@@ -49,10 +49,9 @@ show_envs(const json_t *envs)
     return buf_steal(&text);
 }
 
-/* The number of leading dots is the level; an init.sls is its own package, so its level counts one less. A
- * level above the number of parts is Salt's error. */
-/* ".conf" within nginx is nginx.conf, "..common" within web.nginx is web.common. NEW, or NULL with the error.
- */
+/* Resolve an include with leading dots: ".conf" within nginx is nginx.conf, "..common" within web.nginx is
+ * web.common. An init.sls is a package itself and counts as one part more. NEW, or NULL with the error added
+ * if there are more dots than parts. */
 static char *
 resolve_relative(const sls_run_t *self, const char *target)
 {

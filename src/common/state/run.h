@@ -20,7 +20,7 @@
 /* Work that another process or thread may do. `ctx` is the context to use there. NEW return. */
 typedef json_t *state_work_fn(call_ctx_t *ctx, void *work);
 
-/* Who does the work: forked children (below) or threads of a daemon. */
+/* Workers for `parallel`: forked children (below) or threads of a daemon. */
 typedef struct state_workers {
     /* Start it; `work` must stay unchanged until `next` has returned this ID. Blocks while too many are
      * running. */
@@ -62,7 +62,7 @@ typedef struct state_run_env {
  * replaces. */
 json_t *state_run(const state_run_env_t *env, json_t *chunks);
 
-/* One chunk without requisites: state.single and state.low. NEW return. */
+/* Run a chunk without requisites: state.single and state.low. NEW return. */
 json_t *state_run_one(const state_run_env_t *env, json_t *chunk);
 /* Check a chunk before it runs; messages are Salt's. NEW array, empty when the chunk is valid. */
 json_t *state_verify(call_ctx_t *ctx, json_t *chunk);

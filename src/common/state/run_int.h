@@ -33,7 +33,7 @@ json_t *state_call_watched(state_caller_t *self, json_t *low, json_t *reqs);
 void state_refresh(state_caller_t *self, const json_t *low);
 /* "state.fun". NEW. */
 char *state_full_name(const json_t *low);
-/* Whether the chunk's module has a function of this name. */
+/* True when the chunk's module has a function of this name. */
 bool state_has(call_ctx_t *ctx, const json_t *low, const char *special);
 /* NEW return of a chunk that was not called. `skipped`: its requisites made it needless. */
 json_t *state_not_called(const json_t *low, bool result, const char *comment, bool skipped, size_t run_num);
@@ -68,7 +68,7 @@ typedef struct steps {
 void steps_add(steps_t *self, size_t step);
 void steps_free(steps_t *self);
 
-/* One entry of a chunk's requisites: `- file: /etc/x`. */
+/* A single entry of a chunk's requisites: `- file: /etc/x`. */
 typedef struct req {
     req_kind_t kind;
     const steps_t *steps; /* BORROWED of the index; NULL: no step has that name */
