@@ -1,4 +1,7 @@
-/* bind.c - positional and keyword values to named arguments, as Python does it and in its words. */
+/* bind.c - bind positional and keyword values to a function's named arguments, with Python's rules and error
+ * texts, and convert them to the declared types.
+ *
+ * Where a value goes is decided in place.c; this file handles JSON values, native.c Python's. */
 #include "common/plugin/call.h"
 
 #include <limits.h>
@@ -75,7 +78,7 @@ to_bool(json_t *v)
     return NULL;
 }
 
-/* "a, b" is a list of two, another scalar a list of one: salt.utils.args.split_input. */
+/* Convert as salt.utils.args.split_input: "a, b" is a list of two, any other scalar a list of one. */
 static json_t *
 to_list(json_t *v)
 {
@@ -91,7 +94,7 @@ to_list(json_t *v)
     return list;
 }
 
-/* The YAML habit of a list of one-key mappings: salt.utils.data.repack_dictlist. */
+/* Convert a list of one-key mappings, as people write them in YAML: salt.utils.data.repack_dictlist. */
 static json_t *
 to_dict(json_t *v)
 {
@@ -132,7 +135,8 @@ bind_default(const arg_t *row)
     return v;
 }
 
-/* NEW: `v` as the row's type, or NULL with *err. */
+/* Convert `v` to the row's type. NEW, or NULL with *err. None stands for the default where the type does not
+ * admit it. */
 static json_t *
 convert(const func_t *f, const arg_t *row, json_t *v, fail_t *err)
 {
@@ -153,7 +157,7 @@ convert(const func_t *f, const arg_t *row, json_t *v, fail_t *err)
     return NULL;
 }
 
-/* Salt's own keywords (__pub_jid and the like) go to whoever asked for them. */
+/* Pass Salt's own keywords (__pub_jid and the like) to functions that ask for them (FN_RAW_KWARGS). */
 static void
 add_pub(const func_t *f, const shape_t *s, json_t *pub, json_t *out)
 {
@@ -169,7 +173,7 @@ add_pub(const func_t *f, const shape_t *s, json_t *pub, json_t *out)
     }
 }
 
-/* What *args takes. NEW. */
+/* The values for *args. NEW. */
 static json_t *
 rest_of(const places_t *places, json_t *args)
 {
@@ -180,7 +184,7 @@ rest_of(const places_t *places, json_t *args)
     return rest;
 }
 
-/* What **kwargs takes. NEW. */
+/* The values for **kwargs. NEW. */
 static json_t *
 extra_of(const places_t *places, json_t *kwargs)
 {
@@ -192,7 +196,7 @@ extra_of(const places_t *places, json_t *kwargs)
     return extra;
 }
 
-/* NEW: the row's value, of its type; NULL with *err. */
+/* The row's value, converted to its type. NEW; NULL with *err. */
 static json_t *
 value_of(const places_t *places, const arg_t *row, json_t *args, json_t *kwargs, fail_t *err)
 {
@@ -208,6 +212,7 @@ value_of(const places_t *places, const arg_t *row, json_t *args, json_t *kwargs,
                    at < places->n ? json_array_get(args, at) : json_object_get(kwargs, row->name), err);
 }
 
+/* Strict: all failures are a TypeError, as for a call inside Python. */
 json_t *
 bind_python(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *err)
 {
@@ -231,6 +236,7 @@ bind_python(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *
     return json_incref(out);
 }
 
+/* As for a command line: unknown keywords are checked first, with Salt's own wording (FAIL_INVOCATION). */
 json_t *
 bind_args(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *err)
 {

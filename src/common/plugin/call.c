@@ -1,4 +1,8 @@
-/* call.c - run a function as Salt's minion does, and word its failure as Salt does. */
+/* call.c - run a function as Salt's minion does, and word its failure as Salt does.
+ *
+ * call_run() is the whole of a job: find, ask whether it may run, split and bind the arguments, invoke,
+ * derive the retcode. ctx_call() and ctx_state() are calls from other functions: they bind as Python would
+ * and keep the error. */
 #include "common/plugin/call.h"
 
 #include "common/base/str.h"
@@ -8,7 +12,7 @@
 
 enum { EX_GENERIC = 1 }; /* salt.defaults.exitcodes */
 
-/* `kwargs` of an argument list element: {"__kwarg__": true, ...}. */
+/* Move the keywords of {"__kwarg__": true, ...}, an element of an argument list, into `kwargs`. */
 static void
 take_kwargs(json_t *element, json_t *kwargs)
 {
@@ -21,7 +25,7 @@ take_kwargs(json_t *element, json_t *kwargs)
     }
 }
 
-/* Text that looks like name=value is a keyword here too, because API callers send their words unparsed. */
+/* Parse a text that looks like name=value as a keyword: API callers send their words unparsed. */
 static bool
 take_word(const char *word, json_t *kwargs)
 {
@@ -36,7 +40,7 @@ take_word(const char *word, json_t *kwargs)
     return true;
 }
 
-/* Salt's list of arguments to what Python would get. Both NEW. */
+/* Split Salt's list of arguments into positional and keyword ones. Both NEW. */
 static void
 split_list(json_t *arg, json_t **ret_args, json_t **ret_kwargs)
 {
@@ -53,6 +57,7 @@ split_list(json_t *arg, json_t **ret_args, json_t **ret_kwargs)
     *ret_kwargs = kwargs;
 }
 
+/* Only the outermost function's arguments come from a peer as a whole: they are marked so. */
 static int
 invoke_native(call_ctx_t *ctx, const func_t *f, json_t *bound, json_t **ret_value, fail_t *err)
 {
@@ -67,7 +72,7 @@ invoke_native(call_ctx_t *ctx, const func_t *f, json_t *bound, json_t **ret_valu
     return *ret_value != NULL ? 0 : native_failed(err);
 }
 
-/* Run the bound function. 0 with *ret_value NEW, or a negative errno with *err set. */
+/* Run the function with its bound arguments. 0 with *ret_value NEW, or a negative errno with *err set. */
 static int
 invoke(call_ctx_t *ctx, const func_t *f, json_t *bound, json_t **ret_value, fail_t *err)
 {
@@ -149,7 +154,7 @@ call_function(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, json_t
     return f != NULL ? call_found(ctx, f, arg, pub, ret_value, err) : -ENOENT;
 }
 
-/* What Salt's minion returns for each kind of failure. */
+/* Salt's text for each kind of failure. NEW. */
 static json_t *
 failure_text(const func_t *f, const char *fun, const fail_t *err)
 {
@@ -186,7 +191,8 @@ add_beginning(void *cookie, const char *name, const plugin_t *p, const func_t *f
     json_object_set_new(self->docs, name, json_string(doc));
 }
 
-/* An unknown function that is the beginning of known ones is answered with their documentation. */
+/* The return for an unknown function: the documentation of all functions whose names begin so, or else the
+ * error text. NEW. */
 static json_t *
 unavailable_value(call_ctx_t *ctx, const char *fun, const fail_t *err)
 {
@@ -199,7 +205,8 @@ unavailable_value(call_ctx_t *ctx, const char *fun, const fail_t *err)
     return json_incref(docs);
 }
 
-/* {"result": false} and {"success": false} are failures even when the function set no retcode. */
+/* The exit code: the function's own, or 1 for {"result": false} and {"success": false}, as Salt derives
+ * it. */
 static int
 retcode_of(const call_ctx_t *ctx, const json_t *value)
 {

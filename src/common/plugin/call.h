@@ -12,8 +12,8 @@
 #include "common/py/py_ops.h"
 #include "salt/plugin.h"
 
-/* What a process provides to the functions that it runs. Callbacks may be NULL. All BORROWED while the
- * context lives. */
+/* The services that a process provides to the functions that it runs. Callbacks may be NULL. All BORROWED
+ * while the context lives. */
 typedef struct call_env {
     registry_t *registry;
     registry_t *states;  /* of PLUGIN_STATE; NULL: none */
@@ -24,20 +24,21 @@ typedef struct call_env {
     const char *renders;                   /* call_renders() */
     json_t *(*grains)(void *cookie);       /* BORROWED object; asked once, on first use */
     json_t *(*grains_again)(void *cookie); /* NEW object, gathered now; NULL: they stay as they are */
-    /* `ask` as ctx_compile_pillar's, or NULL for the one that is there. NEW dict, or NULL with *err. */
+    /* Compile the pillar for `ask` (as ctx_compile_pillar's), or return the current one for NULL. NEW dict,
+     * or NULL with *err. */
     struct py *(*pillar)(void *cookie, json_t *ask, fail_t *err);
     struct fileclient *files;
     void (*called)(void *cookie,
-                   const char *fun); /* told of each function that another one or a template calls */
+                   const char *fun); /* called for each function that another one or a template calls */
     int (*may)(void *cookie, const char *fun, fail_t *err); /* whether call_run may run it; NULL: it may */
     int (*fire)(void *cookie, const char *tag, json_t *data, fail_t *err);
     int (*host)(void *cookie, json_t *request, json_t **ret_value, fail_t *err);
     void (*progress)(void *cookie, size_t step, size_t of, const char *what);
-    /* Told of a value of a peer that was not only a value where it was printed: {file?, line?, value,
-     * becomes, error, refused}. BORROWED. */
+    /* Called when a peer's value would have been more than a value where it was printed: {file?, line?,
+     * value, becomes, error, refused}. BORROWED. */
     void (*refused)(void *cookie, json_t *what);
-    bool peer;      /* grains and environments are another machine's word: py_peer.h */
-    bool peer_args; /* the arguments of the function are, and so what its pillar= is */
+    bool peer;      /* grains and environments come from another machine: py_peer.h */
+    bool peer_args; /* so do the function's arguments, including pillar= */
     void *cookie;
     void *private_data; /* ctx_private */
 } call_env_t;
@@ -58,7 +59,7 @@ typedef struct call_result {
 void call_run(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, call_result_t *res);
 void call_result_free(call_result_t *res);
 
-/* Where events and questions to the host go instead, in a child that can't use its parent's line. */
+/* Replacements for events and questions to the host, in a child that can't use its parent's connection. */
 typedef struct call_relay {
     int (*fire)(void *cookie, const char *tag, json_t *data, fail_t *err);
     int (*host)(void *cookie, json_t *request, json_t **ret_value, fail_t *err);
@@ -67,12 +68,12 @@ typedef struct call_relay {
 } call_relay_t;
 void call_set_relay(call_ctx_t *ctx, const call_relay_t *relay); /* BORROWED */
 
-/* The run that a state function is called in: what salt/state.h's ctx_* show. All BORROWED. */
+/* The state run around a state function, for the ctx_* functions of salt/state.h. All BORROWED. */
 typedef struct call_frame {
     json_t *chunk, *chunks, *running;
     const char *run_id;
 } call_frame_t;
-/* The member of a chunk that holds py_wire's values of arguments that JSON can't say. */
+/* Member of a chunk that holds, in py_wire's form, arguments that JSON can't express. */
 #define CHUNK_NATIVES "__natives__"
 /* BORROWED until replaced; NULL: no run. Returns the one before, to be set again. */
 const call_frame_t *call_set_frame(call_ctx_t *ctx, const call_frame_t *frame);
@@ -86,42 +87,41 @@ int call_function(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, js
  * NEW, or NULL with *err or an exception raised. */
 struct py *ctx_call_native(call_ctx_t *ctx, const char *fun, const struct py_args *args, fail_t *err);
 
-/* ctx_call for what keeps JSON and must know whether others said what came back: *ret_said. */
+/* ctx_call for callers that keep JSON: *ret_said tells whether a peer's data is in the return. */
 int call_said(call_ctx_t *ctx, const char *fun, json_t *args, json_t *kwargs, json_t **ret_value,
               bool *ret_said, fail_t *err);
-/* The marks of a text that the function that runs has as an argument from a template, or the state that runs
- * from its file; none when it has no such text. Appends. */
+/* Append the marks (spans of a peer's data) of a text that the running function got from a template, or the
+ * running state from its file; none when it has no such text. */
 void call_text_spans(call_ctx_t *ctx, const char *text, size_t len, spans_t *ret);
 
-/* The option that says what else than `renderer_functions` templates of this context may call on a master;
- * NULL: nothing is limited. BORROWED. */
+/* The option that names further functions that templates of this context may call on a master, besides
+ * `renderer_functions`; NULL: no limit. BORROWED. */
 const char *call_renders(const call_ctx_t *ctx);
 
 /* call_env's `peer`. */
 bool call_is_peer(const call_ctx_t *ctx);
-/* From here on what is laid over a pillar may be another machine's words, as with call_env's `peer_args`. */
+/* From here on, arguments and pillar overrides count as a peer's, as with call_env's `peer_args`. */
 void call_set_peer_args(call_ctx_t *ctx);
-/* Whether that is so: what keeps arguments, to run them later, keeps this beside them. */
+/* True when they do. Code that stores arguments to run them later must store this flag too. */
 bool call_has_peer_args(const call_ctx_t *ctx);
-/* Tells call_env's `refused`. */
+/* Call call_env's `refused`. */
 void call_refused(call_ctx_t *ctx, json_t *what);
 
-/* Tells call_env's `called` of something else that a template looked at. */
+/* Call call_env's `called` for something else that a template read. */
 void call_note(call_ctx_t *ctx, const char *what);
 
-/* What a library keeps with a context under the address of something of its own: BORROWED, or NULL. It is
- * freed before anything that the context borrows. */
+/* Data that a library attaches to a context, with the address of an object of its own as key: BORROWED, or
+ * NULL. It is freed before anything that the context borrows. */
 void *call_kept(const call_ctx_t *ctx, const void *key);
 void call_keep(call_ctx_t *ctx, const void *key, void *value, void (*free_value)(void *value));
 
-/* Why `fun` ("mod.fun", or a module's name) can't be called, and what could have been meant. NEW text. */
+/* Explain why `fun` ("mod.fun", or a module's name) can't be called, with a suggestion. NEW text. */
 char *call_missing(call_ctx_t *ctx, const char *fun);
 /* The same of a state function. */
 char *call_missing_state(call_ctx_t *ctx, const char *fun);
 
 /* Bind positional and keyword values to the rows of `f`: NEW object, or NULL with FAIL_ARGUMENTS in Python's
- * words
- * ("echo() missing 1 required positional argument: 'text'") or FAIL_INVOCATION ("The following keyword
+ * words ("echo() missing 1 required positional argument: 'text'") or FAIL_INVOCATION ("The following keyword
  * arguments are not valid: nosuch=b"). */
 json_t *bind_args(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *err);
 

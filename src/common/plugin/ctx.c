@@ -1,4 +1,7 @@
-/* ctx.c - what a running function may ask of its process. */
+/* ctx.c - the call context: options, grains, pillar, files, events and the host for a running function.
+ *
+ * Grains and pillar are fetched on first use and cached, as JSON and as Python's values; a setter drops both
+ * caches. */
 #include "common/plugin/ctx.h"
 
 #include "common/py/py_json.h"
@@ -38,6 +41,7 @@ call_ctx_destroy(call_ctx_t **self_p)
     *self_p = NULL;
 }
 
+/* LIMIT_CALL_DEPTH bounds recursion between functions before the C stack ends. */
 int
 ctx_enter(call_ctx_t *ctx, const func_t *f, const func_t **ret_before, fail_t *err)
 {
@@ -110,7 +114,7 @@ ctx_native_grains(call_ctx_t *ctx)
     return ctx->native_grains;
 }
 
-/* The same question with marks on what is laid over the pillar. NEW, or NULL with *err. */
+/* Mark the pillar override of a question as a peer's data. NEW, or NULL with *err. */
 static json_t *
 ask_of_peer(const json_t *ask, fail_t *err)
 {
@@ -147,7 +151,8 @@ ctx_set_pillar(call_ctx_t *ctx, py_t *pillar)
     ctx->pillar = NULL;
 }
 
-/* A pillar that can't be had is an empty one here: who must know compiles it. */
+/* A pillar that fails to compile counts as empty here, and is logged; callers that must know compile it
+ * themselves. */
 py_t *
 ctx_native_pillar(call_ctx_t *ctx)
 {
@@ -253,6 +258,7 @@ ctx_retcode(const call_ctx_t *ctx)
     return ctx->retcode;
 }
 
+/* A tag is bounded here, before it goes out: a master refuses a longer one without a reply. */
 int
 ctx_fire(call_ctx_t *ctx, const char *tag, json_t *data, fail_t *err)
 {

@@ -1,4 +1,4 @@
-/* ctx.h - what a call context holds; private to common/plugin.
+/* ctx.h - internals of the call context; private to common/plugin.
  *
  * Layer      common/plugin
  * Threads    a context belongs to one thread
@@ -19,16 +19,16 @@ struct call_ctx {
     struct kept *kept; /* keep.c */
     bool test;
     int retcode;
-    const call_relay_t *relay; /* NULL: the environment's own line */
+    const call_relay_t *relay; /* NULL: the environment's own callbacks */
     const call_frame_t *frame; /* NULL outside of a state run */
-    json_t *nothing;           /* what frame.c shows outside of one */
-    const py_args_t *said;     /* what a template gave the function that runs, as it was: JSON has no marks */
+    json_t *nothing;           /* empty values that frame.c returns outside of one */
+    const py_args_t *said;     /* the template's arguments of the running function, with their marks */
     int depth;                 /* functions that run inside each other right now */
     const func_t *row;         /* the innermost of them; NULL: none */
 };
 
-/* Around each call of a row's function, of either kind: counts it in, and makes `f` ctx_row(). -ELOOP where
- * functions nest too deep. *ret_before is for ctx_leave, which a successful ctx_enter must be followed by. */
+/* Enter a row's function, of either kind: count the depth and make `f` ctx_row(). -ELOOP when functions nest
+ * too deep. *ret_before goes to ctx_leave, which must follow a successful ctx_enter. */
 int ctx_enter(call_ctx_t *ctx, const func_t *f, const func_t **ret_before, fail_t *err);
 void ctx_leave(call_ctx_t *ctx, const func_t *before);
 
@@ -40,11 +40,11 @@ json_t *bind_python(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, 
 py_t *bind_native(const func_t *f, const py_args_t *args, fail_t *err);
 /* Run a native function whose arguments are bound. NEW, or NULL with *err or an exception raised. */
 py_t *native_invoke(call_ctx_t *ctx, const func_t *f, py_t *bound, fail_t *err);
-/* The exception that was raised becomes *err, as Salt words it. */
+/* Convert the raised exception to *err, in Salt's words. The negative errno. */
 int native_failed(fail_t *err);
 /* The default of a row that has one, from its JSON. NEW. */
 json_t *bind_default(const arg_t *row);
-/* Whether `key` names an argument of `f` (not its *args or **kwargs). */
+/* True when `key` names an argument of `f` (not its *args or **kwargs). */
 bool bind_knows(const func_t *f, const char *key);
 
 #endif

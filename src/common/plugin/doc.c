@@ -1,4 +1,5 @@
-/* doc.c - the documentation of a function in the shape of a Python docstring. */
+/* doc.c - render a function's documentation in the shape of a Python docstring: indented, with a leading
+ * empty line, so that sys.doc shows the same as Salt. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "common/plugin/call.h"
@@ -14,7 +15,7 @@ add_line(buf_t *out, const char *line, size_t len)
     buf_putc(out, '\n');
 }
 
-/* `code_block`: with the reStructuredText line that Salt's sources have before an example. */
+/* `code_block` adds the reStructuredText directive that Salt's sources have before an example. */
 static char *
 shape_doc(const func_t *f, bool code_block)
 {

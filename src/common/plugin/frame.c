@@ -1,4 +1,5 @@
-/* frame.c - what a state function may ask of the run around it. */
+/* frame.c - the state run as a state function sees it: its chunk, all chunks, the returns so far
+ * (salt/state.h). Outside of a run each of them is empty. */
 #include "common/plugin/ctx.h"
 #include "common/py/py_wire.h"
 #include "salt/state.h"
@@ -13,7 +14,7 @@ call_set_frame(call_ctx_t *ctx, const call_frame_t *frame)
     return before;
 }
 
-/* Outside of a run there is nothing to see: an empty value that lives as long as the context. */
+/* The empty value for use outside of a run; it lives as long as the context. BORROWED. */
 static json_t *
 nothing(call_ctx_t *ctx, const char *key, json_t *(*make)(void) )
 {

@@ -1,4 +1,5 @@
-/* keep.c - what a library keeps with a call context, and loses with it. */
+/* keep.c - data that libraries attach to a call context, freed with it. A short list: few libraries use
+ * it. */
 #include "common/plugin/ctx.h"
 
 typedef struct kept {

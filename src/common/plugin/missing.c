@@ -1,4 +1,4 @@
-/* missing.c - what to say of a function that is not there. */
+/* missing.c - error texts for a function or module that does not exist, with a suggestion. */
 #include "common/base/str.h"
 #include "common/plugin/ctx.h"
 
@@ -12,7 +12,7 @@ missing_module(call_ctx_t *ctx, const char *name)
     return xasprintf("There is no module '%s'. Did you mean '%s'?", name, near);
 }
 
-/* Why it can't be called, and what could have been meant. NEW. */
+/* The reason and a suggestion. NEW. */
 static char *
 missing_in(call_ctx_t *ctx, const registry_t *registry, const char *fun)
 {

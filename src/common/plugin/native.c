@@ -1,4 +1,8 @@
-/* native.c - functions that work on Python's values, and both kinds for callers of the other. */
+/* native.c - functions that take Python's values (FN_NATIVE), and calls between the two kinds.
+ *
+ * Values of another machine carry marks (py_peer.h), which JSON can't express. When a template calls a JSON
+ * function, its arguments stay reachable with their marks (ctx->said), and the return is marked if the
+ * function's flags say that it comes from a peer. */
 #include "common/plugin/ctx.h"
 #include "common/plugin/place.h"
 #include "common/py/py_json.h"
@@ -7,7 +11,7 @@
 #include "common/py/py_wire.h"
 #include "salt/state.h"
 
-/* What *args takes. NEW. */
+/* The values for *args. NEW. */
 static py_t *
 rest_of(const places_t *places, const py_args_t *args)
 {
@@ -18,7 +22,7 @@ rest_of(const places_t *places, const py_args_t *args)
     return list;
 }
 
-/* What **kwargs takes. NEW. */
+/* The values for **kwargs. NEW. */
 static py_t *
 extra_of(const places_t *places, const py_args_t *args)
 {
@@ -62,7 +66,7 @@ bind_native(const func_t *f, const py_args_t *args, fail_t *err)
     return dict;
 }
 
-/* Which of Salt's wordings an exception gets. */
+/* Salt's kind of failure for an exception's type. */
 static fail_kind_t
 kind_of(const char *type)
 {
@@ -131,7 +135,7 @@ hold_peer(const py_args_t *args)
     return found;
 }
 
-/* What a function returns is marked where others said it. TAKES, may be NULL; NEW. */
+/* Mark the return as a peer's if the function's flags say so. TAKES, may be NULL; NEW. */
 static py_t *
 said(call_ctx_t *ctx, const func_t *f, py_t *value)
 {
@@ -161,7 +165,7 @@ ctx_call_native(call_ctx_t *ctx, const char *fun, const py_args_t *args, fail_t 
         return NULL;
     bool before = ctx->env.peer_args;
     const py_args_t *outer = ctx->said;
-    ctx->env.peer_args = before || hold_peer(args); /* JSON has no marks */
+    ctx->env.peer_args = before || hold_peer(args); /* JSON loses the marks, so the flag stands for them */
     ctx->said = args;
     int rc = ctx_call(ctx, fun, list, kwargs, &value, err);
     ctx->env.peer_args = before;
@@ -202,7 +206,7 @@ call_said(call_ctx_t *ctx, const char *fun, json_t *args, json_t *kwargs, json_t
     return *ret_value != NULL ? 0 : native_failed(err);
 }
 
-/* Adds the marks of the first text in `v` that is this one and has some. Whether there is one. */
+/* Append the marks of the first text in `v` that equals this one and has marks. True when there is one. */
 static bool
 add_marks(py_t *v, const char *text, size_t len, spans_t *ret)
 {

@@ -1,4 +1,4 @@
-/* place.c - see place.h. */
+/* place.c - see place.h. Follows CPython's order of checks, so that the first error reported is the same. */
 #include "common/plugin/place.h"
 
 #include "common/base/buf.h"
@@ -107,7 +107,7 @@ lacks(const places_t *self, const arg_t *row)
     return row->dflt == ARG_REQUIRED && self->of[row - self->f->args] == NO_PLACE;
 }
 
-/* Complain about the required rows without a value: 'a', 'b', and 'c'. */
+/* Report required rows without a value, listed as Python does: 'a', 'b', and 'c'. */
 static int
 check_missing(const places_t *self, const arg_t *rows, size_t n, const char *kind, fail_t *err)
 {

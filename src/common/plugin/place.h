@@ -1,4 +1,4 @@
-/* place.h - which value is for which argument, as Python decides it and in its words. Values are indices here, so
+/* place.h - assign values to arguments by Python's rules, with its error texts. Values are indices here, so
  * that JSON and Python's values are bound alike.
  *
  * Layer      common/plugin
@@ -10,7 +10,7 @@
 
 #include "salt/plugin.h"
 
-/* The rows of a function by what they take. */
+/* The rows of a function by how they are passed. */
 typedef struct shape {
     const arg_t *pos; /* positional or keyword */
     size_t n_pos, n_required;
@@ -20,10 +20,10 @@ typedef struct shape {
     size_t n; /* all of them */
 } shape_t;
 shape_t shape_of(const func_t *f);
-/* The row that a keyword is for, not *args or **kwargs. NULL: none. BORROWED. */
+/* The row for a keyword, except *args and **kwargs. NULL: none. BORROWED. */
 const arg_t *shape_named(const shape_t *self, const char *key);
 
-/* A given keyword: BORROWED name, and the row that it is for, NULL for one of **kwargs. */
+/* A given keyword: BORROWED name, and its row; NULL when **kwargs takes it. */
 typedef struct keyword {
     const char *name;
     const arg_t *row;

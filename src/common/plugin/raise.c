@@ -1,7 +1,7 @@
 /* raise.c - see raise.h. */
 #include "common/plugin/raise.h"
 
-/* The exceptions with a wording of their own. */
+/* Exceptions that have a wording of their own. */
 static const struct kind {
     const char *name;
     fail_kind_t kind;

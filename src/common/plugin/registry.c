@@ -1,4 +1,8 @@
-/* registry.c - plug-ins by the name users type, functions in their tables, from all sources. */
+/* registry.c - find plug-ins by the name that users type, and functions in their tables, over all sources.
+ *
+ * Several plug-ins may provide one module (apt and dnf provide pkg): the walk visits them in order of
+ * precedence, and the first usable one that has the function is called. Look-ups of a module are O(1) in the
+ * table source. */
 #include "common/plugin/registry.h"
 
 #include "common/base/str.h"
@@ -103,7 +107,7 @@ plugin_function(const plugin_t *p, const char *name)
     return NULL;
 }
 
-/* What it says itself, the configuration aside. */
+/* The plug-in's own reason against use here, without the configuration's. NULL: usable. */
 static const char *
 own_reason(plugin_source_t *source, call_ctx_t *ctx, const plugin_t *p)
 {
@@ -118,13 +122,15 @@ why_unusable(plugin_source_t *source, call_ctx_t *ctx, const plugin_t *p)
     return plugin_is_allowed(ctx, p) ? own_reason(source, ctx, p) : "the configuration excludes it";
 }
 
-/* "mod" of "mod.fun"; all of it when there is no dot. NEW. */
+/* The module's part of "mod.fun"; all of it when there is no dot. NEW. */
 static char *
 module_of(const char *fun)
 {
     return xstrndup(fun, strcspn(fun, "."));
 }
 
+/* A plug-in that is excluded by configuration is skipped as if it did not exist; one that declares itself
+ * unusable gives its reason, if no other provides the module. */
 const func_t *
 registry_find(const registry_t *self, call_ctx_t *ctx, const char *fun, fail_t *err)
 {
@@ -170,7 +176,7 @@ registry_provider(const registry_t *self, call_ctx_t *ctx, const char *module)
     return p;
 }
 
-/* The flags that all who provide "mod.fun" have set, or that any has. */
+/* Combine the flags over all providers of "mod.fun": those that all have, or that any has. */
 static unsigned
 flags_of(const registry_t *self, const char *fun, bool all)
 {
@@ -205,7 +211,7 @@ registry_is_secret(const registry_t *self, const char *fun)
 
 /* ---- all of them --------------------------------------------------------------------------- */
 
-/* Whether calls of this function go to a plug-in with precedence over `p`. */
+/* True when calls of this function go to a plug-in with precedence over `p`. */
 static bool
 is_hidden(const registry_t *self, call_ctx_t *ctx, const plugin_t *p, const func_t *f)
 {
@@ -248,7 +254,7 @@ registry_each_plugin(const registry_t *self, call_ctx_t *ctx, registry_plugin_fn
         each(cookie, p, why_unusable(walk.source, ctx, p));
 }
 
-/* Names of functions or of modules, in a growing list that ends with NULL. */
+/* Names of functions or modules, as a growing list that ends with NULL. */
 typedef struct names {
     const char *prefix;
     char **v;

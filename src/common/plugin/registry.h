@@ -1,4 +1,4 @@
-/* registry.h - the functions of one kind that there are, whatever source they come from: plug-ins by name, functions
+/* registry.h - all functions of one kind, from all sources: plug-ins by name, functions
  * by "module.function".
  *
  * Layer      common/plugin; a main_* file hands over what is linked in, sources.def says what else there is
@@ -22,7 +22,7 @@ registry_t *registry_new(plugin_kind_t kind, const plugin_t *const *tables, size
 registry_t *registry_of(plugin_kind_t kind, plugin_source_t *const *sources, size_t n);
 void registry_destroy(registry_t **self_p);
 plugin_kind_t registry_kind(const registry_t *self);
-/* Every source looks again for what it has. All are asked; the first failure is returned. */
+/* Make every source look for changes. All are called; the first failure is returned. */
 int registry_refresh(registry_t *self, fail_t *err);
 
 /* The function "mod.fun". NULL with *err of kind FAIL_UNAVAILABLE: "'x.y' is not available." for an unknown
@@ -30,20 +30,21 @@ int registry_refresh(registry_t *self, fail_t *err);
 const func_t *registry_find(const registry_t *self, call_ctx_t *ctx, const char *fun, fail_t *err);
 /* The first usable plug-in that provides a module, or NULL. */
 const plugin_t *registry_provider(const registry_t *self, call_ctx_t *ctx, const char *module);
-/* Whether "mod.fun" is known to change nothing (FN_READONLY), whoever of several provides it. */
+/* True when all providers of "mod.fun" change nothing (FN_READONLY). */
 bool registry_only_reads(const registry_t *self, const char *fun);
-/* Whether what "mod.fun" returns may be a secret (FN_SECRET), whoever of several provides it. */
+/* True when the return of any provider of "mod.fun" may be a secret (FN_SECRET). */
 bool registry_is_secret(const registry_t *self, const char *fun);
 
-/* Told of each function once, as registry_find() would find it: `name` is "mod.fun". */
+/* Called once per function, as registry_find() would find it: `name` is "mod.fun". */
 typedef void registry_each_fn(void *cookie, const char *name, const plugin_t *p, const func_t *f);
 /* In order of precedence, those of a table in its order. `ctx` NULL: unusable ones too. */
 void registry_each(const registry_t *self, call_ctx_t *ctx, registry_each_fn *each, void *cookie);
-/* Told of each plug-in, and why it can't be used here; NULL: it can. */
+/* Called per plug-in, with the reason why it can't be used here; NULL: it can. */
 typedef void registry_plugin_fn(void *cookie, const plugin_t *p, const char *why);
 void registry_each_plugin(const registry_t *self, call_ctx_t *ctx, registry_plugin_fn *each, void *cookie);
 
-/* The function nearest to an unknown one, usable or not; of a name without a dot the module. NEW, or NULL. */
+/* The closest function to an unknown name, usable or not; for a name without a dot the closest module. NEW,
+ * or NULL. */
 char *registry_suggest(const registry_t *self, const char *name);
 /* NEW array of every "mod.fun" that begins with `prefix`, usable or not, sorted, each once. */
 json_t *registry_names(const registry_t *self, const char *prefix);

@@ -1,4 +1,5 @@
-/* registry_check.c - whether every row is complete: for lint and the unit tests. */
+/* registry_check.c - check that every row is complete: help, docs, examples, access class, defaults that are
+ * JSON, no duplicates. Used by lint and unit tests, not at run time. */
 #include "common/plugin/registry_int.h"
 
 static int
@@ -35,7 +36,7 @@ check_args(const func_t *f, fail_t *err)
     return 0;
 }
 
-/* What kinds.def asks of every function of a kind. */
+/* The requirements of kinds.def per kind of plug-in. */
 enum { NOTHING = 0, EXAMPLE = 1 << 0, ACCESS = 1 << 1 };
 static const unsigned checks_of[PLUGIN_KINDS] = {
 #define KIND(NAME, word, programs, folder, checks) [PLUGIN_##NAME] = (checks),
@@ -65,8 +66,8 @@ check_function(const registry_t *self, const plugin_t *p, const func_t *f, fail_
     return check_args(f, err);
 }
 
-/* Two plug-ins of one source that are always usable can't offer one name: which of them is called would be chance.
- * `after`: the walk that has come to `p`. */
+/* Refuse two always-usable plug-ins of one source with the same function: the order of files would decide.
+ * `after`: the walk, standing at `p`. */
 static int
 check_clash(const walk_t *after, const plugin_t *p, const func_t *f, fail_t *err)
 {

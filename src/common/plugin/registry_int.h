@@ -15,8 +15,8 @@ struct registry {
     size_t n;
 };
 
-/* while ((p = walk_next(&walk)) != NULL): the plug-ins of a module (NULL: of all) in order of precedence. The one that
- * came last is of the source walk.source. */
+/* Walk the plug-ins of a module (NULL: of all) in order of precedence: while ((p = walk_next(&walk)) !=
+ * NULL). The last one returned belongs to the source walk.source. */
 typedef struct walk {
     const registry_t *registry;
     const char *module;

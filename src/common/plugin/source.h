@@ -1,4 +1,4 @@
-/* source.h - where functions come from: a source delivers plug-ins with their rows, and a registry asks its sources
+/* source.h - a source delivers plug-ins with their rows, and a registry asks its sources
  * in order of precedence.
  *
  * A source is a folder with one function, `plugin_source_t *source_NAME_new(const plugin_source_env_t *env)`, and the row
@@ -19,14 +19,15 @@
 
 typedef struct plugin_source plugin_source_t;
 
-/* Only `plugins` and `destroy` must be there. */
+/* Operations of a source. Only `plugins` and `destroy` are required. */
 typedef struct plugin_source_ops {
     /* The plug-ins that provide `module` ("pkg"; NULL: all there are), the first choice first. BORROWED, ends with
      * NULL; NULL when there is none at this moment. */
     const plugin_t *const *(*plugins)(plugin_source_t *self, const char *module);
-    /* Why the plug-in can't be used here; NULL: it can. BORROWED. Left out: its own `unavailable` says. */
+    /* The reason why the plug-in can't be used here; NULL: it can. BORROWED. NULL pointer: its own
+     * `unavailable` decides. */
     const char *(*unavailable)(plugin_source_t *self, call_ctx_t *ctx, const plugin_t *p);
-    /* Look again for what there is. Left out: that never changes. */
+    /* Look for changes. NULL pointer: the source never changes. */
     int (*refresh)(plugin_source_t *self, fail_t *err);
     void (*destroy)(plugin_source_t *self);
 } plugin_source_ops_t;
@@ -36,7 +37,7 @@ struct plugin_source {
     const plugin_source_ops_t *ops;
 };
 
-/* What a source is made from. BORROWED; it lives as long as the source. */
+/* The inputs of a source. BORROWED; it lives as long as the source. */
 typedef struct plugin_source_env {
     plugin_kind_t kind;
     const plugin_t *const *tables; /* what is linked into this program */

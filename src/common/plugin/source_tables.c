@@ -1,4 +1,5 @@
-/* source_tables.c - the source of what is built in: the tables that plugins/builtin.h collects. */
+/* source_tables.c - the source of built-in plug-ins: the tables that plugins/builtin.h collects, with a hash
+ * from module name to its providers. Immutable after construction, so it needs no lock. */
 #include "common/base/map.h"
 #include "common/plugin/source.h"
 
@@ -26,7 +27,7 @@ tables_destroy(plugin_source_t *source)
     free(self);
 }
 
-/* One more of its module's providers. */
+/* Append to the list of a module's providers. */
 static void
 add_provider(map_t *modules, const plugin_t *p)
 {

@@ -1,9 +1,10 @@
-/* usable.c - see usable.h. */
+/* usable.c - see usable.h. A name in the options matches a module by its own name or by its file's name in
+ * Salt. */
 #include "common/plugin/usable.h"
 
 #include "common/base/str.h"
 
-/* Modules whose file in Salt has another name than users type. */
+/* Modules whose file in Salt has another name than the one that users type. */
 static const struct {
     const char *file, *module;
 } salt_files[] = {

@@ -1,4 +1,4 @@
-/* usable.h - whether a plug-in may be used here by what the configuration says.
+/* usable.h - whether the configuration allows a plug-in.
  *
  * Layer      common/plugin
  * Tests      tests/unit/common/test_plugin.c
@@ -8,8 +8,8 @@
 
 #include "salt/plugin.h"
 
-/* disable_modules and whitelist_modules, which concern execution modules. They hold names as users type them
- * (cmd) or as Salt's files have them (cmdmod). */
+/* Apply disable_modules and whitelist_modules, which concern execution modules only. They hold names as users
+ * type them (cmd) or as Salt's files are called (cmdmod). */
 bool plugin_is_allowed(call_ctx_t *ctx, const plugin_t *p);
 
 #endif
