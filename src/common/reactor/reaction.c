@@ -1,4 +1,7 @@
-/* reaction.c - a file of the reactor to the list of its reactions; see reaction.h. */
+/* reaction.c - render one reactor file for an event and build the list of its reactions; see reaction.h.
+ *
+ * Steps: s_render() -> s_declaration() per ID, compiled as high data -> low_order() -> reaction_of() per
+ * chunk -> s_requisites(), which turns `require` into indexes. An error breaks one reaction, not the file. */
 #include "common/reactor/reaction_int.h"
 
 #include <glob.h>
@@ -13,9 +16,9 @@
 #include "salt/limits.h"
 #include "salt/value.h"
 
-#define ORDER_BEGIN 10000 /* of what has no `order` of its own, as states have it */
+#define ORDER_BEGIN 10000 /* first automatic order, as for states */
 
-/* One file at work. */
+/* State while one file is processed. */
 typedef struct work {
     const reaction_env_t *env;
     const json_t *firing;
@@ -29,7 +32,7 @@ typedef struct work {
 
 /* ---- errors -------------------------------------------------------------------------------------------- */
 
-/* Put "line" there when a message ends like "in FILE, line 3". */
+/* Take "line" from a message that ends like "in FILE, line 3". */
 static void
 s_add_place(json_t *error, const char *text)
 {
@@ -54,7 +57,7 @@ s_error(json_t *errors, const char *file, const char *id, size_t line, const cha
     json_array_append_new(errors, error);
 }
 
-/* A file that could not be read; "passing" when the next look at it may find another answer. */
+/* Report a file that could not be read; "passing" if the cause may pass, so that the caller can retry. */
 static void
 s_error_read(json_t *errors, const char *file, int code, const char *text)
 {
@@ -77,7 +80,8 @@ s_is_private(const py_t *key)
     return py_is(key, PY_STR) && str_starts(py_cstr(key), "__");
 }
 
-/* A body as the state compiler wants it: mappings of one key, no texts but the function. NEW list. */
+/* Bring a body into the state compiler's shape: a list of one-key mappings and the function's name; other
+ * texts go to *ret_words. NEW list. */
 static py_t *
 s_body(py_t *body, bool named, py_t **ret_words)
 {
@@ -121,7 +125,7 @@ s_add_arg(py_t *list, const char *key, py_t *value)
     py_append(list, one);
 }
 
-/* `words` are what stands in it without a key. */
+/* Compile one declaration to low chunks. Texts without a key become the argument REACTION_WORDS. */
 static void
 s_compile(work_t *w, py_t *id, const char *client, const char *fun, py_t *body)
 {
@@ -153,7 +157,7 @@ s_compile(work_t *w, py_t *id, const char *client, const char *fun, py_t *body)
     json_array_extend(w->chunks, chunks);
 }
 
-/* "runner.state.orchestrate": client and function. */
+/* Split "runner.state.orchestrate" into client and function. */
 static void
 s_function(work_t *w, py_t *id, const char *word, py_t *body)
 {
@@ -192,7 +196,7 @@ s_is_meant(const json_t *reaction, const char *client, const char *id)
            (str_eq(value_str(reaction, "id", ""), id) || str_eq(value_str(reaction, "name", ""), id));
 }
 
-/* One target of `require`. False: the file has none. */
+/* Resolve one target of `require` to indexes. False: the file has no such reaction. */
 static bool
 s_require(const json_t *list, size_t self, const json_t *target, json_t *indexes)
 {
@@ -216,7 +220,8 @@ s_require(const json_t *list, size_t self, const json_t *target, json_t *indexes
     return found;
 }
 
-/* Whether `at` leads to `goal` through what is required. `seen` marks what was looked at. */
+/* True when `at` reaches `goal` through requirements. `seen` marks visited reactions, so that each is visited
+ * once. */
 static bool
 s_leads_to(const json_t *list, size_t at, size_t goal, bool *seen)
 {
@@ -247,7 +252,7 @@ s_break(work_t *w, json_t *reaction, const char *why)
     s_error_at(w, value_str(reaction, "id", ""), why);
 }
 
-/* `chunks` and the list go in step. */
+/* Resolve the requirements of all reactions; chunks[i] belongs to list[i]. */
 static void
 s_requisites(work_t *w, const json_t *chunks, json_t *list)
 {
@@ -271,7 +276,8 @@ s_requisites(work_t *w, const json_t *chunks, json_t *list)
 
 /* ---- chunks to reactions ------------------------------------------------------------------------------- */
 
-/* The name, or its digest when it is longer than a note may be, with the number behind it. TAKES it; NEW. */
+/* Replace a name that is too long for a note by its digest, leaving room for a number behind it. TAKES it;
+ * NEW. */
 static char *
 s_short(char *name)
 {
@@ -282,7 +288,8 @@ s_short(char *name)
     return xasprintf("#%s", hex);
 }
 
-/* The name that makes a reaction of this event one that is not done twice. */
+/* Set "part", the key that keeps this reaction of this event from being done twice, also after a restart.
+ * Repeated IDs are numbered. */
 static void
 s_name(const work_t *w, json_t *seen, json_t *reaction)
 {
@@ -339,7 +346,7 @@ s_reactions(work_t *w)
 
 /* ---- rendering ----------------------------------------------------------------------------------------- */
 
-/* NEW dict: what the template sees beside the usual. */
+/* The template's variables from the event, marked as a peer's data. NEW dict. */
 static py_t *
 s_context(const json_t *firing)
 {
@@ -381,6 +388,7 @@ s_render(work_t *w)
     return high;
 }
 
+/* Process one file. A URL of the file server gives the template its path below the roots. */
 static void
 s_file(const reaction_env_t *env, const json_t *firing, const char *path, const char *url, json_t *out,
        json_t *errors)
@@ -416,6 +424,7 @@ s_file(const reaction_env_t *env, const json_t *firing, const char *path, const 
 
 static const char missing_text[] = "File missing or not found.";
 
+/* A pattern may match several files; each is processed on its own. */
 static void
 s_from_disk(const reaction_env_t *env, const json_t *firing, const char *file, json_t *out, json_t *errors)
 {

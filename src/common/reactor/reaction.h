@@ -1,14 +1,14 @@
-/* reaction.h - an SLS file of the reactor and an event, to the list of what is to be done.
+/* reaction.h - from an SLS file of the reactor and an event to the list of reactions.
  *
  * The file is rendered as any SLS (common/render) with `data`, `tag` and, for rules of our own form,
  * `events`, `count`, `group` and `missing`; its high data goes through the state compiler (common/state).
- * What Salt's reactor makes of the many layouts of arguments is made here.
+ * The many layouts of arguments that Salt's reactor accepts are normalised here.
  *
- * Layer      common/reactor; knows no bus: who calls runs what it gets
+ * Layer      common/reactor; knows no bus: the caller runs the reactions
  * Threads    the renderer's
  * Ownership  results are NEW
  * Errors     an error is an object {"file", "line"?, "id"?, "error", "passing": true when the system lacked
- *            something}; what is wrong with one reaction does not stop the file's others, except those that
+ *            something}; an error in one reaction does not stop the file's others, except those that
  *            require it
  * Tests      tests/unit/common/test_reactor.c, tests/cases/reactor
  */
@@ -26,15 +26,15 @@ typedef struct reaction_env {
     const registry_t *runners, *wheels; /* of a master; both NULL: a minion, which has `caller` only */
 } reaction_env_t;
 
-/* What `firing` (rules.h) sets off, in the order in which it is to begin:
- *   {"file", "id", "part": "FILE#ID", "client": "local"|"runner"|"wheel"|"caller", "fun", "arg": [value],
- *    "kwarg": {}, "require": [index of another one of the list], "broken": true when it requires what can't
- *    be done, "line"?, "ignored"?: [key]}
- * and for local {"tgt", "tgt_type", "ret"?, "timeout"?, "metadata"?, "subset"?}. `errors` is an array that
- * grows. */
+/* List the reactions to `firing` (rules.h), in the order in which they start:
+ * {"file", "id", "part": "FILE#ID", "client": "local"|"runner"|"wheel"|"caller", "fun", "arg": [value],
+ * "kwarg": {}, "require": [index in this list], "broken": true when a requirement can't be met, "line"?,
+ * "ignored"?: [key]}
+ * and for local {"tgt", "tgt_type", "ret"?, "timeout"?, "metadata"?, "subset"?}. Errors are appended to
+ * `errors`. */
 json_t *reaction_list(const reaction_env_t *env, const json_t *firing, json_t *errors);
 
-/* "/srv/reactor/x*.sls" or "salt://...": why it can't be read, NULL when it can. NEW text. */
+/* Check that a file ("/srv/reactor/x*.sls" or "salt://...") can be read: NULL when it can, else NEW text. */
 char *reaction_missing(fileclient_t *files, const char *file);
 
 #endif

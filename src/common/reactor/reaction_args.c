@@ -1,5 +1,5 @@
-/* reaction_args.c - a low chunk to a reaction: which client, and every layout of arguments that Salt's
- * reactor takes, or that its users write. */
+/* reaction_args.c - convert a low chunk to a reaction: its client, and its arguments from every layout that
+ * Salt's reactor accepts (`args`, `arg` and `kwarg`, `kwargs`, keywords directly in the body). */
 #include "common/reactor/reaction_int.h"
 
 #include "common/base/str.h"
@@ -21,7 +21,7 @@ s_is_one_of(const char *key, const char *const *words)
     return false;
 }
 
-/* What the compiler put there, and what is no argument of any function. */
+/* Keys that the compiler adds or that are not arguments of any function. */
 static bool
 s_is_internal(const char *key)
 {
@@ -39,7 +39,7 @@ s_is_layout(const char *key)
     return s_is_one_of(key, words);
 }
 
-/* A mapping, or a list of mappings and of values without a key. */
+/* Take a mapping as keywords; a list of mappings and plain values as keywords and positional arguments. */
 static void
 s_take(layout_t *self, const json_t *v)
 {
@@ -87,7 +87,7 @@ s_takes_any(const func_t *row)
     return false;
 }
 
-/* Keywords beside each other in the body, as reactors had them before `args`. */
+/* Take keywords directly from the body, the layout before `args`. Only keys that the function accepts. */
 static int
 s_take_direct(layout_t *self, fail_t *err)
 {
@@ -99,19 +99,20 @@ s_take_direct(layout_t *self, fail_t *err)
             continue;
         if (s_param(self->row, key) != NULL || s_takes_any(self->row))
             json_object_set(self->kwarg, key, v);
-        else if (str_eq(key, "queue")) /* asked runners to wait for each other once */
+        else if (str_eq(key, "queue")) /* an option of old Salt that serialised runners */
             json_array_append_new(self->ignored, json_string(key));
         else
             return fail_set(err, -EINVAL, "'%s' is an invalid keyword argument for '%s'", key,
                             value_str(self->chunk, "fun", ""));
     }
-    /* Where a function has a `name`, the declaration's is meant. */
+    /* A function's `name` argument defaults to the declaration's name. */
     if (json_array_size(self->arg) == 0 && s_param(self->row, "name") != NULL &&
         value_get(self->kwarg, "name") == NULL && value_get(self->chunk, "kwarg") == NULL)
         json_object_set(self->kwarg, "name", value_get(self->chunk, "name"));
     return 0;
 }
 
+/* `args` wins over the older layouts, which are then reported as ignored. */
 static int
 s_layout(layout_t *self, fail_t *err)
 {
@@ -133,7 +134,7 @@ s_layout(layout_t *self, fail_t *err)
     return self->row != NULL ? s_take_direct(self, err) : 0;
 }
 
-/* Keywords have places of their own, so that a value of an event becomes none. */
+/* Refuse positional mappings with __kwarg__: an event's value must not become a keyword. */
 static int
 s_check_values(const layout_t *self, fail_t *err)
 {
@@ -175,7 +176,7 @@ s_wheel(layout_t *self, json_t *reaction, fail_t *err)
     return s_find(self, self->env->wheels, "wheel", err);
 }
 
-/* Who is meant, and what belongs to the publication. */
+/* The local client: target, and the options of the publication. */
 static int
 s_local(layout_t *self, json_t *reaction, fail_t *err)
 {

@@ -1,4 +1,4 @@
-/* reaction_int.h - what reaction.c (a file's declarations) and reaction_args.c (their arguments) share.
+/* reaction_int.h - internals shared by reaction.c (declarations) and reaction_args.c (their arguments).
  *
  * Layer      common/reactor
  * Threads    the renderer's
@@ -9,7 +9,7 @@
 
 #include "common/reactor/reaction.h"
 
-/* Texts that stand in a body without a key, in a chunk. */
+/* Key of a chunk for texts that stand in a body without a key. */
 #define REACTION_WORDS "__words__"
 
 /* The reaction of a low chunk: client, function, target and arguments. NEW, or NULL with *err. */

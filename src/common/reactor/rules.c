@@ -1,4 +1,7 @@
-/* rules.c - the option `reactor` to rules; see rules.h. */
+/* rules.c - parse the option `reactor` into rules, and match events against conditions; see rules.h.
+ *
+ * Parsing is strict: unknown keys, empty lists and bad types are errors that name the entry. A rule's key
+ * identifies it across restarts: its name, or its first tag and a digest of its content. */
 #include "common/reactor/rules_int.h"
 
 #include "common/base/digest.h"
@@ -45,7 +48,7 @@ rules_destroy(rules_t **self_p)
 
 /* ---- parts of an entry --------------------------------------------------------------------------------- */
 
-/* A text or a list of texts, as a NEW list. */
+/* Accept a text or a list of texts. NEW list, or NULL with *err. */
 static json_t *
 s_texts(const json_t *v, const char *what, fail_t *err)
 {
@@ -77,7 +80,7 @@ s_seconds(const json_t *v, const char *what, int64_t *ret_us, fail_t *err)
     return 0;
 }
 
-/* No longer than an event's own: a listener may not ask for it. */
+/* Bound a tag like an event's own: the bus refuses a listener with a longer one. */
 static int
 s_check_tag(const char *tag, fail_t *err)
 {
@@ -173,7 +176,8 @@ s_throttle(rule_t *rule, const json_t *v, fail_t *err)
                     "'throttle' is a mapping with 'once_within' or 'once_after', and 'group_by'");
 }
 
-/* What a rule without a name is known by, also after a restart: nothing but what it says. */
+/* The key of a rule: its name, or a digest of its content without `do`, so that it is the same after a
+ * restart. NEW. */
 static char *
 s_key(const json_t *entry, const rule_t *rule)
 {
@@ -308,7 +312,7 @@ rules_check(const json_t *list, size_t *ret_entry, fail_t *err)
     return s_entries(self, list, ret_entry, err);
 }
 
-/* `reactor: /etc/salt/reactor.yaml`. NEW list, or NULL. */
+/* Read the file of `reactor: /etc/salt/reactor.yaml`. NEW list, or NULL with *err. */
 static json_t *
 s_read(const char *path, fail_t *err)
 {
@@ -381,6 +385,8 @@ rules_files(const rules_t *self)
 
 /* ---- conditions ---------------------------------------------------------------------------------------- */
 
+/* A list matches if one of its values does; a text is a glob over Python's str() of the field; others compare
+ * by value. */
 static bool
 s_value_fits(const json_t *want, const json_t *have)
 {
@@ -403,7 +409,8 @@ cond_fits(const cond_t *cond, const char *tag, const json_t *data)
     const char *path;
     json_t *want;
 
-    /* What the reactor says itself is for those who name it: an error must not cause the next one. */
+    /* The reactor's own events match only conditions that name them: else an error would cause the next
+     * one. */
     if (str_starts(tag, RULES_OWN_TAG) && !str_starts(cond->tag, RULES_OWN_TAG))
         return false;
     if (!match_glob(cond->tag, tag))

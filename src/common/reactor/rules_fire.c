@@ -1,12 +1,12 @@
-/* rules_fire.c - what an event, or the time that passes, sets off; see rules.h.
+/* rules_fire.c - which reactions an event, or passing time, triggers; see rules.h.
  *
- * What a rule remembers of a group is an object:
+ * The state of a rule's group is an object:
  *   "seen"   [event or null for each condition]      of all and not_all
  *   "until"  stamp up to which once_within is silent
- *   "held"   what once_after will set off, "due" when
+ *   "held"   the firing that once_after delays, "due" its time
  *
- * A clock that was ahead and is right again leaves stamps that are further ahead than anything may wait:
- * they were never true, and nobody waits for them. */
+ * A clock that was ahead and has been corrected leaves stamps further in the future than any wait:
+ * these are treated as wrong and reset. */
 #include "common/reactor/rules_int.h"
 
 #include "common/base/str.h"
@@ -34,7 +34,7 @@ s_wake(rules_t *self, int64_t us)
         self->next_due = us;
 }
 
-/* Whether a time is further ahead of now than what may be waited for. */
+/* True when a time is further in the future than any wait of `span_us` can be. */
 static bool
 s_is_ahead(int64_t us, int64_t span_us, int64_t now_us)
 {
@@ -43,7 +43,7 @@ s_is_ahead(int64_t us, int64_t span_us, int64_t now_us)
 
 /* ---- groups -------------------------------------------------------------------------------------------- */
 
-/* NEW: the value, or values, of the fields that group a rule's events. */
+/* The value, or values, of the fields that group a rule's events. NEW. */
 static json_t *
 s_group_value(const rule_t *rule, const json_t *data)
 {
@@ -61,7 +61,7 @@ s_group_value(const rule_t *rule, const json_t *data)
     return only;
 }
 
-/* Of too many groups those that were begun first are forgotten. */
+/* Forget a tenth of the groups, oldest first, when there are LIMIT_REACTOR_GROUPS. */
 static void
 s_make_room(rule_t *rule)
 {
@@ -85,9 +85,9 @@ s_bytes(const json_t *v)
     return json_dumpb(v, NULL, 0, JSON_COMPACT);
 }
 
-/* `added` bytes more are remembered, in this group. When they may be too many in all they are counted, and
- * groups that were begun first go until there is room for a while. What is held in one group alone loses
- * its oldest events. */
+/* Account for `added` bytes in this group. `bytes` only grows between counts; above the limit it is counted
+ * exactly, and other groups are forgotten, oldest first, until an eighth is free. If one group alone is too
+ * large, it loses its oldest held events. */
 static void
 s_bound(rule_t *rule, json_t *group, size_t added)
 {
@@ -115,7 +115,7 @@ s_bound(rule_t *rule, json_t *group, size_t added)
     }
 }
 
-/* BORROWED object, made when there is none. */
+/* The group of a value, made when there is none. BORROWED object. */
 static json_t *
 s_group(rule_t *rule, const json_t *value)
 {
@@ -146,7 +146,7 @@ s_emit(const rule_t *rule, const json_t *firing, json_t *out)
     }
 }
 
-/* What `events` set off together. NEW. */
+/* Build the firing for these events. NEW. */
 static json_t *
 s_firing(const rule_t *rule, const json_t *group, const json_t *events)
 {
@@ -162,7 +162,7 @@ s_firing(const rule_t *rule, const json_t *group, const json_t *events)
                      (json_int_t) json_array_size(events), "group", value_get(group, "value"));
 }
 
-/* The newest stay. */
+/* Merge a firing into the held one; the newest LIMIT_REACTOR_EVENTS events stay. */
 static void
 s_hold(json_t *held, const json_t *firing)
 {
@@ -181,7 +181,7 @@ s_hold(json_t *held, const json_t *firing)
             json_object_set(held, last[k], value_get(firing, last[k]));
 }
 
-/* A rule's conditions are met at `us`: at once, later, or not at all. */
+/* Apply the throttle to a firing at `us`: emit it now, hold it until it is quiet, or drop it. */
 static void
 s_throttled(rules_t *self, const rule_t *rule, json_t *group, json_t *firing, int64_t us, json_t *out)
 {
@@ -228,9 +228,9 @@ s_seen(const rule_t *rule, json_t *group)
     return seen;
 }
 
-/* The condition that an event stands for: the first that it fits and that nothing stands for yet, else the
- * one that has waited longest. -1: none. Of not_all what was seen first stays: its time runs, however
- * often it recurs. */
+/* The condition that an event fills: the first matching one that is empty, else (for `all`) the one that was
+ * filled longest ago. -1: none. For `not_all` the first event stays, since its time is running, however often
+ * it recurs. */
 static int
 s_place(const rule_t *rule, const json_t *seen, const char *tag, const json_t *data)
 {
@@ -257,7 +257,7 @@ s_by_seq(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* NEW list of the events that were seen, in their order. */
+/* The events seen, by their number. NEW list. */
 static json_t *
 s_seen_events(const json_t *seen)
 {
@@ -274,8 +274,8 @@ s_seen_events(const json_t *seen)
     return list;
 }
 
-/* What was stamped by a clock that was ahead: nobody knows how long ago that was. It meets nothing any
- * more, and what is missing after it is waited for from now on. */
+/* Handle events stamped by a clock that was ahead; their age is unknown. For `all` they are dropped, for
+ * `not_all` their wait starts again now. */
 static void
 s_reset_ahead(const rule_t *rule, json_t *seen, int64_t us)
 {
@@ -294,7 +294,7 @@ s_reset_ahead(const rule_t *rule, json_t *seen, int64_t us)
     }
 }
 
-/* What is too old to meet the rest within the time no longer counts. */
+/* Drop events that are too old to be complete within the rule's time. */
 static void
 s_age(const rule_t *rule, json_t *seen, int64_t us)
 {
@@ -331,6 +331,8 @@ s_tell_missing(const rule_t *rule, const json_t *seen)
             log_debug("reactor: rule '%s' still waits for an event '%s'", rule->key, rule->conds[i].tag);
 }
 
+/* Feed an event to a rule with `all` or `not_all`; fires when all conditions are filled (`all`), or clears
+ * the group (`not_all`: nothing is missing). */
 static void
 s_collect(rules_t *self, rule_t *rule, json_t *event, json_t *out)
 {
@@ -390,7 +392,7 @@ s_fits_any(const rule_t *rule, const char *tag, const json_t *data)
     return false;
 }
 
-/* Salt's form. A file that several entries name reacts once. */
+/* Salt's form: a file reacts once, however many entries name it. */
 static void
 s_plain(const rule_t *rule, const json_t *event, json_t *named, json_t *out)
 {
@@ -439,7 +441,7 @@ rules_event(rules_t *self, uint64_t seq, int64_t us, const char *tag, json_t *da
 
 /* ---- time ---------------------------------------------------------------------------------------------- */
 
-/* When the first event that was seen has waited long enough. 0: nothing waits. */
+/* When the first event seen will have waited long enough. 0: no wait. */
 static int64_t
 s_deadline(const rule_t *rule, const json_t *seen)
 {
@@ -469,7 +471,7 @@ s_not_all(rules_t *self, const rule_t *rule, json_t *group, json_t *seen, int64_
     s_throttled(self, rule, group, firing, us, out);
 }
 
-/* What is due of one group. False: nothing is left of it. */
+/* Emit the group's due firings. False: the group is empty and can go. */
 static bool
 s_due_group(rules_t *self, rule_t *rule, json_t *group, int64_t now_us, json_t *out)
 {
@@ -504,7 +506,7 @@ s_due_group(rules_t *self, rule_t *rule, json_t *group, int64_t now_us, json_t *
            (rule->within_us == 0 && value_get(group, "seen") != NULL);
 }
 
-/* The longest that anything may wait. */
+/* The longest wait of any rule, in us. */
 static int64_t
 s_span(const rules_t *self)
 {
@@ -553,7 +555,7 @@ rules_state(const rules_t *self)
     return state;
 }
 
-/* What was kept for a rule that has other conditions now, or is no object, is of no use. */
+/* True when a saved group fits its rule: same number of conditions, complete fields. */
 static bool
 s_is_sound(const rule_t *rule, const json_t *group)
 {

@@ -1,4 +1,4 @@
-/* rules_int.h - what rules.c (the configuration) and rules_fire.c (the events) share.
+/* rules_int.h - internals shared by rules.c (configuration) and rules_fire.c (events).
  *
  * Layer      common/reactor
  * Threads    one at a time
@@ -23,8 +23,8 @@ typedef struct rule {
     cond_t *conds;
     size_t n_conds;
     json_t *files;  /* [text] */
-    json_t *groups; /* {group: what is remembered}; NULL for Salt's form */
-    size_t bytes;   /* of them, and of what was dropped since they were counted */
+    json_t *groups; /* {group: its state}; NULL for Salt's form */
+    size_t bytes;   /* upper bound of their size since the last count */
     json_t *by;     /* [path] of fields; NULL: all events are one group */
     int64_t within_us;
     throttle_t throttle;
