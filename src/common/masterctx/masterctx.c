@@ -1,4 +1,5 @@
-/* masterctx.c - see masterctx.h. */
+/* masterctx.c - see masterctx.h. Callbacks of a call context, implemented with the master's own tables, files
+ * and connection. Grains and pillar are made on first use and kept. */
 #include "common/masterctx/masterctx.h"
 
 #include "common/files/fileclient.h"
@@ -40,6 +41,7 @@ env_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
     return self->env.fire(self->env.cookie, tag, data, err);
 }
 
+/* Report a peer's value that was refused, as an event. */
 static void
 env_refused(void *cookie, json_t *what)
 {
@@ -49,6 +51,7 @@ env_refused(void *cookie, json_t *what)
         log_debug("no event tells of the refused value: %s", fail_text(&err));
 }
 
+/* Compile the master's own pillar; the one known so far is passed for `pillar.get` in its templates. */
 static py_t *
 compile(masterctx_t *self, const json_t *ask, fail_t *err)
 {
@@ -79,7 +82,7 @@ env_pillar(void *cookie, json_t *ask, fail_t *err)
     return py_ref(self->pillar);
 }
 
-/* What a minion's job asks its job server for, as far as a master has it: the mine. */
+/* Answer the questions that a minion's job server would answer, as far as a master can: the mine. */
 static int
 env_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
 {
