@@ -1,4 +1,5 @@
-/* cron.c - see cron.h. */
+/* cron.c - see cron.h. Each field becomes a set of bits; cron_next() walks days, then minutes. At most
+ * DAYS_AHEAD days: long enough for the 29th of February around a year such as 2100, which is no leap year. */
 #include "common/schedule/cron.h"
 
 #include <ctype.h>
@@ -30,7 +31,7 @@ static const struct field {
 
 /* ---- reading ---------------------------------------------------------------------------------- */
 
-/* A number or a name. What follows, or NULL. */
+/* Parse a number or a name. The position behind it, or NULL. */
 static const char *
 s_value(const char *p, const struct field *f, int *ret)
 {
@@ -47,7 +48,8 @@ s_value(const char *p, const struct field *f, int *ret)
     return end;
 }
 
-/* One of a list: *, a, a-b, each with /n. */
+/* Parse one element of a list: *, a, a-b, each with an optional /n. "a/n" runs to the field's end, as in
+ * Vixie cron. */
 static bool
 s_part(const char *p, const struct field *f, uint64_t *bits)
 {
@@ -160,7 +162,8 @@ s_midnight(const struct tm *day, int days)
     return moment_local(d.tm_year + 1900, d.tm_mon + 1, d.tm_mday, 0);
 }
 
-/* Each hour that the clock shows, as often as it shows it. */
+/* Walk the real minutes of the day, so that an hour that the clock repeats counts twice. The next match after
+ * `after_us`, 0: none. */
 static int64_t
 s_any_hour(const cron_t *self, const struct tm *day, int64_t after_us)
 {
@@ -178,6 +181,8 @@ s_any_hour(const cron_t *self, const struct tm *day, int64_t after_us)
     return 0;
 }
 
+/* Walk the times of the day, so that an hour that the clock repeats counts once. The next match after
+ * `after_us`, 0: none. */
 static int64_t
 s_on_day(const cron_t *self, const struct tm *day, int64_t after_us)
 {

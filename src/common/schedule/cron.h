@@ -1,4 +1,4 @@
-/* cron.h - five fields of a crontab as a schedule's `cron` has them: minute, hour, day of the month, month,
+/* cron.h - the five fields of a crontab for a schedule's `cron`: minute, hour, day of the month, month,
  * day of the week, in the minion's local time.
  *
  * Lists, ranges, steps, names of months and days, 7 for Sunday, L for a month's last day, @hourly and its
@@ -22,7 +22,7 @@ typedef struct cron {
 } cron_t;
 
 int cron_parse(const char *text, cron_t *ret, fail_t *err);
-/* The first one after `after_us`; 0: there is none (the 30th of February). */
+/* The first match after `after_us`; 0: none (the 30th of February). */
 int64_t cron_next(const cron_t *self, int64_t after_us);
 
 #endif

@@ -1,4 +1,6 @@
-/* moment.c - see moment.h. */
+/* moment.c - see moment.h. A text is cut into words; each reader in the table tries a word, and a word that
+ * none takes is an error. Salt uses dateutil here; this accepts its common forms. The search for the next
+ * match walks days, at most YEARS_AHEAD years. */
 #include "common/schedule/moment.h"
 
 #include <ctype.h>
@@ -18,7 +20,7 @@ enum {
 
 /* ---- local time ------------------------------------------------------------------------------- */
 
-/* One reading of a local time. True when the clock shows it then. */
+/* Convert a local time under one reading of daylight saving. True when the clock shows this time under it. */
 static bool
 s_reading(int year, int month, int day, int second, int isdst, int64_t *ret_s)
 {
@@ -40,7 +42,7 @@ moment_local(int year, int month, int day, int second)
         s = summer < normal ? summer : normal;
     else if (is_summer)
         s = summer;
-    else if (!is_normal) /* left out */
+    else if (!is_normal) /* the clock leaves this time out */
         s = summer > normal ? summer : normal;
     return s * 1000000;
 }
@@ -56,7 +58,7 @@ s_tm(int64_t us)
 
 /* ---- reading ---------------------------------------------------------------------------------- */
 
-/* The index of a name, whole or its first three letters; -1: none. */
+/* The index of a name, whole or its first three letters; -1: not found. */
 static int
 s_name(const char *word, const char *const *names, int n)
 {
@@ -92,7 +94,7 @@ s_month(const char *word, moment_t *out)
     return true;
 }
 
-/* Up to `most` digits. What follows, or NULL. */
+/* Parse up to `most` digits. The position behind them, or NULL. */
 static const char *
 s_digits(const char *p, int most, int *ret)
 {
@@ -103,7 +105,7 @@ s_digits(const char *p, int most, int *ret)
     return n > 0 ? p + n : NULL;
 }
 
-/* "am", "pm" or nothing, to its end. `hour` is that of 12. */
+/* Parse "am", "pm" or nothing up to the word's end; converts *hour from 12 to 24 hours. */
 static bool
 s_half(const char *p, int *hour)
 {
@@ -116,7 +118,7 @@ s_half(const char *p, int *hour)
     return true;
 }
 
-/* 17:00, 17:00:30, 17:00:30.5, 5:00pm, 5pm. */
+/* Parse 17:00, 17:00:30, 17:00:30.5, 5:00pm, 5pm. */
 static bool
 s_time(const char *word, moment_t *out)
 {
@@ -146,7 +148,7 @@ s_day_is(moment_t *out, int year, int month, int day)
     return true;
 }
 
-/* 2026-11-20, 11/20/2026, 20/11/2026 (there is no 20th month), 11/20. */
+/* Parse 2026-11-20, 11/20/2026, 20/11/2026 (there is no 20th month), 11/20. */
 static bool
 s_date(const char *word, moment_t *out)
 {
@@ -164,7 +166,7 @@ s_date(const char *word, moment_t *out)
     return n[0] > 12 ? s_day_is(out, year, n[1], n[0]) : s_day_is(out, year, n[0], n[1]);
 }
 
-/* 20261120, 2026, 13th, 13. */
+/* Parse 20261120, 2026, 13th, 13. */
 static bool
 s_number(const char *word, moment_t *out)
 {
@@ -196,7 +198,7 @@ s_filler(const char *word, moment_t *out)
     return false;
 }
 
-/* Cut up; "2026-11-20T17:00" and "5:00 pm" are made to fit the readers. -1: too many or too long. */
+/* Cut the text into words; "2026-11-20T17:00" becomes two, "5:00 pm" one. -1: too many or too long. */
 static int
 s_words(const char *text, char out[WORDS][WORD_LEN])
 {
@@ -222,7 +224,7 @@ s_words(const char *text, char out[WORDS][WORD_LEN])
     return n;
 }
 
-/* Whether there is such a day in some year, and it is said completely. */
+/* True when such a day exists in some year and no part of the date is missing. */
 static bool
 s_is_day(const moment_t *m)
 {

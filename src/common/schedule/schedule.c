@@ -1,4 +1,8 @@
-/* schedule.c - see schedule.h. */
+/* schedule.c - see schedule.h.
+ *
+ * An entry has one regular time, by the monotonic clock for intervals and by the wall clock otherwise, and
+ * extra times (run_explicit, run_after_skip_range). schedule_due() takes the entries whose wait is 0. A jump
+ * of the wall clock is detected by its offset to the monotonic one. */
 #include "common/schedule/schedule.h"
 
 #include <stdlib.h>
@@ -9,20 +13,20 @@
 #include "salt/value.h"
 
 #define SECOND_US 1000000LL
-#define JUMP_US   (2 * SECOND_US) /* by more the two clocks do not drift apart */
+#define JUMP_US   (2 * SECOND_US) /* a larger change of their offset is a set clock */
 
 typedef struct entry {
     struct entry *next;
     char *name;
-    json_t *item, *meant; /* owned; meant: all that decides what `job` is, */
-    json_t *times;        /* owned; and what decides when it comes */
+    json_t *item, *meant; /* owned; meant: all inputs of `job`, */
+    json_t *times;        /* owned; and those that decide its times */
     sjob_t job;
     char *error;        /* owned: why it never runs */
     int64_t due_mono;   /* an interval's: monotonic ms */
     int64_t due_us;     /* any other's; 0: never again */
     int64_t splay_ms;   /* beside either */
     int64_t extra_us;   /* after a range that was skipped; 0: none */
-    int64_t nominal_us; /* of the last that was due: not before the next one */
+    int64_t nominal_us; /* the last regular time that was due: not due again */
     int64_t last_us, skipped_us;
     const char *skip_reason;
     bool start; /* run_on_start is still to come */
@@ -112,7 +116,7 @@ s_splay(schedule_t *self, entry_t *e)
         e->splay_ms = (e->job.splay_min + self->env.roll(self->env.cookie, (uint32_t) span + 1)) * 1000;
 }
 
-/* The next time of day; what was due last is not due again. */
+/* Arm the next time of day; a time that was just due is not due again if the clock was set back. */
 static void
 s_arm_wall(entry_t *e, int64_t now_us)
 {
@@ -127,7 +131,7 @@ s_arm_wall(entry_t *e, int64_t now_us)
         e->due_us = e->job.once_us >= from ? e->job.once_us : 0;
 }
 
-/* An interval's steps do not drift, but what was missed is not made up for. */
+/* Arm the next time. An interval keeps its phase, but missed steps are not made up for. */
 static void
 s_arm(schedule_t *self, entry_t *e, schedule_now_t now)
 {
@@ -146,7 +150,7 @@ s_until_wall(int64_t us, schedule_now_t now)
     return us > now.wall_us ? (us - now.wall_us + 999) / 1000 : 0;
 }
 
-/* Milliseconds until its regular time; -1: never. */
+/* Milliseconds until the regular time; -1: never. */
 static int64_t
 s_until_regular(const entry_t *e, schedule_now_t now)
 {
@@ -158,7 +162,7 @@ s_until_regular(const entry_t *e, schedule_now_t now)
     return wait > 0 ? wait : 0;
 }
 
-/* The next of the times that are outside of the rule; 0: none. */
+/* The next extra time; 0: none. */
 static int64_t
 s_extra(const entry_t *e)
 {
@@ -182,7 +186,7 @@ s_until(const entry_t *e, schedule_now_t now)
     return regular < 0 || wait < regular ? wait : regular;
 }
 
-/* By how much the wall clock was set since it was last looked at. */
+/* By how much the wall clock was set since the last look, in us. */
 static int64_t
 s_jump(const schedule_t *self, schedule_now_t now)
 {
@@ -210,7 +214,7 @@ s_tell(const schedule_t *self, int rc, const char *why)
     self->env.tell(self->env.cookie, rc, why);
 }
 
-/* What was meant for a time that is past already is not meant for now. */
+/* Drop extra times that are past already. */
 static void
 s_drop_past(entry_t *e, int64_t now_us)
 {
@@ -239,7 +243,7 @@ s_read(schedule_t *self, entry_t *e, const json_t *all, const json_t *whens, sch
     s_arm(self, e, now);
 }
 
-/* NEW {name: text}: the moments that an item names. */
+/* The named moments that an item uses. NEW {name: text}. */
 static json_t *
 s_named(const json_t *item, const json_t *whens)
 {
@@ -252,7 +256,7 @@ s_named(const json_t *item, const json_t *whens)
     return named;
 }
 
-/* NEW: what of an item says when it comes, without what only says when it doesn't. */
+/* The parts of an item that decide its times, without those that only skip them. NEW. */
 static json_t *
 s_times(const json_t *item, json_t *named)
 {
@@ -265,8 +269,7 @@ s_times(const json_t *item, json_t *named)
     return times;
 }
 
-/* One of another meaning takes the place of what came at the same times: it has begun, and its next time
- * stays. */
+/* Carry the times over from a job with other content but the same times: it goes on as if unchanged. */
 static void
 s_go_on(entry_t *e, const entry_t *before)
 {
@@ -284,7 +287,7 @@ s_go_on(entry_t *e, const entry_t *before)
         e->splay_ms = before->splay_ms;
 }
 
-/* The entry of this name, out of the list. TAKES it; NULL: none. */
+/* Take the entry of this name out of the list. The caller owns it; NULL: none. */
 static entry_t *
 s_take_old(entry_t **old, const char *name)
 {
@@ -299,7 +302,7 @@ s_take_old(entry_t **old, const char *name)
     return e;
 }
 
-/* A job of this name and meaning that there was goes on; else a new one, with its times if they are the same. */
+/* Keep an unchanged job's entry; else make a new one, which keeps the old times if they are the same. */
 static entry_t *
 s_take(schedule_t *self, entry_t **old, const char *name, json_t *item, const json_t *all,
        const json_t *whens, schedule_now_t now)
@@ -359,7 +362,7 @@ schedule_check(const char *name, const json_t *item, const json_t *whens)
 
 /* ---- running ---------------------------------------------------------------------------------- */
 
-/* The wall clock was set back: times of day come again that had been waited for otherwise. */
+/* The wall clock was set back: times of day that were waited for otherwise are armed again. */
 static void
 s_clock_set(schedule_t *self, schedule_now_t now)
 {
@@ -391,7 +394,7 @@ s_room(const schedule_t *self, const entry_t *e)
     return !e->job.jid_include || self->env.running(self->env.cookie, e->name) < (size_t) e->job.maxrunning;
 }
 
-/* It is due. NEW row, or NULL: it does not run this time. */
+/* Begin an entry that is due. NEW row, or NULL with the reason noted when it does not run this time. */
 static json_t *
 s_begin(schedule_t *self, entry_t *e, bool whatever, schedule_now_t now)
 {
@@ -417,7 +420,7 @@ s_begin(schedule_t *self, entry_t *e, bool whatever, schedule_now_t now)
     return e->job.dry_run ? NULL : s_row(e, fun);
 }
 
-/* A time of day that was missed by much is missed, as Salt has it; cron's are made up for once. */
+/* True for a time of day missed by more than SCHEDULE_LATE_S, as in Salt. Cron times are made up for once. */
 static bool
 s_too_late(const schedule_t *self, const entry_t *e, schedule_now_t now)
 {
@@ -431,7 +434,7 @@ s_too_late(const schedule_t *self, const entry_t *e, schedule_now_t now)
     return true;
 }
 
-/* Whether one of the times outside of the rule has come; it goes. */
+/* Take the extra times that have come. True when there was one. */
 static bool
 s_take_extra(entry_t *e, int64_t now_us)
 {

@@ -13,7 +13,7 @@
  * Layer      common/schedule
  * Threads    one
  * Ownership  said per function
- * Errors     a job that can't be understood never runs; why is its "_error", and told once
+ * Errors     an invalid job never runs; the reason is its "_error", and reported once
  * Tests      tests/unit/common/test_schedule.c
  */
 #ifndef COMMON_SCHEDULE_SCHEDULE_H
@@ -34,7 +34,7 @@ typedef struct schedule_now {
 } schedule_now_t;
 
 typedef struct schedule_env {
-    uint32_t (*roll)(void *cookie, uint32_t n);        /* one of 0 .. n - 1 */
+    uint32_t (*roll)(void *cookie, uint32_t n);        /* random: 0 .. n - 1 */
     size_t (*running)(void *cookie, const char *name); /* jobs of this name under way */
     void (*tell)(void *cookie, int rc,
                  const char *why); /* for the log; rc 0: worth a line, negative: wrong */
@@ -44,27 +44,26 @@ typedef struct schedule_env {
 schedule_t *schedule_new(const schedule_env_t *env); /* NEW */
 void schedule_destroy(schedule_t **self_p);
 
-/* The whole configuration; the pillar's jobs give way to others of their name. A job that is what it was,
- * or that comes when it came whatever else it is, keeps its times and what is known of its last run.
- * `whens`: names for moments, {NAME: text}. All BORROWED; may be NULL. */
+/* Apply the whole configuration; jobs of the pillar yield to others of the same name. A job that is
+ * unchanged, or whose times are, keeps its times and the data of its last run. `whens`: names for moments,
+ * {NAME: text}. All BORROWED; may be NULL. */
 void schedule_configure(schedule_t *self, const json_t *opts, const json_t *pillar, const json_t *whens,
                         schedule_now_t now);
-/* NEW array of {name, fun, item} that are to begin now, in the order of the configuration; they count as
+/* The jobs to begin now, NEW array of {name, fun, item} in the order of the configuration; they count as
  * begun. */
 json_t *schedule_due(schedule_t *self, schedule_now_t now);
-/* Milliseconds until schedule_due() is to be asked: something may be due, or the wall clock was set; -1:
- * nothing ever. */
+/* Milliseconds until the next call of schedule_due(): a job may be due, or the wall clock was set; -1:
+ * never. */
 int64_t schedule_wait(const schedule_t *self, schedule_now_t now);
-/* NEW {name, fun, item} of one job, to be run out of turn; NULL when there is no such job, or with
- * maxrunning of it running. */
+/* Run a job out of turn: NEW {name, fun, item}; NULL when there is no such job or maxrunning is reached. */
 json_t *schedule_run(schedule_t *self, const char *name, schedule_now_t now);
-/* NEW: one job's configuration with `_next_fire_time`, `_last_run`, `_skip_reason` and the like, times as
- * text by `format` (strftime). NULL: no such job. */
+/* A job's configuration with `_next_fire_time`, `_last_run`, `_skip_reason` and their like, times as text by
+ * `format` (strftime). NEW; NULL: no such job. */
 json_t *schedule_status(const schedule_t *self, const char *name, const char *format, schedule_now_t now);
 
-/* Whether a list of the schedule shows this key of a job. */
+/* True when a list of the schedule shows this key of a job. */
 bool schedule_lists(const char *key);
-/* NULL when `item` (object) makes a job, else why not. NEW. `whens` as above. */
+/* Check a job (object): NULL when it is valid, else NEW error text. `whens` as above. */
 char *schedule_check(const char *name, const json_t *item, const json_t *whens);
 
 #endif

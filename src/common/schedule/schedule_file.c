@@ -1,4 +1,4 @@
-/* schedule_file.c - see schedule_file.h. */
+/* schedule_file.c - see schedule_file.h. Written atomically; only mode 0600, since jobs may hold secrets. */
 #include "common/schedule/schedule_file.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "salt/limits.h"
 #include "salt/value.h"
 
-/* NEW: a path without its last part; "." when it has one only. */
+/* The path without its last part; "." when it has only one. NEW. */
 static char *
 s_parent(const char *path)
 {

@@ -1,4 +1,4 @@
-/* schedule_file.h - where a minion keeps what was added to its schedule: _schedule.conf beside the files of
+/* schedule_file.h - the file in which a minion keeps its added jobs: _schedule.conf beside the files of
  * default_include, which read it at the next start.
  *
  * Layer      common/schedule

@@ -1,4 +1,5 @@
-/* schedule_job.c - see schedule_job.h. */
+/* schedule_job.c - see schedule_job.h. Reads a job's mapping into sjob_t, strictly: one kind of time, valid
+ * ranges, bounded lists. Then decides whether a due job is skipped, in Salt's order of reasons. */
 #include "common/schedule/schedule_job.h"
 
 #include <stdlib.h>
@@ -10,11 +11,12 @@
 #define MAX_DAYS  36500
 #define MAX_SPLAY (366 * 86400)
 #define MAX_TIMES 1000
-#define NEAR_US   1500000 /* a time that is to be skipped is meant to the second */
+#define NEAR_US   1500000 /* tolerance around a time to skip, which is given to the second */
 
 /* ---- names ------------------------------------------------------------------------------------ */
 
-/* What a job may have, and what schedule.list shows of it: also what only Salt's returners read. */
+/* Keys of a job: known ones, and those that schedule.list shows (which includes keys that only Salt's
+ * returners read). */
 static const struct key {
     const char *name;
     bool known, listed;
@@ -99,7 +101,7 @@ sjob_unknown(const json_t *item)
 
 /* ---- reading ---------------------------------------------------------------------------------- */
 
-/* A number, or text that is one. */
+/* Read a number, or a text that is one. */
 static int
 s_number(const json_t *item, const char *key, json_int_t max, json_int_t *ret, fail_t *err)
 {
@@ -188,7 +190,7 @@ s_read_once(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
     out->kind = SJOB_ONCE;
     if (moment_format(text, format ? format : SCHEDULE_FORMAT, &out->once_us))
         return 0;
-    /* A date in YAML loses its T. */
+    /* YAML turns a date's T into a blank. */
     if (format || moment_parse(text, &m, NULL) < 0 || m.year == 0)
         return fail_set(err, -EINVAL, "Date string could not be parsed: %s, %s", text,
                         format ? format : SCHEDULE_FORMAT);
@@ -196,7 +198,7 @@ s_read_once(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
     return 0;
 }
 
-/* One kind of time, not two. */
+/* Read the time. A job has one kind of time only. */
 static int
 s_read_time(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
 {
@@ -255,7 +257,7 @@ s_read_range(const json_t *v, const char *key, sjob_range_t *out, fail_t *err)
     return 0;
 }
 
-/* skip_explicit, run_explicit: [{time, time_fmt}] */
+/* Read skip_explicit or run_explicit: [{time, time_fmt}]. */
 static int
 s_read_times(const json_t *item, const char *key, int64_t **ret, size_t *ret_n, fail_t *err)
 {
@@ -357,6 +359,7 @@ s_near(const int64_t *times, size_t n, int64_t now_us)
     return false;
 }
 
+/* Reasons in Salt's order. skip_function replaces the job for the first three of them only. */
 const char *
 sjob_skipped(const sjob_t *self, int64_t now_us, bool *ret_replace)
 {

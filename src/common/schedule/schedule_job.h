@@ -1,4 +1,4 @@
-/* schedule_job.h - one job of a schedule, as it was understood.
+/* schedule_job.h - a job of a schedule, parsed.
  *
  * Layer      common/schedule; for schedule.c
  * Threads    one
@@ -20,7 +20,7 @@ typedef struct sjob_range {
     moment_t start, end;
 } sjob_range_t;
 
-/* What the configuration says. */
+/* A parsed job. */
 typedef struct sjob {
     sjob_kind_t kind;
     int64_t every_ms;
@@ -43,15 +43,15 @@ typedef struct sjob {
 int sjob_read(const char *name, const json_t *item, const json_t *all, const json_t *whens, sjob_t *ret,
               fail_t *err);
 void sjob_free(sjob_t *self);
-/* Names in `item` that no job has. NEW text, "a, b"; NULL: none. */
+/* Keys of `item` that no job has. NEW text, "a, b"; NULL: none. */
 char *sjob_unknown(const json_t *item);
-/* Whether a key of a schedule is a setting for all jobs, not one's name. */
+/* True when a key of a schedule is a setting for all jobs, not a job's name. */
 bool sjob_is_setting(const char *name);
 
-/* Why it may not run at this time: Salt's _skip_reason; NULL: it may. *ret_replace: skip_function runs
+/* Salt's _skip_reason if the job may not run at this time; NULL: it may. *ret_replace: skip_function runs
  * instead. */
 const char *sjob_skipped(const sjob_t *self, int64_t now_us, bool *ret_replace);
-/* When a range that is to be skipped ends, if `now_us` is in it; 0: it is not. */
+/* The end of skip_during_range, if `now_us` is in it; else 0. */
 int64_t sjob_skip_end(const sjob_t *self, int64_t now_us);
 
 #endif
