@@ -1,4 +1,7 @@
-/* client.c - the blocking side of the local socket. */
+/* client.c - the blocking side of the local socket.
+ *
+ * Requests and replies are matched by "n"; pushes that arrive in between are queued. Writes never block
+ * (MSG_DONTWAIT): a master that does not read is noticed by the patience that applies to reads too. */
 #include "common/local/client.h"
 
 #include <poll.h>
@@ -26,12 +29,12 @@ struct local_client {
     void (*note)(void); /* NULL: none */
 };
 
-/* How long one call may still take. */
+/* Deadlines of one call. */
 typedef struct patience {
     int64_t until_ms, note_ms; /* monotonic; -1: never */
 } patience_t;
 
-/* Where a stopped master's queue is full, connect() waits for a place. */
+/* If the queue of a stopped master is full, connect() waits: for so long (SO_SNDTIMEO), in seconds. */
 #define CONNECT_S 10
 
 static int
@@ -63,6 +66,7 @@ s_connect(const char *path, const char *whose, fail_t *err)
         path, strerror(-code), whose);
 }
 
+/* A full backlog that outlasts CONNECT_S is reported as a timeout. */
 static local_client_t *
 s_open(const char *sock_dir, const char *name, const char *whose, fail_t *err)
 {
@@ -110,7 +114,8 @@ local_fd(const local_client_t *self)
     return self->fd;
 }
 
-/* One message off what was read. */
+/* Take one message from the buffer: 1, 0 when it is incomplete, or negative. Consumed bytes are dropped in
+ * one go. */
 static int
 s_take(local_client_t *self, json_t **ret_msg, fail_t *err)
 {
@@ -142,7 +147,7 @@ s_begin(const local_client_t *self)
                          self->note ? now + LOCAL_QUIET_MS : -1 };
 }
 
-/* When s_still_waits must be asked. */
+/* When s_still_waits must be called. Monotonic ms, -1: never. */
 static int64_t
 s_wake(const patience_t *p)
 {
@@ -151,7 +156,7 @@ s_wake(const patience_t *p)
     return p->until_ms;
 }
 
-/* Nothing came until s_wake. 0 to go on waiting. */
+/* Nothing came until s_wake: note it or time out. 0 to go on waiting. */
 static int
 s_still_waits(const local_client_t *self, patience_t *p, fail_t *err)
 {
@@ -171,8 +176,8 @@ s_still_waits(const local_client_t *self, patience_t *p, fail_t *err)
     return 0;
 }
 
-/* Until the socket can be read or written: 1, 0 on timeout, negative on failure. `until_ms` is monotonic;
- * -1: for ever. */
+/* Wait until the socket can be read or written: 1, 0 on timeout, negative on failure. `until_ms` is
+ * monotonic; -1: no limit. */
 static int
 s_ready(const local_client_t *self, short events, int64_t until_ms, fail_t *err)
 {
@@ -186,7 +191,7 @@ s_ready(const local_client_t *self, short events, int64_t until_ms, fail_t *err)
     return rc >= 0 ? rc : fail_set(err, -errno, "%s: %s", self->path, strerror(errno));
 }
 
-/* One message off the wire: 1, 0 on timeout, negative on failure. `until_ms` as above. */
+/* Read one message from the wire: 1, 0 on timeout, negative on failure. `until_ms` as above. */
 static int
 s_receive(local_client_t *self, int64_t until_ms, json_t **ret_msg, fail_t *err)
 {
@@ -206,7 +211,7 @@ s_receive(local_client_t *self, int64_t until_ms, json_t **ret_msg, fail_t *err)
     }
 }
 
-/* The socket is full: the master does not read now. 0 to try again. */
+/* The socket is full, as the master does not read now: wait. 0 to try again. */
 static int
 s_await_room(const local_client_t *self, patience_t *p, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* frame.c - length-prefixed JSON on the local socket, the same for both sides. */
+/* frame.c - length-prefixed JSON on the local socket, shared by both sides. The length is checked against a
+ * limit before any byte of the body is parsed. */
 #include "common/local/client.h"
 
 #include <arpa/inet.h>
@@ -42,7 +43,7 @@ frame_peek(const buf_t *in, size_t at, size_t limit, const char **ret_text, size
     return in->len - at - FRAME_HEAD >= *ret_len;
 }
 
-/* TAKES msg, which may be NULL. */
+/* Refuse a message that is no object. TAKES msg, which may be NULL. */
 static json_t *
 s_object(json_t *msg, fail_t *err)
 {

@@ -1,4 +1,7 @@
-/* watch.c - see watch.h. */
+/* watch.c - see watch.h.
+ *
+ * `since` always holds where to continue: first the user's, then the number of the last event. After a break
+ * the watch reconnects and asks for the events from there, so that none is lost while the master restarts. */
 #include "common/local/watch.h"
 
 #include <ctype.h>
@@ -20,13 +23,13 @@
 
 typedef struct watch {
     const char *tagmatch;
-    long long count; /* still to come; below 0: for ever */
+    long long count; /* events left; below 0: no limit */
     bool pretty;
-    bool minion;      /* its bus; else the master's */
+    bool minion;      /* the minion's bus; else the master's */
     char *sock_dir;   /* owned */
     int64_t until_ms; /* monotonic; -1: for ever */
     FILE *out;        /* NULL: quiet */
-    json_t *since;    /* owned: the fields of the request that say where to begin */
+    json_t *since;    /* owned: fields of the request that select the first event */
     local_client_t *line;
 } watch_t;
 
@@ -66,7 +69,7 @@ watch_age(const char *text, double *ret_s)
     return false;
 }
 
-/* NEW fields of the request, or NULL with *err. */
+/* Parse `since` into fields of the request. NEW, or NULL with *err. */
 static json_t *
 since_fields(const json_t *since, fail_t *err)
 {
@@ -104,7 +107,7 @@ read_node(watch_t *self, const json_t *args, const json_t *opts, fail_t *err)
     if (self->minion && json_object_size(self->since) > 0)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL,
                          "since: a minion's bus keeps no journal; node=master has one");
-    /* The two lie beside each other, and a configuration names one. */
+    /* The two socket folders lie next to each other; a configuration names one of them. */
     const char *other = self->minion ? "/master" : "/minion";
     if (dir == NULL && str_ends(own, other))
         self->sock_dir = xasprintf("%.*s%s", (int) (strlen(own) - strlen(other)), own,
@@ -133,14 +136,14 @@ read_args(watch_t *self, const json_t *args, const json_t *opts, FILE *out, fail
 
 /* ---- the line -------------------------------------------------------------------------------- */
 
-/* A pattern that means the same to the bus as here; NULL: the bus sends all. */
+/* Pass a pattern to the bus only if it means the same there; "*" otherwise, with the match made here. */
 static const char *
 plain_glob(const char *tagmatch)
 {
     return strpbrk(tagmatch, "\\.+()|^$[]{}?") == NULL ? tagmatch : "*";
 }
 
-/* Milliseconds left, -1: for ever. */
+/* Milliseconds left, -1: no limit. */
 static int
 left_ms(const watch_t *self)
 {
@@ -166,13 +169,13 @@ listen_now(watch_t *self, fail_t *err)
         (void) json_object_update(request, self->since);
     local_patience(self->line, left_ms(self), NULL);
     int rc = local_call(self->line, &request, &reply, err);
-    /* From now on it is known where to go on after a break. */
+    /* From now on the next event's number is known, for a reconnect. */
     if (rc == 0 && json_object_size(self->since) == 0)
         json_object_set(self->since, "since_seq", value_get(reply, "seq"));
     return rc;
 }
 
-/* Until the bus is there again. */
+/* Reconnect every RECONNECT_MS until the bus is back, it refuses, or the time is up. */
 static int
 listen_again(watch_t *self, fail_t *err)
 {
@@ -192,7 +195,7 @@ too_late(fail_t *err)
     return fail_set(err, -ETIME, "The events did not come in time.");
 }
 
-/* Until there is something to read; -ETIME, or -EPIPE when whoever reads our output has gone. */
+/* Wait for data. -ETIME at the deadline, -EPIPE when the reader of our output has gone. */
 static int
 await(watch_t *self, fail_t *err)
 {
@@ -211,7 +214,7 @@ await(watch_t *self, fail_t *err)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* -EPIPE when whoever read our output has gone; else *err says why it can't be written. */
+/* Error of a failed write: -EPIPE when the reader has gone; any other reason is in *err. */
 static int
 unwritten(fail_t *err)
 {
@@ -236,7 +239,7 @@ show_event(watch_t *self, const json_t *event, fail_t *err)
     return n < 0 ? unwritten(err) : 0;
 }
 
-/* What the bus could not hold for us. */
+/* Report events that the bus dropped because this client was too slow. */
 static void
 tell_missed(const json_t *push)
 {
@@ -247,7 +250,7 @@ tell_missed(const json_t *push)
                    (long long) value_int(push, "count", 0), from, to, from);
 }
 
-/* One push. 1 when it was the last, 0, or a negative errno. */
+/* Handle a push. 1 when it was the last event wanted, 0, or a negative errno. */
 static int
 take(watch_t *self, const json_t *push, fail_t *err)
 {
@@ -268,7 +271,7 @@ take(watch_t *self, const json_t *push, fail_t *err)
     return self->count == 0;
 }
 
-/* All that is there. 1 when that was all that was asked for, 0, or a negative errno. */
+/* Handle all pushes that are there. 1 when all wanted events came, 0, or a negative errno. */
 static int
 take_all(watch_t *self, fail_t *err)
 {
@@ -296,7 +299,7 @@ watch_run(const json_t *args, const json_t *opts, FILE *out, fail_t *err)
 {
     watch_t self = { 0 };
 
-    /* A reader that goes is seen by a failed write. */
+    /* A vanished reader is detected by a failed write, not a signal. */
     if (out != NULL)
         (void) signal(SIGPIPE, SIG_IGN);
     int rc = read_args(&self, args, opts, out, err);

@@ -1,7 +1,7 @@
-/* watch.h - state.event: events of a bus, written as they come, until so many have come.
+/* watch.h - state.event: write the events of a bus as they come, up to a number of them.
  *
  * The same for `salt-run state.event` (the master's bus), `salt-call state.event` (the minion's) and a runner
- * that waits. A bus that goes away for a moment is waited for, and listened to again from where it was.
+ * that waits. If the bus goes away, the watch reconnects and continues where it was.
  *
  * Layer      common/local
  * Threads    one
@@ -27,12 +27,12 @@ extern const arg_t watch_args[], watch_args_minion[];
     "failure when "                                                                                          \
     "the events did not come within so many seconds."
 
-/* `args` as bound to the rows above; `opts` the configuration; `out` NULL: nothing is written. 0 when all
- * came, -ETIME with *err when time was up, -EPIPE when nobody reads `out` any more, or another negative
- * errno with *err. */
+/* `args` as bound to the rows above; `opts` the configuration; `out` NULL: write nothing. 0 when all events
+ * came, -ETIME with *err at the deadline, -EPIPE when the reader of `out` has gone, or another negative errno
+ * with *err. */
 int watch_run(const json_t *args, const json_t *opts, FILE *out, fail_t *err);
 
-/* "10m", "90s", "2h", "1d" or "1.5h" as seconds; false when it is none of these. */
+/* Parse "10m", "90s", "2h", "1d" or "1.5h" to seconds; false for other texts. */
 bool watch_age(const char *text, double *ret_s);
 
 #endif
