@@ -1,4 +1,6 @@
-/* knock.c - see knock.h. */
+/* knock.c - see knock.h. A detached thread resolves, connects and reads the greeting with non-blocking
+ * sockets, and sends its result through an inproc PAIR. Both ends may go first: sending to a closed pair is
+ * simply dropped. */
 #include "common/net/knock.h"
 
 #include <netdb.h>
@@ -21,7 +23,7 @@ struct knock {
     void *sock;
 };
 
-/* The thread's own. */
+/* State of the thread, which owns and frees it. */
 typedef struct look {
     void *sock;
     char *host, *source;
@@ -39,7 +41,7 @@ typedef struct address {
     socklen_t len;
 } address_t;
 
-/* The first one, as libzmq takes it: of IPv6 only where that is written out. 0, or getaddrinfo's code. */
+/* Resolve to the first address, as libzmq does: IPv6 only for a literal. 0, or getaddrinfo's code. */
 static int
 resolve(const char *host, address_t *out)
 {
@@ -65,7 +67,7 @@ set_port(address_t *to, int port)
         ((struct sockaddr_in *) &to->is)->sin_port = htons((uint16_t) port);
 }
 
-/* 0, or an errno. */
+/* Bind to the source address. 0, or an errno. */
 static int
 bind_to(int fd, const char *source)
 {
@@ -78,7 +80,7 @@ bind_to(int fd, const char *source)
     return bind(fd, (struct sockaddr *) &from.is, from.len) == 0 ? 0 : errno;
 }
 
-/* 0, or an errno: the descriptor is self->fds[i]. */
+/* Start a connection. 0 with the descriptor in self->fds[i], or an errno. */
 static int
 open_port(look_t *self, const address_t *to, int i)
 {
@@ -115,14 +117,14 @@ open_ports(look_t *self)
         if (self->said.code[i] != 0)
             close_port(self, i);
         else
-            self->said.code[i] = ETIMEDOUT; /* until it is known better */
+            self->said.code[i] = ETIMEDOUT; /* until the outcome is known */
     }
 }
 
 /* ---- the greeting ------------------------------------------------------------------------------ */
 
-/* Signature and version: libzmq answers them with its whole greeting. What would follow is our mechanism,
- * and on another than its own it closes the connection before it says a word. */
+/* Send signature and version: libzmq answers with its whole greeting. Our mechanism is not sent, since libzmq
+ * would close the connection without a word if it differs from its own. */
 static void
 greet(int fd)
 {
@@ -137,12 +139,12 @@ read_mechanism(look_t *self)
     char *name = self->said.mechanism;
 
     memcpy(name, self->greeting + MECHANISM_AT, KNOCK_MECHANISM - 1);
-    /* The letters that ZMTP allows in it: it is shown. */
+    /* Accept only characters that ZMTP allows, because the name is shown to users. */
     bool good = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+") == strlen(name);
     self->said.greets = good ? KNOCK_ZMTP : KNOCK_FOREIGN;
 }
 
-/* Whether that is all that is wanted. */
+/* Read more of the greeting. True when nothing more is needed from this connection. */
 static bool
 take_greeting(look_t *self)
 {
@@ -163,7 +165,7 @@ take_greeting(look_t *self)
 
 /* ---- the look ---------------------------------------------------------------------------------- */
 
-/* The port's socket can be written or read, or has failed. */
+/* Handle a port whose socket became writable or readable, or failed. */
 static void
 happened(look_t *self, int i, bool *connected)
 {
@@ -181,6 +183,7 @@ happened(look_t *self, int i, bool *connected)
     }
 }
 
+/* Poll all ports at once until the timeout or until each is done. */
 static void
 look_at_ports(look_t *self)
 {
@@ -232,7 +235,7 @@ pair_new(void *zctx)
     return sock;
 }
 
-/* Signals are for the thread that has handlers. 0, or an errno. */
+/* Start the thread with all signals blocked: they belong to the threads with handlers. 0, or an errno. */
 static int
 begin(look_t *look)
 {

@@ -1,8 +1,8 @@
-/* knock.h - a look at a host's ports from outside of libzmq, which tells no errno: the resolver's answer,
- * what became of each connection, and which mechanism of ZMTP the first port greets with.
+/* knock.h - probe a host's ports without libzmq, which reports no errno: the resolver's answer,
+ * the result of each connection, and the ZMTP mechanism with which the first port greets.
  *
- * A thread of its own does it, because a resolver may take its time. It ends by itself; whoever is in no
- * hurry for the answer may go before. Nothing is said on the connections but the greeting, and they are
+ * A separate thread does it, because a resolver may block. The thread ends by itself, so the object may
+ * be destroyed before. Nothing but the start of a greeting is sent on the connections, which are then
  * closed.
  *
  * Layer      common/net
@@ -25,7 +25,7 @@ typedef struct knock_conf {
     int timeout_ms;         /* for the ports, all at once */
 } knock_conf_t;
 
-/* How the first port greets. */
+/* The first port's greeting. */
 typedef enum knock_greets {
     KNOCK_NOT,     /* not connected, or not a byte came in time */
     KNOCK_ZMTP,    /* by ZMTP 3: `mechanism` */
@@ -45,7 +45,7 @@ typedef struct knock knock_t;
 knock_t *knock_new(void *zctx, const knock_conf_t *conf, fail_t *err);
 /* To poll for reading. BORROWED */
 void *knock_sock(const knock_t *self);
-/* Whether it is over, with what it saw. */
+/* Fetch the result. False while the look is still running. */
 bool knock_take(knock_t *self, knock_said_t *out);
 void knock_destroy(knock_t **self_p);
 

@@ -7,7 +7,7 @@
 
 #define RELEASE_BYTES "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+-"
 
-/* "protocol 1 (Halite 1.0.0)". NEW. */
+/* Describe a side: "protocol 1 (Halite 1.0.0)". NEW. */
 static char *
 side_text(proto_side_t side)
 {
@@ -16,7 +16,8 @@ side_text(proto_side_t side)
     return xasprintf("protocol %lld (Halite %s)", (long long) side.proto, side.release);
 }
 
-/* The numbers are a peer's: nothing is taken from them before they are known to be in order. */
+/* True when the master serves the minion. The numbers come from a peer: compare before subtracting, so that
+ * nothing overflows. */
 static bool
 is_served(json_int_t minion, json_int_t master)
 {

@@ -1,4 +1,4 @@
-/* proto.h - whether a master serves a minion of its protocol, and which Halite a peer says it is.
+/* proto.h - whether a master serves a minion's protocol, and a peer's claimed release.
  *
  * Layer      common/net
  * Threads    any
@@ -15,12 +15,12 @@ typedef struct proto_side {
     const char *release; /* NULL or "": not known, or not for the other's eyes */
 } proto_side_t;
 
-/* NULL: they understand each other, as the minion's protocol is the master's or one of the WIRE_PROTO_BACK
- * before it: both sides go by the same rule, so that a minion goes on with a master that is upgraded
- * first. Else NEW text that names both and says which of them to upgrade. */
+/* NULL: compatible, as the minion's protocol is the master's or one of the WIRE_PROTO_BACK before it. Both
+ * sides apply the same rule, so that minions keep working when the master is upgraded first. Else NEW text
+ * that names both protocols and which side to upgrade. */
 char *proto_problem(proto_side_t minion, proto_side_t master);
 
-/* What a peer says its Halite is, as far as it is a semantic version: a claim. Else "". */
+/* The release that a peer claims, if it looks like a semantic version; else "". */
 void proto_release(const json_t *body, char out[LIMIT_RELEASE]);
 
 #endif

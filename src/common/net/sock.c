@@ -1,4 +1,5 @@
-/* sock.c - see sock.h. */
+/* sock.c - see sock.h. One row per kind of socket: type, options, security. Options that hold for all are set
+ * first. */
 #include "common/net/sock.h"
 
 #include <czmq.h>
@@ -18,7 +19,7 @@
 #define RECONNECT_MAX     2000
 #define ENDPOINT_MAX      256
 #define REBIND_MS         2000
-#define RECONNECT_NEVER   (24 * 3600 * 1000) /* with -1 a failed attempt would not be told */
+#define RECONNECT_NEVER   (24 * 3600 * 1000) /* -1 would suppress the event of a failed attempt */
 
 typedef struct int_option {
     int name, value;
@@ -142,7 +143,8 @@ s_endpoint(const char *host, int port)
     return xasprintf(literal6 ? "tcp://[%s]:%d" : "tcp://%s:%d", host, port);
 }
 
-/* libzmq wants what to connect from before what to connect to. */
+/* Build an endpoint. libzmq expects the source address before the destination: "tcp://SOURCE:0;HOST:PORT".
+ * NEW. */
 static char *
 s_route(const char *source, const char *host, int port)
 {
@@ -169,7 +171,8 @@ sock_bind(void *sock, const char *host, int port, bool ipv6, fail_t *err)
     return fail_set(err, -code, "%s: can't listen: %s", endpoint, zmq_strerror(code));
 }
 
-/* libzmq gives a listener the options of when it was bound; the port is free when its thread has closed it. */
+/* Bind again with the new key: libzmq fixes a listener's options when it is bound. The port is free only
+ * after libzmq's thread has closed it, so binding is tried for REBIND_MS. */
 int
 sock_rekey(void *sock, const key_pair_t *own, fail_t *err)
 {
@@ -206,8 +209,8 @@ sock_connect_from(void *sock, const char *source, const char *host, int port, fa
     return fail_set(err, -zmq_errno(), "%s: %s", endpoint, zmq_strerror(zmq_errno()));
 }
 
-/* Not by ZMQ_IMMEDIATE: with that libzmq drops, together with a connection, what this one brought last and
- * nobody has read yet. */
+/* ZMQ_IMMEDIATE is no alternative: with it libzmq drops, together with a connection, messages received on it
+ * that were not read yet. */
 void
 sock_once(void *sock)
 {
@@ -302,7 +305,7 @@ sock_send(void *sock, const void *data, size_t len)
 int
 sock_send_frame_to(void *router, const void *rid, size_t rid_len, zmq_msg_t *frame)
 {
-    /* With ROUTER_MANDATORY the routing frame decides: an unreachable peer is refused there, before the body. */
+    /* With ROUTER_MANDATORY an unreachable peer is refused at the routing frame, before the body. */
     if (zmq_send(router, rid, rid_len, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0 &&
         zmq_msg_send(frame, router, ZMQ_DONTWAIT) >= 0)
         return 0;
@@ -314,12 +317,12 @@ sock_send_frame_to(void *router, const void *rid, size_t rid_len, zmq_msg_t *fra
 size_t
 sock_wire_bytes(size_t len)
 {
-    /* its name, half a nonce, the box's proof, the frame's flags */
+    /* command name, short nonce, box authenticator, flags */
     size_t command = 8 + 8 + 16 + 1 + len;
     return command + (command <= UINT8_MAX ? 2 : 9);
 }
 
-/* NEW frame with these bytes. */
+/* Initialise a frame with a copy of these bytes. Ends the process without memory. */
 static void
 s_frame(zmq_msg_t *frame, const void *data, size_t len)
 {
@@ -333,7 +336,8 @@ int
 sock_send_to(void *router, const void *rid, size_t rid_len, const void *data, size_t len)
 {
     zmq_msg_t frame;
-    /* Before the routing frame: behind that alone the next peer's would pass for the body. */
+    /* Allocate the body first: if it failed after the routing frame, the next peer's routing frame would
+     * become the body. */
     s_frame(&frame, data, len);
     return sock_send_frame_to(router, rid, rid_len, &frame);
 }
@@ -396,6 +400,7 @@ s_room_for_thread(void)
     return code == 0;
 }
 
+/* Try the descriptors and the thread, then give them back: czmq aborts when an actor can't be made. */
 bool
 sock_room_for_actor(void)
 {

@@ -1,10 +1,10 @@
-/* tags.c - which events are the master's own to tell: no minion may fire them, nor those that speak of
- * another minion. */
+/* tags.c - tags that a minion may not fire: those that only the master fires, and those about another
+ * minion. */
 #include "common/net/tags.h"
 
 #include "common/base/str.h"
 
-/* What follows the prefix: anything, or a minion's id and then '/' or the end. */
+/* The rule for what follows a prefix: reserved for the master, or a minion's id and then '/' or the end. */
 typedef enum whose { WHOSE_MASTER, WHOSE_MINION } whose_t;
 
 static const struct rule {
@@ -17,8 +17,8 @@ static const struct rule {
     { "salt/beacon/", WHOSE_MINION }, { "minion/refresh/", WHOSE_MINION },
 };
 
-/* "salt/job/JID/new", ".../ret/ID", ".../sub/ID/...": what became of a job the master tells; a minion
- * tells its progress: "salt/job/JID/prog/ID/N". */
+/* Check tags under "salt/job/". The master fires .../new, .../ret/ID and .../sub/ID; a minion may fire only
+ * its own progress, "salt/job/JID/prog/ID/N". */
 static bool
 s_of_job(const char *tag, const char *id)
 {
@@ -39,6 +39,7 @@ s_is_jid(const char *tag)
     return strlen(tag) == 20 && strspn(tag, "0123456789") == 20;
 }
 
+/* A bare jid is refused too: Salt's old tag of a job's publication. */
 bool
 tags_of_minion(const char *tag, const char *id, fail_t *err)
 {

@@ -1,4 +1,4 @@
-/* tags.h - which events a minion may fire: the master refuses others, and the minion says so before it sends
+/* tags.h - which events a minion may fire: the master refuses others, and the minion checks before it sends
  * them.
  *
  * Layer      common/net
@@ -11,7 +11,8 @@
 
 #include "salt/base.h"
 
-/* Whether the minion `id` may fire such an event: false with *err for those that are the master's to tell. */
+/* True when the minion `id` may fire this tag; false with *err for tags that are the master's or another
+ * minion's. */
 bool tags_of_minion(const char *tag, const char *id, fail_t *err);
 
 #endif

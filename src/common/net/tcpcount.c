@@ -1,4 +1,4 @@
-/* tcpcount.c - see tcpcount.h. The kernel's own header is newer than the C library's, and the two can't meet. */
+/* tcpcount.c - see tcpcount.h. Uses the kernel's header, which is newer than the C library's; the two can't be included together. */
 #include "common/net/tcpcount.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,4 @@
-/* tcpcount.h - what the kernel knows of a TCP connection, whoever reads and writes it.
+/* tcpcount.h - the kernel's counters of a TCP connection, and its peer's address.
  *
  * Layer      common/net
  * Threads    any
@@ -18,15 +18,15 @@ typedef struct tcp_counts {
 /* false, and zeros, when the descriptor is no TCP connection. */
 bool tcp_counts(int fd, tcp_counts_t *ret_counts);
 
-/* How many of the bytes that were written by our count, `said`, have not arrived. What our count is wrong
- * by, less than `slack`, goes out of it while nothing is on its way; more is what libzmq has not written
- * yet. */
+/* The number of written bytes that have not arrived, given our own count `said` of written bytes. A surplus
+ * below `slack` is taken as an error of that count and corrected while the connection is idle; a larger one
+ * is data that libzmq has not written yet. */
 uint64_t tcp_unread(const tcp_counts_t *counts, uint64_t slack, uint64_t *said);
 
-/* NEW text: the other side's address without its port, "(unknown)" when it is gone. */
+/* The peer's address without its port, "(unknown)" when it is gone. NEW text. */
 char *tcp_address(int fd);
 
-/* The same as bytes, for who keeps many: of IPv6, which holds IPv4's; zeros when it is gone. */
+/* The same in binary, to store many: an IPv6 address (IPv4 mapped); zeros when the peer is gone. */
 typedef struct tcp_peer {
     uint8_t bytes[16];
 } tcp_peer_t;

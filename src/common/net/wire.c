@@ -1,4 +1,5 @@
-/* wire.c - see wire.h. */
+/* wire.c - see wire.h. The message's name is read without a JSON parser, because "m" comes first: direction,
+ * permission and size are checked against the row before the body is parsed. */
 #include "common/net/wire.h"
 
 #include "common/base/buf.h"
@@ -30,7 +31,7 @@ wire_name(wire_msg_t msg)
     return rows[msg].name;
 }
 
-/* The row that the frame names, MSG_COUNT when none. */
+/* The row of the frame's name, MSG_COUNT when unknown. */
 static wire_msg_t
 s_peek(const char *data, size_t len)
 {

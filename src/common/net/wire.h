@@ -28,12 +28,12 @@ typedef enum wire_msg {
 
 const char *wire_name(wire_msg_t msg);
 
-/* Look at one frame that came in direction `dir` from a peer whose key is in `state` ('A' accepted, 'P'
- * pending, ' ' for a master): which row of the table it is, and how many of its bytes are JSON, as far as
- * the table allows it. The JSON is not looked at. */
+/* Check a frame that came in direction `dir` from a peer with the key state `state` ('A' accepted, 'P'
+ * pending, ' ' for a master): *ret_msg is its row, *ret_len the length of its JSON, which is not parsed. 0,
+ * or see Errors. */
 int wire_open(const void *data, size_t len, wire_dir_t dir, char state, wire_msg_t *ret_msg, size_t *ret_len,
               fail_t *err);
-/* The same with its JSON: *ret_body NEW. -ENOMEM when it was good, but there is no memory for it. */
+/* The same, and parse the JSON: *ret_body NEW. -ENOMEM when the message is valid but memory is short. */
 int wire_decode(const void *data, size_t len, wire_dir_t dir, char state, wire_msg_t *ret_msg,
                 json_t **ret_body, fail_t *err);
 

@@ -1,4 +1,5 @@
-/* zap.c - see zap.h. */
+/* zap.c - see zap.h. The actor owns its key table; the owner sends it "set" and "door" commands through the
+ * pipe. Codes of ZAP: 200 accepted, 300 temporary failure (the client retries), 400 rejected. */
 #include <czmq.h>
 
 #include "common/crypto/keys.h"
@@ -52,7 +53,7 @@ s_request(table_t *table, zsock_t *handler)
         key_to_z85(zframe_data(key), z85);
         s_decide(table, handler, version, sequence, domain, z85);
     } else {
-        /* A request that stays without an answer would block the handler for ever. */
+        /* An unanswered request would block the handler forever. */
         s_reply(handler, version ? version : "1.0", sequence ? sequence : "", "400",
                 "only CURVE is spoken here", "");
     }
@@ -61,7 +62,7 @@ s_request(table_t *table, zsock_t *handler)
     zmsg_destroy(&msg);
 }
 
-/* One command of the owner; false when it is time to end. */
+/* Handle a command of the owner; false when the actor must end. */
 static bool
 s_command(table_t *table, zsock_t *pipe)
 {
@@ -90,13 +91,13 @@ s_actor(zsock_t *pipe, void *arg)
     zpoller_t *poller = zpoller_new(pipe, handler, NULL);
     zpoller_set_nonstop(poller, true);
     bool run = handler && poller;
-    /* The first is czmq's own handshake, whose status nobody looks at. */
+    /* The first signal completes czmq's own handshake; its status is not checked. */
     (void) zsock_signal(pipe, 0);
     (void) zsock_signal(pipe, run ? 0 : 1);
     while (run) {
         (void) zpoller_wait(poller, -1);
-        /* Commands first, so that a key accepted before the peer knocks is let in, and one that was
-         * deleted before is not: so whoever knocks is looked for before the last command is. */
+        /* Commands first, so that a key accepted before the request is admitted, and one deleted before is
+         * not. Therefore look for a request before taking the last commands. */
         bool asked = zsock_events(handler) & ZMQ_POLLIN;
         while (run && (zsock_events(pipe) & ZMQ_POLLIN))
             run = s_command(&table, pipe);
