@@ -1,4 +1,6 @@
-/* extmods.c - see extmods.h. */
+/* extmods.c - see extmods.h. Files are compared and written through descriptors below the folder
+ * (common/base's beneath), without following links: the folder's content is not trusted with root's
+ * rights. */
 #include "common/files/extmods.h"
 
 #include <dirent.h>
@@ -32,7 +34,7 @@ extmods_dir(call_ctx_t *ctx, const char *form)
     return fs_join(usual ? usual : top, form);
 }
 
-/* The names for this form. NEW; NULL: none are said. */
+/* The list of names for this form. NEW; NULL: not configured. */
 static json_t *
 s_names(call_ctx_t *ctx, const char *form, json_t *given, const char *option)
 {
@@ -50,7 +52,7 @@ s_names(call_ctx_t *ctx, const char *form, json_t *given, const char *option)
     return list;
 }
 
-/* "pkg/web.py" is pkg.web. NEW; NULL for what is no module. */
+/* "pkg/web.py" is pkg.web. NEW; NULL when the file is no module. */
 static char *
 s_module_name(const char *path)
 {
@@ -64,7 +66,7 @@ s_module_name(const char *path)
     return NULL;
 }
 
-/* The file server's file as `rel` in the folder, unless it is there already. */
+/* Copy the file server's file to `rel`, unless the content is the same. */
 static int
 s_bring(sync_t *self, const char *url, const char *env, const char *rel, bool *ret_changed, fail_t *err)
 {
@@ -85,7 +87,7 @@ s_bring(sync_t *self, const char *url, const char *env, const char *rel, bool *r
     return rc < 0 ? fail_set(err, rc, "%s/%s: %s", self->dir, rel, strerror(-rc)) : 0;
 }
 
-/* `path` as the file server has it, below _FORM/. */
+/* Sync one file; `path` is the file server's, below _FORM/. */
 static int
 s_one(sync_t *self, const char *env, const char *path, fail_t *err)
 {
@@ -122,7 +124,7 @@ s_environment(sync_t *self, const char *env, fail_t *err)
     return rc;
 }
 
-/* Remove what the file server has not, and folders that are empty then. Closes `fd`. */
+/* Remove files that the file server does not have any more, and folders that become empty. Closes `fd`. */
 static void
 s_clean(const sync_t *self, int fd, const char *rel, int depth)
 {

@@ -17,7 +17,8 @@ typedef struct extmods {
     json_t *never;    /* the same: option extmod_blacklist */
 } extmods_t;
 
-/* NEW list of "FORM.NAME": what came or changed. What can't be had is logged and left as it is. */
+/* Sync and list what is new or changed: NEW list of "FORM.NAME". A failure is logged and leaves the rest as
+ * it is. */
 json_t *extmods_sync(call_ctx_t *ctx, const extmods_t *what);
 /* The folder of a form. NEW. */
 char *extmods_dir(call_ctx_t *ctx, const char *form);

@@ -49,7 +49,7 @@ fileclient_destroy(fileclient_t **self_p)
 
 /* ---- URLs ------------------------------------------------------------------------------------ */
 
-/* "http:" and the like; a Windows drive is none. */
+/* True for "http:" and its like; a Windows drive letter is no scheme. */
 static bool
 s_other_scheme(const char *url)
 {
@@ -57,8 +57,7 @@ s_other_scheme(const char *url)
     return n > 1 && str_starts(url + n, "://");
 }
 
-/* The path without what follows its "?", unless it is written "|path": then every character is its own.
- * A "saltenv=" behind an "&" counts too. */
+/* Remove the query from a path. In "|path" every character is literal. "saltenv=" counts behind "&" too. */
 static void
 s_drop_query(char *path, char **env_p)
 {
@@ -76,6 +75,7 @@ s_drop_query(char *path, char **env_p)
     strv_free(words);
 }
 
+/* Salt's order: "?env=" is cut off first, then "?saltenv=", then any other query. */
 int
 fileclient_split(const char *url, const char *saltenv, char **ret_path, char **ret_saltenv, fail_t *err)
 {
@@ -106,7 +106,7 @@ fileclient_split(const char *url, const char *saltenv, char **ret_path, char **r
     return 0;
 }
 
-/* The same where a path that leaves the roots is one that does not exist. */
+/* The same, but a path that leaves the roots counts as a file that does not exist. */
 static int
 s_place(const char *url, const char *saltenv, char **ret_path, char **ret_saltenv, fail_t *err)
 {
@@ -154,7 +154,7 @@ fileclient_stat(fileclient_t *self, const char *url, const char *saltenv, json_t
     return fileclient_hash_of_size(self, url, saltenv, NO_SIZE, ret_stat, err);
 }
 
-/* Sizes first: digests of large files take their time, on both sides. */
+/* Compare sizes first: digests of large files take time on both sides. */
 int
 fileclient_same(fileclient_t *self, const char *url, const char *saltenv, const char *local, bool *ret_same,
                 fail_t *err)
@@ -171,7 +171,8 @@ fileclient_same(fileclient_t *self, const char *url, const char *saltenv, const 
     return rc;
 }
 
-/* Callers make paths of what is listed: a name that leads out of the roots, or is no text, was never served. */
+/* Drop listed names that lead out of the roots or are no text: callers build paths from them, and the server
+ * may be hostile. */
 static json_t *
 s_only_below(json_t *names)
 {

@@ -1,4 +1,5 @@
-/* fileserver.c - see fileserver.h. Its last lines are the table of backends. */
+/* fileserver.c - see fileserver.h. Asks the backends in order; the first that has a file wins, lists are
+ * merged. Digests are cached by device, inode, size and times. The table of backends is near the end. */
 #include "common/files/fileserver.h"
 
 #include <limits.h>
@@ -49,7 +50,7 @@ fileserver_find(fileserver_t *self, const char *path, const char *saltenv, serve
     return -ENOENT;
 }
 
-/* Array of the names that begin with `prefix`, in the order of Python's sorted(). NEW. */
+/* The names that begin with `prefix`, in the order of Python's sorted(). NEW array. */
 static json_t *
 s_sorted(json_t *set, const char *prefix)
 {
@@ -166,8 +167,8 @@ fileserver_hash_type(const fileserver_t *self)
     return self->hash_type;
 }
 
-/* NEW: what stays the same while a file does: who writes over it may give it its old mtime, but not its
- * ctime. */
+/* Cache key that changes whenever the file does: a writer can restore a file's mtime, but not its ctime.
+ * NEW. */
 static char *
 s_hash_key(const served_t *file)
 {
@@ -212,6 +213,8 @@ fileserver_hash(fileserver_t *self, const served_t *file, char **ret_hex, fail_t
 
 static const file_backend_t *const backends[] = { &roots_backend, &gitfs_backend };
 
+/* A backend that can't be made sets `broken`, so that the whole server fails: serving only a part could serve
+ * the wrong file. */
 static void
 s_add_backend(fileserver_t *self, const char *name, json_t *opts, json_t *roots)
 {

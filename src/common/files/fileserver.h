@@ -27,7 +27,7 @@ typedef struct served {
 #define SERVED_INIT   ROW(-1, NULL, 0, 0, 0, 0, 0, 0)
 #define served_auto_t __attribute__((cleanup(served_clear))) served_t
 void served_clear(served_t *self);
-/* Take a descriptor and a path over, and note what fstat says: -ENOENT when it is no regular file. TAKES
+/* Take a descriptor and a path over, and fill in fstat's data: -ENOENT when it is no regular file. TAKES
  * both. */
 int served_take(served_t *self, int *fd_p, char **path_p, fail_t *err);
 
@@ -37,15 +37,15 @@ typedef struct fileserver fileserver_t;
 fileserver_t *fileserver_new(json_t *opts, json_t *roots);
 void fileserver_destroy(fileserver_t **self_p);
 
-/* Whether fileserver_update may fetch anything: a backend of its kind is configured. */
+/* True when a backend has remotes that fileserver_update may fetch. */
 bool fileserver_has_remotes(const fileserver_t *self);
-/* Fetch from remotes what is due, or everything (`now`); seconds until the next time, 0: there are none. What
- * fails is logged. */
+/* Fetch the remotes that are due, or all (`now`); seconds until the next time, 0: no remotes. Failures are
+ * logged. */
 int fileserver_update(fileserver_t *self, bool now);
-/* Remove what is kept of remotes: NEW array of the backends that had something, or NULL with *err. */
+/* Remove cached data of remotes: NEW array of the backends that had some, or NULL with *err. */
 json_t *fileserver_clear(fileserver_t *self, fail_t *err);
-/* Keep remotes from being fetched until they are unlocked: those of all backends, or whose URL a glob fits
- * (NULL: all). NEW array of texts that say what changed, or NULL with *err. */
+/* Lock remotes against being fetched: all, or those whose URL matches `glob`. NEW array of texts about what
+ * changed, or NULL with *err. */
 json_t *fileserver_lock(fileserver_t *self, const char *glob, bool on, fail_t *err);
 
 /* `path` and `saltenv` as fileclient_split gives them; both are checked again. */
@@ -53,11 +53,10 @@ int fileserver_find(fileserver_t *self, const char *path, const char *saltenv, s
 /* Array, sorted, or for FILES_SYMLINKS an object; empty for an environment that is not there. */
 json_t *fileserver_list(fileserver_t *self, files_kind_t kind, const char *saltenv, const char *prefix,
                         fail_t *err);
-/* Hexadecimal digest of an open file by hash_type; remembered as long as file, size and times stay the same.
- */
+/* Hexadecimal digest of an open file by hash_type; cached while file, size and times stay the same. */
 int fileserver_hash(fileserver_t *self, const served_t *file, char **ret_hex, fail_t *err);
-/* The same for who digests by himself: what is remembered (BORROWED until the next call, NULL: nothing), and
- * a digest to remember. */
+/* For callers that compute digests themselves: the cached one (BORROWED until the next call, NULL: none), and
+ * a digest to cache. */
 const char *fileserver_known_hash(const fileserver_t *self, const served_t *file);
 void fileserver_learn_hash(fileserver_t *self, const served_t *file, const char *hex);
 const char *fileserver_hash_type(const fileserver_t *self); /* BORROWED */

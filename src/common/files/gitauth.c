@@ -1,4 +1,6 @@
-/* gitauth.c - see gitauth.h. */
+/* gitauth.c - see gitauth.h. Secrets reach git through its environment only (a credential helper reads them
+ * there); the environment is otherwise stripped of GIT_ variables, so that the caller's settings have no
+ * effect. */
 #include "common/files/gitauth.h"
 
 #include <ctype.h>
@@ -10,7 +12,8 @@
 
 enum { OWN_MAX = 8, LOGIN_MAX = 7 };
 
-/* What git asks for user and password: they stand in its environment, which other users can't read. */
+/* Credential helper that prints user and password. They are in git's environment, which other users can't
+ * read. */
 #define HELPER                                                                                               \
     "!f() { test \"$1\" = get && printf 'username=%s\\npassword=%s\\n' \"$HALITE_GIT_USER\" "                \
     "\"$HALITE_GIT_PASSWORD\"; }; f"
@@ -67,7 +70,7 @@ git_login_of(git_login_t *self, const char *url)
                *colon = end != NULL ? memchr(host, ':', (size_t) (end - host)) : NULL;
 
     *self = (git_login_t) GIT_LOGIN_INIT;
-    /* A name alone is no secret; and of other protocols it is a part of the address. */
+    /* A name alone is no secret; in other protocols it is part of the address. */
     if ((!str_starts(url, "http://") && !str_starts(url, "https://")) || colon == NULL) {
         self->url = xstrdup(url);
         return;
@@ -100,7 +103,7 @@ git_login_env(const git_login_t *self)
         return env;
     const char *host = strstr(self->url, "://");
     size_t len = host != NULL ? (size_t) (host - self->url) + 3 + strcspn(host + 3, "/?#") : 0;
-    /* No other host is told, whatever the remote redirects to, and nobody else is asked. */
+    /* Only this host gets them, whatever the remote redirects to; no other helper is asked. */
     env[n++] = xstrdup("GIT_CONFIG_COUNT=2");
     env[n++] = xasprintf("GIT_CONFIG_KEY_0=credential.%.*s.helper", (int) len, self->url);
     env[n++] = xstrdup("GIT_CONFIG_VALUE_0=");
@@ -122,7 +125,7 @@ ssh_command(const char *key)
                         : xstrdup("GIT_SSH_COMMAND=ssh -oBatchMode=yes");
 }
 
-/* That of the settings, else that of the address. */
+/* The login from the settings, or else from the address. NEW environment. */
 static char **
 login_of_settings(const json_t *conf, const char *url)
 {
@@ -156,7 +159,7 @@ git_environment(const json_t *conf, const char *url, const char *index)
     }
     env[kept++] = xstrdup("GIT_TERMINAL_PROMPT=0");
     env[kept++] = xstrdup("LC_ALL=C");
-    /* Not ext::, whose addresses are commands, whatever git's own configuration says. */
+    /* Forbid ext::, whose addresses are commands, whatever git's own configuration says. */
     env[kept++] = xstrdup("GIT_ALLOW_PROTOCOL=file:git:http:https:ssh");
     env[kept++] = ssh_command(value_str(conf, "privkey", ""));
     if (index != NULL)

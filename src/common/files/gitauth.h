@@ -15,13 +15,14 @@
 
 #include "salt/base.h"
 
-/* 0, or why the remote can't be reached that way: a password in the clear, a key with a passphrase. */
+/* 0, or -EINVAL with the reason why the remote can't be used: a password in the clear, a key with a
+ * passphrase. */
 int git_auth_check(const json_t *conf, const char *url, fail_t *err);
-/* Our environment for git at `url`: nobody is asked, messages in English. `index` is the file of git's
- * index; NULL: its own one. An array that strv_free frees. */
+/* Environment for git at `url`: no prompts, messages in English. `index` is git's index file; NULL: the
+ * default. An array that strv_free frees. */
 char **git_environment(const json_t *conf, const char *url, const char *index);
 
-/* User and password at one remote, which git gets by its environment: all owned. */
+/* User and password for a remote, passed to git in its environment: all owned. */
 typedef struct git_login {
     char *url;             /* without them: what may be seen on a command line */
     char *user, *password; /* NULL: none */
@@ -30,12 +31,12 @@ typedef struct git_login {
 #define GIT_LOGIN_INIT   ROW(NULL, NULL, NULL)
 #define git_login_auto_t __attribute__((cleanup(git_login_free))) git_login_t
 
-/* Take user and password out of an address of http or https that has both. */
+/* Split user and password off an address of http or https that has both. */
 void git_login_of(git_login_t *self, const char *url);
 void git_login_free(git_login_t *self);
-/* "NAME=value" by which git gets them, for the address's host alone. An array that strv_free frees. */
+/* "NAME=value" that pass them to git, for the address's host only. An array that strv_free frees. */
 char **git_login_env(const git_login_t *self);
-/* NEW text with "%40" as "@": what git makes of parts of an address. */
+/* Decode "%40" to "@" and its like, as git does in addresses. NEW text. */
 char *git_decoded(const char *text);
 
 #endif

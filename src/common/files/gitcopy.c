@@ -1,4 +1,5 @@
-/* gitcopy.c - see gitcopy.h. */
+/* gitcopy.c - see gitcopy.h. Runs the system's git with a time limit. Stamps are files whose mtime counts;
+ * flock() on the folder keeps other processes from fetching at the same time. */
 #include "common/files/gitcopy.h"
 
 #include <fcntl.h>
@@ -18,7 +19,7 @@
 #define TRIED_MAX 65536
 #define WALK_OPEN 16 /* descriptors */
 
-/* What git said, or how it ended where it said nothing. */
+/* Report git's message, or its exit code if it printed none. */
 static int
 s_failed(const char *url, const proc_result_t *res, fail_t *err)
 {
@@ -69,7 +70,7 @@ git_copy_commit(const git_copy_t *self, const char *object, char **ret, fail_t *
 
 /* ---- when ------------------------------------------------------------------------------------ */
 
-/* 1; 0: there is no such stamp; or a negative errno. */
+/* Read a stamp. 1; 0: it does not exist; or a negative errno. */
 static int
 s_stamp(const git_copy_t *self, const char *name, struct timespec *ret)
 {
@@ -123,8 +124,7 @@ git_copy_note(const git_copy_t *self, const char *why)
     (void) fs_write_quick(path, why, n < TRIED_MAX ? n : TRIED_MAX, 0600, NULL);
 }
 
-/* A lock, or the file that becomes packed-refs, which git does not make where there is one. What stands in
- * other folders is neither. */
+/* Remove a lock, or the temporary packed-refs, which git does not replace. Other folders hold neither. */
 static int
 s_unlock_one(const char *path, const struct stat *st, int type, struct FTW *at)
 {
@@ -137,15 +137,15 @@ s_unlock_one(const char *path, const struct stat *st, int type, struct FTW *at)
     return FTW_CONTINUE;
 }
 
-/* What a git that was killed has left: while we fetch no other one writes. */
+/* Remove the leftovers of a git that was killed. Safe, because only this process writes while it fetches. */
 static void
 s_unlock(const git_copy_t *self)
 {
     (void) nftw(self->dir, s_unlock_one, WALK_OPEN, FTW_PHYS | FTW_ACTIONRETVAL);
 }
 
-/* What git does in the background after a fetch, whose locks nobody else may remove: so it is done while
- * we have the copy. The next time will do as well. */
+/* Let git tidy up in the foreground, while this process holds the copy: background work would leave locks
+ * that must not be removed. Failures are ignored; the next time will do. */
 static void
 s_tidy(const git_copy_t *self)
 {

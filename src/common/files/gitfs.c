@@ -1,4 +1,4 @@
-/* gitfs.c - the backend `gitfs`: branches and tags of repositories as environments. See gitfs_int.h. */
+/* gitfs.c - the backend `gitfs`: branches and tags of repositories as environments. Paths are mapped by `root` and `mountpoint`; links are resolved inside the tree. See gitfs_int.h. */
 #include "common/files/gitfs_int.h"
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@ s_free(void *remotes)
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-/* What `path` is called in the repository. NEW; NULL: it is not below the mountpoint. */
+/* Map a served path to the repository's. NEW; NULL: not below the mountpoint. */
 static char *
 s_inside(const git_remote_t *r, const char *path, const char *saltenv)
 {
@@ -39,7 +39,7 @@ s_inside(const git_remote_t *r, const char *path, const char *saltenv)
     return *root ? fs_join(root, path) : xstrdup(path);
 }
 
-/* The other way round: where a path of the repository is served. NEW; NULL: outside `root`. */
+/* Map a repository's path to the served one. NEW; NULL: outside `root`. */
 static char *
 s_outside(const char *mount, const char *root, const char *path)
 {
@@ -50,8 +50,7 @@ s_outside(const char *mount, const char *root, const char *path)
     return *mount ? fs_join(mount, path) : xstrdup(path);
 }
 
-/* The entry of a path after links, which stay in the tree; NULL: no such file. `path_p` is changed on the
- * way. */
+/* Look up a path, following links inside the tree, at most LINKS_MAX; NULL: no such file. Changes *path_p. */
 static const git_entry_t *
 s_follow(git_remote_t *r, const map_t *tree, char **path_p, fail_t *err)
 {
@@ -105,7 +104,7 @@ s_find(void *self, const char *path, const char *saltenv, served_t *ret, fail_t 
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* What is longer than a link can be is served as a file. */
+/* List a link. A target longer than a link's maximum makes it a file. */
 static int
 s_add_link(git_remote_t *r, const git_entry_t *e, const char *name, file_lists_t *into, fail_t *err)
 {
@@ -164,7 +163,7 @@ s_envs(void *self, json_t *set, fail_t *err)
     return rc;
 }
 
-/* A remote that does not answer is no reason to leave the others alone, or to forget what it had. */
+/* A remote that does not answer must not block the others, and its last content is still served. */
 static int
 s_update(void *self, bool now)
 {

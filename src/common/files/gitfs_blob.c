@@ -1,8 +1,8 @@
-/* gitfs_blob.c - the remotes' files by their content, below cachedir/gitfs/blobs.
+/* gitfs_blob.c - the remotes' files by content, below cachedir/gitfs/blobs.
  *
- * A file has its name once it is whole on the disk; the disk may still lose some of it, so each is read
- * once before it is used. When it was last used is its time of access, which says nothing to who asks
- * whether it changed. */
+ * A file gets its name once it is complete; after a crash the disk may still lose some of it, so each file is
+ * verified against git's hash before its first use. Its atime notes the last use; mtime and ctime are not
+ * touched by that. */
 #include "common/files/gitfs_int.h"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
-/* Whether the file is what git's name for it says. */
+/* Verify a file against git's name for it: the hash over "blob SIZE\0" and the content. */
 static bool
 s_is_whole(const char *path, const char *id)
 {
@@ -39,7 +39,7 @@ s_is_whole(const char *path, const char *id)
     return strcmp(hex, id) == 0;
 }
 
-/* git writes the file itself, so it may be of any size. */
+/* Let git write the file itself, so that its size is not limited by memory. */
 static int
 s_make(const git_remote_t *r, const char *id, const char *path, fail_t *err)
 {
@@ -60,7 +60,7 @@ s_make(const git_remote_t *r, const char *id, const char *path, fail_t *err)
     return rc;
 }
 
-/* Whether it is there; if so, that it was used is noted, once a day. */
+/* True when the file exists; its use is noted in the atime, at most once a day. */
 static bool
 s_use(const char *path)
 {

@@ -1,5 +1,5 @@
-/* gitfs_conf.c - gitfs_remotes and what may be set for each: for all remotes, for one, for one environment of
- * one. */
+/* gitfs_conf.c - settings of gitfs_remotes: defaults for all remotes, overridden per remote, overridden per
+ * environment of a remote. */
 #include "common/files/gitauth.h"
 #include "common/files/gitfs_int.h"
 
@@ -28,7 +28,7 @@ static const char *const settings[] = { "base",
                                         "disable_saltenv_mapping" };
 static const char *const own_settings[] = { "name", "saltenv", "all_saltenvs" };
 
-/* A list of one-key mappings as one mapping. NEW. */
+/* Merge a list of one-key mappings into one mapping. NEW. */
 static json_t *
 s_packed(json_t *list)
 {
@@ -53,7 +53,7 @@ s_is_known(const char *key)
     return false;
 }
 
-/* {env: [{ref: x}, ...]} or a list of such, packed at both levels, over what is there. */
+/* Merge {env: [{ref: x}, ...]}, or a list of such, over the existing settings. */
 static void
 s_take_saltenvs(json_t *into, json_t *list)
 {
@@ -113,7 +113,7 @@ s_tree_free(void *tree)
     map_destroy(&map);
 }
 
-/* One entry: an URL, or {URL: settings}. */
+/* Read one entry: an URL, or {URL: settings}. An URL that starts with '-' would be an option of git. */
 static int
 s_remote(json_t *opts, json_t *entry, git_remote_t *r, fail_t *err)
 {
@@ -162,7 +162,7 @@ git_remotes_free(git_remote_t **remotes)
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-/* "salt://web/" is "web". NEW. */
+/* "salt://web/" becomes "web". NEW. */
 static char *
 s_trimmed(const char *text)
 {
@@ -189,7 +189,7 @@ git_setting(const git_remote_t *r, const char *key, const char *saltenv)
     return value_bool(r->conf, "disable_saltenv_mapping", false) ? NULL : xstrdup(saltenv);
 }
 
-/* Whether a word, a glob or a regular expression of the list is about `text`. */
+/* True when the list has `text` as a word, a glob or a regular expression. */
 static bool
 s_is_listed(json_t *list, const char *text)
 {
@@ -212,7 +212,7 @@ git_is_exposed(const git_remote_t *r, const char *saltenv)
     return (json_array_size(only) == 0 || s_is_listed(only, saltenv)) && !s_is_listed(without, saltenv);
 }
 
-/* The environments that a branch or tag stands for. */
+/* Add the environments of a branch or tag. */
 static void
 s_add_ref(const git_remote_t *r, const char *name, json_t *set)
 {

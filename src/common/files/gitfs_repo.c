@@ -50,7 +50,7 @@ static bool
 s_is_locked(const git_remote_t *r)
 {
     AUTO_FREE char *lock = fs_join(r->dir, LOCK);
-    return !fs_absent(lock); /* while nobody can say, nothing is fetched */
+    return !fs_absent(lock); /* if that can't be told, nothing is fetched */
 }
 
 int
@@ -68,7 +68,7 @@ git_update(git_remote_t *r, bool at_once, int *ret_wait_s, fail_t *err)
         return 0;
     }
     int rc = fs_mkdirs(r->blobs, 0700, err);
-    /* One process fetches; the others use what it has. */
+    /* Only one process fetches; the others use its result. */
     rc = rc < 0 ? rc : git_copy_fetch(&copy, err);
     if (rc == 0)
         git_blobs_forget(r);
@@ -119,7 +119,7 @@ s_is_id(const char *text)
     return n >= SHORTEST_ID && n <= GIT_ID_MAX && strspn(text, "0123456789abcdef") == n;
 }
 
-/* NEW commit of a branch, a tag or a commit's own name, as ref_types says; NULL: none. */
+/* Resolve a branch, a tag or a commit id, in the order of ref_types. NEW commit; NULL: none. */
 static int
 s_commit(git_remote_t *r, const char *ref, char **ret, fail_t *err)
 {
@@ -147,7 +147,7 @@ s_commit(git_remote_t *r, const char *ref, char **ret, fail_t *err)
 
 /* ---- trees ----------------------------------------------------------------------------------- */
 
-/* "MODE TYPE ID\tPATH" */
+/* Parse "MODE TYPE ID\tPATH". */
 static void
 s_add_entry(map_t *tree, const char *line)
 {

@@ -1,4 +1,5 @@
-/* gitfs_sweep.c - the remotes' files that nobody has asked for in a month go: git has them still. */
+/* gitfs_sweep.c - remove files that were not requested for a month; git still has their content and can write
+ * them again. */
 #include "common/files/gitfs_int.h"
 
 #include <sys/stat.h>
@@ -13,7 +14,8 @@
 #define KEEP_S (30 * DAY_S)
 #define SWEPT  ".swept"
 
-/* Once a day, whoever comes first; not where that can't be written down. */
+/* True when another sweep ran within a day, or the stamp can't be written (then nothing is removed). Sets the
+ * stamp. */
 static bool
 s_is_swept(const char *stamp)
 {

@@ -1,4 +1,5 @@
-/* ignore.c - which paths the file server does not serve: file_ignore_regex, file_ignore_glob. */
+/* ignore.c - file_ignore_regex and file_ignore_glob: patterns of paths that the file server does not serve.
+ * The regular expressions are compiled once. */
 #include "common/files/backend.h"
 
 #include "common/match/match.h"

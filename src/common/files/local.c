@@ -1,4 +1,4 @@
-/* local.c - fileclient_local: files straight from where they are served. See fileclient.h. */
+/* local.c - fileclient_local: files directly from their folders, without a copy. See fileclient.h. */
 #include "common/files/fileclient.h"
 
 #include "common/base/str.h"
@@ -62,7 +62,7 @@ fileclient_local(json_t *opts, json_t *roots)
 {
     static const fileclient_class_t cls = { s_cache, s_get, s_list, s_hash, s_envs, NULL, NULL, s_free };
     fileserver_t *server = fileserver_new(opts, roots);
-    /* A thread of the master's fetches for all (master/files/files_update.c); elsewhere nobody else does. */
+    /* On the master a thread fetches remotes for all (master/files/files_update.c); elsewhere it is done here. */
     if (!str_eq(value_str(opts, "__role", ""), "master"))
         (void) fileserver_update(server, false);
     return fileclient_new(&cls, server);

@@ -1,4 +1,8 @@
-/* roots.c - the backend `roots`: the folders of file_roots, the first that has a file wins. */
+/* roots.c - the backend `roots`: the folders of file_roots; the first that has a file wins.
+ *
+ * Files are opened relative to the root's descriptor; the kernel keeps the path inside (openat2) unless links
+ * may be followed. Lists walk all folders, holding one descriptor at a time, and detect loops of links by
+ * device and inode. */
 #include "common/files/backend.h"
 
 #include <dirent.h>
@@ -15,7 +19,7 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-/* This name in file_roots serves every environment that has no folders of its own. */
+/* An environment of this name in file_roots stands for all that have no folders of their own. */
 #define ANY_ENV "__env__"
 
 typedef struct roots {
@@ -43,7 +47,7 @@ s_free(void *cookie)
     free(self);
 }
 
-/* The folders of an environment, BORROWED; NULL when there is no such environment. */
+/* The folders of an environment, BORROWED; NULL when it does not exist. *ret_any: they are ANY_ENV's. */
 static json_t *
 s_folders(const roots_t *self, const char *saltenv, bool *ret_any)
 {
@@ -52,7 +56,7 @@ s_folders(const roots_t *self, const char *saltenv, bool *ret_any)
     return own ? own : value_get(self->folders, ANY_ENV);
 }
 
-/* NEW path of one folder. */
+/* The path of a folder, with ANY_ENV replaced. NEW. */
 static char *
 s_folder(const json_t *folder, const char *saltenv, bool any)
 {
@@ -62,9 +66,8 @@ s_folder(const json_t *folder, const char *saltenv, bool any)
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
-/* Whether a failed open() says that no file of this name is served: there is none, links lead in circles
- * or out of the folder, or it is a socket. Any other error is one that somebody must be told of: the file
- * may well be there. */
+/* True when a failed open() means that the file is not served: it does not exist, links loop or leave the
+ * folder, or it is a socket. Any other error must be reported, as the file may exist. */
 static bool
 s_is_no_file(int code)
 {
@@ -78,7 +81,7 @@ s_find_in(roots_t *self, const char *folder, const char *path, served_t *ret, fa
     if (beneath_check(path) < 0)
         return -ENOENT;
     AUTO_FD root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    /* Links may lead out of the folder where they are followed; otherwise the kernel keeps the path inside. */
+    /* Where links are followed they may leave the folder; otherwise the kernel keeps the path inside. */
     AUTO_FD fd = root >= 0 ? beneath_open(root, path, self->follow ? BENEATH_OUT : BENEATH_LINKS,
                                           O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
                            : -errno;
@@ -106,7 +109,7 @@ s_find(void *cookie, const char *path, const char *saltenv, served_t *ret, fail_
 
 /* ---- all files ------------------------------------------------------------------------------- */
 
-/* A folder that is being walked and those above it: a link back to one of them ends there. */
+/* A folder of the walk and its parents, to detect a link back to one of them. */
 typedef struct above {
     dev_t dev;
     ino_t ino;
@@ -148,7 +151,8 @@ s_failed(const walk_t *w, const char *rel, const char *verb, int rc)
     return fs_fail(w->err, rc, verb, full);
 }
 
-/* Removed since its name was read: it stays a name. A link that leads nowhere is one too. */
+/* Stat an entry. One that was removed since its name was read, or a link to nowhere, stays in the list with
+ * no type. */
 static int
 s_stat(const walk_t *w, const char *rel, int flags, struct stat *st)
 {
@@ -178,7 +182,7 @@ s_entry_add(walk_t *w, entries_t *all, const char *rel, const struct dirent *d)
     return rc;
 }
 
-/* Its descriptor; negative when it can't be had, with *err unless that is no folder that is served. */
+/* Open a folder. Negative on failure, with *err unless the folder simply is not served. */
 static int
 s_open_folder(walk_t *w, const char *rel)
 {
@@ -189,8 +193,8 @@ s_open_folder(walk_t *w, const char *rel)
     return fd >= 0 || s_is_no_file(fd) ? fd : s_failed(w, rel, "read the folder", fd);
 }
 
-/* Read a folder and close it: however deep the walk goes, it holds one descriptor. Who removes what is not
- * listed may not take what could not be read for gone. */
+/* Read a folder and close it, so that a deep walk holds one descriptor. A partial list is an error: callers
+ * delete what is not listed. */
 static int
 s_entries(walk_t *w, const char *rel, above_t *here, entries_t *ret)
 {
@@ -210,7 +214,7 @@ s_entries(walk_t *w, const char *rel, above_t *here, entries_t *ret)
     (void) closedir(dir);
     if (bad < 0 || rc == 0)
         return bad;
-    /* Whatever the reason: one that says that nothing is there would be none for the rest of the names. */
+    /* The reason is not passed on: one that means "absent" would make the rest of the names look absent. */
     return fail_set(w->err, -EIO, "cannot read the folder %s/%s: %s", w->folder, rel, strerror(-rc));
 }
 
@@ -223,7 +227,7 @@ s_is_loop(const above_t *here)
     return false;
 }
 
-/* NEW real path of the part of `path` that exists, with the rest behind it. */
+/* Resolve the existing part of `path` and append the rest. NEW. */
 static char *
 s_real(const char *path)
 {
@@ -237,8 +241,8 @@ s_real(const char *path)
     }
 }
 
-/* Where a link leads is listed when that is inside the folder, or links are not followed. What Salt counts as
- * inside is kept: a target that begins with ".." is taken from the link's own name. */
+/* List a link's target if it is inside the folder, or if links are not followed. "Inside" as Salt computes
+ * it: a target that begins with ".." is relative to the link's own name. */
 static int
 s_add_link(walk_t *w, const entry_t *e)
 {
@@ -288,7 +292,8 @@ s_add(walk_t *w, const entry_t *e)
     return rc == 0 && e->is_link ? s_add_link(w, e) : rc;
 }
 
-/* A folder may be gone again, and one that is ignored (lost+found) need not be readable. */
+/* True when the failure is tolerable: a folder that vanished, or an ignored one (lost+found), which need not
+ * be readable. */
 static bool
 s_may_lack(const walk_t *w, const char *rel, int rc)
 {

@@ -1,4 +1,5 @@
-/* served.c - what backends of the file server share: paths, a file that was found, lists. */
+/* served.c - helpers that backends of the file server share: clean paths, an opened file with its data,
+ * lists. */
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
+/* In place: `kept` counts the parts that stay at the front of the array. */
 char *
 files_flatten(const char *path)
 {

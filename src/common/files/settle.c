@@ -1,4 +1,5 @@
-/* settle.c - see settle.h. */
+/* settle.c - see settle.h. The content is written to a temporary name in the target's folder and renamed; the
+ * folder is held open by way.h, so that no other user can redirect the rename. */
 #include "common/files/settle.h"
 
 #include <fcntl.h>
@@ -24,7 +25,7 @@ settle_find(way_t *way, const char *dest, fail_t *err)
     return fail_set(err, rc, "cannot write %s: %s", dest, strerror(-rc));
 }
 
-/* `old`: what it replaces, which keeps owner and permissions; NULL: nothing. */
+/* Set owner and permissions: those of the replaced file (`old`), or for a new file (NULL) `fresh`. */
 static int
 s_dress(int fd, const struct stat *old, mode_t fresh)
 {
@@ -57,7 +58,7 @@ settle(int fd, int dir, const char *temp, const char *place, mode_t fresh, fail_
     return rc < 0 ? fail_set(err, rc, "cannot write %s: %s", place, strerror(-rc)) : 0;
 }
 
-/* A folder of the cache; what was a file or a link of that name goes. */
+/* Enter a folder of the cache, making it; a file or link with its name is removed. */
 static int
 s_enter(int dir, const char *name)
 {
@@ -68,7 +69,7 @@ s_enter(int dir, const char *name)
     return beneath_folder(dir, name, BENEATH_NO_LINKS, 0700);
 }
 
-/* Only a file may have the name of one. */
+/* Remove a folder or link that has the file's name. */
 static int
 s_clear_name(int dir, const char *name)
 {
@@ -78,7 +79,7 @@ s_clear_name(int dir, const char *name)
     return fs_remove_at(dir, name);
 }
 
-/* Walks to the folder of `rel`, clearing the way; *at_p is closed on failure. */
+/* Walk to the folder of `rel`, removing obstacles. Closes *at_p on failure. */
 static int
 s_walk(int *at_p, const char *rel)
 {
@@ -130,14 +131,14 @@ s_copy_bytes(int from, int to)
         continue;
     if (n == 0)
         return 0;
-    /* Another file system, or one that can't: the kernel copies by its cache. */
+    /* Copying on another file system, or unsupported: let the kernel copy through its cache. */
     (void) lseek(to, out, SEEK_SET);
     while ((n = sendfile(to, from, &in, COPY_STEP)) > 0)
         continue;
     return n == 0 ? 0 : -errno;
 }
 
-/* A name by chance: what a killed process has left may be in the way of any count. */
+/* A random name: a counter could meet the leftover of a killed process. */
 static int
 s_open_temp(int folder, char name[TEMP_NAME])
 {
@@ -148,7 +149,7 @@ s_open_temp(int folder, char name[TEMP_NAME])
     return fd >= 0 ? fd : -errno;
 }
 
-/* Of the text, or of the file `from` where there is none. */
+/* Put the text, or the file `from` when it is NULL, at `dest`. */
 static int
 s_put(int from, const buf_t *text, const char *dest, fail_t *err)
 {

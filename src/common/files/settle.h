@@ -13,18 +13,17 @@
 #include "common/files/way.h"
 #include "salt/base.h"
 
-/* Find where a file at `dest` really lies. 0, or a negative errno with *err; `way` is to be closed in any
- * case. */
+/* Find where a file at `dest` really lies. 0, or a negative errno with *err; close `way` in any case. */
 int settle_find(way_t *way, const char *dest, fail_t *err);
 /* Move `temp`, open as `fd`, to `place`: names in the folder `dir`, of which `place` may have the path
  * before it, for words. A device stays, and is an error. */
 int settle(int fd, int dir, const char *temp, const char *place, mode_t fresh, fail_t *err);
 #define SETTLE_USUAL ((mode_t) -1) /* `fresh`, the mode of a file that replaces none: what the umask leaves */
 #define SETTLE_OURS  ((mode_t) 0600)
-/* Where a file of the master's has its place below cachedir. NEW. */
+/* The path below cachedir for a file of the master. NEW. */
 char *settle_cache_rel(const char *saltenv, const char *path);
-/* The folder of that place as *ret_dir, NEW, made if need be; whatever stands in the way there is removed.
- * *ret_place is the whole path, NEW. */
+/* Make and open the folder of that path: *ret_dir NEW; obstacles are removed. *ret_place is the whole path,
+ * NEW. */
 int settle_cache_folder(const char *cachedir, const char *saltenv, const char *path, int *ret_dir,
                         char **ret_place, fail_t *err);
 /* Put all of an open file, or a text, at `dest`. */

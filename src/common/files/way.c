@@ -1,4 +1,8 @@
-/* way.c - see way.h. */
+/* way.c - see way.h.
+ *
+ * The path is walked part by part with O_PATH descriptors, links included, so that each decision is made
+ * about the object that is then used. `whose` is the user whose links were followed so far; from then on
+ * everything reached must belong to that user. */
 #include "common/files/way.h"
 
 #include <fcntl.h>
@@ -14,8 +18,8 @@ enum { MAX_LINKS = 40 /* as many as the kernel follows */ };
 
 const way_made_t way_made_ours = { .mode = 0777, .uid = NOBODY, .gid = (gid_t) -1 };
 
-/* Who else could have made the link, or moved it there: whoever owns it, or its folder. Those who are not
- * root have no rights to misuse. */
+/* The user who could have made or moved the link: its owner or its folder's. NOBODY for root's own, and when
+ * we are not root, as there are no rights to misuse. */
 static uid_t
 s_stranger(const struct stat *folder, const struct stat *link, int flags)
 {
@@ -24,9 +28,8 @@ s_stranger(const struct stat *folder, const struct stat *link, int flags)
     return folder->st_uid != 0 ? folder->st_uid : link->st_uid != 0 ? link->st_uid : NOBODY;
 }
 
-/* The link's target, and what stands behind the link, is what is left. Whose it is and where it leads is
- * asked of one and the same link: the folder's owner may have put another one there since it was looked
- * at. 1, or a negative errno. */
+/* Replace the remaining path by the link's target and what follows it. Owner and target are read from the
+ * same open link, because the folder's owner may replace the link at any time. 1, or a negative errno. */
 static int
 s_follow(way_t *self, const struct stat *folder, const char *name, const char *behind, int flags)
 {
@@ -50,7 +53,7 @@ s_follow(way_t *self, const struct stat *folder, const char *name, const char *b
     return 1;
 }
 
-/* Into a folder of the one that is open. */
+/* Enter a folder below the open one. */
 static int
 s_enter(way_t *self, const char *name)
 {
@@ -70,7 +73,7 @@ way_astray(const way_t *self, const struct stat *there)
     return self->whose != NOBODY && there->st_uid != self->whose;
 }
 
-/* The end of the way. `st`: what is there; NULL: nothing. */
+/* Check the end of the path. `st`: the existing file; NULL: none. */
 static int
 s_arrive(const way_t *self, const struct stat *folder, const struct stat *st)
 {
@@ -81,8 +84,8 @@ s_arrive(const way_t *self, const struct stat *folder, const struct stat *st)
     return st && !S_ISLNK(st->st_mode) && way_astray(self, st) ? -EPERM : 0;
 }
 
-/* Gives away what was just made. Who owns the folder that it is in could have put another one of root's in
- * its place, but only one that he may write to; into what was just made nobody else may. */
+/* Give a folder that was just made to its owner. The owner of the parent could have replaced it, but only by
+ * a folder that others may write to; the new one is writable by nobody else. */
 static int
 s_give(const way_t *self, const char *name, uid_t uid, gid_t gid)
 {
@@ -95,7 +98,7 @@ s_give(const way_t *self, const char *name, uid_t uid, gid_t gid)
     return fchownat(made, "", uid, gid, AT_EMPTY_PATH) == 0 ? 0 : -errno;
 }
 
-/* A folder that is missing in the one that is open. */
+/* Make a missing folder in the open one. */
 static int
 s_make(const way_t *self, const struct stat *above, const char *name, bool last)
 {
@@ -112,7 +115,7 @@ s_make(const way_t *self, const struct stat *above, const char *name, bool last)
     return given ? s_give(self, name, st.st_uid, st.st_gid) : 0;
 }
 
-/* Nothing has the name, or what has it can't be seen: `code`. 0: it has been made. */
+/* Handle a name that is missing or can't be looked up (`code`). 0: it was made. */
 static int
 s_missing(const way_t *self, const struct stat *folder, const char *name, const char *behind, int code)
 {
@@ -123,8 +126,8 @@ s_missing(const way_t *self, const struct stat *folder, const char *name, const 
     return way_astray(self, folder) ? -EPERM : -code;
 }
 
-/* One part of the way, looked up in the folder before: whoever owns a folder may make a link of any part
- * below it. 1: more is left; 0: the end; or a negative errno. */
+/* Take one part of the path. Any part may be a link, made by the owner of the folder before it. 1: more is
+ * left; 0: the end; or a negative errno. */
 static int
 s_step(way_t *self, int flags)
 {

@@ -1,7 +1,7 @@
-/* way.h - where a path leads for who writes there: the folder at its end, held open, and the name in it.
+/* way.h - resolve a path for writing: the folder at its end, held open, and the name in it.
  *
  * Links are followed, also the last one, so that the file that others share gets the change and the link
- * stays. Nobody can put another folder in the place of the one that is held. When root writes, a link that
+ * stays. The held folder can't be exchanged by another user. When root writes, a link that
  * root did not make, at the end of the path or on the way, may only lead to a file in a folder of one and the
  * same user's, who made it or has the folder that it is in: then nothing is done there that he could not do
  * himself. A link that root made is followed in anybody's folder, as state trees have such; that folder's
@@ -21,8 +21,8 @@
 
 #include "salt/base.h"
 
-/* What folders that are made get. With an owner the last one is his, and those above it are whose the
- * folder is that they are in; nobody else may write to them. */
+/* Owner and mode of folders that are made. With an owner, the last one is given to him and those above it to
+ * the owner of their parent; they are writable by nobody else. */
 typedef struct way_made {
     mode_t mode; /* less the umask */
     uid_t uid;   /* (uid_t) -1: all are ours */
@@ -43,19 +43,19 @@ typedef struct way {
 #define WAY_INIT   ROW(NULL, -1, NULL, false, (uid_t) -1, 0, NULL)
 #define way_auto_t __attribute__((cleanup(way_close))) way_t
 
-/* Find the folder; what has the name in it, or nothing, is not opened. -EPERM: a stranger's link led away;
- * -EISDIR: a folder has the name. `self` is to be closed in any case. */
+/* Find the folder; the file in it is not opened. -EPERM: a stranger's link led away; -EISDIR: a folder has
+ * the name. Close `self` in any case. */
 int way_find(way_t *self, const char *path, int flags);
 #define WAY_LINK   2 /* a link at the end is not followed, but what is meant */
 #define WAY_STRICT 4 /* in a user's folder root's links count as his */
-/* Make what is missing of the folder `path` and those above it. Behind strangers' links they can only be
- * those strangers': else it is -EPERM before anything is made. This one words its errors. */
+/* Make the missing folders of `path`. Behind strangers' links they can only be those strangers': else -EPERM,
+ * before any is made. Sets *err itself. */
 int way_make_folder(const char *path, int flags, const way_made_t *made, fail_t *err);
-/* Whether `rc` of way_find means that root does not follow; then *err says so, as FAIL_COMMAND. */
+/* True when `rc` of way_find means that root does not follow a link; then *err says so, as FAIL_COMMAND. */
 bool way_refused(const way_t *self, int rc, fail_t *err);
-/* Whether strangers' links led to what is not theirs. */
+/* True when strangers' links led to something that is not theirs. */
 bool way_astray(const way_t *self, const struct stat *there);
-/* NEW path of what was found, for a person. */
+/* Path of the result, for messages. NEW. */
 char *way_text(const way_t *self);
 void way_close(way_t *self);
 
