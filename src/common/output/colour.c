@@ -1,4 +1,5 @@
-/* colour.c - terminal colours by Salt's names. */
+/* colour.c - terminal colours by Salt's names, as sequences or as marks for the filter. A mark holds a random
+ * secret of this process, so that no value can contain one. */
 #include "common/output/colour.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* colour.h - terminal colours by Salt's names.
  *
  * A value may hold the same sequences as Halite writes. Where a terminal's filter (common/cli/ttyfilter.h)
- * reads the text, a colour of ours is written as a mark that only this process can make: the filter writes
+ * reads the text, our own colours are written as marks that only this process can make: the filter writes
  * the sequence, and knows that it is no value's.
  *
  * Layer      common/output
@@ -39,24 +39,24 @@
 typedef enum colour { COLOURS(COLOUR_ENUM) COLOUR_COUNT } colour_t;
 #undef COLOUR_ENUM
 
-/* How colours are written. */
+/* The form of colours in the output. */
 typedef enum paint {
     PAINT_NONE,   /* not at all */
     PAINT_PLAIN,  /* as sequences: into pipes and files */
     PAINT_MARKED, /* as marks, for the filter */
-    PAINT_BOUNDS  /* as marks that only say where a value ends: a terminal without colours */
+    PAINT_BOUNDS  /* as marks that only delimit values: a terminal without colours */
 } paint_t;
 
 /* The sequence or its mark, "" where there is none. BORROWED. */
 const char *colour_code(colour_t c, paint_t how);
-/* What stands between a value and text on the same line: the filter ends there what the value has begun.
- * "" where no filter reads. BORROWED. */
+/* Delimiter between a value and text on the same line: there the filter ends the value's attributes. "" where
+ * no filter reads. BORROWED. */
 const char *colour_bound(paint_t how);
 /* Append text between a colour and the reset. */
 void colour_add(buf_t *out, colour_t c, paint_t how, const char *text);
 
-/* A mark at the start of `s`: its bytes and *ret_colour, COLOUR_COUNT for a bound. 0: it is none;
- * negative: it may be one, with more bytes. */
+/* Parse a mark at the start of `s`: its bytes and *ret_colour, COLOUR_COUNT for a bound. 0: no mark;
+ * negative: more bytes are needed. */
 int colour_mark(const char *s, size_t len, colour_t *ret_colour);
 
 #endif

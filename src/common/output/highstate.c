@@ -1,4 +1,8 @@
-/* highstate.c - outputter `highstate`: results of state runs, host by host. */
+/* highstate.c - outputter `highstate`: results of state runs per host.
+ *
+ * Follows salt/output/highstate.py, including its oddities: hs_hosts() unwraps the data, hs_host() shows one
+ * host, states sorted by __run_num__, then the summary. Nested orchestrations recurse into hs_hosts().
+ * `false` anywhere means "not state results", and the caller falls back to `nested`. */
 #include "common/output/highstate.h"
 
 #include "common/base/str.h"
@@ -7,8 +11,7 @@
 
 /* ---- what wraps the results ------------------------------------------------------------------ */
 
-/* A return as the job cache keeps it is unwrapped: {return: {data: {host: ...}}}. NULL for one that holds no
- * states. */
+/* Unwrap a return from the job cache: {return: {data: {host: ...}}}. NULL when it holds no states. */
 static json_t *
 unwrap(json_t *data)
 {
@@ -29,7 +32,7 @@ unwrap(json_t *data)
     return states != NULL ? states : data;
 }
 
-/* An orchestration's {NAME_master: ..., retcode: N}. */
+/* True for an orchestration's {NAME_master: ..., retcode: N}. */
 static bool
 is_orchestration(json_t *data)
 {
@@ -40,7 +43,7 @@ is_orchestration(json_t *data)
     return masters == 1 && json_object_get(data, "retcode") != NULL;
 }
 
-/* Every host's text. */
+/* Append every host's text. */
 static bool
 show_hosts(json_t *data, const output_opts_t *opts, int level, buf_t *out)
 {
@@ -102,7 +105,7 @@ value_line(buf_t *body, colour_t c, const output_opts_t *opts, const char *text,
     buf_puts(body, colour_code(COLOUR_ENDC, opts->colour));
 }
 
-/* Not a state's result but what a function returned: each line under the host's name. */
+/* Show a function's return instead of state results: each line under the host's name. */
 static void
 host_text(json_t *data, const output_opts_t *opts, buf_t *body)
 {
@@ -134,8 +137,7 @@ host_errors(json_t *data, const output_opts_t *opts, buf_t *body)
     }
 }
 
-/* States that do not say when they ran: something between the engine and here lost it. Last found comes
- * first. */
+/* Show states without __run_num__, an error that Salt reports too. The last one found comes first. */
 static void
 host_unordered(json_t *data, buf_t *body)
 {
@@ -167,7 +169,7 @@ by_order(const void *a, const void *b)
     return x->n < y->n ? -1 : 1;
 }
 
-/* "(N)" at the end of a compressed id. */
+/* Parse "(N)" at the end of a compressed id. */
 static size_t
 count_in_id(const char *id)
 {
@@ -180,7 +182,7 @@ count_in_id(const char *id)
     return *end == ')' && end > open + 1 ? n : 1;
 }
 
-/* The states of a host in the order in which they ran. NEW array; NULL when their order makes no sense. */
+/* List the host's states in running order. NEW array; NULL when an order is no number. */
 static hs_state_t *
 states_in_order(json_t *data, size_t *ret_n)
 {

@@ -14,18 +14,18 @@
 #define HS_SEPARATOR "_|-"
 enum { HS_NAME_PARTS = 4, HS_INDENT = 14 };
 
-/* What happened on one host. */
+/* Counts of one host. */
 typedef struct hs_totals {
     size_t ok, failed, not_run;
     size_t with_warnings;
-    map_t *other;       /* results that are neither: their repr() to a count (size_t *) */
-    size_t changed;     /* as the summary says: changes of states that did not fail */
-    bool any_change;    /* of any state, as whoever embeds this host asks */
+    map_t *other;       /* other results: repr() to a count (size_t *) */
+    size_t changed;     /* for the summary: changes of states that did not fail */
+    bool any_change;    /* of any state, for an embedding orchestration */
     double run_ms;      /* sum of all but the parallel ones */
     double parallel_ms; /* the longest parallel one */
 } hs_totals_t;
 
-/* One state of a host. */
+/* A state of a host. */
 typedef struct hs_state {
     const char *name; /* "module_|-id_|-name_|-function" */
     json_t *ret;      /* BORROWED */
@@ -50,7 +50,7 @@ bool hs_state(const hs_state_t *s, const output_opts_t *opts, int level, hs_tota
 void hs_summary(const char *host, const hs_totals_t *t, const output_opts_t *opts, buf_t *body);
 /* The whole outputter without the last newline; used again for orchestrations inside of orchestrations. */
 bool hs_hosts(json_t *data, const output_opts_t *opts, int level, buf_t *out);
-/* NEW data with states of one id, file and result rolled into one; NULL when they can't be. */
+/* Merge states with the same id, file and result. NEW data; NULL when they can't be merged. */
 json_t *hs_compress(json_t *data);
 
 /* Parts of "a_|-b_|-c_|-d". NEW, ends with NULL. */

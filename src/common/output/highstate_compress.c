@@ -1,9 +1,10 @@
-/* highstate_compress.c - state_compress_ids: states of one id, SLS file and result as one. */
+/* highstate_compress.c - state_compress_ids: merge states with the same module, id, SLS file and result. Two
+ * passes per host: count the groups, then merge those with more than one member. */
 #include "common/base/str.h"
 #include "common/output/highstate.h"
 #include "salt/value.h"
 
-/* What makes two states one: module, id, file, result. NEW, or NULL when something is missing. */
+/* Key of a group: module, id, file, result. NEW, or NULL when one is missing. */
 static char *
 group_of(const char *name, json_t *info)
 {
@@ -19,7 +20,7 @@ group_of(const char *name, json_t *info)
     return xasprintf("%.*s_%s_%s_%s", (int) module, name, id_text, sls_text, result_text);
 }
 
-/* Group to a count (size_t *). NEW, or NULL when a state has not what it takes. */
+/* Count the members per group (size_t *). NEW, or NULL when a state lacks a part. */
 static map_t *
 count_groups(json_t *states)
 {
@@ -59,7 +60,7 @@ rolled_name(const char *name, json_t *info, size_t count)
     return rolled;
 }
 
-/* Changes become {"compressed changes": {name: changes}}. False when a name is missing. */
+/* Collect changes in {"compressed changes": {name: changes}}. False when a name is missing. */
 static bool
 roll_changes(json_t *into, json_t *info)
 {
@@ -83,7 +84,7 @@ roll_changes(json_t *into, json_t *info)
     return true;
 }
 
-/* Lowest order, sum of the durations, earliest start, all changes. False when a part is missing. */
+/* Merge: lowest order, sum of durations, earliest start, all changes. False when a part is missing. */
 static bool
 roll_into(json_t *into, json_t *info)
 {

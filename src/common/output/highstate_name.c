@@ -1,4 +1,4 @@
-/* highstate_name.c - the parts of a state's name in a return. */
+/* highstate_name.c - split a state's tag "a_|-b_|-c_|-d" into its parts. */
 #include "common/base/str.h"
 #include "common/output/highstate.h"
 

@@ -1,4 +1,7 @@
-/* highstate_state.c - one state of a host: its full block or its one line. */
+/* highstate_state.c - one state of a host: its full block or its terse line.
+ *
+ * choose_shape() decides by state_output, state_verbose and the result; counting happens for every state,
+ * shown or not. Texts and widths are those of Salt's outputter. */
 #include <math.h>
 
 #include "common/base/str.h"
@@ -42,7 +45,7 @@ count_result(const hs_state_t *s, const json_t *result, hs_totals_t *t)
     *n += s->compressed;
 }
 
-/* Whether Python's float() takes the text, as a whole or in front of " ms". */
+/* Parse what Python's float() accepts, the whole text or the part before " ms". */
 static bool
 parse_duration(const char *text, double *ret_ms)
 {
@@ -92,7 +95,7 @@ indent_lines(const char *text, size_t len, size_t indent, buf_t *out)
     }
 }
 
-/* What state runs on other hosts changed: an orchestration's salt.state. */
+/* Show the changes of a salt.state in an orchestration: the returns of other hosts. */
 static bool
 changes_of_hosts(json_t *hosts, const output_opts_t *opts, buf_t *out, bool *ret_changed)
 {
@@ -110,7 +113,7 @@ changes_of_hosts(json_t *hosts, const output_opts_t *opts, buf_t *out, bool *ret
     return true;
 }
 
-/* The text behind "Changes:" and whether there were any. */
+/* Format the text behind "Changes:"; *ret_changed tells whether there were changes. */
 static bool
 format_changes(json_t *changes, const output_opts_t *opts, buf_t *out, bool *ret_changed)
 {
@@ -135,7 +138,7 @@ format_changes(json_t *changes, const output_opts_t *opts, buf_t *out, bool *ret
     return true;
 }
 
-/* An orchestration that an orchestration ran: the same output again, further to the right. */
+/* Format a nested orchestration: the same output, indented. */
 static bool
 format_orchestration(json_t *changes, const output_opts_t *opts, int level, buf_t *out)
 {
@@ -176,7 +179,7 @@ count_changes(const hs_state_t *s, const json_t *changes, bool changed)
 
 /* ---- one line -------------------------------------------------------------------------------- */
 
-/* The warnings, each on its line. False when they are not texts. */
+/* Join the warnings with newlines. False when one is no text. */
 static bool
 join_warnings(const json_t *ret, buf_t *out)
 {
@@ -202,7 +205,7 @@ add_member(buf_t *out, const char *before, const json_t *ret, const char *key, c
     buf_puts(out, behind);
 }
 
-/* Times on a state's one line. False when the state has a start but no duration. */
+/* Format the times of a terse line. False when there is a start time but no duration. */
 static bool
 terse_times(const json_t *ret, const output_opts_t *opts, buf_t *out)
 {
@@ -285,7 +288,7 @@ add_comment(const json_t *ret, buf_t *out)
     buf_add(out, s, len);
 }
 
-/* A state's `data` goes behind its comment. */
+/* Append the state's `data` to its comment. */
 static void
 add_data(const json_t *ret, buf_t *out)
 {
@@ -333,7 +336,7 @@ full_warnings(const json_t *ret, const output_opts_t *opts, hs_totals_t *t, buf_
     return true;
 }
 
-/* A labelled line: colour, text made so far in `line`, reset. The line is emptied. */
+/* Write a labelled line: colour, the text in `line`, reset. Empties `line`. */
 static void
 put_line(buf_t *body, const char *colour, const output_opts_t *opts, const char *indent, buf_t *line)
 {
@@ -385,7 +388,7 @@ full(const hs_state_t *s, const char *name, const output_opts_t *opts, colour_t 
 
 /* ---- which of them --------------------------------------------------------------------------- */
 
-/* Whether str(result) is in "True,None" or in a list of texts. */
+/* True when str(result) is in "True,None" or in a list of texts. */
 static bool
 listed(const json_t *result, const json_t *list)
 {

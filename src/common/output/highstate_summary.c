@@ -1,4 +1,5 @@
-/* highstate_summary.c - the counts under a host's states. */
+/* highstate_summary.c - the summary under a host's states: counts, percentages, run time, aligned as Salt
+ * aligns them. */
 #include "common/output/highstate.h"
 #include "common/output/pytext.h"
 #include "salt/value.h"
@@ -17,7 +18,7 @@ digits(size_t n)
     return snprintf(NULL, 0, "%zu", n);
 }
 
-/* Every state, and the width of the largest count of one result (0 when there is no state). */
+/* The number of states, and the width of the largest count of one result (0 without states). */
 static size_t
 total(const hs_totals_t *t, int *ret_width)
 {
@@ -54,7 +55,7 @@ number_line(summary_t *s, colour_t c, const char *label, size_t count)
     count_line(s, c, label, text);
 }
 
-/* Part of all states in percent, two digits behind the point as Python's round() gives them. */
+/* A share in percent, rounded to two digits like Python's round(). */
 static void
 percent_line(summary_t *s, colour_t c, const char *label, size_t part, size_t all)
 {
@@ -65,7 +66,7 @@ percent_line(summary_t *s, colour_t c, const char *label, size_t part, size_t al
     count_line(s, c, label, text);
 }
 
-/* " (unchanged=N, changed=N)" */
+/* Append " (unchanged=N, changed=N)". */
 static void
 change_counts(summary_t *s, const hs_totals_t *t)
 {

@@ -1,4 +1,5 @@
-/* json.c - outputter `json`, laid out as Python's json.dumps does. */
+/* json.c - outputter `json`, laid out as Python's json.dumps does with ensure_ascii off; jansson's own dumper
+ * has another layout. */
 #include <math.h>
 
 #include "common/output/outputter.h"
@@ -42,7 +43,7 @@ dump_float(buf_t *out, double d)
     }
 }
 
-/* indent < 0: all on one line. */
+/* Start a new line at `level`; a negative indent keeps all on one line. */
 static void
 break_line(buf_t *out, int indent, int level)
 {

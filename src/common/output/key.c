@@ -1,4 +1,5 @@
-/* key.c - outputter `key`: lists of keys by state, as salt-key shows them. */
+/* key.c - outputter `key`: keys by state, as salt-key shows them. An unknown state makes it fall back to
+ * `nested`. */
 #include "common/base/str.h"
 #include "common/output/outputter.h"
 #include "common/output/pytext.h"
@@ -29,7 +30,7 @@ find_section(const char *status)
     return NULL;
 }
 
-/* Ids in a list, sorted. False when one is not text. */
+/* Show a list of ids, sorted. False when one is no text. */
 static bool
 show_list(const section_t *s, json_t *ids, const output_opts_t *opts, buf_t *out)
 {
@@ -48,7 +49,7 @@ show_list(const section_t *s, json_t *ids, const output_opts_t *opts, buf_t *out
     return true;
 }
 
-/* {id: fingerprint or key} */
+/* Show {id: fingerprint or key}. */
 static void
 show_dict(const section_t *s, json_t *keys, const output_opts_t *opts, buf_t *out)
 {

@@ -1,4 +1,5 @@
-/* nested.c - outputter `nested`: keys, indented values, lists with dashes. */
+/* nested.c - outputter `nested`, the default: keys, indented values, lists with dashes. Recursive, as deep as
+ * the data; parsers bound that (LIMIT_JSON_DEPTH). */
 #include "common/output/outputter.h"
 #include "common/output/pytext.h"
 #include "salt/value.h"
@@ -7,11 +8,11 @@ typedef struct nest {
     const output_opts_t *opts;
     buf_t *out;
     size_t lines;
-    colour_t container; /* colour of what holds other values */
+    colour_t container; /* colour of dicts */
     colour_t item;
 } nest_t;
 
-/* The head of a line: everything before its text. */
+/* Start a line: newline, indentation, colour, prefix. */
 static void
 line_start(nest_t *n, int indent, colour_t c, const char *prefix)
 {

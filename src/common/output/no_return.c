@@ -1,4 +1,4 @@
-/* no_return.c - outputter `no_return`: which minions did not answer, and why. */
+/* no_return.c - outputter `no_return`: minions that did not answer, and why. */
 #include "common/output/outputter.h"
 
 #include "common/output/pytext.h"

@@ -1,4 +1,5 @@
-/* output.c - the table of outputters. */
+/* output.c - find an outputter by name and run it. If it can't show the data, its partial output is dropped
+ * and `nested` shows it instead; trailing white space becomes one newline. */
 #include "common/output/output.h"
 
 #include "common/base/str.h"

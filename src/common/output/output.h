@@ -1,4 +1,4 @@
-/* output.h - how results are shown: one file per outputter, found by name in a table.
+/* output.h - show results: one file per outputter, found by name in a table.
  *
  * Layer      common/output
  * Threads    any
@@ -34,11 +34,11 @@ typedef struct output_opts {
     ROW(.indent = OUTPUT_INDENT_DEFAULT, .state_verbose = true, .state_output_profile = true,                \
         .strip_colors = true)
 
-/* Whether an outputter of this name exists. */
+/* True when an outputter of this name exists. */
 bool output_known(const char *name);
-/* Append `data` as the outputter prints it, ending with a newline where Salt's does. `data` is what Salt
- * hands to display_output: {minion: return} for `salt`, the bare return for a runner. An unknown name is
- * shown as nested. */
+/* Append `data` as the outputter prints it, ending with a newline where Salt's does. `data` is the argument
+ * of Salt's display_output: {minion: return} for `salt`, the bare return for a runner. An unknown name counts
+ * as nested. */
 void output_format(const json_t *data, const output_opts_t *opts, buf_t *out);
 /* The names, for --help and suggestions. NULL-terminated. BORROWED. */
 const char *const *output_names(void);

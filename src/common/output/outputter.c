@@ -1,4 +1,4 @@
-/* outputter.c - what several outputters need: see outputter.h. */
+/* outputter.c - helpers that several outputters share: sorted members, str(). */
 #include "common/output/outputter.h"
 
 #include "salt/value.h"

@@ -1,7 +1,7 @@
-/* outputter.h - what one outputter is: a name and a function. To add one: write its file, add its row in
- * output.c.
+/* outputter.h - interface of an outputter: a name and a function. To add one: write its file, add its row in
+ * outputters.def.
  *
- * Layer      common/output, for the outputters only; everybody else uses output.h
+ * Layer      common/output, for the outputters only; all other code uses output.h
  * Threads    any
  * Tests      tests/unit/common/test_output.c, tests/cases/output
  */
@@ -11,8 +11,8 @@
 #include "common/output/colour.h"
 #include "common/output/output.h"
 
-/* Append the text, or return false when the data has not the shape that this outputter can show: what it
- * appended is dropped and the data shown as nested. `data` is BORROWED and not changed. */
+/* Append the text, or return false when the data has a shape that this outputter can't show: its output is
+ * dropped and the data shown as nested. `data` is BORROWED and not changed. */
 typedef bool outputter_fn(json_t *data, const output_opts_t *opts, buf_t *out);
 
 outputter_fn output_highstate, output_json, output_key, output_nested, output_newline_values_only,

@@ -1,8 +1,7 @@
 /* pprint.c - outputter `pprint`: Python's pprint.pformat() with 80 columns and sorted keys.
  *
- * What fits is written on one line, what does not is broken at its commas. Whether it fits is asked with a
- * budget of columns, so that each value is looked at for as many characters as a line has and not for its
- * whole length. */
+ * A value that fits is written on one line, others are broken at their commas. spend() measures with a budget
+ * of columns and stops when it is used up, so that each value is scanned for at most a line's length. */
 #include "common/base/str.h"
 #include "common/base/utf8.h"
 #include "common/output/outputter.h"
@@ -18,7 +17,7 @@ typedef struct printer {
 
 /* ---- how wide the repr() of a value is ------------------------------------------------------- */
 
-/* Columns of repr() of the text; more than `limit` once that is passed. */
+/* The width of the text's repr(); more than `limit` once that is exceeded. */
 static int
 text_width(const char *s, size_t len, int limit)
 {
@@ -92,7 +91,7 @@ repr_text(buf_t *out, const char *s, size_t len)
     buf_puts(out, repr);
 }
 
-/* repr() on one line with sorted keys; only for what fits into a line. */
+/* Write repr() on one line with sorted keys; only for values that fit. */
 static void
 write_flat(buf_t *out, json_t *v)
 {
@@ -122,7 +121,7 @@ write_flat(buf_t *out, json_t *v)
     }
 }
 
-/* Long text as several literals, one a line: broken at line ends first, then between words. */
+/* Split long text into several literals, one per line: at line ends first, then between words. */
 typedef struct chunker {
     printer_t *p;
     int indent;
@@ -174,6 +173,7 @@ chunk_words(chunker_t *c, const char *s, size_t len, bool last_line)
         chunk(c, current, (size_t) (end - current));
 }
 
+/* CPython's rules: level 1 adds parentheses and a column; text that needs no split is written plain. */
 static void
 write_long_text(printer_t *p, const json_t *v, int indent, int allowance, int level)
 {

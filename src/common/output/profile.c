@@ -1,4 +1,5 @@
-/* profile.c - outputter `profile`: states and how long they took, as a table. */
+/* profile.c - outputter `profile`: states and their durations as a table, sorted by the duration's text as
+ * Salt sorts it. */
 #include "common/base/str.h"
 #include "common/base/utf8.h"
 #include "common/output/highstate.h"
@@ -59,14 +60,14 @@ fill_line(line_t *line, const char *sid, json_t *state)
     return true;
 }
 
-/* An empty list or text: a host without states. */
+/* True for an empty list or text: a host without states. */
 static bool
 is_empty(const json_t *v)
 {
     return (json_is_array(v) || json_is_string(v)) && !value_truthy(v);
 }
 
-/* Every state of every host into `lines`; *ret_n are filled, also on failure. */
+/* Collect every state of every host in `lines`; *ret_n are filled, also on failure. */
 static bool
 collect(json_t *data, line_t *lines, size_t *ret_n)
 {
@@ -84,7 +85,7 @@ collect(json_t *data, line_t *lines, size_t *ret_n)
     return true;
 }
 
-/* NEW rows for the table, headline first, by duration. */
+/* Build the table's rows, headline first, by duration. NEW. */
 static json_t *
 rows_of(line_t *lines, size_t n)
 {

@@ -1,9 +1,10 @@
-/* pytext.c - text as Python's str sees it: lines and white space. */
+/* pytext.c - lines and white space as Python's str defines them: more line ends and blanks than C's, in
+ * UTF-8. */
 #include "common/output/pytext.h"
 
 #include "common/base/utf8.h"
 
-/* Bytes of the line end at `s`, "\r\n" counted as one end; 0 when there is none. */
+/* Length of the line end at `s`, "\r\n" counted as one; 0 when there is none. */
 static size_t
 line_end(const char *s, size_t len)
 {

@@ -27,7 +27,7 @@ size_t pytext_rstrip(const char *s, size_t len);
 /* str.strip(): moves *s and shortens *len. */
 void pytext_strip(const char **s, size_t *len);
 
-/* Append with every ESC shown as '?', so that data can't drive the terminal. */
+/* Append with every ESC replaced by '?', so that data can't drive the terminal. */
 void pytext_add_safe(buf_t *out, const char *s, size_t len);
 
 /* textwrap.wrap(): append `text` in lines of at most `width` columns, each but the first behind a newline and

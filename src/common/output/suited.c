@@ -1,4 +1,4 @@
-/* suited.c - which functions have an outputter of their own. */
+/* suited.c - functions that have an outputter of their own (Salt's __outputter__ of modules). */
 #include "common/output/suited.h"
 
 #include "common/base/str.h"

@@ -1,4 +1,5 @@
-/* table.c - outputter `table`: lists of rows as tables, at any depth of the data. */
+/* table.c - outputter `table`: lists of rows as tables, at any depth of the data. Column widths are measured
+ * over all rows first; widths count code points. */
 #include <ctype.h>
 
 #include "common/base/str.h"
@@ -32,7 +33,7 @@ width_of(const char *s, size_t len)
     return utf8_count(s, len);
 }
 
-/* NEW text: words moved to the next line when the line would grow to CELL_WIDTH. */
+/* Wrap a cell: move words to the next line when the line would reach CELL_WIDTH. NEW text. */
 static char *
 wrap_cell(const char *text)
 {
@@ -107,7 +108,7 @@ fill_row(row_t *row, json_t *cells)
     return row->n > 0;
 }
 
-/* Columns that every row has, and how wide they are. */
+/* Count the columns that every row has, and measure them. */
 static void
 measure(grid_t *g)
 {
@@ -139,7 +140,7 @@ start_line(buf_t *out, int indent, colour_t c, const output_opts_t *opts)
     buf_puts(out, colour_code(c, opts->colour));
 }
 
-/* As str.center(): the odd blank goes left in odd widths. */
+/* Centre as str.center(): in odd widths the odd blank goes left. */
 static void
 centre(buf_t *out, const char *text, size_t len, size_t width)
 {
@@ -209,7 +210,7 @@ output_draw_table(json_t *rows, const output_opts_t *opts, int indent, buf_t *ou
 
 /* ---- data to rows ---------------------------------------------------------------------------- */
 
-/* NEW "Admin State" for "admin_state". */
+/* "admin_state" becomes "Admin State". NEW. */
 static json_t *
 title(const char *key)
 {
@@ -224,7 +225,7 @@ title(const char *key)
     return json_string_nocheck(text);
 }
 
-/* NEW row of an object's values in the order of their keys, or of the keys as headline. */
+/* Row of an object's values in the order of their keys, or of the keys as headline. NEW. */
 static json_t *
 row_of_dict(json_t *dict, bool headline)
 {

@@ -1,4 +1,4 @@
-/* txt.c - outputter `txt`: one line per line of text, with the minion's id in front. */
+/* txt.c - outputter `txt`: each line of text with the minion's id in front. */
 #include "common/output/outputter.h"
 #include "common/output/pytext.h"
 

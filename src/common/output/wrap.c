@@ -31,7 +31,7 @@ is_word_or_punct(uint32_t c)
     return is_word(c) || (c < 0x80 && c != 0 && strchr("!\"'&.,?", (int) c) != NULL);
 }
 
-/* The character at `i`, 0 outside of the text: the patterns look to both sides. */
+/* The character at `i`; 0 outside of the text, since the patterns look to both sides. */
 static uint32_t
 at(const text_t *t, size_t i)
 {
@@ -48,7 +48,7 @@ run_of(const text_t *t, size_t i, uint32_t c)
     return n;
 }
 
-/* Two dashes or more with a word behind them. */
+/* True for two or more dashes with a word behind them. */
 static bool
 dash_before_word(const text_t *t, size_t i)
 {
@@ -57,7 +57,7 @@ dash_before_word(const text_t *t, size_t i)
     return n >= 2 && is_word(at(t, i + n));
 }
 
-/* Whether a word may be broken behind the hyphen at `i`: "re-use", "a-b-c", but not "2-3" or "--x". */
+/* True when a word may be broken behind the hyphen at `i`: "re-use", "a-b-c", but not "2-3" or "--x". */
 static bool
 breaks_behind_hyphen(const text_t *t, size_t i)
 {
@@ -70,7 +70,7 @@ breaks_behind_hyphen(const text_t *t, size_t i)
     return at(t, i + 2) == '-' ? is_letter(at(t, i + 3)) : is_letter(at(t, i + 2));
 }
 
-/* End of the chunk that starts at `i`. */
+/* The end of the chunk that starts at `i`. */
 static size_t
 chunk_end(const text_t *t, size_t i)
 {
@@ -88,7 +88,7 @@ chunk_end(const text_t *t, size_t i)
     }
 }
 
-/* Code points with tabs expanded and other white space as blanks. NEW array in `ret`. */
+/* Decode to code points; tabs are expanded, other white space becomes blanks. NEW array in `ret`. */
 static void
 decode(const char *s, text_t *ret)
 {
@@ -130,8 +130,7 @@ add_range(buf_t *out, const text_t *t, size_t from, size_t to)
     }
 }
 
-/* How much of a chunk that is longer than a line goes onto this line: up to its last hyphen, else all that
- * fits. */
+/* Break a chunk that is longer than a line: behind its last hyphen that fits, else at the line's end. */
 static size_t
 break_long(const text_t *t, size_t from, size_t room)
 {
@@ -147,8 +146,8 @@ break_long(const text_t *t, size_t from, size_t room)
     return from + room;
 }
 
-/* Pack chunks from *pos into one line of at most `width` columns; [*from, *to) is the line without blanks
- * behind it. Chunks follow each other without gaps, so a line is a range. */
+/* Pack chunks from *pos into a line of at most `width` columns; [*from, *to) is the line without trailing
+ * blanks. Chunks are contiguous, so a line is a range. */
 static void
 pack_line(const text_t *t, size_t *pos, size_t *chunk, size_t width, size_t *from, size_t *to)
 {

@@ -1,11 +1,11 @@
-/* yaml.c - outputter `yaml`. */
+/* yaml.c - outputter `yaml`, with sorted keys as Salt's. */
 #include "common/data/yaml.h"
 
 #include "common/output/outputter.h"
 
 enum { DEFAULT_INDENT = 2 };
 
-/* NEW copy with all keys in order: the dumper keeps the order it gets, Salt's sorts. */
+/* Copy with sorted keys, since the dumper keeps the order. NEW. */
 static json_t *
 sorted_copy(json_t *v)
 {
