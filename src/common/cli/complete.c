@@ -5,7 +5,8 @@
 #include "common/cli/optrow.h"
 #include "salt/value.h"
 
-/* What no shell reads as anything but itself; an option is not a name either. */
+/* Characters that every shell takes literally. A name with any other character is not offered: peers choose
+ * names, and the shell would expand or run them. A name that begins with '-' would be read as an option. */
 #define HARMLESS "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._+@:,=-"
 
 bool
@@ -13,7 +14,7 @@ complete_asked(int argc, char **argv)
 {
     if (argc < 3 || !str_eq(argv[1], "--complete"))
         return false;
-    /* Where that can't be opened, stderr is closed, which is as silent. */
+    /* When /dev/null cannot be opened, freopen() has closed stderr, which is silent as well. */
     FILE *silent = freopen("/dev/null", "w", stderr);
     (void) silent;
     return true;
@@ -21,6 +22,8 @@ complete_asked(int argc, char **argv)
 
 /* ---- the words before ------------------------------------------------------------------------ */
 
+/* The row that has this very name. A prefix of a name is not enough: the word before may be unfinished
+ * too. */
 static const opt_row_t *
 row_named(const opt_spec_t *spec, const char *text, size_t text_len)
 {
@@ -35,6 +38,8 @@ row_named(const opt_spec_t *spec, const char *text, size_t text_len)
     return NULL;
 }
 
+/* Stores an option as optparse.c does, without checking the value: a bad one is the program's to refuse
+ * later. */
 static void
 take_option(complete_t *self, const opt_row_t *row, const char *value)
 {
@@ -44,7 +49,7 @@ take_option(complete_t *self, const opt_row_t *row, const char *value)
     json_object_set_new(self->values, key, value != NULL ? value_utf8(value, strlen(value)) : json_true());
 }
 
-/* "-vt5": the one that wants the next word as its value, or NULL. */
+/* Reads letters in a row ("-vt5"). Returns the row that wants the next word as its value, or NULL. */
 static const opt_row_t *
 take_letters(complete_t *self, const opt_spec_t *spec, const char *word)
 {
@@ -62,6 +67,7 @@ take_letters(complete_t *self, const opt_spec_t *spec, const char *word)
     return NULL;
 }
 
+/* Reads "--timeout=5" or "--timeout". Returns the row that wants the next word as its value, or NULL. */
 static const opt_row_t *
 take_long(complete_t *self, const opt_spec_t *spec, const char *word)
 {
@@ -76,6 +82,8 @@ take_long(complete_t *self, const opt_spec_t *spec, const char *word)
     return NULL;
 }
 
+/* Takes one word before the one to complete. It is the value of the option before it, an argument, or an
+ * option, whose row is kept when its value comes next. An unknown option is passed over. */
 static void
 take_word(complete_t *self, const opt_spec_t *spec, char *word)
 {
@@ -120,6 +128,7 @@ complete_free(complete_t *self)
 
 /* ---- the word -------------------------------------------------------------------------------- */
 
+/* Moves the first `n` bytes of the part into the lead, so that names are compared with the rest only. */
 static void
 move_lead(complete_t *self, size_t n)
 {

@@ -1,10 +1,9 @@
-/* complete.h - what a shell's completion asks a program: PROG --complete WORD... with the words of the
- * command line as far as the last one, which is to be completed. Answers are on stdout, a line each: the
- * whole word as it could be.
+/* complete.h - answers a shell's completion: PROG --complete WORD... with the words of the command line up to
+ * the one to complete, which is the last. Each line on stdout is one possible whole word.
  *
- * A completion is asked at every Tab and interrupts nobody: there is no word on stderr, and the exit code is
- * 0, also when there is no master, no permission or no configuration. Names come from peers: one that a shell
- * would read as anything but this word is not printed.
+ * A completion runs at every Tab and must not disturb the user: stderr is silent, and the exit code is 0,
+ * also without a master, a permission or a configuration. Names come from peers: a name that a shell would
+ * not read literally is left out.
  *
  * Layer      common/cli
  * Threads    one
@@ -26,26 +25,27 @@ typedef struct complete {
     FILE *out;
 } complete_t;
 
-/* Whether this is such a command line. From then on stderr is silent. */
+/* True when the command line asks for a completion. Silences stderr from then on. */
 bool complete_asked(int argc, char **argv);
-/* Reads the words. complete_free it. */
+/* Reads the words before the last one. Call complete_free() in the end. */
 void complete_begin(complete_t *self, const opt_spec_t *spec, int argc, char **argv);
 void complete_free(complete_t *self);
 
-/* What is before the last of these bytes in the part belongs to the lead from now on: lists with commas. */
+/* Moves everything up to the last separator of the part into the lead, for lists with commas. */
 void complete_split(complete_t *self, char separator);
-/* If the part begins with this, that belongs to the lead. */
+/* Moves `text` into the lead when the part begins with it; returns true then. */
 bool complete_lead(complete_t *self, const char *text);
-/* Prints lead and name, if the name begins with the part and is harmless. */
+/* Prints the lead and the name, when the name begins with the part and is safe for a shell. */
 void complete_offer(complete_t *self, const char *name);
 void complete_offer_all(complete_t *self, const json_t *names); /* array of texts; may be NULL */
-/* The values of an option, where its table, or the table of outputters, has all of them. False: they are
- * another's to know. */
+/* Offers the values of the option at hand when its row, or the table of outputters, lists them all. False:
+ * the caller has to find them. */
 bool complete_choices(complete_t *self);
-/* State files by their names, "web.nginx", in file_roots of a configuration; `saltenv` NULL: base. */
+/* Offers names of state files, "web.nginx", from file_roots of the configuration; `saltenv` NULL means
+ * base. */
 void complete_sls(complete_t *self, const json_t *opts, const char *saltenv);
 
-/* All of it for a program whose arguments nobody can complete. */
+/* The whole completion of a program without arguments to complete: option values only. */
 int complete_options(const opt_spec_t *spec, int argc, char **argv);
 
 #endif

@@ -1,4 +1,5 @@
-/* complete_sls.c - names of state files: one folder of each root is looked into, that of the word's last dot. */
+/* complete_sls.c - offers names of state files. Only one folder of each root is read, the one up to the last
+ * dot of the word: a whole tree would make Tab slow. */
 #include <dirent.h>
 
 #include "common/base/fs.h"
@@ -9,7 +10,7 @@
 
 #define SUFFIX ".sls"
 
-/* "web.ng" -> "web/" for the folder; the part that is left to complete is "ng". */
+/* The folder of the part: "web.ng" gives "web/" and leaves "ng" to complete. NEW. */
 static char *
 folder_of(complete_t *self)
 {
@@ -22,6 +23,8 @@ folder_of(complete_t *self)
     return folder;
 }
 
+/* A folder is offered with a dot behind, to go on inside, and as a state of its own when it has an
+ * init.sls. */
 static void
 offer_entry(complete_t *self, const char *dir, const char *name)
 {
@@ -40,6 +43,7 @@ offer_entry(complete_t *self, const char *dir, const char *name)
     }
 }
 
+/* Offers what a folder holds. A missing folder offers nothing, as a root need not have it. */
 static void
 look_into(complete_t *self, const char *dir)
 {
@@ -65,7 +69,7 @@ complete_sls(complete_t *self, const json_t *opts, const char *saltenv)
     complete_split(self, ',');
     AUTO_FREE char *folder = folder_of(self);
     if (folder[0] == '/' || strstr(folder, "//") != NULL)
-        return; /* two dots: no name of a state file */
+        return; /* a leading dot or two in a row: not a state's name */
     json_array_foreach ((json_t *) roots, i, root) {
         AUTO_FREE char *dir = json_is_string(root) ? fs_join(json_string_value(root), folder) : NULL;
         if (dir != NULL)

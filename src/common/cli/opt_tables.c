@@ -3,6 +3,8 @@
 
 #include "gen/places.h"
 
+/* Names of the log levels in the order of Salt's error message, and in the order of Salt's help text. The
+ * lists differ because users compare the texts with Salt's. */
 #define LEVELS        "all|debug|error|critical|garbage|info|profile|quiet|trace|warning"
 #define LEVELS_RISING "all|garbage|trace|debug|profile|info|warning|error|critical|quiet"
 #define LEVELS_SHOWN                                                                                         \
@@ -19,6 +21,7 @@ const opt_row_t opt_common[] = {
     OPT_ROW_END
 };
 
+/* The logging options; salt-key has them without -l, which lists keys there. */
 #define LOGGING(level_names)                                                                                 \
     { "Logging Options", OPT_GROUP, .help = "What is logged; stronger than the configuration files." },      \
         { level_names, OPT_STR, .dest = "log_level", .choices = LEVELS,                                      \

@@ -1,4 +1,4 @@
-/* optparse.c - command lines to values, as Python's optparse reads them. */
+/* optparse.c - parses command lines as Python's optparse does. */
 #include "common/cli/optparse.h"
 
 #include <ctype.h>
@@ -18,8 +18,8 @@ typedef struct parser {
     char **argv; /* what is left of the command line */
     int argc;
     const char *opt;   /* the option at hand as it is called in messages */
-    char letter[3];    /* its text, when it is one like -v */
-    json_t *exclusive; /* dest: {name: true}, the given ones of flags that exclude each other */
+    char letter[3];    /* holds the text of a short option, "-v" */
+    json_t *exclusive; /* dest: {name: true}, for given flags that exclude each other */
     bool report;       /* --versions-report was given: the rest is still checked first */
 } parser_t;
 
@@ -49,7 +49,7 @@ optparse_error(const opt_spec_t *spec, const char *fmt, ...)
     return EXIT_USAGE;
 }
 
-/* NEW text as Python's %r shows an argument. */
+/* The text as Python's %r shows it in optparse's errors. NEW. */
 static char *
 quoted(const char *text)
 {
@@ -60,7 +60,7 @@ quoted(const char *text)
 
 /* ---- one value ------------------------------------------------------------------------------- */
 
-/* Python's rule of optparse: 0x.., 0b.., a leading 0 is octal. */
+/* Parses a number by optparse's rules: 0x.. and 0b.. have their radix, a leading 0 means octal. */
 static bool
 parse_int(const char *text, json_int_t *ret_v)
 {
@@ -80,6 +80,7 @@ parse_int(const char *text, json_int_t *ret_v)
     return errno == 0 && end > text && end[strspn(end, " \t\n\r\f\v")] == '\0';
 }
 
+/* Parses a number as Python's float(), which strtod() exceeds: it knows hexadecimal and "nan(...)". */
 static bool
 parse_float(const char *text, double *ret_v)
 {
@@ -111,13 +112,13 @@ set_float(parser_t *p, const char *key, const char *text)
         AUTO_FREE char *shown = quoted(text);
         return optparse_error(p->spec, "option %s: invalid floating-point value: %s", p->opt, shown);
     }
-    /* JSON has no infinity: the largest number waits as long. */
+    /* JSON has no infinity; the largest number means as long a wait. */
     v = isnan(v) ? 0 : fmax(fmin(v, 1e300), -1e300);
     (void) json_object_set_new_nocheck(p->res->values, key, json_real(v));
     return GO_ON;
 }
 
-/* The error for a value that is not among "a|b|c". */
+/* Reports a value that is not among "a|b|c". */
 static int
 bad_choice(parser_t *p, const char *choices, const char *text)
 {
@@ -183,6 +184,7 @@ set_text(parser_t *p, const char *key, const char *text)
     return GO_ON;
 }
 
+/* Checks a value and stores it by the kind of its option. */
 static int
 store_value(parser_t *p, const opt_row_t *row, const char *text)
 {
@@ -202,7 +204,7 @@ store_value(parser_t *p, const opt_row_t *row, const char *text)
 
 /* ---- flags ----------------------------------------------------------------------------------- */
 
-/* A flag that picks one of several values: remember its name for the check at the end. */
+/* Remembers that a flag was given which picks one of several values, for check_exclusive(). */
 static void
 note_exclusive(parser_t *p, const char *key, const opt_row_t *row)
 {
@@ -249,13 +251,13 @@ do_count(parser_t *p, const opt_row_t *row)
     return GO_ON;
 }
 
-/* What was asked for, at once: a full disk is no success. Returns the exit code. */
+/* Prints and flushes the text now: a full disk must not end as success. Returns the exit code. */
 static int
 print(const char *text)
 {
     if (fputs(text, stdout) != EOF && fflush(stdout) == 0)
         return EXIT_SUCCESS;
-    if (errno != EPIPE) /* nothing is said of a reader who has gone */
+    if (errno != EPIPE) /* the reader has ended: no error for the user */
         (void) fprintf(stderr, "Standard output can't be written: %s\n", strerror(errno));
     return EXIT_FAILURE;
 }
@@ -303,7 +305,7 @@ take(parser_t *p)
     return *p->argv++;
 }
 
-/* The option's value: what is attached, else the next argument. */
+/* Takes the option's value: the attached text, else the next argument. */
 static int
 with_value(parser_t *p, const opt_row_t *row, const char *attached)
 {
@@ -312,7 +314,7 @@ with_value(parser_t *p, const opt_row_t *row, const char *attached)
     return store_value(p, row, attached != NULL ? attached : take(p));
 }
 
-/* "ambiguous option: --out (--out-file, --out-indent?)" */
+/* Reports a prefix of several names: "ambiguous option: --out (--out-file, --out-indent?)". */
 static int
 ambiguous(parser_t *p, const char *word, char **names, size_t n)
 {
@@ -324,7 +326,7 @@ ambiguous(parser_t *p, const char *word, char **names, size_t n)
     return optparse_error(p->spec, "ambiguous option: %s (%s?)", word, buf_str(&list));
 }
 
-/* The row of a long name or of a prefix that only one name has; *ret_name is NEW: the whole name. */
+/* Finds the row of a long name, or of a prefix that only one name has. *ret_name is the whole name, NEW. */
 static int
 match_long(parser_t *p, const char *word, const opt_row_t **ret_row, char **ret_name)
 {
@@ -391,7 +393,7 @@ match_short(const opt_spec_t *spec, char c)
     return NULL;
 }
 
-/* "-vt5": flags in a row, the last one may take the rest as its value. */
+/* Reads short options in a row, "-vt5". The last one may take the rest as its value. */
 static int
 short_options(parser_t *p, const char *arg)
 {
@@ -419,6 +421,8 @@ add_argument(opt_result_t *res, const char *text)
     res->args[res->n_args] = NULL;
 }
 
+/* Reads the whole command line. Everything behind "--" is an argument; behind the first argument too, unless
+ * the program allows options there. */
 static int
 parse(parser_t *p)
 {
@@ -439,7 +443,7 @@ parse(parser_t *p)
     return rc;
 }
 
-/* "--pcre/--list": the names that were given, in the order of the tables. */
+/* Appends "--pcre/--list": the given names, in the order of the tables, as Salt's message has them. */
 static void
 list_given(const parser_t *p, const json_t *given, buf_t *out)
 {
@@ -454,6 +458,7 @@ list_given(const parser_t *p, const json_t *given, buf_t *out)
     }
 }
 
+/* Refuses a command line with two flags that exclude each other. */
 static int
 check_exclusive(parser_t *p)
 {
@@ -471,7 +476,7 @@ check_exclusive(parser_t *p)
     return GO_ON;
 }
 
-/* --args-stdin: each line is one more argument or option. */
+/* Parses stdin for --args-stdin: each line is one more argument or option. */
 static int
 parse_stdin(parser_t *p)
 {

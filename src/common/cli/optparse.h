@@ -57,16 +57,18 @@ typedef struct opt_result {
     size_t n_args;
 } opt_result_t;
 
-/* `ret` is filled also when there is an error: opt_result_free it. Returns -1 to go on, or the exit code when
- * the program should end now (help, version, usage error): text was written to stdout or stderr. */
+/* Parses the command line into `ret`, which is filled even after an error: call opt_result_free(). Returns -1
+ * to go on, or the exit code when the program has to end now (help, version, usage error) and has written its
+ * text to stdout or stderr. */
 int optparse_run(const opt_spec_t *spec, int argc, char **argv, opt_result_t *ret);
 void opt_result_free(opt_result_t *res);
-/* The whole help, wrapped at `width` columns. */
+/* Appends the whole help, wrapped at `width` columns. */
 void optparse_help(const opt_spec_t *spec, int width, buf_t *out);
-/* "Usage: ...\n\nPROG: error: text" on stderr; returns 64. */
+/* Writes "Usage: ...\n\nPROG: error: text" to stderr. Returns 64. */
 int optparse_error(const opt_spec_t *spec, const char *fmt, ...) PRINTF(2, 3);
 
-/* Rows that several programs share. Keys of the results are the configuration's names where there is one. */
+/* Rows that several programs share. A result has the name of the configuration option that it overrides, if
+ * there is one. */
 extern const opt_row_t opt_common[];      /* --version, -V, -h, -c */
 extern const opt_row_t opt_logging[];     /* -l, --log-file, --log-file-level */
 extern const opt_row_t opt_logging_key[]; /* the same for salt-key, whose -l lists keys */

@@ -13,6 +13,7 @@ typedef struct helper {
     int position; /* column of the help texts */
 } helper_t;
 
+/* Python's max(v, min). */
 static int
 at_least(int v, int min)
 {
@@ -37,7 +38,7 @@ optrow_metavar(const opt_row_t *row)
     return key;
 }
 
-/* "-t TIMEOUT, --timeout=TIMEOUT": short names first. */
+/* Appends "-t TIMEOUT, --timeout=TIMEOUT": short names first. */
 static void
 option_names(const opt_row_t *row, buf_t *out)
 {
@@ -57,7 +58,8 @@ option_names(const opt_row_t *row, buf_t *out)
     }
 }
 
-/* Column of the help texts: behind the longest names, but not further than MAX_HELP_POSITION. */
+/* Finds the column of the help texts: behind the longest name, but at most MAX_HELP_POSITION. Longer names
+ * have their text on the next line. */
 static void
 find_position(helper_t *h)
 {
@@ -80,6 +82,7 @@ find_position(helper_t *h)
     h->position = longest + INDENT < limit ? longest + INDENT : limit;
 }
 
+/* Appends one option: its names, and its help in the column of the texts. */
 static void
 show_option(helper_t *h, const opt_row_t *row, int indent)
 {
@@ -99,18 +102,19 @@ show_option(helper_t *h, const opt_row_t *row, int indent)
     buf_putc(h->out, '\n');
 }
 
-/* A paragraph at an indentation. */
+/* Appends a paragraph at an indentation. */
 static void
 show_text(helper_t *h, const char *text, int indent)
 {
     AUTO_FREE char *expanded = expand(h, text);
 
-    /* As Python does: the indentation is taken off the width twice. */
+    /* The indentation is subtracted twice, because Python does so and the line breaks must agree. */
     buf_fill(h->out, ' ', (size_t) indent);
     pytext_wrap(h->out, expanded, at_least(h->width - indent, MIN_TEXT_WIDTH) - indent, indent);
     buf_putc(h->out, '\n');
 }
 
+/* Appends a group and its options. Returns the row behind them. */
 static const opt_row_t *
 show_group(helper_t *h, const opt_row_t *row)
 {

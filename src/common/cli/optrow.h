@@ -1,4 +1,4 @@
-/* optrow.h - what the parser, the help and the manual pages ask of an option row.
+/* optrow.h - questions about one option row, for the parser, the help, the completion and the manual pages.
  *
  * Layer      common/cli, for optparse*.c, complete*.c and the manual pages
  * Tests      tests/unit/common/test_optparse.c
@@ -8,8 +8,8 @@
 
 #include "common/cli/optparse.h"
 
-/* Walk the names of a row: for (size_t len; (name = optrow_next_name(&pos, &len)) != NULL;) with `pos` at
- * row->names. */
+/* Walks the names of a row: for (size_t len; (name = optrow_next_name(&pos, &len)) != NULL;) with `pos` at
+ * row->names at first. The names are not NUL-terminated; *ret_len is their length. */
 const char *optrow_next_name(const char **pos, size_t *ret_len);
 
 static inline bool
@@ -18,15 +18,16 @@ optrow_is_long(const char *name)
     return name[0] == '-' && name[1] == '-';
 }
 
-/* First long name of a row, else its first name. */
+/* The first long name of a row, else its first name. BORROWED. */
 const char *optrow_first_name(const opt_row_t *row, size_t *ret_len);
-/* Walk the options of all tables: for (size_t t = 0, r = 0; (row = optrow_next(spec, &t, &r)) != NULL;) */
+/* Walks the options of all tables, without the headlines: for (size_t t = 0, r = 0; (row = optrow_next(spec,
+ * &t, &r)) != NULL;) */
 const opt_row_t *optrow_next(const opt_spec_t *spec, size_t *table, size_t *row);
 
 bool optrow_takes_value(const opt_row_t *row);
-/* NEW key of the result. */
+/* The key of the option in the result. NEW. */
 char *optrow_key(const opt_row_t *row);
-/* NEW: what its value is called. */
+/* The placeholder of the option's value in the help, such as TIMEOUT. NEW. */
 char *optrow_metavar(const opt_row_t *row);
 
 #endif

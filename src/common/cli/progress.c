@@ -1,4 +1,4 @@
-/* progress.c - one line on the terminal for who waits. */
+/* progress.c - draws the progress line of progress.h. */
 #include "common/cli/progress.h"
 
 #include <unistd.h>
@@ -79,7 +79,8 @@ progress_update(progress_t *self, size_t done, size_t total)
     if (self->note != NULL)
         buf_printf(&text, ", %s", self->note);
     buf_puts(&line, ERASE);
-    term_put(&line, buf_str(&text), term_columns(self->fd) - 1); /* so that it never wraps */
+    /* One column stays free: a line that wraps could not be erased. */
+    term_put(&line, buf_str(&text), term_columns(self->fd) - 1);
     self->terminal = fs_write_all(self->fd, line.data, line.len) == 0;
     self->shown = true;
     self->next_ms = clock_mono_ms() + REDRAW_MS;

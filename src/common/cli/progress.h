@@ -1,9 +1,9 @@
-/* progress.h - one line on the terminal for who waits: how much is done. Nothing for the first second,
- * nothing when stderr is no terminal.
+/* progress.h - one line on the terminal that shows a waiting user how much is done. Nothing appears in the
+ * first second, nor when stderr is not a terminal.
  *
  * Layer      common/cli
  * Threads    one at a time
- * Errors     none: a terminal that can't be written to is left alone
+ * Errors     none: a terminal that cannot be written to gets no more lines
  * Tests      tests/unit/common/test_progress.c
  */
 #ifndef COMMON_CLI_PROGRESS_H
@@ -15,18 +15,18 @@ typedef struct progress progress_t;
 
 /* `what` names the counted things: "minions returned". NEW. */
 progress_t *progress_new(const char *what);
-/* The same on another descriptor, from `delay_ms` after now. */
+/* The same on another descriptor; the line appears after `delay_ms`. */
 progress_t *progress_new_on(int fd, const char *what, int64_t delay_ms);
-/* Clears the line, too. Accepts NULL. */
+/* Erases the line and frees the object. Accepts NULL. */
 void progress_destroy(progress_t **self_p);
 
-/* Whether an update would draw now: what goes into its note may take time to find out. */
+/* True when an update would draw now. Ask first when the note takes time to make. */
 bool progress_due(const progress_t *self);
-/* Show "DONE of TOTAL WHAT", drawn anew at most ten times a second. `total` 0: not known. */
+/* Shows "DONE of TOTAL WHAT", at most ten times a second. `total` 0: unknown, "DONE WHAT" is shown. */
 void progress_update(progress_t *self, size_t done, size_t total);
-/* What stands behind the counts from the next update on; NULL: nothing. */
+/* Sets the text behind the counts from the next update on; NULL: no text. */
 void progress_note(progress_t *self, const char *note);
-/* Erase the line before other output; the next update draws it again. Accepts NULL. */
+/* Erases the line before other output; the next update draws it again. Accepts NULL. */
 void progress_clear(progress_t *self);
 
 #endif

@@ -15,10 +15,11 @@ enum {
     FRONT = 1 << 2,
     BACK = 1 << 3,
     ALL = BOLD | UNDERLINE | FRONT | BACK,
-    TOUCHED = 1 << 4 /* whatever was switched: Halite's own colour is not on any more */
+    TOUCHED = 1 << 4 /* any sequence passed: Halite's own colour is no longer on */
 };
 
-/* SGR numbers that pass; `more` also take a colour's number or its parts. */
+/* SGR numbers that pass, with the attributes that each switches on and off. `more`: the numbers of a colour
+ * follow. */
 static const struct sgr {
     int first, last;
     unsigned on, off;
@@ -40,7 +41,7 @@ find_sgr(int number)
     return NULL;
 }
 
-/* How many numbers a colour behind 38 or 48 takes, 0: there is none. */
+/* The count of numbers that a colour after 38 or 48 takes; 0: they are not a colour. */
 static size_t
 colour_numbers(const int *numbers, size_t n)
 {
@@ -51,7 +52,7 @@ colour_numbers(const int *numbers, size_t n)
     return n >= 4 && numbers[0] == BY_PARTS ? 4 : 0;
 }
 
-/* False when one of them may not pass. */
+/* Follows the numbers of a sequence in *begun. False when one of them may not pass. */
 static bool
 switch_all(const int *numbers, size_t n, unsigned *begun)
 {
@@ -67,8 +68,8 @@ switch_all(const int *numbers, size_t n, unsigned *begun)
     return true;
 }
 
-/* "\033[1;31m" at `s`: its bytes, and *begun is what is on behind it. 0: it is none, or may not pass;
- * negative: it may be one, with more bytes. */
+/* Reads a sequence "\033[1;31m" at `s`. Returns its length, with the attributes that are on behind it in
+ * *begun; 0: not such a sequence, or not allowed; negative: more bytes may make it one. */
 static int
 take_sgr(const char *s, size_t len, unsigned *begun)
 {
@@ -97,6 +98,7 @@ take_sgr(const char *s, size_t len, unsigned *begun)
 
 /* ---- what ends with a line or a value -------------------------------------------------------- */
 
+/* Resets what a value has left on, so that it does not colour what follows. */
 static void
 end_value(const ttyfilter_t *self, buf_t *out)
 {
@@ -104,6 +106,7 @@ end_value(const ttyfilter_t *self, buf_t *out)
         buf_puts(out, RESET);
 }
 
+/* Switches Halite's own colour on again after a value has changed it. */
 static void
 go_on_with_own(ttyfilter_t *self, buf_t *out)
 {
@@ -112,6 +115,7 @@ go_on_with_own(ttyfilter_t *self, buf_t *out)
     self->begun = 0;
 }
 
+/* Handles a mark of Halite's own: a bound behind a value, or a colour of an outputter. */
 static void
 take_mark(ttyfilter_t *self, colour_t colour, buf_t *out)
 {
@@ -124,12 +128,12 @@ take_mark(ttyfilter_t *self, colour_t colour, buf_t *out)
     buf_puts(out, self->own);
     if (colour == COLOUR_ENDC)
         self->own = NULL;
-    self->begun = 0; /* each of them begins with a reset */
+    self->begun = 0; /* every colour code begins with a reset */
 }
 
 /* ---- the text -------------------------------------------------------------------------------- */
 
-/* Each take_: the bytes done, 0 when more are needed to tell. */
+/* Each take_ function returns the bytes done, 0 when it needs more bytes to decide. */
 
 static size_t
 take_escape(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
@@ -148,7 +152,7 @@ take_escape(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
     return (mark < 0 || sgr < 0) && !last ? 0 : visible_show(out, s, 1, VISIBLE_CARET);
 }
 
-/* Whether a character of UTF-8 begins here, and has not ended yet. */
+/* True when a UTF-8 character begins here and is not complete yet. */
 static bool
 is_cut(const char *s, size_t len)
 {
@@ -164,6 +168,8 @@ is_cut(const char *s, size_t len)
     return len < need;
 }
 
+/* Handles one character that is not plain text. A line break ends what a value has switched on; all else that
+ * could drive the terminal is made visible. */
 static size_t
 take_other(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
 {
@@ -178,7 +184,7 @@ take_other(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
     return !last && is_cut(s, len) ? 0 : visible_show(out, s, len, VISIBLE_CARET);
 }
 
-/* Returns the bytes done; the rest waits for more. */
+/* Handles as many bytes as can be decided. Returns their number; the rest waits for more. */
 static size_t
 take_all(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
 {
@@ -194,6 +200,7 @@ take_all(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
     }
 }
 
+/* Handles a piece and keeps the undecided rest for the next one. */
 static void
 take_piece(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
 {

@@ -1,13 +1,13 @@
-/* ttyfilter.h - what a terminal gets of a text in which peers had a hand.
+/* ttyfilter.h - makes text that peers had a hand in safe for a terminal.
  *
- * Of what drives a terminal only colours, bold and underline pass (SGR 0, 1, 4, 22, 24, 30-49 without 48/38's
- * other forms than 5;N and 2;R;G;B, 90-107): they end with the line, and where a bound stands
- * (common/output/colour.h). All else is shown: ^[, \x9b, \u202e. Line breaks and tabs pass. Halite's own
- * colours, which come as marks, may go over several lines.
+ * Only colours, bold and underline pass (SGR 0, 1, 4, 22, 24, 30-49 without 48/38's other forms than 5;N and
+ * 2;R;G;B, 90-107). They end with the line, and at a bound (common/output/colour.h). Every other control
+ * character is shown instead of sent: ^[, \x9b, \u202e. Line breaks and tabs pass. Halite's own colours come
+ * as marks and may cover several lines.
  *
  * Layer      common/cli
  * Threads    one at a time
- * Bounds     what is held back until more bytes tell what it is: TTYFILTER_HELD bytes
+ * Bounds     at most TTYFILTER_HELD bytes are held back until later bytes decide about them
  * Tests      tests/unit/common/test_ttyfilter.c; fuzz target tests/fuzz/fuzz_ttyfilter.c
  */
 #ifndef COMMON_CLI_TTYFILTER_H
@@ -27,9 +27,9 @@ typedef struct ttyfilter {
 
 #define TTYFILTER_INIT ROW(.n_held = 0)
 
-/* Append what the terminal gets of these bytes. Pieces may be cut anywhere. */
+/* Appends what the terminal gets for these bytes. The input may be cut anywhere. */
 void ttyfilter_add(ttyfilter_t *self, const char *s, size_t len, buf_t *out);
-/* What was held back, and the reset of what is on. */
+/* Appends the bytes that were held back, and a reset when something is still on. */
 void ttyfilter_end(ttyfilter_t *self, buf_t *out);
 
 #endif

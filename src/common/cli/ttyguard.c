@@ -21,6 +21,7 @@ static struct guard {
     { .fd = STDERR_FILENO, .stream = &stderr, .mode = _IONBF },
 };
 
+/* Writes the waiting bytes to the descriptor. errno is set for stdio on failure. */
 static bool
 put_out(struct guard *self)
 {
@@ -32,6 +33,7 @@ put_out(struct guard *self)
     return rc == 0;
 }
 
+/* The stream's write function. Returns 0 on failure, as fopencookie() asks. */
 static ssize_t
 on_write(void *cookie, const char *data, size_t len)
 {
@@ -41,6 +43,8 @@ on_write(void *cookie, const char *data, size_t len)
     return (self->held && self->out.len < HOLD_MAX) || put_out(self) ? (ssize_t) len : 0;
 }
 
+/* Runs at exit: flushes the streams and ends their filters, so that no colour stays on in the user's
+ * shell. */
 static void
 end_all(void)
 {
@@ -55,6 +59,7 @@ end_all(void)
     }
 }
 
+/* Puts a stream behind its filter if it is a terminal. The stream gets stdio's usual buffering for it. */
 static void
 begin_one(struct guard *self)
 {
@@ -94,7 +99,7 @@ ttyguard_paint(bool colour)
     return colour ? PAINT_MARKED : PAINT_BOUNDS;
 }
 
-/* NULL: the stream is none that is guarded. */
+/* The guard of a stream; NULL: the stream is not guarded. */
 static const struct guard *
 guard_of(FILE *stream)
 {

@@ -1,6 +1,6 @@
-/* ttyguard.h - a program's stdout and stderr, each where it is a terminal, behind a filter (ttyfilter.h).
- * What goes into pipes and files is not touched. Status lines (progress, waitline, live) write to the
- * descriptor, and make their texts visible themselves (term.h); so does the log.
+/* ttyguard.h - puts a program's stdout and stderr behind a filter (ttyfilter.h) where they are terminals.
+ * Pipes and files get every byte as it is. Status lines (progress, waitline, live) and the log write to the
+ * descriptor and make their texts visible themselves (term.h).
  *
  * Layer      common/cli
  * Threads    any, as stdio's
@@ -13,19 +13,19 @@
 
 #include "common/output/colour.h"
 
-/* First thing in main(): before anything is printed. Ends with the program. */
+/* Call it first in main(), before anything is printed. Ends by itself at exit. */
 void ttyguard_begin(void);
-/* What goes to stdout may wait for more, to be written with it, until this is called with false: then all
- * of it is written. False when it can't be, with errno. */
+/* With true, output to stdout may be held back and written in larger pieces. With false all of it is written;
+ * returns false with errno when that fails. */
 bool ttyguard_hold(bool hold);
-/* How an outputter writes colours into stdout, when it shall write some or none. */
+/* How an outputter has to mark colours for stdout, depending on whether it uses any. */
 paint_t ttyguard_paint(bool colour);
-/* What stands between a value and text behind it on the same line (colour.h); "" when the stream is not
+/* The text that ends a value when other text follows on its line (colour.h); "" when the stream is not
  * guarded. BORROWED. */
 const char *ttyguard_bound(FILE *stream);
-/* The descriptor beneath a stream: a guarded one has none of its own. */
+/* The descriptor of a stream. A guarded stream has none that fileno() could tell. */
 int ttyguard_fd(FILE *stream);
-/* A whole text for a file that somebody named: on a terminal what the filter makes of it. */
+/* Writes a whole text to a file that the user named; if it is a terminal, through a filter. */
 bool ttyguard_write(FILE *stream, const buf_t *text);
 
 #endif

@@ -1,6 +1,7 @@
-/* versions.c - what this program is and what it was built with.
+/* versions.c - versions of this program and of its libraries.
  *
- * Versions come from the libraries' headers, so that asking loads none of them; libyaml's header has none. */
+ * They come from the libraries' headers, so that no library is loaded to ask it; libyaml's header has
+ * none. */
 #include "common/cli/versions.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -26,7 +27,7 @@ versions_product(void)
     return HALITE_VERSION " (Halite " HALITE_RELEASE ")";
 }
 
-/* In the order of their names. NEW. */
+/* The libraries, ordered by name. NEW. */
 static json_t *
 dependencies(void)
 {
@@ -53,7 +54,7 @@ os_release(const char *text, const char *name)
     return xstrdup("");
 }
 
-/* In the order of their names. NEW. */
+/* Facts about the system, ordered by name. NEW. */
 static json_t *
 system_information(void)
 {

@@ -1,4 +1,4 @@
-/* versions.h - what this program is and what it was built with.
+/* versions.h - versions of this program, of its libraries and of the system.
  *
  * Layer      common/cli; loads nothing, opens only /etc/os-release
  * Threads    any
@@ -9,7 +9,7 @@
 
 #include "common/base/buf.h"
 
-/* "3006.0 (Halite 1.0.0)": the Salt that it speaks as, and its own version. BORROWED. */
+/* "3006.0 (Halite 1.0.0)": the version of Salt that it speaks as, and Halite's own. BORROWED. */
 const char *versions_product(void);
 /* {"Salt Version": {"Halite": ..., "Salt": ...}, "Dependency Versions": {...}, "System Versions": {...}}.
  * NEW. */

@@ -15,18 +15,19 @@ enum { PATIENCE_MS = 1000, EVERY_MS = 100 };
 
 struct waitline {
     int fd;
-    pid_t owner; /* a child's copy has no thread, and its lock may be held by nobody */
+    pid_t owner; /* in a forked child there is no thread, and the lock may stay locked */
     pthread_t thread;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects the fields below */
     pthread_cond_t stop;
     bool over;
     char *what;
     int64_t since_ms, first_ms;
-    int64_t drawn_s; /* the seconds that are on the terminal */
+    int64_t drawn_s; /* seconds that the terminal shows */
     bool changed;
     bool shown;
 };
 
+/* Draws the line when its text or its seconds have changed. The caller holds the lock. */
 static void
 draw(waitline_t *self, int64_t now_ms)
 {
@@ -37,7 +38,8 @@ draw(waitline_t *self, int64_t now_ms)
         return;
     AUTO_FREE char *text = xasprintf("%s, %lld s", self->what, (long long) seconds);
     buf_puts(&line, ERASE);
-    term_put(&line, text, term_columns(self->fd) - 1); /* so that it never wraps */
+    /* One column stays free: a line that wraps could not be erased. */
+    term_put(&line, text, term_columns(self->fd) - 1);
     (void) fs_write_all(self->fd, line.data, line.len);
     self->drawn_s = seconds;
     self->changed = false;
@@ -60,7 +62,7 @@ waitline_main(void *cookie)
     return NULL;
 }
 
-/* Signals are for those who wait for them. */
+/* Starts the thread with all signals blocked: other threads wait for them. */
 static int
 start_thread(waitline_t *self)
 {

@@ -4,7 +4,8 @@
  * A key is for one stream only: make a new one each time, or the tag can be forged.
  * Layer      common/crypto
  * Threads    one at a time per object
- * Tests      tests/unit/common/test_tag.c */
+ * Tests      tests/unit/common/test_tag.c
+ */
 #ifndef COMMON_CRYPTO_TAG_H
 #define COMMON_CRYPTO_TAG_H
 

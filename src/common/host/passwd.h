@@ -4,7 +4,8 @@
  * Layer      common/host; libc only
  * Threads    any
  * Ownership  a result lives in the space until its next use or its end
- * Tests      tests/unit/common/test_passwd.c */
+ * Tests      tests/unit/common/test_passwd.c
+ */
 #ifndef COMMON_HOST_PASSWD_H
 #define COMMON_HOST_PASSWD_H
 

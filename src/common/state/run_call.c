@@ -2,7 +2,8 @@
  * return as Salt does.
  *
  * Order of a call (Salt's State.call): refused() -> onlyif/unless/creates -> function -> check_cmd -> unify
- * -> log, refresh, times. Failures become returns with result False; nothing here fails the run. */
+ * -> log, refresh, times. Failures become returns with result False; nothing here fails the run.
+ */
 #include <sys/stat.h>
 
 #include "common/base/buf.h"

@@ -2,7 +2,8 @@
  * matched: Salt's get_tops(), merge_tops(), verify_tops() and highstate_match().
  *
  * Errors that Salt only logs yield an empty result; highstate_top_problem() keeps the first of them for
- * callers that report it. */
+ * callers that report it.
+ */
 #include "common/state/top.h"
 
 #include "common/base/str.h"
