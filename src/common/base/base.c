@@ -29,7 +29,7 @@ auto_file_(FILE **fp)
         fclose(*fp);
 }
 
-/* How much of a text of `room` bytes snprintf has filled, by what it returned. */
+/* The bytes that snprintf has filled of `room`, from its return value. */
 static size_t
 filled(int n, size_t room)
 {

@@ -1,4 +1,4 @@
-/* base64.h - bytes to base64 text. The way back is yaml_from_base64 of common/data.
+/* base64.h - bytes to base64 text. yaml_from_base64 of common/data does the reverse.
  *
  * Layer      common/base; libc only
  * Threads    any
@@ -9,8 +9,8 @@
 
 #include "salt/base.h"
 
-/* NEW text. `line` 0: one piece, as Python's b64encode; else a line break after so many characters and at the
- * end, as encodebytes does with 76. */
+/* Encodes bytes; NEW text. `line` 0 makes one line, as Python's b64encode; else a line breaks after `line`
+ * characters and at the end, as encodebytes does with 76. */
 char *base64_encode(const void *bytes, size_t len, size_t line);
 
 #endif

@@ -14,7 +14,7 @@
 #include "common/base/str.h"
 #include "salt/limits.h"
 
-#define AGAIN_MAX 16 /* how often a path that changes while it is walked is walked anew */
+#define AGAIN_MAX 16 /* attempts at a path that changes while it is walked */
 #define TEMP_NAME 32
 
 /* ---- names --------------------------------------------------------------------------------------------- */
@@ -51,9 +51,9 @@ beneath_is_name(const char *name)
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
 
-/* Whether openat2 failed because nobody may call it here: an old kernel has none, and a filter of system
- * calls can't look at its flags, so it denies it whole, with an errno of its author's. Given nothing, the
- * call itself says EINVAL. */
+/* True when openat2 failed because this process may not call it: an old kernel lacks it, and a seccomp filter
+ * cannot look at its flags and so denies it whole, with an errno of its author's choice. An empty call tells
+ * the cases apart: the kernel itself answers EINVAL. */
 static bool
 is_denied(int code)
 {
@@ -62,7 +62,8 @@ is_denied(int code)
     return syscall(SYS_openat2, -1, "", NULL, (size_t) 0) != 0 && errno != EINVAL;
 }
 
-/* The kernel gives -EAGAIN when something on the way was renamed meanwhile, as it can't say where it is then. */
+/* Opens by openat2. The kernel gives -EAGAIN when something on the way was renamed meanwhile, because it
+ * can't be sure then that the path stays inside; the call is repeated. */
 static int
 open_how(int dir, const char *path, beneath_t how, int flags, mode_t mode)
 {
@@ -88,8 +89,8 @@ beneath_open(int dir, const char *path, beneath_t how, int flags, mode_t mode)
     return rc < 0 ? rc : open_how(dir, path, how, flags, mode);
 }
 
-/* The first `len` bytes of a checked path as a folder: each step is looked up from `dir` on, as a link may
- * lead back and still stay inside. */
+/* Opens the first `len` bytes of a checked path as a folder. Each step is looked up from `dir` again, because
+ * a link on the way may lead back up and still stay inside. */
 static int
 walk(int dir, const char *path, size_t len, beneath_t how, mode_t mode)
 {
@@ -142,7 +143,8 @@ beneath_read(int dir, const char *path, size_t limit, buf_t *out)
     return fs_read_fd(fd, limit, out);
 }
 
-/* No name of ours begins with a dot. By chance, as what a killed process left may be in the way of any count. */
+/* Makes a name for a temporary file. It begins with a dot, as no other name of ours does, and is random: a
+ * counter would meet the leftovers of killed processes. */
 static void
 temp_name(char out[TEMP_NAME])
 {

@@ -1,11 +1,10 @@
-/* beneath.h - names that come from elsewhere as paths below a folder: the kernel keeps every step inside,
- * or steps.h does where openat2 is not to be had.
+/* beneath.h - opens paths that come from elsewhere below a folder. The kernel keeps every step inside
+ * (openat2), or steps.h does where openat2 is not available.
  *
- * A name of a file, an environment, a cache's bank, an id: whoever makes a path of what a peer said opens the
- * folder and goes through these functions; tests/lint/paths.sh knows the few other places. A name that is no
- * path below a folder (absolute, "..", too long, too deep) is -EINVAL or -ENAMETOOLONG before anything is
- * looked up; a link on the way is
- * -ELOOP; one that leads out is -EXDEV.
+ * Names of files, environments, cache banks and ids come from peers. Code that makes a path of such a name
+ * opens the folder and calls these functions; tests/lint/paths.sh lists the few exceptions. A name that is
+ * not a path below a folder (absolute, "..", too long, too deep) gives -EINVAL or -ENAMETOOLONG before any
+ * lookup; a link on the way gives -ELOOP, and a path that leads out gives -EXDEV.
  *
  * Layer      common/base
  * Threads    any
@@ -22,31 +21,30 @@
 #include "salt/base.h"
 
 typedef enum beneath {
-    BENEATH_NO_LINKS, /* no part of the path is a link */
+    BENEATH_NO_LINKS, /* a link anywhere in the path is refused */
     BENEATH_LINKS,    /* links are followed as long as they stay inside */
-    BENEATH_OUT       /* the folder's owner has put links in it that may lead elsewhere: they are followed */
+    BENEATH_OUT       /* links may lead outside too: for folders whose owner puts such links there */
 } beneath_t;
 
-/* 0, or why `path` is none below a folder. */
+/* 0 when `path` is a path below a folder, else the negative errno. */
 int beneath_check(const char *path);
-/* Whether `name` is one part of a path. */
+/* True when `name` is a single part of a path. */
 bool beneath_is_name(const char *name);
 
-/* `flags` as open(); `mode` with O_CREAT. */
+/* Opens `path` below `dir`; `flags` as for open(), `mode` with O_CREAT. */
 int beneath_open(int dir, const char *path, beneath_t how, int flags, mode_t mode);
-/* The folder `path`; what is missing of it is made with `mode`, or nothing when that is 0. "" is `dir`
- * itself. */
+/* Opens the folder `path`. Missing folders are made with `mode`; mode 0 makes none. "" is `dir` itself. */
 int beneath_folder(int dir, const char *path, beneath_t how, mode_t mode);
-/* The same for the folder above the last part of `path`, which *ret_name is: BORROWED from `path`. */
+/* The same for the folder above the last part of `path`. *ret_name is that part, BORROWED from `path`. */
 int beneath_parent(int dir, const char *path, beneath_t how, mode_t mode, const char **ret_name);
 
-/* Appends the file `path`, which no link leads to. */
+/* Appends the content of the file `path`; links are refused. */
 int beneath_read(int dir, const char *path, size_t limit, buf_t *out);
-/* Replaces `name` in an open folder in one step; with `sync` it survives the machine's death. */
+/* Replaces `name` in an open folder in one step. With `sync` the file survives a crash of the machine. */
 int beneath_put(int folder, const char *name, const void *data, size_t len, mode_t mode, bool sync);
-/* A file, a link itself, or a folder with what is in it. 0 when there is none. */
+/* Removes a file, a link itself, or a folder with its content. Returns 0 when nothing is there. */
 int beneath_remove(int dir, const char *path);
-/* Whether it is known that nothing is there. */
+/* True when nothing is there for certain; an error of the file system gives false. */
 bool beneath_absent(int dir, const char *path);
 
 #endif

@@ -22,7 +22,7 @@ buf_clear(buf_t *b)
         b->data[0] = '\0';
 }
 
-/* What it takes to have room for `more`; 0 when there is. */
+/* The capacity that `more` bytes need; 0 when the buffer has it already. */
 static size_t
 wanted(const buf_t *b, size_t more)
 {
@@ -36,7 +36,8 @@ wanted(const buf_t *b, size_t more)
     return cap;
 }
 
-/* Room for `more` or what is granted; what it needs in any case when it must. False: it has not grown. */
+/* Grows the buffer for `more` bytes. The thread's meter may grant less; with `must` the buffer takes the
+ * least that it needs in any case. False: the buffer has not grown. */
 static bool
 grow(buf_t *b, size_t more, bool must)
 {

@@ -96,7 +96,7 @@ clock_jid(char out[CLOCK_STAMP_LEN])
     time_t s;
     int us;
 
-    /* Two calls within a microsecond and a clock set back must not repeat a jid. */
+    /* No jid may repeat: not in two calls within a microsecond, nor after the clock is set back. */
     do {
         mine = now > seen ? now : seen + 1;
     } while (!atomic_compare_exchange_weak(&last, &seen, mine));
@@ -106,7 +106,7 @@ clock_jid(char out[CLOCK_STAMP_LEN])
     snprintf(out + n, CLOCK_STAMP_LEN - n, "%06d", us);
 }
 
-/* What two digits say. */
+/* The value of two digits. */
 static int
 two_digits(const char *at)
 {
@@ -162,7 +162,7 @@ clock_stamp_parse(const char *text, int64_t *ret_us)
     return true;
 }
 
-/* "%f" is Python's; the C library doesn't know it. NEW. */
+/* Fills in Python's "%f", which the C library lacks. NEW. */
 static char *
 with_micros(const char *format, int64_t wall_us)
 {
@@ -184,8 +184,8 @@ with_micros(const char *format, int64_t wall_us)
 char *
 clock_strftime(const char *format, int64_t wall_us)
 {
-    /* The format comes from a user, which the compiler rightly dislikes; strftime reads no arguments by it.
-     */
+    /* The format comes from a user, and compilers warn about that. It is safe: strftime reads no arguments by
+     * its format. */
     size_t (*print)(char *, size_t, const char *, const struct tm *) = strftime;
     AUTO_FREE char *ready = with_micros(format, wall_us);
     time_t seconds = (time_t) (wall_us / 1000000);

@@ -16,26 +16,27 @@ int64_t clock_mono_ms(void);
 int64_t clock_wall_us(void);
 int64_t clock_thread_us(void); /* processor time of the calling thread */
 
-/* Microseconds of so many seconds, whatever number somebody has written: 0 for what is not above 0, at
+/* Microseconds of `seconds`, for any number that a user may have written: 0 for a number not above 0, and at
  * most a century. */
 int64_t clock_us_of(double seconds);
-/* Sleep so long; a signal does not end it. */
+/* Sleeps this long; a signal does not end it early. */
 void clock_pause(double seconds);
 
-/* "2026-11-20T10:00:00.123456", UTC as Salt's _stamp. */
+/* Writes "2026-11-20T10:00:00.123456", in UTC, as Salt's _stamp. */
 void clock_stamp(char out[CLOCK_STAMP_LEN], int64_t wall_us);
-/* Microseconds since the epoch of such a stamp, or of its beginning: "2026-11-20", "2026-11-20 10:00", with
- * or without a Z. False when it is none. */
+/* Parses such a stamp, or the beginning of one ("2026-11-20", "2026-11-20 10:00"), with or without a Z, to
+ * microseconds since the epoch. False when it is not a stamp. */
 bool clock_stamp_parse(const char *text, int64_t *ret_us);
-/* A jid: UTC, as Salt 3006 makes it: YYYYMMDDhhmmssffffff, strictly growing within this process. */
+/* Makes a jid as Salt 3006: YYYYMMDDhhmmssffffff in UTC, strictly growing within this process. */
 void clock_jid(char out[CLOCK_STAMP_LEN]);
-/* Whether it is one; "_PID" may follow, as unique_jid makes. Whatever is a jid can stand in a tag, a
- * file's name and JSON as it is. */
+/* True for a jid, also with the "_PID" that unique_jid appends. A jid holds only characters that are safe in
+ * tags, file names and JSON. */
 bool clock_is_jid(const char *jid);
-/* "2026, Nov 20 09:39:59.318034" from a jid, as Salt prints StartTime; false when `jid` is not one. */
+/* Writes StartTime as Salt prints it, "2026, Nov 20 09:39:59.318034", from a jid. False when `jid` is not
+ * one. */
 bool clock_jid_to_time(const char *jid, char out[CLOCK_STAMP_LEN]);
-/* Python's datetime.strftime in local time: the C library's, and %f for microseconds. NEW. */
+/* Python's datetime.strftime in local time: the C library's, plus %f for microseconds. NEW. */
 char *clock_strftime(const char *format, int64_t wall_us);
-enum { CLOCK_STRFTIME_ROOM = 66 }; /* bytes that it takes for each of the format */
+enum { CLOCK_STRFTIME_ROOM = 66 }; /* most bytes of output for one byte of the format */
 
 #endif

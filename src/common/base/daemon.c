@@ -19,12 +19,12 @@
 
 #define PID_FILE_LIMIT 64
 
-static int ready_fd = -1; /* the waiting parent's end of the pipe: process-wide by nature */
+static int ready_fd = -1; /* the pipe to the waiting parent; a process has one at most */
 
 void
 daemon_stdio(void)
 {
-    /* open() takes the lowest free number: the very one that is missing. */
+    /* open() takes the lowest free number, which is the missing one. */
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
             _exit(1);
@@ -33,7 +33,7 @@ daemon_stdio(void)
 void
 daemon_hide(void)
 {
-#if !SANITIZED /* such a build looks at itself from outside */
+#if !SANITIZED /* sanitizers trace their own process, which this would forbid */
     (void) prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 #endif
 }
@@ -78,8 +78,8 @@ daemon_ready(void)
     ready_fd = -1;
 }
 
-/* Length of a program's path without what the kernel adds when the file was replaced under it, by an upgrade.
- */
+/* The length of a program's path without the " (deleted)" that the kernel appends when an upgrade has
+ * replaced the file. */
 static ssize_t
 s_exe(const char *link, char *out, size_t cap)
 {
@@ -88,7 +88,7 @@ s_exe(const char *link, char *out, size_t cap)
     return n > tail && memcmp(out + n - tail, gone, (size_t) tail) == 0 ? n - tail : n;
 }
 
-/* The same by the name that everybody may see. */
+/* Compares by the process's name, which every user may read. */
 static bool
 s_same_name(long pid)
 {
@@ -98,7 +98,7 @@ s_same_name(long pid)
            fs_read(path, PID_FILE_LIMIT, &theirs, NULL) == 0 && str_eq(buf_str(&ours), buf_str(&theirs));
 }
 
-/* Whether the pid lives and runs the program that we are. */
+/* True when the pid is alive and runs this very program. */
 static bool
 s_same_program(long pid)
 {

@@ -7,7 +7,7 @@
 
 struct descent_level {
     char *name;
-    DIR *dir; /* NULL: closed, as it is far above */
+    DIR *dir; /* NULL: closed, because it is many levels up */
     dev_t dev;
     ino_t ino;
     void *own;
@@ -19,7 +19,7 @@ innermost(const descent_t *self)
     return &self->v[self->depth - 1];
 }
 
-/* A stream of the folder, with what tells it from others. */
+/* Opens a folder's stream and notes its identity. */
 static int
 open_level(struct descent_level *level, int dir, const char *name)
 {
@@ -61,7 +61,7 @@ descent_down(descent_t *self, int dir, const char *name)
     return 0;
 }
 
-/* The folder above the innermost one. */
+/* Opens the folder above the innermost one again and checks that it is the same one as before. */
 static int
 reopen(struct descent_level *above, const struct descent_level *level)
 {

@@ -1,11 +1,11 @@
-/* descent.h - into folders inside folders, however many: of those that one is in, a bounded number is open.
+/* descent.h - a walk into nested folders of any depth with a bounded number of open descriptors.
  *
- * A folder above is opened again as ".." of the one below it, and must be the one that it was: who moves a
- * folder meanwhile ends the descent. No link is followed.
+ * A folder far above is closed, and opened again as ".." of the one below it. It must be the same folder
+ * then: a folder that was moved meanwhile ends the walk. Links are not followed.
  *
  * Layer      common/base
  * Threads    one at a time
- * Ownership  what a level is given goes with it
+ * Ownership  data attached to a level is freed with it
  * Errors     negative errno; the caller words it
  * Tests      tests/unit/common/test_descent.c
  */
@@ -23,19 +23,20 @@ typedef void descent_free_fn(void *own);
 typedef struct descent {
     struct descent_level *v;
     size_t depth, cap;
-    descent_free_fn *free_own; /* NULL: nothing is given */
+    descent_free_fn *free_own; /* NULL: levels have no data */
 } descent_t;
 #define DESCENT_INIT   ROW(NULL, 0, 0, NULL)
 #define descent_auto_t __attribute__((cleanup(descent_end))) descent_t
 
-/* Into the folder `name` of `dir`, which is the innermost one's descriptor, or at first any. */
+/* Enters the folder `name` of `dir`: the descriptor of the innermost folder, or any folder for the first
+ * step. */
 int descent_down(descent_t *self, int dir, const char *name);
-/* Out of the innermost folder. -ESTALE: it was moved, or the one above it was replaced. */
+/* Leaves the innermost folder. -ESTALE: it was moved, or the one above it was replaced. */
 int descent_up(descent_t *self);
 void descent_end(descent_t *self);
 
-/* Stream of the innermost folder, BORROWED until the next step. A folder may have to be read again from its
- * start after a step back out of a deeper one. */
+/* The stream of the innermost folder, BORROWED until the next step. After a step back out of a deep folder
+ * the stream may start again from its beginning. */
 DIR *descent_dir(const descent_t *self);
 const char *descent_name(const descent_t *self);
 void *descent_own(const descent_t *self);

@@ -29,7 +29,7 @@ struct digest {
     state_t state;
 };
 
-/* libmd's functions differ in their context's type only. */
+/* libmd's functions for each digest differ only in the type of their context. */
 #define DIGEST(name, member, prefix)                                                                         \
     static void name##_init(state_t *s)                                                                      \
     {                                                                                                        \
@@ -49,7 +49,7 @@ DIGEST(sha256, sha2, SHA256)
 DIGEST(sha384, sha2, SHA384)
 DIGEST(sha512, sha2, SHA512)
 
-/* libmd of Debian 12 lacks SHA-224, which is SHA-256 cut short with another start. */
+/* Debian 12's libmd lacks SHA-224, which is SHA-256 with other initial values and a shorter result. */
 static void
 sha224_init(state_t *s)
 {

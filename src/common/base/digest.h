@@ -12,24 +12,25 @@
 
 typedef struct digest digest_t;
 
-/* NEW, or NULL with *err for an unknown name. */
+/* A digest by its name. NEW, or NULL with *err for an unknown name. */
 digest_t *digest_new(const char *name, fail_t *err);
 void digest_destroy(digest_t **self_p);
 void digest_add(digest_t *self, const void *bytes, size_t n);
-/* The rest of an open file. 0, or a negative errno. */
+/* Adds the rest of an open file. 0, or a negative errno. */
 int digest_add_fd(digest_t *self, int fd);
-/* NEW lower-case hexadecimal text. Nothing may be added afterwards. */
+/* The result as lower-case hexadecimal text, NEW. Nothing may be added afterwards. */
 char *digest_hex(digest_t *self);
 
-/* Of a whole file, in pieces; NEW text in *ret_hex. A path that can't be read gives Python's wording. */
+/* The digest of a whole file, read in pieces; *ret_hex is NEW. An unreadable path gives Python's error
+ * text. */
 int digest_file(const char *path, const char *name, char **ret_hex, fail_t *err);
-/* Of an open file from its start; the caller puts the path before the error. Leaves the position at the end.
- */
+/* The digest of an open file from its start; its position is at the end afterwards. The caller adds the path
+ * to the error. */
 int digest_fd(int fd, const char *name, char **ret_hex, fail_t *err);
-/* NEW text; NULL with *err for an unknown name. */
+/* The digest of bytes, NEW text; NULL with *err for an unknown name. */
 char *digest_bytes(const char *name, const void *bytes, size_t n, fail_t *err);
 
-/* Hexadecimal digits of a digest, 0 for an unknown name; and the name with that many, or NULL. */
+/* The number of hexadecimal digits of a digest, 0 for an unknown name; and the name for a number, or NULL. */
 size_t digest_hex_len(const char *name);
 const char *digest_of_len(size_t hex_len);
 

@@ -14,7 +14,7 @@ enum { CHUNK = 16 * 1024 };
 
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/* What the reader of the message can do about it. */
+/* Advice for the user about an errno. */
 static const char *
 hint(int code)
 {
@@ -189,7 +189,8 @@ fs_write_nosig(int fd, const void *data, size_t len)
         n = write(fd, data, len);
     } while (n < 0 && errno == EINTR);
     int code = n < 0 ? errno : 0;
-    /* The signal is sent to the writing thread: take our own back, leave somebody else's. */
+    /* The signal goes to the writing thread. Take back the one of this write, but leave one that was pending
+     * before. */
     if (code == EPIPE && !was_pending) {
         while (sigtimedwait(&pipe_set, NULL, &none) < 0 && errno == EINTR)
             continue;
@@ -210,18 +211,18 @@ sync_folder_of(const char *path)
     return fd < 0 || fsync(fd) != 0 ? -errno : 0;
 }
 
-/* Name of the temporary file beside `path`, for mkostemp. NEW. */
+/* A template for mkostemp: a name beside `path`, so that rename() stays on one file system. NEW. */
 static char *
 temp_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *base = slash != NULL ? slash + 1 : path;
 
-    /* A long name is cut so that the suffix still fits into NAME_MAX. */
+    /* A long name is cut, so that the suffix fits into NAME_MAX. */
     return xasprintf("%.*s.%.200s.XXXXXX", (int) (base - path), path, base);
 }
 
-/* Owner and group as they were, or what of it this user may give. */
+/* Gives the file the owner and group that it had, as far as this user may. */
 static int
 chown_like(int fd, const struct stat *was)
 {
@@ -231,7 +232,7 @@ chown_like(int fd, const struct stat *was)
     return errno == EPERM ? 0 : -errno;
 }
 
-/* `was`: the file whose owner it gets; NULL: our own. */
+/* Fills a temporary file. `was`: the file whose owner it gets; NULL: the present user. */
 static int
 fill_temp(int fd, const void *data, size_t len, mode_t mode, const struct stat *was, bool sync)
 {
@@ -284,7 +285,7 @@ fs_rewrite(const char *path, const void *data, size_t len, mode_t mode, fail_t *
     int code = errno;
     struct stat st;
 
-    /* Nothing is there, no link that leads nowhere either. */
+    /* Nothing is there, not even a link that leads nowhere. */
     if (real == NULL && code == ENOENT && lstat(path, &st) != 0 && errno == ENOENT)
         return fs_write_atomic(path, data, len, mode, err);
     if (real != NULL && stat(real, &st) == 0)
@@ -334,11 +335,12 @@ fs_is_passing(int code)
     return false;
 }
 
-/* glob() passes no cookie. */
+/* For folder_failed(), because glob() passes it no cookie. */
 static _Thread_local fail_t *glob_err;
 static _Thread_local int glob_code;
 
-/* Of one folder, rather one that may be read the next time; the others are looked into all the same. */
+/* Notes the first folder that glob() could not read, preferring errors that may pass. The other folders are
+ * read all the same. */
 static int
 folder_failed(const char *path, int code)
 {
@@ -359,7 +361,7 @@ fs_glob(const char *pattern, int flags, glob_t *found, fail_t *err)
     glob_code = 0;
     int rc = glob(pattern, flags, folder_failed, found);
     if (rc == GLOB_NOMATCH && glob_code == 0 && strpbrk(pattern, "*?[") == NULL && lstat(pattern, &st) != 0 &&
-        !fs_is_absence(-errno)) /* of a name it only says that there is none */
+        !fs_is_absence(-errno)) /* an absent name is simply not found */
         return fail_errno(err, "look at", pattern);
     if (rc != GLOB_NOSPACE)
         return glob_code;
@@ -538,7 +540,7 @@ fs_names(const char *path, char ***ret_names, fail_t *err)
     return 0;
 }
 
-/* Into a folder, or remove what is none. */
+/* Enters a folder, or removes anything else. */
 static int
 enter_or_remove(descent_t *at, int dir, const char *name)
 {
@@ -550,7 +552,7 @@ enter_or_remove(descent_t *at, int dir, const char *name)
     return rc == -ENOTDIR || rc == -ELOOP ? -plain : rc;
 }
 
-/* Out of a folder in which nothing is left, and remove it. */
+/* Leaves an empty folder and removes it. */
 static int
 leave_and_remove(descent_t *at, int top)
 {
@@ -563,7 +565,7 @@ leave_and_remove(descent_t *at, int top)
     return unlinkat(dir, name, AT_REMOVEDIR) == 0 || errno == ENOENT ? 0 : -errno;
 }
 
-/* The next thing in the innermost folder goes, or the folder itself. */
+/* Removes the next thing in the innermost folder, or the folder itself when it is empty. */
 static int
 remove_step(descent_t *at, int top)
 {
@@ -576,8 +578,8 @@ remove_step(descent_t *at, int top)
     return enter_or_remove(at, dirfd(dir), entry->d_name);
 }
 
-/* Remove a file, a link itself, or a folder with what is in it. Names are looked up in an open folder, so
- * that nobody can swap a part of the path for a link meanwhile. */
+/* Removes a file, a link itself, or a folder with its content. Names are looked up in an open folder, so that
+ * a part of the path can't be swapped for a link meanwhile. */
 int
 fs_remove_at(int parent, const char *name)
 {
@@ -594,7 +596,7 @@ fs_remove_tree(const char *path, fail_t *err)
 {
     AUTO_FREE char *name = xstrdup(path);
 
-    /* "link/" would name what the link points to. */
+    /* Strips trailing slashes: "link/" would name the link's target. */
     for (size_t n = strlen(name); n > 1 && name[n - 1] == '/'; n--)
         name[n - 1] = '\0';
     int rc = fs_remove_at(AT_FDCWD, name);

@@ -3,7 +3,7 @@
 
 #define GRAIN "id"
 
-/* A text may hold a NUL: it is another one then. */
+/* Compares lengths as well: a JSON text may hold a NUL, and is a different id then. */
 bool
 grains_are_of(const json_t *grains, const char *id)
 {

@@ -1,5 +1,5 @@
-/* grainsid.h - the grain `id`: whose grains they are. It is the id that belongs to the minion's key, whatever
- * a configuration, a file or a message says; every other grain is what the minion claims.
+/* grainsid.h - the grain `id`, which names the owner of grains. It is the id of the minion's key, whatever a
+ * configuration, a file or a message says; all other grains are claims of the minion.
  *
  * Layer      common/base
  * Threads    any
@@ -10,9 +10,9 @@
 
 #include "salt/value.h"
 
-/* Whether `grains` say that they are of `id`. */
+/* True when `grains` name `id` as their owner. */
 bool grains_are_of(const json_t *grains, const char *id);
-/* From now on they do: `grains` is an object, changed in place. */
+/* Makes `id` the owner of `grains`, an object, which is changed in place. */
 void grains_set_id(json_t *grains, const char *id);
 
 #endif

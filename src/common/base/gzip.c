@@ -3,7 +3,7 @@
 
 #include <zlib.h>
 
-#define GZIP_BITS (15 + 16) /* the largest window, with gzip's head */
+#define GZIP_BITS (15 + 16) /* the largest window; + 16 selects gzip's header */
 #define STEP      (64 * 1024)
 
 void

@@ -1,8 +1,8 @@
-/* gzip.h - small pieces packed as gzip does, and unpacked with a bound.
+/* gzip.h - packs small pieces as gzip does, and unpacks them up to a bound.
  *
  * Layer      common/base; the only user of zlib
  * Threads    any
- * Errors     -EBADMSG: no gzip data, or cut off; -EFBIG: more than the bound
+ * Errors     -EBADMSG: not gzip data, or cut off; -EFBIG: more than the bound
  * Tests      tests/unit/common/test_gzip.c
  */
 #ifndef COMMON_BASE_GZIP_H
@@ -11,9 +11,9 @@
 #include "common/base/buf.h"
 #include "salt/base.h"
 
-/* Append `bytes`, packed. */
+/* Appends `bytes`, packed. */
 void gzip_pack(const void *bytes, size_t n, buf_t *out);
-/* Append what they hold, at most `limit` bytes. */
+/* Appends the unpacked content, at most `limit` bytes. */
 int gzip_unpack(const void *bytes, size_t n, size_t limit, buf_t *out, fail_t *err);
 
 #endif

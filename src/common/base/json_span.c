@@ -1,7 +1,7 @@
 /* json_span.c - see json_span.h.
  *
- * Between strings nothing but a quote matters to where strings are, so the document itself is not parsed:
- * only the spans that are values of their own are.
+ * Outside of strings only a quote decides where strings begin. So the document is not parsed; only spans
+ * outside of strings are, as values of their own.
  */
 #include "common/base/json_span.h"
 
@@ -12,7 +12,7 @@ typedef struct check {
     const char *text;
     size_t len;
     const spans_t *spans;
-    size_t span; /* the first that does not end before the place that is looked at */
+    size_t span; /* the first span that ends behind the place at hand */
     breakout_t *ret;
 } check_t;
 
@@ -22,7 +22,7 @@ refuse(const check_t *c, size_t at, const char *what)
     return breakout_set(c->ret, c->spans, at, what);
 }
 
-/* The span that ends behind this byte, or one beyond the text. */
+/* The span that holds this byte or follows it; a span beyond the text when there is none. */
 static span_t
 span_behind(check_t *c, size_t at)
 {
@@ -31,9 +31,9 @@ span_behind(check_t *c, size_t at)
     return c->span < c->spans->n ? c->spans->v[c->span] : (span_t){ c->len, c->len, 0 };
 }
 
-/* ---- inside of a string ----------------------------------------------------------------------------------------- */
+/* ---- inside of a string --------------------------------------------------------------------------------------- */
 
-/* The escape at a backslash: its bytes, and whether it is one. */
+/* Reads the escape at a backslash: its length, and if it is a valid one. */
 static size_t
 escape_len(const check_t *c, size_t at, bool *ret_valid)
 {
@@ -49,7 +49,8 @@ escape_len(const check_t *c, size_t at, bool *ret_valid)
     return c->len - at < 6 ? c->len - at : 6;
 }
 
-/* From the opening quote at `at` to behind the closing one, or the end of the text. */
+/* Checks a string from its opening quote at `at`. *ret_end is behind the closing quote, or the end of the
+ * text. */
 static bool
 string_fits(check_t *c, size_t at, size_t *ret_end)
 {
@@ -73,7 +74,7 @@ string_fits(check_t *c, size_t at, size_t *ret_end)
     return true;
 }
 
-/* ---- values of their own ---------------------------------------------------------------------------------------- */
+/* ---- values of their own -------------------------------------------------------------------------------------- */
 
 static bool value(scan_t *s, int depth);
 
@@ -85,7 +86,7 @@ quoted(scan_t *s)
     return scan_take(s, '"') && scan_string(s, &escaped);
 }
 
-/* The items of a list or object, and the closing bracket. */
+/* Reads the items of a list or object and the closing bracket. */
 static bool
 members(scan_t *s, char close, int depth)
 {
@@ -117,7 +118,7 @@ value(scan_t *s, int depth)
     return c == '-' || (c >= '0' && c <= '9') ? scan_number(s, &number) : scan_word(s);
 }
 
-/* A byte that goes on with a number or a word. */
+/* True for a byte that would continue a number or a word. */
 static bool
 glues(const check_t *c, size_t at)
 {

@@ -8,9 +8,9 @@
 #include "common/base/utf8.h"
 #include "salt/limits.h"
 
-#define SHORT 64 /* a number's text that needs no memory of its own */
+#define SHORT 64 /* longest text of a number that is parsed without an allocation */
 
-/* NULL, for `return fail(...)`. */
+/* Records the failure and returns NULL, for `return fail(...)`. */
 static json_t *
 fail(scan_t *s, const char *why)
 {
@@ -20,14 +20,14 @@ fail(scan_t *s, const char *why)
 
 /* ---- strings --------------------------------------------------------------------------------- */
 
-/* What a string means: what stands in the text, or a copy without its escapes. */
+/* The meaning of a string: a piece of the text itself, or a copy without its escapes. */
 typedef struct text {
     const char *at;
     size_t len;
     char *copy; /* OWNED; NULL: none was needed */
 } text_t;
 
-/* It may be a password. */
+/* Wipes and frees a copy, which may be a password. */
 static void
 forget(text_t *t)
 {
@@ -36,7 +36,7 @@ forget(text_t *t)
     free(t->copy);
 }
 
-/* An escape from behind its backslash on. Adds what it means. */
+/* Reads an escape behind its backslash and appends its character. */
 static bool
 escape(scan_t *s, const char *end, text_t *out)
 {
@@ -59,7 +59,8 @@ escape(scan_t *s, const char *end, text_t *out)
     return true;
 }
 
-/* What the text means that ends at `end`; it is nowhere longer than it was. s->at is where it was before. */
+/* Decodes a string that ends at `end`. An escape is never shorter than its character, so the copy fits into
+ * the length of the text. s->at is at the start of the string before. */
 static bool
 unescape(scan_t *s, const char *end, text_t *out)
 {
@@ -78,7 +79,7 @@ unescape(scan_t *s, const char *end, text_t *out)
     return true;
 }
 
-/* From behind the opening quote to behind the closing one. */
+/* Reads a string from behind its opening quote to behind its closing one. */
 static bool
 string(scan_t *s, text_t *ret)
 {
@@ -113,7 +114,7 @@ string_value(scan_t *s)
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* Of a text that ends with its number. */
+/* Makes a number of a text that ends with it. */
 static json_t *
 converted(scan_t *s, const char *text, bool real)
 {
@@ -185,7 +186,7 @@ array_value(scan_t *s, int depth)
     return scan_take(s, ']') ? json_incref(out) : fail(s, "a comma or ] is expected");
 }
 
-/* From behind a key's opening quote to behind its value. */
+/* Reads a member from behind the opening quote of its key to the end of its value. */
 static bool
 member(scan_t *s, json_t *object, int depth)
 {
@@ -225,7 +226,8 @@ object_value(scan_t *s, int depth)
     return scan_take(s, '}') ? json_incref(out) : fail(s, "a comma or } is expected");
 }
 
-/* NEW, or NULL: s->why, or no memory. `depth`: levels that may still be entered. */
+/* Reads a value. `depth`: levels that may still be entered. NEW, or NULL: s->why says the reason, or memory
+ * is gone. */
 static json_t *
 value(scan_t *s, int depth)
 {
@@ -274,7 +276,7 @@ json_read_frame(const char *text, size_t len, json_bad_t *ret_bad)
     return v;
 }
 
-/* Each value but the first stands behind a comma or an opening bracket. */
+/* Counts values by commas and opening brackets: every value but the first follows one of them. */
 bool
 json_few(const char *text, size_t len, size_t most)
 {

@@ -1,8 +1,8 @@
-/* jsonread.h - JSON as a value of jansson's: the one that jansson's reader makes of it, at a quarter of what
- * that takes.
+/* jsonread.h - parses JSON to jansson's values, the same ones as jansson's own reader, in a quarter of its
+ * time.
  *
- * jansson's reader decodes each byte for itself; and where its buffer can't grow it goes on behind the end of
- * it (2.14), which a peer's text in a process without memory must not bring about.
+ * jansson's reader decodes each byte for itself. When its buffer can't grow, it writes beyond the end (2.14):
+ * a peer's text in a process without memory must not cause that.
  *
  * Stricter than RFC 8259, as jansson with JSON_REJECT_DUPLICATES, JSON_DECODE_ANY and JSON_ALLOW_NUL: no key
  * twice in an object, no \u0000 in a key, no half of a surrogate pair, no integer beyond 64 bits and no
@@ -18,19 +18,19 @@
 #include "salt/base.h"
 #include "salt/value.h"
 
-/* What is wrong with a text: static words, and at which byte. */
+/* The reason why a text is refused, static words, and the byte where it is. */
 typedef struct json_bad {
-    const char *why; /* NULL: nothing; there was no memory for the value */
+    const char *why; /* NULL: the text is fine, but memory for the value is gone */
     size_t at;
 } json_bad_t;
 
-/* The whole text as a value, nested at most LIMIT_JSON_DEPTH deep. NEW, or NULL with *ret_bad. */
+/* Parses the whole text, nested at most LIMIT_JSON_DEPTH deep. NEW, or NULL with *ret_bad. */
 json_t *json_read(const char *text, size_t len, json_bad_t *ret_bad);
 /* The same with LIMIT_FRAME_DEPTH. */
 json_t *json_read_frame(const char *text, size_t len, json_bad_t *ret_bad);
 
-/* Whether readers make no more than so many values of this text, which may be no JSON. Keys are none. An
- * empty container may count for two. */
+/* True when parsing this text makes at most `most` values; the text need not be JSON. Keys do not count, and
+ * an empty container may count as two. */
 bool json_few(const char *text, size_t len, size_t most);
 
 #endif

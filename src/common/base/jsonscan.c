@@ -54,7 +54,7 @@ digits(scan_t *s)
     return (size_t) (s->at - from);
 }
 
-/* Step over either byte. */
+/* Steps over a byte that is `a` or `b`. */
 static bool
 take_one(scan_t *s, char a, char b)
 {

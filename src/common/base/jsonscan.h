@@ -1,13 +1,14 @@
-/* jsonscan.h - the tokens of JSON (RFC 8259), for the two readers built on them: plainjson.h cuts a text into
- * spans, jsonread.h makes values.
+/* jsonscan.h - tokens of JSON (RFC 8259), for the two readers on top: plainjson.h cuts a text into spans,
+ * jsonread.h makes values.
  *
- * A scan stands at a byte. What takes a token steps over it; where another thing stands, `why` says what is
- * wrong there, and stays: the first is the one to tell.
+ * A scan stands at a byte. A function that takes a token steps over it; when something else comes, `why` gets
+ * the reason. The first reason stays, as later ones follow from it.
  *
  * Layer      common/base; pure
  * Threads    any
  * Ownership  the text is BORROWED, `why` static
- * Tests      tests/unit/common/test_plainjson.c, tests/unit/common/test_jsonread.c, fuzz target tests/fuzz/fuzz_plainjson.c
+ * Tests      tests/unit/common/test_plainjson.c, tests/unit/common/test_jsonread.c,
+ *            fuzz target tests/fuzz/fuzz_plainjson.c
  */
 #ifndef COMMON_BASE_JSONSCAN_H
 #define COMMON_BASE_JSONSCAN_H
@@ -19,10 +20,10 @@ typedef struct scan {
     const char *why; /* NULL: all is well so far */
 } scan_t;
 
-/* false, for `return scan_fail(...)`. */
+/* Records the reason and returns false, for `return scan_fail(...)`. */
 bool scan_fail(scan_t *s, const char *why);
 
-/* The byte that comes after white space; 0 at the end and once anything is wrong. */
+/* The next byte behind white space, not taken; 0 at the end and after a failure. */
 static inline char
 scan_peek(scan_t *s)
 {
@@ -31,7 +32,7 @@ scan_peek(scan_t *s)
     return s->at < s->end && !s->why ? *s->at : '\0';
 }
 
-/* Step over this byte, if it comes after white space. */
+/* Takes this byte behind white space if it comes next. */
 static inline bool
 scan_take(scan_t *s, char c)
 {
@@ -41,14 +42,14 @@ scan_take(scan_t *s, char c)
     return true;
 }
 
-/* Only white space is left, and all was well. */
+/* True when only white space is left and nothing has failed. */
 bool scan_at_end(scan_t *s);
 
-/* From behind a string's opening quote to behind its closing one; between them is UTF-8 without control
- * characters. Whether there are backslashes; each has a byte behind it, which is not looked at. */
+/* Takes a string from behind its opening quote to behind its closing one, and checks that it is UTF-8 without
+ * control characters. *ret_escaped: it has backslashes. The byte behind each of them is skipped unchecked. */
 bool scan_string(scan_t *s, bool *ret_escaped);
 
-#define SCAN_INT_DIGITS 18 /* of an integer that 64 bits hold whatever they are */
+#define SCAN_INT_DIGITS 18 /* any integer with so many digits fits into 64 bits */
 
 typedef struct scan_number {
     size_t whole, fraction; /* digits; fraction 0: none */
@@ -57,14 +58,14 @@ typedef struct scan_number {
 
 bool scan_number(scan_t *s, scan_number_t *ret);
 
-/* true, false or null. */
+/* Takes true, false or null. */
 bool scan_word(scan_t *s);
 
-/* What a letter behind a backslash stands for; 0: no letter of JSON's, or u. */
+/* The character of a letter behind a backslash; 0 for u and for letters that JSON does not know. */
 char scan_escaped(char letter);
-/* From behind "\u" on: the code point of this escape, or of it and the next where they are a surrogate
- * pair. It may be half of a pair. Steps over it; false, and nothing has changed, where four hexadecimal
- * digits do not stand. */
+/* Reads an escape from behind its "\u": the code point of this one, or of a surrogate pair with the next one.
+ * A half of a pair is returned as it is. Steps over it; false without four hexadecimal digits, and nothing
+ * changes then. */
 bool scan_unicode(const char **at, const char *end, uint32_t *ret_cp);
 
 #endif

@@ -36,15 +36,15 @@ static const struct {
     [LEVEL_QUIET] = { "quiet", "QUIET", 1000, "0", "0", LOG_DEBUG },
 };
 
-enum { LAST_ROOM = 1024 }; /* for the last words of a process */
+enum { LAST_ROOM = 1024 }; /* bytes of a process's last message */
 
 static const char *program_name = "halite";
 static bool colour_on;
 static _Atomic int console_level = LEVEL_ERROR;
 static _Atomic int file_level = LEVEL_QUIET;
-/* Reopening puts the new file on the same number, so that writers need no lock. */
+/* A reopened file gets the same descriptor number, so that writers need no lock. */
 static _Atomic int file_fd = -1;
-/* The newest first. Those of before stay: another thread may be looking at one. */
+/* Paths, the newest first. Old ones are kept, because another thread may still read one. */
 typedef struct log_path {
     struct log_path *before;
     char path[];
@@ -52,7 +52,7 @@ typedef struct log_path {
 static _Atomic(log_path_t *) file_path;
 static _Atomic bool lost_name; /* said */
 
-/* Set before there are threads. */
+/* The fields below are set before there are threads. */
 static log_form_t form = { .console = LOG_FORM_CONSOLE,
                            .console_date = "%H:%M:%S",
                            .file = LOG_FORM_FILE,
@@ -87,7 +87,7 @@ is_open(void)
     return file_fd >= 0 || syslogline_is_open();
 }
 
-/* Below this nobody wants a line, of any name. */
+/* Finds the least level that any name logs at, so that a line below it costs one comparison. */
 static void
 find_least(void)
 {
@@ -125,7 +125,7 @@ log_name_known(const char *name)
     return logname_known(name);
 }
 
-/* `owned` is what was taken before. */
+/* Replaces a text; `owned` is the previous one, which is freed. */
 static void
 take_text(const char **at, char **owned, const char *text)
 {
@@ -233,7 +233,7 @@ log_open_file(const char *path, log_level_t level, fail_t *err)
     return 0;
 }
 
-/* 0, or a negative errno: the old file stays open. */
+/* Opens the file anew. 0, or a negative errno: the old file stays open then. */
 static int
 reopen(void)
 {
@@ -272,10 +272,11 @@ log_wanted(log_level_t level, const char *file)
     return sink_wants(console_level, name, level) || (is_open() && sink_wants(file_level, name, level));
 }
 
-#define FURTHER "    " /* before the second line of a message, and each that follows */
+#define FURTHER "    " /* before all lines of a message but the first */
 
-/* What a peer sends must not drive the reader's terminal: control characters, and those that turn or hide
- * text, are shown, not sent. Nor may it look like a line of ours: only those begin at the margin. */
+/* Appends a message with everything that could mislead its reader made visible: control characters, which
+ * drive terminals, and characters that turn or hide text. Further lines are indented, so that they can't pass
+ * for lines of the log. */
 static void
 add_escaped(buf_t *out, const char *text)
 {
@@ -292,7 +293,7 @@ add_escaped(buf_t *out, const char *text)
     }
 }
 
-/* The same in JSON, where no line of the message is one of the log. */
+/* The same for JSON, where no line of a message can pass for one of the log. */
 static void
 add_visible(buf_t *out, const char *text)
 {
@@ -315,16 +316,16 @@ write_line(int fd, const char *format, const char *datefmt, const log_record_t *
     else
         logfmt_put(&line, format, datefmt, form.jid, record);
     buf_putc(&line, '\n');
-    /* There is nowhere to report a failed write to. */
+    /* A failed write has nowhere to be reported. */
     (void) fs_write_nosig(fd, line.data, line.len);
 }
 
-/* `plain`: the message for a syslog daemon, in which lines may begin at the margin no more than in a file. */
+/* Writes one message to every sink. `plain`: the message for a syslog daemon, indented as for a file. */
 static void
 write_record(log_level_t level, log_record_t *record, const char *plain)
 {
     if (is_open() && sink_wants(file_level, record->name, level)) {
-        /* As Salt does: who rotates logs renames the file, and need not say so. */
+        /* As Salt: a rotation renames the file and need not send a signal. */
         if (file_fd >= 0 && !fs_is_same(file_fd, ((log_path_t *) file_path)->path))
             log_reopen();
         if (file_fd >= 0)

@@ -1,5 +1,7 @@
-/* logfmt.c - see logfmt.h. A format is read anew for each line: nothing has to be kept or freed while
- * others log. */
+/* logfmt.c - see logfmt.h.
+ *
+ * A format is parsed again for each line: a parsed copy would have to be kept and freed while other threads
+ * log. */
 #include "common/base/logfmt.h"
 
 #include <unistd.h>
@@ -12,15 +14,15 @@ enum { WIDTH_MAX = 200 };
 #define US_PER_S 1000000
 #define RESET    "\033[0m"
 #define GREEN    "0;1;32" /* Salt's colour of names */
-#define BLUE     "0;1;34" /* and of processes */
+#define BLUE     "0;1;34" /* Salt's colour of processes */
 
-/* The parts of a line: the record, and their formats. */
+/* The source of a line's fields: the record, and the formats of some fields. */
 typedef struct parts {
     const log_record_t *r;
     const char *datefmt, *jidfmt;
 } parts_t;
 
-/* One of three is set; a text is NEW. */
+/* A field by its name. Exactly one of the three functions is set; a text is NEW. */
 typedef struct field {
     const char *name;
     char *(*text)(const parts_t *p);
@@ -28,7 +30,7 @@ typedef struct field {
     double (*real)(const log_record_t *r);
 } field_t;
 
-/* "%(field)-10.3s" without the '%'. */
+/* A field of a format, "%(field)-10.3s" behind the '%'. */
 typedef struct spec {
     const field_t *field;
     bool left, zero;
@@ -108,7 +110,7 @@ text_minion(const parts_t *p)
     return xstrdup(p->r->minion_id);
 }
 
-/* In jidfmt, %(jid)s is the id alone. */
+/* In `jidfmt` itself %(jid)s is the bare id. */
 static char *
 text_jid(const parts_t *p)
 {
@@ -138,7 +140,7 @@ text_bracketprocess(const parts_t *p)
     return xasprintf("[%5d]", (int) getpid());
 }
 
-/* TAKES `text`. */
+/* Wraps a text in a colour. TAKES `text`. */
 static char *
 coloured(const parts_t *p, const char *colour, char *text)
 {
@@ -266,7 +268,7 @@ scan_number(const char *at, size_t *ret_n)
     return at;
 }
 
-/* Flags, width and precision. */
+/* Reads flags, width and precision. */
 static const char *
 scan_width(const char *at, spec_t *spec)
 {
@@ -284,7 +286,7 @@ conversions_of(const field_t *field)
     return field->text != NULL ? "s" : field->number != NULL ? "dis" : "dif";
 }
 
-/* From behind the '%' to behind the conversion; NULL with *err. */
+/* Reads a field from behind its '%' to behind its conversion; NULL with *err. */
 static const char *
 scan_spec(const char *at, spec_t *spec, fail_t *err)
 {
@@ -332,7 +334,7 @@ logfmt_check(const char *format, fail_t *err)
 
 /* ---- putting a line --------------------------------------------------------------------------- */
 
-/* How many bytes the first `most` characters of a UTF-8 text have; their number. */
+/* The bytes of the first `most` characters of a UTF-8 text, and their number. */
 static size_t
 measure(const char *text, size_t most, size_t *ret_chars)
 {
@@ -400,7 +402,7 @@ logfmt_put(buf_t *out, const char *format, const char *datefmt, const char *jidf
     }
 }
 
-/* A text that needs no more than this, as its peer's characters show already. */
+/* Appends a JSON string. Few characters need escapes: others are visible already. */
 static void
 put_quoted(buf_t *out, const char *text)
 {

@@ -1,9 +1,9 @@
-/* logfmt.h - a line of the log in the form that is asked for: Python's "%(levelname)-8s %(message)s", or
- * JSON.
+/* logfmt.h - formats a line of the log as configured: by a format of Python's logging, "%(levelname)-8s
+ * %(message)s", or as JSON.
  *
  * Layer      common/base; used by log.c only
  * Threads    any
- * Errors     logfmt_check: -EINVAL with *err; a checked format can be put
+ * Errors     logfmt_check: -EINVAL with *err; formatting with a checked format can't fail
  * Tests      tests/unit/common/test_log.c
  */
 #ifndef COMMON_BASE_LOGFMT_H
@@ -12,7 +12,7 @@
 #include "common/base/buf.h"
 #include "salt/base.h"
 
-/* All that a line can say. Texts are BORROWED, and show as they are. */
+/* Everything that a line can contain. Texts are BORROWED and appear as they are. */
 typedef struct log_record {
     int64_t wall_us;
     const char *level;                         /* as in the configuration: "warning" */
@@ -22,19 +22,20 @@ typedef struct log_record {
     const char *name, *path, *func;
     int line;
     const char *program, *message;
-    const char *jid, *minion_id; /* "" when the line is about none */
+    const char *jid, *minion_id; /* "" when the line concerns none */
 } log_record_t;
 
-/* Whether a text is a format; *err says what is wrong in it and what there is. */
+/* 0 when a text is a valid format; otherwise *err says what is wrong and which fields exist. */
 int logfmt_check(const char *format, fail_t *err);
-/* Append a line without its end. `datefmt` is strftime's, for %(asctime)s; `jidfmt` a format for %(jid)s. */
+/* Appends a line without a line end. `datefmt` is strftime's, for %(asctime)s; `jidfmt` is the format of
+ * %(jid)s. */
 void logfmt_put(buf_t *out, const char *format, const char *datefmt, const char *jidfmt,
                 const log_record_t *record);
-/* Append {"time": ..., "level": ...} without a line's end. The message is valid UTF-8, the only controls
- * in it tabs and line breaks. */
+/* Appends {"time": ..., "level": ...} without a line end. The message must be valid UTF-8 with no control
+ * characters but tabs and line breaks. */
 void logfmt_json(buf_t *out, const log_record_t *record);
-/* The last words of a process as such a line with its end, without memory: its bytes. What does not fit is
- * left out. */
+/* Writes a process's last message as such a line, with its end, without allocating. Returns its bytes; a
+ * message that does not fit is cut. */
 size_t logfmt_json_last(char *out, size_t room, const char *line, size_t len);
 
 #endif

@@ -22,8 +22,8 @@ typedef struct level_rule {
     log_level_t level;
 } level_rule_t;
 
-/* Levels that were set stay where they are: another thread may be in them, and a lock would be held in a
- * child that is forked. A reload that changes nothing makes no new ones. */
+/* The levels by name. Replaced ones are never freed: another thread may be reading them, and a lock could be
+ * held forever in a forked child. A reload without changes makes no new ones, so they do not pile up. */
 typedef struct level_rules {
     struct level_rules *before;
     log_level_t least;
@@ -49,7 +49,7 @@ logname_of(const char *file, char out[LOGNAME_LEN])
         (void) str_copy(out, LOGNAME_LEN, best->name);
 }
 
-/* Whether `name` is `above`, or below it. */
+/* True when `name` is `above` or lies below it. */
 static bool
 is_below(const char *name, const char *above)
 {

@@ -1,5 +1,4 @@
-/* logname.h - the names that lines of the log have, and the level of each: the rows of salt/loggers.def, as a
- * tree by dots.
+/* logname.h - names of log lines and the level of each name: the rows of salt/loggers.def, as a tree by dots.
  *
  * Layer      common/base; used by log.c only
  * Threads    any; new levels may be set while others log
@@ -13,16 +12,16 @@
 
 enum { LOGNAME_LEN = 64 };
 
-/* The name of what this source file logs. */
+/* The name that lines of this source file have. */
 void logname_of(const char *file, char out[LOGNAME_LEN]);
-/* Whether a name, or one below it, can be in a line. */
+/* True when a line can have this name, or a name below it. */
 bool logname_known(const char *name);
 
-/* {name: level}, checked, in the place of what was set before. BORROWED. */
+/* Replaces the levels by {name: level}, which is checked already. BORROWED. */
 void logname_set_levels(const json_t *levels);
-/* The level that was set for the name or for the next one above it; `otherwise` when there is none. */
+/* The level of the name, or of the nearest name above it that has one; else `otherwise`. */
 log_level_t logname_level(const char *name, log_level_t otherwise);
-/* The least level that was set; LEVEL_QUIET when none was. */
+/* The least level that is set for any name; LEVEL_QUIET when none is. */
 log_level_t logname_least(void);
 
 #endif

@@ -21,7 +21,8 @@ struct map {
     map_free_fn *free_value;
 };
 
-/* Keys come from peers, so the hash is keyed: nobody can aim at one slot. */
+/* Keys come from peers. The hash has a secret key, so that nobody can choose keys that all fall into one
+ * slot. */
 static uint64_t seed[2];
 
 static void
@@ -148,7 +149,7 @@ place(map_t *self, size_t position)
     self->slots[i] = (uint32_t) (SLOT_BASE + position);
 }
 
-/* Make room for one more entry: squeeze the removed ones out, grow when most are live. */
+/* Makes room for one more entry: drops removed ones, and grows when most are live. */
 static void
 rebuild(map_t *self)
 {
@@ -209,7 +210,7 @@ map_set(map_t *self, const char *key, void *value)
     self->n_live++;
 }
 
-/* Remove the entry; false when absent. */
+/* Removes the entry; false when there is none. */
 static bool
 extract(map_t *self, const char *key, void **ret_value)
 {
@@ -220,7 +221,7 @@ extract(map_t *self, const char *key, void **ret_value)
     entry_t *e = &self->entries[*slot - SLOT_BASE];
     *ret_value = e->value;
     *slot = SLOT_GONE;
-    free(e->key); /* `key` may be this very text: not used from here on */
+    free(e->key); /* `key` may point to this text: don't use it below */
     *e = (entry_t){ .key = NULL };
     self->n_live--;
     return true;

@@ -15,13 +15,13 @@ typedef void map_free_fn(void *value);
 
 map_t *map_new(map_free_fn *free_value); /* NEW; `free_value` may be NULL */
 void map_destroy(map_t **self_p);
-/* Value, or NULL. BORROWED. */
+/* The value, or NULL. BORROWED. */
 void *map_get(const map_t *self, const char *key);
-/* Sets or replaces (the old value is freed by the map's function). */
+/* Sets or replaces a value. The map's function frees the old one. */
 void map_set(map_t *self, const char *key, void *value);
-/* Removes and frees; false when absent. */
+/* Removes and frees; false when there is none. */
 bool map_del(map_t *self, const char *key);
-/* Removes without freeing and hands the value over; NULL when absent. */
+/* Removes without freeing and returns the value; NULL when there is none. */
 void *map_take(map_t *self, const char *key);
 size_t map_len(const map_t *self);
 void map_clear(map_t *self);
@@ -30,7 +30,7 @@ void map_clear(map_t *self);
  * not. */
 bool map_next(const map_t *self, size_t *iter, const char **ret_key, void **ret_value);
 
-/* What a map makes of a key: SipHash under a key of this process, so that nobody can aim at one slot. */
+/* The hash of a key: SipHash with a secret key of this process, so that nobody can aim at one slot. */
 uint64_t map_hash(const void *bytes, size_t len);
 
 #endif

@@ -55,7 +55,7 @@ s_let_go(struct dl_phdr_info *object, size_t size, void *cookie)
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
         uintptr_t at = object->dlpi_addr + part->p_vaddr, end = at + part->p_filesz;
-        /* What can't be written is as it is in the file. */
+        /* Pages that can't be written are the same as in the file. */
         if (part->p_type == PT_LOAD && !(part->p_flags & PF_W) && part->p_filesz > 0)
             (void) madvise((void *) (at & ~(page - 1)), end - (at & ~(page - 1)), MADV_DONTNEED);
     }

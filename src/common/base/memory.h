@@ -1,4 +1,4 @@
-/* memory.h - what happens when there is none, and what a process that rests need not keep.
+/* memory.h - the end of a process without memory, and giving back memory that an idle process does not need.
  *
  * Layer      common/base
  * Threads    any; the other threads go on
@@ -10,19 +10,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* First of all in each program: from here on jansson's memory ends the process as our own does
- * (salt_no_memory), as nobody looks whether a small object could be made. What jansson frees is wiped:
- * passwords are among it. */
+/* Call it first in each program. From then on a failed allocation of jansson's ends the process as our own
+ * ones do (salt_no_memory), because callers do not check small objects. Memory that jansson frees is wiped:
+ * it may hold passwords. */
 void memory_begin(void);
 
-/* Between these two, on this thread, jansson's functions fail instead: for parsers of what peers send.
- * memory_end_spare says whether any had to. */
+/* Between these two calls jansson's functions fail on this thread instead, for parsers of what peers send.
+ * memory_end_spare returns true when one has failed. */
 void memory_spare(void);
 bool memory_end_spare(void);
 
-/* Free memory goes back to the system, and the pages of programs and libraries, of which a start needs far
- * more than waiting does, are let go: the kernel has them, and gives those back that are used again (some
- * microseconds for each 64 kB). */
+/* Gives free memory back to the system, and lets go of the pages of programs and libraries: starting needs
+ * far more of them than waiting. A page that is used again comes back from the kernel's cache, in some
+ * microseconds for each 64 kB. */
 void memory_rest(void);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "common/base/str.h"
 
-/* Of the process, as its environment is. */
+/* State of the process, as its environment is. */
 static struct {
     char *socket, *watchdog_usec, *watchdog_pid;
     char *status; /* the last */
@@ -61,7 +61,7 @@ notify_heard(void)
     return self.socket != NULL;
 }
 
-/* A datagram. `flags` MSG_DONTWAIT: rather none than a loop that waits for the service manager. */
+/* Sends a datagram. With MSG_DONTWAIT in `flags` it is dropped rather than block the loop. */
 static void
 say(const char *text, int flags)
 {
@@ -102,7 +102,7 @@ notify_status(const char *fmt, ...)
     va_end(ap);
     if (self.status != NULL && str_eq(self.status, text))
         return;
-    for (char *p = text; *p != '\0'; p++) /* a line is a message's part */
+    for (char *p = text; *p != '\0'; p++) /* a line break would begin another field */
         *p = (unsigned char) *p < ' ' ? ' ' : *p;
     AUTO_FREE char *line = xasprintf("STATUS=%s", text);
     say(line, MSG_DONTWAIT);

@@ -1,5 +1,5 @@
-/* notify.h - what a daemon tells the service manager that started it (sd_notify of systemd, Type=notify):
- * that it serves, how it is, and that it turns. Without one nothing is said.
+/* notify.h - reports to the service manager that started a daemon (sd_notify of systemd, Type=notify): that
+ * it serves, its state, and that its loop turns. Without a service manager nothing is sent.
  *
  * Layer      common/base; libc only
  * Threads    the daemon's first thread
@@ -10,20 +10,20 @@
 
 #include "salt/base.h"
 
-/* Takes NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID out of the environment: what a job starts is not to
- * speak for us. */
+/* Takes NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID out of the environment, so that programs that jobs
+ * start can't report in the daemon's name. */
 void notify_begin(void);
-/* Puts them back, for who executes itself anew. */
+/* Puts them back before the daemon executes itself anew. */
 void notify_again(void);
-/* Whether there is somebody to tell. */
+/* True when there is a service manager to report to. */
 bool notify_heard(void);
 void notify_ready(void);
 void notify_stopping(void);
-/* One line for `systemctl status`; sent when it is another one than the last. */
+/* Sets the line of `systemctl status`; sent only when it has changed. */
 void notify_status(const char *fmt, ...) PRINTF(1, 2);
-/* From the loop, at every turn: a sign of life when half of the watchdog's time is over. */
+/* Call it at every turn of the loop. Sends a sign of life when half of the watchdog's time has passed. */
 void notify_turn(int64_t now_ms);
-/* When the next sign is due, in monotonic ms; 0: never. */
+/* The time of the next sign of life, in monotonic ms; 0: never. */
 int64_t notify_next_ms(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* plainjson.c - see plainjson.h. */
 #include "common/base/plainjson.h"
 
-#define REAL_DIGITS 15 /* of a number with a fraction that a double gives back */
+#define REAL_DIGITS 15 /* a fraction with so many digits survives a double */
 
 bool
 jtext_is(jtext_t piece, const char *text)
@@ -29,7 +29,7 @@ take(plain_t *p, char c)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Whether no escape is a \u, which may be half of a pair, or one that JSON does not have. */
+/* True when every escape is a plain letter of JSON's; \u may be half of a pair. */
 static bool
 plainly_escaped(jtext_t text)
 {
@@ -41,7 +41,7 @@ plainly_escaped(jtext_t text)
     return true;
 }
 
-/* From behind the opening quote to behind the closing one. */
+/* Reads a string from behind its opening quote to behind its closing one. */
 static bool
 string_rest(plain_t *p, bool escapes, jtext_t *ret)
 {
@@ -62,7 +62,7 @@ number(plain_t *p)
 
     if (!scan_number(&p->scan, &n))
         return false;
-    /* Who writes an exponent has reasons that a word for all can't know; -0 is an integer to some and a
+    /* Not plain: an exponent, which may be beyond a double, and -0, which is an integer to some readers and a
      * real to others. */
     bool fine = !n.exponent && (n.fraction > 0 ? n.whole + n.fraction <= REAL_DIGITS
                                                : n.whole <= SCAN_INT_DIGITS && !(n.minus && from[1] == '0'));
@@ -83,7 +83,7 @@ array_rest(plain_t *p, int depth)
     return take(p, ']') || fail(p);
 }
 
-/* Whether this key is none of those before it. */
+/* Adds a key; false when the same one came before. */
 static bool
 new_key(jtext_t *keys, size_t n, jtext_t key)
 {
@@ -94,7 +94,7 @@ new_key(jtext_t *keys, size_t n, jtext_t key)
     return true;
 }
 
-/* `wanted` (may be NULL): whether it is among the keys. */
+/* Reads the members of an object. *ret_has: `wanted` (may be NULL) is among the keys. */
 static bool
 object_rest(plain_t *p, int depth, const char *wanted, bool *ret_has)
 {
@@ -114,7 +114,7 @@ object_rest(plain_t *p, int depth, const char *wanted, bool *ret_has)
     return take(p, '}') || fail(p);
 }
 
-/* `depth`: levels that may still be entered. */
+/* Reads a value. `depth`: levels that may still be entered. */
 static bool
 value(plain_t *p, int depth)
 {
@@ -151,7 +151,7 @@ plain_enter(plain_t *p, char open)
     return p->opened || fail(p);
 }
 
-/* Whether a member follows; over the end of the container if not. */
+/* True when another member follows; otherwise steps over the end of the container. */
 static bool
 next(plain_t *p, char close)
 {

@@ -1,8 +1,8 @@
-/* plainjson.h - JSON as programs write it, checked and cut into spans without building values.
+/* plainjson.h - checks JSON as programs write it and cuts it into spans, without building values.
  *
- * What is plain means the same to every reader: no key twice in an object, no escapes in keys, no \u, no
- * numbers that could lose digits, nesting of at most PLAIN_DEPTH, at most PLAIN_KEYS keys in an object.
- * Whatever else is legal JSON is left to value_parse: "not plain" is not an error.
+ * Plain JSON means the same to every reader: no key twice in an object, no escapes in keys, no \u, no numbers
+ * that could lose digits, nesting of at most PLAIN_DEPTH, at most PLAIN_KEYS keys in an object. Any other
+ * JSON may be legal and is left to value_parse: "not plain" is not an error.
  *
  * Layer      common/base; pure
  * Threads    any
@@ -25,29 +25,29 @@ typedef struct jtext {
 
 bool jtext_is(jtext_t piece, const char *text);
 
-/* Walks one object or array from its first byte on: a walk per level, made by plain_enter. */
+/* A walk over one object or array, made by plain_enter; each level has its own. */
 typedef struct plain {
-    scan_t scan; /* with a reason: not plain, or not JSON: every question is answered by false from now on */
+    scan_t scan; /* once it has a reason (not plain, or not JSON) every function returns false */
     bool opened; /* the next member is the first */
 } plain_t;
 
 plain_t plain_new(const char *text, size_t len);
 bool plain_fine(const plain_t *p);
-/* Step into '{' or '['; false when something else comes. */
+/* Steps into '{' or '['; false when something else comes. */
 bool plain_enter(plain_t *p, char open);
-/* The next member's key (between its quotes); false at the end of the object, which is stepped over. The
- * value must be taken before the next question. Keys that come twice are the caller's to refuse. */
+/* The next member's key (between its quotes); false at the end of the object, which is stepped over. Take the
+ * value before the next call. Repeated keys are for the caller to refuse. */
 bool plain_key(plain_t *p, jtext_t *ret_key);
-/* Whether another element comes; false at the end of the array, which is stepped over. */
+/* True when another element comes; false at the end of the array, which is stepped over. */
 bool plain_item(plain_t *p);
-/* One whole value, checked in depth; the span is its text. */
+/* Takes one whole value and checks it at any depth; the span is its text. */
 bool plain_value(plain_t *p, jtext_t *ret_value);
-/* A string without any escape; the span lies between its quotes. */
+/* Takes a string without any escape; the span lies between its quotes. */
 bool plain_string(plain_t *p, jtext_t *ret_text);
 bool plain_int(plain_t *p, int64_t *ret_value);
-/* An object, checked in depth; *ret_has: whether it has this key itself. */
+/* Takes an object and checks it at any depth. *ret_has: it has this key at its top level. */
 bool plain_object(plain_t *p, const char *key, jtext_t *ret_value, bool *ret_has, bool *ret_empty);
-/* Nothing but white space is left, and all was plain. */
+/* True when only white space is left and all was plain. */
 bool plain_end(plain_t *p);
 
 #endif

@@ -3,11 +3,11 @@
 
 #include "common/base/utf8.h"
 
-#define DEPTH     32 /* levels that are entered here; what is deeper is jansson's */
+#define DEPTH     32 /* levels that are written here; jansson writes deeper ones */
 #define INT_TEXT  21 /* an integer's 19 digits and sign */
 #define REAL_TEXT 32 /* a double's 17 digits with sign, point and exponent */
 
-/* As jansson's writer escapes: what may stand does. Whether all of it was ASCII. */
+/* Appends a text, escaped as by jansson's writer. True when all of it was ASCII. */
 static bool
 quote(const char *text, size_t len, buf_t *out)
 {
@@ -68,7 +68,7 @@ written_array(const json_t *v, int depth, buf_t *out)
 static bool
 written_object(const json_t *v, int depth, buf_t *out)
 {
-    json_t *object = (json_t *) v; /* for jansson's iterator; nothing is changed */
+    json_t *object = (json_t *) v; /* the iterator takes no const; nothing is changed */
     bool first = true;
 
     buf_putc(out, '{');
@@ -100,7 +100,7 @@ written_int(json_int_t n, buf_t *out)
     buf_add(out, at, (size_t) (text + sizeof(text) - at));
 }
 
-/* Digits that give a double back are jansson's to find. */
+/* jansson finds the digits that give the same double back. */
 static bool
 written_real(const json_t *v, buf_t *out)
 {
@@ -111,7 +111,7 @@ written_real(const json_t *v, buf_t *out)
     return n > 0 && n <= sizeof(text);
 }
 
-/* `depth`: levels that may still be entered. */
+/* Appends a value. `depth`: levels that may still be entered. */
 static bool
 written(const json_t *v, int depth, buf_t *out)
 {
@@ -158,6 +158,6 @@ plain_add(const json_t *v, buf_t *out)
     if (json_dump_callback(v, append, out, JSON_COMPACT | JSON_ENCODE_ANY) == 0)
         return 0;
     out->len = from;
-    out->data[from] = '\0'; /* there is one: the first byte was written */
+    out->data[from] = '\0'; /* `data` is not NULL, as the first byte was written */
     return -EINVAL;
 }

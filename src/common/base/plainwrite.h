@@ -1,5 +1,5 @@
-/* plainwrite.h - the text of values, byte for byte as jansson writes it, at a quarter of what that takes: it
- * has a call for each piece, a table of what it is in, and decodes each byte.
+/* plainwrite.h - writes values as JSON, byte for byte as jansson does, in a quarter of its time. jansson
+ * makes a call for each piece, keeps a table of open containers and decodes each byte.
  *
  * Layer      common/base; pure
  * Threads    any
@@ -13,10 +13,10 @@
 #include "salt/base.h"
 #include "salt/value.h"
 
-/* Add a text (UTF-8) as it stands between the quotes of a JSON string. */
+/* Appends a text (UTF-8) as it stands between the quotes of a JSON string. */
 void plain_quote(const char *text, buf_t *out);
-/* Add a value's text in the compact form, keys in their order. What is too deep is written by jansson.
- * -EINVAL, and nothing is added: it holds what is no UTF-8. */
+/* Appends a value in the compact form, keys in their order. Returns -EINVAL and appends nothing when it holds
+ * invalid UTF-8. */
 int plain_add(const json_t *v, buf_t *out);
 
 #endif

@@ -77,7 +77,7 @@ next_word(pyrandom_t *self)
 
 /* ---- seeds -------------------------------------------------------------------------------- */
 
-/* A big-endian number of `len` bytes as little-endian words without leading zeros. */
+/* Splits a big-endian number of `len` bytes into little-endian words without leading zeros. */
 static void
 seed_bytes(pyrandom_t *self, const unsigned char *bytes, size_t len)
 {
@@ -101,7 +101,7 @@ seed_number(pyrandom_t *self, uint64_t v)
     seed_bytes(self, bytes, sizeof(bytes));
 }
 
-/* The text and its SHA-512, read as one number. */
+/* Seeds from a text followed by its SHA-512, read as one number, as Python does. */
 static void
 seed_text(pyrandom_t *self, const char *text, size_t len)
 {
@@ -218,7 +218,7 @@ pyrandom_int(pyrandom_t *self, int64_t low, int64_t high, int64_t *ret_value, fa
     return 0;
 }
 
-/* Few of many: remember what was taken. */
+/* Chooses few of many elements: remembers which ones are taken. */
 static void
 sample_few(pyrandom_t *self, const json_t *list, size_t n, size_t k, json_t *out)
 {
@@ -234,7 +234,7 @@ sample_few(pyrandom_t *self, const json_t *list, size_t n, size_t k, json_t *out
     }
 }
 
-/* Many: swap the taken one out of the pool. */
+/* Chooses many elements: swaps each chosen one out of the pool. */
 static void
 sample_many(pyrandom_t *self, const json_t *list, size_t n, size_t k, json_t *out)
 {

@@ -1,5 +1,5 @@
-/* pyrandom.h - Python's `random`: with the same seed, the same numbers, so that a minute of the hour that
- * Salt once chose for a minion stays. Not for secrets.
+/* pyrandom.h - Python's `random`: the same seed gives the same numbers, so that a value which Salt once chose
+ * for a minion (a minute of the hour) stays the same. Not for secrets.
  *
  * Layer      common/base
  * Threads    one at a time per generator
@@ -13,7 +13,7 @@
 
 typedef struct pyrandom pyrandom_t;
 
-/* random.Random(seed): None (or NULL) seeds from the system; text, integers, floats and booleans as Python.
+/* random.Random(seed). None or NULL seeds from the system; text, integers, floats and booleans as in Python.
  * NEW, or NULL with *err. */
 pyrandom_t *pyrandom_new(const json_t *seed, fail_t *err);
 void pyrandom_destroy(pyrandom_t **self_p);

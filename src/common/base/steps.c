@@ -11,20 +11,20 @@
 #include "common/base/str.h"
 
 enum {
-    GO_ON = -INT_MAX,     /* no errno: there are names left */
-    LINKS_MAX = 40,       /* as the kernel: more on one way are a loop */
-    STEPS_MAX = 10000,    /* ".." begins anew at the root, so texts of links can ask for many */
+    GO_ON = -INT_MAX,     /* not an errno: names are left */
+    LINKS_MAX = 40,       /* the kernel's bound: more links count as a loop */
+    STEPS_MAX = 10000,    /* each ".." starts at the root again, so links can cause many steps */
     PROC_ROOT_INO = 1,    /* of the folder /proc itself */
     NO_SYMFOLLOW = 0x2000 /* ST_NOSYMFOLLOW, which older headers lack */
 };
 
 typedef struct steps {
     int root; /* BORROWED */
-    int at;   /* the folder that the walk has come to; negative: the root itself */
+    int at;   /* the folder that the walk is in; negative: the root itself */
     beneath_t how;
-    int links, steps; /* that may still come */
+    int links, steps; /* how many more are allowed */
     buf_t seen;       /* names from the root to `at`: "/a/b" */
-    buf_t rest;       /* those to come */
+    buf_t rest;       /* names still to walk */
 } steps_t;
 
 static int
@@ -33,7 +33,7 @@ here(const steps_t *self)
     return self->at >= 0 ? self->at : self->root;
 }
 
-/* TAKES the descriptor `to`, or its negative errno. */
+/* Makes `to` the folder of the walk. TAKES the descriptor, or its negative errno. */
 static int
 move(steps_t *self, int to)
 {
@@ -53,7 +53,7 @@ open_at(int dir, const char *name, int flags, mode_t mode)
     return fd >= 0 ? fd : -errno;
 }
 
-/* `text` and then what there was to come. */
+/* Puts `text` in front of the names still to walk. */
 static void
 put_before(steps_t *self, const char *text)
 {
@@ -67,8 +67,8 @@ put_before(steps_t *self, const char *text)
 
 /* ---- links --------------------------------------------------------------------------------------------- */
 
-/* What the kernel refuses to follow: 0, or why. A process's links in /proc lead to what it has open,
- * whatever their text says; a folder for everybody (/tmp) may hold links of anybody
+/* Refuses links that the kernel would not follow: 0, or the reason. A process's links in /proc lead to its
+ * open files, whatever their text says; in a folder for all users (/tmp) anybody may have planted a link
  * (fs.protected_symlinks). */
 static int
 check_link(const steps_t *self, int link, const struct stat *st)
@@ -93,7 +93,8 @@ follow_text(steps_t *self, const char *text)
     return *text == '/' ? move(self, open_at(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0)) : GO_ON;
 }
 
-/* `name` could not be opened as what it should be, with `code`: when it is a link, its text comes next. */
+/* Handles a `name` that could not be opened as expected, with `code`: if it is a link, its text is walked
+ * next. */
 static int
 follow(steps_t *self, const char *name, int code)
 {
@@ -119,8 +120,8 @@ follow(steps_t *self, const char *name, int code)
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
 
-/* Where links must stay inside, the way down is gone anew without its last name: the kernel's ".." of a
- * folder that was moved meanwhile may be anywhere. */
+/* Where links must stay inside, ".." walks from the root again without the last name: the kernel's ".." of a
+ * folder that was moved meanwhile may lie outside. */
 static int
 up(steps_t *self)
 {
@@ -138,7 +139,7 @@ up(steps_t *self)
 static int
 down(steps_t *self, const char *name)
 {
-    /* O_DIRECTORY mounts what is mounted when it is needed. */
+    /* O_DIRECTORY triggers automounts. */
     int fd = open_at(here(self), name, O_PATH | O_DIRECTORY, 0);
 
     if (fd == -ENOTDIR)
@@ -161,7 +162,7 @@ finish(steps_t *self, const char *name, int flags, mode_t mode)
     return (fd == -ELOOP || fd == -ENOTDIR) && (flags & O_NOFOLLOW) == 0 ? follow(self, name, fd) : fd;
 }
 
-/* The next name, off the rest. NEW; "." where the rest is none. */
+/* Takes the next name off the rest. NEW; "." when the rest has none. */
 static char *
 next_name(steps_t *self)
 {

@@ -1,10 +1,10 @@
-/* steps.h - openat2 by hand: a path below a folder, one name at a time, where the kernel has no such call or
- * a filter of system calls denies it (RestrictSUIDSGID= of systemd, profiles of containers). For
- * common/base/beneath.c alone.
+/* steps.h - does openat2's work by hand, one name at a time, where the kernel lacks the call or a filter of
+ * system calls denies it (RestrictSUIDSGID= of systemd, profiles of containers). Only common/base/beneath.c
+ * uses it.
  *
- * The promise is openat2's. No call here sees more than one name, none follows a link, and each name is
- * looked up in a folder that is open: who renames something meanwhile changes which of the folder's things is
- * found, and never leads out of it. A link's text is taken for names like any other.
+ * The guarantee is openat2's. Each call sees a single name, follows no link, and looks the name up in an open
+ * folder. So a rename meanwhile can change which thing inside is found, but never leads outside. The text of
+ * a link is walked like any other names.
  *
  * Layer      common/base
  * Threads    any
@@ -17,7 +17,7 @@
 
 #include "common/base/beneath.h"
 
-/* `flags` and `mode` as open(); a link that the path ends in is followed when `how` follows links. */
+/* `flags` and `mode` as for open(). A link at the end of the path is followed when `how` follows links. */
 int steps_open(int root, const char *path, beneath_t how, int flags, mode_t mode);
 
 #endif

@@ -5,7 +5,7 @@
 
 #define SPACES " \t\n\v\f\r"
 
-enum { SUGGEST_LEN = 128 }; /* longer words are not worth a suggestion, and the cost is quadratic */
+enum { SUGGEST_LEN = 128 }; /* longest word that gets a suggestion: the cost is quadratic */
 
 bool
 str_eq(const char *a, const char *b)
@@ -155,7 +155,7 @@ min3(size_t a, size_t b, size_t c)
     return m < c ? m : c;
 }
 
-/* Optimal string alignment: insert, delete, replace, and swap of neighbours cost 1 each. */
+/* Optimal string alignment: inserting, deleting, replacing, and swapping neighbours cost 1 each. */
 static size_t
 edit_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
@@ -215,8 +215,8 @@ str_shell_quote(const char *s)
     return xasprintf("'%s'", inner);
 }
 
-/* What stands between "://" and the last "@" before the path in an address, as a password may have one in
- * it; a path of ours has neither user nor host. */
+/* The length of the user and password between "://" and the last "@" before the path; a password may itself
+ * hold an "@". Local paths have neither user nor host. */
 static size_t
 secret_len(const char *text, const char *host)
 {

@@ -34,7 +34,7 @@ static const struct {
     { "LOG_USER", LOG_USER },     { "LOG_UUCP", LOG_UUCP },
 };
 
-/* An address in its parts. */
+/* The parts of an address. */
 typedef struct place {
     char *path; /* of a socket; NULL: a host */
     char *host, *port;
@@ -77,7 +77,7 @@ take_facility(place_t *place, const char *name, const char *address, fail_t *err
                     address, name);
 }
 
-/* "HOST", "HOST:PORT", "[ADDRESS]:PORT" */
+/* Reads "HOST", "HOST:PORT" or "[ADDRESS]:PORT". */
 static int
 take_host(place_t *place, const char *text, size_t len, const char *address, fail_t *err)
 {
@@ -181,7 +181,7 @@ find_path(const place_t *place)
     line.to_len = sizeof(*to);
 }
 
-/* Whether somebody is there; of another host that is not known. */
+/* Checks that a local daemon listens. A remote one does not answer, so nothing is known of it. */
 static int
 try_socket(int fd, const char *address, fail_t *err)
 {
@@ -190,7 +190,7 @@ try_socket(int fd, const char *address, fail_t *err)
     return fail_set(err, -errno, "%s: no syslog daemon listens there: %s", address, strerror(errno));
 }
 
-/* Not connected, so that a daemon that is started again is found again. */
+/* Opens an unconnected socket: a daemon that restarts is reached again without reconnecting. */
 static int
 open_socket(const char *address, fail_t *err)
 {
@@ -257,7 +257,7 @@ syslogline_send(int severity, const char *message)
     buf_printf(&out, "<%d>%s %s[%d]: %s", line.facility | severity, stamp, line.program, (int) getpid(),
                message);
     size_t len = out.len < LIMIT_SYSLOG_LINE ? out.len : LIMIT_SYSLOG_LINE;
-    /* There is nowhere to report a failure to. */
+    /* A failure has nowhere to be reported. */
     (void) sendto(line.fd, out.data, len, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *) &line.to,
                   line.to_len);
 }

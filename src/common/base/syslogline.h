@@ -1,5 +1,5 @@
-/* syslogline.h - lines of the log as datagrams to a syslog daemon, here or elsewhere. Nothing waits: what the
- * socket does not take at once is lost, as syslog has it.
+/* syslogline.h - sends lines of the log as datagrams to a syslog daemon, local or remote. Nothing waits: a
+ * line that the socket does not take at once is lost, as usual with syslog.
  *
  *   udp://HOST[:PORT][/LOG_FACILITY]     port 514, LOG_USER
  *   file:///dev/log[/LOG_FACILITY]
@@ -14,16 +14,16 @@
 
 #include "salt/base.h"
 
-/* Whether the address can be understood. Asks nobody. */
+/* 0 when the address is valid. Resolves and connects nothing. */
 int syslogline_check(const char *address, fail_t *err);
-/* Send to this address from now on; a host's name is resolved, once. An address that is open already stays
- * as it is. */
+/* Sends to this address from now on. A host's name is resolved once. An address that is open already is left
+ * alone. */
 int syslogline_open(const char *address, const char *program, fail_t *err);
 bool syslogline_is_open(void);
 
 /* `severity` is one of <syslog.h>. */
 void syslogline_send(int severity, const char *message);
-/* The last words of a process: without stdio or memory. */
+/* Sends a process's last message, without stdio or memory. */
 void syslogline_last(const char *line, size_t len);
 
 #endif

@@ -6,7 +6,7 @@ utf8_next(const char *s, size_t len, uint32_t *ret_cp)
 {
     static const struct {
         unsigned char mask, lead;
-        uint32_t min; /* a smaller code point is an overlong form */
+        uint32_t min; /* smaller code points would be overlong */
     } forms[] = { { 0x80, 0x00, 0x0 }, { 0xe0, 0xc0, 0x80 }, { 0xf0, 0xe0, 0x800 }, { 0xf8, 0xf0, 0x10000 } };
     const unsigned char *p = (const unsigned char *) s;
 

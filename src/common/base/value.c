@@ -74,7 +74,7 @@ value_truthy(const json_t *v)
     return false;
 }
 
-/* Exact: a double is a poor stand-in for a large integer. */
+/* Compares exactly: large integers have no exact double. */
 static bool
 int_equals_real(json_int_t i, double d)
 {
@@ -134,8 +134,7 @@ value_equal(const json_t *a, const json_t *b)
     return json_is_array(a) ? arrays_equal(a, b) : json_equal(a, b);
 }
 
-/* One step into an array: the first object element that has the key, else an index (negative from the end).
- */
+/* One step into an array: the first object element with the key, else an index (negative from the end). */
 static json_t *
 array_step(const json_t *array, const char *part)
 {
@@ -158,7 +157,7 @@ array_step(const json_t *array, const char *part)
 json_t *
 value_path(const json_t *root, const char *path, const char *delim)
 {
-    json_t *at = (json_t *) root; /* as json_object_get: a member of a constant object may be changed */
+    json_t *at = (json_t *) root; /* as in json_object_get, members of a const object are not const */
     size_t skip = strlen(delim);
 
     for (const char *part = path; at != NULL && part != NULL;) {
@@ -196,7 +195,7 @@ value_lists(const json_t *list, const char *text)
     return false;
 }
 
-/* What `old` does not have yet is appended, as Salt does. */
+/* Appends the elements that `old` does not have yet, as Salt does. */
 static void
 append_list(json_t *old, const json_t *more)
 {

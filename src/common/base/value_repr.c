@@ -8,7 +8,7 @@
 
 enum { MAX_DIGITS = 17 };
 
-/* Add one to the last of the digits in "d.ddde+xx". False when all are nines. */
+/* Adds 1 to the last of the digits in "d.ddde+xx". False when all are nines. */
 static bool
 bump_last_digit(char *text)
 {
@@ -24,8 +24,8 @@ bump_last_digit(char *text)
     return false;
 }
 
-/* The shortest "d.ddde+xx" that reads back as the same number. Below a power of two the neighbours are nearer
- * than above, so the shortest text may be the one just above the nearest. */
+/* Finds the shortest "d.ddde+xx" that reads back as the same number. Below a power of two the neighbours are
+ * nearer than above, so the shortest text may be the one just above the nearest. */
 static void
 shortest_text(double d, char text[32])
 {

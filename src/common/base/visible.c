@@ -5,8 +5,8 @@
 
 enum { DEL = 0x7f, CARET_BIT = 0x40, C1_END = 0xa0, BMP_END = 0x10000 };
 
-/* Beyond ASCII: C1 controls, marks of direction, line separators, and what Unicode calls default
- * ignorable, tags and variation selectors among them. In order. */
+/* Ranges beyond ASCII: C1 controls, marks of direction, line separators, and Unicode's default ignorable
+ * characters, such as tags and variation selectors. Sorted. */
 static const struct range {
     uint32_t first, last;
 } hidden[] = {

@@ -1,5 +1,5 @@
-/* visible.h - which characters a reader sees, and what stands for the others: controls drive a terminal, and
- * characters that show nothing make two texts look alike or run backwards.
+/* visible.h - tells which characters a reader sees, and replaces the others. Control characters drive a
+ * terminal, and invisible ones make different texts look alike or run backwards.
  *
  * Layer      common/base; libc only
  * Threads    any
@@ -11,18 +11,19 @@
 #include "common/base/buf.h"
 #include "salt/base.h"
 
-/* How a control character below a blank is written; all others are \x9b, \u202e, \U000e0041. */
+/* The form of a control character below a blank; all others become \x9b, \u202e, \U000e0041. */
 typedef enum visible_how {
     VISIBLE_CARET, /* ^[ */
     VISIBLE_HEX    /* \x1b */
 } visible_how_t;
 
-/* How many bytes at the start of `s` show as they are: valid UTF-8 without controls (a tab is none; a line
- * break is one), marks of direction and characters that show nothing. */
+/* The number of bytes at the start of `s` that may stay as they are: valid UTF-8 without controls (a tab is
+ * allowed, a line break is not), marks of direction and invisible characters. */
 size_t visible_run(const char *s, size_t len);
-/* Append what stands for the character at `s`, which does not show (`len` is not 0). Returns its bytes. */
+/* Appends the replacement of the character at `s`, which is not visible (`len` is not 0). Returns its
+ * bytes. */
 size_t visible_show(buf_t *out, const char *s, size_t len, visible_how_t how);
-/* Both, over all of a text: a line break is shown, too. */
+/* Applies both to a whole text; line breaks are replaced too. */
 void visible_add(buf_t *out, const char *s, size_t len, visible_how_t how);
 
 #endif
