@@ -1,4 +1,4 @@
-/* base.h - what every file of Halite starts from: failures, ownership, assertions.
+/* base.h - the base of every file of Halite: failures, ownership, assertions.
  *
  * Layer      lowest; libc and jansson only
  * Ownership  NEW      the caller destroys what it gets
@@ -29,11 +29,11 @@
 #define ROW(...)                                                                                             \
     {                                                                                                        \
         __VA_ARGS__                                                                                          \
-    } /* a struct's initializer, as one argument of a macro or one row of a table */
+    } /* a struct's initializer that is a single argument of a macro, or a row of a table */
 #define UNUSED   __attribute__((unused))
 #define NORETURN __attribute__((noreturn))
 
-/* Whether this build looks at its own memory or threads: gcc says so by macros, clang by features. */
+/* True for builds with a sanitizer. gcc defines macros for them, clang has features. */
 #ifdef __has_feature
 #define HAS_FEATURE_(what) __has_feature(what)
 #else
@@ -51,13 +51,13 @@
 #endif
 #define SANITIZED (SANITIZED_ADDRESS || SANITIZED_THREAD)
 
-/* AUTO(buf) b = ...: runs buf_destroy(&b) on every way out of the scope. Always initialise. To be
- * held for its end alone is a use too, which clang does not see: hence `unused`. */
+/* AUTO(buf) b = ...: runs buf_destroy(&b) on every way out of the scope, so it must be initialised. `unused`
+ * keeps clang quiet about variables that only hold something until the scope ends. */
 #define AUTO(type) __attribute__((unused, cleanup(type##_destroy))) type##_t *
 #define AUTO_FREE  __attribute__((unused, cleanup(auto_free_)))
 #define AUTO_FD    __attribute__((unused, cleanup(auto_fd_))) int
 #define AUTO_FILE  __attribute__((unused, cleanup(auto_file_))) FILE *
-/* Hands an AUTO variable over: its value, leaving NULL behind. */
+/* Moves a value out of an AUTO variable, which is NULL afterwards. */
 #define STEAL(p)                                                                                             \
     ({                                                                                                       \
         __typeof__(p) stolen_ = (p);                                                                         \
@@ -69,7 +69,8 @@ void auto_free_(void *pp);
 void auto_fd_(int *fd);
 void auto_file_(FILE **fp);
 
-/* A broken invariant of ours, in every build: prints where and aborts. Never for a peer's input. */
+/* Checks an invariant of our own code, in every build: prints the place and aborts. Never use it for
+ * input. */
 #define salt_assert(expr)                                                                                    \
     do {                                                                                                     \
         if (__builtin_expect(!(expr), 0))                                                                    \
@@ -77,13 +78,13 @@ void auto_file_(FILE **fp);
     } while (0)
 void salt_panic(const char *file, int line, const char *what) NORETURN;
 
-/* Memory is gone: says so once, on stderr and in the log, and ends the process as kill -9 would, so that
- * nothing is cleaned up with half of the data. What is stored is whole at any such moment; who started us
- * starts us again. */
+/* Memory is gone: says so once, on stderr and in the log, and ends the process as kill -9 would. No cleanup
+ * runs, as it would work on half of the data. Stored data is whole at any such moment, and the service
+ * manager or parent starts the process again. */
 void salt_no_memory(size_t size) NORETURN;
 #define EXIT_NO_MEMORY 71 /* EX_OSERR of sysexits.h */
 
-/* How a failure is told to a Salt user; each kind has its own wording (see common/plugin/call.h). */
+/* The kind of a failure, which decides its wording for a Salt user (see common/plugin/call.h). */
 typedef enum fail_kind {
     FAIL_GENERIC,    /* an exception in Salt's words */
     FAIL_COMMAND,    /* CommandExecutionError: the work failed */
@@ -99,28 +100,27 @@ typedef struct fail {
 } fail_t;
 
 #define FAIL_INIT   ROW(0, FAIL_GENERIC, NULL)
-/* fail_auto_t err = FAIL_INIT; clears itself. */
+/* fail_auto_t err = FAIL_INIT; clears itself at the end of the scope. */
 #define fail_auto_t __attribute__((cleanup(fail_clear))) fail_t
 
-/* Record the first failure; a second one on the same fail_t is dropped, the first cause wins.
- * `code` is a negative errno and is returned, so `return fail_set(err, -ENOENT, "...")` reads well. `err` may
- * be NULL. */
+/* Records a failure. Only the first one on a fail_t is kept, because it is the cause. Returns `code`, a
+ * negative errno, so that `return fail_set(err, -ENOENT, "...")` works. `err` may be NULL. */
 int fail_set(fail_t *err, int code, const char *fmt, ...) PRINTF(3, 4);
 /* The same with a kind other than FAIL_GENERIC. */
 int fail_kind(fail_t *err, fail_kind_t kind, int code, const char *fmt, ...) PRINTF(4, 5);
-/* Put context before the recorded text: "pillar base.sls: line 4: ..." */
+/* Puts context in front of the recorded text: "pillar base.sls: line 4: ..." */
 void fail_prefix(fail_t *err, const char *fmt, ...) PRINTF(2, 3);
 /* The recorded text, or "unknown error". BORROWED. */
 const char *fail_text(const fail_t *err);
 void fail_clear(fail_t *err);
 
-/* Allocation for our own small structures: salt_no_memory() when memory is gone. What a peer or a file
- * sizes is checked against a limit first. */
+/* Allocation for our own small structures; ends the process by salt_no_memory() when memory is gone. Check a
+ * size that a peer or a file decides against a limit first. */
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);
 char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
-/* NEW text. */
+/* Formats a text. NEW. */
 char *xasprintf(const char *fmt, ...) PRINTF(1, 2);
 char *xvasprintf(const char *fmt, va_list ap) PRINTF(1, 0);
 

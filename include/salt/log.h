@@ -1,8 +1,8 @@
-/* log.h - levels as Salt's, one line a message. The edge that decides logs, once; library code only at debug
- * and below.
+/* log.h - one line a message, with Salt's levels. The outermost caller, which decides what to do about an
+ * error, logs it once; library code logs at debug and below only.
  *
  * Threads    any thread
- * Format     log_form(); a line's name is that of the subsystem whose file logs: loggers.def
+ * Format     log_form(); a line has the name of the subsystem of its source file: loggers.def
  * Tests      tests/unit/common/test_log.c, tests/unit/common/test_logrotate.c, tests/t/0400-logs.bats
  */
 #ifndef SALT_LOG_H
@@ -25,63 +25,65 @@ typedef enum log_level {
     LEVEL_QUIET
 } log_level_t;
 
-/* Name as in the configuration ("warning", "error", ...) to level; false when unknown. */
+/* The level of a name as in the configuration ("warning", "error", ...); false when unknown. */
 bool log_level_parse(const char *name, log_level_t *ret_level);
 const char *log_level_name(log_level_t level);
 
-/* `program` is kept by pointer. Until this is called, errors go to stderr. */
+/* `program` is kept by pointer. Errors go to stderr until this is called. */
 void log_init(const char *program, log_level_t console, bool colour);
-/* Also write to `path` (created 0640), or to the syslog daemon that it is the address of, from `level` up.
- * 0 or a negative errno. */
+/* Also writes lines from `level` up to the file `path` (created 0640), or to a syslog daemon when `path` is
+ * its address. 0 or a negative errno. */
 int log_open_file(const char *path, log_level_t level, fail_t *err);
-/* Whether it is such an address instead of a path, and whether that can be understood: 0, or -EINVAL with
- * *err. */
+/* True when `target` is the address of a syslog daemon and not a path; and whether the address is valid: 0,
+ * or -EINVAL with *err. */
 bool log_is_syslog(const char *target);
 int log_check_syslog(const char *target, fail_t *err);
-/* Reopen after rotation (SIGHUP). */
+/* Opens the file again after a rotation (SIGHUP). */
 void log_reopen(void);
-/* A daemon stops writing to its terminal. */
+/* Sets the level of the terminal: a daemon stops writing there. */
 void log_console(log_level_t level);
 
-/* How a line looks on the terminal and in the file: Python's formats and strftime's for their %(asctime)s,
- * or an object of JSON. To a syslog daemon goes the message alone. */
+/* The form of a line on the terminal and in the file: Python's formats with strftime's for %(asctime)s, or a
+ * JSON object. A syslog daemon gets only the message. */
 typedef struct log_form {
     const char *console, *console_date, *file, *file_date;
-    const char *jid; /* of %(jid)s, while there is a job */
+    const char *jid; /* format of %(jid)s, used during a job */
     bool json;
 } log_form_t;
 #define LOG_FORM_CONSOLE "%(colorlevel)s %(message)s"
 #define LOG_FORM_FILE                                                                                        \
     "%(asctime)s,%(msecs)03d [%(name)-17s:%(lineno)-4d][%(levelname)-8s][%(process)d] %(message)s"
-/* Before there are threads; the texts are copied. */
+/* Sets the form; call it before there are threads. The texts are copied. */
 void log_form(const log_form_t *form);
-/* 0, or -EINVAL with *err. */
+/* Checks a format: 0, or -EINVAL with *err. */
 int log_check_format(const char *format, fail_t *err);
 
-/* {name: level}: in the place of both levels for the names and those below them; a silent sink stays
- * silent. BORROWED. */
+/* Sets levels by name, {name: level}: they replace the levels of all sinks for that name and the names below
+ * it. A silent sink stays silent. BORROWED. */
 void log_granular(const json_t *levels);
-/* Whether lines of that name, or below it, can be. */
+/* True when lines can have that name, or a name below it. */
 bool log_name_known(const char *name);
 
-/* Which minion this process is; which other one this thread works for, and which job: "" for none. */
+/* Sets the minion that this process is; another minion that this thread works for; and the job of this
+ * thread. "" for none. */
 void log_minion(const char *id);
 void log_for_minion(const char *id);
 void log_job(const char *jid);
 
-/* Where a line comes from. */
+/* The place in the source that a line comes from. */
 typedef struct log_site {
     const char *file, *func;
     int line;
 } log_site_t;
 void log_write(log_level_t level, const log_site_t *site, const char *fmt, ...) PRINTF(3, 4);
 bool log_wanted(log_level_t level, const char *file);
-extern _Atomic int log_least; /* below it nobody wants a line: a number to look at, and no call */
-/* Whether somebody wants lines of this file. */
+extern _Atomic int log_least; /* no sink takes lines below it: saves a call in most cases */
+/* True when a sink takes lines of this level from this file. */
 #define log_wants(level)                                                                                     \
     ((int) (level) >= atomic_load_explicit(&log_least, memory_order_relaxed) && log_wanted(level, __FILE__))
 
-/* The last words of a process, a whole line: to stderr and the log file as they are, without stdio or memory. */
+/* Writes a process's last message, a whole line, to stderr and the log file as it is, without stdio or
+ * memory. */
 void log_last(const char *line, size_t len);
 
 #define log_at(level, ...)                                                                                   \

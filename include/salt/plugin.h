@@ -1,9 +1,9 @@
-/* plugin.h - all that the author of a built-in module needs: descriptors, argument rows, the call context.
+/* plugin.h - everything for the author of a built-in module: descriptors, argument rows, the call context.
  *
- * A plug-in is one .c file that ends in its table. `PLUGIN(exec, test, ...)` in plugins/exec/salt/test.c defines
- * `exec_test`; the build makes one row per file name, so a missing or misnamed descriptor fails at link time.
+ * A plug-in is one .c file that ends in its table. `PLUGIN(exec, test, ...)` in plugins/exec/salt/test.c
+ * defines `exec_test`. The build makes a row for each file name: a missing descriptor fails to link.
  *
- * Layer      may be used by everybody; knows neither daemon
+ * Layer      any code may use it; knows neither daemon
  * Threads    a function runs in one thread (a job's child, salt-call, or a runner's worker)
  * Tests      tests/unit/common/test_plugin.c; each function has a case in tests/cases/exec
  */
@@ -22,13 +22,13 @@ struct fileclient; /* common/files/fileclient.h */
 
 typedef enum arg_type { ARG_ANY, ARG_STR, ARG_INT, ARG_FLOAT, ARG_BOOL, ARG_LIST, ARG_DICT } arg_type_t;
 
-/* The default column holds JSON text ("null", "\"\"", "5"), or one of these. */
+/* A default is JSON text ("null", "\"\"", "5"), or one of these. */
 #define ARG_REQUIRED ((const char *) 0)
 #define ARG_STAR     "*"  /* takes all further positional arguments, as a list: Python's *args */
 #define ARG_STARSTAR "**" /* takes all further keywords, as an object: Python's **kwargs */
 
-/* A value of another type is converted as Python users expect ("5" for an int), or refused. None is let
- * through when the default is null, and means another default otherwise. */
+/* A value of another type is converted as Python users expect ("5" for an int), or refused. None passes when
+ * the default is null; otherwise it means the default. */
 typedef struct arg {
     const char *name;
     arg_type_t type;
@@ -40,14 +40,14 @@ typedef struct arg {
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-/* `args` is an object that holds every declared argument: bound, converted and defaulted. BORROWED.
- * On success set *ret_value to a NEW reference and return 0. A job that failed is data: return 0 and set the
- * retcode (ctx_set_retcode). Return fail_set()/fail_kind() only when no reply can be made; its kind picks
- * Salt's wording ("ERROR: ...", "Passed invalid arguments to ..."). */
+/* `args` is an object with every declared argument: bound, converted and defaulted. BORROWED. On success set
+ * *ret_value to a NEW reference and return 0. A job that failed is data: return 0 and set the retcode
+ * (ctx_set_retcode). Return fail_set()/fail_kind() only when no reply can be made; its kind selects Salt's
+ * wording ("ERROR: ...", "Passed invalid arguments to ..."). */
 typedef int func_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
 
-/* The same on Python's values, for functions whose values must come through a template unharmed (keys that
- * are numbers, tuples, undefined values): `args` is a dict, BORROWED. NEW, or NULL with *err set or an
+/* The same on Python's values, for functions whose values must pass through a template unchanged (keys that
+ * are numbers, tuples, undefined values). `args` is a dict, BORROWED. NEW, or NULL with *err set or an
  * exception raised. Its row says NATIVE(fn) and FN_NATIVE; callers that have JSON get JSON. */
 typedef struct py *native_fn(call_ctx_t *ctx, struct py *args, fail_t *err);
 #define NATIVE(f) _Generic((f), native_fn * : (func_fn *) (void (*)(void))(f))
@@ -58,11 +58,11 @@ enum {
     FN_ACCESS_READ = 1 << 2,  /* runner or wheel: any operator who may talk to the master */
     FN_ACCESS_ADMIN = 1 << 3, /* runner or wheel: root or the master's own user */
     FN_NATIVE = 1 << 4,
-    FN_PEER = 1 << 6,        /* returns what others said, or gave a job as arguments: py_peer.h */
-    FN_PEER_GRAINS = 1 << 7, /* returns what is in grains, which may be another machine's */
-    FN_PEER_PILLAR = 1 << 8, /* makes JSON of the pillar, some of which others may have said */
-    FN_PEER_FILES = 1 << 9,  /* makes JSON or text of a template, in which others' words may be printed */
-    FN_SECRET = 1 << 5       /* runner or wheel: the return is for who asks, and in no event and in no job */
+    FN_PEER = 1 << 6,        /* returns data that others sent or gave a job as arguments: py_peer.h */
+    FN_PEER_GRAINS = 1 << 7, /* returns grains, which may be another machine's */
+    FN_PEER_PILLAR = 1 << 8, /* makes JSON of the pillar, parts of which others may have sent */
+    FN_PEER_FILES = 1 << 9,  /* makes JSON or text of a template, which may print others' data */
+    FN_SECRET = 1 << 5       /* runner or wheel: only the caller gets the return; events and jobs don't */
 };
 
 typedef struct func {
@@ -72,13 +72,13 @@ typedef struct func {
     unsigned flags;
     const char *doc; /* as Salt's docstrings: sentence, blank line, details, "CLI Example:", an example */
     union {
-        const void *ptr; /* a struct of what differs, or the handle of a function that is not C */
+        const void *ptr; /* a struct, or the handle of a function that is not C */
         const char *text;
         intptr_t number; /* a flag, or a value of an enum */
-    } data; /* by which rows of one function differ: it reads ctx_row(ctx)->data, the member that they set */
+    } data;              /* what differs between rows with the same `fn`, which reads ctx_row(ctx)->data */
 } func_t;
 
-/* The end of a doc: "What it does." CLI_EXAMPLE("salt '*' test.ping"). Further examples: "\n    salt ...". */
+/* The end of a doc: "What it does." CLI_EXAMPLE("salt '*' test.ping"). More examples: "\n    salt ...". */
 #define CLI_EXAMPLE(lines) "\n\nCLI Example:\n\n    " lines
 
 /* ---- grains ---------------------------------------------------------------------------------- */
@@ -91,15 +91,15 @@ typedef enum grain_cost {
 typedef struct grain_ctx {
     const char *root; /* "" except in tests: prefix of every path read */
     json_t *opts;     /* BORROWED configuration */
-    json_t *grains;   /* BORROWED: what earlier producers found (producers run in file name order) */
+    json_t *grains;   /* BORROWED: results of earlier producers, which run in file name order */
 } grain_ctx_t;
 
-/* Add this producer's keys to `out`. A failure loses this producer's grains only. */
+/* Adds this producer's keys to `out`. A failure loses only this producer's grains. */
 typedef int grain_fn(grain_ctx_t *ctx, json_t *out, fail_t *err);
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
-/* The rows of kinds.def: PLUGIN_EXEC, ..., and the same by the word that PLUGIN() takes, PLUGIN_KIND_exec. */
+/* Rows of kinds.def: PLUGIN_EXEC, ..., and the same by the word that PLUGIN() takes, PLUGIN_KIND_exec. */
 #define MORE(word, programs, folder)
 typedef enum plugin_kind {
 #define KIND(NAME, word, programs, folder, checks) PLUGIN_##NAME,
@@ -119,7 +119,7 @@ typedef struct plugin {
     const char *doc;
     const func_t *funcs;
     size_t n_funcs;
-    /* Salt's __virtual__: NULL when usable here, else the reason, which the error for a call shows. */
+    /* Salt's __virtual__: NULL when usable here, else the reason, which the error of a call includes. */
     const char *(*unavailable)(call_ctx_t *ctx);
     grain_fn *collect;
     grain_cost_t cost;
@@ -134,26 +134,26 @@ typedef struct plugin {
 
 /* ---- what a running function may ask of its host --------------------------------------------- */
 
-/* The row that runs; the caller's again when what ctx_call() called has returned. BORROWED; NULL outside. */
+/* The row that runs; the caller's again once ctx_call() has returned. BORROWED; NULL outside of a call. */
 const func_t *ctx_row(const call_ctx_t *ctx);
 
 /* The configuration as an object, defaults included. BORROWED. */
 json_t *ctx_opts(call_ctx_t *ctx);
 /* Grains and pillar; gathered on first use. BORROWED, never NULL (an empty object when there are none). */
 json_t *ctx_grains(call_ctx_t *ctx);
-void ctx_refresh_grains(call_ctx_t *ctx); /* gathers them anew where that can be done */
-void ctx_grains_changed(call_ctx_t *ctx); /* who changed ctx_grains() in place says so */
+void ctx_refresh_grains(call_ctx_t *ctx); /* gathers them again, where that is possible */
+void ctx_grains_changed(call_ctx_t *ctx); /* call it after changing ctx_grains() in place */
 json_t *ctx_pillar(call_ctx_t *ctx);
 /* The same as Python's values. BORROWED dict. */
 struct py *ctx_native_grains(call_ctx_t *ctx);
 struct py *ctx_native_pillar(call_ctx_t *ctx);
-/* Compile the pillar anew. `ask` (object, BORROWED; NULL: as configured): {saltenv, pillarenv, pillar:
- * override}. NEW dict, or NULL with *err. It becomes ctx_pillar() by ctx_set_pillar() only. */
+/* Compiles the pillar again. `ask` (object, BORROWED; NULL: as configured): {saltenv, pillarenv, pillar:
+ * override}. NEW dict, or NULL with *err. Only ctx_set_pillar() makes it ctx_pillar(). */
 struct py *ctx_compile_pillar(call_ctx_t *ctx, json_t *ask, fail_t *err);
 void ctx_set_pillar(call_ctx_t *ctx, struct py *pillar); /* BORROWED */
 /* The file server's files. BORROWED; NULL where there is none (a runner without file roots). */
 struct fileclient *ctx_files(call_ctx_t *ctx);
-/* Whether states only say what they would do: Salt's __opts__["test"]. */
+/* True when states only report what they would change: Salt's __opts__["test"]. */
 bool ctx_test(const call_ctx_t *ctx);
 void ctx_set_test(call_ctx_t *ctx, bool test);
 /* Salt's __context__: an object that lives as long as the job. BORROWED. */
@@ -167,32 +167,32 @@ int ctx_retcode(const call_ctx_t *ctx);
 /* Salt's __salt__["mod.fun"](*args, **kwargs). `args` (list) and `kwargs` (object) may be NULL; BORROWED.
  * On success *ret_value is NEW. */
 int ctx_call(call_ctx_t *ctx, const char *fun, json_t *args, json_t *kwargs, json_t **ret_value, fail_t *err);
-/* Whether a function exists and its module is usable here. */
+/* True when a function exists and its module is usable here. */
 bool ctx_has(call_ctx_t *ctx, const char *fun);
 /* Salt's __states__["mod.fun"](**kwargs), bare: no requisites, no retries. *ret_value NEW {name, changes,
  * result, comment}. */
 int ctx_state(call_ctx_t *ctx, const char *fun, json_t *kwargs, json_t **ret_value, fail_t *err);
-/* The row of a function, of a state function; NULL with *err FAIL_UNAVAILABLE. */
+/* The row of a function, or of a state function; NULL with *err FAIL_UNAVAILABLE. */
 const func_t *ctx_find(call_ctx_t *ctx, const char *fun, fail_t *err);
 const func_t *ctx_find_state(call_ctx_t *ctx, const char *fun, fail_t *err);
-/* Send an event to the master's bus. `data` BORROWED. */
+/* Sends an event to the master's bus. `data` BORROWED. */
 int ctx_fire(call_ctx_t *ctx, const char *tag, json_t *data, fail_t *err);
-/* Tell who waits at a terminal where a long run is; nothing where nobody does. */
+/* Reports the progress of a long run to a user who waits at a terminal, if there is one. */
 void ctx_progress(call_ctx_t *ctx, size_t step, size_t of, const char *fmt, ...) PRINTF(4, 5);
-/* Ask the process that runs the jobs (see minion/jobs/jobserver.h): "running", "signal", "refresh_grains", ...
- * `request` BORROWED, *ret_value NEW. -ENOTSUP where there is none (salt-call, a runner). */
+/* Asks the process that runs the jobs (see minion/jobs/jobserver.h): "running", "signal", "refresh_grains", ...
+ * `request` BORROWED, *ret_value NEW. -ENOTSUP without such a process (salt-call, a runner). */
 int ctx_host(call_ctx_t *ctx, json_t *request, json_t **ret_value, fail_t *err);
-/* What the host passed in for its own plug-ins (the runners' master API); NULL elsewhere. */
+/* The pointer that a host passes to its own plug-ins (the runners' master API); NULL elsewhere. */
 void *ctx_private(call_ctx_t *ctx);
 
 /* All functions of a kind (common/plugin/registry.h), for `sys` and the like. BORROWED; NULL: none here. */
 struct registry *ctx_registry(call_ctx_t *ctx, plugin_kind_t kind);
-/* The user's name of a plug-in's module. */
+/* The name of a plug-in's module as users write it. */
 const char *plugin_name(const plugin_t *p);
 /* The path that a plug-in was read from, or "built in". */
 const char *plugin_origin(const plugin_t *p);
-/* A function's doc as `sys.doc` shows it, in the shape of Python's docstrings: between a line break and a line
- * of four spaces, the text by four spaces to the right. NEW. */
+/* A function's doc as `sys.doc` shows it, in the shape of Python's docstrings: text between a line break and
+ * a line of four spaces, indented by four spaces. NEW. */
 char *func_doc(const func_t *f);
 /* sys.argspec. NEW {"args": [...]|null, "defaults": [...]|null, "varargs": true|null, "kwargs": true|null} */
 json_t *func_argspec(const func_t *f);
