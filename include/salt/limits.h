@@ -201,10 +201,9 @@
 #define LIMIT_EVENTS_FIRED 10000 /* events in one request */
 #define LIMIT_EVENTS_RECENT                                                                                  \
     (32 * 1024 * 1024) /* bytes of events in memory, which a listener may lag behind */
-#define LIMIT_EVENTS_WAITING                                                                                 \
-    (16 * 1024 * 1024)            /* bytes that wait for the disk before who fires has to wait */
-#define LIMIT_EVENTS_AHEAD  16384 /* numbers of events that are reserved on the disk */
-#define LIMIT_JOURNAL_BYTES (1024L * 1024 * 1024)
-#define LIMIT_JOURNAL_PIECE (1024 * 1024) /* bytes of the journal in one answer */
+#define LIMIT_EVENTS_WAITING (16 * 1024 * 1024) /* bytes that wait for the disk; above it firing waits */
+#define LIMIT_EVENTS_AHEAD   16384              /* numbers of events that are reserved on the disk */
+#define LIMIT_JOURNAL_BYTES  (1024L * 1024 * 1024)
+#define LIMIT_JOURNAL_PIECE  (1024 * 1024) /* bytes of the journal in one answer */
 
 #endif

@@ -134,7 +134,7 @@ value_equal(const json_t *a, const json_t *b)
     return json_is_array(a) ? arrays_equal(a, b) : json_equal(a, b);
 }
 
-/* One step into an array: the first object element with the key, else an index (negative from the end). */
+/* A step into an array: the first object element with the key, else an index (negative from the end). */
 static json_t *
 array_step(const json_t *array, const char *part)
 {

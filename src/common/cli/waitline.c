@@ -38,7 +38,7 @@ draw(waitline_t *self, int64_t now_ms)
         return;
     AUTO_FREE char *text = xasprintf("%s, %lld s", self->what, (long long) seconds);
     buf_puts(&line, ERASE);
-    /* One column stays free: a line that wraps could not be erased. */
+    /* The last column stays free: a line that wraps could not be erased. */
     term_put(&line, text, term_columns(self->fd) - 1);
     (void) fs_write_all(self->fd, line.data, line.len);
     self->drawn_s = seconds;

@@ -2,8 +2,8 @@
  *
  * Layer      common/conf
  * Threads    read-only after conf_load; a reload builds a new one and swaps
- * Errors     -EINVAL names file and line for a wrong value; unknown options are warnings with a suggestion, and so are
- *            those of Salt that have no effect here
+ * Errors     -EINVAL names file and line for a wrong value; unknown options are warnings with a suggestion,
+ *            and so are those of Salt that have no effect here
  * Tests      tests/unit/common/test_conf.c, tests/unit/common/test_rules.c, tests/cases/bad/conf_*
  */
 #ifndef COMMON_CONF_CONF_H

@@ -1,5 +1,5 @@
-/* voucher.h - a signing key's statement that a key is the master's: made when the master's key is made, so that
- * minions that know the signing key take the new one without an operator.
+/* voucher.h - a signing key's statement that a key is the master's: made when the master's key is made, so
+ * that minions that know the signing key take the new one without an operator.
  *
  * Signed with Ed25519: a fixed text, the master's public key, and a number. The number only grows: a minion
  * that has seen one refuses a smaller one, so that a replaced key can't come back.

@@ -1,4 +1,5 @@
-/* gitfs.c - the backend `gitfs`: branches and tags of repositories as environments. Paths are mapped by `root` and `mountpoint`; links are resolved inside the tree. See gitfs_int.h. */
+/* gitfs.c - the backend `gitfs`: branches and tags of repositories as environments. Paths are mapped by
+ * `root` and `mountpoint`; links are resolved inside the tree. See gitfs_int.h. */
 #include "common/files/gitfs_int.h"
 
 #include <fcntl.h>

@@ -51,7 +51,8 @@ void proc_end_all(void);
 void proc_end_with(pid_t parent);
 /* Fork. The child calls `run`, which must not return, with all signals blocked. */
 pid_t proc_fork(void (*run)(const void *cookie), const void *cookie);
-/* In such a child: no handlers, and no signals blocked but those of `held` (NULL: none). Async-signal-safe. */
+/* In such a child: no handlers, and no signals blocked but those of `held` (NULL: none).
+ * Async-signal-safe. */
 void proc_fresh_signals(const sigset_t *held);
 void proc_result_free(proc_result_t *res);
 /* Run argv (NULL-terminated list of const char *) and append stdout to `out`. The exit code, or a negative

@@ -2,8 +2,9 @@
  *
  * Layer      common/host
  * Threads    any
- * Errors     a process that has gone, or may not be seen, is left out: they come and go. What the system lacks to read it
- *            (fs_is_passing) is set in *err, which stays as it is otherwise: look at err->code after a sweep
+ * Errors     a process that has gone, or may not be seen, is left out: they come and go. What the system
+ *            lacks to read it (fs_is_passing) is set in *err, which stays as it is otherwise: look at
+ *            err->code after a sweep
  * Tests      tests/unit/common/test_procfs.c
  */
 #ifndef COMMON_HOST_PROCFS_H

@@ -3,8 +3,8 @@
  * Why not ipc:// of libzmq: the kernel tells the peer's uid, a slow reader's backlog can be counted exactly,
  * and a command that needs no libzmq starts in a millisecond.
  *
- * Wire       a frame is a 4-byte big-endian length and that many bytes of JSON (one object, LIMIT_LOCAL_MSG, nested
- *            LIMIT_FRAME_DEPTH deep at most).
+ * Wire       a frame is a 4-byte big-endian length and that many bytes of JSON (one object, LIMIT_LOCAL_MSG,
+ *            nested LIMIT_FRAME_DEPTH deep at most).
  *            request  {"op": NAME, "n": NUMBER, ...}     operations: include/salt/requests.def
  *            reply    {"n": NUMBER, "ok": true, ...} or {"n": NUMBER, "ok": false, "error": TEXT}
  *            push     {"push": KIND, ...}, at any time after an operation that follows something

@@ -34,7 +34,7 @@ typedef struct masterctx_env {
     int (*fire)(void *cookie, const char *tag, json_t *data, fail_t *err);
     void (*progress)(void *cookie, size_t step, size_t of, const char *what);
     void *cookie;
-    /* One operation of include/salt/requests.def, for the mine as the master keeps it; TAKES *request_p. */
+    /* An operation of include/salt/requests.def, for the mine as the master keeps it; TAKES *request_p. */
     int (*request)(void *private_data, json_t **request_p, json_t **ret_reply, fail_t *err);
     void *private_data; /* ctx_private() */
 } masterctx_env_t;

@@ -20,7 +20,7 @@
 
 typedef struct knock_conf {
     const char *host,
-        *source; /* `source`: the address to connect from; NULL or "": the system picks. BORROWED for the call */
+        *source; /* `source`: the address to connect from; NULL or "": the system's choice. BORROWED */
     int ports[KNOCK_PORTS]; /* 0: not this one */
     int timeout_ms;         /* for the ports, all at once */
 } knock_conf_t;

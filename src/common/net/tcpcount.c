@@ -1,4 +1,5 @@
-/* tcpcount.c - see tcpcount.h. Uses the kernel's header, which is newer than the C library's; the two can't be included together. */
+/* tcpcount.c - see tcpcount.h. Uses the kernel's header, which is newer than the C library's; the two
+ * can't be included together. */
 #include "common/net/tcpcount.h"
 
 #include <arpa/inet.h>

@@ -42,7 +42,8 @@ typedef struct places {
 /* NEW room for so many values; the caller fills kw[].name in. */
 places_t places_new(const func_t *f, size_t n, size_t nkw);
 void places_free(places_t *self);
-/* Finds kw[].row and of[]. -EINVAL with FAIL_ARGUMENTS: "echo() missing 1 required positional argument: 'text'". */
+/* Finds kw[].row and of[]. -EINVAL with FAIL_ARGUMENTS: "echo() missing 1 required positional argument:
+ * 'text'". */
 int places_find(places_t *self, fail_t *err);
 
 #endif

@@ -4,8 +4,8 @@
  * Layer      common/plugin; a main_* file hands over what is linked in, sources.def says what else there is
  * Threads    several may ask at once; registry_refresh() too (source.h)
  * Ownership  rows and plug-ins are BORROWED and live as long as the registry
- * Errors     an incomplete descriptor (a function without doc, two of one name usable at once, a runner without
- *            an access class) is a bug: registry_check names it, and lint runs it
+ * Errors     an incomplete descriptor (a function without doc, two of one name usable at once, a runner
+ *            without an access class) is a bug: registry_check names it, and lint runs it
  * Tests      tests/unit/common/test_plugin_source.c, tests/unit/common/test_plugin.c
  */
 #ifndef COMMON_PLUGIN_REGISTRY_H
@@ -15,8 +15,8 @@
 
 typedef struct registry registry_t;
 
-/* NEW, of all rows of sources.def. The array is kept by pointer. Several plug-ins may provide one module name: a
- * function is that of the first usable one that has it. */
+/* NEW, of all rows of sources.def. The array is kept by pointer. Several plug-ins may provide one module
+ * name: a function is that of the first usable one that has it. */
 registry_t *registry_new(plugin_kind_t kind, const plugin_t *const *tables, size_t n);
 /* The same of these sources, in order of precedence. TAKES them; NULLs are left out. */
 registry_t *registry_of(plugin_kind_t kind, plugin_source_t *const *sources, size_t n);
@@ -26,7 +26,8 @@ plugin_kind_t registry_kind(const registry_t *self);
 int registry_refresh(registry_t *self, fail_t *err);
 
 /* The function "mod.fun". NULL with *err of kind FAIL_UNAVAILABLE: "'x.y' is not available." for an unknown
- * one (as Salt), "'x.y' __virtual__ returned False: REASON" where the module says why it can't be used here. */
+ * one (as Salt), "'x.y' __virtual__ returned False: REASON" where the module says why it can't be used
+ * here. */
 const func_t *registry_find(const registry_t *self, call_ctx_t *ctx, const char *fun, fail_t *err);
 /* The first usable plug-in that provides a module, or NULL. */
 const plugin_t *registry_provider(const registry_t *self, call_ctx_t *ctx, const char *module);
