@@ -15,6 +15,8 @@ enum { SECRET = 8, HEAD = 2 + 2 * SECRET, MARK = HEAD + 1, BOUND = COLOUR_COUNT,
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char marks[BOUND + 1][MARK + 1];
 
+/* Makes marks that no peer can guess, so that a text can't forge Halite's own colours. An escape sequence of
+ * the kind that terminals ignore holds the secret. */
 static void
 make_marks(void)
 {

@@ -92,6 +92,7 @@ output_highstate(json_t *data, const output_opts_t *opts, buf_t *out)
 
 /* ---- one host -------------------------------------------------------------------------------- */
 
+/* Appends a line of a return that is a plain text, not states. */
 static void
 value_line(buf_t *body, colour_t c, const output_opts_t *opts, const char *text, size_t len)
 {
@@ -117,6 +118,7 @@ host_text(json_t *data, const output_opts_t *opts, buf_t *body)
         value_line(body, COLOUR_GREEN, opts, line.text, line.len);
 }
 
+/* Appends a return that is a list: errors of the compilation, one below the other. */
 static void
 host_errors(json_t *data, const output_opts_t *opts, buf_t *body)
 {
@@ -205,6 +207,8 @@ states_in_order(json_t *data, size_t *ret_n)
     return states;
 }
 
+/* Appends all states of a host in the order that they ran in, and the summary. False when the data does not
+ * have the shape of a state run. */
 static bool
 host_states(const char *host, json_t *data, const output_opts_t *opts, int level, hs_totals_t *totals,
             colour_t *host_colour, buf_t *body)

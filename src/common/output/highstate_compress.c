@@ -108,6 +108,7 @@ roll_into(json_t *into, json_t *info)
     return roll_changes(into, info);
 }
 
+/* Rolls the states of one host that agree in all that is shown into one state with their count. */
 static bool
 compress_host(json_t *states, json_t *out)
 {

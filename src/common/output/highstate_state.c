@@ -26,6 +26,8 @@ hs_result(const json_t *result)
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
+/* Counts a result for the summary. A result that is neither true, false nor None is counted by its text, as
+ * in Salt. */
 static void
 count_result(const hs_state_t *s, const json_t *result, hs_totals_t *t)
 {
@@ -59,6 +61,8 @@ parse_duration(const char *text, double *ret_ms)
     return end > trimmed && *end == '\0';
 }
 
+/* Adds a state's duration to the totals. Parallel states overlap, so only the longest of them counts. False
+ * when the duration is of a type that Salt can't add. */
 static bool
 count_duration(const json_t *ret, hs_totals_t *t)
 {
@@ -82,6 +86,7 @@ count_duration(const json_t *ret, hs_totals_t *t)
 
 /* ---- changes --------------------------------------------------------------------------------- */
 
+/* Appends a text on lines of its own, each indented. */
 static void
 indent_lines(const char *text, size_t len, size_t indent, buf_t *out)
 {
@@ -156,6 +161,7 @@ format_orchestration(json_t *changes, const output_opts_t *opts, int level, buf_
     return true;
 }
 
+/* True for the states of an orchestration that hold the returns of minions, which are shown as returns. */
 static bool
 runs_orchestration(const json_t *ret)
 {
@@ -236,6 +242,7 @@ terse_result(const json_t *ret)
     return value_truthy(json_object_get(ret, "changes")) ? "Changed" : "Clean";
 }
 
+/* Appends a state on a single line. False when its key has too few parts for that. */
 static bool
 terse(const hs_state_t *s, const char *name, const output_opts_t *opts, colour_t c, buf_t *body)
 {
@@ -268,6 +275,7 @@ terse(const hs_state_t *s, const char *name, const output_opts_t *opts, colour_t
 
 /* ---- full block ------------------------------------------------------------------------------ */
 
+/* Appends the comment. Its further lines are aligned below the first one. */
 static void
 add_comment(const json_t *ret, buf_t *out)
 {
@@ -311,6 +319,8 @@ add_data(const json_t *ret, buf_t *out)
     }
 }
 
+/* Appends the warnings below a state, wrapped, and counts the state. The first line follows the label, so its
+ * indentation is dropped. */
 static bool
 full_warnings(const json_t *ret, const output_opts_t *opts, hs_totals_t *t, buf_t *body)
 {
@@ -346,6 +356,7 @@ put_line(buf_t *body, const char *colour, const output_opts_t *opts, const char 
     buf_clear(line);
 }
 
+/* Appends a state as a block of lines. False when it lacks what each state has. */
 static bool
 full(const hs_state_t *s, const char *name, const output_opts_t *opts, colour_t c, const buf_t *changes,
      hs_totals_t *t, buf_t *body)
@@ -409,6 +420,8 @@ listed(const json_t *result, const json_t *list)
 
 typedef enum shape { SHAPE_FULL, SHAPE_TERSE, SHAPE_NONE } shape_t;
 
+/* Chooses how much of a state is shown by its result and the options state_output, state_verbose and
+ * state_output_diff. Only the beginning of a mode counts ("mixed_id"), as in Salt. */
 static shape_t
 choose_shape(const json_t *result, bool changed, const output_opts_t *opts)
 {

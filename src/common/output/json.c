@@ -7,6 +7,8 @@
 
 enum { DEFAULT_INDENT = 4 };
 
+/* Appends a string as Python's json.dumps with ensure_ascii=False. Runs without escapes are copied at
+ * once. */
 static void
 dump_text(buf_t *out, const char *s, size_t len)
 {
@@ -30,6 +32,7 @@ dump_text(buf_t *out, const char *s, size_t len)
     buf_putc(out, '"');
 }
 
+/* Appends a float; Python's names for infinity and NaN are not JSON, but Salt prints them. */
 static void
 dump_float(buf_t *out, double d)
 {
@@ -55,6 +58,7 @@ break_line(buf_t *out, int indent, int level)
 
 static void dump(buf_t *out, json_t *v, int indent, int level);
 
+/* Appends a list, each element on its own line when there is an indentation. */
 static void
 dump_array(buf_t *out, json_t *v, int indent, int level)
 {
@@ -73,6 +77,7 @@ dump_array(buf_t *out, json_t *v, int indent, int level)
     buf_putc(out, ']');
 }
 
+/* Appends an object, in the order of its keys. */
 static void
 dump_object(buf_t *out, json_t *v, int indent, int level)
 {

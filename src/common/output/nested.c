@@ -38,6 +38,7 @@ line(nest_t *n, int indent, colour_t c, const char *text)
     line_end(n, "");
 }
 
+/* Appends a text line by line. The prefix of a list item stands before the first line only. */
 static void
 show_text(nest_t *n, const json_t *v, int indent, const char *prefix)
 {
@@ -58,6 +59,7 @@ show_text(nest_t *n, const json_t *v, int indent, const char *prefix)
 
 static void show(nest_t *n, json_t *v, int indent, const char *prefix);
 
+/* Appends the elements of a list. An element that is a container begins below a mark of its own. */
 static void
 show_list(nest_t *n, json_t *v, int indent)
 {
@@ -74,6 +76,7 @@ show_list(nest_t *n, json_t *v, int indent)
     }
 }
 
+/* Appends a dict sorted by key, with a rule above it unless it is the outermost one. */
 static void
 show_dict(nest_t *n, json_t *v, int indent, const char *prefix)
 {

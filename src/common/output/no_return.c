@@ -3,6 +3,7 @@
 
 #include "common/output/pytext.h"
 
+/* Appends each line of a text in red, with its own colour codes, as Salt does. */
 static void
 show_text(const json_t *v, const output_opts_t *opts, int indent, buf_t *out)
 {

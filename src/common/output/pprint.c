@@ -152,6 +152,8 @@ word_len(const char *s, size_t len)
     return i;
 }
 
+/* Breaks one line of a text into chunks at the ends of words. The last chunk leaves room for what follows
+ * it. */
 static void
 chunk_words(chunker_t *c, const char *s, size_t len, bool last_line)
 {
@@ -211,6 +213,8 @@ next_line(printer_t *p, int indent)
     buf_fill(p->out, ' ', (size_t) indent);
 }
 
+/* Appends a dict with one key a line. A value begins behind its key, and only the last one needs room for the
+ * closing bracket. */
 static void
 write_dict(printer_t *p, json_t *v, int indent, int allowance, int level)
 {
@@ -232,6 +236,7 @@ write_dict(printer_t *p, json_t *v, int indent, int allowance, int level)
     buf_putc(p->out, '}');
 }
 
+/* Appends a list with one element a line. */
 static void
 write_list(printer_t *p, json_t *v, int indent, int allowance, int level)
 {
@@ -248,6 +253,7 @@ write_list(printer_t *p, json_t *v, int indent, int allowance, int level)
     buf_putc(p->out, ']');
 }
 
+/* Appends a value on the present line if it fits, else broken up by its type. */
 static void
 write_value(printer_t *p, json_t *v, int indent, int allowance, int level)
 {

@@ -42,6 +42,7 @@ short_name(const char *name)
     return xasprintf("%.*s...", (int) i, name);
 }
 
+/* Fills a line of the table from a state. False when the data is not a state's return. */
 static bool
 fill_line(line_t *line, const char *sid, json_t *state)
 {

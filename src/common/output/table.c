@@ -90,6 +90,8 @@ grid_free(grid_t *g)
     free(g->widths);
 }
 
+/* Fills a row from a list of texts. The row is as high as its lowest cell: Salt cuts the others by Python's
+ * zip(). */
 static bool
 fill_row(row_t *row, json_t *cells)
 {
@@ -152,6 +154,7 @@ centre(buf_t *out, const char *text, size_t len, size_t width)
     buf_fill(out, ' ', pad - left);
 }
 
+/* Draws a row. Each cell keeps its position, as all cells advance a line at a time. */
 static void
 draw_row(const grid_t *g, const row_t *row, const output_opts_t *opts, int indent, buf_t *out)
 {
@@ -245,6 +248,7 @@ same_type(const json_t *a, const json_t *b)
     return json_typeof(a) == json_typeof(b) || (json_is_boolean(a) && json_is_boolean(b));
 }
 
+/* Shows a list of rows: dicts (with a row of their keys on top), lists or texts. */
 static bool
 show_rows(json_t *rows, const output_opts_t *opts, int indent, buf_t *out)
 {
@@ -269,6 +273,7 @@ show_rows(json_t *rows, const output_opts_t *opts, int indent, buf_t *out)
     return output_draw_table(cells, opts, indent + TABLE_INDENT, out);
 }
 
+/* Shows tables under the keys that lead to them. */
 static bool
 show(json_t *v, const output_opts_t *opts, int indent, buf_t *out)
 {

@@ -2,6 +2,8 @@
 #include "common/output/outputter.h"
 #include "common/output/pytext.h"
 
+/* Appends "key: value", and for a text each line with the key before it, so that grep finds whose line it
+ * is. */
 static void
 add_member(buf_t *out, const char *key, json_t *value, const output_opts_t *opts)
 {

@@ -110,6 +110,7 @@ decode(const char *s, text_t *ret)
     }
 }
 
+/* Appends code points [from, to) as UTF-8. */
 static void
 add_range(buf_t *out, const text_t *t, size_t from, size_t to)
 {
