@@ -26,6 +26,7 @@ conf_destroy(conf_t **self_p)
     *self_p = NULL;
 }
 
+/* The default of every option of this side. Options without a default stay absent. NEW. */
 static json_t *
 defaults(conf_side_t side)
 {
@@ -46,6 +47,7 @@ typedef struct names {
     conf_side_t side;
 } names_t;
 
+/* Returns the names of this side's options one by one, for str_suggest(). */
 static const char *
 next_name(void *cookie)
 {

@@ -8,6 +8,7 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
+/* Passes a number on when it lies within the row's bounds, else frees it and fails. TAKES `number`. */
 static json_t *
 in_bounds(const option_row_t *row, json_t *number, const char *where, fail_t *err)
 {
@@ -36,6 +37,8 @@ check_int(const option_row_t *row, const json_t *v, const char *where, fail_t *e
     return in_bounds(row, json_integer(n), where, err);
 }
 
+/* Accepts numbers, and texts that YAML would read as one. Infinity and NaN are refused: no wait or size can
+ * use them. */
 static json_t *
 check_float(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {
@@ -64,6 +67,7 @@ check_bool(const option_row_t *row, const json_t *v, const char *where, fail_t *
     return conf_refuse(row, v, "true or false", where, err);
 }
 
+/* Accepts the name of a level in any case, and stores it as the log functions know it. */
 static json_t *
 check_level(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {
@@ -97,6 +101,8 @@ check_path(const option_row_t *row, const json_t *v, const char *where, fail_t *
     return conf_check_text(row, v, where, err);
 }
 
+/* Accepts a path, or the address of a syslog daemon. A bad address fails now: taken for a path, it would
+ * silently make a file of that name. */
 static json_t *
 check_log_file(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {
@@ -110,6 +116,7 @@ check_log_file(const option_row_t *row, const json_t *v, const char *where, fail
     return NULL;
 }
 
+/* Checks a format when it is read: a bad one would spoil every line of the log later. */
 static json_t *
 check_log_format(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {
@@ -133,6 +140,7 @@ check_log_jid(const option_row_t *row, const json_t *v, const char *where, fail_
     return json_copy((json_t *) v);
 }
 
+/* Checks a mapping of names to levels. */
 static json_t *
 check_levels(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {

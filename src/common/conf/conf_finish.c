@@ -43,6 +43,7 @@ set_text(json_t *opts, const char *name, const char *text)
     json_object_set_new(opts, name, value_utf8(text, strlen(text)));
 }
 
+/* Maps Salt's old option 'environment' to 'saltenv'. If both are set, 'saltenv' wins. */
 static int
 finish_environment(finish_t *f)
 {
@@ -161,6 +162,7 @@ finish_backends(finish_t *f)
     return 0;
 }
 
+/* Joins a list of returners to one text with commas, the form that --return has. */
 static int
 finish_return(finish_t *f)
 {
@@ -180,6 +182,7 @@ finish_return(finish_t *f)
     return 0;
 }
 
+/* Checks a minion's 'master': a host name or a list of them. */
 static int
 finish_master(finish_t *f)
 {
@@ -255,6 +258,8 @@ under_root(const char *root, const char *path)
     return fs_join(root, path + strspn(path, "/"));
 }
 
+/* Puts relative paths below root_dir and fills in the paths that depend on others. It runs when the values of
+ * all files are merged, as any file may set root_dir. */
 static int
 finish_paths(finish_t *f)
 {
@@ -284,6 +289,7 @@ finish_paths(finish_t *f)
 
 /* ---- who this is ----------------------------------------------------------------------------- */
 
+/* Sets the user to the present one when none is configured. A uid without a name is stored as a number. */
 static int
 finish_user(finish_t *f)
 {
@@ -324,6 +330,8 @@ master_id(const char *name)
     return xasprintf("%.*s_master", LIMIT_ID_LEN - (int) strlen("_master"), near != NULL ? near : "salt");
 }
 
+/* Settles the id: the configured one, or a guess from the host's names, with append_domain. A guessed address
+ * gets no domain. */
 static int
 finish_id(finish_t *f)
 {

@@ -198,6 +198,7 @@ check_forbidden(json_t *opts, const char *text, fail_t *err)
                     text) == 0;
 }
 
+/* Checks a compound target by parsing it, with the node groups of this configuration. */
 static bool
 check_target(json_t *opts, const char *text, fail_t *err)
 {
@@ -248,6 +249,7 @@ next_kind(void *cookie)
     return **at != NULL ? *(*at)++ : NULL;
 }
 
+/* Checks the kind of custom modules, with a suggestion for a misspelt one. */
 static bool
 check_kind(json_t *opts, const char *text, fail_t *err)
 {
@@ -439,6 +441,7 @@ refuse_field(look_t *look, const conf_rule_t *rule, const char *key)
     return refuse(look->err, "'%.100s' is not known here; known are %s%s", key, buf_str(&known), hint);
 }
 
+/* Checks a key and its value. A rule has either fixed fields or a check for any key. */
 static bool
 check_pair(look_t *look, const conf_rule_t *rule, const char *key, const json_t *v)
 {
@@ -466,6 +469,7 @@ check_pairs(look_t *look, const conf_rule_t *rule, const json_t *v)
     return true;
 }
 
+/* Checks each item of a list. An error names the item by its number, as users count them. */
 static bool
 check_items(look_t *look, const conf_rule_t *rule, const json_t *v)
 {
@@ -483,6 +487,7 @@ check_items(look_t *look, const conf_rule_t *rule, const json_t *v)
     return true;
 }
 
+/* Checks a value by its type; a rule may allow several types. */
 static bool
 check_rule(look_t *look, const conf_rule_t *rule, const json_t *v)
 {

@@ -97,6 +97,8 @@ typedef struct sample {
     const char *section, *help; /* the last ones */
 } sample_t;
 
+/* Appends one option to the sample file: its section when that is new, its help as a comment and its
+ * default. */
 static void
 sample_option(void *cookie, const char *section, const option_row_t *row)
 {

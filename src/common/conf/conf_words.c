@@ -42,6 +42,7 @@ next_name(void *cookie)
     return **at != NULL ? *(*at)++ : NULL;
 }
 
+/* Refuses a name that is not in the option's closed set, lists the known ones and suggests the nearest. */
 static void
 refuse_name(const option_row_t *row, const char *text, const char *where, fail_t *err)
 {

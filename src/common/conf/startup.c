@@ -59,6 +59,7 @@ startup_conf_dir(const json_t *values)
     return absolute ? absolute : xstrdup(dir);
 }
 
+/* Opens the log file. A daemon whose log can't be opened still starts, and says so on the terminal. */
 static void
 s_open_log(const conf_t *conf)
 {
@@ -226,6 +227,8 @@ s_give_tree(int dir_fd, const char *name, owner_t to, int depth)
     (void) closedir(d);
 }
 
+/* Gives a folder and its content to a user. All goes through one descriptor, so that a rename meanwhile can't
+ * mix two folders. */
 static int
 s_give_folder(const char *path, owner_t to, fail_t *err)
 {
