@@ -99,6 +99,7 @@ resolve_envs(const sls_run_t *self, const char *saltenv, const char *target)
     return envs;
 }
 
+/* Reports an include that matches no environment, or more than one, with Salt's texts and a suggestion. */
 static void
 say_unresolved(const sls_run_t *self, const char *saltenv, const char *target, const json_t *envs)
 {
@@ -383,6 +384,8 @@ reword_missing(json_t *errors, size_t from, const char *pattern, const char *sal
     }
 }
 
+/* Renders every SLS that a pattern matches, once each. An error about a missing SLS is reworded to name the
+ * pattern. */
 static void
 render_pattern(render_run_t *run, py_t *high, const char *saltenv, const char *pattern, const json_t *found)
 {

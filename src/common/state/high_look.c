@@ -144,6 +144,7 @@ names_del(names_t *self, py_t *id, py_t *state, py_t *arg)
     py_dict_set(by_value, value, kept);
 }
 
+/* Adds all names of an ID to the index: the SLS it is in, and the names of its states. */
 static void
 index_body(names_t *self, py_t *id, py_t *body)
 {

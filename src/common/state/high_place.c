@@ -85,6 +85,8 @@ sls_line_of(const char *text, const char *id)
     return finder.best > FIT_WILD || (finder.best == FIT_WILD && finder.same == 1) ? finder.line : 0;
 }
 
+/* Appends the place of an ID, "at salt://web/init.sls, line 7". The line is searched in the source file,
+ * because the rendered data has no lines; without one only the file is named. */
 static void
 place_find(const highstate_t *self, const char *saltenv, const char *sls, const char *id, buf_t *out)
 {

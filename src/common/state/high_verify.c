@@ -50,6 +50,7 @@ is_key(py_t *value)
     return rc == 0;
 }
 
+/* Checks a requisite of a state, and that two states do not require each other. */
 static void
 verify_requisite(verify_t *v, py_t *state, py_t *mine, py_t *req)
 {
@@ -173,6 +174,8 @@ verify_arg(verify_t *v, py_t *state, py_t *arg)
     return 0;
 }
 
+/* Checks a state of an ID: a list of arguments with exactly one function, in the key ("pkg.installed") or in
+ * the list. */
 static void
 verify_state(verify_t *v, py_t *state, py_t *run)
 {
@@ -204,6 +207,7 @@ verify_state(verify_t *v, py_t *state, py_t *run)
         SAY(v, "Too many functions declared in state '%s' in SLS '%s'", word, v->sls);
 }
 
+/* Checks an ID and all its states. Keys that the compiler adds itself are skipped. */
 static void
 verify_id(verify_t *v)
 {

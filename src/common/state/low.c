@@ -93,6 +93,7 @@ is_new_name(low_t *self, py_t *entry)
     return true;
 }
 
+/* Collects the entries of `names`. Repeated ones are dropped: each name makes a chunk of its own. */
 static void
 add_names(low_t *self, py_t *list)
 {
@@ -194,6 +195,8 @@ add_named_chunks(low_t *self)
     }
 }
 
+/* Makes the chunks of one state of an ID: the arguments are gathered first, because `names` and the function
+ * may stand anywhere in the list. */
 static void
 compile_state(low_t *self, py_t *state, py_t *run)
 {

@@ -38,6 +38,8 @@ find_cap(const json_t *chunks)
     return cap;
 }
 
+/* Turns `order` into a number. "first" is 0, "last" and negative numbers count from behind all others, and a
+ * state without one gets `cap`. States of one `names` list keep their order by a fraction. */
 static void
 number_chunk(json_t *chunk, json_int_t cap)
 {

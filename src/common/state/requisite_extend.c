@@ -211,6 +211,7 @@ typedef struct exclude {
     py_t *ids;   /* set */
 } exclude_t;
 
+/* Reads an entry of `exclude`: an SLS, by name or pattern, or {id: ID}. */
 static void
 read_exclude(exclude_t *self, py_t *entry)
 {

@@ -351,6 +351,8 @@ apply_dict(reqin_t *self, py_t *items)
     }
 }
 
+/* Applies an argument such as require_in or watch_in, unless that requisite is disabled by the
+ * configuration. */
 static void
 apply_arg(reqin_t *self, py_t *arg)
 {

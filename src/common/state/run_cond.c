@@ -189,6 +189,7 @@ exists(const json_t *path, fail_t *err)
     return json_is_string(path) ? fs_look(json_string_value(path), err) : 0;
 }
 
+/* Applies `creates`: the state is skipped when the file exists, or when all files of a list do. */
 static int
 creates(const json_t *low, verdict_t *v, fail_t *err)
 {

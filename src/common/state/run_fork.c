@@ -233,6 +233,7 @@ fork_next(void *cookie, int timeout_ms, size_t *ret_id, json_t **ret_value, fail
     return 0;
 }
 
+/* Starts a child, or queues the work when LIMIT_STATES_PARALLEL children are running. */
 static int
 fork_start(void *cookie, size_t id, state_work_fn *fn, void *work, fail_t *err)
 {

@@ -93,6 +93,7 @@ listen_to_any(const listening_t *self, const json_t *low, const char *name)
                   value_str(self->run->steps[to->v[i]].low, "state", ""), name);
 }
 
+/* Handles a chunk's `listen`: each entry makes the chunk a listener of another one. */
 static void
 of_listen(const listening_t *self, const json_t *low)
 {

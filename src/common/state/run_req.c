@@ -132,6 +132,8 @@ settle(req_kind_t k, unsigned flags)
     return flags;
 }
 
+/* Decides the status from the flags of all requisites. The order matters: an unmet requisite outweighs one
+ * that is still running, and that outweighs a failed one. */
 static run_status_t
 status_of(unsigned flags)
 {

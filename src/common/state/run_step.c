@@ -202,6 +202,8 @@ had_before(run_t *run, const step_t *step, bool pre)
     return ret;
 }
 
+/* Runs a step in the way that fits: a return from before an interruption, a pre-check, a child of its own,
+ * mod_watch or the plain function. */
 static void
 call(run_t *run, size_t i, bool pre, bool change)
 {

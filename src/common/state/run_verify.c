@@ -70,6 +70,7 @@ verify_umask(json_t *low, json_t *errors)
     json_object_del(low, "umask");
 }
 
+/* Checks that a chunk's state function exists here and gets its required arguments, before it is called. */
 static void
 verify_function(call_ctx_t *ctx, const json_t *low, json_t *errors)
 {

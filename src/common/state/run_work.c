@@ -63,6 +63,8 @@ returns_for(const run_t *run, const step_t *step)
     return out;
 }
 
+/* Copies what a state in a child of its own needs. The run goes on changing its data meanwhile, so nothing is
+ * shared but the list of chunks, which is copied once. */
 static work_t *
 work_new(run_t *run, const step_t *step, bool watch)
 {

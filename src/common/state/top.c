@@ -175,6 +175,7 @@ gather_includes(gather_t *self)
 
 /* ---- verifying ------------------------------------------------------------------------------- */
 
+/* Checks an entry of a top file. */
 static void
 verify_entry(py_t *saltenv, py_t *entry, json_t *errors)
 {
@@ -208,6 +209,7 @@ verify_matches(py_t *saltenv, py_t *matches, json_t *errors)
     }
 }
 
+/* Checks the shape of a top file: environments, and in each a mapping of targets to lists. */
 static void
 verify_top(py_t *top, json_t *errors)
 {

@@ -36,6 +36,8 @@ read_target(py_t *entries, py_t *ret_states)
     return match;
 }
 
+/* Merges the entries of a target that two top files name. The newer kind of match wins, and states are kept
+ * once. */
 static void
 place_beside(py_t *matches, py_t *target, py_t *entries)
 {
@@ -137,6 +139,8 @@ merge_fallback(merge_t *self, py_t *cenv)
     }
 }
 
+/* Merges with the strategy "same": each environment counts only with the section that its own top file has
+ * for it. */
 static void
 merge_same(merge_t *self)
 {
