@@ -20,8 +20,8 @@
  * Special names in the table, never called as a state
  *   mod_watch      runs instead of the function when a watched state has changed. Arguments: name, sfun (the
  *                  function that the chunk names), **kwargs.
- *   mod_init       runs once per run before the module's first state. Arguments: low (the chunk). Returns
- *                  bool.
+ *   mod_init       runs before the module's first state, and before later ones until it returns True.
+ *                  Arguments: low (the chunk).
  *   mod_aggregate  runs when the option or the chunk's `aggregate` asks for it. Arguments: low, chunks,
  *                  running. Returns the chunk to run instead.
  *

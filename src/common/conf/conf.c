@@ -144,6 +144,7 @@ apply(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *notes, js
     return 0;
 }
 
+/* Lays the options of the command line over those of the files, and records where they come from. */
 static void
 add_overrides(conf_said_t *said, const json_t *overrides)
 {

@@ -130,6 +130,7 @@ check_log_format(const option_row_t *row, const json_t *v, const char *where, fa
     return NULL;
 }
 
+/* Checks log_fmt_jid, which may hold no field but the jid. */
 static json_t *
 check_log_jid(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {

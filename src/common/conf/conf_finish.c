@@ -150,6 +150,7 @@ finish_roots(finish_t *f)
     return rc < 0 ? rc : finish_roots_of(f, "pillar_roots");
 }
 
+/* Maps the backend's old name "git" to "gitfs". */
 static int
 finish_backends(finish_t *f)
 {

@@ -204,6 +204,7 @@ read_patterns(reader_t *r, const json_t *patterns, const char *from, bool must_m
     return rc;
 }
 
+/* Reads the files of `include` or `default_include` and lays them over `out`. */
 static int
 read_included(reader_t *r, const json_t *patterns, const char *path, bool must_match, conf_said_t *out)
 {

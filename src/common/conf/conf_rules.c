@@ -142,6 +142,7 @@ check_regex(json_t *opts, const char *text, fail_t *err)
     return check_filled(text, true, err) && match_pcre_check(text, false, &all, err);
 }
 
+/* Checks a pattern of user names. Numbers and groups are refused, because they would never match. */
 static bool
 check_user(json_t *opts, const char *text, fail_t *err)
 {

@@ -85,6 +85,7 @@ s_tell(const json_t *warnings, const conf_t *conf)
         log_info("%s", json_string_value(one));
 }
 
+/* Warns of names in log_granular_levels that no line of the log has. */
 static void
 s_tell_names(const json_t *opts)
 {

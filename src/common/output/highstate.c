@@ -161,6 +161,7 @@ host_unordered(json_t *data, buf_t *body)
     }
 }
 
+/* Orders states by the number of their run; states without one keep the order of the return. */
 static int
 by_order(const void *a, const void *b)
 {

@@ -232,6 +232,7 @@ terse_times(const json_t *ret, const output_opts_t *opts, buf_t *out)
     return true;
 }
 
+/* The word for a result in terse lines. */
 static const char *
 terse_result(const json_t *ret)
 {

@@ -93,6 +93,7 @@ rule(summary_t *s)
     buf_fill(s->body, '-', (size_t) s->width);
 }
 
+/* Appends the total time, in seconds from SECONDS_FROM_MS on. */
 static void
 run_time(summary_t *s, const hs_totals_t *t)
 {

@@ -92,6 +92,7 @@ show_dict(nest_t *n, json_t *v, int indent, const char *prefix)
     }
 }
 
+/* Appends any value: containers recurse, a text may have several lines. */
 static void
 show(nest_t *n, json_t *v, int indent, const char *prefix)
 {

@@ -23,6 +23,7 @@ show_text(const json_t *v, const output_opts_t *opts, int indent, buf_t *out)
     }
 }
 
+/* Appends a text, or a dict with each value below its key. */
 static void
 show(json_t *v, const output_opts_t *opts, int indent, buf_t *out)
 {

@@ -129,6 +129,7 @@ typedef struct chunker {
     size_t chunks;
 } chunker_t;
 
+/* Appends a piece of a long text as a literal of its own, which Python joins again. */
 static void
 chunk(chunker_t *c, const char *s, size_t len)
 {

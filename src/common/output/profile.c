@@ -15,6 +15,7 @@ typedef struct line {
     char *duration; /* owned, padded */
 } line_t;
 
+/* Compares durations as texts, as Salt sorts its rows. */
 static int
 by_duration(const void *a, const void *b)
 {

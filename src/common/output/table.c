@@ -177,6 +177,7 @@ draw_row(const grid_t *g, const row_t *row, const output_opts_t *opts, int inden
     }
 }
 
+/* Appends a horizontal rule as wide as the table. */
 static void
 draw_rule(const grid_t *g, const output_opts_t *opts, int indent, buf_t *out)
 {

@@ -38,6 +38,7 @@ at(const text_t *t, size_t i)
     return i < t->n ? t->cp[i] : 0;
 }
 
+/* Counts how often a character repeats from `i` on. */
 static size_t
 run_of(const text_t *t, size_t i, uint32_t c)
 {

@@ -78,6 +78,8 @@ s_part(const char *p, const struct field *f, uint64_t *bits)
     return true;
 }
 
+/* Reads one field, a list of parts with commas. strtok_r would skip empty parts, so they are refused
+ * first. */
 static bool
 s_field(char *text, const struct field *f, cron_t *out)
 {
@@ -93,6 +95,7 @@ s_field(char *text, const struct field *f, cron_t *out)
     return ok;
 }
 
+/* The five fields that a name such as @daily stands for; any other text is returned as it is. */
 static const char *
 s_alias(const char *text)
 {
@@ -143,6 +146,8 @@ cron_parse(const char *text, cron_t *ret, fail_t *err)
 
 /* ---- finding ---------------------------------------------------------------------------------- */
 
+/* True when the expression allows the day. As in cron, days and weekdays are alternatives when both are
+ * restricted. */
 static bool
 s_day_matches(const cron_t *self, const struct tm *day)
 {

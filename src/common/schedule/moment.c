@@ -137,6 +137,7 @@ s_time(const char *word, moment_t *out)
     return true;
 }
 
+/* Sets a date; a `year` or `month` of 0 is not part of it. False when the text has named one already. */
 static bool
 s_day_is(moment_t *out, int year, int month, int day)
 {

@@ -96,6 +96,7 @@ s_find(const schedule_t *self, const char *name)
 
 /* ---- when it comes ---------------------------------------------------------------------------- */
 
+/* The earliest of the job's moments after `from_us`; 0: there is none. */
 static int64_t
 s_first_when(const sjob_t *job, int64_t from_us)
 {
@@ -174,6 +175,7 @@ s_extra(const entry_t *e)
     return best;
 }
 
+/* The wait until the entry's next run, regular or extra; negative: it never runs. */
 static int64_t
 s_until(const entry_t *e, schedule_now_t now)
 {
@@ -223,6 +225,8 @@ s_drop_past(entry_t *e, int64_t now_us)
             e->job.runs[i] = 0;
 }
 
+/* Reads an entry's settings and sets its first run. An entry with an error stays in the list and does not
+ * run, so that its user sees it. */
 static void
 s_read(schedule_t *self, entry_t *e, const json_t *all, const json_t *whens, schedule_now_t now)
 {
@@ -448,6 +452,7 @@ s_take_extra(entry_t *e, int64_t now_us)
     return due;
 }
 
+/* Runs an entry when it is due. A regular run that comes too late is left out, and the next one is set. */
 static void
 s_entry_due(schedule_t *self, entry_t *e, schedule_now_t now, json_t *out)
 {

@@ -122,6 +122,7 @@ s_number(const json_t *item, const char *key, json_int_t max, json_int_t *ret, f
     return 0;
 }
 
+/* Reads the interval; the units add up. */
 static int
 s_read_every(const json_t *item, sjob_t *out, fail_t *err)
 {
@@ -154,6 +155,7 @@ s_moment(const json_t *v, const char *key, moment_t *ret, fail_t *err)
     return moment_parse(json_string_value(v), ret, err);
 }
 
+/* Reads `when`: moments, or names of moments in `whens`. */
 static int
 s_read_when(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
 {
@@ -182,6 +184,8 @@ s_read_cron(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
     return text ? cron_parse(text, &out->cron, err) : fail_set(err, -EINVAL, "cron is a text of five fields");
 }
 
+/* Reads `once`: a date in its own format, else in any form that moment_parse() knows, as long as it has a
+ * year. */
 static int
 s_read_once(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
 {
@@ -219,6 +223,7 @@ s_read_time(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
     return rc;
 }
 
+/* Reads `splay`: a number of seconds at most, or a range of them. */
 static int
 s_read_splay(const json_t *v, sjob_t *out, fail_t *err)
 {
@@ -238,6 +243,7 @@ s_read_splay(const json_t *v, sjob_t *out, fail_t *err)
     return rc;
 }
 
+/* Reads a range of time. Without days its end must come after its start on the same day. */
 static int
 s_read_range(const json_t *v, const char *key, sjob_range_t *out, fail_t *err)
 {
@@ -276,6 +282,7 @@ s_read_times(const json_t *item, const char *key, int64_t **ret, size_t *ret_n, 
     return 0;
 }
 
+/* Reads the bounds of a job: after, until, and single moments to skip or to add. */
 static int
 s_read_bounds(const json_t *item, sjob_t *out, fail_t *err)
 {
@@ -291,6 +298,7 @@ s_read_bounds(const json_t *item, sjob_t *out, fail_t *err)
     return rc < 0 ? rc : s_read_times(item, "run_explicit", &out->runs, &out->n_runs, err);
 }
 
+/* Reads the function, under any of Salt's three names, and checks its arguments. */
 static int
 s_read_function(const json_t *item, sjob_t *out, fail_t *err)
 {

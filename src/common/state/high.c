@@ -198,6 +198,7 @@ include_item(const sls_run_t *self, py_t *item)
 
 /* ---- one SLS --------------------------------------------------------------------------------- */
 
+/* Reports an ID that two SLS declare, with the places of both. */
 static void
 say_conflict(render_run_t *run, py_t *name, py_t *one, py_t *two)
 {
@@ -308,6 +309,7 @@ use_data(const sls_run_t *self, py_t *state)
     add_error(self->run->errors, "Error when rendering state with contents: %s", text);
 }
 
+/* Checks the bounds on depth and number of SLS files. False: an error is recorded. */
 static bool
 is_within_limits(render_run_t *run, const char *sls, const char *saltenv)
 {

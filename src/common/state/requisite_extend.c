@@ -230,6 +230,7 @@ read_exclude(exclude_t *self, py_t *entry)
     py_clear();
 }
 
+/* True when the SLS of a body is excluded, by its name or by a pattern. */
 static bool
 is_excluded_sls(const exclude_t *self, const py_t *body)
 {

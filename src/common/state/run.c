@@ -35,6 +35,7 @@ push(run_t *run, size_t step, bool pre)
         slot->active = true;
 }
 
+/* Leaves the innermost step of the walk. */
 static void
 pop(run_t *run)
 {
@@ -272,6 +273,7 @@ run_all(run_t *run)
 
 /* ---- what is disabled ---------------------------------------------------------------------- */
 
+/* The pattern that disables a function, or NULL. BORROWED. */
 static const char *
 disabled_by(const json_t *patterns, const char *full)
 {

@@ -384,6 +384,7 @@ state_refresh(state_caller_t *self, const json_t *low)
     }
 }
 
+/* True when every change has the form {"old": ..., "new": ...}. */
 static bool
 all_old_and_new(const json_t *changes)
 {
@@ -493,6 +494,7 @@ typedef struct retry {
     json_int_t attempts, interval, splay;
 } retry_t;
 
+/* A number of `retry`. An invalid one is replaced by the default with a warning, as in Salt. */
 static json_int_t
 retry_number(const json_t *retry, const char *key, json_int_t dflt)
 {
@@ -548,6 +550,7 @@ result_text(const json_t *ret)
     return json_is_true(result) ? "True" : json_is_false(result) ? "False" : "None";
 }
 
+/* In test mode the state is not repeated; its comment says how it would be. */
 static json_t *
 retry_in_test(json_t *ret, const retry_t *retry)
 {

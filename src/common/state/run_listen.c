@@ -47,6 +47,8 @@ any_changed(const run_t *run, const steps_t *steps)
     return false;
 }
 
+/* Appends a chunk for each listener that runs mod_watch. It has no requisites, as those were met by the
+ * listener itself. */
 static void
 add_listeners(const listening_t *self, const steps_t *listeners)
 {
@@ -112,6 +114,7 @@ of_listen(const listening_t *self, const json_t *low)
     }
 }
 
+/* Handles a chunk's `listen_in`, which makes other chunks its listeners. */
 static void
 of_listen_in(const listening_t *self, const json_t *low)
 {

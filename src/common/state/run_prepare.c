@@ -74,6 +74,8 @@ aggregate(run_t *run, step_t *step)
     }
 }
 
+/* Calls the module's mod_init before its first state, and before later ones until it returns True, as Salt
+ * does. */
 static void
 init_module(run_t *run, json_t *low)
 {

@@ -31,6 +31,7 @@ is_word(char c)
     return isalnum((unsigned char) c) || c == '_' || (c & 0x80) != 0;
 }
 
+/* Reads a quoted word. False: its quote is not closed. */
 static bool
 take_quoted(lexer_t *self)
 {
@@ -103,6 +104,7 @@ add_argument(slot_call_t *self, char **key, buf_t *word, bool any)
     buf_clear(word);
 }
 
+/* Keeps track of brackets. False: one does not match, or they are nested too deep. */
 static bool
 open_or_close(const lexer_t *lex, char *brackets, size_t *depth)
 {
@@ -151,6 +153,7 @@ read_arguments(lexer_t *lex, slot_call_t *self)
     return false;
 }
 
+/* Reads a slot's call: the function up to the parenthesis, then the arguments. */
 static bool
 read_call(const char *text, slot_call_t *self)
 {

@@ -24,6 +24,8 @@ event_tag(const run_t *run, const json_t *low, const json_t *ret)
     return xasprintf("salt/job/%s/prog/%s/%lld", jid, id, (long long) value_int(ret, "__run_num__", 0));
 }
 
+/* Fires the event of a state's end, if the state or the configuration asks for it. Without a job no event is
+ * sent. */
 static void
 fire_event(run_t *run, const json_t *low, json_t *ret)
 {
@@ -225,6 +227,7 @@ call(run_t *run, size_t i, bool pre, bool change)
     }
 }
 
+/* Records a step that is not called because its requisites failed. */
 static void
 requisites_failed(run_t *run, size_t i)
 {

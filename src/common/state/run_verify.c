@@ -39,6 +39,7 @@ python_type(const json_t *v)
     return names[json_typeof(v)];
 }
 
+/* Refuses a name that is not a text, such as a number that YAML made of it. */
 static void
 verify_name(const json_t *low, json_t *errors)
 {

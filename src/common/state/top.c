@@ -61,6 +61,7 @@ load_top(highstate_t *high, const char *sls, const char *url, const char *salten
     return rc;
 }
 
+/* Loads the top file of an environment. False: load_top() has failed. */
 static bool
 gather_env(gather_t *self, const char *url, const char *saltenv)
 {
@@ -194,6 +195,7 @@ verify_entry(py_t *saltenv, py_t *entry, json_t *errors)
     }
 }
 
+/* Checks the targets of an environment. */
 static void
 verify_matches(py_t *saltenv, py_t *matches, json_t *errors)
 {

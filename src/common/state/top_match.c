@@ -64,6 +64,7 @@ is_target(matching_t *self, py_t *target, py_t *entries)
     return target_match(wanted, &minion);
 }
 
+/* Adds an SLS to an environment's matches. NULL adds the environment alone. */
 static void
 add_sls(json_t *matches, const char *saltenv, const char *sls)
 {
