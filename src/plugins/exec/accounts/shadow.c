@@ -139,7 +139,7 @@ shadow_default_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 /* ---- ages ------------------------------------------------------------------------------------ */
 
-/* Which of `chage`'s options sets what. */
+/* Maps keys of shadow.info to chage's options. */
 typedef struct age {
     const char *key, *arg; /* in shadow.info, and of the function */
     const char *option;
@@ -293,7 +293,7 @@ shadow_set_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return err->code;
 }
 
-/* One way to make hashes is enough: random.shadow_hash. */
+/* Rejected on purpose: random.shadow_hash is the only way to make hashes. */
 static int
 shadow_gen_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -363,7 +363,7 @@ user_chgroups(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- add and delete -------------------------------------------------------------------------- */
 
-/* Whether login.defs gives each user a group of its own name. */
+/* True when login.defs gives each user a group of its own name (USERGROUPS_ENAB). */
 static bool
 user_groups_enabled(const char *root)
 {

@@ -93,7 +93,7 @@ cp_stat_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- fetching ----------------------------------------------------------------------------- */
 
-/* Whether there is such a file, here or on the file server: 1 or 0, or a negative errno. */
+/* Looks for the file locally or on the file server: 1, 0, or a negative errno. */
 static int
 is_there(call_ctx_t *ctx, const fetch_t *what, fail_t *err)
 {

@@ -80,7 +80,7 @@ typedef struct copying {
     json_t *into;
 } copying_t;
 
-/* Where a path goes: the folder itself is kept, those above it are not. NEW. */
+/* Maps a source path to its destination: the copied folder keeps its name, its parents are dropped. NEW. */
 static char *
 copied_to(const copying_t *c, const char *path)
 {

@@ -170,7 +170,7 @@ network_subnets6(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return subnets(NULL, "inet6", ret_value, err);
 }
 
-/* How many addresses a network has, as far as a number can say it. */
+/* Number of addresses in a network; larger than an integer holds becomes a real. */
 static json_t *
 size_value(const ipnet_t *net)
 {

@@ -217,7 +217,8 @@ network_dig(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return run_text(&prog, ret_value, err);
 }
 
-/* One line of modern traceroute: " 1  name (ip)  0.1 ms  0.2 ms  0.3 ms". NEW; empty when it is another. */
+/* Parses one line of modern traceroute: " 1  name (ip)  0.1 ms  0.2 ms  0.3 ms". NEW; empty for any other
+ * line. */
 static json_t *
 trace_row(const char *line)
 {

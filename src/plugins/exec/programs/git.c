@@ -100,7 +100,7 @@ git_branch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* There need not be a folder yet to run in. */
+/* The target folder need not exist, so git runs without it as working directory. */
 static int
 git_init(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -314,7 +314,7 @@ git_remote_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* One `git remote ...` command. */
+/* Runs one `git remote ...` command. */
 static int
 run_remote(call_ctx_t *ctx, const json_t *args, const char *verb, const char *a, const char *b, const char *c,
            fail_t *err)
@@ -343,7 +343,7 @@ is_used(const json_t *remotes, const char *except, const char *url)
     return false;
 }
 
-/* What was kept for the addresses of a remote goes with them. */
+/* Removes the stored credentials of a remote's addresses together with the remote. */
 static int
 forget_logins(call_ctx_t *ctx, const json_t *args, const json_t *remotes, const char *remote, fail_t *err)
 {
@@ -371,7 +371,8 @@ git_remote_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         (*push != '\0' &&
          gitlogin_of(&push_login, args, "push_https_user", "push_https_pass", push, err) < 0))
         return err->code;
-    /* What was fetched from another address must not stand for what the new one has. */
+    /* Removing the remote first drops its tracking refs, so that refs of the old address can't pass for those
+     * of the new one. */
     int rc = there ? run_remote(ctx, args, "rm", remote, NULL, NULL, err) : 0;
     if (rc == 0 && there)
         rc = forget_logins(ctx, args, remotes, remote, err);
@@ -396,7 +397,7 @@ list_in(json_t *found, const char *key)
     return value_get(found, key);
 }
 
-/* One line of what fetch says: " * [new branch]  name -> origin/name", "   0ab12..3cd45  name ->
+/* Parses one line of fetch's output: " * [new branch]  name -> origin/name", "   0ab12..3cd45  name ->
  * origin/name". */
 static void
 take_update(json_t *found, const char *line)

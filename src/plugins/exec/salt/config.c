@@ -11,7 +11,7 @@
 #include "plugins/lib/call/pyargs.h"
 #include "salt/log.h"
 
-/* What Salt's modules find when nobody has set anything. */
+/* Defaults that Salt's modules use when an option is not configured. */
 static const char defaults_json[] =
     "{\"mongo.db\": \"salt\", \"mongo.password\": \"\", \"mongo.port\": 27017, \"mongo.user\": \"\","
     " \"redis.db\": \"0\", \"redis.host\": \"salt\", \"redis.port\": 6379, \"test.foo\": \"unconfigured\","
@@ -47,7 +47,7 @@ master_settings(call_ctx_t *ctx)
     return value_get(ctx_pillar(ctx), "master");
 }
 
-/* Where settings are looked for, the strongest first. */
+/* Lookup order of a setting, the strongest source first. */
 static const struct source {
     const char *omit; /* argument that leaves it out */
     json_t *(*find)(call_ctx_t *ctx);

@@ -52,7 +52,7 @@ is_true(const json_t *value)
     return json_is_number(value) ? json_number_value(value) > 0 : value_truthy(value);
 }
 
-/* What may not be shown to others: the last quarter of a serial number becomes X. */
+/* Masks sensitive grains: the last quarter of a serial number becomes X. */
 static void
 sanitize(json_t *grains)
 {
@@ -309,7 +309,7 @@ put_in_list(json_t *list, const char *rest, json_t *value)
         json_array_append_new(list, json_pack("{s:O}", rest, value));
 }
 
-/* One level up: *value_p becomes the level at `key` with `rest` set in it. NULL, or why not. NEW. */
+/* Sets `rest` at `key` one level up; *value_p becomes that level. NULL, or NEW text with the reason. */
 static char *
 wrap(call_ctx_t *ctx, const setting_t *how, const char *key, const char *rest, json_t **value_p)
 {

@@ -6,7 +6,7 @@
 #include "salt/value.h"
 
 #define STORE_KEY "mine_cache"
-/* How Salt marks a value that not everybody may see. */
+/* Salt's markers of a mine value that is restricted to some minions. */
 #define ACL_ID    "__saltmine_acl__"
 #define ACL_DATA  "__data__"
 
@@ -250,7 +250,7 @@ mine_valid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- get, delete, flush ------------------------------------------------------------------------------- */
 
-/* Whether this minion is a target: 1, 0, or a negative errno. */
+/* Matches this minion against a target: 1, 0, or a negative errno. */
 static int
 is_target(call_ctx_t *ctx, const char *type, json_t *tgt, fail_t *err)
 {

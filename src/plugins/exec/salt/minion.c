@@ -77,7 +77,7 @@ minion_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* What Salt says of the command line it uses. */
+/* Adds Salt's text about the command line in use. */
 static void
 add_command(json_t *comment, const char *first, const json_t *command)
 {

@@ -132,7 +132,7 @@ chosen(call_ctx_t *ctx, const py_t *kwargs, fail_t *err)
 
 /* ---- looking up ---------------------------------------------------------------------------- */
 
-/* What `key` leads to, or `dflt`. NEW, or NULL raised. */
+/* Value at `key`, or `dflt`. NEW, or NULL raised. */
 static py_t *
 look_up(py_t *pillar, py_t *key, const char *delimiter, py_t *dflt)
 {

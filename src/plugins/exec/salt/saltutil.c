@@ -135,7 +135,7 @@ saltutil_end_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- refresh ------------------------------------------------------------------------------ */
 
-/* Whether the minion took the event. */
+/* Sends an event to the minion. True when the minion accepted it. */
 static bool
 tell_minion(call_ctx_t *ctx, const char *tag, json_t *data)
 {
@@ -196,7 +196,7 @@ saltutil_refresh(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Whoever waits has nothing to wait for: a job finds its modules anew. */
+/* Returns at once: every job loads its modules anew, so `async=False` has nothing to await. */
 static int
 saltutil_refresh_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -244,7 +244,8 @@ saltutil_refresh_grains(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
 
 /* ---- caches ------------------------------------------------------------------------------- */
 
-/* What can be had again. Returns that wait for the master, backups and data.* are no caches. */
+/* Removes only what can be fetched again; returns that wait for the master, backups and data.* are not
+ * caches. */
 static int
 saltutil_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

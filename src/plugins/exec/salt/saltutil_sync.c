@@ -38,7 +38,8 @@ read_top(call_ctx_t *ctx, fail_t *err)
     return NULL;
 }
 
-/* Those of the top file that are for this minion, or base; found once in a job. NEW, or NULL with *err. */
+/* Environments of the top file that target this minion, or base; computed once per job. NEW, or NULL with
+ * *err. */
 static json_t *
 top_envs(call_ctx_t *ctx, fail_t *err)
 {
@@ -139,7 +140,7 @@ sync_and_refresh(call_ctx_t *ctx, json_t *args, const char *form, after_t after,
     X(serializers, MODULES)                                                                                  \
     X(matchers, MODULES)
 
-/* Where the folder of the minion has another name. */
+/* Maps a kind to its folder on the minion where both names differ. */
 static const char *
 folder_of(const char *kind)
 {

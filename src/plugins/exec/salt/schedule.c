@@ -297,7 +297,7 @@ schedule_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* One job of a purge; its line goes to the list of comments. */
+/* Purges one job and appends its line to the comments. */
 static int
 purge_one(call_ctx_t *ctx, json_t *args, const char *name, json_t *ret, fail_t *err)
 {

@@ -144,7 +144,8 @@ slsutil_renderer(call_ctx_t *ctx, py_t *args, fail_t *err)
         (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "Must pass either path or string");
         return NULL;
     }
-    /* What a peer said is no template: its marks go with it. */
+    /* Text of a peer is data, not a template: its marks stay with it, so the renderer does not evaluate
+     * it. */
     spans_auto_t peer = SPANS_INIT;
     render_source_t source = { .path = ":string:", .peer = &peer };
     source.text = py_text(py_dict_gets(args, "string"), &source.len);

@@ -20,7 +20,7 @@ enum { MODE_CACHE = 0600 };
 
 /* ---- a run --------------------------------------------------------------------------------- */
 
-/* What a function works on until it ends. */
+/* Resources of one call, released when the function ends. */
 typedef struct job {
     call_ctx_t *ctx;
     json_t *args, *kwargs; /* BORROWED */
@@ -109,7 +109,8 @@ run_high(job_t *self, py_t *high, const char *only_id, json_t **ret_value)
 
     if (json_array_size(self->errors) > 0)
         return give_errors(self, ret_value);
-    /* What a state hands on is JSON: all of it counts as another minion's words from here on. */
+    /* The states hand on values as JSON, which drops the marks; the whole call counts as a peer's words from
+     * here on. */
     if (py_holds_peer(high))
         call_set_peer_args(self->ctx);
     json_t *running = statejob_run(self->ctx, chunks, self->opts.ask, only_id,
@@ -304,7 +305,7 @@ state_sls_id(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- highstate ----------------------------------------------------------------------------- */
 
-/* Nothing to do is a failed state in Salt. NEW. */
+/* Salt reports an empty run as a failed state. NEW. */
 static json_t *
 no_states(call_ctx_t *ctx, const char *comment)
 {
@@ -334,7 +335,7 @@ keep_listed(json_t *matches, const json_t *whitelist)
     }
 }
 
-/* What highstate and top have in common, once the job is open. */
+/* Common part of highstate and top, once the job is open. */
 static int
 run_matches(job_t *self, json_t **ret_value)
 {

@@ -16,7 +16,7 @@ cachedir(call_ctx_t *ctx)
     return value_str(ctx_opts(ctx), "cachedir", "");
 }
 
-/* What a pause names: an ID, or the next state whatever it is. NEW. */
+/* Name of the pause: an ID, or the next state whichever it is. NEW. */
 static char *
 state_id(const json_t *args)
 {
@@ -67,7 +67,7 @@ state_resume(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *jid = value_pystr(value_get(args, "jid")), *id = state_id(args);
 
-    /* Nothing needs to be read then: a file that can't be is gone too. */
+    /* Writes without reading first, so that an unreadable file is removed as well. */
     if (str_eq(id, "__all__"))
         return state_pauses_set(cachedir(ctx), jid, NULL, err);
     json_auto_t *pauses = state_pauses(cachedir(ctx), jid, err);
@@ -77,7 +77,7 @@ state_resume(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return state_pauses_set(cachedir(ctx), jid, pauses, err);
 }
 
-/* Those asked for, or all. NEW list of texts, or NULL with *err. */
+/* Requested jids, or all of them. NEW list of texts, or NULL with *err. */
 static json_t *
 asked_jids(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {

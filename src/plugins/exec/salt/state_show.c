@@ -16,7 +16,7 @@ begin(stateopts_t *self, call_ctx_t *ctx, json_t *args, const char *dflt, json_t
     return rc != 0 ? rc : stateopts_open_sound(self, ctx, json_object_get(args, "kwargs"), dflt, err);
 }
 
-/* What a function that began returns. */
+/* Maps the result of an opened call to the function's return code. */
 static int
 ended(int rc)
 {
@@ -43,7 +43,7 @@ give_py(py_t *v, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-/* What `mods` names: NEW high data, verified. */
+/* Renders the SLS files that `mods` names: NEW high data, verified. */
 static py_t *
 render_mods(const stateopts_t *self, const json_t *args, json_t *errors)
 {
@@ -103,7 +103,7 @@ state_show_highstate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     AUTO(py) high = highstate_render(opts.high, matches, errors);
     if (json_array_size(errors) > 0)
         return give_errors(ctx, json_incref(errors), ret_value);
-    /* Nothing to do is a failure for Salt, as in a highstate. */
+    /* Salt treats an empty result as a failure, as in a highstate. */
     if (py_truth(high) != 1)
         ctx_set_retcode(ctx, STATE_FAILURE);
     return give_py(high, ret_value, err);

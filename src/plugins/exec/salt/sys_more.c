@@ -79,7 +79,7 @@ no_members(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- schemas ------------------------------------------------------------------------------ */
 
-/* One of Salt's four types; a default of None is none. NEW. */
+/* Schema of an argument, one of Salt's four types; a default of None carries no type. NEW. */
 static json_t *
 argument_schema(const char *name, json_t *dflt)
 {

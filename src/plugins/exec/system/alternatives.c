@@ -27,7 +27,7 @@ run(call_ctx_t *ctx, const char *const *words, fail_t *err)
     return out;
 }
 
-/* What it said: its errors when it failed. */
+/* Runs update-alternatives and returns its output, or its errors when it failed. */
 static int
 tell(call_ctx_t *ctx, const char *const *words, json_t **ret_value, fail_t *err)
 {

@@ -26,7 +26,7 @@ enum {
 
 extern char **environ;
 
-/* How a function differs from the others; the rest is in its arguments. */
+/* Flags by which the cmd functions differ; all else is in their arguments. */
 enum {
     RUN_MERGE = 1 << 0,     /* stderr into stdout */
     RUN_BG = 1 << 1,        /* do not wait */
@@ -212,7 +212,7 @@ env_put_marked(run_t *r, const buf_t *out, const char *mark)
     }
 }
 
-/* What a login of the user sets. Only root may ask su without a password. */
+/* Sets the environment of the user's login shell. Only root may run su without a password. */
 static int
 env_put_login(run_t *r, const struct passwd *user, fail_t *err)
 {
@@ -258,8 +258,8 @@ env_put_locale(run_t *r)
     }
 }
 
-/* What the user's login and the caller set come over what the minion has; modules read English and C numbers.
- */
+/* Builds the environment: the minion's, then the user's login, then the caller's; LC_* are C, as modules
+ * parse English and C numbers. */
 static int
 build_env(run_t *r, const struct passwd *user, fail_t *err)
 {
@@ -805,7 +805,7 @@ cmd_run_text(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-/* One member of what run_command gives, or "" with hide_output. */
+/* Returns one member of run_command's result, or "" with hide_output. */
 static int
 cmd_run_member(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -37,8 +37,8 @@ typedef struct mounts {
     size_t n;
 } mounts_t;
 
-/* What can't be mounted is logged, as in Salt no reason to stop. A link is one: whoever made it would say
- * which folder of the host is hidden. */
+/* Logs a failed mount and goes on, as Salt does. Refuses a link as mount point: its owner would choose which
+ * folder of the host is hidden. */
 static int
 mount_at(mounts_t *self, const char *below, const char *source, const char *type, unsigned long flags,
          fail_t *err)
@@ -71,7 +71,7 @@ bind_at(mounts_t *self, const char *path, fail_t *err)
     return mount_at(self, plain + strspn(plain, "/"), path, "none", MS_BIND, err);
 }
 
-/* What was mounted goes in any case: unmount_all. */
+/* Mounts in order; on failure the caller still calls unmount_all for those that succeeded. */
 static int
 mount_all(mounts_t *self, json_t *binds, fail_t *err)
 {
@@ -214,7 +214,7 @@ cmd_run_chroot(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     };
     char real[PATH_MAX];
     const char *root = realpath(value_str(args, "root", ""), real) ? real : value_str(args, "root", "");
-    /* Of every process the root begins with an empty one. */
+    /* An empty root would mean the host's own, for every process of this call. */
     if (*root != '/')
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "root '%s' is no folder; give its absolute path",
                          root);

@@ -106,7 +106,7 @@ find_entry(const json_t *tab, const char *cmd, const char *identifier, size_t *r
     return NULL;
 }
 
-/* What stays of an entry that is there: all that the call does not ask to be other. */
+/* Copies the fields that the call leaves unset from the present entry. */
 static bool
 keep(const json_t *old, json_t *wish, const char *const *fields)
 {
@@ -243,7 +243,7 @@ cron_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- variables ------------------------------------------------------------------------------- */
 
-/* Where a variable is in `list`, or its length. */
+/* Index of a variable in `list`, or the list's length. */
 static size_t
 find_env(const json_t *list, const json_t *name)
 {

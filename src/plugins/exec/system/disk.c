@@ -646,7 +646,7 @@ is_listed(const json_t *list, const json_t *v)
     return value_has(list, v);
 }
 
-/* One attribute's line below the header's names. */
+/* Adds one attribute's line, whose columns are named by the table's header. */
 static void
 smart_line(const char *line, char **names, json_t *args, json_t *out)
 {

@@ -12,7 +12,7 @@ valid_name(const char *name)
     return *name != '\0' && strchr(name, '=') == NULL;
 }
 
-/* What os.environ.get gives. NEW. */
+/* Looks a variable up as os.environ.get does. NEW. */
 static json_t *
 lookup(const json_t *key, json_t *dflt)
 {

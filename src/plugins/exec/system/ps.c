@@ -80,7 +80,7 @@ ps_get_pid_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Which processes a pattern means. */
+/* Criteria by which a pattern selects processes. */
 typedef struct filter {
     const char *pattern;
     rx_t *rx; /* NULL: plain text */

@@ -312,7 +312,7 @@ unmask(call_ctx_t *ctx, const char *name, bool runtime, const char *root, fail_t
     return 0;
 }
 
-/* What the arguments unmask and unmask_runtime ask for. */
+/* Unmasks the unit first when unmask or unmask_runtime ask for it. */
 static int
 unmask_first(call_ctx_t *ctx, json_t *args, fail_t *err)
 {

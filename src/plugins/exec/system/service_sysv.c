@@ -85,7 +85,7 @@ sysv_get_static(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Whether the list that `fn` makes holds the name. */
+/* Looks the name up in the list that `fn` makes. */
 static int
 listed_by(func_fn *fn, call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -310,7 +310,7 @@ ONLY_SYSTEMD(show)
 ONLY_SYSTEMD(systemctl_reload)
 ONLY_SYSTEMD(unmask)
 
-/* There are no masks, and no systemd that could be offline. */
+/* SysV has no masks, and no systemd that could be offline. */
 static int
 sysv_masked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -320,7 +320,7 @@ status_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Whether a file system of this type is asked for. */
+/* True when file systems of this type are requested. */
 static bool
 type_wanted(json_t *args, const char *type)
 {
@@ -495,7 +495,7 @@ addresses_of(const char *host)
     return out;
 }
 
-/* Whether an established connection leads to `port` of one of these addresses. */
+/* True when an established connection leads to `port` of one of these addresses. */
 static bool
 connected(const char *proto, json_t *addresses, long port, fail_t *err)
 {
