@@ -101,7 +101,7 @@ apply(call_ctx_t *ctx, const json_t *args, const json_t *change, fail_t *err)
     return each_user(ctx, "group.deluser", name, value_get(change, "delusers"), err);
 }
 
-/* What was read before is not what is there now. */
+/* Drops cached values, so that the next read sees the changes. */
 static void
 forget(call_ctx_t *ctx)
 {

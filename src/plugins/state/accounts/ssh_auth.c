@@ -5,7 +5,7 @@
 #include "plugins/lib/call/sub.h"
 #include "salt/state.h"
 
-/* What the SLS means: the name may be a whole line. All but ctx, args, ret, err owned. */
+/* The request of the SLS; the state's name may be a whole line. All but ctx, args, ret, err are owned. */
 typedef struct want {
     call_ctx_t *ctx;
     json_t *args, *ret;
@@ -88,7 +88,7 @@ ask(want_t *w, const char *fun, bool file, bool whole)
 
 /* ---- present ---------------------------------------------------------------------------------- */
 
-/* What test mode says of a file's keys: those with `skip` are as they shall be. */
+/* Predicts the result for a file's keys; those with `skip` already match. */
 static int
 foretell_file(want_t *w, const char *skip, const char *line, const char *done)
 {

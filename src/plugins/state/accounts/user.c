@@ -9,8 +9,8 @@
 
 /* ---- what belongs to whom -------------------------------------------------------------------- */
 
-/* What the shadow file keeps: the SLS's name for it, its own, the module's function. A value that is not
- * `given` (see wanted()) is left alone. */
+/* Fields of the shadow file: the SLS's name, the file's name, the module's function. A field without a
+ * `given` value (see wanted()) stays. */
 static const struct aging {
     const char *arg, *key, *fun;
     const char *words; /* "last change date" */
@@ -102,7 +102,7 @@ static void
 compare_groups(const user_t *u, json_t *info, const char *default_group, const char *old_group,
                json_t *change)
 {
-    /* Who names no groups takes none away; an empty list takes all. */
+    /* An absent `groups` removes the user from no group; an empty list removes the user from all. */
     bool only = value_bool(u->args, "remove_groups", true) &&
                 (given(u->args, "groups") || json_array_size(u->optional) > 0);
     json_t *have = value_get(info, "groups"), *v;
@@ -330,7 +330,7 @@ change_fields(const user_t *u, const json_t *change)
     return 0;
 }
 
-/* What is other than before becomes the state's changes. */
+/* Adds the differences between both records to the state's changes. */
 static void
 tell_changes(const user_t *u, const json_t *before, const json_t *after)
 {

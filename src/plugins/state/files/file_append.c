@@ -6,7 +6,7 @@
 #include "plugins/lib/file/text.h"
 #include "plugins/lib/file/tree.h"
 
-/* What Salt's lexer parts words at. */
+/* White space that separates words in Salt's lexer. */
 #define LEXER_BLANKS " \t\r\n"
 
 /* ---- what both do first ------------------------------------------------------------------------ */
@@ -112,7 +112,7 @@ skip_blanks(const buf_t *text, size_t at)
     return at;
 }
 
-/* Whether the line that starts at `at` begins with the words, and a line ends behind them. */
+/* True when the line that starts at `at` begins with the words and ends behind them. */
 static bool
 words_at(const buf_t *text, size_t at, const lines_t *words)
 {
@@ -249,7 +249,7 @@ append_body(fstate_t *s, fail_t *err)
 
 /* ---- prepend ----------------------------------------------------------------------------------- */
 
-/* Whether the file starts with those lines. */
+/* True when the file starts with those lines. */
 static bool
 starts_with(const buf_t *text, const json_t *lines)
 {

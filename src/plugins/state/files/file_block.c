@@ -178,7 +178,7 @@ python_type(const json_t *v)
     return names[json_typeof(v)];
 }
 
-/* Whether the line sets `key`, and to what. *ret_key NEW as it is written, *ret_value NEW without blanks. */
+/* Splits a line that sets `key`. *ret_key NEW as it is written, *ret_value NEW without blanks. */
 static bool
 sets(const pairs_t *p, const char *line, const char *key, char **ret_key, char **ret_value)
 {
@@ -195,7 +195,7 @@ sets(const pairs_t *p, const char *line, const char *key, char **ret_key, char *
     return true;
 }
 
-/* One line against one key. The line may become another, or empty. TAKES `line`, NEW result. */
+/* Applies one key to one line; the line may change or become empty. TAKES `line`, NEW result. */
 static char *
 adjust(pairs_t *p, char *line, bool was_comment, const char *key, const json_t *value)
 {

@@ -79,7 +79,7 @@ entangled(fstate_t *s, bool there, const char *source)
     return true;
 }
 
-/* What has the name already. Sets c->there and c->changed. */
+/* Examines the present target. Sets c->there and c->changed. */
 static int
 look_at_target(copy_t *c, fail_t *err)
 {
@@ -92,7 +92,7 @@ look_at_target(copy_t *c, fail_t *err)
     c->changed = true;
     if (there <= 0)
         return there;
-    /* What gives way may be a link that leads nowhere. */
+    /* With force the replaced object may be a dangling link. */
     int to = force ? fop_leads_to(s->name, S_IFREG, err) : 0,
         from = to > 0 ? fop_exists_as(c->source, S_IFREG, err) : to;
     if (from < 0)
@@ -189,7 +189,7 @@ copy_staged(copy_t *c, const char *path, json_t **ret_before, fail_t *err)
     *ret_before = as_copied(path, err);
     if (*ret_before == NULL)
         return -EIO;
-    /* What we may not set is told by the check that follows. */
+    /* Ignores a failure here: the check that follows reports it. */
     if (!fstate_on(c->s, "preserve", false))
         (void) fop_set_owner_mode(path, c->user, c->group, c->mode, NULL);
     return 0;

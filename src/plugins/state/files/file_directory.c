@@ -222,7 +222,7 @@ fstate_check_directory(fstate_t *s, const char *name, char **ret_comment, json_t
 
 /* ---- bringing it about ------------------------------------------------------------------------- */
 
-/* What file.check_perms is called with. NEW. */
+/* Arguments of file.check_perms. NEW. */
 static json_t *
 perms_args(const char *path, const wanted_t *want, const char *mode)
 {
@@ -230,10 +230,10 @@ perms_args(const char *path, const wanted_t *want, const char *mode)
                      want->user, "group", want->group, "mode", mode, "follow_symlinks", want->follow);
 }
 
-/* Whoever owns a part of the tree may put a link in the place of a file or of a folder above it at any
- * moment, and a name would lead root out of the tree. The kernel looks each name up from the open top,
- * without a link on the way, and owner and mode are those of what was found. With follow_symlinks the SLS
- * wants links followed. */
+/* The owner of a part of the tree may replace a file or a parent folder by a link at any moment, and a path
+ * would lead root out of the tree. The kernel therefore resolves each name below the open top folder without
+ * following links, and owner and mode are those of the object found. With follow_symlinks the SLS wants links
+ * followed. */
 static int
 perms_below(work_t *w, const char *path, const char *mode, fail_t *err)
 {
@@ -278,7 +278,7 @@ refuse(work_t *w, char *comment)
     free(comment);
 }
 
-/* What can't be done below is said; the rest is done. */
+/* Reports what fails below and does the rest. */
 static void
 check_owner(work_t *w, const json_t *recurse)
 {
@@ -422,7 +422,7 @@ force(work_t *w, const char *what, fail_t *err)
     return 0;
 }
 
-/* What was forced away comes back when there is no folder in its place. */
+/* Restores the object that `force` moved aside when no folder could take its place. */
 static int
 bring_back(work_t *w, fail_t *err)
 {

@@ -8,7 +8,7 @@
 #include "plugins/lib/file/fileops.h"
 #include "plugins/lib/file/fstate.h"
 
-/* What a function of the module returned as changes: a difference, or True. */
+/* Turns the module's result, a difference or True, into the state's return. */
 static int
 conclude(fstate_t *s, json_t *changes, const char *test_comment)
 {

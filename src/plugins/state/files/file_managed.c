@@ -27,7 +27,7 @@ typedef struct work {
 
 /* ---- contents -------------------------------------------------------------------------------- */
 
-/* Of pillar or grains: NEW value, or NULL with the state failed or *err. */
+/* Looks a key up in pillar or grains: NEW value, or NULL with the state failed or *err. */
 static json_t *
 looked_up(fstate_t *s, json_t *key, json_t *tree, const char *what, fail_t *err)
 {
@@ -272,7 +272,7 @@ settled(fstate_t *s)
     return true;
 }
 
-/* What accumulated states have gathered for this file is a variable of its template. */
+/* Gives the template the values that file.accumulated gathered for this file. */
 static void
 add_accumulated(fstate_t *s)
 {
@@ -349,7 +349,7 @@ complaint(call_ctx_t *ctx, const json_t *check_cmd, const char *path, json_t *op
                      *complained != '\0' ? "\n" : "", complained);
 }
 
-/* That this is in the table tells the runner that file.managed looks after its check_cmd itself. */
+/* Its presence in the table tells the state runner that file.managed runs its check_cmd by itself. */
 static int
 mod_run_check_cmd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -365,8 +365,8 @@ mod_run_check_cmd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
-/* What others may do with the file that check_cmd looks at: no more than read it, as it is ours whoever is
- * to own the file in the end. */
+/* Mode of the file that check_cmd reads: others may read but not write it, as it stays ours whoever owns the
+ * final file. */
 enum { CHECK_MODE = 0755 };
 
 /* The content that is there, and its mode, become the file's. */
@@ -409,7 +409,8 @@ check_args(const work_t *w, fail_t *err)
     return args;
 }
 
-/* It becomes the source, as it is open: whoever owns the folder may give its name to something else. */
+/* Takes the checked file as source by its descriptor: the folder's owner may give its name to another
+ * file. */
 static void
 take_checked(work_t *w)
 {

@@ -12,7 +12,7 @@
 
 /* ---- what is to be there --------------------------------------------------------------------- */
 
-/* What the folder on the server means below the name. Objects keep their order and hold each path once. */
+/* The served folder mapped to paths below the name. Objects keep their order and hold each path once. */
 typedef struct plan {
     char *srcpath, *env;
     json_t *files; /* {path: URL} */
@@ -70,7 +70,7 @@ put(json_t *object, const char *path, json_t *value)
     json_object_set_new(object, json_string_value(key), value);
 }
 
-/* Whether a served path lies in one of the links. */
+/* True when a served path lies below one of the links. */
 static bool
 in_link(json_t *links, const char *path)
 {
@@ -239,7 +239,7 @@ comment(work_t *w, const char *path, json_t *text)
     json_array_append(list, text);
 }
 
-/* What became of one path becomes part of the whole. TAKES `part`. */
+/* Merges the result of one path into the state's return. TAKES `part`. */
 static void
 merge(work_t *w, const char *path, json_t *part)
 {
@@ -297,7 +297,7 @@ keep_too(void *cookie, const char *path, bool is_dir)
     return 0;
 }
 
-/* What stands aside comes back, with all that is in it, when nothing has taken its place. */
+/* Restores the object that stands aside, with its contents, when nothing has taken its place. */
 static int
 bring_back(work_t *w, stage_t *stage, fail_t *err)
 {

@@ -38,9 +38,8 @@ folder_free(folder_t *f)
 
 /* ---- reading the folder ------------------------------------------------------------------------ */
 
-/* Whether the calendar has this time, of which *ret_stamp is the number. The C library also reads 31
- * February, a leap second, and a single digit as a year, all of which Python refuses. Fills the day of the
- * week. */
+/* Validates a parsed time and computes its timestamp into *ret_stamp. The C library also accepts 31 February,
+ * a leap second, and a one-digit year, all of which Python rejects. Fills the weekday. */
 static bool
 is_real(struct tm *tm, double *ret_stamp)
 {
@@ -211,7 +210,7 @@ retention_body(fstate_t *s, fail_t *err)
             err, -EINVAL,
             "retain of file.retention_schedule names no rule, so nothing would be kept; name one, "
             "such as most_recent: 5");
-    /* Whoever owns a folder above may put a link in its place between the look and the removal. */
+    /* Holds the parent folder open: its owner may replace it by a link between the check and the removal. */
     AUTO_FD held = fop_hold_folder(s->name, &why);
     AUTO_FREE char *at = xasprintf("/proc/self/fd/%d", held);
     if (held < 0)

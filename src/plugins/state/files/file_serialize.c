@@ -27,7 +27,7 @@ python_failed(fail_t *err)
     return -EINVAL;
 }
 
-/* What each serializer is told unless serializer_opts says otherwise. */
+/* Default options of each serializer, which serializer_opts overrides. */
 static const struct defaults {
     const char *name, *options;
 } defaults[] = {
@@ -87,8 +87,7 @@ deserialize(const serializer_t *how, const buf_t *text, fail_t *err)
 
 static py_t *difference(py_t *past, py_t *now);
 
-/* How a key's value came to be `now`: both values, or what is other in them. NEW; None when nothing is,
- * NULL raised. */
+/* Change of one key's value: both values, or the nested differences. NEW; None when equal, NULL raised. */
 static py_t *
 change(py_t *was, py_t *now)
 {
@@ -104,7 +103,7 @@ change(py_t *was, py_t *now)
     return both;
 }
 
-/* What is other in `now` than in `past`, as salt.utils.dictdiffer has it. NEW, or NULL raised. */
+/* Keys of `now` that differ from `past`, as salt.utils.dictdiffer computes it. NEW, or NULL raised. */
 static py_t *
 difference(py_t *past, py_t *now)
 {

@@ -157,8 +157,8 @@ leads_on(const tidy_t *t, const char *path, fail_t *err)
     return link < 0 ? link : link == 0;
 }
 
-/* What is in the folders of a folder, then its files, then its folders. Negative with *err when it can't
- * be read: it is not tidy because nobody has looked. */
+/* Visits a tree depth-first: subfolders' contents, then files, then folders. Negative with *err when a folder
+ * can't be read: an unread folder is not reported as tidy. */
 static int
 look(tidy_t *t, const char *top, int depth, fail_t *err)
 {

@@ -159,7 +159,7 @@ faulty(link_t *l, bool hard)
     return n > 0;
 }
 
-/* What a link says, NEW, and NULL when it is none. Negative: the state has failed. */
+/* Text of a link, NEW; NULL when the name is not a link. Negative: the state has failed. */
 static int
 link_text(fstate_t *s, char **ret_text)
 {
@@ -228,7 +228,7 @@ symlink_check(link_t *l)
         s->name, owner, l->user_text, l->group_text);
 }
 
-/* Where `backupname` is, which may be replaced; NULL: the state has failed. NEW. */
+/* Path of `backupname`, which may be replaced; NULL: the state has failed. NEW. */
 static char *
 backup_path(link_t *l, const char *backup)
 {
@@ -312,8 +312,8 @@ make_symlink(link_t *l)
     return made != NULL ? made_symlink(l) : no_symlink(l, &why);
 }
 
-/* What has the name is kept as `backup`, and a link has the name: both, or all is as it was, an older
- * backup too. */
+/* Moves the present object to `backup` and creates the link. On failure both names keep their old objects, an
+ * older backup included. */
 static int
 link_instead(link_t *l, const char *backup)
 {
@@ -402,7 +402,7 @@ FILE_STATE(file_state_symlink, "Must provide name to file.symlink", symlink_body
 
 /* ---- hard links ---------------------------------------------------------------------------------- */
 
-/* What the target of a hard link is, and what has its name. */
+/* Status of a hard link's target and of the present name. */
 typedef struct hardlinked {
     bool from, from_dir;      /* the target, links followed */
     bool there, file, to_dir; /* the name, links followed */
@@ -555,7 +555,7 @@ hardlink_body(fstate_t *s, fail_t *err)
 
 /* ---- touch ----------------------------------------------------------------------------------------- */
 
-/* Whether a time that was asked for is not what the file has. */
+/* True when a requested time differs from the file's. */
 static bool
 time_differs(const fstate_t *s, const char *key, const json_t *st)
 {

@@ -7,7 +7,7 @@
 
 enum { SUMMARY_SHORT = 20 }; /* texts and lists up to here are shown whole, as Salt does */
 
-/* What a run of `installed` works with. All but the BORROWED args and ret are its own. */
+/* State of one run of `installed`. Owns all but the BORROWED args and ret. */
 typedef struct plan {
     call_ctx_t *ctx;
     json_t *args, *ret;
@@ -317,7 +317,7 @@ tell_again(plan_t *p)
 
 /* ---- holds ----------------------------------------------------------------------------------- */
 
-/* What pkg.hold says of one package goes into comment and changes. */
+/* Adds pkg.hold's answer about one package to comment and changes. */
 static void
 tell_hold(plan_t *p, const char *name, const json_t *held)
 {

@@ -35,7 +35,7 @@ typedef struct fetch {
     fail_t *err;
 } fetch_t;
 
-/* What of `wanted` is not in `have`. NEW, or NULL with *err. */
+/* Members of `wanted` that `have` lacks. NEW, or NULL with *err. */
 static json_t *
 lacking(fetch_t *f, const json_t *wanted, const json_t *have)
 {

@@ -19,7 +19,7 @@ held_now(call_ctx_t *ctx, fail_t *err)
     return held;
 }
 
-/* What the SLS names: NEW array of names and {name: version}. */
+/* Packages that the SLS names: NEW array of names and {name: version}. */
 static json_t *
 named(const json_t *args)
 {

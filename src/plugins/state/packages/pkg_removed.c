@@ -268,7 +268,7 @@ tell_latest(json_t *ret, const json_t *targets, const json_t *rest, json_t *chan
     return state_ret_set(ret, json_array_size(bad) > 0 ? STATE_FALSE : STATE_TRUE, "%s", buf_str(&text));
 }
 
-/* Nothing changed although something should have. */
+/* Reports a failure: nothing changed although targets remain. */
 static int
 tell_nothing(json_t *ret, const json_t *targets, const json_t *rest)
 {

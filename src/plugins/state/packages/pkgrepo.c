@@ -118,7 +118,7 @@ take_arguments(repo_t *r)
 
 /* ---- what differs ----------------------------------------------------------------------------- */
 
-/* Whether two lists hold the same texts, in any order. */
+/* True when both lists hold the same texts, in any order. */
 static bool
 same_members(const json_t *a, const json_t *b)
 {

@@ -113,7 +113,7 @@ set_place(latest_t *l)
         l->place = xasprintf("%s (%.*s)", l->kind == REV_BRANCH ? l->upstream : l->rev, SHORT_SHA, sha);
 }
 
-/* What `rev` means there. */
+/* Resolves `rev` in the remote's refs. */
 static void
 find_remote_rev(latest_t *l)
 {
@@ -215,7 +215,7 @@ look_at_checkout(latest_t *l)
         }
     }
     l->match = revs_equal(l->local_rev, l->remote_rev, l->kind);
-    /* What is not known to be unchanged is not reset away; without a commit there is nothing to compare with. */
+    /* A checkout that can't be compared is not reset; without a commit there is nothing to compare with. */
     bool compare = !l->bare && l->local_rev != NULL;
     json_auto_t *diff = compare
                             ? gitstate_call(&l->s, "git.diff", json_pack("{s:s}", "item1", "HEAD"), l->s.err)
@@ -228,7 +228,7 @@ look_at_checkout(latest_t *l)
     return 0;
 }
 
-/* Whether the remote's revision is here already. 1: the return is made. */
+/* Looks for the remote's revision in the checkout. 1: the return is made. */
 static int
 find_rev_here(latest_t *l)
 {
@@ -434,7 +434,7 @@ test_update(latest_t *l)
 
 /* ---- update ---------------------------------------------------------------------------------- */
 
-/* Whether the checkout has the remote's URL, and its user and password. */
+/* True when the checkout has the remote's URL, user and password. */
 static bool
 is_set(latest_t *l, const char *have, const git_login_t *want)
 {
@@ -692,7 +692,7 @@ update_submodules(latest_t *l)
     return gitstate_failed(&l->s, "Failed to update submodules: ") < 0 ? l->s.err->code : 1;
 }
 
-/* What is there after all. */
+/* Reads the resulting revision and makes the return. */
 static int
 finish_update(latest_t *l)
 {
@@ -745,7 +745,7 @@ settle_changes(latest_t *l)
     return 1;
 }
 
-/* How far the checkout is from the remote. 1: the return is made. */
+/* Compares the checkout with the remote. 1: the return is made. */
 static int
 compare(latest_t *l)
 {
@@ -928,7 +928,7 @@ clone_target(latest_t *l)
 
 /* ---- the state ------------------------------------------------------------------------------- */
 
-/* What is wrong with the arguments. NEW text, or NULL. */
+/* First invalid argument or combination. NEW text, or NULL. */
 static char *
 objection(const latest_t *l)
 {

@@ -193,7 +193,7 @@ several(const json_t *found, size_t least)
     return buf_steal(&out);
 }
 
-/* What was there and is gone goes into the changes. */
+/* Adds removed values to the changes. */
 static void
 tell_unset(json_t *ret, const json_t *before, const json_t *after)
 {

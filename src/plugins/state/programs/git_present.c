@@ -17,7 +17,7 @@ is_repository(gitstate_t *s, bool bare)
     return bare ? fs_look_file(head, s->err) : gitstate_is_checkout(s, ".git");
 }
 
-/* What is in the way goes, if `force` says so. 1: s->ret is the answer. */
+/* Clears the folder when `force` allows it. 1: s->ret is the answer. */
 static int
 clear_folder(gitstate_t *s, const char *bare)
 {

@@ -1,7 +1,7 @@
 /* event.c - state module `event`: send events to the master in the middle of a run. */
 #include "salt/state.h"
 
-/* What event.send gets: the declared arguments and all others. NEW. */
+/* Keywords of event.send: the declared arguments and all others. NEW. */
 static json_t *
 send_kwargs(const json_t *args)
 {

@@ -110,7 +110,7 @@ grains_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* What one run has appended to a grain so far: Salt leaves that out of the next append. */
+/* Values that this run has appended to a grain so far; Salt leaves them out of the next append. */
 static json_t *
 pending(call_ctx_t *ctx, const char *name)
 {
@@ -180,7 +180,7 @@ grains_list_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
                  : state_ret_set(ret, STATE_NONE, "Grain %s is set to be added", name);
 }
 
-/* One value out of the list: another line of the comment. */
+/* Removes one value from the list and adds a line to the comment. */
 static int
 remove_one(call_ctx_t *ctx, const json_t *have, json_t *value, json_t *ret, buf_t *lines, fail_t *err)
 {

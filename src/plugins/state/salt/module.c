@@ -118,7 +118,7 @@ add_line(buf_t *to, const char *fmt, const char *a, const char *b)
     buf_puts(to, b);
 }
 
-/* What one call has come to. */
+/* Adds the result of one call to the state's return. */
 static void
 add_return(batch_t *self, const char *key, json_t *mret)
 {
@@ -248,7 +248,7 @@ prefixed(const char *arg)
     return xstrdup(arg);
 }
 
-/* One declared argument: its value, or its default, at the end of `args`. */
+/* Appends one declared argument's value, or its default, to `args`. */
 static void
 add_declared(const arg_t *row, const json_t *given, json_t *args, buf_t *missing)
 {

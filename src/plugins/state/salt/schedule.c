@@ -4,7 +4,8 @@
 #include "salt/state.h"
 #include "salt/value.h"
 
-/* What a state may do: which function, and how it says so. A switch leaves alone what is `on` or off already. */
+/* Actions of the state: the function and the words that report it. A switch skips a job that is already `on`
+ * or off. */
 typedef struct deed {
     const char *fun, *verb, *where;
     bool is_switch, on;

@@ -132,7 +132,7 @@ test_show_notification(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 
 /* ---- mod_watch ----------------------------------------------------------------------------- */
 
-/* What is watched and has changed: "state: ID". NEW array. */
+/* Watched states that changed, as "state: ID". NEW array. */
 static json_t *
 changed_requisites(call_ctx_t *ctx)
 {

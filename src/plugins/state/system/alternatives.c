@@ -3,7 +3,7 @@
 #include "plugins/lib/call/sub.h"
 #include "salt/state.h"
 
-/* What the SLS says is in the return too. NEW. */
+/* Begins the return with the arguments of the SLS, as Salt does. NEW. */
 static json_t *
 start(const json_t *args)
 {

@@ -385,7 +385,7 @@ cmd_state_call(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* What runs for a state whose watched state has changed. */
+/* Functions that run instead when a watched state has changed. */
 static const struct watch_row {
     const char *sfun, *fun;
     bool needs_func;

@@ -6,7 +6,7 @@
 
 typedef enum found { FOUND_ABSENT, FOUND_SAME, FOUND_OTHER } found_t;
 
-/* How the texts of entries and of variables begin. */
+/* Opening words of the texts about entries and about variables. */
 static const char entry_word[] = "Cron", env_word[] = "Cron env";
 
 static json_t *
@@ -98,7 +98,7 @@ test_absent(json_t *ret, const char *word, found_t found)
                          found == FOUND_ABSENT ? "is absent" : "is set to be removed");
 }
 
-/* What the module's function answered. TAKES `said`. */
+/* Turns the answer of the module's function into the return. TAKES `said`. */
 static int
 tell(json_t *ret, const char *word, const char *user, json_t *said)
 {

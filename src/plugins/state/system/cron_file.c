@@ -19,7 +19,7 @@ group_of(call_ctx_t *ctx, const json_t *user)
     return group != NULL ? xstrdup(group) : NULL;
 }
 
-/* What file's functions are called with: the crontab at `path` is to be what `name` says. NEW. */
+/* Arguments of file's functions that make the crontab at `path` what `name` says. NEW. */
 static json_t *
 file_args(call_ctx_t *ctx, const json_t *args, const char *path, const char *group)
 {

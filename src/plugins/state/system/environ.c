@@ -15,7 +15,7 @@ wanted(const json_t *args)
                : NULL;
 }
 
-/* What one variable changes. BORROWED; NULL: nothing. `empty` stands for "". */
+/* Change of one variable. BORROWED; NULL: none. `empty` stands for "". */
 static json_t *
 change_of(const json_t *have, json_t *want, bool unsets, json_t *empty, json_t *none)
 {

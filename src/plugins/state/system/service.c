@@ -17,7 +17,7 @@ static const struct {
     { "service.disable", { "no_block" } },
 };
 
-/* How a state is at the end of a change of what happens at boot. */
+/* Condition of the service when its boot setting changes. */
 typedef enum standing { STANDS, RUNS, DEAD } standing_t;
 
 static standing_t
@@ -45,7 +45,7 @@ service_of(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                         .err = err };
 }
 
-/* One of the module's functions on this service: 1, 0, or negative with *err. */
+/* Calls one of the module's functions on this service: 1, 0, or negative with *err. */
 static int
 does(const service_t *s, const char *fun)
 {
@@ -71,7 +71,7 @@ does(const service_t *s, const char *fun)
     return truth;
 }
 
-/* Where the host can't tell what starts at boot, everything does. */
+/* Hosts that can't tell boot settings count every service as enabled. */
 static int
 is_enabled(const service_t *s)
 {
@@ -251,7 +251,7 @@ add_lines(const service_t *s, const char *text)
         state_ret_add(s->ret, "%s", text);
 }
 
-/* It was brought about as far as the function says: look, and say so. */
+/* Checks the service after its function returned, and reports what it finds. */
 static int
 after_life(const service_t *s, const life_words_t *w, int enabled, int runs)
 {
@@ -402,7 +402,7 @@ service_mask(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- watch ----------------------------------------------------------------------------------- */
 
-/* How a running service takes notice, most wanted first. */
+/* Ways to notify a running service of a change, in order of precedence. */
 static const struct watch_row {
     const char *arg, *also, *fun, *verb;
 } watch_rows[] = {
@@ -428,7 +428,7 @@ watched(const service_t *s, const char *fun, const char *verb, const char *parti
 {
     if (ctx_test(s->ctx))
         return state_ret_set(s->ret, STATE_NONE, "Service is set to be %s", participle);
-    /* What a service that died left behind would keep it from starting. */
+    /* Stops first: remains of a service that died would keep it from starting. */
     if (strcmp(verb, "start") == 0 && does(s, "service.stop") < 0)
         return failed(s);
     int done = does(s, fun);

@@ -3,7 +3,7 @@
 #include "plugins/lib/call/sub.h"
 #include "salt/state.h"
 
-/* Whether two values hold the same words. */
+/* True when both values hold the same words, whatever blanks separate them. */
 static bool
 same_words(const char *a, const char *b)
 {
@@ -15,7 +15,7 @@ same_words(const char *a, const char *b)
     return same;
 }
 
-/* What test mode says: `in_file` and `now` are the setting there and in the kernel; NULL: none. */
+/* Predicts the change: `in_file` and `now` are the settings in the file and in the kernel; NULL: none. */
 static int
 foretell(json_t *ret, const char *name, const char *value, bool in_file, const char *now)
 {
