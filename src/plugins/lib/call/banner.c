@@ -6,7 +6,7 @@
 /* Salt's ArgumentValueError. */
 static const py_exc_t ArgumentValueError = { "ArgumentValueError", NULL };
 
-/* One template does what textwrap and str.center do: the block is a few lines of Jinja. */
+/* Jinja template that does textwrap's and str.center's work; in C the same would be far longer. */
 static const char template[] =
     "{%- set ledge = commentchar.rstrip() -%}{%- set redge = commentchar.strip() -%}"
     "{%- set left = ledge ~ ' ' -%}{%- set right = ' ' ~ redge -%}"
@@ -27,8 +27,8 @@ static const char default_text[] =
     "The contents of this file are managed by Salt. Any changes to this file may "
     "be overwritten automatically and without warning.";
 
-/* What textwrap does first: tabs to the next eighth column, other white space to spaces. NEW, or NULL raised.
- */
+/* textwrap's first step: expands tabs to eight columns and turns other white space into spaces. NEW, or NULL
+ * raised. */
 static py_t *
 spaced(py_t *v, const char *dflt)
 {

@@ -190,7 +190,7 @@ fop_stats(const char *path, const char *hash_type, bool follow, fail_t *err)
     return ret;
 }
 
-/* One field of what stats tells about args["path"]. */
+/* Returns one field of file.stats of args["path"]. */
 int
 file_get_stat(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -298,8 +298,8 @@ fop_is_mode(const char *mode)
     return parse_mode(mode, &ignored);
 }
 
-/* What the path leads to, to be held: 0, also when there is nothing, or the error where root does not go
- * there. */
+/* Opens the object at `path` into `file`. 0, also when nothing is there; a negative errno when root refuses
+ * to follow the path. */
 static int
 find_meant(partfile_t *file, const char *path, int flags, fail_t *err)
 {
@@ -380,7 +380,7 @@ fop_chown(const char *path, const json_t *user, const json_t *group, json_t **re
     return 0;
 }
 
-/* Of what is held, or nothing, which `path` was said to be. */
+/* Changes the owner of the held object; `path` is the name that the caller gave, for messages. */
 static int
 change_held(const partfile_t *file, const char *path, const json_t *user, const json_t *group,
             json_t **ret_value, fail_t *err)

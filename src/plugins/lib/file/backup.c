@@ -29,7 +29,7 @@ copies_free(copies_t *c)
 }
 #define copies_auto_t __attribute__((cleanup(copies_free))) copies_t
 
-/* Where the copies of files in `folder` are. NEW. */
+/* Folder that holds the backups of files in `folder`. NEW. */
 static char *
 backup_folder(call_ctx_t *ctx, const char *folder)
 {
@@ -205,7 +205,7 @@ file_restore_backup(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
         return rc;
     const copy_t *copy = pick(value_get(args, "backup_id"), path, &copies, ret);
     if (copy != NULL) {
-        /* What stands there now becomes a backup itself. */
+        /* The present file is backed up before the restore replaces it. */
         int there = fop_exists(path, err);
         if (there < 0 || (there > 0 && fop_backup_minion(ctx, path, path, err) != 0))
             return err->code;

@@ -255,7 +255,8 @@ dress(int fd, const landing_t *as)
     return fsync(fd) != 0 ? -errno : 0;
 }
 
-/* Nothing may be renamed over a mount point, such as a file that a container gets from its host. */
+/* Renames over the target; a mount point, such as a file that a container gets from its host, refuses a
+ * rename and is written in place. */
 static int
 rename_or_write(const char *temp, const char *dst)
 {

@@ -20,13 +20,13 @@ typedef struct content {
     size_t len;
 } content_t;
 
-/* Whether the file holds exactly that. */
+/* True when the file holds exactly these bytes. */
 int content_same(const char *path, const content_t *with, bool *ret_same, fail_t *err);
-/* What file.get_diff shows, without file names: NEW unified difference, "" when equal, or a sentence about
- * binary files. Large ones are bounded as diff.h says. */
+/* Difference as file.get_diff shows it, without file names: NEW unified diff, "" when equal, or a sentence
+ * about binary files. Large files are bounded as diff.h says. */
 int content_diff(const char *path, const content_t *with, const char *names[2], char **ret_diff, fail_t *err);
 
-/* What Salt says in the place of such a difference when the file can't be read. NEW. */
+/* Salt's text in place of a difference when the file can't be read. NEW. */
 char *content_unreadable(const char *path, const fail_t *why);
 
 /* Owner and mode of the file while it appears. */

@@ -35,20 +35,20 @@ int fop_glob(const char *pattern, char ***ret_paths, fail_t *err);
 /* The names in a folder that a walk comes to, as fs_names: nothing where it may not look, as os.walk has
  * it, or where a process has ended. NEW (strv_free), also where it fails. */
 int fop_names(const char *path, char ***ret_names, fail_t *err);
-/* Whether something is there, for who does more than look because it is not: 1, 0, or a negative errno
- * where that can't be told, as on a failing disk. */
+/* Existence check for callers that act on absence: 1, 0, or a negative errno when it can't be decided, as on
+ * a failing disk. */
 int fop_exists(const char *path, fail_t *err);
 /* The same of a file of this type (S_IFDIR, S_IFREG), links followed: 0 also where it is another one. */
 int fop_exists_as(const char *path, mode_t type, fail_t *err);
 /* The same of the name itself: a link is there wherever it leads. */
 int fop_lexists(const char *path, fail_t *err);
 int fop_lexists_as(const char *path, mode_t type, fail_t *err);
-/* Whether the path has this type or is a link to such a thing. One that leads nowhere, in a circle or to
- * where nobody may look leads to none, as os.walk has it. Negative as fop_exists. */
+/* True when the path has this type or is a link to an object of it. A dangling, circular or forbidden link
+ * counts as none, as in os.walk. Negative as fop_exists. */
 int fop_leads_to(const char *path, mode_t type, fail_t *err);
-/* What the path leads to, or the link itself where that is nowhere. */
+/* Status of the link's target, or of the link itself when it dangles. */
 int fop_stat_or_link(const char *path, struct stat *ret_st, fail_t *err);
-/* What has the path, or the name itself: 1 and *ret_st, or as fop_exists. */
+/* Status behind the path (fop_stat) or of the name itself (fop_lstat): 1 and *ret_st, or as fop_exists. */
 int fop_stat(const char *path, struct stat *ret_st, fail_t *err);
 int fop_lstat(const char *path, struct stat *ret_st, fail_t *err);
 /* "[Errno 2] No such file or directory: '/x'". Returns -code. */
@@ -96,9 +96,9 @@ json_t *fop_group_name(gid_t gid);
 json_t *fop_mode_text(mode_t mode);
 /* "0o644", 644, "'0644'" to "0644"; NULL for None. NEW. */
 char *fop_normalize_mode(const json_t *mode);
-/* Whether chmod could take what fop_normalize_mode gave. */
+/* True when chmod accepts the result of fop_normalize_mode. */
 bool fop_is_mode(const char *mode);
-/* What file.stats returns. NEW. */
+/* The value of file.stats. NEW. */
 json_t *fop_stats(const char *path, const char *hash_type, bool follow, fail_t *err);
 /* Salt's chown of what is held, by its path, or of nothing (NULL): *ret_value NEW None, or what is wrong
  * as text. */
@@ -123,7 +123,7 @@ int fop_check_perms_at(call_ctx_t *ctx, json_t *args, int fd, json_t *ret, fail_
  * -ENOENT. */
 int fop_hold_any(partfile_t *file, const char *path, bool follow, fail_t *err);
 
-/* Whether chattr's letters are others; false where they can't be told. */
+/* True when chattr's letters differ; false when they can't be read. */
 bool fop_attrs_differ(const char *path, const char *attrs);
 /* changes["selinux"] when the label is not what seuser, serole, setype and serange ask for. */
 void fop_label_changes(const char *path, json_t *args, json_t *changes);
@@ -141,7 +141,7 @@ int fop_open_to_write(const char *path, int flags);
  * held, on a full disk too: only the end of the process in the midst of it leaves something between. 0 or
  * a negative errno. */
 int fop_overwrite(int held, const void *data, size_t len);
-/* What the umask leaves. */
+/* Mode of a new file after the umask. */
 mode_t fop_usual_mode(void);
 /* Find the file, or its place, and rewrite it. */
 int fop_write(const char *path, const void *data, size_t len, fail_t *err);
@@ -157,9 +157,9 @@ int fop_remove(const char *path, fail_t *err);
 /* The same for a path that begins with that of the folder `top`, which is open at `fd`: no link below it
  * is followed. */
 int fop_remove_below(int fd, const char *top, const char *path, fail_t *err);
-/* Whether copying it comes to an end: no pipe, no device. */
+/* True for sources whose reading ends: neither pipe nor device. */
 bool fop_is_source(const char *path);
-/* Such a file, open to be read, without a wait; or a negative errno. */
+/* Opens such a source for reading without blocking; a negative errno on failure. */
 int fop_open_source(const char *path, struct stat *ret_st, fail_t *err);
 /* Copy bytes, owner, mode and times. A link that has the name gives way: root keeps copies where others
  * may write, and who puts a link there must not choose what is replaced. */

@@ -54,8 +54,8 @@ struct finder {
     json_t *found; /* list */
 };
 
-/* What can't be told of an entry: 0 where it may not be looked at, as fop_names() has it of a folder, or is
- * gone; else the errno, with *err. */
+/* Turns the error of an entry into a verdict: 0 when access is denied (as fop_names() has it of a folder) or
+ * the entry is gone; else the errno, with *err. */
 static int
 unless_closed(int rc, const fail_t *why, fail_t *err)
 {
@@ -434,7 +434,7 @@ parse_text(option_t *o, const char *value, fail_t *err)
     return 0;
 }
 
-/* One word: its value. Several: a list of them. Unknown words print nothing, as in Salt. */
+/* One word gives its value, several give a list. Unknown words print nothing, as in Salt. */
 static json_t *
 act_print(const finder_t *f, option_t *o, entry_t *e, fail_t *err)
 {
@@ -464,7 +464,8 @@ act_delete(const finder_t *f, option_t *o, entry_t *e, fail_t *err)
 {
     bool start = strlen(e->path) <= strlen(f->top);
 
-    /* Whoever owns a folder on the way may put a link there meanwhile. */
+    /* Removes through the held top folder: the owner of a folder on the way may replace it by a link
+     * meanwhile. */
     if (!f->test &&
         (start ? fop_remove(e->path, NULL) : fop_remove_below(f->top_fd, f->top, e->path, NULL)) < 0)
         return NULL;
@@ -538,7 +539,8 @@ visit(finder_t *f, const char *path, const char *name, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
-/* What is in the folder `path`, `depth` levels below the start; folders that are links are not entered. */
+/* Visits the entries of the folder `path`, `depth` levels below the start; does not enter folders through
+ * links. */
 static int
 walk(finder_t *f, const char *path, json_int_t depth, fail_t *err)
 {

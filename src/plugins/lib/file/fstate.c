@@ -302,7 +302,7 @@ fstate_sorted(const json_t *list, bool backwards)
 
 /* ---- accumulated text -------------------------------------------------------------------------- */
 
-/* What the run's states have gathered, also those in processes of their own, is a list in its context. */
+/* Key of the run's shared list: states that run in processes of their own add to it as well. */
 static char *
 shared_key(call_ctx_t *ctx)
 {

@@ -51,7 +51,7 @@ json_t *fstate_user(const fstate_t *s);
 char *fstate_check_user(const fstate_t *s, const json_t *user, const json_t *group);
 /* User and group of links and copies when none are given: the minion's own, and that user's group. */
 void fstate_default_owner(const fstate_t *s, json_t **ret_user, json_t **ret_group);
-/* Whether something has the path: 1, 0, or -1 while nobody can say, and the state has failed with the reason. */
+/* Existence of the path: 1, 0, or -1 when it can't be decided; the state has failed with the reason then. */
 int fstate_exists(fstate_t *s, const char *path);
 /* The same of a folder, or of a regular file, links followed: 0 also where something else has the path. */
 int fstate_is_dir(fstate_t *s, const char *path);
@@ -79,7 +79,7 @@ json_t *fstate_sorted(const json_t *list, bool backwards);
 json_t *fstate_accumulators(call_ctx_t *ctx);
 /* {"file", "name", "texts": [...], "ids": [...]} is added. `item` BORROWED. */
 int fstate_accumulate(call_ctx_t *ctx, json_t *item, fail_t *err);
-/* Whether a list holds an equal value. */
+/* True when a list holds an equal value. */
 bool fstate_has(const json_t *list, const json_t *v);
 
 /* ---- states that other states call --------------------------------------------------------------- */
@@ -91,7 +91,7 @@ func_fn file_state_managed, file_state_directory, file_state_symlink, file_state
 #define STATE_ANY(name, dflt, help)       STATE_ROW(name, ARG_ANY, dflt, help)
 #define STATE_TEXT(name, dflt, help)      STATE_ROW(name, ARG_STR, dflt, help)
 #define STATE_KWARGS                      STATE_ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used")
-/* What file.directory without `recurse` and `clean` would change: STATE_TRUE or STATE_NONE. */
+/* Predicts file.directory without `recurse` and `clean`: STATE_TRUE or STATE_NONE. */
 state_result_t fstate_check_directory(fstate_t *s, const char *name, char **ret_comment, json_t *changes);
 
 /* ---- edits --------------------------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ state_result_t fstate_check_directory(fstate_t *s, const char *name, char **ret_
 /* Rendered texts of `source` and `sources`; an empty array when neither is given. NULL with the state failed.
  */
 json_t *fstate_template_texts(fstate_t *s);
-/* Whether the file holds what the regular expression finds; -1 with *err. */
+/* Searches the file by a regular expression: 1, 0, or -1 with *err. */
 int fstate_search(fstate_t *s, const char *pattern, fail_t *err);
 /* The file's bytes. */
 int fstate_read(fstate_t *s, buf_t *out, fail_t *err);

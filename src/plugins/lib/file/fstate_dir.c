@@ -148,7 +148,7 @@ free_entries(struct dirent **entries, int n)
     free(entries);
 }
 
-/* What is in a folder; a link to one is not gone into. */
+/* Visits the entries of a folder; does not enter links to folders. */
 static int
 walk_below(const char *path, json_int_t max_depth, fstate_walk_fn *visit, void *cookie, fail_t *err)
 {

@@ -47,7 +47,7 @@ void fstate_broom_keep(fstate_broom_t *self, const char *path);
 int fstate_broom_takes(const fstate_broom_t *self, const char *path, fail_t *err);
 /* Remove what goes; `test`: only tell. NEW array of paths, or NULL. */
 json_t *fstate_broom_sweep(const fstate_broom_t *self, bool test, fail_t *err);
-/* What a file.recurse with these arguments keeps below its name. */
+/* Marks what a file.recurse with these arguments keeps below its name. */
 int fstate_recurse_kept(call_ctx_t *ctx, json_t *low, fstate_broom_t *broom, fail_t *err);
 
 #endif

@@ -7,7 +7,7 @@
 #include "plugins/lib/file/edit.h"
 #include "plugins/lib/file/fileops.h"
 
-/* What matched an expression: the first line and how many. */
+/* Matches of an expression: the first line and the count. */
 typedef struct hits {
     bool asked; /* an expression was given and there are lines to look at */
     size_t first, n;

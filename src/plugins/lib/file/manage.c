@@ -166,7 +166,7 @@ find(job_t *j, fail_t *err)
     return partfile_find(&j->file, j->name, PARTFILE_SPECIAL | (j->follow ? 0 : WAY_LINK), err);
 }
 
-/* What is there: others may change what its name means meanwhile. */
+/* Path of the held object: the name itself may be replaced by other users meanwhile. */
 static const char *
 there(const job_t *j)
 {
@@ -381,8 +381,8 @@ umask_now(void)
     return mask;
 }
 
-/* What Salt's own way of making the file would leave before it sets owner and mode: that it then does so
- * is a change that its users see. */
+/* Mode and owner that Salt's way of creating the file leaves before it sets them; Salt reports the following
+ * correction as a change, so this does as well. */
 static json_t *
 as_created(job_t *j)
 {

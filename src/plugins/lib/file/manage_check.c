@@ -239,8 +239,7 @@ no_such_character(const char *encoding, const char *text, size_t at, fail_t *err
                             : "character maps to <undefined>");
 }
 
-/* What `text` is in the encoding, or for NULL what ends it: bytes for a plain character may have a state
- * as well. */
+/* Encodes `text`; NULL flushes the shift state that a stateful encoding appends after the last character. */
 static void
 encode_plain(iconv_t cd, const char *text, buf_t *out)
 {

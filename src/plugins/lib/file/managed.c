@@ -72,7 +72,7 @@ restore_natives(call_ctx_t *ctx, const char *arg, json_t *vars, py_t *context)
     }
 }
 
-/* Whether another minion said some of the contents of the state that runs. */
+/* True when another minion provided part of the contents of the running state. */
 static bool
 contents_are_said(call_ctx_t *ctx, const json_t *args)
 {

@@ -185,7 +185,7 @@ file_readlink(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-/* Whether the path is of that type; a path that does not exist is not. */
+/* Checks the path's type; a path that does not exist has none. */
 int
 file_is_type(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -43,7 +43,7 @@ fop_expanduser(const char *path)
     return xstrdup("/");
 }
 
-/* One "$NAME" or "${NAME}" at `p`: its value is added and its length returned; 0 when it stays as it is. */
+/* Expands "$NAME" or "${NAME}" at `p`: appends its value and returns its length; 0 when it stays literal. */
 static size_t
 expand_var(const char *p, buf_t *out)
 {
@@ -173,7 +173,7 @@ add_part(char *above, const char *path, const char *name)
     return n > 0 ? fop_normpath(joined) : STEAL(joined);
 }
 
-/* What is behind the longest path that a system call takes is cut off. NEW, or NULL for nothing. */
+/* Truncates a path at PATH_MAX, the longest that a system call takes. NEW, or NULL for an empty one. */
 static char *
 cut_behind(char *path)
 {
@@ -254,7 +254,7 @@ fop_oserror(fail_t *err, int code, const char *path)
     return fail_set(err, -code, "[Errno %d] %s: %s", code, strerror(code), shown);
 }
 
-/* Of what stat said about the path. */
+/* Maps stat's result to presence: 1, 0, or a negative errno. */
 static int
 presence(int stat_rc, const char *path, fail_t *err)
 {

@@ -35,7 +35,7 @@ parse_lsattr(const char *text)
     return ret;
 }
 
-/* What lsattr says of `path`; json null where there is no lsattr. NEW. */
+/* lsattr's letters of `path`; JSON null where lsattr is not installed. NEW. */
 static json_t *
 lsattr_of(const char *path, fail_t *err)
 {
@@ -216,7 +216,7 @@ now(perms_t *p, fail_t *err)
     return fop_stats(p->at, NULL, true, err);
 }
 
-/* Whether user (or group) as asked is what `st` tells, by name or by number. */
+/* True when `st` has the requested user (or group), by name or by number. */
 static bool
 is_owner(const json_t *st, const json_t *asked, const char *name, const char *id)
 {
@@ -234,7 +234,7 @@ note_owner(perms_t *p, const json_t *cur, const char *what, const char *id, cons
         json_object_set(p->perms, wanted, asked);
 }
 
-/* What was written anew has its owner already. */
+/* False for a file that was just written: its owner is right already. */
 static bool
 wants_owner(const perms_t *p, const json_t *st, const char *what, const char *id, const char *wanted)
 {
@@ -410,7 +410,7 @@ label_part(const char *label, size_t n)
     return n == 3 ? xstrdup(label) : xstrndup(label, strcspn(label, ":"));
 }
 
-/* What differs between the label and what is asked: texts for the changes, arguments for the change. */
+/* Compares the label with the request: texts go to the changes, arguments to the changing command. */
 static void
 label_differences(perms_t *p, const char *label, buf_t *was, buf_t *wanted, json_t *call)
 {

@@ -72,7 +72,7 @@ template_of(json_t *args)
     return value_bool(args, "backslash_literal", false) ? str_replace(repl, "\\", "\\\\") : STEAL(repl);
 }
 
-/* What is added when nothing matched. NEW. */
+/* Text to add when the pattern did not match. NEW. */
 static char *
 not_found_text(json_t *args)
 {
@@ -81,7 +81,7 @@ not_found_text(json_t *args)
     return value_pystr(value_truthy(content) ? content : value_get(args, "repl"));
 }
 
-/* Whether a line that is exactly the text to add is there already. */
+/* True when a line equals the text to add. */
 static int
 has_line(edit_t *e, const char *text, fail_t *err)
 {
@@ -273,7 +273,7 @@ escape_special(char **text)
     *text = buf_steal(&out);
 }
 
-/* Where the replacing starts: behind the first match of `limit`. Negative errno, or 0 with *ret_at. */
+/* Offset behind the first match of `limit`, where replacing starts. 0 with *ret_at, or a negative errno. */
 static int
 limit_start(json_t *args, const buf_t *text, unsigned flags, size_t *ret_at, fail_t *err)
 {

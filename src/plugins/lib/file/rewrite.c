@@ -44,8 +44,8 @@ bound_acl(char *acl, size_t len, mode_t mode)
         group->e_perm = htole16((mode >> 3) & 7);
 }
 
-/* One attribute; `value` has room for the largest. One that can't be read or is not for us to set is
- * passed over. */
+/* Copies one extended attribute; `value` has room for the largest. Skips an attribute that can't be read or
+ * may not be set. */
 static int
 copy_xattr(int from, int to, const char *name, char *value, mode_t mode)
 {
@@ -128,7 +128,7 @@ read_head(int fd, size_t len, buf_t *out)
     return 0;
 }
 
-/* What a file held has its place on the disk still: it can be written there when there is none for more. */
+/* Restores the old bytes: their blocks are still allocated, so writing them works on a full disk. */
 static void
 take_back(int fd, const buf_t *head, off_t size)
 {
@@ -160,7 +160,8 @@ fop_overwrite(int held, const void *data, size_t len)
     if (fd < 0 || fstat(fd, &st) != 0)
         return -errno;
     size_t size = S_ISREG(st.st_mode) ? (size_t) st.st_size : 0;
-    /* Who opens a pipe to read is its reader, and takes what others should get. */
+    /* Pipes are excluded: opening one to read would make this process its reader and steal data from
+     * others. */
     AUTO_FD old = size > 0 ? open(at, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) : -1;
     if (size > 0 && old < 0)
         return -errno;

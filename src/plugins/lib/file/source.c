@@ -113,8 +113,8 @@ source_mode(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err)
 
 /* ---- lists of sources ------------------------------------------------------------------------ */
 
-/* What a failed look at the file server means: 0 when there is no such thing, as far as is known without a
- * master; else the error, since what can't be looked at is not gone. */
+/* Result of a failed lookup on the file server: 0 when the file is absent as far as is known without a
+ * master; else the error, since absence is not proven. */
 static int
 not_served(int rc, const fail_t *why, fail_t *err)
 {
@@ -138,7 +138,7 @@ served_folder(call_ctx_t *ctx, const char *path, const char *env, fail_t *err)
     return 0;
 }
 
-/* Whether the file server has a file or folder of that URL: 1, 0 or negative. */
+/* True when the file server has a file or folder of that URL: 1, 0 or negative. */
 static int
 served(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err)
 {
@@ -155,7 +155,7 @@ served(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err)
     return rc < 0 ? rc : served_folder(ctx, path, env, err);
 }
 
-/* Whether a web server answers for it: one that does not is passed over. */
+/* True when a web server answers for the URL; a source that does not answer is skipped. */
 static bool
 reachable(call_ctx_t *ctx, const char *url)
 {

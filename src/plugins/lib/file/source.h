@@ -20,7 +20,7 @@
 
 /* Scheme of an URL, "" for a path, by urlparse's rules. NEW. */
 char *source_scheme(const char *url);
-/* Whether files of that scheme are fetched over the network by something else than the file server. */
+/* True for schemes that are fetched over the network but not from the file server. */
 bool source_is_remote(const char *scheme);
 /* The local path of an URL or path; NULL without *err: there is no such file. `hsum` may be NULL: a cached
  * copy with that digest need not be fetched again. */
@@ -36,7 +36,7 @@ int source_pick(call_ctx_t *ctx, json_t *source, json_t *source_hash, const char
 /* file.get_source_sum. */
 int source_sum(call_ctx_t *ctx, json_t *args, json_t **ret_sum, fail_t *err);
 
-/* What file.get_managed finds out. */
+/* Results of file.get_managed. */
 typedef struct managed {
     char *sfn;     /* local file; NULL: not fetched yet */
     bool temp;     /* sfn is a temporary file of ours */
@@ -51,7 +51,7 @@ void managed_free(managed_t *m);
 /* args["source"] is one source or None. */
 int managed_get(call_ctx_t *ctx, json_t *args, managed_t *out, fail_t *err);
 
-/* Whether there is such a template engine. */
+/* True when the template engine exists. */
 bool template_known(const char *name);
 /* Render a text, or the file at `path` when `text` is NULL. Appends. */
 int template_render(call_ctx_t *ctx, json_t *args, const char *path, const char *text, size_t len, buf_t *out,

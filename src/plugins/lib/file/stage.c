@@ -97,7 +97,8 @@ stage_back(stage_t *self, fail_t *err)
 {
     struct stat st;
 
-    /* What can't be looked at may be there, and would go with the folder. */
+    /* Only a proven absence lets the folder be removed: an object that can't be looked at may be there and
+     * would be lost. */
     bool none = self->dir == NULL || (lstat(self->path, &st) != 0 && errno == ENOENT);
     if (none || rename(self->path, self->to.path) == 0)
         return 0;

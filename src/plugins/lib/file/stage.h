@@ -24,18 +24,18 @@ typedef struct stage {
 #define stage_auto_t __attribute__((cleanup(stage_close))) stage_t
 
 int stage_open(stage_t *self, const char *name, fail_t *err);
-/* What was made gets the name, whatever has it: a file in the place of a folder too. That one is removed
- * then. On failure the name has what it had. */
+/* Renames the staged object to the name, replacing and removing whatever has it, including a folder in a
+ * file's place. On failure the name keeps its object. */
 int stage_commit(stage_t *self, fail_t *err);
 /* The other way round: what has the name stands at `path` for now. stage_close() removes it. */
 int stage_aside(stage_t *self, fail_t *err);
-/* What stands aside gets its name again; 0 when nothing does. When it can't, it stays where it is, and
- * *err, which may have a text already, says where. */
+/* Restores the object that stands aside to its name; 0 when none does. On failure it remains aside, and *err,
+ * which may hold a text already, names the place. */
 int stage_back(stage_t *self, fail_t *err);
 /* Removes what has not got the name. */
 void stage_close(stage_t *self);
 
-/* Whether what has the name `path`, or is below it, would be gone if `name` were replaced. */
+/* True when `path`, or an ancestor of it, is what replacing `name` would remove. */
 bool stage_holds(const char *name, const char *path);
 
 #endif

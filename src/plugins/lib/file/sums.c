@@ -84,7 +84,7 @@ find_hex(const char *line, size_t want, const char **ret_start)
     return 0;
 }
 
-/* Whether the line ends in `tail` behind one of `separators`, or starts with `whole` and white space. */
+/* True when the line ends in `tail` behind one of `separators`, or starts with `whole` and white space. */
 static bool
 names_file(const char *line, const char *tail, const char *separators, const char *whole)
 {

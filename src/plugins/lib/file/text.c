@@ -38,7 +38,7 @@ given_lines(json_t *args, buf_t *out)
     return json_array_size(lines);
 }
 
-/* Whether the last byte is something else than a line end. */
+/* True when the last byte is not a line end. */
 static bool
 lacks_newline(int fd)
 {
@@ -248,7 +248,7 @@ file_contains(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* One line, without the bytes of `lchar` at its start. 1, 0 or a negative errno. */
+/* Searches one line, without leading bytes of `lchar`. 1, 0 or a negative errno. */
 static int
 search_line(rx_t *rx, const char *line, size_t len, const char *lchar, fail_t *err)
 {
@@ -504,7 +504,7 @@ add_name(json_t *out, const char *path)
     json_object_set_new(out, json_string_value(name), json_true());
 }
 
-/* What the links in a folder point to and exists. Appended to `out`. */
+/* Appends the existing targets of a folder's links to `out`. */
 static int
 add_targets(const char *folder, json_t *out, fail_t *err)
 {

@@ -15,7 +15,7 @@
 #include "plugins/lib/file/fileops.h"
 #include "plugins/lib/file/stage.h"
 
-/* What went wrong with what is held, in the words of who asked for it by name. */
+/* Rewords an error about a held object in terms of the name that the caller gave. */
 static int
 retell(const fail_t *why, int rc, const char *at, const char *said, fail_t *err)
 {
@@ -56,7 +56,7 @@ dress_made(const way_t *way, mode_t type, const json_t *user, const json_t *grou
     return rc == 0 ? 0 : retell(&why, rc, at, way->asked, err);
 }
 
-/* One folder, where a stranger's link does not lead astray. */
+/* Creates one folder; a link that another user placed there is not followed. */
 static int
 make_dir(const char *path, const json_t *user, const json_t *group, const char *mode, fail_t *err)
 {
@@ -415,8 +415,8 @@ file_symlink(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- moving and copying ---------------------------------------------------------------------- */
 
-/* One end of a move. Its folder is held: a stranger's link leads to none, and nobody can put another in
- * its place. */
+/* One end of a move. Its parent folder is held open, so that nobody can redirect it by a link or replace
+ * it. */
 typedef struct end {
     char *name;
     partfile_t file;
@@ -548,7 +548,7 @@ inside(const char *inner, const char *outer)
     return strncmp(a, b, n) == 0 && (a[n] == '/' || a[n] == '\0');
 }
 
-/* What is there stays until the copy is whole. */
+/* Copies first: the target stays until the copy is complete. */
 static int
 copy_instead(const char *src, const char *dst, bool tree, fail_t *err)
 {
@@ -636,7 +636,8 @@ is_one_file(const char *a, const char *b)
     return lstat(a, &x) == 0 && lstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* One name in one folder, by whatever path: a file's other names are others. */
+/* True when both ends are the same name in the same folder, whatever the paths; other hard links of the file
+ * differ. */
 static bool
 is_one_entry(const end_t *a, const end_t *b)
 {

@@ -105,7 +105,7 @@ forget(call_ctx_t *ctx, const json_t *args, const git_login_t *self, fail_t *err
 {
     AUTO_FREE char *in = xasprintf("url=%s\n\n", self->url);
 
-    /* Somebody else's settings for that address stay. */
+    /* Settings for that address by others remain. */
     if (config(ctx, args, "--get", self, "helper", "/" FILE_NAME "\"", GIT_SOFT, err) != 0)
         return err->code;
     json_auto_t *answer = credential(ctx, args, "reject", in, 0, err);

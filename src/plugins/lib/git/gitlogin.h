@@ -16,21 +16,22 @@
 #include "common/files/gitauth.h"
 #include "plugins/lib/git/gitcmd.h"
 
-/* What `args` and the address say: "https_user", "https_pass", or others' names. For https only. *self is to
- * be freed also after a failure. */
+/* Reads user and password from `args` ("https_user", "https_pass", or other names) and the address. For https
+ * only. The caller frees *self, also after a failure. */
 int gitlogin_of(git_login_t *self, const json_t *args, const char *user_arg, const char *pass_arg,
                 const char *url, fail_t *err);
 /* NEW address as Salt shows it: "https://<redacted>@host/..." where there is something to hide. */
 char *gitlogin_shown(const git_login_t *self);
-/* This run of git has it. */
+/* Gives this run of git the login. */
 void gitlogin_use(prog_t *prog, const git_login_t *self);
 
 /* The repository at `cwd` of `args` has it for all that git does there later, or has none any more for that
  * address. */
 int gitlogin_keep(call_ctx_t *ctx, const json_t *args, const git_login_t *self, fail_t *err);
-/* Whether it has this one. */
+/* True when the repository keeps this login. */
 bool gitlogin_is_kept(call_ctx_t *ctx, const json_t *args, const git_login_t *self);
-/* This run of git has what the repository at `cwd` keeps: for submodules, which don't look there. */
+/* Gives this run of git the login that the repository at `cwd` keeps: submodules do not read its
+ * configuration. */
 void gitlogin_inherit(call_ctx_t *ctx, const json_t *args, prog_t *prog);
 
 #endif

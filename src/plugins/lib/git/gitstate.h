@@ -24,7 +24,7 @@ typedef struct gitstate {
 } gitstate_t;
 
 void gitstate_note(gitstate_t *self, const char *fmt, ...) PRINTF(2, 3);
-/* What was noted, as one text. BORROWED. */
+/* All notes as one text. BORROWED. */
 const char *gitstate_notes(gitstate_t *self);
 
 /* result False, with what was noted. Return 0. */
@@ -38,13 +38,13 @@ int gitstate_failed(gitstate_t *self, const char *before);
 json_t *gitstate_call(gitstate_t *self, const char *fun, json_t *more, fail_t *err);
 /* The same where the failure is an answer: NULL. */
 json_t *gitstate_soft(gitstate_t *self, const char *fun, json_t *more);
-/* What a function that talks to a remote also takes: the key, for https the user, the saltenv. */
+/* Access arguments of functions that talk to a remote: the key, for https the user, the saltenv. */
 json_t *gitstate_access(const gitstate_t *self);
 
-/* Whether the target has `dot` (".git", or what a bare repository has), or is in a worktree: 1, 0, or
- * negative with self->err: what can't be looked at is no folder to clone into, and none to empty. */
+/* True when the target has `dot` (".git", or a bare repository's file) or is in a worktree: 1, 0, or negative
+ * with self->err. An unreadable folder is neither cloned into nor emptied. */
 int gitstate_is_checkout(gitstate_t *self, const char *dot);
-/* Whether nothing is in the checkout's folder, or it is not there: 1, 0, or negative with self->err. */
+/* True when the checkout's folder is empty or missing: 1, 0, or negative with self->err. */
 int gitstate_is_empty(const gitstate_t *self);
 /* Remove what is in the checkout's folder; the folder stays, with its owner and mode, or as the link that
  * it is: the user who clones may not be allowed to make it again. Notes the change. 1: the state has

@@ -97,7 +97,7 @@ write_headers(const json_t *args, const http_answer_t *answer, fail_t *err)
 
 /* ---- the answer ---------------------------------------------------------------------------------------- */
 
-/* What went wrong, as Salt words it. NEW; NULL: nothing did. */
+/* Error of the request in Salt's words. NEW; NULL when there is none. */
 static json_t *
 failure(const json_t *args, const http_answer_t *answer)
 {
@@ -176,7 +176,7 @@ http_query(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- certificates -------------------------------------------------------------------------------------- */
 
-/* What is appended: files that can't be read are left out, and told. */
+/* Appends the files; an unreadable one is skipped and reported. */
 static void
 add_files(const json_t *files, buf_t *into)
 {

@@ -18,8 +18,8 @@
 /* The arguments of Salt's http.query. */
 extern const arg_t http_query_args[];
 
-/* One request; `args` as bound to these rows. 0 also when the server could not be reached, as in Salt: see
- * "error". Negative with *err for a call that makes no sense. */
+/* Sends one request; `args` as bound to these rows. 0 also when the server could not be reached, as in Salt:
+ * see "error". Negative with *err for an invalid call. */
 int http_query(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
 
 /* Fetch a bundle of CA certificates, which replaces the one that is there only when it is whole. `args`:

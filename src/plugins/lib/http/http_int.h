@@ -22,7 +22,7 @@ typedef struct http_answer {
 int http_send(call_ctx_t *ctx, const json_t *args, http_answer_t *ret, fail_t *err);
 void http_answer_free(http_answer_t *self);
 #define http_answer_auto_t __attribute__((cleanup(http_answer_free))) http_answer_t
-/* Where the certificates of authorities are, or NULL. NEW. */
+/* Path of the CA bundle, or NULL. NEW. */
 char *http_ca_bundle(json_t *opts);
 
 /* http_text.c */

@@ -130,7 +130,8 @@ http_ca_bundle(json_t *opts)
     json_t *root;
     size_t i;
 
-    /* One out of reach is not replaced by another: who reads it says why. */
+    /* A configured bundle that is unreadable is kept: no other replaces it silently, and the reader reports
+     * the reason. */
     if (configured[0] != '\0' && !fs_absent(configured))
         return xstrdup(configured);
     json_array_foreach (value_get(value_get(opts, "file_roots"), "base"), i, root)
@@ -269,7 +270,7 @@ set_login(request_t *r)
     buf_puts(&r->config, "basic\n");
 }
 
-/* What is sent, any bytes: 1, 0 when nothing is, or a negative errno. */
+/* Appends the request's body, any bytes: 1, 0 when there is none, or a negative errno. */
 static int
 add_data(const request_t *r, buf_t *out, fail_t *err)
 {

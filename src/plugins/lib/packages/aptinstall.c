@@ -5,7 +5,7 @@
 #include "plugins/lib/packages/pkgver.h"
 #include "salt/log.h"
 
-/* What one call of install is about. */
+/* State of one call of install. */
 typedef struct plan {
     call_ctx_t *ctx;
     const json_t *args, *kwargs; /* BORROWED */
@@ -284,7 +284,7 @@ set_hold(plan_t *p, const json_t *names, bool hold, fail_t *err)
     return done != NULL ? 0 : err->code;
 }
 
-/* What a reinstall did not change is told nevertheless. */
+/* Reports packages that a reinstall left at the same version. */
 static void
 tell_again(const plan_t *p, json_t *ret, const json_t *now)
 {

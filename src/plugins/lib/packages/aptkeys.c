@@ -42,7 +42,7 @@ key_record(char **items, size_t n)
                      item(items, n, 1));
 }
 
-/* One line; *key is the key it belongs to, BORROWED from `ret`. */
+/* Takes one record of gpg's output; *key is the key that it belongs to, BORROWED from `ret`. */
 static void
 take_record(json_t *ret, json_t **key, char **items, size_t n)
 {

@@ -31,7 +31,7 @@ add_version(json_t *pkgs, const char *name, const char *version)
     json_array_insert_new(versions, i, value_utf8(version, strlen(version)));
 }
 
-/* Which of the three lists a package belongs to, or NULL. */
+/* Name of the list that a package belongs to, of three, or NULL. */
 static const char *
 list_of(const dpkg_pkg_t *pkg)
 {
@@ -202,7 +202,7 @@ any_at_least(const json_t *installed, const char *candidate)
     return false;
 }
 
-/* What `apt-cache policy` prints about some packages. NEW text, or NULL with *err. */
+/* Output of `apt-cache policy` about some packages. NEW text, or NULL with *err. */
 static char *
 policy_of(call_ctx_t *ctx, const json_t *names, const char *fromrepo, fail_t *err)
 {
@@ -240,7 +240,7 @@ candidates_of(const char *policy)
     return ret;
 }
 
-/* Whether a word can only mean the package of this name, so that one call may ask for many. */
+/* True when each word can only name one package, so that one command may ask for many. */
 static bool
 is_plain(const json_t *names)
 {

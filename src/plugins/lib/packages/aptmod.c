@@ -405,7 +405,7 @@ change(mod_t *m, json_t **ret_value, fail_t *err)
 
 /* ---- PPAs ---------------------------------------------------------------------------------- */
 
-/* What a PPA leaves to be said: its key and its file. */
+/* Fills in the key and the file that a PPA implies. */
 static int
 fill_ppa(mod_t *m, const char *repo, const char *auth, fail_t *err)
 {

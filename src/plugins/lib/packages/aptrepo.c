@@ -117,7 +117,7 @@ is_wanted(const apt_source_t *entry, const apt_source_t *wanted, bool ppa)
 
     if (entry->invalid || wanted->invalid || !same_place || !same_comps)
         return false;
-    /* What adds a PPA adds its sources as well. */
+    /* Adding a PPA adds its deb-src entries as well, so the type may differ. */
     return (str_eq(entry->type, wanted->type) && json_equal(entry->archs, wanted->archs)) ||
            (ppa && str_eq(wanted->type, "deb") && str_eq(entry->type, "deb-src"));
 }

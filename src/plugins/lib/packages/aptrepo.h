@@ -14,12 +14,12 @@
 
 #define APT_KEYRINGS "/etc/apt/keyrings"
 
-/* Whether "ppa:OWNER/NAME" means something on this host. */
+/* True when this host understands "ppa:OWNER/NAME". */
 bool apt_is_ppa_host(call_ctx_t *ctx);
 /* The line that "ppa:OWNER/NAME" stands for, with credentials when `auth` is not NULL. NEW, or NULL with
  * *err. */
 char *apt_ppa_line(call_ctx_t *ctx, const char *repo, const char *auth, fail_t *err);
-/* What Launchpad tells about "ppa:OWNER/NAME". NEW, or NULL with *err. */
+/* Launchpad's description of "ppa:OWNER/NAME". NEW, or NULL with *err. */
 json_t *apt_ppa_info(call_ctx_t *ctx, const char *repo, fail_t *err);
 /* pkg.get_repo: NEW {} when there is none. */
 json_t *apt_find_repo(call_ctx_t *ctx, const char *repo, const char *auth, fail_t *err);

@@ -104,7 +104,7 @@ skip_space(const char *p)
     return p + strspn(p, " \t\r\n\v\f");
 }
 
-/* One word at *p into a slot; false at the end of the line. */
+/* Stores the next word of *p in a slot; false at the end of the line. */
 static bool
 take_word(const char **p, char **slot)
 {

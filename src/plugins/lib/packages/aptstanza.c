@@ -131,7 +131,7 @@ typedef struct group {
     bool intact;
 } group_t;
 
-/* How many entries a paragraph made. */
+/* Number of entries that a paragraph expands to: one per type, URI and suite. */
 static size_t
 pairings(const deb822_t *para)
 {
@@ -173,7 +173,7 @@ put_words(buf_t *out, const char *name, const json_t *list)
     buf_putc(out, '\n');
 }
 
-/* What differs only in its suite goes into one paragraph. */
+/* True when two entries differ in the suite alone, so that one paragraph holds both. */
 static bool
 same_but_suite(const apt_source_t *a, const apt_source_t *b)
 {

@@ -28,7 +28,7 @@ target_name(call_ctx_t *ctx, const char *name, bool normalize)
     return normalize ? apt_normal_name(ctx, name) : xstrdup(name);
 }
 
-/* One element of `pkgs` into `out`; false when it is no name and no {name: version}. */
+/* Adds one element of `pkgs` to `out`; false when it is neither a name nor {name: version}. */
 static bool
 take_pkg(call_ctx_t *ctx, json_t *out, json_t *element, bool normalize)
 {
@@ -105,7 +105,7 @@ is_remote(const char *uri)
     return false;
 }
 
-/* One {name: source}: the local path of its file into `paths`. */
+/* Adds the local path of one {name: source} to `paths`, fetching it when necessary. */
 static int
 take_source(call_ctx_t *ctx, json_t *paths, const char *name, const char *source, const char *saltenv,
             fail_t *err)

@@ -46,7 +46,7 @@ trim_value(deb822_field_t *field)
         field->value_len--;
 }
 
-/* One line that is neither empty nor a comment. */
+/* Takes one line that is neither empty nor a comment. */
 static void
 take_line(deb822_t *self, const char *line, const char *end)
 {

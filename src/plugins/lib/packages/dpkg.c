@@ -116,7 +116,7 @@ read_file(dpkg_t *self, map_t *seen, const char *name, fail_t *err)
     return 0;
 }
 
-/* What dpkg wrote since its last whole status file: numbered files. */
+/* Reads the numbered files of updates/, which dpkg writes between two complete status files. */
 static int
 read_updates(dpkg_t *self, map_t *seen, fail_t *err)
 {
@@ -129,7 +129,7 @@ read_updates(dpkg_t *self, map_t *seen, fail_t *err)
         fail_auto_t why = FAIL_INIT;
         if (strspn(names[i], "0123456789") == strlen(names[i]))
             rc = read_file(self, seen, name, &why);
-        /* One that has gone is in the status file now. */
+        /* An update file that vanished has been merged into the status file by dpkg. */
         rc = rc == -ENOENT ? 0 : rc < 0 ? fail_set(err, rc, "%s", fail_text(&why)) : 0;
     }
     strv_free(names);

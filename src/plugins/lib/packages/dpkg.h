@@ -35,9 +35,9 @@ const dpkg_pkg_t *dpkg_at(const dpkg_t *self, size_t i);
 /* The host's architecture, as the package dpkg itself has it; "" when unknown. BORROWED. */
 const char *dpkg_native(const dpkg_t *self);
 
-/* Whether a package is meant by "name", "name:arch" or a pattern of these, as dpkg-query understands it. */
+/* Matches a package against "name", "name:arch" or a glob of these, as dpkg-query does. */
 bool dpkg_match(const dpkg_t *self, const dpkg_pkg_t *pkg, const char *pattern);
-/* Whether some package depends on, provides, ... this name: dpkg knows it without having it. */
+/* True when a package depends on, provides, ... this name: dpkg knows it although it is not installed. */
 bool dpkg_mentioned(const dpkg_t *self, const char *name);
 
 /* "libc6:amd64" for packages that may be there once per architecture, else the name: dpkg's binary:Package.

@@ -30,7 +30,7 @@ int pkgver_cmp(const char *a, const char *b, bool ignore_epoch, int *ret_order, 
 /* salt.utils.versions.compare: "<", "<=", "==", ">=", ">", "!="; false for other operators and for versions
  * that can't be compared. */
 bool pkgver_holds(const char *a, const char *oper, const char *b, bool ignore_epoch);
-/* Whether `version` is what "desired" asks for: an operator and a version (">= 1.2"), or a version alone. */
+/* True when `version` satisfies `desired`: an operator and a version (">= 1.2"), or a version alone. */
 bool pkgver_wanted(const char *desired, const char *version, bool ignore_epoch);
 
 #endif

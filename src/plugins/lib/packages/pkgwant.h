@@ -22,11 +22,11 @@ json_t *pkgwant_sources(const json_t *sources);
 /* pkg.list_pkgs with versions as lists. `what` is "removed", "purge_desired" or NULL. NEW have. */
 json_t *pkgwant_have(call_ctx_t *ctx, const char *what, fail_t *err);
 
-/* What differs between two of these goes into a state's changes: {name: {"old", "new"}}. */
+/* Adds the difference of two such lists to a state's changes: {name: {"old", "new"}}. */
 void pkgwant_changes(const json_t *before, const json_t *now, json_t *ret);
 
-/* Whether one of `versions` is what `wish` says: "1.2", "1.2*", ">=1.2,<2". `newer` lets a single plain
- * version mean at least that. 1, 0, or negative with *err. */
+/* True when one of `versions` satisfies `wish`: "1.2", "1.2*", ">=1.2,<2". With `newer` a single plain
+ * version means at least that version. 1, 0, or negative with *err. */
 int pkgwant_holds(call_ctx_t *ctx, const json_t *versions, const char *wish, const json_t *ignore_epoch,
                   bool newer, fail_t *err);
 /* "name=1.2", "name>=1.2" or "name", as comments say it. NEW text. */

@@ -39,7 +39,7 @@ find_any(py_t *lookup, py_t *values)
     return rc > 0 ? found : NULL;
 }
 
-/* What was found over a copy of the base. NEW, or NULL raised. */
+/* Merges the found value over a copy of the base. NEW, or NULL raised. */
 static py_t *
 over_base(py_t *base, py_t *found)
 {

@@ -104,7 +104,7 @@ grains_write(call_ctx_t *ctx, json_t *grains, bool destructive, bool refresh_pil
     fail_auto_t why = FAIL_INIT;
     const json_t *id = value_get(grains, "id");
 
-    /* What an earlier version wrote there may be removed. */
+    /* Earlier versions wrote such values; `destructive` may remove them. */
     if (id != NULL && !(json_is_null(id) && destructive))
         return fail_kind(
             err, FAIL_COMMAND, -EPERM,

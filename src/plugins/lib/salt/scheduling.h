@@ -23,7 +23,7 @@ typedef struct scheduling_list {
 json_t *scheduling_list(call_ctx_t *ctx, const scheduling_list_t *how, fail_t *err);
 /* NEW: a job; or {result: False, comment: why not}. NULL with *err when `function` is missing. */
 json_t *scheduling_item(const char *name, const json_t *kwargs, fail_t *err);
-/* Whether that is such a refusal. */
+/* True when the item is such a refusal. */
 bool scheduling_refused(const json_t *item);
 /* Why `kwargs` name times that don't go together, in Salt's words; NULL: they do. */
 const char *scheduling_conflict(const json_t *kwargs);

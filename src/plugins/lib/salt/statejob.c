@@ -86,7 +86,8 @@ add_claim(call_ctx_t *ctx, const char *path, const char *jid, json_t *jobs, fail
     json_t *who = fs_read_fd(fd, LIMIT_WIRE_SMALL, &text) < 0
                       ? NULL
                       : value_parse(buf_str(&text), text.len, LIMIT_WIRE_SMALL, path, NULL);
-    /* Whoever holds it has not written yet who that is, or could not: it runs all the same. */
+    /* The holder of the lock has not written its entry yet, or could not; report it as running all the
+     * same. */
     json_array_append_new(
         jobs, json_is_object(who) ? json_incref(who)
                                   : json_pack("{s:s, s:i, s:s}", "fun", "state.apply", "pid", 0, "jid", jid));
@@ -140,7 +141,7 @@ is_claimed(call_ctx_t *ctx, const char *jid)
     return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
 }
 
-/* Of two jobs that arrive together the earlier one goes on: the other one is not in its way unless it has
+/* Of two jobs that arrive together the earlier one proceeds; a later one blocks it only when it has already
  * begun. */
 static bool
 is_in_the_way(call_ctx_t *ctx, const char *jid)
@@ -169,7 +170,8 @@ statejob_running(call_ctx_t *ctx, fail_t *err)
     return out;
 }
 
-/* How many of them were published before this one, or a negative errno. Jids of one length sort as texts. */
+/* Number of these jobs that were published before this one, or a negative errno. Jids of one length sort as
+ * texts. */
 static json_int_t
 earlier(call_ctx_t *ctx, fail_t *err)
 {
@@ -197,8 +199,8 @@ wait_for_earlier(call_ctx_t *ctx, fail_t *err)
     return (int) n;
 }
 
-/* Whether `queue` lets this run wait for its turn: true, or a number of places that are not all taken. 1,
- * 0 or a negative errno. */
+/* True when `queue` lets this run wait for its turn: true, or a number of places that are not all taken. 1, 0
+ * or a negative errno. */
 static int
 may_queue(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {

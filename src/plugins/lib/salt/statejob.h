@@ -13,7 +13,7 @@
 /* Salt's texts about the state runs that are under way. NEW array, empty when there is none; NULL when it
  * can't be known. */
 json_t *statejob_running(call_ctx_t *ctx, fail_t *err);
-/* Whether a job of this jid is in a list of {jid, ...}. */
+/* True when a list of {jid, ...} has a job of this jid. */
 bool statejob_listed(const json_t *jobs, const char *jid);
 /* While a run is under way, a file that its process has locked says so to all others on this host, salt-call
  * included; the lock ends with the process. `fun` is what the texts above name. */
@@ -29,12 +29,12 @@ void statejob_release(stateclaim_t *self);
  * negative errno when that can't be known. */
 int statejob_conflict(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err);
 
-/* Whether `args` (test), its kwargs, pillar, grains or options ask for test mode. */
+/* True when `args` (test), its kwargs, pillar, grains or options request test mode. */
 bool statejob_test(call_ctx_t *ctx, const json_t *args);
 
 /* Run chunks, with forked workers. `ask` as stateopts_t's; `only_id` as state_run_env_t's. NEW running. */
 json_t *statejob_run(call_ctx_t *ctx, json_t *chunks, json_t *ask, const char *only_id, bool mocked);
-/* One chunk, as state_run_one. */
+/* Runs one chunk, as state_run_one. */
 json_t *statejob_run_one(call_ctx_t *ctx, json_t *chunk, json_t *ask, bool mocked);
 
 #endif

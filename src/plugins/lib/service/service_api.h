@@ -24,7 +24,7 @@ const char *service_name(const json_t *args);
 /* The opposite of another function with the same arguments: disabled, missing. */
 int service_not(func_fn *fn, call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
 
-/* Whether one service runs. */
+/* Checks one service for running. */
 typedef int service_one_fn(call_ctx_t *ctx, const char *name, bool *ret_running, fail_t *err);
 /* service.status: a bool, or {name: bool} when the name is a glob over `all`. TAKES `all`; NULL
  * is the failure in *err. */

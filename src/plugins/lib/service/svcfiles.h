@@ -15,12 +15,12 @@
 /* `root` is NULL or "" for the host itself everywhere. */
 
 typedef enum svc_init { SVC_NONE, SVC_SYSTEMD, SVC_SYSV } svc_init_t;
-/* Which init runs, or negative with *err while nobody can say. */
+/* The running init, or negative with *err when it can't be determined. */
 int svc_init(const char *root, fail_t *err);
 /* For a module's __virtual__: NULL when this init runs, else `otherwise`, or why that can't be known; until this is
  * called again. */
 const char *svc_unless(svc_init_t init, const char *otherwise);
-/* What process 1 is called, for a message. */
+/* Name of process 1, for a message. */
 char *svc_init_name(const char *root);
 
 /* "nginx" is "nginx.service"; a name that ends in a unit's type stays. */
@@ -34,19 +34,20 @@ char *svc_unit_name(const char *unit);
 json_t *svc_units(const char *root, fail_t *err);
 /* Sorted names of the init scripts that can be run, without those in `hide` (may be NULL). */
 json_t *svc_scripts(const char *root, const json_t *hide, fail_t *err);
-/* Those of both. */
+/* Services of both kinds. */
 json_t *svc_all(const char *root, fail_t *err);
-/* Whether an init script that can be run has the name. */
+/* True when an executable init script has the name. */
 int svc_is_script(const char *root, const char *name, fail_t *err);
 /* The run level as init's program tells, or the default one: a single letter or digit, or negative with *err. */
 int svc_runlevel(const char *root, fail_t *err);
 int svc_default_runlevel(const char *root, fail_t *err);
-/* Whether /etc/rcN.d has a link that starts it. `level` may be a run level's failure, which it returns. */
+/* True when /etc/rcN.d has a start link of the script. `level` may be a negative run level, which is returned
+ * as it is. */
 int svc_script_enabled(const char *root, int level, const char *name, fail_t *err);
 /* Sorted names that /etc/rcS.d and /etc/rcN.d start; `level` as above. */
 json_t *svc_scripts_enabled(const char *root, int level, fail_t *err);
 
-/* Whether PREFIX/systemd/system/UNIT is a link to /dev/null; runtime: below /run instead of /etc. */
+/* True when PREFIX/systemd/system/UNIT is a link to /dev/null; runtime: below /run instead of /etc. */
 int svc_masked(const char *root, const char *name, bool runtime, fail_t *err);
 /* Path of the unit file, below `root`; a template's for an instance. *ret_path is NULL when there is none. */
 int svc_unit_path(const char *root, const char *name, char **ret_path, fail_t *err);
@@ -55,7 +56,7 @@ int svc_unit_path(const char *root, const char *name, char **ret_path, fail_t *e
 int svc_unit_state(const char *root, const char *name, const char **ret_state, fail_t *err);
 /* The sections' settings, flat, as systemctl show names them; NULL when there is no such unit. */
 int svc_unit_settings(const char *root, const char *name, json_t **ret_settings, fail_t *err);
-/* Whether an init script has the name, and no unit. */
+/* True when an init script has the name, and no unit does. */
 int svc_is_script_only(const char *root, const char *name, fail_t *err);
 
 /* fnmatch of Salt's globs: whether `name` has one, and the elements of `names` that match. */

@@ -12,7 +12,7 @@
 
 static const char *const unit_types[] = { "service", "socket", "device", "mount", "automount",
                                           "swap",    "target", "path",   "timer" };
-/* Where an administrator's and a package's files lie; the first one found counts. */
+/* Unit folders in systemd's order: the first file found overrides the others. */
 static const char *const unit_folders[] = { "/etc/systemd/system", "/run/systemd/system",
                                             "/lib/systemd/system", "/usr/lib/systemd/system" };
 
@@ -44,7 +44,7 @@ svc_unit_name(const char *unit)
     return strcmp(dot, ".service") == 0 ? xstrndup(unit, (size_t) (dot - unit)) : xstrdup(unit);
 }
 
-/* What has the name itself: 1, 0 for nothing, or negative with *err. */
+/* Status of the name itself: 1, 0 when absent, or negative with *err. */
 static int
 look(const char *root, const char *path, struct stat *st, fail_t *err)
 {
@@ -162,7 +162,8 @@ is_template(const char *unit)
     return strstr(unit, "@.") != NULL;
 }
 
-/* Whether a folder of links (multi-user.target.wants) has one of the unit, or of a template's instance. */
+/* True when a folder of links (multi-user.target.wants) has a link of the unit, or of an instance of the
+ * template. */
 static int
 has_link(const char *root, const char *folder, const char *unit, fail_t *err)
 {
@@ -181,7 +182,7 @@ has_link(const char *root, const char *folder, const char *unit, fail_t *err)
     return rc;
 }
 
-/* Whether an entry of a folder of configuration enables the unit: a wish of another one, or another name. */
+/* True when an entry of a configuration folder enables the unit: a .wants/.requires link, or an alias. */
 static int
 enables(const char *root, const char *folder, const char *entry, const char *unit, fail_t *err)
 {

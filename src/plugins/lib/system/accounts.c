@@ -190,7 +190,7 @@ pick(const json_t *list, const char *name)
 
 /* ---- groups of a user -------------------------------------------------------------------------- */
 
-/* What the name services say. NEW array; *ret_n is 0 when they don't. */
+/* Group ids as the name services report them. NEW array; *ret_n is 0 when they don't answer. */
 static gid_t *
 group_ids(const char *name, gid_t own, int *ret_n)
 {
@@ -226,7 +226,7 @@ has_member(const json_t *group, const char *name)
     return value_lists(members, name);
 }
 
-/* Of `groups` those that the user (NULL: unknown) is in, sorted, each name once. NEW. */
+/* Members of `groups` that the user (NULL: unknown) belongs to, sorted and unique. NEW. */
 static json_t *
 groups_among(const char *root, const char *name, const json_t *user, const json_t *groups)
 {

@@ -24,7 +24,7 @@ auth_line_free(auth_line_t *line)
     *line = (auth_line_t) AUTH_LINE_INIT;
 }
 
-/* How long the word is that begins here as the type of a key does; 0: none does. */
+/* Length of the key type at the start of `s`; 0 when no type begins there. */
 static size_t
 type_length(const char *s)
 {

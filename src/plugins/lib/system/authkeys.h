@@ -15,7 +15,7 @@
 
 #include "salt/plugin.h"
 
-/* One line: "from=... ssh-rsa KEY a@b". All owned; options as they are written. */
+/* One line of the file: "from=... ssh-rsa KEY a@b". All owned; options as they are written. */
 typedef struct auth_line {
     char *options, *enc, *key, *comment;
 } auth_line_t;
@@ -34,7 +34,7 @@ const char *auth_enc(const char *enc, fail_t *err);
 /* "aa:bb:..." of a key; NULL: it is none, or *err. `hash` NULL: sha256. */
 char *auth_fingerprint(const char *key, const char *hash, fail_t *err);
 
-/* Whose keys, and where. All owned. */
+/* The owner of the keys and the file's path. All owned. */
 typedef struct auth_file {
     char *path, *home;
     uid_t uid;

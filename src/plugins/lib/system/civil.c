@@ -21,7 +21,8 @@ days_in(int year, int month)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* What a letter after % stands for: digits, bounds and where the number goes. */
+/* Directives of strptime: the letter, the number of digits, the bounds and the field that receives the
+ * number. */
 static const struct field {
     char letter;
     int least_digits, most_digits, min, max;
@@ -43,7 +44,7 @@ field_of(char letter)
     return NULL;
 }
 
-/* What follows the number, or NULL. */
+/* Parses the number of a field; the position behind it, or NULL. */
 static const char *
 take_number(const char *p, const struct field *f, civil_t *out)
 {

@@ -289,7 +289,7 @@ begin(prog_t *prog, const char *user, fail_t *err)
     return 0;
 }
 
-/* Whether a failed `crontab -l` says that the user has no tab: Debian's and cronie's words, busybox's,
+/* True when a failed `crontab -l` says that the user has no crontab: Debian's and cronie's words, busybox's,
  * System V's. */
 static bool
 says_none(const char *said, const char *user)
@@ -315,7 +315,7 @@ unreadable(const char *user, const proc_result_t *res, fail_t *err)
                      *words != '\0' ? ": " : " and said nothing", words);
 }
 
-/* What is no text or too long would be written back cut. */
+/* Rejects a listing that is not text or was truncated: writing it back would lose entries. */
 static int
 check_whole(const char *user, const proc_result_t *res, fail_t *err)
 {

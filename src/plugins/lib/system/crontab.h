@@ -23,10 +23,9 @@ extern const char *const crontab_times[CRONTAB_TIMES + 1];
  * that it is written as it was; a tab to be returned is made of a text that is UTF-8. */
 json_t *crontab_parse(const char *text);
 char *crontab_text(const json_t *tab);
-/* Whether `entry` is the one that a command and an identifier (NULL: none) mean. */
+/* True when `entry` has this command and identifier (NULL: none). */
 bool crontab_is(const json_t *entry, const char *cmd, const char *identifier);
-/* Whether `want` (NULL and None: whatever it is) asks for another value than `have`. "random" is content with
- * all but "*". */
+/* True when `want` (NULL and None: any value) differs from `have`. "random" accepts every value but "*". */
 bool crontab_differs(const json_t *have, const json_t *want);
 /* NEW text of a time field: lower case; "random" and "A:B" draw a number. `field` is one of crontab_times;
  * `month` bounds a random day. */

@@ -44,7 +44,7 @@ machineinfo_unescape(const char *spelled)
     return buf_steal(&out);
 }
 
-/* What follows the key on its line; NULL on any other line. */
+/* Value behind the key on its line; NULL on any other line. */
 static char *
 value_on(char *line)
 {

@@ -58,7 +58,7 @@ add_addresses(nets_t *out, json_t *list, const char *proto, bool typed)
     }
 }
 
-/* Whether an interface is meant: by globs in a list, or in a text parted by commas. None means all. */
+/* Matches an interface against globs in a list or in comma-separated text. None matches all. */
 static bool
 is_wanted(const json_t *wanted, const char *name)
 {

@@ -262,7 +262,7 @@ attr_num_threads(const procfs_proc_t *p, fail_t *err)
     return json_integer(p->threads);
 }
 
-/* Whether it still has the name, and is no folder. */
+/* True when the descriptor's target still has its name and is not a folder. */
 static bool
 is_open_file(const char *target, fail_t *err)
 {

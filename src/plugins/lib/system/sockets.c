@@ -64,7 +64,7 @@ sock_state(unsigned state)
     return state < NELEMS(names) ? names[state] : "";
 }
 
-/* Those of one process, which may have ended, or be somebody else's. */
+/* Adds the sockets of one process; a process that ended or that belongs to another user is skipped. */
 static int
 add_owned(json_t *owners, pid_t pid, fail_t *err)
 {

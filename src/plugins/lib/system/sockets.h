@@ -20,7 +20,7 @@ typedef struct sock_row {
     unsigned long inode;
 } sock_row_t;
 
-/* One line of /proc/net/tcp, tcp6, udp or udp6; false for another. */
+/* Parses one line of /proc/net/tcp, tcp6, udp or udp6; false for any other line. */
 bool sock_parse(const char *line, sock_row_t *out);
 /* The rows of "tcp", "tcp6", "udp" or "udp6"; *err as procfs_lines. NEW array; free() it. */
 sock_row_t *sock_rows(const char *proto, size_t *ret_n, fail_t *err);

@@ -70,7 +70,7 @@ drop(const cppart_t *self, const char *name)
 
 enum { PART_FLAGS = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC };
 
-/* Whether it is what was made here, and nobody else's: its folder may be a user's. */
+/* True when the open file is the one that was created here: its folder may belong to another user. */
 static bool
 is_part(int fd, struct stat *st)
 {
@@ -122,7 +122,8 @@ cpparts_add(const cppart_t *self, int64_t at, const void *bytes, size_t n, fail_
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* What can't be replaced without a loss is written over: other names of it, another owner, a device. */
+/* True when a rename would lose something, so that the file is written in place: other hard links, another
+ * owner, a device. */
 static bool
 stays(const partfile_t *to, const struct stat *st)
 {

@@ -24,7 +24,7 @@ typedef struct cppart {
     const partfile_t *to; /* where the file will be */
 } cppart_t;
 
-/* Whether a copy may be called so. */
+/* True when the text is a valid name of a copy. */
 bool cpparts_is_name(const char *copy);
 /* The next piece, which begins at byte `at`: 0 makes the part. */
 int cpparts_add(const cppart_t *self, int64_t at, const void *bytes, size_t n, fail_t *err);

@@ -28,8 +28,8 @@ folder_of(const char *path)
     return xstrndup(path, (size_t) (name_of(path) - path));
 }
 
-/* Where one file goes: to `dest`, or into it. NEW; NULL: there is no such folder, or *err says why that can't be
- * told. */
+/* Destination of one file: `dest` itself, or a name in it. NEW; NULL when the folder is missing, or *err says
+ * why that can't be decided. */
 static char *
 place_of(const char *path, const char *dest, fail_t *err)
 {
@@ -87,7 +87,7 @@ os_error(int code, const char *path, bool *ret_failed)
     return value_fmt("[Errno %d] %s: '%s'", -code, strerror(-code), path);
 }
 
-/* What is missing of a folder; `dest` is what was asked for. */
+/* Creates the missing parts of a folder; `dest` is the path that the caller gave. */
 static json_t *
 make_folders(const char *folder, const char *dest, bool *ret_failed)
 {

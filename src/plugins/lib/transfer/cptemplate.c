@@ -7,14 +7,14 @@
 #include "common/render/render.h"
 #include "plugins/lib/transfer/fetch.h"
 
-/* Of the engines that Salt has for texts, those that this one has. */
+/* Template engines that this implementation has, of those that Salt has for texts. */
 bool
 cptemplate_known(const char *engine)
 {
     return render_is_template(engine);
 }
 
-/* What the call brings along: further keywords, and those in `context` over them. NEW. */
+/* Template variables of the call: further keywords, overridden by those in `context`. NEW. */
 static json_t *
 variables(json_t *args)
 {

@@ -12,7 +12,7 @@
 #include "common/base/buf.h"
 #include "salt/plugin.h"
 
-/* Whether there is such an engine. */
+/* True when the engine exists. */
 bool cptemplate_known(const char *engine);
 /* Render `text`; `args` are the call's: saltenv, and in kwargs more variables, context, pillar, pillarenv. */
 int cptemplate_render(call_ctx_t *ctx, json_t *args, const char *engine, const char *path, const char *text,

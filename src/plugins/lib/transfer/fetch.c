@@ -47,7 +47,7 @@ fetch_files(call_ctx_t *ctx, fail_t *err)
     return files;
 }
 
-/* Whether `path` has a component "..": it could lead out of the folder it is put below. */
+/* True when `path` has a component "..", which could escape the folder that it is placed in. */
 static bool
 climbs(const char *path)
 {
@@ -148,7 +148,8 @@ has_digest(const char *path, const char *type, const char *want)
            strcasecmp(have, want) == 0;
 }
 
-/* What a local file client serves from elsewhere is copied, so that the answer is a file of the cache. */
+/* Copies a file that a local file client serves from elsewhere, so that the result is always a file of the
+ * cache. */
 static int
 into_cache(call_ctx_t *ctx, const fetch_t *what, char **ret_path, fail_t *err)
 {
@@ -205,7 +206,7 @@ fetch_salt(call_ctx_t *ctx, const fetch_t *what, char **ret_path, fail_t *err)
 
 /* ---- other schemes ------------------------------------------------------------------------ */
 
-/* Whether the cached file has the digest that the caller knows: "TYPE=DIGITS" or "DIGITS". */
+/* True when the cached file has the digest that the caller knows: "TYPE=DIGITS" or "DIGITS". */
 static bool
 is_known(const char *path, const char *source_hash)
 {

@@ -37,7 +37,7 @@ typedef struct fetch {
 const char *fetch_env(call_ctx_t *ctx, const char *given);
 /* The same for the argument `saltenv`. */
 const char *fetch_env_arg(call_ctx_t *ctx, const json_t *args);
-/* What came of a fetch in Salt's words: the path, or `missing`, which is consumed. NEW. */
+/* Result of a fetch in Salt's words: the path, or `missing`, which is consumed. NEW. */
 json_t *fetch_path_or(const char *path, json_t *missing);
 /* The file server, or NULL with *err. */
 fileclient_t *fetch_files(call_ctx_t *ctx, fail_t *err);
@@ -47,7 +47,7 @@ int fetch_url(call_ctx_t *ctx, const fetch_t *what, char **ret_path, fail_t *err
 int fetch_bytes(call_ctx_t *ctx, const fetch_t *what, buf_t *out, bool *ret_found, fail_t *err);
 /* Only salt://: what url is below the roots, to `dest` or the cache. */
 int fetch_salt(call_ctx_t *ctx, const fetch_t *what, char **ret_path, fail_t *err);
-/* Where a URL that is not salt:// lies in the cache: "Invalid path" for one that would leave it. */
+/* Cache path of a URL that is not salt://; "Invalid path" for one that would leave the cache. */
 char *fetch_extern_place(call_ctx_t *ctx, const char *url, const char *saltenv);
 /* Copy a file of this machine; the folders above `dest` are made. */
 int fetch_copy(const char *path, const char *dest, fail_t *err);

@@ -19,7 +19,7 @@
 
 enum { ETAG_MAX = 4096 };
 
-/* One fetch: what curl writes, and reads. */
+/* One fetch: the state that curl's callbacks read and write. */
 typedef struct webget {
     const fetch_t *what;
     const char *dest;
