@@ -3,7 +3,7 @@
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
-/* What follows `prefix` on each line that starts with it; the whole line when `whole`. */
+/* Collects the text behind `prefix` on each line that starts with it; the whole line with `whole`. */
 static json_t *
 lines_of(const char *root, const char *path, const char *prefix, bool whole)
 {

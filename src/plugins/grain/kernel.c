@@ -6,7 +6,7 @@
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
-/* One word of a command line with the shell's quotes; NULL at the end. NEW. */
+/* Next word of the kernel's command line, with shell quoting; NULL at the end. NEW. */
 static char *
 next_word(const char **at)
 {

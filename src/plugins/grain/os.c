@@ -227,7 +227,7 @@ set_unless_empty(json_t *out, const char *key, const char *text)
         json_object_set_new(out, key, json_string(text));
 }
 
-/* What stands in parentheses; NEW, or NULL. */
+/* Text within parentheses; NEW, or NULL. */
 static char *
 in_parentheses(const char *text)
 {
@@ -328,7 +328,7 @@ add_lsb_from_os_release(const json_t *release, json_t *out)
         add_suse(release, out);
 }
 
-/* What Python's `distro` calls the codename. NEW. */
+/* Codename as Python's `distro` derives it. NEW. */
 static char *
 distro_codename(const json_t *release, const old_release_t *old)
 {

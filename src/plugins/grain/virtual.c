@@ -94,7 +94,7 @@ firmware_decides(const rule_t *rule)
     return false;
 }
 
-/* What the processor says of its hypervisor; only the host itself can be asked. */
+/* Asks the processor for its hypervisor (CPUID); only the host itself can be asked, not another root. */
 static const char *
 ask_processor(const char *root)
 {

@@ -43,7 +43,8 @@ add_pools(const char *program, json_t *out)
     json_decref(pools);
 }
 
-/* What Salt asks `man` for: it takes `man` longer to say no than all other grains together take. */
+/* Looks for zfs's manual page directly. Salt runs `man`, which takes longer to fail than all other grains
+ * together. */
 static bool
 has_page(const char *root)
 {

@@ -8,7 +8,7 @@
 #include "common/data/yaml.h"
 #include "salt/plugin.h"
 
-/* Whether a master would start with these options over those that are there. */
+/* Checks that a master would start with these options over the present ones. */
 static int
 check(call_ctx_t *ctx, const json_t *options, fail_t *err)
 {

@@ -146,8 +146,8 @@ included(const json_t *args)
            (value_bool(args, "include_denied", false) ? KEY_BIT(KEY_DENIED) : 0);
 }
 
-/* One request per state, so that nothing but the chosen file of an id is touched. What can be done is; the
- * first key that could not be changed is the error. */
+/* Sends one request per state, so that only the chosen file of an id changes. Goes on after a failure; the
+ * first one is the error. */
 static int
 apply(call_ctx_t *ctx, key_act_t act, const json_t *chosen, fail_t *err)
 {

@@ -118,7 +118,7 @@ by_name(const struct dirent **a, const struct dirent **b)
 
 static int list_folder(int dir, json_t *tree, int depth, size_t *n_p, fail_t *err);
 
-/* One name of a folder: "f", or {} with what is in it. */
+/* Lists one name of a folder: "f", or {} with the folder's contents. */
 static int
 list_name(int dir, const char *name, json_t *tree, int depth, size_t *n_p, fail_t *err)
 {
@@ -208,7 +208,7 @@ roots_list_roots(call_ctx_t *ctx, const char *option, json_t **ret_value, fail_t
 
 /* ---- write --------------------------------------------------------------------------------------------- */
 
-/* What Salt says of a call that makes no sense; NULL: it does. NEW. */
+/* Salt's message for an invalid call; NULL when it is valid. NEW. */
 static json_t *
 objection(json_t *folders, const json_t *args)
 {
