@@ -35,8 +35,8 @@ said(const char *fqdn, json_t *text)
     return json_pack("{s:o}", fqdn, text);
 }
 
-/* What a server said to an update, by `rc` of zone_update. Failed updates are not errors, as in Salt; the
- * retcode tells. NEW; NULL: it did not answer. */
+/* Result of an update from `rc` of zone_update. Failed updates are not errors, as in Salt; the retcode tells.
+ * NEW; NULL: the server did not answer. */
 static json_t *
 outcome(call_ctx_t *ctx, int rc, const char *fqdn, json_t *done, json_t *failed, const char *why)
 {

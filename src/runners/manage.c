@@ -121,7 +121,7 @@ manage_down(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- presence -------------------------------------------------------------------------------- */
 
-/* Whether a minion is in `subset`: a list of ids, or text: a network, or ids with commas. */
+/* True when a minion is in `subset`: a list of ids, or text: a network, or ids with commas. */
 static bool
 in_subset(const json_t *subset, const char *id, const char *address)
 {

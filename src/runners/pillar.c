@@ -78,7 +78,7 @@ pillar_show_top(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* What the master keeps of the targets' pillars: as cache.pillar, when the option pillar_cache is on. */
+/* Shows the master's cached pillars of the targets: as cache.pillar, when the option pillar_cache is on. */
 static int
 pillar_show_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

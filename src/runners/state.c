@@ -97,7 +97,7 @@ saltenv_of(call_ctx_t *ctx, const json_t *args)
     return saltenv != NULL ? saltenv : "base";
 }
 
-/* What the journal keeps of the arguments. NEW. */
+/* Arguments as the journal keeps them. NEW. */
 static json_t *
 document(const json_t *args)
 {

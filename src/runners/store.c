@@ -42,7 +42,7 @@ watch_of(store_work_t *work)
 
 /* ---- backup ---------------------------------------------------------------------------------- */
 
-/* What is not in the file, and what saves it. */
+/* Reports what the file leaves out, and which command saves that. */
 static void
 tell_rest(call_ctx_t *ctx, const char *to, const char *keys, json_t *out)
 {

@@ -11,7 +11,7 @@
 
 #include "salt/plugin.h"
 
-/* One local operation without, or with, fields (an object; TAKES *fields_p). The reply. */
+/* Calls one local operation without, or with, fields (an object; TAKES *fields_p). The reply. */
 json_t *ask_master(call_ctx_t *ctx, const char *op, fail_t *err);
 json_t *ask_master_with(call_ctx_t *ctx, const char *op, json_t **fields_p, fail_t *err);
 /* The accepted minions that `args` ("tgt", "tgt_type") names: sorted array of ids. */
@@ -20,7 +20,7 @@ json_t *ask_targets(call_ctx_t *ctx, json_t *args, fail_t *err);
  * the configuration's. */
 json_t *ask_execute(call_ctx_t *ctx, const json_t *tgt, const char *tgt_type, const char *fun, json_t *arg,
                     json_int_t timeout, fail_t *err);
-/* Of ask_execute's answer: NEW {id: return} of those who returned. */
+/* Extracts from ask_execute's answer NEW {id: return} of the minions that returned. */
 json_t *ask_returns(json_t *minions);
 /* Event salt/run/JID/progress. */
 int ask_progress(call_ctx_t *ctx, const char *text, fail_t *err);

@@ -31,7 +31,7 @@ blame_ids(const json_t *ids)
 
 /* ---- one minion ---------------------------------------------------------------------------- */
 
-/* One line of bounded length. NEW json string. */
+/* Reduces a text to one line of bounded length. NEW JSON string. */
 static json_t *
 short_line(const char *text)
 {

@@ -10,7 +10,7 @@
 
 enum { TIMEOUT_S = 5, TIMEOUT_MAX_S = 86400 };
 
-/* One run of the function, wave by wave. */
+/* One run of a function on a fleet, wave by wave. */
 typedef struct fleet {
     call_ctx_t *ctx;
     const fleet_ask_t *ask;
@@ -108,7 +108,7 @@ request_for(const fleet_t *self, const json_t *tgt, const char *tgt_type)
     return request;
 }
 
-/* What came of a minion, or that nothing can. */
+/* Records a minion's return, or that it can't return. */
 static void
 take_entry(fleet_t *self, const char *id, json_t *entry)
 {
@@ -116,7 +116,7 @@ take_entry(fleet_t *self, const char *id, json_t *entry)
     json_object_set(self->minions, id, entry);
 }
 
-/* Those whose turn has come but whose key is gone, by now or from the beginning. */
+/* Records minions whose turn came but whose key is gone. */
 static void
 take_missing(fleet_t *self, const json_t *missing)
 {

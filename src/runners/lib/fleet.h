@@ -18,7 +18,7 @@ typedef struct fleet_ask {
     /* As in the step; NULL or null where not given. */
     const json_t *ret, *ret_config, *ret_kwargs, *timeout, *subset, *batch, *canary, *max_fail;
     bool failhard;
-    /* Whether a minion's entry (api_publish) counts as a failure. */
+    /* Decides whether a minion's entry (api_publish) counts as a failure. */
     bool (*failed)(void *cookie, const char *id, const json_t *entry);
     void *cookie;
 } fleet_ask_t;

@@ -22,7 +22,8 @@ given(const json_t *args, const char *key)
     return str_empty(text) || str_eq(text, "None") ? NULL : text;
 }
 
-/* One word for nsupdate and dig: no white space, no control character, and no option. */
+/* Rejects text that nsupdate or dig would not read as one word: white space, control characters, a leading
+ * option dash. */
 static int
 check_word(const char *what, const char *text, fail_t *err)
 {

@@ -23,12 +23,12 @@ int zone_init(zone_t *self, const json_t *args, fail_t *err);
 void zone_free(zone_t *self);
 #define zone_auto_t __attribute__((cleanup(zone_free))) zone_t
 
-/* What there is under a name: NEW [{"ttl", "type", "data"}] of `type` (or "ANY"), or NULL with *err. */
+/* Records of a name: NEW [{"ttl", "type", "data"}] of `type` (or "ANY"), or NULL with *err. */
 json_t *zone_query(const zone_t *self, const char *fqdn, const char *type, fail_t *err);
 /* Send lines of nsupdate ("update add ..."): 1; 0 when the server refuses, *ret_why NEW says with which word
  * (REFUSED, NOTAUTH, ...); negative with *err when it does not answer. */
 int zone_update(const zone_t *self, const char *lines, char **ret_why, fail_t *err);
-/* Whether two texts are the same data of a record. */
+/* True when both texts are the same record data. */
 bool zone_same_data(const char *a, const char *b);
 
 #endif

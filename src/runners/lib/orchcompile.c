@@ -127,7 +127,8 @@ orch_chunks(call_ctx_t *host, const json_t *mods, const char *saltenv, const jso
 
     json_object_set_new(matches, saltenv, ask_split(mods));
     py_t *high = highstate_render(state, matches, errors);
-    /* What a step hands on is JSON: all of it counts as a minion's words from here on. */
+    /* Steps hand on values as JSON, which drops the marks; the whole run counts as a minion's words from here
+     * on. */
     if (high != NULL && py_holds_peer(high)) {
         api_set_peer(api_of(host), true);
         call_set_peer_args(host);

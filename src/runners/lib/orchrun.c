@@ -185,7 +185,7 @@ orchrun_t *
 orchrun_resume(master_api_t *api, const char *run, const orchrun_ask_t *ask, json_t **ret_doc,
                json_t **ret_chunks, fail_t *err)
 {
-    /* Its own from now on: nobody else writes what is read next. */
+    /* This process owns the journal from now on; nothing else writes what is read next. */
     orchrun_t *self = make(api, run, ask, err);
     json_auto_t *found = self != NULL ? api_run_row(api, run, err) : NULL;
     json_auto_t *rows = found != NULL ? api_steps(api, run, err) : NULL;
@@ -225,7 +225,7 @@ orchrun_name(const orchrun_t *self)
     return self->run;
 }
 
-/* What followers of the runner are told. `more` TAKES. */
+/* Notifies the runner's followers. TAKES `more`. */
 static void
 tell(master_api_t *api, const json_t *chunk, const char *phase, json_t *more)
 {
@@ -241,7 +241,7 @@ tell(master_api_t *api, const json_t *chunk, const char *phase, json_t *more)
         log_debug("progress: %s", fail_text(&err));
 }
 
-/* What the operator is told again at the end: {ID: comment} of steps that failed by themselves. NEW. */
+/* Summary for the operator at the end: {ID: comment} of steps that failed by themselves. NEW. */
 static json_t *
 failures(const json_t *running)
 {
@@ -277,7 +277,7 @@ orchrun_end(orchrun_t *self, const json_t *running, bool success)
                                  "end_us", (json_int_t) clock_wall_us());
     if (!success && !api_alive(self->api))
         return;
-    /* Who has seen the end finds it in the list. */
+    /* Writes the end into the list of runs before followers are notified of it. */
     if (api_journal(self->api, row, true, &err) < 0)
         log_error("orchestration %s: %s", self->run, fail_text(&err));
     tell(self->api, NULL, "over",
@@ -370,7 +370,7 @@ orchrun_add_stop(orchrun_t *self, json_t *running)
     json_object_set_new(running, tag, ret);
 }
 
-/* What begins again after a crash by itself: its jobs have names, or it only waits. */
+/* True for steps that can be repeated after a crash: their jobs have names to follow, or they only wait. */
 static bool
 is_followed(const json_t *chunk)
 {
@@ -446,7 +446,7 @@ decide(orchrun_t *self, const char *tag, const json_t *chunk)
     if (map_get(self->before, tag) != NULL)
         return done ? json_deep_copy(step->ret)
                     : instead(chunk, true, "Not run: the run goes on behind this step (from)");
-    /* What makes up for a failure is looked at anew: what failed runs again. */
+    /* A step that handles a failure is evaluated anew, because the failed step runs again. */
     if (done && !self->anew && !has_onfail(chunk))
         return json_deep_copy(step->ret);
     if (step == NULL) {

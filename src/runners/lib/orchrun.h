@@ -17,7 +17,7 @@
 
 typedef struct orchrun orchrun_t;
 
-/* What is begun, or gone on with. All BORROWED for the call. */
+/* Request to begin or to resume a run. All BORROWED for the call. */
 typedef struct orchrun_ask {
     const json_t *doc;  /* {mods, arguments..., user}: kept with a new run */
     const json_t *from; /* string: an ID before which nothing runs; NULL */
@@ -41,7 +41,7 @@ void orchrun_destroy(orchrun_t **self_p);
 const char *orchrun_name(const orchrun_t *self); /* BORROWED: RUN */
 
 bool orchrun_under_way(const char *run); /* any thread */
-/* How the parts of notes of a step begin. NEW. */
+/* Common prefix of the notes of a step. NEW. */
 char *orchrun_part_of(const char *tag);
 
 /* For state_run_env_t's begins and ended; the cookie is the run. */
@@ -50,8 +50,7 @@ void orchrun_ended(void *self, const json_t *chunk, const json_t *ret);
 
 /* For its stopped: who ended the run, when and before which step. */
 void orchrun_stopped(void *self, const json_t *chunk, const json_t *said);
-/* Of a run that was ended so, `running` gets a failed return that says it, for the step that would have
- * been next. */
+/* Adds a failed return to `running` for the step at which the run was stopped. */
 void orchrun_add_stop(orchrun_t *self, json_t *running);
 
 /* Make it known to the functions of a context, and find it there: NULL outside of an orchestration. */
@@ -60,18 +59,19 @@ orchrun_t *orchrun_of(call_ctx_t *ctx);
 
 /* The note for the next thing that this step begins. NEW object; NULL outside of an orchestration. */
 json_t *orchrun_note(call_ctx_t *ctx);
-/* Nothing was begun by the last note: the next one gets its number, as it would in a run that is resumed. */
+/* Withdraws the last note: its step began nothing. The next note reuses its number, as in a run that is
+ * resumed. */
 void orchrun_unnote(call_ctx_t *ctx);
 /* The event's number after which the present go at this step may see events; 0: from now on. */
 uint64_t orchrun_since(call_ctx_t *ctx);
-/* Whether what a master was doing when it was killed is done again. */
+/* True when steps that were under way at a master's crash run again. */
 bool orchrun_reruns(call_ctx_t *ctx);
-/* Nobody knows whether this step has done its work: the journal keeps it as under way. NEW
- * text for the operator. */
+/* Reports that this step's outcome is unknown: the journal keeps it as under way. NEW text for the
+ * operator. */
 char *orchrun_unsure(call_ctx_t *ctx);
-/* What this step returns is a secret: the journal leaves its changes out. */
+/* Marks this step's return as secret: the journal leaves its changes out. */
 void orchrun_hush(call_ctx_t *ctx);
-/* How far this step is. */
+/* Reports the progress of this step. */
 void orchrun_at(call_ctx_t *ctx, size_t done, size_t of);
 
 #endif

@@ -10,7 +10,7 @@
 #define NONE    SIZE_MAX
 #define UNIT_MS 1.0 /* of a step that has not run */
 
-/* What a step waits for. */
+/* A dependency between two steps. */
 typedef struct edge {
     size_t from;
     const char *why; /* BORROWED: a requisite's name; NULL: only the order */
@@ -103,7 +103,7 @@ is_parallel(const node_t *node)
     return value_truthy(value_get(node->chunk, "parallel"));
 }
 
-/* Whether `from` must end before `at` already, by requisites alone. `seen`: a byte per step. */
+/* True when requisites alone make `from` end before `at`. `seen`: a byte per step. */
 static bool
 needs(const plan_t *self, size_t at, size_t from, char *seen)
 {

@@ -22,8 +22,8 @@ typedef struct rollout {
 int rollout_number(const json_t *v, const char *what, size_t of, size_t min, size_t dflt, size_t *ret_n,
                    fail_t *err);
 
-/* How many to begin next when `done` are through, `failed` of them in vain: 0, and *ret_why NEW when failures
- * stop the rest. */
+/* Number of minions to begin next when `done` have ended, `failed` of them in vain: 0 and *ret_why NEW when
+ * failures stop the rest. */
 size_t rollout_next(const rollout_t *self, size_t all, size_t done, size_t failed, char **ret_why);
 
 /* `want` of the ids (sorted array), the same ones for the same `seed`. NEW sorted array. */

@@ -14,7 +14,7 @@
 
 typedef struct threads threads_t;
 
-/* What a thread does its work with. */
+/* Resources of one worker thread. */
 typedef struct threads_env {
     call_ctx_t *ctx; /* the run's: options, pillar and jid are copied from it. BORROWED */
     size_t max;      /* at one time */

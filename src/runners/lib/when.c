@@ -204,7 +204,7 @@ pick_year(when_t *w)
     }
 }
 
-/* What the plain numbers mean: year by its size; then month-day, or day-month where the first can't be a
+/* Assigns plain numbers: the year by its size; then month-day, or day-month where the first can't be a
  * month. */
 static bool
 sort_numbers(when_t *w)

@@ -16,7 +16,7 @@
 
 enum { WAIT_TICK_MS = 1000, WAIT_MAX_S = 31536000 };
 
-/* One step while it is worked on. */
+/* State of one step while it runs. */
 typedef struct step {
     call_ctx_t *ctx;
     json_t *args, *ret; /* BORROWED, owned */
@@ -172,7 +172,7 @@ note_failure(step_t *self, const char *id, const json_t *causes)
     blame_add(self->blame, id, causes);
 }
 
-/* What failed in which way, and what was left alone, below Salt's own text. */
+/* Appends the failures, grouped by kind, and the minions left out, below Salt's own text. */
 static void
 add_blame(step_t *self, const json_t *answer)
 {
@@ -362,7 +362,7 @@ salt_state(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- salt.function ------------------------------------------------------------------------- */
 
-/* What `fail_function`, a function of this master, says of a minion's return. */
+/* Applies `fail_function`, a function of this master, to a minion's return. */
 static bool
 passes(step_t *self, json_t *ret, char **ret_why)
 {

@@ -52,7 +52,7 @@ takes(const func_t *f, const char *name)
     return false;
 }
 
-/* What Salt's saltutil.runner adds to the keywords. `saltenv`: the step's own, or NULL. */
+/* Adds the keywords that Salt's saltutil.runner adds. `saltenv`: the step's own, or NULL. */
 static void
 add_own(call_ctx_t *ctx, const func_t *f, const char *fun, const char *saltenv, json_t *kwarg)
 {
