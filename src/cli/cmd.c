@@ -153,7 +153,7 @@ show_waiting(cmd_t *self, follow_t *job)
     progress_update(self->show.progress, counts.returned + counts.silent, counts.targets);
 }
 
-/* Returns that come together are written together. */
+/* Returns that arrive together are written with one flush. */
 static void
 before_waiting(cmd_t *self, follow_t *job)
 {
@@ -237,7 +237,7 @@ plain_silent(cmd_t *self, const char *id, outcome_t outcome, const char *text, v
     summary_silent(state, id, outcome);
 }
 
-/* --progress shows how many there are instead of what they say. */
+/* With --progress, counts the return instead of printing it. */
 static void
 count_return(cmd_t *self, const char *id, json_t *push, void *state)
 {
@@ -354,7 +354,7 @@ run_preview(cmd_t *self)
     "in the background without --async, or have the master do it: 'salt-run --async state.orchestrate' "     \
     "with 'batch' in the step"
 
-/* What --async can't be: nothing of a command line is left out without a word. 0, or the exit code. */
+/* Rejects options that --async can't honour, so that none is ignored silently. 0, or the exit code. */
 static int
 check_async(const cmd_t *self)
 {
@@ -368,7 +368,7 @@ check_async(const cmd_t *self)
     return 0;
 }
 
-/* A negative number means nothing, and so many as that would be all. 0, or the exit code. */
+/* Rejects a negative --subset and clears one that is at least the number of targets. 0, or the exit code. */
 static int
 check_subset(const cmd_t *self)
 {
@@ -379,7 +379,8 @@ check_subset(const cmd_t *self)
                                         (long long) subset);
 }
 
-/* Salt's --batch-safe-limit: a large target is done in batches by itself. 0 to go on without. */
+/* Implements Salt's --batch-safe-limit: a target of at least that many minions runs in batches. *ret_done is
+ * false when the plain mode shall go on. */
 static int
 run_safely(cmd_t *self, bool *ret_done)
 {
@@ -409,7 +410,7 @@ run_waiting(cmd_t *self)
     return str_eq(self->fun, "sys.doc") ? doc_run(self) : run_plain(self);
 }
 
-/* Those that are chosen take the target's place, whatever is done with them. */
+/* Replaces the request's target by the chosen ids, whichever mode runs afterwards. */
 static int
 choose_subset(cmd_t *self)
 {
@@ -478,7 +479,7 @@ print_help(void)
     (void) fflush(stdout);
 }
 
-/* The request, or the exit code of a command line that makes none. */
+/* Builds the request. 0, or the exit code of a command line that does not make one. */
 static int
 build(cmd_t *self)
 {

@@ -27,7 +27,7 @@ typedef struct cmd {
 /* The whole program. Returns the exit code. */
 int cmd_main(int argc, char **argv);
 
-/* What a mode does with the news of its job. */
+/* Callbacks by which a mode consumes the news of its job. */
 typedef struct cmd_sink {
     void (*on_return)(cmd_t *self, const char *id, json_t *push, void *state);
     void (*on_silent)(cmd_t *self, const char *id, outcome_t outcome, const char *text, void *state);
@@ -37,14 +37,14 @@ typedef struct cmd_sink {
  * code. */
 int cmd_follow(cmd_t *self, json_t **request_p, const cmd_sink_t *sink, void *state);
 
-/* One operation: 0 and *ret_reply NEW, or the exit code. TAKES *request_p. */
+/* Calls one operation: 0 and *ret_reply NEW, or the exit code. TAKES *request_p. */
 int cmd_call(cmd_t *self, const char *op, json_t **request_p, json_t **ret_reply);
 /* Print why a request failed. Returns the exit code. */
 int cmd_refused(cmd_t *self, const fail_t *err);
 /* A node group as the target becomes what the configuration says it is now: the master may have read it
  * long ago. 0, or the exit code when there is no such group. */
 int cmd_nodegroup(cmd_t *self, json_t *request);
-/* Nobody matched. Returns the exit code. */
+/* Prints that the target matched no minion. Returns the exit code. */
 int cmd_no_match(cmd_t *self);
 /* The exit code after all returns: 0, or 1 with its sentence. */
 int cmd_finish(cmd_t *self);
@@ -53,7 +53,7 @@ int cmd_finish(cmd_t *self);
 int cmd_retcode(const json_t *push);
 /* The outputter that suits a return; NULL for none. BORROWED. */
 const char *cmd_outputter(const cmd_t *self, const json_t *push);
-/* Whether a minion that did not return is mentioned and counts. */
+/* True when a minion that did not return is to be printed and makes the run fail. */
 bool cmd_mentions(const cmd_t *self, outcome_t outcome);
 
 /* The other modes: batch.c, doc.c, subset.c. Each returns the exit code. */
@@ -61,7 +61,8 @@ int batch_run(cmd_t *self, const json_t *size);
 int doc_run(cmd_t *self);
 int subset_choose(cmd_t *self, size_t want); /* narrows the request's target; 0 to go on */
 
-/* How many minions run at one time: "3", 3, "10%" or "%10" of `n`. -1 when it is none of that. */
+/* Resolves a batch size ("3", 3, "10%" or "%10" of `n` minions) to a number of minions. -1 for a malformed
+ * size. */
 long batch_size(const json_t *size, size_t n);
 
 #endif

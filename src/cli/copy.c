@@ -186,7 +186,7 @@ name_of(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* What a path of ours is called on the minions. NEW. */
+/* Maps a local path to its path in the minions' destination folder. NEW. */
 static char *
 remote_path(const copy_t *self, const char *path)
 {
@@ -208,7 +208,7 @@ remote_path(const copy_t *self, const char *path)
     return fs_join(self->dest, name_of(path));
 }
 
-/* The first thing that went wrong with a file stays its result. */
+/* Keeps the first error of a file as its result; later pieces can't overwrite it. */
 static void
 merge(copy_t *self, json_t *returns, const char *path)
 {
@@ -227,7 +227,7 @@ merge(copy_t *self, json_t *returns, const char *path)
     }
 }
 
-/* What is being sent of one file. */
+/* State of one file that is sent in pieces. */
 typedef struct sending {
     char *place; /* owned: on the minions */
     json_t *mode;
@@ -266,7 +266,8 @@ send_piece(copy_t *self, const sending_t *s)
     return rc;
 }
 
-/* The minions need not keep what has come. */
+/* Discards the pieces that the minions have received of a file whose sending failed. Best effort: the failure
+ * that led here is the one that is reported. */
 static void
 give_up(copy_t *self, const sending_t *s)
 {
@@ -276,7 +277,7 @@ give_up(copy_t *self, const sending_t *s)
         (void) run_job(self, "cp.recv_forget", json_pack("[s]", s->copy), &returns);
 }
 
-/* One that no other copy has. */
+/* Writes a random hexadecimal name that no concurrent copy uses. */
 static void
 copy_name(char *out)
 {
@@ -287,7 +288,7 @@ copy_name(char *out)
     (void) snprintf(out, COPY_HEX + 1, "%016llx", (unsigned long long) r);
 }
 
-/* As much as there is, up to `size`. */
+/* Reads at most `size` bytes with one read(); *ret_n is 0 at the end of the file. 0 or a negative errno. */
 static int
 read_piece(int fd, char *piece, size_t size, size_t *ret_n)
 {
@@ -299,7 +300,7 @@ read_piece(int fd, char *piece, size_t size, size_t *ret_n)
     return n < 0 ? -errno : 0;
 }
 
-/* An empty file is one empty piece. */
+/* Sends one file piece by piece; an empty file is one empty piece. */
 static int
 send_file(copy_t *self, const char *path, json_t *mode)
 {

@@ -30,8 +30,8 @@ bool follow_push(follow_t *self, const json_t *push, int64_t now_ms);
 /* The master knows nothing of this job any more: what has not returned is told as it stands. */
 void follow_abandon(follow_t *self);
 
-/* Whether to stop waiting. `timeout_ms` counts from the last news; it does not end a job that still runs on a
- * connected minion. */
+/* True when waiting shall end. `timeout_ms` counts from the last news; the timeout does not end a job that
+ * still runs on a connected minion. */
 bool follow_over(const follow_t *self, int64_t timeout_ms, int64_t now_ms);
 /* When follow_over or follow_silent may next answer something else, without news; INT64_MAX: never. */
 int64_t follow_next_ms(const follow_t *self, int64_t timeout_ms);

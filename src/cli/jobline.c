@@ -118,7 +118,7 @@ follow_again(jobline_t *self, follow_t *job, fail_t *err)
     return rc;
 }
 
-/* One attempt. 0, or the reason why not. */
+/* Makes one attempt to connect. 0, or a negative errno with *err. */
 static int
 connect_again(jobline_t *self, fail_t *err)
 {
@@ -164,7 +164,7 @@ news_free(news_t *news)
     *news = (news_t){ .kind = NEWS_TICK };
 }
 
-/* Whether a job has something to tell without a message. */
+/* True when the job itself has news (a silent target, its end) although no message arrived. */
 static bool
 news_of_job(const jobline_t *self, follow_t *job, news_t *ret)
 {

@@ -23,7 +23,7 @@ typedef struct jobline jobline_t;
 jobline_t *jobline_new(const char *sock_dir, int64_t timeout_ms, fail_t *err);
 void jobline_destroy(jobline_t **self_p);
 
-/* One operation that is answered by its reply alone. TAKES *request_p. 0 and *ret_reply NEW, or a negative
+/* Calls an operation whose only answer is its reply. TAKES *request_p. 0 and *ret_reply NEW, or a negative
  * errno. */
 int jobline_call(jobline_t *self, json_t **request_p, json_t **ret_reply, fail_t *err);
 
@@ -53,7 +53,7 @@ void news_free(news_t *news);
 /* The next news of any job, waiting until `until_ms` (monotonic) at most; -1: for ever. 0, or a negative
  * errno. */
 int jobline_news(jobline_t *self, int64_t until_ms, news_t *ret, fail_t *err);
-/* Whether a message is here already. */
+/* True when a received message is queued, so that reading does not block. */
 bool jobline_more(const jobline_t *self);
 
 #endif

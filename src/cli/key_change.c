@@ -70,7 +70,7 @@ key_ask(key_cli_t *cli, bool enter_is_yes)
 
 /* ---- do ------------------------------------------------------------------------------------------ */
 
-/* One way to change the keys of one state: adds the ids done to `done`. */
+/* Changes the keys of one state and appends the ids done to `done`. */
 typedef int apply_fn(key_cli_t *cli, local_client_t *line, key_act_t act, const char *state, json_t *ids,
                      json_t *done, fail_t *err);
 

@@ -60,13 +60,13 @@ typedef enum key_answer { KEY_ANSWER_YES, KEY_ANSWER_NO, KEY_ANSWER_NONE } key_a
 key_answer_t key_ask(key_cli_t *cli, bool enter_is_yes);
 /* A line to the master that waits for it no longer than other commands do. NEW; NULL with *err. */
 struct local_client *key_line(const key_cli_t *cli, fail_t *err);
-/* Whether connecting failed because no master runs. */
+/* True when the connection failed because no master runs. */
 bool key_no_master(const fail_t *err);
 
 /* A line of the audit log, for what is done without a master. TAKES *line_p. */
 void key_audit(const key_cli_t *cli, json_t **line_p);
 
-/* How to show things, from the options and the configuration. Returns the exit code. */
+/* Initialises the outputter from options and configuration. Returns the exit code. */
 int key_out_init(key_cli_t *cli);
 /* Show data by the chosen outputter, on stdout or in --out-file. Returns the exit code. */
 int key_out_show(key_cli_t *cli, const json_t *data);

@@ -4,7 +4,7 @@
 #include "keyring/keyselect.h"
 #include "salt/value.h"
 
-/* Which keys an action may be given; also those of the options that are there. */
+/* Key states from which each action may take keys, with the options that widen them. */
 static const struct key_action {
     const char *option;
     int act; /* key_act_t; -1: it looks at all */

@@ -185,7 +185,7 @@ live_hint(const live_t *self)
 
 /* ---- drawing ------------------------------------------------------------------------------- */
 
-/* One line: no control characters, cut off at the terminal's edge. */
+/* Appends one line without control characters, truncated at the terminal's width. */
 static void
 put_line(buf_t *out, const char *text, size_t columns)
 {

@@ -27,7 +27,8 @@ void live_draw(live_t *self, int64_t now_ms);
 int live_pause(const live_t *self);
 /* Take the lines away before other output; the next live_draw() puts them back. */
 void live_clear(live_t *self);
-/* Which steps of an orchestration have failed and why, and how to go on with it: NEW text, or NULL. */
+/* NEW text that names the failed steps of an orchestration, their reasons and the command that resumes it;
+ * NULL when no step failed. */
 char *live_hint(const live_t *self);
 
 /* The lines, no longer than `columns`. NEW. Pure. */

@@ -16,7 +16,7 @@
 
 enum { KEYSIZE_MIN = 2048, KEYSIZE_MAX = 32768 };
 
-/* What the table can't check. 0, or the exit code. */
+/* Checks combinations of options that the option table can't express. 0, or the exit code. */
 static int
 check_options(const json_t *values)
 {

@@ -24,7 +24,7 @@ typedef enum outcome {
 
 /* A verdict's word (include/salt/requests.def). A word of a newer master counts as unheard. */
 outcome_t outcome_parse(const char *word);
-/* Whether no return can come any more, or it came. */
+/* True when the return came or can't come any more. */
 bool outcome_final(outcome_t o);
 /* NEW: "Minion did not return. [...]" and what to do about it. `away`: it runs the job, but has no
  * connection. */

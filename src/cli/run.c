@@ -145,7 +145,7 @@ start(run_t *self, const char *fun, json_t *arg, bool follow, fail_t *err)
     return 0;
 }
 
-/* What the runner says before it is done. */
+/* Shows progress that the runner reports before it ends. */
 static void
 show_progress(run_t *self, const json_t *push)
 {

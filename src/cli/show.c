@@ -53,7 +53,7 @@ setting_bool(const json_t *values, const json_t *conf, const char *name, bool df
     return v != NULL ? value_truthy(v) : dflt;
 }
 
-/* Whether a file could be made there. */
+/* True when a file could be created at the path. */
 static bool
 may_be_made(const char *path)
 {

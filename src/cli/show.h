@@ -24,10 +24,10 @@ typedef struct show {
 /* From the options given and the configuration (both BORROWED for as long as `self` lives). Empties an
  * --out-file that is not appended to; one that can't be written is an error. 0, or a negative errno with *err. */
 int show_init(show_t *self, const json_t *values, const json_t *conf, fail_t *err);
-/* What a function's arguments say about showing its states (exclude=, terse=). `arg` is BORROWED as above. */
+/* Reads display arguments (exclude=, terse=) out of a function's arguments. `arg` is BORROWED as above. */
 void show_args(show_t *self, const json_t *arg);
 
-/* What Salt's display_output does. `out` is the outputter that suits the data, NULL: none in particular. A
+/* Prints as Salt's display_output does. `out` is the outputter that suits the data; NULL for the default. A
  * `retcode` other than 0 marks the data as failed. */
 void show_data(show_t *self, const json_t *data, const char *out, int retcode);
 /* The same for the returns of all minions in one piece (--static). */
@@ -36,7 +36,7 @@ void show_group(show_t *self, const json_t *data, const char *fun);
 void show_text(show_t *self, const char *text);
 /* To stdout, whatever the outputter and --out-file. */
 void show_print(show_t *self, const char *fmt, ...) PRINTF(2, 3);
-/* What waits goes out. */
+/* Flushes the buffered output. */
 void show_flush(show_t *self);
 /* To stderr, behind what goes to stdout. */
 void show_error(show_t *self, const char *fmt, ...) PRINTF(2, 3);
@@ -44,7 +44,8 @@ void show_error(show_t *self, const char *fmt, ...) PRINTF(2, 3);
 /* The outputter to use: `asked` is --out, `out` the one that suits the data, `fun` the function when all
  * minions' returns are shown in one piece, else NULL. Never NULL. */
 const char *show_choose(const char *asked, const char *out, const char *fun);
-/* Whether to colour. `conf` is the configuration's `color`, NULL when not set; `env` is NO_COLOR's value. */
+/* True when output is coloured. `conf` is the configuration's `color`, NULL when not set; `env` is NO_COLOR's
+ * value. */
 bool show_wants_colour(bool force, bool no, const json_t *conf, const char *env, bool terminal);
 
 #endif

@@ -33,7 +33,8 @@ void startup_free(startup_t *self);
 /* The option as given, else the configuration's, else NULL. BORROWED. */
 json_t *startup_setting(const startup_t *self, const char *name);
 bool startup_flag(const startup_t *self, const char *name, bool dflt);
-/* What a shell sees of a program that ends with `code`, one byte, but 0 for 0 only: 256 is a failure as well. */
+/* Maps a return code to the exit byte that a shell sees; a non-zero multiple of 256 must not become 0, so it
+ * stays a failure. */
 int startup_exit_code(json_int_t code);
 /* --timeout, else the option timeout. */
 int64_t startup_timeout_ms(const startup_t *self);

@@ -186,7 +186,7 @@ offer_keyword(words_t *self, char *const *args)
     return false;
 }
 
-/* Which argument comes next, of those without a name. */
+/* Counts the positional arguments before the cursor, which tells which one is completed next. */
 static size_t
 place_of(char *const *args)
 {
