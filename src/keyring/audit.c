@@ -75,8 +75,8 @@ audit_reopen(audit_t *self, const char *path)
 
 /* ---- writing ------------------------------------------------------------------------------------- */
 
-/* Who rotates logs renames the file, and need not say so. One that can't be made anew yet is the old one
- * for so long. */
+/* Reopens the log after a rotation: log rotation renames the file and sends no signal. When the new file
+ * can't be created, writing continues in the old one. */
 static void
 follow_rotation(audit_t *self)
 {
@@ -174,7 +174,8 @@ audit_write_spare(audit_t *self, audit_crowd_t crowd, json_t **line_p)
 
 /* ---- requests ------------------------------------------------------------------------------------ */
 
-/* What a pillar is looked into for may be what the pillar hides. */
+/* True for targets that are matched against pillar: their text may quote what the pillar hides, so the log
+ * replaces it. */
 static bool
 looks_into_pillar(const json_t *request)
 {

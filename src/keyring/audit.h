@@ -24,7 +24,7 @@ audit_t *audit_new(const char *path); /* NEW; "": nothing is written */
 void audit_destroy(audit_t **self_p);
 /* The file may have been renamed, and the option changed. */
 void audit_reopen(audit_t *self, const char *path);
-/* One line, the time in front. TAKES *line_p (an object). */
+/* Appends one line with the time in front. TAKES *line_p (an object). */
 void audit_write(audit_t *self, json_t **line_p);
 /* The same, for what anybody can cause: of many only some, and then how many more as "unsaid". Each crowd
  * by itself: none can keep another out of the file. */

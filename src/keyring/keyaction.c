@@ -83,7 +83,7 @@ keyaction_one(keystore_t *store, key_act_t act, const char *id, key_state_t from
 
 /* ---- what a key looks like ----------------------------------------------------------------------- */
 
-/* One shown value, NULL to leave the key out; *ret_code tells a failure. */
+/* Makes the shown value of one key; NULL omits the key, *ret_code reports a failure. */
 typedef json_t *show_fn(const keystore_t *store, const char *state, const char *id, const char *hash_type,
                         int *ret_code, fail_t *err);
 

@@ -45,7 +45,7 @@ keystore_is_expected(const char *pki_dir, const char *id)
     return folder >= 0 && !beneath_absent(folder, id);
 }
 
-/* Whether it is gone. */
+/* Removes the expectation of an id. True when its file is gone. */
 static bool
 forget(int folder, const char *pki_dir, const char *id)
 {
@@ -65,7 +65,8 @@ keystore_take_expected(const char *pki_dir, const char *id, const uint8_t key[KE
     if (folder < 0 || beneath_read(folder, id, LIMIT_KEY_FILE, &text) != 0)
         return false;
     key_finger(key, finger);
-    /* One that stayed would accept the key again when an operator has deleted it. */
+    /* An expectation that remained would accept the key again after an operator deletes it; its removal is
+     * therefore part of the answer. */
     return strcasecmp(buf_str(&text), finger) == 0 && forget(folder, pki_dir, id);
 }
 
@@ -112,7 +113,7 @@ expect(int folder, const char *id, const char *finger, fail_t *err)
     return rc == 0 ? 0 : fail_set(err, rc, "cannot write " FOLDER "/%s: %s", id, strerror(-rc));
 }
 
-/* One id of Salt's; one that has an accepted key here already is left out. */
+/* Takes over one id of Salt's master; an id that has an accepted key here is left out. */
 static int
 take_over(const char *pki_dir, int folder, const char *id, const json_t *known, json_t *done, fail_t *err)
 {

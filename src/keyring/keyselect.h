@@ -43,7 +43,8 @@ json_t *keyselect_unfit(const json_t *table, const char *name);
 /* Only the states of `from` (KEY_UNFIT is with KEY_ALL), in the order in which Salt shows what it is going
  * to do. Empty states are left out. */
 json_t *keyselect_only(const json_t *table, unsigned from);
-/* What `salt-key -l WORD` lists: acc..., pre..., un..., rej..., den..., all. NULL for another word. */
+/* Lists what `salt-key -l WORD` shows; WORD begins with acc, pre, un, rej, den or all. NULL for another
+ * word. */
 json_t *keyselect_status(const json_t *table, const char *word);
 bool keyselect_status_valid(const char *word);
 /* NEW text: "The key glob 'x' does not match any unaccepted or rejected keys." */

@@ -14,7 +14,7 @@
 #include "salt/limits.h"
 #include "salt/value.h"
 
-/* One folder more than there are states: keys that take an accepted one's place. */
+/* Folders exceed the states by one: minions_next holds keys that will replace an accepted one. */
 #define KEY_NEXT    ((key_state_t) KEY_STATES)
 #define KEY_FOLDERS (KEY_STATES + 1)
 
@@ -150,7 +150,8 @@ is_file(int fd, const struct dirent *e)
 static int
 names_in(const keystore_t *self, key_state_t state, bool fit, names_t *names, fail_t *err)
 {
-    /* Its own open file: the offset of self->fds would be shared between walks. */
+    /* Opens the folder anew, because walks that share the offset of self->fds would skip each other's
+     * entries. */
     int fd = openat(self->fds[state], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     struct dirent *e;
@@ -208,7 +209,7 @@ keystore_unfit(const keystore_t *self, fail_t *err)
     return list;
 }
 
-/* Of the files in one folder those that are listed as `name`; *ret_n counts them. */
+/* Deletes the files of one folder that are listed as `name`; *ret_n counts them. */
 static int
 unfit_delete_in(keystore_t *self, key_state_t state, const char *name, size_t *ret_n, fail_t *err)
 {

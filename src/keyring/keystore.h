@@ -53,7 +53,7 @@ bool keystore_get(const keystore_t *self, const char *id, key_state_t state, uin
                   fail_t *err);
 /* NEW PEM text as in the file; NULL when absent. */
 char *keystore_pem(const keystore_t *self, const char *id, key_state_t state, fail_t *err);
-/* Whether a file may be there that is the id's in this state, readable or not. */
+/* True when a file of the id may exist in this state, readable or not. */
 bool keystore_has(const keystore_t *self, const char *id, key_state_t state);
 /* First state in which the id has a file, in the order accepted, rejected, pending; KEY_UNKNOWN when none.
  * Negative with
@@ -72,8 +72,8 @@ int keystore_sync(keystore_t *self, fail_t *err);
 /* The next key of a minion whose key is accepted (folder minions_next), on the disk when this returns. */
 int keystore_next_put(keystore_t *self, const char *id, const uint8_t key[KEY_BYTES], fail_t *err);
 bool keystore_next_get(const keystore_t *self, const char *id, uint8_t out[KEY_BYTES], fail_t *err);
-/* It takes the place of the accepted one: either of both is there at any time, and -ENOENT when there is
- * none. */
+/* Replaces the accepted key by the next one. At any time one of both exists; -ENOENT when there is no next
+ * key. */
 int keystore_next_take(keystore_t *self, const char *id, fail_t *err);
 void keystore_next_drop(keystore_t *self, const char *id);
 json_t *keystore_next_list(const keystore_t *self); /* NEW array of ids */
@@ -81,24 +81,24 @@ json_t *keystore_next_list(const keystore_t *self); /* NEW array of ids */
 /* Since when the key of an id is in a state, by the file's time: seconds; 0 when there is none. */
 int64_t keystore_since(const keystore_t *self, const char *id, key_state_t state);
 
-/* Whether a line of an autosign or autoreject file (globs, regular expressions, comments) names the id. A
- * file that its group or others may write is refused with *err; `permissive` lets in the group (for root:
- * one of its own groups), as in Salt. No such file names nobody. A line that is no pattern is told in
- * *err, and the others count. */
+/* True when a line of an autosign or autoreject file (globs, regular expressions, comments) matches the id.
+ * Rejects with *err a file that group or others may write; `permissive` allows the group (for root: one of
+ * its own groups), as in Salt. A missing file matches no id. An invalid pattern is reported in *err, and the
+ * other lines still count. */
 bool keystore_listed(const char *file, const char *id, bool permissive, fail_t *err);
-/* What a Salt master had accepted, by its pki folder `from`: these ids, but those that have an accepted
- * key here, are expected (minions_expected) until a key of theirs is accepted, and one is accepted whose
- * fingerprint the file `fingers` ("": none) has, in lines "ID: FINGERPRINT". NEW {id: whether it has};
- * NULL with *err. */
+/* Imports the accepted ids of a Salt master from its pki folder `from`. Ids without an accepted key here
+ * become expected (minions_expected) until one of their keys is accepted; the key whose fingerprint the file
+ * `fingers` ("": none) has in a line "ID: FINGERPRINT" is accepted at once. NEW {id: true when a fingerprint
+ * is known}; NULL with *err. */
 json_t *keystore_import_salt(const char *pki_dir, const char *from, const char *fingers, fail_t *err);
 bool keystore_is_expected(const char *pki_dir, const char *id);
-/* Whether this is the key that is expected of the id: its fingerprint is there and agrees. It is removed:
- * it accepts once. */
+/* True when the key's fingerprint is the expected one of the id. Removes the expectation: it accepts one key
+ * once. */
 bool keystore_take_expected(const char *pki_dir, const char *id, const uint8_t key[KEY_BYTES]);
 /* A key of the id was accepted, whichever: none is expected any more. `id` is one. */
 void keystore_expected_over(const char *pki_dir, const char *id);
-/* Whether the file minions_autosign/ID is there and at most so many minutes old (0: of any age). It is
- * removed: it accepts once. */
+/* True when the file minions_autosign/ID exists and is at most `minutes` old (0: any age). Removes the file:
+ * it accepts one key once. */
 bool keystore_take_autosign(const char *pki_dir, const char *id, int minutes);
 
 #endif

@@ -37,7 +37,7 @@ void masterkey_close(masterkey_t *self);
  * elsewhere. A running master must open it. */
 int masterkey_rotate(const json_t *opts, fail_t *err);
 
-/* What salt-key --gen-signature does. Empty texts are the files of `opts`; `dir` is where the signature goes.
+/* Implements salt-key --gen-signature. Empty paths mean the files of `opts`; `dir` receives the signature.
  * *ret_path NEW: the file written. */
 int masterkey_sign(const json_t *opts, const char *priv, const char *pub, const char *dir, bool create,
                    char **ret_path, fail_t *err);

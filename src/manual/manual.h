@@ -37,7 +37,8 @@ typedef struct page {
 /* Every program's page. BORROWED. */
 const page_t *manual_pages(size_t *ret_n);
 
-/* One page; `date` (2026-11-25) stands in its foot. `runners` are for the section that lists them. */
+/* Prints one page; `date` (2026-11-25) goes into its footer. `runners` are for the section that lists
+ * them. */
 void page_print(const page_t *page, const char *date, const registry_t *runners, buf_t *out);
 void confpage_print(conf_side_t side, const char *date, buf_t *out);
 

@@ -4,7 +4,8 @@
 #include "common/base/str.h"
 #include "manual/manual.h"
 
-/* What roff would read or print as something else. A minus stays one, so that it can be copied from the page. */
+/* Escape of a byte that roff would interpret or typeset. A minus becomes \-, so that it can be copied from
+ * the page. */
 static const char *
 escaped(unsigned char c)
 {
@@ -28,7 +29,7 @@ roff_text(buf_t *out, const char *text, size_t len)
     }
 }
 
-/* A line of text, which no dot at its start makes a request. */
+/* Appends a line of text; a dot at its start is escaped, as roff would take it for a request. */
 static void
 put_line(buf_t *out, const char *text, size_t len)
 {
@@ -67,7 +68,7 @@ roff_head(buf_t *out, const char *name, int section, const char *date, const cha
     buf_puts(out, ".\\\" Printed by the build from Halite's tables: see src/manual.\n.TH \"");
     roff_text(out, title, strlen(title));
     buf_printf(out, "\" \"%d\" \"%s\" \"Halite %s\" \"Halite\"\n", section, date, HALITE_RELEASE);
-    /* Neither hyphens nor stretched lines: most words here are typed by somebody. */
+    /* Hyphenation and justification are off: most words of these pages are typed by the reader. */
     buf_puts(out, ".nh\n.ad l\n.SH \"NAME\"\n");
     roff_text(out, name, strlen(name));
     buf_puts(out, " \\- ");
@@ -86,7 +87,7 @@ roff_subsection(buf_t *out, const char *title)
     put_macro(out, ".SS", title);
 }
 
-/* Whether the last line is a heading, behind which a paragraph begins by itself. */
+/* True when the last line is a heading, after which man(7) begins a paragraph by itself. */
 static bool
 follows_heading(const buf_t *out)
 {
