@@ -1,4 +1,6 @@
-/* attr.c - who owns a file and what may be done with it. */
+/* attr.c - file's owners, modes and status: the conversions between ids and names, stats, chown, chmod.
+ * Changes go through held objects (partfile.h), so that a link that is placed meanwhile can't redirect
+ * them. */
 #include "plugins/lib/file/attr.h"
 
 #include <limits.h>
@@ -13,6 +15,7 @@
 
 /* ---- ids and names --------------------------------------------------------------------------- */
 
+/* A number is taken as it is, a name is looked up. False when unknown. */
 bool
 fop_uid_of(const json_t *user, uid_t *ret_uid)
 {
@@ -45,6 +48,7 @@ fop_gid_of(const json_t *group, gid_t *ret_gid)
     return true;
 }
 
+/* Name of the id, or the number where the id has no name. NEW. */
 json_t *
 fop_user_name(uid_t uid)
 {
@@ -121,6 +125,8 @@ fop_mode_text(mode_t mode)
     return value_fmt("%04o", (unsigned) (mode & 07777));
 }
 
+/* Salt's normalize_mode: quotes, "0o" and leading zeros go, then at least four digits. The result need not be
+ * a mode: see fop_is_mode(). NEW; NULL for none. */
 char *
 fop_normalize_mode(const json_t *mode)
 {
@@ -163,6 +169,7 @@ type_name(mode_t mode)
     return "file";
 }
 
+/* See fileops.h. "target" is the resolved path, "type" Salt's word for the file type. */
 json_t *
 fop_stats(const char *path, const char *hash_type, bool follow, fail_t *err)
 {
@@ -321,6 +328,7 @@ find_owned(partfile_t *file, const char *path, fail_t *err)
     return find_meant(file, path, WAY_LINK, err);
 }
 
+/* An invalid mode is the function's return, not an error, as in Salt. */
 int
 file_set_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -361,6 +369,7 @@ chown_ids(const json_t *user, const json_t *group, uid_t *uid, gid_t *gid, buf_t
         buf_puts(why, "Group does not exist\n");
 }
 
+/* Problems with names, and a missing file, are texts in *ret_value, as in Salt; only chown() itself fails. */
 int
 fop_chown(const char *path, const json_t *user, const json_t *group, json_t **ret_value, fail_t *err)
 {
@@ -439,6 +448,7 @@ file_chgrp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return change_held(&file, path, as_it_is, value_get(args, "group"), ret_value, err);
 }
 
+/* Owner first, as chown() clears the set-id bits. NULL, None and "" leave a part alone. */
 int
 fop_set_owner_mode(const char *path, const json_t *user, const json_t *group, const char *mode, fail_t *err)
 {

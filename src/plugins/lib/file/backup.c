@@ -1,4 +1,5 @@
-/* backup.c - copies that edits left under cachedir/file_backup: list, restore, delete. */
+/* backup.c - copies that edits left under cachedir/file_backup: list, restore, delete. A copy's time is part
+ * of its name, and its id is its place among the copies of the file, the newest being 0. */
 #include <dirent.h>
 #include <unistd.h>
 
@@ -149,6 +150,7 @@ original_name(const char *file)
     return NULL;
 }
 
+/* Groups the folder's copies by the file that they were made of. */
 int
 file_list_backups_dir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* block.c - file.blockreplace: the text between two markers. */
+/* block.c - file.blockreplace: replaces the lines between two marker lines, or adds the block where the
+ * arguments say. Line ends follow the file's first line. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/match/regex.h"
@@ -24,6 +25,7 @@ block_free(block_t *b)
 }
 #define block_auto_t __attribute__((cleanup(block_free))) block_t
 
+/* At most one of the ways to add a missing block may be given. */
 static int
 check_exclusive(json_t *args, fail_t *err)
 {

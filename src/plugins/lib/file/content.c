@@ -1,4 +1,6 @@
-/* content.c - new content for a file: compare, show the difference, put it in place. */
+/* content.c - new content for a file, from memory or from another file: compares, shows the difference, puts
+ * it in place. Comparison and copy work in pieces of 64 KiB; only differences load whole files, which
+ * LIMIT_DIFF_FILE bounds. */
 #include "plugins/lib/file/content.h"
 
 #include <fcntl.h>
@@ -15,6 +17,7 @@ enum { PIECE = 64 * 1024, TEXT_PROBE = 512 };
 
 /* ---- reading in pieces ----------------------------------------------------------------------- */
 
+/* Source of bytes: an open file, or a range in memory when fd is -1. */
 typedef struct reader {
     int fd; /* -1: the rest of `data` */
     const char *data;
@@ -72,6 +75,7 @@ reader_take(reader_t *r, char *out, size_t n)
     return (ssize_t) got;
 }
 
+/* Compares piece by piece and stops at the first difference. */
 int
 content_same(const char *path, const content_t *with, bool *ret_same, fail_t *err)
 {
@@ -114,6 +118,7 @@ size_of(const content_t *c, size_t *ret_size, fail_t *err)
     return 0;
 }
 
+/* Decides by the first 512 bytes whether the content is text. */
 static int
 probe(const content_t *c, bool *ret_text, fail_t *err)
 {
@@ -186,6 +191,7 @@ line_diff(const content_t *old, const content_t *new, const char *names[2], char
     return rc;
 }
 
+/* Cheap answers first: equal, binary, too large; only then the line difference. */
 int
 content_diff(const char *path, const content_t *with, const char *names[2], char **ret_diff, fail_t *err)
 {
@@ -274,6 +280,8 @@ rename_or_write(const char *temp, const char *dst)
     return rc;
 }
 
+/* Gives the temporary file its owner, mode and attributes while nobody knows its name, then renames it. The
+ * temporary file is gone afterwards, in any case. */
 int
 content_land(const char *dst, int fd, const char *temp, const landing_t *as)
 {
@@ -311,6 +319,7 @@ content_commit(const char *dst, const content_t *from, const landing_t *as, fail
     return rc == 0 ? 0 : fop_oserror(err, -rc, dst);
 }
 
+/* Creates a private temporary file with `data`. NEW path, or NULL with *err; the caller unlinks it. */
 char *
 content_temp(const char *dir, const char *suffix, const void *data, size_t len, fail_t *err)
 {

@@ -1,4 +1,7 @@
-/* find.c - file.find: walk, compare, act. */
+/* find.c - file.find: walks a tree, filters its entries by criteria and runs actions on those that fit. Each
+ * option is one row of `kinds`, which parses its value and either matches or acts. Criteria are evaluated in
+ * order of cost, so that a file is read only when name and status fit. Contents, names and options follow
+ * salt.utils.find. */
 #include <ctype.h>
 #include <fcntl.h>
 #include <math.h>
@@ -14,6 +17,7 @@
 
 enum { OVERLAP = 1024 * 1024 }; /* of the windows by which a large file is searched */
 
+/* One path under examination; its status is read when the first criterion asks for it. */
 typedef struct entry {
     const char *path, *name;
     struct stat st;
@@ -75,6 +79,8 @@ need_stat(entry_t *e, fail_t *err)
 
 /* ---- criteria -------------------------------------------------------------------------------- */
 
+/* Salt's glob: '.' is literal, '?' one character or none, '*' any; everything else is left to the regular
+ * expression engine, which is anchored by '$' and by rx_match at the start. */
 static int
 parse_pattern(option_t *o, const char *value, unsigned flags, fail_t *err)
 {
@@ -123,6 +129,7 @@ parse_iregex(option_t *o, const char *value, fail_t *err)
     return parse_rx(o, value, RX_IGNORECASE, err);
 }
 
+/* Anchored at the start of the name, as Python's re.match. */
 static int
 match_name(option_t *o, entry_t *e, fail_t *err)
 {
@@ -135,6 +142,7 @@ static const struct {
 } file_types[] = { { 'b', S_IFBLK }, { 'c', S_IFCHR }, { 'd', S_IFDIR }, { 'f', S_IFREG },
                    { 'l', S_IFLNK }, { 'p', S_IFIFO }, { 's', S_IFSOCK } };
 
+/* Letters of file types, blanks and commas ignored; more than eight are dropped as they can only repeat. */
 static int
 parse_type(option_t *o, const char *value, fail_t *err)
 {
@@ -207,6 +215,7 @@ parse_group(option_t *o, const char *value, fail_t *err)
     return parse_ids(o, value, false, err);
 }
 
+/* True when the id is among those that the option lists. */
 static int
 match_id(const option_t *o, json_int_t id)
 {
@@ -459,6 +468,8 @@ parse_delete(option_t *o, const char *value, fail_t *err)
     return parse_type(o, strchr(value, 'a') != NULL ? "bcdpfls" : value, err);
 }
 
+/* Deletes the entry and reports its path; NULL reports nothing when the deletion failed, as in Salt. Test
+ * mode reports only. */
 static json_t *
 act_delete(const finder_t *f, option_t *o, entry_t *e, fail_t *err)
 {
@@ -504,6 +515,7 @@ static const option_kind_t kinds[] = {
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
+/* Evaluates all criteria, the cheap ones first. 1, 0 or a negative errno. */
 static int
 fits(finder_t *f, entry_t *e, fail_t *err)
 {
@@ -577,6 +589,7 @@ finder_free(finder_t *f)
 }
 #define finder_auto_t __attribute__((cleanup(finder_free))) finder_t
 
+/* An option may occur several times: each occurrence is a criterion of its own. */
 static int
 add_option(finder_t *f, const char *key, const char *value, fail_t *err)
 {
@@ -619,6 +632,7 @@ take_setting(finder_t *f, const char *key, const json_t *value)
     return true;
 }
 
+/* Keywords first, then the positional words "delete" and "print". Without an action the paths are printed. */
 static int
 add_options(finder_t *f, json_t *args, json_t *kwargs, fail_t *err)
 {
@@ -647,6 +661,7 @@ add_options(finder_t *f, json_t *args, json_t *kwargs, fail_t *err)
     return has_action(f) ? 0 : add_option(f, "print", "path", err);
 }
 
+/* Orders texts by bytes, lists by elements, numbers by value: results of one search have one type. */
 static int
 compare(const json_t *a, const json_t *b)
 {
@@ -685,6 +700,8 @@ sorted(json_t *list)
     return out;
 }
 
+/* Holds the start folder open for the time of the walk, so that deletions below it can't be redirected.
+ * `mindepth` 0 includes the start itself. */
 static int
 find_from(finder_t *f, const char *path, fail_t *err)
 {
@@ -698,6 +715,8 @@ find_from(finder_t *f, const char *path, fail_t *err)
     return rc == 0 && top >= 0 ? walk(f, path, 1, err) : rc;
 }
 
+/* Option errors are the function's return ("error: ..."), as in Salt, while errors of the walk are
+ * exceptions. */
 int
 file_find(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* fstate.c - what the states of `file` share: arguments, owners, lists of texts. */
+/* fstate.c - what the states of `file` share: the frame of a call, arguments, owners, lists of texts,
+ * accumulated text. A state function reports failures in its return (fstate_error) and uses *err for errors
+ * of the call only. */
 #include "plugins/lib/file/fstate.h"
 
 #include <unistd.h>
@@ -13,6 +15,8 @@
 
 /* ---- a call ---------------------------------------------------------------------------------- */
 
+/* Runs `body` with an expanded name and an empty return. A name that is empty or can't be looked at fails the
+ * state before `body` runs. On an error of `body` the return is dropped. */
 int
 fstate_run(call_ctx_t *ctx, json_t *args, const char *nameless, fstate_fn *body, json_t **ret_value,
            fail_t *err)
@@ -85,6 +89,7 @@ fstate_call(fstate_t *s, func_fn *fn, json_t *args, fail_t *err)
 
 /* ---- owners ---------------------------------------------------------------------------------- */
 
+/* `user`, or Salt's tolerated misspelling `owner` with a warning. BORROWED. */
 json_t *
 fstate_user(const fstate_t *s)
 {
@@ -96,6 +101,8 @@ fstate_user(const fstate_t *s)
     return owner;
 }
 
+/* Salt's text about unknown users and groups, NEW, or NULL. In test mode an earlier state may be going to
+ * create them, so they are logged only. */
 char *
 fstate_check_user(const fstate_t *s, const json_t *user, const json_t *group)
 {
@@ -113,6 +120,7 @@ fstate_check_user(const fstate_t *s, const json_t *user, const json_t *group)
     return text.len > 0 && !s->test ? buf_steal(&text) : NULL;
 }
 
+/* The owner that Salt assumes: the minion's user and that user's group. Both NEW. */
 void
 fstate_default_owner(const fstate_t *s, json_t **ret_user, json_t **ret_group)
 {
@@ -135,6 +143,7 @@ fstate_default_owner(const fstate_t *s, json_t **ret_user, json_t **ret_group)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+/* Turns a failed look into a failed state: -1 means that s->ret holds the reason. */
 static int
 told(fstate_t *s, int there, const fail_t *why)
 {
@@ -262,6 +271,7 @@ line_length(const char *p, size_t left, size_t *ret_break)
     return n;
 }
 
+/* As Python's str.splitlines(): also splits at vertical tab, form feed, NEL and the Unicode separators. */
 json_t *
 fstate_splitlines(const char *text, size_t len)
 {
@@ -333,6 +343,7 @@ fstate_has(const json_t *list, const json_t *v)
     return false;
 }
 
+/* Merges one accumulated item into the sums: texts once each, requisites all. */
 static void
 add_item(json_t *all, const json_t *item)
 {
@@ -348,6 +359,8 @@ add_item(json_t *all, const json_t *item)
     }
 }
 
+/* Sums up the items that were added since the last call; the counter "n" keeps the sum linear in the number
+ * of items. BORROWED from the run's context. */
 json_t *
 fstate_accumulators(call_ctx_t *ctx)
 {

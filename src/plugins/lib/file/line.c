@@ -1,4 +1,7 @@
-/* line.c - file.line: one line inserted, ensured, replaced or deleted. */
+/* line.c - file.line: ensures, inserts, replaces or deletes one line. The file is a list of lines with their
+ * ends; its last element is empty when the file ends in a line end. Modes and their error texts follow Salt's
+ * implementation, including its oddities: expressions are searched in each line, and also compared as plain
+ * text. */
 #include <strings.h>
 #include <unistd.h>
 
@@ -85,6 +88,7 @@ find_hits(const lines_t *lines, const char *regex, hits_t *out, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
+/* Insertion points must be unique; Salt words both failures in one sentence. */
 static int
 need_one(const hits_t *hits, const char *what, fail_t *err)
 {
@@ -94,6 +98,7 @@ need_one(const hits_t *hits, const char *what, fail_t *err)
                       hits->n > 1 ? "more than" : "less than", what);
 }
 
+/* Deletes all lines that equal the first match, as Salt's list operations do. */
 static int
 delete_lines(job_t *job, fail_t *err)
 {
@@ -139,6 +144,7 @@ insert_at_start(job_t *job)
     lines_insert(job->lines, 0, text);
 }
 
+/* Leaves the file alone when the following line is the content already. */
 static int
 insert_after(job_t *job, fail_t *err)
 {
@@ -195,6 +201,7 @@ already_there(const job_t *job)
     return false;
 }
 
+/* Exactly one line, or none, may lie between both boundaries. */
 static int
 ensure_between(job_t *job, fail_t *err)
 {

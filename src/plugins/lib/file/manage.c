@@ -1,4 +1,7 @@
-/* manage.c - file.manage_file: content, owner and mode reach the disk in one step. */
+/* manage.c - file.manage_file: brings a file to given contents, owner and mode, and reports the changes as
+ * Salt does. The new content is written to a temporary file that already has its final owner and mode and
+ * then renamed, so that it is never readable under other permissions. Failures that belong to the state go
+ * into `ret` (job_t.stop); *err is for errors of the call itself. */
 #include "plugins/lib/file/manage.h"
 
 #include <sys/stat.h>
@@ -40,6 +43,8 @@ job_free(job_t *j)
 }
 #define job_auto_t __attribute__((cleanup(job_free))) job_t
 
+/* Fails the state with the comment (TAKES it). Returns 0, as the call itself succeeded; callers check
+ * j->stop. */
 static int
 refuse(job_t *j, char *comment)
 {
@@ -216,6 +221,7 @@ note_diff(job_t *j, const char *text)
     json_object_set_new(changes_of(j), "diff", value_utf8(text, strlen(text)));
 }
 
+/* The difference for the changes, or its placeholder where the configuration or the state hides it. */
 static int
 show_diff(job_t *j, const content_t *what, char **ret_diff, fail_t *err)
 {
@@ -232,6 +238,8 @@ static const char digest_hint[] =
     ". If the 'source_hash' value refers to a remote file with multiple possible "
     "matches, then it may be necessary to set 'source_hash_name'.";
 
+/* Compares digests first and fetches the source only when they differ. A link that is not followed always
+ * counts as different. */
 static int
 change_by_source(job_t *j, fail_t *err)
 {
@@ -259,6 +267,7 @@ change_by_source(job_t *j, fail_t *err)
     return commit_change(j, j->real, &what);
 }
 
+/* A file whose present content can't be read is left alone with a warning, as in Salt. */
 static int
 change_by_contents(job_t *j)
 {
@@ -352,6 +361,7 @@ default_dir_mode(job_t *j)
     return mode;
 }
 
+/* Creates missing parent folders when makedirs asks for it, else fails the state. */
 static int
 need_folder(job_t *j, fail_t *err)
 {
@@ -396,6 +406,8 @@ as_created(job_t *j)
                      fop_mode_text(private ? 0600 : 0666 & ~umask_now()));
 }
 
+/* Creates the file. `before` describes what Salt would have created, so that check_perms reports the same
+ * changes. */
 static int
 write_new(job_t *j, fail_t *err)
 {
@@ -450,6 +462,8 @@ create(job_t *j, fail_t *err)
     return 0;
 }
 
+/* Existing regular files are changed, everything else is created. `err` may be NULL when the caller wants the
+ * state's failure only. */
 int
 manage_file(call_ctx_t *ctx, json_t *args, managed_t *m, json_t *ret, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* managed.c - file.get_managed: the source fetched, verified and rendered. */
+/* managed.c - file.get_managed: the source of a managed file fetched, verified and rendered. The result is
+ * managed_t: a local file (temporary when rendered), its digest, and a comment that tells what failed. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -93,6 +94,8 @@ contents_are_said(call_ctx_t *ctx, const json_t *args)
     return said;
 }
 
+/* Renders a file, or `text` when given. Contents that came from another minion are marked, so that the engine
+ * treats them as data and evaluates nothing in them. */
 int
 template_render(call_ctx_t *ctx, json_t *args, const char *path, const char *text, size_t len, buf_t *out,
                 fail_t *err)
@@ -318,6 +321,8 @@ fetch(call_ctx_t *ctx, json_t *args, const char *source, const char *scheme, man
     return 0;
 }
 
+/* Verify, fetch, render; a comment set by one step ends the sequence. Local and salt:// sources are fetched
+ * here only when they are rendered. */
 int
 managed_get(call_ctx_t *ctx, json_t *args, managed_t *out, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* names.c - questions about paths that change nothing. */
+/* names.c - file's functions that ask about paths and change nothing: parts of names, types, links, device
+ * numbers, disk usage. Where Python's os.path answers False for a path that it may not see, these do as
+ * well. */
 #include <dirent.h>
 #include <limits.h>
 #include <sys/sysmacros.h>
@@ -264,6 +266,7 @@ add_folder(usage_t *u, const char *path, int depth, fail_t *err)
     return rc;
 }
 
+/* Sums the sizes of files below a folder, each inode once, so that hard links do not count twice. */
 int
 file_diskusage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* partfile.c - see partfile.h. */
+/* partfile.c - see partfile.h. `path` is a name in the held folder, for rename() and open(O_CREAT); `at` is
+ * the object itself by /proc/self/fd, for calls that must not resolve the name again. */
 #include "plugins/lib/file/partfile.h"
 
 #include <fcntl.h>
@@ -36,6 +37,8 @@ take_file(partfile_t *self, int flags)
     return !S_ISLNK(st.st_mode) && way_astray(&self->way, &st) ? -EPERM : 0;
 }
 
+/* Resolves `path` as way.h allows for the caller's user, holds its folder and, when present, the object.
+ * Fails with -ENOSYS where /proc is missing, as all later access goes through it. */
 int
 partfile_find(partfile_t *self, const char *path, int flags, fail_t *err)
 {
@@ -63,6 +66,8 @@ partfile_open(partfile_t *self, const char *path, fail_t *err)
     return partfile_find(self, path, WAY_STRICT, err);
 }
 
+/* 1 when the file is held, 0 when it is missing or can't be reached, which editing functions report as "File
+ * not found"; negative for a refusal. */
 int
 partfile_edit(partfile_t *self, const char *path, fail_t *err)
 {
@@ -92,6 +97,7 @@ partfile_close(partfile_t *self)
 
 /* ---- what it holds --------------------------------------------------------------------------- */
 
+/* Reads at most LIMIT_FILE_READ bytes; a missing file reads as empty. */
 int
 partfile_read(const partfile_t *self, buf_t *out, fail_t *err)
 {
@@ -112,6 +118,7 @@ is_device(const partfile_t *self)
     return self->special && (fstat(self->file, &st) != 0 || S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode));
 }
 
+/* Replaces the name by `what` with owner, mode and attributes of `as`. Devices are refused. */
 int
 partfile_land(const partfile_t *self, const content_t *what, const landing_t *as, fail_t *err)
 {
@@ -131,6 +138,7 @@ partfile_take(const partfile_t *self, int fd, const char *temp, const landing_t 
     return rc == 0 ? 0 : fop_oserror(err, -rc, self->way.asked);
 }
 
+/* Keeps owner, mode and attributes of a present file; a new one takes those of `fresh`. */
 int
 partfile_write(const partfile_t *self, const void *data, size_t len, const landing_t *fresh, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* paths.c - os.path and small helpers of the file functions. */
+/* paths.c - Python's os.path for the file functions (expanduser, normpath, realpath, join), existence checks
+ * that tell absence from failure, and reading with limits. Paths are bytes; results are NEW unless noted. */
 #include "common/host/passwd.h"
 #include "plugins/lib/file/fileops.h"
 
@@ -15,6 +16,8 @@
 #include "common/py/py_json.h"
 #include "common/py/py_ops.h"
 
+/* As os.path.expanduser: HOME for "~" when set, else the password database; an unknown user leaves the path
+ * alone. */
 char *
 fop_expanduser(const char *path)
 {
@@ -92,6 +95,8 @@ drop_last(buf_t *out, size_t root)
     return true;
 }
 
+/* As os.path.normpath: drops ".", double slashes and "name/.."; does not look at the disk, so that a link
+ * before ".." changes the meaning. */
 char *
 fop_normpath(const char *path)
 {
@@ -126,6 +131,7 @@ fop_basename(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
+/* As os.path.dirname: the root's slashes stay. */
 char *
 fop_dirname(const char *path)
 {
@@ -137,6 +143,7 @@ fop_dirname(const char *path)
     return xstrndup(path, kept == 0 ? n : kept);
 }
 
+/* As os.path.join of two parts: an absolute second part replaces the first. */
 char *
 fop_join2(const char *a, const char *b)
 {
@@ -206,6 +213,7 @@ real_in_part(const char *path)
     return behind != NULL ? fop_join2(real, behind) : STEAL(real);
 }
 
+/* As os.path.realpath without strict: a part that does not exist is kept as written. */
 char *
 fop_realpath(const char *path)
 {
@@ -220,6 +228,7 @@ fop_path(json_t *args, const char *name)
     return fop_expanduser(value_str(args, name, ""));
 }
 
+/* Expands a pattern; no match gives an empty list. *ret_paths NEW in any case. */
 int
 fop_glob(const char *pattern, char ***ret_paths, fail_t *err)
 {
@@ -233,6 +242,7 @@ fop_glob(const char *pattern, char ***ret_paths, fail_t *err)
     return rc;
 }
 
+/* Names of a folder, sorted by fs_names(). A folder that may not be read counts as empty, as in os.walk. */
 int
 fop_names(const char *path, char ***ret_names, fail_t *err)
 {
@@ -245,6 +255,7 @@ fop_names(const char *path, char ***ret_names, fail_t *err)
     return rc == -EACCES || rc == -EPERM || rc == -ESRCH ? 0 : fail_set(err, rc, "%s", fail_text(&why));
 }
 
+/* Python's text of an OSError: "[Errno 2] No such file or directory: 'path'". Returns -code. */
 int
 fop_oserror(fail_t *err, int code, const char *path)
 {
@@ -309,6 +320,7 @@ fop_lexists_as(const char *path, mode_t type, fail_t *err)
     return there > 0 ? (st.st_mode & S_IFMT) == type : there;
 }
 
+/* Errors of stat() that os.path.exists() turns into False. */
 static bool
 leads_nowhere(int code)
 {
@@ -359,6 +371,8 @@ is_utf8(const char *bytes, size_t len)
     return true;
 }
 
+/* Salt's heuristic (salt.utils.files.is_text): the first 512 bytes are text when they hold no NUL and are
+ * UTF-8, or at most 30 % of them are not printable ASCII. */
 bool
 fop_is_text(const char *bytes, size_t len)
 {

@@ -1,4 +1,6 @@
-/* perms.c - extended attributes, SELinux labels, and check_perms, which brings a path to what is asked. */
+/* perms.c - extended attributes (lsattr, chattr), SELinux labels, and file.check_perms, which brings a path
+ * to the requested owner, mode, attributes and label and reports what changed. Owner and mode are changed by
+ * the held descriptor; chattr and chcon only know names. */
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -54,6 +56,7 @@ lsattr_of(const char *path, fail_t *err)
     return text == NULL ? NULL : parse_lsattr(text);
 }
 
+/* Null where lsattr is not installed, as Salt returns None there. */
 int
 file_lsattr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -116,6 +119,7 @@ file_get_selinux_context(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     return 0;
 }
 
+/* Rejects label changes on hosts without SELinux before chcon fails with an obscure text. */
 static int
 need_selinux(fail_t *err)
 {
@@ -124,6 +128,7 @@ need_selinux(fail_t *err)
     return fop_failed(err, "SELinux is not enabled on this host, so there are no file contexts to change");
 }
 
+/* Adds the label to the policy (selinux.fcontext_add_policy), so that a relabelling keeps it. */
 static int
 persist_context(call_ctx_t *ctx, json_t *args, fail_t *err)
 {
@@ -223,6 +228,7 @@ is_owner(const json_t *st, const json_t *asked, const char *name, const char *id
     return value_equal(asked, value_get(st, name)) || value_equal(asked, value_get(st, id));
 }
 
+/* Records the present owner (luser, lgroup) and, when it differs, the requested one (cuser, cgroup). */
 static void
 note_owner(perms_t *p, const json_t *cur, const char *what, const char *id, const char *short_name)
 {
@@ -265,6 +271,8 @@ apply_owner(perms_t *p, const json_t *st, fail_t *err)
     return p->plain ? fop_set_owner_mode(p->at, NULL, NULL, value_str(st, "mode", "0"), err) : 0;
 }
 
+/* Compares the result with the request: reports the change, the foreseen change in test mode, or a
+ * failure. */
 static void
 judge_owner(perms_t *p, const json_t *post, const char *what, const char *id, const char *short_name)
 {
@@ -284,6 +292,7 @@ judge_owner(perms_t *p, const json_t *post, const char *what, const char *id, co
     }
 }
 
+/* Links have no mode of their own, so they are skipped. */
 static void
 apply_mode(perms_t *p, const json_t *cur, const json_t *st, const char *mode)
 {
@@ -338,6 +347,7 @@ attr_letters(const char *path)
     return buf_steal(&out);
 }
 
+/* Ignores "e" (extents), which the file system sets by itself. */
 bool
 fop_attrs_differ(const char *path, const char *attrs)
 {
@@ -350,6 +360,7 @@ fop_attrs_differ(const char *path, const char *attrs)
     return *added != '\0' || *removed != '\0';
 }
 
+/* Failures are ignored here: the caller compares the letters afterwards. */
 static void
 run_chattr(perms_t *p, const char *operator, const char * letters)
 {
@@ -426,6 +437,7 @@ label_differences(perms_t *p, const char *label, buf_t *was, buf_t *wanted, json
     }
 }
 
+/* Sets the label and compares each part of the result; the policy may refuse parts of it. */
 static void
 apply_label(perms_t *p, json_t *call)
 {
@@ -485,6 +497,9 @@ fop_label_changes(const char *path, json_t *args, json_t *changes)
     }
 }
 
+/* Reads the status, changes owner then mode, reads the status again and reports from the comparison. `before`
+ * replaces the first status for a file that was just written, so that the write's own effects count as
+ * changes. */
 static int
 bring_to(perms_t *p, json_t *before, fail_t *err)
 {
@@ -563,6 +578,7 @@ check_perms(call_ctx_t *ctx, json_t *args, int fd, bool whole, json_t *before, j
     return 0;
 }
 
+/* Holds the object; with `follow` a dangling link is held itself. -ENOENT with Salt's "Path not found". */
 int
 fop_hold_any(partfile_t *file, const char *path, bool follow, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* replace.c - edits by regular expression: replace, search, psed, comment and uncomment. */
+/* replace.c - edits by regular expression: replace, search, psed, comment and uncomment. Files are matched as
+ * bytes (RX_BYTES), as Salt matches them through mmap, and rewritten only when the result differs. */
 #include <limits.h>
 #include <unistd.h>
 
@@ -34,6 +35,7 @@ edit_free(edit_t *e)
 }
 #define edit_auto_t __attribute__((cleanup(edit_free))) edit_t
 
+/* Salt's rules about append, prepend and search_only; violations are SaltInvocationError. */
 static int
 check_options(json_t *args, bool search_only, fail_t *err)
 {
@@ -155,6 +157,7 @@ backup_link(edit_t *e, fail_t *err)
     return 0;
 }
 
+/* Backup first, so that a failed write leaves a copy of the old content. */
 static int
 edit_save(edit_t *e, fail_t *err)
 {
@@ -259,6 +262,7 @@ psed_flags(const char *letters, unsigned *flags, size_t *count, fail_t *err)
     return 0;
 }
 
+/* Escapes the characters that Salt's psed escapes: closing brackets and the backslash are not among them. */
 static void
 escape_special(char **text)
 {

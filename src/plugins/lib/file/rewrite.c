@@ -1,4 +1,8 @@
-/* rewrite.c - how an edit reaches the disk, and lists of lines. */
+/* rewrite.c - how edited content reaches the disk, copies of files, backups, and lists of lines. A file is
+ * replaced by rename() of a complete temporary file beside it, with owner, mode, ACLs and attributes of the
+ * old one, so that readers see the old or the new content. Files that can't be renamed over (mount points,
+ * hard links that must stay, devices) are overwritten in place, with the old bytes at hand to undo a failed
+ * write. */
 #include "plugins/lib/file/fileops.h"
 
 #include <endian.h>
@@ -59,6 +63,7 @@ copy_xattr(int from, int to, const char *name, char *value, mode_t mode)
     return 0;
 }
 
+/* Copies all extended attributes between open files. 0 or a negative errno. */
 int
 fop_copy_xattrs(int from, int to)
 {
@@ -76,6 +81,8 @@ fop_copy_xattrs(int from, int to)
     return 0;
 }
 
+/* Order matters: chown() clears set-id bits, so the mode follows it, and ACLs, which depend on the mode, come
+ * last. fsync() before the caller's rename() keeps a power cut from leaving an empty file. */
 static int
 fill_from(int fd, int old, const struct stat *st, const void *data, size_t len)
 {
@@ -93,6 +100,8 @@ fill_from(int fd, int old, const struct stat *st, const void *data, size_t len)
     return rc;
 }
 
+/* Writes a temporary file in the same folder and renames it over `path`; removes it on failure. 0 or a
+ * negative errno, by which the caller chooses to overwrite in place. */
 static int
 replace_atomic(const char *path, int old, const struct stat *st, const void *data, size_t len)
 {
@@ -137,6 +146,8 @@ take_back(int fd, const buf_t *head, off_t size)
         (void) fsync(fd);
 }
 
+/* O_NONBLOCK keeps open() from waiting for a pipe's reader; it is cleared again so that writes block as
+ * usual. -1 with errno. */
 int
 fop_open_to_write(const char *path, int flags)
 {
@@ -149,6 +160,8 @@ fop_open_to_write(const char *path, int flags)
     return opened;
 }
 
+/* Overwrites a held file in place. Keeps the bytes that will be overwritten in memory and restores them when
+ * the write fails, on a full disk for example. fsync() may fail with EINVAL on devices, which is no error. */
 int
 fop_overwrite(int held, const void *data, size_t len)
 {
@@ -187,6 +200,8 @@ fop_usual_mode(void)
     return 0666 & ~mask;
 }
 
+/* Writes new content to the found file: creates it, overwrites devices and multiply linked files in place
+ * (`keep_inode`), else replaces it atomically. */
 int
 fop_rewrite(const partfile_t *file, const void *data, size_t len, bool keep_inode, fail_t *err)
 {
@@ -238,6 +253,7 @@ copy_fd(int from, int to)
     }
 }
 
+/* As shutil.copystat: owner (root only), mode, extended attributes, times. */
 static int
 copy_attributes(int from, int to, const struct stat *st)
 {
@@ -263,6 +279,8 @@ keep_attributes(int to, const struct stat *had)
     return fchmod(to, fop_usual_mode()) != 0 ? -errno : 0;
 }
 
+/* Completes the temporary file and renames it to `dst`. With `st` the source's attributes are copied, else
+ * the target's own are kept. Removes the temporary file on failure. */
 static int
 copy_to_temp(int from, const char *temp, int to, const char *dst, const struct stat *st,
              const struct stat *had)
@@ -388,6 +406,8 @@ fop_copyfile(const char *src, const char *dst, fail_t *err)
 
 /* ---- backups --------------------------------------------------------------------------------- */
 
+/* Copies to CACHEDIR/file_backup/FOLDER/NAME_DAY_MON_DD_HH:MM:SS_MICROS_YEAR, the name that file.list_backups
+ * parses. */
 int
 fop_backup_minion(call_ctx_t *ctx, const char *file, const char *path, fail_t *err)
 {
@@ -421,6 +441,8 @@ fop_backup_beside(const partfile_t *file, const char *path, const char *suffix, 
     return copy_with_attributes(file->at, copy, said, err);
 }
 
+/* Salt's `backup` argument: "minion" or "both" copies into the cache, any other text is a suffix beside the
+ * file. */
 int
 fop_backup(call_ctx_t *ctx, const partfile_t *file, const char *path, const json_t *backup, fail_t *err)
 {
@@ -443,6 +465,7 @@ lines_free(lines_t *l)
     *l = (lines_t){ NULL, 0 };
 }
 
+/* Splits at line ends and keeps them, so that lines_join() restores the text exactly. */
 void
 lines_split(lines_t *l, const char *text, size_t len)
 {

@@ -1,4 +1,6 @@
-/* source.c - URLs and paths of sources: which one exists, its local copy, its mode. */
+/* source.c - URLs and paths of sources: which of several exists, its local copy in the cache, its mode.
+ * salt:// goes through the file client, remote schemes through cp.cache_file and http.query, everything else
+ * is local. */
 #include "plugins/lib/file/source.h"
 
 #include <ctype.h>
@@ -8,6 +10,7 @@
 #include "common/files/fileclient.h"
 #include "plugins/lib/file/fileops.h"
 
+/* Scheme of a URL in lower case (RFC 3986), "" for a path. NEW. */
 char *
 source_scheme(const char *url)
 {
@@ -47,6 +50,7 @@ file_url_path(const char *url)
     return xstrdup(path);
 }
 
+/* Calls cp.cache_file, so that overridden modules and the job's settings apply. NEW path, or NULL. */
 static char *
 cached_by_module(call_ctx_t *ctx, const char *url, const char *saltenv, const char *hsum, json_t *args,
                  fail_t *err)
@@ -63,6 +67,7 @@ cached_by_module(call_ctx_t *ctx, const char *url, const char *saltenv, const ch
     return xstrdup(json_string_value(cached));
 }
 
+/* Local copy of a source. NULL without *err when it does not exist. */
 char *
 source_cache(call_ctx_t *ctx, const char *url, const char *saltenv, const char *hsum, json_t *args,
              fail_t *err)
@@ -88,6 +93,7 @@ source_cache(call_ctx_t *ctx, const char *url, const char *saltenv, const char *
     return NULL;
 }
 
+/* Mode as "0644". NEW; NULL when the source is missing or its mode unknown. */
 char *
 source_mode(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err)
 {
@@ -121,6 +127,7 @@ not_served(int rc, const fail_t *why, fail_t *err)
     return rc == -ENOENT || rc == -EHOSTUNREACH ? 0 : fail_set(err, rc, "%s", fail_text(why));
 }
 
+/* True when `path` is a folder on the file server: fileclient_hash() only knows files. */
 static int
 served_folder(call_ctx_t *ctx, const char *path, const char *env, fail_t *err)
 {
@@ -202,6 +209,8 @@ element_url(json_t *element, json_t **ret_hash)
     return json_object_iter_key(first);
 }
 
+/* Takes the first source of a list that exists, with its own digest when the element carries one. *ret_source
+ * and *ret_hash NEW. A single source is taken unchecked. */
 int
 source_pick(call_ctx_t *ctx, json_t *source, json_t *source_hash, const char *saltenv, char **ret_source,
             json_t **ret_hash, fail_t *err)

@@ -1,4 +1,6 @@
-/* stage.c - see stage.h. */
+/* stage.c - see stage.h. The staged object is made as "new" in a private folder (mkdtemp, mode 0700) beside
+ * its final name, so that no other user can touch it before it is complete and rename() stays within one file
+ * system. */
 #include "plugins/lib/file/stage.h"
 
 #include <fcntl.h>
@@ -62,6 +64,8 @@ replace_in_steps(stage_t *self)
     return -code;
 }
 
+/* Plain rename() replaces files and empty folders. Other pairs are exchanged atomically by RENAME_EXCHANGE;
+ * file systems without it fall back to replace_in_steps(). */
 static int
 take_name(stage_t *self)
 {
@@ -74,6 +78,7 @@ take_name(stage_t *self)
     return errno == EINVAL || errno == ENOSYS || errno == EXDEV ? replace_in_steps(self) : -errno;
 }
 
+/* The replaced object ends up in the private folder, which is then removed. */
 int
 stage_commit(stage_t *self, fail_t *err)
 {

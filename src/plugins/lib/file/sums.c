@@ -1,4 +1,5 @@
-/* sums.c - digests of files, digests read from files, differences between files. */
+/* sums.c - digests of files (get_hash, check_hash), digests looked up in files of sums (source_hash), and
+ * file.get_diff. A digest's type follows from its length where the caller names none. */
 #include <ctype.h>
 #include <strings.h>
 #include <unistd.h>
@@ -37,6 +38,7 @@ file_get_sum(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* "TYPE:HEX", "TYPE=HEX" or a bare digest; the comparison is exact, lower case, as in Salt. */
 int
 file_check_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -239,6 +241,7 @@ lower_sum(json_t *ret)
     json_object_set_new(ret, "hsum", json_string(sum));
 }
 
+/* Resolves source_hash to {"hash_type", "hsum"}, the digest in lower case. *ret_sum NEW. */
 int
 source_sum(call_ctx_t *ctx, json_t *args, json_t **ret_sum, fail_t *err)
 {
@@ -273,6 +276,7 @@ file_get_source_sum(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 /* ---- differences ----------------------------------------------------------------------------- */
 
+/* Both files are cached first; equal files give "", whatever show_changes and templates say. */
 int
 file_get_diff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* text.c - read, write and search. */
+/* text.c - file's functions that read, append, search and patch text, and file.open_files. Searches read in
+ * pieces, as files may be larger than memory and other programs may truncate them meanwhile; sed, grep and
+ * patch run as programs, with "--" in front of paths that could look like options. */
 #include "plugins/lib/file/text.h"
 
 #include <fcntl.h>
@@ -57,6 +59,7 @@ find_there(partfile_t *file, const char *path, fail_t *err)
     return rc == 0 && file->file < 0 ? fop_oserror(err, ENOENT, path) : rc;
 }
 
+/* A write that fails in the middle, on a full disk for example, is truncated to the old end. */
 int
 file_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -227,6 +230,8 @@ pieces_next(pieces_t *p)
     return n > 0;
 }
 
+/* Keeps the last n-1 bytes of a piece, so that a match across two pieces is found. An unreadable file
+ * contains nothing, as in Salt. */
 int
 file_contains(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -459,6 +464,8 @@ has_option(const prog_t *cmd, const char *exact, const char *prefix)
     return false;
 }
 
+/* Adds --forward and --reject-file=- unless given: a patch that is applied already must not be reversed, and
+ * no reject files are left behind. */
 int
 file_patch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -548,6 +555,7 @@ files_of(const char *pid, fail_t *err)
     return rc == 0 ? json_incref(names) : NULL;
 }
 
+/* Keys of the object in byte order. NEW. */
 static json_t *
 sorted_keys(json_t *names)
 {

@@ -1,4 +1,6 @@
-/* tree.c - make, link, move, copy and remove. */
+/* tree.c - file's functions that make, link, move, copy and remove whole objects. Root often works in folders
+ * that other users may write to, so every change goes through a held descriptor (way.h, partfile.h) and never
+ * through a path that could be redirected by a link between check and use. */
 #include "plugins/lib/file/tree.h"
 
 #include <dirent.h>
@@ -88,6 +90,7 @@ make_dirs(const char *path, const json_t *user, const json_t *group, const char 
     return make_dir(name, user, group, mode, err);
 }
 
+/* Salt's file.mkdir: True also when the folder exists; its owner and mode stay then. */
 int
 file_mkdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -104,6 +107,8 @@ file_mkdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Creates the parent folders of args["path"]. Salt answers an existing folder with a text, not with an error,
+ * and rejects a relative path, on which its recursion would not end. */
 int
 file_makedirs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -132,6 +137,7 @@ file_makedirs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* Unlike file.makedirs, creates the path itself and gives each new folder owner and mode. */
 int
 file_makedirs_perms(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -146,11 +152,13 @@ file_makedirs_perms(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 /* ---- removal --------------------------------------------------------------------------------- */
 
+/* Result of a file.rmdir: paths deleted, and pairs [path, reason] of those that stay. */
 typedef struct sweep {
     json_t *deleted, *errors;
     double older_than; /* seconds since the epoch; 0: all */
 } sweep_t;
 
+/* Records a failure and goes on: one folder that can't be removed does not keep the others. */
 static void
 sweep_failed(sweep_t *s, const char *path, int code)
 {
@@ -249,6 +257,8 @@ file_rmdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The "/." makes the lookup end at the folder itself, with links on the way checked as way.h says. Returns a
+ * descriptor that the caller closes, or a negative errno. */
 int
 fop_hold_folder(const char *path, fail_t *err)
 {
@@ -264,6 +274,7 @@ fop_hold_folder(const char *path, fail_t *err)
     return rc;
 }
 
+/* Removes a tree below the held parent folder. 1 when something was removed, 0 when nothing was there. */
 int
 fop_remove(const char *path, fail_t *err)
 {
@@ -283,6 +294,8 @@ fop_remove(const char *path, fail_t *err)
     return 1;
 }
 
+/* `path` lies below `top`, whose descriptor is `fd`: the kernel resolves the rest without following links.
+ * -ELOOP means that a folder on the way was replaced by a link since the walk saw it. */
 int
 fop_remove_below(int fd, const char *top, const char *path, fail_t *err)
 {
@@ -347,6 +360,7 @@ file_link(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* True when `path` is a link whose text equals `target` after normalisation; a slash more is no change. */
 static bool
 links_to(const char *path, const char *target)
 {
@@ -380,6 +394,8 @@ symlink_over(const char *src, const char *path)
     return -EEXIST;
 }
 
+/* Salt's order of answers: an equal link is True, then existing objects are refused without `force` or
+ * `atomic`; a folder is replaced only by `atomic`, whose rename() fails on it. */
 int
 file_symlink(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -425,6 +441,8 @@ typedef struct end {
 #define END_INIT   ROW(NULL, PARTFILE_INIT, NULL)
 #define end_auto_t __attribute__((cleanup(end_close))) end_t
 
+/* Opens the parent folder and the object, without following a link at the end. The caller closes with
+ * end_close(), also after a failure. */
 static int
 end_find(end_t *self, const char *path, fail_t *err)
 {
@@ -444,6 +462,8 @@ end_close(end_t *self)
     free(self->at);
 }
 
+/* A plain rename(2). Salt reports every failure by one text without the reason; only the refusal to follow a
+ * stranger's link (-EPERM) is reported as it is. */
 int
 file_rename(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -466,6 +486,7 @@ file_rename(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 static int copy_tree(const char *src, const char *dst, bool attributes, int depth, fail_t *err);
 
+/* Copies the link's text; the result may dangle, as the original did. */
 static int
 copy_link(const char *src, const char *dst, fail_t *err)
 {
@@ -505,6 +526,8 @@ copy_folder(const char *dst, bool attributes, fail_t *err)
     return there == 0 ? make_dirs(dst, NULL, NULL, NULL, err) : there < 0 ? there : 0;
 }
 
+/* Copies a folder recursively, at most LIMIT_JSON_DEPTH levels deep. With `attributes` owner, mode and times
+ * are copied as well, after the contents, as writing them would change the times. */
 static int
 copy_tree(const char *src, const char *dst, bool attributes, int depth, fail_t *err)
 {
@@ -539,6 +562,7 @@ fop_copy_tree(const char *src, const char *dst, fail_t *err)
     return copy_tree(src, dst, true, 0, err);
 }
 
+/* True when `inner` is `outer` or lies below it, both with links resolved. */
 static bool
 inside(const char *inner, const char *outer)
 {
@@ -566,6 +590,8 @@ copy_instead(const char *src, const char *dst, bool tree, fail_t *err)
     return rc == 0 ? stage_commit(&stage, err) : retell(&why, rc, stage.path, dst, err);
 }
 
+/* Chooses the kind of copy: a file over a file, a tree into a folder (merged), or with remove_existing a tree
+ * that replaces the folder. Errors of kind FAIL_INVOCATION are Salt's SaltInvocationError. */
 static int
 copy_any(const char *src, const char *dst, json_t *args, fail_t *err)
 {
@@ -603,6 +629,8 @@ set_copied(const char *dst, const json_t *had, fail_t *err)
     return rc == 0 ? 0 : retell(&why, rc, file.at, dst, err);
 }
 
+/* Copies, then restores the source's owner and mode, which were read before: the copy may overwrite the
+ * source's own parent. */
 int
 file_copy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -628,6 +656,7 @@ file_copy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* Compares device and inode: hard links of one file are the same. */
 static bool
 is_one_file(const char *a, const char *b)
 {
@@ -670,6 +699,8 @@ move_staged(const end_t *from, const char *target, bool copy, fail_t *err)
     return rc == 0 ? 0 : fop_oserror(err, -rc, from->name);
 }
 
+/* Moves by rename(2). Falls back to copy and remove between file systems (EXDEV), and to a staged replacement
+ * when `over` asks for it and rename() refuses the pair of types. Refuses to move a folder below itself. */
 static int
 move_to(const char *src, const char *target, bool over, fail_t *err)
 {
@@ -774,6 +805,9 @@ touch_file(const char *path, const struct timespec times[2], fail_t *err)
     return fd >= 0 && futimens(fd, times) == 0 ? 0 : -errno;
 }
 
+/* Sets the times of a folder by its path, those of a file by its descriptor, and creates a missing file. A
+ * link that leads a stranger's way fails with *err set; other failures have strerror's text alone, as in
+ * Salt. */
 int
 file_touch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -794,6 +828,7 @@ file_touch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
+/* Kinds that mknod creates, with Salt's words for each. */
 typedef struct node_kind {
     const char *letter;
     mode_t type;
@@ -827,6 +862,7 @@ place_node(const char *path, const json_t *args, const node_kind_t *kind, fail_t
     return rc == 0 ? 1 : rc;
 }
 
+/* Test mode reports the creation without looking at the path, as in Salt. */
 static int
 make_node(call_ctx_t *ctx, json_t *args, const node_kind_t *kind, json_t **ret_value, fail_t *err)
 {
