@@ -1,5 +1,6 @@
 /* user.c - execution module `user`: accounts of this host, changed by the programs useradd, usermod and
- * userdel. */
+ * userdel, and read from the files (of `root` when given). Each change reads the account before and after:
+ * the answer is True only when the value arrived. */
 
 #include "common/base/fs.h"
 #include "common/host/passwd.h"
@@ -135,6 +136,7 @@ user_chuid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return change(ctx, args, "uid", value_get(args, "uid"), "-u", false, ret_value, err);
 }
 
+/* Group names are resolved in `root`; unknown ones go to usermod as they are, which reports them. */
 static int
 user_chgid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -270,6 +272,7 @@ names_list(const json_t *given)
     return list;
 }
 
+/* True when both lists hold the same values, in any order and number. */
 static bool
 same_set(const json_t *a, const json_t *b)
 {
@@ -318,6 +321,8 @@ joined_names(const json_t *names, fail_t *err)
     return xstrdup(buf_str(&joined));
 }
 
+/* Sets the supplementary groups unless they are right already. *ret_done tells whether usermod succeeded;
+ * groups that only a name service knows are joined one by one. */
 static int
 set_groups(call_ctx_t *ctx, const char *name, const char *root, const json_t *given, bool append,
            bool *ret_done, fail_t *err)
@@ -410,6 +415,7 @@ add_group_options(prog_t *prog, json_t *args, const char *name)
         prog_add(prog, "-N");
 }
 
+/* Translates user.add's arguments into useradd's options. */
 static void
 add_options(prog_t *prog, json_t *args, const char *name)
 {
@@ -455,6 +461,7 @@ finish_account(call_ctx_t *ctx, json_t *args, const char *name)
     }
 }
 
+/* Account first, groups and comment fields afterwards: their failure does not undo the account. */
 static int
 user_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

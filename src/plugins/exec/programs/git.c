@@ -1,4 +1,7 @@
-/* git.c - execution module `git`: repositories on this host, by the system's git. */
+/* git.c - execution module `git`: repositories on this host, by the system's git. Simple functions are rows
+ * of words (GIT_COMMAND) that name options and arguments in the order of the command line; functions that
+ * parse output or handle logins have bodies. Passwords go through gitlogin.h to git's credential helper,
+ * never onto the command line. */
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -15,6 +18,7 @@ typedef struct git_word {
 #define OPTS ROW(NULL, "opts")
 #define END  ROW(NULL, NULL)
 
+/* Appends one word: a literal, a literal whose argument is true, an argument's value, or the split `opts`. */
 static int
 add_word(prog_t *prog, const json_t *args, const git_word_t *w, fail_t *err)
 {
@@ -88,6 +92,7 @@ git_tag(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return git_tag_text(ctx, args, ret_value, err);
 }
 
+/* Salt returns True instead of git's output. */
 static int
 git_branch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -184,6 +189,7 @@ lines_of(json_t *text)
     return list;
 }
 
+/* Short names of all refs below a prefix, one per line. */
 static int
 list_refs(call_ctx_t *ctx, json_t *args, const char *below, json_t **ret_value, fail_t *err)
 {
@@ -328,6 +334,7 @@ run_remote(call_ctx_t *ctx, const json_t *args, const char *verb, const char *a,
     return answer != NULL ? 0 : err->code;
 }
 
+/* True when another remote uses the address, so that its login must stay. */
 static bool
 is_used(const json_t *remotes, const char *except, const char *url)
 {
@@ -525,6 +532,7 @@ git_is_worktree(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* `is_ancestor` uses the exit code (0 or 1), which is therefore no error. */
 static int
 git_merge_base(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -564,6 +572,7 @@ git_merge_base(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Groups `git status --porcelain` by state; a combined state such as "AM" is its own key, as in Salt. */
 static int
 git_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -598,6 +607,7 @@ git_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- configuration --------------------------------------------------------------------------- */
 
+/* --global or --local, as the argument says. */
 static int
 begin_config(call_ctx_t *ctx, const json_t *args, prog_t *prog, fail_t *err)
 {
@@ -607,6 +617,7 @@ begin_config(call_ctx_t *ctx, const json_t *args, prog_t *prog, fail_t *err)
     return 0;
 }
 
+/* A missing key (exit code 1) is None, not an error. The last value wins, as in git, unless `all`. */
 static int
 git_config_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

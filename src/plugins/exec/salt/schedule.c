@@ -1,4 +1,6 @@
-/* schedule.c - execution module `schedule`: the minion's scheduler, seen and changed. */
+/* schedule.c - execution module `schedule`: shows and changes the minion's scheduler. The scheduler lives in
+ * the minion's main process; this module asks it by scheduling.h, or edits _schedule.conf with offline=True.
+ * Refusals are answers {comment, result: False}, as in Salt, not exceptions. */
 #include "common/base/str.h"
 #include "common/data/yaml.h"
 #include "common/plugin/call.h"
@@ -16,6 +18,7 @@ name_of(const json_t *args)
     return value_str(args, "name", "");
 }
 
+/* A boolean among the further keywords (test, offline). */
 static bool
 flag(const json_t *args, const char *key)
 {
@@ -28,6 +31,7 @@ is_test(call_ctx_t *ctx, const json_t *args)
     return flag(args, "test") || ctx_test(ctx);
 }
 
+/* Changes are written to _schedule.conf unless persist=False. */
 static bool
 persists(const json_t *args)
 {
@@ -60,6 +64,7 @@ changed(const char *format, const char *name, const char *what)
     return ret;
 }
 
+/* All jobs of the scheduler or, offline, of its file. NEW, or NULL with *err. */
 static json_t *
 whole_list(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
@@ -122,6 +127,7 @@ schedule_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* With a name the job itself, {} when missing; without one the scheduler's switch. */
 static int
 schedule_is_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -165,8 +171,9 @@ schedule_show_next_fire_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
 
 /* ---- changing jobs ---------------------------------------------------------------------------- */
 
-/* Sets or (`item` NULL) deletes a job: in the scheduler, or in its file. NEW schedule afterwards; NULL
- * with *err. */
+/* Sets or (`item` NULL) deletes a job, in the scheduler or in its file. A job that a peer's arguments shaped
+ * is marked (SCHEDULE_PEER), so that its runs are treated as that peer's. NEW schedule afterwards; NULL with
+ * *err. */
 static json_t *
 put(call_ctx_t *ctx, const json_t *args, const char *name, json_t *item, fail_t *err)
 {
@@ -235,6 +242,8 @@ schedule_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Compares before it writes; unchanged jobs are reported as correct. The function of the present job is kept
+ * when none is given. */
 static int
 schedule_modify(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -316,6 +325,7 @@ purge_one(call_ctx_t *ctx, json_t *args, const char *name, json_t *ret, fail_t *
     return 0;
 }
 
+/* Deletes all jobs but internal ones (names that begin with "__") and settings. */
 static int
 schedule_purge(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -491,6 +501,7 @@ schedule_save(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Takes the pillar's schedule by a pillar refresh event and the file's by a request to the scheduler. */
 static int
 schedule_reload(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -30,6 +30,8 @@ typedef struct job {
     bool test_before;
 } job_t;
 
+/* Undoes job_open(): test mode, claim and options. A zeroed job_t, whose opening failed early, is left
+ * alone. */
 static void
 job_close(job_t *self)
 {
@@ -128,6 +130,7 @@ run_high(job_t *self, py_t *high, const char *only_id, json_t **ret_value)
 
 /* ---- the cache of the last high data --------------------------------------------------------- */
 
+/* Path of CACHEDIR/NAME.cache.p; NULL for a name with a slash, which would leave the folder. NEW. */
 static char *
 cache_path(const job_t *self)
 {
@@ -156,6 +159,7 @@ cached_high(const job_t *self)
     return high != NULL ? py_from_wire(high) : NULL;
 }
 
+/* Keeps the high data for `cache=True`. A failure is logged only: the run itself does not need the file. */
 static void
 cache_high(const job_t *self, py_t *high)
 {
@@ -223,6 +227,7 @@ sync_mods(job_t *self)
     }
 }
 
+/* Applies `exclude` to the high data, in place. */
 static void
 exclude_from(py_t *high, const json_t *exclude)
 {
@@ -242,6 +247,7 @@ take_state_events(job_t *self)
         json_object_set(ctx_opts(self->ctx), "state_events", asked);
 }
 
+/* Renders the SLS of `mods` in the run's environment. NEW high data; problems go into self->errors. */
 static py_t *
 render_mods(job_t *self)
 {
@@ -251,6 +257,7 @@ render_mods(job_t *self)
     return highstate_render(self->opts.high, matches, self->errors);
 }
 
+/* Order as in Salt: conflict, disabled SLS, synchronisation of modules, pillar, cache, rendering, run. */
 static int
 state_sls(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -279,6 +286,7 @@ state_sls(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return run_high(&job, high, NULL, ret_value);
 }
 
+/* An empty result means that the ID was not found, which is an invocation error. */
 static int
 state_sls_id(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -476,6 +484,7 @@ not_runnable(call_ctx_t *ctx, json_t *chunk, json_t **ret_value)
     return 1;
 }
 
+/* Builds one chunk from the keywords, verifies it and runs it without requisites. */
 static int
 state_single(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,8 @@
-/* cmd.c - execution module `cmd`: run programs and shell commands with all of Salt's arguments. */
+/* cmd.c - execution module `cmd`: runs programs and shell commands with all of Salt's arguments. Each call
+ * becomes a run_t: prepare() checks and resolves everything that can be refused before a program starts
+ * (user, shell, template, allow lists, umask, cwd, argv, environment), start() runs it by proc.h, outcome()
+ * decodes output and judges the exit code. The functions at the end differ in flags and in the part of the
+ * result that they return. */
 #include "salt/plugin.h"
 
 #include <fnmatch.h>
@@ -94,6 +98,7 @@ run_free(run_t *r)
 
 /* ---- environment -------------------------------------------------------------------------- */
 
+/* Slot of a variable, or NULL. The environment is an array of "NAME=VALUE", NULL-terminated. */
 static char **
 env_find(run_t *r, const char *name)
 {
@@ -121,6 +126,7 @@ env_put(run_t *r, const char *name, const char *value)
     *have = xasprintf("%s=%s", name, value);
 }
 
+/* Order is not kept: the last entry takes the place of the dropped one. */
 static void
 env_drop(run_t *r, const char *name)
 {
@@ -144,6 +150,7 @@ env_put_line(run_t *r, const char *line)
     env_put(r, name, eq + 1);
 }
 
+/* Rejects names that would break the environment; None becomes "" with an error in the log, as in Salt. */
 static int
 env_put_given(run_t *r, const char *name, json_t *v, fail_t *err)
 {
@@ -212,7 +219,9 @@ env_put_marked(run_t *r, const buf_t *out, const char *mark)
     }
 }
 
-/* Sets the environment of the user's login shell. Only root may run su without a password. */
+/* Takes the environment of the user's login shell: `su -` prints it between two random marks, so that output
+ * of the user's profile can't pass for it. Only root can run su without a password; other users get USER and
+ * HOME alone. */
 static int
 env_put_login(run_t *r, const struct passwd *user, fail_t *err)
 {
@@ -243,6 +252,7 @@ env_put_login(run_t *r, const struct passwd *user, fail_t *err)
     return 0;
 }
 
+/* Sets missing LC_* variables to C, because modules parse English and C numbers. */
 static void
 env_put_locale(run_t *r)
 {
@@ -258,8 +268,8 @@ env_put_locale(run_t *r)
     }
 }
 
-/* Builds the environment: the minion's, then the user's login, then the caller's; LC_* are C, as modules
- * parse English and C numbers. */
+/* Builds the environment: the minion's (unless clean_env), then the user's login, then the caller's variables
+ * over both. NOTIFY_SOCKET is dropped, so that a child can't speak to systemd for the minion. */
 static int
 build_env(run_t *r, const struct passwd *user, fail_t *err)
 {
@@ -290,6 +300,7 @@ build_env(run_t *r, const struct passwd *user, fail_t *err)
 
 /* ---- what to run and where ---------------------------------------------------------------- */
 
+/* An unusable shell is a CommandExecutionError, a path that can't be looked at an error of its own. */
 static int
 choose_shell(run_t *r, fail_t *err)
 {
@@ -374,6 +385,7 @@ add_list(char **argv, size_t n, const json_t *list)
         argv[n + i] = value_pystr(json_array_get(list, i));
 }
 
+/* Builds argv: SHELL -c TEXT with a shell; else the text split as shlex does, or the list as it is. */
 static int
 build_argv(run_t *r, fail_t *err)
 {
@@ -407,6 +419,7 @@ build_argv(run_t *r, fail_t *err)
     return 0;
 }
 
+/* Globs match the whole command line; a backslash is literal (fnmatch's FNM_NOESCAPE), as in Python. */
 static bool
 any_matches(json_t *globs, const char *text)
 {
@@ -459,6 +472,7 @@ choose_python_shell(const run_t *r)
            !value_bool(ctx_opts(r->ctx), "cmd_safe", true);
 }
 
+/* Octal digits; zero is refused, as Salt does, because it would make world-writable files. */
 static int
 choose_umask(run_t *r, fail_t *err)
 {
@@ -640,6 +654,7 @@ says_success(const json_t *texts, const char *output)
     return false;
 }
 
+/* Exit code after success_retcodes, success_stdout and success_stderr, which turn failures into 0. */
 static int
 judged_retcode(const run_t *r, int status, const char *out, const char *errs)
 {
@@ -663,6 +678,7 @@ log_name(const json_t *cmd)
     return xstrndup(word, strcspn(word, json_is_array(cmd) ? "" : " \t\n"));
 }
 
+/* Failures are logged at least as errors unless ignore_retcode; output_loglevel: quiet logs nothing. */
 static void
 log_outcome(const run_t *r, int retcode, const char *out, const char *errs)
 {
@@ -779,6 +795,8 @@ run_command(run_t *r, fail_t *err)
 
 /* ---- functions ---------------------------------------------------------------------------- */
 
+/* cmd.run and its relatives: the output, with stderr in it, as text. raise_err turns a failure into an
+ * exception. */
 static int
 cmd_run_text(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* disk.c - execution module `disk`: usage, devices and file systems. */
+/* disk.c - execution module `disk`: usage, devices and file systems, read from the output of df, blkid,
+ * blockdev, hdparm, smartctl and iostat. Devices are checked before they reach a command line, so that none
+ * can be taken for an option. */
 #include <ctype.h>
 #include <math.h>
 #include <unistd.h>
@@ -56,6 +58,7 @@ df_line(rx_t *rx, const char *line, row_fn *row, json_t *out)
         free(words[i]);
 }
 
+/* Runs df with POSIX output (-P, one line per file system) and passes each line to `row`. *ret_value NEW. */
 static int
 df(const char *option, const char *flags, row_fn *row, json_t **ret_value, fail_t *err)
 {
@@ -161,6 +164,7 @@ blkid_attributes(const char *p)
     return out;
 }
 
+/* Takes one line of blkid: "DEVICE: KEY="value" ...". */
 static void
 blkid_line(char *line, json_t *out)
 {
@@ -172,6 +176,7 @@ blkid_line(char *line, json_t *out)
     json_object_set_new(out, line, blkid_attributes(colon + 2));
 }
 
+/* blkid exits with 2 when nothing matches, which is an empty answer here. */
 static int
 disk_blkid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -258,6 +263,7 @@ static const struct tuning {
     { "read-write", "--setrw", "getro", false },
 };
 
+/* Sets the values and then reads them back: the answer holds the settings that were asked for. */
 static int
 disk_tune(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -464,6 +470,7 @@ hdparm_values(char *text)
     return json_incref(json_array_size(list) == 1 ? json_array_get(list, 0) : list);
 }
 
+/* Splits "key: value" or "key = value"; keys become lower case with underscores, as in Salt. */
 static void
 hdparm_line(char *line, json_t *out)
 {
@@ -483,6 +490,7 @@ hdparm_line(char *line, json_t *out)
         json_object_set(out, name, v);
 }
 
+/* Queries one disk and adds its members to `out` under the disk's name. */
 static int
 hdparm_disk(const char *disk, const char *letters, json_t *out, fail_t *err)
 {
@@ -584,6 +592,7 @@ set_visible(const char *disk, json_int_t sectors, fail_t *err)
     return 0;
 }
 
+/* Host protected area: shows visible and total sectors, or with `size` hides that part of each disk. */
 static int
 disk_hpa(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -673,6 +682,7 @@ smart_line(const char *line, char **names, json_t *args, json_t *out)
         json_decref(row);
 }
 
+/* Reads the table between its "ID#" header and the first line that does not begin with a number. */
 static void
 smart_table(char **lines, json_t *args, json_t *out)
 {
@@ -737,6 +747,7 @@ iostat_add(json_t *out, const char *name, char **header, char **values, size_t s
     }
 }
 
+/* Replaces each list of samples by its mean, rounded to two digits as Salt does. */
 static void
 iostat_means(json_t *out)
 {
@@ -755,6 +766,8 @@ iostat_means(json_t *out)
     }
 }
 
+/* Parses the reports of one iostat run: "avg-cpu:" has its values on the next line, device tables end at an
+ * empty line. */
 static void
 iostat_table(char **lines, json_t *out)
 {

@@ -1,4 +1,6 @@
-/* ps.c - execution module `ps`: processes, memory, disks and counters in psutil's shapes, read from /proc. */
+/* ps.c - execution module `ps`: processes, memory, disks and counters in psutil's shapes, read from /proc
+ * instead of through psutil. A process that ends while it is read is skipped; every other failure is an
+ * error. */
 #include <ctype.h>
 #include <math.h>
 #include <signal.h>
@@ -17,6 +19,7 @@
 
 enum { SECTOR = 512 };
 
+/* As psutil: one digit behind the point, 0.0 of nothing. */
 static double
 percent(double part, double whole)
 {
@@ -28,6 +31,7 @@ percent(double part, double whole)
 /* Processes in ascending order: each gets `visit`; a negative return ends it. */
 typedef int visit_fn(const procfs_proc_t *p, void *cookie, fail_t *err);
 
+/* Visits all processes by ascending pid; those that have ended meanwhile are left out. */
 static int
 each_process(visit_fn *visit, void *cookie, fail_t *err)
 {
@@ -90,6 +94,8 @@ typedef struct filter {
     int signal; /* 0: only list */
 } filter_t;
 
+/* Matches one process and, for pkill, signals it. A process that has gone before the signal is not
+ * counted. */
 static int
 filter_visit(const procfs_proc_t *p, void *cookie, fail_t *err)
 {
@@ -198,6 +204,7 @@ typedef struct usage {
     unsigned long long before, start, diff;
 } usage_t;
 
+/* Most ticks first; equal ones by pid, so that the order is stable. */
 static int
 most_first(const void *a, const void *b)
 {
@@ -220,6 +227,8 @@ top_entry(const procfs_proc_t *p, fail_t *err)
                      procattr_created(p, err), "cpu", procattr_times(p), "mem", procattr_memory(p->pid, err));
 }
 
+/* Measures CPU ticks twice, `interval` seconds apart. A pid whose start time changed was reused and counts as
+ * 0. */
 static int
 ps_top(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -360,6 +369,7 @@ meminfo(fail_t *err)
     return buf_steal(&text);
 }
 
+/* psutil's formulas: used is total minus free, buffers and cached, the latter including reclaimable slab. */
 static int
 ps_virtual_memory(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -432,6 +442,7 @@ device_types(fail_t *err)
     return types;
 }
 
+/* Mounted file systems; without `all` only those on devices. NEW, or NULL with *err. */
 static json_t *
 partitions(bool all, fail_t *err)
 {
@@ -462,6 +473,7 @@ ps_disk_partitions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* As df: percent refers to the space that unprivileged users see, not to the reserved blocks. */
 static json_t *
 usage_of(const char *path, fail_t *err)
 {
@@ -516,6 +528,7 @@ add_row(json_t *sum, json_t *row)
     json_decref(row);
 }
 
+/* Columns of /proc/net/dev: 0-7 received, 8-15 sent. */
 static json_t *
 net_row(const char *numbers)
 {
@@ -550,6 +563,7 @@ ps_network_io_counters(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     return procfs_answer(json_object_size(sum) > 0 ? json_incref(sum) : json_false(), ret_value, err);
 }
 
+/* Columns of /proc/diskstats behind the device name; sectors are 512 bytes whatever the device uses. */
 static json_t *
 disk_row(char *const *w)
 {
@@ -593,6 +607,7 @@ ps_disk_io_counters(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 /* ---- host ------------------------------------------------------------------------------------ */
 
+/* Seconds since the epoch, or text by `time_format`. */
 static int
 ps_boot_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
