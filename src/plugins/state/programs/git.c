@@ -1,4 +1,8 @@
-/* git.c - state module `git`: a checkout that is as its remote. */
+/* git.c - state module `git`, function `latest`: brings a checkout to a revision of its remote. The state
+ * asks the remote for its refs, looks at the checkout, decides between fast-forward, reset and refusal, and
+ * then fetches, checks out, merges and updates submodules through the execution module `git`. Order of
+ * decisions and texts are those of Salt's states.git. Functions that can complete the return answer 1 for
+ * "the return is made", 0 to go on, or a negative errno. */
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -45,6 +49,7 @@ latest_free(latest_t *l)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
+/* The return of a checkout that needs no change of revision, with the notes of what was done beside it. */
 static int
 uptodate(latest_t *l, bool changes)
 {
@@ -76,6 +81,7 @@ static char *PRINTF(3, 4) parsed(latest_t *l, const char *opts, const char *fmt,
 
 /* ---- the remote ------------------------------------------------------------------------------ */
 
+/* Compares revisions; an abbreviated SHA1 of the SLS matches by prefix. Both NULL are equal. */
 static bool
 revs_equal(const char *have, const char *want, rev_kind_t kind)
 {
@@ -84,6 +90,7 @@ revs_equal(const char *have, const char *want, rev_kind_t kind)
     return kind == REV_SHA ? str_starts(have, want) : strcmp(have, want) == 0;
 }
 
+/* SHA1 of PREFIX REV SUFFIX in the remote's refs. BORROWED, or NULL. */
 static const char *
 remote_ref(const latest_t *l, const char *prefix, const char *suffix)
 {
@@ -92,12 +99,14 @@ remote_ref(const latest_t *l, const char *prefix, const char *suffix)
     return value_str(l->refs, ref, NULL);
 }
 
+/* True for text that can be a full or abbreviated SHA1. */
 static bool
 is_sha(const char *rev)
 {
     return strlen(rev) <= SHA_LEN && rev[strspn(rev, "0123456789abcdefABCDEF")] == '\0';
 }
 
+/* Names the wanted revision for messages: "origin/main (0123abc)", "remote HEAD (0123abc)" or the SHA1. */
 static void
 set_place(latest_t *l)
 {
@@ -175,6 +184,7 @@ ask_remote(latest_t *l)
 
 /* ---- the checkout ---------------------------------------------------------------------------- */
 
+/* Replaces *slot by the text of `value`, or by NULL for another type. TAKES value. */
 static void
 take_text(char **slot, json_t *value)
 {
@@ -183,12 +193,15 @@ take_text(char **slot, json_t *value)
     json_decref(value);
 }
 
+/* True when `branch` asks for another branch than the one that is checked out. */
 static bool
 other_branch(const latest_t *l)
 {
     return l->branch != NULL && !str_eq(l->branch, l->local_branch);
 }
 
+/* Reads branches, tags, remotes, HEAD and local changes. base_rev is where the wanted branch stands now: the
+ * local HEAD, the branch's own commit, or the remote's revision for a branch to be made. */
 static int
 look_at_checkout(latest_t *l)
 {
@@ -259,6 +272,7 @@ find_rev_here(latest_t *l)
     return 0;
 }
 
+/* Sets l->forward by `git merge-base --is-ancestor`: no base at all counts as a fast-forward. */
 static int
 find_forward(latest_t *l)
 {
@@ -293,6 +307,7 @@ tell_head_stays(latest_t *l)
         l->local_rev != NULL ? l->local_rev : "None");
 }
 
+/* Refuses an update that is not a fast-forward, with Salt's advice how to force it or to avoid the need. */
 static int
 not_forward(latest_t *l)
 {
@@ -332,8 +347,11 @@ not_forward(latest_t *l)
 
 /* ---- what the upstream branch should be ------------------------------------------------------ */
 
+/* Change that the branch's upstream setting needs. */
 typedef enum tracking { TRACK_KEEP, TRACK_SET, TRACK_CHANGE, TRACK_UNSET } tracking_t;
 
+/* Compares the tracked upstream with the wanted one. A wanted remote HEAD tracks nothing and leaves the
+ * setting alone. */
 static tracking_t
 tracking_of(const latest_t *l)
 {
@@ -376,6 +394,7 @@ set_tracking(latest_t *l, tracking_t t)
 
 /* ---- test mode ------------------------------------------------------------------------------- */
 
+/* Test mode's result: changes, or notes alone, or nothing to do. */
 static int
 test_answer(latest_t *l)
 {
@@ -400,6 +419,7 @@ merge_word(const latest_t *l)
     return l->forward == 0 ? "hard-reset" : l->forward > 0 ? "fast-forwarded" : "updated";
 }
 
+/* Lists in test mode what an update would do, in the order in which it would be done. */
 static int
 test_update(latest_t *l)
 {
@@ -581,6 +601,8 @@ fetch_rev(latest_t *l)
     return 0;
 }
 
+/* Checks the branch out, or creates it at the remote's revision. Refuses with local changes unless
+ * force_checkout. 1: the return is made. */
 static int
 checkout_branch(latest_t *l)
 {
@@ -708,6 +730,7 @@ finish_update(latest_t *l)
     return state_ret_set(l->s.ret, STATE_TRUE, "%s", gitstate_notes(&l->s));
 }
 
+/* Fetches into a bare repository, which has no HEAD to compare. */
 static int
 update_bare(latest_t *l)
 {
@@ -765,6 +788,7 @@ compare(latest_t *l)
     return 0;
 }
 
+/* Brings a present checkout up to date, from the inspection to the return. */
 static int
 update(latest_t *l)
 {
