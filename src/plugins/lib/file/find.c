@@ -66,7 +66,8 @@ unless_closed(int rc, const fail_t *why, fail_t *err)
     return rc >= 0 || rc == -EACCES || fs_is_absence(rc) ? 0 : fail_set(err, rc, "%s", fail_text(why));
 }
 
-/* 1, 0, or negative with *err. */
+/* Reads the entry's status once, following links; a dangling link has its own status. 1, 0 when it can't be
+ * seen, or negative with *err. */
 static int
 need_stat(entry_t *e, fail_t *err)
 {

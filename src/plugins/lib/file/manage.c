@@ -202,7 +202,7 @@ commit(job_t *j, const char *dst, const content_t *what, fail_t *err)
     return partfile_land(&j->file, what, &as, err);
 }
 
-/* Change the file that is there. A failure is the state's, not an exception. */
+/* Changes the file that is there. A failed write fails the state with the reason; it is not an exception. */
 static int
 commit_change(job_t *j, const char *dst, const content_t *what)
 {

@@ -216,7 +216,9 @@ served_sum(call_ctx_t *ctx, const char *source, const char *saltenv, managed_t *
     return 0;
 }
 
-/* m->sum, or m->comment with what keeps it from being known. */
+/* Determines the digest that the source must have (m->sum), or explains in m->comment why it can't: the file
+ * server's, the local file's, or the one that source_hash names. Remote sources without one are refused
+ * unless skip_verify or use_etag is given. */
 static int
 verify(call_ctx_t *ctx, json_t *args, const char *source, const char *scheme, managed_t *m, fail_t *err)
 {

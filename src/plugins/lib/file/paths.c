@@ -180,7 +180,8 @@ add_part(char *above, const char *path, const char *name)
     return n > 0 ? fop_normpath(joined) : STEAL(joined);
 }
 
-/* Truncates a path at PATH_MAX, the longest that a system call takes. NEW, or NULL for an empty one. */
+/* Cuts a path at its last slash before PATH_MAX, the longest that a system call takes. NEW: the part cut off,
+ * or NULL when the path is short enough. */
 static char *
 cut_behind(char *path)
 {

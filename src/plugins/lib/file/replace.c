@@ -110,7 +110,8 @@ add_line(edit_t *e, const char *text, bool at_start)
     buf_printf(&e->fresh, "%s\n", text);
 }
 
-/* Work out the new text. */
+/* Computes the new text. Without a match the text is appended or prepended once, unless a line holds it
+ * already. */
 static int
 edit_apply(edit_t *e, fail_t *err)
 {

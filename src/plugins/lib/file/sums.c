@@ -199,7 +199,8 @@ sums_file(call_ctx_t *ctx, json_t *args, const char *hash, char **ret_path, fail
     return 0;
 }
 
-/* "sha256=abc..." or a bare digest. */
+/* Parses a source_hash that is not a file: "sha256=abc..." or a bare digest. The checks are in Salt's order,
+ * as each has an error text of its own. */
 static int
 literal_sum(const char *hash, json_t **ret_value, fail_t *err)
 {
