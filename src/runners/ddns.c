@@ -1,4 +1,6 @@
-/* ddns.c - runner `ddns`: records of a name server that takes dynamic updates. */
+/* ddns.c - runner `ddns`: records of a name server that takes dynamic updates (RFC 2136), by nsupdate.h.
+ * Functions query first and update only when something changes. Answers are {name: text}; a refused update
+ * sets the retcode. */
 #include <arpa/inet.h>
 #include <ctype.h>
 
@@ -70,6 +72,7 @@ find_data(json_t *found, const char *data)
     return NULL;
 }
 
+/* Adds a record unless one with the same data exists, whatever its TTL. */
 static json_t *
 create(call_ctx_t *ctx, const zone_t *zone, const record_t *r, fail_t *err)
 {
@@ -90,6 +93,8 @@ create(call_ctx_t *ctx, const zone_t *zone, const record_t *r, fail_t *err)
                    value_fmt("Failed to create record of type '%s'", r->type), why);
 }
 
+/* Replaces all records of the type by one. A record with the same data and TTL is left alone unless `replace`
+ * has others to remove. */
 static json_t *
 update(call_ctx_t *ctx, const zone_t *zone, const record_t *r, bool replace, fail_t *err)
 {
@@ -111,6 +116,7 @@ update(call_ctx_t *ctx, const zone_t *zone, const record_t *r, bool replace, fai
                    value_fmt("Failed to update record of type '%s'", r->type), why);
 }
 
+/* Deletes the records of a name: all, those of a type, or the one with the data. */
 static json_t *delete (call_ctx_t *ctx, const zone_t *zone, const record_t *r, fail_t *err)
 {
     json_auto_t *found = r->data == NULL || check_data(r->data, err) == 0
@@ -177,6 +183,7 @@ ddns_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 typedef json_t *reverse_fn(call_ctx_t *ctx, const zone_t *zone, const record_t *r, fail_t *err);
 
+/* True for answers that end the search for the reverse zone. */
 static bool
 is_settled(const char *text)
 {
@@ -227,6 +234,7 @@ reverse(call_ctx_t *ctx, const zone_t *zone, const char *ip, const record_t *hos
     return NULL;
 }
 
+/* Creates the A record and its PTR record; the answer holds both texts. */
 static int
 ddns_add_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* jobs.c - runner `jobs`: what ran, what runs, what came back. */
+/* jobs.c - runner `jobs`: jobs that ran or run, from the master's job store, in the shapes of Salt's jobs
+ * runner (jobshape.h). Returns are read only where a function needs them, as a large job's returns may exceed
+ * a message. */
 #include "common/base/clock.h"
 #include "common/match/match.h"
 #include "master/api.h"
@@ -27,6 +29,7 @@ with_result(call_ctx_t *ctx, const char *jid, const json_t *args, json_t *out, f
     return out;
 }
 
+/* Sends a progress event when display_progress asks for it. */
 static int
 announce(call_ctx_t *ctx, const json_t *args, const char *text, fail_t *err)
 {
@@ -61,6 +64,7 @@ jobs_print_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : -EIO;
 }
 
+/* True when a glob matches the id; without globs every id fits. */
 static bool
 fits(const json_t *globs, const char *id)
 {
@@ -110,6 +114,8 @@ jobs_lookup_jid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Callback for each stored return: True for a return with a true value, as in Salt, whatever the exit
+ * code. */
 static bool
 note_success(void *cookie, const char *id, const char *text, size_t len)
 {
@@ -140,6 +146,7 @@ jobs_exit_success(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- many jobs ------------------------------------------------------------------------------- */
 
+/* Adds a bound in microseconds to the filter; a text that is not a time is an error. */
 static int
 add_time(json_t *filter, const char *key, const char *text, fail_t *err)
 {
@@ -231,6 +238,7 @@ jobs_list_jobs_filter(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     return 0;
 }
 
+/* The newest job that fits, with its returns; False when there is none. */
 static int
 jobs_last_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

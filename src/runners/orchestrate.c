@@ -1,4 +1,5 @@
-/* orchestrate.c - runner `orchestrate`: the journal of orchestrations, and their plans as graphs. */
+/* orchestrate.c - runner `orchestrate`: the journal of orchestrations (list, show), and their plans as
+ * graphs, before a run from the SLS files and after it from the journal with its times. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "master/api.h"
@@ -11,6 +12,7 @@ enum { RUNS_MAX = 1000, US_PER_MS = 1000 };
 
 /* ---- the journal --------------------------------------------------------------------------- */
 
+/* Time as text; None for 0. NEW. */
 static json_t *
 stamp(json_int_t us)
 {
@@ -136,6 +138,7 @@ jobs_of(call_ctx_t *ctx, const json_t *notes, const char *tag, fail_t *err)
     return out;
 }
 
+/* Result of a step: from its journal row, else from the run's end, else "not run". NEW. */
 static json_t *
 step_result(const json_t *go, const json_t *ended)
 {
@@ -177,6 +180,7 @@ show_step(call_ctx_t *ctx, const json_t *chunk, const json_t *goes, const json_t
     return out;
 }
 
+/* The run's arguments: its row without the columns that are shown apart. NEW. */
 static json_t *
 arguments_of(const json_t *row)
 {
@@ -248,6 +252,7 @@ draw(const json_t *chunks, const json_t *times, const json_t *args, json_t **ret
     return 0;
 }
 
+/* Draws a recorded run, with its durations. */
 static int
 graph_after(call_ctx_t *ctx, const json_t *row, const json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -257,6 +262,7 @@ graph_after(call_ctx_t *ctx, const json_t *row, const json_t *args, json_t **ret
     return rows != NULL ? draw(value_get(row, "plan"), times, args, ret_value, err) : -EIO;
 }
 
+/* Compiles the SLS files and draws the plan. Compilation errors are the return. */
 static int
 graph_before(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

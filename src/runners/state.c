@@ -1,4 +1,6 @@
-/* state.c - runner `state`: orchestrations. */
+/* state.c - runner `state`: orchestrations, and pauses of state runs. An orchestration is compiled to chunks
+ * like a state run (orchcompile.h), runs on the master with its steps in threads where they ask for it, and
+ * keeps a journal (orchrun.h), from which resume= continues it. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/output/output.h"
@@ -26,6 +28,7 @@ answer(call_ctx_t *ctx, json_t *running, bool success)
 
 /* ---- a run --------------------------------------------------------------------------------- */
 
+/* Number of parallel steps, from the call or the configuration; 1 to LIMIT_STATES_PARALLEL. */
 static int
 read_parallel(call_ctx_t *ctx, const json_t *args, size_t *ret_max, fail_t *err)
 {
@@ -77,6 +80,7 @@ is_complete(const json_t *running, const json_t *chunks)
     return true;
 }
 
+/* Runs the steps, writes the end and makes the return. */
 static json_t *
 run_and_end(call_ctx_t *ctx, call_ctx_t *host, orchrun_t *run, json_t *chunks, size_t max_parallel)
 {
@@ -88,6 +92,7 @@ run_and_end(call_ctx_t *ctx, call_ctx_t *host, orchrun_t *run, json_t *chunks, s
     return answer(ctx, running, success);
 }
 
+/* Environment from the call, the configuration, or base. */
 static const char *
 saltenv_of(call_ctx_t *ctx, const json_t *args)
 {
@@ -318,6 +323,7 @@ set_pause(call_ctx_t *ctx, const json_t *args, json_t *change, json_t **ret_valu
     return state_pauses_set(cachedir, jid, pauses, err);
 }
 
+/* Pauses before one ID or all; without a duration until state.resume. */
 static int
 state_pause(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -334,6 +340,7 @@ state_resume(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return set_pause(ctx, args, json_null(), ret_value, err);
 }
 
+/* Ends the run at the next step. The entry carries user and time for the run's return. */
 static int
 state_soft_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* fleet.c - see fleet.h. */
+/* fleet.c - see fleet.h. Without batch, canary, max_fail or subset the function is published once to the
+ * target; with them the target is matched first and the ids are published in waves, whose sizes rollout.h
+ * decides by the failures so far. */
 #include "runners/lib/fleet.h"
 
 #include "common/base/clock.h"
@@ -26,6 +28,7 @@ given(const json_t *v)
     return v != NULL && !json_is_null(v);
 }
 
+/* Words for a minion that did not return; NULL for one that did. */
 const char *
 fleet_silence(const json_t *entry)
 {
@@ -60,6 +63,8 @@ as_value(const json_t *v)
     return plain;
 }
 
+/* Positional arguments and keywords as one list; keywords are a last element marked __kwarg__. Marks within
+ * values are removed, so that a value can't become keywords. NEW. */
 json_t *
 fleet_args(const json_t *arg, const json_t *kwarg)
 {
@@ -80,6 +85,7 @@ fleet_args(const json_t *arg, const json_t *kwarg)
 
 /* ---- one wave ------------------------------------------------------------------------------ */
 
+/* Reports progress over all waves, not only the current one. */
 static void
 tell_news(void *cookie, size_t returned, size_t of)
 {
@@ -171,6 +177,8 @@ match(fleet_t *self, fail_t *err)
     return value_sorted_texts(value_get(reply, "minions"));
 }
 
+/* Picks a subset by a seed of the run and the function, so that a resumed run picks the same minions. TAKES
+ * ids. */
 static json_t *
 pick_subset(const fleet_t *self, json_t *ids, fail_t *err)
 {
@@ -240,6 +248,7 @@ run_waves(fleet_t *self, json_t **ret_left, char **ret_why, fail_t *err)
     return rc;
 }
 
+/* Seconds without news, from the call or the configuration; 0 means the default. */
 static int
 read_timeout(fleet_t *self, fail_t *err)
 {

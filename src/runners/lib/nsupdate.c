@@ -1,4 +1,6 @@
-/* nsupdate.c - see nsupdate.h. */
+/* nsupdate.c - see nsupdate.h. Queries run dig, updates run nsupdate with a script on its standard input. All
+ * words are checked before, so that neither program takes one for an option, nor nsupdate one for another
+ * command. The TSIG key is part of the script, so it never shows in a process list. */
 #include "runners/lib/nsupdate.h"
 
 #include <arpa/inet.h>
@@ -71,6 +73,7 @@ expand_home(const char *path)
     return path[0] == '~' && path[1] == '/' && home != NULL ? fs_join(home, path + 2) : xstrdup(path);
 }
 
+/* Reads the JSON keyring and makes nsupdate's "key" line. Without a keyfile updates are not signed. */
 static int
 load_key(zone_t *self, const json_t *args, fail_t *err)
 {
@@ -92,6 +95,8 @@ load_key(zone_t *self, const json_t *args, fail_t *err)
 
 /* ---- the server ---------------------------------------------------------------------------------------- */
 
+/* Checks server, port, timeout and zone, and loads the key. self->name and self->server are BORROWED from
+ * args. */
 int
 zone_init(zone_t *self, const json_t *args, fail_t *err)
 {
@@ -151,6 +156,8 @@ take_record(char *line, json_t *out)
                                         "type", word[3], "data", at));
 }
 
+/* Asks the server itself (+norecurse, one try), so that a cache can't answer. -ETIMEDOUT when it does not
+ * answer. */
 json_t *
 zone_query(const zone_t *self, const char *fqdn, const char *type, fail_t *err)
 {
@@ -193,6 +200,7 @@ refusal_in(const char *said)
     return at != NULL ? xstrndup(at, strcspn(at, " \r\n")) : NULL;
 }
 
+/* 1 when the update was made, 0 with *ret_why NEW when the server refused it, or a negative errno. */
 int
 zone_update(const zone_t *self, const char *lines, char **ret_why, fail_t *err)
 {
@@ -216,6 +224,7 @@ zone_update(const zone_t *self, const char *lines, char **ret_why, fail_t *err)
     return fail_kind(err, FAIL_COMMAND, -EIO, "nsupdate: %s", said);
 }
 
+/* Ignores case, quotes and a final dot. */
 bool
 zone_same_data(const char *a, const char *b)
 {

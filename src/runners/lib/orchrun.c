@@ -1,4 +1,6 @@
-/* orchrun.c - see orchrun.h. */
+/* orchrun.c - see orchrun.h. The journal row of a step is written when it begins and when it ends; steps that
+ * can't be followed after a crash wait for the write. Steps run in several threads: `lock` guards their
+ * entries, while the journal itself is written through each thread's own connection to the master. */
 #include "runners/lib/orchrun.h"
 
 #include <pthread.h>
@@ -40,6 +42,8 @@ static pthread_mutex_t claims_lock = PTHREAD_MUTEX_INITIALIZER;
 static map_t *claims;
 static const char kept_key;
 
+/* Reserves a run within this process; false when another thread has it. Runs of other masters are not
+ * considered: one master owns a journal. */
 static bool
 claim(const char *run)
 {
@@ -62,6 +66,7 @@ orchrun_under_way(const char *run)
     return is;
 }
 
+/* The map goes with its last entry, so that leak checkers stay quiet at exit. */
 static void
 unclaim(const char *run)
 {
@@ -119,6 +124,7 @@ orchrun_destroy(orchrun_t **self_p)
     free(self);
 }
 
+/* A step is named by its ID or by its tag. */
 static bool
 is_named(const json_t *chunk, const char *name)
 {
@@ -149,6 +155,7 @@ leave_out(orchrun_t *self, const json_t *chunks, const json_t *from, fail_t *err
     return 0;
 }
 
+/* Begins a journal: the run's row with its plan. NULL with *err for an unknown `from` or a run under way. */
 orchrun_t *
 orchrun_new(master_api_t *api, const char *run, json_t *chunks, const orchrun_ask_t *ask, fail_t *err)
 {
@@ -163,6 +170,7 @@ orchrun_new(master_api_t *api, const char *run, json_t *chunks, const orchrun_as
     return self;
 }
 
+/* Keeps the newest go of each step; older ones only count. */
 static void
 read_step(orchrun_t *self, const json_t *row)
 {
@@ -181,6 +189,8 @@ read_step(orchrun_t *self, const json_t *row)
         free_step(step);
 }
 
+/* The plan comes from the journal, not from the SLS files, which may have changed since. With `from` all
+ * steps from there on run again. */
 orchrun_t *
 orchrun_resume(master_api_t *api, const char *run, const orchrun_ask_t *ask, json_t **ret_doc,
                json_t **ret_chunks, fail_t *err)
@@ -210,6 +220,7 @@ orchrun_resume(master_api_t *api, const char *run, const orchrun_ask_t *ask, jso
     return self;
 }
 
+/* Clears the end of the run, so that it counts as unfinished until it ends again. */
 int
 orchrun_reopen(orchrun_t *self, fail_t *err)
 {
@@ -257,6 +268,8 @@ failures(const json_t *running)
     return out;
 }
 
+/* Writes the result unless the master is ending: a run that fails only because its master stops stays
+ * unfinished and can be resumed. */
 void
 orchrun_end(orchrun_t *self, const json_t *running, bool success)
 {
@@ -286,6 +299,7 @@ orchrun_end(orchrun_t *self, const json_t *running, bool success)
 
 /* ---- telling ------------------------------------------------------------------------------- */
 
+/* Notifies followers of a step's progress, at most every AT_EVERY_MS. */
 void
 orchrun_at(call_ctx_t *ctx, size_t done, size_t of)
 {
@@ -319,6 +333,7 @@ shown(const step_t *step, const json_t *ret)
     return out;
 }
 
+/* Writes the step's row. `wait` returns after the row is on disk. */
 static int
 write_step(orchrun_t *self, const char *tag, const step_t *step, const json_t *ret, bool wait, fail_t *err)
 {
@@ -342,6 +357,7 @@ instead(const json_t *chunk, bool result, const char *comment)
                      value_get(chunk, "__id__"), "duration", 0.0);
 }
 
+/* Remembers the first step that a soft_kill kept from running, and who asked for it. */
 void
 orchrun_stopped(void *cookie, const json_t *chunk, const json_t *said)
 {
@@ -377,6 +393,7 @@ is_followed(const json_t *chunk)
     return str_eq(value_str(chunk, "state", ""), "salt");
 }
 
+/* True when the step handles the failure of another one. */
 static bool
 has_onfail(const json_t *chunk)
 {
@@ -395,6 +412,7 @@ unsure_text(const orchrun_t *self)
         self->run, self->run);
 }
 
+/* The failed return of a step whose outcome a crash hid. NEW. */
 static json_t *
 unsure(const orchrun_t *self, const json_t *chunk)
 {
@@ -464,6 +482,7 @@ decide(orchrun_t *self, const char *tag, const json_t *chunk)
     return begin_go(self, tag, chunk, step);
 }
 
+/* Called before each step: NEW return to use instead of calling it, or NULL to call it. */
 json_t *
 orchrun_begins(void *cookie, const json_t *chunk)
 {
@@ -478,6 +497,7 @@ orchrun_begins(void *cookie, const json_t *chunk)
     return had;
 }
 
+/* Called after each step that was called; writes its return. */
 void
 orchrun_ended(void *cookie, const json_t *chunk, const json_t *ret)
 {
@@ -510,6 +530,7 @@ leave(void *self)
 {
 }
 
+/* Attaches the run to a context, so that functions of steps find it by orchrun_of(). */
 void
 orchrun_dress(void *self, call_ctx_t *ctx)
 {
@@ -537,6 +558,8 @@ orchrun_part_of(const char *tag)
     return xasprintf("%s/", name);
 }
 
+/* Identifies the next job of this step for the store: {kind, ref, part}, where part is TAG/GO.N. A resumed
+ * run makes the same notes in the same order and so finds its jobs. NEW, or NULL outside of a run. */
 json_t *
 orchrun_note(call_ctx_t *ctx)
 {

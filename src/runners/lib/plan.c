@@ -1,4 +1,6 @@
-/* plan.c - see plan.h. */
+/* plan.c - see plan.h. Steps are nodes; an edge leads to a step that must end before. Edges come from
+ * requisites and from the order of steps, as a step without `parallel` keeps later ones waiting. The critical
+ * path follows, from the step that ends last, the edge that ended last. Quadratic in the number of steps. */
 #include "runners/lib/plan.h"
 
 #include "common/base/buf.h"
@@ -16,6 +18,7 @@ typedef struct edge {
     const char *why; /* BORROWED: a requisite's name; NULL: only the order */
 } edge_t;
 
+/* One step with its edges, its time, and its state in the walk over the graph. */
 typedef struct node {
     const json_t *chunk;
     char *tag;
@@ -45,6 +48,8 @@ fits(const char *pattern, const char *text)
     return str_eq(pattern, text) || match_glob(pattern, text);
 }
 
+/* True when a requisite {key: value} means this step: by SLS, by ID, or by the state's ID or name; globs
+ * allowed. */
 static bool
 is_meant(const json_t *chunk, const char *key, const char *value)
 {
@@ -57,6 +62,7 @@ is_meant(const json_t *chunk, const char *key, const char *value)
     return fits(value, id) || fits(value, value_str(chunk, "name", ""));
 }
 
+/* Adds an edge once; the first reason is kept. */
 static void
 add_edge(node_t *node, size_t from, const char *why)
 {
@@ -77,6 +83,7 @@ add_requisite(plan_t *self, size_t at, const char *why, const char *key, const c
     }
 }
 
+/* Adds an edge for each requisite of the step, of all kinds alike. */
 static void
 read_edges(plan_t *self, size_t at)
 {
@@ -116,6 +123,7 @@ needs(const plan_t *self, size_t at, size_t from, char *seen)
     return false;
 }
 
+/* True when requisites order both steps, in either direction. */
 static bool
 ordered(const plan_t *self, size_t a, size_t b)
 {
@@ -140,6 +148,8 @@ add_order(plan_t *self)
 
 /* ---- the critical path --------------------------------------------------------------------- */
 
+/* Computes when a step ends: after the last of its predecessors, plus its own time. Depth-first, each step
+ * once. */
 static void
 walk(plan_t *self, size_t at)
 {
@@ -174,6 +184,8 @@ last_to_end(const plan_t *self)
     return last;
 }
 
+/* With `times` the durations of a past run, else every step counts as one unit. `chunks` must outlive the
+ * plan. */
 plan_t *
 plan_new(const json_t *chunks, const json_t *times)
 {
@@ -281,6 +293,7 @@ draw_waits(buf_t *out, const plan_t *self, const node_t *node)
         buf_putc(out, ']');
 }
 
+/* One line per step: '*' marks the critical path, requisites stand in brackets; the path itself follows. */
 static void
 draw_text(const plan_t *self, buf_t *out)
 {
@@ -322,6 +335,7 @@ put_quoted(buf_t *out, const char *text, const char *quote)
     }
 }
 
+/* Graphviz: requisites are labelled edges, plain order is dotted, the critical path is red. */
 static void
 draw_dot(const plan_t *self, buf_t *out)
 {
@@ -351,6 +365,7 @@ draw_dot(const plan_t *self, buf_t *out)
     buf_puts(out, "}");
 }
 
+/* Mermaid flowchart; its quotes are written as entities. */
 static void
 draw_mermaid(const plan_t *self, buf_t *out)
 {

@@ -1,4 +1,6 @@
-/* threads.c - see threads.h. */
+/* threads.c - see threads.h. Each step gets a thread with its own context, options, pillar and connection to
+ * the master, because neither json_t trees nor Python values may be shared between threads. Steps beyond
+ * `max` wait in a queue and begin as others end. */
 #include "runners/lib/threads.h"
 
 #include <pthread.h>
@@ -59,6 +61,7 @@ free_work(work_t *work)
     free(work);
 }
 
+/* Joins the threads that still run and drops queued work. */
 void
 threads_destroy(threads_t **self_p)
 {
@@ -82,6 +85,7 @@ threads_destroy(threads_t **self_p)
 
 /* ---- in the thread ------------------------------------------------------------------------- */
 
+/* Sends an event over the thread's own connection. */
 static int
 fire(void *cookie, const char *tag, json_t *data, fail_t *err)
 {
@@ -91,6 +95,7 @@ fire(void *cookie, const char *tag, json_t *data, fail_t *err)
     return api_request(cookie, &request, &reply, err);
 }
 
+/* Runs the step and hands its value over under the lock. */
 static void *
 thread_main(void *arg)
 {
@@ -170,6 +175,7 @@ begin_queued(threads_t *self, size_t *ret_id, fail_t *err)
     return 0;
 }
 
+/* Begins the step, or queues it when all threads are at work. */
 static int
 threads_start(void *cookie, size_t id, state_work_fn *fn, void *given, fail_t *err)
 {

@@ -1,10 +1,13 @@
-/* when.c - dates and times in the forms that people use. */
+/* when.c - dates and times in the forms that people use, for the jobs runner: "2015, Mar 16 19:00",
+ * "16.3.2015 7pm", ISO 8601, jids. A scanner takes words, clocks, offsets and plain numbers; sort_numbers()
+ * then decides which number is the year, month and day, as dateutil does. Times without an offset are UTC. */
 #include "runners/lib/when.h"
 
 #include <ctype.h>
 
 enum { NOT_SAID = -1, MAX_NUMBERS = 3, WHEN_LEN = 128 };
 
+/* Parts that the text has named; NOT_SAID for the others. */
 typedef struct when {
     int year, month, day, hour, minute, second, us;
     int number[MAX_NUMBERS]; /* plain numbers in order, until it is known which is what */
@@ -65,6 +68,7 @@ take_half_day(when_t *w, const char *word, size_t len)
     return true;
 }
 
+/* A month, a part of the day, or a word without meaning. NULL for an unknown word. */
 static const char *
 take_word(when_t *w, const char *s)
 {
@@ -78,6 +82,7 @@ take_word(when_t *w, const char *s)
     return s + len;
 }
 
+/* Reads at most `max` digits; *ret_digits tells how many there were. */
 static int
 read_int(const char **s_p, size_t max, size_t *ret_digits)
 {
@@ -163,6 +168,7 @@ take_compact(when_t *w, const char *s, size_t len)
     return len > 14 ? take_fraction(w, s) : s;
 }
 
+/* A clock, an hour with am or pm, a compact date, or a plain number for later. NULL when it fits none. */
 static const char *
 take_number(when_t *w, const char *s)
 {
@@ -236,6 +242,7 @@ sort_numbers(when_t *w)
     return left == 0;
 }
 
+/* Reads the whole text; false at the first character that does not fit. */
 static bool
 scan(when_t *w, const char *s)
 {
@@ -261,6 +268,7 @@ in_range(const struct tm *tm)
            tm->tm_min <= 59 && tm->tm_sec <= 59;
 }
 
+/* Parts that are not named are today's; the time of day is midnight. */
 int
 when_parse(const char *text, int64_t now_us, int64_t *ret_us, fail_t *err)
 {

@@ -1,5 +1,7 @@
 /* salt.c - state module `salt` of orchestrations: functions and states on minions, and waiting for events.
- * salt_runner.c has what runs on the master. */
+ * salt_runner.c has what runs on the master. A step publishes jobs through fleet.h, collects the minions'
+ * entries as they come, and turns them into one state return with Salt's texts, followed by the causes of
+ * failures (blame.h). */
 #include <math.h>
 
 #include "common/base/clock.h"
@@ -29,6 +31,7 @@ typedef struct step {
     json_t *causes; /* owned, of a function: {id: cause or null} */
 } step_t;
 
+/* An argument of the step; NULL when absent or None. BORROWED. */
 static json_t *
 arg(const step_t *self, const char *key)
 {
@@ -163,6 +166,7 @@ is_silent(const step_t *self, const json_t *entry)
     return self->expect && fleet_silence(entry) != NULL;
 }
 
+/* Counts a failed minion unless fail_minions names it. */
 static void
 note_failure(step_t *self, const char *id, const json_t *causes)
 {
@@ -200,6 +204,7 @@ names(const json_t *v)
     return blame_ids(ids);
 }
 
+/* Fails the step: the target matches nobody, with Salt's sentence and the target itself. */
 static int
 no_minions(step_t *self, const char *words)
 {
@@ -230,6 +235,7 @@ succeeded(const json_t *ret)
     return true;
 }
 
+/* Verdict for the rollout (fleet_ask_t.failed), by the same rules as take_states(). */
 static bool
 state_failed(void *cookie, const char *id, const json_t *entry)
 {
@@ -255,6 +261,7 @@ has_changes(const json_t *ret)
     return false;
 }
 
+/* Sorts one minion's entry into changes, failures or those without changes. */
 static void
 take_states(step_t *self, const char *id, const json_t *entry)
 {
@@ -314,6 +321,7 @@ state_call_for(step_t *self, const char **ret_fun)
     return fleet_args(args, kwarg);
 }
 
+/* Makes the return of salt.state: result, lists of minions, causes; test mode with changes is None. */
 static void
 state_outcome(step_t *self, const json_t *answer)
 {
@@ -419,6 +427,8 @@ function_failed(void *cookie, const char *id, const json_t *entry)
     return !value_lists(self->may_fail, id) && cause_of(self, id, entry) != NULL;
 }
 
+/* Sorts one minion's entry of salt.function. Minions that returned count as run, failed or not, as in
+ * Salt. */
 static void
 take_function(step_t *self, const char *id, const json_t *entry)
 {
@@ -507,6 +517,7 @@ take_seen(json_t *ids, const json_t *found, json_t *seen)
     }
 }
 
+/* Value of `key` in the event's data, or one level deeper, where minions' own events carry it. */
 static const json_t *
 event_value(const json_t *event, const char *key)
 {
@@ -566,6 +577,8 @@ all_seen(double seconds)
     return value_fmt("All events seen in %s seconds.", text);
 }
 
+/* Waits until an event of each id came. Events since the step began count (since_seq), so that an event
+ * between the start and the subscription is not missed. */
 static int
 salt_wait_for_event(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

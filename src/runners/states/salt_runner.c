@@ -1,4 +1,6 @@
-/* salt_runner.c - state module `salt` of orchestrations: runner and wheel functions of this master. */
+/* salt_runner.c - state module `salt` of orchestrations: runner and wheel functions of this master, one or
+ * several at once. A call survives the end of the master process that ran it: read-only functions are
+ * repeated, nested orchestrations are resumed by their journal, others are reported as unknown. */
 #include <pthread.h>
 
 #include "common/base/buf.h"
@@ -36,12 +38,14 @@ call_close(call_t *self)
 }
 #define call_auto_t __attribute__((cleanup(call_close))) call_t
 
+/* True for functions that keep a journal of their own. */
 static bool
 is_orchestration(const char *fun)
 {
     return str_eq(fun, "state.orchestrate") || str_eq(fun, "state.orch") || str_eq(fun, "state.sls");
 }
 
+/* True when the function declares an argument of this name. */
 static bool
 takes(const func_t *f, const char *name)
 {
@@ -64,6 +68,7 @@ add_own(call_ctx_t *ctx, const func_t *f, const char *fun, const char *saltenv, 
         json_object_set_new(kwarg, "orchestration_jid", json_string(orchrun_name(run)));
 }
 
+/* Prepares a call: arguments as Salt's list, the note for the journal, and whether it may be repeated. */
 static void
 call_begin(call_t *self, call_ctx_t *ctx, bool wheel, const char *fun, const json_t *arg, const json_t *kwarg,
            const char *saltenv)
@@ -97,6 +102,7 @@ resume_nested(call_t *self, const char *jid)
     return true;
 }
 
+/* Runs the function; the n-th repetition has a note of its own. 0 with self->push, or a negative errno. */
 static int
 ask_once(call_t *self, unsigned n)
 {
@@ -135,6 +141,7 @@ call_go(call_t *self)
     return 0;
 }
 
+/* A return with the key "Error" is a failure even when the function reported success. */
 static bool
 call_succeeded(const call_t *self)
 {
@@ -158,6 +165,8 @@ blame_nested(blame_t *blame, const json_t *ret)
     }
 }
 
+/* Explains a failed call: an unknown outcome, the failures of a nested orchestration, or the text
+ * returned. */
 static void
 add_reason(call_ctx_t *ctx, json_t *state, const call_t *self)
 {
@@ -227,6 +236,7 @@ salt_run_function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- several at once ----------------------------------------------------------------------- */
 
+/* One runner of parallel_runners, in its own thread. */
 typedef struct lane {
     const char *id; /* BORROWED */
     call_t call;
@@ -257,6 +267,7 @@ repacked(const json_t *config)
     return out;
 }
 
+/* Starts the thread with its own connection to the master and its own copy of the arguments. */
 static void
 lane_open(lane_t *lane, call_ctx_t *ctx, const char *id, const json_t *config)
 {
@@ -334,6 +345,7 @@ explain(json_t *state, call_ctx_t *ctx, const lane_t *lane)
                   ret != NULL ? buf_str(&text) : fail_text(&lane->call.err));
 }
 
+/* Joins the results. When all runners returned highstates, the changes are theirs; else the raw returns. */
 static int
 lanes_outcome(call_ctx_t *ctx, json_t *state, const lane_t *lanes, size_t n)
 {
@@ -368,6 +380,7 @@ lanes_outcome(call_ctx_t *ctx, json_t *state, const lane_t *lanes, size_t n)
     return 0;
 }
 
+/* At most RUNNERS_MAX at once; the state waits for all of them. */
 static int
 salt_parallel_runners(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
