@@ -1,4 +1,6 @@
-/* shadow.c - execution module `shadow`: passwords of this host's users and how long they hold. */
+/* shadow.c - execution module `shadow`: passwords of this host's users and how long they hold. /etc/shadow
+ * (of `root` when given) is read directly; ages are changed by chage and locks by passwd, while password
+ * hashes are written into the file itself, so that they never appear on a command line. */
 #include <shadow.h>
 #include <unistd.h>
 
@@ -73,6 +75,7 @@ shadow_lines(const json_t *args, fail_t *err)
     return fs_read(path, SHADOW_LIMIT, &text, err) < 0 ? NULL : str_split(buf_str(&text), "\n", true);
 }
 
+/* True when the line belongs to the user. */
 static bool
 line_is(const char *line, const char *name)
 {
@@ -146,6 +149,8 @@ typedef struct age {
     bool compare; /* afterwards: not dates, which may be written as texts */
 } age_t;
 
+/* Reads the field before and after chage; a value that is right already runs nothing. False for an unknown
+ * user. */
 static int
 shadow_set_age(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -178,6 +183,7 @@ shadow_set_age(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- passwords ------------------------------------------------------------------------------- */
 
+/* Runs passwd with one option for the user; the name is checked, as it could be an option. */
 static int
 run_passwd(call_ctx_t *ctx, const json_t *args, const char *option, fail_t *err)
 {
@@ -197,6 +203,7 @@ is_locked(const json_t *info)
     return *value_str(info, "passwd", "") == '!';
 }
 
+/* False when the user does not exist or passwd refused, as it does to unlock an empty password. */
 static int
 shadow_set_lock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -271,6 +278,7 @@ write_password(const json_t *args, const char *password, fail_t *err)
     return rc;
 }
 
+/* Rejects text that would break the file's format; the hash itself is not checked, as in Salt. */
 static int
 shadow_set_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -293,7 +301,7 @@ shadow_set_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return err->code;
 }
 
-/* Rejected on purpose: random.shadow_hash is the only way to make hashes. */
+/* Delegates to random.shadow_hash, the only place that makes hashes. */
 static int
 shadow_gen_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

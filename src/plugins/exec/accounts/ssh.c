@@ -1,4 +1,5 @@
-/* ssh.c - execution module `ssh`: the keys that may log in as a user. */
+/* ssh.c - execution module `ssh`: the keys that may log in as a user. Parsing and writing of authorized_keys
+ * is in authkeys.h; this file compares keys and words the answers as Salt does. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/system/authkeys.h"
@@ -49,6 +50,7 @@ status_of(const want_t *w, const char *key, const char *enc, const char *comment
 
 /* ---- one key ---------------------------------------------------------------------------------- */
 
+/* One user gives his keys, a list or none gives {user: keys}. */
 static int
 ssh_auth_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -142,6 +144,7 @@ ssh_set_auth_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Salt's sentence about the removal, or NULL with *err. */
 static const char *
 remove_key(const want_t *w, const char *key, fail_t *err)
 {
@@ -230,6 +233,7 @@ worst(const json_t *said, const char *const *order)
     return json_string(*order);
 }
 
+/* Sets every key of the file and returns the worst answer. */
 static int
 ssh_set_auth_key_from_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

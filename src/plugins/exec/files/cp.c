@@ -1,4 +1,6 @@
-/* cp.c - execution module `cp`: files from the file server, from the web, and what is cached of them. */
+/* cp.c - execution module `cp`: files from the file server, from the web, and what is cached of them.
+ * Fetching itself is in plugins/lib/transfer; these functions choose the place and the answer that Salt
+ * gives. */
 #include "salt/plugin.h"
 
 #include <sys/stat.h>
@@ -63,6 +65,7 @@ cp_hash_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* Mode of the file, on the server or here; None when there is none. */
 static int
 cp_stat_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -106,6 +109,7 @@ is_there(call_ctx_t *ctx, const fetch_t *what, fail_t *err)
     return rc == -ENOENT ? 0 : rc < 0 ? rc : 1;
 }
 
+/* "" when the source does not exist, False when the destination could not be written. */
 static int
 cp_get_file(call_ctx_t *ctx, json_t *call, json_t **ret_value, fail_t *err)
 {
@@ -254,6 +258,7 @@ cp_cache_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Contents of a cached file, False when it can't be had. */
 static int
 cp_get_file_str(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -367,6 +372,7 @@ is_same_file(call_ctx_t *ctx, const char *a, const char *b)
            json_object_size(hash_a) > 0 && json_equal(hash_a, hash_b);
 }
 
+/* Copies into the cache unless an equal copy is there. */
 static int
 cp_cache_local_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* hashutil.c - execution module `hashutil`: digests, base64 and HMAC signatures. */
+/* hashutil.c - execution module `hashutil`: digests, base64 and HMAC signatures (RFC 2104), on top of
+ * common/base. Signatures are compared in constant time. */
 #include "salt/plugin.h"
 
 #include "common/base/base64.h"
@@ -43,6 +44,7 @@ hashutil_digest_by(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return digest_value(args, ctx_row(ctx)->data.text, ret_value, err);
 }
 
+/* Digests that Salt's hashutil.digest knows. */
 static int
 check_checksum(const char *type, fail_t *err)
 {
@@ -190,6 +192,7 @@ hmac(const char *type, const char *key, size_t key_len, const char *text, size_t
     return digest_raw(type, pad, block, inner, n, out);
 }
 
+/* HMAC of `string` under `shared_secret`; the number of bytes in `out`. */
 static size_t
 hmac_of_args(const json_t *args, const char *type, unsigned char out[DIGEST_MAX])
 {

@@ -143,6 +143,7 @@ grains_filter_by(call_ctx_t *ctx, py_t *args, fail_t *err)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
+/* Writes one grain by grains_write(). */
 static int
 set_one(call_ctx_t *ctx, const char *key, json_t *value, bool destructive, bool refresh_pillar,
         json_t **ret_value, fail_t *err)
@@ -206,6 +207,7 @@ write_list(call_ctx_t *ctx, const char *path, json_t *list, const char *delim, j
     return set_one(ctx, key, value, false, true, ret_value, err);
 }
 
+/* A missing grain becomes a list; another type is refused unless `convert`. */
 static int
 grains_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -345,6 +347,7 @@ refused(const char *comment, json_t **ret_value)
     return 0;
 }
 
+/* Sets a nested key: rebuilds the levels above it up to the grain, which is written as a whole. */
 static int
 set_path(call_ctx_t *ctx, const char *path, json_t *new_value, const setting_t *how, json_t **ret_value,
          fail_t *err)

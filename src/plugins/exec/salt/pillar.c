@@ -1,4 +1,6 @@
-/* pillar.c - execution module `pillar`: the pillar in memory, and one compiled for the question. */
+/* pillar.c - execution module `pillar`: the pillar in memory, and one compiled for the question when an
+ * environment is named. Values are Python's (py_t), so that integer keys, tuples and bytes stay what they
+ * are. */
 #include "salt/plugin.h"
 
 #include <sys/stat.h>
@@ -47,6 +49,8 @@ delimiter_of(const py_t *args)
 
 /* ---- compiling ----------------------------------------------------------------------------- */
 
+/* Pillar environment of a compilation: the argument, else the configuration's, as pillarenv_from_saltenv
+ * says. */
 static const char *
 env_of(call_ctx_t *ctx, const py_t *kwargs)
 {
@@ -84,6 +88,7 @@ clear_override(call_ctx_t *ctx, py_t *given, const char *renderer, fail_t *err)
     return out;
 }
 
+/* Adds the call's pillar override to the request, decrypted when pillar_enc names a renderer. */
 static int
 add_override(call_ctx_t *ctx, const py_t *kwargs, json_t *ask, fail_t *err)
 {
@@ -175,6 +180,8 @@ merged(call_ctx_t *ctx, const py_t *args, py_t *pillar, py_t *dflt)
     return STEAL(out);
 }
 
+/* Salt's order: merge with the default when asked, else the value, else the default; without one "" or, by
+ * pillar_raise_on_missing, a KeyError. */
 static py_t *
 pillar_get(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -225,6 +232,7 @@ pillar_item(call_ctx_t *ctx, py_t *args, fail_t *err)
     return STEAL(out);
 }
 
+/* Without arguments compiles a fresh pillar, as in Salt; with keys answers from memory. */
 static py_t *
 pillar_items(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -274,6 +282,7 @@ pillar_keys(call_ctx_t *ctx, py_t *args, fail_t *err)
 
 /* ---- shown without its values -------------------------------------------------------------- */
 
+/* Replaces every value by its type's name. NEW. */
 static py_t *
 obfuscated(py_t *v)
 {
@@ -401,6 +410,7 @@ laid_over(py_t *base, py_t *over)
     return out == NULL || py_update(out, over, false) < 0 ? NULL : STEAL(out);
 }
 
+/* As grains.filter_by, matched against a pillar value. */
 static py_t *
 pillar_filter_by(call_ctx_t *ctx, py_t *args, fail_t *err)
 {

@@ -1,5 +1,5 @@
-/* slsutil.c - execution module `slsutil`: what SLS files and templates need: merging, rendering, serializing.
- */
+/* slsutil.c - execution module `slsutil`: merging, rendering and serialising for SLS files and templates, and
+ * questions about the state tree. Works on Python values. */
 #include <sys/stat.h>
 
 #include "common/base/fs.h"
@@ -29,6 +29,7 @@ slsutil_update(call_ctx_t *ctx, py_t *args, fail_t *err)
                : NULL;
 }
 
+/* Merges by the strategy's name; "smart" depends on the renderer. */
 static py_t *
 merge_two(py_t *a, py_t *b, py_t *args)
 {
@@ -76,6 +77,7 @@ variables(py_t *kwargs)
     return STEAL(vars);
 }
 
+/* Renders a prepared source with the call's variables. */
 static py_t *
 render_this(call_ctx_t *ctx, py_t *args, render_source_t *source, fail_t *err)
 {
@@ -155,6 +157,7 @@ slsutil_renderer(call_ctx_t *ctx, py_t *args, fail_t *err)
 
 /* ---- serializers -------------------------------------------------------------------------------------- */
 
+/* Serialises or deserialises by the serialiser's name. */
 static py_t *
 convert(py_t *args, const char *what, bool serialize, fail_t *err)
 {
@@ -234,6 +237,7 @@ is_listed(call_ctx_t *ctx, files_kind_t kind, const char *path, const char *salt
     return paths != NULL ? value_get(paths, path) != NULL : -EIO;
 }
 
+/* True for a file or a folder of the state tree: 1, 0 or negative. */
 static int
 path_there(call_ctx_t *ctx, const char *path, const char *saltenv, fail_t *err)
 {
@@ -308,6 +312,7 @@ find_here(call_ctx_t *ctx, const char *at, py_t *names, const char *saltenv, cha
     return 0;
 }
 
+/* Looks for the names in the folder and in those above it, up to the root. Changes `at`. */
 static py_t *
 find_upwards(call_ctx_t *ctx, char *at, py_t *names, const char *saltenv, fail_t *err)
 {

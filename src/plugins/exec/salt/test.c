@@ -206,6 +206,7 @@ big_value(const big_t *b)
     return str_to_int(buf_str(&text), 0, INT64_MAX, &n) ? json_integer(n) : json_string(buf_str(&text));
 }
 
+/* The num-th Fibonacci number by repeated addition, quadratic in its digits. */
 static json_t *
 fibonacci(json_int_t num)
 {

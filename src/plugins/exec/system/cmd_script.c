@@ -1,5 +1,6 @@
 /* cmd_script.c - more of execution module `cmd`: scripts, snippets of code, and which programs and shells
- * there are. */
+ * there are. Scripts and snippets become private temporary files that cmd.run_all executes and that are
+ * removed afterwards. */
 #include "salt/plugin.h"
 
 #include <fcntl.h>
@@ -93,6 +94,7 @@ cmd_shells(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- versions of shells ------------------------------------------------------------------- */
 
+/* Shells with the command that prints their version and the expression that finds it. */
 static const struct shell_row {
     const char *name, *pattern;
     const char *argv[4];
@@ -133,6 +135,7 @@ short_version(const char *raw)
     return strchr(version, '.') != NULL ? STEAL(version) : xasprintf("%s.0", version);
 }
 
+/* Runs the shell's version command. NEW, with "error" instead of a version on failure. */
 static json_t *
 shell_details(const struct shell_row *row)
 {
@@ -227,6 +230,7 @@ passed_on(json_t *args, const char *const *ours, size_t n)
 
 /* ---- exec_code ---------------------------------------------------------------------------- */
 
+/* Writes the code to a file that the interpreter gets as its first argument. */
 static int
 exec_code_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

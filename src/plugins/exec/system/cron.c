@@ -1,4 +1,6 @@
-/* cron.c - execution module `cron`: crontabs of this host's users. */
+/* cron.c - execution module `cron`: crontabs of this host's users. A tab is read by `crontab -l`, parsed into
+ * entries, variables and untouched lines (crontab.h), changed, and written by `crontab`. An entry is known by
+ * its identifier, else by its command. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/system/crontab.h"
@@ -126,6 +128,7 @@ keep(const json_t *old, json_t *wish, const char *const *fields)
     return change;
 }
 
+/* Replaces "random" by a number within the field's bounds. */
 static void
 draw_times(json_t *wish)
 {
@@ -205,6 +208,7 @@ cron_set_special(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- remove ---------------------------------------------------------------------------------- */
 
+/* True when the entry has the times that cron.rm names; None fits all. */
 static bool
 times_fit(const json_t *entry, const json_t *args)
 {

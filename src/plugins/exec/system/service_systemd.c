@@ -1,5 +1,6 @@
 /* service_systemd.c - execution module `service` where systemd is process 1: systemctl, and init scripts that
- * systemd took over. */
+ * systemd took over. Before it acts on a unit, a function lets systemd reload unit files that changed
+ * (read_changes). What `systemctl status` says is kept for the rest of the job. */
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -44,6 +45,7 @@ status_of(call_ctx_t *ctx, const char *name, fail_t *err)
     return ret;
 }
 
+/* Drops all kept answers, after a reload. */
 static void
 forget_status(call_ctx_t *ctx)
 {
@@ -70,6 +72,7 @@ says_loaded(const char *text)
     return strncasecmp(line, "not-found", strlen("not-found")) != 0;
 }
 
+/* By the exit code of `systemctl status` where systemd is new enough, else by its text. */
 static int
 is_available(call_ctx_t *ctx, const char *name, bool *ret_is, fail_t *err)
 {
@@ -83,6 +86,7 @@ is_available(call_ctx_t *ctx, const char *name, bool *ret_is, fail_t *err)
     return 0;
 }
 
+/* Lets systemd read its unit files again. */
 static int
 daemon_reload(call_ctx_t *ctx, json_t **ret_value, fail_t *err)
 {
@@ -375,6 +379,7 @@ sysd_masked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- start and stop ------------------------------------------------------------------------------------ */
 
+/* Runs systemctl ACTION on the unit, after unmasking when asked. */
 static int
 act(call_ctx_t *ctx, json_t *args, const char *action, json_t **ret_value, fail_t *err)
 {
@@ -461,6 +466,7 @@ is_script_only(const char *root, const char *name, fail_t *err)
     return scripts != NULL ? svc_listed(scripts, name) : -EIO;
 }
 
+/* Init scripts without a unit are enabled by update-rc.d or chkconfig. */
 static int
 sysd_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -495,6 +501,7 @@ sysd_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Falls back to the run level's links for init scripts. */
 static int
 sysd_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
