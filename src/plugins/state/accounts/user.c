@@ -1,4 +1,6 @@
-/* user.c - state module `user`: users of this host, their groups and passwords. */
+/* user.c - state module `user`: users of this host, their groups and passwords. The state compares the
+ * account (user.info, shadow.info) with the SLS into {attribute: wish}, changes what differs through the
+ * modules, and compares again. Password hashes are never shown. */
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -27,6 +29,7 @@ static const struct aging {
 /* The parts of passwd's comment field. None is left alone. */
 static const char *const comment_fields[] = { "fullname", "roomnumber", "workphone", "homephone", "other" };
 
+/* True when the SLS names the argument with a value. */
 static bool
 given(const json_t *args, const char *name)
 {
@@ -41,6 +44,7 @@ wishes(const json_t *args, const char *name)
     return value_truthy(value_get(args, name));
 }
 
+/* Removes a name from a list of texts, wherever it stands. */
 static void
 drop(json_t *list, const char *name)
 {
@@ -76,6 +80,7 @@ sorted_union(json_t *const *lists, size_t n)
 
 /* ---- differences ----------------------------------------------------------------------------- */
 
+/* One call of the state. */
 typedef struct user {
     call_ctx_t *ctx;
     json_t *args, *ret; /* BORROWED */
@@ -98,6 +103,7 @@ shadow_of(const user_t *u)
                                           : json_object();
 }
 
+/* Primary and own groups are left out on both sides, as they do not appear among the supplementary ones. */
 static void
 compare_groups(const user_t *u, json_t *info, const char *default_group, const char *old_group,
                json_t *change)
@@ -122,6 +128,7 @@ compare_groups(const user_t *u, json_t *info, const char *default_group, const c
         json_object_set(change, "groups", wanted);
 }
 
+/* Besides another path, a missing home folder counts as a difference when createhome is on. */
 static int
 compare_home(const user_t *u, const json_t *info, json_t *change)
 {
@@ -136,6 +143,7 @@ compare_home(const user_t *u, const json_t *info, json_t *change)
     return there < 0 ? there : 0;
 }
 
+/* enforce_password: False sets a password only where none has been set ("!"). */
 static void
 compare_password(const user_t *u, const json_t *shadow, json_t *change)
 {
@@ -152,6 +160,7 @@ compare_password(const user_t *u, const json_t *shadow, json_t *change)
         json_object_set(change, "password_lock", lock);
 }
 
+/* "expire" follows truth, the others presence, as in Salt. */
 static void
 compare_ages(const user_t *u, const json_t *shadow, json_t *change)
 {
@@ -173,6 +182,7 @@ group_name(const user_t *u, json_t *gid)
     return xstrdup(json_is_string(name) ? json_string_value(name) : "");
 }
 
+/* A group may be given by name or number. */
 static void
 compare_ids(const user_t *u, const json_t *info, json_t *gid, json_t *change)
 {
@@ -310,6 +320,7 @@ change_ages(const user_t *u, const json_t *change)
     return 0;
 }
 
+/* uid, gid and shell first, then the comment fields, then groups. */
 static int
 change_fields(const user_t *u, const json_t *change)
 {
@@ -343,6 +354,8 @@ tell_changes(const user_t *u, const json_t *before, const json_t *after)
     }
 }
 
+/* Applies the differences in the order password, home, ages, fields, then reports what changed and what could
+ * not be changed. */
 static int
 change_user(const user_t *u, json_t *gid, const json_t *change)
 {
@@ -395,6 +408,7 @@ new_password(const user_t *u)
     return 0;
 }
 
+/* For a new user only `date` may be 0; other zeros mean nothing, as in Salt. */
 static int
 new_ages(const user_t *u)
 {
@@ -415,6 +429,7 @@ new_ages(const user_t *u)
     return 0;
 }
 
+/* Creates the account and sets what useradd can't. */
 static int
 add_user(const user_t *u)
 {
@@ -488,6 +503,7 @@ unsupported(const user_t *u)
     return false;
 }
 
+/* Fails the state when a group of `groups` does not exist. */
 static bool
 groups_missing(const user_t *u)
 {
@@ -554,6 +570,7 @@ hash_password(const user_t *u)
     return 0;
 }
 
+/* An existing user is compared and changed, another one added. usergroup takes the group of the same name. */
 static int
 present(user_t *u)
 {

@@ -35,6 +35,8 @@ dependents(json_t *chunk, bool *ret_file)
     return ids;
 }
 
+/* Gathers text for a file in the run's shared context; the states that use it must be named by require_in or
+ * watch_in. */
 static int
 accumulated_body(fstate_t *s, fail_t *err)
 {
@@ -148,6 +150,7 @@ typedef struct pairs {
     size_t changes;
 } pairs_t;
 
+/* Copy in lower case when `fold` says so. NEW. */
 static char *
 folded(const char *text, bool fold)
 {
@@ -167,6 +170,7 @@ stripped(const char *text)
     return xstrdup(str_trim(copy));
 }
 
+/* Name of the Python type that YAML gives the value, as Salt's difference shows it. */
 static const char *
 python_type(const json_t *v)
 {
@@ -228,6 +232,7 @@ adjust(pairs_t *p, char *line, bool was_comment, const char *key, const json_t *
     return line;
 }
 
+/* Tries every wanted key on one line and appends the result to the content. */
 static void
 adjust_line(pairs_t *p, const char *text, size_t n)
 {
@@ -322,6 +327,7 @@ predict(pairs_t *p)
     (void) state_ret_set(s->ret, STATE_NONE, "%s", buf_str(&text));
 }
 
+/* Walks the file's lines, adds missing keys, and writes the result unless in test mode. */
 static int
 change_pairs(pairs_t *p, const buf_t *old)
 {

@@ -1,4 +1,5 @@
-/* file_copy.c - states about whole files that others name: file.copy, rename, mknod, decode. */
+/* file_copy.c - states about whole files that others name: file.copy, rename, mknod, decode. Copies are made
+ * aside (stage.h) with owner and mode and take the name when they are complete. */
 #include <dirent.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -195,6 +196,7 @@ copy_staged(copy_t *c, const char *path, json_t **ret_before, fail_t *err)
     return 0;
 }
 
+/* Copies aside, commits, then lets file.check_perms report owner and mode. */
 static int
 copy_now(copy_t *c)
 {
@@ -278,6 +280,7 @@ move_now(fstate_t *s, const char *source)
     return state_ret_set(s->ret, STATE_TRUE, "Moved \"%s\" to \"%s\"", source, s->name);
 }
 
+/* Variables in both paths are expanded, as in Salt. A missing source counts as moved already. */
 static int
 rename_body(fstate_t *s, fail_t *err)
 {
@@ -326,6 +329,7 @@ static const struct node_row {
     { "p", S_IFIFO, "Fifo pipe", "fifo pipe" },
 };
 
+/* An existing node is checked for its numbers and permissions; other numbers are refused, not replaced. */
 static int
 node_is_there(fstate_t *s, const struct node_row *row, const struct stat *st, fail_t *err)
 {
@@ -428,6 +432,7 @@ decode_from(fstate_t *s, const char *decoded, fail_t *err)
     return state_ret_set(s->ret, STATE_TRUE, "File was updated.");
 }
 
+/* Decodes into a temporary file, whose digest is compared with the target's. */
 static int
 decode_body(fstate_t *s, fail_t *err)
 {

@@ -39,6 +39,7 @@ static const char *const recurse_types[] = {
     "user", "group", "mode", "ignore_files", "ignore_dirs", "silent"
 };
 
+/* True for a word that `recurse` may hold. */
 static bool
 recurse_known(const json_t *one)
 {
@@ -68,6 +69,7 @@ recurse_fault(const json_t *recurse)
     return NULL;
 }
 
+/* What is below gets only the attributes that `recurse` names. */
 static void
 narrow(work_t *w, const json_t *recurse)
 {
@@ -110,6 +112,7 @@ differences(const char *path, const wanted_t *want, const char *mode, json_t **r
     return 0;
 }
 
+/* Adds a path's differences to the changes. TAKES what. */
 static void
 note(work_t *w, const char *path, json_t *what)
 {
@@ -125,6 +128,7 @@ typedef struct sweeping {
     fail_t *err;
 } sweeping_t;
 
+/* Callback of the walk: compares one path. */
 static int
 check_below(void *cookie, const char *path, bool is_dir)
 {
@@ -139,6 +143,7 @@ check_below(void *cookie, const char *path, bool is_dir)
     return rc;
 }
 
+/* Callback of the walk: notes what `clean` would remove. */
 static int
 check_clean(void *cookie, const char *path, bool is_dir)
 {
@@ -253,6 +258,7 @@ perms_below(work_t *w, const char *path, const char *mode, fail_t *err)
     return fd < 0 ? fop_oserror(err, -fd, path) : fop_check_perms_at(w->s->ctx, args, fd, w->s->ret, err);
 }
 
+/* Callback of the walk: changes one path. Errors are gathered, and the walk goes on. */
 static int
 apply_below(void *cookie, const char *path, bool is_dir)
 {
@@ -299,6 +305,7 @@ check_owner(work_t *w, const json_t *recurse)
                xasprintf("Failed to enforce group ownership for group %s", json_string_value(w->top.group)));
 }
 
+/* Removes what nothing requires, after owner and mode are set. */
 static int
 clean_below(work_t *w, fail_t *err)
 {

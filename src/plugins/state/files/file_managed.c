@@ -1,4 +1,6 @@
-/* file_managed.c - state file.managed: a file with given content, owner and mode. */
+/* file_managed.c - state file.managed: a file with given content, owner and mode. The body checks the
+ * arguments, brings contents into s->args, and ends in one of four ways: only permissions (replace: False),
+ * test mode, a trial for check_cmd, or file.manage_file. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -91,6 +93,7 @@ as_lines(const fstate_t *s, const json_t *parts)
     return value_utf8(out.data, out.len);
 }
 
+/* Fails the state and names the source of the empty contents. */
 static int
 empty_contents(fstate_t *s)
 {
@@ -177,6 +180,7 @@ prepare_contents(fstate_t *s, fail_t *err)
 
 /* ---- checks before anything is done ------------------------------------------------------------ */
 
+/* Number of contents arguments that the SLS gives. */
 static int
 contents_count(const fstate_t *s)
 {
@@ -196,6 +200,7 @@ split_keep(fstate_t *s)
     json_object_set_new(s->args, "mode", normal != NULL ? json_string(normal) : json_null());
 }
 
+/* Spreads the dictionary `selinux` into the arguments that file.manage_file takes. */
 static void
 split_selinux(fstate_t *s)
 {
@@ -311,6 +316,7 @@ only_perms(fstate_t *s, fail_t *err)
     return 0;
 }
 
+/* Test mode: the changes that file.manage_file would make. */
 static int
 only_tell(fstate_t *s)
 {
@@ -477,6 +483,7 @@ drop_source(work_t *w)
         unlink(w->m.sfn);
 }
 
+/* Picks the source, fetches and renders it, tries check_cmd, and writes the file. Errors fail the state. */
 static int
 apply(work_t *w)
 {
@@ -511,6 +518,7 @@ apply(work_t *w)
     return 0;
 }
 
+/* Without any source of contents the file is created empty, but never replaced. */
 static int
 managed_body(fstate_t *s, fail_t *err)
 {

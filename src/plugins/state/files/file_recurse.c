@@ -1,4 +1,6 @@
-/* file_recurse.c - state file.recurse: a folder of the file server, with all that is in it. */
+/* file_recurse.c - state file.recurse: a folder of the file server, with all that is in it. make_plan() maps
+ * the served paths to paths below the name; files, folders and links are then managed one by one and their
+ * results merged. `clean` removes what the plan does not keep. */
 #include <sys/stat.h>
 
 #include "common/base/fs.h"
@@ -54,6 +56,7 @@ wanted(const plan_t *p, json_t *args, const char *served, const char **ret_rel, 
     return fstate_pats_let(&p->pats, rel, err);
 }
 
+/* Served paths of one kind. NEW, or NULL with *err; empty without a file client. */
 static json_t *
 served(call_ctx_t *ctx, const plan_t *p, files_kind_t kind, fail_t *err)
 {
@@ -62,6 +65,7 @@ served(call_ctx_t *ctx, const plan_t *p, files_kind_t kind, fail_t *err)
     return fileclient_list(ctx_files(ctx), kind, p->env, p->srcpath, err);
 }
 
+/* Sets a member whose key may hold bytes that are not UTF-8. */
 static void
 put(json_t *object, const char *path, json_t *value)
 {
@@ -85,6 +89,7 @@ in_link(json_t *links, const char *path)
     return false;
 }
 
+/* Adds the links that are wanted and drops the others from `links`, so that files behind them are copied. */
 static int
 plan_links(plan_t *p, json_t *args, const char *name, json_t *links, fail_t *err)
 {
@@ -107,6 +112,7 @@ plan_links(plan_t *p, json_t *args, const char *name, json_t *links, fail_t *err
     return 0;
 }
 
+/* Adds each file with its folder; paths below a link are left to the link. */
 static int
 plan_files(plan_t *p, json_t *args, const char *name, const json_t *files, json_t *links, fail_t *err)
 {
@@ -167,6 +173,8 @@ sort_keys(json_t **object)
     *object = sorted;
 }
 
+/* Lists the served tree once per kind. The state and `clean` of other states (fstate_recurse_kept) share
+ * it. */
 static int
 make_plan(call_ctx_t *ctx, json_t *args, const char *name, const char *source, const char *env, plan_t *p,
           fail_t *err)

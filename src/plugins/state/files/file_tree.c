@@ -12,6 +12,7 @@
 
 /* ---- absent, exists, missing ----------------------------------------------------------------- */
 
+/* Removes files, links and whole trees; the root folder is refused. */
 static int
 absent_body(fstate_t *s, fail_t *err)
 {
@@ -62,6 +63,7 @@ missing_body(fstate_t *s, fail_t *err)
 
 /* ---- links ------------------------------------------------------------------------------------- */
 
+/* State of one file.symlink or file.hardlink. */
 typedef struct link {
     fstate_t *s;
     const char *target;
@@ -89,6 +91,7 @@ owner_of(const char *path)
     return xasprintf("%s:%s", value_str(st, "user", ""), value_str(st, "group", ""));
 }
 
+/* True when the link itself has the wanted owner. */
 static bool
 owned(const link_t *l)
 {

@@ -1,4 +1,6 @@
-/* pkg.c - state module `pkg`: packages that are installed. */
+/* pkg.c - state module `pkg`: packages that are installed, with aggregation, holds and the watch requisite. A
+ * plan sorts the wanted packages into those to install, to install again and to take out of the selection
+ * "purge"; after pkg.install the installed versions are compared with the wishes. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/packages/pkgwant.h"
@@ -40,6 +42,7 @@ settled(plan_t *p, state_result_t result, const char *text)
 
 /* ---- what must be done ----------------------------------------------------------------------- */
 
+/* Wanted packages that dpkg has marked for removal. */
 static int
 find_unpurge(plan_t *p)
 {
@@ -57,6 +60,8 @@ find_unpurge(plan_t *p)
     return 0;
 }
 
+/* Replaces "latest" by the newest version; the installed one where no newer exists. Refreshes the lists at
+ * most once. */
 static int
 resolve_latest(plan_t *p)
 {
@@ -83,6 +88,7 @@ resolve_latest(plan_t *p)
     return 0;
 }
 
+/* Decides one package: present at a fitting version, to be reinstalled, or to be installed. */
 static int
 sort_one(plan_t *p, const char *name, json_t *wish)
 {
@@ -127,6 +133,7 @@ sort_all(plan_t *p)
                            : "All specified packages are already installed");
 }
 
+/* Checks the arguments and fills the plan; p->done tells that the return is made. */
 static int
 make_plan(plan_t *p)
 {
@@ -170,6 +177,7 @@ would(plan_t *p, const json_t *names, const char *words)
         state_change(p->ret, json_string_value(v), json_pack("{s:s, s:s}", "new", "installed", "old", ""));
 }
 
+/* Lists what would be done, as changes too. */
 static int
 test_plan(plan_t *p)
 {
@@ -217,6 +225,7 @@ not_installed(plan_t *p)
     return 0;
 }
 
+/* One call of pkg.install for everything. An error of the package manager is a failed state. */
 static int
 install(plan_t *p)
 {
@@ -262,6 +271,7 @@ typedef struct outcome {
     json_t *modified, *same, *failed; /* texts */
 } outcome_t;
 
+/* Sorts the wanted packages by result into texts. */
 static int
 look(plan_t *p, const json_t *now, outcome_t *o)
 {
@@ -341,6 +351,7 @@ tell_hold(plan_t *p, const char *name, const json_t *held)
     }
 }
 
+/* Applies the keyword `hold` to all wanted packages, whether they were changed or not. */
 static int
 hold(plan_t *p)
 {
@@ -367,6 +378,7 @@ hold(plan_t *p)
 
 /* ---- the state ------------------------------------------------------------------------------- */
 
+/* Makes the return from the versions that are installed now. */
 static int
 finish(plan_t *p)
 {
@@ -407,6 +419,7 @@ unpurge(plan_t *p)
     return 0;
 }
 
+/* Plan, install, unpurge, report, hold. */
 static int
 run_plan(plan_t *p)
 {
@@ -454,6 +467,8 @@ pkg_mod_init(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* True when aggregation may move the chunk's packages into `low`: same function and repository, not yet
+ * run. */
 static bool
 may_join(call_ctx_t *ctx, const json_t *low, const json_t *chunk)
 {
@@ -481,6 +496,8 @@ join(json_t *chunk, const char *kind, json_t *list)
     json_object_set_new(chunk, "__agg__", json_true());
 }
 
+/* Joins chunks of one kind into one installation; the joined chunks are marked and later return nothing to
+ * do. */
 static int
 pkg_mod_aggregate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -79,6 +79,7 @@ add_leftovers(call_ctx_t *ctx, const json_t *wanted, json_t *out, fail_t *err)
     return 0;
 }
 
+/* Success: packages that were not there are listed apart. */
 static int
 tell_removed(json_t *ret, const removal_t *r, const json_t *wanted, const json_t *targets)
 {
@@ -136,6 +137,8 @@ test_removal(json_t *ret, const removal_t *r, const json_t *targets)
     return state_ret_set(ret, STATE_NONE, "The following packages will be %s: %s.", r->done, list);
 }
 
+/* pkg.removed and pkg.purged, by the row's words. Purging also counts packages of which only the
+ * configuration is left. */
 static int
 pkg_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -335,6 +338,7 @@ upgradable(const json_t *names, const json_t *avail, const json_t *have, json_t 
     return NULL;
 }
 
+/* Compares pkg.latest_version with the installed versions and installs what is newer. */
 static int
 pkg_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

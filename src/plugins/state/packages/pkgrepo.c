@@ -1,4 +1,5 @@
-/* pkgrepo.c - state module `pkgrepo`: sources of packages. */
+/* pkgrepo.c - state module `pkgrepo`: sources of packages. The state compares pkg.get_repo (what there is)
+ * with pkg.expand_repo_def (what the SLS means) member by member, and calls pkg.mod_repo or pkg.del_repo. */
 #include <strings.h>
 
 #include "common/base/buf.h"
@@ -179,6 +180,7 @@ one_line(const json_t *comments)
     return buf_steal(&out);
 }
 
+/* Compares source lines by their words; comments count only when the SLS gives some. */
 static bool
 same_line(const repo_t *r)
 {
@@ -219,6 +221,7 @@ same_member(const repo_t *r, const char *key, const json_t *wanted, const json_t
     return strcmp(a, b) == 0;
 }
 
+/* True when every member of the wish has its value already, in whatever file. */
 static bool
 is_configured(repo_t *r)
 {
@@ -270,6 +273,7 @@ foretell(repo_t *r)
                          r->name);
 }
 
+/* Calls pkg.mod_repo and reads the source again, so that the changes are what happened. */
 static int
 configure(repo_t *r)
 {
@@ -294,6 +298,7 @@ configure(repo_t *r)
     return state_ret_set(r->ret, STATE_TRUE, "Configured package repo '%s'", r->name);
 }
 
+/* Examine, compare, change. */
 static int
 manage(repo_t *r)
 {
@@ -364,6 +369,7 @@ remove_key(repo_t *r)
     return state_ret_set(r->ret, STATE_TRUE, "Removed repo %s, and keyid %s", r->name, shown);
 }
 
+/* Removes the source and, when the SLS names it, its key. 0, or negative. */
 static int
 take_away(repo_t *r)
 {

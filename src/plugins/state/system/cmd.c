@@ -1,4 +1,6 @@
-/* cmd.c - state module `cmd`: commands and scripts as states. */
+/* cmd.c - state module `cmd`: commands and scripts as states. With `stateful` the command's output decides
+ * about changes (reinterpret). `wait` functions do nothing unless a watched state changed, when mod_watch
+ * runs the command. */
 #include <sys/stat.h>
 
 #include "common/base/fs.h"
@@ -80,7 +82,8 @@ take_changes(json_t *ret, json_t *changes, json_t *data, bool is_json, json_int_
     state_change_set(ret, json_incref(data));
 }
 
-/* Salt's _reinterpreted_state. */
+/* Salt's _reinterpreted_state: takes result words from the output, which is a JSON object or a last line of
+ * name=value pairs. */
 static int
 reinterpret(json_t *ret, fail_t *err)
 {
@@ -120,6 +123,7 @@ reinterpret(json_t *ret, fail_t *err)
 
 /* ---- what run and script share ------------------------------------------------------------------- */
 
+/* One call of run or script; `ret` is owned until finish(). */
 typedef struct call {
     call_ctx_t *ctx;
     json_t *args; /* BORROWED */
@@ -145,6 +149,7 @@ test_name(const json_t *args)
     return value_str(json_array_get(value_get(args, "stateful"), 0), "test_name", NULL);
 }
 
+/* In test mode a stateful state may name another command to run (test_name). */
 static call_t
 start(call_ctx_t *ctx, json_t *args, const char *quote)
 {
@@ -223,6 +228,7 @@ conclude(call_t *c, json_t *outcome, fail_t *err)
     return c->stateful ? reinterpret(c->ret, err) : 0;
 }
 
+/* Ends the call: in test mode a successful run with changes is None. Frees the call. */
 static int
 finish(call_t *c, int rc, bool ran_well, json_t **ret_value)
 {
@@ -262,6 +268,7 @@ forgive_timeout(const call_t *c, json_t *outcome)
         json_object_set_new(outcome, "retcode", json_integer(0));
 }
 
+/* A failure to start the command is a failed state with the reason. */
 static int
 cmd_state_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -304,6 +311,7 @@ static const char *const script_shared[] = {
     "umask",    "success_retcodes", "success_stdout",  "success_stderr"
 };
 
+/* context and defaults must be dictionaries. */
 static bool
 bad_variables(call_t *c)
 {
@@ -319,6 +327,7 @@ bad_variables(call_t *c)
     return false;
 }
 
+/* Words behind the script's name are its arguments unless `args` gives them. */
 static json_t *
 script_keywords(const call_t *c)
 {
@@ -396,6 +405,7 @@ static const struct watch_row {
     { "call", "cmd.call", true },
 };
 
+/* Runs the function; stateful output is interpreted here, once. */
 static int
 watch_run(call_ctx_t *ctx, const struct watch_row *row, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -78,6 +78,7 @@ is_enabled(const service_t *s)
     return ctx_has(s->ctx, "service.enabled") ? does(s, "service.enabled") : 1;
 }
 
+/* An error of the service module (FAIL_COMMAND) is a failed state; others go to the caller. */
 static int
 failed(const service_t *s)
 {
@@ -120,6 +121,7 @@ static const boot_words_t disabling = {
     .but = { "but the service was already running", "and is running", "and the service is dead" },
 };
 
+/* Reports a changed boot setting, after checking that it holds. */
 static int
 boot_changed(const service_t *s, const boot_words_t *w, standing_t standing, bool result)
 {
@@ -221,6 +223,7 @@ static const life_words_t dying = {
     .not_present = "stopped",
 };
 
+/* One of the sentences about this service. */
 static int
 say(const service_t *s, state_result_t result, const phrase_t *p)
 {
@@ -272,6 +275,7 @@ after_life(const service_t *s, const life_words_t *w, int enabled, int runs)
     return rc;
 }
 
+/* Starts or stops the service unless it is so already; unmasks first when asked. */
 static int
 bring_about(const service_t *s, const life_words_t *w)
 {
@@ -302,6 +306,7 @@ bring_about(const service_t *s, const life_words_t *w)
     return rc;
 }
 
+/* service.running and service.dead, by the row's words. A missing service is a failure for running only. */
 static int
 service_life(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
