@@ -1,4 +1,6 @@
-/* http_request.c - a request by curl. */
+/* http_request.c - one request by the program curl. All settings go to curl as a configuration on standard
+ * input (-K -), so that neither logins nor bodies appear on its command line; -q keeps the user's own curlrc
+ * out. Headers and body come back through files in a private folder, whose size RLIMIT_FSIZE bounds. */
 #include "plugins/lib/http/http_int.h"
 
 #include <sys/stat.h>
@@ -55,6 +57,7 @@ flag_setting(const request_t *r, const char *name, bool dflt)
     return v != NULL ? value_truthy(v) : dflt;
 }
 
+/* Sets a time limit from the setting, else `dflt`; seconds with fractions. */
 static void
 set_seconds(request_t *r, const char *curl, const char *name, double dflt)
 {
@@ -72,6 +75,7 @@ own_file(const request_t *r, const char *name)
 
 /* ---- where to ------------------------------------------------------------------------------------------ */
 
+/* Adds `params` as a query. Only http and https are allowed. */
 static int
 set_url(request_t *r, fail_t *err)
 {
@@ -147,6 +151,7 @@ http_ca_bundle(json_t *opts)
     return NULL;
 }
 
+/* verify_ssl, CA bundle, client certificate and key. */
 static void
 set_tls(request_t *r)
 {
@@ -182,6 +187,7 @@ add_file(const request_t *r, const char *path, const char *render, const char *r
     return fs_read(path, LIMIT_FILE_READ, out, err);
 }
 
+/* Names the header in curl's syntax, in which "Name;" is an empty header. */
 static void
 add_header(request_t *r, const char *name, const char *value)
 {
@@ -191,6 +197,7 @@ add_header(request_t *r, const char *name, const char *value)
     http_setting(&r->config, "header", line);
 }
 
+/* A line break would begin another header. */
 static int
 check_header(const char *text, fail_t *err)
 {
@@ -230,6 +237,7 @@ add_header_line(request_t *r, const char *text, fail_t *err)
     return 0;
 }
 
+/* Headers from dict, list and file, in this order, and the user agent. */
 static int
 set_headers(request_t *r, fail_t *err)
 {
@@ -253,6 +261,7 @@ set_headers(request_t *r, fail_t *err)
     return rc;
 }
 
+/* Basic authentication; `auth` wins over username and password. */
 static void
 set_login(request_t *r)
 {
@@ -298,6 +307,7 @@ set_form(request_t *r, const char *path)
     http_setting(&r->config, "form", form);
 }
 
+/* GET without data has no body; POST has one even when it is empty. */
 static int
 set_data(request_t *r, fail_t *err)
 {
@@ -350,6 +360,7 @@ set_cookies(request_t *r)
 
 /* ---- the program --------------------------------------------------------------------------------------- */
 
+/* http_max_body bounds the answer; LIMIT_FILE_READ is the most. */
 static void
 set_limit(request_t *r)
 {
@@ -361,6 +372,7 @@ set_limit(request_t *r)
     http_setting(&r->config, "max-filesize", text);
 }
 
+/* Writes the whole configuration. */
 static int
 build(request_t *r, fail_t *err)
 {
@@ -436,6 +448,7 @@ run(request_t *r, http_answer_t *ret, fail_t *err)
     return rc;
 }
 
+/* 0 with *ret also when the server did not answer: ret->trouble says why then. */
 int
 http_send(call_ctx_t *ctx, const json_t *args, http_answer_t *ret, fail_t *err)
 {

@@ -1,5 +1,6 @@
-/* aptinstall.c - pkg.install: which packages are to be installed, brought back to an older version, installed
- * again. */
+/* aptinstall.c - pkg.install: packages are sorted by what is installed into new or newer ones, downgrades and
+ * reinstallations, each of which is one call of apt-get. Holds are lifted for the time of the installation.
+ * Errors of apt-get are gathered and raised at the end together with the changes. */
 #include "common/base/str.h"
 #include "plugins/lib/packages/apt.h"
 #include "plugins/lib/packages/pkgver.h"
@@ -39,6 +40,8 @@ not_candidate(call_ctx_t *ctx, const char *name, const json_t *version, fail_t *
     return latest == NULL ? err->code : !value_equal(latest, version);
 }
 
+/* 1 when the package lists must be refreshed: a wanted version that is the candidate already needs none. 0,
+ * or negative. */
 static int
 refresh_due(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
@@ -111,6 +114,8 @@ sort_version(plan_t *p, const char *name, const char *version, const char *word)
         json_array_append_new(p->downgrade, json_string(word));
 }
 
+/* A wish without a version means the newest one; "=1.2" and "1.2" are the same; comparisons are resolved
+ * first. */
 static void
 sort_name(plan_t *p, const char *name, const json_t *wanted)
 {
@@ -131,6 +136,7 @@ sort_name(plan_t *p, const char *name, const json_t *wanted)
     sort_version(p, name, version, word);
 }
 
+/* Asks apt-cache once for the versions of all packages with comparisons. */
 static int
 sort_names(plan_t *p, const json_t *params, fail_t *err)
 {
@@ -152,6 +158,7 @@ sort_names(plan_t *p, const json_t *params, fail_t *err)
     return 0;
 }
 
+/* Local package files are sorted by the version that they contain. */
 static int
 sort_files(plan_t *p, const json_t *paths, fail_t *err)
 {
@@ -206,6 +213,7 @@ begin(const plan_t *p, prog_t *prog, bool downgrade)
     prog_add(prog, "install");
 }
 
+/* Runs apt-get; a failure is noted in p->errors, and the run goes on. */
 static int
 run(plan_t *p, const prog_t *prog, fail_t *err)
 {

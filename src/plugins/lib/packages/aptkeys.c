@@ -1,4 +1,6 @@
-/* aptkeys.c - the keys that apt trusts: pkg.get_repo_keys, add_repo_key, del_repo_key. */
+/* aptkeys.c - the keys that apt trusts: pkg.get_repo_keys, add_repo_key, del_repo_key. Keys are in apt-key's
+ * ring where that program exists and is wanted, else files in a keyring folder. Key data is read from gpg's
+ * colon format (doc/DETAILS in GnuPG). */
 #include <unistd.h>
 
 #include "common/base/buf.h"
@@ -33,6 +35,7 @@ item(char **items, size_t n, size_t i)
                                                            : value_utf8(text, strlen(text));
 }
 
+/* Fields of a "pub" or "sub" record by their places in the colon format. */
 static json_t *
 key_record(char **items, size_t n)
 {
@@ -94,6 +97,7 @@ keyring_keys(call_ctx_t *ctx, const char *path, fail_t *err)
     return ret;
 }
 
+/* Keys of all files in a folder. NEW, or NULL with *err. */
 static json_t *
 folder_keys(call_ctx_t *ctx, const char *keydir, fail_t *err)
 {
@@ -154,6 +158,7 @@ apt_get_repo_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- adding -------------------------------------------------------------------------------- */
 
+/* A short id matches the end of a long one. */
 static bool
 known_key(const json_t *keys, const char *keyid)
 {
@@ -197,6 +202,7 @@ store_key(call_ctx_t *ctx, const char *path, const char *to, fail_t *err)
     return rc < 0 ? rc : 1;
 }
 
+/* Adds a key from a file, fetched first when it is a URL. 1 added, 0 not, or negative. */
 static int
 add_path(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t *err)
 {
@@ -259,6 +265,8 @@ add_from_server(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t *
                      err);
 }
 
+/* 1 when the key is trusted now, also when it was before; 0 when it could not be added; negative for an
+ * invalid call. */
 int
 apt_add_key(call_ctx_t *ctx, const apt_key_t *given, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* aptlist.c - which packages are installed, which versions there are. */
+/* aptlist.c - installed packages (from dpkg's database, once per job) and available versions (from
+ * apt-cache). */
 #include <fnmatch.h>
 #include <strings.h>
 
@@ -11,6 +12,7 @@
 
 /* ---- installed ----------------------------------------------------------------------------- */
 
+/* Adds a version in order, each once. */
 static void
 add_version(json_t *pkgs, const char *name, const char *version)
 {
@@ -45,6 +47,8 @@ list_of(const dpkg_pkg_t *pkg)
     return NULL;
 }
 
+/* Sorts all packages into the three lists. Names of foreign architectures carry it as "name:arch" on amd64
+ * hosts, as in Salt. */
 static json_t *
 read_pkgs(call_ctx_t *ctx, fail_t *err)
 {
@@ -92,6 +96,8 @@ stringify(json_t *pkgs)
     }
 }
 
+/* Installed packages of the kinds that `flags` ask for; PKGS_FRESH reads the database again. NEW, or NULL
+ * with *err. */
 json_t *
 apt_pkgs(call_ctx_t *ctx, unsigned flags, fail_t *err)
 {
@@ -141,6 +147,7 @@ apt_list_pkgs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* Globs give a dict; one plain name gives its version, as in Salt. */
 int
 apt_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -192,6 +199,7 @@ candidate_of(const char *policy)
     return xstrdup("");
 }
 
+/* True when an installed version is at least the candidate. */
 static bool
 any_at_least(const json_t *installed, const char *candidate)
 {

@@ -1,4 +1,6 @@
-/* aptmod.c - pkg.mod_repo: add a source or change one, its key first. */
+/* aptmod.c - pkg.mod_repo: adds a source or changes one, its key first. The sources of all files are loaded
+ * (aptsources.h), the entry that is meant is found by type, address and suite, changed member by member, and
+ * the files are written back. PPAs go through apt-add-repository where it exists. */
 #include <strings.h>
 #include <unistd.h>
 
@@ -36,6 +38,7 @@ key_name(const mod_t *m)
     return slash != NULL ? slash + 1 : m->wanted->signedby;
 }
 
+/* The minion's proxy with its login, or NULL. NEW; secret. */
 static char *
 proxy_url(call_ctx_t *ctx)
 {
@@ -106,6 +109,7 @@ receive_by_gpg(const mod_t *m, const char *proxy, const char *keyserver, const c
     return rc < 0 ? rc : 0;
 }
 
+/* Fetches a key with apt-key unless it is there already. */
 static int
 receive_by_apt_key(const mod_t *m, const char *keyserver, const char *key, fail_t *err)
 {
@@ -126,6 +130,7 @@ receive_by_apt_key(const mod_t *m, const char *keyserver, const char *key, fail_
                     keyserver, "--logger-fd", "1", "--recv-keys", key, NULL);
 }
 
+/* Fetches a key from a keyserver into apt-key's ring or the signed-by file. */
 static int
 receive(const mod_t *m, const char *keyserver, const char *key, fail_t *err)
 {
@@ -141,6 +146,7 @@ receive(const mod_t *m, const char *keyserver, const char *key, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
+/* Fetches each of `keyid`. YAML may have made a number of an id, which is written in hexadecimal then. */
 static int
 keys_by_id(const mod_t *m, fail_t *err)
 {
@@ -186,6 +192,7 @@ key_by_url(const mod_t *m, fail_t *err)
     return 1;
 }
 
+/* 1 done, or negative. */
 static int
 key_by_text(const mod_t *m, fail_t *err)
 {
@@ -201,6 +208,8 @@ key_by_text(const mod_t *m, fail_t *err)
     return rc;
 }
 
+/* Takes the key from keyserver, URL or text, in this precedence; 1 when there is none to add. 0 ends mod_repo
+ * with False. */
 static int
 add_key(const mod_t *m, fail_t *err)
 {
@@ -253,6 +262,7 @@ same_but_slash(const char *a, const char *b)
     return n_a == n_b && memcmp(a, b, n_a) == 0;
 }
 
+/* True when the lists share a member. */
 static bool
 has_any(const json_t *list, const json_t *wanted)
 {
@@ -287,6 +297,7 @@ find(const mod_t *m, const apt_sources_t *sources, const json_t *comps, const js
     return NULL;
 }
 
+/* Replaces a member and marks the entry as changed, unless it is equal. */
 static void
 set_list(apt_source_t *entry, json_t **slot, json_t *value)
 {
@@ -322,6 +333,7 @@ set_comment(const mod_t *m, apt_source_t *entry)
     set_text(entry, &entry->comment, whole != NULL ? str_trim(whole) : "");
 }
 
+/* `disabled` wins over `enabled`; without both the entry stays as it is. */
 static void
 set_disabled(const mod_t *m, apt_source_t *entry)
 {
@@ -362,6 +374,7 @@ consolidate(apt_sources_t *sources)
     }
 }
 
+/* Finds or adds the entry, sets its members and saves. *ret_value describes the entry. */
 static int
 change(mod_t *m, json_t **ret_value, fail_t *err)
 {
@@ -490,6 +503,7 @@ mod_source(mod_t *m, bool refresh, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Turns a PPA into a line where needed, and checks the definition before anything is changed. */
 static int
 mod_repo(mod_t *m, const char *repo, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* aptselect.c - what dpkg is told to do with packages: hold, unhold, get_selections, set_selections. */
+/* aptselect.c - dpkg's selections: hold, unhold, get_selections, set_selections. States are read from dpkg's
+ * database and written by dpkg --set-selections, one package at a time, so that a refused one is known. */
 #include "common/base/fs.h"
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
@@ -90,6 +91,7 @@ states_by_name(fail_t *err)
     return ret;
 }
 
+/* Writes the selections that differ; test mode writes none. Changes go into `ret`. */
 static int
 apply(call_ctx_t *ctx, const json_t *selection, json_t *ret, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* dpkg.c - dpkg's database read straight from its files: packages and their states. */
+/* dpkg.c - dpkg's database read straight from its files (status, updates/), without running dpkg-query:
+ * packages and their states. Paragraphs stay in the texts that were read; packages point into them (start,
+ * end) and are parsed again when a field is asked for. */
 #include "plugins/lib/packages/dpkg.h"
 
 #include <fnmatch.h>
@@ -136,6 +138,7 @@ read_updates(dpkg_t *self, map_t *seen, fail_t *err)
     return rc;
 }
 
+/* Packages that are known but not installed are kept behind the others. */
 static bool
 is_absent(const dpkg_pkg_t *pkg)
 {
@@ -227,6 +230,7 @@ dpkg_binary_name(const dpkg_pkg_t *pkg)
     return pkg->same ? xasprintf("%s:%s", pkg->name, pkg->arch) : xstrdup(pkg->name);
 }
 
+/* Value of a field of the package's paragraph. NEW, or NULL. */
 char *
 dpkg_field(const dpkg_pkg_t *pkg, const char *name)
 {
@@ -266,6 +270,7 @@ is_name_char(char c)
     return c != '\0' && (strchr("+-.", c) != NULL || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'));
 }
 
+/* True when a relation field names the package as a whole word. */
 static bool
 names_it(const deb822_field_t *field, const char *name)
 {
@@ -313,6 +318,7 @@ dpkg_installed_at(const dpkg_t *self, const char *name)
     return stat(path, &st) == 0 ? (int64_t) st.st_mtime : -1;
 }
 
+/* Names in the copyright file's License fields, sorted, each once. NEW, may be "". */
 char *
 dpkg_license(const dpkg_t *self, const dpkg_pkg_t *pkg)
 {

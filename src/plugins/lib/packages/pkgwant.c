@@ -1,4 +1,5 @@
-/* pkgwant.c - what states of `pkg` want, compared with what is installed. */
+/* pkgwant.c - wishes of states of `pkg`, compared with what is installed: {name: version or None} from the
+ * SLS, {name: [versions]} from pkg.list_pkgs. Versions are compared by the module's own pkg.version_cmp. */
 #include "plugins/lib/packages/pkgwant.h"
 
 #include <fnmatch.h>
@@ -43,6 +44,7 @@ add_wish(call_ctx_t *ctx, const json_t *args, json_t *wanted, const char *name, 
     return 0;
 }
 
+/* Adds one element of `pkgs`: a name, or {name: version} with one or more members. */
 static int
 add_wishes(call_ctx_t *ctx, const json_t *args, json_t *wanted, const json_t *element, fail_t *err)
 {
@@ -150,6 +152,7 @@ operator_of(const char *wish, const char **ret_oper)
     return 0;
 }
 
+/* True when the result of a comparison satisfies the operator. */
 static bool
 order_fits(const char *oper, json_int_t order)
 {
@@ -182,6 +185,7 @@ version_fits(call_ctx_t *ctx, const char *have, const char *oper, const char *wa
     return json_is_integer(order) && order_fits(oper, json_integer_value(order));
 }
 
+/* All comma-separated conditions must hold; empty ones count as fulfilled. */
 static int
 wish_fits(call_ctx_t *ctx, const char *have, const char *wish, const json_t *ignore_epoch, bool newer,
           fail_t *err)

@@ -1,4 +1,5 @@
-/* accounts.c - users and groups. */
+/* accounts.c - see accounts.h: users and groups of this host by the name services (NSS), or of another root
+ * by its passwd and group files. */
 #include "plugins/lib/system/accounts.h"
 
 #include "common/base/buf.h"
@@ -124,6 +125,8 @@ host_group_named(const char *name, fail_t *err)
 /* NEW value of one line's words, at least as many as its kind has; NULL when they are not of that kind. */
 typedef json_t *row_fn(char **words);
 
+/* Rows of a colon-separated file below a root; lines with too few words or bad numbers are skipped. NEW, or
+ * NULL with *err. */
 static json_t *
 file_rows(const char *root, const char *file, size_t words_needed, row_fn *row, fail_t *err)
 {
@@ -299,6 +302,7 @@ account_users(const char *root, fail_t *err)
     return json_incref(all);
 }
 
+/* Looks one user up with his groups. NEW; NULL when unknown (err->code 0) or with *err. */
 json_t *
 account_user(const char *root, const char *name, fail_t *err)
 {
@@ -342,6 +346,7 @@ account_run(call_ctx_t *ctx, prog_t *prog, int *ret_code, fail_t *err)
     return tool_retcode(ctx, prog, 0, ret_code, err);
 }
 
+/* Rejects names that would be options, or break the files' format. */
 int
 account_check_name(const char *name, fail_t *err)
 {
@@ -379,6 +384,7 @@ account_info(account_find_fn *find, const json_t *args, json_t **ret_value, fail
     return 0;
 }
 
+/* Entries are kept in the job's context until `refresh`; those of another root never are. */
 int
 account_getent(call_ctx_t *ctx, const char *key, account_all_fn *all, const json_t *args, json_t **ret_value,
                fail_t *err)

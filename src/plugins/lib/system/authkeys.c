@@ -1,4 +1,5 @@
-/* authkeys.c - see authkeys.h. */
+/* authkeys.c - see authkeys.h. The format is sshd's: options, key type, key in base64, comment. Files belong
+ * to users, so they are read and replaced through partfile.h and get the user's ownership. */
 #include "plugins/lib/system/authkeys.h"
 
 #include <ctype.h>
@@ -57,6 +58,8 @@ find_type(const char *line, size_t *ret_len)
     return NULL;
 }
 
+/* Splits a line at its key type, which may stand behind options with blanks. False for comments and other
+ * lines. */
 bool
 auth_line_parse(const char *text, size_t len, auth_line_t *out)
 {
@@ -109,6 +112,7 @@ auth_line_text(const char *key, const char *enc, const char *comment, const json
 
 /* ---- keys ------------------------------------------------------------------------------------- */
 
+/* Full name of a key type from Salt's abbreviations. BORROWED, or NULL with *err. */
 const char *
 auth_enc(const char *enc, fail_t *err)
 {
@@ -165,6 +169,8 @@ is_base64(const char *text)
     return n % 4 == 0 && padding <= 2;
 }
 
+/* Digest of the decoded key, as hexadecimal pairs with colons. NEW; NULL for an invalid key (err->code 0) or
+ * with *err. */
 char *
 auth_fingerprint(const char *key, const char *hash, fail_t *err)
 {
@@ -222,6 +228,7 @@ expanded(const char *path, const char *user, const char *home, fail_t *err)
     return xstrdup(buf_str(&out));
 }
 
+/* Path of a user's file: relative ones lie in his home folder; %u, %h and %% are expanded. */
 int
 auth_file_of(const char *user, const char *config, auth_file_t *out, fail_t *err)
 {
@@ -291,6 +298,7 @@ change_line(const char *text, const char *key, const char *line, buf_t *out)
     return found;
 }
 
+/* Creates the file's folder for the user, mode 0700, without following links of others. */
 static int
 make_folder(const auth_file_t *file, fail_t *err)
 {
@@ -301,6 +309,7 @@ make_folder(const auth_file_t *file, fail_t *err)
     return slash == file->path ? 0 : way_make_folder(folder, WAY_STRICT, &made, err);
 }
 
+/* Sets (`line`) or removes (NULL) a key, creating file and folder when needed. */
 int
 auth_keys_write(const auth_file_t *file, const char *key, const char *line, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* civil.c - dates and times as people type them. */
+/* civil.c - dates and times as people type them, in strptime formats of Python, without time zones. The C
+ * library's strptime is not used: it accepts dates that do not exist. */
 #include "plugins/lib/system/civil.h"
 
 #include <ctype.h>
@@ -72,6 +73,7 @@ take_half(const char *p, civil_t *out)
     return p + 2;
 }
 
+/* Matches the whole text against one format; a blank stands for any white space. */
 static bool
 fits(const char *p, const char *format, civil_t *out)
 {
@@ -91,6 +93,7 @@ fits(const char *p, const char *format, civil_t *out)
     return p != NULL && *p == '\0';
 }
 
+/* Tries the formats in order; the first that fits a real date wins. */
 bool
 civil_parse(const char *text, const char *const *formats, civil_t *ret)
 {
@@ -104,6 +107,7 @@ civil_parse(const char *text, const char *const *formats, civil_t *ret)
     return false;
 }
 
+/* Python's ValueError texts for a date that does not exist. */
 int
 civil_check(const civil_t *c, fail_t *err)
 {
@@ -124,6 +128,7 @@ civil_check(const civil_t *c, fail_t *err)
 
 /* ---- offsets ---------------------------------------------------------------------------------- */
 
+/* "+0130" in minutes. */
 int
 civil_offset(const char *text, int *ret_minutes, fail_t *err)
 {
@@ -155,6 +160,7 @@ civil_now(const char *utc_offset, struct tm *ret, fail_t *err)
     return rc;
 }
 
+/* Adds minutes, across days and years. */
 civil_t
 civil_shift(const civil_t *c, int minutes)
 {

@@ -1,4 +1,6 @@
-/* procattr.c - attributes of one process in psutil's shapes. */
+/* procattr.c - attributes of one process in psutil's shapes, one function per attribute, from /proc. An
+ * attribute that may not be read is None; a process that ends meanwhile is not an error. Named tuples are
+ * lists, as they are when they reach the master. */
 #include "plugins/lib/system/procattr.h"
 
 #include <math.h>
@@ -27,6 +29,7 @@ from_ticks(unsigned long long ticks)
     return (double) ticks / procfs_hz();
 }
 
+/* Start time in seconds since the epoch, in hundredths as psutil rounds. */
 double
 procattr_created(const procfs_proc_t *p, fail_t *err)
 {
@@ -42,6 +45,7 @@ procattr_user(const procfs_proc_t *p)
     return pw != NULL ? value_utf8(pw->pw_name, strlen(pw->pw_name)) : value_fmt("%u", p->uid[0]);
 }
 
+/* Columns of statm are pages. NEW. */
 json_t *
 procattr_memory(pid_t pid, fail_t *err)
 {
@@ -86,6 +90,7 @@ attr_cmdline(const procfs_proc_t *p, fail_t *err)
     return procfs_cmdline(p->pid, err);
 }
 
+/* Empty when the kernel does not say. */
 static json_t *
 attr_cpu_affinity(const procfs_proc_t *p, fail_t *err)
 {
@@ -196,6 +201,7 @@ attr_memory_info(const procfs_proc_t *p, fail_t *err)
     return values_of(procattr_memory(p->pid, err));
 }
 
+/* Adds uss, pss and swap from smaps_rollup; None where that may not be read. */
 static json_t *
 attr_memory_full_info(const procfs_proc_t *p, fail_t *err)
 {
@@ -311,6 +317,7 @@ attr_status(const procfs_proc_t *p, fail_t *err)
     return json_string(procfs_state(p->state));
 }
 
+/* Device numbers 136-143 are pseudo terminals, 4 consoles (below 64) and serial lines. */
 static json_t *
 attr_terminal(const procfs_proc_t *p, fail_t *err)
 {
@@ -405,6 +412,7 @@ add_one(const procfs_proc_t *p, const struct attr_row *row, json_t *out, fail_t 
     return err->code;
 }
 
+/* Adds the named attributes, or all, to `out`. -EINVAL for an unknown name. */
 int
 procattr_add(const procfs_proc_t *p, json_t *names, json_t *out, fail_t *err)
 {
