@@ -94,6 +94,7 @@ typedef struct old_release {
     char *name, *version, *codename;
 } old_release_t;
 
+/* Reads the release file that Red Hat's family had before os-release. */
 static void
 read_old_release(const char *root, old_release_t *out)
 {
@@ -314,6 +315,7 @@ add_suse(const json_t *release, json_t *out)
     strv_free(part);
 }
 
+/* Derives lsb grains where there is no lsb-release. */
 static void
 add_lsb_from_os_release(const json_t *release, json_t *out)
 {
@@ -351,6 +353,7 @@ dots(const char *text)
     return n;
 }
 
+/* Names as older sources spell them, for distributions that Salt has not checked. */
 static void
 add_old_names(const json_t *release, const old_release_t *old, json_t *out)
 {
@@ -389,6 +392,7 @@ add_missing(json_t *out)
     }
 }
 
+/* lsb-release first, then os-release over it; unchecked distributions get the old names in the end. */
 static void
 add_distribution(const char *root, json_t *out)
 {
@@ -424,6 +428,7 @@ is_one_of(const char *word, const char *const *words, size_t n)
     return false;
 }
 
+/* osrelease_info, osmajorrelease and osfinger from osrelease. */
 static void
 add_release_parts(json_t *out)
 {

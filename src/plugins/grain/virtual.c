@@ -18,6 +18,7 @@ typedef struct rule {
     const char *text, *virtual, *subtype;
 } rule_t;
 
+/* Sets what is not NULL. */
 static void
 set(json_t *out, const char *virtual, const char *subtype)
 {
@@ -64,6 +65,7 @@ static const rule_t firmware[] = {
     { "Google", "kvm", NULL },
 };
 
+/* First rule that one of the DMI strings begins with, in systemd's order of files. */
 static const rule_t *
 find_firmware(const char *root)
 {
@@ -122,6 +124,7 @@ ask_processor(const char *root)
     return NULL;
 }
 
+/* Firmware that is certain, then the processor, then other firmware, then /sys and /proc. */
 static void
 apply_hypervisor(const char *root, json_t *out)
 {
@@ -167,6 +170,7 @@ apply_manager(const char *root, json_t *out)
     return manager != NULL || root_exists(root, "/.dockerenv") || root_exists(root, "/run/.containerenv");
 }
 
+/* Refines the kind of container by its control groups; they decide over what was found before. */
 static void
 apply_container(const char *root, json_t *out)
 {
@@ -201,6 +205,7 @@ apply_openvz(const char *root, json_t *out)
     }
 }
 
+/* True when process 1 has another root folder. */
 static bool
 is_chroot(const char *root)
 {
