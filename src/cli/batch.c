@@ -1,4 +1,6 @@
-/* batch.c - --batch: so many minions at a time, the next one as soon as a place is free. */
+/* batch.c - --batch: runs the job on so many minions at a time and begins the next one as soon as a place is
+ * free. The targets are matched once; each step publishes a job of its own for the ids that fill the free
+ * places. A place rests for --batch-wait after its minion returned. */
 #include "cli/cmd.h"
 
 #include <math.h>
@@ -31,6 +33,7 @@ typedef struct batch {
 
 /* ---- sizes ------------------------------------------------------------------------------------ */
 
+/* Parses "10%" and "%10". */
 static bool
 percentage(const char *text, double *ret)
 {
@@ -41,6 +44,8 @@ percentage(const char *text, double *ret)
     return end > start && isfinite(*ret) && (str_eq(end, "%") || (start > text && *end == '\0'));
 }
 
+/* At least one minion, never more than there are; fractions are cut off. -1 for a percentage that is not
+ * positive. */
 static long
 percentage_size(const char *text, size_t n)
 {
@@ -69,6 +74,7 @@ batch_size(const json_t *size, size_t n)
 
 /* ---- one return ------------------------------------------------------------------------------ */
 
+/* Frees a minion's place; with --batch-wait it rests first. */
 static void
 place_used(batch_t *self)
 {
@@ -86,6 +92,8 @@ count(batch_t *self, int retcode)
     self->retcode = code > self->retcode ? code : self->retcode;
 }
 
+/* Prints or collects one return. With --failhard a failure stops the run after the jobs that are under
+ * way. */
 static void
 take_return(batch_t *self, const news_t *news)
 {
@@ -121,6 +129,7 @@ take_silent(batch_t *self, const news_t *news)
 
 /* ---- the run ---------------------------------------------------------------------------------- */
 
+/* Drops the resting places whose time is over, which lie at the front of the ring. */
 static void
 wake_places(batch_t *self, int64_t now_ms)
 {
@@ -154,6 +163,7 @@ sorted_repr(const json_t *ids)
     return value_repr(sorted);
 }
 
+/* Publishes the job for the next ids. 0, or the exit code. */
 static int
 start_next(batch_t *self)
 {
@@ -180,6 +190,7 @@ start_next(batch_t *self)
     return 0;
 }
 
+/* Waits for one piece of news, at most until the next resting place wakes. */
 static int
 take_next(batch_t *self)
 {
@@ -219,6 +230,7 @@ run_all(batch_t *self)
 
 /* ---- who takes part -------------------------------------------------------------------------- */
 
+/* Reports a target that takes no part. Its text appears with the returns in --static mode only. */
 static void
 leave_out(batch_t *self, const char *id, outcome_t outcome)
 {

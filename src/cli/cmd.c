@@ -1,4 +1,7 @@
-/* cmd.c - the salt command: from the command line to the exit code. */
+/* cmd.c - the salt command: from the command line to the exit code. build() makes the request,
+ * connect_and_run() opens the line to the master, run_mode() chooses how returns are printed (plain,
+ * --static, --async, --batch, -d). All modes but --async follow their job through cmd_follow(), which hands
+ * news to the mode's sink. */
 #include "cli/cmd.h"
 
 #include <unistd.h>
@@ -22,6 +25,8 @@ enum { EXIT_USAGE = 64, EXIT_REFUSED = 1 };
 
 /* ---- what every mode needs ------------------------------------------------------------------- */
 
+/* A refusal by the master (-EREMOTEIO) is printed as it came; any other error means that no master
+ * answers. */
 int
 cmd_refused(cmd_t *self, const fail_t *err)
 {
@@ -65,6 +70,7 @@ cmd_nodegroup(cmd_t *self, json_t *request)
     return 0;
 }
 
+/* Salt's words for an empty target; sys.doc has words of its own. */
 int
 cmd_no_match(cmd_t *self)
 {
@@ -115,6 +121,7 @@ cmd_mentions(const cmd_t *self, outcome_t outcome)
     return self->show_silent || self->verbose || outcome == OUTCOME_NOT_ACCEPTED;
 }
 
+/* Prints the jid as -v and --show-jid ask for it. */
 static void
 announce(cmd_t *self, const char *jid)
 {
@@ -128,6 +135,7 @@ announce(cmd_t *self, const char *jid)
         show_print(&self->show, "jid: %s\n", jid);
 }
 
+/* Tells how to find the returns later: the job itself goes on. */
 static int
 lost_master(cmd_t *self, const follow_t *job, const fail_t *err)
 {
@@ -164,6 +172,7 @@ before_waiting(cmd_t *self, follow_t *job)
     show_waiting(self, job);
 }
 
+/* Consumes news until the job is over, waking every TICK_MS for the progress line. */
 static int
 take_news(cmd_t *self, follow_t *job, const cmd_sink_t *sink, void *state)
 {
@@ -219,6 +228,7 @@ show_one(cmd_t *self, const char *id, json_t *data, const char *out, int retcode
     self->failed = self->failed || retcode != 0;
 }
 
+/* Prints one return as it comes. */
 static void
 plain_return(cmd_t *self, const char *id, json_t *push, void *state)
 {
@@ -254,6 +264,7 @@ count_silent(cmd_t *self, const char *id, outcome_t outcome, const char *text, v
     summary_silent(state, id, outcome);
 }
 
+/* With --progress only the summary is printed. */
 static int
 run_plain(cmd_t *self)
 {
@@ -304,6 +315,7 @@ run_static(cmd_t *self)
 
 /* ---- without waiting ------------------------------------------------------------------------- */
 
+/* Publishes and prints the jid; the returns are left to the master. */
 static int
 run_async(cmd_t *self)
 {
@@ -368,7 +380,7 @@ check_async(const cmd_t *self)
     return 0;
 }
 
-/* Rejects a negative --subset and clears one that is at least the number of targets. 0, or the exit code. */
+/* Rejects a negative --subset. 0, or the exit code. */
 static int
 check_subset(const cmd_t *self)
 {
@@ -410,7 +422,7 @@ run_waiting(cmd_t *self)
     return str_eq(self->fun, "sys.doc") ? doc_run(self) : run_plain(self);
 }
 
-/* Replaces the request's target by the chosen ids, whichever mode runs afterwards. */
+/* Narrows the request's target for --subset, before the mode is chosen. 0, or the exit code. */
 static int
 choose_subset(cmd_t *self)
 {

@@ -1,4 +1,7 @@
-/* copy.c - see copy.h. */
+/* copy.c - see copy.h. Plain mode loads all files as text into one cp.recv job. --chunked mode surveys the
+ * sources, then sends each file as a sequence of cp.recv_chunked jobs (base64, gzip unless --no-compression)
+ * and empty folders as calls without data. A copy's pieces share a random name, by which the minions keep
+ * them apart. */
 #include "cli/copy.h"
 
 #include <dirent.h>
@@ -38,6 +41,7 @@ typedef struct gathered {
     json_t *returns; /* {id: return} */
 } gathered_t;
 
+/* Collects a return of the current job. */
 static void
 take_return(cmd_t *self, const char *id, json_t *push, void *state)
 {
@@ -73,6 +77,7 @@ run_job(copy_t *self, const char *fun, json_t *arg, json_t **ret)
 
 /* ---- all in one job -------------------------------------------------------------------------- */
 
+/* Reads a file that must be UTF-8 text and fit into one message; the error names --chunked otherwise. */
 static int
 load_file(copy_t *self, const char *path, json_t *files)
 {
@@ -103,6 +108,7 @@ load_file(copy_t *self, const char *path, json_t *files)
     return 0;
 }
 
+/* Sends all files in one job, whose returns are the result. */
 static int
 run_whole(copy_t *self)
 {
@@ -135,6 +141,7 @@ unsendable(const struct stat *st, const char *path, int depth)
 
 static int survey(copy_t *self, const char *path, int depth);
 
+/* Lists a folder; an empty one is remembered, as no file would create it. */
 static int
 survey_folder(copy_t *self, const char *path, int depth)
 {
@@ -246,6 +253,7 @@ sending_free(sending_t *s)
 }
 #define sending_auto_t __attribute__((cleanup(sending_free))) sending_t
 
+/* Sends one piece and merges the minions' answers. 0, or the exit code. */
 static int
 send_piece(copy_t *self, const sending_t *s)
 {

@@ -1,4 +1,6 @@
-/* follow.c - the targets of one job and their outcomes. */
+/* follow.c - see follow.h. Outcomes are counted as they change (n_with, n_away), so that every question about
+ * the whole job is O(1); the order by id is made only when somebody is silent. A target is told once: as a
+ * return when it comes, else as silent. */
 #include "cli/follow.h"
 
 #include "common/base/buf.h"
@@ -85,6 +87,7 @@ follow_jid(const follow_t *self)
     return self->jid;
 }
 
+/* Moves a target to another outcome and keeps the counters in step. */
 static void
 set_outcome(follow_t *self, target_t *t, outcome_t to, bool away, int64_t now_ms)
 {
@@ -97,6 +100,7 @@ set_outcome(follow_t *self, target_t *t, outcome_t to, bool away, int64_t now_ms
     self->news_ms = now_ms;
 }
 
+/* False for a return that was told already, or of a minion that is no target. */
 static bool
 take_return(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
 {
@@ -119,6 +123,7 @@ take_verdict(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
     return false;
 }
 
+/* The master has ended the job: no more returns come. */
 static bool
 take_done(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
 {
@@ -163,6 +168,7 @@ follow_abandon(follow_t *self)
 
 /* ---- when to stop ---------------------------------------------------------------------------- */
 
+/* True when no target can return any more. */
 static bool
 all_final(const follow_t *self)
 {
@@ -187,6 +193,7 @@ follow_over(const follow_t *self, int64_t timeout_ms, int64_t now_ms)
     return self->done || all_final(self) || now_ms >= end_ms(self, timeout_ms);
 }
 
+/* Silent targets that the caller has not been told of. */
 static size_t
 untold_silent(const follow_t *self)
 {

@@ -1,4 +1,6 @@
-/* jobline.c - the line to the master and the jobs that are followed over it. */
+/* jobline.c - see jobline.h: the line to the master and the jobs that are followed over it. When the line
+ * breaks, it is opened again and the master is asked to follow each job anew; a master that does not come
+ * back within JOBLINE_RECONNECT_MS, or breaks JOBLINE_BREAKS times in a row, ends the wait. */
 #include "cli/jobline.h"
 
 #include <poll.h>
@@ -102,6 +104,8 @@ jobline_forget(jobline_t *self, follow_t **job_p)
 
 /* ---- a line that breaks ---------------------------------------------------------------------- */
 
+/* Asks the new line for a job's news. A job that the master does not know any more is abandoned, not an
+ * error. */
 static int
 follow_again(jobline_t *self, follow_t *job, fail_t *err)
 {
@@ -134,6 +138,7 @@ connect_again(jobline_t *self, fail_t *err)
     return rc;
 }
 
+/* Tries to connect until the time is over; breaks that follow each other quickly are bounded. */
 static int
 reconnect(jobline_t *self, fail_t *err)
 {
@@ -177,6 +182,7 @@ news_of_job(const jobline_t *self, follow_t *job, news_t *ret)
     return ret->id != NULL || over;
 }
 
+/* Time of the earliest event that needs no message: a job's next verdict, or the caller's own deadline. */
 static int64_t
 wake_ms(const jobline_t *self, int64_t until_ms)
 {
@@ -188,6 +194,7 @@ wake_ms(const jobline_t *self, int64_t until_ms)
     return until_ms;
 }
 
+/* Gives a push to its job; true when it is a return to hand on. */
 static bool
 take_push(jobline_t *self, json_t *push, news_t *ret)
 {
@@ -228,6 +235,7 @@ jobline_more(const jobline_t *self)
     return self->line != NULL && local_more(self->line);
 }
 
+/* The news of jobs come first, then messages. NEWS_TICK at `until_ms` (monotonic; negative: no deadline). */
 int
 jobline_news(jobline_t *self, int64_t until_ms, news_t *ret, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* key_change.c - salt-key's accept, reject and delete: choose, ask, do, tell. */
+/* key_change.c - salt-key's accept, reject and delete: choose the keys, ask, change them, tell. A running
+ * master makes the changes, so that it learns of them at once; without one they are made on the files. */
 #include <signal.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@ enum { KEYS_AT_ONCE = 200 };
 
 /* ---- choose -------------------------------------------------------------------------------------- */
 
+/* Key states that the --include options add to the action's own. */
 static unsigned
 included(key_cli_t *cli, key_act_t act)
 {
@@ -45,6 +47,7 @@ on_sigint(int sig)
     interrupted = 1;
 }
 
+/* Reads one answer. Ctrl-C and the end of input count as no answer, after which nothing is changed. */
 key_answer_t
 key_ask(key_cli_t *cli, bool enter_is_yes)
 {
@@ -74,6 +77,7 @@ key_ask(key_cli_t *cli, bool enter_is_yes)
 typedef int apply_fn(key_cli_t *cli, local_client_t *line, key_act_t act, const char *state, json_t *ids,
                      json_t *done, fail_t *err);
 
+/* Sends one request; the ids done are appended to `done`. `more` tells the master that others follow. */
 static int
 ask_master(local_client_t *line, key_act_t act, const char *state, json_t *ids, bool more, json_t *done,
            fail_t *err)
@@ -107,6 +111,7 @@ apply_by_master(key_cli_t *cli, local_client_t *line, key_act_t act, const char 
     return rc;
 }
 
+/* Changes each key on the disk and audits it as the master would; syncs once at the end. */
 static int
 apply_on_files(key_cli_t *cli, local_client_t *line, key_act_t act, const char *state, json_t *ids,
                json_t *done, fail_t *err)
@@ -160,6 +165,7 @@ tell(key_cli_t *cli, key_act_t act, json_t *ids, json_t *done)
     return failed;
 }
 
+/* Adds user, pid and program to a line and writes it. TAKES *line_p. */
 void
 key_audit(const key_cli_t *cli, json_t **line_p)
 {
@@ -244,6 +250,7 @@ named(const key_cli_t *cli, const json_t *table, key_act_t act)
     return found;
 }
 
+/* The whole command: returns the exit code. */
 int
 key_run_change(key_cli_t *cli, const key_verb_t *verb)
 {

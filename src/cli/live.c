@@ -1,4 +1,6 @@
-/* live.c - see live.h. */
+/* live.c - see live.h. The display is a block of lines that is erased by cursor movement and drawn again, at
+ * most every EVERY_MS; it appears after AFTER_MS, so that quick runs show nothing. Output that is not a
+ * terminal never gets any. */
 #include "cli/live.h"
 
 #include <unistd.h>
@@ -50,6 +52,7 @@ free_line(line_t *line)
     free(line);
 }
 
+/* Erases the display first. */
 void
 live_destroy(live_t **self_p)
 {
@@ -80,6 +83,7 @@ live_begin(live_t *self, const char *fun, int64_t now_ms)
     self->changed = true;
 }
 
+/* Slot of a step, or the end of the list. */
 static line_t **
 find(live_t *self, const char *id)
 {
@@ -128,6 +132,7 @@ take_end(live_t *self, const json_t *push, int64_t now_ms)
     self->n--;
 }
 
+/* Keeps the failed steps of an orchestration for live_hint(). */
 static void
 take_over(live_t *self, const json_t *push, int64_t now_ms)
 {
@@ -147,6 +152,7 @@ static const struct phase {
     { "over", take_over },
 };
 
+/* Takes one progress push; unknown phases are ignored. */
 void
 live_take(live_t *self, const json_t *push, int64_t now_ms)
 {
@@ -205,6 +211,7 @@ put_step(buf_t *out, const line_t *line, int64_t now_ms, size_t columns)
     put_line(out, text, columns);
 }
 
+/* The lines that live_draw() would show. NEW; pure, for tests. */
 char *
 live_text(const live_t *self, int64_t now_ms, size_t columns)
 {
@@ -229,6 +236,7 @@ live_text(const live_t *self, int64_t now_ms, size_t columns)
     return buf_steal(&out);
 }
 
+/* Writes all of it or gives up: the display is not worth an error. */
 static void
 put(const live_t *self, const char *text)
 {
@@ -262,6 +270,7 @@ live_pause(const live_t *self)
     return self->tty && any ? EVERY_MS : -1;
 }
 
+/* Draws when the content changed, or once a second for the clocks. */
 void
 live_draw(live_t *self, int64_t now_ms)
 {

@@ -1,4 +1,5 @@
-/* request.c - from words to {tgt, fun, arg}. */
+/* request.c - see request.h: makes the request {tgt, tgt_type, fun, arg} of the command line's words. Several
+ * functions ("a,b") take their arguments in groups, which --args-separator parts. */
 #include "cli/request.h"
 
 #include "common/base/str.h"
@@ -25,6 +26,7 @@ id_list(const char *text)
     return list;
 }
 
+/* Target with its type and delimiter. NEW. */
 json_t *
 request_target(const json_t *values, const char *target)
 {
@@ -37,6 +39,7 @@ request_target(const json_t *values, const char *target)
     return request;
 }
 
+/* Copy of a request for these ids alone. NEW. */
 json_t *
 request_for(const json_t *request, json_t *ids)
 {
@@ -84,6 +87,8 @@ split_in_words(char *const *words, size_t n, const char *separator, json_t *grou
     }
 }
 
+/* A separator is looked for as a word of its own first; when their number does not fit, also within words, as
+ * in Salt. *ret NEW list of groups. */
 int
 request_split(char *const *words, size_t n, const char *separator, size_t n_funs, json_t **ret, fail_t *err)
 {
@@ -125,6 +130,7 @@ typed_group(const json_t *group, const json_t *no_parse)
     return args_parse(words, n, no_parse);
 }
 
+/* Adds the lists of functions and of their arguments. 0, or the exit code. */
 static int
 add_compound(json_t *request, const json_t *values, const char *funs, char *const *words, size_t n,
              fail_t *err)

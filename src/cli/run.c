@@ -1,4 +1,5 @@
-/* run.c - the salt-run command. */
+/* run.c - the salt-run command: begins a runner in the master, shows its progress, and prints its return.
+ * state.event runs here, on a line of its own; documentation comes from the runner doc.runner. */
 #include "cli/run.h"
 
 #include <unistd.h>
@@ -34,6 +35,8 @@ typedef struct run {
 
 /* ---- returns, pure --------------------------------------------------------------------------- */
 
+/* Exit code of a return, as Salt derives it: the return's own retcode, then the runner's, then 1 for a
+ * failure. */
 int
 run_exit_code(const json_t *push)
 {
@@ -48,6 +51,7 @@ run_exit_code(const json_t *push)
     return code == 0 && value_bool(push, "failed", false) ? EXIT_FAILURE : code;
 }
 
+/* Data within a return that names its outputter; *ret_out NULL otherwise. BORROWED. */
 const json_t *
 run_unwrap(const json_t *value, const char **ret_out)
 {
@@ -58,6 +62,7 @@ run_unwrap(const json_t *value, const char **ret_out)
     return data != NULL && *ret_out != NULL && json_object_size(value) == 2 ? data : value;
 }
 
+/* Documentation of one function, of all functions of a module, or of everything for "". NEW. */
 json_t *
 run_docs_of(const json_t *docs, const char *arg)
 {
@@ -73,6 +78,7 @@ run_docs_of(const json_t *docs, const char *arg)
 
 /* ---- one runner ------------------------------------------------------------------------------ */
 
+/* The line to the master failed: tells how to find the return later. */
 static int
 broken(run_t *self, const fail_t *err)
 {
