@@ -1,4 +1,6 @@
-/* audit.c - see audit.h. */
+/* audit.c - see audit.h. Each line is written by one write(), so that lines of several processes do not mix.
+ * When writing fails, lines are counted and the gap is reported by a line "lost" once writing works again.
+ * Lines that strangers can cause are rate-limited per crowd. */
 #include "keyring/audit.h"
 
 #include <fcntl.h>
@@ -20,6 +22,7 @@ struct audit {
     rate_t spare[AUDIT_CROWDS];
 };
 
+/* The path's folder is created when missing; a link in the file's place is not followed. */
 static void
 open_file(audit_t *self)
 {
@@ -62,6 +65,7 @@ audit_destroy(audit_t **self_p)
     free(self);
 }
 
+/* For a changed configuration; "" ends the log. */
 void
 audit_reopen(audit_t *self, const char *path)
 {
@@ -119,6 +123,7 @@ append(audit_t *self, const json_t *line)
     return -ENOSPC;
 }
 
+/* Writes the number of lost lines before the next one; on failure they stay counted. */
 static void
 write_lost(audit_t *self, const char *stamp)
 {
@@ -185,6 +190,7 @@ looks_into_pillar(const json_t *request)
            (str_eq(type, "compound") && (strstr(tgt, "I@") != NULL || strstr(tgt, "J@") != NULL));
 }
 
+/* NEW line about a request: who asked what, and how it ended, never its arguments. */
 json_t *
 audit_request(const json_t *request, bool allowed, const json_t *reply, const fail_t *err)
 {

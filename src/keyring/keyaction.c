@@ -1,4 +1,5 @@
-/* keyaction.c - what an operator does with keys, on the files. */
+/* keyaction.c - see keyaction.h: what an operator does with keys, on the files. Tables are {state folder:
+ * [ids]}, with names that are no ids under KEY_UNFIT. */
 #include "keyring/keyaction.h"
 
 #include <dirent.h>
@@ -43,6 +44,7 @@ ignoring_case(const struct dirent **a, const struct dirent **b)
     return strcasecmp((*a)->d_name, (*b)->d_name);
 }
 
+/* Adds the master's own key files under "local", as Salt's --finger-all does. */
 json_t *
 keyaction_table_local(const keystore_t *store, fail_t *err)
 {
@@ -67,6 +69,7 @@ keyaction_table_local(const keystore_t *store, fail_t *err)
     return STEAL(table);
 }
 
+/* Accepting reads the key first: a file that holds no key is refused rather than accepted. */
 int
 keyaction_one(keystore_t *store, key_act_t act, const char *id, key_state_t from, fail_t *err)
 {
@@ -87,6 +90,7 @@ keyaction_one(keystore_t *store, key_act_t act, const char *id, key_state_t from
 typedef json_t *show_fn(const keystore_t *store, const char *state, const char *id, const char *hash_type,
                         int *ret_code, fail_t *err);
 
+/* PEM text of a key. */
 static json_t *
 show_text(const keystore_t *store, const char *state, const char *id, const char *hash_type, int *ret_code,
           fail_t *err)
@@ -99,6 +103,7 @@ show_text(const keystore_t *store, const char *state, const char *id, const char
     return pem == NULL ? NULL : value_utf8(pem, strlen(pem));
 }
 
+/* Fingerprint of a key, or of one of the master's own files. */
 static json_t *
 show_finger(const keystore_t *store, const char *state, const char *id, const char *hash_type, int *ret_code,
             fail_t *err)
@@ -119,6 +124,7 @@ show_finger(const keystore_t *store, const char *state, const char *id, const ch
     return *ret_code != 0 || finger[0] == '\0' ? NULL : json_string(finger);
 }
 
+/* {state: {id: shown}} of a whole table; the first failure ends it. */
 static json_t *
 show_table(const keystore_t *store, const json_t *table, show_fn *show, const char *hash_type, fail_t *err)
 {

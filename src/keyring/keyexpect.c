@@ -29,6 +29,7 @@ folder_open(const char *pki_dir)
     return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
+/* True for a SHA-256 fingerprint with colons: digits are checked, their places are not. */
 static bool
 is_finger(const char *text)
 {
@@ -105,6 +106,7 @@ read_fingers(const char *file, fail_t *err)
     return err->code == 0 ? STEAL(out) : NULL;
 }
 
+/* Writes the expectation, synced to the disk. */
 static int
 expect(int folder, const char *id, const char *finger, fail_t *err)
 {
@@ -127,6 +129,7 @@ take_over(const char *pki_dir, int folder, const char *id, const json_t *known, 
     return expect(folder, id, finger != NULL ? finger : "", err);
 }
 
+/* Each accepted id of Salt's master becomes expected; ids with an accepted key here are left alone. */
 json_t *
 keystore_import_salt(const char *pki_dir, const char *from, const char *fingers, fail_t *err)
 {

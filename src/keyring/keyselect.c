@@ -1,4 +1,5 @@
-/* keyselect.c - ids by state, glob and action. */
+/* keyselect.c - see keyselect.h: choice of ids by state, glob, exact name and action, on a key table {state
+ * folder: [ids]}. Pure: nothing is read or changed. All results are NEW unless noted. */
 #include "keyring/keyselect.h"
 
 #include "common/base/buf.h"
@@ -86,6 +87,7 @@ any_matches(const json_t *globs, const char *id)
     return false;
 }
 
+/* Ids that match one of the globs, by state. Names that are no ids are never matched by a pattern. */
 json_t *
 keyselect_match(const json_t *table, const json_t *globs)
 {
@@ -111,6 +113,7 @@ keyselect_match(const json_t *table, const json_t *globs)
 
 /* ---- exact names ---------------------------------------------------------------------------------- */
 
+/* Names that are no ids: all, or this one. NULL when there are none. */
 json_t *
 keyselect_unfit(const json_t *table, const char *name)
 {
@@ -148,6 +151,7 @@ id_list(const json_t *ids)
     return json_is_array(ids) ? json_incref((json_t *) ids) : json_pack("[O]", ids);
 }
 
+/* As keyselect_ids, after checking that each name can only mean one key. */
 json_t *
 keyselect_exact(const json_t *table, const json_t *ids, fail_t *err)
 {
@@ -183,6 +187,7 @@ keyselect_ids(const json_t *table, const json_t *ids)
 
 /* ---- states -------------------------------------------------------------------------------------- */
 
+/* Ids in these states, in the order in which salt-key shows them: the pending ones first for an action. */
 json_t *
 keyselect_only(const json_t *table, unsigned from)
 {
@@ -210,6 +215,7 @@ static const struct {
     { "rej", KEY_BIT(KEY_REJECTED) }, { "den", KEY_BIT(KEY_DENIED) },  { "all", KEY_ALL },
 };
 
+/* States that a word of -l means, by its first letters; 0 for none. */
 static unsigned
 word_states(const char *word)
 {

@@ -62,6 +62,7 @@ state_open(keystore_t *self, key_state_t state, fail_t *err)
     return 0;
 }
 
+/* Opens all folders, creating those that are missing. */
 keystore_t *
 keystore_new(const char *pki_dir, fail_t *err)
 {
@@ -186,6 +187,7 @@ names_list(names_t *names)
     return list;
 }
 
+/* Ids with a file in the state. NULL with *err when the folder can't be read completely. */
 json_t *
 keystore_list(const keystore_t *self, key_state_t state, fail_t *err)
 {
@@ -286,6 +288,7 @@ keystore_pem(const keystore_t *self, const char *id, key_state_t state, fail_t *
     return key_read(self, id, state, &text, err) == 0 ? xstrdup(buf_str(&text)) : NULL;
 }
 
+/* Errors count as "may be there": a caller must not treat an unreadable key as absent. */
 bool
 keystore_has(const keystore_t *self, const char *id, key_state_t state)
 {
@@ -295,6 +298,7 @@ keystore_has(const keystore_t *self, const char *id, key_state_t state)
            (fstatat(self->fds[state], id, &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT);
 }
 
+/* An empty file, which a power cut may leave, counts as none. */
 int
 keystore_state(const keystore_t *self, const char *id, key_state_t *ret_state, fail_t *err)
 {
@@ -313,6 +317,7 @@ keystore_state(const keystore_t *self, const char *id, key_state_t *ret_state, f
 
 /* ---- changes ------------------------------------------------------------------------------------ */
 
+/* Writes PEM text by rename; `sync` waits for the disk. */
 static int
 key_write(keystore_t *self, const char *id, key_state_t state, const uint8_t key[KEY_BYTES], bool sync,
           fail_t *err)
@@ -336,6 +341,7 @@ keystore_put(keystore_t *self, const char *id, key_state_t state, const uint8_t 
     return rc;
 }
 
+/* The file's time becomes that of the move, which keystore_since() reports. */
 int
 keystore_move(keystore_t *self, const char *id, key_state_t from, key_state_t to, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* masterkey.c - see masterkey.h. */
+/* masterkey.c - see masterkey.h. A voucher is the signing key's statement that a public key is the master's,
+ * with a serial number that grows; minions accept a new master key by it. All files are replaced atomically,
+ * and complete() finishes a rotation that a crash interrupted. */
 #include "keyring/masterkey.h"
 
 #include "common/base/fs.h"
@@ -58,6 +60,7 @@ vouch(const char *path, const key_pair_t *signer, const uint8_t key[KEY_BYTES], 
     return voucher_write(ret, path, err);
 }
 
+/* Signs with the private signing key, which is created when it is missing. */
 static int
 vouch_here(const place_t *place, const uint8_t key[KEY_BYTES], voucher_t *ret, fail_t *err)
 {
@@ -108,6 +111,8 @@ complete(const place_t *place, fail_t *err)
     return rc < 0 ? rc : 1;
 }
 
+/* Order matters: complete() may replace the key that is opened next. Without a valid signature from elsewhere
+ * the key is open, but not vouched for. */
 int
 masterkey_open(masterkey_t *self, const json_t *opts, bool *ret_made, fail_t *err)
 {
@@ -148,6 +153,7 @@ masterkey_close(masterkey_t *self)
 
 /* ---- rotation ------------------------------------------------------------------------------------ */
 
+/* A rotation that was decided before is completed instead of beginning another one. */
 int
 masterkey_rotate(const json_t *opts, fail_t *err)
 {
@@ -183,6 +189,7 @@ masterkey_rotate(const json_t *opts, fail_t *err)
 
 /* ---- signing by hand ----------------------------------------------------------------------------- */
 
+/* Signs any public key by any private key, for signing on another machine. */
 int
 masterkey_sign(const json_t *opts, const char *priv, const char *pub, const char *dir, bool create,
                char **ret_path, fail_t *err)

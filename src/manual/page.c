@@ -1,4 +1,5 @@
-/* page.c - the manual page of a program. */
+/* page.c - the manual page of a program: options from its table, runners from the registry, everything else
+ * from the page's row in pages.c. */
 #include "common/base/str.h"
 #include "common/cli/optrow.h"
 #include "manual/manual.h"
@@ -86,6 +87,7 @@ typedef struct runner {
     buf_t *out;
 } runner_t;
 
+/* Prints the gathered plug-in, if there is one. */
 static void
 put_runner(runner_t *self)
 {
@@ -96,6 +98,7 @@ put_runner(runner_t *self)
     buf_clear(&self->functions);
 }
 
+/* Callback of registry_each(), which lists functions by plug-in: a new plug-in prints the one before. */
 static void
 add_function(void *cookie, const char *name, const plugin_t *p, const func_t *f)
 {
@@ -125,6 +128,7 @@ put_list(buf_t *out, const char *title, const entry_t *entries)
     roff_entries(out, entries);
 }
 
+/* The command stands below its explanation, unfilled. */
 static void
 put_examples(const page_t *page, buf_t *out)
 {

@@ -9,6 +9,7 @@
 
 typedef void each_name_fn(buf_t *out, const page_t *page, const opt_row_t *row, const char *name, size_t len);
 
+/* Calls `fn` for each name of each documented option. */
 static void
 each_option(const page_t *page, buf_t *out, each_name_fn *fn)
 {
