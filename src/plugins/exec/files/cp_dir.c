@@ -57,6 +57,7 @@ is_below(const char *path, const char *folder)
 
 /* For each of a list's paths below `folder`. */
 typedef int each_fn(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err);
+/* Calls `fn` for each served path of the kind below the folder, until one fails. */
 static int
 each_below(call_ctx_t *ctx, files_kind_t kind, const char *env, const char *folder, each_fn *fn, void *cookie,
            fail_t *err)
@@ -179,6 +180,7 @@ matches_any(json_t *patterns, const char *path)
     return false;
 }
 
+/* include_pat must match, exclude_pat must not. */
 static int
 cache_one(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err)
 {

@@ -9,6 +9,7 @@
 
 /* ---- lists -------------------------------------------------------------------------------- */
 
+/* Paths of one kind that begin with `prefix`. *ret_value NEW. */
 static int
 list(call_ctx_t *ctx, files_kind_t kind, const json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* event.c - execution module `event`: send events to the master, or to the minion itself. */
+/* event.c - execution module `event`: sends events to the master, or to the minion itself. Without a master,
+ * events go to the minion. */
 #include "salt/plugin.h"
 
 #include "common/net/tags.h"
@@ -131,6 +132,7 @@ add_part(json_t *data, const char *name, const json_t *wanted, json_t *all)
     json_object_set_new(data, name, part);
 }
 
+/* Adds environment, grains, pillar and options as asked, then keywords, then `data`, which wins. */
 static int
 event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -9,6 +9,7 @@
 
 /* ---- one target ------------------------------------------------------------------------------ */
 
+/* Reads grains and pillar only when the target needs them. False for an invalid target. */
 static bool
 matches(call_ctx_t *ctx, const json_t *tgt, tgt_type_t type, const char *delim, const char *id)
 {
@@ -128,6 +129,7 @@ first_match(call_ctx_t *ctx, json_t *lookup, tgt_type_t type, const char *id)
     return NULL;
 }
 
+/* Value of the first matching target, else the default, with `merge` laid over it. */
 static int
 choose(call_ctx_t *ctx, json_t *args, json_t *lookup, const char *dflt, json_t **ret_value, fail_t *err)
 {
@@ -158,6 +160,7 @@ match_filter_by_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return choose(ctx, args, value_get(args, "lookup"), value_str(args, "default", NULL), ret_value, err);
 }
 
+/* Keys of all targets that match, or None. */
 static int
 match_search_by_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -94,6 +94,7 @@ refresh(call_ctx_t *ctx, after_t after)
         (void) ctx_call(ctx, funs[after], NULL, NULL, &ret, &why);
 }
 
+/* Synchronises one kind from the environments. *ret_value NEW list of names that changed. */
 static int
 sync_form(call_ctx_t *ctx, const json_t *args, const char *form, json_t **ret_value, fail_t *err)
 {
@@ -202,6 +203,7 @@ saltutil_sync_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- what there is ------------------------------------------------------------------------ */
 
+/* Names of modules below a folder, without their suffixes. */
 static int
 add_stems(const char *dir, json_t *stems, fail_t *err)
 {

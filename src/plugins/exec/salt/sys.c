@@ -1,4 +1,6 @@
-/* sys.c - execution module `sys`: which functions and states there are, and how they are used. */
+/* sys.c - execution module `sys`: which functions, states and runners there are, and how they are used, from
+ * the registries of plug-ins. Rows name the kind that they ask about; runners are asked of a master on the
+ * same host. */
 #include "salt/plugin.h"
 
 #include <fnmatch.h>
@@ -19,6 +21,7 @@ typedef struct query {
     json_t *found;
 } query_t;
 
+/* True when a pattern fits, or when there is none. */
 static bool
 is_wanted(const query_t *q, bool (*fits)(const char *wanted, const char *name), const char *name)
 {
@@ -40,6 +43,7 @@ registry_of_row(call_ctx_t *ctx)
     return ctx_registry(ctx, (plugin_kind_t) ctx_row(ctx)->data.number);
 }
 
+/* Calls `each` for every function of the row's kind. */
 static void
 gather(call_ctx_t *ctx, registry_each_fn *each, query_t *q)
 {

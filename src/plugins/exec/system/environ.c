@@ -74,6 +74,7 @@ update_minion(call_ctx_t *ctx, const json_t *args)
         log_error("environ.setenv: the minion's own environment stays as it is: %s", fail_text(&why));
 }
 
+/* A value that is neither text nor False ends the call with False, as in Salt. */
 static int
 environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -115,6 +116,7 @@ environ_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Without a value, true when the variable is set. */
 static int
 environ_has_value(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* sysctl.c - execution module `sysctl`: the kernel's settings, now and after the next start. */
+/* sysctl.c - execution module `sysctl`: the kernel's settings now (/proc/sys, read and written directly) and
+ * after the next start (a configuration file, changed line by line). */
 #include <ctype.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -49,6 +50,7 @@ read_setting(const char *path)
     return buf_steal(&text);
 }
 
+/* -ENOENT for a setting that the kernel does not have. */
 static int
 write_setting(const char *name, const char *value, fail_t *err)
 {
@@ -251,6 +253,7 @@ sysctl_assign(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* "Already set" only when file and kernel both have the value. */
 static int
 sysctl_persist(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* system.c - execution module `system`: halt and boot, the clocks, the computer's names. */
+/* system.c - execution module `system`: halt and boot, the clocks, the computer's names. Power functions run
+ * the host's programs; clocks are set by date and, where it can be set, hwclock. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -93,6 +94,7 @@ hwclock(call_ctx_t *ctx, bool test, json_t **ret_run, fail_t *err)
     return *ret_run != NULL ? 0 : -EIO;
 }
 
+/* Tried with hwclock --test, which changes nothing. */
 static bool
 settable_hwclock(call_ctx_t *ctx)
 {
@@ -266,6 +268,7 @@ system_get_computer_desc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     return 0;
 }
 
+/* By hostnamectl, or in /etc/machine-info where systemd does not run. */
 static int
 system_set_computer_desc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
