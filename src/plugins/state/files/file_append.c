@@ -1,4 +1,5 @@
-/* file_append.c - states file.append and file.prepend: lines at the end or the start of a text. */
+/* file_append.c - states file.append and file.prepend: lines at the end or the start of a text. Lines are
+ * added that the file does not have; with ignore_whitespace they are compared word by word. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/file/fileops.h"
@@ -176,6 +177,7 @@ missing_lines(fstate_t *s, const buf_t *have, const json_t *texts, bool all, boo
     return json_incref(missing);
 }
 
+/* Appends each line with a line feed. */
 static void
 add_lines(buf_t *out, const json_t *lines)
 {
@@ -190,6 +192,7 @@ add_lines(buf_t *out, const json_t *lines)
 
 /* ---- append ------------------------------------------------------------------------------------ */
 
+/* Test mode: the difference that appending would make. */
 static int
 append_tell(fstate_t *s, const buf_t *before, const json_t *lines)
 {

@@ -1,4 +1,5 @@
-/* file_edit.c - states that edit lines: file.replace, line, comment, uncomment. */
+/* file_edit.c - states that edit lines: file.replace, line, comment, uncomment. The module's function does
+ * the edit (a dry run in test mode) and returns the difference. */
 #include <ctype.h>
 
 #include "common/base/fs.h"
@@ -30,6 +31,7 @@ module_args(const fstate_t *s)
     return args;
 }
 
+/* A missing file is success only with ignore_if_missing. */
 static int
 replace_body(fstate_t *s, fail_t *err)
 {
@@ -49,6 +51,7 @@ replace_body(fstate_t *s, fail_t *err)
 
 /* ---- line ---------------------------------------------------------------------------------------- */
 
+/* file.managed creates the file and sets owner and mode first. */
 static int
 line_body(fstate_t *s, fail_t *err)
 {
@@ -98,6 +101,7 @@ typedef struct mark {
     char *done; /* what finds the lines afterwards */
 } mark_t;
 
+/* Comments or uncomments, then searches for the result to decide about success. */
 static int
 change_lines(mark_t *m, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* file_patch.c - state file.patch: a patch that is applied once. */
+/* file_patch.c - state file.patch: a patch that is applied once. patch(1) runs first into a temporary output;
+ * when that fails, a reversed dry run of the rejects tells whether the patch was applied before. */
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -35,6 +36,7 @@ is_ours(const char *option)
     return false;
 }
 
+/* -p and --strip override the argument `strip`. False: the state has failed. */
 static bool
 take_strip(work_t *w, const char *text, const char *option)
 {
@@ -116,6 +118,7 @@ strip_option(const work_t *w, json_t *options)
     return options;
 }
 
+/* Fails the state with the results of the trial. */
 static int
 would_not_apply(work_t *w, json_t *tried)
 {
@@ -133,6 +136,7 @@ would_not_apply(work_t *w, json_t *tried)
         buf_str(&shown));
 }
 
+/* Tries, decides, and applies the patch. */
 static int
 apply(work_t *w, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* file_retention.c - state file.retention_schedule: of many backups in a folder, keep some by their age. */
+/* file_retention.c - state file.retention_schedule: of many backups in a folder, keeps some by their age.
+ * Each rule marks the backups that it keeps; what no rule marks is removed. Times come from the names
+ * (strptime_format) or from the files. */
 #include <dirent.h>
 #include <math.h>
 #include <sys/stat.h>
@@ -131,6 +133,7 @@ static const struct rule {
     { "first_of_hour", 4 }, { "most_recent", 5 },    { "first_of_week", -1 },
 };
 
+/* True when both lie in the same year, month, day, hour or ISO week. */
 static bool
 same_group(const backup_t *a, const backup_t *b, int depth)
 {
@@ -152,6 +155,7 @@ keep(folder_t *f, int depth, double count)
     }
 }
 
+/* "all" keeps every group. -EINVAL for an unknown rule or count, before anything is removed. */
 static int
 apply_rule(folder_t *f, const char *name, const json_t *count, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* file_serialize.c - state file.serialize: data as a file in YAML, JSON, Python's notation or INI. */
+/* file_serialize.c - state file.serialize: data as a file in YAML, JSON, Python's notation or INI. Works on
+ * Python values, as keys and dates would be lost in JSON; merge_if_exists reads the file by the same
+ * serialiser and merges recursively. The text is then managed as file.managed's contents. */
 #include <ctype.h>
 
 #include "common/base/str.h"
@@ -19,6 +21,7 @@ typedef struct work {
 
 /* ---- serializers ----------------------------------------------------------------------------- */
 
+/* Turns the raised Python error into *err. */
 static int
 python_failed(fail_t *err)
 {
@@ -202,6 +205,7 @@ tell(work_t *w)
     return state_ret_set(s->ret, STATE_TRUE, "The file %s is in the correct state", s->name);
 }
 
+/* Serialises and writes, or predicts in test mode. */
 static int
 store(work_t *w, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* file_tidy.c - states that remove what is old, large or empty: file.tidied, pruned. */
+/* file_tidy.c - states that remove what is old, large or empty: file.tidied, pruned. tidied looks at the
+ * whole tree first and removes afterwards, through the folder held open, so that nothing is removed when the
+ * look fails, and no link placed meanwhile leads elsewhere. */
 #include <ctype.h>
 #include <fcntl.h>
 #include <math.h>
@@ -30,6 +32,7 @@ typedef struct tidy {
     lines_t found; /* paths: a file's name may be no text */
 } tidy_t;
 
+/* True for a list of texts, or nothing. */
 static bool
 are_texts(const json_t *list)
 {
@@ -109,6 +112,7 @@ days_between(time_t now, time_t then)
     return (json_int_t) ((seconds < 0 ? -seconds : seconds) / DAY + 0.5);
 }
 
+/* Judges age in calendar days and size; folders and links have no size. */
 static bool
 old_or_large(const tidy_t *t, const struct stat *st)
 {
@@ -332,6 +336,7 @@ tidied_body(fstate_t *s, fail_t *err)
 
 /* ---- pruned ---------------------------------------------------------------------------------- */
 
+/* Removes empty folders by file.rmdir, recursively when asked. */
 static int
 pruned_body(fstate_t *s, fail_t *err)
 {

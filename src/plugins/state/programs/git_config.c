@@ -1,4 +1,5 @@
-/* git_config.c - more of state module `git`: settings of a repository, or of a user. */
+/* git_config.c - more of state module `git`: config_set and config_unset for settings of a repository, or of
+ * a user. Values are compared as lists before and after, so that the changes are what happened. */
 #include "common/base/str.h"
 #include "plugins/lib/git/gitstate.h"
 
@@ -107,6 +108,7 @@ store(config_t *c, const json_t *values, const json_t *before)
     return 0;
 }
 
+/* Stores the values unless they are there, and verifies them. */
 static int
 set_values(config_t *c, const json_t *values, json_t *before)
 {
@@ -216,6 +218,7 @@ tell_unset(json_t *ret, const json_t *before, const json_t *after)
     }
 }
 
+/* Unsets every matching key; keys that git refuses are listed, the others are unset all the same. */
 static int
 unset(config_t *c, const json_t *found)
 {

@@ -1,4 +1,6 @@
-/* git_detached.c - state git.detached: a checkout of one commit, on no branch. */
+/* git_detached.c - state git.detached: a checkout of one commit, on no branch. Clones without a checkout or
+ * adjusts the remote, fetches unless the commit is known, resolves the revision, and checks it out. Each step
+ * answers 1 when the return is made, which test mode does at the first step that would act. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/file/fileops.h"
@@ -69,6 +71,7 @@ check_args(detached_t *d)
     return 1;
 }
 
+/* Decides whether the revision is a hash, which is compared in lower case. */
 static void
 look_at_rev(detached_t *d)
 {
@@ -108,6 +111,7 @@ set_remote(detached_t *d)
     return 0;
 }
 
+/* Reads the present commit, and whether the checkout has the wanted hash already. */
 static int
 use_checkout(detached_t *d)
 {
@@ -150,6 +154,7 @@ empty_target(detached_t *d)
     return 1;
 }
 
+/* Clones with --no-checkout; the commit is checked out later. */
 static int
 make_clone(detached_t *d)
 {
@@ -176,6 +181,7 @@ make_clone(detached_t *d)
 
 /* ---- to the commit --------------------------------------------------------------------------- */
 
+/* Fetches branches and tags with force. 1: the return is made. */
 static int
 fetch(detached_t *d)
 {
@@ -214,6 +220,7 @@ missing(detached_t *d)
     return 1;
 }
 
+/* A hash must exist in the checkout after the fetch. */
 static int
 find_hash(detached_t *d)
 {
@@ -226,6 +233,7 @@ find_hash(detached_t *d)
     return value_truthy(described) ? 0 : missing(d);
 }
 
+/* Looks the name up among the remote's branches, then among the tags. */
 static int
 find_ref(detached_t *d)
 {

@@ -64,6 +64,7 @@ add_shared(json_t *opts, const json_t *shared)
         json_array_append_new(opts, value_fmt("--shared=%s%s", json_is_integer(shared) ? "0" : "", text));
 }
 
+/* Initialises the repository with the options of the SLS. */
 static int
 init(gitstate_t *s, const char *bare)
 {
@@ -119,6 +120,7 @@ typedef struct clone {
     const char *name, *branch; /* branch NULL: the remote's */
 } clone_t;
 
+/* Clones; a failed clone leaves no changes in the return. */
 static int
 make_clone(clone_t *c)
 {
@@ -141,6 +143,7 @@ make_clone(clone_t *c)
     return gitstate_failed(s, "Clone failed: ");
 }
 
+/* Checks out the local branch, or creates it from origin's. */
 static int
 change_branch(clone_t *c, json_t *now)
 {
