@@ -1,4 +1,5 @@
-/* aptrepo.c - pkg.list_repos, get_repo, del_repo, expand_repo_def. */
+/* aptrepo.c - pkg.list_repos, get_repo, del_repo, expand_repo_def: questions about sources, and their
+ * removal. A repository given as a PPA is turned into its line first. */
 #include "plugins/lib/packages/aptrepo.h"
 
 #include <unistd.h>
@@ -72,6 +73,8 @@ add_auth(apt_source_t *entry, const char *auth)
     apt_source_set(&entry->uri, uri);
 }
 
+/* First entry with the same type, address and suite that shares a component. NEW; {} when there is none, NULL
+ * with *err. */
 json_t *
 apt_find_repo(call_ctx_t *ctx, const char *repo, const char *auth, fail_t *err)
 {
@@ -108,6 +111,7 @@ apt_get_repo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- deleting ------------------------------------------------------------------------------ */
 
+/* True when the entry is the one to delete, or a PPA's deb-src companion. */
 static bool
 is_wanted(const apt_source_t *entry, const apt_source_t *wanted, bool ppa)
 {
@@ -192,6 +196,7 @@ tell_deleted(const apt_sources_t *sources, const json_t *files, const char *repo
     return buf_steal(&text);
 }
 
+/* Removes the named components; entries without any left go, and package lists are refreshed. */
 int
 apt_del_repo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* aptsource.c - one line of a list of sources: "deb [options] address suite components # comment". */
+/* aptsource.c - one entry of a one-line list (sources.list(5)): "deb [options] address suite components #
+ * comment". Parsing never fails: an unusable line becomes an invalid entry that is written back as it was. */
 #include "common/base/str.h"
 #include "plugins/lib/packages/aptsources_int.h"
 #include "salt/limits.h"
@@ -68,6 +69,7 @@ add_parts(json_t *list, const char *text, const char *seps)
     strv_free(parts);
 }
 
+/* arch= and signed-by= have places of their own; others are kept as text. */
 static void
 take_option(apt_source_t *self, const char *option)
 {
@@ -156,6 +158,7 @@ parse(apt_source_t *self, const char *p)
     return true;
 }
 
+/* A leading '#' makes a disabled entry when the rest is one, else an invalid one (a comment). */
 apt_source_t *
 apt_source_new(const char *line, const char *file)
 {
@@ -218,6 +221,7 @@ put_options(buf_t *out, const apt_source_t *self)
     buf_putc(out, ']');
 }
 
+/* The line of the entry, without its end. NEW. */
 char *
 apt_source_render(const apt_source_t *self)
 {
@@ -245,6 +249,7 @@ apt_source_reline(apt_source_t *self)
     self->line = line;
 }
 
+/* TAKES entry; one beyond LIMIT_APT_SOURCES is dropped. */
 void
 apt_sources_append(apt_sources_t *self, apt_source_t *entry)
 {

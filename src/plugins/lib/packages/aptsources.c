@@ -1,4 +1,6 @@
-/* aptsources.c - apt's lists of sources as one list, and the way back to their files. */
+/* aptsources.c - apt's lists of sources as one list, and the way back to their files. Each file keeps the
+ * text that was read and a dirty flag; only dirty files are written, and in them only changed entries
+ * differ. */
 #include "plugins/lib/packages/aptsources.h"
 
 #include "common/base/fs.h"
@@ -73,6 +75,8 @@ load(apt_sources_t *self, const char *path, fail_t *err)
     return rc;
 }
 
+/* Reads the main list, then sources.list.d in the order of names. NULL with *err when a file can't be
+ * read. */
 apt_sources_t *
 apt_sources_new(const char *root, fail_t *err)
 {
@@ -161,6 +165,7 @@ apt_sources_empty(apt_sources_t *self, const char *file)
     record->dirty = true;
 }
 
+/* The entry is written to the other file; both become dirty. */
 void
 apt_sources_move(apt_sources_t *self, apt_source_t *entry, const char *file)
 {
@@ -212,6 +217,7 @@ apt_sources_text(const apt_sources_t *self, const char *file)
     return buf_steal(&out);
 }
 
+/* Replaces the file atomically, creating its folder. */
 static int
 save_file(const apt_sources_t *self, apt_file_t *file, fail_t *err)
 {

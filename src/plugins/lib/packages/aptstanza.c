@@ -1,4 +1,7 @@
-/* aptstanza.c - *.sources: a paragraph stands for every pairing of its types, addresses and suites. */
+/* aptstanza.c - sources in deb822 format (*.sources): a paragraph stands for every pairing of its types,
+ * addresses and suites. Reading expands it into entries that remember their paragraph; writing copies
+ * untouched paragraphs byte by byte and writes changed ones anew, one paragraph per set of entries that
+ * differ in the suite alone. */
 #include <ctype.h>
 #include <strings.h>
 
@@ -41,6 +44,7 @@ add_words(json_t *list, const deb822_t *para, const char *name)
     strv_free(words);
 }
 
+/* Words that apt reads as false (APT::StringToBool). */
 static bool
 is_no(const char *text)
 {
@@ -79,6 +83,7 @@ set_clean(char **slot, const char *text)
     apt_source_set(slot, json_string_value(clean));
 }
 
+/* One entry of a pairing, with the fields that all entries of the paragraph share. NEW. */
 static apt_source_t *
 entry_of(const deb822_t *para, const char *file, const char *type, const char *uri, const char *dist)
 {
@@ -98,6 +103,8 @@ entry_of(const deb822_t *para, const char *file, const char *type, const char *u
     return entry;
 }
 
+/* Entries number their paragraph from 1; 0 is an entry that no paragraph has yet. LIMIT_APT_SOURCES bounds
+ * the expansion. */
 void
 apt_stanzas_read(apt_sources_t *self, const char *file, const char *text, size_t len)
 {
@@ -146,6 +153,7 @@ pairings(const deb822_t *para)
     return n;
 }
 
+/* Entries of one paragraph. It is intact when none was changed and none removed. */
 static group_t
 group_of(const apt_sources_t *self, const char *path, size_t stanza, size_t expected)
 {
@@ -210,6 +218,8 @@ put_paragraph(buf_t *out, const apt_source_t *entry, const json_t *suites)
     put_others(out, entry->others);
 }
 
+/* Writes the entries, joining those that differ in the suite alone. Quadratic in the entries of one
+ * paragraph. */
 static void
 put_group(buf_t *out, const group_t *g)
 {
@@ -248,6 +258,7 @@ put_comments(buf_t *out, const deb822_t *para)
     }
 }
 
+/* Copies the text between changed paragraphs; new entries follow at the end. */
 void
 apt_stanzas_write(const apt_sources_t *self, const apt_file_t *file, buf_t *out)
 {

@@ -40,6 +40,8 @@ svc_filter(const json_t *names, const char *pattern)
 
 /* ---- which init ----------------------------------------------------------------------------- */
 
+/* systemd by its folder in /run, another init by the name of process 1. SVC_NONE in containers, negative with
+ * *err. */
 int
 svc_init(const char *root, fail_t *err)
 {
@@ -59,6 +61,8 @@ svc_init(const char *root, fail_t *err)
     return rc > 0 ? SVC_SYSV : rc < 0 ? rc : SVC_NONE;
 }
 
+/* NULL when `init` runs, else why a module is not loaded. BORROWED, valid until the next call in this
+ * thread. */
 const char *
 svc_unless(svc_init_t init, const char *otherwise)
 {
@@ -123,6 +127,7 @@ svc_runlevel(const char *root, fail_t *err)
 
 /* ---- init scripts ------------------------------------------------------------------------------ */
 
+/* Executable scripts of /etc/init.d but those in `hide`. NEW, or NULL with *err. */
 json_t *
 svc_scripts(const char *root, const json_t *hide, fail_t *err)
 {
@@ -163,6 +168,7 @@ started(const char *link)
     return *link != '\0' ? link : NULL;
 }
 
+/* Names that a run level's start links have; a negative level is returned as it is. */
 static int
 add_started(const char *root, int level, json_t *out, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* svcunits.c - systemd's unit files as they lie on disk. */
+/* svcunits.c - systemd's unit files as they lie on disk: names, paths, states and settings, for hosts and
+ * roots where systemctl can't be asked. States follow systemctl is-enabled. */
 #include "plugins/lib/service/svcfiles.h"
 
 #include <limits.h>
@@ -26,6 +27,7 @@ is_unit_type(const char *type)
     return false;
 }
 
+/* "name" is "name.service"; a name with a unit's suffix stays. NEW. */
 char *
 svc_unit(const char *name)
 {
@@ -127,6 +129,7 @@ template_of(const char *unit)
     return at != NULL && dot > at + 1 ? xasprintf("%.*s%s", (int) (at + 1 - unit), unit, dot) : NULL;
 }
 
+/* First file of the unit in systemd's order of folders; *ret_path NULL when there is none. */
 static int
 find_unit(const char *root, const char *unit, char **ret_path, fail_t *err)
 {
@@ -198,6 +201,7 @@ enables(const char *root, const char *folder, const char *entry, const char *uni
     return rc < 0 ? rc : slash != NULL && strcmp(slash + 1, unit) == 0;
 }
 
+/* 1 when a folder of configuration has a link that enables the unit, 0, or negative. */
 static int
 linked_from(const char *root, const char *folder, const char *unit, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* systemctl.c - systemctl's command lines and what it prints. */
+/* systemctl.c - systemctl's command lines and what it prints. Commands that start or stop units run within a
+ * scope of their own (systemd-run --scope) where possible, so that a restart of the minion's own unit does
+ * not kill them. */
 #include "plugins/lib/service/systemctl.h"
 
 #include <ctype.h>
@@ -104,6 +106,7 @@ words_of(const char *value)
     return list;
 }
 
+/* "{ ... }" is a dict, some names are lists, everything else is text. */
 static json_t *
 property(const char *name, const char *value)
 {
@@ -164,6 +167,7 @@ parse_version(const char *text)
     return str_to_int(digits, 0, INT32_MAX, &version) ? (int) version : -1;
 }
 
+/* Asked once per job; -1 when unknown. */
 int
 systemctl_version(call_ctx_t *ctx)
 {
@@ -202,6 +206,7 @@ scope_possible(call_ctx_t *ctx, fail_t *err)
                : init == SVC_SYSTEMD && systemctl_version(ctx) >= VERSION_WITH_SCOPE && scope_allowed(ctx);
 }
 
+/* NEW {retcode, stdout, stderr}, or NULL with *err. */
 json_t *
 systemctl_run(call_ctx_t *ctx, const systemctl_t *what, fail_t *err)
 {
@@ -230,6 +235,7 @@ systemctl_run(call_ctx_t *ctx, const systemctl_t *what, fail_t *err)
     return rc == 0 ? tool_run(ctx, &prog, what->flags, err) : NULL;
 }
 
+/* True for exit code 0, else a CommandExecutionError with systemctl's words. */
 int
 systemctl_verdict(const json_t *ret, json_t **ret_value, fail_t *err)
 {

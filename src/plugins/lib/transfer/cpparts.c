@@ -1,4 +1,6 @@
-/* cpparts.c - see cpparts.h. */
+/* cpparts.c - see cpparts.h. Pieces gather in a hidden file beside the target, whose path is noted below
+ * cachedir/cp_parts before it is created, so that an abandoned copy can be removed later. The complete part
+ * takes the target's place by rename, or is written over it. */
 #include "plugins/lib/transfer/cpparts.h"
 
 #include <ctype.h>
@@ -107,6 +109,7 @@ open_part(const cppart_t *self, const char *name, int64_t at, fail_t *err)
     return not_all_here(self, err);
 }
 
+/* A failed write removes the part; the sender begins anew. */
 int
 cpparts_add(const cppart_t *self, int64_t at, const void *bytes, size_t n, fail_t *err)
 {
@@ -130,6 +133,7 @@ stays(const partfile_t *to, const struct stat *st)
     return to->special || st->st_nlink > 1 || (geteuid() != 0 && st->st_uid != geteuid());
 }
 
+/* Writes over the file in place, keeping inode, links and owner. */
 static int
 put_over(const partfile_t *to, const content_t *what, int mode, fail_t *err)
 {
