@@ -1,4 +1,6 @@
-/* cache.c - runner `cache`: what the master keeps of its minions, and values in banks. */
+/* cache.c - runner `cache`: what the master keeps of its minions (grains, pillar, mine), and values in banks.
+ * The bank "minions" is a view of the master's store and can be flushed, not written; other banks are files
+ * (bank.h). */
 #include "common/base/str.h"
 #include "runners/lib/ask.h"
 #include "runners/lib/bank.h"
@@ -51,6 +53,7 @@ forget(call_ctx_t *ctx, const json_t *args, json_t *what, json_t *function, json
     return reply != NULL ? 0 : -EIO;
 }
 
+/* Forgets the kinds that the row lists, for the targets. */
 static int
 cache_clear(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -208,6 +211,7 @@ cache_store(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return bank_store(cachedir(ctx), bank, value_str(args, "key", ""), value_get(args, "data"), err);
 }
 
+/* Forgets one minion's data, or all minions'; `key` restricts it to data or mine. */
 static int
 flush_minions(call_ctx_t *ctx, const char *id, const char *key, json_t **ret_value, fail_t *err)
 {

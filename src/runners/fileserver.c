@@ -1,4 +1,5 @@
-/* fileserver.c - runner `fileserver`: what the file server serves, and its copies of remotes. */
+/* fileserver.c - runner `fileserver`: what the file server serves, and its copies of remotes. Each call makes
+ * a file server of the backends that `backend` names, with a copy of the master's configuration. */
 #include "salt/plugin.h"
 
 #include "common/base/str.h"
@@ -104,6 +105,7 @@ runner_envs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : -EIO;
 }
 
+/* Updates the copies of remotes; failures are in the master's log, as in Salt. */
 static int
 runner_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -136,6 +138,7 @@ fileserver_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     return 0;
 }
 
+/* Sets or removes update locks, as the row says. */
 static int
 fileserver_lock_roots(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

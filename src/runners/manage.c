@@ -1,5 +1,6 @@
 /* manage.c - runner `manage`: who is up, who is down, which versions run. The master knows who is connected,
- * so nobody is asked. Only after its own start it waits for those who are on their way back. */
+ * so no minion is asked, except for versions. After the master's start it waits for minions that are on their
+ * way back. */
 #include <poll.h>
 
 #include "common/base/str.h"
@@ -27,6 +28,7 @@ is_connected(const json_t *minions, const char *id)
     return value_bool(json_object_get(minions, id), "connected", false);
 }
 
+/* Targets that may still come back after the master's start. */
 static size_t
 count_awaited(const json_t *targets, const json_t *minions)
 {
@@ -92,6 +94,7 @@ manage_up(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return status != NULL ? 0 : -EIO;
 }
 
+/* Deletes the keys of the ids; the first refusal is the error. */
 static int
 remove_keys(call_ctx_t *ctx, json_t *ids, fail_t *err)
 {
@@ -235,6 +238,7 @@ version_shown(const char *version, const char *halite)
     return *halite != '\0' ? value_fmt("%s (Halite %s)", version, halite) : json_string(version);
 }
 
+/* Asks test.version of all minions and groups them by comparison with the master. */
 static int
 manage_versions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* network.c - runner `network`: wake machines by their hardware addresses. */
+/* network.c - runner `network`: wakes machines by their hardware addresses. A magic packet is six bytes 0xff
+ * and sixteen times the address, sent by UDP broadcast. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <netinet/in.h>
@@ -43,6 +44,7 @@ parse_mac(const char *text, uint8_t out[MAC_BYTES])
     return true;
 }
 
+/* Sends one packet. 0, or negative with *err. */
 static int
 wake(const char *mac, const json_t *args, fail_t *err)
 {

@@ -26,6 +26,7 @@ grains_of(call_ctx_t *ctx, const char *id, json_t *changes, fail_t *err)
     return grains;
 }
 
+/* Compiles the pillar as for the minion itself; its grains count as a minion's words. */
 static int
 pillar_show_pillar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -63,6 +63,7 @@ cmd_arguments(const json_t *args, bool *ret_pillar)
     return list;
 }
 
+/* Runs an execution function in the master, with a context of its own; its retcode becomes the runner's. */
 static int
 salt_cmd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

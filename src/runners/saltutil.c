@@ -4,6 +4,7 @@
 #include "common/masterctx/masterctx.h"
 #include "master/api.h"
 
+/* Copies one kind of custom modules from the environments. Names of changed modules are the return. */
 static int
 sync_one(call_ctx_t *ctx, const char *form, const json_t *args, json_t **ret_value)
 {

@@ -1,4 +1,5 @@
-/* store.c - runner `store`: copies of what the master must not forget, while it runs. */
+/* store.c - runner `store`: copies of what the master must not forget, while it runs: backup, check, restore.
+ * Long work reports its progress and ends when the master does. */
 #include "common/base/clock.h"
 #include "master/api.h"
 #include "runners/lib/keyfiles.h"
@@ -120,6 +121,7 @@ store_check_(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- restore --------------------------------------------------------------------------------- */
 
+/* Only places the backup for the next start; the present store is kept beside. */
 static int
 store_restore_(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

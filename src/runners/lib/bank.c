@@ -1,4 +1,5 @@
-/* bank.c - see bank.h. */
+/* bank.c - see bank.h. A bank is a folder below cachedir/banks, a key a JSON file in it. Paths are resolved
+ * beneath the open cachedir without following links, and files are replaced atomically. */
 #include "runners/lib/bank.h"
 
 #include <dirent.h>
@@ -68,6 +69,7 @@ bank_store(const char *cachedir, const char *bank, const char *key, const json_t
     return rc < 0 ? failed(cachedir, path, rc, err) : 0;
 }
 
+/* {} for a key that does not exist, as in Salt. NEW, or NULL with *err. */
 json_t *
 bank_fetch(const char *cachedir, const char *bank, const char *key, fail_t *err)
 {

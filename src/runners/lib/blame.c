@@ -1,4 +1,6 @@
-/* blame.c - see blame.h. */
+/* blame.c - see blame.h. Causes are reduced to short lines; minions with the same cause form a group, and the
+ * largest groups come first. Numbers of names, groups and bytes are bounded, so that a fleet's failure stays
+ * readable. */
 #include "runners/lib/blame.h"
 
 #include "common/base/buf.h"
@@ -75,6 +77,8 @@ cause(const char *tag, const json_t *one)
     return short_line(text);
 }
 
+/* States that failed by themselves; those whose requisites failed only when there are no others. NEW list,
+ * never empty. */
 json_t *
 blame_states(const json_t *ret)
 {
@@ -179,6 +183,7 @@ blame_add(blame_t *self, const char *id, const json_t *causes)
     free(text);
 }
 
+/* Larger groups first, equal ones in the order in which they appeared. */
 static int
 by_size(const void *a, const void *b)
 {
