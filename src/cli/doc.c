@@ -36,6 +36,7 @@ doc_silent(cmd_t *self, const char *id, outcome_t outcome, const char *text, voi
     json_object_set_new(((docs_t *) state)->silent, id, json_string(text));
 }
 
+/* Plain text unless --out asks for an outputter. */
 static void
 print_doc(cmd_t *self, const char *fun, json_t *text)
 {

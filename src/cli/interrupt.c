@@ -1,4 +1,5 @@
-/* interrupt.c - the farewell. */
+/* interrupt.c - see interrupt.h: the farewell on Ctrl-c. The handler may only call async-signal-safe
+ * functions, so its text is prepared beforehand in one of two buffers and published by an atomic index. */
 #include "cli/interrupt.h"
 
 #include <signal.h>
@@ -26,6 +27,7 @@ typedef struct farewell {
 static farewell_t farewells[2] = { { sizeof(FAREWELL), FAREWELL "\n" } };
 static atomic_int current;
 
+/* Writes the text, then ends by the same signal, so that a shell sees it. */
 static void
 on_signal(int signum)
 {

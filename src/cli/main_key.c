@@ -115,6 +115,7 @@ run_configured(key_cli_t *cli, const key_verb_t *verb, startup_t *start)
     return rc != 0 ? rc : run_with_store(cli, verb);
 }
 
+/* Actions that need no store (`bare`) run before the configuration is read. */
 static int
 run(startup_t *start)
 {

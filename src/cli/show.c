@@ -1,4 +1,6 @@
-/* show.c - the last step of every command: text. */
+/* show.c - see show.h: the last step of every command. Chooses the outputter and colours, formats, and writes
+ * to stdout or the output file; errors of writing are reported once, and a reader who has gone is no error to
+ * report. */
 #include "cli/show.h"
 
 #include <fcntl.h>
@@ -11,6 +13,8 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
+/* Outputter by precedence: --out, the return's own, the function's; highstate is never forced on other
+ * data. */
 const char *
 show_choose(const char *asked, const char *out, const char *fun)
 {
@@ -138,6 +142,7 @@ unwritten(show_t *self, const char *where)
     self->failed = true;
 }
 
+/* While returns come quickly, output is held and flushed as one. */
 static void
 write_stdout(show_t *self, const buf_t *text)
 {
@@ -163,6 +168,7 @@ write_file(show_t *self, const buf_t *text)
         unwritten(self, self->file);
 }
 
+/* Formats and writes; the progress line is cleared first. */
 static void
 show_as(show_t *self, const json_t *data, const char *out, int retcode)
 {

@@ -15,6 +15,7 @@ typedef struct choice {
     json_t *ids;       /* array: chosen so far */
 } choice_t;
 
+/* True when the minion has every function of the job. */
 static bool
 has_all(const json_t *list, const json_t *fun)
 {
@@ -52,6 +53,7 @@ random_below(size_t n)
     return (size_t) (r % n);
 }
 
+/* Fisher-Yates; the modulo's bias is irrelevant here. */
 static void
 shuffle(json_t *ids)
 {

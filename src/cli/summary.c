@@ -1,4 +1,4 @@
-/* summary.c - counting returns. */
+/* summary.c - see summary.h: counts returns and formats Salt's --summary. */
 #include "cli/summary.h"
 
 #include "common/cli/ttyguard.h"

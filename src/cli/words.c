@@ -1,4 +1,5 @@
-/* words.c - see words.h. */
+/* words.c - see words.h: shell completion. The position of the cursor decides what is offered; names come
+ * from the running master within PATIENCE_MS, else from the configuration and file roots. */
 #include "cli/words.h"
 
 #include "cli/opts.h"
@@ -14,6 +15,7 @@ typedef void offer_fn(words_t *self);
 
 /* ---- where names come from ------------------------------------------------------------------- */
 
+/* False when no master runs, so that the caller may offer what it finds itself. */
 bool
 words_ask(words_t *self, const char *op, json_t *request)
 {
@@ -172,6 +174,7 @@ is_among(char *const *args, const char *word)
     return false;
 }
 
+/* Offers values of a known keyword argument; true when the word is one. */
 static bool
 offer_keyword(words_t *self, char *const *args)
 {
@@ -228,6 +231,7 @@ offer_value(words_t *self, words_value_fn *value)
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
+/* Decides by the number of words what is completed: option value, target, function or argument. */
 static void
 offer(words_t *self, const opt_spec_t *spec, words_value_fn *value)
 {
