@@ -1,4 +1,4 @@
-/* network_calc.c - more of execution module `network`: what follows from an address, without asking anybody. */
+/* network_calc.c - more of execution module `network`: what can be computed from an address alone. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "common/data/ipaddr.h"

@@ -30,7 +30,7 @@ matches(call_ctx_t *ctx, const json_t *tgt, tgt_type_t type, const char *delim, 
     return matched;
 }
 
-/* match.FUN tgt [minion_id=] [delimiter=]: the rows have whichever of them Salt has, and the type of target. */
+/* match.FUN tgt [minion_id=] [delimiter=]: rows have the arguments that Salt has, and the type of target. */
 static int
 match_answer(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -88,7 +88,7 @@ match_data_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *value = NULL;
     fail_auto_t why = FAIL_INIT;
 
-    /* Salt asks a function that its own module has not: who brings one has data to match, others have none. */
+    /* Salt calls a function that its module lacks: a custom module may bring data, else there is none. */
     if (parts[1] != NULL && ctx_call(ctx, "data.getval", call, NULL, &value, &why) < 0)
         log_error("match.data: %s", fail_text(&why));
     *ret_value = json_boolean(value != NULL && data_matches(value, parts[1]));

@@ -1,4 +1,5 @@
-/* status.c - execution module `status`: load, memory, disks, network and uptime as Salt shows them. */
+/* status.c - execution module `status`: load, memory, disks, network and uptime, in Salt's shapes. Most
+ * values are read from /proc: `by_words` calls a function for each line of a file with its words. */
 #include <netdb.h>
 #include <poll.h>
 #include <sched.h>
@@ -48,6 +49,7 @@ by_words(const char *path, words_fn *line, fail_t *err)
     return out;
 }
 
+/* Words from position `from` on, as numbers. NEW. */
 static json_t *
 numbers_from(char **words, size_t n, size_t from)
 {
@@ -97,6 +99,7 @@ cpustats_line(char **words, size_t n, json_t *out)
         json_object_set_new(out, words[0], procfs_number(words[1]));
 }
 
+/* Values are texts, as in Salt. */
 static void
 meminfo_line(char **words, size_t n, json_t *out)
 {
@@ -162,6 +165,7 @@ status_vmstats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return procfs_answer(by_words("/proc/vmstat", vmstats_line, err), ret_value, err);
 }
 
+/* Of several processors the last one's values remain, as in Salt. */
 static int
 status_cpuinfo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -246,6 +250,7 @@ status_netdev(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- the host -------------------------------------------------------------------------------- */
 
+/* Logged-in users of utmp. */
 static json_int_t
 sessions(void)
 {
@@ -291,6 +296,7 @@ status_loadavg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Processors that this process may use. */
 static int
 status_nproc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -337,6 +343,7 @@ type_wanted(json_t *args, const char *type)
     return !any && json_array_size(args) == 0;
 }
 
+/* A file system that can't be asked is left out. */
 static void
 add_usage(json_t *out, const char *path)
 {
@@ -349,6 +356,7 @@ add_usage(json_t *out, const char *path)
                                   (json_int_t) (v.f_blocks * v.f_frsize)));
 }
 
+/* Arguments are paths, or globs of file system types; without types among arguments only paths count. */
 static int
 status_diskusage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -401,6 +409,7 @@ status_w(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
+/* Name of the effective user, or its number. NEW. */
 static json_t *
 owner_of(const procfs_proc_t *p)
 {
@@ -424,6 +433,7 @@ command_of(const procfs_proc_t *p, fail_t *err)
     return buf_steal(&out);
 }
 
+/* Processes that end meanwhile are left out. */
 static int
 status_procs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
