@@ -1,4 +1,5 @@
-/* ssh_auth.c - state module `ssh_auth`: the keys that may log in as a user. */
+/* ssh_auth.c - state module `ssh_auth`: keys that may log in as a user. The module's functions change the
+ * file; `ask` calls them for the one key of the SLS, or for a source file of keys. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/system/authkeys.h"
@@ -29,6 +30,8 @@ source_of(const want_t *w)
     return value_str(w->args, "source", "");
 }
 
+/* Parses the name as a line "[options] [enc] key [comment]"; its parts override the arguments. A source
+ * file's name is no key. */
 static void
 take_name(want_t *w)
 {
@@ -113,6 +116,7 @@ foretell_file(want_t *w, const char *skip, const char *line, const char *done)
     return state_ret_set(w->ret, STATE_TRUE, "All host keys in file %s are already %s", source_of(w), done);
 }
 
+/* Test mode. */
 static int
 foretell_present(want_t *w)
 {
@@ -130,6 +134,7 @@ foretell_present(want_t *w)
                          str_eq(json_string_value(status), "add") ? "added" : "updated");
 }
 
+/* Turns the word of ssh.set_auth_key into the return. */
 static int
 tell_set(want_t *w, const char *said)
 {
@@ -157,6 +162,7 @@ tell_set(want_t *w, const char *said)
                          "Invalid public ssh key, most likely has spaces or invalid syntax");
 }
 
+/* A missing source file fails the state. */
 static int
 present(want_t *w)
 {
@@ -179,6 +185,7 @@ present(want_t *w)
 
 /* ---- absent ----------------------------------------------------------------------------------- */
 
+/* A key that is not there is success. */
 static int
 absent(want_t *w)
 {

@@ -147,7 +147,7 @@ give(void *cookie, const char *path, bool is_dir)
     return fop_lchown(path, o->c->user, o->c->group, &why, o->err);
 }
 
-/* The copy, as the minion's own, is what the changes of owner and mode are told by. NEW, or NULL with *err. */
+/* Changes of owner and mode are told against the copy as the minion's own. NEW, or NULL with *err. */
 static json_t *
 as_copied(const char *path, fail_t *err)
 {

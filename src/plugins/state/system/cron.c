@@ -1,4 +1,6 @@
-/* cron.c - state module `cron`: entries, variables and whole crontabs. */
+/* cron.c - state module `cron`: entries, variables and whole crontabs of users. The module's functions do
+ * the change and answer with a word, which `tell` turns into the return; test mode compares with
+ * cron.list_tab. */
 #include "common/base/str.h"
 #include "plugins/lib/system/crontab.h"
 #include "plugins/lib/call/sub.h"
@@ -9,6 +11,7 @@ typedef enum found { FOUND_ABSENT, FOUND_SAME, FOUND_OTHER } found_t;
 /* Opening words of the texts about entries and about variables. */
 static const char entry_word[] = "Cron", env_word[] = "Cron env";
 
+/* Text of a value, in lower case: crontabs have "mon" for an SLS's "Mon". NEW. */
 static json_t *
 lower_text(const json_t *v)
 {
@@ -38,6 +41,8 @@ wish_of(const json_t *args)
     return wish;
 }
 
+/* Looks for the entry by its identifier or command, and compares the fields that the SLS has. 0, or negative
+ * with *err. */
 static int
 find_entry(call_ctx_t *ctx, const json_t *args, const json_t *wish, found_t *ret_found, fail_t *err)
 {
@@ -62,6 +67,7 @@ find_entry(call_ctx_t *ctx, const json_t *args, const json_t *wish, found_t *ret
     return 0;
 }
 
+/* Looks for the variable and compares its value. 0, or negative with *err. */
 static int
 find_env(call_ctx_t *ctx, const json_t *args, const char *value, found_t *ret_found, fail_t *err)
 {

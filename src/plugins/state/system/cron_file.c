@@ -48,7 +48,7 @@ tell_only(call_ctx_t *ctx, json_t *call, json_t *ret, fail_t *err)
     return rc;
 }
 
-/* The copy stays ours: its owner could put another file in its place, and that would be read and installed. */
+/* The copy belongs to the minion's user: another owner could replace it before it is installed. */
 static int
 manage_copy(call_ctx_t *ctx, const json_t *call, managed_t *m, json_t *ret, fail_t *err)
 {
