@@ -1,4 +1,4 @@
-/* attr.h - file functions about owners, groups, modes, attributes and labels. Rows in plugins/exec/files/file.c.
+/* attr.h - file functions about owners, groups, modes, attributes and labels. Rows: exec/files/file.c.
  *
  * Layer      plugins/lib/file
  * Tests      tests/cases/exec/file.*.json

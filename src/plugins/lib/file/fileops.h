@@ -30,7 +30,7 @@ char *fop_join2(const char *a, const char *b);
 char *fop_realpath(const char *path);
 /* The argument `name`, "~" expanded. */
 char *fop_path(json_t *args, const char *name);
-/* The paths that match, sorted: NEW (strv_free), also where it fails, as fs_glob, because there may be more. */
+/* Paths that match, sorted. NEW (strv_free) also on failure, as fs_glob, because there may be more. */
 int fop_glob(const char *pattern, char ***ret_paths, fail_t *err);
 /* The names in a folder that a walk comes to, as fs_names: nothing where it may not look, as os.walk has
  * it, or where a process has ended. NEW (strv_free), also where it fails. */
@@ -79,7 +79,7 @@ typedef struct view {
 #define view_auto_t __attribute__((cleanup(fop_unview))) view_t
 int fop_view(const char *path, view_t *out);
 void fop_unview(view_t *v);
-/* Python's int() of an argument. Its words follow `must`: "age must be an integer: invalid literal for ...". */
+/* Python's int() of an argument. Errors begin with `must`: "age must be an integer: invalid literal ...". */
 int fop_int(const json_t *v, const char *must, double *ret_n, fail_t *err);
 /* A re flags argument: a number, a name or a list of names. */
 int fop_re_flags(const json_t *flags, unsigned *ret_flags, fail_t *err);

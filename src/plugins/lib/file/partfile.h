@@ -36,7 +36,7 @@ int partfile_find(partfile_t *self, const char *path, int flags, fail_t *err);
 #define PARTFILE_ANY     8 /* folders as well, and with WAY_LINK a link itself, to be held */
 /* The same, strictly, for a regular file, or none yet. */
 int partfile_open(partfile_t *self, const char *path, fail_t *err);
-/* Find what is to be edited. 1; 0 when nothing can be found, of which nothing is said; or a negative errno. */
+/* Finds what is to be edited. 1; 0 without *err when nothing is found; or a negative errno. */
 int partfile_edit(partfile_t *self, const char *path, fail_t *err);
 void partfile_close(partfile_t *self);
 /* Appends what it holds; nothing when there is none. */
@@ -45,7 +45,7 @@ int partfile_read(const partfile_t *self, buf_t *out, fail_t *err);
 int partfile_write(const partfile_t *self, const void *data, size_t len, const landing_t *fresh, fail_t *err);
 /* Put content there as content_commit does: a device stays, a pipe gives way. */
 int partfile_land(const partfile_t *self, const content_t *what, const landing_t *as, fail_t *err);
-/* The same with a file of ours that is open as `fd` and has a path in the folder: it is not there afterwards. */
+/* The same with an own file, open as `fd` under a path in the folder, which is gone afterwards. */
 int partfile_take(const partfile_t *self, int fd, const char *temp, const landing_t *as, fail_t *err);
 /* All at once, for who has read it before; `mode` is a new file's. */
 int partfile_put(const char *path, const void *data, size_t len, mode_t mode, fail_t *err);

@@ -17,8 +17,8 @@
 typedef enum svc_init { SVC_NONE, SVC_SYSTEMD, SVC_SYSV } svc_init_t;
 /* The running init, or negative with *err when it can't be determined. */
 int svc_init(const char *root, fail_t *err);
-/* For a module's __virtual__: NULL when this init runs, else `otherwise`, or why that can't be known; until this is
- * called again. */
+/* For a module's __virtual__: NULL when this init runs, else `otherwise`, or why that is unknown. Valid until the
+ * next call in this thread. */
 const char *svc_unless(svc_init_t init, const char *otherwise);
 /* Name of process 1, for a message. */
 char *svc_init_name(const char *root);
@@ -38,7 +38,7 @@ json_t *svc_scripts(const char *root, const json_t *hide, fail_t *err);
 json_t *svc_all(const char *root, fail_t *err);
 /* True when an executable init script has the name. */
 int svc_is_script(const char *root, const char *name, fail_t *err);
-/* The run level as init's program tells, or the default one: a single letter or digit, or negative with *err. */
+/* Run level that init's program tells, or the default one: a letter or digit, or negative with *err. */
 int svc_runlevel(const char *root, fail_t *err);
 int svc_default_runlevel(const char *root, fail_t *err);
 /* True when /etc/rcN.d has a start link of the script. `level` may be a negative run level, which is returned

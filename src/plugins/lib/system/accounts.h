@@ -4,7 +4,7 @@
  * Layer      plugins/lib/system
  * Threads    one at a time (the C library's getpwent)
  * Ownership  results are NEW
- * Errors     a name that is not there is NULL, and one that can't be looked up NULL with *err; programs that are missing are
+ * Errors     an unknown name is NULL, one that can't be looked up NULL with *err; missing programs are
  *            CommandExecutionErrors
  * Tests      tests/cases/exec/user.*.json, group.*.json
  */

@@ -6,7 +6,7 @@
  * Threads    a job's child
  * Ownership  results are NEW
  * Errors     FAIL_COMMAND in Salt's words
- * Tests      tests/unit/plugins/test_authkeys.c, tests/cases/exec/ssh.*.json, tests/cases/state/ssh_auth.*.json
+ * Tests      tests/unit/plugins/test_authkeys.c, tests/cases/exec/ssh.*.json, cases/state/ssh_auth.*.json
  */
 #ifndef PLUGINS_LIB_SYSTEM_AUTHKEYS_H
 #define PLUGINS_LIB_SYSTEM_AUTHKEYS_H

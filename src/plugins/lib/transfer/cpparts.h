@@ -33,7 +33,7 @@ int cpparts_add(const cppart_t *self, int64_t at, const void *bytes, size_t n, f
 int cpparts_land(const cppart_t *self, int mode, fail_t *err);
 /* The same for what is in memory, or in a file. */
 int cpparts_put(const partfile_t *to, const content_t *what, int mode, fail_t *err);
-/* Remove the part of a copy; NULL: of all that have been idle too long. NEW list of the paths that are gone. */
+/* Removes the part of a copy; NULL: of all that were idle too long. NEW list of the removed paths. */
 json_t *cpparts_forget(const char *cachedir, const char *copy);
 
 #endif

@@ -1,4 +1,5 @@
-/* cppush.c - see cppush.h. */
+/* cppush.c - see cppush.h. Failures are logged and answered with false, as Salt does. Paths with "../" are
+ * refused. */
 #include "plugins/lib/transfer/cppush.h"
 
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include "plugins/lib/transfer/fetch.h"
 #include "salt/log.h"
 
+/* Logs and returns false. */
 static bool
 failed(const char *path, const char *why)
 {
@@ -61,6 +63,7 @@ typedef struct pushing {
     size_t n;
 } pushing_t;
 
+/* Pushes one file of a folder when the glob matches its name. */
 static bool
 push_below(pushing_t *p, const char *path)
 {
@@ -91,6 +94,7 @@ push_entry(pushing_t *p, const char *path, int depth)
     return rc < 0 ? failed(path, fail_text(&err)) : rc > 0 || push_below(p, path);
 }
 
+/* Stops at the first failure. LIMIT_FILE_DEPTH bounds the depth. */
 static bool
 walk(pushing_t *p, const char *folder, int depth)
 {

@@ -1,4 +1,5 @@
-/* cprecv.c - see cprecv.h. */
+/* cprecv.c - see cprecv.h. A file that comes in one message is placed at once; pieces of a larger one gather
+ * by cpparts.h when the sender names the copy, or are appended directly when it does not. */
 #include "plugins/lib/transfer/cprecv.h"
 
 #include <fcntl.h>
@@ -42,6 +43,7 @@ place_of(const char *path, const char *dest, fail_t *err)
     return fits ? xstrdup(dest) : NULL;
 }
 
+/* A failure is logged, as the answer only says false. */
 static int
 write_to(const char *path, const json_t *text)
 {
@@ -57,6 +59,7 @@ write_to(const char *path, const json_t *text)
     return rc;
 }
 
+/* Ends at the first file whose destination is missing; other failures are false in the answer. */
 json_t *
 cprecv_files(json_t *files, const char *dest, bool *ret_failed)
 {
@@ -146,6 +149,7 @@ place(const cprecv_chunk_t *piece, const partfile_t *to, const content_t *bytes,
     return rc == 0 && piece->last ? cpparts_land(&part, mode, err) : rc;
 }
 
+/* Creates the missing folder of the destination, then places the piece. */
 static json_t *
 put(const cprecv_chunk_t *piece, const buf_t *bytes, bool *ret_failed)
 {
@@ -168,6 +172,7 @@ put(const cprecv_chunk_t *piece, const buf_t *bytes, bool *ret_failed)
     return rc == 0 ? json_true() : value_utf8(fail_text(&why), strlen(fail_text(&why)));
 }
 
+/* A message without a chunk creates a folder. */
 json_t *
 cprecv_piece(const cprecv_chunk_t *piece, bool *ret_failed, fail_t *err)
 {

@@ -42,6 +42,8 @@ own_pillar(call_ctx_t *ctx, json_t *args, fail_t *err)
     return ctx_compile_pillar(ctx, ask, err);
 }
 
+/* Renders a file's text, or a text of the call when path is NULL; in the latter, what came from the job stays
+ * marked as a minion's words. */
 int
 cptemplate_render(call_ctx_t *ctx, json_t *args, const char *engine, const char *path, const char *text,
                   size_t len, buf_t *out, fail_t *err)
@@ -73,6 +75,7 @@ cptemplate_render(call_ctx_t *ctx, json_t *args, const char *engine, const char 
     return rc;
 }
 
+/* Replaces `path` and `dest` in args by their rendered texts, when the call names an engine. */
 int
 cptemplate_paths(call_ctx_t *ctx, json_t *args, fail_t *err)
 {

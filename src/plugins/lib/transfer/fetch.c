@@ -1,4 +1,5 @@
-/* fetch.c - see fetch.h. */
+/* fetch.c - see fetch.h. Schemes are dispatched by fetch_url; without a destination a file goes into the
+ * minion's cache, as Salt places it (files/ENV for salt://, extrn_files for others). */
 #include "plugins/lib/transfer/fetch.h"
 
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 
 /* ---- places ------------------------------------------------------------------------------- */
 
+/* Argument, else the minion's saltenv, else "base". */
 const char *
 fetch_env(call_ctx_t *ctx, const char *given)
 {
@@ -60,6 +62,8 @@ climbs(const char *path)
     return found;
 }
 
+/* Place in the cache for a URL: saltenv, host, path and query; a name that is too long becomes its digest.
+ * The credentials of the URL are not part of it. NEW. */
 char *
 fetch_extern_place(call_ctx_t *ctx, const char *url, const char *saltenv)
 {
@@ -111,6 +115,7 @@ folder_ready(const char *dest, bool makedirs, fail_t *err)
     return rc < 0 ? rc : 1;
 }
 
+/* 1 when written; 0 when the folder is missing and not to be made; or negative with *err. */
 int
 fetch_write(const buf_t *text, const char *dest, bool makedirs, fail_t *err)
 {
@@ -121,6 +126,7 @@ fetch_write(const buf_t *text, const char *dest, bool makedirs, fail_t *err)
     return rc;
 }
 
+/* Follows links of the source, as the caller named it; pipes and folders are refused. */
 int
 fetch_copy(const char *path, const char *dest, fail_t *err)
 {
@@ -175,6 +181,8 @@ into_cache(call_ctx_t *ctx, const fetch_t *what, char **ret_path, fail_t *err)
     return rc;
 }
 
+/* Compares digests first; an equal file is not fetched. 0 with *ret_path NULL when the server lacks the
+ * file. */
 int
 fetch_salt(call_ctx_t *ctx, const fetch_t *what, char **ret_path, fail_t *err)
 {
@@ -217,6 +225,7 @@ is_known(const char *path, const char *source_hash)
     return type != NULL && has_digest(path, type, digits);
 }
 
+/* A cached file is kept when it has the digest that the caller knows, else fetched again. */
 static int
 fetch_remote(call_ctx_t *ctx, const fetch_t *what, const url_t *u, char **ret_path, fail_t *err)
 {
@@ -285,6 +294,7 @@ fetch_url(call_ctx_t *ctx, const fetch_t *what, char **ret_path, fail_t *err)
     return *ret_path != NULL ? 0 : -EINVAL;
 }
 
+/* Web files pass through a temporary file, which is removed. */
 int
 fetch_bytes(call_ctx_t *ctx, const fetch_t *what, buf_t *out, bool *ret_found, fail_t *err)
 {

@@ -16,6 +16,7 @@ scheme_len(const char *text)
     return text[n] == ':' ? n + 1 : 0;
 }
 
+/* Never fails: what a text lacks is empty. The scheme is lower case; query and fragment end the path. */
 void
 url_parse(url_t *self, const char *text)
 {

@@ -1,6 +1,6 @@
-/* webget.c - http, https and ftp by the system's curl: redirects followed, the file there at once when it
- * is whole. curl opens files by their names, and in a user's folder those may be links of his; and two may
- * fetch the same file: each has curl write in a folder of its own. */
+/* webget.c - http, https and ftp by the program curl, with redirects. curl writes into a folder that only
+ * this fetch uses, because it opens files by name and two fetches of one file must not meet; the complete
+ * file is then placed atomically. */
 #include "plugins/lib/transfer/fetch.h"
 
 #include <fcntl.h>
@@ -12,21 +12,21 @@
 #include "common/base/str.h"
 #include "common/files/settle.h"
 
-/* Seconds to connect, seconds without a byte; and how often another address is tried. */
+/* Seconds to connect, seconds without a byte, and the number of redirects that are followed. */
 #define CONNECT_S "30"
 #define STALL_S   "60"
 #define REDIRECTS "10"
 
 enum { ETAG_MAX = 4096 };
 
-/* One fetch: the state that curl's callbacks read and write. */
+/* One fetch, and the files that curl reads and writes. */
 typedef struct webget {
     const fetch_t *what;
     const char *dest;
     char *part, *headers;
-    char *known; /* the ETag of what is there, if it is */
-    char *fresh; /* the one that the server says */
-    char *kept;  /* where it is for the next time: beside the file */
+    char *known; /* file with the ETag of the present file, for --etag-compare */
+    char *fresh; /* file into which curl writes the server's ETag */
+    char *kept;  /* file beside the destination that keeps it for the next fetch */
     bool compared;
 } webget_t;
 
@@ -50,6 +50,7 @@ reason_of(const char *headers, const char *said)
     return xstrdup(own != NULL ? own + 2 : *said != '\0' ? said : "no answer");
 }
 
+/* Restricts protocols, also of redirects, and bounds connecting and stalls, not the total time. */
 static void
 curl_words(prog_t *curl, const webget_t *self)
 {
@@ -96,7 +97,7 @@ take_place(const webget_t *self, fail_t *err)
     return settle(fd, way.folder, self->part, place, SETTLE_USUAL, err);
 }
 
-/* The ETag that was kept, for curl to compare: none when the file is gone, for the server would send nothing. */
+/* ETag kept for curl to compare. None when the file is gone, as the server would then send nothing. */
 static int
 take_etag(webget_t *self, fail_t *err)
 {
@@ -123,6 +124,7 @@ keep_etag(const webget_t *self, fail_t *err)
     return rc == 0 ? settle_text(&text, self->kept, err) : rc;
 }
 
+/* Runs curl, then places the file. With an ETag that still holds, the file stays. */
 static int
 fetch_by_curl(webget_t *self, const char *curl, const char *url_path, fail_t *err)
 {
@@ -150,6 +152,7 @@ fetch_by_curl(webget_t *self, const char *curl, const char *url_path, fail_t *er
     return rc == 0 && self->what->use_etag ? keep_etag(self, err) : rc;
 }
 
+/* Creates the folder for curl, and removes it in every case. */
 int
 webget(call_ctx_t *ctx, const fetch_t *what, const char *dest, fail_t *err)
 {
