@@ -1,5 +1,5 @@
-/* config.c - wheel module `config`: the master's configuration, read and written. What is written is checked
- * first by the table of options; the running master takes it with the next SIGHUP or start. */
+/* config.c - wheel module `config`: the master's configuration, read and written. Values are checked by the
+ * table of options before they are written; the running master takes them with the next SIGHUP or start. */
 #include "common/conf/conf.h"
 
 #include "common/base/beneath.h"
@@ -51,6 +51,7 @@ options_in(const char *path, fail_t *err)
     return json_object();
 }
 
+/* Rewrites the main file, of which comments are lost. */
 static int
 config_apply(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -65,6 +66,8 @@ config_apply(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return write_yaml(path, options, err);
 }
 
+/* Writes a file of its own into the folder of default_include. The name must be a single one without a
+ * leading dot. */
 static int
 config_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

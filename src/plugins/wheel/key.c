@@ -1,5 +1,6 @@
-/* key.c - wheel module `key`: what salt-key does, for reactors, orchestration and programs. Reads the key
- * folders, changes them through the master's own operation so that live connections follow at once. */
+/* key.c - wheel module `key`: what salt-key does, for reactors, orchestration and programs. Reads the folders
+ * of keys itself, and changes them by the master's operation key_apply, so that live connections follow at
+ * once. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/crypto/keys.h"
@@ -54,6 +55,7 @@ chosen_of(call_ctx_t *ctx, const json_t *match, choose_fn *choose, bool local, k
     return choose(table, match, err);
 }
 
+/* By globs, as the reading functions do. */
 static json_t *
 matching(call_ctx_t *ctx, const json_t *match, bool local, keystore_t **ret_store, fail_t *err)
 {
@@ -138,6 +140,7 @@ key_master_key_str(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* ---- changing ------------------------------------------------------------------------------------ */
 
+/* Further states that a key may be in, by the call's include_* arguments. */
 static unsigned
 included(const json_t *args)
 {
@@ -242,6 +245,7 @@ pair_texts(const key_pair_t *pair)
     return texts;
 }
 
+/* The pair is returned and stored nowhere. */
 static int
 key_gen(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -280,6 +284,7 @@ key_gen_accept(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* Opens the pair or creates it, and returns the fingerprint. */
 static int
 key_gen_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -309,6 +314,7 @@ key_gen_signature(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return rc;
 }
 
+/* The master replaces its key, and tells minions. */
 static int
 key_rotate_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

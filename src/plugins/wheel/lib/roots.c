@@ -1,4 +1,6 @@
-/* roots.c - see roots.h. */
+/* roots.c - see roots.h. Each root is opened once and paths are resolved beneath it (beneath.h), so that
+ * neither ".." nor a link leads out. Reading takes every root of the environment, writing the one that
+ * `index` names. */
 #include "plugins/wheel/lib/roots.h"
 
 #include <dirent.h>
@@ -67,6 +69,7 @@ open_file(const char *root, const char *path, bool *ret_text)
     return fd;
 }
 
+/* Each root's file of that path, with its kind: "txt" or "bin". */
 int
 roots_find(call_ctx_t *ctx, const char *option, const json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -85,6 +88,7 @@ roots_find(call_ctx_t *ctx, const char *option, const json_t *args, json_t **ret
     return 0;
 }
 
+/* Binary files are left out. */
 int
 roots_read(call_ctx_t *ctx, const char *option, const json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -143,6 +147,7 @@ list_name(int dir, const char *name, json_t *tree, int depth, size_t *n_p, fail_
     return list_folder(fd, below, depth + 1, n_p, err);
 }
 
+/* Names that are not UTF-8 are left out. `n_p` counts names over all roots. */
 static int
 list_folder(int dir, json_t *tree, int depth, size_t *n_p, fail_t *err)
 {
@@ -224,6 +229,8 @@ objection(json_t *folders, const json_t *args)
     return NULL;
 }
 
+/* Existing regular files keep their mode; others get 0644. Invalid calls are answered with Salt's text and
+ * retcode 1. */
 int
 roots_write(call_ctx_t *ctx, const char *option, const json_t *args, json_t **ret_value, fail_t *err)
 {
