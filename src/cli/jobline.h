@@ -15,7 +15,7 @@
 #include "salt/base.h"
 
 #define JOBLINE_RECONNECT_MS 15000 /* how long a master may take to come back */
-#define JOBLINE_BREAKS       5 /* so often in a row, each within that time, the line may break without any return */
+#define JOBLINE_BREAKS       5     /* breaks in a row, each within that time, without any return */
 
 typedef struct jobline jobline_t;
 

@@ -71,5 +71,5 @@ const opt_spec_t opts_key = {
     .description = "Shows, accepts, rejects and deletes the keys by which the master knows its minions.",
     .tables = tables,
     .interspersed =
-        true, /* and not bare: "salt-key -F master" is what Salt's manual says; main_key.c looks at arguments */
+        true, /* not bare: Salt's manual says "salt-key -F master"; main_key.c checks the arguments */
 };

@@ -3,7 +3,7 @@
  * Layer      cli
  * Threads    one
  * Errors     none; the call that took too long fails with -ETIMEDOUT
- * Tests      tests/t/0310-salt-cli.bats, tests/t/1100-auth.bats; tests/unit/common/test_local.c for the line itself
+ * Tests      tests/t/0310-salt-cli.bats, tests/t/1100-auth.bats; tests/unit/common/test_local.c for the line
  */
 #ifndef CLI_PATIENCE_H
 #define CLI_PATIENCE_H

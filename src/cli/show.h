@@ -22,7 +22,7 @@ typedef struct show {
 } show_t;
 
 /* From the options given and the configuration (both BORROWED for as long as `self` lives). Empties an
- * --out-file that is not appended to; one that can't be written is an error. 0, or a negative errno with *err. */
+ * --out-file that is not appended to; an unwritable one is an error. 0, or a negative errno with *err. */
 int show_init(show_t *self, const json_t *values, const json_t *conf, fail_t *err);
 /* Reads display arguments (exclude=, terse=) out of a function's arguments. `arg` is BORROWED as above. */
 void show_args(show_t *self, const json_t *arg);

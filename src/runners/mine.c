@@ -1,4 +1,5 @@
-/* mine.c - runner `mine`: what minions gave for each other. */
+/* mine.c - runner `mine`: values that minions gave for each other. `get` reads them from the master, `update`
+ * runs mine.update on minions. */
 #include "runners/lib/ask.h"
 #include "salt/plugin.h"
 

@@ -1,4 +1,5 @@
-/* reactor.c - runner `reactor`: what the running master reacts to. */
+/* reactor.c - runner `reactor`: what the running master reacts to. Changes concern the running master, not
+ * its configuration. */
 #include "runners/lib/ask.h"
 #include "salt/plugin.h"
 

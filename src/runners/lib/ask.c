@@ -1,4 +1,5 @@
-/* ask.c - the master as runners see it. */
+/* ask.c - see ask.h. The master as runners see it: local operations, targets, jobs of execution functions and
+ * their returns. */
 #include "runners/lib/ask.h"
 
 #include "common/base/buf.h"
@@ -35,6 +36,8 @@ ask_targets(call_ctx_t *ctx, json_t *args, fail_t *err)
     return reply != NULL ? value_sorted_texts(value_get(reply, "minions")) : NULL;
 }
 
+/* Waits for the returns, `timeout` seconds without any (0: the configuration's). NEW {id: entry}, or NULL
+ * with *err. */
 json_t *
 ask_execute(call_ctx_t *ctx, const json_t *tgt, const char *tgt_type, const char *fun, json_t *arg,
             json_int_t timeout, fail_t *err)
@@ -49,6 +52,7 @@ ask_execute(call_ctx_t *ctx, const json_t *tgt, const char *tgt_type, const char
     return api_execute(api_of(ctx), &request, (int) (timeout * 1000), &value, err) == 0 ? value : NULL;
 }
 
+/* Only minions that returned. NEW {id: return}. */
 json_t *
 ask_returns(json_t *minions)
 {
@@ -70,6 +74,7 @@ ask_progress(call_ctx_t *ctx, const char *text, fail_t *err)
     return ctx_fire(ctx, tag, data, err);
 }
 
+/* A list stays one, a text is split at commas; elements are trimmed. NULL for None. */
 json_t *
 ask_split(const json_t *v)
 {
@@ -95,6 +100,7 @@ ask_split(const json_t *v)
     return out;
 }
 
+/* Elements with commas between. NEW. */
 char *
 ask_joined(const json_t *list)
 {

@@ -3,8 +3,8 @@
  *
  * Layer      runners
  * Threads    any
- * Errors     -EINVAL for a name that could lead elsewhere; a bank or key that is not there is no error, a cachedir that
- *            is not is one
+ * Errors     -EINVAL for a name that could lead elsewhere; a missing bank or key is no error, a missing
+ *            cachedir is one
  * Tests      tests/unit/runners/test_bank.c, tests/t/7010-runners-master.bats
  */
 #ifndef RUNNERS_LIB_BANK_H

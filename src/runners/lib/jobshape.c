@@ -1,4 +1,4 @@
-/* jobshape.c - jobs as Salt shows them. */
+/* jobshape.c - see jobshape.h: jobs as Salt shows them, from the rows of the master's store. */
 #include "runners/lib/jobshape.h"
 
 #include "common/base/clock.h"
@@ -23,6 +23,7 @@ add_minions(json_t *out, const json_t *job)
         json_object_set_new(out, "Minions", value_sorted_texts(minions));
 }
 
+/* From the job, or from its keyword arguments. */
 static void
 add_metadata(json_t *out, const json_t *job)
 {
@@ -34,6 +35,7 @@ add_metadata(json_t *out, const json_t *job)
         json_object_set(out, "Metadata", metadata);
 }
 
+/* Without a job, only Salt's "Error". */
 static json_t *
 instance(const json_t *job)
 {
@@ -65,6 +67,7 @@ jobshape_instance(const char *jid, const json_t *job, bool jid_inside)
     return out;
 }
 
+/* By the function, else as the minion's return says. BORROWED, or NULL. */
 static const char *
 outputter_of(const json_t *ret)
 {
@@ -94,6 +97,7 @@ jobshape_result(const json_t *returns)
     return out;
 }
 
+/* That of the first return. BORROWED, or NULL. */
 const char *
 jobshape_outputter(const json_t *result)
 {

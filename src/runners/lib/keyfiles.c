@@ -1,4 +1,5 @@
-/* keyfiles.c - see keyfiles.h. */
+/* keyfiles.c - see keyfiles.h. pki_dir is archived by tar into a part file of mode 0600, which is renamed
+ * when complete. */
 #include "runners/lib/keyfiles.h"
 
 #include <fcntl.h>
@@ -60,6 +61,7 @@ keyfiles_save(call_ctx_t *ctx, const char *to, fail_t *err)
     return rc < 0 ? rc : fs_settle(part, to, err);
 }
 
+/* A text about the signing key, for the operator. NEW. */
 char *
 keyfiles_signing(call_ctx_t *ctx)
 {
@@ -72,6 +74,7 @@ keyfiles_signing(call_ctx_t *ctx)
     return xasprintf("not in %s: if there is one, keep a copy of it where it lies", pki_dir(ctx));
 }
 
+/* Command that archives the keys by hand. NEW. */
 char *
 keyfiles_command(call_ctx_t *ctx, const char *to)
 {

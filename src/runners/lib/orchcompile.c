@@ -1,4 +1,5 @@
-/* orchcompile.c - see orchcompile.h. */
+/* orchcompile.c - see orchcompile.h. The master acts as a minion: a context with its own pillar, the SLS
+ * files rendered, and compiled to chunks as a state run would be. */
 #include "runners/lib/orchcompile.h"
 
 #include "common/base/str.h"
@@ -14,6 +15,7 @@ fire(void *cookie, const char *tag, json_t *data, fail_t *err)
     return ctx_fire(cookie, tag, data, err);
 }
 
+/* None counts as not given. */
 static bool
 given(const json_t *v)
 {
@@ -72,6 +74,8 @@ pillar_errors(call_ctx_t *host, json_t *errors)
     json_array_extend(errors, (json_t *) found);
 }
 
+/* Compiles the pillar with the run's override. NEW; NULL with *err, also on a master without state
+ * modules. */
 masterctx_t *
 orch_context(call_ctx_t *ctx, const json_t *args, json_t *errors, fail_t *err)
 {
@@ -116,6 +120,7 @@ low_of(call_ctx_t *host, py_t *high, const highstate_t *from, const char *jid, j
     return high_to_low(high, &env, errors);
 }
 
+/* Renders and compiles `mods`. Errors are added to `errors`; the list is empty when there are any. NEW. */
 json_t *
 orch_chunks(call_ctx_t *host, const json_t *mods, const char *saltenv, const json_t *exclude, const char *jid,
             json_t *errors)
@@ -142,6 +147,7 @@ orch_chunks(call_ctx_t *host, const json_t *mods, const char *saltenv, const jso
     return chunks;
 }
 
+/* Compiles given high data, of which no file is rendered. NEW. */
 json_t *
 orch_chunks_of(call_ctx_t *host, const json_t *high, const char *jid, json_t *errors)
 {

@@ -1,4 +1,5 @@
-/* rollout.c - see rollout.h. */
+/* rollout.c - see rollout.h: how many minions come next, and when to stop. Pure arithmetic over counts;
+ * percentages are of the whole target. */
 #include "runners/lib/rollout.h"
 
 #include <math.h>
@@ -33,6 +34,7 @@ per_cent(const char *text, size_t of, size_t *ret_n)
     return true;
 }
 
+/* None is `dflt`. A percentage below `min` is `min`, a number below it an error. */
 int
 rollout_number(const json_t *v, const char *what, size_t of, size_t min, size_t dflt, size_t *ret_n,
                fail_t *err)
@@ -59,6 +61,8 @@ rollout_number(const json_t *v, const char *what, size_t of, size_t min, size_t 
     return 0;
 }
 
+/* Canaries come first and tolerate no failure unless max_fail says so; then batches. 0 when done, or with
+ * *ret_why NEW when stopped. */
 size_t
 rollout_next(const rollout_t *self, size_t all, size_t done, size_t failed, char **ret_why)
 {
@@ -100,6 +104,7 @@ by_id(const void *a, const void *b)
     return strcmp(json_string_value(((const lot_t *) a)->id), json_string_value(((const lot_t *) b)->id));
 }
 
+/* Sorted by a digest of seed and id, so that equal seeds give equal subsets. NEW, in order of ids. */
 json_t *
 rollout_subset(const json_t *ids, size_t want, const char *seed)
 {
