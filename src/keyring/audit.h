@@ -1,6 +1,6 @@
 /* audit.h - who did what to keys and with the master: one line of JSON each, appended to a file of its own.
  *
- *   {"time", "uid", "user", "pid", "program", "op", ...}      an operator's request (the column of requests.def)
+ *   {"time", "uid", "user", "pid", "program", "op", ...}  an operator's request (the column of requests.def)
  *   {"time", "minion", "address", "op": "key", "act", "finger"}   a key's change that a minion caused
  *   {"time", "op": "ended", "jid", "fun", "success", "retcode"}   a function of a runner or wheel module
  *   {"time", "op": "lost", "lines"}                               so many lines before could not be written

@@ -37,7 +37,7 @@ keystore_t *keystore_new(const char *pki_dir, fail_t *err);
 void keystore_destroy(keystore_t **self_p);
 const char *keystore_dir(const keystore_t *self);
 
-/* NEW array of ids in a state, sorted without regard to case. Names that conf_id_valid refuses are skipped. */
+/* NEW array of ids in a state, sorted regardless of case. Names that conf_id_valid refuses are skipped. */
 json_t *keystore_list(const keystore_t *self, key_state_t state, fail_t *err);
 /* Files whose names are no ids (conf_id_valid): an older master let them wait. Their keys are of nobody,
  * whatever folder they are in; they can be listed, and deleted. In a key table (keyselect.h) they stand

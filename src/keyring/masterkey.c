@@ -45,7 +45,7 @@ place_of(place_t *self, const json_t *opts, fail_t *err)
 
 /* ---- vouching ------------------------------------------------------------------------------------ */
 
-/* The voucher that is there, if it is one for this key by this signer; else a new one with a higher number. */
+/* The existing voucher if this signer made it for this key; else a new one with a higher number. */
 static int
 vouch(const char *path, const key_pair_t *signer, const uint8_t key[KEY_BYTES], voucher_t *ret, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* confpage.c - the manual page of a configuration file. */
+/* confpage.c - the manual page of a configuration file, from the table of options: heeded options by section,
+ * then Salt's options that have no effect. */
 #include "common/base/str.h"
 #include "manual/manual.h"
 
@@ -37,6 +38,7 @@ put_option(printer_t *p, const option_row_t *row)
     roff_lines(p->out, ROFF_ENTRY, dflt);
 }
 
+/* Callback of conf_each(): a new section gets its heading. */
 static void
 each_heeded(void *cookie, const char *section, const option_row_t *row)
 {
@@ -50,6 +52,7 @@ each_heeded(void *cookie, const char *section, const option_row_t *row)
     put_option(p, row);
 }
 
+/* Callback of conf_each(): options without an effect have a replacement, or are gathered for the list. */
 static void
 each_other(void *cookie, const char *section, const option_row_t *row)
 {

@@ -1,9 +1,11 @@
 /* manual.h - manual pages and completion scripts, printed from the tables that the programs themselves read:
- * options of command lines, options of configuration files, runners. The build runs this; nothing of it is in
- * a program.
+ * options of command lines, options of configuration files, runners. Run by the build; no installed program
+ * contains it.
  *
- *   pages.c      the words of each command's page that no table has     page.c      a command's page
- *   roff.c       text as roff                                            confpage.c  a configuration file's page
+ *   pages.c      texts of each command's page that no table has
+ *   page.c       a command's page
+ *   confpage.c   a configuration file's page
+ *   roff.c       text as roff
  *   script.c     completion scripts, by shell
  *
  * Layer      manual; main_manual.c hands the tables over
@@ -18,7 +20,7 @@
 #include "common/conf/conf.h"
 #include "common/plugin/registry.h"
 
-/* A term and what is said of it: a command line, a path, a code, a variable. Lists end with a term of NULL. */
+/* A term (command line, path, code, variable) and its description. Lists end with a term of NULL. */
 typedef struct entry {
     const char *term, *text;
 } entry_t;

@@ -45,6 +45,7 @@ put_names(const opt_row_t *row, buf_t *out)
     buf_putc(out, '\n');
 }
 
+/* An option without a help text is hidden. */
 static void
 put_option(const page_t *page, const opt_row_t *row, buf_t *out)
 {

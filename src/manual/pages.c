@@ -1,4 +1,5 @@
-/* pages.c - what a command's page says beside its options. */
+/* pages.c - texts of each command's page that no table of options has: description, examples, files, exit
+ * codes and environment. */
 #include "cli/opts.h"
 #include "manual/manual.h"
 #include "master/opts.h"
