@@ -1,4 +1,5 @@
-/* group.c - state module `group`: groups of this host and who is in them. */
+/* group.c - state module `group`: groups of this host and their members. Differences are computed first, so
+ * that test mode and the real run agree. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/sub.h"
@@ -18,6 +19,7 @@ those(const json_t *list, const json_t *members, bool present)
     return found;
 }
 
+/* Order and repetition do not count. */
 static bool
 same_members(const json_t *a, const json_t *b)
 {
@@ -26,6 +28,7 @@ same_members(const json_t *a, const json_t *b)
     return json_array_size(only_a) == 0 && json_array_size(only_b) == 0;
 }
 
+/* TAKES list. */
 static void
 set_unless_empty(json_t *change, const char *key, json_t *list)
 {
@@ -200,6 +203,7 @@ add_group(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
                 : state_ret_set(ret, STATE_FALSE, "Failed to create new group %s", name);
 }
 
+/* True when no user is both to be added and to be deleted. */
 static bool
 disjoint(const json_t *a, const json_t *b)
 {

@@ -1,5 +1,5 @@
-/* pkg_downloaded.c - more of state module `pkg`: packages that are fetched and not installed; groups and
- * patches, which the package managers of other systems have. */
+/* pkg_downloaded.c - more of state module `pkg`: packages that are fetched and not installed; and groups and
+ * patches, which apt does not have and whose states fail with Salt's text. */
 #include "common/base/str.h"
 #include "plugins/lib/packages/pkgwant.h"
 #include "plugins/lib/call/sub.h"
@@ -62,6 +62,7 @@ lacking(fetch_t *f, const json_t *wanted, const json_t *have)
     return json_incref(out);
 }
 
+/* pkg.install with downloadonly. 0; 1 when the return is made; or negative. */
 static int
 download(fetch_t *f)
 {
@@ -90,6 +91,7 @@ download(fetch_t *f)
     return 0;
 }
 
+/* Looks into the cache again: packages that are still missing fail the state. */
 static int
 verify(fetch_t *f)
 {
@@ -113,6 +115,7 @@ verify(fetch_t *f)
     return 0;
 }
 
+/* 0 when packages are missing in the cache; 1 when the return is made; or negative. */
 static int
 find_targets(fetch_t *f)
 {

@@ -1,5 +1,5 @@
-/* pkg_held.c - more of state module `pkg`: packages that are kept at their version, and those that are not.
- */
+/* pkg_held.c - more of state module `pkg`: packages that are kept at their version (held), and those that are
+ * not. Compares pkg.get_selections with the SLS. */
 #include "plugins/lib/call/sub.h"
 #include "salt/state.h"
 
@@ -56,6 +56,7 @@ set_hold(call_ctx_t *ctx, json_t *ret, const char *fun, const char *name, fail_t
     return said;
 }
 
+/* Holds one package and adds to the comment. */
 static int
 hold_one(call_ctx_t *ctx, json_t *ret, const char *name, const json_t *version, fail_t *err)
 {
@@ -111,6 +112,7 @@ settled(call_ctx_t *ctx, const json_t *args, const char *all, const char *word, 
     return true;
 }
 
+/* Without changes and comment, "No changes made". */
 static int
 finish(json_t *ret)
 {
@@ -119,6 +121,7 @@ finish(json_t *ret)
     return 0;
 }
 
+/* With `replace`, other packages that are held are released. */
 static int
 pkg_held(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -147,6 +150,7 @@ pkg_held(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return finish(ret);
 }
 
+/* Released are the named ones that are held, or all. */
 static int
 pkg_unheld(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

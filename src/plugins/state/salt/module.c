@@ -33,6 +33,7 @@ says_false(const json_t *node)
     return false;
 }
 
+/* A retcode that is there and not the integer 0. */
 static bool
 failed_retcode(const json_t *v)
 {
@@ -108,6 +109,7 @@ typedef struct batch {
     buf_t failures, successes;
 } batch_t;
 
+/* Appends to a list of messages with commas between. */
 static void
 add_line(buf_t *to, const char *fmt, const char *a, const char *b)
 {
@@ -297,6 +299,7 @@ old_arguments(const func_t *f, const json_t *given, json_t *args, json_t *kwargs
     return 0;
 }
 
+/* An exception fails the state, and its text is the comment. */
 static int
 run_old(call_ctx_t *ctx, const json_t *chunk_name, json_t *given, json_t **ret_value)
 {
@@ -323,6 +326,7 @@ run_old(call_ctx_t *ctx, const json_t *chunk_name, json_t *given, json_t **ret_v
 
 /* ---- functions ----------------------------------------------------------------------------- */
 
+/* New style when every key names a function (has a dot). */
 static int
 module_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
