@@ -1,4 +1,5 @@
-/* serializers.c - json, yaml, python and configparser. */
+/* serializers.c - see serializers.h: json, yaml, python and configparser, as Salt's serialisers write and
+ * read them. */
 #include "plugins/lib/call/serializers.h"
 
 #include "common/jinja/jinja_salt.h"
@@ -6,6 +7,7 @@
 #include "common/py/py_peer.h"
 #include "common/py/py_yaml.h"
 
+/* A None counts as not given. BORROWED. */
 static py_t *
 option(py_t *options, const char *name)
 {
@@ -22,6 +24,7 @@ option_flag(py_t *options, const char *name, bool dflt)
     return v != NULL ? py_truth(v) > 0 : dflt;
 }
 
+/* From 0 to 999, else the default. */
 static int
 option_int(py_t *options, const char *name, int dflt)
 {
@@ -31,6 +34,7 @@ option_int(py_t *options, const char *name, int dflt)
     return v != NULL && py_to_int64(v, &n) && n >= 0 && n < 1000 ? (int) n : dflt;
 }
 
+/* Raises TypeError for other types. BORROWED. */
 static py_t *
 text_of(py_t *v)
 {
@@ -114,6 +118,7 @@ plain(py_t *v, bool sorted)
     return copy;
 }
 
+/* The end of a document and the last line feed are cut, as Salt does. */
 static py_t *
 yaml_serialize(py_t *v, py_t *options)
 {
@@ -192,6 +197,7 @@ interpolates(const char *text)
     return true;
 }
 
+/* Keys are lower case, and a line feed in a value is followed by a tab, as configparser does. */
 static int
 put_setting(buf_t *b, py_t *key, py_t *value)
 {

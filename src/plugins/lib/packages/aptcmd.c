@@ -1,4 +1,5 @@
-/* aptcmd.c - how apt and dpkg are run, and small helpers of the functions of `pkg`. */
+/* aptcmd.c - how apt and dpkg are run: environment, systemd scope, waiting for dpkg's lock; and small helpers
+ * of the functions of `pkg`. */
 #include <poll.h>
 #include <strings.h>
 
@@ -7,6 +8,7 @@
 #include "common/output/output.h"
 #include "plugins/lib/packages/apt.h"
 
+/* DPKG_ROOT, which tests set. BORROWED; "" for the host. */
 const char *
 apt_root(void)
 {
@@ -21,6 +23,7 @@ apt_dpkg(fail_t *err)
     return dpkg_new(apt_root(), err);
 }
 
+/* Salt's is_true(): positive numbers, and the text "true" in any case. */
 bool
 apt_true(const json_t *v)
 {
@@ -34,6 +37,7 @@ apt_true(const json_t *v)
     return (*text != '\0' && *end == '\0') ? d > 0 : strcasecmp(text, "true") == 0;
 }
 
+/* A null counts as not given. BORROWED. */
 json_t *
 apt_arg(const json_t *args, const char *name)
 {
@@ -52,6 +56,7 @@ apt_arg_true(const json_t *args, const char *name)
 
 /* ---- running ------------------------------------------------------------------------------- */
 
+/* By systemd.scope of the configuration, where systemd runs. */
 static bool
 wants_scope(call_ctx_t *ctx)
 {
@@ -78,6 +83,7 @@ apt_prog(call_ctx_t *ctx, prog_t *prog, bool scope)
         prog_adds(prog, "systemd-run", "--scope", "--description", "\"salt.modules.aptpkg\"", NULL);
 }
 
+/* Environment of the call: a dict, or a list of dicts. */
 void
 apt_env(prog_t *prog, const json_t *env)
 {

@@ -1,4 +1,5 @@
-/* aptinfo.c - what is known about packages: files, owners, descriptions. */
+/* aptinfo.c - pkg.file_list, file_dict, owner, info_installed, show: what is known about packages, from
+ * dpkg's own files (rootfs.h) and, for show, from apt-cache. Patterns are dpkg's. */
 #include "common/base/buf.h"
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
@@ -116,6 +117,7 @@ apt_file_dict(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* One path gives a text, several a dict. */
 int
 apt_owner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -159,6 +161,7 @@ set_field(json_t *info, const char *key, const dpkg_pkg_t *pkg, const char *fiel
         set_text(info, key, str_trim(text));
 }
 
+/* Time of dpkg's list of files, in UTC. */
 static void
 set_installed_at(json_t *info, const dpkg_t *db, const dpkg_pkg_t *pkg)
 {
@@ -187,6 +190,7 @@ set_source(json_t *info, const dpkg_pkg_t *pkg)
     set_text(info, "source", source);
 }
 
+/* Salt's names for the fields of the status file; missing fields are left out. NEW. */
 static json_t *
 info_of(const dpkg_t *db, const dpkg_pkg_t *pkg)
 {
@@ -223,6 +227,7 @@ pick_info(dpkg_t *db, const dpkg_pkg_t *pkg, void *cookie)
     return 0;
 }
 
+/* Unknown keywords are errors, but for those that begin with "__". */
 static int
 refuse_kwargs(const json_t *kwargs, fail_t *err)
 {
@@ -241,6 +246,7 @@ refuse_kwargs(const json_t *kwargs, fail_t *err)
                         : 0;
 }
 
+/* A pattern without a package empties the return, or is an error with failhard. */
 int
 apt_info_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -289,6 +295,7 @@ filter_of(const json_t *v)
     return keys;
 }
 
+/* "package" and "version" are always kept, as they become the keys. */
 static bool
 kept(const json_t *filter, const char *key)
 {
@@ -325,6 +332,7 @@ add_paragraph(json_t *ret, json_t *info)
     json_object_clear(info);
 }
 
+/* {name: {version: info}} from apt-cache's paragraphs. NEW. */
 static json_t *
 paragraphs(const char *text, const json_t *filter)
 {

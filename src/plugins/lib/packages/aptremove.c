@@ -1,4 +1,5 @@
-/* aptremove.c - pkg.remove, purge, autoremove, upgrade. */
+/* aptremove.c - pkg.remove, purge, autoremove, upgrade. Changes are the difference of the installed packages
+ * before and after; a failed program is an error that carries the changes all the same. */
 #include "common/base/buf.h"
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
@@ -19,6 +20,7 @@ add_present(json_t *targets, const json_t *params, const json_t *pkgs)
     }
 }
 
+/* apt-get with the action. NEW result, or NULL with *err. */
 static json_t *
 run_removal(call_ctx_t *ctx, const char *action, const json_t *targets, const json_t *env, fail_t *err)
 {
@@ -31,6 +33,8 @@ run_removal(call_ctx_t *ctx, const char *action, const json_t *targets, const js
     return apt_run(&prog, err);
 }
 
+/* Only packages that are installed are passed to apt-get; purge also takes removed ones whose configuration
+ * remains. */
 int
 apt_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -129,6 +133,7 @@ apt_autoremove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- upgrade ------------------------------------------------------------------------------- */
 
+/* Changed configuration files are kept unless force_conf_new is given. */
 static void
 upgrade_command(call_ctx_t *ctx, const json_t *args, prog_t *prog)
 {

@@ -1,4 +1,5 @@
-/* apttargets.c - what the user names as packages: names with versions, lists, package files. */
+/* apttargets.c - packages as the user names them: a name with a version, names with commas, a list, or
+ * package files. Result is {name: version or null}, or a list of paths; null when there is nothing. */
 #include <strings.h>
 
 #include "common/base/fs.h"
@@ -22,6 +23,7 @@ as_list(const json_t *v)
     return json_is_array(list) ? STEAL(list) : NULL;
 }
 
+/* Without the native architecture's suffix when names are normalised. NEW. */
 static char *
 target_name(call_ctx_t *ctx, const char *name, bool normalize)
 {
@@ -49,6 +51,7 @@ take_pkg(call_ctx_t *ctx, json_t *out, json_t *element, bool normalize)
     return true;
 }
 
+/* Duplicate names are an error, as they can't be told apart afterwards. */
 static int
 repack(call_ctx_t *ctx, const json_t *pkgs, bool normalize, json_t **ret_params, fail_t *err)
 {
@@ -93,6 +96,7 @@ names_of(call_ctx_t *ctx, const char *name, const json_t *version, bool normaliz
 
 /* ---- package files ------------------------------------------------------------------------- */
 
+/* By the protocol, without regard to case. */
 static bool
 is_remote(const char *uri)
 {
@@ -128,6 +132,7 @@ take_source(call_ctx_t *ctx, json_t *paths, const char *name, const char *source
     return 0;
 }
 
+/* Paths of the package files, of which remote ones are fetched into the cache. */
 static int
 files_of(call_ctx_t *ctx, const json_t *sources, bool normalize, const char *saltenv, json_t **ret_params,
          fail_t *err)
@@ -198,6 +203,8 @@ info_line(const char *text, const char *name)
     return NULL;
 }
 
+/* {name, version, arch} of a package file, by dpkg -I. A foreign architecture becomes part of the name. NEW,
+ * or NULL with *err. */
 json_t *
 apt_deb_info(call_ctx_t *ctx, const char *path, fail_t *err)
 {

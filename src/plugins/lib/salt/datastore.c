@@ -1,4 +1,5 @@
-/* datastore.c - a JSON file in the cache folder. */
+/* datastore.c - see datastore.h: a JSON file in the cache folder. Each change reads the file and replaces it
+ * atomically; there is no lock, so that of two changes at once the later one remains. */
 #include "plugins/lib/salt/datastore.h"
 
 #include <unistd.h>
@@ -14,6 +15,7 @@ store_path(call_ctx_t *ctx)
     return fs_join(value_str(ctx_opts(ctx), "cachedir", "/var/cache/salt/minion"), "datastore");
 }
 
+/* An unreadable mapping counts as empty, with a warning; only a failed read is an error. NEW. */
 json_t *
 datastore_load(call_ctx_t *ctx, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* filterby.c - a value from a mapping by what a grain or a pillar says. */
+/* filterby.c - see filterby.h: a value from a mapping by a grain or a pillar. Keys of the mapping are globs;
+ * `base` lies below the found value, `merge` above it. Works on Python values, and errors are raised as in
+ * Salt. */
 #include "plugins/lib/salt/filterby.h"
 
 #include "common/match/match.h"
@@ -69,6 +71,7 @@ merged_with(py_t *value, py_t *merge)
     return copy != NULL && py_update(value, copy, false) == 0 ? py_ref(value) : NULL;
 }
 
+/* NEW; NULL raised. */
 py_t *
 filter_by(py_t *data, py_t *key, py_t *args)
 {

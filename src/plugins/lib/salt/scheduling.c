@@ -1,4 +1,5 @@
-/* scheduling.c - see scheduling.h. */
+/* scheduling.c - see scheduling.h. Jobs are made and listed here; the minion, which runs the schedule, is
+ * asked for them and for every change. */
 #include "plugins/lib/salt/scheduling.h"
 
 #include "common/base/str.h"
@@ -42,6 +43,7 @@ shown(const json_t *job)
     return out;
 }
 
+/* From the file when the minion is not asked, else from the minion. */
 static json_t *
 listed(call_ctx_t *ctx, const scheduling_list_t *how, fail_t *err)
 {
@@ -74,6 +76,7 @@ scheduling_list(call_ctx_t *ctx, const scheduling_list_t *how, fail_t *err)
 
 /* ---- making ----------------------------------------------------------------------------------- */
 
+/* Salt's {"comment", "result": false}. NEW. */
 static json_t *
 refusal(const char *comment)
 {
@@ -156,6 +159,7 @@ take_rest(json_t *item, const char *name, const json_t *kwargs)
         take(item, kwargs, keys[i]);
 }
 
+/* A job, a refusal that is data, or NULL with *err. NEW. */
 json_t *
 scheduling_item(const char *name, const json_t *kwargs, fail_t *err)
 {

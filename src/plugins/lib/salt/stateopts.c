@@ -1,5 +1,6 @@
-/* stateopts.c - from the keywords of a state function to the compilation that it works on: Salt's
- * get_sls_opts() and what each function does with `pillar`. */
+/* stateopts.c - from the keywords of a state function to the compilation that it works on (Salt's
+ * get_sls_opts()): environment, pillar and options, with which the SLS files are rendered. The context's
+ * options are changed for the run and restored by stateopts_close. */
 #include "plugins/lib/salt/stateopts.h"
 
 #include "common/base/str.h"
@@ -22,6 +23,7 @@ text_of(const json_t *value)
     return value == NULL || json_is_null(value) ? NULL : value_pystr(value);
 }
 
+/* The argument, else the configuration's; lock_saltenv forbids another one. */
 static int
 read_saltenv(stateopts_t *self, const json_t *opts, const json_t *kwargs, fail_t *err)
 {
@@ -95,6 +97,7 @@ take_options(stateopts_t *self, call_ctx_t *ctx, fail_t *err)
     return conf_lay_over(ctx_opts(ctx), told, err);
 }
 
+/* Options as they were before the run. */
 static void
 restore_options(stateopts_t *self)
 {
@@ -105,6 +108,7 @@ restore_options(stateopts_t *self)
     json_decref(self->own);
 }
 
+/* All of it, in that order. stateopts_close frees what there is, also after a failure. */
 static int
 open_with(stateopts_t *self, call_ctx_t *ctx, const json_t *kwargs, const char *dflt, const char *state_top,
           fail_t *err)
@@ -173,6 +177,7 @@ stateopts_close(stateopts_t *self)
     *self = (stateopts_t){ 0 };
 }
 
+/* NEW list of a text with commas, or a copy of a list. */
 json_t *
 stateopts_split(const json_t *mods)
 {
@@ -189,6 +194,7 @@ stateopts_split(const json_t *mods)
     return list;
 }
 
+/* Fails with the pillar's errors and Salt's return code. */
 int
 stateopts_pillar_fail(const stateopts_t *self, call_ctx_t *ctx, fail_t *err)
 {
