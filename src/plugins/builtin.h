@@ -1,6 +1,6 @@
-/* builtin.h - the plug-ins that are built into this program, by kind: the files of the folders that kinds.def names,
- * collected by the build (collect.sh). A program links main_agent.c or main_master.c, which have the same function:
- * what an agent has, and that with what only a master has.
+/* builtin.h - plug-ins that are built into this program, by kind: the files of the folders that kinds.def
+ * names, collected by the build (collect.sh). A program links main_agent.c or main_master.c, which define the
+ * same function: the latter adds what only a master has.
  *
  * Layer      wiring; main_* files and tests only
  * Threads    any; constant data

@@ -1,4 +1,4 @@
-/* main_agent.c - the plug-ins of salt-minion and salt-call. A file without its descriptor fails at link time. */
+/* main_agent.c - plug-ins of salt-minion and salt-call. A file without its descriptor fails at link time. */
 #include "plugins/builtin.h"
 
 #include "gen/builtin_agent.inc"
