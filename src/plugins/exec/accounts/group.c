@@ -1,5 +1,5 @@
 /* group.c - execution module `group`: groups of this host, changed by groupadd, groupmod, groupdel and
- * gpasswd. */
+ * gpasswd. Names are checked, and "--" ends the options before them. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/system/accounts.h"
@@ -51,6 +51,7 @@ group_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return tool_bool(ctx, &prog, 0, ret_value, err);
 }
 
+/* True when the group has the number afterwards. */
 static int
 group_chgid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -103,6 +104,7 @@ group_adduser(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return gpasswd(ctx, args, "--add", user, ret_value, err);
 }
 
+/* A user who is no member is success. */
 static int
 group_deluser(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

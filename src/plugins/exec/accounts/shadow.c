@@ -37,6 +37,7 @@ shadow_path(const json_t *args)
 /* The fields after the password; an empty one is -1. */
 static const char *const ages[] = { "lstchg", "min", "max", "warn", "inact", "expire" };
 
+/* Salt's answer for an unknown user. NEW. */
 static json_t *
 nobody(void)
 {
@@ -114,6 +115,7 @@ shadow_mod_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* Names in order. *ret_value NEW. */
 static int
 shadow_list_users(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -197,6 +199,7 @@ run_passwd(call_ctx_t *ctx, const json_t *args, const char *option, fail_t *err)
     return tool_retcode(ctx, &prog, 0, &code, err);
 }
 
+/* A lock is a "!" before the hash. */
 static bool
 is_locked(const json_t *info)
 {

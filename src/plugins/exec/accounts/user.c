@@ -51,6 +51,7 @@ user_list_groups(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* Name of the group, or its number when it has none. */
 static int
 user_primary_group(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -167,6 +168,7 @@ user_chloginclass(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return user_get_loginclass(ctx, args, ret_value, err);
 }
 
+/* The home folder keeps its name. */
 static int
 user_rename(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

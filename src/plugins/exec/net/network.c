@@ -1,4 +1,5 @@
-/* network.c - execution module `network`: this host's interfaces, addresses and networks. */
+/* network.c - execution module `network`: this host's interfaces, addresses and networks, as the kernel lists
+ * them by netlink. */
 #include "common/base/buf.h"
 #include "common/host/netlink.h"
 #include "common/base/str.h"

@@ -1,5 +1,6 @@
-/* network_hosts.c - more of execution module `network`: names of hosts, this one's too, and what it takes
- * to reach them. */
+/* network_hosts.c - more of execution module `network`: names of hosts, this one's too, and whether and how
+ * other hosts can be reached. ping, dig and traceroute are the host's programs; names of hosts are cleaned
+ * before they become arguments. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <netdb.h>
@@ -105,6 +106,7 @@ rename_in_hosts(const char *text, const char *old, const char *new, buf_t *out)
     }
 }
 
+/* A missing or unchanged file is left alone. */
 static int
 rewrite_hosts(const char *path, const char *old, const char *new, fail_t *err)
 {
@@ -121,6 +123,8 @@ rewrite_hosts(const char *path, const char *old, const char *new, fail_t *err)
     return partfile_put(path, buf_str(&fresh), fresh.len, 0644, err);
 }
 
+/* By hostnamectl where systemd runs, else in the kernel and in an existing /etc/hostname. Not 0 without *err
+ * when hostnamectl refused. */
 static int
 set_hostname(const char *name, fail_t *err)
 {
@@ -139,6 +143,7 @@ set_hostname(const char *name, fail_t *err)
     return partfile_put("/etc/hostname", line, strlen(line), 0644, err);
 }
 
+/* Also renames the host in /etc/hosts. */
 static int
 network_mod_hostname(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -168,6 +173,7 @@ network_mod_hostname(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 
 /* ---- other hosts ----------------------------------------------------------------------------- */
 
+/* The program's output. *ret_value NEW. */
 static int
 run_text(const prog_t *prog, json_t **ret_value, fail_t *err)
 {
@@ -271,6 +277,7 @@ ready(int fd, short events, double seconds)
            getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &len) == 0 && failed == 0;
 }
 
+/* TCP by connecting, UDP by sending four bytes and waiting for an answer. */
 static bool
 try_connect(const struct addrinfo *a, double seconds)
 {
@@ -292,6 +299,7 @@ address_family(const char *name)
     return str_eq(name, "ipv4") ? AF_INET : str_eq(name, "ipv6") ? AF_INET6 : AF_UNSPEC;
 }
 
+/* Only the first address of the host is tried. Missing arguments and unknown hosts are data. */
 static int
 network_connect(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -370,6 +378,7 @@ network_wol(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Names of an address are resolved by the host; an address without a name adds nothing. */
 static void
 add_name(json_t *out, const ip_t *ip)
 {

@@ -1,5 +1,5 @@
-/* network_kernel.c - more of execution module `network`: routes, neighbours and connections as the kernel
- * has them. */
+/* network_kernel.c - more of execution module `network`: routes, neighbours and connections, by netlink and
+ * from /proc/net. */
 #include "common/host/netlink.h"
 #include "common/host/procfs.h"
 #include "common/base/str.h"
@@ -9,6 +9,7 @@
 
 /* ---- routes ---------------------------------------------------------------------------------- */
 
+/* All routes, or only the default ones, as the row says. */
 static int
 network_routes_of(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -42,6 +43,7 @@ network_get_route(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return *ret_value == NULL ? -EIO : 0;
 }
 
+/* Complete entries only: a flag is set. */
 static int
 network_arp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,5 @@
 /* config.c - execution module `config`: settings from the minion's configuration, grains, pillar and the
- * master. */
+ * master, in this order, and then from defaults of Salt's modules. Arguments omit_* leave sources out. */
 #include "salt/plugin.h"
 
 #include <fnmatch.h>
@@ -41,6 +41,7 @@ default_settings(void)
     return v;
 }
 
+/* What the master passes of its configuration in the pillar. BORROWED. */
 static json_t *
 master_settings(call_ctx_t *ctx)
 {
@@ -93,6 +94,7 @@ matching(call_ctx_t *ctx, const json_t *args, const char *pattern)
     return found;
 }
 
+/* "" when nothing is set and there is no default. */
 static int
 config_option(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -179,6 +181,7 @@ look_in_defaults(py_t *key, const char *delim)
     return py_traverse(all, key, delim);
 }
 
+/* Values are Python's, so that what is no JSON survives. NEW, or NULL raised. */
 static py_t *
 config_get(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -217,6 +220,7 @@ joined(json_t *have, json_t *more)
     return json_incref(have);
 }
 
+/* A text ends the search, as it can't be merged. */
 static int
 config_merge(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -247,6 +251,7 @@ config_items(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Options whose names begin with "VALUE."; the minion's own override the master's. */
 static int
 config_dot_vals(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,7 +1,9 @@
-/* data.c - execution module `data`: values that this minion keeps between jobs. */
+/* data.c - execution module `data`: values that this minion keeps between jobs, in the file of
+ * datastore.h. */
 #include "plugins/lib/salt/datastore.h"
 #include "salt/value.h"
 
+/* The truth as return when rc is 0; returns rc. */
 static int
 said(int rc, bool truth, json_t **ret_value)
 {
@@ -40,6 +42,7 @@ data_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                 ret_value);
 }
 
+/* Compare and swap, but not atomic against other jobs. */
 static int
 data_cas(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,5 @@
-/* mine.c - execution module `mine`: what functions returned, kept by the master for other minions; without
- * one, on this one. */
+/* mine.c - execution module `mine`: returns of functions that the master keeps for other minions. Without a
+ * master (file_client: local) the minion keeps them itself, in datastore.h. */
 #include "common/base/str.h"
 #include "plugins/lib/salt/datastore.h"
 #include "salt/log.h"
@@ -10,6 +10,7 @@
 #define ACL_ID    "__saltmine_acl__"
 #define ACL_DATA  "__data__"
 
+/* Without a master; the master as a minion asks itself. */
 static bool
 is_local(call_ctx_t *ctx)
 {
@@ -51,6 +52,7 @@ mine_ask(call_ctx_t *ctx, json_t *ask, json_t **ret_value, fail_t *err)
     return rc < 0 ? fail_kind(err, FAIL_COMMAND, rc, "The mine: %s", fail_text(&why)) : 0;
 }
 
+/* Adds values to the mine, or replaces all of them with `clear`. */
 static int
 mine_add(call_ctx_t *ctx, json_t *data, bool clear, json_t **ret_value, fail_t *err)
 {
@@ -118,6 +120,7 @@ definition_free(definition_t *d)
     json_decref(d->allow_type);
 }
 
+/* Logs an error for a function that does not exist. */
 static bool
 is_available(call_ctx_t *ctx, const char *fun)
 {
@@ -181,6 +184,7 @@ wanted(call_ctx_t *ctx, json_t *given, fail_t *err)
     return functions;
 }
 
+/* Functions that fail are logged and left out. */
 static int
 mine_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -205,6 +209,7 @@ mine_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return mine_add(ctx, mine, value_bool(args, "clear", false), ret_value, err);
 }
 
+/* Calls one function; False when it fails. */
 static int
 mine_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -222,6 +227,7 @@ mine_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Configured functions that exist, in Salt's shape. */
 static int
 mine_valid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -298,6 +304,7 @@ add_found(call_ctx_t *ctx, json_t *found, const json_t *mine, const char *name, 
         json_object_set(found, ctx_id(ctx), value);
 }
 
+/* *ret_value NEW {id: value}. */
 static int
 get_from_master(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err)
 {
