@@ -1,4 +1,5 @@
-/* defaults.c - execution module `defaults`: a formula's defaults, and trees laid over each other. */
+/* defaults.c - execution module `defaults`: a formula's defaults (defaults.yaml or defaults.json below its
+ * folder), and merging of trees. Works on Python values. */
 #include "common/base/fs.h"
 #include "common/files/fileclient.h"
 #include "common/py/py_json.h"
@@ -11,6 +12,7 @@
 
 /* ---- get ---------------------------------------------------------------------------------------------- */
 
+/* NEW, or NULL raised with the position of the error. */
 static py_t *
 load_yaml(const char *url, const buf_t *text)
 {
@@ -26,6 +28,7 @@ load_yaml(const char *url, const buf_t *text)
     return v;
 }
 
+/* NEW, or NULL raised. */
 static py_t *
 load_json(const char *url, const buf_t *text)
 {
@@ -65,6 +68,7 @@ load(call_ctx_t *ctx, const char *formula, py_t **ret_v, fail_t *err)
     return 0;
 }
 
+/* The key is FORMULA or FORMULA:PATH. NEW, or NULL raised or with *err. */
 static py_t *
 defaults_get(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -91,6 +95,7 @@ or_empty(py_t *v, bool convert_none)
     return convert_none && py_is(v, PY_NONE) ? py_dict() : py_ref(v);
 }
 
+/* Merges src into dest, or into a copy of it. NEW, or NULL raised. */
 static py_t *
 defaults_merge(call_ctx_t *ctx, py_t *args, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* jinja.c - execution module `jinja`: what a map file or an imported file gives. */
+/* jinja.c - execution module `jinja`: data that templates import from map files and others, rendered by a
+ * small template of its own. */
 #include "common/py/py_json.h"
 #include "common/py/py_peer.h"
 #include "common/render/render.h"

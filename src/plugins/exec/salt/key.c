@@ -1,9 +1,10 @@
-/* key.c - execution module `key`: fingerprints of this minion's key and of the master's, to compare by eye
- * with what salt-key -F shows on the other side. */
+/* key.c - execution module `key`: fingerprints of this minion's key and of the master's, to compare with what
+ * salt-key -F shows. */
 #include "common/base/fs.h"
 #include "common/crypto/keys.h"
 #include "salt/plugin.h"
 
+/* Fingerprint of a file in pki_dir. *ret_value NEW. */
 static int
 finger_of(call_ctx_t *ctx, json_t *args, const char *file, json_t **ret_value, fail_t *err)
 {
@@ -17,6 +18,7 @@ finger_of(call_ctx_t *ctx, json_t *args, const char *file, json_t **ret_value, f
     return rc;
 }
 
+/* File that the row names. */
 static int
 key_finger_known(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,8 +1,9 @@
-/* log.c - execution module `log`: lines in the minion's log, for templates. */
+/* log.c - execution module `log`: writes lines to the minion's log, for templates. Returns True. */
 #include "common/py/py_ops.h"
 #include "salt/log.h"
 #include "salt/plugin.h"
 
+/* The text of any value. BORROWED True, or NULL raised. */
 static py_t *
 log_line(log_level_t level, py_t *args)
 {

@@ -1,4 +1,5 @@
-/* minion.c - execution module `minion`: stop and restart this minion; the keys when the master runs here. */
+/* minion.c - execution module `minion`: stops and restarts this minion; and lists the keys when the master
+ * runs on the same host. */
 #include "salt/plugin.h"
 
 #include "common/base/fs.h"
@@ -37,6 +38,7 @@ add_file_names(const char *dir, json_t *out, fail_t *err)
     return rc;
 }
 
+/* Names in the key folders of a master beside this minion's pki_dir, by folder. */
 static int
 minion_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -114,6 +116,8 @@ run_restart_command(call_ctx_t *ctx, json_t *command, json_t *ret, json_t *comme
     json_object_set(ret, "restart", done);
 }
 
+/* With minion_restart_command, the minion is stopped and the command starts it; otherwise it starts itself
+ * again. */
 static int
 minion_restart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,8 +1,6 @@
-/* saltutil_master.c - more of execution module `saltutil`: what a minion on the master's host may ask of the
- * master.
- *
- * A job's own process asks, not the job server: the answer may take its time.
- */
+/* saltutil_master.c - more of execution module `saltutil`: calls of the master's runners, wheel functions and
+ * jobs from a minion on the master's host. The job's own process asks, not the minion's server, because the
+ * answer may take long. */
 #include "salt/plugin.h"
 
 #include "common/base/str.h"
@@ -88,6 +86,7 @@ local_client_shape(const json_t *answer)
     return ret;
 }
 
+/* Publishes a job and waits for all returns. */
 static int
 saltutil_cmd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -115,6 +114,7 @@ saltutil_cmd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* Runs a runner in the master. Without full_return only its return. */
 static int
 saltutil_runner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

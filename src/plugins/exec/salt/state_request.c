@@ -1,5 +1,5 @@
-/* state_request.c - execution module `state`, runs that are asked for and that the host's own administrator
- * starts: in a file of the cache until then. */
+/* state_request.c - execution module `state`: state runs that are requested, tried in test mode, and run
+ * later by the host's administrator. Requests wait in a file of the cache. */
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -41,6 +41,7 @@ save_requests(call_ctx_t *ctx, const json_t *all, fail_t *err)
     return unlink(path) < 0 && errno != ENOENT ? fail_set(err, -errno, "%s: %s", path, strerror(errno)) : 0;
 }
 
+/* Keywords without the publisher's own (__pub_*). NEW. */
 static json_t *
 kwargs_of(const json_t *args)
 {
@@ -54,6 +55,7 @@ kwargs_of(const json_t *args)
     return out;
 }
 
+/* state.apply with these modules and keywords. */
 static int
 apply(call_ctx_t *ctx, json_t *mods, json_t *kwargs, json_t **ret_value, fail_t *err)
 {
@@ -62,6 +64,7 @@ apply(call_ctx_t *ctx, json_t *mods, json_t *kwargs, json_t **ret_value, fail_t 
     return ctx_call(ctx, "state.apply", args, kwargs, ret_value, err);
 }
 
+/* Runs in test mode and stores the request with that result; words of a minion stay marked. */
 static int
 state_request(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -103,6 +106,7 @@ state_check_request(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return 0;
 }
 
+/* One request by its name, or all. False when there is none. */
 static int
 state_clear_request(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -120,6 +124,7 @@ state_clear_request(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return found ? save_requests(ctx, all, err) : 0;
 }
 
+/* Runs the request without test mode; {} when there is none. A request is removed once its run is done. */
 static int
 state_run_request(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

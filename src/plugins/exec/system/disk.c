@@ -124,6 +124,7 @@ disk_inodeusage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc != 0 ? rc : df("-iP", buf_str(&flags), inode_row, ret_value, err);
 }
 
+/* Used share by mount point, or that of one. */
 static int
 disk_percent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -328,6 +329,7 @@ disk_resize2fs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* Options by type of file system; those that do not apply are ignored. */
 static void
 mkfs_options(prog_t *prog, json_t *args, const char *type)
 {
@@ -354,6 +356,7 @@ mkfs_options(prog_t *prog, json_t *args, const char *type)
         prog_add(prog, ext ? "-F" : "-f");
 }
 
+/* Makes the file system, then sync(2). */
 static int
 disk_format(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -387,6 +390,7 @@ cell(const char *text, size_t row, size_t column)
     return word;
 }
 
+/* By lsblk, else by df. */
 static int
 disk_fstype(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -647,6 +651,7 @@ smart_value(const char *text)
     return list != NULL ? list : value_utf8(text, strlen(text));
 }
 
+/* True without a list. */
 static bool
 is_listed(const json_t *list, const json_t *v)
 {

@@ -1,5 +1,5 @@
 /* random.c - execution module `random`: passwords, hashes, and numbers that are the same for the same seed.
- */
+ * Secrets come from getrandom(2); the numbers are Python's Mersenne twister, so that they equal Salt's. */
 #include "salt/plugin.h"
 
 #include <crypt.h>
@@ -52,6 +52,7 @@ secret_text(const char *chars, size_t length)
     return buf_steal(&out);
 }
 
+/* Characters are given, or chosen by classes. Length is at most PASSWORD_LIMIT. */
 static int
 random_get_str(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -91,6 +92,7 @@ static const struct {
     { "crypt", "", 2 },
 };
 
+/* Missing password and salt are chosen at random. None when crypt(3) refuses the setting. */
 static int
 random_shadow_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
