@@ -1,5 +1,5 @@
 /* aptinfo.c - pkg.file_list, file_dict, owner, info_installed, show: what is known about packages, from
- * dpkg's own files (rootfs.h) and, for show, from apt-cache. Patterns are dpkg's. */
+ * dpkg's own files (dpkg.h) and, for show, from apt-cache. Patterns are dpkg's. */
 #include "common/base/buf.h"
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
