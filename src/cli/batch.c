@@ -24,7 +24,7 @@ typedef struct batch {
     json_t *ids;      /* BORROWED: targets that are there */
     size_t next;      /* first of `ids` that was not started */
     size_t active;    /* started, not over */
-    int64_t *resting; /* ring of the times when used places are free again */
+    int64_t *resting; /* times when used places are free again, in order */
     size_t n_resting;
     json_t *all; /* object: returns, when grouped */
     int retcode; /* highest */
@@ -59,6 +59,7 @@ percentage_size(const char *text, size_t n)
     return part < 1 ? (long) ceil(part) : (long) part;
 }
 
+/* A number, or a percentage of n. -1 for neither. */
 long
 batch_size(const json_t *size, size_t n)
 {
@@ -113,6 +114,7 @@ take_return(batch_t *self, const news_t *news)
     self->stopped = true;
 }
 
+/* A silent minion counts as failed only when it is mentioned. */
 static void
 take_silent(batch_t *self, const news_t *news)
 {
@@ -129,7 +131,7 @@ take_silent(batch_t *self, const news_t *news)
 
 /* ---- the run ---------------------------------------------------------------------------------- */
 
-/* Drops the resting places whose time is over, which lie at the front of the ring. */
+/* Drops the resting places whose time is over, which lie at the front. */
 static void
 wake_places(batch_t *self, int64_t now_ms)
 {
@@ -214,6 +216,7 @@ take_next(batch_t *self)
     return 0;
 }
 
+/* Until all are started and over, or the run is stopped. 0, or the exit code. */
 static int
 run_all(batch_t *self)
 {

@@ -61,6 +61,7 @@ jobline_call(jobline_t *self, json_t **request_p, json_t **ret_reply, fail_t *er
     return local_call(self->line, request_p, ret_reply, err);
 }
 
+/* BORROWED by the caller; jobline_forget frees it. */
 static follow_t *
 add_job(jobline_t *self, const json_t *reply)
 {
@@ -74,6 +75,7 @@ add_job(jobline_t *self, const json_t *reply)
     return job;
 }
 
+/* *ret_job NULL when the master made no job, as nobody is targeted. */
 int
 jobline_publish(jobline_t *self, json_t **request_p, follow_t **ret_job, fail_t *err)
 {
@@ -89,6 +91,7 @@ jobline_publish(jobline_t *self, json_t **request_p, follow_t **ret_job, fail_t 
     return rc;
 }
 
+/* Frees the job. */
 void
 jobline_forget(jobline_t *self, follow_t **job_p)
 {
