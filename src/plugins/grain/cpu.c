@@ -1,22 +1,26 @@
-/* cpu.c - grains about the processors, from /proc/cpuinfo. */
+/* cpu.c - grains about the processors, from /proc/cpuinfo, whose keys differ by architecture: a table maps
+ * them to grains. */
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
 typedef void take_fn(json_t *out, char *value);
 
+/* Each "processor" line is one. */
 static void
 count_one(json_t *out, char *value)
 {
     json_object_set_new(out, "num_cpus", json_integer(value_int(out, "num_cpus", 0) + 1));
 }
 
+/* Architectures that write the number. */
 static void
 take_count(json_t *out, char *value)
 {
     json_object_set_new(out, "num_cpus", json_integer(strtoll(value, NULL, 10)));
 }
 
+/* The last line that names a model remains. */
 static void
 take_model(json_t *out, char *value)
 {

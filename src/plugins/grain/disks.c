@@ -1,10 +1,11 @@
-/* disks.c - grains disks and ssds: block devices that are hardware, told apart by whether they rotate. */
+/* disks.c - grains disks and ssds: block devices of hardware, divided by whether they rotate. */
 #include <unistd.h>
 
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
+/* By the link of /sys/block. */
 static bool
 is_virtual(const char *root, const char *name)
 {

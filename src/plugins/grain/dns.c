@@ -1,10 +1,12 @@
-/* dns.c - grain dns: the resolver's configuration. */
+/* dns.c - grain dns: the resolver's configuration, systemd's where there is one, else /etc/resolv.conf. Lines
+ * that the resolver would ignore are ignored. */
 #include <arpa/inet.h>
 
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
+/* BORROWED. */
 static json_t *
 member(json_t *dns, const char *key)
 {
@@ -18,6 +20,7 @@ add_once(json_t *list, const char *text)
         json_array_append_new(list, value_utf8(text, strlen(text)));
 }
 
+/* Addresses are written in their usual form; other words are ignored. */
 static void
 take_nameserver(json_t *dns, char **args)
 {
@@ -59,6 +62,7 @@ natural_mask(uint32_t addr)
     return addr >> 30 == 2 ? 0xffff0000U : 0xffffff00U;
 }
 
+/* A pair without a mask gets the one of its class. */
 static void
 take_sortlist(json_t *dns, char **args)
 {
@@ -95,6 +99,7 @@ static const struct {
     { "sortlist", take_sortlist },     { "options", take_options },
 };
 
+/* Directive and arguments; a comment begins at the start of a word. */
 static void
 take_line(json_t *dns, char *line)
 {

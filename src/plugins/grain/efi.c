@@ -1,4 +1,4 @@
-/* efi.c - grains efi and efi-secure-boot. */
+/* efi.c - grains efi and efi-secure-boot, from the firmware's variables in /sys. */
 #include <glob.h>
 
 #include "common/base/fs.h"

@@ -1,4 +1,4 @@
-/* environment.c - grains about the minion's own surroundings: folder, search path, shell, locale. */
+/* environment.c - grains about the minion's own process: folder, search path, shell, locale. */
 #include <locale.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-/* fqdn.c - grains that the name service knows: fqdn, host, domain, fqdn_ip4, fqdn_ip6, fqdns. */
+/* fqdn.c - grains that the name service knows: fqdn, host, domain, fqdn_ip4, fqdn_ip6, fqdns. May take long,
+ * as each look-up may wait for a server. */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -29,6 +30,7 @@ find_fqdn(void)
     return fqdn != NULL ? fqdn : xstrdup(name[0] != '\0' ? name : "localhost.localdomain");
 }
 
+/* Addresses of a name, each once. NEW; empty when it can't be resolved. */
 static json_t *
 addresses_of(const char *name, int family)
 {
@@ -92,6 +94,7 @@ look_up(void *cookie)
     return NULL;
 }
 
+/* Addresses of all interfaces but loopback ones; the flags tell which families there are. */
 static void
 list_addresses(lookups_t *all, bool *ret_v4, bool *ret_v6)
 {
@@ -115,6 +118,7 @@ list_addresses(lookups_t *all, bool *ret_v4, bool *ret_v6)
     freeifaddrs(found);
 }
 
+/* Names of all addresses, sorted, each once. Threads that can't be started are done without. NEW. */
 static json_t *
 names_of(lookups_t *all)
 {

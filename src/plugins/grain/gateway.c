@@ -1,5 +1,5 @@
-/* gateway.c - grains ip_gw, ip4_gw and ip6_gw: the first default route of each family, as `ip route` lists
- * them. */
+/* gateway.c - grains ip_gw, ip4_gw and ip6_gw: for each family the default route with the lowest metric, from
+ * /proc/net. */
 #include <arpa/inet.h>
 
 #include "common/host/rootfs.h"
@@ -14,6 +14,7 @@ typedef struct route {
     char via[INET6_ADDRSTRLEN]; /* "" for one without a gateway */
 } route_t;
 
+/* True for the first route, and for a lower metric. */
 static bool
 better(const route_t *best, unsigned long metric)
 {
@@ -56,6 +57,7 @@ take_v6(route_t *best, char **word, size_t n)
         inet_ntop(AF_INET6, &addr, best->via, sizeof(best->via));
 }
 
+/* Address of the gateway; True for a route without one; False when there is none. NEW. */
 static json_t *
 default_route(const char *root, const char *path, void (*take)(route_t *best, char **word, size_t n))
 {

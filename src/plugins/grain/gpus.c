@@ -1,4 +1,5 @@
-/* gpus.c - grains num_gpus and gpus: graphics cards as lspci names them. */
+/* gpus.c - grains num_gpus and gpus: graphics cards as lspci -vmm lists them. Nothing without lspci, or when
+ * the configuration turns it off. */
 #include <ctype.h>
 
 #include "common/base/buf.h"
@@ -9,6 +10,7 @@
 
 enum { TIMEOUT_MS = 10000 };
 
+/* By lspci's class. */
 static bool
 is_gpu(const char *class)
 {
@@ -41,6 +43,7 @@ vendor_of(const char *name)
     return "unknown";
 }
 
+/* At an empty line: adds the device if it is a graphics card. */
 static void
 end_device(json_t *device, json_t *gpus)
 {

@@ -1,4 +1,5 @@
-/* hardware.c - grains about the machine: what its firmware (DMI) or its device tree says. */
+/* hardware.c - grains about the machine, from its device tree or its firmware (DMI), of which the latter
+ * wins. Root alone may read serial numbers; what can't be read is left out. */
 #include <ctype.h>
 
 #include "common/host/rootfs.h"

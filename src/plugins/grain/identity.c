@@ -1,4 +1,4 @@
-/* identity.c - grains that say which minion this is: id, master, server_id, machine_id, localhost. */
+/* identity.c - grains about which minion this is, and whose: id, master, server_id, machine_id, localhost. */
 #include <unistd.h>
 
 #include "common/base/digest.h"

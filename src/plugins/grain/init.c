@@ -1,4 +1,5 @@
-/* init.c - grain init: what runs as process 1. */
+/* init.c - grain init: systemd by its folder in /run, else the program of process 1, by its command line or
+ * by a name found in its file. */
 #include "common/base/fs.h"
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
@@ -9,6 +10,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+/* `word` is in lower case. */
 static bool
 contains_folded(const char *data, size_t len, const char *word)
 {
