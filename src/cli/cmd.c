@@ -47,6 +47,7 @@ cmd_call(cmd_t *self, const char *op, json_t **request_p, json_t **ret_reply)
     return jobline_call(self->line, request_p, ret_reply, &err) == 0 ? 0 : cmd_refused(self, &err);
 }
 
+/* Replaces a nodegroup by its compound target. 0, or the exit code. */
 int
 cmd_nodegroup(cmd_t *self, json_t *request)
 {
@@ -86,6 +87,7 @@ cmd_no_match(cmd_t *self)
     return EXIT_NO_MASTER;
 }
 
+/* Exit code of a run whose returns are all printed. */
 int
 cmd_finish(cmd_t *self)
 {
@@ -95,6 +97,7 @@ cmd_finish(cmd_t *self)
     return EXIT_FAILURE;
 }
 
+/* Highest code of several functions. Codes beyond an int are 1. */
 int
 cmd_retcode(const json_t *push)
 {
@@ -115,6 +118,7 @@ cmd_outputter(const cmd_t *self, const json_t *push)
     return self->out != NULL ? self->out : value_str(push, "out", NULL);
 }
 
+/* Silent targets are shown when asked for; ids without a key always. */
 bool
 cmd_mentions(const cmd_t *self, outcome_t outcome)
 {
@@ -300,6 +304,7 @@ group_silent(cmd_t *self, const char *id, outcome_t outcome, const char *text, v
     self->failed = true;
 }
 
+/* Collects all returns and prints them at the end. */
 static int
 run_static(cmd_t *self)
 {
@@ -332,6 +337,7 @@ run_async(cmd_t *self)
     return 0;
 }
 
+/* Targets of the request. 0 with *ret_ids NEW, or the exit code. */
 static int
 matched(cmd_t *self, json_t **ret_ids)
 {
@@ -343,6 +349,7 @@ matched(cmd_t *self, json_t **ret_ids)
     return rc;
 }
 
+/* Prints the targets and runs nothing. */
 static int
 run_preview(cmd_t *self)
 {

@@ -149,6 +149,7 @@ static const struct {
     { "done", take_done },
 };
 
+/* True for a return that the caller should print. Unknown pushes are ignored. */
 bool
 follow_push(follow_t *self, const json_t *push, int64_t now_ms)
 {
@@ -187,6 +188,7 @@ end_ms(const follow_t *self, int64_t timeout_ms)
     return self->news_ms + (only_away && timeout_ms > FOLLOW_AWAY_MS ? FOLLOW_AWAY_MS : timeout_ms);
 }
 
+/* True when the job ended, no target can return any more, or silence lasted too long. */
 bool
 follow_over(const follow_t *self, int64_t timeout_ms, int64_t now_ms)
 {
@@ -223,6 +225,8 @@ in_order(follow_t *self)
     return self->sorted;
 }
 
+/* Next silent target that was not told yet, in the order of ids. BORROWED; NULL when there is none now.
+ * *ret_text NEW. */
 const char *
 follow_silent(follow_t *self, bool over, int64_t now_ms, outcome_t *ret_outcome, char **ret_text)
 {
@@ -258,6 +262,7 @@ follow_counts(const follow_t *self)
     return counts;
 }
 
+/* Ids of running targets, at most `max`, and how many more. NEW. */
 char *
 follow_runners(follow_t *self, size_t max)
 {

@@ -189,12 +189,14 @@ key_line(const key_cli_t *cli, fail_t *err)
     return line;
 }
 
+/* True for errors that mean that no master runs, after which files may be changed. */
 bool
 key_no_master(const fail_t *err)
 {
     return err->code == -ENOENT || err->code == -ECONNREFUSED;
 }
 
+/* Exit code: 1 when a key was not changed. */
 static int
 apply(key_cli_t *cli, key_act_t act, json_t *chosen)
 {

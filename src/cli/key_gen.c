@@ -1,4 +1,5 @@
-/* key_gen.c - salt-key --gen-keys: a pair for a minion, made before it exists. */
+/* key_gen.c - salt-key --gen-keys: creates a minion's pair before the minion exists, and prints its
+ * fingerprint. */
 #include "cli/key_cli.h"
 #include "common/base/str.h"
 #include "salt/value.h"

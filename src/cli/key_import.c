@@ -1,4 +1,5 @@
-/* key_import.c - salt-key --import-salt: which ids a Salt master had accepted. */
+/* key_import.c - salt-key --import-salt: takes over the ids that a Salt master had accepted, as expected ones
+ * (keyexpect.c). */
 #include "cli/key_cli.h"
 #include "salt/value.h"
 

@@ -1,4 +1,5 @@
-/* key_out.c - what salt-key prints, and where. */
+/* key_out.c - output of salt-key: data by the outputter, sentences to stdout, or to stderr when a program
+ * reads the data. */
 #include "cli/key_cli.h"
 #include "common/base/str.h"
 #include "salt/value.h"
@@ -28,6 +29,7 @@ key_out_init(key_cli_t *cli)
     return 0;
 }
 
+/* 0, or 1 when writing failed. */
 int
 key_out_show(key_cli_t *cli, const json_t *data)
 {
@@ -35,6 +37,7 @@ key_out_show(key_cli_t *cli, const json_t *data)
     return cli->show.failed ? 1 : 0;
 }
 
+/* Nothing with --quiet. */
 void
 key_out_say(const key_cli_t *cli, const char *fmt, ...)
 {
@@ -47,6 +50,7 @@ key_out_say(const key_cli_t *cli, const char *fmt, ...)
     va_end(ap);
 }
 
+/* Prints the error and returns 1, the exit code. */
 int
 key_out_fail(const char *fmt, ...)
 {

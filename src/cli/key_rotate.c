@@ -1,5 +1,5 @@
-/* key_rotate.c - salt-key --rotate-master-key and --gen-signature: the master's own key, and who vouches
- * for it. */
+/* key_rotate.c - salt-key --rotate-master-key and --gen-signature: a new key of the master, and the signature
+ * that vouches for it. */
 #include "cli/key_cli.h"
 #include "common/local/client.h"
 #include "keyring/masterkey.h"

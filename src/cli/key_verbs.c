@@ -1,4 +1,5 @@
-/* key_verbs.c - salt-key's actions, in the order in which Salt looks at them. */
+/* key_verbs.c - table of salt-key's actions, in the order in which Salt looks at them: the first one given
+ * wins. */
 #include "cli/key_cli.h"
 #include "salt/value.h"
 
@@ -40,6 +41,7 @@ key_verb_of(const json_t *values)
     return verb != NULL ? verb : &otherwise;
 }
 
+/* Action whose value is an empty text, or NULL. */
 const key_verb_t *
 key_verb_empty(const json_t *values)
 {
@@ -49,6 +51,7 @@ key_verb_empty(const json_t *values)
     return NULL;
 }
 
+/* A second action beside the one that wins, or NULL. */
 const key_verb_t *
 key_verb_other(const json_t *values)
 {

@@ -1,4 +1,5 @@
-/* key_words.c - completion of salt-key: the keys that an action takes. */
+/* key_words.c - completion of salt-key: keys in the states from which the action takes them, as the master
+ * lists them. */
 #include "cli/words.h"
 #include "common/base/str.h"
 #include "keyring/keyselect.h"

@@ -94,6 +94,7 @@ find(live_t *self, const char *id)
     return at;
 }
 
+/* A step begins; a step that has a line already is ignored. */
 static void
 take_begin(live_t *self, const json_t *push, int64_t now_ms)
 {
@@ -109,6 +110,7 @@ take_begin(live_t *self, const json_t *push, int64_t now_ms)
     self->n++;
 }
 
+/* Counts of a running step. */
 static void
 take_at(live_t *self, const json_t *push, int64_t now_ms)
 {
@@ -120,6 +122,7 @@ take_at(live_t *self, const json_t *push, int64_t now_ms)
     line->of = value_int(push, "of", 0);
 }
 
+/* A step is over, and its line goes. */
 static void
 take_end(live_t *self, const json_t *push, int64_t now_ms)
 {
@@ -173,6 +176,7 @@ live_take(live_t *self, const json_t *push, int64_t now_ms)
     self->steps = value_int(push, "of", 0);
 }
 
+/* How to resume a failed orchestration. NEW; NULL without a terminal or a failure. */
 char *
 live_hint(const live_t *self)
 {

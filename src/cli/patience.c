@@ -1,4 +1,5 @@
-/* patience.c - see patience.h. */
+/* patience.c - see patience.h. The wait for an answer is told on a terminal; after TRIES timeouts the line
+ * gives up. */
 #include "cli/patience.h"
 
 #include <unistd.h>

@@ -1,4 +1,5 @@
-/* startup.c - options, configuration, log. */
+/* startup.c - see startup.h: options, the master's configuration and the log of a command. A setting is the
+ * option's value, else the configuration's. */
 #include "cli/startup.h"
 
 #include <unistd.h>
@@ -43,6 +44,7 @@ start_log_file(const startup_t *self, fail_t *err)
     return log_open_file(path, level, err);
 }
 
+/* -1 to go on, else the exit code. */
 int
 startup_configure(startup_t *self)
 {
@@ -91,6 +93,7 @@ startup_flag(const startup_t *self, const char *name, bool dflt)
     return v != NULL ? value_truthy(v) : dflt;
 }
 
+/* A code of which a shell would see 0 becomes 1. */
 int
 startup_exit_code(json_int_t code)
 {
@@ -99,6 +102,7 @@ startup_exit_code(json_int_t code)
     return seen == 0 && code != 0 ? EXIT_FAILURE : seen;
 }
 
+/* --timeout, else the configuration's, at most LIMIT_SILENCE_S. */
 int64_t
 startup_timeout_ms(const startup_t *self)
 {
