@@ -136,6 +136,7 @@ write_lost(audit_t *self, const char *stamp)
     self->trouble = false;
 }
 
+/* Never fails for the caller: a line that can't be written is counted, and the first one logged. */
 void
 audit_write(audit_t *self, json_t **line_p)
 {
@@ -161,6 +162,8 @@ audit_write(audit_t *self, json_t **line_p)
     self->trouble = true;
 }
 
+/* A line beyond the crowd's rate is only counted; the next one that is written carries the number as
+ * "unsaid". */
 void
 audit_write_spare(audit_t *self, audit_crowd_t crowd, json_t **line_p)
 {

@@ -11,6 +11,7 @@
 
 #define LOCAL "local"
 
+/* Ids by the folder of their state; names that are no ids under KEY_UNFIT, if there are any. */
 json_t *
 keyaction_table(const keystore_t *store, fail_t *err)
 {

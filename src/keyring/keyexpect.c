@@ -1,6 +1,6 @@
-/* keyexpect.c - ids that a Salt master had accepted, and the fingerprints that their new keys are to have:
- * a file minions_expected/ID each, until a key of the id is accepted. An id alone accepts nobody: a file
- * without a fingerprint only marks the key that waits. */
+/* keyexpect.c - ids that a Salt master had accepted, and the fingerprints that their new keys must have. Each
+ * is a file minions_expected/ID, until a key of the id is accepted. An id alone accepts nobody: a file
+ * without a fingerprint only marks the pending key. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -56,6 +56,7 @@ forget(int folder, const char *pki_dir, const char *id)
     return false;
 }
 
+/* True when the key has the expected fingerprint; the expectation is then gone. */
 bool
 keystore_take_expected(const char *pki_dir, const char *id, const uint8_t key[KEY_BYTES])
 {

@@ -44,6 +44,7 @@ key_act_parse(const char *name, key_act_t *ret_act)
     return false;
 }
 
+/* Key states that the action takes: its own, and those of `include` that it may. */
 unsigned
 key_act_from(key_act_t act, unsigned include)
 {
@@ -165,6 +166,7 @@ keyselect_exact(const json_t *table, const json_t *ids, fail_t *err)
     return keyselect_ids(table, list);
 }
 
+/* Names that are in the table, in every state in which they are. */
 json_t *
 keyselect_ids(const json_t *table, const json_t *ids)
 {
@@ -231,6 +233,7 @@ keyselect_status_valid(const char *word)
     return word_states(word) != 0;
 }
 
+/* Ids of the states that the word means; NULL for an unknown word. */
 json_t *
 keyselect_status(const json_t *table, const char *word)
 {
