@@ -1,4 +1,4 @@
-/* config.c - runner `config`: the master's configuration. */
+/* config.c - runner `config`: values of the master's configuration, by paths. */
 #include "salt/plugin.h"
 
 static int

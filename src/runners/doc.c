@@ -1,4 +1,5 @@
-/* doc.c - runner `doc`: the documentation of runners, wheel modules and execution modules. */
+/* doc.c - runner `doc`: documentation of runners and wheel modules, from the registries of this program, and
+ * of execution modules, asked of all minions. */
 #include "common/base/str.h"
 #include "common/plugin/call.h"
 #include "master/api.h"
@@ -38,6 +39,7 @@ doc_wheel(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Minions that do not return are left out; the last minion's text for a function remains. */
 static int
 doc_execution(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

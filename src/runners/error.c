@@ -1,4 +1,4 @@
-/* error.c - runner `error`: fail on request, to see how failures look. */
+/* error.c - runner `error`: fails on request, to show what failures look like. */
 #include "common/plugin/raise.h"
 
 PLUGIN(runner, error, .doc = "Fail on request", FUNCS(raise_funcs));

@@ -1,4 +1,4 @@
-/* event.c - runner `event`: put an event on the master's bus. */
+/* event.c - runner `event`: puts an event on the master's bus. Data that is false becomes {}. */
 #include "runners/lib/ask.h"
 #include "salt/plugin.h"
 

@@ -88,6 +88,7 @@ add_missing(json_t *out, const json_t *minions, const json_t *result, const json
     }
 }
 
+/* Returns by minion, with "Minion did not return" for silent targets when `missing` is given. */
 static int
 jobs_lookup_jid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -125,6 +126,7 @@ note_success(void *cookie, const char *id, const char *text, size_t len)
     return true;
 }
 
+/* {id: bool} for all targets; silent ones are false. */
 static int
 jobs_exit_success(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -160,6 +162,7 @@ add_time(json_t *filter, const char *key, const char *text, fail_t *err)
     return rc;
 }
 
+/* Nothing for a false value. */
 static void
 add_globs(json_t *filter, const char *key, const json_t *v)
 {
@@ -217,6 +220,7 @@ jobs_list_jobs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* At most `count` of the newest jobs. */
 static int
 jobs_list_jobs_filter(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -278,6 +282,7 @@ running_list(json_t *running)
     return out;
 }
 
+/* Jobs that run on minions now, with those that returned already. */
 static int
 jobs_active(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -304,6 +309,7 @@ jobs_active(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Runners that the master runs now. */
 static int
 jobs_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

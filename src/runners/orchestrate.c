@@ -37,6 +37,7 @@ result_of(const json_t *row)
     return json_boolean(value_bool(value_get(row, "result"), "success", false));
 }
 
+/* SLS files of the run; None when there are none. NEW. */
 static json_t *
 mods_of(const json_t *row)
 {
@@ -45,6 +46,7 @@ mods_of(const json_t *row)
     return mods != NULL ? json_incref(mods) : json_null();
 }
 
+/* Newest first, at most RUNS_MAX. */
 static int
 orchestrate_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -192,6 +194,7 @@ arguments_of(const json_t *row)
     return out;
 }
 
+/* Steps in the order of the plan, each with its newest go. */
 static int
 orchestrate_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -240,6 +243,7 @@ times_of(const json_t *goes)
     return times;
 }
 
+/* Plan as text, dot or mermaid. *ret_value NEW. */
 static int
 draw(const json_t *chunks, const json_t *times, const json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -281,6 +285,7 @@ graph_before(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* A jid means a recorded run, anything else SLS files. */
 static int
 orchestrate_graph(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,5 @@
-/* salt.c - runner `salt`: run functions on minions, or on the master itself, from within a runner, a schedule
- * or an orchestration. */
+/* salt.c - runner `salt`: runs functions on minions, or in the master itself, from within a runner, a
+ * schedule or an orchestration. */
 #include "common/base/str.h"
 #include "common/masterctx/masterctx.h"
 #include "master/api.h"
@@ -22,6 +22,7 @@ arg_list(json_t *arg, json_t *kwarg)
     return list;
 }
 
+/* Only minions that returned are in the return. */
 static int
 salt_execute(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -37,6 +38,7 @@ salt_execute(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- on the master ------------------------------------------------------------------------------------- */
 
+/* Events of the inner context go to the runner's bus. */
 static int
 fire_on(void *cookie, const char *tag, json_t *data, fail_t *err)
 {

@@ -104,6 +104,7 @@ read_edges(plan_t *self, size_t at)
     }
 }
 
+/* True for steps that do not keep later ones waiting. */
 static bool
 is_parallel(const node_t *node)
 {
@@ -172,6 +173,7 @@ walk(plan_t *self, size_t at)
     node->walk = 2;
 }
 
+/* Index of the step that ends last; NONE without steps. */
 static size_t
 last_to_end(const plan_t *self)
 {
@@ -234,6 +236,7 @@ plan_destroy(plan_t **self_p)
     free(self);
 }
 
+/* Indices of the steps on the critical path, in order. NEW. */
 json_t *
 plan_critical(const plan_t *self)
 {
@@ -246,6 +249,7 @@ plan_critical(const plan_t *self)
 
 /* ---- drawing ------------------------------------------------------------------------------- */
 
+/* BORROWED. */
 static const char *
 id_of(const node_t *node)
 {
@@ -268,6 +272,7 @@ what_of(const node_t *node)
                      tgt != NULL ? " on " : "", target);
 }
 
+/* Duration of a step that ran; nothing in a plan without times. */
 static void
 put_time(buf_t *out, const plan_t *self, const node_t *node)
 {
@@ -277,6 +282,7 @@ put_time(buf_t *out, const plan_t *self, const node_t *node)
         buf_puts(out, ", not run");
 }
 
+/* Requisites of a step in brackets; plain order is not shown. */
 static void
 draw_waits(buf_t *out, const plan_t *self, const node_t *node)
 {
@@ -401,6 +407,7 @@ static const struct drawing {
     { "mermaid", draw_mermaid },
 };
 
+/* NEW; NULL with *err for an unknown format. */
 char *
 plan_draw(const plan_t *self, const char *format, fail_t *err)
 {
