@@ -1,6 +1,6 @@
-/* state.c - execution module `state`, the functions that run states. state_show.c has those that show what
- * would run, state_control.c those that steer a run, state_request.c those that leave it to the host's own
- * administrator. */
+/* state.c - execution module `state`: functions that run states. Each call opens a job (claim, options,
+ * pillar), compiles the high data to chunks, and runs them. More functions: state_show.c shows what would
+ * run, state_control.c steers runs, state_request.c stores runs for later. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -374,6 +374,7 @@ run_matches(job_t *self, json_t **ret_value)
     return run_high(self, high, NULL, ret_value);
 }
 
+/* All that the top file gives this minion; a disabled highstate fails with Salt's text. */
 static int
 state_highstate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -394,6 +395,7 @@ state_highstate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return pillar_broken(&job, ret_value) ? 0 : run_matches(&job, ret_value);
 }
 
+/* As highstate, by another top file. */
 static int
 state_top(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,5 @@
-/* state_control.c - execution module `state`, the functions that steer runs: pause, resume, soft_kill; enable
- * and disable; the cache. */
+/* state_control.c - execution module `state`: functions that steer runs: pause, resume, soft_kill, which a
+ * run reads from a file before each state; enable and disable, kept in a grain; and the cache. */
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -46,6 +46,7 @@ change_pause(call_ctx_t *ctx, const json_t *args, const char *key, json_t *value
     return state_pauses_set(cachedir(ctx), jid, pauses, err);
 }
 
+/* With `duration` in seconds, the run goes on by itself afterwards. */
 static int
 state_pause(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -56,6 +57,7 @@ state_pause(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return change_pause(ctx, args, NULL, NULL, err);
 }
 
+/* The run ends before the state. */
 static int
 state_soft_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -132,6 +134,7 @@ disabled_now(call_ctx_t *ctx)
     return json_is_array(now) ? json_copy(now) : json_array();
 }
 
+/* Position of the value, or the size of the list when it is not there. */
 static size_t
 index_of(const json_t *list, const json_t *v)
 {
@@ -175,6 +178,7 @@ state_set_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
+/* "" when nothing is disabled, as in Salt. */
 static int
 state_list_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -186,6 +190,7 @@ state_list_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 /* ---- the cache ----------------------------------------------------------------------------- */
 
+/* Removes *.cache.p of the cache folder. Names of removed files are the return. */
 static int
 state_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

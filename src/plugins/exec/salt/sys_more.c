@@ -1,4 +1,5 @@
-/* sys_more.c - more of execution module `sys`: renderers, returners, and the shape of states' arguments. */
+/* sys_more.c - more of execution module `sys`: renderers, returners (there are none), and JSON schemas of
+ * states' arguments. */
 #include "salt/plugin.h"
 
 #include <fnmatch.h>
@@ -8,6 +9,7 @@
 
 /* ---- renderers ---------------------------------------------------------------------------- */
 
+/* True when a glob matches, or when there is none. */
 static bool
 fits_one(const json_t *globs, const char *name)
 {
@@ -114,6 +116,7 @@ function_schema(const char *fun, const json_t *spec)
                      "object", "properties", properties, "x-ordering", order, "additionalProperties", 0);
 }
 
+/* Schemas of the functions that sys.state_argspec lists. */
 static int
 sys_state_schema(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

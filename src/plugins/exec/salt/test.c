@@ -1,5 +1,5 @@
-/* test.c - execution module `test`: is the minion alive, what does it see of its arguments, how do failures
- * look. */
+/* test.c - execution module `test`: whether the minion answers, what it sees of its arguments, and what
+ * failures look like. */
 #include "salt/plugin.h"
 
 #include <execinfo.h>
@@ -35,6 +35,7 @@ test_false(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The argument that the row names. */
 static int
 test_argument(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -68,6 +69,7 @@ test_arg_repr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Python's name of the type. NEW. */
 static json_t *
 type_text(const json_t *v)
 {
