@@ -1,4 +1,4 @@
-/* sub.c - functions that call functions. */
+/* sub.c - see sub.h: calls of other functions with keywords that a jansson format packs. */
 #include "plugins/lib/call/sub.h"
 
 static json_t *

@@ -1,4 +1,5 @@
-/* tool.c - the host's own programs as modules call them. */
+/* tool.c - see tool.h: the host's own programs as modules call them. Unless told to be quiet, a program's
+ * exit code becomes the job's, and a failure is logged with its output. */
 #include "plugins/lib/call/tool.h"
 
 #include "common/base/fs.h"

@@ -1,4 +1,5 @@
-/* http.c - see http.h: what the answer becomes. */
+/* http.c - see http.h: checks the call, sends it by http_request.c, and makes Salt's return of the answer:
+ * body, status, headers, decoded data, files. */
 #include "plugins/lib/http/http_int.h"
 
 #include "common/base/fs.h"
@@ -26,6 +27,7 @@ decode_yaml(const char *text, size_t len, json_t *into, fail_t *err)
     return v != NULL ? json_object_set_new(into, "dict", v) : -EINVAL;
 }
 
+/* Always fails: there is no parser of XML. */
 static int
 decode_xml(const char *text, size_t len, json_t *into, fail_t *err)
 {
@@ -59,6 +61,7 @@ decoder_of(const char *type, const json_t *headers)
     return by_content ? &decoders[NELEMS(decoders) - 1] : NULL;
 }
 
+/* An unknown decode_type is the return's "error". */
 static int
 decode(const json_t *args, const http_answer_t *answer, json_t *into, fail_t *err)
 {
@@ -75,6 +78,7 @@ decode(const json_t *args, const http_answer_t *answer, json_t *into, fail_t *er
 
 /* ---- files --------------------------------------------------------------------------------------------- */
 
+/* Nothing when the argument is not given. */
 static int
 write_out(const json_t *args, const char *key, const char *text, size_t len, fail_t *err)
 {
@@ -118,6 +122,7 @@ failure(const json_t *args, const http_answer_t *answer)
     return NULL;
 }
 
+/* An answer that was received, of any status that is no error. */
 static int
 success(const json_t *args, const http_answer_t *answer, json_t *out, fail_t *err)
 {
@@ -144,6 +149,7 @@ success(const json_t *args, const http_answer_t *answer, json_t *out, fail_t *er
     return rc;
 }
 
+/* Problems of the server are data ("error"); *err is for wrong calls and for files that can't be written. */
 int
 http_query(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -192,6 +198,7 @@ add_files(const json_t *files, buf_t *into)
     }
 }
 
+/* The old bundle stays when the answer has no certificate. */
 int
 http_update_ca_bundle(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -296,6 +296,7 @@ add_data(const request_t *r, buf_t *out, fail_t *err)
     return 1;
 }
 
+/* The body is sent as a file of the form. */
 static void
 set_form(request_t *r, const char *path)
 {
@@ -417,6 +418,7 @@ too_large(const request_t *r, const char *body, int status)
     return status == CURL_TOO_LARGE || (stat(body, &st) == 0 && (uintmax_t) st.st_size > r->limit);
 }
 
+/* A missing answer is no error: ret->trouble says why. */
 static int
 run(request_t *r, http_answer_t *ret, fail_t *err)
 {

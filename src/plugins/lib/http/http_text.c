@@ -1,4 +1,4 @@
-/* http_text.c - see http_int.h. */
+/* http_text.c - texts of http_int.h: curl's configuration, forms as Python encodes them, header fields. */
 #include "plugins/lib/http/http_int.h"
 
 #include <ctype.h>
@@ -46,6 +46,7 @@ add_quoted(buf_t *out, const char *text, size_t len)
     }
 }
 
+/* A dict becomes KEY=VALUE&..., everything else its text. */
 void
 http_form(const json_t *data, buf_t *out)
 {
@@ -99,6 +100,7 @@ take_field(char *line, json_t *headers)
         json_object_set(headers, name, own);
 }
 
+/* Each status line begins the fields anew, so that after redirects the last answer's remain. */
 static void
 take_status(const char *line, http_answer_t *into)
 {

@@ -1,4 +1,5 @@
-/* eventwatch.c - see eventwatch.h. */
+/* eventwatch.c - see eventwatch.h. On a terminal events may be watched without end; a job needs a count or a
+ * timeout. A reader who has gone ends the watch without an error. */
 #include "plugins/lib/salt/eventwatch.h"
 
 #include "salt/value.h"

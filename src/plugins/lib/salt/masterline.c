@@ -1,4 +1,5 @@
-/* masterline.c - see masterline.h. */
+/* masterline.c - see masterline.h. Reads the configuration of the master on this host, connects to its
+ * socket, sends the request and waits for what follows: returns of a job, or the outcome of a runner. */
 #include "plugins/lib/salt/masterline.h"
 
 #include "common/base/str.h"
@@ -41,6 +42,7 @@ s_returns(local_client_t *line, int timeout_ms, json_t *answer, fail_t *err)
     }
 }
 
+/* Waits without a limit, as a runner may take long. `answer` gets its members. */
 static int
 s_outcome(local_client_t *line, json_t *answer, fail_t *err)
 {
@@ -57,6 +59,7 @@ s_outcome(local_client_t *line, json_t *answer, fail_t *err)
     }
 }
 
+/* TAKES *request_p. */
 int
 masterline_ask(const char *conf_dir, json_t **request_p, json_t **ret_answer, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* statejob.c - see statejob.h. */
+/* statejob.c - see statejob.h. A state run claims its turn by a locked file cachedir/state_run/JID, by which
+ * runs of salt-call and of the minion learn of each other; the lock ends with the process, so that no claim
+ * outlives a crash. */
 #include "plugins/lib/salt/statejob.h"
 
 #include <dirent.h>
@@ -24,6 +26,7 @@ claims_dir(call_ctx_t *ctx)
     return fs_join(value_str(ctx_opts(ctx), "cachedir", ""), "state_run");
 }
 
+/* A failure is only logged: the run goes on, unseen by others. */
 void
 statejob_claim(stateclaim_t *self, call_ctx_t *ctx, const char *fun)
 {
@@ -95,6 +98,7 @@ add_claim(call_ctx_t *ctx, const char *path, const char *jid, json_t *jobs, fail
     return 0;
 }
 
+/* Adds claimed runs that are not among the minion's jobs. */
 static int
 add_claims(call_ctx_t *ctx, json_t *jobs, fail_t *err)
 {
@@ -131,6 +135,7 @@ state_jobs(call_ctx_t *ctx, fail_t *err)
     return NULL;
 }
 
+/* True when the run has begun and holds its claim. */
 static bool
 is_claimed(call_ctx_t *ctx, const char *jid)
 {
@@ -187,6 +192,7 @@ earlier(call_ctx_t *ctx, fail_t *err)
     return n;
 }
 
+/* 0 when it is this run's turn, or negative with *err. Waits without a limit. */
 static int
 wait_for_earlier(call_ctx_t *ctx, fail_t *err)
 {
@@ -214,6 +220,7 @@ may_queue(call_ctx_t *ctx, const json_t *args, fail_t *err)
     return n < 0 ? (int) n : n < json_integer_value(queue);
 }
 
+/* 0 to go on; 1 with *ret_value, the texts about other runs; or negative. */
 int
 statejob_conflict(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -237,6 +244,7 @@ statejob_conflict(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_
 
 /* ---- test mode ----------------------------------------------------------------------------- */
 
+/* Grains and pillar may ask for test mode, too. */
 static bool
 config_says_test(call_ctx_t *ctx)
 {

@@ -66,6 +66,7 @@ host_users(fail_t *err)
     return whole(list, passwd_each_user(add_user, list), "users", err);
 }
 
+/* NEW row of a group. */
 static json_t *
 host_group(const struct group *gr)
 {
@@ -148,6 +149,7 @@ file_rows(const char *root, const char *file, size_t words_needed, row_fn *row, 
     return list;
 }
 
+/* NULL for numbers that are none. */
 static json_t *
 file_user(char **w)
 {
@@ -257,6 +259,7 @@ groups_among(const char *root, const char *name, const json_t *user, const json_
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
+/* Users without their groups. NEW, or NULL with *err. */
 static json_t *
 bare_users(const char *root, fail_t *err)
 {
@@ -315,6 +318,7 @@ account_user(const char *root, const char *name, fail_t *err)
     return json_incref(user);
 }
 
+/* Names of the user's groups; those that list an unknown user. NEW, or NULL with *err. */
 json_t *
 account_groups_of(const char *root, const char *name, fail_t *err)
 {
@@ -330,6 +334,7 @@ account_groups_of(const char *root, const char *name, fail_t *err)
 
 /* ---- programs --------------------------------------------------------------------------------- */
 
+/* Begins the command; `root` goes to the program's own option. */
 int
 account_prog(prog_t *prog, const char *program, const char *root_option, const char *root, fail_t *err)
 {
@@ -357,6 +362,7 @@ account_check_name(const char *name, fail_t *err)
 
 /* ---- what `user` and `group` do alike -------------------------------------------------------- */
 
+/* NULL for the host. BORROWED. */
 const char *
 account_root(const json_t *args)
 {

@@ -83,6 +83,7 @@ auth_line_parse(const char *text, size_t len, auth_line_t *out)
     return true;
 }
 
+/* NEW list; empty for an empty text. */
 json_t *
 auth_options(const char *text)
 {
@@ -95,6 +96,7 @@ auth_options(const char *text)
     return list;
 }
 
+/* A line for the file, with its end. NEW. */
 char *
 auth_line_text(const char *key, const char *enc, const char *comment, const json_t *options)
 {
@@ -247,6 +249,7 @@ auth_file_of(const char *user, const char *config, auth_file_t *out, fail_t *err
     return 0;
 }
 
+/* {key: {enc, comment, options, fingerprint}}; a missing file has none. NEW, or NULL with *err. */
 json_t *
 auth_keys_read(const char *path, const char *hash, fail_t *err)
 {

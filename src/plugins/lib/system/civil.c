@@ -35,6 +35,7 @@ static const struct field {
     { 'M', 1, 2, 0, 59, offsetof(civil_t, minute) }, { 'S', 1, 2, 0, 59, offsetof(civil_t, second) },
 };
 
+/* NULL for an unknown directive. */
 static const struct field *
 field_of(char letter)
 {
@@ -144,6 +145,7 @@ civil_offset(const char *text, int *ret_minutes, fail_t *err)
     return 0;
 }
 
+/* Local time, or the time at that offset from UTC. */
 int
 civil_now(const char *utc_offset, struct tm *ret, fail_t *err)
 {
