@@ -160,6 +160,7 @@ make_plan(plan_t *p)
 
 /* ---- test mode ------------------------------------------------------------------------------- */
 
+/* Adds a line and the changes for these packages; nothing for none. */
 static void
 would(plan_t *p, const json_t *names, const char *words)
 {
@@ -307,6 +308,7 @@ summarize(json_t *ret, const json_t *names, const char *words, const char *short
                       shortly);
 }
 
+/* A package was reinstalled when it is among the changes. */
 static void
 tell_again(plan_t *p)
 {

@@ -1,5 +1,5 @@
-/* pkg_removed.c - more of state module `pkg`: packages that are not installed, and packages that are newest.
- */
+/* pkg_removed.c - more of state module `pkg`: removed, purged, latest, uptodate. The installed versions are
+ * read again afterwards, and what was not done fails the state. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/packages/pkgwant.h"
@@ -99,6 +99,7 @@ tell_removed(json_t *ret, const removal_t *r, const json_t *wanted, const json_t
                          absent, r->done, gone);
 }
 
+/* Removes, and verifies that nothing is left. */
 static int
 remove_targets(call_ctx_t *ctx, const json_t *args, const removal_t *r, const json_t *wanted,
                const json_t *targets, json_t *ret, fail_t *err)
@@ -125,6 +126,7 @@ remove_targets(call_ctx_t *ctx, const json_t *args, const removal_t *r, const js
                          r->fun + strlen("pkg."), list);
 }
 
+/* Lists what would be removed, as changes too. */
 static int
 test_removal(json_t *ret, const removal_t *r, const json_t *targets)
 {
@@ -254,6 +256,7 @@ add_sentence(buf_t *text, const char *words, const json_t *names)
         buf_printf(text, "%s%s: %s", buf_str(text)[0] != '\0' ? " " : "", words, list);
 }
 
+/* Compares changes with the wanted versions. */
 static int
 tell_latest(json_t *ret, const json_t *targets, const json_t *rest, json_t *changes)
 {
@@ -294,6 +297,7 @@ tell_nothing(json_t *ret, const json_t *targets, const json_t *rest)
     return state_ret_set(ret, STATE_FALSE, "%s", buf_str(&text));
 }
 
+/* One call of pkg.install for all targets. */
 static int
 upgrade(call_ctx_t *ctx, const json_t *args, const json_t *targets, const json_t *rest, json_t *ret,
         fail_t *err)
