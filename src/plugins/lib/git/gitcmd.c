@@ -1,4 +1,5 @@
-/* gitcmd.c - runs git for modules and states. */
+/* gitcmd.c - see gitcmd.h: runs git for modules and states, as the user and with the ssh key that the call
+ * names. Never asks: a login that is missing is a failure. Texts of failures have their passwords removed. */
 #include "plugins/lib/git/gitcmd.h"
 
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "common/files/fileclient.h"
 #include "plugins/lib/call/tool.h"
 
+/* A list of words, or a text that is split as a shell would. */
 int
 git_add_opts(prog_t *prog, const json_t *opts, fail_t *err)
 {
@@ -98,6 +100,7 @@ failed(const prog_t *prog, const json_t *answer, unsigned flags, fail_t *err)
                      text);
 }
 
+/* Unless soft, an exit code that is not 0 is an error with git's words. NEW {retcode, stdout, stderr}. */
 json_t *
 git_run(call_ctx_t *ctx, const json_t *args, prog_t *prog, unsigned flags, fail_t *err)
 {

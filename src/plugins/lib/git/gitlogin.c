@@ -1,4 +1,6 @@
-/* gitlogin.c - user and password of a https remote; see gitlogin.h. */
+/* gitlogin.c - see gitlogin.h: user and password of an https remote. They go to git by its environment, never
+ * on a command line; what a repository keeps lies in a file of its git folder, from which a credential helper
+ * of its configuration reads. */
 #include "plugins/lib/git/gitlogin.h"
 
 #include "common/base/buf.h"
@@ -13,6 +15,7 @@
 
 /* ---- one run of git -------------------------------------------------------------------------- */
 
+/* Arguments win over the URL. A user without a password becomes part of the URL. */
 int
 gitlogin_of(git_login_t *self, const json_t *args, const char *user_arg, const char *pass_arg,
             const char *url, fail_t *err)
@@ -42,6 +45,7 @@ gitlogin_of(git_login_t *self, const json_t *args, const char *user_arg, const c
                : fail_kind(err, FAIL_INVOCATION, -EINVAL, "%s and %s are one line each", user_arg, pass_arg);
 }
 
+/* URL without the password. NEW. */
 char *
 gitlogin_shown(const git_login_t *self)
 {
@@ -100,6 +104,7 @@ config(call_ctx_t *ctx, const json_t *args, const char *option, const git_login_
     return answer != NULL ? (int) value_int(answer, "retcode", 1) : err->code;
 }
 
+/* Removes what was kept for this URL, if it was kept here. */
 static int
 forget(call_ctx_t *ctx, const json_t *args, const git_login_t *self, fail_t *err)
 {
@@ -115,6 +120,7 @@ forget(call_ctx_t *ctx, const json_t *args, const git_login_t *self, fail_t *err
     return rc < 0 ? rc : 0;
 }
 
+/* Without a password forgets; with one stores it and configures the helper for this URL alone. */
 int
 gitlogin_keep(call_ctx_t *ctx, const json_t *args, const git_login_t *self, fail_t *err)
 {
@@ -146,6 +152,7 @@ gitlogin_is_kept(call_ctx_t *ctx, const json_t *args, const git_login_t *self)
     return strstr(have, want) != NULL;
 }
 
+/* Lets git read logins of the repository in `cwd`. Nothing outside a repository. */
 void
 gitlogin_inherit(call_ctx_t *ctx, const json_t *args, prog_t *prog)
 {

@@ -1,4 +1,5 @@
-/* gitstate.c - see gitstate.h. */
+/* gitstate.c - see gitstate.h: what states of `git` share: comments that gather, failures with the changes so
+ * far, calls of the module's functions, and looks at the target folder. */
 #include "plugins/lib/git/gitstate.h"
 
 #include "common/base/fs.h"
@@ -46,6 +47,7 @@ gitstate_failed(gitstate_t *self, const char *before)
     return gitstate_fail(self, whole);
 }
 
+/* TAKES more. NEW, or NULL with *err. */
 json_t *
 gitstate_call(gitstate_t *self, const char *fun, json_t *more, fail_t *err)
 {
@@ -59,6 +61,7 @@ gitstate_call(gitstate_t *self, const char *fun, json_t *more, fail_t *err)
     return ctx_call(self->ctx, fun, NULL, kwargs, &value, err) == 0 ? value : NULL;
 }
 
+/* A failure is no error of the state: NULL. */
 json_t *
 gitstate_soft(gitstate_t *self, const char *fun, json_t *more)
 {
@@ -81,6 +84,7 @@ gitstate_access(const gitstate_t *self)
     return kwargs;
 }
 
+/* 1, 0, or negative with *err. */
 int
 gitstate_is_checkout(gitstate_t *self, const char *dot)
 {
@@ -106,6 +110,7 @@ gitstate_is_empty(const gitstate_t *self)
     return rc;
 }
 
+/* Removes all that is in the target. 0; 1 when the return is made; or negative. */
 int
 gitstate_empty(gitstate_t *self)
 {

@@ -1,4 +1,5 @@
-/* aptcache.c - package files that apt has fetched; services that run on files which packages replaced. */
+/* aptcache.c - pkg.list_downloaded: package files in apt's cache; pkg.services_need_restart: services that
+ * still use files which packages replaced, by checkrestart. */
 #include <sys/stat.h>
 
 #include "common/base/fs.h"
@@ -33,6 +34,7 @@ add_file(call_ctx_t *ctx, const char *path, const struct stat *st, json_t *ret, 
     return 0;
 }
 
+/* Follows no link to a folder. */
 static int
 walk(call_ctx_t *ctx, const char *dir, json_t *ret, fail_t *err)
 {

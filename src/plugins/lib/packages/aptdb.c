@@ -1,4 +1,5 @@
-/* aptdb.c - refreshing apt's lists, pending upgrades, comparing versions, names. */
+/* aptdb.c - pkg.refresh_db, list_upgrades, version_cmp, normalize_name, parse_arch. The output of apt-get is
+ * parsed line by line. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ clear_mark(call_ctx_t *ctx)
     }
 }
 
+/* True when the lists are younger than so many seconds. */
 static bool
 recent(const json_t *seconds)
 {
@@ -46,6 +48,7 @@ strip_size(char *ident)
         bracket[-1] = '\0';
 }
 
+/* "Get" is true, "Hit" None, "Ign" and "Err" false. */
 static void
 take_update_line(json_t *ret, json_t *failed, char *line)
 {
@@ -80,6 +83,7 @@ joined(const json_t *list)
     return buf_steal(&out);
 }
 
+/* {source: result}; {} when the lists are young enough. NEW, or NULL with *err. */
 json_t *
 apt_refresh(call_ctx_t *ctx, const json_t *cache_valid_time, bool failhard, fail_t *err)
 {
@@ -166,6 +170,7 @@ apt_list_upgrades(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- names and versions -------------------------------------------------------------------- */
 
+/* None for versions that can't be compared. */
 int
 apt_version_cmp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -342,6 +342,7 @@ apt_latest_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
+/* By latest_version, which is empty when nothing is newer. */
 int
 apt_upgrade_available(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -384,6 +385,7 @@ versions_of(const char *text)
     return ret;
 }
 
+/* Versions of these packages, or of all. NEW, or NULL with *err. */
 json_t *
 apt_repo_pkgs(call_ctx_t *ctx, const json_t *names, fail_t *err)
 {

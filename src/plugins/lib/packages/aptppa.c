@@ -1,7 +1,9 @@
-/* aptppa.c - "ppa:OWNER/NAME", Ubuntu's short form of a source. */
+/* aptppa.c - "ppa:OWNER/NAME", Ubuntu's short form of a source: the line that it stands for, and what
+ * Launchpad knows of it. */
 #include "common/base/str.h"
 #include "plugins/lib/packages/aptrepo.h"
 
+/* By the grain `os`. */
 bool
 apt_is_ppa_host(call_ctx_t *ctx)
 {
@@ -32,6 +34,7 @@ split_ppa(const char *repo, char **ret_owner, char **ret_name, fail_t *err)
     return true;
 }
 
+/* `auth` ("user:password") makes it a private one. NEW, or NULL with *err. */
 char *
 apt_ppa_line(call_ctx_t *ctx, const char *repo, const char *auth, fail_t *err)
 {
@@ -47,6 +50,7 @@ apt_ppa_line(call_ctx_t *ctx, const char *repo, const char *auth, fail_t *err)
     return xasprintf("deb http://ppa.launchpad.net/%s/%s/ubuntu %s main", owner, name, dist);
 }
 
+/* Asks Launchpad by curl. NEW, or NULL with *err. */
 json_t *
 apt_ppa_info(call_ctx_t *ctx, const char *repo, fail_t *err)
 {

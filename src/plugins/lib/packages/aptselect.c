@@ -8,6 +8,7 @@
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
+/* Adds the name to the state's list, creating it. */
 static void
 add_selection(json_t *selections, const char *state, const char *name)
 {
@@ -52,6 +53,7 @@ apt_get_selections(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
+/* Test mode by the configuration. */
 static bool
 testing(call_ctx_t *ctx)
 {
@@ -136,6 +138,7 @@ check_states(const json_t *selection, fail_t *err)
     return bad.len > 0 ? fail_kind(err, FAIL_INVOCATION, -EINVAL, "Invalid state(s): %s", buf_str(&bad)) : 0;
 }
 
+/* Not in test mode. */
 static int
 clear_all(call_ctx_t *ctx, fail_t *err)
 {
@@ -274,6 +277,7 @@ hold_one(call_ctx_t *ctx, const char *name, const hold_texts_t *texts, fail_t *e
                      comment_of(text, name));
 }
 
+/* `targets` is a list of names and of {name: version}. NEW {name: entry}. */
 json_t *
 apt_set_hold(call_ctx_t *ctx, const json_t *targets, bool hold, fail_t *err)
 {

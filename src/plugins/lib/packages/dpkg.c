@@ -145,6 +145,7 @@ is_absent(const dpkg_pkg_t *pkg)
     return str_eq(pkg->status, "not-installed");
 }
 
+/* Absent packages last, then by name and architecture. */
 static int
 by_name(const void *a, const void *b)
 {
@@ -173,6 +174,7 @@ collect(dpkg_t *self, map_t *seen)
         qsort(self->pkgs, self->n_all, sizeof(*self->pkgs), by_name);
 }
 
+/* NULL with *err. DPKG_ADMINDIR is heeded for the host only. */
 dpkg_t *
 dpkg_new(const char *root, fail_t *err)
 {

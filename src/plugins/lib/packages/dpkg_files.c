@@ -70,6 +70,7 @@ diversion_line(const diversion_t *d, const dpkg_pkg_t *pkg)
     return value_fmt("diverted by %s to: %s", d->owner, d->to);
 }
 
+/* Files of the package in the order of its list; diversions follow their paths. NEW. */
 json_t *
 dpkg_files(dpkg_t *self, const dpkg_pkg_t *pkg)
 {
@@ -116,6 +117,7 @@ search_list(search_t *s, const dpkg_pkg_t *pkg, char *text)
     }
 }
 
+/* Names of the packages that have the first path found, with commas between. NEW; "" for none. */
 char *
 dpkg_owner(dpkg_t *self, const char *pattern)
 {

@@ -62,6 +62,7 @@ add_wishes(call_ctx_t *ctx, const json_t *args, json_t *wanted, const json_t *el
     return 0;
 }
 
+/* A name with its version, a list, or a dict. NEW {name: version or null}, or NULL with *err. */
 json_t *
 pkgwant_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
@@ -82,6 +83,7 @@ pkgwant_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
     return json_incref(wanted);
 }
 
+/* {} when an element is no dict. NEW. */
 json_t *
 pkgwant_sources(const json_t *sources)
 {
@@ -98,6 +100,7 @@ pkgwant_sources(const json_t *sources)
     return wanted;
 }
 
+/* `what`: another list of pkg.list_pkgs, such as "removed". NEW, or NULL with *err. */
 json_t *
 pkgwant_have(call_ctx_t *ctx, const char *what, fail_t *err)
 {
@@ -118,6 +121,7 @@ joined(const json_t *versions)
     return json_string(buf_str(&out));
 }
 
+/* Adds the differences of versions to the state's changes. */
 void
 pkgwant_changes(const json_t *before, const json_t *now, json_t *ret)
 {
@@ -207,6 +211,7 @@ wish_fits(call_ctx_t *ctx, const char *have, const char *wish, const json_t *ign
     return fits;
 }
 
+/* 1 when one of the versions fits the wish, 0, or negative. `newer`: newer ones fit too. */
 int
 pkgwant_holds(call_ctx_t *ctx, const json_t *versions, const char *wish, const json_t *ignore_epoch,
               bool newer, fail_t *err)
@@ -262,6 +267,7 @@ mark_path(call_ctx_t *ctx)
     return xasprintf("%s/pkg_refresh", value_str(ctx_opts(ctx), "cachedir", "/var/cache/salt/minion"));
 }
 
+/* The argument decides, else the mark of pkgwant_mark. */
 bool
 pkgwant_refresh(call_ctx_t *ctx, const json_t *refresh)
 {
