@@ -134,6 +134,7 @@ typedef struct call {
     const char *quote; /* around the name in comments */
 } call_t;
 
+/* None counts as not given. BORROWED. */
 static json_t *
 arg(const call_t *c, const char *key)
 {
@@ -345,6 +346,7 @@ script_keywords(const call_t *c)
     return kwargs;
 }
 
+/* The script comes from `source`, else from the name's first word. */
 static int
 cmd_state_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -427,6 +429,7 @@ watch_run(call_ctx_t *ctx, const struct watch_row *row, json_t *args, json_t **r
     return rc;
 }
 
+/* Runs the function that belongs to the waiting one. */
 static int
 cmd_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

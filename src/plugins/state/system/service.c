@@ -1,4 +1,5 @@
-/* service.c - state module `service`: services that run, start at boot, or must not. */
+/* service.c - state module `service`: services that run or do not, start at boot or do not, and masks. Tables
+ * hold the words of both directions, so that each has one body; every change is verified by asking again. */
 #include "common/base/clock.h"
 #include "plugins/lib/call/sub.h"
 #include "plugins/lib/service/svcfiles.h"
@@ -360,6 +361,7 @@ service_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- masks ----------------------------------------------------------------------------------- */
 
+/* 1, 0, or negative with *err. */
 static int
 is_masked(const service_t *s)
 {
@@ -367,6 +369,8 @@ is_masked(const service_t *s)
                    value_get(s->args, "runtime"));
 }
 
+/* service.masked and unmasked, as the row says. As in Salt, a mask that did not take is reported with a true
+ * result. */
 static int
 service_mask(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
