@@ -493,6 +493,7 @@ only_mail_missing(call_ctx_t *ctx, const json_t *ret)
            strstr(value_str(ret, "stderr", ""), "/mail") != NULL;
 }
 
+/* A user whose mail folder alone was missing counts as deleted. */
 static int
 user_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -276,6 +276,7 @@ cp_get_file_str(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* One path or False for each URL. An item that is no text ends the call. */
 static int
 cp_cache_files(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* network_rings.c - more of execution module `network`: ring buffers of interfaces, by ethtool. */
+/* network_rings.c - more of execution module `network`: ring buffers of interfaces, shown and changed by
+ * ethtool. Failures are answers {result: False, comment}. */
 #include <ctype.h>
 
 #include "common/base/buf.h"
@@ -62,6 +63,7 @@ outcome(bool result, const char *comment)
     return json_pack("{s:b, s:s}", "result", result, "comment", comment);
 }
 
+/* Any output of ethtool means a failure. */
 static int
 network_mod_bufsize(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -439,6 +439,7 @@ take_update(json_t *found, const char *line)
                         json_pack("{s:s, s:s}", "old", old, "new", new));
 }
 
+/* Updates of refs as git prints them, by kind. `refspecs`: a list, or a text with commas. */
 static int
 git_fetch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -477,6 +478,7 @@ git_fetch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
+/* A text, or the list of its parts with versioninfo. */
 static int
 git_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,5 @@
-/* config_bootstrap.c - more of execution module `config`: the script that installs minions, where salt-cloud
- * looks. */
+/* config_bootstrap.c - more of execution module `config`: fetches the script that installs minions, and puts
+ * it where salt-cloud looks. */
 #include "salt/plugin.h"
 
 #include <unistd.h>
@@ -71,6 +71,8 @@ parent_of(const char *path)
     return slash != NULL ? xstrndup(path, (size_t) (slash - path)) : xstrdup(".");
 }
 
+/* Writes into every folder of the search path and below the configuration. The first path that was written,
+ * or None. */
 static int
 config_gather_bootstrap_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

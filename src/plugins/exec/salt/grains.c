@@ -236,6 +236,7 @@ grains_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return write_list(ctx, key, list, delim_of(args), ret_value, err);
 }
 
+/* Removes the first equal value. Refusals are texts in the return. */
 static int
 grains_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -316,6 +316,8 @@ pillar_obfuscate(call_ctx_t *ctx, py_t *args, fail_t *err)
 
 /* ---- external sources, files, choices ------------------------------------------------------ */
 
+/* Compiles the pillar with this external one, given as a dict or as YAML. NEW, or NULL raised or with
+ * *err. */
 static py_t *
 pillar_ext(call_ctx_t *ctx, py_t *args, fail_t *err)
 {

@@ -312,6 +312,7 @@ saltutil_clear_job_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     return 0;
 }
 
+/* Return of a past job, which cache_jobs keeps. A jid with a slash is unknown. */
 static int
 saltutil_find_cached_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

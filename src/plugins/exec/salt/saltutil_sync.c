@@ -222,6 +222,7 @@ add_stems(const char *dir, json_t *stems, fail_t *err)
     return rc;
 }
 
+/* {kind: [names]} of the synchronised custom modules. */
 static int
 saltutil_list_extmods(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -97,6 +97,7 @@ in_order(const json_t *v)
     return out;
 }
 
+/* YAML text with "saved" for each job, or the dict itself. */
 static int
 schedule_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -211,6 +212,7 @@ schedule_build_schedule_item(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
     return *ret_value ? 0 : err->code;
 }
 
+/* The job is looked for again afterwards, as the minion may have refused it. */
 static int
 schedule_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -345,6 +347,7 @@ schedule_purge(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- switching -------------------------------------------------------------------------------- */
 
+/* Enables or disables, as the row says. */
 static int
 schedule_switch_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -107,6 +107,7 @@ fetched(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err)
     return xstrdup(json_string_value(path));
 }
 
+/* {} for a missing template, which is logged. NEW, or NULL with *err. */
 static py_t *
 render_path(call_ctx_t *ctx, py_t *args, fail_t *err)
 {

@@ -748,6 +748,7 @@ input_text(const run_t *r)
     return opt_bool(r, "stdin_raw_newlines", false) ? STEAL(text) : str_replace(text, "\\n", "\n");
 }
 
+/* A time that is no number is an error. 0 when the program ran, whatever its exit code. */
 static int
 start(const run_t *r, proc_result_t *res, fail_t *err)
 {

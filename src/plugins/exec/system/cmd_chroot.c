@@ -186,6 +186,8 @@ chroot_command(const json_t *args, const char *root)
                      quoted);
 }
 
+/* Mounts dev, proc, sys and the binds, runs the command, ends processes that remain below the root, and
+ * unmounts in every case. */
 static int
 cmd_run_chroot(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -351,6 +351,8 @@ render_script(call_ctx_t *ctx, json_t *args, const char *local, buf_t *text, fai
     return 0;
 }
 
+/* Writes the rendered script to a private file and runs it. A script in the background is not removed, as it
+ * may still be read. */
 static int
 run_script(call_ctx_t *ctx, json_t *args, const char *local, json_t **ret_value, fail_t *err)
 {

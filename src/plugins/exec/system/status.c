@@ -571,6 +571,7 @@ status_ping_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* ---- several at once ------------------------------------------------------------------------- */
 
+/* The first failure is the error. */
 static int
 status_all_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -210,6 +210,7 @@ sysctl_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Settings of a file, or of the kernel without one; [] for a missing file. */
 static int
 sysctl_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
