@@ -111,6 +111,7 @@ forget(call_ctx_t *ctx)
     json_object_del(ctx_context(ctx), "group.getent");
 }
 
+/* Verifies by computing the differences again; what is left is shown as "Failed". */
 static int
 change_group(call_ctx_t *ctx, const json_t *args, json_t *change, json_t *ret, fail_t *err)
 {
@@ -178,6 +179,7 @@ fill_group(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
                          name);
 }
 
+/* A gid that another group has fails the state unless non_unique is set. */
 static int
 add_group(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
 {

@@ -611,6 +611,7 @@ user_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* Groups that went with the user are changes too. */
 static int
 user_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

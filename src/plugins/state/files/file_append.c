@@ -211,6 +211,7 @@ append_tell(fstate_t *s, const buf_t *before, const json_t *lines)
     return state_ret_set(s->ret, STATE_NONE, "File %s is set to be updated", s->name);
 }
 
+/* A binary file fails the state. */
 static int
 append_body(fstate_t *s, fail_t *err)
 {
@@ -279,6 +280,7 @@ prepend_tell(fstate_t *s, const buf_t *before, const json_t *lines)
     return state_ret_set(s->ret, STATE_NONE, "File %s is set to be updated", s->name);
 }
 
+/* With `header`, lines at the start of the file count only there. */
 static int
 prepend_body(fstate_t *s, fail_t *err)
 {

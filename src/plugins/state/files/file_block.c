@@ -101,6 +101,7 @@ accumulated_content(fstate_t *s, buf_t *content)
         add_accumulated(content, v);
 }
 
+/* Content is the argument, then accumulated texts, then those of the templates. */
 static int
 blockreplace_body(fstate_t *s, fail_t *err)
 {
@@ -374,6 +375,7 @@ wanted_pairs(fstate_t *s)
     return NULL;
 }
 
+/* A missing file is success only with ignore_if_missing. */
 static int
 keyvalue_body(fstate_t *s, fail_t *err)
 {

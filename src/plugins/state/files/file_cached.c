@@ -60,6 +60,7 @@ check_local(fstate_t *s, const char *path, const json_t *sum)
         hex != NULL ? hex : "", value_str(sum, "hsum", ""));
 }
 
+/* Verifies the hash unless told not to; a changed hash is the state's change. */
 static int
 fetch(fstate_t *s, const json_t *sum, const char *saltenv)
 {

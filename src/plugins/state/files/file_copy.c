@@ -218,6 +218,7 @@ copy_now(copy_t *c)
     return 0;
 }
 
+/* With `subdir` a folder as target receives the source inside. */
 static int
 copy_body(fstate_t *s, fail_t *err)
 {
@@ -348,6 +349,7 @@ node_is_there(fstate_t *s, const struct node_row *row, const struct stat *st, fa
     return rc;
 }
 
+/* Regular files are never replaced. */
 static int
 mknod_body(fstate_t *s, fail_t *err)
 {

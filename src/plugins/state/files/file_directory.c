@@ -320,6 +320,7 @@ clean_below(work_t *w, fail_t *err)
     return 0;
 }
 
+/* Comment and result of a finished run; errors are listed below. */
 static void
 conclude(work_t *w)
 {
@@ -345,6 +346,7 @@ conclude(work_t *w)
         state_ret_add(s->ret, "- %s", json_string_value(one));
 }
 
+/* Creates the folder, and its parents with makedirs. */
 static int
 create(work_t *w, fail_t *err)
 {
@@ -477,6 +479,7 @@ make_way(work_t *w, fail_t *err)
     return 1;
 }
 
+/* `mode` stands for dir_mode, dir_mode for file_mode where that is missing. */
 static void
 read_wanted(work_t *w)
 {
@@ -502,6 +505,7 @@ read_wanted(work_t *w)
     w->max_depth = fstate_arg(s, "max_depth") != NULL ? value_int(s->args, "max_depth", 0) : -1;
 }
 
+/* Checks first; makes changes only outside test mode. */
 static int
 run(work_t *w, fail_t *err)
 {

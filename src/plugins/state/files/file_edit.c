@@ -139,6 +139,7 @@ tell(fstate_t *s)
     return state_ret_set(s->ret, STATE_NONE, "File %s is set to be updated", s->name);
 }
 
+/* Looks for lines that are not commented yet; without any, for commented ones. */
 static int
 comment_body(fstate_t *s, fail_t *err)
 {

@@ -242,6 +242,7 @@ fault(fstate_t *s)
     return NULL;
 }
 
+/* Rejects and output go to temporary files, which the caller removes; rejects to reject_file when given. */
 static int
 run(work_t *w, fail_t *err)
 {

@@ -353,6 +353,7 @@ manage_dir(work_t *w, const char *path, fail_t *err)
     return rc != 0 ? rc : back;
 }
 
+/* Applies file.managed to one file and merges its return. */
 static int
 manage_one(work_t *w, const char *path, json_t *url, fail_t *err)
 {
@@ -385,6 +386,7 @@ manage_one(work_t *w, const char *path, json_t *url, fail_t *err)
     return rc != 0 ? rc : back;
 }
 
+/* Removes what the plan does not keep. Test mode only lists it. */
 static int
 clean(work_t *w, fail_t *err)
 {
@@ -522,6 +524,7 @@ make_top(work_t *w, fail_t *err)
     return made != NULL ? 0 : -EIO;
 }
 
+/* The source must be served as a folder, and the target must not be something else. */
 static int
 run(work_t *w, fail_t *err)
 {

@@ -198,6 +198,7 @@ remove_backups(fstate_t *s, int folder, const folder_t *f, fail_t *err)
     return 0;
 }
 
+/* Without any rule everything would be removed, which is refused. */
 static int
 retention_body(fstate_t *s, fail_t *err)
 {

@@ -257,6 +257,7 @@ choose_data(fstate_t *s)
     return json_incref(data);
 }
 
+/* Default is YAML; names are not case-sensitive. */
 static int
 serialize_body(fstate_t *s, fail_t *err)
 {

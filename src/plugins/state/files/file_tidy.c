@@ -304,6 +304,7 @@ foretell(tidy_t *t)
     (void) state_ret_set(t->s->ret, STATE_NONE, "%s is set for tidy", t->s->name);
 }
 
+/* 0 when the return is made, also with a failure; negative with *err. */
 static int
 tidied_body(fstate_t *s, fail_t *err)
 {

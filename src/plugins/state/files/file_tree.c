@@ -186,6 +186,7 @@ same_target(const char *now, const char *target)
     return str_eq(have, want);
 }
 
+/* Test mode. */
 static int
 symlink_check(link_t *l)
 {
@@ -365,6 +366,7 @@ need_folder(link_t *l, fail_t *err)
     return !s->test;
 }
 
+/* An existing other file is replaced with force or atomic, or moved to `backupname`. */
 static int
 symlink_body(fstate_t *s, fail_t *err)
 {
@@ -439,6 +441,7 @@ look_at_names(link_t *l, hardlinked_t *ret)
     return true;
 }
 
+/* Test mode. */
 static int
 hardlink_check(link_t *l, const hardlinked_t *now)
 {
@@ -525,6 +528,7 @@ hardlink_folder(link_t *l, fail_t *err)
     return 1;
 }
 
+/* A file with one link only is replaced with force; several links mean a hard link of something else. */
 static int
 hardlink_body(fstate_t *s, fail_t *err)
 {
@@ -585,6 +589,7 @@ touch_check(fstate_t *s, bool there)
     return state_ret_set(s->ret, STATE_TRUE, "File %s exists and has the correct times", s->name);
 }
 
+/* A missing folder is made with makedirs alone. */
 static int
 touch_body(fstate_t *s, fail_t *err)
 {

@@ -409,6 +409,7 @@ upgrades(call_ctx_t *ctx, const json_t *args, fail_t *err)
     return NULL;
 }
 
+/* Only packages named by `pkgs` must be among the changes afterwards. */
 static int
 pkg_uptodate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -988,6 +988,7 @@ run(latest_t *l)
     return there < 0 ? there : there > 0 ? update(l) : clone_target(l);
 }
 
+/* Reads the arguments into latest_t; run() does the work. */
 static int
 git_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

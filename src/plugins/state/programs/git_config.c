@@ -256,6 +256,7 @@ unset(config_t *c, const json_t *found)
                           : state_ret_set(s->ret, STATE_TRUE, "Value(s) successfully unset");
 }
 
+/* Several values of a key need `all`. */
 static int
 git_config_unset(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

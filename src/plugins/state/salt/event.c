@@ -1,4 +1,5 @@
-/* event.c - state module `event`: send events to the master in the middle of a run. */
+/* event.c - state module `event`: sends events to the master in the middle of a run. Test mode sends
+ * nothing. */
 #include "salt/state.h"
 
 /* Keywords of event.send: the declared arguments and all others. NEW. */

@@ -1,4 +1,5 @@
-/* grains.c - state module `grains`: what CONFDIR/grains holds. */
+/* grains.c - state module `grains`: values of grains in CONFDIR/grains, compared by grains.get and changed by
+ * grains.set and its kin, which tell what they did. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/sub.h"
@@ -81,6 +82,7 @@ taken_over(json_t *ret, json_t *answer)
     json_decref(answer);
 }
 
+/* Equal values change nothing; complex ones need force. */
 static int
 grains_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -211,6 +213,7 @@ remove_one(call_ctx_t *ctx, const json_t *have, json_t *value, json_t *ret, buf_
     return 0;
 }
 
+/* Removes each value that the list has; a grain that is missing or empty is success. */
 static int
 grains_list_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -236,6 +239,7 @@ grains_list_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
+/* With `convert` a single value becomes a list first. */
 static int
 grains_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -266,6 +270,7 @@ grains_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return done != NULL ? told(ret, STATE_TRUE, "Value", value, "was added to grain", "") : err->code;
 }
 
+/* Sets the grain to None, or deletes it with `destructive`. */
 static int
 grains_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

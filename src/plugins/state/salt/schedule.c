@@ -1,4 +1,5 @@
-/* schedule.c - state module `schedule`: jobs of the minion's scheduler. */
+/* schedule.c - state module `schedule`: jobs of the minion's scheduler, by the functions of module
+ * `schedule`. */
 #include "common/base/str.h"
 #include "plugins/lib/salt/scheduling.h"
 #include "salt/state.h"

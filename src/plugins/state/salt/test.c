@@ -1,4 +1,5 @@
-/* test.c - state module `test`: states that succeed, fail and change as they are told. */
+/* test.c - state module `test`: states that succeed, fail and change as they are told, and checks of the
+ * pillar. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "salt/state.h"
@@ -237,6 +238,7 @@ check_keys(call_ctx_t *ctx, const json_t *args, size_t kind, json_t *failed, jso
     }
 }
 
+/* Missing keys and values of other types fail the state. */
 static int
 test_check_pillar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

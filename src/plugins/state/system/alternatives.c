@@ -1,4 +1,5 @@
-/* alternatives.c - state module `alternatives`: which of several programs a name stands for. */
+/* alternatives.c - state module `alternatives`: the program that a name stands for. The module's functions
+ * change it, and its value is read again afterwards. */
 #include "common/base/str.h"
 #include "plugins/lib/call/sub.h"
 #include "salt/state.h"
@@ -74,6 +75,7 @@ alternatives_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 
 /* ---- remove ----------------------------------------------------------------------------------- */
 
+/* A name that has a path all the same is at its default. */
 static int
 alternatives_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -125,6 +127,7 @@ alternatives_auto(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
+/* The path must be a known alternative. */
 static int
 alternatives_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

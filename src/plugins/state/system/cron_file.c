@@ -1,4 +1,5 @@
-/* cron_file.c - state cron.file: a user's whole crontab from a file. */
+/* cron_file.c - state cron.file: a user's whole crontab from a file. The file is staged and compared as
+ * file.managed does, on a copy that the minion owns, and then installed by crontab. */
 #include <unistd.h>
 
 #include "common/base/str.h"

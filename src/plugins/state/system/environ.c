@@ -1,4 +1,5 @@
-/* environ.c - state module `environ`: environment variables that later states and jobs see. */
+/* environ.c - state module `environ`: environment variables of the minion's process, which later states and
+ * jobs inherit. */
 #include "plugins/lib/call/sub.h"
 #include "salt/state.h"
 
@@ -28,6 +29,7 @@ change_of(const json_t *have, json_t *want, bool unsets, json_t *empty, json_t *
     return *json_string_value(have) == '\0' ? NULL : empty;
 }
 
+/* Puts the differences into the return's changes. Variables that clear_all removes are among them. */
 static int
 find_changes(call_ctx_t *ctx, const json_t *args, json_t *want, json_t *ret, fail_t *err)
 {
@@ -55,6 +57,7 @@ find_changes(call_ctx_t *ctx, const json_t *args, json_t *want, json_t *ret, fai
     return 0;
 }
 
+/* As in Salt, test mode is true even when values would change. */
 static int
 environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

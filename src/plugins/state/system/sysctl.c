@@ -1,4 +1,5 @@
-/* sysctl.c - state sysctl.present: a setting of the kernel, now and after the next start. */
+/* sysctl.c - state sysctl.present: a setting of the kernel, now and after the next start, by
+ * sysctl.persist. */
 #include "common/base/str.h"
 #include "plugins/lib/call/sub.h"
 #include "salt/state.h"
@@ -56,6 +57,7 @@ look(call_ctx_t *ctx, json_t *ret, const char *name, const char *value, const ch
     return foretell(ret, name, value, value_get(configured, name) != NULL, json_string_value(now));
 }
 
+/* A setting that can't be made fails the state. */
 static int
 sysctl_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
