@@ -41,7 +41,7 @@ default_settings(void)
     return v;
 }
 
-/* What the master passes of its configuration in the pillar. BORROWED. */
+/* The master's configuration, as far as the pillar brings it (pillar_opts). BORROWED. */
 static json_t *
 master_settings(call_ctx_t *ctx)
 {

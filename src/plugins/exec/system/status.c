@@ -165,7 +165,7 @@ status_vmstats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return procfs_answer(by_words("/proc/vmstat", vmstats_line, err), ret_value, err);
 }
 
-/* Of several processors the last one's values remain, as in Salt. */
+/* The last processor's values remain, as in Salt. */
 static int
 status_cpuinfo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
