@@ -69,7 +69,7 @@ recurse_fault(const json_t *recurse)
     return NULL;
 }
 
-/* What is below gets only the attributes that `recurse` names. */
+/* Entries below get only the attributes that `recurse` names. */
 static void
 narrow(work_t *w, const json_t *recurse)
 {

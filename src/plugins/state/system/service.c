@@ -224,7 +224,7 @@ static const life_words_t dying = {
     .not_present = "stopped",
 };
 
-/* One of the sentences about this service. */
+/* Makes the return with a sentence about this service. */
 static int
 say(const service_t *s, state_result_t result, const phrase_t *p)
 {
