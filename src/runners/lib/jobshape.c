@@ -97,7 +97,7 @@ jobshape_result(const json_t *returns)
     return out;
 }
 
-/* That of the first return. BORROWED, or NULL. */
+/* Outputter of the first return. BORROWED, or NULL. */
 const char *
 jobshape_outputter(const json_t *result)
 {
