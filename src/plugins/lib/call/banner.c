@@ -1,4 +1,5 @@
-/* banner.c - a block of comment with a title and a text. */
+/* banner.c - see banner.h: a block of comment with a title and a text, for slsutil.banner. Laid out by a
+ * Jinja template. */
 #include "plugins/lib/call/banner.h"
 
 #include "common/jinja/jinja.h"
@@ -49,6 +50,7 @@ spaced(py_t *v, const char *dflt)
     return py_str_buf(&b);
 }
 
+/* Raises when no room is left for text. 0 or -1. */
 static int
 check_width(py_t *args)
 {
@@ -70,6 +72,7 @@ check_width(py_t *args)
     return 0;
 }
 
+/* NEW, or NULL raised. */
 py_t *
 banner_text(py_t *args)
 {

@@ -1,4 +1,5 @@
-/* fstate_text.c - what states that edit a text share: rendered sources, searches, differences. */
+/* fstate_text.c - what states that edit texts share: texts rendered from sources, searches by file.search,
+ * and the difference that becomes the state's change. */
 #include "common/base/str.h"
 #include "common/data/diff.h"
 #include "plugins/lib/file/edit.h"
@@ -18,6 +19,7 @@ no_template(fstate_t *s, const char *source, char *comment)
     return false;
 }
 
+/* False when the state has failed. */
 static bool
 add_rendered(fstate_t *s, const char *source, json_t *texts)
 {
@@ -44,6 +46,7 @@ add_rendered(fstate_t *s, const char *source, json_t *texts)
     return true;
 }
 
+/* Texts of `source` or `sources`; empty without either. NEW list; NULL when the state has failed. */
 json_t *
 fstate_template_texts(fstate_t *s)
 {
@@ -70,6 +73,7 @@ fstate_template_texts(fstate_t *s)
 
 /* ---- searches and differences ------------------------------------------------------------------ */
 
+/* 1, 0, or -1 with *err. Flag 8 is Python's re.MULTILINE. */
 int
 fstate_search(fstate_t *s, const char *pattern, fail_t *err)
 {
@@ -113,6 +117,7 @@ joined_diff(const buf_t *before, const buf_t *after)
     return buf_steal(&out);
 }
 
+/* Notes the difference, unless there is none. `joined`: in the form of file.append. */
 void
 fstate_diff(fstate_t *s, const buf_t *before, const buf_t *after, bool joined)
 {

@@ -1,4 +1,5 @@
-/* manage_check.c - what file.manage_file would change: file.check_managed and its relatives; encodings. */
+/* manage_check.c - file.check_managed, check_managed_changes, check_file_meta: what file.manage_file would
+ * change, without changing it; and the encodings that it writes. */
 #include <iconv.h>
 #include <strings.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@ note(json_t *changes, const char *key, const char *text)
     json_object_set_new(changes, key, value_utf8(text, strlen(text)));
 }
 
+/* Adds "diff" unless there is none; a file that can't be compared is a text about it. */
 static void
 compare(call_ctx_t *ctx, const char *name, const content_t *with, json_t *changes)
 {
@@ -52,6 +54,7 @@ source_changes(call_ctx_t *ctx, json_t *args, managed_t *m, const char *sum, jso
     return 0;
 }
 
+/* Names and numbers are both accepted as equal. */
 static void
 owner_changes(json_t *args, const json_t *now, json_t *changes)
 {
@@ -65,6 +68,7 @@ owner_changes(json_t *args, const json_t *now, json_t *changes)
     }
 }
 
+/* Appends the bytes of `contents`. False when the call has none. */
 bool
 manage_contents(const json_t *args, buf_t *out)
 {
@@ -113,6 +117,7 @@ file_meta(call_ctx_t *ctx, json_t *args, managed_t *m, json_t **ret_changes, fai
 
 /* ---- the functions --------------------------------------------------------------------------- */
 
+/* 0 with *ret_changes NEW, or with *ret_comment NEW, Salt's refusal; or negative with *err. */
 int
 manage_changes(call_ctx_t *ctx, json_t *args, json_t **ret_changes, char **ret_comment, fail_t *err)
 {
@@ -215,6 +220,7 @@ iconv_name(const char *encoding)
     return STEAL(dashes);
 }
 
+/* Python's UnicodeEncodeError; positions count characters. */
 static int
 no_such_character(const char *encoding, const char *text, size_t at, fail_t *err)
 {
@@ -250,6 +256,7 @@ encode_plain(iconv_t cd, const char *text, buf_t *out)
     buf_add(out, chunk, sizeof(chunk) - room);
 }
 
+/* `errors` is strict, ignore or replace. -EILSEQ for a character that the encoding lacks. */
 int
 manage_encode(const char *text, size_t len, const char *encoding, const char *errors, buf_t *out, fail_t *err)
 {

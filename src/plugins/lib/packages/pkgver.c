@@ -1,4 +1,5 @@
-/* pkgver.c - Debian versions: order, validity, comparison operators. */
+/* pkgver.c - see pkgver.h: Debian's order of versions ([epoch:]upstream[-revision], deb-version(7)), as dpkg
+ * compares them. Parsed parts point into the text; nothing is allocated. */
 #include "plugins/lib/packages/pkgver.h"
 
 #include <limits.h>
@@ -40,6 +41,7 @@ parse_epoch(const char *text, const char *colon, pkgver_t *out, fail_t *err)
     return 0;
 }
 
+/* White space around the version is skipped. -EINVAL with the reason for an invalid one. */
 int
 pkgver_parse(const char *text, pkgver_t *out, fail_t *err)
 {
@@ -83,6 +85,8 @@ weight(const char *s, size_t len, size_t i)
     return s[i] == '~' ? -1 : (unsigned char) s[i] + 256;
 }
 
+/* Numbers of any length: leading zeros are skipped, the longer one is greater, else the first different digit
+ * decides. */
 static int
 order_of_numbers(const char *a, size_t n_a, size_t *i, const char *b, size_t n_b, size_t *k)
 {
@@ -105,6 +109,7 @@ order_of_numbers(const char *a, size_t n_a, size_t *i, const char *b, size_t n_b
     return first;
 }
 
+/* Compares non-digits and numbers in turns, as dpkg does. */
 static int
 order_of_parts(const char *a, size_t n_a, const char *b, size_t n_b)
 {
@@ -143,6 +148,7 @@ without_epoch(const char *text, bool ignore_epoch)
     return colon != NULL ? colon + 1 : text;
 }
 
+/* *ret_order is -1, 0 or 1. An empty version is less than any other. */
 int
 pkgver_cmp(const char *a, const char *b, bool ignore_epoch, int *ret_order, fail_t *err)
 {
@@ -175,6 +181,7 @@ static const oper_t opers[] = {
     { ">=", false, true, true }, { ">", false, false, true }, { "!=", true, false, true },
 };
 
+/* False for an unknown operator, and for versions that can't be parsed. */
 bool
 pkgver_holds(const char *a, const char *oper, const char *b, bool ignore_epoch)
 {
@@ -189,6 +196,7 @@ pkgver_holds(const char *a, const char *oper, const char *b, bool ignore_epoch)
     return false;
 }
 
+/* `desired` may begin with an operator; without one, equality is meant. */
 bool
 pkgver_wanted(const char *desired, const char *version, bool ignore_epoch)
 {

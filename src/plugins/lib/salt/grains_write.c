@@ -1,4 +1,5 @@
-/* grains_write.c - change what is written in CONFDIR/grains. */
+/* grains_write.c - see grains_write.h: changes CONFDIR/grains. Reads the file, lays the grains over it,
+ * writes it sorted as PyYAML would, updates the job's own grains, and has the minion gather them again. */
 #include "plugins/lib/salt/grains_write.h"
 #include "common/base/str.h"
 
@@ -68,6 +69,7 @@ write_file(const char *path, const json_t *grains, fail_t *err)
     return 0;
 }
 
+/* With `destructive` None removes a grain. */
 static void
 lay_over(json_t *base, json_t *grains, bool destructive)
 {
@@ -82,6 +84,7 @@ lay_over(json_t *base, json_t *grains, bool destructive)
     }
 }
 
+/* Nothing without a running minion (-ENOTSUP). */
 static int
 refresh(call_ctx_t *ctx, bool refresh_pillar, fail_t *err)
 {
@@ -96,6 +99,7 @@ refresh(call_ctx_t *ctx, bool refresh_pillar, fail_t *err)
     return 0;
 }
 
+/* An unreadable file is Salt's text in *ret_value, and nothing is written. */
 int
 grains_write(call_ctx_t *ctx, json_t *grains, bool destructive, bool refresh_pillar, json_t **ret_value,
              fail_t *err)

@@ -1,4 +1,6 @@
-/* crontab.c - read, change and write crontabs. */
+/* crontab.c - see crontab.h: crontabs as data and as text, and the program crontab that reads and installs
+ * them. Lines above Salt's mark are kept as they are; below it, comments belong to the entry that follows,
+ * and their last word may be its identifier. */
 #include "plugins/lib/system/crontab.h"
 
 #include <ctype.h>
@@ -41,12 +43,14 @@ bytes(const char *text, size_t n)
     return json_stringn_nocheck(text, n);
 }
 
+/* NEW. */
 static json_t *
 text_or_none(const char *text)
 {
     return text != NULL ? bytes(text, strlen(text)) : json_null();
 }
 
+/* Several comment lines are joined. */
 static void
 take_comment(pending_t *p, const char *line)
 {
@@ -75,6 +79,7 @@ entry_of(const pending_t *p, const char *cmd, bool commented)
                      text_or_none(cmd), "comment", text_or_none(p->comment), "commented", commented);
 }
 
+/* "@daily COMMAND"; a line without a command is dropped. */
 static void
 take_special(json_t *tab, pending_t *p, const char *line, bool commented)
 {
@@ -109,6 +114,7 @@ take_cron(json_t *tab, pending_t *p, const char *line, bool commented)
     pending_clear(p);
 }
 
+/* One line below the mark: an entry, a comment or a variable. */
 static void
 take_line(json_t *tab, pending_t *p, const char *line)
 {
@@ -130,6 +136,7 @@ take_line(json_t *tab, pending_t *p, const char *line)
         take_cron(tab, p, line, commented);
 }
 
+/* {pre, crons, special, env}. Never fails: unusable lines below the mark are dropped. NEW. */
 json_t *
 crontab_parse(const char *text)
 {
@@ -181,6 +188,7 @@ put_entry(buf_t *out, const json_t *entry)
     buf_printf(out, "%s\n", value_str(entry, "cmd", ""));
 }
 
+/* Variables, entries and special entries, in this order. NEW. */
 char *
 crontab_text(const json_t *tab)
 {
@@ -204,6 +212,7 @@ crontab_text(const json_t *tab)
 
 /* ---- which entry, and whether it is right ---------------------------------------------------- */
 
+/* By the identifier, else by the command. */
 bool
 crontab_is(const json_t *entry, const char *cmd, const char *identifier)
 {
@@ -218,6 +227,7 @@ crontab_is(const json_t *entry, const char *cmd, const char *identifier)
     return strcmp(id, identifier) == 0;
 }
 
+/* None and equal values do not differ; "random" differs only from "*". */
 bool
 crontab_differs(const json_t *have, const json_t *want)
 {
@@ -248,6 +258,7 @@ days_of(const char *month)
     return strstr(rows[0], word) != NULL ? 31 : strstr(rows[1], word) != NULL ? 30 : 28;
 }
 
+/* "random" and "LOW:HIGH" are drawn; everything else is the text in lower case. NEW. */
 char *
 crontab_time(const char *field, const char *text, const char *month)
 {
@@ -302,6 +313,7 @@ says_none(const char *said, const char *user)
            (at != NULL && at[strlen(system_v)] != ':');
 }
 
+/* Fails with the words of crontab. */
 static int
 unreadable(const char *user, const proc_result_t *res, fail_t *err)
 {
@@ -329,6 +341,7 @@ check_whole(const char *user, const proc_result_t *res, fail_t *err)
     return 0;
 }
 
+/* "" when the user has no crontab; with `look` also for an unknown user. NEW, or NULL with *err. */
 char *
 crontab_read(const char *user, bool look, fail_t *err)
 {
@@ -358,6 +371,7 @@ crontab_read(const char *user, bool look, fail_t *err)
     return tab;
 }
 
+/* 0; 1 with *ret_said NEW, the words of crontab; or negative with *err. */
 int
 crontab_write(call_ctx_t *ctx, const char *user, const char *text, char **ret_said, fail_t *err)
 {

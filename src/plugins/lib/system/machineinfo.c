@@ -1,4 +1,5 @@
-/* machineinfo.c - PRETTY_HOSTNAME in the text of /etc/machine-info. */
+/* machineinfo.c - see machineinfo.h: PRETTY_HOSTNAME in the text of /etc/machine-info (machine-info(5)), with
+ * Salt's escapes. Pure. */
 #include "plugins/lib/system/machineinfo.h"
 
 #include "common/base/buf.h"
@@ -52,6 +53,7 @@ value_on(char *line)
     return str_starts(line, KEY) ? line + strlen(KEY) : NULL;
 }
 
+/* The last value counts. NEW; NULL without one. */
 char *
 machineinfo_get(const char *text)
 {
@@ -73,6 +75,7 @@ machineinfo_get(const char *text)
     return found != NULL ? machineinfo_unescape(found) : NULL;
 }
 
+/* Replaces the first line of the key or appends one. NEW. */
 char *
 machineinfo_set(const char *text, const char *desc)
 {

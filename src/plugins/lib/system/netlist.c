@@ -1,4 +1,5 @@
-/* netlist.c - lists of this host's addresses. */
+/* netlist.c - see netlist.h: lists of this host's addresses with their prefixes, collected by netlink,
+ * filtered by callbacks, sorted. */
 #include "plugins/lib/system/netlist.h"
 
 #include "common/host/netlink.h"
@@ -25,6 +26,7 @@ by_net(const void *a, const void *b)
     return ipnet_cmp(a, b);
 }
 
+/* Also removes duplicates. */
 void
 nets_sort(nets_t *s)
 {
@@ -97,6 +99,7 @@ nets_collect(nets_t *out, const json_t *wanted, const char *proto, fail_t *err)
     return 0;
 }
 
+/* Keeps those for which `keep` is true, in their order. */
 void
 nets_filter(nets_t *s, net_keep_fn *keep, const void *cookie)
 {

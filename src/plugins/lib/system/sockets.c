@@ -1,4 +1,5 @@
-/* sockets.c - TCP and UDP sockets. */
+/* sockets.c - see sockets.h: TCP and UDP sockets from /proc/net, and the processes that hold them, by the
+ * inodes of /proc/PID/fd. */
 #include "plugins/lib/system/sockets.h"
 
 #include <arpa/inet.h>
@@ -28,6 +29,7 @@ hex_address(const char *hex, char out[INET6_ADDRSTRLEN])
     return inet_ntop(n == 1 ? AF_INET : AF_INET6, words, out, INET6_ADDRSTRLEN) != NULL;
 }
 
+/* False for lines of another form, such as the header. */
 bool
 sock_parse(const char *line, sock_row_t *out)
 {
@@ -39,6 +41,7 @@ sock_parse(const char *line, sock_row_t *out)
            hex_address(local, out->local) && hex_address(remote, out->remote);
 }
 
+/* Unreadable files give no rows and *err. NEW array of *ret_n. */
 sock_row_t *
 sock_rows(const char *proto, size_t *ret_n, fail_t *err)
 {
@@ -87,6 +90,7 @@ add_owned(json_t *owners, pid_t pid, fail_t *err)
     return rc != 0 ? rc : err->code;
 }
 
+/* {inode: "PID/NAME"}. NEW, or NULL with *err. */
 json_t *
 sock_owners(fail_t *err)
 {
