@@ -1,4 +1,5 @@
-/* interfaces.c - grains about network interfaces and their addresses, as `ip address` lists them. */
+/* interfaces.c - grains about network interfaces and their addresses, by getifaddrs(3) and in the order of
+ * `ip address`: IPv4, IPv6, then the secondary IPv4 addresses. */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -32,6 +33,7 @@ by_number(const void *a, const void *b)
     return memcmp(x->raw, y->raw, raw_len(x->family));
 }
 
+/* Numbers are kept, as the lists are sorted by them. */
 static void
 remember(address_set_t *set, int family, const void *raw)
 {
@@ -138,6 +140,7 @@ add_address(found_t *found, const char *name, const struct sockaddr *addr)
     remember(v4 ? &found->set4 : &found->set6, addr->sa_family, raw);
 }
 
+/* One kind of addresses of all interfaces. */
 static void
 add_pass(found_t *found, const struct ifaddrs *all, int family, bool secondary)
 {
@@ -151,6 +154,7 @@ add_pass(found_t *found, const struct ifaddrs *all, int family, bool secondary)
     }
 }
 
+/* Interfaces without addresses have empty lists. */
 static void
 add_links(found_t *found, const struct ifaddrs *all)
 {

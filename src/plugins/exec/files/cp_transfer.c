@@ -1,4 +1,5 @@
-/* cp_transfer.c - more of execution module `cp`: files from salt-cp, and to the master. */
+/* cp_transfer.c - more of execution module `cp`: receives files that salt-cp sends (cprecv.h) and pushes
+ * files to the master (cppush.h). Failures of single files are in the return, with retcode 1. */
 #include "salt/plugin.h"
 
 #include "plugins/lib/transfer/cpparts.h"

@@ -7,6 +7,7 @@
 
 /* ---- arithmetic ------------------------------------------------------------------------------ */
 
+/* A network that can't be parsed contains nothing. */
 static int
 network_in_subnet(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -52,6 +53,7 @@ network_ip_in_subnet(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return 0;
 }
 
+/* Host bits are cleared. */
 static int
 network_calc_net(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -85,6 +87,7 @@ network_convert_cidr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 
 typedef bool address_fn(const ip_t *ip);
 
+/* By the row's predicate. */
 static int
 network_say_of_address(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* saltutil_keys.c - more of execution module `saltutil`: this minion's own key. */
+/* saltutil_keys.c - more of execution module `saltutil`: replaces or revokes this minion's own key, by its
+ * running minion. */
 #include "salt/plugin.h"
 
 #include <sys/stat.h>
@@ -57,6 +58,7 @@ saltutil_regen_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return rc;
 }
 
+/* False when the masters could not be asked. */
 static int
 saltutil_revoke_auth(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
