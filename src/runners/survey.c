@@ -1,4 +1,5 @@
-/* survey.c - runner `survey`: which minions answer alike, and how the others differ. */
+/* survey.c - runner `survey`: runs a function on minions and groups them by equal returns ("pools"); `diff`
+ * also shows how each group differs from the first. Silent minions are left out. */
 #include "common/base/str.h"
 #include "common/data/diff.h"
 #include "runners/lib/ask.h"
@@ -102,6 +103,7 @@ survey_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : -EIO;
 }
 
+/* Unified differences of the returns as texts. */
 static int
 survey_diff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

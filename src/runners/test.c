@@ -1,4 +1,4 @@
-/* test.c - runner `test`: does the master run runners, and do they see their arguments? */
+/* test.c - runner `test`: whether the master runs runners, and what they see of their arguments. */
 #include <poll.h>
 
 #include "common/base/str.h"
