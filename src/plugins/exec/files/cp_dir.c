@@ -1,4 +1,6 @@
-/* cp_dir.c - more of execution module `cp`: whole folders of the file server. */
+/* cp_dir.c - more of execution module `cp`: whole folders of the file server, copied or cached. Lists what is
+ * served below the folder and takes each path as listed ("salt://|PATH"), so that its characters have no
+ * meaning. */
 #include "salt/plugin.h"
 
 #include "common/base/fs.h"
@@ -100,6 +102,7 @@ copy_file(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err)
     return take_listed(ctx, path, c->env, dest, c->into, err);
 }
 
+/* Adds the path to `into`. */
 static int
 make_folder(const char *path, json_t *into, fail_t *err)
 {
@@ -134,6 +137,7 @@ sorted_list(json_t *items)
     return value_sorted_keys(set);
 }
 
+/* Files and empty folders. *ret_value NEW list of the paths, sorted. */
 static int
 cp_get_dir(call_ctx_t *ctx, json_t *call, json_t **ret_value, fail_t *err)
 {

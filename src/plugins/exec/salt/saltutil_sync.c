@@ -1,4 +1,6 @@
-/* saltutil_sync.c - more of execution module `saltutil`: custom modules from the file server. */
+/* saltutil_sync.c - more of execution module `saltutil`: copies custom modules from the file server, one
+ * function for each of Salt's kinds, from the environments of the call or those whose top file targets this
+ * minion. Modules that changed are the return; afterwards the minion is told to reload. */
 #include "salt/plugin.h"
 
 #include <dirent.h>
@@ -110,6 +112,7 @@ sync_form(call_ctx_t *ctx, const json_t *args, const char *form, json_t **ret_va
     return 0;
 }
 
+/* Refreshes only when the call asks for it. */
 static int
 sync_and_refresh(call_ctx_t *ctx, json_t *args, const char *form, after_t after, json_t **ret_value,
                  fail_t *err)

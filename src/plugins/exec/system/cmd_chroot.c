@@ -1,4 +1,6 @@
-/* cmd_chroot.c - more of execution module `cmd`: commands in another root, with dev, proc and sys there. */
+/* cmd_chroot.c - more of execution module `cmd`: commands in another root, with dev, proc and sys mounted
+ * there. Mount points are resolved beneath the open root without following links, held open, and unmounted
+ * through these descriptors, because the tree may belong to others. */
 #include "salt/plugin.h"
 
 #include <fcntl.h>
@@ -94,6 +96,7 @@ mount_all(mounts_t *self, json_t *binds, fail_t *err)
     return rc;
 }
 
+/* In the reverse order. What can't be unmounted is logged. */
 static void
 unmount_all(mounts_t *self)
 {
