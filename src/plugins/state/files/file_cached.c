@@ -1,4 +1,5 @@
-/* file_cached.c - states file.cached and not_cached: copies of files from outside in the minion's cache. */
+/* file_cached.c - states file.cached and not_cached: copies of files from elsewhere in the minion's cache.
+ * Local files are only checked, not copied. */
 #include <unistd.h>
 
 #include "common/base/digest.h"
@@ -33,6 +34,7 @@ cached_copy(fstate_t *s, const char *saltenv)
     return xstrdup(json_string_value(path));
 }
 
+/* By the digest of `sum`, else by hash_type. NEW, or NULL. */
 static char *
 hash_of(fstate_t *s, const char *path, const json_t *sum)
 {
@@ -42,6 +44,7 @@ hash_of(fstate_t *s, const char *path, const json_t *sum)
     return path != NULL && digest_file(path, type, &hex, NULL) == 0 ? hex : NULL;
 }
 
+/* A local file must exist, and have the hash when one is given. */
 static int
 check_local(fstate_t *s, const char *path, const json_t *sum)
 {

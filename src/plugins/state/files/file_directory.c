@@ -1,4 +1,6 @@
-/* file_directory.c - state file.directory: a folder with given owner and mode, and what is below it. */
+/* file_directory.c - state file.directory: a folder with owner and mode, by `recurse` also of what is below,
+ * and with `clean` without entries that no state requires. Checks everything first, which is all that test
+ * mode does; errors below the folder are gathered and reported at the end. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -155,6 +157,7 @@ check_clean(void *cookie, const char *path, bool is_dir)
     return takes < 0 ? takes : 0;
 }
 
+/* Salt's list of changes. NEW. */
 static char *
 change_list(const json_t *changes)
 {
@@ -375,6 +378,7 @@ create(work_t *w, fail_t *err)
     return 0;
 }
 
+/* Holds the top folder open for the time of the walk. */
 static int
 apply_recurse(work_t *w, const json_t *recurse, fail_t *err)
 {
@@ -393,6 +397,7 @@ apply_recurse(work_t *w, const json_t *recurse, fail_t *err)
     return 0;
 }
 
+/* Order: folder or its owner and mode, entries below, cleaning, comment. */
 static int
 apply(work_t *w, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* file_tree.c - states about names: file.absent, exists, missing, symlink, hardlink, touch. */
+/* file_tree.c - states about names: file.absent, exists, missing, symlink, hardlink, touch. Bodies return 0
+ * when the return is made, whether it is a failure or not, and a negative errno with *err otherwise. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -100,6 +101,7 @@ owned(const link_t *l)
     return str_eq(now, want);
 }
 
+/* True when the link has the owner afterwards. */
 static bool
 set_owner(link_t *l)
 {
@@ -132,6 +134,7 @@ take_owner(link_t *l)
     return true;
 }
 
+/* Appends one sentence. TAKES text. */
 static void
 fault(buf_t *out, size_t *n, char *text)
 {
@@ -178,6 +181,7 @@ link_text(fstate_t *s, char **ret_text)
     return -1;
 }
 
+/* Compares normalised paths. */
 static bool
 same_target(const char *now, const char *target)
 {
