@@ -1,4 +1,4 @@
-/* roff.c - text as roff, in the macros of man(7). */
+/* roff.c - text as roff, in the macros of man(7). Texts are escaped here and nowhere else. */
 #include <stdlib.h>
 
 #include "common/base/str.h"
@@ -39,6 +39,7 @@ put_line(buf_t *out, const char *text, size_t len)
     buf_putc(out, '\n');
 }
 
+/* Each line of the text by itself. */
 static void
 put_lines(buf_t *out, const char *text)
 {
@@ -121,6 +122,7 @@ roff_entries(buf_t *out, const entry_t *entries)
         roff_entry(out, entries->term, entries->text);
 }
 
+/* Lines as they are, indented by so many columns. */
 void
 roff_lines(buf_t *out, int indent, const char *text)
 {
@@ -129,6 +131,7 @@ roff_lines(buf_t *out, int indent, const char *text)
     buf_puts(out, ".fi\n.RE\n");
 }
 
+/* References "NAME(SECTION)", separated by blanks, with commas between and names in bold. */
 void
 roff_see(buf_t *out, const char *pages)
 {

@@ -1,4 +1,5 @@
-/* pillar.c - runner `pillar`: a minion's pillar and top file, compiled here and now. */
+/* pillar.c - runner `pillar`: compiles a minion's pillar and top file in this process, with the grains that
+ * the minion sent last. */
 #include "common/base/str.h"
 #include "common/pillar/pillar.h"
 #include "common/py/py_json.h"

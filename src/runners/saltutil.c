@@ -1,4 +1,5 @@
-/* saltutil.c - runner `saltutil`: custom modules from the file server to the master's extension_modules. */
+/* saltutil.c - runner `saltutil`: copies custom modules from the file server to the master's
+ * extension_modules, one function for each of Salt's kinds. */
 #include "common/base/str.h"
 #include "common/files/extmods.h"
 #include "common/masterctx/masterctx.h"

@@ -1,4 +1,5 @@
-/* service_api.c - what the providers of `service` share. */
+/* service_api.c - see service_api.h: what the providers of `service` share: rows of arguments, negation,
+ * status by name or glob, systemd-firstboot. */
 #include "plugins/lib/service/service_api.h"
 
 #include "common/base/str.h"
@@ -59,6 +60,7 @@ service_name(const json_t *args)
 
 /* ---- functions -------------------------------------------------------------------------------- */
 
+/* Calls the function and negates its answer. */
 int
 service_not(func_fn *fn, call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -70,6 +72,7 @@ service_not(func_fn *fn, call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     return rc;
 }
 
+/* TAKES all. A glob gives {name: running}, a name its truth. */
 int
 service_status(call_ctx_t *ctx, json_t *args, json_t *all, service_one_fn *one, json_t **ret_value,
                fail_t *err)
