@@ -115,8 +115,8 @@ unmount_all(mounts_t *self)
 
 /* ---- what still runs there -------------------------------------------------------------------- */
 
-/* Signals every process whose root is this one or below it; how many there were, of which one counts that
- * can't be known. */
+/* Signals every process whose root is this one or below it (0: counts them). Number of processes; a failure
+ * to list them counts as one. */
 static int
 signal_below(const char *root, int sig)
 {
@@ -138,7 +138,8 @@ signal_below(const char *root, int sig)
     return found + (why.code != 0);
 }
 
-/* The host's own root has nobody who is in the way. */
+/* Ends processes that remain, which would keep the mounts busy: SIGTERM first, then SIGKILL. Does nothing for
+ * "/", below which all processes of the host are. */
 static void
 end_below(const char *root)
 {
@@ -174,7 +175,7 @@ command_text(const json_t *cmd)
     return xstrdup(buf_str(&text));
 }
 
-/* The users are those inside. NEW. */
+/* Users and groups are looked up inside the root, by chroot(1). NEW. */
 static char *
 chroot_command(const json_t *args, const char *root)
 {
