@@ -4,29 +4,14 @@
 #include "common/masterctx/masterctx.h"
 #include "master/api.h"
 #include "runners/lib/ask.h"
+#include "runners/lib/fleet.h"
 #include "salt/plugin.h"
-
-/* NEW list of arguments: `arg`, then the keywords as Salt sends them. */
-static json_t *
-arg_list(json_t *arg, json_t *kwarg)
-{
-    json_t *list = json_is_array(arg) ? json_copy(arg) : json_array();
-
-    if (!json_is_array(arg) && !json_is_null(arg))
-        json_array_append(list, arg);
-    if (value_truthy(kwarg)) {
-        json_t *marked = json_copy(kwarg);
-        json_object_set_new(marked, "__kwarg__", json_true());
-        json_array_append_new(list, marked);
-    }
-    return list;
-}
 
 /* Only minions that returned are in the return. */
 static int
 salt_execute(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *arg = arg_list(value_get(args, "arg"), value_get(args, "kwarg"));
+    json_auto_t *arg = fleet_args(value_get(args, "arg"), value_get(args, "kwarg"));
     json_auto_t *minions = ask_execute(ctx, value_get(args, "tgt"), value_str(args, "tgt_type", "glob"),
                                        value_str(args, "fun", ""), arg, value_int(args, "timeout", 0), err);
 

@@ -3,6 +3,7 @@
 #include "common/base/str.h"
 #include "common/data/diff.h"
 #include "runners/lib/ask.h"
+#include "runners/lib/fleet.h"
 #include "salt/plugin.h"
 
 /* Keywords of survey's own, and Salt's; the rest are the function's. NEW. */
@@ -24,18 +25,15 @@ answers(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
     json_t *given = value_get(args, "args"), *kwargs = value_get(args, "kwargs");
     const char *type = value_str(kwargs, "tgt_type", "");
-    json_auto_t *arg = json_array(), *passed = passed_on(kwargs);
+    json_auto_t *plain = json_array(), *passed = passed_on(kwargs);
 
     if (json_array_size(given) < 2 || !json_is_string(json_array_get(given, 1))) {
         (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "A target and a function are needed");
         return NULL;
     }
     for (size_t i = 2; i < json_array_size(given); i++)
-        json_array_append(arg, json_array_get(given, i));
-    if (json_object_size(passed) > 0) {
-        json_object_set_new(passed, "__kwarg__", json_true());
-        json_array_append(arg, passed);
-    }
+        json_array_append(plain, json_array_get(given, i));
+    json_auto_t *arg = fleet_args(plain, passed);
     return ask_execute(ctx, json_array_get(given, 0), str_eq(type, "pcre") ? "pcre" : "compound",
                        json_string_value(json_array_get(given, 1)), arg, 0, err);
 }

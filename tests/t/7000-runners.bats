@@ -82,6 +82,9 @@ jid_in() { grep -oE '[0-9]{20}' <<<"$1" | head -n 1; }
     [ "$status" -eq 0 ]
     grep -q '"m1": "hi"' <<<"$output"
     grep -q '"m2": "hi"' <<<"$output"
+    # A value that looks like keywords stays a value, as in an orchestration.
+    run -0 salt-run salt.execute m1 test.arg arg='[{"__kwarg__": true, "a": 1}]' kwarg='{"b": 2}' --out=json --out-indent=-1
+    grep -qF '"args": [{"a": 1}], "kwargs": {"b": 2, "__pub_fun"' <<<"$output"
 }
 
 @test "salt-run -t: so long a runner waits for a silent minion" {
