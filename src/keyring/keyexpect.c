@@ -75,7 +75,7 @@ keystore_take_expected(const char *pki_dir, const char *id, const uint8_t key[KE
 void
 keystore_expected_over(const char *pki_dir, const char *id)
 {
-    AUTO_FD folder = folder_open(pki_dir);
+    AUTO_FD folder = conf_id_valid(id, NULL) ? folder_open(pki_dir) : -1;
 
     if (folder >= 0)
         (void) forget(folder, pki_dir, id);

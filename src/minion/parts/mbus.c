@@ -231,6 +231,8 @@ mbus_listen(mbus_t *self, fail_t *err)
     if (fs_own_dir(dir, 0755, err) < 0)
         return err->code;
     self->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (self->listen_fd < 0)
+        return fail_set(err, -errno, "%s: socket: %s", self->path, strerror(errno));
     if (connect(self->listen_fd, (struct sockaddr *) &addr, sizeof(addr)) == 0 || errno == EAGAIN) {
         free(STEAL(self->path));
         return fail_set(err, -EADDRINUSE, "another minion listens in %s; give this one a sock_dir of its own",
@@ -239,9 +241,10 @@ mbus_listen(mbus_t *self, fail_t *err)
     (void) unlink(self->path);
     mode_t old = umask(0177);
     int rc = bind(self->listen_fd, (struct sockaddr *) &addr, sizeof(addr));
+    rc = rc == 0 ? listen(self->listen_fd, LINES) : rc;
     int code = errno;
     (void) umask(old);
-    if (rc != 0 || listen(self->listen_fd, LINES) != 0)
+    if (rc != 0)
         return fail_set(err, -code, "%s: can't listen: %s", self->path, strerror(code));
     self->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (self->epoll_fd < 0 || !mbus_watch(self, self->listen_fd, NULL))

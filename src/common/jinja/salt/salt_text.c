@@ -198,7 +198,10 @@ JFILTER(snake_to_camel_case)
     AUTO(py) out = py_list();
     for (size_t i = 0; i < py_seq_len(words); i++) {
         py_t *word = py_seq_at(words, i);
-        py_append_new(out, i > 0 || upper ? jmethod(word, "capitalize", 0) : py_ref(word));
+        AUTO(py) part = i > 0 || upper ? jmethod(word, "capitalize", 0) : py_ref(word);
+        if (part == NULL) /* a limit of the render */
+            return NULL;
+        py_append(out, part);
     }
     AUTO(py) empty = py_str("", 0);
     return jmethod(empty, "join", 1, out);

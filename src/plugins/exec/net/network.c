@@ -72,10 +72,13 @@ network_ifacestartswith(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
 {
     const char *start = value_str(args, "cidr", "");
     json_auto_t *all = netlink_interfaces(err);
-    json_t *names = json_array(), *row, *addr;
+    json_t *names, *row, *addr;
     const char *key;
     size_t i;
 
+    if (all == NULL)
+        return -EIO;
+    names = json_array();
     json_object_foreach (all, key, row) {
         json_array_foreach (json_object_get(row, "inet"), i, addr) {
             if (str_starts(value_str(addr, "address", ""), start))

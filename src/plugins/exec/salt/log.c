@@ -18,7 +18,6 @@ log_line(log_level_t level, py_t *args)
 #define LEVEL_FUNCTION(name, level)                                                                          \
     static py_t *log_##name##_(call_ctx_t *ctx, py_t *args, fail_t *err)                                     \
     {                                                                                                        \
-        (void) ctx, (void) err;                                                                              \
         return log_line(level, args);                                                                        \
     }
 LEVEL_FUNCTION(debug, LEVEL_DEBUG)

@@ -44,7 +44,6 @@ refuse_action(json_t *args, const char *action, fail_t *err)
 #define NEEDS_INIT(function, action)                                                                         \
     static int none_##function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)               \
     {                                                                                                        \
-        (void) ctx, (void) ret_value;                                                                        \
         return refuse_action(args, action, err);                                                             \
     }
 NEEDS_INIT(start, "start")

@@ -300,7 +300,6 @@ only_systemd(const char *function, fail_t *err)
 #define ONLY_SYSTEMD(function)                                                                               \
     static int sysv_##function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)               \
     {                                                                                                        \
-        (void) ctx, (void) args, (void) ret_value;                                                           \
         return only_systemd(#function, err);                                                                 \
     }
 ONLY_SYSTEMD(execs)

@@ -68,7 +68,6 @@ system_shut_down(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         struct tm tm;                                                                                        \
         char text[STAMP_LEN];                                                                                \
         int rc = civil_now(value_str(args, "utc_offset", NULL), &tm, err);                                   \
-        (void) ctx;                                                                                          \
         if (rc == 0) {                                                                                       \
             strftime(text, sizeof(text), format, &tm);                                                       \
             *ret_value = json_string(text);                                                                  \
