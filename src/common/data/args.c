@@ -1,5 +1,9 @@
-/* args.c - words of a command line to values, with the exceptions that keep a user's text from being taken
- * apart. */
+/* args.c - turns the words of a command line into values, as salt.utils.args does.
+ *
+ * Each word is read as YAML, so that "5" is a number and "[1, 2]" a list. Exceptions keep free text whole:
+ * words that YAML would shorten or reinterpret (comments, mappings without braces, "1_000") stay text.
+ * Keyword arguments travel in one object behind the positional ones, marked by "__kwarg__", which is Salt's
+ * wire format. */
 #include "common/data/args.h"
 
 #include "common/base/str.h"
@@ -21,8 +25,8 @@ is_one_of(const char *s, size_t len, const char *const *list, size_t n)
     return false;
 }
 
-/* Words that YAML would lose or change: blanks, document marks, digits with underscores, control characters.
- */
+/* Words that YAML would lose or change stay text: blanks, document marks, digits with underscores, tabs and
+ * line breaks. */
 static bool
 is_plain_word(const char *word)
 {
@@ -37,8 +41,8 @@ is_plain_word(const char *word)
     return memchr(start, '_', len) != NULL && strspn(start, "0123456789_") >= len;
 }
 
-/* Whether Salt takes what YAML made of the word: containers only in their brackets, nothing that lost text.
- */
+/* True when Salt keeps the value that YAML made of the word. Containers count only in their brackets ("a: b"
+ * stays text), and a value that lost text to a "#" comment is discarded in favour of the word. */
 static bool
 takes(const json_t *v, const char *word)
 {
@@ -92,6 +96,9 @@ is_word_char(uint32_t cp)
     return true;
 }
 
+/* salt.utils.args.KWARG_REGEX: a name of word characters (with '.' and '-' after the first), then '=' that no
+ * second '=' follows, then the rest of one line; one newline at the very end is allowed, as Python's `$`
+ * allows it. */
 size_t
 args_keyword_len(const char *word)
 {
@@ -110,6 +117,7 @@ args_keyword_len(const char *word)
     return newline == NULL || newline + 1 == end ? (size_t) (p - word) : 0;
 }
 
+/* Adds one "name=value" word. A user cannot forge the mark: a keyword of that name is dropped. */
 static void
 add_keyword(json_t *kwargs, const char *word, size_t name_len, const json_t *no_parse)
 {

@@ -1,4 +1,9 @@
-/* diff.c - unified differences with difflib's choice of matching blocks. */
+/* diff.c - unified differences with difflib's choice of matching blocks.
+ *
+ * The texts are split into lines and each distinct line gets a number. As difflib does, the longest common
+ * run is found first, then those to its left and right; the gaps between the runs are the changes, printed as
+ * hunks with CONTEXT equal lines around. Line counts, bytes and steps are bounded, because the search is
+ * quadratic for unlucky texts. */
 #include "common/data/diff.h"
 
 #include "common/base/buf.h"
@@ -27,7 +32,7 @@ typedef struct blocks {
     size_t n, cap;
 } blocks_t;
 
-/* Behind the line that begins at `at`. */
+/* Offset after the line that begins at `at`, its line end included. CRLF counts as one line end. */
 static size_t
 line_end(const char *text, size_t at, size_t len, bool lf_only)
 {
@@ -74,6 +79,7 @@ entry_cmp(const void *pa, const void *pb)
     return memcmp(a->line.text, b->line.text, a->line.len);
 }
 
+/* Sorts all lines of both texts and gives equal ones the same number: O(n log n) instead of hashing. */
 static void
 number_lines(seqs_t *s)
 {
@@ -96,8 +102,9 @@ number_lines(seqs_t *s)
     free(entries);
 }
 
-/* The places of each line in b. Lines that fill more than a hundredth of a long text match nothing by
- * themselves. */
+/* Lists for each line its places in b (counting sort). As difflib's autojunk does, lines that fill more than
+ * a hundredth of a text of POPULAR_FROM lines or more are left out: they extend a match but never begin one.
+ */
 static void
 index_places(seqs_t *s)
 {
@@ -134,6 +141,8 @@ seqs_free(seqs_t *s)
 
 /* ---- matching blocks ------------------------------------------------------------------------- */
 
+/* `run` is reset at the places that the last line touched only; clearing all of it for each line would be
+ * quadratic. */
 static void
 clear_runs(seqs_t *s, size_t id)
 {
@@ -141,8 +150,10 @@ clear_runs(seqs_t *s, size_t id)
         s->run[s->places[p] + 1] = 0;
 }
 
-/* The longest run common to a[alo,ahi) and b[blo,bhi), the first of equals. With too many steps it is of
- * no use. */
+/* SequenceMatcher.find_longest_match: the longest run common to a[alo,ahi) and b[blo,bhi), the first of
+ * equals. run[j + 1] is the length of the common run that ends at line i - 1 of a and j of b. At the end the
+ * run is extended over popular lines. The result is meaningless once `steps` exceeds DIFF_STEPS; the caller
+ * checks. */
 static block_t
 longest_match(seqs_t *s, size_t alo, size_t ahi, size_t blo, size_t bhi)
 {
@@ -218,7 +229,8 @@ join_blocks(blocks_t *list)
     list->n = kept;
 }
 
-/* False: too many steps. */
+/* SequenceMatcher.get_matching_blocks with an explicit stack instead of recursion: the blocks sorted, joined,
+ * and ended by an empty one at both ends. False when the search took more than DIFF_STEPS. */
 static bool
 matching_blocks(seqs_t *s, blocks_t *out)
 {
@@ -260,6 +272,8 @@ put_lines(buf_t *out, char mark, const diff_line_t *lines, size_t from, size_t t
     }
 }
 
+/* "-3,4" of a hunk's head: 1-based first line and length, the length omitted when 1. An empty range names the
+ * line before. */
 static void
 put_range(buf_t *out, char mark, size_t from, size_t to)
 {
@@ -270,7 +284,7 @@ put_range(buf_t *out, char mark, size_t from, size_t to)
         buf_printf(out, ",%zu", n);
 }
 
-/* What stands between two blocks: a[i1,i2) became b[j1,j2). */
+/* A gap between two matching blocks: a[i1,i2) became b[j1,j2). */
 typedef struct change {
     size_t i1, i2, j1, j2;
 } change_t;
@@ -301,6 +315,8 @@ put_hunk(const seqs_t *s, const change_t *c, size_t first, size_t last, buf_t *o
     put_lines(out, ' ', s->a, from, from + after);
 }
 
+/* Changes whose equal lines in between number at most twice CONTEXT share a hunk, as in difflib's
+ * get_grouped_opcodes. */
 static void
 put_hunks(const seqs_t *s, const change_t *c, size_t n, buf_t *out)
 {
@@ -336,7 +352,8 @@ too_large(size_t len_a, size_t len_b)
                      len_b);
 }
 
-/* A difference that no return can carry ends with what is left out. */
+/* Cuts a difference above LIMIT_DIFF_TEXT after a whole line and adds a line with the number of bytes left
+ * out. Consumes `diff`. */
 static char *
 bounded(buf_t *diff)
 {
@@ -414,7 +431,7 @@ diff_unified(const diff_line_t *a, size_t n_a, const diff_line_t *b, size_t n_b,
     return diff != NULL ? diff : too_large(len_a, len_b);
 }
 
-/* Before its lines are put into an array, which needs more room than the text when they are short. */
+/* Counts the lines before diff_lines allocates the array, which for short lines is larger than the text. */
 static bool
 fits(const char *text, size_t len, bool lf_only)
 {

@@ -1,4 +1,8 @@
-/* ipaddr.c - IP addresses and networks as Python's ipaddress sees them. */
+/* ipaddr.c - IP addresses and networks with the parsing, text forms and classification of Python's ipaddress.
+ *
+ * inet_pton reads the addresses; netmasks, prefix lengths, compressed text and the registry ranges follow
+ * Python 3's module, whose answers the tests record. All functions work on plain values in network byte
+ * order. */
 #include "common/data/ipaddr.h"
 
 #include <arpa/inet.h>
@@ -22,7 +26,8 @@ all_bits(int version)
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
-/* A scope ("%eth0") is allowed behind version 6 and carries no bits. */
+/* Reads an address without a prefix. A scope ("%eth0") is allowed after a version 6 address and is dropped:
+ * it carries no bits. */
 static bool
 parse_raw(const char *text, ip_t *out)
 {
@@ -40,6 +45,7 @@ parse_raw(const char *text, ip_t *out)
     return inet_pton(AF_INET6, plain, out->b) == 1;
 }
 
+/* -EINVAL with the ValueError that ip_address() or ip_network() raises; `what` is "address" or "network". */
 static int
 not_a(const char *text, const char *what, fail_t *err)
 {
@@ -61,7 +67,8 @@ group_of(const ip_t *ip, size_t i)
     return (unsigned) ip->b[2 * i] << 8 | ip->b[2 * i + 1];
 }
 
-/* The longest run of zero groups, two at least: where it starts, 8 when there is none. */
+/* Index of the longest run of at least two zero groups, the first of equals; 8 when there is none. RFC 5952
+ * shortens it to "::". */
 static size_t
 zero_run(const ip_t *ip, size_t *ret_len)
 {
@@ -111,7 +118,7 @@ ip_cmp(const ip_t *a, const ip_t *b)
     return memcmp(a->b, b->b, size_of(a->version));
 }
 
-/* Whether the address lies in one of the networks, written out. */
+/* True when the address lies in one of the networks, given as text. */
 static bool
 in_any(const ip_t *ip, const char *const *nets, size_t n)
 {
@@ -131,6 +138,8 @@ ip_is_loopback(const ip_t *ip)
     return in_any(ip, nets, NELEMS(nets));
 }
 
+/* The registry ranges that ipaddress's is_private names; the tests record its answers. An IPv4-mapped address
+ * is judged by the address inside. */
 bool
 ip_is_private(const ip_t *ip)
 {
@@ -202,7 +211,8 @@ ip_reverse(const ip_t *ip)
 
 /* ---- networks -------------------------------------------------------------------------------- */
 
-/* A mask of ones then zeros, or its inverse, as a length. */
+/* Converts a netmask ("255.255.255.0") or a hostmask ("0.0.0.255") to a prefix length. A mask that begins
+ * with a zero bit is taken for a hostmask; false when the ones are not contiguous. */
 static bool
 mask_bits(const char *text, unsigned *ret_bits)
 {
@@ -219,6 +229,8 @@ mask_bits(const char *text, unsigned *ret_bits)
     return m == (bits == 0 ? 0 : 0xffffffffU << (32 - bits));
 }
 
+/* Length of the prefix from the text after the slash: decimal, or for version 4 also a mask. Signs and blanks
+ * are refused, as Python refuses them. */
 static bool
 prefix_bits(const char *text, int version, unsigned *ret_bits)
 {

@@ -24,15 +24,16 @@ typedef struct ipnet {
 int ip_parse(const char *text, ip_t *out, fail_t *err);
 /* NEW compressed text. */
 char *ip_text(const ip_t *ip);
-/* Order of Python's sorted(): version 4 first here, then by value. */
+/* Negative, 0 or positive. Version 4 sorts before version 6, then by value. */
 int ip_cmp(const ip_t *a, const ip_t *b);
+/* The properties of the same names of ipaddress, for both versions. */
 bool ip_is_loopback(const ip_t *ip);
 bool ip_is_private(const ip_t *ip);
 bool ip_is_multicast(const ip_t *ip);
 bool ip_is_link_local(const ip_t *ip);
 bool ip_is_reserved(const ip_t *ip);
 bool ip_is_unspecified(const ip_t *ip);
-/* NEW name for a reverse look-up. */
+/* NEW name of the PTR record: "1.0.0.127.in-addr.arpa", or 32 nibbles under ip6.arpa. */
 char *ip_reverse(const ip_t *ip);
 
 /* ip_network(text, strict): "10.0.0.0/8", "10.0.0.0/255.0.0.0", "::/0", or an address alone. With `strict`
@@ -40,6 +41,8 @@ char *ip_reverse(const ip_t *ip);
 int ipnet_parse(const char *text, bool strict, ipnet_t *out, fail_t *err);
 /* The same, but `addr` keeps all its bits: ip_interface(text). */
 int ipnet_parse_interface(const char *text, ipnet_t *out, fail_t *err);
+/* False for an address of the other version. ipnet_cmp orders by address, then by prefix length. The first
+ * address of a network is its network address, the last one its broadcast address. */
 bool ipnet_contains(const ipnet_t *net, const ip_t *ip);
 int ipnet_cmp(const ipnet_t *a, const ipnet_t *b);
 ip_t ipnet_first(const ipnet_t *net);

@@ -16,7 +16,7 @@
 
 #include "salt/base.h"
 
-/* Where a top-level key stands, for messages that name file and line. */
+/* Line numbers of the top-level keys, for messages that name file and line. */
 typedef struct yaml_lines yaml_lines_t;
 void yaml_lines_destroy(yaml_lines_t **self_p);
 /* 1-based line of the top-level `key`; 0 when unknown. */
@@ -26,7 +26,8 @@ int yaml_line_of(const yaml_lines_t *self, const char *key);
  * `ret_lines` may be NULL; else NEW. */
 json_t *yaml_load(const char *text, size_t len, const char *source, yaml_lines_t **ret_lines, fail_t *err);
 
-/* What an unquoted scalar means: NEW string, number, boolean or null. */
+/* Value of an unquoted scalar by YAML 1.1's implicit types: NEW string, number, boolean or null. Never fails:
+ * a text that its type cannot represent stays a string. */
 json_t *yaml_scalar(const char *text, size_t len);
 
 /* NEW text, as yaml.safe_dump(v, default_flow_style=False) with Salt's output settings; keys in their order.

@@ -1,10 +1,12 @@
-/* yaml_construct.c - see yaml_construct.h. */
+/* yaml_construct.c - the parts of PyYAML's SafeConstructor that the JSON and the Python loader share: default
+ * values, and the messages for unknown tags, wrong shapes and malformed `!!pairs`. */
 #include "common/data/yaml_construct.h"
 
 #include "salt/limits.h"
 
 static const char pairing[] = "while constructing pairs";
 
+/* Follows `=` keys with a bounded loop: in a graph document a mapping may be its own default value. */
 const ynode_t *
 yaml_default_value(const ynode_t *node)
 {
@@ -32,6 +34,7 @@ yaml_unknown_tag(const ynode_t *node, yproblem_t *problem)
                  node->tag != NULL ? node->tag : plain[node->kind]);
 }
 
+/* A `!!pairs` over something else than a sequence has a message of its own in PyYAML. */
 void
 yaml_wrong_shape(const ynode_t *node, yshape_t wanted, yproblem_t *problem)
 {

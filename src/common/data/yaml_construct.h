@@ -10,12 +10,13 @@
 
 #include "common/data/yaml_node.h"
 
-/* The node, or what stands for it where a scalar is asked for: `{=: text}` counts as that text. BORROWED. */
+/* The node that counts where a scalar is expected: `{=: text}` stands for that text (YAML 1.1's default
+ * value). BORROWED. */
 const ynode_t *yaml_default_value(const ynode_t *node);
-/* No such tag is known; the node has another shape than its tag asks for. */
+/* Set *problem: the node's tag has no constructor; the node's shape is not the one that its tag needs. */
 void yaml_unknown_tag(const ynode_t *node, yproblem_t *problem);
 void yaml_wrong_shape(const ynode_t *node, yshape_t wanted, yproblem_t *problem);
-/* Whether an item of a `!!pairs` is a mapping of one. */
+/* True when an item of a `!!pairs` is a mapping with one key; else false with *problem set. */
 bool yaml_is_pair(const ynode_t *item, const ynode_t *pairs, yproblem_t *problem);
 
 #endif

@@ -1,4 +1,7 @@
-/* yaml_dump.c - jansson values to YAML text. */
+/* yaml_dump.c - jansson values to YAML text.
+ *
+ * Walks the value and hands each scalar, list and mapping to the writer (yaml_write.h), which chooses styles
+ * and quotes as PyYAML's safe dumper does. Recursion is as deep as the value. */
 #include "common/base/buf.h"
 #include "common/data/yaml.h"
 #include "common/data/yaml_write.h"
@@ -30,7 +33,7 @@ dump_int(dumper_t *d, json_int_t v)
     dump_word(d, YAML_IS_INT, text);
 }
 
-/* YAML 1.1 wants a dot: 1e+16 is 1.0e+16. */
+/* YAML 1.1's float needs a dot in the mantissa: PyYAML writes Python's 1e+16 as 1.0e+16. */
 static void
 dump_real(dumper_t *d, double v)
 {

@@ -1,6 +1,9 @@
-/* yaml_load.c - a YAML tree to JSON values. Breadth first as PyYAML constructs, so no nesting of the document
- * (or of its aliases) becomes recursion here; what an alias names is built again, so that no two places share
- * a value. */
+/* yaml_load.c - a YAML tree to JSON values.
+ *
+ * Containers are filled breadth first from a queue of jobs, as PyYAML's deferred constructors do, so neither
+ * the nesting of the document nor that of its aliases becomes recursion. Each alias is built again, since
+ * JSON values are not shared; LIMIT_YAML_NODES, LIMIT_YAML_TEXT and LIMIT_YAML_DEPTH count the values after
+ * that expansion, which stops "billion laughs" documents. */
 #include "common/base/buf.h"
 #include "common/data/yaml.h"
 #include "common/data/yaml_construct.h"
@@ -94,6 +97,7 @@ make_int(const ynode_t *node, yproblem_t *problem)
     return NULL;
 }
 
+/* JSON has neither infinities nor NaN; they become the strings that yaml.h names. */
 static json_t *
 make_float(const ynode_t *node, yproblem_t *problem)
 {
@@ -110,6 +114,8 @@ make_float(const ynode_t *node, yproblem_t *problem)
     return json_real(v);
 }
 
+/* !!binary to text: PyYAML first encodes the scalar as ASCII, which explains the first message; bytes that
+ * are not UTF-8 become replacement characters (value_utf8). */
 static json_t *
 make_binary(const ynode_t *node, yproblem_t *problem)
 {
@@ -169,7 +175,7 @@ push_job(loader_t *l, const ynode_t *node, json_t *into, int depth)
     l->jobs[l->n++] = (job_t){ node, into, depth };
 }
 
-/* Each place that an alias stands in gets the text once more. */
+/* Counts a scalar's bytes against LIMIT_YAML_TEXT, once for each place that an alias repeats it. */
 static bool
 count_text(loader_t *l, const ynode_t *node)
 {
@@ -225,8 +231,8 @@ fill_seq(loader_t *l, const job_t *job)
     return true;
 }
 
-/* The text under which Python finds a number again: 1, 1.0 and true are one key. NEW, or NULL for other
- * values. */
+/* Canonical text of a key that is a number, since Python's dict takes 1, 1.0 and true for one key. NEW, or
+ * NULL for other values. */
 static char *
 number_key(const json_t *v)
 {
@@ -243,7 +249,7 @@ number_key(const json_t *v)
 typedef struct mapkey {
     const char *text;
     size_t len;
-    char *owned;  /* what `text` points to, unless that is the node's */
+    char *owned;  /* buffer of `text`, NULL when the node owns it */
     char *number; /* see number_key */
 } mapkey_t;
 
@@ -254,6 +260,8 @@ key_free(mapkey_t *k)
     free(k->number);
 }
 
+/* Text of a mapping's key: Python's str() of values that are not text. Containers, which Python cannot hash,
+ * and NUL bytes are refused. */
 static bool
 make_key(loader_t *l, const ynode_t *node, int depth, mapkey_t *k)
 {
@@ -276,13 +284,14 @@ make_key(loader_t *l, const ynode_t *node, int depth, mapkey_t *k)
     k->owned = value_pystr(v);
     k->number = number_key(v);
     k->text = k->owned;
-    if (node->kind == YAML_IS_FLOAT && json_is_string(v)) /* str() of inf has no dot */
+    if (node->kind == YAML_IS_FLOAT && json_is_string(v)) /* Python's str() of ".inf" is "inf" */
         memmove(strchr(k->owned, '.'), strchr(k->owned, '.') + 1, strlen(strchr(k->owned, '.')));
     k->len = strlen(k->text);
     return true;
 }
 
-/* Put one pair into the mapping; `numbers` (made when first needed) holds its keys that are numbers. */
+/* Adds one pair, or refuses a duplicate key as Salt's loader does. `numbers`, made when first needed, holds
+ * the canonical texts of the mapping's numeric keys. Consumes `value`. */
 static bool
 add_pair(loader_t *l, const job_t *job, const ypair_t *pair, const mapkey_t *k, json_t **numbers,
          json_t *value)
@@ -324,7 +333,8 @@ fill_map(loader_t *l, const job_t *job)
     return true;
 }
 
-/* The values of a set mean nothing; what waits inside them is dropped with them. */
+/* A set's values are discarded; containers inside of them that are still queued are dropped too, since they
+ * would be filled after their release. */
 static bool
 fill_set(loader_t *l, const job_t *job)
 {
@@ -358,7 +368,8 @@ fill_pairs(loader_t *l, const job_t *job)
     return true;
 }
 
-/* NEW value of the whole document, or NULL with the problem set. */
+/* NEW value of the whole document, or NULL with the problem set. The queue grows while it is worked off;
+ * values are held by their parents, the root by `v`. */
 static json_t *
 load_root(const ynode_t *root, yproblem_t *problem)
 {

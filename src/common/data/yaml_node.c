@@ -1,4 +1,9 @@
-/* yaml_node.c - libyaml's events composed to a tree, with PyYAML's tags and Salt's merge keys. */
+/* yaml_node.c - composes libyaml's events to a tree, with PyYAML's tags and Salt's merge keys.
+ *
+ * Nodes, texts and arrays live in chunks that belong to the document and are freed together. libyaml detects
+ * syntax errors; limits of nodes and depth, aliases, anchors and merge keys are handled here. After the tree
+ * is complete, merge keys are resolved in the order in which their mappings ended, so inner ones come first.
+ */
 #include "common/data/yaml_node.h"
 
 #include "common/base/buf.h"
@@ -32,6 +37,8 @@ typedef struct composer {
     yaml_said_t said;
 } composer_t;
 
+/* Memory that lives as long as the document, aligned for any type. The thread's meter (buf_meter) is asked
+ * for each chunk; a refusal is recorded and reported by count(), since the callers of arena() cannot fail. */
 static void *
 arena(ydoc_t *doc, size_t size)
 {
@@ -112,7 +119,7 @@ mark_of(yaml_mark_t m)
     return (ymark_t){ (int) m.line, (int) m.column };
 }
 
-/* The reader knows an offset only. */
+/* Line and column of a byte offset: libyaml's reader reports no mark for undecodable input. */
 static ymark_t
 mark_of_offset(const char *text, size_t len, size_t offset)
 {
@@ -141,6 +148,8 @@ static const struct {
     [YAML_EMITTER_ERROR] = { YAML_READER, "unreadable" },
 };
 
+/* Translates libyaml's error into PyYAML's exception classes and wording. Problems that were found here stay
+ * as they are. */
 static void
 take_problem(composer_t *c, const char *text, size_t len)
 {
@@ -160,6 +169,7 @@ take_problem(composer_t *c, const char *text, size_t len)
         yproblem_set(c->problem, cls, mark_of(p->problem_mark), "%s", what);
 }
 
+/* Counts a node against LIMIT_YAML_NODES. False with the problem set. */
 static bool
 count(composer_t *c, ymark_t at)
 {
@@ -170,6 +180,7 @@ count(composer_t *c, ymark_t at)
     return yproblem_set(c->problem, YAML_LIMIT, at, "more than the %d nodes allowed", LIMIT_YAML_NODES);
 }
 
+/* A node with its type: from the tag when there is one other than "!", else `dflt`. */
 static ynode_t *
 new_node(composer_t *c, yshape_t shape, const yaml_event_t *ev, const yaml_char_t *tag, yaml_kind_t dflt)
 {
@@ -183,7 +194,9 @@ new_node(composer_t *c, yshape_t shape, const yaml_event_t *ev, const yaml_char_
     return node;
 }
 
-/* What peers said of the scalar. Where its text is not as written, as in a block, all of it counts as theirs. */
+/* Spans of peers' data within the scalar, shifted to its text. When the parsed text differs from the source
+ * (escapes, folded lines, blocks), positions cannot be mapped and the whole scalar is marked. NULL when no
+ * span touches it. */
 static const spans_t *
 said_of(composer_t *c, const yaml_event_t *ev)
 {
@@ -236,7 +249,7 @@ next_event(composer_t *c, yaml_event_t *ev)
 
 static ynode_t *compose(composer_t *c, yaml_event_t *ev, int depth);
 
-/* The next node, or NULL: at the end of the container (then *ret_end), or on failure. */
+/* Next node of a container. NULL at the container's end (then *ret_end is true), or on failure. */
 static ynode_t *
 compose_next(composer_t *c, yaml_event_type_t end, int depth, bool *ret_end)
 {
@@ -267,6 +280,7 @@ compose_items(composer_t *c, ynode_t *node, int depth)
     }
 }
 
+/* Queues a mapping for merge_mapping; called when the mapping is complete, so inner mappings come first. */
 static void
 remember_merge(composer_t *c, ynode_t *node)
 {
@@ -298,6 +312,8 @@ compose_pairs(composer_t *c, ynode_t *node, int depth)
     return end;
 }
 
+/* The node that the alias names. An alias within its own node is an error unless the caller asked for a
+ * graph. */
 static ynode_t *
 compose_alias(composer_t *c, const yaml_event_t *ev)
 {
@@ -317,6 +333,7 @@ compose_alias(composer_t *c, const yaml_event_t *ev)
     return node;
 }
 
+/* Records an anchor. A second one of the same name is an error in PyYAML, though YAML allows it. */
 static bool
 remember_anchor(composer_t *c, const yaml_char_t *anchor, ynode_t *node)
 {
@@ -334,7 +351,8 @@ remember_anchor(composer_t *c, const yaml_char_t *anchor, ynode_t *node)
     return true;
 }
 
-/* A node of one event, or a container that is still open; NULL with the problem set. */
+/* Makes the node that an event starts: a complete scalar or alias, or a container that is still open. NULL
+ * with the problem set. */
 static ynode_t *
 start_node(composer_t *c, const yaml_event_t *ev)
 {
@@ -361,7 +379,8 @@ start_node(composer_t *c, const yaml_event_t *ev)
     return remember_anchor(c, anchor, node) ? node : NULL;
 }
 
-/* The node that starts with `ev`, which is consumed. */
+/* Composes the node that starts with `ev`, which is consumed, with all its children. Recursion is bounded by
+ * LIMIT_YAML_DEPTH. */
 static ynode_t *
 compose(composer_t *c, yaml_event_t *ev, int depth)
 {
@@ -394,7 +413,7 @@ add_pairs(composer_t *c, pairs_t *to, const ynode_t *from)
         if (!count(c, from->at))
             return false;
         if (from->pairs[i].key->kind == YAML_IS_MERGE)
-            continue; /* it merges itself: nothing new */
+            continue; /* a mapping that merges itself adds nothing */
         from->pairs[i].key->shared = from->pairs[i].value->shared = true;
         to->v = arena_grow(c->doc, to->v, to->n, sizeof(*to->v));
         to->v[to->n++] = from->pairs[i];
@@ -402,7 +421,8 @@ add_pairs(composer_t *c, pairs_t *to, const ynode_t *from)
     return true;
 }
 
-/* What `<<: value` brings along: of a list, the last mapping first. */
+/* Pairs that `<<: value` adds, a mapping or a list of mappings. A list is taken from its end, so that its
+ * first mapping wins, as in PyYAML's flatten_mapping. */
 static bool
 collect_merged(composer_t *c, const ynode_t *node, const ynode_t *value, pairs_t *out)
 {
@@ -433,9 +453,8 @@ has_key(const json_t *texts, const ynode_t *key)
     return key->shape == YSCALAR && json_object_getn(texts, key->text, key->n) != NULL;
 }
 
-/* Replace the merge keys of one mapping by what they bring, in front of its own pairs. A pair whose key is
- * written the same among the mapping's own is left out. Mappings inside it and before it are merged already.
- */
+/* Replaces a mapping's merge keys by the merged pairs, placed before its own. Salt's loader leaves out merged
+ * pairs whose key the mapping has itself. Inner and earlier mappings are already merged. */
 static bool
 merge_mapping(composer_t *c, ynode_t *node)
 {
@@ -505,6 +524,8 @@ compose_stream(composer_t *c)
                            second, "but found another document");
 }
 
+/* Parses, composes and merges. On failure the document is freed and the problem is set, from libyaml when no
+ * other was found first. */
 static ydoc_t *
 compose_document(const char *text, size_t len, bool graph, const spans_t *spans, yproblem_t *problem)
 {

@@ -1,4 +1,8 @@
-/* yaml_number.c - the numbers of YAML 1.1 as PyYAML and Salt construct them: any base, base 60, any size. */
+/* yaml_number.c - the numbers and base64 texts of YAML 1.1 as PyYAML and Salt construct them.
+ *
+ * Integers may be binary, octal, hexadecimal or base 60 and of any size up to Python's limit of 4300 digits
+ * for conversions; they are accumulated in decimal limbs, as their decimal text is the result beyond 64 bits.
+ * Floats may be base 60. */
 #include "common/data/yaml_scalar.h"
 
 #include <math.h>
@@ -15,6 +19,7 @@ typedef struct big {
     bool overflow;
 } big_t;
 
+/* b = b * base + digit. Quadratic in the number of digits, which the limbs bound. */
 static void
 big_push(big_t *b, unsigned base, unsigned digit)
 {
@@ -33,6 +38,7 @@ big_push(big_t *b, unsigned base, unsigned digit)
         b->limbs[b->n++] = (uint32_t) carry;
 }
 
+/* Chooses between a 64-bit value and decimal text. strtoll's ERANGE tells them apart. */
 static yaml_int_t
 big_result(const big_t *b, bool negative, json_int_t *ret_v, char **ret_digits)
 {
@@ -109,7 +115,8 @@ push_sixties(big_t *b, const char *p, const char *end)
     return true;
 }
 
-/* The text without underscores, and without the leading zeros that Salt drops so that 0644 is decimal. */
+/* Removes underscores, and the leading zeros that Salt's loader drops so that 0644 is decimal; "0b" and "0x"
+ * keep theirs. */
 static void
 clean_int(buf_t *out, const char *text, size_t len)
 {
@@ -170,6 +177,7 @@ python_float(const char *text, double *ret_v)
     return strspn(bare, "0123456789.eE+-") == strlen(bare);
 }
 
+/* Base-60 float, "1:30.5" is 90.5. Cuts `text` apart at its colons. */
 static bool
 sixties_float(char *text, double *ret_v)
 {
@@ -187,6 +195,8 @@ sixties_float(char *text, double *ret_v)
     return true;
 }
 
+/* PyYAML's construct_yaml_float: underscores dropped, one sign, then a special value, base 60, or Python's
+ * float(). */
 bool
 yaml_to_float(const char *text, size_t len, double *ret_v)
 {
@@ -224,8 +234,8 @@ base64_value(char c)
     return at != NULL ? (int) (at - alphabet) : -1;
 }
 
-/* As Python's binascii.a2b_base64: what is not in the alphabet is skipped, `=` ends a group once it is half
- * full. */
+/* binascii.a2b_base64: bytes outside of the alphabet are skipped; `=` ends the data once a group is half
+ * full. The error texts are Python's. */
 char *
 yaml_from_base64(const char *text, size_t len, size_t *ret_len, char **ret_why)
 {

@@ -1,4 +1,6 @@
-/* yaml_problem.c - what is wrong with a YAML text, and how it is shown: the line itself and a caret. */
+/* yaml_problem.c - records what is wrong with a YAML text and shows it to a user: the message, the line
+ * itself and a caret below the column, as Salt's renderer errors do. Only the first problem is kept; later
+ * ones are its consequences. */
 #include "common/base/buf.h"
 #include "common/base/utf8.h"
 #include "common/data/yaml_node.h"
@@ -16,7 +18,8 @@ yproblem_free(yproblem_t *p)
 
 static char *message(const char *fmt, va_list ap) PRINTF(1, 0);
 
-/* A key or a tag may be as long as its file; a message may not. NEW. */
+/* Formats a message and cuts it to MESSAGE_MAX bytes at a character's boundary: keys and tags may be as long
+ * as their file. NEW. */
 static char *
 message(const char *fmt, va_list ap)
 {
@@ -65,7 +68,7 @@ yproblem_within(yproblem_t *p, yclass_t cls, const char *context, ymark_t contex
     return false;
 }
 
-/* Bytes of the line break at `p`, or 0: YAML 1.1 knows five of them. */
+/* Length in bytes of the line break at `p`, or 0. YAML 1.1 has five kinds. */
 static size_t
 line_break(const char *p, const char *end)
 {
@@ -143,6 +146,8 @@ is_blank_line(const char *line, size_t len)
     return true;
 }
 
+/* Prints the line of the problem. At the end of the text, a blank line, the place where the context began is
+ * shown instead. A tab before a scanner error gets a hint, as tabs are the usual cause. */
 static void
 show_place(buf_t *out, const yproblem_t *p, const char *text, size_t len)
 {
@@ -151,7 +156,7 @@ show_place(buf_t *out, const yproblem_t *p, const char *text, size_t len)
     const char *line = find_line(text, len, at.line, &n);
 
     if (is_blank_line(line, n) && p->context_at.line >= 0) {
-        at = p->context_at; /* the end of the text says nothing; where it began does */
+        at = p->context_at; /* the end of the text tells a user nothing; the context's start does */
         line = find_line(text, len, at.line, &n);
     }
     const char *tab = memchr(line, '\t', n);

@@ -1,5 +1,8 @@
-/* yaml_scalar.c - PyYAML's implicit resolver by hand: the first byte picks the few shapes that are possible.
- */
+/* yaml_scalar.c - PyYAML's implicit resolver without regular expressions.
+ *
+ * The first byte selects the few shapes that are possible (number, date, or one of the words); each shape is
+ * a small recogniser over a scan_t. The functions mirror PyYAML's patterns group by group, Salt's changes
+ * included. */
 #include "common/data/yaml_scalar.h"
 
 #include <strings.h>
@@ -51,7 +54,8 @@ is_sign(char c)
     return c == '-' || c == '+';
 }
 
-/* A scalar that is being matched; reading past its end gives NUL, which no shape contains. */
+/* Cursor over a scalar. Reading past the end gives NUL, which no pattern contains, so a NUL in the text never
+ * matches. */
 typedef struct scan {
     const char *at, *end;
 } scan_t;
@@ -68,7 +72,7 @@ done(const scan_t *s)
     return s->at == s->end;
 }
 
-/* Skip every byte that fits; how many. */
+/* Skips every byte that fits and returns their number. */
 static size_t
 span(scan_t *s, byte_fn *fits)
 {
@@ -97,7 +101,7 @@ skip_char(scan_t *s, char c)
     return true;
 }
 
-/* Between `min` and `max` digits, as many as there are. */
+/* Skips up to `max` digits; true when there were at least `min`. */
 static bool
 digits(scan_t *s, size_t min, size_t max)
 {
@@ -108,7 +112,7 @@ digits(scan_t *s, size_t min, size_t max)
     return n >= min;
 }
 
-/* (?::[0-5]?[0-9])+ */
+/* The regular expression (?::[0-5]?[0-9])+ */
 static bool
 sixties(scan_t *s)
 {
@@ -122,6 +126,8 @@ sixties(scan_t *s)
     return n > 0;
 }
 
+/* [-+]? then 0b, 0x, octal, decimal or base 60. `s` is a copy, so a failed match leaves the caller's cursor
+ * alone. */
 static bool
 is_int(scan_t s)
 {
@@ -150,7 +156,7 @@ is_word(const scan_t *s, const char *word)
     return (size_t) (s->end - s->at) == len && memcmp(s->at, word, len) == 0;
 }
 
-/* .inf and .nan, of which only the first may have a sign. */
+/* .inf and .nan in their three spellings; only .inf may have a sign. */
 static bool
 is_special_float(const scan_t *s, bool has_sign)
 {
@@ -158,7 +164,7 @@ is_special_float(const scan_t *s, bool has_sign)
            (!has_sign && (is_word(s, ".nan") || is_word(s, ".NaN") || is_word(s, ".NAN")));
 }
 
-/* Python's e is only an exponent with a sign: 1.0e3 is text. */
+/* PyYAML's exponent needs a sign: "1.0e3" is text. True at the end of the scalar, too. */
 static bool
 exponent(scan_t *s)
 {
@@ -238,6 +244,8 @@ static const word_row_t words[] = {
     { "ON", YAML_IS_BOOL },    { "off", YAML_IS_BOOL },   { "Off", YAML_IS_BOOL },  { "OFF", YAML_IS_BOOL },
 };
 
+/* Order matters: a float's pattern is tried before an integer's, and a date has at least ten bytes. Words
+ * have at most five. */
 yaml_kind_t
 yaml_resolve(const char *text, size_t len)
 {

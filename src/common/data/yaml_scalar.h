@@ -26,7 +26,7 @@ typedef enum yaml_kind {
     YAML_IS_MAP,
     YAML_IS_SET,
     YAML_IS_PAIRS,
-    YAML_IS_UNKNOWN /* a tag nobody constructs */
+    YAML_IS_UNKNOWN /* a tag without a constructor */
 } yaml_kind_t;
 
 /* The type of an unquoted scalar. */
@@ -34,8 +34,10 @@ yaml_kind_t yaml_resolve(const char *text, size_t len);
 /* The type that a full tag such as "tag:yaml.org,2002:int" names. */
 yaml_kind_t yaml_kind_of_tag(const char *tag);
 
-/* Whether a scalar tagged as a timestamp is one. Without a tag a date needs two digits for month and day. */
+/* True when a scalar tagged as a timestamp is a valid one. Without a tag a date needs two digits for month
+ * and day. */
 bool yaml_is_timestamp(const char *text, size_t len);
+/* Value of a scalar of the type, in any spelling that PyYAML accepts; false when there is none. */
 bool yaml_to_bool(const char *text, size_t len, bool *ret_v);
 bool yaml_to_float(const char *text, size_t len, double *ret_v);
 

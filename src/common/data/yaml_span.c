@@ -11,10 +11,11 @@
 #include "common/data/yaml_scalar.h"
 #include "salt/limits.h"
 
-/* One letter: no text of a span is shorter, and it neither is nor goes on with an escape. */
+/* Replacement of a span in the reference. One letter is never longer than the span, and neither begins nor
+ * continues an escape. */
 #define WORD "w"
 
-/* Spans that touch each other, which the reference has one word for. */
+/* Adjacent spans, which the reference replaces by one word. */
 typedef struct hole {
     size_t from, to; /* in the text */
     size_t at;       /* of the word in the reference */
@@ -25,7 +26,7 @@ typedef struct side {
     const char *text;
     size_t len;
     yaml_parser_t parser;
-    yaml_token_t token; /* zero bytes: none */
+    yaml_token_t token; /* zeroed before the first one */
     bool failed;
     size_t start, end; /* bytes of the token; of the problem once it has failed */
     yaml_place_t place;
@@ -62,6 +63,8 @@ side_end(side_t *s)
     yaml_parser_delete(&s->parser);
 }
 
+/* Scans the side's next token and converts its marks from characters to bytes. On failure `start` and `end`
+ * are the problem's place. */
 static void
 side_next(side_t *s)
 {
@@ -81,14 +84,14 @@ side_next(side_t *s)
 
 /* ---- places --------------------------------------------------------------------------------------------------- */
 
-/* Texts of two bytes a character begin with these. */
+/* UTF-16 texts begin with a byte order mark; their bytes cannot be compared with spans. */
 static bool
 is_utf16(const char *text, size_t len)
 {
     return len >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0);
 }
 
-/* Spaces, tabs and line breaks only. */
+/* True when the bytes are spaces, tabs and YAML's line breaks only. */
 static bool
 is_blank(const char *text, size_t from, size_t to)
 {
@@ -106,7 +109,8 @@ is_blank(const char *text, size_t from, size_t to)
     return true;
 }
 
-/* The text's byte for one of the reference; c->hole is the first hole whose word begins there or behind. */
+/* Maps a byte of the reference to the text. Afterwards c->hole is the first hole whose word begins at or
+ * after it; calls with ascending places are amortised O(1). */
 static size_t
 map(check_t *c, size_t at)
 {
@@ -135,7 +139,7 @@ hole_to(check_t *c, size_t at)
     return c->hole > 0 && c->holes[c->hole - 1].at + strlen(WORD) == at ? &c->holes[c->hole - 1] : NULL;
 }
 
-/* Whether a word lies in the reference's token. */
+/* True when a word begins within the reference's current token. */
 static bool
 has_hole(check_t *c)
 {
@@ -143,7 +147,7 @@ has_hole(check_t *c)
     return c->hole < c->n_holes && c->holes[c->hole].at < c->ref.end;
 }
 
-/* Whether a byte of the text is in a hole. This is asked once. */
+/* True when a byte of the text is in a hole. Linear, as only the one error message needs it. */
 static bool
 in_hole(const check_t *c, size_t at)
 {
@@ -153,7 +157,7 @@ in_hole(const check_t *c, size_t at)
     return false;
 }
 
-/* A token that begins with a span may begin behind blanks there. */
+/* A token that begins with a span may start later in the text, after blanks at the span's start. */
 static bool
 start_fits(check_t *c)
 {
@@ -164,7 +168,7 @@ start_fits(check_t *c)
     return hole_from(c, c->ref.start) != NULL && is > wanted && is_blank(c->real.text, wanted, is);
 }
 
-/* One that ends with a span may end before blanks there. */
+/* A token that ends with a span may end earlier in the text, before blanks at the span's end. */
 static bool
 end_fits(check_t *c)
 {
@@ -179,6 +183,7 @@ end_fits(check_t *c)
 
 /* ---- in plain words ------------------------------------------------------------------------------------------- */
 
+/* A token in plain words, for the message "... would begin a new key". */
 static const char *
 name_of(yaml_token_type_t type)
 {
@@ -227,7 +232,8 @@ is_quoted(yaml_scalar_style_t style)
     return style == YAML_SINGLE_QUOTED_SCALAR_STYLE || style == YAML_DOUBLE_QUOTED_SCALAR_STYLE;
 }
 
-/* The text has no such token as the reference has, but an error. */
+/* The scanner failed in the text while the reference has a token: names the cause, as early as it is known.
+ */
 static bool
 refuse_error(check_t *c)
 {
@@ -247,7 +253,8 @@ refuse_error(check_t *c)
     return refuse(c, at, what);
 }
 
-/* A scalar ends where it should not. */
+/* The scalar's end differs: finds out what ended it (a quote, a comment, a colon, or the next token that is
+ * no block end). */
 static bool
 refuse_end(check_t *c)
 {
@@ -269,7 +276,8 @@ refuse_end(check_t *c)
     return s->failed ? refuse_error(c) : refuse(c, at, name_of(s->token.type));
 }
 
-/* Another kind of token. */
+/* The texts have tokens of different kinds at corresponding places; names the first byte of the span that is
+ * not blank. */
 static bool
 refuse_type(check_t *c)
 {
@@ -290,7 +298,7 @@ refuse_type(check_t *c)
 
 /* ---- scalars -------------------------------------------------------------------------------------------------- */
 
-/* Bytes of the escape that begins with the backslash at `p`. */
+/* Length in bytes of the escape that begins with the backslash at `p`, cut at `end`. */
 static size_t
 escape_len(const char *p, const char *end)
 {
@@ -312,7 +320,8 @@ escape_len(const char *p, const char *end)
     return least(n, (size_t) (end - p));
 }
 
-/* No escape of a scalar in double quotes, which begins at byte `from`, is half a span's. */
+/* True when each escape of the double-quoted scalar [from, to) lies wholly inside or outside of a span. An
+ * escape across a span's border would change a character of the template. */
 static bool
 escapes_fit(check_t *c, size_t from, size_t to)
 {
@@ -331,7 +340,7 @@ escapes_fit(check_t *c, size_t from, size_t to)
     return true;
 }
 
-/* A plain scalar that means more than a text or a number does: "<<" and "=". */
+/* True for the plain scalars "<<" and "=", which have a meaning beyond text and numbers. */
 static bool
 is_special(const yaml_token_t *t)
 {
@@ -349,7 +358,7 @@ same_value(const yaml_token_t *a, const yaml_token_t *b)
     return len == b->data.scalar.length && memcmp(a->data.scalar.value, b->data.scalar.value, len) == 0;
 }
 
-/* The reference's scalar is one hole and nothing else. */
+/* The hole that is the whole of the reference's scalar, or NULL. */
 static const hole_t *
 sole_hole(check_t *c)
 {
@@ -358,6 +367,8 @@ sole_hole(check_t *c)
     return h != NULL && h->at + strlen(WORD) == c->ref.end ? h : NULL;
 }
 
+/* Two scalar tokens: same style (a sole span may bring its own quotes), same end, and without spans the same
+ * value. */
 static bool
 scalar_fits(check_t *c)
 {
@@ -378,8 +389,8 @@ scalar_fits(check_t *c)
 
 /* ---- what a span may be besides --------------------------------------------------------------------------------- */
 
-/* A word that nothing is left of but blanks: no value, where YAML takes null for none. The real side is at
- * the next token. */
+/* True when a span of blanks leaves no scalar in the text, where YAML then reads null, as in "key: ". The
+ * real side is already at the next token. */
 static bool
 is_lost(check_t *c)
 {
@@ -403,7 +414,7 @@ is_lost(check_t *c)
     }
 }
 
-/* Where a value may stand that is no key, nor brings keys to a mapping of the template. */
+/* True where a value may stand that is neither a key nor merged into a mapping of the template. */
 static bool
 takes_collection(const check_t *c)
 {
@@ -437,7 +448,8 @@ closes_flow(yaml_token_type_t type)
     return type == YAML_FLOW_SEQUENCE_END_TOKEN || type == YAML_FLOW_MAPPING_END_TOKEN;
 }
 
-/* A token inside of a collection that is one span. */
+/* True for the tokens that a flow collection within one span may have: no anchors, aliases, tags or
+ * directives. */
 static bool
 may_be_inside(const yaml_token_t *t)
 {
@@ -446,7 +458,7 @@ may_be_inside(const yaml_token_t *t)
     return sign || opens_flow(t->type) || closes_flow(t->type) || t->type == YAML_SCALAR_TOKEN;
 }
 
-/* Over the collection that the real side is at the start of, and which has to lie in this hole. */
+/* Skips the flow collection that the real side is at the start of, and which must end within the hole `h`. */
 static bool
 collection_fits(check_t *c, const hole_t *h)
 {
@@ -477,7 +489,8 @@ collection_fits(check_t *c, const hole_t *h)
 
 /* ---- token by token --------------------------------------------------------------------------------------------- */
 
-/* Keeps in mind what is open, and merged. false: deeper than the loader goes. */
+/* Updates the stack of open collections and the merge key by the reference's token. False when nested deeper
+ * than the loader allows. */
 static bool
 keep_open(check_t *c)
 {
@@ -503,7 +516,7 @@ keep_open(check_t *c)
     return true;
 }
 
-/* The two tokens of a kind. */
+/* Compares two tokens of the same kind. */
 static bool
 token_fits(check_t *c)
 {
@@ -518,7 +531,7 @@ token_fits(check_t *c)
     return end_fits(c) || refuse(c, c->real.start, name_of(type));
 }
 
-/* A pair of tokens; both sides then are at the end of these. */
+/* Compares a pair of tokens; both sides are at their ends afterwards. */
 static bool
 pair_fits(check_t *c)
 {
@@ -537,8 +550,8 @@ pair_fits(check_t *c)
     return refuse_type(c);
 }
 
-/* Whether the texts agree up to where they end, or where both cannot be read, or are nested deeper than
- * the loader goes. */
+/* True when the texts have corresponding tokens up to their end, or up to where both cannot be read or are
+ * nested deeper than the loader allows. */
 static bool
 compare(check_t *c)
 {
@@ -562,7 +575,7 @@ compare(check_t *c)
     }
 }
 
-/* Whether there is no error in the events, up to the depth at which the loader gives up. */
+/* True when libyaml's parser finds no error, up to the depth at which the loader gives up. */
 static bool
 can_be_read(const char *text, size_t len)
 {
@@ -587,7 +600,7 @@ can_be_read(const char *text, size_t len)
     return fine;
 }
 
-/* The text with a word for each hole; the holes are noted. */
+/* Writes the reference, a word in place of each hole, and records the holes in c->holes. */
 static void
 make_reference(check_t *c, const char *text, size_t len, buf_t *out)
 {
@@ -617,7 +630,7 @@ fits(check_t *c)
 
     if (agree && (c->whole == NULL || can_be_read(c->real.text, c->real.len)))
         return true;
-    /* What is no YAML whatever the spans are is the loader's to tell. */
+    /* A text that is no YAML even without its spans is left to the loader's error. */
     if (!can_be_read(c->ref.text, c->ref.len) && (agree || !can_be_read(c->real.text, c->real.len)))
         return true;
     return !agree ? false : refuse(c, c->whole->from, "text that YAML cannot read");

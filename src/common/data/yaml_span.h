@@ -18,13 +18,13 @@
 
 typedef breakout_t yaml_breakout_t;
 
-/* Whether all spans, which lie within the text, fit; else *ret says which one does not. Linear in the
- * text; in the spans and their lines when they are words, paths, numbers, addresses and the like
+/* True when all spans, which lie within the text, fit; else *ret names the one that does not. Linear in the
+ * text; linear in the spans and their lines when they are words, paths, numbers or addresses
  * (yaml_spans_inert). */
 bool yaml_spans_fit(const char *text, size_t len, const spans_t *spans, yaml_breakout_t *ret);
 
-/* Whether all spans are such that nothing of YAML's depends on them, which is seen without reading the
- * text as YAML. false: they may fit all the same. */
+/* True when YAML's structure cannot depend on the spans, judged by their bytes without reading the text as
+ * YAML. False is no verdict: they may still fit. */
 bool yaml_spans_inert(const char *text, size_t len, const spans_t *spans);
 
 /* The same as yaml_spans_fit, always by reading the text. There must be a span. */

@@ -1,19 +1,19 @@
-/* yaml_span_inert.c - spans on which nothing of YAML's depends, found by their bytes alone.
+/* yaml_span_inert.c - spans on which nothing of YAML's structure depends, found by their bytes alone.
  *
- * libyaml's scanner decides by single characters: what a token is by its first ones, where it ends by what
- * follows. A span of the bytes below is taken as it would take one letter, wherever it stands, for these
- * reasons:
+ * libyaml's scanner decides by single characters: what a token is by its first ones, where it ends by those
+ * that follow. The scanner treats a span of the bytes below like one letter, wherever the span stands,
+ * because:
  *
- * - Its first byte is no indicator and no blank, so it begins a plain scalar or goes on with the token before it. It never stands at
- *   the start of a line with "---", "..." or "%".
- * - The bytes after it are, inside a plain or quoted scalar, a block scalar or a comment, content like a letter: they have no quote,
- *   backslash, line break, "#", no ", [ ] { }" of flow collections, and no ":" that a blank or the end of the span follows.
- * - Its last byte is no blank and no ":", so what follows is decided by the template.
- * - In tokens that allow some characters only or count them (anchors, aliases, tags, directives, the head of a block scalar, escapes)
- *   the rules above do not hold; a span in one of those is not inert.
+ * - Its first byte is no indicator and no blank, so it begins a plain scalar or continues the token before it.
+ *   It never stands at the start of a line with "---", "..." or "%".
+ * - The bytes after it are, inside a plain or quoted scalar, a block scalar or a comment, content like a letter:
+ *   they have no quote, backslash, line break, "#", no ", [ ] { }" of flow collections, and no ":" that a blank
+ *   or the end of the span follows.
+ * - Its last byte is no blank and no ":", so the template decides how the text goes on.
+ * - In tokens that allow some characters only or count them (anchors, aliases, tags, directives, the head of a
+ *   block scalar, escapes) the rules above do not hold; a span in one of those is not inert.
  * - A key is at most 1024 characters of one line. A span's line is not longer.
- * - No scalar with such a byte is "<<" or "=", which would mean more than a text.
- */
+ * - No scalar with such a byte is "<<" or "=", which would mean more than a text. */
 #include "common/base/utf8.h"
 #include "common/data/yaml_span.h"
 
@@ -22,6 +22,7 @@ enum {
     ESCAPE_MAX = 9         /* "\U1234567" may go on with what follows */
 };
 
+/* Bytes that YAML takes for content at any place of a scalar, its first one included. */
 static bool
 is_letter(unsigned char c)
 {
@@ -29,14 +30,15 @@ is_letter(unsigned char c)
            (c != '\0' && strchr("_/~$();^+", c) != NULL);
 }
 
-/* What may stand behind the first byte. */
+/* Bytes that are content after the first byte of a scalar only. */
 static bool
 is_inner(unsigned char c)
 {
     return c != '\0' && strchr("-.@=", c) != NULL;
 }
 
-/* Bytes of a character beyond ASCII that YAML takes like a letter: no line break, no byte order mark; else 0. */
+/* Length of a character beyond ASCII that YAML takes like a letter: no line break, no byte order mark. 0 for
+ * others. */
 static size_t
 wide_letter(const char *p, size_t len)
 {
@@ -48,6 +50,8 @@ wide_letter(const char *p, size_t len)
     return n > 0 && !breaks && !forbidden ? n : 0;
 }
 
+/* True for a span of letters, with inner bytes, single blanks and colons inside. The test for ':' may look at
+ * p[i - 1] and p[i + 1], since neither the first nor the last byte is a colon. */
 static bool
 is_inert(const char *p, size_t len)
 {
@@ -78,7 +82,7 @@ typedef struct look {
     size_t line_end; /* where a line ends; 0: not looked for yet */
 } look_t;
 
-/* A "%" that may begin a directive, as nothing or a line break of any kind stands before it. */
+/* True for a "%" that may begin a directive: at the text's start or after a line break of any kind. */
 static bool
 is_directive(const char *text, size_t i)
 {
@@ -87,8 +91,8 @@ is_directive(const char *text, size_t i)
     return text[i] == '%' && (before < ' ' || before >= 0x80);
 }
 
-/* Back from a span to the span or the line before it: false when it may be part of an anchor, alias, tag,
- * directive, head of a block scalar or escape. */
+/* Scans back from a span to the line's start or the span before. False when the span may be part of an
+ * anchor, alias, tag, directive, head of a block scalar or escape. */
 static bool
 stands_well(look_t *l, size_t from)
 {
@@ -111,6 +115,8 @@ stands_well(look_t *l, size_t from)
     return true;
 }
 
+/* False when the span's line is longer than LINE_MAX_BYTES. `line_end` is cached, so a line is searched once
+ * for all of its spans. */
 static bool
 line_is_short(look_t *l, size_t to)
 {

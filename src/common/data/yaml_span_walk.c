@@ -1,8 +1,11 @@
-/* yaml_span_walk.c - the scalars that peers had a part in, and the keys that lead to them. */
+/* yaml_span_walk.c - visits the scalars that contain peers' data, with the keys that lead to them.
+ *
+ * Runs through libyaml's events, keeping a stack of open collections and the path of keys. libyaml's marks
+ * count characters; a yaml_place_t converts them to bytes by moving back and forth from the last place. */
 #include "common/data/yaml_span_int.h"
 #include "salt/limits.h"
 
-/* A collection that is open. */
+/* An open collection. */
 typedef struct level {
     bool mapping, at_value; /* the next node is a value */
     size_t keys;            /* on the path when it was opened */
@@ -21,7 +24,7 @@ typedef struct walk {
 yaml_place_t
 yaml_place_of(const char *text, size_t len)
 {
-    /* A byte order mark at the start is not counted. */
+    /* libyaml does not count a byte order mark at the start. */
     bool marked = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
 
     return (yaml_place_t){ .text = text, .len = len, .byte = marked ? 3 : 0 };
@@ -63,6 +66,7 @@ cut_path(walk_t *w, size_t keys)
         free(w->path[--w->keys]);
 }
 
+/* `first` only advances, so all calls together are linear in the number of spans. */
 bool
 yaml_said_next(yaml_said_t *self, const yaml_event_t *ev)
 {
@@ -76,6 +80,7 @@ yaml_said_next(yaml_said_t *self, const yaml_event_t *ev)
     return self->n > 0;
 }
 
+/* Calls the visitor when the scalar has bytes of a span. */
 static void
 visit(walk_t *w, const yaml_event_t *ev, bool key)
 {
@@ -96,7 +101,7 @@ visit(walk_t *w, const yaml_event_t *ev, bool key)
     w->visit(w->cookie, &place);
 }
 
-/* A node is over: the next one of a mapping is a value after a key, a key after a value. */
+/* Ends a node: in a mapping a value follows a key, and after a value its key leaves the path. */
 static void
 node_ends(walk_t *w)
 {
@@ -127,7 +132,7 @@ scalar(walk_t *w, const yaml_event_t *ev)
     node_ends(w);
 }
 
-/* false: nested too deep. */
+/* False when nested deeper than LIMIT_YAML_DEPTH. */
 static bool
 open_level(walk_t *w, bool mapping)
 {
@@ -137,7 +142,7 @@ open_level(walk_t *w, bool mapping)
     return true;
 }
 
-/* A key that is a collection, or an alias, has no text of its own. */
+/* Ends a collection or an alias. As a key it has no text, and "" stands for it on the path. */
 static void
 unnamed_ends(walk_t *w)
 {
@@ -153,7 +158,7 @@ close_level(walk_t *w)
     unnamed_ends(w);
 }
 
-/* false: this was the last event that is of use. */
+/* Handles an event. False at the stream's end, or where the nesting is too deep to go on. */
 static bool
 take(walk_t *w, const yaml_event_t *ev)
 {

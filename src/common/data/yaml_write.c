@@ -1,4 +1,8 @@
-/* yaml_write.c - events to text through libyaml's emitter. */
+/* yaml_write.c - events to text through libyaml's emitter.
+ *
+ * The document starts with the writer and ends with its destruction. libyaml chooses plain, quoted or block
+ * style from the flags that each scalar gets: a scalar may be plain only when reading it back gives its kind.
+ * yaml_places finds the scalars again in a text that a writer made. */
 #include "common/data/yaml_write.h"
 
 #include <limits.h>
@@ -14,6 +18,7 @@ struct yaml_writer {
     yaml_emitter_t emitter;
 };
 
+/* libyaml's write handler; 1 means success. */
 static int
 write_bytes(void *cookie, unsigned char *bytes, size_t n)
 {
@@ -21,7 +26,8 @@ write_bytes(void *cookie, unsigned char *bytes, size_t n)
     return 1;
 }
 
-/* `made`: whether libyaml could make the event. */
+/* Emits an event; `made` is false when libyaml could not allocate it. Errors other than memory are
+ * programming errors: the events are always in a legal order and in UTF-8. */
 static void
 emit(yaml_writer_t *self, int made, yaml_event_t *ev)
 {
@@ -72,7 +78,7 @@ tag_of(yaml_kind_t kind)
     return tags[kind];
 }
 
-/* The text with U+FFFD for bytes that are no UTF-8: libyaml takes nothing else. */
+/* Copies the text with U+FFFD in place of bytes that are not UTF-8, which libyaml refuses. */
 static void
 only_utf8(buf_t *out, const char *text, size_t len)
 {
@@ -85,6 +91,8 @@ only_utf8(buf_t *out, const char *text, size_t len)
     }
 }
 
+/* PyYAML's represent_scalar with implicit=(plain, quoted): plain is allowed when the resolver gives the same
+ * kind back, untagged quotes for strings only. */
 void
 yaml_write_scalar(yaml_writer_t *self, const char *anchor, yaml_kind_t kind, const char *text, size_t len)
 {
@@ -155,7 +163,7 @@ yaml_write_alias(yaml_writer_t *self, const char *anchor)
 
 /* ---- places ----------------------------------------------------------------------------------- */
 
-/* libyaml counts characters. */
+/* Offset after `n` characters from `at`: libyaml's marks count characters. */
 static size_t
 skip_characters(const char *text, size_t len, size_t at, size_t n)
 {
@@ -168,6 +176,7 @@ skip_characters(const char *text, size_t len, size_t at, size_t n)
     return at;
 }
 
+/* Shrinks a scalar's range to its content: without quotes, or without the head line of a block scalar. */
 static yaml_place_t
 inside(const char *text, yaml_place_t p, yaml_scalar_style_t style)
 {
@@ -186,7 +195,8 @@ inside(const char *text, yaml_place_t p, yaml_scalar_style_t style)
     }
 }
 
-/* 1: there was another token, with its place when it is a scalar. 0: the end. -1: it is no YAML. */
+/* Scans one token. 1: *ret is the scalar's place, or `from` is SIZE_MAX for other tokens. 0: the end. -1: not
+ * YAML. */
 static int
 next_place(yaml_parser_t *parser, const char *text, size_t len, yaml_place_t *at, yaml_place_t *ret)
 {
@@ -197,7 +207,7 @@ next_place(yaml_parser_t *parser, const char *text, size_t len, yaml_place_t *at
     int rc = token.type != YAML_STREAM_END_TOKEN;
     *ret = (yaml_place_t){ SIZE_MAX, 0 };
     if (token.type == YAML_SCALAR_TOKEN) {
-        /* `at` has the end of the one before in bytes and, behind that, in characters. */
+        /* `at->from` is the end of the previous scalar in bytes, `at->to` the same in characters. */
         size_t from = skip_characters(text, len, at->from, token.start_mark.index - at->to);
         size_t to = skip_characters(text, len, from, token.end_mark.index - token.start_mark.index);
         *at = (yaml_place_t){ to, token.end_mark.index };

@@ -16,7 +16,7 @@ typedef struct yaml_writer yaml_writer_t;
 
 /* NEW. `indent` 0: two spaces. `out` is BORROWED until the end. */
 yaml_writer_t *yaml_writer_new(buf_t *out, int indent);
-/* Ends the document, unless it is NULL. */
+/* Ends the document, writes the rest to the buffer and frees the writer. Accepts NULL. */
 void yaml_writer_destroy(yaml_writer_t **self_p);
 
 /* `anchor` may be NULL, also below. A scalar of a kind whose text would be read as another is quoted or
@@ -30,8 +30,8 @@ void yaml_write_map(yaml_writer_t *self, const char *anchor, bool set, bool flow
 void yaml_write_map_end(yaml_writer_t *self);
 void yaml_write_alias(yaml_writer_t *self, const char *anchor);
 
-/* Where a writer has put the scalars: [from, to) of `text`, which it made, for each of the `n` in their
- * order, without quotes and the head of a block. 0, or -1 when there aren't that many. */
+/* Finds the scalars in a text that a writer made: [from, to) of `text` in bytes for each of the `n`, in
+ * order, without quotes and block heads. 0, or -1 when their number is not `n`. */
 typedef struct yaml_place {
     size_t from, to;
 } yaml_place_t;
