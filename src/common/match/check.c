@@ -1,9 +1,13 @@
-/* check.c - whether a pattern is one, before anybody relies on it. */
+/* check.c - validates patterns of a configuration when it is loaded, before anything relies on them.
+ *
+ * Some options accept either a glob or a regular expression, as salt.utils.stringutils.expr_match does; a
+ * pattern is refused only when it is neither. */
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "common/match/regex.h"
 
-/* What a glob may have and a regular expression may not: a star that repeats nothing. Brackets are closed. */
+/* True for a pattern that is a glob but no regular expression, as "*.example": no special characters besides
+ * the wildcards, and brackets that are closed. */
 static bool
 is_glob_only(const char *text)
 {

@@ -3,7 +3,10 @@
  *   either = all { "or" all }
  *   all    = one { "and" one | one that starts with "not" }
  *   one    = [ "not" ] ( "(" either ")" | term )
- */
+ *
+ * A recursive descent parser over words builds a tree of nodes; siblings are linked by `next`. Parentheses
+ * count against LIMIT_TARGET_DEPTH, which bounds the recursion of parsing, matching and destruction. Words
+ * keep their position in the user's expression for messages. */
 #include "common/match/compound.h"
 
 #include <strings.h>
@@ -42,7 +45,8 @@ take(parser_t *p, const char *word)
     return true;
 }
 
-/* Where in what the user typed. */
+/* Prefixes the error with the word's place in the expression: its character, or its number when the words
+ * came as a list. */
 static void
 fail_here(parser_t *p, size_t at)
 {
@@ -56,6 +60,7 @@ fail_here(parser_t *p, size_t at)
         fail_prefix(p->err, "word %zu: ", at + 1);
 }
 
+/* -EINVAL with what was expected and found. An operator in upper case, a common mistake, gets a hint. */
 static node_t *
 fail_expected(parser_t *p, const char *what)
 {
@@ -108,7 +113,8 @@ node_destroy(node_t **self_p)
     *self_p = NULL;
 }
 
-/* A parenthesis that sticks to a word belongs to a glob that no id can match: surely not what was meant. */
+/* True for "(web*" or "web*)": parentheses need spaces around them, and as a glob the word could match no id.
+ */
 static bool
 has_stuck_parenthesis(const char *word)
 {
@@ -117,6 +123,7 @@ has_stuck_parenthesis(const char *word)
     return word[0] == '(' || (len > 0 && word[len - 1] == ')' && strchr(word, '(') == NULL);
 }
 
+/* One leaf. Range targets (R@) are refused by name: Salt needs a range server for them. */
 static node_t *
 parse_term(parser_t *p)
 {
@@ -141,6 +148,7 @@ parse_term(parser_t *p)
     return node_of_term(&term);
 }
 
+/* The expression after "(", its ")" included. `depth` counts open parentheses. */
 static node_t *
 parse_group(parser_t *p)
 {
@@ -175,7 +183,8 @@ parse_one(parser_t *p)
     return inner != NULL && negated ? node_new(NODE_NOT, inner) : inner;
 }
 
-/* One or more of the next level down, under one node when there are several. */
+/* One or more operands of the next level, under one node when there are several. "not" may follow without
+ * "and": Salt inserts the "and". */
 static node_t *
 parse_chain(parser_t *p, node_kind_t kind, const char *word, node_t *(*parse)(parser_t *) )
 {
@@ -215,6 +224,8 @@ compound_parse(const words_t *words, match_work_t *work, fail_t *err)
     return root;
 }
 
+/* Short-circuit evaluation, as Python's; each node costs a step of work. When the work is used up, `false`
+ * under a NOT would become true: target_match checks for it. */
 bool
 node_match(const node_t *self, const match_subject_t *subject)
 {

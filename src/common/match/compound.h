@@ -20,13 +20,14 @@ struct node {
     node_t *next;  /* the parent's next child */
 };
 
-/* NEW, or NULL with *err. TAKES *term_p. */
+/* NEW leaf. TAKES *term_p. */
 node_t *node_of_term(term_t **term_p);
 /* NEW, or NULL with *err. `words` have their node groups expanded; `work` as of target_new_within. */
 node_t *compound_parse(const words_t *words, match_work_t *work, fail_t *err);
 void node_destroy(node_t **self_p);
+/* Evaluates the tree for one minion. No allocation; recursion is bounded by LIMIT_TARGET_DEPTH. */
 bool node_match(const node_t *self, const match_subject_t *subject);
-/* Terms that look at the pillar compare whole values only. */
+/* Makes terms that look at the pillar compare whole values only; see target_pillar_exact. */
 void node_pillar_exact(node_t *self);
 /* NEEDS_* of all terms. */
 unsigned node_needs(const node_t *self);

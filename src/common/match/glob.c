@@ -1,4 +1,8 @@
-/* glob.c - Python's fnmatch: compiled to a list of tokens, matched without going back more than one star. */
+/* glob.c - Python's fnmatch, compiled to tokens: characters, any, star and sets of ranges.
+ *
+ * Matching keeps one point to retry from, that of the last star, so its time is at most the product of
+ * pattern and text lengths. Patterns without wildcards are compared as plain text. Texts are UTF-8; a byte
+ * that is not part of a character stands for itself. */
 #include <locale.h>
 #include <pthread.h>
 #include <wctype.h>
@@ -22,7 +26,7 @@ typedef struct token {
 
 struct wild {
     bool fold;
-    char *literal; /* the whole pattern when nothing in it is special and case counts */
+    char *literal; /* the whole pattern when it has no wildcard and case counts */
     token_t *tokens;
     size_t n_tokens;
     range_t *ranges;
@@ -37,6 +41,8 @@ make_fold_locale(void)
     fold_locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t) 0);
 }
 
+/* towlower of a fixed UTF-8 locale, so the process's locale has no influence. Only ASCII folds where that
+ * locale is missing. */
 uint32_t
 match_fold(uint32_t cp)
 {
@@ -48,7 +54,8 @@ match_fold(uint32_t cp)
     return fold_locale != (locale_t) 0 ? (uint32_t) towlower_l((wint_t) cp, fold_locale) : cp;
 }
 
-/* The next code point; a byte that is not UTF-8 stands for itself, out of the range of real ones. */
+/* Next code point, folded on request. An invalid byte gets a value above the range of Unicode, so it equals
+ * the same byte only. */
 static uint32_t
 next_cp(const char **at, const char *end, bool fold)
 {
@@ -93,7 +100,7 @@ decode(const char *pattern, bool fold, uint32_t **ret_cps)
 
 /* ---- character sets -------------------------------------------------------------------------- */
 
-/* A hyphen that makes a range, told apart from one that is a member. */
+/* Marks a hyphen that makes a range; a plain '-' is a member of the set. */
 #define RANGE_HYPHEN UINT32_MAX
 
 static void
@@ -102,7 +109,8 @@ add_range(wild_t *self, uint32_t low, uint32_t high)
     self->ranges[self->n_ranges++] = (range_t){ low, high };
 }
 
-/* Marks the hyphens that Python takes for ranges: not at either end, and with two characters between them. */
+/* Marks the hyphens that fnmatch.translate takes for ranges: not at either end, and with two characters
+ * between them. */
 static void
 mark_hyphens(uint32_t *set, size_t n)
 {
@@ -118,7 +126,7 @@ mark_hyphens(uint32_t *set, size_t n)
     }
 }
 
-/* Removes the ranges that run backwards, with both their ends, as Python does (from the right). */
+/* Removes ranges that run backwards with both of their ends, from the right, as fnmatch.translate does. */
 static size_t
 drop_empty_ranges(uint32_t *set, size_t n)
 {
@@ -131,7 +139,8 @@ drop_empty_ranges(uint32_t *set, size_t n)
     return n;
 }
 
-/* The text between the brackets becomes one token. */
+/* Adds the text between the brackets as one token. An empty set matches nothing, its negation every
+ * character. */
 static void
 add_set(wild_t *self, uint32_t *set, size_t n)
 {
@@ -171,6 +180,7 @@ set_end(const uint32_t *cps, size_t n, size_t i)
     return i;
 }
 
+/* Runs of stars become one. A "[" without "]" is an ordinary character. */
 static void
 compile(wild_t *self, uint32_t *cps, size_t n)
 {
@@ -228,7 +238,7 @@ wild_destroy(wild_t **self_p)
     *self_p = NULL;
 }
 
-/* Characters held against a pattern in the time of one step. */
+/* Characters compared with a pattern in the time of one step of work. */
 #define TURNS_PER_STEP 16
 
 /* ---- matching -------------------------------------------------------------------------------- */
@@ -254,6 +264,8 @@ wild_match(const wild_t *self, const char *text, size_t len)
     return wild_match_within(self, text, len, NULL);
 }
 
+/* Greedy matching with one retry point: at a mismatch the last star takes one character more. Earlier stars
+ * need no retry, as the later one can absorb any text between. */
 bool
 wild_match_within(const wild_t *self, const char *text, size_t len, match_work_t *work)
 {

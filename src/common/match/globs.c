@@ -1,4 +1,5 @@
-/* globs.c - several fnmatch patterns, compiled once and asked often. */
+/* globs.c - several fnmatch patterns, compiled once and matched often. A list with a bare "*" answers without
+ * looking at the text; an entry that is no text becomes the empty pattern. */
 #include "common/match/match.h"
 #include "common/match/patterns.h"
 

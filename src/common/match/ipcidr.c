@@ -1,4 +1,8 @@
-/* ipcidr.c - addresses and networks against the grains ipv4 and ipv6. */
+/* ipcidr.c - addresses and networks against the grains ipv4 and ipv6.
+ *
+ * Parsed once to an address in network order and a prefix length; matching compares whole bytes, then the
+ * remaining bits. As in Python's ip_network(strict=True), host bits are refused. inet_pton only: no scopes,
+ * no short forms. */
 #include <arpa/inet.h>
 
 #include "common/base/str.h"
@@ -20,7 +24,8 @@ family_bits(int family)
     return family == AF_INET ? 32 : 128;
 }
 
-/* "255.255.0.0" and the inverse "0.0.255.255" are both understood, as in Python. */
+/* Netmask ("255.255.0.0") or hostmask ("0.0.255.255") to a prefix length, as Python's ipaddress accepts both.
+ */
 static bool
 parse_mask(const char *text, unsigned *ret_bits)
 {
@@ -90,6 +95,8 @@ contains(const cidr_t *self, const uint8_t addr[16])
     return rest == 0 || (self->addr[whole] ^ addr[whole]) >> (8 - rest) == 0;
 }
 
+/* True when one of the grain's addresses of the network's family lies in it; each address costs a step of
+ * work. */
 bool
 cidr_match(const cidr_t *self, const json_t *grains, match_work_t *work)
 {

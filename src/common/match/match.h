@@ -32,41 +32,42 @@ typedef enum tgt_type {
 const char *tgt_type_name(tgt_type_t t);
 bool tgt_type_parse(const char *name, tgt_type_t *ret_t);
 
-/* What is known of one minion. All BORROWED; `grains` and `pillar` may be NULL (then nothing of that kind
- * matches). */
+/* Facts about one minion, all BORROWED. `grains` and `pillar` may be NULL: terms on them then match nothing.
+ */
 typedef struct match_subject {
     const char *id;
     json_t *grains;
     json_t *pillar;
-    match_work_t *work; /* of the question; NULL: nobody counts it */
+    match_work_t *work; /* the budget of the question; NULL: unlimited */
 } match_subject_t;
 
 typedef struct target target_t;
 
-/* `expr` is text, or an array of ids (TGT_LIST) or of words (TGT_COMPOUND). `nodegroups` (object, may be
- * NULL) is the configuration's; BORROWED for the call. `delim` is the separator of grain and pillar paths,
- * NULL for ":". NEW, or NULL with *err. */
+/* Parses a target. `expr` is text, an array of ids (TGT_LIST) or an array of words (TGT_COMPOUND).
+ * `nodegroups` (object, may be NULL) is the configuration's, BORROWED for the call. `delim` is the separator
+ * of grain and pillar paths, NULL for ":". NEW, or NULL with *err. */
 target_t *target_new(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim,
                      fail_t *err);
-/* The same of somebody who is not trusted to ask for little: `work` (BORROWED for the call) pays for
- * making it, and no term but a list of ids is longer than LIMIT_TERM_LEN. */
+/* The same for a caller that is not trusted: `work` (BORROWED for the call) pays for compiling, and no term
+ * but a list of ids may be longer than LIMIT_TERM_LEN. */
 target_t *target_new_within(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim,
                             match_work_t *work, fail_t *err);
 void target_destroy(target_t **self_p);
 /* False, whatever the target says, when the subject's work is used up. */
 bool target_match(const target_t *self, const match_subject_t *subject);
-/* Whether evaluation reads grains or pillar. */
+/* True when evaluation reads grains or pillar, which the caller then has to load. */
 bool target_needs_grains(const target_t *self);
 bool target_needs_pillar(const target_t *self);
-/* Whether it goes by a grain other than `id` (an address is one too): every minion can say that it has it. */
+/* True when the target depends on a grain other than `id` (addresses included). Any minion can claim any
+ * grain, so callers must not treat a match as proof of identity. */
 bool target_needs_claims(const target_t *self);
-/* Terms that look at the pillar compare whole values only from now on: who may not see a pillar must not find
- * out by patterns what is in it. */
+/* From now on terms on the pillar compare whole values only, so that a caller who may not read a pillar
+ * cannot discover its content with patterns. */
 void target_pillar_exact(target_t *self);
-/* What a node group is, the groups in it expanded: NEW expression for TGT_COMPOUND, or NULL with *err. */
+/* The group's expression with nested groups expanded: NEW expression for TGT_COMPOUND, or NULL with *err. */
 json_t *nodegroup_target(const char *name, const json_t *nodegroups, fail_t *err);
-/* For TGT_LIST and an exact id: NEW array of the ids named, so that unknown ones can be told. NULL otherwise.
- */
+/* The ids that a TGT_LIST or an exact id names, so that unknown ones can be reported: NEW array, or NULL for
+ * other targets. */
 json_t *target_ids(const target_t *self);
 
 /* Python's fnmatch.fnmatchcase. */
@@ -83,10 +84,10 @@ bool match_has_glob(const char *pattern); /* contains *, ? or [ */
 bool match_pcre(const char *pattern, const char *text, fail_t *err);
 /* salt.utils.stringutils.expr_match: a glob, or a regular expression for the whole text. */
 bool match_expr(const char *expr, const char *text);
-/* Whether that is a glob or a regular expression; *err says why not. */
+/* True when `expr` is a valid glob or regular expression; else *err says why not. */
 bool match_expr_check(const char *expr, fail_t *err);
-/* Whether match_pcre takes it, or match_glob where it may be either (`glob`). *ret_all: as a regular
- * expression it matches the empty text, and so the beginning of every text. */
+/* True when match_pcre accepts the pattern, or with `glob` also match_glob. *ret_all: as a regular expression
+ * it matches the empty text, and so the start of every text. */
 bool match_pcre_check(const char *pattern, bool glob, bool *ret_all, fail_t *err);
 /* salt.utils.data.subdict_match: "os:Deb*", "a:b:c", lists, numbers. */
 bool match_subdict(const json_t *data, const char *expr, const char *delim, bool regex, bool exact);

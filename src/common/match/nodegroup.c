@@ -1,4 +1,8 @@
-/* nodegroup.c - the words of a compound target, and N@group replaced by what the configuration says it is. */
+/* nodegroup.c - splits compound targets into words and expands N@group by the configuration's nodegroups.
+ *
+ * A group's words are wrapped in parentheses; a group that lists plain ids becomes one L@ (or E@) term, as
+ * salt.utils.minions.nodegroup_comp does. Recursion stops at a group that is already open, at
+ * LIMIT_TARGET_DEPTH, and at LIMIT_TARGET_TERMS words in all. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "common/base/utf8.h"
@@ -19,6 +23,7 @@ words_add(words_t *self, const char *text, size_t len, size_t position)
     self->items[self->n++] = (word_t){ xstrndup(text, len), position };
 }
 
+/* Positions count characters, not bytes. Each gap is counted once, so splitting is linear. */
 void
 words_split(words_t *self, const char *expr)
 {
@@ -68,8 +73,8 @@ is_operator(const char *word)
     return false;
 }
 
-/* Ids only, with no operator, glob or letter among them: then they are a list, or one regular expression when
- * they look like one. */
+/* "L@" when the words are ids only: no operator, wildcard or letter among them; "E@" when one looks like a
+ * regular expression. NULL for other words. */
 static const char *
 list_letter(const words_t *words)
 {
@@ -88,6 +93,7 @@ list_letter(const words_t *words)
     return letter;
 }
 
+/* Words of a group's definition: text is split, a list is taken item by item. Positions are unknown (0). */
 static int
 group_words(const expansion_t *x, const char *name, const json_t *group, words_t *words)
 {
@@ -130,6 +136,8 @@ add_words(expansion_t *x, const words_t *words)
     return rc;
 }
 
+/* -ENOENT for an unknown group, -ELOOP for one inside itself, -E2BIG when nested too deep. `open` is the
+ * chain of groups that are being expanded. */
 static int
 expand_group(expansion_t *x, const char *name)
 {
@@ -181,7 +189,7 @@ nodegroup_expand(const words_t *in, const json_t *nodegroups, words_t *out, fail
     return rc;
 }
 
-/* Text, as somebody would write it, unless a word of a list has a space in it. NEW. */
+/* Joins words to an expression: text, or a list when a word contains a space. NEW. */
 static json_t *
 words_target(const words_t *words)
 {

@@ -1,4 +1,9 @@
-/* regex.c - Python's `re` over PCRE2. */
+/* regex.c - Python's `re` over PCRE2.
+ *
+ * A pattern is rewritten where the two dialects differ (inline flags, \Z, {,n}) and compiled with options
+ * that give Python's meaning. LIMIT_REGEX_STEPS bounds one match; with RX_COUNTED a callout at every item of
+ * the pattern charges the caller's work. Patterns that are used often are compiled to machine code.
+ * Replacement templates follow re's parse_template. */
 #include "common/match/regex.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -15,9 +20,9 @@ enum { PATTERN_SHOWN = 200 }; /* bytes of a refused pattern in a message */
 
 struct rx {
     pcre2_code *code;
-    char *pattern; /* owned, with its flags: for `checked` */
+    char *pattern; /* owned; to compile `checked` later, with `flags` */
     unsigned flags;
-    pcre2_code *checked; /* the same for a text that is known to be UTF-8; NULL: none yet */
+    pcre2_code *checked; /* variant without UTF checks, for texts known to be valid; NULL: not compiled yet */
     int64_t deadline_ms; /* of rx_sub; 0: none */
     size_t at_most;      /* bytes that rx_sub makes */
     rx_put_fn *put;      /* of rx_sub; NULL: the bytes are appended */
@@ -34,13 +39,14 @@ struct rx {
     uint64_t price;     /* of each step */
 };
 
-/* Compiling to machine code takes as long as some hundred matches. */
+/* Uses before JIT compilation, which takes as long as some hundred matches. */
 #define RX_JIT_AFTER   16
-/* Each match in a text that may not be UTF-8 looks at the rest of it; the first few may. */
+/* Matches in one text before `checked` is compiled: PCRE2_MATCH_INVALID_UTF re-validates the rest of the text
+ * at each match, which is quadratic for many of them. */
 #define RX_CHECK_AFTER 16
-/* One step may look at the whole text, so many bytes in the time of a short one's. */
+/* A step may scan the whole text; so many bits of its length are free. */
 #define RX_PRICE_SHIFT 8
-/* Of a match whose steps nobody counts. */
+/* Price of a match whose steps are not counted. */
 #define RX_UNCOUNTED   64
 
 static const struct {
@@ -79,8 +85,8 @@ rx_flag(const char *name)
     return name[0] != '\0' && name[1] == '\0' ? flag_by_letter(name[0]) : 0;
 }
 
-/* Global flags at the start, "(?iu)", are Python's letters, some of which PCRE2 does not know. Returns what
- * follows. */
+/* Takes Python's global flags at the start of a pattern, "(?iu)", some of which PCRE2 does not know. Returns
+ * the rest of the pattern. */
 static const char *
 take_inline_flags(const char *pattern, unsigned *flags)
 {
@@ -101,7 +107,7 @@ take_inline_flags(const char *pattern, unsigned *flags)
     return p + 1;
 }
 
-/* The length of "{,5}", which Python reads as {0,5} and PCRE2 as text; 0 for anything else. */
+/* Length of "{,5}", which Python reads as {0,5} and PCRE2 as text; 0 for other texts. */
 static size_t
 open_quantifier(const char *p)
 {
@@ -114,7 +120,8 @@ open_quantifier(const char *p)
     return n > 2 && p[n] == '}' ? n + 1 : 0;
 }
 
-/* Where Python and PCRE2 read a pattern differently: \Z is the very end, {,n} starts at 0. */
+/* Rewrites a pattern where Python and PCRE2 differ: Python's \Z is PCRE2's \z, {,n} becomes {0,n}. Classes
+ * are copied as they are. */
 static void
 translate(const char *p, buf_t *out)
 {
@@ -147,7 +154,7 @@ translate(const char *p, buf_t *out)
     }
 }
 
-/* `invalid`: PCRE2_MATCH_INVALID_UTF, or 0 for a text that was checked. */
+/* PCRE2's options for the flags. `invalid` is PCRE2_MATCH_INVALID_UTF, or 0 for texts that were validated. */
 static uint32_t
 compile_options(unsigned flags, uint32_t invalid)
 {
@@ -166,7 +173,7 @@ compile_options(unsigned flags, uint32_t invalid)
     return options;
 }
 
-/* How much of a pattern stands in a message: whole characters. */
+/* Length of a pattern in a message: at most PATTERN_SHOWN bytes, cut at a character. */
 static size_t
 shown_length(const char *pattern)
 {
@@ -178,6 +185,7 @@ shown_length(const char *pattern)
     return n;
 }
 
+/* Compiled pattern, or NULL with *err. LF is the only line break, as in Python. The caller frees it. */
 static pcre2_code *
 compile(const char *pattern, unsigned flags, uint32_t invalid, fail_t *err)
 {
@@ -206,6 +214,7 @@ compile(const char *pattern, unsigned flags, uint32_t invalid, fail_t *err)
     return compiled;
 }
 
+/* PCRE2's callout, called for each item of the pattern: aborts the match when the work is used up. */
 static int
 count_step(pcre2_callout_block *block, void *rx)
 {
@@ -398,7 +407,7 @@ add_group(rx_t *self, tmpl_t *t, long group, size_t at, fail_t *err)
     return 0;
 }
 
-/* A code of an octal escape as the pattern's kind of text holds it. */
+/* Adds the character of an octal escape: as UTF-8 for text patterns, as a byte for bytes patterns. */
 static void
 add_code(rx_t *self, tmpl_t *t, unsigned code)
 {
@@ -419,7 +428,8 @@ is_octal(char c)
     return c >= '0' && c <= '7';
 }
 
-/* \0, \012 and \123 are characters, \1 and \12 groups, as in Python. `p` is behind the backslash. */
+/* Numeric escape: \0, \012 and \123 are characters, \1 and \12 groups, as in Python. `p` is after the
+ * backslash. */
 static const char *
 parse_number(rx_t *self, tmpl_t *t, const char *p, size_t at, fail_t *err)
 {
@@ -438,7 +448,7 @@ parse_number(rx_t *self, tmpl_t *t, const char *p, size_t at, fail_t *err)
     return add_group(self, t, group, at, err) == 0 ? p + n : NULL;
 }
 
-/* \g<name> or \g<5>. `p` is behind the g. */
+/* Group reference \g<name> or \g<5>. `p` is after the g. Returns the rest, or NULL with *err. */
 static const char *
 parse_named(rx_t *self, tmpl_t *t, const char *p, size_t at, fail_t *err)
 {
@@ -461,7 +471,8 @@ parse_named(rx_t *self, tmpl_t *t, const char *p, size_t at, fail_t *err)
     return add_group(self, t, group, at, err) == 0 ? end + 1 : NULL;
 }
 
-/* `p` is behind the backslash. Returns what follows the escape, or NULL with *err. */
+/* One escape of a template; `p` is after the backslash. Unknown ASCII letters are errors, other characters
+ * keep their backslash, as in re. Returns the rest, or NULL with *err. */
 static const char *
 parse_escape(rx_t *self, tmpl_t *t, const char *p, size_t at, fail_t *err)
 {
@@ -507,6 +518,8 @@ parse_template(rx_t *self, tmpl_t *t, const char *repl, fail_t *err)
     return 0;
 }
 
+/* Appends a piece within the limit of rx_at_most, through the callback of rx_put_by when there is one.
+ * `of_text`: the piece comes from the subject, not from the template. */
 static int
 put(const rx_t *self, buf_t *out, const char *text, size_t n, bool of_text, fail_t *err)
 {
@@ -536,7 +549,7 @@ expand(const rx_t *self, const tmpl_t *t, const char *text, buf_t *out, fail_t *
     return rc;
 }
 
-/* Whether `checked` is the one for the text. */
+/* True when the text is valid UTF-8, so that `checked` can be used; compiles it when first needed. */
 static bool
 is_checked(rx_t *self, const char *text, size_t len)
 {
@@ -553,6 +566,8 @@ is_late(const rx_t *self)
     return self->deadline_ms != 0 && clock_mono_ms() > self->deadline_ms;
 }
 
+/* re.subn's loop. Groups that took no part expand to nothing. A match that begins before the end of the last
+ * one (\K in a lookahead) ends the loop. */
 static int
 replace_all(rx_t *self, const tmpl_t *t, const char *text, size_t len, size_t count, buf_t *out,
             size_t *ret_n, fail_t *err)
@@ -579,7 +594,8 @@ replace_all(rx_t *self, const tmpl_t *t, const char *text, size_t len, size_t co
             return rc;
         copied = at = end;
         n++;
-        /* An empty match may not be found a second time at its place; one that touches the last may. */
+        /* After an empty match the next one must not be empty at the same place; one that touches the last
+         * match may be. */
         options = start == end ? PCRE2_NOTEMPTY_ATSTART : 0;
     }
     *ret_n = n;

@@ -39,15 +39,14 @@ void rx_destroy(rx_t **self_p);
 /* 1 found, 0 not found, or a negative errno. `rx_match` must match at `from` itself. */
 int rx_search(rx_t *self, const char *text, size_t len, size_t from, fail_t *err);
 int rx_match(rx_t *self, const char *text, size_t len, size_t from, fail_t *err);
-/* Whether it matches at the beginning. With RX_COUNTED every step is taken from `work` (may be NULL), a
- * long text's at a higher price, and it does not match when that is used up; else the match itself is a
- * few. */
+/* True when it matches at the beginning of the text. With RX_COUNTED every step is charged to `work` (may be
+ * NULL), at a higher price for long texts; without, a match has a fixed price. False when the work is used
+ * up. */
 bool rx_match_within(rx_t *self, const char *text, size_t len, match_work_t *work);
 /* Bytes of the compiled pattern: a short text may become a large one. */
 size_t rx_size(const rx_t *self);
 
-/* Of the last successful search: byte offsets of a group (0 is the whole match); false when it took no part.
- */
+/* Byte offsets of a group in the last successful search (0: the whole match); false when it took no part. */
 bool rx_group(const rx_t *self, size_t n, size_t *ret_start, size_t *ret_end);
 /* NEW text of a group of the last match in `text`; NULL when it took no part. */
 char *rx_group_text(const rx_t *self, const char *text, size_t n);
@@ -61,13 +60,13 @@ size_t rx_groups(const rx_t *self);
  */
 int rx_sub(rx_t *self, const char *repl, const char *text, size_t len, size_t count, buf_t *out,
            size_t *ret_n, fail_t *err);
-/* From now on rx_sub has each piece appended to `out` by this function: a piece of the text, or of the
- * replacement. NULL: as at first. */
+/* From now on rx_sub passes each piece, of the text or of the replacement, to this function, which appends to
+ * `out`. NULL restores plain appending. */
 typedef void rx_put_fn(void *cookie, buf_t *out, const char *piece, size_t len, bool of_text);
 void rx_put_by(rx_t *self, rx_put_fn *fn, void *cookie);
-/* From now on rx_sub makes no more than `bytes` of text; SIZE_MAX: what it takes, as at first. */
+/* Limits the output of later rx_sub calls to `bytes` (then -E2BIG); SIZE_MAX, the default: unlimited. */
 void rx_at_most(rx_t *self, size_t bytes);
-/* From now on rx_sub makes no match after clock_mono_ms() said so; 0: it takes what it takes. */
+/* Deadline of later rx_sub calls by clock_mono_ms(), checked before each match; 0, the default: none. */
 void rx_until(rx_t *self, int64_t deadline_ms);
 /* NEW: re.escape. */
 char *rx_escape(const char *text);

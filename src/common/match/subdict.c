@@ -18,7 +18,7 @@ enum { CUT_USER, CUT_COLON, CUTS };
 
 typedef struct suffix {
     size_t start;   /* in expr */
-    bool cut[CUTS]; /* whether it starts behind such a delimiter */
+    bool cut[CUTS]; /* it starts after a delimiter of that kind */
     wild_t *wild;
     rx_t *rx; /* NULL for a suffix that is no regular expression: it matches nothing, as in Salt */
 } suffix_t;
@@ -31,7 +31,7 @@ struct subdict {
     size_t n;
 };
 
-/* Work left for one evaluation: wildcards over nested objects multiply. */
+/* Budget of one evaluation: wildcards over nested objects multiply. */
 typedef struct walk {
     const subdict_t *self;
     unsigned steps;
@@ -40,6 +40,7 @@ typedef struct walk {
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
+/* The suffix that starts at this offset, inserted in order when new. `suffixes` has room for all cuts. */
 static suffix_t *
 suffix_at(subdict_t *self, size_t start)
 {
@@ -76,8 +77,9 @@ cut(subdict_t *self, const char *sep, int kind)
     }
 }
 
-/* Case never counts here. Salt lowers pattern and value; PCRE2's own way spares \S, \D and \W from becoming
- * their opposites. */
+/* Compiles every suffix, ignoring case. Salt lowers pattern and value; PCRE2's caseless mode does not turn
+ * \S, \D and \W into their opposites. Fails only when no proper suffix compiles, since any of them may become
+ * the value's pattern. */
 static int
 compile(subdict_t *self, bool counted, fail_t *err)
 {
@@ -165,7 +167,7 @@ subdict_size(const subdict_t *self)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Of a value's text, printed or compared, in the time of one step. */
+/* Bytes of a value's text compared in the time of one step. */
 #define BYTES_PER_STEP 64
 
 static bool
@@ -182,7 +184,7 @@ text_matches(const walk_t *walk, const suffix_t *suffix, const char *text, size_
     return match_same_folded(text, self->expr + suffix->start);
 }
 
-/* str(value) against the suffix. */
+/* Compares Python's str(value) with the suffix. */
 static bool
 value_matches(const walk_t *walk, const suffix_t *suffix, const json_t *value)
 {
@@ -216,10 +218,10 @@ value_matches(const walk_t *walk, const suffix_t *suffix, const json_t *value)
 
 /* ---- walking --------------------------------------------------------------------------------- */
 
-/* Members of a list in which a key is looked for, in the time of one step. */
+/* List members searched for a key in the time of one step. */
 #define ITEMS_PER_STEP 16
 
-/* The suffix behind the next delimiter of a kind, or `n`. */
+/* Index of the suffix after the next delimiter of the kind, or `n`. */
 static size_t
 next_cut(const subdict_t *self, size_t from, int kind)
 {
@@ -230,7 +232,7 @@ next_cut(const subdict_t *self, size_t from, int kind)
     return i;
 }
 
-/* Python's int() of a short key. */
+/* Index into a list from a key, negative ones from the end, as Python's int() and indexing. */
 static bool
 key_index(const char *key, size_t len, size_t size, size_t *ret_index)
 {
@@ -247,6 +249,7 @@ key_index(const char *key, size_t len, size_t size, size_t *ret_index)
     return true;
 }
 
+/* One level down: an object's key; of a list, the key in the first member that has it, else an index. */
 static json_t *
 step(const json_t *at, const char *key, size_t len)
 {
@@ -263,7 +266,7 @@ step(const json_t *at, const char *key, size_t len)
     return key_index(key, len, json_array_size(at), &i) ? json_array_get(at, i) : NULL;
 }
 
-/* traverse_dict_and_list along the parts between two suffixes. */
+/* salt.utils.data.traverse_dict_and_list along the parts between two suffixes. BORROWED value, or NULL. */
 static const json_t *
 traverse(const walk_t *walk, const json_t *data, size_t from, size_t to, int kind)
 {
@@ -280,7 +283,7 @@ traverse(const walk_t *walk, const json_t *data, size_t from, size_t to, int kin
     return data;
 }
 
-/* One value is looked at. */
+/* Charges one value to the walk and the question. False when either budget is used up. */
 static bool
 spend(walk_t *walk)
 {
@@ -307,8 +310,8 @@ member_matches(walk_t *walk, size_t at, const json_t *list)
     return false;
 }
 
-/* An object against the suffix `at`: a key of that name, a match inside it, or, behind "*:", one level
- * deeper. */
+/* Matches an object against the suffix `at`: a key of that name, a match inside of it, or after "*:" one
+ * level deeper. Mirrors subdict_match's _dict_match. */
 static bool
 object_matches(walk_t *walk, const json_t *object, size_t at)
 {
@@ -356,7 +359,7 @@ list_matches(walk_t *walk, const json_t *list, size_t at)
     return false;
 }
 
-/* The key reaches from `from` to `at`, the rest is what its value is held against. */
+/* Tries one cut: the parts from `from` to `at` are the key, the rest is the pattern for its value. */
 static bool
 match_cut(walk_t *walk, const json_t *data, size_t from, size_t at, int kind)
 {
@@ -378,7 +381,7 @@ match_cut(walk_t *walk, const json_t *data, size_t from, size_t at, int kind)
     return value_matches(walk, &self->suffixes[at], value);
 }
 
-/* The longest key is tried first. */
+/* Tries every cut of the kind, the longest key first, as Salt does. */
 static bool
 match_from(walk_t *walk, const json_t *data, size_t from, int kind)
 {

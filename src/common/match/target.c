@@ -1,4 +1,8 @@
-/* target.c - a target of any type: parsed to a tree of terms. */
+/* target.c - targets of all types, parsed to a tree of terms.
+ *
+ * A table maps each type to its parsers for text and for arrays; types without a row are one term. Node
+ * groups are compound targets of one N@ word. The needs of all terms are collected once, so that callers load
+ * grains and pillar only when a term reads them. */
 #include "common/base/str.h"
 #include "common/match/compound.h"
 #include "common/match/match.h"
@@ -8,11 +12,11 @@
 struct target {
     tgt_type_t type;
     node_t *root;
-    char *exact; /* the id, when a glob is one */
+    char *exact; /* the id, for a glob without wildcards */
     unsigned needs;
 };
 
-/* What is to be parsed, and who pays. */
+/* Arguments of the parsers, with the budget that pays for them. */
 typedef struct ask {
     const json_t *expr;
     tgt_type_t type;
@@ -100,6 +104,7 @@ static const struct {
     [TGT_NODEGROUP] = { parse_nodegroup, NULL },
 };
 
+/* Bytes of an expression, for LIMIT_TARGET_LEN; items of an array count one more for their separator. */
 static size_t
 expr_size(const json_t *expr)
 {
@@ -177,6 +182,7 @@ target_pillar_exact(target_t *self)
     node_pillar_exact(self->root);
 }
 
+/* A used up budget makes a term false, which a "not" would turn to true; hence the second check. */
 bool
 target_match(const target_t *self, const match_subject_t *subject)
 {

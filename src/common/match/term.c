@@ -1,4 +1,8 @@
-/* term.c - the leaves of a target. */
+/* term.c - the leaves of a target: one row of `kinds` per type, with its letter, needs, constructor and
+ * matcher.
+ *
+ * term_parse splits "G;@os;Deb*" by these rows. Terms of untrusted callers are compiled with counted regular
+ * expressions and pay for the bytes of their compiled form, as short patterns can become very large. */
 #include "common/match/term.h"
 
 #include "common/base/str.h"
@@ -22,6 +26,7 @@ init_pcre(term_t *self, const char *text, const char *delim, fail_t *err)
     return self->rx != NULL ? 0 : -EINVAL;
 }
 
+/* Adds an id to the set, which owns it as key and value. TAKES `id`. */
 static void
 add_id(term_t *self, char *id)
 {
@@ -31,6 +36,7 @@ add_id(term_t *self, char *id)
         free(id);
 }
 
+/* Salt separates ids by commas; white space is accepted as well, as the command line's -L does. */
 static int
 init_list(term_t *self, const char *text, const char *delim, fail_t *err)
 {
@@ -198,10 +204,11 @@ make(const term_kind_t *kind, const char *text, const char *delim, bool counted,
     return self;
 }
 
-/* What a compiled byte costs is much less than a step; a pattern of a few letters may have 60 kB of them. */
+/* Compiled bytes that cost one step: compiling a byte is much cheaper than matching, but a pattern of a few
+ * letters may have 60 kB of them. */
 #define BYTES_PER_STEP 8
 
-/* What was compiled. */
+/* Bytes of compiled regular expressions. */
 static size_t
 size_of(const term_t *self)
 {
@@ -238,6 +245,7 @@ term_new_list(const json_t *ids)
     return self;
 }
 
+/* The id is known from the key, not from the minion's word: "G@id:x" needs no claims. */
 unsigned
 term_needs(const term_t *self)
 {

@@ -28,7 +28,7 @@ typedef struct term_kind {
 
 struct term {
     const term_kind_t *kind;
-    bool counted; /* its regular expressions are: RX_COUNTED */
+    bool counted; /* its regular expressions are RX_COUNTED */
     wild_t *wild;
     rx_t *rx;
     subdict_t *subdict;
@@ -36,7 +36,7 @@ struct term {
     cidr_t cidr;
 };
 
-/* Rows by type; NULL for nodegroup and compound, which are made of terms. */
+/* Row of a type. Those of nodegroup and compound have no functions: they are made of terms. */
 const term_kind_t *term_kind_of(tgt_type_t type);
 /* Splits "G;@os;Deb*": the kind, the delimiter (*delim is "" or one character) and the rest. A word without a
  * letter is a glob. NULL for N@ and R@. */
@@ -47,7 +47,7 @@ term_t *term_new(const term_kind_t *kind, const char *text, const char *delim, m
                  fail_t *err);
 term_t *term_new_list(const json_t *ids);
 void term_destroy(term_t **self_p);
-/* NEEDS_*: NEEDS_CLAIMS is a grain other than `id`. */
+/* NEEDS_* of a term. NEEDS_CLAIMS: it reads a grain other than `id`. */
 unsigned term_needs(const term_t *self);
 
 #endif

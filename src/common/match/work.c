@@ -1,9 +1,10 @@
-/* work.c - see work.h. */
+/* work.c - the budget of one question: steps and the thread's processor time. Reading the clock is a system
+ * call, so it happens once in LOOK_EACH steps; once spent, a budget stays spent. */
 #include "common/match/work.h"
 
 #include "common/base/clock.h"
 
-/* Between two looks at the time, which is a system call, some 10 us pass. */
+/* Steps between two looks at the clock, some 10 us. */
 #define LOOK_EACH 512
 
 static void
@@ -42,6 +43,7 @@ match_work_fail(fail_t *err)
                     "simpler, or name the minions");
 }
 
+/* Moves the deadline by the processor time used since `since_us`. */
 void
 match_work_excuse(match_work_t *self, int64_t since_us)
 {

@@ -1,12 +1,11 @@
-/* work.h - what one question may cost in all: a target that somebody asks for is held against what others say
- * of themselves, and either may be made to take long. Counted are values looked at and steps of regular
- * expressions; the processor time of the thread is looked at now and then.
+/* work.h - the budget of one question. An untrusted user's target is matched against data that untrusted
+ * minions report, and either side may be crafted to take long. Values looked at and steps of regular
+ * expressions are counted; the thread's processor time is checked now and then.
  *
  * Layer      common/match
  * Threads    one at a time: that of match_work_begin
- * Ownership  BORROWED wherever it is given; NULL stands for work that nobody counts
- * Tests      tests/unit/common/test_match.c
- */
+ * Ownership  BORROWED by all functions; NULL stands for unlimited work
+ * Tests      tests/unit/common/test_match.c */
 #ifndef COMMON_MATCH_WORK_H
 #define COMMON_MATCH_WORK_H
 
@@ -14,17 +13,18 @@
 
 typedef struct match_work {
     uint64_t steps;   /* left */
-    uint64_t look_at; /* at so many steps left the time is looked at again */
-    int64_t end_us;   /* of the thread's processor time */
-    bool spent;       /* from now on nothing matches */
+    uint64_t look_at; /* when `steps` falls to this, the clock is read again */
+    int64_t end_us;   /* deadline in the thread's processor time */
+    bool spent;       /* used up: nothing matches any more */
 } match_work_t;
 
+/* Starts a budget of `steps` and of `ms` milliseconds of this thread's processor time. */
 void match_work_begin(match_work_t *self, uint64_t steps, unsigned ms);
-/* False: it is used up, and stays so. */
+/* Takes steps from the budget. False when it is used up, from then on always. */
 bool match_work_take(match_work_t *self, uint64_t steps);
-/* -EDQUOT, and what to do. */
+/* Sets -EDQUOT with advice for the user, and returns it. */
 int match_work_fail(fail_t *err);
-/* What was done since clock_thread_us() said `since_us` is not this question's. */
+/* Excludes the processor time since clock_thread_us() gave `since_us` from the budget: it was other work. */
 void match_work_excuse(match_work_t *self, int64_t since_us);
 
 #endif
