@@ -1,4 +1,7 @@
-/* ext_cmd.c - external pillar `cmd_yaml`, `cmd_yamlex` and `cmd_json`: what a command prints. */
+/* ext_cmd.c - external pillars `cmd_yaml`, `cmd_yamlex` and `cmd_json`: the parsed output of a command.
+ *
+ * The command runs in a shell with the time that is left of pillar_timeout and at most LIMIT_EXT_PILLAR bytes
+ * of output. A non-zero exit code is only logged, as in Salt; the output still counts. */
 #include "common/pillar/pillar_int.h"
 
 #include "common/base/clock.h"
@@ -9,9 +12,10 @@
 #include "common/py/py_yaml.h"
 #include "salt/log.h"
 
-/* %s is the minion's id, which its owner chose. Quoting it would help only where the command does not
- * quote %s itself, so an id goes in as it is: it means nothing to a shell, and is no option. What an
- * operator may ask a pillar for is not always one. NEW. */
+/* Inserts the minion's id for %s. The minion's owner chose the id, and quoting it would help only where the
+ * command does not quote %s itself; so an id is inserted only when conf_id_valid accepts it, which excludes
+ * shell characters and a leading '-'. Operators may ask for pillars of ids that do not pass. NEW, or NULL
+ * with *err. */
 static char *
 s_command(const compile_t *self, const json_t *args, fail_t *err)
 {
@@ -31,6 +35,7 @@ s_command(const compile_t *self, const json_t *args, fail_t *err)
     return str_replace(command, "%s", id);
 }
 
+/* Runs the command and appends its output. -ETIMEDOUT and -EFBIG for the limits; the child is then ended. */
 static int
 s_output(compile_t *self, const char *command, buf_t *out, fail_t *err)
 {
@@ -58,6 +63,7 @@ s_output(compile_t *self, const char *command, buf_t *out, fail_t *err)
 
 typedef py_t *parse_fn(compile_t *self, const buf_t *text, fail_t *err);
 
+/* The result depends on more than files, so the pillar is marked as not cacheable (reads_mark_world). */
 static py_t *
 s_run(compile_t *self, const json_t *args, parse_fn *parse, fail_t *err)
 {

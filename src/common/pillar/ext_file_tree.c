@@ -1,4 +1,8 @@
-/* ext_file_tree.c - external pillar `file_tree`: folders and files become keys and values. */
+/* ext_file_tree.c - external pillar `file_tree`: folders and files become keys and values.
+ *
+ * Reads ROOT/nodegroups/GROUP for each node group of the minion, then ROOT/hosts/ID, and merges them
+ * recursively. Contents are text when they are UTF-8, else bytes, or rendered with `template`. The tree's
+ * bytes and depth are limited. */
 #include "common/pillar/pillar_int.h"
 
 #include <dirent.h>
@@ -33,6 +37,7 @@ s_keeps_newline(const tree_t *self, const char *path)
     return json_is_true(self->keep_newline);
 }
 
+/* A file's content: rendered with `template`, else text or, when it is not UTF-8, bytes. */
 static py_t *
 s_value(const tree_t *self, const buf_t *text, const char *file, fail_t *err)
 {
@@ -48,6 +53,8 @@ s_value(const tree_t *self, const buf_t *text, const char *file, fail_t *err)
     return render_data(self->owner->render, &source, err);
 }
 
+/* Adds one file under its name. A trailing newline is removed unless keep_newline says otherwise. A file that
+ * vanished since the listing is skipped. */
 static int
 s_file(tree_t *self, const char *file, const char *path, const char *name, py_t *into, fail_t *err)
 {
@@ -73,6 +80,9 @@ s_file(tree_t *self, const char *file, const char *path, const char *name, py_t 
 
 static int s_folder(tree_t *self, const char *dir, const char *prefix, py_t *into, fail_t *err);
 
+/* Adds one entry of a folder: folders in the first pass, regular files in the second. A broken link or a name
+ * that is not UTF-8 is logged and skipped; a linked folder without follow_dir_links is an empty dict, as in
+ * Salt. */
 static int
 s_entry(tree_t *self, const char *dir, const char *prefix, const char *name, bool folders, py_t *into,
         fail_t *err)
@@ -97,7 +107,7 @@ s_entry(tree_t *self, const char *dir, const char *prefix, const char *name, boo
     return S_ISLNK(own.st_mode) && !self->follow ? 0 : s_folder(self, full, path, inner, err);
 }
 
-/* Folders come before files, as in Salt. */
+/* Adds a folder's entries in two passes over the same list, folders before files, as in Salt. */
 static int
 s_folder(tree_t *self, const char *dir, const char *prefix, py_t *into, fail_t *err)
 {
@@ -117,7 +127,7 @@ s_folder(tree_t *self, const char *dir, const char *prefix, py_t *into, fail_t *
     return rc;
 }
 
-/* What one folder holds, laid on *into_p. */
+/* Reads one folder and merges it over *into_p. */
 static int
 s_lay(tree_t *self, const char *dir, py_t **into_p, fail_t *err)
 {
@@ -133,6 +143,8 @@ s_lay(tree_t *self, const char *dir, py_t **into_p, fail_t *err)
     return 0;
 }
 
+/* True when the minion is in the node group. Groups that depend on grains are reported (claims_tell), as a
+ * minion can claim any grain. */
 static bool
 s_in_group(const tree_t *self, const char *group, const char *dir)
 {
@@ -147,6 +159,8 @@ s_in_group(const tree_t *self, const char *group, const char *dir)
     return tgt != NULL && target_match(tgt, &subject);
 }
 
+/* Merges the folders of the minion's node groups. A group's name with '/' cannot be a folder and is skipped.
+ */
 static int
 s_groups(tree_t *self, const char *root, py_t **into_p, fail_t *err)
 {
@@ -165,6 +179,8 @@ s_groups(tree_t *self, const char *root, py_t **into_p, fail_t *err)
     return rc;
 }
 
+/* Node groups first, then the host's own folder, which therefore wins. -ENOENT for a root that is no folder.
+ */
 static int
 s_root(tree_t *self, const char *root, py_t **into_p, fail_t *err)
 {
@@ -180,7 +196,8 @@ s_root(tree_t *self, const char *root, py_t **into_p, fail_t *err)
     return there > 0 ? s_lay(self, host, into_p, err) : there;
 }
 
-/* A relative root_dir is below each of the pillar roots of pillarenv. NEW array. */
+/* Absolute folders to read: a relative root_dir counts below each pillar root of pillarenv. NEW array; *err
+ * is set when pillarenv is needed and missing. */
 static json_t *
 s_roots(const tree_t *self, const char *root_dir, fail_t *err)
 {

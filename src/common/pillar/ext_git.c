@@ -1,7 +1,9 @@
 /* ext_git.c - external pillar `git`: branches of repositories as pillar environments, with the system's git.
  *
- * Below cachedir/git_pillar each repository has a bare copy, and each commit that was asked for a folder with
- * its files that never changes: a compile that runs meanwhile keeps what it reads. */
+ * Below cachedir/git_pillar each repository has a bare copy, named by the hash of its URL. Each commit in use
+ * has a folder "trees/COMMIT" with its files, which never changes; so a compile keeps consistent files while
+ * another process fetches. A checkout is made beside it and renamed into place; folders unused for KEEP_S are
+ * removed. A lock per repository serialises making and removing them. */
 #include "common/pillar/pillar_int.h"
 
 #include <dirent.h>
@@ -22,18 +24,18 @@
 #include "salt/log.h"
 
 #define GIT_TIME_MS  60000
-#define NAP_MS       50 /* while somebody else fetches */
+#define NAP_MS       50 /* between looks while another process fetches */
 #define UPDATE_MIN_S 5
-#define KEEP_S       86400 /* a commit's files that nobody asked for since */
+#define KEEP_S       86400 /* age at which a commit's unused files are removed */
 
-/* "BRANCH URL" with what stands below it, over the git_pillar_* options. */
+/* One entry "BRANCH URL" with its settings, which override the git_pillar_* options. */
 typedef struct remote {
     char *branch, *url;          /* owned */
     json_t *conf;                /* owned: its settings */
     const char *base, *fallback; /* BORROWED from it */
-    char *root;                  /* owned: of its files only those below; "": all */
+    char *root;                  /* owned: folder within the repository that is used; "": all of it */
     char *env;                   /* owned */
-    char *mount;                 /* owned: where its files stand in the environment; "": at the top */
+    char *mount;                 /* owned: mount point of its files in the environment; "": the top */
     char *dir;                   /* owned: its pillar's folder */
 } remote_t;
 
@@ -51,7 +53,7 @@ s_remote_free(remote_t *r)
 
 /* ---- configuration ------------------------------------------------------------------------------------- */
 
-/* What a remote may set; each is also an option git_pillar_*, but for the last three. */
+/* Settings of a remote; each but the last three is also an option git_pillar_*. */
 static const char *const settings[] = { "root",       "base",          "fallback",   "env",
                                         "privkey",    "pubkey",        "passphrase", "user",
                                         "password",   "insecure_auth", "ssl_verify", "name",
@@ -66,6 +68,7 @@ s_is_known(const char *key)
     return false;
 }
 
+/* Copies a remote's settings over `conf`; an unknown name is an error. */
 static int
 s_take(json_t *conf, const json_t *own, const char *remote, fail_t *err)
 {
@@ -80,7 +83,7 @@ s_take(json_t *conf, const json_t *own, const char *remote, fail_t *err)
     return 0;
 }
 
-/* The remote's list of one-key mappings over the options. NEW, or NULL with *err. */
+/* A remote's settings, a list of one-key mappings or a mapping, over the options. NEW, or NULL with *err. */
 static json_t *
 s_settings(const compile_t *self, const json_t *own, const char *remote, fail_t *err)
 {
@@ -101,6 +104,8 @@ s_settings(const compile_t *self, const json_t *own, const char *remote, fail_t 
     return rc == 0 ? STEAL(conf) : NULL;
 }
 
+/* Environment of a remote: for branch `__env__` the requested one, else the setting `env`, else the branch's
+ * name, with the base branch as "base". NEW. */
 static char *
 s_env_of(const compile_t *self, const remote_t *r, const char *configured, bool any)
 {
@@ -111,7 +116,8 @@ s_env_of(const compile_t *self, const remote_t *r, const char *configured, bool 
     return xstrdup(strcmp(r->branch, r->base) == 0 ? "base" : r->branch);
 }
 
-/* "web/server" of "salt://web/server/"; "" for none. `what` says whose setting it is. NEW, or NULL with *err. */
+/* Normalises a path: "web/server" for "salt://web/server/", "" for none. "." and ".." are refused, since the
+ * path must stay in the repository. `what` names the setting in messages. NEW, or NULL with *err. */
 static char *
 s_below(const char *text, const char *what, fail_t *err)
 {
@@ -128,7 +134,8 @@ s_below(const char *text, const char *what, fail_t *err)
     return xstrndup(text, n);
 }
 
-/* One entry of the list: text, or {text: settings}. */
+/* Parses an entry of the list: text, or {text: settings}. On failure *r is partly filled; the caller frees it
+ * anyway. */
 static int
 s_parse(const compile_t *self, const json_t *entry, remote_t *r, fail_t *err)
 {
@@ -140,7 +147,7 @@ s_parse(const compile_t *self, const json_t *entry, remote_t *r, fail_t *err)
     if (space == NULL)
         return fail_set(err, -EINVAL, "'%s' is no remote: a branch, a space and an URL are expected",
                         text != NULL ? text : "?");
-    /* git would take these for options. */
+    /* git would read such a branch or URL as an option. */
     if (text[0] == '-' || space[1 + strspn(space + 1, " ")] == '-')
         return fail_set(err, -EINVAL, "'%s': neither branch nor URL may begin with '-'", text);
     AUTO_FREE char *word = xstrndup(text, (size_t) (space - text));
@@ -188,8 +195,8 @@ s_interval(const compile_t *self)
     return (int) value_int(self->opts, "git_pillar_update_interval", 60);
 }
 
-/* The first fetch, without which there is nothing, is waited for while the pillar has time, whoever
- * fetches. Who has waited in vain says so to those that come after. */
+/* Waits for a repository's first fetch while pillar_timeout allows, whichever process fetches. A failure is
+ * noted with the copy, so that later compiles report it instead of waiting again. 0 or a negative errno. */
 static int
 s_first(const compile_t *self, git_copy_t copy, fail_t *err)
 {
@@ -213,9 +220,9 @@ s_first(const compile_t *self, git_copy_t copy, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
-/* A master has a thread that fetches (pillar_git_update), so no compile waits there once there is a copy,
- * or once a try has failed. Elsewhere each compile fetches what is due. A remote that does not answer is
- * no failure while there is a copy. */
+/* Brings the copy up to date. On a master a thread fetches (pillar_git_update), so a compile waits only while
+ * there is neither a copy nor a failed attempt; elsewhere each compile fetches when due. With a copy at hand
+ * a failed fetch is only logged. */
 static int
 s_refresh(const compile_t *self, const git_copy_t *copy, fail_t *err)
 {
@@ -238,7 +245,8 @@ s_refresh(const compile_t *self, const git_copy_t *copy, fail_t *err)
     return 0;
 }
 
-/* 1 among those that there are, git understands refs/heads/main~1 as well; 0 not; or negative with *err. */
+/* 1 when `ref` is one of the copy's branches and tags, 0 when not, negative with *err. git itself would also
+ * resolve "refs/heads/main~1". */
 static int
 s_is_ref(const git_copy_t *copy, const char *ref, fail_t *err)
 {
@@ -257,8 +265,8 @@ s_is_ref(const git_copy_t *copy, const char *ref, fail_t *err)
     return rc;
 }
 
-/* NEW commit of a branch or tag; NULL: there is none. The name may be the environment that a minion asks
- * for, which must not lead to what was withdrawn since. */
+/* NEW commit of a branch or tag; NULL when there is none. The name may be an environment that a minion asks
+ * for, and must not reach older, withdrawn commits by git's revision syntax. */
 static int
 s_commit(const git_copy_t *copy, const char *name, char **ret, fail_t *err)
 {
@@ -275,7 +283,7 @@ s_commit(const git_copy_t *copy, const char *name, char **ret, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
-/* What of `files` is served goes below the mount point of `whole`. */
+/* Moves the served folder of `files` below the mount point of `whole`. */
 static int
 s_mount_files(const remote_t *r, const char *files, const char *whole, fail_t *err)
 {
@@ -289,7 +297,7 @@ s_mount_files(const remote_t *r, const char *files, const char *whole, fail_t *e
     return rc == 0 && rename(from, to) != 0 ? fail_set(err, -errno, "%s: %s", to, strerror(errno)) : rc;
 }
 
-/* From when they have their name on, the files are taken as they are: they must be on the disk by then. */
+/* Writes the files to disk before the rename: once the folder has its name, its content is trusted. */
 static int
 s_sync(const char *dir, fail_t *err)
 {
@@ -298,8 +306,8 @@ s_sync(const char *dir, fail_t *err)
     return fd >= 0 && syncfs(fd) == 0 ? 0 : fail_set(err, -errno, "%s: %s", dir, strerror(errno));
 }
 
-/* A commit's files, all of them or none. The index goes with them: that of the copy would stay locked when
- * git is killed. */
+/* Checks out a commit to `tree`, atomically: into a folder beside it, then renamed. The index is private, as
+ * that of the copy would stay locked if git were killed. Losing a race against another process is success. */
 static int
 s_checkout(const remote_t *r, const git_copy_t *copy, const char *commit, const char *tree, fail_t *err)
 {
@@ -322,8 +330,8 @@ s_checkout(const remote_t *r, const git_copy_t *copy, const char *commit, const 
     return rc;
 }
 
-/* A time that is still to come, which a clock that was ahead wrote, is as far away as one that has passed.
- * One that nobody can tell is fresh: another call may be reading that tree. */
+/* True when the folder was used less than KEEP_S ago. A time in the future counts by its distance, since the
+ * clock may have been wrong; one that cannot be read counts as fresh, as a reader may use the folder. */
 static bool
 s_is_fresh(const char *tree)
 {
@@ -334,6 +342,7 @@ s_is_fresh(const char *tree)
     return llabs((long long) time(NULL) - st.st_mtime) < KEEP_S;
 }
 
+/* Removes folders of other commits that are no longer fresh. Failures are logged only. */
 static void
 s_forget_old(const char *trees, const char *commit)
 {
@@ -352,6 +361,8 @@ s_forget_old(const char *trees, const char *commit)
     strv_free(names);
 }
 
+/* Provides the files of the remote's commit and sets r->dir. The folder's time of change records its last use
+ * for s_is_fresh. */
 static int
 s_files(remote_t *r, const git_copy_t *copy, fail_t *err)
 {
@@ -364,7 +375,7 @@ s_files(remote_t *r, const git_copy_t *copy, fail_t *err)
         return rc;
     if (commit == NULL)
         return fail_set(err, -ENOENT, "%s has no branch or tag '%s'", r->url, r->branch);
-    /* The same files stand elsewhere for another mount point. */
+    /* The same commit with another mount point needs a folder of its own. */
     AUTO_FREE char *place = xasprintf("%s\n%s", r->root, r->mount);
     AUTO_FREE char *hash = digest_bytes("sha256", place, strlen(place), err);
     AUTO_FREE char *name = *r->mount != '\0' ? xasprintf("%s-%.16s", commit, hash) : xstrdup(commit);
@@ -382,7 +393,7 @@ s_files(remote_t *r, const git_copy_t *copy, fail_t *err)
     return 0;
 }
 
-/* The folder of a repository's copy. NEW path, or NULL with *err. */
+/* Folder of a repository's copy, created when missing. NEW path, or NULL with *err. */
 static char *
 s_dir(const compile_t *self, const remote_t *r, fail_t *err)
 {
@@ -393,7 +404,8 @@ s_dir(const compile_t *self, const remote_t *r, fail_t *err)
     return dir != NULL && fs_mkdirs(dir, 0700, err) == 0 ? STEAL(dir) : NULL;
 }
 
-/* A lock on its trees: one process or thread at a time makes or removes some. -1 with *err. */
+/* Locks a repository's trees against other processes and threads; closing the descriptor unlocks. -1 with
+ * *err. */
 static int
 s_enter(const char *dir, fail_t *err)
 {
@@ -407,6 +419,8 @@ s_enter(const char *dir, fail_t *err)
     return held;
 }
 
+/* Fetches when due and provides the files. The lock is taken after the network work, so it is held briefly.
+ */
 static int
 s_prepare(const compile_t *self, remote_t *r, fail_t *err)
 {
@@ -421,7 +435,7 @@ s_prepare(const compile_t *self, remote_t *r, fail_t *err)
 
 /* ---- fetching beside compiles -------------------------------------------------------------------------- */
 
-/* Seconds until it is due again. */
+/* Fetches one remote when it is due. Returns the seconds until the next fetch; failures are logged. */
 static int
 s_update(const compile_t *self, const json_t *entry)
 {
@@ -429,7 +443,7 @@ s_update(const compile_t *self, const json_t *entry)
     fail_auto_t err = FAIL_INIT;
     int every = s_interval(self) > UPDATE_MIN_S ? s_interval(self) : UPDATE_MIN_S, wait_s = every;
 
-    /* An entry that can't be read is an error of each pillar. */
+    /* A malformed entry is reported by each pillar, not here. */
     AUTO_FREE char *dir = s_parse(self, entry, &r, &err) == 0 ? s_dir(self, &r, &err) : NULL;
     if (dir != NULL) {
         const git_copy_t copy = s_copy(&r, dir);
@@ -460,7 +474,8 @@ pillar_git_update(const pillar_env_t *env)
 
 /* ---- fetching on request ------------------------------------------------------------------------------- */
 
-/* What is fetched now, also after somebody else who was at it. */
+/* Fetches now; waits up to GIT_TIME_MS for another process that is fetching, then fetches again. 0 or
+ * negative with *err. */
 static int
 s_fetch_now(const git_copy_t *copy, fail_t *err)
 {
@@ -475,7 +490,7 @@ s_fetch_now(const git_copy_t *copy, fail_t *err)
                : fail_set(err, -EBUSY, "it is being fetched for longer than %d seconds", GIT_TIME_MS / 1000);
 }
 
-/* Whether a fetch brought anything: 1, 0, or negative with *err. */
+/* Fetches and compares the refs: 1 when anything changed, 0 when not, negative with *err. */
 static int
 s_renew(const compile_t *self, const remote_t *r, fail_t *err)
 {
@@ -487,14 +502,15 @@ s_renew(const compile_t *self, const remote_t *r, fail_t *err)
 
     if (dir == NULL)
         return -EIO;
-    (void) s_git(&copy, refs, &before, &unused); /* nothing was fetched yet */
+    (void) s_git(&copy, refs, &before, &unused); /* fails before the first fetch, with no refs to compare */
     int rc = s_fetch_now(&copy, err);
     if (rc == 0)
         rc = s_git(&copy, refs, &after, err);
     return rc < 0 ? rc : strcmp(buf_str(&before), buf_str(&after)) != 0;
 }
 
-/* One remote, if it is meant, into `done`. */
+/* Fetches one remote, when branch and URL select it, and records the outcome in `done`. Credentials in the
+ * URL are redacted. */
 static int
 s_renew_one(const compile_t *self, const json_t *entry, const char *branch, const char *repo, json_t *done,
             fail_t *err)
@@ -534,7 +550,8 @@ pillar_git_fetch(const pillar_env_t *env, const char *branch, const char *repo, 
 
 /* ---- pillar of the branches ---------------------------------------------------------------------------- */
 
-/* The folders of one environment, this remote's first: its top file counts. */
+/* pillar_roots for one remote: its own folder first, so that its top file counts, then with
+ * git_pillar_includes those of the other remotes of the environment. */
 static json_t *
 s_roots(const compile_t *self, const remote_t *all, size_t n, const remote_t *mine)
 {
@@ -546,6 +563,8 @@ s_roots(const compile_t *self, const remote_t *all, size_t n, const remote_t *mi
     return json_pack("{s:o}", mine->env, dirs);
 }
 
+/* Compiles the pillar of one branch with a nested compile: no external sources, no override, and no record of
+ * reads (the outer one is already marked). */
 static py_t *
 s_compile(compile_t *self, json_t *roots, const char *saltenv, fail_t *err)
 {
@@ -566,7 +585,7 @@ s_compile(compile_t *self, json_t *roots, const char *saltenv, fail_t *err)
 static int
 s_lay(compile_t *self, const remote_t *all, size_t n, const remote_t *r, py_t **into_p, fail_t *err)
 {
-    /* What is mounted elsewhere has no top file of its own. */
+    /* A remote with a mount point has no top file of its own. */
     if (r->dir == NULL || *r->mount != '\0' ||
         (self->pillarenv != NULL && strcmp(r->env, self->pillarenv) != 0))
         return 0;
@@ -582,7 +601,8 @@ s_lay(compile_t *self, const remote_t *all, size_t n, const remote_t *r, py_t **
     return 0;
 }
 
-/* A branch that is not there is told and left out, as in Salt; the others count. */
+/* Parses all remotes and provides their files. As in Salt, a remote without the branch or that cannot be
+ * fetched becomes an error of the pillar and is left out. */
 static int
 s_gather(compile_t *self, const json_t *args, remote_t *remotes, fail_t *err)
 {

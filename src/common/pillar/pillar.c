@@ -1,4 +1,9 @@
-/* pillar.c - one compile from its configuration to the finished pillar; see pillar.h. */
+/* pillar.c - one compile from its configuration to the finished pillar; see pillar.h.
+ *
+ * The order, as in Salt's salt/pillar/__init__.py: top files choose SLS files by the minion's id and grains;
+ * these are rendered and merged; external sources are merged before or after, by ext_pillar_first; then
+ * pillar_opts, the override of the command line, and decryption. Errors of files are collected and end up in
+ * the pillar's `_errors`. */
 #include "common/pillar/pillar_int.h"
 
 #include "common/base/clock.h"
@@ -18,6 +23,8 @@ s_grains(void *cookie)
     return ((compile_t *) cookie)->grains;
 }
 
+/* call_env's `pillar`: templates see the known pillar. Compiling a fresh one from within would recurse
+ * without end. */
 static py_t *
 s_known(void *cookie, json_t *ask, fail_t *err)
 {
@@ -47,6 +54,7 @@ s_refused(void *cookie, json_t *what)
         env->refused(env->cookie, what);
 }
 
+/* Context of functions and templates. It caches the pillar, so a change of `known` needs a new context. */
 static void
 s_open_context(compile_t *self)
 {
@@ -90,7 +98,8 @@ compile_env(const compile_t *self)
     return self->pillarenv != NULL ? self->pillarenv : self->saltenv != NULL ? self->saltenv : "base";
 }
 
-/* The environment __env__ stands for whichever was chosen, unless that one has folders of its own. */
+/* pillar_roots with "__env__" replaced by the environment in use, unless that one has folders of its own.
+ * NEW. */
 static json_t *
 s_roots(const compile_t *self)
 {
@@ -104,7 +113,7 @@ s_roots(const compile_t *self)
     if (any == NULL)
         return out;
     json_object_del(out, "__env__");
-    /* The name comes from a minion, and leads to no other folder than one of that name. */
+    /* The name comes from a minion: a '/' or a leading '.' could lead out of the configured folder. */
     if (json_object_get(out, env) != NULL || strchr(env, '/') != NULL || env[0] == '.')
         return out;
     json_t *mine = json_array();
@@ -139,7 +148,7 @@ pillar_not_on_demand(json_t *opts, json_t *ext)
     return NULL;
 }
 
-/* A minion may name a source of its own only where the configuration lets it. */
+/* Adds the external source that the minion asked for, if on_demand_ext_pillar allows all of its names. */
 static void
 s_add_on_demand(compile_t *self)
 {
@@ -157,7 +166,7 @@ s_add_on_demand(compile_t *self)
     json_object_set_new(self->opts, "ext_pillar", list);
 }
 
-/* Whoever brings the grains: their id is that of the minion whose pillar it is. */
+/* The grains with the minion's authenticated id: the reported grain `id` is not trusted. NEW. */
 static json_t *
 s_own_grains(const pillar_env_t *env)
 {
@@ -168,6 +177,8 @@ s_own_grains(const pillar_env_t *env)
     return grains;
 }
 
+/* Builds the options that templates and functions see, and picks environments, strategy and deadline.
+ * Requested environments win over configured ones. */
 static void
 s_configure(compile_t *self)
 {
@@ -197,6 +208,7 @@ s_configure(compile_t *self)
     self->deadline_ms = clock_mono_ms() + value_int(opts, "pillar_timeout", LIMIT_PILLAR_TIME / 1000) * 1000;
 }
 
+/* The pillar's file client; with `reads` wrapped to record what is looked at. */
 static fileclient_t *
 s_files(compile_t *self)
 {
@@ -245,6 +257,7 @@ compile_destroy(compile_t **self_p)
 
 /* ---- failures ------------------------------------------------------------------------------------------ */
 
+/* Adds a text to the pillar's `_errors`. */
 void
 compile_error(compile_t *self, const char *fmt, ...)
 {
@@ -282,6 +295,7 @@ compile_merge(compile_t *self, py_t **into_p, py_t *over, fail_t *err)
     return 0;
 }
 
+/* Merges pillar= of the command line, except into nested compiles. */
 static int
 s_merge_override(compile_t *self, py_t **pillar_p, fail_t *err)
 {
@@ -303,9 +317,9 @@ s_render(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
     return sls_render_all(self, matches, pillar_p, err);
 }
 
-/* ext_pillar_first: what the configured sources say is what top file and templates see, and what their
- * text overrides. What the minion asks for, an override or a source of its own, is laid over it
- * afterwards: they would go by what it claims. */
+/* ext_pillar_first: the configured sources run first; top file and templates see their data, and the SLS
+ * files override it. Data that the minion supplies (an override, a source of its own) is merged only
+ * afterwards, so that no template decides by the minion's claims. */
 static int
 s_external_first(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
 {
@@ -329,6 +343,8 @@ s_external_first(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *er
     return compile_merge(self, pillar_p, inside, err);
 }
 
+/* Default order: SLS files, the override, then external sources. compile_run merges the override once more at
+ * the end. */
 static int
 s_sources(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
 {
@@ -344,7 +360,7 @@ s_sources(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
     return rc;
 }
 
-/* pillar_opts: the configuration as the pillar's `master`. */
+/* pillar_opts: adds the master's configuration as the pillar's key `master`. */
 static void
 s_add_opts(compile_t *self, py_t *pillar)
 {
@@ -368,7 +384,8 @@ s_add_errors(const compile_t *self, py_t *pillar)
         py_dict_sets_new(pillar, "_errors", py_from_json(self->errors));
 }
 
-/* Where the pillar that was known is of this process itself, Salt keeps what the new one does not replace. */
+/* ssh_merge_pillar: when this process's own pillar was known before, keys that the new one does not replace
+ * are kept. */
 static int
 s_merge_known(compile_t *self, py_t **pillar_p, fail_t *err)
 {
@@ -379,6 +396,7 @@ s_merge_known(compile_t *self, py_t **pillar_p, fail_t *err)
     return compile_merge(self, pillar_p, fresh, err);
 }
 
+/* NEW dict, or NULL with *err when a top file or include has a shape that Salt raises for. */
 py_t *
 compile_run(compile_t *self, fail_t *err)
 {
@@ -395,7 +413,8 @@ compile_run(compile_t *self, fail_t *err)
     if (s_merge_known(self, &pillar, err) < 0)
         return NULL;
     s_add_errors(self, pillar);
-    /* What a minion lays over its pillar is not decrypted for it. */
+    /* A remote minion's override is merged after decryption: otherwise it could have ciphertexts decrypted
+     * for it. */
     if (!self->nested && self->env->peer_grains)
         decrypt_pillar(self, pillar);
     if (s_merge_override(self, &pillar, err) < 0)
@@ -451,5 +470,5 @@ pillar_env_ask(pillar_env_t *env, const json_t *ask)
     if (py_is(given, PY_DICT))
         env->override = env->peer_override ? py_peer(STEAL(given), SPAN_OWN) : STEAL(given);
     else
-        log_error("Pillar data must be a dictionary"); /* as Salt: told, and left out */
+        log_error("Pillar data must be a dictionary"); /* as Salt: logged and ignored */
 }

@@ -1,5 +1,7 @@
-/* pillar_claims.c - places where a pillar goes by what a minion claims: each is told once, however many
- * compiles come by. */
+/* pillar_claims.c - warns where a pillar's target depends on grains, which a minion can claim freely.
+ *
+ * Each place is logged once per version of its file, however many compiles pass it. The line is found by
+ * searching the file's text for the target, since the rendered data has no positions. */
 #include "common/pillar/pillar_int.h"
 
 #include <pthread.h>
@@ -10,7 +12,7 @@
 #include "common/base/str.h"
 #include "salt/log.h"
 
-#define PLACES_MAX 4096 /* of which is remembered that they were told */
+#define PLACES_MAX 4096 /* places remembered as reported */
 
 struct pillar_claims {
     pthread_mutex_t lock; /* compiles run in several threads */
@@ -39,8 +41,8 @@ pillar_claims_destroy(pillar_claims_t **self_p)
     free(self);
 }
 
-/* Whether this is the first time. A target may be made of grains, by a template: so many that they would
- * fill the memory start anew. */
+/* True the first time for a place. Templates can make unlimited targets from grains, so the record is cleared
+ * when full. */
 static bool
 s_first(pillar_claims_t *self, const char *place)
 {
@@ -54,7 +56,7 @@ s_first(pillar_claims_t *self, const char *place)
     return first;
 }
 
-/* Whether a line of YAML has this key, quoted or not. */
+/* True when the line of YAML has this key, quoted or not. */
 static bool
 s_has_key(const char *line, const char *key)
 {
@@ -68,7 +70,7 @@ s_has_key(const char *line, const char *key)
     return false;
 }
 
-/* Of the target's first place in a top file. 0: a template made its text, or `path` is a folder. */
+/* 1-based line of the target in a top file; 0 when a template generated it, or `path` is a folder. */
 static int
 s_line_of(const char *path, const char *target)
 {
@@ -101,7 +103,7 @@ claims_tell(const compile_t *self, const char *path, const char *target)
     AUTO_FREE char *place = xasprintf("%s %s", version, target);
     if (!s_first(claims, place))
         return;
-    /* Of all that a template makes in one file one is told. */
+    /* Of all targets that a template generates in one file only one is reported. */
     int line = s_line_of(path, target);
     AUTO_FREE char *of_line = xasprintf("%s: %d", version, line);
     AUTO_FREE char *where = line > 0 ? xasprintf("%s:%d", path, line) : xstrdup(path);

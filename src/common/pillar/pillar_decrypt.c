@@ -1,11 +1,15 @@
-/* pillar_decrypt.c - decrypt_pillar: values of the finished pillar that a renderer decrypts. */
+/* pillar_decrypt.c - option decrypt_pillar: decrypts values of the finished pillar in place with a renderer.
+ *
+ * Only renderers in decrypt_pillar_renderers are allowed. A missing key is no error; a failure is logged and
+ * added to the pillar's `_errors`, and the value stays as it is. */
 #include "common/pillar/pillar_int.h"
 
 #include "common/base/str.h"
 #include "common/py/py_json.h"
 #include "salt/log.h"
 
-/* Where "a:b:c" is: the dict that holds it and its key there. False when it is absent. Both BORROWED. */
+/* Finds the dict that holds the last part of "a:b:c" and that part. False when absent. *ret_holder is
+ * BORROWED, *ret_key NEW. */
 static bool
 s_find(py_t *pillar, const char *path, const char *delim, py_t **ret_holder, char **ret_key)
 {
@@ -55,7 +59,7 @@ s_key(compile_t *self, py_t *pillar, const char *path, const char *renderer, jso
     json_array_append_new(errors, text);
 }
 
-/* "key", or {key: renderer}. */
+/* One entry: "key" for the default renderer, or {key: renderer}. */
 static void
 s_entry(compile_t *self, py_t *pillar, json_t *entry, json_t *errors)
 {

@@ -1,4 +1,7 @@
-/* pillar_ext.c - external sources in the order of ext_pillar, each laid on what there is. */
+/* pillar_ext.c - external sources in the order of ext_pillar, each merged over the pillar so far.
+ *
+ * A source is a row of `sources`. Failures of one source become errors of the pillar, and the others go on,
+ * as in Salt; only a failed merge ends the compile. */
 #include "common/pillar/pillar_int.h"
 
 #include "common/base/str.h"
@@ -20,7 +23,7 @@ s_is_excluded(const compile_t *self, const char *name)
     return value_lists(value_get(self->opts, "exclude_ext_pillar"), name);
 }
 
-/* NEW dict; NULL when there is nothing to lay on the pillar, with the reason among the errors. */
+/* Calls a source. NEW dict; NULL when there is nothing to merge, with the reason among the errors. */
 static py_t *
 s_ask(compile_t *self, const char *name, const json_t *args, py_t *pillar)
 {
@@ -45,7 +48,8 @@ s_ask(compile_t *self, const char *name, const json_t *args, py_t *pillar)
     return said;
 }
 
-/* One entry of the list. Of several sources in it the last one's data counts, as in Salt. */
+/* Merges one entry of the list. Of several sources in an entry only the last one's data counts, as in Salt.
+ */
 static int
 s_entry(compile_t *self, const json_t *entry, py_t **pillar_p, fail_t *err)
 {
@@ -62,6 +66,7 @@ s_entry(compile_t *self, const json_t *entry, py_t **pillar_p, fail_t *err)
     return said != NULL && py_truth(said) == 1 ? compile_merge(self, pillar_p, said, err) : 0;
 }
 
+/* An entry that is no mapping empties the pillar and ends the list, as in Salt. */
 int
 ext_run(compile_t *self, const json_t *list, py_t **pillar_p, fail_t *err)
 {

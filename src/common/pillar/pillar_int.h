@@ -1,9 +1,8 @@
-/* pillar_int.h - what the files of this folder share while one pillar is compiled.
+/* pillar_int.h - state of one compile, shared by the files of this folder.
  *
  * Layer      common/pillar, private to it
  * Threads    one
- * Tests      tests/unit/minion/test_pillar.c
- */
+ * Tests      tests/unit/minion/test_pillar.c */
 #ifndef COMMON_PILLAR_PILLAR_INT_H
 #define COMMON_PILLAR_PILLAR_INT_H
 
@@ -36,34 +35,34 @@ typedef struct compile {
 compile_t *compile_new(const pillar_env_t *env, bool nested); /* NEW */
 void compile_destroy(compile_t **self_p);
 py_t *compile_run(compile_t *self, fail_t *err);
-/* Lays `over` on *into_p, which becomes the result. 0, or negative with *err. */
+/* Merges `over` into *into_p by the configured strategy. 0, or negative with *err. */
 int compile_merge(compile_t *self, py_t **into_p, py_t *over, fail_t *err);
 void compile_error(compile_t *self, const char *fmt, ...) PRINTF(2, 3);
-/* The exception that was raised becomes *err. */
+/* Moves the pending exception to *err. Returns -EINVAL. */
 int compile_raised(fail_t *err);
 const char *compile_env(const compile_t *self); /* the environment that __env__ means */
 
 /* pillar_sls.c */
-/* "a.b" of `saltenv` as a file: NEW path on this machine and path below the roots; -ENOENT. */
+/* File of the SLS "a.b": NEW path on this machine and NEW path below the roots; -ENOENT. */
 int sls_find(compile_t *self, const char *sls, const char *saltenv, char **ret_local, char **ret_path,
              fail_t *err);
-/* One file's data: a dict for an empty file. `sls` NULL: a top file. NEW, or NULL with *err. */
+/* Renders one file; an empty one gives an empty dict. `sls` NULL: a top file. NEW, or NULL with *err. */
 py_t *sls_load(compile_t *self, const char *local, const char *path, const char *sls, const char *saltenv,
                py_t *defaults, fail_t *err);
-/* Lay the SLS of {saltenv: [sls]} on *pillar_p. */
+/* Renders the SLS of {saltenv: [sls]} and merges them into *pillar_p. */
 int sls_render_all(compile_t *self, const json_t *matches, py_t **pillar_p, fail_t *err);
 
 /* pillar_top.c */
 /* NEW {saltenv: {target: {"data": [...], "order": N, "path"}}}; failures are added to self->errors. */
 json_t *top_gather(compile_t *self, fail_t *err);
-/* NEW {saltenv: [sls]}: what of it is for this minion. */
+/* NEW {saltenv: [sls]}: the part that matches this minion. */
 json_t *top_matches(compile_t *self, const json_t *top, fail_t *err);
 
 /* pillar_ext.c */
-/* Lay what the sources of `list` say on *pillar_p, which becomes the result. */
+/* Merges the data of the sources of `list` into *pillar_p. */
 int ext_run(compile_t *self, const json_t *list, py_t **pillar_p, fail_t *err);
 
-/* One external source; `args` is what stands behind its name. NEW, or NULL with *err. */
+/* One external source; `args` is the value of its key in ext_pillar. NEW, or NULL with *err. */
 typedef py_t *ext_fn(compile_t *self, py_t *pillar, const json_t *args, fail_t *err);
 ext_fn ext_cmd_yaml, ext_cmd_yamlex, ext_cmd_json, ext_file_tree, ext_git;
 
@@ -71,11 +70,11 @@ ext_fn ext_cmd_yaml, ext_cmd_yamlex, ext_cmd_json, ext_file_tree, ext_git;
 void decrypt_pillar(compile_t *self, py_t *pillar);
 
 /* pillar_claims.c */
-/* `target`, which stands in the file `path`, goes by what a minion claims. */
+/* Reports that `target` in the file `path` depends on a minion's claims. */
 void claims_tell(const compile_t *self, const char *path, const char *target);
 
 /* pillar_reads.c */
-/* A client that notes in `reads` what is asked of `*inner_p`. TAKES it. NEW. */
+/* NEW client that records in `reads` every request to `*inner_p`, which it TAKES. */
 fileclient_t *reads_watch(pillar_reads_t *reads, json_t *roots, fileclient_t **inner_p);
 void reads_called(pillar_reads_t *reads, const char *fun);
 void reads_mark_world(pillar_reads_t *reads);

@@ -1,5 +1,8 @@
-/* pillar_reads.c - what a pillar depends on: each file looked for and what was there, each list of files, and
- * whether a function looked at more than that. */
+/* pillar_reads.c - records the inputs of a compile, so that a cached pillar can be checked for validity.
+ *
+ * A watching file client notes each file looked for with its inode, size and times, and each listing with a
+ * hash; pillar_reads_hold asks again and compares. Anything else that may change (a function that is not in
+ * `pure`, an external source, too many reads) sets `world`, and the pillar is never reused. */
 #include "common/pillar/pillar_int.h"
 
 #include <sys/stat.h>
@@ -15,8 +18,8 @@ struct pillar_reads {
     bool world;
 };
 
-/* Functions whose answer depends on their arguments, the configuration, grains and pillar only. One by
- * one: beside most of them in their modules are others that read files. */
+/* Functions whose answer depends on arguments, configuration, grains and pillar only. Listed one by one, as
+ * most of their modules also have functions that read files. */
 static const char *const pure[] = {
     "config.backup_mode",
     "config.dot_vals",
@@ -109,7 +112,8 @@ reads_mark_world(pillar_reads_t *reads)
         reads->world = true;
 }
 
-/* A module's name with its dot ("pillar.") is asked for on the way to a function of it. */
+/* Templates ask for a module ("pillar.") on the way to its function; that is pure when the module has a pure
+ * function. */
 void
 reads_called(pillar_reads_t *reads, const char *fun)
 {
@@ -123,7 +127,7 @@ reads_called(pillar_reads_t *reads, const char *fun)
 
 /* ---- what is there ------------------------------------------------------------------------------------- */
 
-/* NEW text. */
+/* Fingerprint of a file, "" when there is none. NEW text. */
 static char *
 s_file_now(fileclient_t *inner, const char *path, const char *saltenv)
 {
@@ -148,6 +152,8 @@ s_list_now(fileclient_t *inner, const char *prefix, const char *saltenv)
     return digest_bytes("sha256", text, strlen(text), &err);
 }
 
+/* Records a fingerprint; TAKES `what`. The environment's length comes first in the key, as names may contain
+ * '/'. */
 static void
 s_note(pillar_reads_t *self, char kind, const char *path, const char *saltenv, char *what)
 {

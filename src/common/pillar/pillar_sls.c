@@ -1,4 +1,8 @@
-/* pillar_sls.c - SLS files of the pillar: found, rendered, with what they include laid under them. */
+/* pillar_sls.c - SLS files of the pillar: found, rendered, and merged with the SLS that they include.
+ *
+ * Each environment's SLS are rendered in the order of the top files. An SLS's `include` list is resolved
+ * recursively (at most LIMIT_PILLAR_DEPTH) and merged below the including SLS, or above with
+ * pillar_includes_override_sls. Rendered SLS are kept by name, so a second include reuses them. */
 #include "common/pillar/pillar_int.h"
 
 #include <sys/stat.h>
@@ -29,7 +33,7 @@ sls_find(compile_t *self, const char *sls, const char *saltenv, char **ret_local
     return rc;
 }
 
-/* NEW sorted array of the SLS names that these paths are. */
+/* SLS names of a list of paths ("a/init.sls" is "a"): NEW array, sorted, without duplicates. */
 static json_t *
 s_names(const json_t *paths)
 {
@@ -53,7 +57,7 @@ s_names(const json_t *paths)
     return out;
 }
 
-/* All SLS of an environment. BORROWED; NULL with *err. */
+/* All SLS of an environment, cached for the compile. BORROWED; NULL with *err. */
 static json_t *
 s_avail(compile_t *self, const char *saltenv, fail_t *err)
 {
@@ -98,6 +102,7 @@ s_is_blank(const buf_t *text)
     return at[strspn(at, " \t\r\n\v\f")] == '\0' && strlen(at) == text->len;
 }
 
+/* Renders within the time that is left of pillar_timeout. A document without content gives an empty dict. */
 static py_t *
 s_render(compile_t *self, const render_source_t *source, fail_t *err)
 {
@@ -117,6 +122,7 @@ s_render(compile_t *self, const render_source_t *source, fail_t *err)
     return py_dict();
 }
 
+/* `version` is the file's time of change in nanoseconds, the key of the renderer's template cache. */
 py_t *
 sls_load(compile_t *self, const char *local, const char *path, const char *sls, const char *saltenv,
          py_t *defaults, fail_t *err)
@@ -148,7 +154,7 @@ sls_load(compile_t *self, const char *local, const char *path, const char *sls, 
 
 /* ---- an SLS with what it includes ---------------------------------------------------------------------- */
 
-/* What belongs to one environment while its SLS are rendered: data by SLS, without what it includes. */
+/* State of one environment's SLS: data by SLS name, without the included data. */
 typedef struct mods {
     const char *saltenv;
     py_t *by_sls;
@@ -162,6 +168,8 @@ typedef struct include {
 static int s_sls(compile_t *self, mods_t *mods, const char *sls, py_t *defaults, py_t **ret_state,
                  fail_t *err);
 
+/* A missing SLS is silent with ignore_missing or without folders for the environment, else an error, once per
+ * SLS. */
 static void
 s_missing(compile_t *self, mods_t *mods, const char *sls)
 {
@@ -180,6 +188,8 @@ s_missing(compile_t *self, mods_t *mods, const char *sls)
     }
 }
 
+/* Logs a failed SLS. By default the pillar only gets a short text, since the details may contain secrets
+ * (pillar_safe_render_error). */
 static void
 s_say_failed(compile_t *self, const char *sls, const fail_t *why)
 {
@@ -192,8 +202,8 @@ s_say_failed(compile_t *self, const char *sls, const fail_t *why)
         compile_error(self, "%s", text);
 }
 
-/* "name", or {name: {key, defaults}}. What a name with defaults said holds for the names after it too, as
- * in Salt. */
+/* Parses "name" or {name: {key, defaults}}. As in Salt, `defaults` of one entry also apply to the entries
+ * after it. */
 static int
 s_parse_include(py_t *item, include_t *inc, const char *sls, fail_t *err)
 {
@@ -217,7 +227,7 @@ s_parse_include(py_t *item, include_t *inc, const char *sls, fail_t *err)
     return 0;
 }
 
-/* "..x" and ".x" count from where the including SLS is. NEW. */
+/* Absolute name of a relative include: ".x" and "..x" count from the including SLS. NEW. */
 static char *
 s_absolute(const char *written, const char *from, bool from_init)
 {
@@ -229,8 +239,8 @@ s_absolute(const char *written, const char *from, bool from_init)
     return len > 0 ? xasprintf("%.*s.%s", (int) len, from, written + 1) : xstrdup(written + 1);
 }
 
-/* NEW array of the SLS meant. Salt looks twice, so a name that is there comes twice, and a relative one is
- * found at the top as well. */
+/* NEW array of the SLS that an include means. Salt filters twice, so an existing name appears twice, and a
+ * relative one is also found at the top level. */
 static json_t *
 s_meant(compile_t *self, const mods_t *mods, const include_t *inc, const char *sls, bool is_init, fail_t *err)
 {
@@ -248,7 +258,7 @@ s_meant(compile_t *self, const mods_t *mods, const include_t *inc, const char *s
     return STEAL(out);
 }
 
-/* {a: {b: state}} for the key "a:b". TAKES and gives NEW. */
+/* Wraps `state` as {a: {b: state}} for the key "a:b". TAKES `state`, gives NEW. */
 static py_t *
 s_under_key(py_t *state, const char *key)
 {
@@ -263,7 +273,7 @@ s_under_key(py_t *state, const char *key)
     return state;
 }
 
-/* What one included SLS adds to *into_p: under the including one, unless the configuration says over. */
+/* Merges one included SLS into *into_p, under its key. */
 static int
 s_add_included(compile_t *self, const include_t *inc, py_t *state, py_t **into_p, fail_t *err)
 {
@@ -308,7 +318,7 @@ s_include_all(compile_t *self, mods_t *mods, const char *sls, bool is_init, py_t
     return 0;
 }
 
-/* Takes `include` out of *state_p and lays what it names under (or over) the rest. */
+/* Removes `include` from *state_p and merges the included SLS under it, or over it when so configured. */
 static int
 s_include(compile_t *self, mods_t *mods, const char *sls, bool is_init, py_t *defaults, py_t **state_p,
           fail_t *err)
@@ -369,7 +379,7 @@ s_sls(compile_t *self, mods_t *mods, const char *sls, py_t *defaults, py_t **ret
 
 /* ---- all of them --------------------------------------------------------------------------------------- */
 
-/* NEW array: the SLS that the top files' words name. */
+/* SLS names for a top file's words, globs expanded; a glob without a match stays a name. NEW array. */
 static json_t *
 s_expand(compile_t *self, const char *saltenv, const json_t *words, fail_t *err)
 {

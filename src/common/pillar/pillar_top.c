@@ -1,5 +1,7 @@
 /* pillar_top.c - the pillar's top files: gathered over all environments, merged, matched against one minion.
- */
+ *
+ * Each environment's top file and the files that it includes are rendered; later ones replace the lists of
+ * equal targets. Targets keep Salt's order. top_matches then picks the SLS whose targets match the minion. */
 #include "common/pillar/pillar_int.h"
 
 #include "common/base/str.h"
@@ -9,7 +11,8 @@
 
 /* ---- gathering ----------------------------------------------------------------------------------------- */
 
-/* The environments whose top files count. NEW array. */
+/* Environments whose top files count: pillarenv alone; with strategy "none" the minion's saltenv or base;
+ * else all, base first. NEW array. */
 static json_t *
 s_envs(const compile_t *self)
 {
@@ -41,7 +44,7 @@ s_top_file(const compile_t *self)
     return name + strspn(name, "/");
 }
 
-/* Top files as they were rendered, and where each stands. */
+/* Rendered top files and their paths. */
 typedef struct tops {
     py_t *data;    /* list */
     json_t *paths; /* array, in the same order */
@@ -62,7 +65,7 @@ s_tops_add(tops_t *self, py_t *data, const char *local)
     json_array_append_new(self->paths, value_utf8(local, strlen(local)));
 }
 
-/* An environment's top file; none is no error. 0, or negative with *err. */
+/* Loads an environment's top file; a missing one is no error. 0, or negative with *err. */
 static int
 s_load_top(compile_t *self, const char *saltenv, tops_t *tops, fail_t *err)
 {
@@ -97,7 +100,7 @@ s_load_included(compile_t *self, py_t *name, const char *saltenv, tops_t *tops)
         compile_error(self, "Rendering Top file %s failed, render error:\n%s", sls, fail_text(&err));
 }
 
-/* What a top file includes; an included one's own includes are not followed, as in Salt. */
+/* Loads the files that a top file includes; their own includes are not followed, as in Salt. */
 static void
 s_load_includes(compile_t *self, py_t *top, const char *saltenv, tops_t *tops)
 {
@@ -114,7 +117,8 @@ s_load_includes(compile_t *self, py_t *top, const char *saltenv, tops_t *tops)
     }
 }
 
-/* The environments' own top files; `of`: whose each is. */
+/* Loads the environments' own top files; `of` gets the environment of each. The first failure ends the loop,
+ * as in Salt. */
 static void
 s_own_tops(compile_t *self, tops_t *own, json_t *of)
 {
@@ -133,7 +137,7 @@ s_own_tops(compile_t *self, tops_t *own, json_t *of)
     }
 }
 
-/* All of them, each with what it includes behind it. */
+/* All top files, each followed by the files it includes. */
 static void
 s_tops(compile_t *self, tops_t *tops)
 {
@@ -151,14 +155,14 @@ s_tops(compile_t *self, tops_t *tops)
 
 /* ---- merging ------------------------------------------------------------------------------------------- */
 
-/* What one target's list says. */
+/* Parsed list of one target. */
 typedef struct entry {
     json_t *matches, *sls; /* arrays */
     long long order;
     bool ignore_missing;
 } entry_t;
 
-/* Whether Python could not walk over it: TypeError. */
+/* True when the pending exception is a TypeError, which Salt handles; clears it. */
 static bool
 s_type_error(void)
 {
@@ -193,6 +197,7 @@ s_add_sls(json_t *list, py_t *name)
     json_array_append(list, text);
 }
 
+/* One item of a target's list: an SLS name, a match type, `order` or `ignore_missing`. */
 static void
 s_component(entry_t *entry, py_t *part)
 {
@@ -243,7 +248,8 @@ s_ignore_missing(compile_t *self, const char *saltenv, const entry_t *entry)
         json_object_set_new(of_env, json_string_value(one), json_true());
 }
 
-/* A target that an earlier top file has keeps its place and gets this one's list. 0, or -1 raised. */
+/* Sets a target's row. A target that an earlier top file has keeps its place and gets the new list. 0, or -1
+ * raised. */
 static int
 s_merge_target(compile_t *self, const char *saltenv, py_t *target, py_t *parts, json_t *path, json_t *body)
 {
@@ -263,7 +269,7 @@ s_merge_target(compile_t *self, const char *saltenv, py_t *target, py_t *parts, 
     return rc;
 }
 
-/* 0, or -1 raised. */
+/* Merges one environment of a top file. 0, or -1 raised. */
 static int
 s_merge_env(compile_t *self, const char *saltenv, py_t *targets, json_t *path, json_t *into)
 {
@@ -287,7 +293,8 @@ s_merge_env(compile_t *self, const char *saltenv, py_t *targets, json_t *path, j
     return rc < 0 || py_raised() != NULL ? -1 : 0;
 }
 
-/* 0, or -1 raised. */
+/* Merges one top file into {saltenv: {target: row}}. 0, or -1 raised: with Python's AttributeError for data
+ * that is no mapping. */
 static int
 s_merge_top(compile_t *self, py_t *top, json_t *path, json_t *into)
 {
@@ -306,7 +313,7 @@ s_merge_top(compile_t *self, py_t *top, json_t *path, json_t *into)
     return 0;
 }
 
-/* Salt's sort: by the target's order, else as written. Changes every member of `top`. */
+/* Sorts each environment by the targets' `order`, stable. A selection sort is enough, as orders are few. */
 static void
 s_sort(json_t *top)
 {
@@ -361,7 +368,7 @@ top_gather(compile_t *self, fail_t *err)
 
 /* ---- matching ------------------------------------------------------------------------------------------ */
 
-/* The last `match:` of a target's list; "compound" without one. BORROWED. */
+/* The last `match:` of a target's list, "compound" without one. BORROWED. */
 static const char *
 s_match_word(const json_t *data)
 {
@@ -375,7 +382,8 @@ s_match_word(const json_t *data)
     return word;
 }
 
-/* 1, 0, or negative with *err for a matcher that does not exist, where Salt raises. */
+/* 1 when the target matches the minion, 0 when not, negative with *err for an unknown match type, where Salt
+ * raises. A target that cannot be parsed is logged and does not match. */
 static int
 s_confirm(compile_t *self, const char *target, const json_t *row, fail_t *err)
 {
