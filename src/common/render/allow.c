@@ -1,20 +1,22 @@
-/* allow.c - what files that the master renders may call: pillar, reactor and orchestration files see the
- * values of minions, and work with the master's rights.
- */
+/* allow.c - which functions the files that the master renders may call.
+ *
+ * Pillar, reactor and orchestration files see values of minions and run with the master's rights, so their
+ * calls are checked against two option lists: renderer_functions, and the one that call_renders() names for
+ * the kind of file. Verdicts are cached per renderer. */
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "common/py/py_ops.h"
 #include "common/render/render_int.h"
 
 enum { KNOWN_MAX = 4096 };
-static const char option[] = "renderer_functions"; /* and what call_renders() says */
+static const char option[] = "renderer_functions"; /* the other list is call_renders()'s */
 
-/* Functions that call another one, which the list names with a word before it. */
+/* Functions that call another one, with the prefix under which the lists name the inner function. */
 static const struct {
     const char *fun, *prefix;
 } callers[] = { { "saltutil.runner", "runner." }, { "saltutil.wheel", "wheel." } };
 
-/* "cmd.*" says yes, "not cmd.run" no; what the last entry that matches says is true. */
+/* Applies a list to *yes: "cmd.*" allows, "not cmd.run" forbids, the last matching entry decides. */
 static void
 decide(const json_t *list, const char *name, bool *yes)
 {
@@ -58,7 +60,7 @@ is_allowed(render_t *self, const char *own, const char *name)
     return found;
 }
 
-/* What the function is told to call, as the list names it: NEW, or NULL. */
+/* Name of the inner function as the lists spell it, from the first argument or `name`: NEW, or NULL. */
 static char *
 inner_name(const char *fun, const py_args_t *args)
 {
@@ -73,6 +75,8 @@ inner_name(const char *fun, const py_args_t *args)
     return NULL;
 }
 
+/* 0 when the call is allowed or no list applies (a minion renders its own files); else -EPERM with the option
+ * to change. */
 static int
 check(render_t *self, const char *name, const char *shown, fail_t *err)
 {

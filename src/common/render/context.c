@@ -1,4 +1,8 @@
-/* context.c - what a template sees: salt, opts, grains, pillar and where it stands. */
+/* context.c - the variables of a template: salt, opts, grains, pillar, and those that tell its place.
+ *
+ * `salt` calls back into the loader: calls are checked (allow.c), and results of functions that got a peer's
+ * value, or that read minions' files, are marked as peers' data. One `opts` dict is shared by all templates
+ * of a renderer, with the current grains and pillar set before each run. */
 #include "common/plugin/registry.h"
 #include "common/py/py_json.h"
 #include "common/py/py_peer.h"
@@ -14,6 +18,7 @@ has_module(call_ctx_t *ctx, const char *name, size_t len)
     return registry_provider(ctx_registry(ctx, PLUGIN_EXEC), ctx, module) != NULL;
 }
 
+/* Salt's `'x' in salt`. A missing name is remembered for the error message. */
 bool
 render_has(render_t *self, const char *name)
 {
@@ -21,7 +26,7 @@ render_has(render_t *self, const char *name)
     bool found = len > 0 && name[len - 1] == '.' ? has_module(self->ctx, name, len - 1)
                                                  : ctx_has(self->ctx, name);
 
-    call_note(self->ctx, name); /* whether it is there depends on what is installed */
+    call_note(self->ctx, name); /* its presence depends on installed programs */
     if (!found) {
         free(self->missing);
         self->missing = xstrndup(name, len > 0 && name[len - 1] == '.' ? len - 1 : len);
@@ -29,7 +34,7 @@ render_has(render_t *self, const char *name)
     return found;
 }
 
-/* The exception that a function's failure is in Python. */
+/* Raises the Python exception that corresponds to a function's failure. NULL. */
 static void *
 raise_failure(const fail_t *err)
 {
@@ -47,6 +52,7 @@ raise_failure(const fail_t *err)
     return py_raise(&exception, "%s", fail_text(err));
 }
 
+/* Calls a function. Marks of peers' arguments spread to the result, as the function may return them. */
 py_t *
 render_call(render_t *self, const char *name, const py_args_t *args)
 {
@@ -86,7 +92,7 @@ salt_of(render_t *self)
 
 /* ---- opts --------------------------------------------------------------------------------------------- */
 
-/* Options that a pillar's compile has from the minion that asks. */
+/* Marks the options that a pillar's compile takes from the requesting minion. */
 static void
 mark_asked(py_t *opts)
 {
@@ -99,7 +105,7 @@ mark_asked(py_t *opts)
     }
 }
 
-/* The configuration with grains and pillar in it, as Salt's. One dict for all templates. */
+/* The configuration with grains and pillar, as Salt's. One dict for all templates. BORROWED. */
 static py_t *
 opts_of(render_t *self, py_t *pillar)
 {

@@ -1,9 +1,8 @@
-/* peer.c - values of peers in what is rendered: refused where they would become structure.
+/* peer.c - peers' values in rendered files: refused where they would become structure.
  *
- * A template prints grains, event data, mine values and returns into text that is read as YAML, JSON or as a
- * template again. The marks of py_peer.h say which bytes those are; here they are held against what the text
- * means.
- */
+ * A template prints grains, event data, mine values and returns into text that is then read as YAML, JSON, a
+ * template or a program. py_peer.h's marks tell which bytes these are; this file checks them against the
+ * meaning of the text. With the option peer_data: warn the findings are only logged. */
 #include <pthread.h>
 
 #include "common/base/json_span.h"
@@ -16,13 +15,13 @@
 #include "salt/limits.h"
 #include "salt/log.h"
 
-/* TOLD_MAX: values of one text that are told of; each costs a look at the lines before it. */
+/* TOLD_MAX: reports per text; each costs a scan of the lines before it. */
 enum { SHOWN = 60, PLACES_MAX = 1000, TOLD_MAX = 100 };
 
 void
 run_take_peer(run_t *run, spans_t *spans)
 {
-    /* All of it was said as text: what looks like a list is none. */
+    /* A template printed it as text, so a list in brackets counts as text, too. */
     for (size_t i = 0; i < spans->n; i++)
         spans->v[i].flags |= SPAN_TEXT;
     spans_free(&run->peer);
@@ -32,7 +31,7 @@ run_take_peer(run_t *run, spans_t *spans)
 
 /* ---- what is told -------------------------------------------------------------------------------------- */
 
-/* The value as a person can read it on one line. NEW. */
+/* The value on one line for a message, shortened. NEW. */
 static char *
 shown(const run_t *run, const span_t *s)
 {
@@ -55,7 +54,7 @@ line_of(const run_t *run, size_t at)
     return line;
 }
 
-/* Tells the process; for a warning also the log. */
+/* Reports a finding to the process (call_refused) and the caller. -EINVAL, or 0 with a warning in the log. */
 static int
 refuse(run_t *run, const breakout_t *b, fail_t *err)
 {
@@ -101,7 +100,7 @@ run_check_json(run_t *run, size_t from, fail_t *err)
 
     if (run->peer.n == 0)
         return 0;
-    /* The "#!" line is not part of the document. */
+    /* The "#!" line is not part of the document, and no peer may write it. */
     for (size_t i = 0; i < run->peer.n; i++)
         if (run->peer.v[i].from < from) {
             b = (breakout_t){ i, run->peer.v[i].from, "a part of the line that names the renderer" };
@@ -141,17 +140,17 @@ has_top_word(const py_t *data)
     return false;
 }
 
-/* What gives a text of the file a meaning. */
+/* State of the search for texts with a meaning of their own. */
 typedef struct words {
     run_t *run;
-    bool named;          /* it is an SLS file, whose words include and so on are; a reactor's file has none */
-    bool templates;      /* the file has a key `template`, for texts that states render */
-    const py_t *keyword; /* the text that names a keyword; NULL: none does */
+    bool named;          /* an SLS file, where `include` and others are keywords; not a reactor's file */
+    bool templates;      /* the file has a key `template`, so states may render its texts */
+    const py_t *keyword; /* text that names a keyword of a function; NULL: none */
     fail_t *err;
     int rc, told;
 } words_t;
 
-/* What a text that is more than one becomes; NULL: it is a text. */
+/* What a text with a special meaning becomes, for the message; NULL for plain text. */
 static const char *
 calls(const words_t *w, const char *text, size_t len)
 {
@@ -165,7 +164,8 @@ calls(const words_t *w, const char *text, size_t len)
                                                                       : NULL;
 }
 
-/* `left` values are looked at, of what may hold itself; more may be anything. */
+/* True when a text below `v` has a special meaning. At most `*left` containers are visited, as they may
+ * contain themselves; beyond that the answer is true, and the caller looks closer. */
 static bool
 has_call(const words_t *w, const py_t *v, int *left)
 {
@@ -209,7 +209,8 @@ look_at_word(void *cookie, const yaml_span_place_t *place)
     w->rc = refuse(w->run, &b, w->err);
 }
 
-/* What a file of the reactor or of states tells functions; of a pillar file, which is data, its schedule does. */
+/* Text that names a keyword: of the file of a reactor or of states; of a pillar only in its schedule, as the
+ * rest is plain data. BORROWED, or NULL. */
 static const py_t *
 keyword_of(const run_t *run, py_t *data)
 {
@@ -220,6 +221,8 @@ keyword_of(const run_t *run, py_t *data)
     return data != NULL ? run_find_keyword(data, false) : NULL;
 }
 
+/* First a cheap search of the parsed data; only when something was found, the text is walked to see which of
+ * it is a peer's. */
 int
 run_check_words(run_t *run, py_t *data, fail_t *err)
 {
@@ -237,14 +240,14 @@ run_check_words(run_t *run, py_t *data, fail_t *err)
     bool read = yaml_spans_walk(buf_str(&run->text), run->text.len, &run->peer, look_at_word, &w);
     if (w.rc < 0 || read)
         return w.rc;
-    /* JSON that YAML does not read. */
+    /* JSON that is not YAML has no positions, so the whole text is refused. */
     (void) breakout_set(&b, &run->peer, 0, w.keyword != NULL ? KEYWORD : "perhaps a word of the file's own");
     return refuse(run, &b, err);
 }
 
 /* ---- files of minions ----------------------------------------------------------------------------------- */
 
-/* A path without slashes and dots that lead nowhere. NEW. */
+/* A path without doubled slashes and "/./". NEW. */
 static char *
 short_path(const char *path)
 {
@@ -260,6 +263,7 @@ short_path(const char *path)
     return xstrdup(buf_str(&out));
 }
 
+/* True when a text contains the folder's path, or resolves to a path that does. */
 static bool
 is_below(const py_t *v, const char *dir)
 {
@@ -269,12 +273,12 @@ is_below(const py_t *v, const char *dir)
     AUTO_FREE char *folder = short_path(dir);
     if (strstr(path, folder) != NULL)
         return true;
-    /* By way of links and "..". */
+    /* Links and ".." are resolved only for paths that exist. */
     AUTO_FREE char *real = path[0] == '/' ? realpath(path, NULL) : NULL;
     return real != NULL && strstr(real, folder) != NULL;
 }
 
-/* Where the master keeps what minions send. NULL: this is no master. */
+/* The master's cachedir, where minions' data lies; NULL when this is no master. */
 static const char *
 cache_of(const render_t *self)
 {
@@ -326,14 +330,15 @@ render_reads_peers(const render_t *self, const py_args_t *args)
 
 /* ---- a second template --------------------------------------------------------------------------------- */
 
-/* Signs of a syntax. */
+/* A delimiter of the syntax, or its default. */
 static const char *
 sign(const char *own, const char *dflt)
 {
     return own != NULL ? own : dflt;
 }
 
-/* A name in place of a span: the value is printed, and no byte of it is read as a template. */
+/* Writes an expression in place of a span, so the value is printed and never parsed. Within {% raw %} that
+ * block is closed and reopened around it. */
 static void
 put_name(buf_t *out, const jsyntax_t *syntax, jspan_place_t place, size_t i)
 {
@@ -347,8 +352,8 @@ put_name(buf_t *out, const jsyntax_t *syntax, jspan_place_t place, size_t i)
         buf_printf(out, "%s raw %s", open, close);
 }
 
-/* Numbers and texts of a tag lose their marks, so no text may be there: what the tag makes of it is not
- * known. */
+/* False when a peer's part within a tag is more than digits: the expression's results would lose their marks.
+ */
 static bool
 tags_are_free(const run_t *run, const jspan_place_t *places, breakout_t *ret)
 {
@@ -361,6 +366,8 @@ tags_are_free(const run_t *run, const jspan_place_t *places, breakout_t *ret)
     return true;
 }
 
+/* Replaces peers' parts by `peer_data__[i]` and adds that list to the context. -EINVAL when a part does not
+ * fit. */
 int
 run_check_template(run_t *run, const jsyntax_t *syntax, py_t *context, fail_t *err)
 {
@@ -404,7 +411,7 @@ run_check_program(run_t *run, fail_t *err)
 
 /* ---- shells -------------------------------------------------------------------------------------------- */
 
-/* Places that were told of: once is enough, however often their files are rendered. */
+/* Places already reported, by the process: once is enough, however often a file is rendered. */
 static pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
 static map_t *places;
 
@@ -423,8 +430,8 @@ is_new_place(const char *place)
     return !known;
 }
 
-/* Whether a command stands below the key: local.cmd.run, cmd.script. The file has some function of `cmd`,
- * so below salt.function it is taken for that one. */
+/* True when the key names a function of `cmd`: local.cmd.run, cmd.script. Below salt.function the function's
+ * name is a value elsewhere, so it is assumed to be `cmd` when the file mentions any. */
 static bool
 is_command(const char *key)
 {
@@ -461,6 +468,8 @@ look_at(void *cookie, const yaml_span_place_t *place)
                     where);
 }
 
+/* Warns about peers' values, unquoted, in arguments of shell commands. A cheap search for "cmd." comes first.
+ */
 void
 run_look_for_shells(run_t *run)
 {

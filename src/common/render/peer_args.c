@@ -1,9 +1,8 @@
-/* peer_args.c - arguments of reactions, steps and states: where a peer's value names a keyword.
+/* peer_args.c - arguments of reactions, steps and states: where a peer's value would name a keyword.
  *
- * A text "name=value" among positional arguments is a keyword of the function, as in Salt; so is each key of a
+ * A text "name=value" among positional arguments is a keyword argument, as in Salt; so is each key of a
  * mapping among a reaction's `args` or module.run's, and of one below a name of a state's `names`. The file's
- * author may write them; a value that is printed there is to stay one argument, or one name.
- */
+ * author may write these; a printed value must stay one argument, or one name. */
 #include "common/base/str.h"
 #include "common/data/args.h"
 #include "common/py/py_as.h"
@@ -12,10 +11,10 @@
 
 typedef struct keywords {
     bool reaction;
-    int left; /* containers that are still looked at: some hold each other many times over */
+    int left; /* containers left to visit, as aliases may repeat them many times */
 } keywords_t;
 
-/* Whether a peer said some of the name, or of its sign. */
+/* True when a peer's part reaches into the name or the '=' of a text "name=value". */
 static bool
 names_keyword(const py_t *v)
 {
@@ -37,7 +36,7 @@ find_text(const py_t *list)
     return NULL;
 }
 
-/* A key, which a peer said, of a mapping in a list. BORROWED, or NULL. */
+/* First key of a peer's in the mappings of a list. BORROWED, or NULL. */
 static const py_t *
 said_key(const py_t *list)
 {
@@ -52,7 +51,7 @@ said_key(const py_t *list)
     return NULL;
 }
 
-/* `names`: a mapping among them has arguments of its own, {name: [{argument: value}]}. */
+/* Searches a state's `names`: a mapping there has arguments of its own, {name: [{argument: value}]}. */
 static const py_t *
 find_in_names(const py_t *names)
 {
@@ -67,7 +66,8 @@ find_in_names(const py_t *names)
     return found;
 }
 
-/* The value of `arg`, `args` or `job_args`. A text of a step's `arg` is split into words. */
+/* Searches the value of `arg`, `args` or `job_args`. A text of a step's `arg` is split into words, so any '='
+ * counts. */
 static const py_t *
 find_in_arguments(const keywords_t *self, const char *key, const py_t *v)
 {
@@ -82,7 +82,7 @@ find_in_arguments(const keywords_t *self, const char *key, const py_t *v)
     return names_keyword(v) || (words && memchr(PY_TEXT(v), '=', PY_LEN(v)) != NULL) ? v : NULL;
 }
 
-/* What stands below a key. */
+/* Searches a key's value when the key holds arguments. */
 static const py_t *
 find_below(const keywords_t *self, const char *key, const py_t *v, int depth)
 {
@@ -90,12 +90,12 @@ find_below(const keywords_t *self, const char *key, const py_t *v, int depth)
         return find_in_arguments(self, key, v);
     if (str_eq(key, "names"))
         return find_in_names(v);
-    /* A function of module.run, in the list of a state. */
+    /* A function of module.run, in a state's list of arguments. */
     return !self->reaction && depth == 2 && strchr(key, '.') != NULL ? said_key(v) : NULL;
 }
 
-/* `depth`: mappings around it. The list of a reaction or a state is the third thing from without: ID,
- * function, list. */
+/* Searches recursively; `depth` counts the mappings around. The list of a reaction or a state is at the third
+ * level: ID, function, list. */
 static const py_t *
 find(keywords_t *self, const py_t *v, int depth)
 {

@@ -1,4 +1,7 @@
-/* pipeline.c - which renderers a text goes through: its "#!" line, or the default. */
+/* pipeline.c - which renderers a text passes: those of its "#!" line, or the default.
+ *
+ * renderers.def lists all of Salt's renderers; those without a function explain in the error why they are
+ * missing. renderer_whitelist and renderer_blacklist skip steps, as in Salt. */
 #include "common/render/render_int.h"
 
 #include "common/base/str.h"
@@ -25,6 +28,7 @@ render_is_template(const char *name)
     return str_eq(name, "jinja") || str_eq(name, "py");
 }
 
+/* Iterates over the available renderers, for str_suggest. */
 static const char *
 next_name(void *cookie)
 {
@@ -69,7 +73,7 @@ renderer_suggest(const char *name)
 
 /* ---- parsing ------------------------------------------------------------------------------------------ */
 
-/* Names of Salt's first years. */
+/* Expands Salt's old names for two renderers, "yaml_jinja". */
 static const char *
 modern_name(const char *spec)
 {
@@ -86,7 +90,7 @@ modern_name(const char *spec)
     return spec;
 }
 
-/* Salt skips what the configuration forbids, and says so. */
+/* False when the configuration forbids the renderer: Salt logs it and skips the step. */
 static bool
 is_allowed(const json_t *opts, const char *name)
 {
@@ -99,6 +103,7 @@ is_allowed(const json_t *opts, const char *name)
     return false;
 }
 
+/* -ENOTSUP for a renderer of Salt's that is missing here, -EINVAL for an unknown one. */
 static int
 unknown(const char *spec, const char *name, fail_t *err)
 {
@@ -144,8 +149,8 @@ parse_spec(pipeline_t *self, const json_t *opts, const char *spec, fail_t *err)
     return rc;
 }
 
-/* "jinja|yaml" of a first line "#!jinja|yaml"; NULL when there is none, a program's path, or a peer's
- * words. NEW. */
+/* Pipeline of a first line "#!jinja|yaml". NULL when there is none, when it names a program's path, or when a
+ * peer's value is in it. NEW. */
 static char *
 shebang(const render_source_t *s)
 {

@@ -1,4 +1,8 @@
-/* python.c - see python.h. */
+/* python.c - starts the interpreter and exchanges lines of JSON with it; see python.h.
+ *
+ * The child has the socket as descriptor 3 and gets its program, python_host.py, as the first line. Its
+ * standard output is redirected to standard error, so that a file's print() cannot disturb the protocol. A
+ * deadline is enforced first by SIGXCPU, which the host turns into an exception, then by SIGKILL. */
 #include "common/render/python.h"
 
 #include <fcntl.h>
@@ -17,11 +21,11 @@
 
 enum {
     HOST_FD = 3,
-    GRACE_MS = 2000, /* from the word that time is over to the kill */
+    GRACE_MS = 2000, /* from SIGXCPU to SIGKILL */
     READ_SIZE = 64 * 1024
 };
 
-/* The program itself is the first line that comes. */
+/* The bootstrap: the first line is the program. */
 static const char boot[] = "import json; lines = open(3, 'rb'); exec(compile(json.loads(lines.readline()), "
                            "'python_host.py', 'exec'))";
 static const char program[] =
@@ -34,19 +38,20 @@ struct python {
     pid_t pid, owner;
     int fd;
     buf_t in;
-    bool told, failed; /* told that its time is over */
+    bool told, failed; /* `told`: SIGXCPU was sent */
 };
 
 /* ---- starting ------------------------------------------------------------------------------------------ */
 
-/* All that the child needs. */
+/* Arguments of the child. */
 typedef struct plan {
     const char *path;
     int fd, report; /* a pipe that exec closes; above HOST_FD */
     pid_t parent;
 } plan_t;
 
-/* It ends with the thread that started it: what runs in it must not go on by itself when that is killed. */
+/* Runs in the child, and does not return. The interpreter ends with the thread that started it, so that a
+ * killed job leaves nothing behind. Only async-signal-safe calls. */
 static NORETURN void
 child_run(const void *cookie)
 {
@@ -56,9 +61,9 @@ child_run(const void *cookie)
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
     sigemptyset(&held);
-    sigaddset(&held, SIGXCPU); /* until it listens: it would end it */
+    sigaddset(&held, SIGXCPU); /* blocked until the host installs its handler: the default would end it */
     proc_fresh_signals(&held);
-    /* What a file prints must not get between the answers of our own program. */
+    /* A file's output must not mix with the answers. */
     if (dup2(null, STDIN_FILENO) >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0 &&
         (plan->fd == HOST_FD ? fcntl(HOST_FD, F_SETFD, 0) : dup2(plan->fd, HOST_FD)) >= 0) {
         proc_end_with(plan->parent);
@@ -69,6 +74,7 @@ child_run(const void *cookie)
     _exit(127);
 }
 
+/* Forks and waits for exec: `report` is closed by it, or carries its errno. 0 or a negative errno. */
 static int
 spawn(const char *path, int fd, pid_t *ret_pid)
 {
@@ -124,6 +130,7 @@ python_new(fail_t *err)
     return self;
 }
 
+/* In a forked child only the descriptor is closed: the process belongs to the parent. */
 void
 python_destroy(python_t **self_p)
 {
@@ -150,6 +157,7 @@ python_usable(const python_t *self)
 
 /* ---- talking ------------------------------------------------------------------------------------------- */
 
+/* Marks the interpreter as unusable; -EPIPE. */
 static int
 ended(python_t *self, fail_t *err)
 {
@@ -173,7 +181,7 @@ python_send(python_t *self, const json_t *message, fail_t *err)
     return 0;
 }
 
-/* Milliseconds for poll(). */
+/* Timeout of poll() in milliseconds, -1 for none. */
 static int
 patience(const python_t *self, int64_t deadline_ms)
 {
@@ -183,6 +191,7 @@ patience(const python_t *self, int64_t deadline_ms)
     return left < 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int) left;
 }
 
+/* First call: sends SIGXCPU and goes on waiting. Second: kills, -ETIMEDOUT. */
 static int
 out_of_time(python_t *self, fail_t *err)
 {
@@ -239,7 +248,7 @@ python_receive(python_t *self, int64_t deadline_ms, fail_t *err)
             return NULL;
     }
     size_t len = (size_t) (nl - self->in.data);
-    /* The word may not have been heard yet, and is not meant for what runs next. */
+    /* A SIGXCPU may still be pending and would hit the next run, so the interpreter is not used again. */
     self->failed = self->told;
     json_t *message = value_parse(self->in.data, len, LIMIT_PYTHON_MESSAGE, "what python3 said", err);
     buf_consume(&self->in, len + 1);

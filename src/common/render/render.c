@@ -1,4 +1,8 @@
-/* render.c - a source through its pipeline. */
+/* render.c - runs a source through its pipeline of renderers.
+ *
+ * A run holds either text or data between the steps. All steps of a pipeline share one set of limits (memory,
+ * depth, steps, time). While the text is untouched, its lines are the file's; after a template, jinja_marks_t
+ * maps them back, so that errors name the file and line to open. */
 #include "common/render/render_int.h"
 
 #include "common/base/clock.h"
@@ -45,6 +49,7 @@ free_render(void *value)
     render_destroy(&self);
 }
 
+/* One renderer per context, kept in the context itself. */
 render_t *
 render_of(call_ctx_t *ctx)
 {
@@ -76,7 +81,7 @@ run_file(const run_t *run)
     return s->path != NULL ? xstrdup(s->path) : NULL;
 }
 
-/* Where the first word of a line begins. */
+/* Offset of the first word of a line. */
 static size_t
 line_start(const buf_t *text, int line)
 {
@@ -108,7 +113,7 @@ run_place(const run_t *run, int line, int *ret_line)
     return run_url(run, path);
 }
 
-/* The file and line to open for a line of the text as it is now. */
+/* Appends the file and line to open for a line of the current text. */
 static void
 put_place(buf_t *b, const run_t *run, const char *word, int line)
 {
@@ -121,7 +126,8 @@ put_place(buf_t *b, const run_t *run, const char *word, int line)
         buf_printf(b, "\n%s line %d of what %s became", word, line, file);
 }
 
-/* `begun` is the line where what is broken began; 0: there is none to tell. */
+/* Composes the error: message, lines around, place. `begun` is the line where the broken construct began; 0:
+ * none. */
 static int
 tell(const run_t *run, const char *message, const char *where, int line, int begun, fail_t *err)
 {
@@ -174,6 +180,7 @@ run_step(run_t *run, const pipeline_t *pipeline, size_t i, fail_t *err)
     return rc;
 }
 
+/* A step that fails without a message gets the pending exception's, or that of its errno. */
 static int
 run_steps(run_t *run, const pipeline_t *pipeline, fail_t *err)
 {
@@ -186,7 +193,8 @@ run_steps(run_t *run, const pipeline_t *pipeline, fail_t *err)
     return rc;
 }
 
-/* The whole pipeline has the limits that each template in it has. */
+/* Runs the pipeline within one scope of limits. `saltenv` and `lacked` are saved around it, as renders may
+ * nest. */
 static int
 run_limited(run_t *run, const pipeline_t *pipeline, fail_t *err)
 {
@@ -208,7 +216,7 @@ run_limited(run_t *run, const pipeline_t *pipeline, fail_t *err)
     py_clear();
     py_scope_leave(&scope);
     self->saltenv = outer;
-    /* A run that this one is a part of fails for the same reason. */
+    /* The outer run fails for the same reason, so `lacked` stays set. */
     if (rc == 0 || self->lacked == 0) {
         self->lacked = lacked;
         return rc;
@@ -218,7 +226,7 @@ run_limited(run_t *run, const pipeline_t *pipeline, fail_t *err)
     return self->lacked;
 }
 
-/* A text that had Windows' line ends gets them back. */
+/* Restores CRLF line ends of a source that had them, as Salt does. */
 static void
 restore_newlines(run_t *run)
 {

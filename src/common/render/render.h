@@ -19,14 +19,14 @@
 
 typedef struct render render_t;
 
-/* What templates see as opts, grains, salt comes from `ctx`; imports come from `files`. All BORROWED while it
- * lives. Compiled templates are cached in it. */
+/* NEW renderer. Templates see opts, grains and salt of `ctx` and import from `files`; both BORROWED while it
+ * lives. It caches compiled templates. */
 render_t *render_new(call_ctx_t *ctx, fileclient_t *files);
 void render_destroy(render_t **self_p);
-/* Errors name files by their paths on this machine: for sources that are not the file server's, as the
- * pillar's. */
+/* From now on errors name files by their paths on this machine, for sources outside of the file server, as
+ * the pillar's. */
 void render_show_paths(render_t *self);
-/* The one that functions of `ctx` share, over ctx_files(). BORROWED while `ctx` lives. */
+/* The renderer that all functions of `ctx` share, over ctx_files(). BORROWED while `ctx` lives. */
 render_t *render_of(call_ctx_t *ctx);
 
 typedef struct render_source {
@@ -35,25 +35,26 @@ typedef struct render_source {
     const char *path;     /* on this machine; NULL: a text without a file */
     int64_t version;      /* of the file (mtime in ns); 0: do not cache */
     const char *pipeline; /* when the text has no "#!" line: "jinja|yaml"; NULL: the option `renderer` */
-    bool fixed;           /* a "#!" line is text like any other */
+    bool fixed;           /* a "#!" line has no meaning */
     const char *sls;      /* "nginx.config"; NULL: not an SLS */
     bool reaction;        /* a file of the reactor: its lists are arguments */
     const char *tmplpath; /* path below the roots, "nginx/config.sls" */
     const char *saltenv;
-    py_t *pillar;        /* what `pillar` is; BORROWED; NULL: ctx's */
+    py_t *pillar;        /* value of `pillar`; BORROWED; NULL: ctx's */
     py_t *context;       /* more variables; BORROWED dict or NULL */
-    const spans_t *peer; /* the parts of `text` that a peer said; NULL: none */
+    const spans_t *peer; /* parts of `text` that come from a peer; NULL: none */
 } render_source_t;
 
-/* The data that the pipeline ends with, or NULL with *err: mappings keep their order, an empty text is an
- * empty dict, and a pipeline that ends in text gives a str. */
+/* Runs the pipeline. NEW data, or NULL with *err: mappings keep their order, an empty text gives an empty
+ * dict, a pipeline that ends in text gives a str. */
 py_t *render_data(render_t *self, const render_source_t *source, fail_t *err);
-/* For pipelines that end in text: file.managed's `template: jinja`. Appends. */
+/* Runs a pipeline that ends in text, as file.managed's `template: jinja`, and appends its output. 0 or a
+ * negative errno. */
 int render_text(render_t *self, const render_source_t *source, buf_t *out, fail_t *err);
 
-/* Whether `template: NAME` makes a text: Salt's registry of templates. */
+/* True when `template: NAME` is one of Salt's template engines available here. */
 bool render_is_template(const char *name);
-/* The renderers that there are: {name: what it does, as a docstring}. */
+/* Available renderers: NEW {name: docstring}. */
 json_t *render_docs(void);
 
 /* decrypt_pillar: every text in `v` through `renderer` ("gpg"), "\n" in it read as a line break. Dicts and

@@ -1,9 +1,8 @@
-/* render_int.h - what the files of this folder share: a run of a pipeline, its renderers, its errors.
+/* render_int.h - shared by the files of this folder: a run of a pipeline, its renderers, its errors.
  *
  * Layer      common/render, private
  * Threads    as render.h
- * Ownership  said per function
- */
+ * Ownership  said per function */
 #ifndef COMMON_RENDER_RENDER_INT_H
 #define COMMON_RENDER_RENDER_INT_H
 
@@ -15,17 +14,17 @@ struct render {
     call_ctx_t *ctx;
     fileclient_t *files;   /* NULL: templates import nothing */
     jinja_t *engines[2];   /* of other files and of SLS files, made when first used */
-    py_t *salt, *opts;     /* what templates see; made when first used */
-    map_t *urls;           /* path on this machine to where it came from: "salt://lib/m.jinja" */
+    py_t *salt, *opts;     /* `salt` and `opts` of templates; made when first used */
+    map_t *urls;           /* path on this machine -> origin, "salt://lib/m.jinja" */
     const char *saltenv;   /* of the run that is under way */
     bool shows_paths;      /* render_show_paths() */
-    char *missing;         /* the function that was last asked for in vain */
-    int lacked;            /* why a template could not be read for now, a negative errno; 0: it was not so */
-    map_t *allowed;        /* names that allow.c has decided on; NULL: none yet */
+    char *missing;         /* owned: last function that was looked up and not found */
+    int lacked;            /* passing error (a negative errno) that kept a template from being read; 0: none */
+    map_t *allowed;        /* verdicts of allow.c by name; NULL: none yet */
     struct python *python; /* NULL until a file of Python's is rendered */
 };
 
-/* One run. `text` and `data` are what the last renderer made. */
+/* One run of a pipeline. `text` and `data` are the last renderer's output. */
 typedef struct run {
     render_t *render;
     const render_source_t *source;
@@ -34,28 +33,29 @@ typedef struct run {
     py_t *data;
     bool untouched;      /* `text` is the source's: its lines are the file's */
     jinja_marks_t marks; /* of `text` when a template made it */
-    spans_t peer;        /* the parts of `text` that peers said */
+    spans_t peer;        /* parts of `text` that come from peers */
 } run_t;
 
 typedef int renderer_fn(run_t *run, const char *argline, fail_t *err);
 typedef struct renderer {
     const char *name;
     renderer_fn *fn;
-    const char *missing; /* without `fn`: why it is not here */
+    const char *missing; /* without `fn`: why it is unavailable */
     const char *doc;     /* with `fn` */
 } renderer_t;
 
 /* BORROWED row, or NULL. */
 const renderer_t *renderer_find(const char *name);
-/* NEW text: what could have been meant. "" when nothing is near. */
+/* NEW text: "; did you mean ...", or the list of renderers. */
 char *renderer_suggest(const char *name);
 
-/* Whether a text is a template by the syntax of SLS files or of other files. */
+/* True when a text has tags in the syntax of SLS files or that of other files. */
 bool render_has_tags(render_t *self, const char *text, size_t len);
 
 renderer_fn render_jinja, render_yaml, render_json, render_gpg, render_py;
 
-/* The next renderer gets `data`, which it TAKES; what is empty becomes an empty dict, as Salt has it. 0. */
+/* Sets the run's output to `data`, which it TAKES; a false value becomes an empty dict, as in Salt. Returns
+ * 0. */
 int run_give_data(run_t *run, py_t *data);
 
 /* ---- pipelines ---------------------------------------------------------------------------------------- */
@@ -74,41 +74,41 @@ void pipeline_free(pipeline_t *self);
 
 /* ---- errors ------------------------------------------------------------------------------------------- */
 
-/* What a person opens: "salt://nginx/init.sls", or a path (render_show_paths); NULL for a text without a
+/* File name for messages: "salt://nginx/init.sls", or a path (render_show_paths); NULL for a text without a
  * file. NEW. */
 char *run_file(const run_t *run);
 /* The same for a template's path on this machine. NEW. */
 char *run_url(const run_t *run, const char *path);
-/* Records "MESSAGE; line N", the lines of run->text around it and the file. `begun` is the line where what is
- * broken began, or 0. -EINVAL. */
+/* Sets *err to "MESSAGE; line N", with the lines of run->text around it and the file. `begun` is the line
+ * where the broken construct began, or 0. Returns -EINVAL. */
 int run_failed_at(const run_t *run, const char *message, int line, int begun, fail_t *err);
-/* The same for a message that has its place itself. */
+/* The same for a message that names its place itself. */
 int run_failed_near(const run_t *run, const char *message, int line, int begun, fail_t *err);
 
-/* Where a line of run->text was made: what a person opens, or NULL for a text without a file, and
- * *ret_line there; 0: not known. NEW. */
+/* Origin of a line of run->text: file name (NEW, NULL for a text without a file), and *ret_line there; 0:
+ * unknown. */
 char *run_place(const run_t *run, int line, int *ret_line);
 
 /* ---- what peers said (peer.c) --------------------------------------------------------------------------- */
 
-/* The parts of the source that peers said: all of a file that a minion sent to the master. */
+/* Marks the source's parts that come from peers; all of a file that a minion sent to the master. */
 void run_begin_peer(run_t *run);
-/* The parts of run->text that peers said, as the template told: empties *spans. */
+/* Sets the marks of run->text to those the template reported: empties *spans. */
 void run_take_peer(run_t *run, spans_t *spans);
-/* Whether they stay inside the scalars of YAML, or the texts of JSON that begins at `from`: 0, or -EINVAL
- * with *err. With the option peer_data: warn, a warning and 0. */
+/* Check that peers' parts stay inside scalars of YAML, or inside texts of the JSON that begins at `from`: 0,
+ * or -EINVAL with *err. With the option peer_data: warn only a warning is logged. */
 int run_check_yaml(run_t *run, fail_t *err);
 int run_check_json(run_t *run, size_t from, fail_t *err);
-/* The same for words that mean more than a text in `data`, which is the text's: keys that an SLS file has
- * at its top, such as `include`, slots of states, messages to be decrypted. */
+/* The same for words with a meaning beyond text in `data`, the parsed text: top-level keys of an SLS file
+ * such as `include`, slots of states, messages to be decrypted. */
 int run_check_words(run_t *run, py_t *data, fail_t *err);
-/* The first text of the data that is to be one argument of a function and names a keyword of it in a peer's
- * words; in a reactor's file, `reaction`, as these are laid out there. BORROWED, or NULL. */
+/* First text in the data that is one argument of a function but names a keyword of it in a peer's words;
+ * `reaction`: the data is a reactor's file. BORROWED, or NULL. */
 const py_t *run_find_keyword(const py_t *data, bool reaction);
-/* The text becomes a template: what peers said goes into `context`, so that it is printed and never read
- * as a template. */
+/* Before the text is read as a template: moves peers' parts into `context`, so that they are printed and
+ * never parsed as template code. */
 int run_check_template(run_t *run, const jsyntax_t *syntax, py_t *context, fail_t *err);
-/* The text becomes a program: no part of it may be a peer's. */
+/* Before the text runs as a program: refuses any part of a peer's. */
 int run_check_program(run_t *run, fail_t *err);
 /* Warns of what peers said that stands in a command without the filter `quote`, once for each place. */
 void run_look_for_shells(run_t *run);
@@ -118,15 +118,16 @@ void run_look_for_shells(run_t *run);
 /* salt[name]: whether it is there; what a call of it gives: NEW, or NULL raised. */
 bool render_has(render_t *self, const char *name);
 py_t *render_call(render_t *self, const char *name, const py_args_t *args);
-/* Whether what is rendered may call this here, and what that in turn calls: 0, or -EPERM with *err. */
+/* Checks that the rendered file may call `fun`, and the function that it calls in turn: 0, or -EPERM with
+ * *err. */
 int render_may_call(render_t *self, const char *fun, const py_args_t *args, fail_t *err);
-/* Whether a file is one that a minion sent to the master, by whatever path; and whether a path below the
- * master's cache is among the arguments: what minions sent lies there. */
+/* True when a file was sent by a minion to the master, also through links; true when an argument names a path
+ * below the master's cache, where minions' data lies. */
 bool render_is_sent(const render_t *self, const char *path);
 bool render_reads_peers(const render_t *self, const py_args_t *args);
-/* The same for a file in Python. */
+/* The same for running Python. */
 int render_may_python(render_t *self, fail_t *err);
-/* Everything that a template sees. NEW dict. */
+/* All variables of a template. NEW dict. */
 py_t *run_context(run_t *run);
 jinja_load_fn render_load;
 

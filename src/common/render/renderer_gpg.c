@@ -1,4 +1,8 @@
-/* renderer_gpg.c - the renderer `gpg`: messages in texts and data are decrypted by the system's gpg. */
+/* renderer_gpg.c - the renderer `gpg`: decrypts PGP messages in texts and data with the system's gpg.
+ *
+ * Each "-----BEGIN PGP MESSAGE-----" block is replaced by its plain text, one gpg process a message. Messages
+ * that a peer has a part in are never decrypted: a minion could otherwise have ciphertexts of others opened.
+ */
 #include "common/base/fs.h"
 #include "common/host/proc.h"
 #include "common/py/py_peer.h"
@@ -15,7 +19,7 @@ typedef struct gpg {
     bool must_succeed, translate_newlines;
 } gpg_t;
 
-/* What peers said of a text, and of what it becomes. */
+/* Peers' parts of a text, and of its decrypted form. */
 typedef struct marks {
     const spans_t *before;
     spans_t after;
@@ -23,7 +27,7 @@ typedef struct marks {
 
 /* ---- set-up ------------------------------------------------------------------------------------------- */
 
-/* gpg_keydir, wherever config.get finds it; else "gpgkeys" beside the configuration. NEW. */
+/* Directory of keys: gpg_keydir by config.get, else "gpgkeys" beside the configuration. NEW. */
 static char *
 key_dir(call_ctx_t *ctx)
 {
@@ -43,6 +47,7 @@ key_dir(call_ctx_t *ctx)
     return fs_join(value_str(ctx_opts(ctx), "config_dir", beside), "gpgkeys");
 }
 
+/* -ENOENT when there is no gpg. Call gpg_free in any case. */
 static int
 gpg_init(gpg_t *g, call_ctx_t *ctx, fail_t *err)
 {
@@ -76,7 +81,7 @@ repr_bytes(const char *bytes, size_t len)
     return xstrdup(text != NULL ? py_cstr(text) : "");
 }
 
-/* Add `text`, which may hold a NUL, with a line break for each "\n" in it. */
+/* Appends `text`, which may hold NUL, with a line break for each "\n" (backslash, n) in it. */
 static void
 add_broken(buf_t *out, const char *text, size_t len)
 {
@@ -89,7 +94,7 @@ add_broken(buf_t *out, const char *text, size_t len)
     buf_add(out, text, (size_t) (end - text));
 }
 
-/* What can't be decrypted stays as it is, unless that is forbidden. */
+/* Keeps the ciphertext and logs a warning; -EBADMSG with gpg_decrypt_must_succeed. */
 static int
 undecrypted(const gpg_t *g, const buf_t *cipher, const proc_result_t *res, buf_t *out, fail_t *err)
 {
@@ -118,7 +123,7 @@ decrypt_message(const gpg_t *g, const char *text, size_t len, buf_t *out, fail_t
     spec.in_len = cipher.len;
     spec.timeout_ms = LIMIT_TEMPLATE_TIME;
     int rc = proc_run(&spec, &res, err);
-    /* What was decrypted stays what it is; what was not may be, once the key is there. */
+    /* A failure may pass once the key is installed, so the result must not be cached. */
     if (rc < 0 || res.timed_out || res.out.len == 0)
         call_note(g->ctx, "gpg");
     if (rc == 0 && res.timed_out)
@@ -133,7 +138,8 @@ decrypt_message(const gpg_t *g, const char *text, size_t len, buf_t *out, fail_t
 
 /* ---- texts and data ----------------------------------------------------------------------------------- */
 
-/* Bytes [from, to) of a text were added to `out`, with their marks: how many have one. */
+/* Number of peers' spans within [from, to); copies them, moved to offset `at` of the output, unless `at` is
+ * SIZE_MAX. */
 static size_t
 keep_marks(marks_t *marks, size_t from, size_t to, size_t at)
 {
@@ -151,8 +157,8 @@ keep_marks(marks_t *marks, size_t from, size_t to, size_t at)
     return n;
 }
 
-/* Every message in `text` but those of which a peer said a part: 1 when there was one, 0, or a negative
- * errno. `marks` may be NULL. */
+/* Decrypts the messages in `text` except those with a peer's part. 1 when one was decrypted, 0 when none, or
+ * a negative errno. `marks` may be NULL. As in Salt, newlines at the end are then removed. */
 static int
 decrypt_text(const gpg_t *g, const char *text, size_t len, marks_t *marks, buf_t *out, fail_t *err)
 {
@@ -180,7 +186,7 @@ decrypt_text(const gpg_t *g, const char *text, size_t len, marks_t *marks, buf_t
     return rc;
 }
 
-/* The marks of the text that was made, of which blanks at its end may be gone. Ends `marks`. */
+/* Marks of the output, cut to its final length. Ends `marks`. */
 static void
 clip_marks(marks_t *marks, size_t len, spans_t *ret)
 {
@@ -192,7 +198,7 @@ clip_marks(marks_t *marks, size_t len, spans_t *ret)
     spans_free(&marks->after);
 }
 
-/* Bytes that are no text stay bytes. */
+/* A str when the bytes are UTF-8, else bytes. */
 static py_t *
 text_or_bytes(const buf_t *b)
 {
@@ -205,7 +211,8 @@ text_or_bytes(const buf_t *b)
     return py_bytes(buf_str(b), b->len);
 }
 
-/* A text of which a peer said something: its own messages stay closed, and so do its written line breaks. */
+/* Decrypts a str with peers' parts: its own messages stay closed, and written line breaks stay as they are.
+ */
 static py_t *
 decrypt_said(const gpg_t *g, py_t *v, fail_t *err)
 {
@@ -245,7 +252,7 @@ decrypt_str(const gpg_t *g, py_t *v, fail_t *err)
     int rc = decrypt_text(g, buf_str(&broken), broken.len, NULL, &out, err);
     if (rc < 0)
         return NULL;
-    /* A break is shorter than what it stands for. */
+    /* a replaced line break shortens the text */
     bool same = rc == 0 && broken.len == len;
     return same && py_is(v, PY_STR) ? py_ref(v) : text_or_bytes(&out);
 }
@@ -268,6 +275,7 @@ decrypt_items(const gpg_t *g, py_t *container, fail_t *err)
     return 0;
 }
 
+/* Decrypts all texts below `v`, containers in place. NEW reference, or NULL with *err. */
 static py_t *
 decrypt_value(const gpg_t *g, py_t *v, fail_t *err)
 {

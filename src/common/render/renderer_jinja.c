@@ -1,4 +1,8 @@
-/* renderer_jinja.c - the renderer `jinja`: templates with Salt's variables, imports from the file server. */
+/* renderer_jinja.c - the renderer `jinja`: templates with Salt's variables and imports from the file server.
+ *
+ * A renderer has two engines, for SLS files (jinja_sls_env) and other files (jinja_env), which keep compiled
+ * templates by path and time of change. Errors list the chain of templates from the innermost, and
+ * suggestions for unknown names. */
 #include <sys/stat.h>
 
 #include "common/base/fs.h"
@@ -15,7 +19,8 @@ version_of(const struct stat *st)
     return (int64_t) st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 }
 
-/* Fills *ret from the file `local`, which it takes. */
+/* Fills *ret from the file `local`, which it takes on success; the text stays NULL when the engine has this
+ * version. */
 static int
 read_template(char *local, jinja_known_fn *known, void *known_cookie, jinja_file_t *ret, fail_t *err)
 {
@@ -37,6 +42,8 @@ read_template(char *local, jinja_known_fn *known, void *known_cookie, jinja_file
     return 0;
 }
 
+/* Fetches a template through the file client. Files that minions sent are refused: their content would run as
+ * template code. */
 static int
 load(render_t *self, const char *path, jinja_known_fn *known, void *known_cookie, jinja_file_t *ret_file,
      fail_t *err)
@@ -54,6 +61,8 @@ load(render_t *self, const char *path, jinja_known_fn *known, void *known_cookie
     return 0;
 }
 
+/* The engine's loader. Passing errors (a file server out of reach) are recorded, so that the run reports them
+ * instead of "not found". */
 int
 render_load(void *cookie, const char *name, py_t *globals, jinja_known_fn *known, void *known_cookie,
             jinja_file_t *ret_file, fail_t *err)
@@ -87,7 +96,7 @@ check_setting(const char *key)
     log_warning("Jinja2 environment %s is not recognized", key);
 }
 
-/* The configured environment, with the older options that say the same. NEW. */
+/* The configured environment, keys in lower case, with the older options of the same meaning. NEW. */
 static json_t *
 environment(const json_t *opts, const char *name)
 {
@@ -117,6 +126,7 @@ looked(void *cookie, const char *what)
     call_note(((render_t *) cookie)->ctx, what);
 }
 
+/* The engine for SLS files or for others, made when first used. BORROWED. */
 static jinja_t *
 engine_for(render_t *self, bool sls)
 {
@@ -157,7 +167,7 @@ put_frame(buf_t *b, const run_t *run, const jinja_frame_t *frame, const char *wo
         buf_printf(b, " (%s %s)", frame->place == JINJA_BLOCK ? "block" : "macro", frame->label);
 }
 
-/* Every place on the way, the innermost first; of a long way, its ends. */
+/* Appends the chain of places, innermost first; of a long chain only both ends. */
 static void
 put_chain(buf_t *b, const run_t *run, const jinja_error_t *e)
 {
@@ -177,7 +187,7 @@ put_chain(buf_t *b, const run_t *run, const jinja_error_t *e)
     }
 }
 
-/* A function that is not there: why, and what could have been meant. */
+/* For an unknown function: appends why it is missing and similar names. */
 static void
 put_missing(buf_t *b, const run_t *run, const jinja_error_t *e)
 {
@@ -213,7 +223,7 @@ jinja_failed(const run_t *run, const jinja_error_t *e, fail_t *err)
 
 /* ---- rendering ---------------------------------------------------------------------------------------- */
 
-/* opts["pillar"] is what `pillar` is, also around a render inside this one. */
+/* Renders with an engine. Only an untouched file without peers' parts may use the cache. */
 static int
 render_with(run_t *run, jinja_t *engine, py_t *context, buf_t *out, fail_t *err)
 {
@@ -250,6 +260,7 @@ render_jinja(run_t *run, const char *argline, fail_t *err)
         return fail_set(err, -EINVAL, "the renderer 'jinja' needs a text, and the one before it made data");
     buf_t out = BUF_INIT;
     bool sls = !str_empty(run->source->sls);
+    /* A render within this one changes opts["pillar"]; the outer value is restored afterwards. */
     AUTO(py) outer = py_ref(run->render->opts != NULL ? py_dict_gets(run->render->opts, "pillar") : NULL);
     AUTO(py) context = run_context(run);
     int rc = context != NULL ? render_with(run, engine_for(run->render, sls), context, &out, err) : -EINVAL;

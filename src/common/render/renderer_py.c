@@ -1,4 +1,8 @@
-/* renderer_py.c - the renderer `py`: a file of Python's whose run() makes the data, or the text. */
+/* renderer_py.c - the renderer `py`: a Python file whose run() returns the data, or text.
+ *
+ * The file runs in the interpreter of python.c. Variables go there with the request; `salt[...]` calls,
+ * look-ups and log records come back as questions, answered here until "done" or "failed" arrives. Files with
+ * a peer's part are refused, and on a master Python must be allowed explicitly. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/plugin/registry.h"
@@ -10,7 +14,7 @@
 
 /* ---- what the file sees -------------------------------------------------------------------------------- */
 
-/* What can't be said is None. NEW. */
+/* A value in the wire form; None, with an error in the log, when it has none. NEW. */
 static json_t *
 wire_of(py_t *v)
 {
@@ -23,7 +27,7 @@ wire_of(py_t *v)
     return wire != NULL ? wire : json_null();
 }
 
-/* Without grains and pillar, which the other end puts in. NEW. */
+/* The options without grains and pillar, which the host adds itself. NEW. */
 static json_t *
 opts_of(const render_t *self)
 {
@@ -52,7 +56,7 @@ path_of(const run_t *run)
     return run->source->path != NULL ? run->source->path : ":string:";
 }
 
-/* Python's name of a module: the file's, up to the first dot. NEW. */
+/* Python's name for the module: the file's name up to the first dot. NEW. */
 static char *
 module_of(const run_t *run)
 {
@@ -64,7 +68,7 @@ module_of(const run_t *run)
 
 /* ---- questions of the file ----------------------------------------------------------------------------- */
 
-/* Each answers {"value": ...}, or {"error": [class, text]}; NULL: nothing is to be answered. NEW. */
+/* Handlers of questions: NEW {"value": ...} or {"error": [class, text]}; NULL: no answer is expected. */
 typedef json_t *question_fn(run_t *run, const json_t *asked);
 
 static json_t *
@@ -85,6 +89,7 @@ answer_raised(void)
     return answer;
 }
 
+/* Calls a function with a list and a dict, laid out as py_args_t wants them in one array. */
 static py_t *
 call_with(render_t *self, const char *name, const py_t *args, const py_t *kwargs)
 {
@@ -140,7 +145,7 @@ on_functions(run_t *run, const json_t *asked)
     return json_pack("{s:O}", "value", names);
 }
 
-/* Levels as Python's logging counts them. */
+/* Logs a record; levels are Python's numbers, ten apart. */
 static json_t *
 on_log(run_t *run, const json_t *asked)
 {
@@ -164,7 +169,7 @@ static const struct {
     { "log", on_log },
 };
 
-/* Answers `message` if it is a question: 1, 0 when it is none, or a negative errno. */
+/* Answers a question: 1; 0 when the message is none; or a negative errno. */
 static int
 answer(run_t *run, const json_t *message, fail_t *err)
 {
@@ -181,6 +186,7 @@ answer(run_t *run, const json_t *message, fail_t *err)
 
 /* ---- how it ends --------------------------------------------------------------------------------------- */
 
+/* run()'s result becomes the run's output: text stays text for the next renderer. */
 static int
 give(run_t *run, const json_t *wire)
 {
@@ -192,7 +198,7 @@ give(run_t *run, const json_t *wire)
     return 0;
 }
 
-/* A function that is not there: why, and what could have been meant. */
+/* For a KeyError of `salt[...]`: appends why the function is missing. */
 static void
 put_missing(buf_t *b, const run_t *run, const char *text)
 {
@@ -205,6 +211,7 @@ put_missing(buf_t *b, const run_t *run, const char *text)
     buf_printf(b, "\n%s", why);
 }
 
+/* *err from a traceback: the innermost frame in the file with its lines, then the callers. */
 static int
 tell_failure(const run_t *run, const json_t *failed, fail_t *err)
 {
@@ -228,6 +235,7 @@ tell_failure(const run_t *run, const json_t *failed, fail_t *err)
     return fail_set(err, -EINVAL, "%s%s", fail_text(&where), buf_str(&b));
 }
 
+/* Answers questions until the file has ended. */
 static int
 converse(run_t *run, fail_t *err)
 {
@@ -247,6 +255,7 @@ converse(run_t *run, fail_t *err)
 
 /* ---- rendering ----------------------------------------------------------------------------------------- */
 
+/* Starts the interpreter, or replaces one that failed or belongs to the parent process. */
 static int
 need_python(render_t *self, fail_t *err)
 {
@@ -268,7 +277,7 @@ request_of(const run_t *run)
                      LIMIT_TEMPLATE_TIME / 1000);
 }
 
-/* Where the text has not said so: which file it is about. */
+/* Adds the file's name unless the message already has it. Returns `rc`. */
 static int
 tell_file(const run_t *run, int rc, const fail_t *why, fail_t *err)
 {

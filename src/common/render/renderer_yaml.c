@@ -1,4 +1,7 @@
-/* renderer_yaml.c - the renderers `yaml` and `json`: text to data. */
+/* renderer_yaml.c - the renderers `yaml` and `json`: text to data.
+ *
+ * Before parsing, peers' parts are checked to be inside scalars; after parsing, that they are no words of
+ * special meaning. Errors follow Salt's SaltRenderError for each class of PyYAML's exceptions. */
 #include "common/base/str.h"
 #include "common/py/py_json.h"
 #include "common/py/py_peer.h"
@@ -36,7 +39,7 @@ put_mark(buf_t *b, ymark_t at)
         buf_printf(b, "\n  in \"<unicode string>\", line %d, column %d", at.line + 1, at.column + 1);
 }
 
-/* Characters before `at`: what is wrong with a single one is counted from the start. */
+/* Characters before `at`: PyYAML's reader errors give a position instead of line and column. */
 static size_t
 position(const buf_t *text, ymark_t at)
 {
@@ -76,7 +79,7 @@ yaml_message(const run_t *run, const yproblem_t *p)
     return buf_steal(&b);
 }
 
-/* Whether the line of a place is indented with a tab. */
+/* True when the line is indented with a tab. */
 static bool
 has_tab(const buf_t *text, ymark_t at)
 {
@@ -87,6 +90,7 @@ has_tab(const buf_t *text, ymark_t at)
     return p != NULL && p[strspn(p, " ")] == '\t';
 }
 
+/* Salt shows a scanner error with the lines around it and renames the one about tabs. */
 static int
 scanner_failed(const run_t *run, const yproblem_t *p, fail_t *err)
 {
@@ -107,7 +111,7 @@ yaml_failed(const run_t *run, const yproblem_t *p, fail_t *err)
 
     if (p->cls == YAML_SCANNER)
         return scanner_failed(run, p, err);
-    /* A mapping as a key: a forgotten renderer, mostly. */
+    /* A mapping as a key is mostly a template without a renderer: "{{ x }}". */
     if (str_starts(p->text, "found unacceptable key [("))
         return run_failed_at(run, "Invalid YAML, possible double curly-brace", line, 0, err);
     AUTO_FREE char *message = yaml_message(run, p);
@@ -131,7 +135,7 @@ render_yaml(run_t *run, const char *argline, fail_t *err)
 
 /* ---- json --------------------------------------------------------------------------------------------- */
 
-/* The line that "... line 3 column 7 (char 40)" names; 0: none. */
+/* The line in Python's message "... line 3 column 7 (char 40)"; 0: none. */
 static int
 json_line(const char *message)
 {
@@ -140,6 +144,7 @@ json_line(const char *message)
     return at != NULL ? (int) strtol(at + strlen(": line "), NULL, 10) : 0;
 }
 
+/* Salt's json renderer drops a leading "#!" line. Empty text gives an empty dict. */
 int
 render_json(run_t *run, const char *argline, fail_t *err)
 {
@@ -158,7 +163,7 @@ render_json(run_t *run, const char *argline, fail_t *err)
     if (data != NULL) {
         if (run_check_words(run, data, err) < 0)
             return -EINVAL;
-        /* The parser knows no places: when a peer said some of it, all counts as theirs. */
+        /* The JSON parser has no positions, so with any peer's part all of the data is marked. */
         unsigned flags = SPAN_OWN;
         for (size_t i = 0; i < run->peer.n; i++)
             flags &= run->peer.v[i].flags;
