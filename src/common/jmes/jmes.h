@@ -1,11 +1,11 @@
-/* jmes.h - JMESPath, the language of the filter `json_query`: an expression to a tree, the tree over a value.
+/* jmes.h - JMESPath, the language of the filter `json_query`: an expression is parsed to a tree, which is
+ * evaluated over a value. Follows jmespath.py, its deviations from the specification included.
  *
  * Layer      common/jinja, private
  * Threads    one
  * Ownership  a tree counts its references; nodes and tokens belong to it
  * Errors     NULL raised: ParseError, LexerError, ... of JMESPathError, a ValueError, in jmespath.py's words
- * Tests      tests/cases/jinja/jmespath.json
- */
+ * Tests      tests/cases/jinja/jmespath.json */
 #ifndef COMMON_JMES_JMES_H
 #define COMMON_JMES_JMES_H
 
@@ -45,7 +45,7 @@ typedef enum jmes_token_type {
     JT_TYPES
 } jmes_token_type_t;
 
-/* How tightly each binds, and its name in messages. */
+/* Each token's name in messages and its binding power. */
 extern const struct jmes_token_row {
     const char *name;
     int power;
@@ -59,7 +59,7 @@ typedef struct jmes_token {
 
 typedef enum jmes_kind {
     JM_FIELD,
-    JM_CHAIN, /* left, then right of what that gave */
+    JM_CHAIN, /* right applied to left's result */
     JM_INDEX_EXPR,
     JM_INDEX,
     JM_SLICE,
@@ -93,7 +93,7 @@ typedef struct jmes_node {
 typedef struct jmes {
     int refs;
     arena_t *arena;
-    py_t *values; /* list: what tokens and nodes point to */
+    py_t *values; /* list that owns the values of tokens and nodes */
     py_t *text;
     jmes_token_t *tokens; /* the last one is JT_EOF */
     const jmes_node_t *root;
@@ -101,15 +101,16 @@ typedef struct jmes {
 
 extern const py_exc_t jmes_Error, jmes_ParseError, jmes_LexerError;
 
-/* Splits `self->text` into tokens: 0 or -1. */
+/* Splits `self->text` into tokens: 0, or -1 raised. */
 int jmes_lex(jmes_t *self);
-/* NEW tree, or NULL. */
+/* Parses an expression. NEW tree, or NULL raised. */
 jmes_t *jmes_parse(py_t *text);
 void jmes_unref(jmes_t *self);
-/* NEW value of the expression for `value`. */
+/* Evaluates the expression for `value`. NEW, or NULL raised. */
 py_t *jmes_search(jmes_t *self, py_t *value);
 
 /* ---- between the evaluator and its functions */
+/* Evaluates one node. NEW, or NULL raised; recursion counts against the scope's depth. */
 py_t *jmes_eval(jmes_t *self, const jmes_node_t *node, py_t *value);
 /* `args` are BORROWED. NEW result. */
 py_t *jmes_call(const char *name, py_t *const *args, size_t n);

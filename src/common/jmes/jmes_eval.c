@@ -1,4 +1,7 @@
-/* jmes_eval.c - a JMESPath tree over a value. */
+/* jmes_eval.c - evaluates a JMESPath tree over a value.
+ *
+ * One function per kind of node, chosen by a table. A mismatch of types gives None, as the language demands;
+ * only functions raise. Steps and depth are charged to the surrounding limits. */
 #include "common/jmes/jmes.h"
 
 /* ---- expressions as values ---------------------------------------------------------------------------- */
@@ -20,6 +23,7 @@ static const py_class_t expref_class = { .name = "_Expression",
                                          .module = "jmespath.visitor",
                                          .free = expref_free };
 
+/* The value keeps a reference to its tree, as it may outlive the search. */
 py_t *
 jmes_expref(jmes_t *self, const jmes_node_t *node)
 {
@@ -39,6 +43,7 @@ jmes_apply(py_t *expref, py_t *value)
 
 /* ---- truth and comparison ----------------------------------------------------------------------------- */
 
+/* JMESPath's falsehood: None, false, and empty texts, lists and objects. Numbers are always true. */
 static bool
 is_false(py_t *v)
 {
@@ -74,7 +79,7 @@ is_zero_or_one(py_t *v)
     return is_number(v) && (py_eq(v, zero) > 0 || py_eq(v, one) > 0);
 }
 
-/* 0 and 1 are no truth values. */
+/* jmespath.py's equality: Python would say 0 == False and 1 == True. */
 static int
 equals(py_t *a, py_t *b)
 {
@@ -87,6 +92,7 @@ equals(py_t *a, py_t *b)
     return py_eq(a, b);
 }
 
+/* Ordering is defined for numbers and texts only; None for other types. */
 static py_t *
 compare(jmes_token_type_t op, py_t *a, py_t *b)
 {
@@ -155,7 +161,8 @@ eval_flatten(jmes_t *t, const jmes_node_t *n, py_t *v)
     return STEAL(out);
 }
 
-/* The right side of each element that the condition lets through; without those that give nothing. */
+/* Applies a projection: evaluates the right side for each element that meets the condition, and drops None.
+ */
 static py_t *
 collect(jmes_t *t, const jmes_node_t *n, py_t *list)
 {
@@ -237,6 +244,7 @@ elements(jmes_t *t, const jmes_node_t *n, py_t *v)
     return STEAL(out);
 }
 
+/* Arguments are evaluated before the function is looked up. */
 static py_t *
 eval_function(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
@@ -271,6 +279,7 @@ eval_hash(jmes_t *t, const jmes_node_t *n, py_t *v)
     return STEAL(dict);
 }
 
+/* `or` and `and`: the left value when it decides, else the right one. */
 static py_t *
 eval_or(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
@@ -281,6 +290,7 @@ eval_or(jmes_t *t, const jmes_node_t *n, py_t *v)
     return enough ? STEAL(left) : jmes_eval(t, n->right, v);
 }
 
+/* jmespath.py negates numbers to false, as they count as true, but uses Python's truth for the rest. */
 static py_t *
 eval_not(jmes_t *t, const jmes_node_t *n, py_t *v)
 {

@@ -1,4 +1,7 @@
-/* jmes_func.c - JMESPath's functions. */
+/* jmes_func.c - JMESPath's functions, and the filter json_query.
+ *
+ * Each row has the number of arguments and their types, checked before the call as jmespath.py's decorator
+ * does; error texts are the library's. "array-number" means an array whose elements are numbers. */
 #include <math.h>
 
 #include "common/jinja/filter/filter.h"
@@ -29,7 +32,7 @@ type_of(const py_t *v)
     return "unknown";
 }
 
-/* Types that one argument may have: "array-number" is an array of numbers. */
+/* Types that an argument may have, NULL at the end. */
 typedef const char *const *types_t;
 #define TYPES(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
@@ -47,7 +50,7 @@ bad_type(const char *function, py_t *v, const char *received, types_t types)
                     function, py_cstr(shown), buf_str(&list), received);
 }
 
-/* What the elements of an array must be, "number" or "string"; NULL: anything. */
+/* Type of an array's elements, "number" or "string"; NULL: any. */
 static const char *
 element_type(const char *type)
 {
@@ -62,12 +65,13 @@ is_type(const char *type, const char *wanted)
     return strncmp(type, wanted, n) == 0 && type[n] == '\0';
 }
 
+/* The first element fixes the type of all: a mix of numbers and strings is an error. */
 static int
 check_elements(const char *function, py_t *array, types_t types)
 {
     for (size_t i = 0; i < py_seq_len(array); i++) {
         py_t *v = py_seq_at(array, i);
-        /* All are of the type that the first one is of. */
+        /* All elements must have the first one's type. */
         const char *first = type_of(py_seq_at(array, 0));
         bool allowed = false;
         for (size_t k = 0; types[k] != NULL; k++)
@@ -102,6 +106,7 @@ f_abs(py_t *const *a, size_t n)
     return py_abs(a[0]);
 }
 
+/* Python's math.ceil and floor: an int of any size. Integers stay as they are. */
 static py_t *
 whole(py_t *v, double (*round_to)(double))
 {
@@ -145,6 +150,7 @@ f_avg(py_t *const *a, size_t n)
     return sum != NULL ? py_binary(PY_DIV, sum, count) : NULL;
 }
 
+/* int(), else float(), else None, as jmespath.py. Containers, booleans and None give None. */
 static py_t *
 f_to_number(py_t *const *a, size_t n)
 {
@@ -229,7 +235,7 @@ f_to_array(py_t *const *a, size_t n)
     return list;
 }
 
-/* The first of the largest (or smallest) by `keys`. */
+/* Element with the largest (or smallest) key, the first of equals; None for an empty array. */
 static py_t *
 extreme(py_t *array, py_t *keys, py_cmp_t op)
 {
@@ -313,6 +319,7 @@ f_map(py_t *const *a, size_t n)
     return STEAL(out);
 }
 
+/* Evaluates the expression for each element and checks each key's type. NEW list, or NULL raised. */
 static py_t *
 keys_of(const char *function, py_t *array, py_t *expref, types_t types)
 {
@@ -328,6 +335,7 @@ keys_of(const char *function, py_t *array, py_t *expref, types_t types)
     return STEAL(keys);
 }
 
+/* The first key's type decides which type all keys must have. */
 static py_t *
 f_sort_by(py_t *const *a, size_t n)
 {
@@ -373,7 +381,7 @@ static const struct function {
     const char *name;
     jmes_fn *fn;
     size_t n;
-    bool variadic; /* further arguments are not looked at */
+    bool variadic; /* types of further arguments are not checked */
     const char *types[2][4];
 } functions[] = {
     { "abs", f_abs, 1, false, { NUMBER } },
@@ -404,6 +412,7 @@ static const struct function {
     { "values", f_values, 1, false, { OBJECT } },
 };
 
+/* Order of checks as in jmespath.py: name, number of arguments, types. */
 py_t *
 jmes_call(const char *name, py_t *const *args, size_t n)
 {

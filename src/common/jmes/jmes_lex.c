@@ -1,4 +1,5 @@
-/* jmes_lex.c - a JMESPath expression to tokens. */
+/* jmes_lex.c - splits a JMESPath expression into tokens, as jmespath.py's lexer: with its error texts, its
+ * columns in characters, and its tolerance for old literals that are no JSON. */
 #include "common/base/utf8.h"
 #include "common/jmes/jmes.h"
 #include "common/py/py_json.h"
@@ -41,7 +42,7 @@ const struct jmes_token_row jmes_tokens[JT_TYPES] = {
     [JT_LPAREN] = { "lparen", 60 },
 };
 
-/* The longest first where one begins with another. */
+/* Marks; longer ones come before their prefixes. */
 static const struct {
     const char *text;
     jmes_token_type_t type;
@@ -60,7 +61,7 @@ typedef struct lexer {
     size_t column, n;
 } lexer_t;
 
-/* Tokens come in order, and so do the places that are asked for. */
+/* Column of a place in characters. Places are asked for in order, so counting is linear in total. */
 static size_t
 position(lexer_t *l, const char *at)
 {
@@ -69,7 +70,7 @@ position(lexer_t *l, const char *at)
     return l->column;
 }
 
-/* TAKES value. */
+/* Appends a token. TAKES `value`; names and literals may reach results, so a peer's expression marks them. */
 static void
 add(lexer_t *l, jmes_token_type_t type, const char *from, py_t *value)
 {
@@ -100,8 +101,8 @@ is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* What stands between two `delimiter`s, into `out`; a backslash keeps the character behind it, and goes when
- * that is the delimiter and `unescape` is set. 0 or -1. */
+/* Reads up to the closing delimiter. A backslash protects the next character; it is dropped when that is the
+ * delimiter and `unescape` is set. 0, or -1 raised. */
 static int
 delimited(lexer_t *l, char delimiter, bool unescape, buf_t *out)
 {
@@ -123,6 +124,7 @@ delimited(lexer_t *l, char delimiter, bool unescape, buf_t *out)
     return 0;
 }
 
+/* A quoted identifier is a JSON string, escapes included. */
 static int
 lex_quoted(lexer_t *l)
 {
@@ -158,7 +160,7 @@ lex_raw(lexer_t *l)
     return 0;
 }
 
-/* JSON between grave accents; what is no JSON is a text, as in old expressions. */
+/* A literal between grave accents: JSON, or else a text, which old expressions wrote without quotes. */
 static int
 lex_literal(lexer_t *l)
 {

@@ -1,7 +1,11 @@
-/* jmes_parse.c - JMESPath's tokens to a tree, by binding power. */
+/* jmes_parse.c - JMESPath's tokens to a tree: a Pratt parser with jmespath.py's binding powers and messages.
+ *
+ * begin() parses what may start an expression (nud in jmespath.py), go_on() what may follow one (led), while
+ * the next token binds tighter than the caller's power. Projections apply the rest of the expression to each
+ * element, up to a token below PROJECTION_STOP. Nodes live in the tree's arena. */
 #include "common/jmes/jmes.h"
 
-/* Tokens that bind less end what is done to each element. */
+/* Tokens with less power end a projection's right side. */
 enum { PROJECTION_STOP = 10 };
 
 static const py_exc_t incomplete_error = { "IncompleteExpressionError", &jmes_ParseError };
@@ -41,6 +45,7 @@ node(parser_t *p, jmes_kind_t kind, const jmes_node_t *left, const jmes_node_t *
     return n;
 }
 
+/* ParseError with a caret below the column. */
 static void *
 fail_at(const parser_t *p, const jmes_token_t *t, size_t column, const char *reason)
 {
@@ -69,6 +74,7 @@ incomplete(const parser_t *p)
                     text, (int) token(p)->start + 1, "");
 }
 
+/* Skips a token of the type, or raises and returns false. */
 static bool
 match(parser_t *p, jmes_token_type_t type)
 {
@@ -112,6 +118,7 @@ select_list(parser_t *p)
     return list;
 }
 
+/* Multi-select hash "{key: expression, ...}"; jmespath.py allows a missing comma. */
 static jmes_node_t *
 select_hash(parser_t *p)
 {
@@ -142,6 +149,7 @@ select_hash(parser_t *p)
     }
 }
 
+/* Function call after a name; jmespath.py also accepts arguments without commas between them. */
 static jmes_node_t *
 call(parser_t *p, const jmes_node_t *left)
 {
@@ -167,6 +175,7 @@ call(parser_t *p, const jmes_node_t *left)
 
 /* ---- projections -------------------------------------------------------------------------------------- */
 
+/* What may follow a dot: an identifier, "*", a multi-select list or hash. */
 static jmes_node_t *
 dot_rhs(parser_t *p, int power)
 {
@@ -190,7 +199,7 @@ dot_rhs(parser_t *p, int power)
     }
 }
 
-/* What is done to each element. */
+/* Right side of a projection: the current element when the next token ends it. */
 static jmes_node_t *
 projection_rhs(parser_t *p, int power)
 {
@@ -230,6 +239,7 @@ filter(parser_t *p, const jmes_node_t *left)
     return n;
 }
 
+/* "start:stop:step" after "[", each part optional. */
 static jmes_node_t *
 slice(parser_t *p)
 {
@@ -250,7 +260,7 @@ slice(parser_t *p)
     return s;
 }
 
-/* Behind "[", at a number or a colon. */
+/* Index or slice after "[", at a number or colon. A slice begins a projection. */
 static jmes_node_t *
 index_expression(parser_t *p, const jmes_node_t *left)
 {
@@ -266,7 +276,7 @@ index_expression(parser_t *p, const jmes_node_t *left)
     if (right == NULL)
         return NULL;
     jmes_node_t *both = node(p, JM_INDEX_EXPR, left, right);
-    /* A slice behind an index makes no projection. */
+    /* jmespath.py: a slice after an index expression makes no projection. */
     if (right->kind != JM_SLICE || left->kind == JM_INDEX_EXPR)
         return both;
     return project(p, JM_PROJECTION, both, JT_STAR);
@@ -395,6 +405,7 @@ go_on_bracket(parser_t *p, const jmes_node_t *left)
     return project(p, JM_PROJECTION, left, JT_STAR);
 }
 
+/* Token after an expression (led); `left` is the expression so far. */
 static jmes_node_t *
 go_on(parser_t *p, const jmes_node_t *left)
 {
@@ -430,6 +441,7 @@ go_on(parser_t *p, const jmes_node_t *left)
     }
 }
 
+/* Parses while tokens bind tighter than `power`. Depth and steps are limited. */
 static jmes_node_t *
 expression(parser_t *p, int power)
 {
@@ -444,6 +456,7 @@ expression(parser_t *p, int power)
 
 /* ---- trees -------------------------------------------------------------------------------------------- */
 
+/* The whole text must be one expression. */
 jmes_t *
 jmes_parse(py_t *text)
 {
