@@ -1,4 +1,6 @@
-/* arena.c - blocks in a list, the newest first. */
+/* arena.c - a bump allocator: blocks in a list, the newest first. A piece larger than a quarter of a block
+ * gets a block of its own behind the current one, whose free space stays usable. The bytes count against the
+ * values' limit (py_count). */
 #include "common/jinja/arena.h"
 #include "common/py/py_error.h"
 
@@ -85,6 +87,8 @@ arena_printf(arena_t *self, const char *fmt, ...)
     return arena_text(self, text, strlen(text));
 }
 
+/* An array doubles whenever `n` is a power of two; the old copy stays in the arena until its end, so an array
+ * costs at most twice its size. */
 void *
 arena_grow(arena_t *self, void *array, size_t n, size_t size)
 {

@@ -17,7 +17,8 @@ typedef struct jcallargs {
     py_t *room[12];
 } jcallargs_t;
 void jargs_add_kw(jcallargs_t *a, py_t *name, py_t *v); /* TAKES both */
-/* Evaluates them behind `first` (TAKES; may be NULL). 0 or -1; free them in any case. */
+/* Evaluates the arguments after `first` (TAKES; may be NULL). 0, or -1 raised; call jargs_free in any case.
+ */
 int jargs_eval(jrun_t *r, const jargs_t *args, py_t *first, jcallargs_t *ret);
 void jargs_free(jcallargs_t *a);
 static inline py_args_t

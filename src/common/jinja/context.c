@@ -1,4 +1,8 @@
-/* context.c - what a template sees by name, and the stacks of its blocks. */
+/* context.c - a template's context: its variables by name, and the stacks of blocks for inheritance.
+ *
+ * `parent` has globals and the caller's variables, `vars` what the template's top level assigned; look-ups
+ * try `vars` first. Each block name has a stack of definitions, that of the most derived template first.
+ * Contexts are linked into their session, which empties those that are left at its end. */
 #include "common/jinja/run.h"
 
 jcontext_t *
@@ -57,6 +61,7 @@ jcontext_unref(jcontext_t *ctx)
     free(ctx);
 }
 
+/* Context.resolve_or_missing of Jinja: the template's own assignments hide what was passed. */
 py_t *
 jcontext_get(const jcontext_t *ctx, py_t *name)
 {
@@ -102,6 +107,8 @@ jcontext_blocks(const jcontext_t *ctx, const char *name)
     return NULL;
 }
 
+/* Jinja's derived context: a copy of all variables with the local ones on top, for includes, imports with
+ * context and scoped blocks. `same_blocks` keeps the block stacks. */
 jcontext_t *
 jcontext_derived(jrun_t *r, jtemplate_t *template, const jlocals_t *locals, bool same_blocks)
 {

@@ -1,4 +1,8 @@
-/* engine.c - engines, sessions, and what a render leaves behind: text or an error with its places. */
+/* engine.c - engines, sessions, and the result of a render: text, or an error with its places.
+ *
+ * An engine has the options, the loader and a cache of compiled templates. Each render is a session: it has
+ * its own globals, loaded templates and limits, and at its end breaks the cycles between macros and their
+ * frames. Exceptions collect a trace on their way out, which tell_error hands to the caller. */
 #include "common/base/clock.h"
 #include "common/jinja/globals.h"
 #include "common/jinja/run.h"
@@ -112,7 +116,8 @@ session_start(jsession_t *s, jinja_t *engine, py_t *globals)
     s->loaded = map_new(free_loaded);
 }
 
-/* Macros hold the frames that hold them: what is left is emptied before it is let go. */
+/* Empties the frames that are left: macros and the frames that define them refer to each other, so reference
+ * counts alone would leak. */
 static void
 empty_frames(jsession_t *s)
 {
@@ -148,6 +153,8 @@ empty_contexts(jsession_t *s)
     }
 }
 
+/* Frees in the order of use: modules first, then frames and contexts, then the templates that their nodes
+ * belong to. */
 static void
 session_end(jsession_t *s)
 {
@@ -177,7 +184,7 @@ jinja_error_place(const jinja_error_t *e)
     return NULL;
 }
 
-/* NEW text of a loaded template, also of one that did not compile; NULL for what was rendered. */
+/* NEW source of a loaded template, also of one that did not compile; NULL for the text that was rendered. */
 static char *
 text_of(const jsession_t *s, const jinja_frame_t *place)
 {
@@ -189,7 +196,7 @@ text_of(const jsession_t *s, const jinja_frame_t *place)
     return s->bad_text != NULL ? xstrdup(s->bad_text) : NULL;
 }
 
-/* The exception on its way becomes the caller's. */
+/* Moves the pending exception and its trace to `err`. */
 static void
 tell_error(jsession_t *s, jinja_error_t *err)
 {
@@ -210,6 +217,8 @@ tell_error(jsession_t *s, jinja_error_t *err)
 
 /* ---- rendering ---------------------------------------------------------------------------------------- */
 
+/* The compiled template: from the cache while its version holds, else compiled. A full cache is cleared as a
+ * whole. NEW reference. */
 static jtemplate_t *
 main_template(jsession_t *s, const jinja_source_t *source, bool expression)
 {
@@ -242,7 +251,8 @@ main_context(jsession_t *s, jtemplate_t *t, py_t *context)
     return ctx;
 }
 
-/* Runs the template; with `ret_value`, what it called `result` is the NEW value. */
+/* Runs the template. With `ret_value` it is an expression compiled as an assignment to `result`, whose NEW
+ * value is given. */
 static int
 run_main(jsession_t *s, const jinja_source_t *source, py_t *context, buf_t *out, py_t **ret_value)
 {
@@ -254,7 +264,7 @@ run_main(jsession_t *s, const jinja_source_t *source, py_t *context, buf_t *out,
     if (rc == 0 && ret_value != NULL)
         *ret_value = py_ref(py_dict_gets(ctx->vars, "result"));
     jcontext_unref(ctx);
-    /* The session ends with what still points into the template. */
+    /* Values may point into the template until the session's end. */
     s->kept = xrealloc(s->kept, (s->n_kept + 1) * sizeof(jtemplate_t *));
     s->kept[s->n_kept++] = t;
     return rc;
@@ -276,7 +286,7 @@ in_session(jinja_t *self, const jinja_source_t *source, py_t *context, py_t *glo
     s.marks = source->marks;
     s.marked = source->marks != NULL ? out : NULL;
     int rc = run_main(&s, source, context, out, ret_value);
-    if (rc == 0 && py_tick() < 0) { /* something was refused, and nothing was done since */
+    if (rc == 0 && py_tick() < 0) { /* a limit was reached after the last check */
         rc = -1;
         if (ret_value != NULL)
             py_destroy(ret_value);

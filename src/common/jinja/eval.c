@@ -1,4 +1,8 @@
-/* eval.c - expressions to values. */
+/* eval.c - evaluates expressions.
+ *
+ * Each node has two functions chosen at compile time: `eval` gives a value, `truth` an answer without making
+ * one (eval_logic.c). Nodes whose operands are variables or constants run directly; others count a step and a
+ * level (py_tick, py_enter). Attribute access and str.format pass through the rules of Jinja's sandbox. */
 #include "common/jinja/args.h"
 #include "common/jinja/parse/ast_walk.h"
 #include "common/jinja/eval.h"
@@ -20,6 +24,7 @@ eval_name(jrun_t *r, const jnode_t *node)
     return v != NULL ? py_ref(v) : jundefined(r->s, node->name.name->str, NULL);
 }
 
+/* The undefined value that the sandbox gives for a hidden attribute; its use raises SecurityError. */
 static py_t *
 unsafe(jsession_t *s, py_t *obj, py_t *name)
 {
@@ -28,7 +33,7 @@ unsafe(jsession_t *s, py_t *obj, py_t *name)
     return py_undefined(s->engine->options.undefined, obj, name, hint, &jinja_SecurityError);
 }
 
-/* Every object of Python's has these, and a sandbox shows none of them. */
+/* True for attributes of every Python object, which the sandbox hides. */
 static bool
 is_internal(const char *name)
 {
@@ -42,7 +47,7 @@ is_internal(const char *name)
     return false;
 }
 
-/* The class of a value, as far as templates ask: its name. */
+/* Value of `__class__` outside of a sandbox: its name is all that templates use. */
 static void
 class_free(void *data)
 {
@@ -71,7 +76,7 @@ class_repr(py_t *self, buf_t *out)
     return 0;
 }
 
-/* Attributes that Python's objects have and a sandbox hides. */
+/* The few internal attributes that exist without a sandbox. NEW, or NULL. */
 static py_t *
 internal_attr(py_t *obj, const char *name)
 {
@@ -84,7 +89,8 @@ internal_attr(py_t *obj, const char *name)
     return NULL;
 }
 
-/* 1 with the value that the sandbox lets through in its place, 0 absent, -1 raised. */
+/* Attribute of a value under the sandbox's rules: names with "_" are unsafe, and with `immutable` methods
+ * that change a value. 1 with a NEW value (an unsafe one included), 0 absent, -1 raised. */
 static int
 find_attr(jsession_t *s, py_t *obj, py_t *name, py_t **ret)
 {
@@ -118,6 +124,7 @@ find_attr(jsession_t *s, py_t *obj, py_t *name, py_t **ret)
     return py_find_attr(obj, name, ret);
 }
 
+/* Jinja's environment.getattr: attribute first, then element, then undefined. NEW. */
 py_t *
 jgetattr(jsession_t *s, py_t *obj, py_t *name)
 {
@@ -130,6 +137,7 @@ jgetattr(jsession_t *s, py_t *obj, py_t *name)
     return found > 0 ? v : py_undefined(s->engine->options.undefined, obj, name, NULL, NULL);
 }
 
+/* Jinja's environment.getitem: element first, then attribute for text keys. NEW. */
 py_t *
 jgetitem(jsession_t *s, py_t *obj, py_t *key)
 {
@@ -142,7 +150,8 @@ jgetitem(jsession_t *s, py_t *obj, py_t *key)
     return found > 0 ? v : py_undefined(s->engine->options.undefined, obj, key, NULL, NULL);
 }
 
-/* The method of that name, looked up once as long as values are of one type. */
+/* Method of a value's type by name. The name's last answer is cached with the type, since values at one place
+ * mostly have one type. Views are excluded: their methods depend on more than the type. */
 static const py_method_t *
 method_named(const py_t *obj, jname_t *name)
 {
@@ -164,7 +173,7 @@ eval_getattr(jrun_t *r, const jnode_t *node)
     jname_t *name = node->attr.name;
     if (obj == NULL)
         return NULL;
-    /* Most often it is an element of a dict. */
+    /* Fast path: an element of a dict whose name is no method of dicts. */
     if (py_is(obj, PY_DICT) && name->text[0] != NAME_PRIVATE && method_named(obj, name) == NULL) {
         py_t *v = py_dict_get(obj, name->str);
         return v != NULL ? py_ref(v)
@@ -245,7 +254,7 @@ eval_dict(jrun_t *r, const jnode_t *node)
 
 /* ---- operators ---------------------------------------------------------------------------------------- */
 
-/* Small numbers, as most are. NULL: not that simple. */
+/* Arithmetic on small integers without allocation; NULL when the general case is needed. */
 static py_t *
 small_binary(uint8_t op, const py_t *a, const py_t *b)
 {
@@ -281,7 +290,7 @@ eval_unary(jrun_t *r, const jnode_t *node)
     return v != NULL ? py_unary(node->op, v) : NULL;
 }
 
-/* Once something safe is among the parts, those after it are escaped, and so are those before. */
+/* `~`: joins texts. With autoescape, Markup among the parts makes all others escaped. */
 static py_t *
 eval_concat(jrun_t *r, const jnode_t *node)
 {
@@ -308,7 +317,7 @@ eval_concat(jrun_t *r, const jnode_t *node)
     return markup ? py_markup(text) : STEAL(text);
 }
 
-/* What a condition without `else` gives when it is false. */
+/* Undefined value of a false condition without `else`. Not inlined, as it is rare. */
 static py_t *__attribute__((noinline)) no_else(const jrun_t *r, const jnode_t *node)
 {
     const char *name = r->template->name;
@@ -338,6 +347,8 @@ jlooked(const jcontext_t *ctx, const char *what)
         options->looked(options->cookie, what);
 }
 
+/* Calls a filter or test; its result gets the marks of peers' arguments unless the filter handles marks
+ * itself. */
 static py_t *
 apply(jcontext_t *ctx, const jfilter_t *f, py_t *const *a, const py_args_t *args)
 {
@@ -354,6 +365,8 @@ apply(jcontext_t *ctx, const jfilter_t *f, py_t *const *a, const py_args_t *args
     return truth >= 0 ? py_bool(truth > 0) : NULL;
 }
 
+/* Binds the arguments to the row's signature. A row with JF_CONTEXT has a hidden first parameter, for which
+ * None stands in. */
 py_t *
 jfilter_call(jcontext_t *ctx, const jfilter_t *f, const py_args_t *args)
 {
@@ -382,7 +395,7 @@ jargs_plain(const jargs_t *args, const jfilter_t *f)
            (f->sig.flags & (PY_SIG_STAR | PY_SIG_STARKW)) == 0 && n >= f->sig.min && n <= f->sig.max;
 }
 
-/* TAKES first. */
+/* Calls with positional arguments that need no binding; the slots are on the stack. TAKES `first`. */
 static py_t *
 call_plain(jrun_t *r, const jfilter_t *f, const jargs_t *args, py_t *first)
 {
@@ -405,7 +418,7 @@ call_plain(jrun_t *r, const jfilter_t *f, const jargs_t *args, py_t *first)
     return v;
 }
 
-/* What a filter without operand works on: the text of its block. */
+/* Operand of a filter without one: the text of its block, as Markup when escaping is on. */
 static py_t *
 captured(jrun_t *r, uint8_t escape)
 {
@@ -448,7 +461,8 @@ format_field(void *cookie, py_t *obj, py_t *name, bool is_attr)
     return is_attr ? jgetattr(cookie, obj, name) : jgetitem(cookie, obj, name);
 }
 
-/* str.format and str.format_map go through the sandbox. */
+/* str.format and str.format_map: fields are looked up through the sandbox, which Python's own method would
+ * bypass. */
 static py_t *
 sandboxed_format(jrun_t *r, py_t *text, bool map, const py_args_t *args)
 {
@@ -482,7 +496,8 @@ sandboxed_format(jrun_t *r, py_t *text, bool map, const py_args_t *args)
     return v;
 }
 
-/* A method called on a built-in value needs no bound method in between. */
+/* Method of a built-in value that can be called without making a bound method; NULL when the general path is
+ * needed. */
 static const py_method_t *
 direct_method(const jrun_t *r, py_t *obj, jname_t *name)
 {
@@ -493,6 +508,7 @@ direct_method(const jrun_t *r, py_t *obj, jname_t *name)
     return m != NULL && (m->flags & refused) == 0 ? m : NULL;
 }
 
+/* Calls a value. Jinja's own functions get the run; format methods go through the sandbox. */
 static py_t *
 call_value(jrun_t *r, py_t *callee, const py_args_t *args)
 {
@@ -516,6 +532,7 @@ call_direct(jrun_t *r, py_t *obj, const py_method_t *m, const py_args_t *args)
     return py_method_call(m, obj, args);
 }
 
+/* A StopIteration of a callee becomes an undefined value, as in Jinja. */
 static py_t *
 stopped(jrun_t *r)
 {
@@ -572,7 +589,8 @@ static jeval_fn *const evaluators[N_KINDS] = {
     [N_COND] = eval_cond,
 };
 
-/* What evaluates operands counts as a step and as a level; what only looks at variables is over at once. */
+/* Evaluates with a step and a level counted, for nodes whose operands evaluate something; others return at
+ * once and need neither. */
 static py_t *
 eval_nested(jrun_t *r, const jnode_t *node)
 {

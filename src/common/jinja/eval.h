@@ -1,11 +1,10 @@
-/* eval.h - what the files of the evaluator share.
+/* eval.h - shared by the files of the evaluator.
  *
  * Layer      common/jinja, private
  * Threads    one
  * Ownership  as run.h
  * Errors     as run.h
- * Tests      tests/unit/common/test_jinja.c, tests/cases/jinja
- */
+ * Tests      tests/unit/common/test_jinja.c, tests/cases/jinja */
 #ifndef COMMON_JINJA_EVAL_H
 #define COMMON_JINJA_EVAL_H
 
@@ -17,17 +16,17 @@ jeval(jrun_t *r, const jnode_t *node)
 {
     return node->eval(r, node);
 }
-/* Whether it is true: 1, 0, or -1 raised. */
+/* Truth of an expression: 1, 0, or -1 raised. */
 static inline int
 jtruth(jrun_t *r, const jnode_t *node)
 {
     return node->truth(r, node);
 }
-/* Decides how an expression whose operands are decided is evaluated. */
+/* Chooses the functions of an expression whose operands have theirs. */
 void jeval_choose(jnode_t *node);
 
-/* A value to look at while the expression lasts: BORROWED from a variable or constant where it can be, since
- * variables change only between expressions; else NEW in *ret_hold too. NULL raised. */
+/* Value for the duration of an expression: BORROWED from a variable or constant where possible, as variables
+ * change only between expressions; else NEW and also in *ret_hold, for the caller to release. NULL raised. */
 static inline py_t *
 jborrow(jrun_t *r, const jnode_t *node, py_t **ret_hold)
 {
@@ -37,13 +36,14 @@ jborrow(jrun_t *r, const jnode_t *node, py_t **ret_hold)
     return v != NULL ? v : (*ret_hold = jeval(r, node));
 }
 
-/* `and` and `or` as values; what has an answer as one. NEW. */
+/* Values of `and` and `or`; of comparisons, tests and `not`; of filters. NEW. */
 py_t *jeval_choice(jrun_t *r, const jnode_t *node);
 py_t *jeval_truth(jrun_t *r, const jnode_t *node);
 py_t *jeval_filter(jrun_t *r, const jnode_t *node);
-/* Whether arguments need no binding: as many as there may be, all by position. */
+/* True when the arguments are positional only and their number fits the signature, so that binding can be
+ * skipped. */
 bool jargs_plain(const jargs_t *args, const jfilter_t *f);
-/* Sets node->truth; `leaves`: no operand evaluates anything. */
+/* Sets node->truth. `leaves`: all operands are constants or variables. */
 void jtruth_choose(jnode_t *node, bool leaves);
 
 #endif

@@ -1,11 +1,14 @@
-/* eval_args.c - the arguments of a call, with * and **. */
+/* eval_args.c - evaluates the arguments of a call, with * and **.
+ *
+ * The first arguments live in the jcallargs_t itself, more in memory that counts against the limit of values.
+ * Error texts name jinja2's sandbox call, since its compiled templates show that. */
 #include "common/jinja/args.h"
 #include "common/jinja/eval.h"
 #include "common/py/py_mem.h"
 
 static const char caller_of[] = "jinja2.sandbox.SandboxedEnvironment.call()";
 
-/* Values of an array, which counts as a value does. */
+/* Array memory that counts against the limit of values. */
 static py_t **
 larger(py_t **v, size_t cap, size_t wanted)
 {
@@ -19,7 +22,7 @@ drop_array(py_t **v, size_t cap)
         py_release(v, cap * sizeof(*v));
 }
 
-/* TAKES v. */
+/* Appends a positional argument. TAKES `v`. */
 static void
 add_pos(jcallargs_t *a, py_t *v)
 {
@@ -89,6 +92,7 @@ add_starkw(jrun_t *r, const jnode_t *node, jcallargs_t *a)
     return 0;
 }
 
+/* Order of evaluation as in Python: positional, keywords, *, **. */
 int
 jargs_eval(jrun_t *r, const jargs_t *args, py_t *first, jcallargs_t *a)
 {

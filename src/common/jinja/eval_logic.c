@@ -1,9 +1,13 @@
-/* eval_logic.c - what is true: comparisons, tests, and, or, not. Nothing is made a value in between. */
+/* eval_logic.c - truth of expressions: comparisons, tests, and, or, not, without making boolean values.
+ *
+ * For each node the cheapest function is chosen when it is compiled: comparisons of small numbers without
+ * calls, tests without argument binding. eval_nested's accounting (step and level) is the same here. */
 #include "common/jinja/eval.h"
 
 /* ---- comparisons -------------------------------------------------------------------------------------- */
 
-/* Without a branch: which of three holds, and which of them an operator asks for. */
+/* Compares small integers by their tagged representation, which keeps their order, without branches: the one
+ * of three relations that holds is tested against those that the operator accepts. */
 static inline bool
 compare_small(const py_t *a, const py_t *b, uint8_t op)
 {
@@ -23,6 +27,7 @@ compare(py_t *a, py_t *b, uint8_t op)
     return in < 0 || op == CMP_IN ? in : in == 0;
 }
 
+/* One comparison of two operands. */
 static int
 truth_of_pair(jrun_t *r, const jnode_t *node)
 {
@@ -35,7 +40,7 @@ truth_of_pair(jrun_t *r, const jnode_t *node)
     return b != NULL ? compare(a, b, node->compare.ops[0]) : -1;
 }
 
-/* A variable of this function and a small number, as most are. */
+/* Common case: a variable of this function against a small number. */
 static int
 truth_of_number(jrun_t *r, const jnode_t *node)
 {
@@ -44,6 +49,7 @@ truth_of_number(jrun_t *r, const jnode_t *node)
     return py_small(a) ? compare_small(a, b, node->compare.ops[0]) : truth_of_pair(r, node);
 }
 
+/* Chained comparison "a < b < c"; each operand is evaluated once, as in Python. */
 static int
 truth_of_chain(jrun_t *r, const jnode_t *node)
 {
@@ -58,6 +64,7 @@ truth_of_chain(jrun_t *r, const jnode_t *node)
     return truth;
 }
 
+/* Chooses the function of a comparison. */
 static jtruth_fn *
 truth_of_compare(const jnode_t *node)
 {
@@ -118,7 +125,7 @@ jeval_choice(jrun_t *r, const jnode_t *node)
 
 /* ---- tests -------------------------------------------------------------------------------------------- */
 
-/* Tests with a function of their own and arguments that need no binding. */
+/* Tests that have no or one further argument and need no binding. */
 static int
 truth_of_one(jrun_t *r, const jnode_t *node)
 {
@@ -183,7 +190,7 @@ truth_by_kind(const jnode_t *node)
     }
 }
 
-/* With operands that evaluate something themselves. */
+/* For operands that evaluate something: counts a step and a level. */
 static int
 truth_nested(jrun_t *r, const jnode_t *node)
 {

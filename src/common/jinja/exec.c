@@ -1,4 +1,8 @@
-/* exec.c - statements: output, branches, assignments, captured text. */
+/* exec.c - executes statements: output, branches, assignments, captured text.
+ *
+ * A table maps kinds of nodes to functions, which return 0 (JX_OK), JX_BREAK, JX_CONTINUE, or -1 raised.
+ * r->line follows the statement, for error places. Output goes to r->out; capturing swaps that buffer. The
+ * size of output is checked after each item. */
 #include "common/jinja/eval.h"
 #include "common/jinja/exec.h"
 #include "salt/limits.h"
@@ -20,11 +24,12 @@ jout_check(jrun_t *r, const buf_t *out)
     return py_raise_int(&py_LimitError, "the template makes more than %zu bytes of text", limit);
 }
 
-/* Salt prints dicts inside containers as plain dicts, whatever they are. */
+/* repr() in Salt's printing: containers inside are shown as plain dicts, lists and tuples, whatever their
+ * classes. */
 static int
 repr_plain(buf_t *out, py_t *v)
 {
-    /* Salt makes containers anew by their class, which groups do not bear. */
+    /* Salt rebuilds containers by their class, which fails for groupby's tuples. */
     if (py_is_group(v))
         return py_raise_int(&py_TypeError,
                             "_GroupTuple.__new__() missing 1 required positional argument: 'list'");
@@ -47,6 +52,7 @@ repr_plain(buf_t *out, py_t *v)
     return rc;
 }
 
+/* str() in Salt's printing: texts directly in a dict are quoted, nested dicts recurse. */
 static int
 str_plain(buf_t *out, py_t *v)
 {
@@ -95,6 +101,7 @@ jprint(jrun_t *r, py_t *v, bool escape)
     return safe != NULL ? py_str_to(r->out, safe) : -1;
 }
 
+/* Records where this item's output begins, when the caller wants marks and this is the marked buffer. */
 static inline void
 mark(const jrun_t *r, const jnode_t *item)
 {
@@ -103,7 +110,7 @@ mark(const jrun_t *r, const jnode_t *item)
                    item->kind == N_DATA && !item->constant.folded);
 }
 
-/* buf_add, where most often there is room. */
+/* buf_add with an inlined fast path. */
 static inline void
 put(buf_t *out, const char *text, size_t len)
 {
@@ -116,7 +123,8 @@ put(buf_t *out, const char *text, size_t len)
     out->data[out->len] = '\0';
 }
 
-/* The value of an expression: text as it is, anything else as it is printed. */
+/* Prints an expression. Conditions are resolved in place, so that the branch can be borrowed. Texts with
+ * peers' marks are put with them. */
 static int
 put_value(jrun_t *r, const jnode_t *item, uint8_t escape)
 {
@@ -140,6 +148,8 @@ put_value(jrun_t *r, const jnode_t *item, uint8_t escape)
     return 0;
 }
 
+/* `skip` and `check`: output of a template that extends another is dropped, known at compile time or only
+ * now. */
 static int
 exec_output(jrun_t *r, const jnode_t *node)
 {
@@ -161,6 +171,7 @@ exec_output(jrun_t *r, const jnode_t *node)
 
 /* ---- branches ----------------------------------------------------------------------------------------- */
 
+/* First true branch; `else` has no test. */
 static int
 exec_if(jrun_t *r, const jnode_t *node)
 {
@@ -197,6 +208,7 @@ exec_do(jrun_t *r, const jnode_t *node)
 
 /* ---- assignments -------------------------------------------------------------------------------------- */
 
+/* Python's tuple unpacking; at most one element too many is read from an iterator. */
 static int
 unpack(jrun_t *r, const jnode_t *target, py_t *value)
 {
@@ -239,7 +251,7 @@ jassign(jrun_t *r, const jnode_t *target, py_t *value)
     return 0;
 }
 
-/* What the top level assigns is also the context's, and exported unless its name is private. */
+/* Variables assigned at the top level go to the context too, and are exported unless private. */
 static void
 export_name(jrun_t *r, const jnode_t *name)
 {
@@ -260,7 +272,7 @@ export_target(jrun_t *r, const jnode_t *target)
         export_target(r, target->list.v[i]);
 }
 
-/* Checked before the value is evaluated. */
+/* Raises unless all `ns.attr` targets are namespaces. As in Jinja, checked before the value is evaluated. */
 static int
 check_namespaces(jrun_t *r, const jnode_t *target)
 {
@@ -299,7 +311,7 @@ exec_assign(jrun_t *r, const jnode_t *node)
 
 /* ---- captured text ------------------------------------------------------------------------------------ */
 
-/* The text that `body` prints. NEW; *ret_rc is its outcome. */
+/* Runs `body` into a buffer of its own. NEW str, or NULL; *ret_rc is the body's outcome. */
 static py_t *
 capture(jrun_t *r, const jlist_t *body, int *ret_rc)
 {
@@ -380,6 +392,7 @@ exec_with(jrun_t *r, const jnode_t *node)
     return rc;
 }
 
+/* The setting is restored also when the body breaks a loop. */
 static int
 exec_autoescape(jrun_t *r, const jnode_t *node)
 {
@@ -450,6 +463,7 @@ static exec_fn *const executors[N_KINDS] = {
     [N_CONTINUE] = exec_break,
 };
 
+/* Runs a body. A single output statement, the common case, needs no level. */
 int
 jexec(jrun_t *r, const jlist_t *body)
 {

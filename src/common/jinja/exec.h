@@ -16,7 +16,7 @@ int jexec_extends(jrun_t *r, const jnode_t *node);
 int jexec_include(jrun_t *r, const jnode_t *node);
 int jexec_import(jrun_t *r, const jnode_t *node);
 int jexec_from(jrun_t *r, const jnode_t *node);
-/* The entries of a dict: as repr() shows them, or as str() of Salt's printable dict. */
+/* Prints a dict as repr(), or as str() of Salt's printable dict. */
 int jprint_dict(buf_t *out, py_t *dict, bool repr);
 
 #endif

@@ -1,7 +1,11 @@
-/* exec_import.c - statements that reach into other templates: blocks, extends, include, import. */
+/* exec_import.c - statements that involve other templates: blocks, extends, include, import.
+ *
+ * Templates are loaded by name once per session (jload). An import without context has one module per
+ * session; with context the template runs anew with the local variables. */
 #include "common/jinja/eval.h"
 #include "common/jinja/exec.h"
 
+/* Runs the most derived definition of a block, in a context with local variables when scoped. */
 int
 jexec_block(jrun_t *r, const jnode_t *node)
 {
@@ -23,6 +27,7 @@ jexec_block(jrun_t *r, const jnode_t *node)
     return rc;
 }
 
+/* Only notes the parent and adds its blocks; jrun_root runs the parent after this template's body. */
 int
 jexec_extends(jrun_t *r, const jnode_t *node)
 {
@@ -40,7 +45,7 @@ jexec_extends(jrun_t *r, const jnode_t *node)
 
 /* ---- modules ------------------------------------------------------------------------------------------ */
 
-/* Runs a template for what it exports. NEW module. */
+/* Runs a template and collects its exported names. NEW module. */
 static py_t *
 make_module(jsession_t *s, jcontext_t *ctx, jtemplate_t *t)
 {
@@ -51,7 +56,7 @@ make_module(jsession_t *s, jcontext_t *ctx, jtemplate_t *t)
     return NULL;
 }
 
-/* The module of an import without context: made once. BORROWED. */
+/* Module of an import without context, made once per session. BORROWED. */
 static py_t *
 default_module(jsession_t *s, jloaded_t *l)
 {
@@ -99,6 +104,7 @@ jexec_import(jrun_t *r, const jnode_t *node)
     return 0;
 }
 
+/* `from x import name` of a missing name gives an undefined value, which raises when used. */
 static py_t *
 not_exported(jrun_t *r, const jnode_t *node, py_t *module, const jname_t *name)
 {
@@ -137,6 +143,7 @@ jexec_from(jrun_t *r, const jnode_t *node)
 
 /* ---- include ------------------------------------------------------------------------------------------ */
 
+/* Forgets trace entries of an exception that was handled. */
 static void
 drop_trace(jsession_t *s, size_t n)
 {

@@ -1,4 +1,8 @@
-/* frame.c - variables of one call, and what entering a scope does to them. */
+/* frame.c - variables of one call, and runs of a template's functions.
+ *
+ * A frame is an array of slots with a link to the frame around (for macros and recursive loops); scope.c has
+ * assigned every variable its slot, so access needs no look-up. jrun_t records the running function for error
+ * traces. */
 #include "common/jinja/run.h"
 
 jframe_t *
@@ -24,6 +28,7 @@ jframe_ref(jframe_t *f)
     return f;
 }
 
+/* Iterative along `outer`, so long chains cannot overflow the stack. */
 void
 jframe_unref(jframe_t *f)
 {
@@ -44,6 +49,7 @@ jframe_unref(jframe_t *f)
     }
 }
 
+/* Performs the loads of a scope: from the context, from another slot, or "missing". */
 void
 jenter(jrun_t *r, const jscope_t *scope)
 {
@@ -58,10 +64,11 @@ jenter(jrun_t *r, const jscope_t *scope)
     }
 }
 
+/* Clears the scope's variables. */
 void
 jleave(jrun_t *r, const jscope_t *scope)
 {
-    /* What a failed function leaves behind is looked at for a hint. */
+    /* After a failure the variables stay, as jhint looks at them for similar names. */
     if (py_raised() != NULL)
         return;
     for (size_t i = 0; i < scope->n; i++)
@@ -70,6 +77,7 @@ jleave(jrun_t *r, const jscope_t *scope)
 
 /* ---- calls of a template's functions ------------------------------------------------------------------ */
 
+/* TAKES `frame`; holds a reference to `ctx`. The template is kept by the session. */
 void
 jrun_push(jrun_t *r, jsession_t *s, jcontext_t *ctx, jtemplate_t *t, jfunc_kind_t kind, jframe_t *frame,
           buf_t *out)
@@ -95,6 +103,7 @@ jtrace_add(jsession_t *s, const jtemplate_t *t, int line)
                                               .place = JINJA_INNER };
 }
 
+/* The first failure also computes the hint, while the variables are still there. */
 void
 jrun_pop(jrun_t *r, bool failed)
 {

@@ -1,4 +1,7 @@
-/* globals.c - range, dict, namespace, cycler, joiner, lipsum. */
+/* globals.c - global functions and classes: range, dict, namespace, cycler, joiner, lipsum.
+ *
+ * Functions are rows of `globals`; the classes cycler and joiner are host objects. Error texts are Python's.
+ * lipsum and ranges are bounded. */
 #include "common/base/pyrandom.h"
 #include "common/jinja/filter/filter.h"
 #include "common/jinja/globals.h"
@@ -29,6 +32,7 @@ call_range(void *data, const py_args_t *args)
     return py_range(v[0], v[1], v[2]);
 }
 
+/* The sandbox's range: at most MAX_RANGE elements. */
 static py_t *
 call_safe_range(void *data, const py_args_t *args)
 {
@@ -39,7 +43,7 @@ call_safe_range(void *data, const py_args_t *args)
     return STEAL(range);
 }
 
-/* A dict of one positional argument and keywords; `dict` is filled. */
+/* dict()'s arguments: one mapping or sequence of pairs, then keywords, into `dict`. 0, or -1 raised. */
 static int
 fill_dict(py_t *dict, const char *name, const py_args_t *args)
 {
@@ -142,6 +146,7 @@ static const py_fn_class_t cycler_method_class = {
     .name = "Cycler.next", .fn = cycler_method_call, .is_method = true, .free = cycler_method_free
 };
 
+/* Attribute `current`, and the bound methods next() and reset(). */
 static int
 cycler_find(py_t *self, py_t *name, py_t **ret)
 {
@@ -192,6 +197,7 @@ static const py_class_t joiner_class = {
     .name = "Joiner", .module = "jinja2.utils", .call = joiner_call, .free = joiner_free
 };
 
+/* Empty text the first time, the separator afterwards. */
 static py_t *
 joiner_call(py_t *self, const py_args_t *args)
 {
@@ -222,6 +228,8 @@ static const char *const latin[] = {
     "quam",  "massa", "vitae", "eros", "tellus", "sapien",       "ligula",     "felis", "pretium", "aenean",
 };
 
+/* Random words in sentences, as jinja2.utils.generate_lorem_ipsum in shape only: results are random anyway.
+ */
 static void
 add_paragraph(buf_t *out, pyrandom_t *random, int64_t words)
 {

@@ -16,15 +16,15 @@
 /* ---- where templates come from ------------------------------------------------------------------------ */
 
 typedef struct jinja_file {
-    char *path; /* NEW: what messages call it, and what the cache knows it by */
+    char *path; /* NEW: name in messages and key of the cache */
     char *text; /* NEW; NULL when `known_version` still holds */
     size_t len;
     int64_t version; /* changes when the text does: the file's mtime in nanoseconds */
 } jinja_file_t;
 
-/* Finds template `name`: 0; -ENOENT when there is none; or another negative errno with *err. `globals` is the
- * dict that the templates of this render see: Salt's loader resolves "./x" with it and changes it.
- * `known_version` asks for the version of a path that is cached: -1 when it is not. */
+/* Loads template `name`: 0; -ENOENT when there is none; or another negative errno with *err. `globals` is the
+ * dict that this render's templates see; Salt's loader resolves "./x" with it and changes it. `known` gives
+ * the version cached for a path, -1 when none is: with the same version the text may stay NULL. */
 typedef int64_t jinja_known_fn(void *known_cookie, const char *path);
 typedef int jinja_load_fn(void *cookie, const char *name, py_t *globals, jinja_known_fn *known,
                           void *known_cookie, jinja_file_t *ret_file, fail_t *err);
@@ -40,7 +40,7 @@ typedef struct jinja_options {
     unsigned tags;             /* JTAG_* */
     bool sandboxed, immutable; /* attributes with "_" are unsafe; methods that change a value too */
     bool autoescape;
-    bool peer_lenient; /* what peers said may become structure of the YAML and JSON that templates load */
+    bool peer_lenient; /* peers' values may become structure in the YAML and JSON that templates load */
     bool salt;         /* Salt's filters, tests, globals and way to print containers */
     const py_undef_class_t *undefined; /* NULL: Undefined */
     size_t output;                     /* bytes; 0: LIMIT_TEMPLATE_OUTPUT */
@@ -48,7 +48,8 @@ typedef struct jinja_options {
     int64_t time_ms;                   /* 0: LIMIT_TEMPLATE_TIME */
     uint64_t steps;                    /* 0: LIMIT_TEMPLATE_STEPS */
     void (*looked)(void *cookie,
-                   const char *what); /* told what a template used that changes by itself; may be NULL */
+                   const char *what); /* reports uses of filters and functions whose answers change by
+                                       * themselves; may be NULL */
     void *cookie;                     /* of `looked` */
 } jinja_options_t;
 
@@ -56,7 +57,7 @@ typedef struct jinja jinja_t;
 /* NEW. `options` and `loader` are copied, texts in them too. */
 jinja_t *jinja_new(const jinja_options_t *options, const jinja_loader_t *loader);
 void jinja_destroy(jinja_t **self_p);
-/* What its templates are written with. BORROWED. */
+/* Syntax of its templates, defaults not filled in. BORROWED. */
 const jsyntax_t *jinja_syntax(const jinja_t *self);
 /* Settings that filters read: "urlize.rel", "truncate.leeway", "json.dumps_kwargs". BORROWED dict. */
 py_t *jinja_policies(jinja_t *self);
@@ -90,8 +91,8 @@ extern const py_exc_t jinja_TemplateError, jinja_TemplateSyntaxError, jinja_Temp
 
 /* ---- marks -------------------------------------------------------------------------------------------- */
 
-/* Which template made which part of a text: from `at` on, `line` of template `path` did; with text of its
- * own, whose line breaks lead on, or with the value of an expression. */
+/* Origin of a part of the output: from byte `at` on it comes from `line` of template `path`; verbatim text
+ * continues over lines, the value of an expression does not. */
 typedef struct jinja_mark {
     size_t at, path; /* of `paths`, less one; 0: the text that was rendered */
     int line;
@@ -104,8 +105,8 @@ typedef struct jinja_marks {
     size_t n_paths;
     bool full; /* there was more than LIMIT_TEMPLATE_MARKS */
 } jinja_marks_t;
-/* The line that made byte `at` of `text`, with the BORROWED path of its template (NULL: the text that was
- * rendered); 0: unknown. */
+/* Line that made byte `at` of `text`, with the BORROWED path of its template (NULL: the rendered text); 0:
+ * unknown. O(log n) plus the verbatim part. */
 int jinja_marks_find(const jinja_marks_t *self, const char *text, size_t at, const char **ret_path);
 void jinja_marks_free(jinja_marks_t *self);
 
@@ -117,7 +118,7 @@ typedef struct jinja_source {
     const char *cache_key; /* NULL: compile, render, forget; else kept while `version` stays */
     int64_t version;
     jinja_marks_t *marks; /* filled when not NULL */
-    spans_t *peer;        /* filled when not NULL: the parts that a peer said (py_peer.h) */
+    spans_t *peer;        /* filled when not NULL: parts that come from peers (py_peer.h) */
 } jinja_source_t;
 
 /* `context` and `globals` are dicts, BORROWED; NULL: empty. What a loader changes in `globals` stays there.

@@ -1,19 +1,19 @@
-/* jinja_salt.h - what Salt puts around its templates: names of files, variables of an SLS, `salt`, errors.
+/* jinja_salt.h - Salt's environment around its templates: names of files, variables of an SLS, `salt`,
+ * errors.
  *
  * Layer      common/jinja
  * Threads    as jinja.h
  * Ownership  said per function
  * Errors     as jinja.h
- * Tests      tests/unit/common/test_jinja.c, tests/cases/jinja
- */
+ * Tests      tests/unit/common/test_jinja.c, tests/cases/jinja */
 #ifndef COMMON_JINJA_JINJA_SALT_H
 #define COMMON_JINJA_JINJA_SALT_H
 
 #include "common/jinja/jinja.h"
 
-/* Options of Salt's environment: sandboxed, undefined variables are errors unless `allow_undefined`. `env`
- * is what the configuration says (jinja_env or jinja_sls_env; may be NULL): its texts are BORROWED until
- * jinja_new() has copied them. */
+/* Options of Salt's environment: sandboxed, undefined variables are errors unless `allow_undefined`. `env` is
+ * the configured jinja_env or jinja_sls_env (may be NULL); its texts are BORROWED until jinja_new() has
+ * copied them. */
 void jinja_salt_options(jinja_options_t *o, const json_t *env, bool allow_undefined);
 
 /* The path below the file roots that template `name` means: "./x" and "../x" are beside `tpldir` of
@@ -38,7 +38,7 @@ py_t *jinja_salt_funcs(const jinja_funcs_t *funcs);
 int jinja_salt_render(jinja_t *self, const jinja_source_t *source, py_t *context, buf_t *out,
                       jinja_error_t *err);
 
-/* What SaltRenderError tells. */
+/* The parts of Salt's SaltRenderError. */
 typedef struct jinja_told {
     char *message; /* "Jinja variable 'x' is undefined" */
     int line;      /* 0: the message has the place itself */

@@ -1,7 +1,11 @@
-/* marks.c - which line of which template made which part of a text. */
+/* marks.c - maps a rendered text back to templates: marks in ascending order, searched by bisection.
+ *
+ * Consecutive values of one line share a mark. Verbatim marks count line breaks from their start. Beyond
+ * LIMIT_TEMPLATE_MARKS the rest of the text has no origin. */
 #include "common/jinja/run.h"
 #include "salt/limits.h"
 
+/* Index of a path, 1-based; 0 is the rendered text. Searched from the newest, as includes repeat. */
 static size_t
 path_index(jinja_marks_t *self, const char *path)
 {

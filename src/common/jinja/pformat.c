@@ -1,4 +1,9 @@
-/* pformat.c - Python's pprint: containers that are wider than 80 columns take one line per element. */
+/* pformat.c - Python's pprint, as the filters pprint and python print: a container that does not fit into 80
+ * columns takes one line per element, dicts sorted by key, long texts cut after white space.
+ *
+ * `indent` is the column where a value begins, `allowance` the columns of closing brackets after it. Each
+ * level is first printed flat to see whether it fits, so the cost is depth times size, which the limits
+ * bound. */
 #include "common/base/utf8.h"
 #include "common/jinja/salt/salt_filter.h"
 
@@ -54,7 +59,7 @@ jsorted_keys(py_t *dict)
         py_append(keys, key);
     if (py_sort(keys, NULL, false) == 0)
         return STEAL(keys);
-    /* Keys of several types are put in order by type and text. */
+    /* Keys that cannot be compared are ordered by type and text, as pprint's _safe_key. */
     if (!py_raised_is(&py_TypeError))
         return NULL;
     py_clear();
@@ -138,7 +143,7 @@ add_part(py_t *pieces, const char *from, const char *to)
     return 0;
 }
 
-/* Where the word that begins at `p` ends: behind its white space. */
+/* End of the word that begins at `p`, its white space included. */
 static const char *
 word_end(const char *p, const char *end)
 {
@@ -153,7 +158,8 @@ word_end(const char *p, const char *end)
     return p;
 }
 
-/* Pieces of a long text, cut behind white space, one per line. NEW list of their repr(), or NULL raised. */
+/* Splits a long text after white space into pieces that fit a line, as pprint's _pprint_str. NEW list of
+ * their repr(), or NULL raised. */
 static py_t *
 text_pieces(py_t *text, size_t width, size_t last_width)
 {
@@ -176,6 +182,8 @@ text_pieces(py_t *text, size_t width, size_t last_width)
     return start < end && add_part(pieces, start, end) < 0 ? NULL : STEAL(pieces);
 }
 
+/* A long text: pieces one below the other, in parentheses at the top level. Peers' marks of the text apply to
+ * all pieces. */
 static int
 put_text(buf_t *out, py_t *text, size_t indent, size_t allowance)
 {
@@ -203,6 +211,7 @@ put_text(buf_t *out, py_t *text, size_t indent, size_t allowance)
     return 0;
 }
 
+/* Prints a value at column `indent`. */
 static int
 put(buf_t *out, py_t *v, size_t indent, size_t allowance)
 {

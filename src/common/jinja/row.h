@@ -20,9 +20,9 @@ typedef int jtest_fn(jcontext_t *ctx, py_t *const *a);
 enum {
     JF_CONTEXT = 1 << 0, /* a parameter in front that the template does not pass */
     JF_SALT = 1 << 1,    /* only with Salt's additions */
-    JF_TEST = 1 << 2,    /* it is `test` that answers */
+    JF_TEST = 1 << 2,    /* a test: `test` is set, not `fn` */
     JF_WORLD =
-        1 << 3, /* its answer may be another one next time: the clock's, chance's, a file's, the host's */
+        1 << 3, /* its answer may change: clock, random numbers, a file, the host */
     JF_MARKS = 1 << 4 /* as PY_METHOD_MARKS */
 };
 typedef struct jfilter {
@@ -35,13 +35,13 @@ typedef struct jfilter {
     unsigned flags;
     const char *doc;
 } jfilter_t;
-/* Of py_fn_class_t.marks: called by a template, the function gets the jrun_t as its data. */
+/* py_fn_class_t.marks: when a template calls the function, it gets the jrun_t as data. */
 enum { JFN_CONTEXT = 1 };
 const jfilter_t *jfilter_find(const jinja_t *engine, const char *name);
 const jfilter_t *jtest_find(const jinja_t *engine, const char *name);
-/* Whether the answer depends on the arguments alone. */
+/* True when the answer depends on the arguments alone, so that constant calls may be folded. */
 bool jfilter_is_pure(const jfilter_t *f);
-/* Tells jinja_options' `looked`. */
+/* Reports a use to jinja_options' `looked`. */
 void jlooked(const jcontext_t *ctx, const char *what);
 py_t *jfilter_call(jcontext_t *ctx, const jfilter_t *f, const py_args_t *args);
 

@@ -1,8 +1,12 @@
-/* rt_loop.c - `for`: plain loops, loops with a condition, and the `loop` variable. */
+/* rt_loop.c - `for`: plain loops, loops with a condition, recursive loops, and the variable `loop`.
+ *
+ * A loop without `loop` in its body just iterates. Otherwise a loop_t, a host object, reads one element ahead
+ * on demand and its length only when asked: an iterator is then read to its end and kept in `rest`. A
+ * recursive loop is a function with a frame of its own. */
 #include "common/jinja/eval.h"
 #include "common/jinja/exec.h"
 
-/* Where elements come from: an iterable, through the loop's condition when it has one. */
+/* Source of elements: an iterable, filtered by the loop's condition. */
 typedef struct source {
     jrun_t *r;
     const jnode_for_t *loop;
@@ -13,7 +17,7 @@ typedef struct source {
 typedef struct loop {
     source_t *source; /* NULL when the loop is over */
     py_t *iterable;   /* NULL when its length is not known beforehand */
-    py_t *rest;       /* what was left when the length was asked for */
+    py_t *rest;       /* elements read ahead to learn the length */
     size_t rest_at;
     int64_t length; /* -1: not known yet */
     int64_t index0;
@@ -47,7 +51,7 @@ source_end(source_t *s)
     s->started = false;
 }
 
-/* Binds the condition's own variables; returns how many it used, or -1. */
+/* Sets the condition's own copies of the target's variables; *at counts them. 0, or -1 raised. */
 static int
 bind_test(source_t *s, const jnode_t *target, py_t *value, size_t *at)
 {
@@ -71,7 +75,8 @@ bind_test(source_t *s, const jnode_t *target, py_t *value, size_t *at)
     return 0;
 }
 
-/* What the condition's variables hold, as the target is written: unpacked elements come as tuples. NEW. */
+/* The element as the condition saw it: unpacked targets come as tuples, as in Jinja's generated filter
+ * function. NEW. */
 static py_t *
 bound_test(source_t *s, const jnode_t *target, size_t *at)
 {
@@ -85,7 +90,7 @@ bound_test(source_t *s, const jnode_t *target, size_t *at)
     return tuple;
 }
 
-/* NEW; NULL at the end or raised. */
+/* Next element that meets the condition. NEW; NULL at the end or raised. */
 static py_t *
 source_next(source_t *s)
 {
@@ -112,6 +117,7 @@ source_next(source_t *s)
     }
 }
 
+/* Next element: from those read ahead, else from the source. NEW; NULL at the end or raised. */
 static py_t *
 pull(loop_t *l)
 {
@@ -137,6 +143,7 @@ loop_free(void *data)
     free(l);
 }
 
+/* Length of the iterable. Without one (a condition, an iterator) the rest is read and counted. -1 raised. */
 static int64_t
 loop_length(loop_t *l)
 {
@@ -168,6 +175,7 @@ int_or_raise(int64_t length, int64_t minus)
     return length < 0 ? NULL : py_int(length - minus);
 }
 
+/* Reads one element ahead. BORROWED; NULL at the end or raised. */
 static py_t *
 peek(loop_t *l)
 {
@@ -256,6 +264,7 @@ call_cycle(loop_t *l, const py_args_t *args)
     return py_ref(args->v[l->index0 % (int64_t) args->n]);
 }
 
+/* True when the arguments differ from those of the last call. */
 static py_t *
 call_changed(loop_t *l, const py_args_t *args)
 {
@@ -382,7 +391,7 @@ body_turn(jrun_t *r, const jnode_t *node, py_t *item)
     return jexec(r, &loop->body);
 }
 
-/* Turns until the end or `break`; *ret_any tells whether there was one. */
+/* Runs the body for each element. Ends with JX_OK, JX_BREAK or -1; *ret_any: a turn ran to its end. */
 static int
 turns(jrun_t *r, const jnode_t *node, source_t *s, loop_t *l, py_t *loop_var, bool *ret_any)
 {
@@ -434,7 +443,8 @@ loop_new(jrun_t *r, const jnode_t *node, py_t *iterable, source_t *s, int64_t de
     return py_host(&loop_class, l);
 }
 
-/* The whole statement in the frame that holds its variables. */
+/* Runs the statement in the frame that holds its variables. `var` may outlive the loop, so its source is
+ * cleared. */
 static int
 run_loop(jrun_t *r, const jnode_t *node, py_t *iterable, int64_t depth0)
 {
@@ -452,8 +462,8 @@ run_loop(jrun_t *r, const jnode_t *node, py_t *iterable, int64_t depth0)
     jleave(r, &loop->body_scope);
     if (rc < 0)
         return -1;
-    /* A first turn that ends with `break` or `continue` does not count as one: the mark behind it was not
-     * reached. */
+    /* Jinja's flag for `else` is cleared at the end of a turn, so turns that all end by `break` or `continue`
+     * count as none. */
     if (!any && loop->otherwise.n > 0) {
         jenter(r, &loop->else_scope);
         rc = jexec(r, &loop->otherwise);
@@ -463,7 +473,7 @@ run_loop(jrun_t *r, const jnode_t *node, py_t *iterable, int64_t depth0)
     return JX_OK;
 }
 
-/* A recursive loop is a function; appends to `out`. */
+/* Runs a recursive loop as a function; appends to `out`. 0, or -1 raised. */
 static int
 run_recursive(jsession_t *s, jcontext_t *ctx, jtemplate_t *t, jframe_t *outer, const jnode_t *node,
               py_t *iterable, int64_t depth0, buf_t *out)

@@ -1,4 +1,8 @@
-/* rt_macro.c - macros and the callers of call blocks. */
+/* rt_macro.c - macros and the callers of call blocks.
+ *
+ * A macro is a host object that keeps its context, the frame it was defined in and its template. A call binds
+ * arguments as jinja2.runtime.Macro does, including its error texts, runs the body into a buffer and returns
+ * the text. */
 #include "common/jinja/eval.h"
 #include "common/jinja/run.h"
 
@@ -112,7 +116,7 @@ macro_find(py_t *self, py_t *name, py_t **ret)
 
 /* ---- calls -------------------------------------------------------------------------------------------- */
 
-/* The keyword `name`, which is used up; NULL when it was not passed. */
+/* Value of the keyword `name`, marked as used; NULL when it was not passed. BORROWED. */
 static py_t *
 take_kw(const py_args_t *args, bool *used, const jname_t *name)
 {
@@ -140,6 +144,7 @@ set_caller(jrun_t *r, const jsignature_t *sig, const py_args_t *args, bool *used
     jframe_set(r->frame, sig->caller_ref, v);
 }
 
+/* Raises for keywords that the macro does not take, with Jinja's special text for a second `caller`. */
 static int
 surplus_kw(const macro_t *m, const py_args_t *args, const bool *used)
 {
@@ -173,7 +178,7 @@ rest_kw(const py_args_t *args, const bool *used)
     return rest;
 }
 
-/* Arguments become variables, as Jinja's Macro hands them to its function. */
+/* Assigns the arguments to the macro's variables. 0, or -1 raised. */
 static int
 bind(jrun_t *r, const macro_t *m, const py_args_t *args, bool *used)
 {
@@ -206,6 +211,8 @@ bind(jrun_t *r, const macro_t *m, const py_args_t *args, bool *used)
     return 0;
 }
 
+/* Defaults are evaluated in order, so later ones see earlier parameters. Missing parameters become undefined
+ * values. */
 static int
 set_defaults(jrun_t *r, const jsignature_t *sig)
 {
@@ -242,7 +249,7 @@ macro_call(py_t *self, const py_args_t *args)
     bool few[16] = { false }, *used = args->nkw > NELEMS(few) ? xcalloc(args->nkw, sizeof(bool)) : few;
     buf_t text = BUF_INIT;
     jrun_t r;
-    /* Wrong arguments are the caller's fault: the macro does not show up in the trace. */
+    /* Wrong arguments are the caller's error: until they are bound, the macro does not appear in the trace. */
     jrun_push(&r, s, m->ctx, m->template, FUNC_MACRO, jframe_new(s, sig->func, m->frame), &text);
     r.label = m->node->macro.name != NULL ? m->node->macro.name->text : NULL;
     bool bound = bind(&r, m, args, used) == 0;

@@ -1,4 +1,7 @@
-/* rt_module.c - the module of an imported template, `self` and `super`; and how roots and blocks run. */
+/* rt_module.c - runs of roots and blocks; the module of an imported template; `self` and `super`.
+ *
+ * A module holds the exported names and the text of a template that was run. References to blocks (`self.x`,
+ * super()) name a block and a depth in its stack of definitions. */
 #include "common/jinja/run.h"
 
 /* ---- functions of a template -------------------------------------------------------------------------- */
@@ -10,6 +13,7 @@ set_self(jrun_t *r, const jfunc_t *func)
         jframe_set(r->frame, func->self_ref, jself_new(r->ctx));
 }
 
+/* Runs a template's body, then the parent that it extends, in the same context. */
 int
 jrun_root(jsession_t *s, jcontext_t *ctx, jtemplate_t *template, buf_t *out)
 {
@@ -32,6 +36,7 @@ jrun_root(jsession_t *s, jcontext_t *ctx, jtemplate_t *template, buf_t *out)
     return rc < 0 ? -1 : 0;
 }
 
+/* Runs one definition of a block in a frame without outer variables: blocks see the context only. */
 int
 jrun_block(jcontext_t *ctx, const jblock_t *block, const char *name, buf_t *out)
 {
@@ -155,6 +160,7 @@ jmodule_text(py_t *v)
     return py_ref(m != NULL ? m->body : v);
 }
 
+/* A body that is a prefix of the source was printed verbatim, so its lines are the template's. */
 const jtemplate_t *
 jmodule_verbatim(const jsession_t *s, py_t *v)
 {
@@ -283,6 +289,7 @@ jself_new(jcontext_t *ctx)
     return py_host(&self_class, b);
 }
 
+/* `super()` of the running definition: the next one in the stack. */
 py_t *
 jsuper_new(jcontext_t *ctx, const char *name, const jnode_t *block)
 {

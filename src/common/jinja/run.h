@@ -63,7 +63,7 @@ typedef struct jcontext {
     py_t *vars;            /* dict: what the template's top level assigned */
     py_t *exported;        /* set of names */
     bool autoescape;
-    jblocks_t *blocks; /* none when the session is over, which kept their templates */
+    jblocks_t *blocks; /* freed with the session, which kept their templates */
     size_t n_blocks;
 } jcontext_t;
 
@@ -89,7 +89,7 @@ struct jinja {
     arena_t *texts;
     map_t *cache; /* path -> jtemplate_t */
     py_t *policies;
-    py_t *globals; /* what every session starts with a copy of; NULL before the first one */
+    py_t *globals; /* copied for every session; NULL before the first one */
 };
 
 struct jsession {
@@ -106,7 +106,7 @@ struct jsession {
     jtemplate_t **kept; /* every template that anything may still point to */
     size_t n_kept;
     char *bad_text; /* of the template that did not compile */
-    char *hint;     /* what may have been meant by a name that is not there */
+    char *hint;     /* suggestion for an unknown name */
 };
 
 /* NEW, or NULL with TemplateSyntaxError raised and its place in the trace. */
@@ -124,7 +124,7 @@ jcontext_t *jcontext_new(jsession_t *s, jtemplate_t *template, py_t *parent);
 jcontext_t *jcontext_ref(jcontext_t *ctx);
 void jcontext_unref(jcontext_t *ctx);
 void jcontext_drop_blocks(jcontext_t *ctx);
-/* NEW: a context of the same template, or of another one, with this run's variables on top. */
+/* NEW context with this run's variables on top, of the same or another template. */
 jcontext_t *jcontext_derived(jrun_t *r, jtemplate_t *template, const jlocals_t *locals, bool same_blocks);
 /* BORROWED; NULL: missing. */
 py_t *jcontext_get(const jcontext_t *ctx, py_t *name);
@@ -175,11 +175,11 @@ int jrun_root(jsession_t *s, jcontext_t *ctx, jtemplate_t *template, buf_t *out)
 int jrun_block(jcontext_t *ctx, const jblock_t *block, const char *name, buf_t *out);
 void jrun_push(jrun_t *r, jsession_t *s, jcontext_t *ctx, jtemplate_t *t, jfunc_kind_t kind, jframe_t *frame,
                buf_t *out);
-/* A place that the exception on its way came from; the innermost is added first. */
+/* Adds a place to the trace of the pending exception, innermost first. */
 void jtrace_add(jsession_t *s, const jtemplate_t *t, int line);
-/* Ends it; after a failure its place goes into the trace. */
+/* Ends the run; after a failure its place is added to the trace. */
 void jrun_pop(jrun_t *r, bool failed);
-/* What may have been meant, while the exception is raised: NEW text or NULL. `r` may be NULL. */
+/* Suggestion for the pending exception: NEW text or NULL. `r` may be NULL. */
 char *jhint(const jinja_t *engine, const jrun_t *r);
 
 /* ---- things that templates hold (rt_*.c) */
@@ -188,7 +188,7 @@ int jexec_for(jrun_t *r, const jnode_t *node);
 py_t *jmodule_new(jcontext_t *ctx, jtemplate_t *template, buf_t *body);
 /* BORROWED; NULL when the module has no such name. */
 py_t *jmodule_get(py_t *module, py_t *name);
-/* The template of a module whose text is the template's own, line for line. BORROWED; NULL: none such. */
+/* Template of a module whose text is a verbatim prefix of the template's. BORROWED; NULL: no such module. */
 const jtemplate_t *jmodule_verbatim(const jsession_t *s, py_t *v);
 /* str(v) for what is a module, else the value itself. NEW. */
 py_t *jmodule_text(py_t *v);

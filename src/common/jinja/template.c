@@ -1,4 +1,8 @@
-/* template.c - text to a compiled template, and the templates of one session by name. */
+/* template.c - compiles texts to templates, and keeps the templates of a session by name.
+ *
+ * Compiling parses, resolves names to slots (scope.c) and folds constants; the first syntax error jumps out
+ * with setjmp. Compiled files are cached in the engine by path and version; a session references every
+ * template that it uses until its end. */
 #include "common/base/utf8.h"
 #include "common/jinja/run.h"
 #include "common/jinja/parse/scope.h"
@@ -27,6 +31,7 @@ find_test(const void *cookie, const char *name)
     return jtest_find(cookie, name);
 }
 
+/* Makes the str of every name that has none yet. */
 static void
 name_values(jtree_t *tree)
 {
@@ -35,7 +40,7 @@ name_values(jtree_t *tree)
             n->str = n->str != NULL ? n->str : py_str(n->text, n->len);
 }
 
-/* The tree of one expression: `result = EXPRESSION`, as the template that it is for Jinja. */
+/* Tree of an expression, `result = EXPRESSION`, as Jinja's compile_expression makes it. */
 static void
 parse_result(jtree_t *tree, const jinja_options_t *o, const char *text, size_t len, syntax_error_t *e)
 {
@@ -70,7 +75,7 @@ compile(const jinja_t *engine, jrun_t *run, jtree_t *tree, const char *text, siz
     return true;
 }
 
-/* What is constant is evaluated in a context of its own, which is empty. */
+/* Compiles with a run in an empty context, in which constant expressions are evaluated. */
 static bool
 compile_in(jsession_t *s, jtemplate_t *t, const char *text, size_t len, bool expression, syntax_error_t *e)
 {
@@ -99,7 +104,7 @@ trace_syntax(jsession_t *s, const char *name, const char *path, int line)
                                               path != NULL ? xstrdup(path) : NULL, line, JINJA_INNER, NULL };
 }
 
-/* Templates are UTF-8; raises what Python says of anything else. */
+/* False with Python's UnicodeDecodeError raised for a text that is not UTF-8. */
 static bool
 is_utf8(const char *text, size_t len)
 {
@@ -182,7 +187,7 @@ known_version(void *cookie, const char *path)
     return t != NULL ? t->version : -1;
 }
 
-/* TAKES the template. */
+/* Adds a template to the engine's cache, which is cleared as a whole when full. TAKES `t`. */
 static void
 put_cache(jinja_t *engine, const char *key, jtemplate_t *t)
 {
@@ -191,6 +196,8 @@ put_cache(jinja_t *engine, const char *key, jtemplate_t *t)
     map_set(engine->cache, key, t);
 }
 
+/* Loads by the engine's loader, compiled unless the cached version holds. BORROWED from the cache; NULL
+ * raised. */
 static jtemplate_t *
 load_file(jsession_t *s, const char *name)
 {
@@ -220,6 +227,7 @@ load_file(jsession_t *s, const char *name)
     return t;
 }
 
+/* Template by name, once per session. Undefined names raise their own error. */
 jloaded_t *
 jload(jsession_t *s, py_t *name)
 {
@@ -242,7 +250,7 @@ jload(jsession_t *s, py_t *name)
     return l;
 }
 
-/* None of the names was found. */
+/* Raises TemplatesNotFound with all names. */
 static jloaded_t *
 none_found(py_t *names)
 {
@@ -264,6 +272,8 @@ none_found(py_t *names)
     return py_raise(&jinja_TemplatesNotFound, "none of the templates given were found: %s", buf_str(&b));
 }
 
+/* Jinja's select_template: the first of several names that exists. Only "not found" and undefined names are
+ * passed over. */
 jloaded_t *
 jload_select(jsession_t *s, py_t *names, jselect_t how)
 {

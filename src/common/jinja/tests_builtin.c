@@ -1,8 +1,9 @@
-/* tests_builtin.c - what may stand after `is`. */
+/* tests_builtin.c - Jinja's tests, the names after `is`. Each is a function of a value and a row; a result is
+ * 1, 0, or -1 raised. */
 #include "common/jinja/filter/filter.h"
 #include "common/py/py_obj.h"
 
-/* v % n == want. Not negative and of 31 bits is what processors divide quickly. */
+/* v % n == want. Non-negative numbers below 2^31 take a 32-bit division, which is faster. */
 static int
 modulo(py_t *v, py_t *n, int64_t want)
 {
@@ -14,7 +15,7 @@ modulo(py_t *v, py_t *n, int64_t want)
     return rest != NULL ? py_eq(rest, wanted) : -1;
 }
 
-/* The lowest bit of a small number is that of its two's complement, also below zero. */
+/* Parity by the lowest bit, which also holds for negative numbers in two's complement. */
 static int
 parity(py_t *v, int64_t want)
 {
@@ -51,7 +52,7 @@ TEST(test_undefined)
     return py_is(a[0], PY_UNDEFINED);
 }
 
-/* Whether there is a filter or test of that name. */
+/* 1 when there is a filter or test of that name, -1 raised for an unhashable name, as Python's `in`. */
 static int
 test_known(jcontext_t *ctx, py_t *name, bool test)
 {
@@ -136,7 +137,7 @@ TEST(test_number)
     return py_is(a[0], PY_INT) || py_is(a[0], PY_FLOAT) || py_is(a[0], PY_BOOL);
 }
 
-/* What has a length and elements: asking an undefined value may raise, which is a "no". */
+/* True for values with a length and elements; an undefined value that raises when asked counts as false. */
 TEST(test_sequence)
 {
     switch (py_type(a[0])) {

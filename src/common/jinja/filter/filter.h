@@ -1,11 +1,10 @@
-/* filter.h - what the files of filters and tests share.
+/* filter.h - shared by the files of filters and tests: tables of rows, and helpers for arguments.
  *
  * Layer      common/jinja, private
  * Threads    one
  * Ownership  results are NEW, arguments BORROWED
  * Errors     NULL raised
- * Tests      tests/cases/jinja
- */
+ * Tests      tests/cases/jinja */
 #ifndef COMMON_JINJA_FILTER_FILTER_H
 #define COMMON_JINJA_FILTER_FILTER_H
 

@@ -1,4 +1,5 @@
-/* ast.c - the children of a node, in Jinja's order of fields: which variable is seen first depends on it. */
+/* ast.c - visits the children of a node in the order of Jinja's fields. The order matters: scope analysis and
+ * the search for undeclared names depend on which use of a variable comes first. */
 #include "common/jinja/parse/ast_walk.h"
 
 static bool
@@ -38,7 +39,8 @@ walk_compare(const jnode_t *node, ast_visit_fn *visit, void *cookie)
     return true;
 }
 
-/* Elif branches hang below the first one: test, body, the other branches. */
+/* Branches in Jinja's order: its `elif` nodes are children of the first `if`: test, body, further branches.
+ */
 static bool
 walk_if(const jnode_t *node, ast_visit_fn *visit, void *cookie)
 {

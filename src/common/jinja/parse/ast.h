@@ -1,11 +1,10 @@
-/* ast.h - a template as a tree: what the parser makes, what scope analysis annotates, what rendering walks.
+/* ast.h - a template as a tree: made by the parser, annotated by scope analysis, walked by rendering.
  *
  * Layer      common/jinja, private
- * Threads    read-only once compiled, but for the constants' reference counts
+ * Threads    read-only once compiled, except the constants' reference counts
  * Ownership  nodes belong to the template's arena; constants to the template
  * Errors     none
- * Tests      tests/unit/common/test_jinja_parse.c
- */
+ * Tests      tests/unit/common/test_jinja_parse.c */
 #ifndef COMMON_JINJA_PARSE_AST_H
 #define COMMON_JINJA_PARSE_AST_H
 
@@ -19,9 +18,9 @@ struct jnode {
     uint8_t kind;
     uint8_t op; /* py_op_t, py_unary_t; jctx_t of names; jselect_t of includes; jescape_t of output */
     uint16_t depth;
-    int line;           /* as written */
-    int run_line;       /* what an error at run time tells */
-    bool constant_expr; /* what Jinja folds */
+    int line;           /* line in the source */
+    int run_line;       /* line of an error at run time */
+    bool constant_expr; /* Jinja folds it */
     jeval_fn *eval;     /* of expressions, once their names are resolved */
     jtruth_fn *truth;
     union {
@@ -30,7 +29,7 @@ struct jnode {
             const char *text; /* until it is made a value */
             size_t len;
             uint8_t token;
-            bool folded; /* not as it is written */
+            bool folded; /* the value of a folded expression, or folded text */
         } constant;
         struct {
             jname_t *name;
@@ -132,7 +131,7 @@ typedef struct jtree {
     jfunc_t func;
     jnode_t *blocks; /* N_BLOCK, by jnode_block_t.next */
     bool extends;
-    int parent_line; /* where an error in the parent is seen from */
+    int parent_line; /* line at which errors of the parent appear in this template */
     jname_t **names; /* lists, by hash */
     size_t n_lists, n_names;
     py_t **values; /* constants to release */

@@ -1,25 +1,24 @@
-/* ast_parts.h - what the nodes of a template are made of: names, variables, scopes, arguments.
+/* ast_parts.h - parts of a template's nodes: names, variables, scopes, arguments.
  *
  * Layer      common/jinja, private
  * Threads    as ast.h
  * Ownership  everything belongs to the template's arena
  * Errors     none
- * Tests      tests/unit/common/test_jinja_parse.c
- */
+ * Tests      tests/unit/common/test_jinja_parse.c */
 #ifndef COMMON_JINJA_PARSE_AST_PARTS_H
 #define COMMON_JINJA_PARSE_AST_PARTS_H
 
 #include "common/jinja/arena.h"
 #include "common/py/py.h"
 
-/* A name, once per template: compared by address. */
+/* A name, one object per template, so names are compared by address. */
 typedef struct jname {
     const char *text;
     size_t len;
     py_t *str; /* the same as a value */
     struct jname *next;
-    const void *method; /* py_method_t of that name, or NULL: of the type that was asked last */
-    unsigned method_of; /* which type that was; 0: none yet */
+    const void *method; /* py_method_t of that name, or NULL, for the type asked last */
+    unsigned method_of; /* key of that type; 0: none yet */
     uint32_t hash;      /* of the text */
 } jname_t;
 
@@ -91,7 +90,8 @@ typedef struct jref {
     uint16_t hops, slot;
 } jref_t;
 
-/* What a scope does when it is entered: put something into a variable. */
+/* An action on entering a scope: set a variable to a parameter, a look-up in the context, an outer variable's
+ * value, or undefined. */
 typedef enum jload_kind { LOAD_PARAMETER, LOAD_RESOLVE, LOAD_ALIAS, LOAD_UNDEFINED } jload_kind_t;
 typedef struct jload {
     jload_kind_t kind;
@@ -100,10 +100,10 @@ typedef struct jload {
 } jload_t;
 typedef struct jscope {
     jload_t *loads;
-    size_t n, entered; /* the parameters come last: who enters has set them, or will */
+    size_t n, entered; /* parameters come last: the caller sets them */
 } jscope_t;
 
-/* A variable under its name, for contexts that are made of local variables. */
+/* A variable with its name, for contexts derived from local variables. */
 typedef struct jlocal {
     jname_t *name;
     jref_t ref;
@@ -113,7 +113,7 @@ typedef struct jlocals {
     size_t n;
 } jlocals_t;
 
-/* What runs in a frame of its own: the template, a block, a macro, a recursive loop. */
+/* Code with a frame of its own: the template, a block, a macro, a recursive loop. */
 typedef enum jfunc_kind { FUNC_ROOT, FUNC_BLOCK, FUNC_MACRO, FUNC_LOOP } jfunc_kind_t;
 typedef struct jfunc {
     jfunc_kind_t kind;
@@ -124,7 +124,7 @@ typedef struct jfunc {
     bool has_self, has_super;
 } jfunc_t;
 
-/* Whether output is escaped: known when the template is compiled, or only when it runs. */
+/* Escaping of output: known when the template is compiled, or only at run time. */
 typedef enum jescape { ESCAPE_NO, ESCAPE_YES, ESCAPE_ASK } jescape_t;
 
 typedef struct jsignature {

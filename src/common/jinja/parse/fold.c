@@ -1,17 +1,18 @@
-/* fold.c - what is known before a template runs: expressions of constants.
+/* fold.c - evaluates constant expressions when a template is compiled.
  *
- * Jinja folds the same ones; where it does so shows in the lines of errors, since what it folded has none.
- */
+ * The same expressions as in Jinja's optimizer are folded, which shows in the lines of errors: folded output
+ * has none. Values are kept only when small and immutable; expressions that raise are left for the run, which
+ * reports the place. Each level evaluates anew, so the depth is bounded. */
 #include "common/jinja/parse/ast_walk.h"
 #include "common/jinja/eval.h"
 #include "common/jinja/parse/fold.h"
 #include "common/jinja/parse/lex.h"
 #include "common/py/py_obj.h"
 
-/* What a compiled template keeps of one constant, and how deep those are that are tried: each level anew. */
+/* Limits per constant: bytes of text, size of a value, and depth of the expressions that are tried. */
 enum { TEXT_MAX = 64 * 1024, VALUE_MAX = 4096, LIMBS_MAX = VALUE_MAX / sizeof(mp_limb_t), DEPTH_MAX = 50 };
 
-/* The template holds the value. TAKES it. */
+/* The template owns the value. TAKES it. */
 static void
 keep_value(jtree_t *tree, py_t *value)
 {
@@ -19,7 +20,7 @@ keep_value(jtree_t *tree, py_t *value)
     tree->values[tree->n_values++] = value;
 }
 
-/* TAKES value. */
+/* Turns a node into a constant. TAKES `value`. */
 static void
 become(jtree_t *tree, jnode_t *node, py_t *value)
 {
@@ -41,6 +42,7 @@ integer(const char *text, size_t len)
     return py_toint(digits, base);
 }
 
+/* Names of literals are case variants of True, False and None; integers may have a prefix. */
 bool
 jfold_literal(jtree_t *tree, jnode_t *node)
 {
@@ -73,8 +75,8 @@ is_constant(jnode_t *node, void *cookie)
     return node->constant_expr;
 }
 
-/* Whether the right side of `and` and `or`, and which branch of a condition, counts: what is not evaluated
- * need not be constant. -1 raised. */
+/* 1 when the branch of `and`, `or` or a condition that counts is constant; the others need not be, as they
+ * are not evaluated. 0 when not, -1 when undecided or raised. */
 static int
 decided(jrun_t *run, const jnode_t *node)
 {
@@ -88,7 +90,7 @@ decided(jrun_t *run, const jnode_t *node)
     return branch != NULL && branch->constant_expr;
 }
 
-/* A chain ends at its first false link, whatever comes behind. */
+/* True when a comparison chain is constant up to a link that is false: later operands are never evaluated. */
 static bool
 chain_decided(jrun_t *run, const jnode_t *node)
 {
@@ -122,7 +124,7 @@ can_fold(jrun_t *run, const jnode_t *node)
         return chain_decided(run, node);
     case N_GETATTR:
     case N_GETITEM:
-        /* An undefined value may be one that tells somebody. */
+        /* an undefined class may report its use, which must happen at run time */
         return run->s->engine->options.undefined->used == NULL && ast_children(node, is_constant, NULL);
     case N_AND:
     case N_OR:
@@ -137,7 +139,7 @@ can_fold(jrun_t *run, const jnode_t *node)
     }
 }
 
-/* Whether nobody can change it, nor tell it from one that was made anew; and it is not large. */
+/* True for small immutable values: a shared object is indistinguishable from a fresh one. */
 static bool
 is_plain(const py_t *v)
 {
@@ -162,7 +164,7 @@ is_plain(const py_t *v)
     }
 }
 
-/* `x in ['a', 'b']`: the list is made once, and as a tuple, since nobody can tell. */
+/* Makes the constant list of `x in ['a', 'b']` once, as a tuple, since the list itself is never visible. */
 static void
 fold_choices(jtree_t *tree, jnode_t *node)
 {
@@ -192,10 +194,9 @@ fold_value(jtree_t *tree, jrun_t *run, jescape_t escape, jnode_t *node)
 {
     run->ctx->autoescape = escape == ESCAPE_YES;
     node->constant_expr = node->depth <= DEPTH_MAX && can_fold(run, node);
-    /* Lists and dicts are made anew for each who asks; slices are no values. */
+    /* Lists and dicts are mutable, so each evaluation makes a new one; a slice is no value. */
     if (node->constant_expr && node->kind != N_LIST && node->kind != N_DICT && node->kind != N_SLICE) {
-        /* Parts that are constant are put together as texts, safe or not, and escaped when they are printed.
-         */
+        /* Constant parts are joined as texts and escaped only when printed. */
         if (node->kind == N_CONCAT)
             node->op = ESCAPE_NO;
         AUTO(py) v = jeval(run, node);
@@ -206,6 +207,7 @@ fold_value(jtree_t *tree, jrun_t *run, jescape_t escape, jnode_t *node)
     py_clear();
 }
 
+/* Chooses the node's functions, and folds unless escaping is unknown. */
 void
 jfold(jtree_t *tree, jrun_t *run, jescape_t escape, jnode_t *node)
 {

@@ -1,13 +1,13 @@
-/* hint.c - what may have been meant by a name that is not there: a variable, an attribute, a filter, a test,
- * a tag.
- */
+/* hint.c - suggestions for unknown names, from all names that would have worked: variables of the frames and
+ * the context, keys or methods of a value, filters, tests, tags. The iterators feed str_suggest, which picks
+ * the nearest. */
 #include "common/base/str.h"
 #include "common/jinja/filter/filter.h"
 #include "common/jinja/parse/parse_int.h"
 
 /* ---- variables and attributes ------------------------------------------------------------------------- */
 
-/* Names one after the other: variables of the functions, then keys of dicts, then methods of a value. */
+/* Iterates over names: variables of the functions, then keys of dicts, then methods of a value. */
 typedef struct names {
     const jframe_t *frame;
     const py_t *dicts[2];
@@ -48,6 +48,7 @@ next_name(void *cookie)
     return name != NULL || n->value == NULL ? name : py_method_name(n->value, n->i++);
 }
 
+/* Nearest name for an undefined variable or attribute. BORROWED, or NULL. */
 static const char *
 near_undefined(const jrun_t *r, const py_t *v)
 {
@@ -103,6 +104,7 @@ static const struct {
     { "Encountered unknown tag '", next_tag },
 };
 
+/* Nearest name for an unknown filter, test or tag, taken from the exception's text. BORROWED, or NULL. */
 static const char *
 near_unknown(const jinja_t *engine)
 {

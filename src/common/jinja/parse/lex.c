@@ -1,4 +1,8 @@
-/* lex.c - the states of a template: text, comment, raw, and the tags with their tokens inside. */
+/* lex.c - the lexer's states: text, comment, raw, line comment, and tags with their tokens inside.
+ *
+ * lexer_next runs the state's step function until one yields a token. Text ends at the first place where one
+ * of the start marks matches; the marks are tried longest first, as Jinja's regular expression does. A bitmap
+ * of first bytes keeps the scan of text fast. */
 #include "common/base/buf.h"
 #include "common/base/utf8.h"
 #include "common/jinja/parse/lex_int.h"
@@ -79,7 +83,7 @@ char_end(const char *s, const char *end)
     return s;
 }
 
-/* Bytes of white space just before `s`. */
+/* Length in bytes of the white space character just before `s`, 0 when it is none. */
 static size_t
 space_before(const char *start, const char *s)
 {
@@ -108,7 +112,7 @@ at(const lexer_t *self, const char *p, const mark_t *m)
 
 /* ---- where the text ends: the next tag ---------------------------------------------------------------- */
 
-/* The end of `{% raw %}` at p, or NULL. */
+/* End of `{% raw %}` at p, or NULL; *ret_sign is its '-' or '+'. */
 static const char *
 match_raw(const lexer_t *self, const char *p, char *ret_sign)
 {
@@ -127,7 +131,7 @@ match_raw(const lexer_t *self, const char *p, char *ret_sign)
     return at(self, p, &self->block_end) ? p + self->block_end.len : NULL;
 }
 
-/* Where the start of tag `rule` at p ends, or NULL. */
+/* End of the start mark of tag `rule` at p, or NULL. Line marks match only at the start of a line. */
 static const char *
 match_rule(const lexer_t *self, const rule_t *rule, const char *p)
 {
@@ -146,6 +150,7 @@ match_rule(const lexer_t *self, const rule_t *rule, const char *p)
     return at(self, p, &rule->mark) ? p + rule->mark.len : NULL;
 }
 
+/* Tries `{% raw %}`, then the marks in order. */
 static bool
 match_tag(const lexer_t *self, const char *p, lex_tag_t *tag)
 {
@@ -173,11 +178,11 @@ lex_find_tag(const lexer_t *self, lex_tag_t *tag)
         if (self->first[(unsigned char) *p] || (self->has_line_rules && (p == self->start || p[-1] == '\n')))
             if (match_tag(self, p, tag))
                 return true;
-    /* A rule of lines also matches at the very end. */
+    /* Line marks may also match at the very end. */
     return self->has_line_rules && self->p < self->end && match_tag(self, self->end, tag);
 }
 
-/* The text before a tag, without what its sign or lstrip_blocks takes away. */
+/* End of the text before a tag, after '-' or lstrip_blocks removed white space. */
 static const char *
 strip_text(const lexer_t *self, const char *text, const char *end, const lex_tag_t *tag)
 {
@@ -195,6 +200,7 @@ strip_text(const lexer_t *self, const char *text, const char *end, const lex_tag
     return end;
 }
 
+/* Moves to `to`, remembering whether a line starts there. */
 static void
 moved(lexer_t *self, const char *to)
 {
@@ -203,7 +209,7 @@ moved(lexer_t *self, const char *to)
     self->p = to;
 }
 
-/* Text [from, to) as a token, with the newline that the environment wants; false when it is empty. */
+/* Text [from, to) as a token, with the environment's newline; false when empty. */
 static bool
 emit_data(lexer_t *self, const char *from, const char *to, token_t *ret)
 {
@@ -225,6 +231,8 @@ emit_data(lexer_t *self, const char *from, const char *to, token_t *ret)
     return true;
 }
 
+/* Emits text up to the next tag. Lines removed by '-' are counted before the tag's line is taken, as in
+ * Jinja. */
 static bool
 step_text(lexer_t *self, token_t *ret)
 {
@@ -323,7 +331,8 @@ step_line_comment(lexer_t *self)
 
 /* ---- inside tags -------------------------------------------------------------------------------------- */
 
-/* A line statement ends with its line: white space up to the last newline before more text. */
+/* End of a line statement: white space up to the last newline before more text. NULL when the line goes on.
+ */
 static const char *
 match_line_end(const lexer_t *self)
 {
@@ -382,6 +391,7 @@ step_tag(lexer_t *self, token_t *ret)
                 utf8_count(self->start, (size_t) (self->p - self->start)));
 }
 
+/* A tag's begin token is delivered before its content (tag_pending). Iterates until a token or the end. */
 token_t
 lexer_next(lexer_t *self)
 {
@@ -419,7 +429,7 @@ lexer_next(lexer_t *self)
             return t;
         }
     }
-    /* The end stands where the last token stood; comments are none. */
+    /* The end has the line of the last token; comments are no tokens. */
     return (token_t){ T_EOF, self->last_line > 0 ? self->last_line : 1, "", 0 };
 }
 
@@ -445,7 +455,7 @@ mark(lexer_t *self, const char *text, const char *dflt)
     return (mark_t){ arena_text(self->arena, text != NULL ? text : dflt, len), len };
 }
 
-/* Longer marks first; then as Jinja sorts them: by the rule's name, backwards. */
+/* Inserts a rule: longer marks first, equal ones in reverse order of Jinja's rule names. */
 static void
 add_rule(lexer_t *self, lex_state_t state, mark_t m)
 {
@@ -472,12 +482,12 @@ set_rules(lexer_t *self, const jsyntax_t *s)
     self->has_line_rules = s->line_statement != NULL || s->line_comment != NULL;
     for (size_t i = 0; i < self->n_rules; i++)
         self->first[(unsigned char) self->rules[i].mark.text[0]] = true;
-    /* A line comment may begin with white space anywhere behind text. */
+    /* A line comment may begin with white space anywhere after text. */
     for (int c = 0; s->line_comment != NULL && c < 256; c++)
         self->first[c] = self->first[c] || c == ' ' || c == '\t' || c >= 0x80 || (c >= '\v' && c <= '\f');
 }
 
-/* Newlines of every kind become \n; the last one goes unless it is to be kept. */
+/* Normalises newlines to \n; drops the last one unless it is kept. */
 static void
 set_source(lexer_t *self, const char *source, size_t len, bool keep)
 {

@@ -14,7 +14,7 @@
 #include "common/base/span.h"
 #include "common/jinja/arena.h"
 
-/* What a template is written with. NULL or 0 in a field: Jinja's default. */
+/* Delimiters of a template. NULL or 0 in a field: Jinja's default. */
 typedef struct jsyntax {
     const char *block_start, *block_end;
     const char *variable_start, *variable_end;
@@ -87,31 +87,30 @@ lexer_t *lexer_new(arena_t *arena, const jsyntax_t *syntax, const char *source, 
                    syntax_error_t *error);
 /* The next token; T_EOF for ever after the end. */
 token_t lexer_next(lexer_t *self);
-/* The source as it is read: newlines normalised. BORROWED. */
+/* The source with newlines normalised. BORROWED. */
 const char *lexer_source(const lexer_t *self, size_t *ret_len);
-/* The source is one expression, not a template. */
+/* Starts inside of an expression: the source has no tags. */
 void lexer_start_expression(lexer_t *self);
-/* What an error calls it: "end of print statement", "name", "==". */
+/* Name of a token type in errors: "end of print statement", "name", "==". */
 const char *tok_describe(tok_t type);
-/* The same for a token: a name is called by itself. */
+/* The same for a token; a name stands for itself. */
 const char *token_describe(const token_t *token);
 
-/* Whether each span of a text stays what it is when the text is taken as a template: it neither has nor
- * makes a sign of the syntax, and is inside of a tag only as a piece of a string's text or as an integer.
- * Else *ret says which one does not. Linear. A text that is no template whatever its spans say fits: the
- * engine tells what is wrong with it. `ret_places`, which may be NULL, has room for one of each span, and
- * is set as far as the text could be read. */
+/* True when no span of a text contains or creates a delimiter once the text is read as a template, and spans
+ * within tags are pieces of a string's text or integers; else *ret names one that does not fit. Linear. A
+ * text that is no template whatever its spans say fits, as the engine reports it. `ret_places` (may be NULL)
+ * gets a place for each span, as far as the text could be read. */
 typedef enum jspan_place { JSPAN_TEXT, JSPAN_RAW, JSPAN_COMMENT, JSPAN_TAG } jspan_place_t;
 bool jinja_spans_fit(const char *text, size_t len, const jsyntax_t *syntax, const spans_t *spans,
                      jspan_place_t *ret_places, breakout_t *ret);
-/* Whether a text has a sign that begins a tag or a line statement. */
+/* True when a text contains a start mark of a tag or a line statement. */
 bool jinja_has_tags(const char *text, size_t len, const jsyntax_t *syntax);
 
-/* White space as Python's str.isspace(): bytes of it at the start of `s`, 0 for none. */
+/* Length in bytes of a white space character (Python's str.isspace) at `s`, 0 for none. */
 size_t space_at(const char *s, const char *end);
-/* Where the character at `s` ends, which is before `end`. */
+/* End of the character at `s`, which is before `end`. */
 const char *char_end(const char *s, const char *end);
-/* Moves over one character: whether it is part of a word (\w). */
+/* Moves over one character; true when it is part of a word (\w). */
 bool word_at(const char **s, const char *end);
 
 #endif

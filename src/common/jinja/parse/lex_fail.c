@@ -1,7 +1,9 @@
-/* lex_fail.c - the end of reading a template, by an error in it; and lines, to say where. */
+/* lex_fail.c - syntax errors, which jump to where the parser was entered, and counting of lines. Texts on the
+ * way are in the arena, so nothing leaks when the jump skips frames. */
 #include "common/base/str.h"
 #include "common/jinja/parse/lex_int.h"
 
+/* Records the error and jumps to e->out. */
 void
 syntax_fail(arena_t *arena, syntax_error_t *e, int line, const char *fmt, ...)
 {

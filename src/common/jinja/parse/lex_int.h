@@ -1,12 +1,11 @@
-/* lex_int.h - the lexer's state, shared by lex.c (text and tags), lex_token.c (what stands inside tags) and
- * lex_span.c (where peers' pieces stand).
+/* lex_int.h - the lexer's state, shared by lex.c (text and tags), lex_token.c (tokens inside of tags) and
+ * lex_span.c (places of peers' values).
  *
  * Layer      common/jinja, private
  * Threads    one at a time per lexer
  * Ownership  everything belongs to the arena
  * Errors     as lex.h
- * Tests      tests/unit/common/test_jinja_parse.c
- */
+ * Tests      tests/unit/common/test_jinja_parse.c */
 #ifndef COMMON_JINJA_PARSE_LEX_INT_H
 #define COMMON_JINJA_PARSE_LEX_INT_H
 
@@ -41,7 +40,7 @@ struct lexer {
     const char *start, *p, *end;
     const char *newline;
     int line;      /* of p */
-    int tag_line;  /* of the tag that waits to be told */
+    int tag_line;  /* line of the pending tag */
     int last_line; /* of the last token */
     lex_state_t state;
     bool tag_pending, line_starting;
@@ -61,15 +60,15 @@ typedef struct lex_tag {
     char sign;
 } lex_tag_t;
 
-/* The first tag at p or behind; false when there is none. */
+/* The first tag at or after p; false when there is none. */
 bool lex_find_tag(const lexer_t *self, lex_tag_t *tag);
-/* Where `+end`, `-end` with white space behind, or `end` with trimming ends at p; NULL when it is not there. */
+/* End of `+end`, `-end` with white space after it, or `end` with trimming, at p; NULL when none is there. */
 const char *lex_match_close(const lexer_t *self, const char *p, const mark_t *end_mark, bool plus, bool trim);
 /* The end of `{% endraw %}` at p, or NULL. */
 const char *lex_match_endraw(const lexer_t *self, const char *p, char *ret_sign);
-/* Where the end of the tag ends that p is in, when it stands at p; else NULL. */
+/* End of the current tag's end mark when it is at p; else NULL. */
 const char *lex_match_tag_end(const lexer_t *self);
-/* One token at p, which is not white space; false when there is none. */
+/* One token at p, where no white space is; false when there is none. */
 bool lex_token(lexer_t *self, token_t *ret);
 
 int lex_count_lines(const char *s, const char *end);

@@ -1,5 +1,8 @@
-/* lex_span.c - the lexer's states over a text of which peers said pieces: where signs of the syntax are,
- * and what lies in tags. */
+/* lex_span.c - checks peers' values in a text before it becomes a template.
+ *
+ * Runs the lexer's states over the text without making tokens for the parser, and tests each delimiter and
+ * token against the spans: no byte of a delimiter may be a peer's, and within tags a span must be part of a
+ * string's content or an integer of its own. */
 #include "common/base/buf.h"
 #include "common/jinja/parse/lex_int.h"
 
@@ -7,13 +10,14 @@ typedef struct check {
     lexer_t *lexer;
     const spans_t *spans; /* as the caller has them */
     span_t *v;            /* the same as places of the lexer's source */
-    size_t span;          /* the first that does not end before p */
+    size_t span;          /* index of the first span that ends after the current place */
     breakout_t *ret;
-    const char *what;      /* what is wrong with the span `span`; NULL: nothing so far */
+    const char *what;      /* problem of the span `span`; NULL: none so far */
     jspan_place_t *places; /* of the spans, unless it is NULL */
 } check_t;
 
-/* The first span that ends behind a place, or one behind the source. */
+/* First span that ends after a place, or an empty one at the source's end. Places ascend, so all calls are
+ * linear. */
 static span_t
 span_behind(check_t *c, const char *at)
 {
@@ -25,7 +29,7 @@ span_behind(check_t *c, const char *at)
     return c->span < c->spans->n ? c->v[c->span] : (span_t){ len, len, 0 };
 }
 
-/* No byte of [from, to) is a span's. */
+/* True when no byte of [from, to) is a span's; else records `what`. */
 static bool
 is_free(check_t *c, const char *from, const char *to, const char *what)
 {
@@ -37,7 +41,7 @@ is_free(check_t *c, const char *from, const char *to, const char *what)
     return false;
 }
 
-/* The same without blanks at the end: they are trimmed, whoever wrote them. */
+/* The same without trailing blanks: trimming removes them whatever their origin. */
 static bool
 sign_is_free(check_t *c, const char *from, const char *to, const char *what)
 {
@@ -48,6 +52,7 @@ sign_is_free(check_t *c, const char *from, const char *to, const char *what)
 
 /* ---- text, comments and raw text ---------------------------------------------------------------------------------- */
 
+/* A line statement's start includes the line break before it. */
 static bool
 text_fits(check_t *c)
 {
@@ -108,7 +113,7 @@ line_comment_fits(check_t *c)
 
 /* ---- inside of tags ----------------------------------------------------------------------------------------------- */
 
-/* Bytes of the escape at the backslash `p`, as many as the longest that it may be. */
+/* Length in bytes of the longest escape that may begin at the backslash `p`. */
 static size_t
 escape_len(const char *p, const char *end)
 {
@@ -131,7 +136,7 @@ escape_len(const char *p, const char *end)
     return n < (size_t) (end - p) ? n : (size_t) (end - p);
 }
 
-/* A string's text [p, end). */
+/* True when no escape in the string's text [p, end) crosses the border of a span. */
 static bool
 string_fits(check_t *c, const char *p, const char *end)
 {
@@ -147,7 +152,7 @@ string_fits(check_t *c, const char *p, const char *end)
     return true;
 }
 
-/* A byte that would be read together with a number that it stands beside. */
+/* True for a byte that would join a number next to it. */
 static bool
 is_word_byte(char c)
 {
@@ -155,7 +160,7 @@ is_word_byte(char c)
            (unsigned char) c >= 0x80;
 }
 
-/* Whether the token [from, p) is an integer of its own. */
+/* True when the token [from, p) is an integer that nothing is joined to. */
 static bool
 is_integer(const lexer_t *l, tok_t type, const char *from)
 {
@@ -164,7 +169,7 @@ is_integer(const lexer_t *l, tok_t type, const char *from)
     return type == T_INTEGER && !before && !behind;
 }
 
-/* The token that ends at p. */
+/* Checks the token [from, p). */
 static bool
 token_fits(check_t *c, tok_t type, const char *from)
 {
@@ -245,7 +250,7 @@ step_fits(check_t *c)
     return fits;
 }
 
-/* Over the whole source: 1 when its spans fit, 0 when not, -1 when it cannot be read. */
+/* Runs over the source: 1 when its spans fit, 0 when not, -1 when it cannot be read. */
 static int
 read_all(check_t *c, syntax_error_t *error)
 {
@@ -257,7 +262,8 @@ read_all(check_t *c, syntax_error_t *error)
     return 1;
 }
 
-/* The spans as places of the lexer's source, which has one byte for "\r\n" and may lack the last line break. */
+/* Maps the spans to the lexer's source, which has one byte for "\r\n" and may lack the last line break. NEW
+ * array. */
 static span_t *
 places(const char *text, size_t len, const spans_t *spans, size_t source_len)
 {
@@ -275,7 +281,7 @@ places(const char *text, size_t len, const spans_t *spans, size_t source_len)
     return v;
 }
 
-/* Whether the text could be read if peers had said numbers. */
+/* True when the text would be a template with numbers in place of the spans: then a peer's value broke it. */
 static bool
 reads_without(const char *text, size_t len, const jsyntax_t *syntax, const spans_t *spans)
 {

@@ -1,4 +1,9 @@
-/* lex_token.c - numbers, names, strings and operators inside tags. */
+/* lex_token.c - tokens inside of tags: numbers, names, strings and operators, as Jinja's regular expressions
+ * match them.
+ *
+ * match_* functions return the end of a token at p, or NULL; emit_* make it. Strings decode Python's escapes;
+ * Jinja encodes with "backslashreplace" first, hence wide_escape. Brackets are balanced here, as Jinja's
+ * lexer does. */
 #include "common/base/buf.h"
 #include "common/base/utf8.h"
 #include "common/jinja/parse/lex_int.h"
@@ -13,7 +18,8 @@ is_digit(char c, int base)
     return c >= '0' && c < '0' + base;
 }
 
-/* Digits with single underscores between; `lead` allows one in front. NULL when there is no digit. */
+/* Digits with single underscores between; `lead` allows one in front. Returns their end, or NULL without a
+ * digit. */
 static const char *
 digits(const char *p, const char *end, int base, bool lead)
 {
@@ -38,6 +44,7 @@ exponent(const char *p, const char *end)
     return digits(p, end, 10, false);
 }
 
+/* Jinja's float_re: not after a dot; a fraction or an exponent is required. */
 static const char *
 match_float(const lexer_t *self)
 {
@@ -56,6 +63,7 @@ match_float(const lexer_t *self)
     return exponent(whole, self->end);
 }
 
+/* Decimal without leading zeros, a run of zeros, or a number with prefix 0b, 0o or 0x. */
 static const char *
 match_integer(const lexer_t *self)
 {
@@ -96,7 +104,7 @@ typedef struct range {
     uint32_t from, to;
 } range_t;
 
-/* Printable characters beyond ASCII that are no part of a word: punctuation and symbols. */
+/* Printable characters beyond ASCII that are no part of a word (\w): punctuation and symbols. */
 static const range_t not_words[] = {
     { 0x80, 0xa9 },       { 0xab, 0xb4 },     { 0xb6, 0xb6 },     { 0xb8, 0xb9 },     { 0xbb, 0xbf },
     { 0xd7, 0xd7 },       { 0xf7, 0xf7 },     { 0x2c2, 0x2c5 },   { 0x2d2, 0x2df },   { 0x37e, 0x37e },
@@ -119,7 +127,7 @@ is_word(uint32_t cp)
     return utf8_printable(cp);
 }
 
-/* Marks that stand inside a name only. */
+/* False for characters that may continue a name but not start one. */
 static bool
 starts_name(const char *p, const char *end)
 {
@@ -192,7 +200,7 @@ put_cp(buf_t *b, uint32_t cp)
     buf_add(b, s, n);
 }
 
-/* `width` hexadecimal digits after \x, \u or \U. */
+/* Decodes `width` hexadecimal digits after \x, \u or \U. Returns their end. */
 static const char *
 hex_escape(lexer_t *self, const char *p, const char *end, int width, buf_t *b)
 {
@@ -221,8 +229,8 @@ octal_escape(const char *p, const char *end, buf_t *b)
     return p;
 }
 
-/* A backslash before a character beyond ASCII: Python sees the character's own escape and doubles the
- * backslash. */
+/* A backslash before a character beyond ASCII: the encoded form has the character's own escape, so Python
+ * leaves both. */
 static const char *
 wide_escape(const char *p, const char *end, buf_t *b)
 {
@@ -234,7 +242,7 @@ wide_escape(const char *p, const char *end, buf_t *b)
     return p + (n > 0 ? n : 1);
 }
 
-/* What follows a backslash at p. */
+/* Decodes the escape whose backslash is before p. Returns its end. */
 static const char *
 escape(lexer_t *self, const char *p, const char *end, buf_t *b)
 {
@@ -269,8 +277,8 @@ emit_string(lexer_t *self, const char *to, token_t *ret)
                           (size_t) (end - p) };
         return;
     }
-    /* An escape never makes text longer than four times what it was: the arena's memory can't grow, so
-     * nothing below asks a buffer for more than it writes. */
+    /* An escape makes text at most four times longer, so the arena's buffer, which cannot grow, is large
+     * enough. */
     buf_t b = { arena_take(self->arena, 8 * (size_t) (end - p) + 16), 0, 8 * (size_t) (end - p) + 16, 0 };
     while (p < end) {
         if (*p == '\\' && p + 1 < end)
@@ -301,6 +309,7 @@ static const op_t ops[] = {
     { ";", T_SEMICOLON },
 };
 
+/* Keeps the stack of open brackets, and raises for a wrong one. */
 static void
 balance(lexer_t *self, char c)
 {

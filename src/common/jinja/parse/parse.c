@@ -1,4 +1,8 @@
-/* parse.c - the parser's tokens and nodes, and bodies of statements. */
+/* parse.c - the parser's tokens and nodes, and bodies of statements.
+ *
+ * One token of look-ahead beyond the current one suffices. Nesting is limited by parse_enter, chains of
+ * operators by parse_over, since rendering recurses along both. Names are interned in a hash table of the
+ * template. */
 #include "common/base/buf.h"
 #include "common/jinja/parse/parse_int.h"
 #include "salt/limits.h"
@@ -95,7 +99,7 @@ parse_expect_name(parser_t *p, const char *name)
 
 /* ---- nodes -------------------------------------------------------------------------------------------- */
 
-/* Four times as many lists as before. */
+/* Grows the hash table of names fourfold. */
 static void
 more_lists(jtree_t *tree)
 {
@@ -111,6 +115,7 @@ more_lists(jtree_t *tree)
     tree->n_lists = n;
 }
 
+/* FNV-1a hash; chains have two names on average at most. */
 jname_t *
 jname(jtree_t *tree, const char *text, size_t len)
 {
@@ -158,6 +163,7 @@ parse_add_all(parser_t *p, jlist_t *list, const jlist_t *more)
         parse_add(p, list, more->v[i]);
 }
 
+/* Sets a node's height above its children and refuses trees that are too high, as evaluation recurses. */
 void
 parse_over(parser_t *p, jnode_t *node, const jnode_t *child)
 {
@@ -212,7 +218,8 @@ among(ends_t ends, const char *name)
     return false;
 }
 
-/* An unknown tag (`name`), or the end of the template (NULL). */
+/* Raises for an unknown tag (`name`), or the end of the template (NULL), with Jinja's advice about open
+ * blocks. */
 static void
 fail_tag(parser_t *p, const char *name, int line)
 {
@@ -262,7 +269,7 @@ parse_statement(parser_t *p)
     return nodes;
 }
 
-/* Text and print statements gather until a tag comes. */
+/* Ends a run of texts and print statements, which form one output node. */
 static void
 flush(parser_t *p, jlist_t *body, jlist_t *data)
 {
@@ -285,7 +292,7 @@ add_data(parser_t *p, jlist_t *data)
     parse_add(p, data, node);
 }
 
-/* Until one of `ends` (NULL: the end) is the current token. */
+/* Parses a body until one of `ends` (NULL: the end) is the current token. */
 jlist_t
 parse_body(parser_t *p, ends_t ends)
 {

@@ -19,14 +19,14 @@ enum {
     JTAG_SALT = 1 << 2 /* load_yaml, import_yaml, profile, ... */
 };
 
-/* Fills tree->body. Jumps to error->out on failure. */
+/* Parses a template into tree->body. Jumps to error->out on failure. */
 void jparse(jtree_t *tree, const jsyntax_t *syntax, unsigned tags, const char *source, size_t len,
             syntax_error_t *error);
-/* One expression alone: what compile_expression reads. */
+/* Parses a single expression, as compile_expression does. */
 jnode_t *jparse_expression(jtree_t *tree, const jsyntax_t *syntax, unsigned tags, const char *source,
                            size_t len, syntax_error_t *error);
 
-/* The template's own jname_t of a text. */
+/* The template's unique jname_t for a text. */
 jname_t *jname(jtree_t *tree, const char *text, size_t len);
 
 #endif

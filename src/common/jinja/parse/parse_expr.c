@@ -1,4 +1,8 @@
-/* parse_expr.c - expressions: one function per level of precedence, as Jinja has them. */
+/* parse_expr.c - expressions: one function per level of precedence, as in Jinja's parser.
+ *
+ * From loosest to tightest: condition, or, and, not, comparison, + -, ~, * / // %, **, unary, filter and
+ * test, postfix, primary. Node lines follow Jinja's, which for chains is the line of the last operand's
+ * start. */
 #include "common/jinja/parse/parse_int.h"
 #include "common/py/py_ops.h"
 
@@ -15,6 +19,7 @@ ensure(parser_t *p, bool ok, int line)
         parse_fail(p, line, "invalid syntax for function call expression");
 }
 
+/* Keyword arguments may not repeat: Python's compiler refuses it. */
 static void
 add_keyword(parser_t *p, jargs_t *args)
 {
@@ -99,7 +104,7 @@ parse_call(parser_t *p, jnode_t *callee)
 
 /* ---- filters and tests -------------------------------------------------------------------------------- */
 
-/* A name with dots. */
+/* Name of a filter or test, which may have dots. */
 static jname_t *
 dotted(parser_t *p, token_t first)
 {
@@ -128,6 +133,7 @@ parse_filter(parser_t *p, jnode_t *node, bool inline_start)
     return node;
 }
 
+/* A test takes one argument without parentheses when the next token can start one. */
 static bool
 starts_test_argument(const parser_t *p)
 {
@@ -215,6 +221,7 @@ parse_brackets(parser_t *p, jnode_t *node, int line)
     return item;
 }
 
+/* `a.b`, or `a.0` for an element. */
 static jnode_t *
 parse_dot(parser_t *p, jnode_t *node, int line)
 {
@@ -254,6 +261,7 @@ parse_postfix(parser_t *p, jnode_t *node)
     }
 }
 
+/* Filters, tests and calls after an operand, in any order. */
 static jnode_t *
 parse_filter_expr(parser_t *p, jnode_t *node)
 {
@@ -286,6 +294,7 @@ parse_name(parser_t *p)
     return parse_name_node(p, &t, CTX_LOAD);
 }
 
+/* Adjacent strings are joined, as in Python. */
 static jnode_t *
 parse_literal(parser_t *p)
 {
@@ -427,7 +436,7 @@ parse_pair(parser_t *p, jkind_t kind, uint8_t op, jnode_t *left, jnode_t *right,
     return node;
 }
 
-/* Operators of one level, all of them left to right (also the power, unlike Python's). */
+/* Operators of one level, left-associative; so is the power, unlike Python's. */
 static jnode_t *
 parse_binary(parser_t *p, const binary_t *ops, primary_fn *operand)
 {
@@ -477,7 +486,7 @@ static const binary_t compare_ops[] = { { T_EQ, PY_EQ },   { T_NE, PY_NE }, { T_
                                         { T_GTEQ, PY_GE }, { T_LT, PY_LT }, { T_LTEQ, PY_LE },
                                         { T_EOF, 0 } };
 
-/* The operator here, consumed; -1 for none. */
+/* Consumes a comparison operator; -1 for none. */
 static int
 compare_op(parser_t *p)
 {
@@ -558,6 +567,7 @@ parse_or(parser_t *p)
     return left;
 }
 
+/* `a if b else c`; chains to the left without `else`, as in Jinja. */
 static jnode_t *
 parse_cond(parser_t *p)
 {

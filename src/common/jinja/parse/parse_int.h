@@ -23,7 +23,7 @@ typedef struct parser {
     token_t cur, ahead;
     bool has_ahead;
     int depth;              /* of nested expressions and bodies */
-    int last_free;          /* names that the parser made up */
+    int last_free;          /* number of generated names */
     const char **tag_stack; /* tags that are open */
     size_t n_tags;
     ends_t *end_stack;
@@ -46,7 +46,7 @@ token_t parse_expect_name(parser_t *p, const char *name);
 jnode_t *parse_node(parser_t *p, jkind_t kind, int line);
 void parse_add(parser_t *p, jlist_t *list, jnode_t *node);
 void parse_add_all(parser_t *p, jlist_t *list, const jlist_t *more);
-/* The node stands above `child`: bounded. */
+/* Records that `node` is above `child`; bounds the height. */
 void parse_over(parser_t *p, jnode_t *node, const jnode_t *child);
 jnode_t *parse_name_node(parser_t *p, const token_t *token, jctx_t ctx);
 jnode_t *parse_text_node(parser_t *p, const char *text, int line);
@@ -69,7 +69,7 @@ jlist_t parse_body(parser_t *p, ends_t ends);
 /* One statement may be several nodes. */
 typedef jlist_t parse_fn(parser_t *p);
 parse_fn *parse_statement_of(const parser_t *p, const char *name);
-/* Names of tags from number *i on; NULL behind the last one. */
+/* Name of the next tag from *i on; NULL after the last one. */
 const char *parse_tag_name(unsigned tags, size_t *i);
 jnode_t *parse_import(parser_t *p);
 jlist_t parse_one(parser_t *p, jnode_t *node);

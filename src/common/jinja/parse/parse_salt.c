@@ -1,4 +1,7 @@
-/* parse_salt.c - Salt's tags: data written in the template or in another file, and `profile`. */
+/* parse_salt.c - Salt's tags, rewritten to Jinja's own nodes as salt.utils.jinja's SerializerExtension does.
+ *
+ * `load_X as v` becomes a macro with the body and `v = macro() | load_X`; `import_X f as v` an import and `v
+ * = v | load_X`; `profile` an assignment of its label before the body. Generated names carry a counter. */
 #include "common/jinja/parse/parse_int.h"
 
 static const char *const end_load[] = { "endload", NULL };
@@ -33,7 +36,7 @@ assign_filtered(parser_t *p, jnode_t *target, jnode_t *value, const char *filter
     return assign;
 }
 
-/* The body becomes a macro, so that it has a scope of its own. */
+/* load_yaml, load_json, load_text. The body becomes a macro, so it has a scope of its own. */
 jlist_t
 parse_load(parser_t *p)
 {
@@ -53,7 +56,7 @@ parse_load(parser_t *p)
     return list;
 }
 
-/* A profile assigns a variable first and evaluates its label for it. */
+/* Salt's profile assigns its start to a variable, which evaluates the label. */
 static jlist_t
 profiled(parser_t *p, jnode_t *label, const jlist_t *body, int line)
 {

@@ -1,4 +1,5 @@
-/* parse_stmt.c - one function per tag; the table by name is last. */
+/* parse_stmt.c - statements: one function per tag, and the table by name last. Each function starts at the
+ * tag's name and returns its nodes with the end tag consumed, at the closing delimiter. */
 #include "common/jinja/parse/parse_int.h"
 
 static const char *const end_for[] = { "endfor", "else", NULL };
@@ -21,6 +22,7 @@ parse_one(parser_t *p, jnode_t *node)
     return list;
 }
 
+/* `set x = value`, or a block set with an optional filter. */
 static jlist_t
 parse_set(parser_t *p)
 {
@@ -72,7 +74,7 @@ parse_if(parser_t *p)
     jnode_t *node = parse_node(p, N_IF, parse_next(p).line);
     for (int line = node->line;; line = p->cur.line) {
         jnode_t *test = parse_tuple(p, TUPLE_NO_COND, NULL);
-        /* What an error in the condition tells is the tag's line, which the condition may not stand on. */
+        /* An error in the condition reports the tag's line, which may not be the condition's. */
         test->run_line = line;
         jlist_t body = parse_statements(p, end_if, false);
         add_branch(p, node, test, body);
@@ -122,6 +124,7 @@ is_blank(const jnode_t *node)
     return s == end;
 }
 
+/* A required block may contain white space and comments only. */
 static void
 check_required(parser_t *p, const jlist_t *body)
 {
@@ -163,7 +166,7 @@ parse_extends(parser_t *p)
     return parse_one(p, node);
 }
 
-/* `with context` or `without context`; false when neither is here. */
+/* Parses `with context` or `without context`; false when neither is there. */
 static bool
 parse_context(parser_t *p, jnode_import_t *import)
 {
@@ -186,7 +189,7 @@ import_node(parser_t *p, jkind_t kind)
     return node;
 }
 
-/* How the template of an include is looked up depends on how it is written. */
+/* How an include looks its template up, by the shape of the expression, as in Jinja. */
 static jselect_t
 select_of(const jnode_t *template)
 {

@@ -1,5 +1,9 @@
-/* scope.c - walks a tree in the order in which Jinja compiles it, and writes into the nodes what they need to
- * run: slots, what a scope loads, rows of filters and tests, lines of errors. */
+/* scope.c - resolves names: walks a tree in the order in which Jinja compiles it and annotates the nodes with
+ * slots, loads of scopes, rows of filters and tests, and lines of errors.
+ *
+ * A frame_t mirrors Jinja's compiler frame: `soft` frames (branches) share the symbols of the frame around.
+ * Each frame first collects its names (symbols.c), then visits its statements. `line` follows the lines that
+ * Jinja's generated code would carry, since run-time errors report those. */
 #include "common/jinja/parse/ast_walk.h"
 #include "common/jinja/parse/fold.h"
 #include "common/jinja/parse/parse.h"
@@ -9,21 +13,21 @@
 
 typedef struct compiler {
     jtree_t *tree;
-    arena_t *arena;   /* of the tree */
-    arena_t *scratch; /* until the end of the analysis */
+    arena_t *arena;   /* `arena` is the tree's */
+    arena_t *scratch; /* freed after the analysis */
     const jlookup_t *lookup;
     syntax_error_t *error;
     jescape_t escape;
-    int line; /* the last one that was written down */
+    int line; /* last line in the generated code's order */
     bool extends_before, extends_known;
-    int loops; /* around the statement, in its function */
+    int loops; /* number of loops around the statement, within its function */
     ptab_t blocks;
 } compiler_t;
 
 typedef struct frame {
     symbols_t *symbols;
     bool toplevel, rootlevel, soft;
-    bool check; /* output waits for "is there a parent?" */
+    bool check; /* output depends on whether there is a parent */
 } frame_t;
 
 static void visit_list(compiler_t *c, const jlist_t *list, const frame_t *frame);
@@ -45,7 +49,7 @@ inner(compiler_t *c, const frame_t *frame)
                       frame->check };
 }
 
-/* A frame in a function of its own. */
+/* A frame of a function with slots of its own. */
 static frame_t
 inner_func(compiler_t *c, const frame_t *frame, jfunc_t *func, int line)
 {
@@ -59,6 +63,7 @@ inner_func(compiler_t *c, const frame_t *frame, jfunc_t *func, int line)
     return (frame_t){ s, false, false, false, false };
 }
 
+/* Reference from the frame's function: hops outwards, and the slot. */
 static jref_t
 make_ref(const frame_t *frame, const ident_t *id)
 {
@@ -68,6 +73,7 @@ make_ref(const frame_t *frame, const ident_t *id)
     return (jref_t){ hops, id->slot };
 }
 
+/* Variable of a name; unknown names are loaded from the context. */
 static jref_t
 name_ref(const frame_t *frame, jname_t *name)
 {
@@ -79,7 +85,7 @@ name_ref(const frame_t *frame, jname_t *name)
     return make_ref(frame, id);
 }
 
-/* What entering the frame puts into its variables. */
+/* Loads of the frame, parameters last. */
 static jscope_t
 scope_of(compiler_t *c, const frame_t *frame)
 {
@@ -96,7 +102,7 @@ scope_of(compiler_t *c, const frame_t *frame)
     return scope;
 }
 
-/* All names that this scope and those around it assign. */
+/* Variables of all names that this scope and those around assign. */
 static jlocals_t
 locals_of(compiler_t *c, const frame_t *frame)
 {
@@ -119,7 +125,7 @@ typedef struct wanted {
     bool found, stored;
 } wanted_t;
 
-/* Whether `name` is read before anything assigns it; blocks are not looked into. */
+/* Visitor: finds whether `name` is read before anything assigns it; blocks are not searched. */
 static bool
 find_undeclared(jnode_t *node, void *cookie)
 {
@@ -149,7 +155,7 @@ find_scoped(jnode_t *node, void *cookie)
     return !*found && ast_children(node, find_scoped, cookie);
 }
 
-/* Nothing in a loop may assign `loop`. */
+/* Visitor: raises for an assignment to `loop` within a loop. */
 static bool
 find_loop_store(jnode_t *node, void *cookie)
 {
@@ -179,6 +185,7 @@ visit_args(compiler_t *c, const jargs_t *args, const frame_t *frame)
         visit_expr(c, args->starkw, frame);
 }
 
+/* Unknown filters and tests are compile errors, but in soft frames only when reached, as in Jinja. */
 static void
 visit_filter(compiler_t *c, jnode_t *node, const frame_t *frame)
 {
@@ -258,6 +265,7 @@ visit_expr(compiler_t *c, jnode_t *node, const frame_t *frame)
 
 /* ---- statements --------------------------------------------------------------------------------------- */
 
+/* The line of folded output does not count for later errors. */
 static void
 visit_output(compiler_t *c, jnode_t *node, const frame_t *frame)
 {
@@ -293,7 +301,7 @@ collect_refs(compiler_t *c, const jnode_t *target, const frame_t *frame, jref_t 
 static void
 visit_for_test(compiler_t *c, jnode_for_t *loop, const frame_t *frame, const func_vars_t *vars)
 {
-    /* Its variables are not those of the body, which may still be at an earlier element. */
+    /* The condition's variables are separate from the body's, which may still be at an earlier element. */
     frame_t test = inner(c, frame);
     func_vars_t *apart = arena_take(c->scratch, sizeof(*apart));
     *apart = *vars;
@@ -310,6 +318,7 @@ visit_for_test(compiler_t *c, jnode_for_t *loop, const frame_t *frame, const fun
     loop->test_scope = scope_of(c, &test);
 }
 
+/* `loop` is provided only when the body needs it (`extended`). */
 static void
 visit_for(compiler_t *c, jnode_t *node, const frame_t *frame)
 {
@@ -346,7 +355,7 @@ visit_for(compiler_t *c, jnode_t *node, const frame_t *frame)
     loop->body_scope = scope_of(c, &body);
     visit_list(c, &loop->otherwise, &otherwise);
     loop->else_scope = scope_of(c, &otherwise);
-    /* The call of a recursive loop stands behind its body. */
+    /* In Jinja's code the call of a recursive loop comes after its body. */
     c->line = loop->recursive ? node->line : c->line;
 }
 
@@ -365,7 +374,7 @@ visit_if(compiler_t *c, jnode_t *node, const frame_t *frame)
     }
 }
 
-/* The special variable `name`, if the body reads it and no argument has that name. */
+/* Declares the special variable `name` when the body reads it and no argument has that name. */
 static bool
 special(compiler_t *c, const jnode_t *node, const frame_t *frame, const char *name, jref_t *ret_ref)
 {
@@ -490,6 +499,7 @@ visit_with(compiler_t *c, jnode_t *node, const frame_t *frame)
     node->with.scope = scope_of(c, &body);
 }
 
+/* A constant setting is known at once, any other only at run time. */
 static void
 visit_autoescape(compiler_t *c, jnode_t *node, const frame_t *frame)
 {
@@ -508,6 +518,7 @@ visit_autoescape(compiler_t *c, jnode_t *node, const frame_t *frame)
     node->autoescape.scope = scope_of(c, &body);
 }
 
+/* In a child template, blocks at the top level are definitions only. */
 static void
 visit_block(compiler_t *c, jnode_t *node, const frame_t *frame)
 {
@@ -644,6 +655,7 @@ visit_root(compiler_t *c)
     tree->parent_line = c->line;
 }
 
+/* A block is a function without outer variables. */
 static void
 visit_block_body(compiler_t *c, jnode_t *node)
 {

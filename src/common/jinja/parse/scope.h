@@ -1,11 +1,11 @@
-/* scope.h - which variable each name of a template means, decided once: slots instead of look-ups by name.
+/* scope.h - resolves each name of a template to a variable once, so that rendering uses slots instead of
+ * look-ups by name.
  *
  * Layer      common/jinja, private
  * Threads    one at a time
- * Ownership  what it adds belongs to the tree's arena
+ * Ownership  annotations belong to the tree's arena
  * Errors     as the parser: jumps to error->out with TemplateAssertionError
- * Tests      tests/unit/common/test_jinja.c, tests/cases/jinja
- */
+ * Tests      tests/unit/common/test_jinja.c, tests/cases/jinja */
 #ifndef COMMON_JINJA_PARSE_SCOPE_H
 #define COMMON_JINJA_PARSE_SCOPE_H
 

@@ -1,5 +1,8 @@
-/* symbols.c - Jinja's rules of scope: a name read before it is set comes from the context; a name set in some
- * branches only may come from outside; a loop, a macro or a `with` has names of its own. */
+/* symbols.c - Jinja's rules of scope (its idtracking): a name read before it is set comes from the context; a
+ * name set in some branches only may come from outside; a loop, a macro or a `with` has names of its own.
+ *
+ * ptab_t maps pointers to pointers in order of insertion: linear up to PTAB_LINEAR entries, then with a hash
+ * index. A level of nesting in a function reuses its slots by name. */
 #include "common/jinja/parse/ast_walk.h"
 #include "common/jinja/parse/symbols.h"
 
@@ -7,6 +10,7 @@
 
 enum { PTAB_LINEAR = 8 };
 
+/* Slot of the index for a key, linear probing; the index is at most half full. */
 static size_t
 ptab_slot(const ptab_t *t, const void *key)
 {
@@ -95,6 +99,7 @@ symbols_copy(const symbols_t *s)
     return copy;
 }
 
+/* Variable of a name at this level of the function, made when new. Slots are limited to 16 bits. */
 static ident_t *
 ident(symbols_t *s, const jname_t *name)
 {
@@ -166,7 +171,7 @@ symbols_parameter(symbols_t *s, jname_t *name)
 
 /* ---- branches ----------------------------------------------------------------------------------------- */
 
-/* After branches: what only some of them set may also come from outside. */
+/* Merges branches into `s`. A name that not all three set also loads from outside, or from the context. */
 static void
 branch_update(symbols_t *s, symbols_t *const *branches, size_t n)
 {
@@ -193,7 +198,7 @@ branch_update(symbols_t *s, symbols_t *const *branches, size_t n)
     }
 }
 
-/* The three branches are the first body, all elifs together, and else. */
+/* As in Jinja, the branches are the first body, all elifs together, and else. */
 static void
 visit_if(symbols_t *s, jnode_t *node)
 {
@@ -233,6 +238,7 @@ visit_name(symbols_t *s, const jnode_t *node)
         symbols_load(s, node->name.name);
 }
 
+/* What a statement does to the names of its own scope; bodies with scopes of their own are not entered. */
 void
 symbols_visit(symbols_t *s, jnode_t *node)
 {

@@ -63,7 +63,7 @@ ident_t *symbols_ref(const symbols_t *s, const jname_t *name);
 void symbols_load(symbols_t *s, jname_t *name);
 void symbols_store(symbols_t *s, jname_t *name);
 ident_t *symbols_parameter(symbols_t *s, jname_t *name);
-/* What the statements of a body do to the names of the scope they run in. */
+/* Records what statements do to the names of their scope. */
 void symbols_visit(symbols_t *s, jnode_t *node);
 void symbols_visit_list(symbols_t *s, const jlist_t *list);
 /* All names of a target become parameters. */

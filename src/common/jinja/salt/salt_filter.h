@@ -1,11 +1,10 @@
-/* salt_filter.h - what the files of Salt's filters share.
+/* salt_filter.h - shared by the files of Salt's filters.
  *
  * Layer      common/jinja, private
  * Threads    one
  * Ownership  as filter.h
  * Errors     NULL raised
- * Tests      tests/cases/jinja
- */
+ * Tests      tests/cases/jinja */
 #ifndef COMMON_JINJA_SALT_SALT_FILTER_H
 #define COMMON_JINJA_SALT_SALT_FILTER_H
 
@@ -17,7 +16,7 @@
 jfilter_fn jtest_match;
 /* re.match, or TypeError when it is no text: 1, 0 or -1. */
 int jregex_fullmatch(const char *pattern, py_t *text);
-/* 0 when there is memory for what becomes of the expression, or -1 raised. */
+/* Reserves memory for the compiled expression: 0, or -1 raised. */
 int jregex_room(const char *pattern);
 
 /* A number when the text is one, else the text. NEW. */
