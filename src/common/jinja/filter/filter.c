@@ -1,11 +1,14 @@
-/* filter.c - filters and tests by name, and the attributes that they look at. */
+/* filter.c - looks filters and tests up by name, and evaluates the attribute arguments of filters ("a.b.0").
+ *
+ * Rows live in one table per file, searched linearly: look-ups happen when a template is compiled. Salt's
+ * tables come first, as they replace some built-in filters. */
 #include "common/jinja/filter/filter.h"
 
 static const jfilter_table_t *const filters[] = {
     &jfilters_text,  &jfilters_markup, &jfilters_sequence, &jfilters_lazy,
     &jfilters_value, &jfilters_pprint, &jfilters_wrap,     &jfilters_urlize,
 };
-/* Before the built-in ones, which they may replace. */
+/* Searched before the built-in ones, which they may replace. */
 static const jfilter_table_t *const salt_filters[] = {
     &jfilters_salt_data, &jfilters_salt_text,   &jfilters_salt_regex, &jfilters_salt_serial,
     &jfilters_salt_dict, &jfilters_salt_hash,   &jfilters_salt_iter,  &jfilters_salt_net,
@@ -13,7 +16,7 @@ static const jfilter_table_t *const salt_filters[] = {
     &jfilters_salt_file, &jfilters_salt_dns,    &jfilters_salt_call,
 };
 
-/* The last one in Salt's environment only: it adds names and replaces none. */
+/* jtests_salt is used in Salt's environment only; it adds names and replaces none. */
 static const jfilter_table_t *const tests[] = { &jtests_builtin, &jtests_salt };
 
 static const jfilter_t *
@@ -51,12 +54,12 @@ is_in(const jfilter_table_t *const *tables, size_t n, const jfilter_t *f)
 bool
 jfilter_is_pure(const jfilter_t *f)
 {
-    /* Salt's own may ask the machine, its files, or chance; others the variables that there are by then. */
+    /* Salt's filters may ask the machine, files or random numbers; those with a context may read variables. */
     bool own = f != NULL && (is_in(filters, NELEMS(filters), f) || is_in(tests, 1, f));
     return own && ((f->flags & JF_CONTEXT) == 0 || strcmp(f->sig.params[0], "context") != 0);
 }
 
-/* The i-th name of those tables; NULL: there are no more. */
+/* The i-th name of the tables; *i is reduced by those passed. NULL after the last. */
 static const char *
 name_in(const jfilter_table_t *const *tables, size_t n, size_t *i)
 {
@@ -106,6 +109,7 @@ parts_of(const char *s, size_t len)
     }
 }
 
+/* make_attrgetter's splitting: a text by dots, digits as numbers; None gives no parts, the element itself. */
 static py_t *
 attribute_parts(py_t *attribute)
 {
@@ -155,6 +159,7 @@ jgetter_free(jgetter_t *g)
     py_unref(g->parts);
 }
 
+/* Follows the parts with environment.getitem; an undefined step becomes the default. NEW. */
 static py_t *
 get_one(const jgetter_t *g, py_t *parts, py_t *item)
 {
@@ -207,6 +212,7 @@ jgetter_keys(const jgetter_t *g, py_t *list)
 
 /* ---- by name at run time ------------------------------------------------------------------------------ */
 
+/* Filters and tests named by a value, as in `map('upper')`, with Jinja's errors. */
 py_t *
 jcall_named(jcontext_t *ctx, bool test, py_t *name, const py_args_t *args)
 {

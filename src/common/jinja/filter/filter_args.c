@@ -1,7 +1,8 @@
-/* filter_args.c - what several filters and tests do alike with their arguments. */
+/* filter_args.c - helpers for the arguments of filters and tests: method calls by name, flags, numbers,
+ * policies. */
 #include "common/jinja/filter/filter.h"
 
-/* Methods that filters call again and again, by the address of their name, which is a literal. */
+/* Method of a type by a literal name, memoised per thread by the literal's address. */
 static const py_method_t *
 method_named(const py_t *v, const char *name)
 {

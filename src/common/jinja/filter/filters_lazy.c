@@ -1,4 +1,8 @@
-/* filters_lazy.c - filters that give an iterator: work is done when elements are asked for. */
+/* filters_lazy.c - filters that return a generator: map, select and relatives, unique, items, batch, slice.
+ *
+ * One structure serves all: a step function gets each element and gives a value, or NULL and whether to go
+ * on. Arguments are checked at the first element, as in Python's generators. A generator holds its context
+ * and ends with its session. */
 #include "common/jinja/filter/filter.h"
 #include "common/py/py_mem.h"
 
@@ -38,6 +42,7 @@ lazy_free(void *data)
     free(z);
 }
 
+/* At the first element: an empty value ends, arguments are prepared. 1, 0 at the end, or -1 raised. */
 static int
 lazy_start(lazy_t *z)
 {
@@ -54,6 +59,7 @@ lazy_start(lazy_t *z)
     return 1;
 }
 
+/* py_gen_class_t's next: NEW element, or NULL at the end or raised. */
 static py_t *
 lazy_next(void *data)
 {
@@ -97,6 +103,7 @@ lazy_new(jcontext_t *ctx, py_t *value, lazy_step_fn *step)
 
 /* ---- map, select, reject ------------------------------------------------------------------------------ */
 
+/* Keeps the arguments after context and value, as references. */
 static void
 keep_args(lazy_t *z, const py_args_t *args)
 {
@@ -111,7 +118,7 @@ keep_args(lazy_t *z, const py_args_t *args)
     }
 }
 
-/* Finds what is to be applied once, for all elements. */
+/* Looks the filter or test up once for all elements. */
 static void
 apply_by(lazy_t *z, bool test, py_t *name)
 {
@@ -121,7 +128,7 @@ apply_by(lazy_t *z, bool test, py_t *name)
         z->row = test ? jtest_find(engine, py_cstr(name)) : jfilter_find(engine, py_cstr(name));
 }
 
-/* Applies the named filter or test; `skip` arguments in front belong to the lazy filter itself. */
+/* Applies the filter or test to an element. The first `skip` kept arguments are the lazy filter's own. */
 static py_t *
 apply(const lazy_t *z, bool test, py_t *item, size_t skip)
 {
@@ -145,6 +152,7 @@ apply(const lazy_t *z, bool test, py_t *item, size_t skip)
     return v;
 }
 
+/* prepare_map of Jinja: an attribute with default, or a filter name. */
 static int
 prepare_map(lazy_t *z)
 {
@@ -313,6 +321,7 @@ do_items(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return py_gen(&items_class, z);
 }
 
+/* Collects a row. At the end (item NULL) the last row is filled with the default. */
 static py_t *
 step_batch(lazy_t *z, py_t *item, bool *ret_more)
 {
@@ -342,7 +351,7 @@ step_batch(lazy_t *z, py_t *item, bool *ret_more)
 static py_t *
 do_batch(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    /* A length that no number of elements equals: they all go into one row. */
+    /* A length that is no int never equals the number of elements, so all go into one row. */
     int64_t n = -1;
     if (py_is(a[1], PY_INT) || py_is(a[1], PY_BOOL))
         py_to_int64(a[1], &n);
@@ -353,7 +362,7 @@ do_batch(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return py_gen(&batch_class, z);
 }
 
-/* The elements are cut at once, the columns told one by one. */
+/* Cuts the elements into columns at once, as Jinja's do_slice; the generator then gives them one by one. */
 static int
 prepare_slice(lazy_t *z)
 {

@@ -1,4 +1,4 @@
-/* filters_markup.c - filters for HTML, XML, JSON and URLs. */
+/* filters_markup.c - filters for HTML, XML, JSON and URLs. Escaped results are Markup, as markupsafe's. */
 #include "common/jinja/filter/filter.h"
 #include "common/py/py_json.h"
 
@@ -8,7 +8,7 @@ escape(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return py_escape(a[0]);
 }
 
-/* __html__() of what has it. NEW. */
+/* Text of a value's __html__() when it has one, else str(). NEW. */
 static py_t *
 html_of(py_t *v)
 {
@@ -17,7 +17,7 @@ html_of(py_t *v)
     return html != NULL ? py_tostr(html) : NULL;
 }
 
-/* A str that is not Markup, whatever it was. NEW. */
+/* A plain str of a text. NEW. */
 static py_t *
 plain(py_t *text)
 {
@@ -51,6 +51,7 @@ do_striptags(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 
 /* ---- URLs --------------------------------------------------------------------------------------------- */
 
+/* urllib.parse.quote of a value; `query`: quote_plus, and '/' is quoted. */
 static int
 quote_to(buf_t *out, py_t *v, bool query)
 {
@@ -112,6 +113,8 @@ do_urlencode(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 
 /* ---- XML ---------------------------------------------------------------------------------------------- */
 
+/* One attribute: None and undefined values are left out; a name with white space, '/', '>' or '=' is an
+ * error. */
 static int
 add_attribute(buf_t *out, py_t *key, py_t *value)
 {
@@ -159,6 +162,7 @@ do_xmlattr(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 
 /* ---- JSON --------------------------------------------------------------------------------------------- */
 
+/* Escapes keep the marks of the characters that they replace. */
 py_t *
 jhtmlsafe_json(py_t *json)
 {

@@ -1,4 +1,6 @@
-/* filters_sequence.c - filters over all elements at once. */
+/* filters_sequence.c - filters that read all elements: first, last, order, groups, sums, joins.
+ *
+ * Sorting computes all keys once (jgetter_keys) and sorts elements by them, stable as Python's sort. */
 #include "common/base/pyrandom.h"
 #include "common/jinja/filter/filter.h"
 
@@ -15,7 +17,7 @@ do_first(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return v;
 }
 
-/* list(reversed(v)): only what Python can reverse. NEW list. */
+/* list(reversed(v)), with Python's TypeError for types that cannot be reversed. NEW list. */
 static py_t *
 reversed(py_t *v)
 {
@@ -47,7 +49,7 @@ do_last(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return py_ref(py_seq_at(back, 0));
 }
 
-/* What reversed() gives: an iterator over what was turned round already. */
+/* Iterator of reversed(): over the list that is already reversed. */
 static py_t *
 backwards_next(void *data)
 {
@@ -68,6 +70,7 @@ backwards_walk(void *data, py_visit_fn *visit, void *cookie)
 
 #define BACKWARDS(name) ROW(name, backwards_next, backwards_free, backwards_walk, NULL)
 
+/* Python's name for the reverse iterator of a type. */
 static const py_gen_class_t *
 reversed_class(const py_t *v)
 {
@@ -80,6 +83,7 @@ reversed_class(const py_t *v)
     return classes[py_type(v)].name != NULL ? &classes[py_type(v)] : &other;
 }
 
+/* Texts are sliced, others reversed by iterator; what cannot be reversed is copied to a list, as in Jinja. */
 static py_t *
 do_reverse(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
@@ -169,6 +173,7 @@ do_dictsort(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return items != NULL ? sorted(ctx, items, at, !sensitive, false, reverse, NULL) : NULL;
 }
 
+/* The first of equal elements wins, as Python's min and max. */
 static py_t *
 min_or_max(jcontext_t *ctx, py_t *const *a, py_cmp_t op)
 {
@@ -225,6 +230,7 @@ add_group(py_t *out, const jgetter_t *shown, py_t *members)
     return py_tick();
 }
 
+/* Groups runs of equal keys in a sorted list. The shown key is the first member's, in its own case. */
 static py_t *
 group(const jgetter_t *by, const jgetter_t *shown, py_t *list)
 {
@@ -297,7 +303,8 @@ sync_do_sum(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return sum;
 }
 
-/* The elements as the join wants them: text, or what is safe beside them. NEW list. */
+/* Elements for a join: texts, or with autoescape values that have __html__(). NEW list; *ret_html: one had.
+ */
 static py_t *
 join_items(jcontext_t *ctx, py_t *value, py_t *attribute, bool soft, bool *ret_html)
 {

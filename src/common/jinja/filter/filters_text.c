@@ -1,4 +1,5 @@
-/* filters_text.c - filters that turn a text into another one. */
+/* filters_text.c - filters from text to text, most of them methods of str. Results of Markup stay Markup
+ * where Jinja's do. */
 #include "common/jinja/filter/filter.h"
 
 static py_t *
@@ -47,7 +48,7 @@ splits_words(char c)
     return c == '-' || c == '(' || c == '{' || c == '[' || c == '<';
 }
 
-/* The rest of a word is made lower, its first character upper. */
+/* Appends a word: its first character upper, the rest lower. */
 static int
 add_word(py_t *out, const py_t *s, const char *word, const char *end)
 {
@@ -67,6 +68,7 @@ add_word(py_t *out, const py_t *s, const char *word, const char *end)
     return lower != NULL ? 0 : -1;
 }
 
+/* Words begin after white space, '-' or an opening bracket. */
 static py_t *
 do_title(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
@@ -93,6 +95,7 @@ do_title(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return jmethod(empty, "join", 1, parts);
 }
 
+/* With autoescape the text is escaped first when one of the arguments is safe. */
 static py_t *
 do_replace(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
@@ -123,6 +126,7 @@ do_format(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return py_percent(s, values);
 }
 
+/* The text may be `leeway` characters longer. Without killwords the last word is dropped. */
 static py_t *
 do_truncate(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
@@ -175,7 +179,7 @@ do_indent(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
         pad = safe_pad;
         newline = safe_newline;
     }
-    /* `+=` changes a list in place, and then finds that it is no text. */
+    /* Jinja's `s += newline` changes a list in place and then fails on its missing method. */
     if (py_is(s, PY_LIST)) {
         py_append(s, newline);
         return jmethod(s, "splitlines", 0);
@@ -225,6 +229,7 @@ soft_str(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return jsoft_str(a[0]);
 }
 
+/* Jinja's units; negative sizes and those below a unit are bytes. */
 static py_t *
 do_filesizeformat(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {

@@ -1,4 +1,7 @@
-/* filters_urlize.c - urlize: what looks like an address becomes a link. */
+/* filters_urlize.c - urlize: addresses in a text become links, as jinja2.utils.urlize does.
+ *
+ * The escaped text is split at white space; of each word brackets before and punctuation after are set aside,
+ * and the rest is matched against Jinja's patterns for web and mail addresses and against extra schemes. */
 #include "common/base/str.h"
 #include "common/jinja/filter/filter.h"
 #include "common/match/regex.h"
@@ -13,7 +16,7 @@ static const char email_pattern[] = "^\\S+@\\w[\\w.-]*\\.\\w+$";
 typedef struct linker {
     rx_t *http, *email;
     buf_t attributes; /* rel and target */
-    int64_t limit;    /* of a shown address; a negative one counts from its end */
+    int64_t limit;    /* characters of a shown address; negative: counts from its end */
     bool limited;
     py_t *schemes; /* list */
 } linker_t;
@@ -36,7 +39,7 @@ count(const char *s, const char *part)
 static const char *const openers[] = { "(", "<", "&lt;" };
 static const char *const closers[] = { ")", ">", "&gt;" };
 
-/* Bytes of what stands before an address: brackets. */
+/* Length in bytes of the brackets before an address. */
 static size_t
 head_len(const char *word)
 {
@@ -49,7 +52,7 @@ head_len(const char *word)
     return n;
 }
 
-/* Bytes up to the punctuation behind an address. */
+/* Length in bytes up to the punctuation after an address. */
 static size_t
 middle_len(const char *s, size_t n)
 {
@@ -64,7 +67,7 @@ middle_len(const char *s, size_t n)
     return n;
 }
 
-/* Brackets that the address opens are closed by it too. */
+/* Extends an address over closing brackets for those that it opens itself. */
 static size_t
 balance(const char *s, size_t n)
 {
@@ -83,6 +86,7 @@ balance(const char *s, size_t n)
     return n;
 }
 
+/* The link; the shown text is cut to the limit. */
 static void
 add_link(const linker_t *l, buf_t *out, const char *prefix, const char *middle)
 {
@@ -142,7 +146,7 @@ add_attribute(buf_t *out, const char *name, py_t *value)
     return 0;
 }
 
-/* The words of `rel` in order, each once. NEW list. */
+/* Words of `rel`, sorted and unique: nofollow, the argument's and the policy's. NEW list. */
 static py_t *
 rel_words(jcontext_t *ctx, py_t *const *a)
 {

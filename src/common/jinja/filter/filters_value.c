@@ -1,4 +1,5 @@
-/* filters_value.c - filters over one value of any kind: numbers, defaults, attributes. */
+/* filters_value.c - filters over one value: numbers, defaults, attributes. Conversions fall back to the
+ * default for TypeError and ValueError only. */
 #include <math.h>
 
 #include "common/jinja/filter/filter.h"
@@ -21,6 +22,7 @@ do_default(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return !use ? py_ref(a[0]) : a[1] != NULL ? py_ref(a[1]) : py_str("", 0);
 }
 
+/* The attribute only, never an element; through the sandbox for existing ones. */
 static py_t *
 do_attr(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
@@ -55,6 +57,7 @@ do_float(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return v;
 }
 
+/* int(text, base), else int(float(text)), else the default. */
 static py_t *
 do_int(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
@@ -71,6 +74,7 @@ do_int(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return v;
 }
 
+/* ceil or floor at a decimal place; integers use exact arithmetic. */
 static py_t *
 round_to(py_t *value, py_t *precision, bool up)
 {

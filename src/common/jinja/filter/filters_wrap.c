@@ -1,9 +1,13 @@
-/* filters_wrap.c - wordwrap: lines of at most so many characters, as Python's textwrap breaks them. */
+/* filters_wrap.c - wordwrap: lines of at most `width` characters, as Python's textwrap breaks them.
+ *
+ * A line is read into glyphs, the classes of its characters that textwrap's regular expression distinguishes,
+ * then split into chunks (white space, words, parts at hyphens, long dashes), which fill lines greedily.
+ * Pieces keep peers' marks. */
 #include "common/jinja/filter/filter.h"
 #include "common/py/py_obj.h"
 #include "common/py/py_unicode.h"
 
-/* What Python's textwrap sees in a character. */
+/* Classes of characters in textwrap's patterns. */
 enum { BLANK = 1, WORD = 2, LETTER = 4, PUNCT = 8, DASH = 16 };
 
 typedef struct glyph {
@@ -18,7 +22,7 @@ typedef struct chunk {
 typedef struct wrap {
     buf_t *out;
     const char *between;
-    const py_t *wrapstring; /* `between` as a value; NULL: it is nobody's */
+    const py_t *wrapstring; /* `between` as a value with its marks; NULL for the environment's newline */
     const py_t *line;
     size_t width;
     glyph_t *g; /* of one line, and one more for its end */
@@ -70,7 +74,7 @@ is(const wrap_t *w, size_t i, uint8_t what)
     return i < w->n && (w->g[i].what & what) != 0;
 }
 
-/* Where a dash of two or more between words ends; i: there is none. */
+/* End of a dash of two or more hyphens between words; i when there is none. */
 static size_t
 long_dash(const wrap_t *w, size_t i)
 {
@@ -82,7 +86,7 @@ long_dash(const wrap_t *w, size_t i)
     return end >= i + 2 && is(w, end, WORD) ? end : i;
 }
 
-/* A hyphen at i, inside a word of letters. */
+/* True for a hyphen at i within a word of letters, where a line may break after it. */
 static bool
 is_hyphen(const wrap_t *w, size_t i)
 {
@@ -95,6 +99,7 @@ is_hyphen(const wrap_t *w, size_t i)
     return before && behind;
 }
 
+/* End of the chunk that begins at `from`. */
 static size_t
 chunk_end(const wrap_t *w, size_t from)
 {
@@ -125,7 +130,8 @@ is_blank_chunk(const wrap_t *w, const chunk_t *c)
     return true;
 }
 
-/* Where a chunk is cut that is longer than a line, with so much room left in this one. */
+/* Place to cut a chunk that is longer than a line, with `room` characters left: after a hyphen if possible.
+ */
 static size_t
 cut(const wrap_t *w, const chunk_t *c, size_t room)
 {
@@ -148,7 +154,8 @@ put_between(wrap_t *w)
         buf_puts(w->out, w->between);
 }
 
-/* One line of the chunks from `i` on; the first one that is left. */
+/* Writes one line from chunk `i` on and returns the next chunk. White space at both ends of a line is
+ * dropped. */
 static size_t
 wrap_one(wrap_t *w, size_t i)
 {

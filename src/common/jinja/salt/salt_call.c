@@ -1,11 +1,10 @@
-/* salt_call.c - what Salt's templates do through its functions: `ifelse`, `http_query`; and
- * show_full_context.
- */
+/* salt_call.c - template functions that call Salt's functions: `ifelse`, `http_query`; also show_full_context
+ * and raise. The call goes through the template's own `salt`, so its restrictions apply. */
 #include "common/jinja/globals.h"
 #include "common/jinja/jinja_salt.h"
 #include "common/jinja/salt/salt_filter.h"
 
-/* NEW result of salt[name](...); NULL raised, also when `salt` has no such function. */
+/* Calls salt[name](...). NEW result; NULL raised, also when `salt` has no such function. */
 static py_t *
 call_salt(jcontext_t *ctx, const char *asker, const char *name, const py_args_t *args)
 {
@@ -23,7 +22,7 @@ call_salt(jcontext_t *ctx, const char *asker, const char *name, const py_args_t 
     return py_call(function, args);
 }
 
-/* The run of a function that wants one: NULL raised where no template calls it. */
+/* The run that calls the function; NULL raised when no template does so directly. */
 static const jrun_t *
 running(void *data)
 {
@@ -47,7 +46,8 @@ const jfilter_table_t jfilters_salt_call = JTABLE(rows);
 
 static const py_exc_t salt_exception = { "SaltException", NULL };
 
-/* The dict of targets that match.filter_by chooses from: the last argument is what nothing else matches. */
+/* Dict of targets for match.filter_by; the last argument is the default. Booleans become a pattern that
+ * matches all or none. */
 static py_t *
 lookup_of(const py_args_t *args, py_t *otherwise)
 {
@@ -130,7 +130,7 @@ simple_dict(py_t *v)
     return STEAL(out);
 }
 
-/* Numbers, texts and containers of them; the rest as repr() shows it. NEW. */
+/* A printable copy: numbers, texts and containers of them; the rest as repr() shows it. NEW. */
 static py_t *
 simple_of(py_t *v)
 {

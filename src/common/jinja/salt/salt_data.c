@@ -1,4 +1,8 @@
-/* salt_data.c - Salt's filters over values and lists, and its tests. */
+/* salt_data.c - Salt's filters over values and lists, and its tests, as in salt.utils.jinja, salt.utils.data
+ * and salt.utils.mysql.
+ *
+ * Set operations follow Salt: hashable types use Python's sets (and lose order), lists are compared element
+ * by element, which is quadratic but counted. */
 #include "common/base/digest.h"
 #include "common/base/pyrandom.h"
 #include "common/jinja/filter/filter.h"
@@ -6,7 +10,7 @@
 #include "common/py/py_json.h"
 #include "common/py/py_yaml.h"
 
-/* What Python calls Hashable: a property of the type, not of the value. */
+/* collections.abc.Hashable: a property of the type, not of the value. */
 static bool
 is_hashable(const py_t *v)
 {
@@ -78,7 +82,7 @@ JFILTER(unique)
     return unique_of(a[0]);
 }
 
-/* Two sets and an operator, when both are of types that may be in a set. */
+/* A set operator on two values of hashable types. */
 static py_t *
 set_op(py_t *a, py_t *b, py_op_t op)
 {
@@ -95,7 +99,7 @@ JFILTER(union_)
     return both != NULL ? unique_of(both) : NULL;
 }
 
-/* Elements of `from` that are (or are not) in `in`, each once. */
+/* Elements of `from` that are, or are not, in `in`, each once. */
 static py_t *
 members(py_t *from, py_t *in, bool wanted)
 {
@@ -197,6 +201,7 @@ is_null_text(py_t *v)
     return py_is(v, PY_NONE) || (py_is(v, PY_STR) && (py_str_is(v, "None") || py_str_is(v, "null")));
 }
 
+/* Appends the elements of nested iterables up to `levels` deep (negative: all). */
 static int
 flatten_into(py_t *out, py_t *data, int64_t levels, bool keep_nulls)
 {
@@ -231,6 +236,7 @@ JFILTER(flatten)
 
 /* ---- questions ---------------------------------------------------------------------------------------- */
 
+/* True when exactly `amount` elements are true. */
 static py_t *
 exactly(py_t *values, int64_t amount)
 {
@@ -313,6 +319,8 @@ JFILTER(compare_dicts)
 
 /* ---- chance ------------------------------------------------------------------------------------------- */
 
+/* random.sample with Salt's seed: the SHA-512 of the text seeds Python's generator, so results equal Salt's.
+ */
 static py_t *
 sample_of(py_t *value, int64_t size, py_t *seed)
 {
@@ -356,7 +364,7 @@ JFILTER(shuffle)
 
 /* ---- tables of MySQL ---------------------------------------------------------------------------------- */
 
-/* The cells of a line, without white space around them. NEW list. */
+/* Cells of a line of a printed table, stripped. NEW list. */
 static py_t *
 cells_of(py_t *line)
 {
@@ -408,7 +416,8 @@ JFILTER(mysql_to_dict)
 
 /* ---- other -------------------------------------------------------------------------------------------- */
 
-/* The keywords but f_name, which picked the method; the arrays have room for all. Returns how many. */
+/* Copies the keywords except f_name, which names the method. Returns their number; the arrays have room for
+ * all. */
 static size_t
 other_keywords(const py_args_t *args, py_t **names, py_t **values)
 {
@@ -451,7 +460,7 @@ encode_dict(py_t *dict)
     return STEAL(out);
 }
 
-/* Texts become bytes, at any depth; tuples become lists. */
+/* Copy with texts as bytes at any depth; tuples become lists, as salt.utils.data.encode. */
 static py_t *
 encode(py_t *v)
 {

@@ -1,4 +1,5 @@
-/* salt_dict.c - Salt's filters that look into dicts and change them. */
+/* salt_dict.c - Salt's filters that look into dicts and change them, as salt.utils.dictupdate's
+ * *_dict_key_value: keys "a:b:c" are created on the way, the given dict is changed and returned. */
 #include "common/jinja/jinja_salt.h"
 #include "common/jinja/salt/salt_filter.h"
 #include "common/py/py_traverse.h"
@@ -36,7 +37,7 @@ new_dict(bool ordered)
     return ordered ? py_odict() : py_dict();
 }
 
-/* The dict that holds the last of `keys`, made on the way. NEW, and the NEW last key. */
+/* The dict that holds the last of the keys, missing ones created. NEW reference, and the NEW last key. */
 static py_t *
 holder(py_t *const *a, py_t **ret_last)
 {
@@ -76,7 +77,7 @@ JFILTER(set_dict_key_value)
     return dict != NULL && py_setitem(dict, last, a[2]) == 0 ? py_ref(a[0]) : NULL;
 }
 
-/* What is at the last key, made when it is not there or None. NEW. */
+/* Value at the last key, created when absent or None. NEW. */
 static py_t *
 last_value(py_t *const *a, bool list)
 {
@@ -102,7 +103,7 @@ class_of(const py_t *v)
     return py_is_odict(v) ? "salt.utils.odict.OrderedDict" : py_type_name(v);
 }
 
-/* How Salt refuses: the wrong kind of thing there, or the wrong kind of value. */
+/* Turns a failed change into Salt's SaltInvocationError: a wrong type at the key, or a wrong value. */
 static py_t *
 refuse(const char *verb, const py_t *there, const py_t *value)
 {

@@ -1,4 +1,5 @@
-/* salt_dns.c - Salt's filter `dns_check`: the address of a host that answers. */
+/* salt_dns.c - Salt's filter `dns_check`: the address of a host that accepts connections, else its first
+ * address. Blocks up to CONNECT_MS for each address. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,7 @@ enum { CONNECT_MS = 2000 };
 static const py_exc_t system_exit = { "SaltSystemExit", NULL };
 static const py_exc_t client_error = { "SaltClientError", NULL };
 
-/* Whether somebody accepts a connection there. */
+/* True when a TCP connection to the address succeeds within CONNECT_MS. */
 static bool
 answers(const struct addrinfo *ai)
 {
@@ -33,7 +34,7 @@ answers(const struct addrinfo *ai)
     return rc == 0;
 }
 
-/* NEW text of an address as URLs have it. */
+/* Text of an address as in URLs, version 6 in brackets. NEW. */
 static py_t *
 address(const struct addrinfo *ai)
 {
@@ -46,7 +47,7 @@ address(const struct addrinfo *ai)
     return py_strz(host);
 }
 
-/* The first address that answers, else the first one. NEW; NULL: none. */
+/* First address that accepts a connection, else the first one. NEW; NULL: none. */
 static py_t *
 resolve(const char *name, const char *port, int family)
 {
@@ -85,7 +86,7 @@ JFILTER(dns_check)
     char service[24];
     snprintf(service, sizeof(service), "%lld", (long long) port);
     py_t *found = resolve(py_cstr(a[0]), service, ipv6 > 0 ? AF_INET6 : ipv6 == 0 ? AF_INET : AF_UNSPEC);
-    /* A host that was asked for by IPv6 may have an address of the other kind. */
+    /* A host requested with IPv6 may have an IPv4 address only. */
     if (found == NULL && ipv6 > 0)
         found = resolve(py_cstr(a[0]), service, AF_INET);
     if (found != NULL)

@@ -1,4 +1,7 @@
-/* salt_env.c - Salt's environment: options, names of templates, variables of an SLS, `salt`. */
+/* salt_env.c - Salt's Jinja environment: options, names of templates, variables of an SLS, and `salt`.
+ *
+ * `salt` is a host object that looks functions up by callback: salt['a.b'], salt.a.b and salt.get('a.b') all
+ * give a function object whose call goes to the callback. */
 #include "common/jinja/salt/salt_filter.h"
 #include "common/base/str.h"
 #include "common/jinja/jinja_salt.h"
@@ -110,7 +113,7 @@ jinja_salt_loaded(const char *name, const char *path, py_t *globals)
 
 /* ---- variables of an SLS ------------------------------------------------------------------------------ */
 
-/* The part of `tmplpath` that lies below the file roots. NEW. */
+/* Part of `tmplpath` below the file roots, found by the SLS name. NEW. */
 static char *
 template_of(const char *tmplpath, const char *sls, const char *slspath)
 {
@@ -170,6 +173,7 @@ loader_contains(py_t *self, py_t *item)
     return py_is(item, PY_STR) && l->funcs.has(l->funcs.cookie, py_cstr(item));
 }
 
+/* The bound of texts is lifted while a function runs: its own buffers do not belong to the render. */
 static py_t *
 function_call(py_t *self, const py_args_t *args)
 {
@@ -300,7 +304,7 @@ jinja_salt_funcs(const jinja_funcs_t *funcs)
 int
 jinja_salt_render(jinja_t *self, const jinja_source_t *source, py_t *context, buf_t *out, jinja_error_t *err)
 {
-    /* Everything that is passed is also seen by templates that are imported without context. */
+    /* The context doubles as globals, so templates imported without context see it as well. */
     if (jinja_render(self, source, context, context, out, err) < 0)
         return -1;
     if (source->len > 0 && source->text[source->len - 1] == '\n')

@@ -1,4 +1,5 @@
-/* salt_error.c - how Salt tells an error in a template. */
+/* salt_error.c - formats a template's error as Salt's SaltRenderError: a prefix by the exception's class, the
+ * line, and LINES_AROUND lines on both sides. */
 #include "common/jinja/jinja_salt.h"
 
 const py_exc_t jinja_SaltInvocationError = { "SaltInvocationError", NULL };
@@ -60,7 +61,7 @@ prefix_of(const py_exc_t *type)
     return "Jinja error: ";
 }
 
-/* A template that has a file of its own is shown with its lines, unless it is the SLS itself. */
+/* True when the error is in another file than the SLS itself: then its lines are part of the message. */
 static bool
 shows_file(const jinja_frame_t *place, const char *sls)
 {
@@ -95,7 +96,7 @@ jinja_salt_tell(const jinja_error_t *e, const char *source, size_t len, const ch
         char *around AUTO_FREE = jinja_salt_around(source, len, told->line);
         buf_printf(&b, "; line %d\n\n%s", told->line, around);
     }
-    /* What Salt says comes first. */
+    /* The hint comes after Salt's own text. */
     if (e->hint != NULL)
         buf_printf(&b, "\n%s", e->hint);
     told->text = xstrdup(buf_str(&b));

@@ -1,4 +1,5 @@
-/* salt_file.c - Salt's filters that look at files of the host. */
+/* salt_file.c - Salt's filters that look at files of the host. Special files are never opened for reading, so
+ * a template cannot hang on a FIFO. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,7 +11,7 @@
 
 enum { TEXT_BLOCK = 512, BINARY_BLOCK = 2048, MOST_NOT_TEXT = 30, MAX_LINKS = 40 };
 
-/* The first bytes of a regular file: how many, or -1. */
+/* Reads the first bytes of a regular file: their number, or -1. */
 static ssize_t
 first_bytes(py_t *path, char *bytes, size_t n)
 {
@@ -23,7 +24,7 @@ first_bytes(py_t *path, char *bytes, size_t n)
     return got;
 }
 
-/* At most three of ten are none of a text's: bytes, or characters of UTF-8. */
+/* True when at most MOST_NOT_TEXT percent of the bytes (or characters with `utf8`) are unusual in texts. */
 static bool
 looks_like_text(const char *s, size_t len, bool utf8, const char *controls)
 {
@@ -60,7 +61,7 @@ JFILTER(is_binary)
 
 /* ---- list_files --------------------------------------------------------------------------------------- */
 
-/* A folder on the way from the top: links may lead in circles. */
+/* A folder between the top and here, to detect links that lead in circles. */
 typedef struct folder {
     const struct folder *up;
     dev_t dev;
@@ -76,8 +77,8 @@ is_above(const folder_t *f, const struct stat *st)
     return false;
 }
 
-/* What may not be looked into is left out, as os.walk has it; what the system had no means for is no empty
- * folder. */
+/* Lists a folder. Unreadable ones are left out, as os.walk does; passing errors (no descriptors, no memory)
+ * raise, as an empty result would be wrong. */
 static int
 names_in(const char *path, char ***ret_names)
 {

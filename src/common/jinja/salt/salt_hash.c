@@ -1,4 +1,5 @@
-/* salt_hash.c - Salt's filters for digests, base64 and UUIDs. */
+/* salt_hash.c - Salt's filters for digests, base64, HMAC, UUIDs and random numbers. Digests come from the
+ * digest library; HMAC-SHA256 (RFC 2104) and version 5 UUIDs (RFC 4122) are composed here. */
 #include "common/base/base64.h"
 #include "common/base/digest.h"
 #include "common/base/pyrandom.h"
@@ -6,7 +7,7 @@
 #include "common/data/yaml_scalar.h"
 #include "common/jinja/salt/salt_filter.h"
 
-/* BORROWED bytes of a text or bytes; NULL raised. */
+/* Bytes of a str or bytes, BORROWED; NULL raised for other types. */
 static const char *
 bytes_of(py_t *v, size_t *ret_len)
 {
@@ -84,7 +85,7 @@ base64_value(char c)
     return at != NULL ? (int) (at - digits) : -1;
 }
 
-/* As Python's: what is no digit is passed over; padding is needed. */
+/* binascii.a2b_base64: other characters are skipped, padding is required. */
 static int
 base64_decode(const char *s, size_t len, buf_t *out)
 {
@@ -128,7 +129,7 @@ JFILTER(base64_b64decode)
 
 enum { HMAC_BLOCK = 64, HMAC_LEN = 32 };
 
-/* NEW hexadecimal text of HMAC-SHA256. */
+/* HMAC-SHA256 as hexadecimal text. NEW. */
 static py_t *
 hmac(py_t *message, py_t *secret)
 {

@@ -1,8 +1,8 @@
-/* salt_iter.c - Python's itertools as Salt's filters: zip, product, permutations, ... Their results are made
- * at once, within the render's budget, and told one by one. */
+/* salt_iter.c - Python's itertools as Salt's filters: zip, product, permutations, combinations. Results are
+ * computed at once, within the render's limits of steps and memory, and returned as an iterator. */
 #include "common/jinja/salt/salt_filter.h"
 
-/* Lists of all arguments. NEW list of lists. */
+/* All arguments as lists. NEW list of lists. */
 static py_t *
 pools_of(const py_args_t *args, size_t from)
 {
@@ -16,7 +16,7 @@ pools_of(const py_args_t *args, size_t from)
     return STEAL(pools);
 }
 
-/* The iterator of a list; NULL stays NULL. TAKES. */
+/* Iterator of a list, which it TAKES; NULL stays NULL. */
 static py_t *
 told(py_t *list)
 {
@@ -91,6 +91,7 @@ typedef struct chooser {
     py_t *out;
 } chooser_t;
 
+/* True when the element `i` may stand at `place` after those chosen before. */
 static bool
 allowed(const chooser_t *c, size_t place, size_t i)
 {
@@ -114,6 +115,7 @@ emit(chooser_t *c)
     return py_tick();
 }
 
+/* Chooses an element for each place in lexicographic order, recursively. */
 static int
 choose(chooser_t *c, size_t place)
 {
@@ -146,7 +148,7 @@ choices(py_t *pools, choice_t how)
     return NULL;
 }
 
-/* One pool `r` times. */
+/* Choices of `r` elements from one pool. */
 static py_t *
 choices_of(py_t *values, py_t *r, choice_t how)
 {

@@ -1,4 +1,5 @@
-/* salt_net.c - Salt's filters over addresses. */
+/* salt_net.c - Salt's filters over addresses, on ipaddr.h. A filter gives one address for a text and a list
+ * for a list; values that are no address give None or are left out. */
 #include "common/base/pyrandom.h"
 #include "common/base/str.h"
 #include "common/data/ipaddr.h"
@@ -38,7 +39,8 @@ option_holds(const char *name, const ip_t *ip)
     return true;
 }
 
-/* 1 when all hold, 0, or -1 raised. */
+/* 1 when the address has all the comma-separated properties, 0 when not, -1 raised. Unknown names hold, as in
+ * Salt. */
 static int
 options_hold(py_t *wanted, const ip_t *ip)
 {
@@ -55,6 +57,7 @@ options_hold(py_t *wanted, const ip_t *ip)
     return rc;
 }
 
+/* An address, or an interface "address/prefix". False for other values. */
 static bool
 parse(py_t *v, ip_t *ip, ipnet_t *net, bool *ret_net)
 {
@@ -70,7 +73,7 @@ parse(py_t *v, ip_t *ip, ipnet_t *net, bool *ret_net)
     return true;
 }
 
-/* The address as Python writes it, when it is of that version and what the options ask for. NEW, or None. */
+/* The address in Python's form when it has the version and properties. NEW, or None. */
 static py_t *
 address_of(py_t *v, int version, py_t *wanted)
 {
@@ -86,7 +89,7 @@ address_of(py_t *v, int version, py_t *wanted)
     return py_strz(text);
 }
 
-/* One address, or the addresses among the elements. NEW. */
+/* One address, or those among the elements. NEW. */
 static py_t *
 filter_version(py_t *v, int version, py_t *wanted)
 {
@@ -209,7 +212,8 @@ next_address(ip_t *ip)
         continue;
 }
 
-/* Without the network's own address, and for version 4 without the broadcast address. */
+/* All hosts of a network: without its own address, for version 4 without the broadcast address. Bounded by
+ * MAX_HOSTS. */
 static py_t *
 hosts_of(py_t *v)
 {
@@ -231,7 +235,7 @@ hosts_of(py_t *v)
     return STEAL(out);
 }
 
-/* Each address that passes the filter through `fn`: a list when a list was given. */
+/* Applies `fn` to each address that passes the filter: a list for a list. */
 static py_t *
 over_networks(py_t *const *a, py_t *(*fn)(py_t *v))
 {
@@ -343,7 +347,7 @@ JFILTER(gen_mac)
     return prefix != NULL ? py_strf("%s:%02X:%02X:%02X", py_cstr(prefix), b[0], b[1], b[2]) : NULL;
 }
 
-/* An address of pairs without what parts the first two, wherever that is. NEW. */
+/* A MAC address without its separator, the third character. NEW. */
 static py_t *
 without_separator(py_t *mac)
 {

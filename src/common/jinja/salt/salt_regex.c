@@ -1,11 +1,12 @@
-/* salt_regex.c - Salt's filters with regular expressions. */
+/* salt_regex.c - Salt's filters with regular expressions, on match/regex.h. Common mistakes in an expression
+ * are found by a small scan and reported in Python's words and position; others in PCRE2's. */
 #include "common/jinja/salt/salt_filter.h"
 #include "common/match/regex.h"
 #include "common/py/py_obj.h"
 
 static const py_exc_t re_error = { "error", NULL };
 
-/* PCRE2 takes hundreds of bytes for a byte of an expression. */
+/* Bytes of memory that PCRE2 may take per byte of an expression. */
 enum { RX_COST = 256 };
 
 int
@@ -29,7 +30,7 @@ typedef struct scan {
     size_t at;        /* in characters */
     size_t open[100]; /* groups, innermost last */
     size_t n;
-    enum { NOTHING, ITEM, REPEATED, LAZY } last; /* what a "*" would be behind */
+    enum { NOTHING, ITEM, REPEATED, LAZY } last; /* what a "*" would repeat */
 } scan_t;
 
 static void
@@ -41,7 +42,7 @@ step(scan_t *s)
     s->at++;
 }
 
-/* Behind "[": false when the set does not end. */
+/* Skips a set after its "["; false when it does not end. */
 static bool
 skip_set(scan_t *s)
 {
@@ -58,7 +59,7 @@ skip_set(scan_t *s)
     return true;
 }
 
-/* A repetition; the problem with it, or NULL. */
+/* A repetition; returns the problem with it, or NULL. */
 static const char *
 repetition(scan_t *s, char c)
 {
@@ -70,7 +71,7 @@ repetition(scan_t *s, char c)
     return NULL;
 }
 
-/* One element of the expression; the problem with it, which is at *ret_at, or NULL. */
+/* One element of the expression; returns the problem, at *ret_at, or NULL. */
 static const char *
 scan_one(scan_t *s, size_t *ret_at)
 {
@@ -98,7 +99,7 @@ scan_one(scan_t *s, size_t *ret_at)
     return NULL;
 }
 
-/* Raises the usual mistakes in Python's words, others in PCRE2's. NULL. */
+/* Raises re.error: usual mistakes in Python's words, others in PCRE2's. NULL. */
 static rx_t *
 raise_bad(const char *pattern, const char *otherwise)
 {
@@ -117,7 +118,7 @@ raise_bad(const char *pattern, const char *otherwise)
 
 /* ---- matches ------------------------------------------------------------------------------------------ */
 
-/* NEW, or NULL raised. Slots: 1 the pattern, then ignorecase and multiline at `flags`. */
+/* Compiles a[1] with ignorecase and multiline at a[flags] and after it. NEW, or NULL raised. */
 static rx_t *
 compile(py_t *const *a, size_t flags)
 {
@@ -178,8 +179,8 @@ JFILTER(regex_match)
     return groups_found(a, true);
 }
 
-/* A piece of the text keeps its marks. The replacement has lost its escapes by now: a piece of it that is
- * not all of it is marked as it is. */
+/* rx_put_fn that keeps peers' marks: those of pieces of the text, and of a whole replacement. Escapes in a
+ * replacement are already decoded, so a part of it gets the marks of all of it. */
 static void
 put_marked(void *cookie, buf_t *out, const char *piece, size_t len, bool of_text)
 {

@@ -1,4 +1,8 @@
-/* salt_serial.c - Salt's filters between data and text: yaml, json, load_*, tojson. */
+/* salt_serial.c - Salt's filters between data and text: yaml, json, load_*, tojson, yaml_dquote and
+ * relatives.
+ *
+ * Texts that are loaded may contain peers' values printed before; load_fits refuses them where they would
+ * become structure. Errors in YAML of an imported template name that template's line. */
 #include "common/base/json_span.h"
 #include "common/base/str.h"
 #include "common/data/yaml_span.h"
@@ -10,7 +14,7 @@
 
 /* ---- dumping ------------------------------------------------------------------------------------------ */
 
-/* The text without white space around it, as Markup. TAKES the text. */
+/* The stripped text as Markup. TAKES `text`. */
 static py_t *
 stripped(py_t *text)
 {
@@ -19,6 +23,7 @@ stripped(py_t *text)
     return bare != NULL ? py_markup(bare) : NULL;
 }
 
+/* yaml.safe_dump with Salt's flow styles; the "..." after a scalar is cut. */
 static py_t *
 dump_yaml(py_t *value, py_t *flow)
 {
@@ -58,7 +63,7 @@ dict_to_sls_yaml_params(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return dump_yaml(list, jarg(a[1], PY_False));
 }
 
-/* Options that json.dumps has; others are refused as Python does. */
+/* Reads json.dumps' options; others raise Python's TypeError. */
 static int
 read_options(const py_args_t *args, py_dumps_t *how)
 {
@@ -119,7 +124,7 @@ tojson(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 
 /* ---- one scalar --------------------------------------------------------------------------------------- */
 
-/* Text in single quotes as YAML's emitter writes it on one endless line: a line break becomes two. */
+/* Text in single quotes as YAML's emitter writes it on a line of unlimited width: a line break is doubled. */
 static void
 single_quoted(buf_t *out, const char *s, size_t len)
 {
@@ -135,6 +140,7 @@ single_quoted(buf_t *out, const char *s, size_t len)
     buf_putc(out, '\'');
 }
 
+/* PyYAML's double quotes: named escapes, printable ASCII as it is, all else as numeric escapes. */
 static void
 double_quoted(buf_t *out, const char *s, size_t len)
 {
@@ -170,6 +176,7 @@ double_quoted(buf_t *out, const char *s, size_t len)
     buf_putc(out, '"');
 }
 
+/* Quotes str(v); the content keeps the text's marks, the quotes have none. */
 static py_t *
 quoted(py_t *v, void (*write)(buf_t *out, const char *s, size_t len))
 {
@@ -213,7 +220,8 @@ JFILTER(yaml_encode)
 
 /* ---- loading ------------------------------------------------------------------------------------------ */
 
-/* The place in a template of data, or the lines around it when its text was made by more than itself. */
+/* Raises for bad YAML: with the line in the imported template when its text is verbatim, else with the lines
+ * around. */
 static void
 raise_yaml(jcontext_t *ctx, py_t *v, const yproblem_t *problem, const char *text, size_t len)
 {
@@ -227,8 +235,8 @@ raise_yaml(jcontext_t *ctx, py_t *v, const yproblem_t *problem, const char *text
     py_raise(&jinja_TemplateRuntimeError, "Encountered error loading yaml: %s\n%s", problem->text, around);
 }
 
-/* A template's text with values of peers in it: they stay values. A peer's text as a whole may be
- * anything. 0, or -1 raised. */
+/* Checks that peers' values in a text that is loaded stay values. A text that is a peer's as a whole may have
+ * any structure. 0, or -1 raised. */
 static int
 load_fits(jcontext_t *ctx, const py_t *text,
           bool (*fit)(const char *text, size_t len, const spans_t *spans, breakout_t *ret))
@@ -270,7 +278,7 @@ load_yaml(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     if (v == NULL && py_raised() == NULL)
         raise_yaml(ctx, a[0], &problem, s, len);
     yproblem_free(&problem);
-    return py_peer_like(v, &text, 1); /* an imported file is no text, and its own has the marks */
+    return py_peer_like(v, &text, 1); /* an imported file is a module, and its text has the marks */
 }
 
 static py_t *

@@ -1,4 +1,4 @@
-/* salt_text.c - Salt's filters over texts. */
+/* salt_text.c - Salt's filters over texts: numbers, units, lists of expressions, case, quoting, paths. */
 #include "common/base/base64.h"
 #include "common/base/pyrandom.h"
 #include "common/base/str.h"
@@ -19,7 +19,7 @@ JFILTER(to_bytes)
     return jmethod(a[0], "encode", 2, encoding, jarg(a[2], strict));
 }
 
-/* A number when the text is one. */
+/* int(v), else float(v), else `dflt`. NEW. */
 static py_t *
 number_or(py_t *v, py_t *dflt)
 {
@@ -67,7 +67,7 @@ JFILTER(contains_whitespace)
     return list != NULL ? py_ref(PY_False) : NULL;
 }
 
-/* The power of the unit, decimal or not; false: no unit. */
+/* Power of a unit letter, and whether it is decimal ("MB" with `metric`); false for an unknown unit. */
 static bool
 unit_power(const char *unit, bool metric, int *ret_power, bool *ret_decimal)
 {
@@ -121,7 +121,7 @@ expression_matches(py_t *value, py_t *expr)
     return match_glob(py_cstr(expr), py_cstr(value)) ? 1 : jregex_fullmatch(py_cstr(expr), value);
 }
 
-/* Whether any expression matches; *ret_any whether there is a list at all. */
+/* 1 when an expression of the list matches, 0, or -1 raised; *ret_any: there is a list at all. */
 static int
 list_matches(py_t *value, py_t *list, const char *name, bool *ret_any)
 {
@@ -144,6 +144,8 @@ list_matches(py_t *value, py_t *list, const char *name, bool *ret_any)
     return rc;
 }
 
+/* salt.utils.stringutils.check_whitelist_blacklist: a value must be in the whitelist, if any, and not in the
+ * blacklist. */
 JFILTER(check_whitelist_blacklist)
 {
     bool black, white;
@@ -167,6 +169,7 @@ char_is(py_t *list, size_t i, const char *method)
     return v == PY_True;
 }
 
+/* "_" before an upper case letter that follows or precedes a lower case one. */
 JFILTER(camel_to_snake_case)
 {
     AUTO(py) chars = py_tolist(a[0]);
@@ -209,6 +212,7 @@ JFILTER(snake_to_camel_case)
 
 /* ---- quoting ------------------------------------------------------------------------------------------ */
 
+/* shlex.quote. A quoted peer's value is marked as safe within a shell command. */
 JFILTER(quote)
 {
     int any = py_truth(a[0]);

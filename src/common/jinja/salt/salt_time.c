@@ -1,4 +1,5 @@
-/* salt_time.c - Salt's filters over dates, users and files. */
+/* salt_time.c - Salt's filters over dates, users and programs. Dates are seconds since the epoch or their
+ * text; other formats need timelib in Salt and are refused with its message. */
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,7 +8,7 @@
 #include "common/host/passwd.h"
 #include "common/jinja/salt/salt_filter.h"
 
-/* A point in time of what a template has: a number, its digits, or now. 0, or -1 raised. */
+/* Time in microseconds from a number, its digits, or none (now). 0, or -1 raised. */
 static int
 time_of(py_t *v, int64_t *ret_us)
 {

@@ -1,4 +1,8 @@
-/* salt_xml.c - Salt's `xml` filter: a dict as a document with indentation. */
+/* salt_xml.c - Salt's `xml` filter: a dict as an indented document.
+ *
+ * A first pass builds elements: keys with a dict or list become children, simple values attributes, lists
+ * repeat their tag. A second pass writes them as xml.dom.minidom's toprettyxml does with one space. Elements
+ * count against the limit of memory. */
 #include "common/jinja/salt/salt_filter.h"
 
 typedef struct element {
@@ -9,7 +13,7 @@ typedef struct element {
     size_t n;
 } element_t;
 
-/* Bytes that count for the render; `text` may be NULL. */
+/* Bytes of an element that count for the render; `text` may be NULL. */
 static int64_t
 element_size(const char *text)
 {
@@ -37,7 +41,7 @@ is_simple(const py_t *v)
 
 static int build(element_t **root, element_t *parent, py_t *tag, py_t *value);
 
-/* The dicts and lists in a value are elements below it. */
+/* Dicts and lists in a value become elements below `e`. */
 static int
 build_inner(element_t *e, py_t *value)
 {
@@ -66,14 +70,14 @@ element_new(element_t *parent, py_t *tag)
     return e;
 }
 
-/* A list stands for its elements, each with the list's tag. */
+/* Elements of a list, each with the list's tag. */
 static int
 build_list(element_t **root, element_t *parent, py_t *tag, py_t *list)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < py_seq_len(list); i++)
         rc = build(root, parent, tag, py_seq_at(list, i));
-    /* A list can't be the document's element. */
+    /* A list cannot be the document's root. */
     if (parent == NULL) {
         element_free(*root);
         *root = NULL;
@@ -81,6 +85,7 @@ build_list(element_t **root, element_t *parent, py_t *tag, py_t *list)
     return rc;
 }
 
+/* An element at the top replaces an earlier root, as Salt keeps the last one. */
 static int
 build_element(element_t **root, element_t *parent, py_t *tag, py_t *value)
 {
