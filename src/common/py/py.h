@@ -1,18 +1,17 @@
-/* py.h - Python's values in C: what YAML and Jinja compute with. One pointer type, reference counts, and
+/* py.h - Python's values in C, on which YAML and Jinja compute. One pointer type, reference counts, and
  * exceptions as data.
  *
- * A small integer lives in the pointer itself (lowest bit set); everything else on the heap of the thread.
- * A function that may raise returns NULL (or -1) with the exception in the thread's state: see py_raised().
- * It is called with a clean state. Constructors of small things never fail; a render that is over its budget
- * hears of it at the next py_tick() or before something large is made.
+ * A small integer lives in the pointer itself (lowest bit set); everything else on the heap of the thread. A
+ * function that may raise returns NULL (or -1) with the exception in the thread's state, see py_raised(), and
+ * must be called with a clean state. Constructors of small values never fail: a render over its budget is
+ * told at the next py_tick(), or before something large is made.
  *
  * Layer      common/py; salt/, common/base, common/data. jansson and libyaml stay in py_json.h and py_yaml.h
  * Threads    a value belongs to the thread that made it; counts are not atomic
  * Ownership  NEW, BORROWED and TAKES as in base.h; AUTO(py) v = ... drops its reference at the end of the
  *            scope
  * Errors     an exception: type and message as Python 3.11 prints them
- * Tests      tests/unit/common/test_py_*.c, tests/cases/py
- */
+ * Tests      tests/unit/common/test_py_*.c, tests/cases/py */
 #ifndef COMMON_PY_PY_H
 #define COMMON_PY_PY_H
 
@@ -112,7 +111,7 @@ py_t *py_str_buf(buf_t *text);
 py_t *py_markup(py_t *text);
 py_t *py_bytes(const void *bytes, size_t len);
 py_t *py_list(void);
-/* Elements are set with py_tuple_set before anybody else sees it. */
+/* A tuple of `n` Nones; set its elements with py_tuple_set before it is shared. */
 py_t *py_tuple(size_t n);
 /* BORROWED elements: py_tuple_of(2, a, b). */
 py_t *py_tuple_of(size_t n, ...);
@@ -122,7 +121,7 @@ py_t *py_dict(void);
 py_t *py_odict(void);
 py_t *py_set(bool frozen);
 py_t *py_range(int64_t start, int64_t stop, int64_t step);
-/* NULL where the slice has nothing. BORROWED. */
+/* NULL for an omitted part. BORROWED. */
 py_t *py_slice(py_t *start, py_t *stop, py_t *step);
 py_t *py_namespace(void);
 

@@ -1,5 +1,8 @@
-/* py_arith.c - operators: numbers by py_int.c and here, sequences, sets, and who refuses whom in which words.
- */
+/* py_arith.c - operators on numbers, sequences, sets and dicts.
+ *
+ * py_binary dispatches: two integers go to py_int.c, numbers with a float are computed here as CPython does
+ * (floor division and modulo take the divisor's sign), other types by operator. TypeErrors name the operands
+ * in CPython's words. */
 #include <math.h>
 
 #include "common/py/py_as.h"
@@ -34,6 +37,7 @@ to_double(py_t *v, double *ret_d)
     return 0;
 }
 
+/* CPython's float modulo: the result has the sign of `b`. */
 static double
 float_mod(double a, double b)
 {
@@ -44,6 +48,7 @@ float_mod(double a, double b)
     return copysign(0.0, b);
 }
 
+/* CPython's algorithm: the quotient of the exact remainder, corrected to be floored. */
 static double
 float_floordiv(double a, double b)
 {
@@ -57,6 +62,7 @@ float_floordiv(double a, double b)
     return q - f > 0.5 ? f + 1.0 : f;
 }
 
+/* Python's exceptions for results that are infinite or complex. */
 static py_t *
 float_pow(double a, double b)
 {
@@ -103,6 +109,7 @@ float_binary(py_op_t op, py_t *a, py_t *b)
 
 /* ---- sequences -------------------------------------------------------------------------------- */
 
+/* Concatenates two texts of one type, keeping the marks of both. */
 static py_t *
 text_concat(py_t *a, py_t *b)
 {
@@ -126,7 +133,7 @@ text_concat(py_t *a, py_t *b)
     return v;
 }
 
-/* Markup takes what is not Markup escaped. */
+/* Markup's addition: other text is escaped first. */
 static py_t *
 markup_concat(py_t *a, py_t *b)
 {
@@ -165,6 +172,7 @@ py_has_html(const py_t *v)
            (py_is(v, PY_UNDEFINED) && (py_undef_class(v)->flags & PY_UNDEF_CHAIN) != 0);
 }
 
+/* Python's `+` for sequences, with the messages of each type. */
 static py_t *
 concat(py_t *a, py_t *b)
 {
@@ -186,6 +194,7 @@ concat(py_t *a, py_t *b)
                     py_type_name(b), py_type_name(a));
 }
 
+/* Multiplies a text. Sizes are checked before anything is allocated. */
 static py_t *
 repeat_text(py_t *v, size_t times)
 {
@@ -231,7 +240,7 @@ is_repeatable(const py_t *v)
     return t == PY_STR || t == PY_BYTES || t == PY_LIST || t == PY_TUPLE;
 }
 
-/* Markup multiplies by a method of its own, and by numbers only. */
+/* Markup's multiplication accepts numbers only. */
 static bool
 repeats_anything(const py_t *v)
 {
@@ -271,7 +280,7 @@ set_like(const py_t *v)
     return py_is(v, PY_SET) || is_view(v);
 }
 
-/* Adds to `out` what `a` has and whether `b` has it agrees with `wanted`. */
+/* Adds those elements of `a` to `out` that are in `b`, or are not, by `wanted`. */
 static int
 pick(py_t *out, const py_t *a, const py_t *b, bool wanted)
 {
@@ -290,6 +299,7 @@ pick(py_t *out, const py_t *a, const py_t *b, bool wanted)
     return rc;
 }
 
+/* Set operation; a frozenset on the left gives a frozenset. */
 py_t *
 py_set_binary(py_op_t op, py_t *a, py_t *b)
 {
@@ -324,7 +334,7 @@ set_operator(py_op_t op, py_t *a, py_t *b)
         return unsupported(op, a, b);
     if (py_is(a, PY_SET) && py_is(b, PY_SET))
         return py_set_binary(op, a, b);
-    /* A view combines with anything that can be iterated. */
+    /* A view combines with any iterable. */
     if (view) {
         if (!py_iterable(a) || !py_iterable(b))
             return py_raise(&py_TypeError, "'%s' object is not iterable",
@@ -346,6 +356,7 @@ dict_union(py_t *a, py_t *b)
 
 /* ---- dispatch --------------------------------------------------------------------------------- */
 
+/* Asks the left host's class, then the right one's. */
 static py_t *
 host_binary(py_op_t op, py_t *a, py_t *b)
 {

@@ -1,5 +1,5 @@
-/* py_as.h - a value as the struct of its type, which is looked at first: templates and SLS decide which
- * types they hand us, and one taken for another would be written through. BORROWED, as the value is. */
+/* py_as.h - a value as the struct of its type, with the type asserted: templates and SLS files decide which
+ * types they pass, and a wrong cast would corrupt memory. BORROWED, as the value is. */
 #ifndef COMMON_PY_PY_AS_H
 #define COMMON_PY_PY_AS_H
 

@@ -1,8 +1,9 @@
-/* py_attr.c - names of types, attributes, calls. */
+/* py_attr.c - names of types, attributes and calls. An attribute is a method of the type, or an entry of a
+ * namespace, group or host. Calls count a level, so recursion of templates is bounded. */
 #include "common/py/py_methods.h"
 #include "common/py/py_as.h"
 
-/* A method that Markup has of its own, in Python. */
+/* True for a method that markupsafe defines in Python: its type is "method". */
 static bool
 is_of_markup(const pyfunc_t *func)
 {
@@ -112,7 +113,7 @@ py_find_attr(py_t *v, py_t *name, py_t **ret_v)
     return *ret_v != NULL ? 1 : -1;
 }
 
-/* Who lacks an attribute: a method asks its function. */
+/* Type's name in an AttributeError: a method reports its function. */
 static const char *
 owner_name(const py_t *v)
 {
@@ -189,7 +190,7 @@ py_call(py_t *callee, const py_args_t *args)
         return py_raise(&py_TypeError, "'%s' object is not callable", py_type_name(callee));
     if (py_enter() < 0)
         return NULL;
-    py_ref(callee); /* it may be replaced where it was found while it runs */
+    py_ref(callee); /* the callee may be replaced in its container while it runs */
     if (py_is(callee, PY_FUNC))
         v = call_func((pyfunc_t *) callee, args);
     else

@@ -1,4 +1,5 @@
-/* py_bind.c - arguments into slots, refused in the words of the function's kind. */
+/* py_bind.c - binds arguments to slots, with TypeErrors in the words of the function's kind: a Python `def`,
+ * or one of CPython's kinds of built-ins (Argument Clinic, PyArg_Parse). */
 #include "common/py/methods/methods.h"
 
 static const char *
@@ -60,6 +61,7 @@ missing_def(const py_sig_t *sig, py_t *const *slots)
 
 /* ---- how CPython's own refuse: each kind of declaration in its own words --------------------- */
 
+/* Each kind of C declaration has its own sentence for a wrong number of arguments. */
 static int
 wrong_count_c(const py_sig_t *sig, const char *owner, const py_args_t *args)
 {
@@ -140,6 +142,8 @@ no_keywords(const py_sig_t *sig, const char *owner)
                         *owner != '\0' ? "." : "", sig->name);
 }
 
+/* Positional arguments first, then keywords; the order of the checks decides which error is raised, as in
+ * CPython. */
 int
 py_bind_method(const py_args_t *args, const py_sig_t *sig, const char *owner, py_t **slots)
 {

@@ -1,4 +1,6 @@
-/* py_compare.c - truth, equality, order, membership. */
+/* py_compare.c - truth, equality, order and membership, by Python's rules: numbers compare by exact value
+ * across types, elements of containers are equal when identical, sets are ordered by inclusion. Recursion
+ * counts levels and steps. */
 #include <math.h>
 
 #include "common/py/py_as.h"
@@ -75,7 +77,7 @@ is_number(const py_t *v)
     return py_is_int(v) || v->type == PY_FLOAT;
 }
 
-/* <0, 0, >0; 2 when a nan is among them. */
+/* Exact order of two numbers: <0, 0, >0; 2 when one is nan. */
 static int
 number_order(const py_t *a, const py_t *b)
 {
@@ -97,7 +99,7 @@ number_order(const py_t *a, const py_t *b)
     return fa ? -order : order;
 }
 
-/* Elements of containers are equal to themselves, even a nan. */
+/* Equality of elements: identity first, so even a nan equals itself there. */
 static int
 item_eq(py_t *a, py_t *b)
 {
@@ -114,7 +116,7 @@ seq_eq(const py_t *a, const py_t *b)
     return same;
 }
 
-/* Every element of `a` in `b`; for dicts with an equal value. */
+/* 1 when every element of `a` is in `b`, for dicts with an equal value. */
 static int
 dict_within(const py_t *a, const py_t *b)
 {
@@ -204,8 +206,8 @@ container_eq(py_t *a, py_t *b)
     return same;
 }
 
-/* A set for what compares as one: a set itself, or what a view of keys or items shows. NEW, NULL without
- * raising when `v` is none; *ret_rc is -1 when it raised. */
+/* The value as a set: a set itself, or the content of a view of keys or items. NEW, NULL without raising for
+ * other values; *ret_rc is -1 when it raised. */
 static py_t *
 as_set(py_t *v, int *ret_rc)
 {
@@ -219,7 +221,7 @@ as_set(py_t *v, int *ret_rc)
     return set;
 }
 
-/* Order of sets is being a subset. -2: not both are sets. */
+/* Order of sets is inclusion. -2: not both are sets. */
 static int
 set_compare(py_t *a, py_t *b, py_cmp_t op)
 {
@@ -338,7 +340,7 @@ bytes_order(const py_t *a, const py_t *b)
     return order != 0 ? order : (PY_LEN(a) > PY_LEN(b)) - (PY_LEN(a) < PY_LEN(b));
 }
 
-/* Lists: the first elements that differ decide. */
+/* Lexicographic order: the first differing elements decide. */
 static int
 seq_compare(const py_t *a, const py_t *b, py_cmp_t op)
 {
@@ -441,6 +443,7 @@ in_bytes(py_t *item, py_t *container)
     return memchr(PY_TEXT(container), (int) n, PY_LEN(container)) != NULL;
 }
 
+/* Membership in a range by arithmetic; a float counts when it is whole. */
 static int
 in_range(py_t *item, const pyrange_t *r)
 {

@@ -1,4 +1,5 @@
-/* py_convert.c - int(), float(), round(). */
+/* py_convert.c - int(), float() and round(). Texts are normalised to ASCII digits first, then parsed by
+ * Python's grammar, underscores and prefixes included. */
 #include <math.h>
 #include <strings.h>
 
@@ -9,8 +10,8 @@ enum { MAX_STR_DIGITS = 4300 };
 
 /* ---- text to numbers ------------------------------------------------------------------------- */
 
-/* Python reads any script's digits and drops any white space around: ASCII for the rest of the world. NEW
- * text. */
+/* ASCII copy of a number's text: digits of any script become ASCII, white space around is dropped, other
+ * characters become '?'. NEW. */
 static char *
 plain_digits(const py_t *v)
 {
@@ -36,7 +37,7 @@ plain_digits(const py_t *v)
     return buf_steal(&out);
 }
 
-/* Drops single underscores between digits; false when one stands elsewhere. */
+/* Removes single underscores between digits; false when one is elsewhere. */
 static bool
 drop_underscores(char *text, bool after_prefix)
 {
@@ -86,7 +87,8 @@ prefix_base(const char *p)
     return 0;
 }
 
-/* NEW; NULL when it is no such number, or raised. */
+/* Integer from digits in a base (0: by prefix). NEW; NULL without raising when it is none, or raised for too
+ * many decimal digits. */
 static py_t *
 parse_digits(char *p, int base, bool negative)
 {
@@ -219,7 +221,7 @@ py_tofloat(py_t *v)
 
 /* ---- round() ---------------------------------------------------------------------------------- */
 
-/* To a multiple of 10**n, ties to even. */
+/* Rounds an int to a multiple of 10**n, ties to even. */
 static py_t *
 round_int(py_t *v, int64_t n)
 {
@@ -239,7 +241,8 @@ round_int(py_t *v, int64_t n)
     return order > 0 ? py_int_binary(PY_ADD, down, unit) : STEAL(down);
 }
 
-/* To 10**n with n > 0: the decimal expansion that printf gives is exact, so it rounds as decimals do. */
+/* Rounds a float to 10**n with n > 0 by printf's exact decimal expansion, so that ties are decided exactly.
+ */
 static double
 round_up_there(double d, int n)
 {

@@ -1,10 +1,11 @@
-/* py_copy.c - copy.copy and copy.deepcopy. */
+/* py_copy.c - copy.copy and copy.deepcopy. A memo by address preserves sharing and cycles; only containers
+ * with more than one reference need an entry. */
 #include "common/py/py_merge.h"
 #include "common/py/py_obj.h"
 
 static py_t *copy_deep(py_t *v, py_t *memo);
 
-/* A container that only one place holds is met once: nothing to remember. */
+/* False for a container with a single reference: it is met once, so no memo is needed. */
 static bool
 is_shared(const py_t *v)
 {
@@ -70,6 +71,7 @@ deep_dict(py_t *v, py_t *memo)
     return fill_dict(copy, v, memo) == 0 ? STEAL(copy) : NULL;
 }
 
+/* As Python, a tuple whose elements are unchanged is not copied. */
 static py_t *
 deep_tuple(py_t *v, py_t *memo)
 {

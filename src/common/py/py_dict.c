@@ -1,5 +1,8 @@
-/* py_dict.c - dict and set: entries in insertion order, found by a scan while they are few, then by open
- * addressing. */
+/* py_dict.c - dict and set: entries in insertion order, found by a linear scan while they are few, then by an
+ * index with open addressing.
+ *
+ * Removed entries leave gaps with a NULL key, which keep the index's probe sequences intact; make_room
+ * compacts when there are many. Entries store their hash. A value is NULL in sets. */
 #include "common/py/py_as.h"
 
 enum { FIRST_CAP = 4 };
@@ -42,7 +45,7 @@ py_is_odict(const py_t *v)
 
 /* ---- lookup ----------------------------------------------------------------------------------- */
 
-/* 1 the same key, 0 another, -1 raised. */
+/* 1 for the same key, 0 for another, -1 raised by its comparison. */
 static int
 same_key(const pyentry_t *e, py_t *key, uint64_t hash)
 {
@@ -55,6 +58,7 @@ same_key(const pyentry_t *e, py_t *key, uint64_t hash)
     return py_eq(e->key, key);
 }
 
+/* Fibonacci hashing: spreads hashes of small integers over the index. */
 static uint32_t
 slot_of(uint64_t hash)
 {
@@ -110,6 +114,7 @@ drop_index(pydict_t *d)
     d->mask = 0;
 }
 
+/* The index has at least one and a half slots per entry, so probing ends. */
 static void
 build_index(pydict_t *d)
 {
@@ -142,7 +147,7 @@ compact(pydict_t *d)
 /* Bytes of an entry with its share of the index. */
 enum { ENTRY_BYTES = sizeof(pyentry_t) + 3 * sizeof(int32_t) };
 
-/* Room for one more entry: by closing the gaps when there are many, or by growing. 0, or -1 raised. */
+/* Makes room for an entry: compacts when a quarter are gaps, else doubles. 0, or -1 raised. */
 static int
 make_room(pydict_t *d)
 {
@@ -252,7 +257,7 @@ py_dict_del(py_t *dict, py_t *key)
     if (e == NULL)
         return bad;
     pyentry_t old = *e;
-    e->key = e->value = NULL; /* its slot of the index leads to a gap from now on */
+    e->key = e->value = NULL; /* its index slot now leads to a gap */
     d->used--;
     if (e == &d->entries[d->fill - 1] && d->index == NULL)
         d->fill--;
@@ -302,7 +307,7 @@ py_set_add(py_t *set, py_t *item)
     return py_dict_set(set, item, NULL);
 }
 
-/* The hashes are known and no two keys are equal: entries are copied as they are. */
+/* Copies entries as they are: hashes are known and no two keys are equal. */
 py_t *
 py_dict_copy(const py_t *dict)
 {

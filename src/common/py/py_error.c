@@ -1,4 +1,5 @@
-/* py_error.c - the thread's current exception. */
+/* py_error.c - the thread's pending exception. Messages are cut at MESSAGE_MAX bytes; a LimitError is never
+ * replaced, so that no template can hide it. */
 #include "common/py/py_error.h"
 
 #include "common/py/py_ops.h"
@@ -36,7 +37,7 @@ py_error_free(py_error_t *e)
     *e = (py_error_t) PY_ERROR_INIT;
 }
 
-/* TAKES the message. */
+/* Sets the pending exception. TAKES `message`. */
 static void
 set(const py_exc_t *type, char *message, size_t len)
 {
@@ -48,7 +49,8 @@ set(const py_exc_t *type, char *message, size_t len)
     current = (py_error_t){ type, message, len, NULL };
 }
 
-/* What of a message of `len` bytes is kept, of which the first MESSAGE_MAX and one more are in `text`. */
+/* Bytes of a message that are kept: cut at MESSAGE_MAX, at a character. `text` has at least MESSAGE_MAX + 1
+ * bytes then. */
 static size_t
 kept(const char *text, size_t len)
 {
@@ -78,7 +80,7 @@ py_raise(const py_exc_t *type, const char *fmt, ...)
     va_start(ap, fmt);
     int n = vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    /* Of more than 2 GiB the C library tells no length. */
+    /* vsnprintf fails for more than 2 GiB. */
     size_t len = kept(text, n >= 0 ? (size_t) n : strlen(text));
     set(type, copy_of(text, len), len);
     return NULL;

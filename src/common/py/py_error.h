@@ -20,14 +20,14 @@ extern const py_exc_t py_TypeError, py_ValueError, py_LookupError, py_KeyError, 
     py_AttributeError, py_ArithmeticError, py_ZeroDivisionError, py_OverflowError, py_RuntimeError,
     py_RecursionError, py_StopIteration, py_UnicodeError, py_UnicodeDecodeError, py_UnicodeEncodeError,
     py_MemoryError, py_NotImplementedError, py_UndefinedError;
-/* Ours: the budget is used up. Nothing in a template catches it. */
+/* Raised when the budget is used up; not one of Python's. Templates cannot catch it. */
 extern const py_exc_t py_LimitError;
 
 typedef struct py_error {
     const py_exc_t *type; /* NULL: none */
     char *message;        /* owned; str() of the exception */
     size_t len;
-    py_t *about; /* owned; the undefined value whose use it was, or NULL */
+    py_t *about; /* owned; the undefined value whose use raised it, or NULL */
 } py_error_t;
 
 #define PY_ERROR_INIT ROW(NULL, NULL, 0, NULL)
@@ -42,14 +42,14 @@ void *py_raise_key(py_t *key);
 #define py_raise_int(...) (py_raise(__VA_ARGS__), -1)
 
 const py_exc_t *py_raised(void);
-/* Whether the current exception is one of that class. */
+/* True when the pending exception is of that class. */
 bool py_raised_is(const py_exc_t *type);
 bool py_exc_is(const py_exc_t *type, const py_exc_t *base);
 /* BORROWED; "" when none. */
 const char *py_raised_text(void);
 /* BORROWED; the undefined value whose use raised it, or NULL. */
 py_t *py_raised_about(void);
-/* py_raise(type, ...) was about that value. BORROWED. */
+/* Records the value that the pending exception is about. BORROWED. */
 void py_raise_about(py_t *v);
 void py_clear(void);
 /* The exception becomes the caller's, the state is clean. */
@@ -66,9 +66,9 @@ typedef struct py_limits {
     int64_t deadline_ms; /* clock_mono_ms() */
 } py_limits_t;
 
-/* A scope: what is made inside counts against `limits`, on top of what the thread had. Scopes nest; an inner
- * one counts for the outer ones too. Leaving frees cycles (`l.append(l)`) that nobody holds any more. */
-typedef struct py_scope { /* what the scope around it had */
+/* A scope: values made inside count against `limits`, and against those of the scopes around. Leaving frees
+ * cycles (`l.append(l)`) that are no longer reachable. */
+typedef struct py_scope { /* values of the scope around, restored on leaving */
     py_limits_t limits;
     int64_t bytes_limit, steps_left, steps_given, deadline;
     int depth_limit;
@@ -87,7 +87,7 @@ typedef struct py_state {
     int64_t bytes_limit; /* of `live` */
     int64_t fuel;        /* steps until the next slow check */
     int depth, depth_limit;
-    bool peers; /* some text of this thread has, or had, a mark of py_peer.h */
+    bool peers; /* a text of this thread has, or had, a mark of py_peer.h */
 } py_state_t;
 extern _Thread_local py_state_t py_state;
 
@@ -130,11 +130,11 @@ py_tick_out(const buf_t *out)
 {
     return py_tick() < 0 ? -1 : py_room(0);
 }
-/* While it is on, buffers and texts that do not fit into the limit of bytes stay short, LimitError is
- * raised, and every step from then on fails, until the scope is left. Off around what is no template's: a
- * file that is read, a function of the minion. Returns what was. */
+/* While on, buffers and texts that exceed the limit of bytes stay short, LimitError is raised, and every step
+ * from then on fails until the scope is left. Switch off around work that is not a template's: reading a
+ * file, a function of the minion. Returns the former setting. */
 bool py_bound_texts(bool on);
-/* Whether a text or an array of so many bytes may be made; false: LimitError is raised. */
+/* True when a text or array of `bytes` may be made; false: LimitError is raised. */
 bool py_grant_(size_t bytes);
 static inline bool
 py_grant(size_t bytes)

@@ -1,4 +1,5 @@
-/* py_float.c - floats as text: the shortest digits that read back as the same number. */
+/* py_float.c - repr() of floats: the shortest decimal digits that read back as the same number, in Python's
+ * layout (exponent form below 1e-4 and from 1e16 on). */
 #include <float.h>
 #include <math.h>
 
@@ -6,7 +7,7 @@
 
 enum { MAX_DIGITS = 17, EXACT = 15 };
 
-/* "d.dde+xx" as its digits without trailing zeros; returns their number. */
+/* Extracts the digits of "d.dde+xx" without trailing zeros; returns their number. */
 static int
 digits_of(const char *text, char *digits, int *ret_exponent)
 {
@@ -22,7 +23,7 @@ digits_of(const char *text, char *digits, int *ret_exponent)
     return n;
 }
 
-/* The last digit of "d.dde+xx" raised by one; false when that carries. */
+/* Increments the last digit of "d.dde+xx"; false when that carries. */
 static bool
 bump(char *text)
 {
@@ -34,9 +35,9 @@ bump(char *text)
     return true;
 }
 
-/* Whatever has at most 15 digits survives 15, unless it is denormal; above, the shorter length that works is
- * taken. Below a power of two the neighbours are nearer than above, so the text after the nearest may be the
- * one. */
+/* Shortest digits by trial. A decimal of at most 15 digits survives a round trip unless denormal, so the
+ * search starts at 15. Below a power of two the neighbours are closer on one side, so the next higher decimal
+ * is tried as well. */
 static int
 shortest(double d, char digits[MAX_DIGITS + 1], int *ret_exponent)
 {

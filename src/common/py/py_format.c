@@ -1,4 +1,6 @@
-/* py_format.c - format(value, spec). */
+/* py_format.c - format(value, spec): the specification is parsed as CPython's
+ * parse_internal_render_format_spec, a number is split into sign, prefix, digits and rest, and laid out with
+ * padding and separators. */
 #include <math.h>
 
 #include "common/base/utf8.h"
@@ -13,7 +15,7 @@ typedef struct spec {
     uint32_t type;
 } spec_t;
 
-/* A number cut where padding and separators go. */
+/* A number split where padding and separators go. */
 typedef struct number {
     const char *sign, *prefix, *digits, *rest;
     size_t n_digits;
@@ -34,10 +36,10 @@ py_format_number(const char **p, const char *end, int64_t *ret_v)
     return 0;
 }
 
-/* A double has no more digits than these; the C library, asked for hundreds of millions, gives up. */
+/* Digits that a double can have: snprintf is asked for no more, and zeros are added. */
 enum { DIGITS_MAX = 1100, NUMBER_MAX = DIGITS_MAX + 400 };
 
-/* `missing` zeros behind the digits of `text`: before its exponent, or else at its end. */
+/* Adds `missing` zeros after the digits of `text`, before its exponent if any. */
 static void
 put_digits(buf_t *out, const char *text, size_t missing)
 {
@@ -89,7 +91,7 @@ is_align(char c)
     return c == '<' || c == '>' || c == '=' || c == '^';
 }
 
-/* Fill and alignment; whether each was given. */
+/* Parses fill and alignment, and tells which were given. */
 static const char *
 parse_align(const char *p, const char *end, spec_t *s, bool *ret_fill, bool *ret_align)
 {
@@ -162,6 +164,7 @@ check_grouping(const spec_t *s)
     return py_raise_int(&py_ValueError, "Cannot specify '%c' with '\\x%x'.", s->grouping, s->type);
 }
 
+/* [[fill]align][sign][z][#][0][width][grouping][.precision][type]. */
 static int
 parse_spec(const char *p, size_t len, py_t *v, char default_align, uint32_t default_type, spec_t *s)
 {
@@ -217,7 +220,7 @@ put_fill(buf_t *out, uint32_t cp, int64_t n)
         py_put_char(out, cp);
 }
 
-/* `n` code points of `text`, padded to the width. */
+/* Appends `text` of `n` code points, padded to the width. */
 static int
 put_padded(buf_t *out, const spec_t *s, const char *text, size_t len, int64_t n)
 {
@@ -232,7 +235,7 @@ put_padded(buf_t *out, const spec_t *s, const char *text, size_t len, int64_t n)
     return 0;
 }
 
-/* Digits with separators, at least `min_width` wide by leading zeros: groups from the right, into `out`
+/* Digits with separators, at least `min_width` wide by leading zeros. Groups are built from the right, then
  * reversed. */
 static void
 group_digits(buf_t *out, const number_t *num, char separator, int group, int64_t min_width)
@@ -405,7 +408,7 @@ strip_zeros(buf_t *text, bool keep_one)
         buf_putc(text, '0');
 }
 
-/* Without a type: as repr(), or as 'g' where there is always a digit behind a point, or else an exponent. */
+/* Float without a type: as repr(), or with a precision as 'g' with at least one digit after the point. */
 static int
 plain_text(buf_t *out, double d, int64_t precision, bool alternate)
 {

@@ -1,11 +1,12 @@
-/* py_hash.c - hashes: numbers that are equal hash alike whatever their type; texts with a secret of this
- * process. */
+/* py_hash.c - hashes. Numbers that are equal hash alike whatever their type, by CPython's modulus; texts are
+ * hashed with a per-process secret, as keys may be chosen by a peer. */
 #include <math.h>
 #include <sys/auxv.h>
 
 #include "common/py/py_as.h"
 
-#define MODULUS ((UINT64_C(1) << 61) - 1) /* as CPython: a rational number modulo this prime */
+#define MODULUS ((UINT64_C(1) << 61) - 1) /* 2^61 - 1, as CPython: a number's hash is its value modulo this
+                                           * prime */
 
 static uint64_t
 mix(uint64_t a, uint64_t b)
@@ -24,8 +25,8 @@ load(const char *p, size_t n)
     return v;
 }
 
-/* Keys may come from a peer, who must not be able to choose colliding ones: the kernel gives each process
- * random bytes. */
+/* The process's secret: 8 of the 16 random bytes that the kernel passes (AT_RANDOM). Prevents chosen
+ * collisions. */
 static uint64_t
 secret(void)
 {
@@ -38,6 +39,7 @@ secret(void)
     return known;
 }
 
+/* A wyhash-like hash: 16 bytes per multiplication. Never 0, which means "unknown". */
 static uint64_t
 hash_bytes(const char *p, size_t len)
 {
@@ -83,6 +85,7 @@ int_hash(const py_t *v)
     return signed_hash(mpz_tdiv_ui(z, MODULUS), b->n < 0);
 }
 
+/* CPython's _Py_HashDouble: the value modulo 2^61 - 1. */
 uint64_t
 py_double_hash(double d)
 {
@@ -125,7 +128,7 @@ tuple_hash(py_t *v, uint64_t *ret_hash)
     return rc;
 }
 
-/* Sets that are equal hash alike in any order. */
+/* Order-independent sum over the elements' mixed hashes. */
 static int
 set_hash(const py_t *v, uint64_t *ret_hash)
 {
@@ -178,7 +181,7 @@ py_hash(py_t *v, uint64_t *ret_hash)
         return 0;
     case PY_FLOAT:
         if (isnan(py_float_value(v)))
-            break; /* no nan equals another */
+            break; /* no nan equals another: hash by identity */
         *ret_hash = py_double_hash(py_float_value(v));
         return 0;
     case PY_TUPLE:

@@ -1,4 +1,5 @@
-/* py_host.c - functions, objects and undefined values that an engine brings. */
+/* py_host.c - constructors and accessors of functions, objects and undefined values, and the messages of
+ * undefined values in Jinja's words. */
 #include "common/py/py_host.h"
 
 #include "common/py/py_methods.h"
@@ -128,7 +129,7 @@ put_repr(buf_t *out, py_t *v)
     if (v == NULL)
         buf_puts(out, "None");
     else if (py_repr_to(out, v) < 0)
-        py_clear(); /* a message is better than none */
+        py_clear(); /* the message matters more than this error */
 }
 
 char *

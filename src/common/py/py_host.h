@@ -1,17 +1,17 @@
-/* py_host.h - values that an engine brings: functions, iterators, objects with behaviour, undefined values.
+/* py_host.h - values defined by an engine: functions, iterators, objects with behaviour, undefined values.
  *
  * Layer      common/py
  * Threads    as py.h
  * Ownership  a value owns its `data` and frees it by the class's function
- * Tests      tests/unit/common/test_py_host.c
- */
+ * Tests      tests/unit/common/test_py_host.c */
 #ifndef COMMON_PY_PY_HOST_H
 #define COMMON_PY_PY_HOST_H
 
 #include "common/py/py_error.h"
 #include "common/py/py_ops.h"
 
-/* Calls `visit` for each value held: what lets a scope find cycles. NULL in a class that holds no values. */
+/* Calls `visit` for each value that `data` holds, so that scopes can find cycles. NULL in classes that hold
+ * none. */
 typedef void py_visit_fn(py_t *v, void *cookie);
 typedef void py_walk_fn(void *data, py_visit_fn *visit, void *cookie);
 
@@ -86,12 +86,12 @@ enum {
 typedef struct py_undef_class {
     const char *name; /* "StrictUndefined" */
     unsigned flags;
-    void (*used)(py_t *self, bool fatal); /* told before it raises or prints as nothing; may be NULL */
+    void (*used)(py_t *self, bool fatal); /* called before it raises or prints as nothing; may be NULL */
 } py_undef_class_t;
 extern const py_undef_class_t py_Undefined, py_ChainableUndefined, py_DebugUndefined, py_StrictUndefined;
 
-/* All but `cls` may be NULL: `obj` is what lacked `name`; `hint` is the whole message; `exc` instead of
- * UndefinedError. BORROWED. */
+/* Makes an undefined value. All but `cls` may be NULL: `obj` is the value that lacked `name`; `hint` the
+ * whole message; `exc` replaces UndefinedError. BORROWED. */
 py_t *py_undefined(const py_undef_class_t *cls, py_t *obj, py_t *name, const char *hint, const py_exc_t *exc);
 const py_undef_class_t *py_undef_class(const py_t *v);
 /* Raises what any forbidden use of it raises: "'x' is undefined". NULL. */

@@ -1,4 +1,6 @@
-/* py_html.c - HTML 5's character references. */
+/* py_html.c - HTML 5's character references, as html.unescape reads them: numeric ones with the replacements
+ * for Windows-1252, named ones by bisection in a sorted table, the longest prefix for names that are valid
+ * without a semicolon. */
 #include "common/py/py_html.h"
 
 #include "common/py/py_obj.h"
@@ -6,7 +8,7 @@
 enum { MAX_NAME = 32, LAST_CODE_POINT = 0x10ffff, REPLACEMENT = 0xfffd };
 
 /* clang-format off */
-/* What Windows-1252 has where Unicode has control characters: browsers read &#128; so. */
+/* Characters of Windows-1252 where Unicode has controls: browsers read &#128; as €. */
 static const uint16_t windows_1252[] = {
     0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0x2026, 0x2020, 0x2021,
     0x2c6, 0x2030, 0x160, 0x2039, 0x152, 0x8d, 0x17d, 0x8f,
@@ -793,7 +795,7 @@ put_entity(buf_t *out, int row)
         py_put_char(out, entities[row].second);
 }
 
-/* Characters that HTML forbids: they vanish. */
+/* True for characters that HTML forbids; they are dropped. */
 static bool
 forbidden(uint32_t cp)
 {
@@ -812,7 +814,7 @@ put_number(buf_t *out, uint32_t cp)
         py_put_char(out, cp);
 }
 
-/* "#38;" or "#x26;" behind the '&': bytes taken, 0 when it is none. */
+/* Decodes "#38;" or "#x26;" after the '&'. Returns the bytes consumed, 0 when it is none. */
 static size_t
 numeric(buf_t *out, const char *p, const char *end)
 {
@@ -838,7 +840,8 @@ numeric(buf_t *out, const char *p, const char *end)
     return (size_t) (p - start);
 }
 
-/* A name behind the '&': the whole of it, or the longest beginning that is known without a semicolon. */
+/* Decodes a name after the '&': all of it, or the longest prefix that needs no semicolon. Returns the bytes
+ * consumed. */
 static size_t
 named(buf_t *out, const char *p, const char *end)
 {

@@ -1,4 +1,8 @@
-/* py_int.c - integers without a limit: small ones in the pointer, the others by GMP. */
+/* py_int.c - integers without a limit: small ones in the pointer, others by GMP.
+ *
+ * Operators try 64-bit arithmetic first and use GMP when that overflows. Sizes of results are bounded before
+ * GMP computes them, since GMP aborts when memory fails. Conversions from and to floats round to nearest,
+ * ties to even, as CPython; decimal text is limited to MAX_STR_DIGITS. */
 #include <math.h>
 
 #include "common/py/py_obj.h"
@@ -45,7 +49,7 @@ py_is_int(const py_t *v)
     return py_small(v) || v->type == PY_INT || v->type == PY_BOOL;
 }
 
-/* A value of up to 63 bits; false for the big ones. */
+/* The value of an int of up to 63 bits, or a bool; false for big ones. */
 static bool
 small_of(const py_t *v, int64_t *ret_v)
 {
@@ -85,6 +89,7 @@ py_int_sign(const py_t *v)
     return ((const pybig_t *) v)->n < 0 ? -1 : 1;
 }
 
+/* Copies the value to `z`, which the caller has initialised. */
 void
 py_get_mpz(const py_t *v, mpz_t z)
 {
@@ -149,7 +154,7 @@ py_int_text(buf_t *out, const py_t *v, int base)
     mpz_init(z);
     py_get_mpz(v, z);
     size_t digits = mpz_sizeinbase(z, base);
-    if (base == 10 && digits == MAX_STR_DIGITS + 1) { /* sizeinbase may say one too many */
+    if (base == 10 && digits == MAX_STR_DIGITS + 1) { /* mpz_sizeinbase may be one too large */
         AUTO_FREE char *exact = mpz_get_str(NULL, base, z);
         digits = strlen(exact) - (mpz_sgn(z) < 0);
     }
@@ -204,8 +209,8 @@ py_int_float_compare(const py_t *a, double d)
 
 /* ---- floats ----------------------------------------------------------------------------------- */
 
-/* q / 2**cut rounded to the nearest whole number, ties to even, times 2**unit. `sticky`: q itself was cut
- * off. */
+/* q / 2**cut rounded to the nearest integer, ties to even, times 2**unit. `sticky`: q itself is truncated, so
+ * an apparent tie is above one half. */
 static double
 round_bits(const mpz_t q, long cut, bool sticky, long unit)
 {
@@ -221,7 +226,7 @@ round_bits(const mpz_t q, long cut, bool sticky, long unit)
     return ldexp((double) part, (int) unit);
 }
 
-/* The nearest double; mpz_get_d cuts off. Infinite when it is too large. */
+/* Nearest double; mpz_get_d truncates. Infinite when too large. */
 static double
 nearest_double(const mpz_t z)
 {
@@ -270,7 +275,7 @@ py_int_from_double(double d)
 
 /* ---- operators -------------------------------------------------------------------------------- */
 
-/* floor division and its remainder, for small ones; b is not 0. */
+/* Floor division and its remainder for small operands; b is not 0. */
 static int64_t
 floor_div(int64_t a, int64_t b)
 {
@@ -287,7 +292,7 @@ floor_mod(int64_t a, int64_t b)
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-/* NULL without raising: leave it to GMP. */
+/* 64-bit arithmetic; NULL without raising when GMP is needed. */
 static py_t *
 small_binary(py_op_t op, int64_t a, int64_t b)
 {
@@ -329,7 +334,7 @@ int_pow_float(py_t *a, py_t *b)
     return py_float(pow(x, y));
 }
 
-/* Bits that the result may have; a bound. GMP makes several numbers of that size on its way. */
+/* Checks a bound of the result's bits: LIMIT_PY_INT_BITS, and memory for the temporaries of GMP. */
 static int
 check_bits(double bits)
 {
@@ -411,7 +416,8 @@ big_binary(py_op_t op, mpz_t r, const mpz_t a, const mpz_t b)
     salt_assert(false);
 }
 
-/* a / b, correctly rounded; b is not 0: shifted so that the quotient has more bits than a double. */
+/* a / b, correctly rounded; b is not 0. The dividend is shifted so that the quotient has more bits than a
+ * double; the remainder tells whether it is exact. */
 static int
 true_divide(const mpz_t a, const mpz_t b, double *ret_d)
 {

@@ -1,4 +1,7 @@
-/* py_item.c - elements: v[key], slices, assignment and deletion. */
+/* py_item.c - elements: v[key], slices, assignment and deletion.
+ *
+ * find() reports why an element is absent as an enum, so that look-ups which expect absence (py_find_item)
+ * cost no message; py_getitem turns it into Python's exception. Texts are indexed by code point. */
 #include "common/py/py_as.h"
 
 int
@@ -11,7 +14,7 @@ py_index(py_t *v, int64_t *ret_v)
     return py_raise_int(&py_TypeError, "'%s' object cannot be interpreted as an integer", py_type_name(v));
 }
 
-/* len() without a call for the types of this folder. */
+/* Length of the built-in types; -1 for others. */
 static int64_t
 length(const py_t *v)
 {
@@ -59,7 +62,7 @@ typedef struct reach {
     int64_t start, stop, step, n;
 } reach_t;
 
-/* One part of a slice: cut to 64 bits, `dflt` for None. */
+/* One part of a slice, clamped to 64 bits; `dflt` for None. 0, or -1 raised. */
 static int
 slice_part(py_t *v, int64_t dflt, int64_t *ret_v)
 {
@@ -83,6 +86,7 @@ clamp(int64_t v, int64_t low, int64_t high)
     return v < low ? low : v > high ? high : v;
 }
 
+/* PySlice_Unpack and PySlice_AdjustIndices: start, step and number of elements for a length. */
 static int
 slice_reach(const pyslice_t *s, int64_t len, reach_t *ret_reach)
 {
@@ -98,7 +102,8 @@ slice_reach(const pyslice_t *s, int64_t len, reach_t *ret_reach)
     if (slice_part(s->start, step < 0 ? INT64_MAX : 0, &start) < 0 ||
         slice_part(s->stop, step < 0 ? INT64_MIN : INT64_MAX, &stop) < 0)
         return -1;
-    bool from_end = s->stop == NULL || py_is(s->stop, PY_NONE); /* of a falling slice: past the first */
+    bool from_end = s->stop == NULL || py_is(s->stop, PY_NONE); /* a falling slice without stop goes past the
+                                                                 * first element */
     start = clamp(start < 0 ? start + len : start, low, high);
     stop = step < 0 && from_end ? -1 : clamp(stop < 0 ? stop + len : stop, low, high);
     *ret_reach = (reach_t){ start, stop, step, 0 };
@@ -109,7 +114,7 @@ slice_reach(const pyslice_t *s, int64_t len, reach_t *ret_reach)
     return 0;
 }
 
-/* The place `by` code points behind `at`, or before it. */
+/* Byte offset `by` code points after `at`, or before it. */
 static size_t
 moved(const char *text, size_t at, int64_t by)
 {
@@ -236,7 +241,7 @@ element_at(py_t *v, int64_t i)
     }
 }
 
-/* Why an element was not found, without the cost of a text. */
+/* Reason why an element was not found, without the cost of a message. */
 typedef enum why { FOUND, ABSENT_INDEX, ABSENT_KEY, BAD_INDEX, HUGE_INDEX, NO_ELEMENTS, RAISED } why_t;
 
 static why_t
@@ -298,7 +303,7 @@ find(py_t *v, py_t *key, py_t **ret_v)
 static void *
 bad_index(py_t *v, py_t *key)
 {
-    /* Markup escapes a text before it asks for it. */
+    /* Markup escapes a text key before the look-up, so the error names Markup. */
     const char *type = py_is_markup(v) && py_is(key, PY_STR) ? "Markup" : py_type_name(key);
 
     switch (py_type(v)) {

@@ -1,4 +1,5 @@
-/* py_iter.c - iteration: over a value from C, and as a value of its own. */
+/* py_iter.c - iteration: over a value from C by py_iter_t, which copies nothing, and iterators as values.
+ * Also list(), tuple(), set() and dict() of an iterable, whose sizes are checked step by step. */
 #include "common/py/py_as.h"
 
 /* ---- from C ---------------------------------------------------------------------------------- */
@@ -56,6 +57,7 @@ py_iter_start(py_iter_t *it, py_t *v)
     return 0;
 }
 
+/* Next entry of a dict, set or view; raises when the size changed, as Python. */
 static py_t *
 next_entry(py_iter_t *it, const py_t *dict, pyview_kind_t kind)
 {
@@ -208,7 +210,7 @@ py_iter(py_t *v)
     if (py_iter_start(&it, v) < 0)
         return NULL;
     if (it.kind == PY_GEN)
-        return it.source; /* what a host's iter gave */
+        return it.source; /* the iterator of a host's class */
     py_iter_t *data = py_alloc(sizeof(*data));
     *data = it;
     return py_gen(&walkers[it.kind], data);
@@ -224,7 +226,7 @@ py_extend(py_t *list, py_t *iterable)
     int rc = 0;
 
     if (py_is(iterable, PY_LIST) || py_is(iterable, PY_TUPLE)) {
-        size_t n = py_seq_len(iterable); /* it may be the list itself */
+        size_t n = py_seq_len(iterable); /* the length is taken first: it may be the list itself */
         if (py_room(n * sizeof(x)) < 0)
             return -1;
         for (size_t i = 0; i < n; i++)
@@ -295,7 +297,7 @@ py_toset(py_t *iterable, bool frozen)
 
 /* ---- dict() ----------------------------------------------------------------------------------- */
 
-/* Element `i` of what dict.update() was given: a sequence of two. */
+/* Adds element `i` of an update sequence, itself a sequence of two. */
 static int
 add_pair(py_t *dict, py_t *pair, size_t i)
 {
@@ -312,7 +314,7 @@ add_pair(py_t *dict, py_t *pair, size_t i)
     return py_dict_set(dict, py_seq_at(two, 0), py_seq_at(two, 1));
 }
 
-/* OrderedDict unpacks: key, value = pair. */
+/* OrderedDict unpacks `key, value = pair`, with other messages. */
 static int
 add_unpacked(py_t *dict, py_t *pair)
 {
@@ -351,7 +353,7 @@ py_dict_update(py_t *dict, py_t *v)
 
     if (py_is(v, PY_DICT))
         return update_from_dict(dict, v);
-    /* It has no keys to ask for. */
+    /* An undefined value has no keys. */
     if (py_is(v, PY_UNDEFINED)) {
         py_undef_raise(v);
         return -1;

@@ -1,4 +1,5 @@
-/* py_json.c - to jansson's values and back, by the rules in py_json.h. */
+/* py_json.c - Python values to jansson's and back, by the rules in py_json.h. Counters per outermost
+ * conversion bound the result: values that are shared in memory are written at each place. */
 #include "common/py/py_json.h"
 
 #include <math.h>
@@ -9,7 +10,8 @@
 
 /* ---- how much it is --------------------------------------------------------------------------- */
 
-/* Of the conversion that is under way: a value may be in memory once and in JSON a billion times. */
+/* Counters of the conversion in progress: a shared value is in memory once and may be in JSON a billion
+ * times. */
 static _Thread_local struct {
     int depth;
     size_t values, text;
@@ -52,7 +54,7 @@ fits_child(py_t *v, void *too_large)
     *stop = *stop || (v != NULL && fits(v) < 0);
 }
 
-/* What is inside itself is no concern of this. */
+/* Counts a value and its content; cycles are left to the conversion, which reports them. */
 static int
 fits(py_t *v)
 {
@@ -83,7 +85,7 @@ py_json_fits(py_t *v)
 
 /* ---- to JSON ---------------------------------------------------------------------------------- */
 
-/* Surrogates, which Python's text may hold and JSON's may not, become U+FFFD. */
+/* A JSON string; surrogates, which JSON's text cannot contain, become U+FFFD. */
 static json_t *
 json_text(const char *text, size_t len)
 {
@@ -233,7 +235,7 @@ py_to_json(py_t *v)
 
 /* ---- from JSON -------------------------------------------------------------------------------- */
 
-/* Makes a text: py_str, or one that a peer said. */
+/* Constructor of texts: py_str, or one that marks them as a peer's. */
 typedef py_t *text_fn(const char *text, size_t len);
 
 static py_t *from_json(const json_t *v, text_fn *text);
@@ -264,7 +266,7 @@ from_array(const json_t *v, text_fn *text)
     return list;
 }
 
-/* jansson's values nest at most as deep as its parser or its callers' limits let them. */
+/* Recursion is bounded by the depth that jansson's parser or its callers allow. */
 static py_t *
 from_json(const json_t *v, text_fn *text)
 {

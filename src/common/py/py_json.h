@@ -1,21 +1,23 @@
-/* py_json.h - Python values to jansson's and back: the one place where what JSON cannot say is decided.
+/* py_json.h - Python values to jansson's and back. This table decides what becomes of values that JSON lacks:
  *
  *   tuple, set, frozenset, range, views, iterators   array (a set in its order)
- *   OrderedDict, namespace                            object
- *   key that is not a str                             Python's str() of it; two keys that come to the same
- * text: the later value, at the earlier place int beyond 64 bits                                string of its
- * digits inf, -inf, nan                                    string ".inf", "-.inf", ".nan" bytes string;
- * invalid UTF-8 replaced str with a lone surrogate                         U+FFFD in its place Markup string
- *   Undefined                                         null, or raised when its class forbids printing
- *   functions, hosts                                  string: Python's str() of it
- *   a container that contains itself                  raised: ValueError "Circular reference detected"
- *   more than LIMIT_YAML_NODES values, or LIMIT_YAML_TEXT bytes of texts and keys, where each place that
- *   shares a value has its own                        raised: LimitError
+ *   OrderedDict, namespace                           object
+ *   key that is not a str                            Python's str() of it; of two equal ones the later value,
+ *                                                    at the earlier place
+ *   int beyond 64 bits                               string of its digits
+ *   inf, -inf, nan                                   string ".inf", "-.inf", ".nan"
+ *   bytes                                            string; invalid UTF-8 replaced
+ *   str with a lone surrogate                        U+FFFD in its place
+ *   Markup                                           string
+ *   Undefined                                        null, or raised when its class forbids printing
+ *   functions, hosts                                 string: Python's str() of it
+ *   a container that contains itself                 raised: ValueError "Circular reference detected"
+ *   more than LIMIT_YAML_NODES values, or            raised: LimitError; a shared value counts at each place
+ *   LIMIT_YAML_TEXT bytes of texts and keys
  *
  * Layer      common/py
  * Threads    as py.h
- * Tests      tests/unit/common/test_py_json.c, tests/cases/py/json.json
- */
+ * Tests      tests/unit/common/test_py_json.c, tests/cases/py/json.json */
 #ifndef COMMON_PY_PY_JSON_H
 #define COMMON_PY_PY_JSON_H
 
@@ -23,20 +25,22 @@
 
 /* NEW, or NULL raised. */
 json_t *py_to_json(py_t *v);
-/* Whether py_to_json makes no more of `v` than it may: 0, or -1 raised. For who converts it in parts. */
+/* Checks that py_to_json(v) stays within these limits, for callers that convert it in parts: 0, or -1 raised.
+ */
 int py_json_fits(py_t *v);
 /* NEW; NULL becomes None. Objects become dicts. */
 py_t *py_from_json(const json_t *v);
-/* The same of what a peer said: each text is marked (py_peer.h). */
+/* The same for a peer's data: each text is marked (py_peer.h). */
 py_t *py_from_json_peer(const json_t *v);
-/* The same of what the machine said that the result is for (SPAN_OWN). */
+/* The same for data of the machine that the result is for (SPAN_OWN). */
 py_t *py_from_json_own(const json_t *v);
-/* For other ways into JSON, NEW or NULL raised: an array of an iterable's elements, each by `convert`; and
- * what `fn` makes of a container, unless that is inside itself or too deep. */
+/* Building blocks for other conversions, NEW or NULL raised: an array of an iterable's elements, each by
+ * `convert`; and the result of `fn` for a container, unless that contains itself or is nested too deep. */
 typedef json_t *py_json_fn(py_t *v);
 json_t *py_json_items(py_t *v, py_json_fn *convert);
 json_t *py_json_within(py_t *v, py_json_fn *fn);
-/* `fn` made this, and for a member `key_len` bytes of its key. 0, or -1 raised: all together are too many. */
+/* Counts a value made by `fn`, with `key_len` bytes of key for a member. 0, or -1 raised: too many in total.
+ */
 int py_json_count(const json_t *made, size_t key_len);
 
 /* json.dumps with Python's text, separators and escapes. */

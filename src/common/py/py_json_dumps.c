@@ -1,4 +1,5 @@
-/* py_json_dumps.c - json.dumps. */
+/* py_json_dumps.c - json.dumps with Python's text, separators and escapes. Texts keep peers' marks; keys are
+ * converted and sorted as CPython does, cycles raise ValueError. */
 #include <math.h>
 
 #include "common/py/py_json.h"
@@ -28,7 +29,7 @@ put_escape(buf_t *out, uint32_t cp)
         buf_printf(out, "\\u%04x\\u%04x", 0xd7c0 + (cp >> 10), 0xdc00 + (cp & 0x3ff));
 }
 
-/* `from` is the value that the text is of. */
+/* Writes a quoted text; `from` is its value, for the marks. */
 static int
 put_text(const writer_t *w, const char *p, size_t len, const py_t *from)
 {
@@ -64,7 +65,7 @@ put_float(buf_t *out, double d)
         buf_puts(out, isnan(d) ? "NaN" : d > 0 ? "Infinity" : "-Infinity");
 }
 
-/* In front of each element, and of the end when there was one. */
+/* Line break and indentation before an element, and before the end of a non-empty container. */
 static int
 new_line(const writer_t *w)
 {

@@ -1,4 +1,5 @@
-/* py_json_loads.c - json.loads, with the words and positions of Python's JSONDecodeError. */
+/* py_json_loads.c - json.loads: a recursive descent parser with the messages and positions of Python's
+ * JSONDecodeError. Accepts NaN and Infinity, as Python does. Recursion counts levels. */
 #include <math.h>
 
 #include "common/base/jsonscan.h"
@@ -13,7 +14,8 @@ typedef struct reader {
 
 static py_t *read_value(reader_t *r);
 
-/* Raises: "Expecting value: line 1 column 1 (char 0)". */
+/* Raises JSONDecodeError with line, column and character: "Expecting value: line 1 column 1 (char 0)". NULL.
+ */
 static void *
 bad(const reader_t *r, const char *at, const char *what)
 {
@@ -50,7 +52,7 @@ take(reader_t *r, char c)
 
 /* ---- strings ---------------------------------------------------------------------------------- */
 
-/* After "\u". 0 or -1 raised. */
+/* Reads the digits after "\u". 0, or -1 raised. */
 static int
 read_unicode(reader_t *r, buf_t *out)
 {
@@ -81,7 +83,7 @@ read_escape(reader_t *r, buf_t *out)
     return 0;
 }
 
-/* Behind the opening quote. NEW. */
+/* Reads a string after its opening quote. NEW. */
 static py_t *
 read_string(reader_t *r)
 {
@@ -117,7 +119,7 @@ digits(const reader_t *r, const char *p)
     return p;
 }
 
-/* NEW; NULL without raising when no number stands here. */
+/* Reads a number. NEW; NULL without raising when none is here. */
 static py_t *
 read_number(reader_t *r)
 {

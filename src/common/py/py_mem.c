@@ -1,4 +1,9 @@
-/* py_mem.c - where values live: a cache of small blocks per thread, the budget, and the search for cycles. */
+/* py_mem.c - memory of values: a cache of small blocks per thread, the budget of scopes, and the search for
+ * cycles.
+ *
+ * Blocks up to 400 bytes are kept in free lists by size class. The budget counts bytes of values and buffers,
+ * steps (in portions, so that a tick is one subtraction) and a deadline. Containers are linked per scope;
+ * leaving a scope finds those that only refer to each other and frees them. */
 #include <pthread.h>
 
 #include "common/base/clock.h"
@@ -11,7 +16,7 @@ typedef struct spare {
     struct spare *next;
 } spare_t;
 
-/* Blocks of this thread that are free: one list per size, bounded. */
+/* Free blocks of this thread: one bounded list per size class. */
 static _Thread_local struct {
     spare_t *head[CLASSES];
     uint32_t n[CLASSES];
@@ -26,10 +31,10 @@ _Thread_local py_state_t py_state = { .bytes_limit = INT64_MAX, .fuel = FUEL, .d
 /* The rest of the budget: what the inline functions need not see. */
 static _Thread_local struct {
     py_limits_t limits;
-    int64_t steps_left; /* beyond `fuel` */
+    int64_t steps_left; /* without `fuel` */
     int64_t deadline;   /* 0: none */
     pyheld_t *held;     /* containers made in this scope */
-    bool spent;         /* something was refused: all that follows fails */
+    bool spent;         /* a request was refused: every further step fails */
 } budget = { .steps_left = INT64_MAX - FUEL };
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
@@ -53,7 +58,7 @@ cache_key_make(void)
     salt_assert(pthread_key_create(&cache_key, cache_clear) == 0);
 }
 
-/* The first block that a thread keeps makes it clean up when it ends. */
+/* Registers the cache's destructor when a thread keeps its first block. */
 static void
 cache_announce(void)
 {
@@ -62,7 +67,7 @@ cache_announce(void)
     cache.known = true;
 }
 
-/* What the C library takes for a block: what it rounds up to, and its own word or two. */
+/* Bytes that a block costs in the C library: rounded up, plus its header. */
 static int64_t
 cost(size_t class)
 {
@@ -109,7 +114,7 @@ py_release(void *p, size_t size)
 void *
 py_resize(void *p, size_t old, size_t size)
 {
-    /* Blocks of the cache are rounded up; so is this one, that it may join them. */
+    /* Rounded up like the cache's blocks, so that it can join them when released. */
     size_t class = (size + STEP - 1) / STEP;
     py_state.live += cost(class) - cost((old + STEP - 1) / STEP);
     return xrealloc(p, class < CLASSES ? class * STEP : size);
@@ -153,8 +158,8 @@ py_unlink(pyheld_t *v)
 
 /* ---- cycles ---------------------------------------------------------------------------------- */
 
-/* The search takes what is on one list, subtracts the references that come from the list itself, and keeps
- * what still has some together with all that is reached from there. Meanwhile `prev` holds the count. */
+/* Trial deletion over one list: subtract the references that come from members of the list; what keeps some
+ * is alive, with all that is reachable from it. Meanwhile `prev` holds the count. */
 static void
 set_outside(pyheld_t *v, intptr_t n)
 {
@@ -206,7 +211,8 @@ reach(py_t *v, void *cookie)
     push(cookie, (pyheld_t *) v);
 }
 
-/* Splits the list: what is alive, and (still marked) what is not. */
+/* Splits the list into reachable containers and (still marked) unreachable ones. Linear in values and
+ * references. */
 static void
 try_list(pyheld_t *first, tried_t *alive, tried_t *dead)
 {
@@ -240,6 +246,8 @@ relink(pyheld_t *first)
     }
 }
 
+/* Empties the unreachable containers while holding a reference to each, so that none is freed while another
+ * is visited. */
 static void
 free_cycles(void)
 {
@@ -263,7 +271,7 @@ free_cycles(void)
 
 /* ---- scopes and limits ----------------------------------------------------------------------- */
 
-/* Bytes of values and buffers. */
+/* Bytes in use by values and buffers. */
 static int64_t
 in_use(void)
 {
@@ -276,7 +284,7 @@ smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Steps come out of the total in portions, so that a tick is one subtraction. */
+/* Moves a portion of the remaining steps to `fuel`. */
 static void
 take_fuel(void)
 {
@@ -322,6 +330,7 @@ py_deadline_ms(void)
     return budget.deadline;
 }
 
+/* Containers that are still alive join the list of the scope around; steps used count there too. */
 void
 py_scope_leave(py_scope_t *scope)
 {
@@ -371,7 +380,7 @@ py_room_left(void)
     return left > 0 ? (size_t) left : 0;
 }
 
-/* The next step finds no fuel. */
+/* Marks the budget as used up: the next step finds no fuel. */
 static bool
 spend(void)
 {
@@ -381,6 +390,7 @@ spend(void)
     return py_room(SIZE_MAX) == 0;
 }
 
+/* buf_meter's callback: grants a buffer's growth, shrinking what it wants beyond `least` near the limit. */
 static bool
 grant(size_t least, size_t *wanted)
 {

@@ -1,4 +1,5 @@
-/* py_merge.c - salt.utils.dictupdate: update and merge with their strategies. */
+/* py_merge.c - salt.utils.dictupdate: update and merge with their strategies. Deep copies keep the arguments
+ * unchanged, except where Salt's own strategy changes them ("overwrite"). */
 #include "common/py/py_merge.h"
 
 #include "common/base/str.h"
@@ -7,7 +8,8 @@
 
 /* ---- update ------------------------------------------------------------------------------------------- */
 
-/* The items of `more` that `list` lacks, behind it. All are looked up in the list as it was. NEW. */
+/* `list` extended by the items of `more` that it lacks, looked up in the original list, so duplicates within
+ * `more` stay. NEW. */
 static py_t *
 joined_lists(py_t *list, py_t *more)
 {
@@ -44,7 +46,7 @@ py_update_how(py_t *dest, py_t *upd, bool recursive, bool merge_lists)
         return py_raise_int(&py_TypeError, "Cannot update using non-dict types in dictupdate.update()");
     if (!recursive)
         return py_dict_update(dest, upd);
-    /* They may be the same dict, or hold each other. */
+    /* The dicts may be identical or contain each other, so the keys are copied first. */
     AUTO(py) keys = py_tolist(upd);
     if (keys == NULL || py_tick() < 0 || py_enter() < 0)
         return -1;
@@ -73,7 +75,7 @@ merge_recurse(py_t *a, py_t *b, bool merge_lists)
     return merged != NULL && py_update(merged, b, merge_lists) == 0 ? STEAL(merged) : NULL;
 }
 
-/* What both have becomes the list of both values; what only `b` has is left out. */
+/* Strategy "list": common keys get a list of both values; keys only in `b` are left out, as in Salt. */
 static py_t *
 merge_list(py_t *a, py_t *b, bool merge_lists)
 {
@@ -97,7 +99,7 @@ merge_list(py_t *a, py_t *b, bool merge_lists)
     return STEAL(merged);
 }
 
-/* Where one is not a container it counts as a list of itself. NEW. */
+/* The value as a list; a non-container becomes a list of itself. NEW. */
 static py_t *
 as_sequence(py_t *v)
 {
@@ -108,7 +110,8 @@ as_sequence(py_t *v)
     return one;
 }
 
-/* Salt's yamlex marks more levels than the first; values from other renderers have no marks. */
+/* Strategy "aggregate": Salt's yamlex marks deeper levels for aggregation; values of other renderers have no
+ * marks, so only the first level is joined. */
 static py_t *
 merge_aggregate(py_t *a, py_t *b, bool merge_lists)
 {

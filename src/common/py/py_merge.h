@@ -1,11 +1,10 @@
-/* py_merge.h - copies all the way down, and Salt's ways to lay one tree over another (salt.utils.dictupdate).
+/* py_merge.h - deep copies, and Salt's ways to merge two trees (salt.utils.dictupdate).
  *
  * Layer      common/py
  * Threads    as py.h
  * Ownership  results are NEW
  * Errors     NULL raised, or -1
- * Tests      tests/unit/common/test_py_merge.c
- */
+ * Tests      tests/unit/common/test_py_merge.c */
 #ifndef COMMON_PY_PY_MERGE_H
 #define COMMON_PY_PY_MERGE_H
 
@@ -16,8 +15,9 @@ py_t *py_deepcopy(py_t *v);
 /* copy.copy: the container alone. */
 py_t *py_copy(py_t *v);
 
-/* dictupdate.update: `upd` into `dest`, which changes. What both have as dicts is laid over each other, lists
- * are replaced, or extended by what they lack with `merge_lists`. Values of `upd` are shared, not copied. */
+/* dictupdate.update: merges `upd` into `dest`, which changes. Dicts in both are merged recursively; lists are
+ * replaced, or with `merge_lists` extended by missing elements. Values of `upd` are shared, not copied. 0 or
+ * -1. */
 int py_update(py_t *dest, py_t *upd, bool merge_lists);
 /* The same as dict.update when not `recursive`. */
 int py_update_how(py_t *dest, py_t *upd, bool recursive, bool merge_lists);

@@ -1,4 +1,8 @@
-/* py_methods.c - the methods of each type: tables sorted by name, and calls through them. */
+/* py_methods.c - the methods of each type in tables sorted by name, and calls through them.
+ *
+ * A row names the function, its parameters and flags. Markup and OrderedDict have tables of their own that
+ * are searched first. A call binds the arguments, escapes them for Markup where markupsafe does, and marks
+ * results of peers' data. */
 #include "common/py/py_methods.h"
 
 #include "common/py/methods/methods.h"
@@ -73,7 +77,7 @@ static const py_method_t str_methods[] = {
     { "zfill", m_str_zfill, NULL, 1, 1, WRAPPED | MARKS },
 };
 
-/* What Markup has besides. */
+/* Methods that Markup has in addition. */
 static const py_method_t markup_methods[] = {
     { "__html__", m_markup_html, NULL, 0, 0, 0 },
     { "escape", m_markup_escape, PARAMS("s"), 1, 1, 0 },
@@ -168,7 +172,7 @@ static const py_method_t dict_methods[] = {
     { "values", m_dict_values, NULL, 0, 0, 0 },
 };
 
-/* What OrderedDict does otherwise. */
+/* Methods that OrderedDict defines differently. */
 static const py_method_t odict_methods[] = {
     { "fromkeys", m_dict_fromkeys, PARAMS("iterable", "value"), 1, 2, 0 },
     { "move_to_end", m_dict_move_to_end, PARAMS("key", "last"), 1, 2, MUTATES },
@@ -265,7 +269,7 @@ find_in(const table_t *t, const char *name, size_t len)
     return NULL;
 }
 
-/* A frozen set lacks what would change it; a view of values has no set's methods. */
+/* False for methods that a frozenset or a view of values lacks. */
 static bool
 applies(const py_t *v, const py_method_t *m)
 {
@@ -298,7 +302,7 @@ py_method_name(const py_t *v, size_t i)
 
 /* ---- calls ------------------------------------------------------------------------------------ */
 
-/* What a Markup's method makes of texts is Markup. */
+/* Turns texts in the result of a Markup's method into Markup. TAKES `v`. */
 static py_t *
 mark(py_t *v)
 {
@@ -333,7 +337,8 @@ call_markup(const py_method_t *m, py_t *self, py_t **slots, const py_args_t *arg
     return (m->flags & PY_METHOD_SAFE) != 0 ? mark(v) : v;
 }
 
-/* What was made of `self` and the arguments, with a mark where no byte tells whose it is. TAKES; NEW. */
+/* Marks a result when `self` or an argument is a peer's, unless the method keeps marks itself. TAKES `v`;
+ * NEW. */
 static py_t *
 made(const py_method_t *m, py_t *v, py_t *self, const py_args_t *args)
 {

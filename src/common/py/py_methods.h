@@ -11,7 +11,7 @@
 
 #include "common/py/py_ops.h"
 
-/* How arguments become slots, and in whose words a wrong call is refused. */
+/* Kinds of signatures, which decide how arguments are bound and how errors are worded. */
 enum {
     PY_SIG_C = 1 << 0,      /* as a built-in of CPython's; else as a `def` */
     PY_SIG_STAR = 1 << 1,   /* further positional arguments are allowed (see py_bind) */

@@ -1,4 +1,5 @@
-/* py_new.c - constructors, and what becomes of a value that nobody refers to. */
+/* py_new.c - constructors, and the end of values. Freeing nested containers is recursive up to FREE_DEPTH;
+ * deeper ones are queued and freed by the outermost call, so deep nesting cannot exhaust the stack. */
 #include "common/py/py_methods.h"
 #include "common/py/py_as.h"
 
@@ -38,7 +39,7 @@ py_range(int64_t start, int64_t stop, int64_t step)
 
     salt_assert(step != 0);
     *v = (pyrange_t){ v->h, start, step, 0, stop };
-    /* The distance may need all 64 bits. */
+    /* The distance may need all 64 bits, hence unsigned arithmetic. */
     if (step > 0 && start < stop)
         v->n = (int64_t) (((uint64_t) stop - (uint64_t) start - 1) / (uint64_t) step) + 1;
     else if (step < 0 && start > stop)
@@ -273,6 +274,7 @@ drop_undef(pyundef_t *u)
     u->hint = NULL;
 }
 
+/* Each case detaches before it releases: releasing may run code that looks at `v`. */
 void
 py_drop_held(py_t *v)
 {

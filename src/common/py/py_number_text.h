@@ -1,8 +1,7 @@
-/* py_number_text.h - the pieces that format(), % and str.format share.
+/* py_number_text.h - shared by format(), % and str.format.
  *
  * Layer      common/py; for the files of this folder
- * Errors     0, or -1 raised
- */
+ * Errors     0, or -1 raised */
 #ifndef COMMON_PY_PY_NUMBER_TEXT_H
 #define COMMON_PY_PY_NUMBER_TEXT_H
 

@@ -1,7 +1,6 @@
-/* py_obj.h - how values lie in memory. For the files of this folder, and for an engine's innermost loops.
+/* py_obj.h - the memory layout of values, for the files of this folder and an engine's innermost loops.
  *
- * Layer      common/py
- */
+ * Layer      common/py */
 #ifndef COMMON_PY_PY_OBJ_H
 #define COMMON_PY_PY_OBJ_H
 
@@ -44,7 +43,7 @@ typedef struct pyfloat {
     double d;
 } pyfloat_t;
 
-/* Beyond 63 bits. `n` is negative for a negative number, as in GMP. */
+/* An integer beyond 63 bits. `n` is the number of limbs, negative for a negative number, as in GMP. */
 typedef struct pybig {
     py_t h;
     int n;
@@ -59,11 +58,11 @@ typedef struct pystr {
     size_t len;
     size_t count;   /* code points, or PY_UNCOUNTED */
     uint64_t hash;  /* 0: not yet known */
-    pypeer_t *peer; /* the parts that a peer said: py_peer.h; NULL: none */
+    pypeer_t *peer; /* parts that come from a peer: py_peer.h; NULL: none */
     char text[];
 } pystr_t;
 
-/* What can hold other values starts with this, and is on the scope's list. */
+/* Header of values that can hold others; linked into the scope's list. */
 typedef struct pyheld {
     py_t h;
     struct pyheld *prev, *next;
@@ -183,7 +182,7 @@ void py_float_text(buf_t *out, double d);
 
 /* &amp; &lt; &gt; &#34; &#39; */
 void py_put_escaped(buf_t *out, const char *s, size_t len);
-/* What a DebugUndefined prints. */
+/* Text of a printed DebugUndefined. */
 void py_undef_debug(buf_t *out, const py_t *v);
 /* | & ^ - of two iterables as sets. */
 py_t *py_set_binary(py_op_t op, py_t *a, py_t *b);
@@ -191,7 +190,7 @@ py_t *py_set_binary(py_op_t op, py_t *a, py_t *b);
 #define PY_TEXT(v)   (((const pystr_t *) (v))->text)
 #define PY_CHARS(v)  (((pystr_t *) (v))->text)
 #define PY_LEN(v)    (((const pystr_t *) (v))->len)
-/* Whether a str or bytes has marks, which most have not. */
+/* True when a str or bytes has marks, which is rare. */
 #define PY_MARKED(v) __builtin_expect(((const pystr_t *) (v))->peer != NULL, 0)
 
 #endif

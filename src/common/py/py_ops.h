@@ -1,12 +1,11 @@
-/* py_ops.h - what Python's operators and built-in functions do with values.
+/* py_ops.h - Python's operators and built-in functions on values.
  *
- * Unless it says otherwise, a function returns a NEW value, or NULL raised; an int is 0 or 1, or -1 raised.
+ * Unless stated otherwise, a function returns a NEW value, or NULL raised; an int is 0 or 1, or -1 raised.
  *
  * Layer      common/py
  * Threads    as py.h
  * Errors     Python 3.11's exception and message
- * Tests      tests/unit/common/test_py_cases.c, tests/cases/py
- */
+ * Tests      tests/unit/common/test_py_cases.c, tests/cases/py */
 #ifndef COMMON_PY_PY_OPS_H
 #define COMMON_PY_PY_OPS_H
 
@@ -60,8 +59,8 @@ py_t *py_getattr(py_t *v, py_t *name);
 py_t *py_getattrs(py_t *v, const char *name);
 /* v[key]; `key` may be a slice. */
 py_t *py_getitem(py_t *v, py_t *key);
-/* The same without an exception for what is not there (AttributeError; or LookupError and TypeError for an
- * element): 1 with a NEW value, 0, or -1 raised for anything else. */
+/* The same without an exception for absence (AttributeError; LookupError and TypeError for elements): 1 with
+ * a NEW value, 0, or -1 raised for anything else. */
 int py_find_attr(py_t *v, py_t *name, py_t **ret_v);
 int py_find_item(py_t *v, py_t *key, py_t **ret_v);
 /* Namespaces, lists, dicts and hosts: 0 or -1. */
@@ -116,15 +115,15 @@ py_t *py_format(py_t *v, const char *spec, size_t len);
 int py_format_to(buf_t *out, py_t *v, const char *spec, size_t len);
 /* template % values */
 py_t *py_percent(py_t *tmpl, py_t *values);
-/* template.format(*args, **kwargs), without attributes when `getattr` is NULL: how {0.name} and {0[name]} are
- * looked up is the caller's (a sandbox). */
+/* template.format(*args, **kwargs). `field` looks {0.name} and {0[name]} up, as a sandbox needs; NULL:
+ * Python's own rules. */
 typedef py_t *py_field_fn(void *cookie, py_t *obj, py_t *name, bool is_attr);
 py_t *py_format_str(py_t *tmpl, const py_args_t *args, py_field_fn *field, void *cookie);
 /* template.format_map(mapping) */
 py_t *py_format_map(py_t *tmpl, py_t *mapping, py_field_fn *field, void *cookie);
 /* &amp; &lt; &gt; &#34; &#39; as Markup; a Markup as it is. */
 py_t *py_escape(py_t *v);
-/* Whether it has __html__: is safe, or knows how to be. */
+/* True when it has __html__: it is safe, or knows how to escape itself. */
 bool py_has_html(const py_t *v);
 
 /* ---- conversion ------------------------------------------------------------------------------ */

@@ -1,4 +1,5 @@
-/* py_percent.c - template % values, for str, Markup and bytes. */
+/* py_percent.c - template % values, for str, Markup and bytes: directives are parsed as CPython's
+ * unicode_format, with its error texts and its rules for tuples and mappings. */
 #include <math.h>
 
 #include "common/base/utf8.h"
@@ -8,7 +9,7 @@ typedef struct percent {
     buf_t *out;
     py_t *tmpl;
     py_t *values;
-    py_t *mapping; /* NULL: %(name)s is refused */
+    py_t *mapping; /* NULL: %(name)s raises */
     size_t next;   /* positional arguments used */
     size_t n;      /* of a tuple; a single value counts as one */
     bool single;
@@ -52,7 +53,7 @@ next_value(percent_t *p)
 
 /* ---- the directive --------------------------------------------------------------------------- */
 
-/* %(name): from now on the value of that name is the only one. */
+/* %(name): that key's value replaces the values from here on. */
 static int
 parse_key(percent_t *p, const char **at, const char *end)
 {
@@ -78,7 +79,7 @@ parse_key(percent_t *p, const char **at, const char *end)
     return 0;
 }
 
-/* Digits, or a star that takes a value. */
+/* A width or precision: digits, or a star that takes a value. */
 static int
 parse_size(percent_t *p, const char **at, const char *end, const char *what, int64_t *ret_v)
 {
@@ -163,7 +164,8 @@ parse_directive(percent_t *p, directive_t *d, const char **at, const char *end)
 
 /* ---- output ----------------------------------------------------------------------------------- */
 
-/* `prefix` (sign and base) stands before the zeros; `points` code points in all of text, which is `from`'s. */
+/* Writes a field: `prefix` (sign and base) comes before padding zeros; `points` is the number of code points
+ * in `text`, which belongs to `from` (for marks). */
 static int
 put_field(percent_t *p, const directive_t *d, const char *prefix, const char *text, size_t len, size_t points,
           bool zero, const py_t *from)
@@ -224,7 +226,7 @@ integer_directive(percent_t *p, const directive_t *d, py_t *v)
     bool based = d->type == 'x' || d->type == 'X' || d->type == 'o';
     const char *type = py_type_name(v);
 
-    /* It has an __int__, which raises, but no __index__. */
+    /* An undefined value has an __int__, which raises, but no __index__. */
     if (py_is(v, PY_UNDEFINED) && !based) {
         py_undef_raise(v);
         return -1;
@@ -294,7 +296,7 @@ char_directive(percent_t *p, const directive_t *d, py_t *v)
     return rc;
 }
 
-/* %s, %r, %a. Markup escapes what it takes in. */
+/* %s, %r and %a. Markup escapes the value's text. */
 static int
 text_directive(percent_t *p, const directive_t *d, py_t *v)
 {

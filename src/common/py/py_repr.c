@@ -1,4 +1,5 @@
-/* py_repr.c - repr() and str(), and Markup's escaping. */
+/* py_repr.c - repr() and str() of all types, and Markup's escaping. A container that is being printed is
+ * flagged, so cycles print as Python's "[...]". Output counts against the limits. */
 #include <math.h>
 
 #include "common/base/utf8.h"
@@ -108,7 +109,8 @@ repr_seq(buf_t *out, const py_t *v)
     return 0;
 }
 
-/* Keys, values or items with something between them; `pair` opens, parts and closes a key with its value. */
+/* Prints a dict's keys, values or items; `pair` has the text before, between and after a key and its value.
+ */
 static int
 put_entries(buf_t *out, const py_t *dict, const char *const pair[3], pyview_kind_t kind)
 {
@@ -221,7 +223,7 @@ repr_container(buf_t *out, py_t *v)
     }
 }
 
-/* What stands for a container inside itself. */
+/* Python's text for a container within itself. */
 static const char *
 ellipsis(const py_t *v)
 {
@@ -242,7 +244,7 @@ ellipsis(const py_t *v)
 static int
 guarded(buf_t *out, py_t *v)
 {
-    /* Of a namespace it is the dict in it that stops. */
+    /* For a namespace, its dict stops the recursion. */
     if ((v->flags & PY_F_BUSY) != 0 && !py_is(v, PY_NAMESPACE)) {
         buf_puts(out, ellipsis(v));
         return 0;
@@ -420,7 +422,7 @@ py_put_escaped(buf_t *out, const char *s, size_t len)
     buf_add(out, s + start, len - start);
 }
 
-/* A text that needs no escape keeps its marks where they are. */
+/* A text that needs no escaping keeps its marks in place; else all of it is marked. */
 static void
 py_escape_to(buf_t *out, const py_t *text)
 {

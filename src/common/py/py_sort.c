@@ -1,4 +1,6 @@
-/* py_sort.c - a stable merge sort that compares what Python's compares, so that the same pair is refused. */
+/* py_sort.c - list.sort: a stable merge sort of (key, item) pairs with runs of 64 found and extended by
+ * binary insertion, like the beginning of CPython's timsort, so that for short lists the same pair raises
+ * first. Only `<` is used. */
 #include "common/py/py_as.h"
 
 enum { RUN = 64 };
@@ -32,7 +34,7 @@ reverse(pair_t *v, size_t n)
     }
 }
 
-/* Length of the run at the start of v[0..n): rising, or strictly falling and then turned round. */
+/* Length of the run at the start of v[0..n): ascending, or strictly descending and then reversed. */
 static size_t
 find_run(sorter_t *s, pair_t *v, size_t n)
 {
@@ -51,7 +53,7 @@ find_run(sorter_t *s, pair_t *v, size_t n)
     return len;
 }
 
-/* Insert v[sorted..n) one by one. */
+/* Binary insertion of v[sorted..n) into the sorted part. */
 static void
 insert(sorter_t *s, pair_t *v, size_t sorted, size_t n)
 {
@@ -97,6 +99,7 @@ sort_part(sorter_t *s, size_t from, size_t to)
         merge(s, from, middle, to);
 }
 
+/* As CPython, `reverse` reverses before and after sorting, which keeps stability. */
 int
 py_sort(py_t *list, py_t *keys, bool reversed)
 {
@@ -117,7 +120,7 @@ py_sort(py_t *list, py_t *keys, bool reversed)
     sort_part(&s, 0, n);
     if (reversed)
         reverse(s.v, n);
-    salt_assert(l->n == n); /* comparing does not change the list */
+    salt_assert(l->n == n); /* comparisons cannot change the list */
     for (size_t i = 0; i < n; i++)
         l->v[i] = s.v[i].item;
     py_release(s.v, n * sizeof(pair_t));

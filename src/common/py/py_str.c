@@ -1,4 +1,5 @@
-/* py_str.c - str and bytes: UTF-8 inside, counted by code point where Python counts. */
+/* py_str.c - str and bytes: UTF-8 in memory (lone surrogates as three bytes), counted and indexed by code
+ * point where Python does. The count is cached; texts of ASCII only need no scan for offsets. */
 #include "common/base/utf8.h"
 #include "common/py/py_obj.h"
 
@@ -6,6 +7,7 @@ enum { ASCII_TOP = 0x80 };
 
 /* ---- code points ----------------------------------------------------------------------------- */
 
+/* No validation: texts of ours are well-formed, surrogates included. */
 size_t
 py_decode(const char *s, uint32_t *ret_cp)
 {
@@ -56,6 +58,7 @@ py_str_count(const py_t *v)
     return s->count;
 }
 
+/* Scans from the nearer end. O(n) for texts beyond ASCII. */
 size_t
 py_str_offset(const py_t *v, size_t index)
 {
@@ -101,7 +104,7 @@ py_str_raw(size_t len)
     return text_new(len, PY_STR);
 }
 
-/* Empty, with LimitError raised, when there is no room for it. */
+/* A text of the type; empty, with LimitError raised, when the limit has no room. */
 static py_t *
 text_of(const char *text, size_t len, py_type_t type)
 {

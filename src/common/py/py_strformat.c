@@ -1,9 +1,12 @@
-/* py_strformat.c - str.format: "{0.name[key]!r:>{width}}". */
+/* py_strformat.c - str.format: "{0.name[key]!r:>{width}}".
+ *
+ * CPython implements str.format in C, while a sandbox and Markup use string.Formatter, written in Python,
+ * with other rules for numbering and nesting; `python` selects the latter. */
 #include "common/py/py_number_text.h"
 
 enum { NESTING = 2 };
 
-/* str.format is C; what a sandbox and Markup use is string.Formatter, in Python, whose rules are its own. */
+/* State of one format call; `python`: the rules of string.Formatter, which sandboxes and Markup use. */
 typedef struct formatter {
     const py_args_t *args; /* NULL: names come from the mapping */
     py_t *mapping;
@@ -49,7 +52,7 @@ parse_field_name(part_t *text, part_t *name, char *ret_end)
     return py_raise_int(&py_ValueError, "expected '}' before end of string");
 }
 
-/* After '!'. 1 when the field ends here. */
+/* Parses the conversion after '!'. 1 when the field ends here, -1 raised. */
 static int
 parse_conversion(part_t *text, field_t *field)
 {
@@ -98,7 +101,7 @@ parse_field(part_t *text, field_t *field)
 
 /* ---- the value of a field -------------------------------------------------------------------- */
 
-/* An index, or -1 when it is a name; -2 raised. */
+/* Index of a field's name, -1 when it is a name, -2 raised. */
 static int64_t
 index_of(part_t name)
 {
@@ -124,7 +127,8 @@ check_numbering(formatter_t *f, bool automatic)
     return 0;
 }
 
-/* Fields that are but a number, or nothing, count; and a number may come before the first one counted. */
+/* string.Formatter's check: only whole fields that are a number or empty take part in numbering, and a number
+ * may precede the first automatic one. */
 static int
 check_python_numbering(formatter_t *f, bool automatic)
 {
@@ -136,7 +140,7 @@ check_python_numbering(formatter_t *f, bool automatic)
     return 0;
 }
 
-/* NEW: the argument that the field begins with; `whole`: and ends with. */
+/* The argument that a field begins with; `whole`: it has no further steps. NEW. */
 static py_t *
 first_value(formatter_t *f, part_t name, bool whole)
 {
@@ -183,7 +187,7 @@ look_up(formatter_t *f, py_t *obj, part_t name, bool is_attr)
     return is_attr ? py_getattr(obj, key) : py_getitem(obj, key);
 }
 
-/* The next .name or [name] of `rest`. */
+/* Splits the next .name or [name] from `rest`. */
 static int
 parse_step(part_t *rest, part_t *name, bool *ret_attr)
 {
@@ -247,7 +251,7 @@ convert(py_t *v, uint32_t conversion)
     }
 }
 
-/* Markup: a value without markup of its own is formatted, then escaped. */
+/* Markup's format: a value without __html__ is formatted, then escaped. */
 static int
 put_markup(buf_t *out, py_t *v, const char *spec, size_t len)
 {
@@ -283,7 +287,7 @@ put_field(formatter_t *f, buf_t *out, const field_t *field, int nesting)
     return rc;
 }
 
-/* Text up to the next field. 1: a field follows, 0: the end, -1 raised. */
+/* Copies text up to the next field. 1: a field follows, 0: the end, -1 raised. */
 static int
 put_literal(buf_t *out, part_t *text)
 {

@@ -1,10 +1,11 @@
-/* py_traverse.c - a path through dicts and lists. */
+/* py_traverse.c - follows a path through dicts and lists, as salt.utils.data.traverse_dict_and_list. Parts
+ * that look like numbers also match numeric keys, by YAML's rules. */
 #include "common/py/py_traverse.h"
 
 #include "common/py/py_error.h"
 #include "common/py/py_yaml.h"
 
-/* In a list: the key of a dict in it, or an index. BORROWED; NULL: absent or raised. */
+/* Step into a list: the first dict that has the key, else an index. BORROWED; NULL: absent or raised. */
 static py_t *
 step_list(py_t *list, py_t *key)
 {
@@ -26,7 +27,7 @@ step_list(py_t *list, py_t *key)
     return at >= 0 && at < n ? py_seq_at(list, (size_t) at) : NULL;
 }
 
-/* NEW; NULL absent or raised. */
+/* Step into anything else. NEW; NULL: absent or raised. */
 static py_t *
 step_other(py_t *v, py_t *key)
 {
@@ -36,7 +37,7 @@ step_other(py_t *v, py_t *key)
         return found;
     if (!py_is(key, PY_STR))
         return NULL;
-    /* Numbers as keys. */
+    /* the part as a number, for numeric keys */
     size_t len;
     const char *text = py_text(key, &len);
     yproblem_t problem = YPROBLEM_INIT;
@@ -50,7 +51,7 @@ step_other(py_t *v, py_t *key)
     return found;
 }
 
-/* NEW list. */
+/* The parts of a path. NEW list. */
 static py_t *
 parts_of(py_t *key, const char *delimiter)
 {

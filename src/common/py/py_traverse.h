@@ -10,8 +10,8 @@
 
 #include "common/py/py_ops.h"
 
-/* `key` is a str, an int or a list of parts. In a list a part is an index or the key of a dict in it; a part
- * that is a number in YAML also finds a number. NEW. */
+/* Follows `key`, a str, an int or a list of parts. In a list a part is an index, or the key of a dict in it;
+ * a part that is a number in YAML also finds a numeric key. NEW. */
 py_t *py_traverse(py_t *data, py_t *key, const char *delimiter);
 
 #endif

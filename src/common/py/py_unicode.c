@@ -1,4 +1,5 @@
-/* py_unicode.c - tables and their search. */
+/* py_unicode.c - Unicode 14 tables, and their search by bisection. ASCII is answered without tables. Case
+ * mappings are runs with a constant offset, plus special cases with up to three characters. */
 #include "common/py/py_unicode.h"
 
 /* Every `stride`-th character from first to last. */
@@ -16,9 +17,9 @@ typedef struct special {
     uint32_t cp, to[PY_CASE_MAX];
 } special_t;
 
-/* As Python 3.11 (Unicode 14) answers for every code point; sorted. A table holds what the ones before it
- * lack: digit those that are no decimals, numeric no digits; to_title what differs from upper case, to_folded
- * from lower case. */
+/* Answers of Python 3.11 (Unicode 14) for every code point; sorted. A table omits what earlier ones have:
+ * digit the decimals, numeric the digits; to_title what equals upper case, to_folded what equals lower case.
+ */
 /* clang-format off */
 static const span_t alpha[] = {
     { 0x41, 0x5a, 1 }, { 0x61, 0x7a, 1 }, { 0xaa, 0xaa, 1 }, { 0xb5, 0xb5, 1 }, { 0xba, 0xba, 1 },
@@ -821,7 +822,7 @@ py_uni_cased(uint32_t cp)
     return py_uni_is(cp, PY_UNI_LOWER) || py_uni_is(cp, PY_UNI_UPPER) || py_uni_is(cp, PY_UNI_TITLE);
 }
 
-/* In every script the ten digits stand in a row, and rows follow rows. */
+/* Digits of every script are in rows of ten, and table spans begin with a zero. */
 int
 py_uni_decimal(uint32_t cp)
 {

@@ -1,9 +1,9 @@
-/* py_unicode.h - what Unicode 14 says of a character, as Python 3.11's str methods see it.
+/* py_unicode.h - properties and case mappings of characters by Unicode 14, as Python 3.11's str methods use
+ * them.
  *
  * Layer      common/py
  * Threads    any
- * Tests      tests/unit/common/test_py_cases.c, tests/cases/py/unicode.json
- */
+ * Tests      tests/unit/common/test_py_cases.c, tests/cases/py/unicode.json */
 #ifndef COMMON_PY_PY_UNICODE_H
 #define COMMON_PY_PY_UNICODE_H
 

@@ -1,4 +1,8 @@
-/* py_wire.c - see py_wire.h. */
+/* py_wire.c - values to JSON and back without loss, by the tags in py_wire.h.
+ *
+ * Plain JSON stays plain; only values that JSON lacks get a tag. Marks of peers' data travel as a "peer" tag
+ * per text, or as one around a container when all of its texts are a peer's. Reading is linear: the content
+ * of a tag is converted once, whether or not the tag turns out to be valid. */
 #include "common/py/py_wire.h"
 
 #include <math.h>
@@ -51,7 +55,7 @@ wire_of_bytes(py_t *v)
     return tagged("bytes", json_string(text));
 }
 
-/* What peers said of a text, which is in JSON already. */
+/* Wraps a text, already JSON, with its peers' spans. TAKES `text`. */
 static json_t *
 wire_of_said(json_t *text, const spans_t *spans, size_t len)
 {
@@ -66,7 +70,8 @@ wire_of_said(json_t *text, const spans_t *spans, size_t len)
     return tagged("peer", content);
 }
 
-/* The marks of a text that go with it: its own words can't harm the machine that gets them. */
+/* Spans of a text that travel with it; SPAN_OWN ones are dropped, as a machine's own words are no danger to
+ * it. */
 static void
 foreign_spans(const py_t *v, spans_t *ret)
 {
@@ -152,9 +157,9 @@ wire_of_container(py_t *v)
     return is_plain(v, false) ? wire_of_plain(v, py_to_wire) : wire_of_pairs(v, py_to_wire);
 }
 
-/* A look at what a value holds, which may hold itself. */
+/* Bounded search of a value that may contain itself. */
 typedef struct look {
-    size_t texts, left; /* found so far; values that may still be looked at */
+    size_t texts, left; /* found so far; values left to visit */
     int depth;
 } look_t;
 
@@ -185,7 +190,7 @@ members_are_said(look_t *l, const py_t *v)
     return all;
 }
 
-/* Whether other machines said all texts in `v` from end to end. */
+/* True when all texts in `v` are other machines' from end to end. */
 static bool
 is_said(look_t *l, const py_t *v)
 {
@@ -210,7 +215,7 @@ is_all_said(const py_t *v)
     return (py_is(v, PY_LIST) || py_is(v, PY_DICT)) && is_said(&l, v) && l.texts > 0;
 }
 
-/* One tag for all of it: with one for each of its keys it would be nested too deep for a message. */
+/* One tag around the container: a tag for each key would nest too deep for a message. */
 static json_t *
 wire_of_all_said(py_t *v)
 {
@@ -267,7 +272,7 @@ py_to_wire(py_t *v)
     return wire_of(v, wire_of_container);
 }
 
-/* Keys of the outermost dict are found by their text on the other side. */
+/* Keys of the outermost dict stay plain: the receiver finds them by text. */
 static json_t *
 marked_members(py_t *v)
 {
@@ -392,7 +397,8 @@ from_bytes(py_t *text)
     return bytes != NULL ? py_bytes(bytes, len) : NULL;
 }
 
-/* [text, from, to, flags, ...]: without places, a peer said all of it, which may be a list or dict then. */
+/* Content of a "peer" tag, [text, from, to, flags, ...]; without places all of it is a peer's, and may be a
+ * list or dict. NEW, or NULL. */
 static py_t *
 from_peer(py_t *content)
 {
@@ -418,7 +424,7 @@ from_peer(py_t *content)
     return py_peer(py_ref(text), 0);
 }
 
-/* The same in a tag that marks all of it: the mark is set once, not once for each tag around it. */
+/* The same within a tag that marks everything: the mark is set once, by the outer tag. */
 static py_t *
 from_said(py_t *content)
 {
@@ -431,7 +437,7 @@ from_said(py_t *content)
 
 static const struct kind {
     const char *name;
-    py_type_t of;               /* what the content must be */
+    py_type_t of;               /* type that the content must have */
     py_t *(*fn)(py_t *content); /* NEW, or NULL for what is no such thing */
 } kinds[] = {
     { "dict", PY_LIST, from_pairs },
@@ -444,7 +450,7 @@ static const struct kind {
     { "peer", PY_LIST, from_peer },
 };
 
-/* NULL: it has no tag. */
+/* Row of a tag, or NULL. */
 static const struct kind *
 kind_of(const json_t *tag)
 {
@@ -456,8 +462,8 @@ kind_of(const json_t *tag)
     return NULL;
 }
 
-/* What is in it becomes values once, whether or not it is what the tag says: else a peer could have each
- * level double the work of the one inside. */
+/* Converts the content once, whether or not the tag is valid; otherwise a peer could make each level double
+ * the work of the one inside. */
 static py_t *
 from_tagged(const struct kind *kind, const json_t *tag, bool said)
 {
@@ -497,7 +503,7 @@ from_object(const json_t *v, bool said)
     return dict;
 }
 
-/* As deep as the parser that made `v` lets it be. */
+/* Recursion is as deep as the parser of `v` allowed. */
 static py_t *
 from_wire(const json_t *v, bool said)
 {

@@ -22,11 +22,11 @@
 #include "common/py/py.h"
 
 json_t *py_to_wire(py_t *v);
-/* The same with marks of what peers said, but those of SPAN_OWN and of the keys of `v`: for the machine
+/* The same with the marks of peers' data, except those of SPAN_OWN and of the keys of `v`: for the machine
  * that all of it is for. */
 json_t *py_to_wire_peer(py_t *v);
 py_t *py_from_wire(const json_t *v);
-/* Whether plain JSON says all of it: py_to_wire(v) would have no "$py". */
+/* True when plain JSON represents all of it: py_to_wire(v) would have no "$py". */
 bool py_wire_plain(const py_t *v);
 
 #endif

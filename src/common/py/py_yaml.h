@@ -16,18 +16,18 @@
  * when `ordered`, else dicts. NEW (None for an empty stream), or NULL: with *problem set, or with a Python
  * exception raised (`!!int abc` is a ValueError), which *problem then repeats with its place. */
 py_t *py_yaml_load(const char *text, size_t len, bool ordered, yproblem_t *problem);
-/* The same, ordered, of a text whose spans peers said and which fit (common/data/yaml_span.h): the texts
- * that are made of them have their marks. */
+/* The same, ordered, for a text with peers' spans, which fit (common/data/yaml_span.h): texts made from them
+ * are marked. */
 py_t *py_yaml_load_said(const char *text, size_t len, const spans_t *spans, yproblem_t *problem);
 py_t *py_yaml_build(const ynode_t *root, bool ordered, yproblem_t *problem);
-/* The same as PyYAML's safe loader has it, which reads what is not an SLS: 0644 is octal, and what looks
- * like a date or a time is a py_yaml_time(). Mappings are dicts. */
+/* The same by PyYAML's own safe loader, for data other than SLS files: 0644 is octal, and dates and times
+ * become py_yaml_time() values. Mappings are dicts. */
 py_t *py_yaml_load_safe(const char *text, size_t len, yproblem_t *problem);
 
 /* A date or a time: it equals another that is written the same, str() gives its text, and the dumper
  * writes it as it was read. NEW; the text BORROWED. */
 py_t *py_yaml_time(py_t *text);
-/* BORROWED text; NULL when `v` is no such value. */
+/* BORROWED text; NULL for other values. */
 py_t *py_yaml_time_text(const py_t *v);
 
 typedef enum py_yaml_flow {

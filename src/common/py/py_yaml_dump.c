@@ -1,5 +1,6 @@
-/* py_yaml_dump.c - Python values to YAML text: first a tree in which shared containers are one node, then
- * events. */
+/* py_yaml_dump.c - Python values to YAML text. First a tree of nodes is built, in which a shared container is
+ * one node; nodes that are met twice get anchors; then the writer emits it. Plain dicts are sorted, unknown
+ * objects become NULL, as Salt's dumper does. Nodes count against the memory limit. */
 #include <math.h>
 
 #include "common/data/yaml_write.h"
@@ -10,7 +11,7 @@
 enum {
     BASE64_LINE = 57,
     BLOCK = 16
-}; /* bytes that make 76 characters; what the C library adds to each block */
+}; /* bytes per line of base64 (76 characters); overhead of a block in the C library */
 
 typedef struct dnode {
     yaml_kind_t kind; /* of a scalar, or YAML_IS_SEQ, YAML_IS_MAP, YAML_IS_SET */
@@ -18,8 +19,8 @@ typedef struct dnode {
     int visits, anchor;
     char *text; /* of a scalar */
     size_t len, room;
-    bool peer;           /* a peer said it */
-    unsigned flags;      /* py_peer_flags() of what it said */
+    bool peer;           /* from a peer */
+    unsigned flags;      /* py_peer_flags() of the value */
     struct dnode **kids; /* elements; keys and values in turn */
     size_t n, cap;
 } dnode_t;
@@ -31,7 +32,7 @@ typedef struct dumper {
     py_yaml_flow_t flow;
     int anchors;
     yaml_writer_t *writer;
-    bool peers;        /* some scalar is a peer's: what follows is of use */
+    bool peers;        /* some scalar is a peer's; the fields below are used then only */
     dnode_t **written; /* scalars in the order of their text */
     size_t n_written, cap_written;
 } dumper_t;
@@ -113,7 +114,7 @@ of_peer(dumper_t *d, dnode_t *node, const py_t *v)
     return node;
 }
 
-/* YAML 1.1 wants a dot: 1e+16 is 1.0e+16. */
+/* YAML 1.1's float needs a dot in the mantissa: 1e+16 is 1.0e+16. */
 static dnode_t *
 float_node(dumper_t *d, double v)
 {
@@ -156,7 +157,7 @@ int_node(dumper_t *d, const py_t *v)
     return py_int_text(&text, v, 10) < 0 ? NULL : scalar(d, YAML_IS_INT, &text);
 }
 
-/* Half of a pair of surrogates, which Python's text may hold and UTF-8 may not. */
+/* True for a lone surrogate, which Python's text may contain and UTF-8 may not. */
 static bool
 has_surrogate(const py_t *v)
 {
@@ -214,7 +215,7 @@ fill_list(dumper_t *d, dnode_t *node, const py_t *v)
     return 0;
 }
 
-/* The pairs of a mapping: sorted unless it is ordered, or its keys have no order. NEW, or NULL raised. */
+/* Pairs of a mapping: sorted unless it is ordered or its keys cannot be compared. NEW, or NULL raised. */
 static py_t *
 pairs_of(py_t *v)
 {
@@ -278,7 +279,7 @@ scalar_node(dumper_t *d, py_t *v)
                            py_yaml_time_text(v));
         /* fall through */
     default:
-        return word(d, YAML_IS_NULL, "NULL"); /* nobody knows how to represent it */
+        return word(d, YAML_IS_NULL, "NULL"); /* no representer */
     }
 }
 
@@ -300,7 +301,7 @@ container_node(dumper_t *d, py_t *v)
     return rc == 0 ? node : NULL;
 }
 
-/* The node of a value, which may be there already. NULL raised. */
+/* Node of a value, an existing one for a shared value. NULL raised. */
 static dnode_t *
 represent(dumper_t *d, py_t *v)
 {
@@ -315,7 +316,7 @@ represent(dumper_t *d, py_t *v)
     if (known != NULL && py_to_int64(known, &i))
         return d->nodes[i];
     bool frozen = py_is(v, PY_SET) && (v->flags & PY_F_FROZEN) != 0;
-    /* Neither has a representer. */
+    /* PyYAML has no representer for frozensets and groups. */
     if (!frozen && !py_is_group(v) &&
         (v->type == PY_LIST || v->type == PY_TUPLE || v->type == PY_DICT || v->type == PY_SET))
         return container_node(d, v);
@@ -326,7 +327,7 @@ represent(dumper_t *d, py_t *v)
 
 /* ---- output ----------------------------------------------------------------------------------- */
 
-/* Numbers anchors in the order in which nodes are met a second time. */
+/* Numbers anchors in the order in which nodes are visited a second time, as PyYAML's serializer. */
 static void
 number_anchors(dumper_t *d, dnode_t *node)
 {
@@ -381,8 +382,8 @@ write_node(dumper_t *d, dnode_t *node)
         yaml_write_map_end(d->writer);
 }
 
-/* NEW: the text, with marks where peers' scalars stand: libyaml doesn't say where it writes, so they are
- * looked for. */
+/* NEW text with marks at peers' scalars. libyaml does not report where it writes, so the places are found by
+ * scanning the text. */
 static py_t *
 marked(const dumper_t *d, buf_t *text)
 {

@@ -1,8 +1,7 @@
-/* methods.h - the functions behind the tables of py_methods.c, and what they share.
+/* methods.h - the functions behind the tables of py_methods.c, and their shared helpers.
  *
  * Layer      common/py; for the files of this folder
- * Ownership  as py_method_fn says
- */
+ * Ownership  as py_method_fn says */
 #ifndef COMMON_PY_METHODS_METHODS_H
 #define COMMON_PY_METHODS_METHODS_H
 
@@ -11,7 +10,7 @@
 
 /* A method that a table names. */
 #define METHOD(name)    py_t *name(py_t *self, py_t *const *slots, const py_args_t *args)
-/* Its head where it is defined; not every method looks at all three. */
+/* Head of a method's definition; not every method uses all three parameters. */
 #define METHOD_OF(name) py_t *name(py_t *self, py_t *const *slots, const py_args_t *args)
 
 METHOD(m_str_capitalize);
@@ -156,9 +155,9 @@ METHOD(m_view_isdisjoint);
 int py_bind_method(const py_args_t *args, const py_sig_t *sig, const char *owner, py_t **slots);
 /* A start or end as slices take it: None and NULL are the default, huge ones are cut. 0 or -1 raised. */
 int py_slice_arg(py_t *v, int64_t dflt, int64_t *ret_v);
-/* How "argument must be str, not None" calls a value. */
+/* Name of a value's type in "argument must be str, not None". */
 const char *py_arg_name(const py_t *v);
-/* A number that means yes or no; NULL leaves *ret_v. */
+/* A number as a flag; NULL leaves *ret_v. 0 or -1 raised. */
 int py_flag_arg(py_t *v, bool *ret_v);
 /* Brings start and end into [0, len] as slices do. */
 void py_slice_adjust(int64_t *start, int64_t *end, int64_t len);
@@ -168,7 +167,7 @@ py_t *py_text_like(const py_t *like, const char *text, size_t len);
 typedef struct py_window {
     const char *start, *end;
     size_t first; /* code points before `start` */
-    bool ok;      /* the window is not turned round */
+    bool ok;      /* `from` is not after `to` */
 } py_window_t;
 int py_window(py_t *text, py_t *from, py_t *to, py_window_t *ret_w);
 
