@@ -1,7 +1,7 @@
 /* py_mem.c - memory of values: a cache of small blocks per thread, the budget of scopes, and the search for
  * cycles.
  *
- * Blocks up to 400 bytes are kept in free lists by size class. The budget counts bytes of values and buffers,
+ * Blocks up to 384 bytes are kept in free lists by size class. The budget counts bytes of values and buffers,
  * steps (in portions, so that a tick is one subtraction) and a deadline. Containers are linked per scope;
  * leaving a scope finds those that only refer to each other and frees them. */
 #include <pthread.h>

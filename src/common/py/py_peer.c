@@ -1,15 +1,20 @@
-/* py_peer.c - marks of what a peer said. */
+/* py_peer.c - marks of peers' data on texts; see py_peer.h.
+ *
+ * Most marked texts are a peer's from end to end and point to a shared constant (`whole`); others have an
+ * array of spans. Marking a value in place requires to know which texts only that value refers to:
+ * mark_reached counts edges in the graph and copies texts that others share. Buffers hold their spans in
+ * `notes` until they become values. */
 #include "common/py/py_as.h"
 #include "common/py/py_peer.h"
 #include "salt/limits.h"
 
-/* The marks of a text; `whole`: the text as a whole is one. */
+/* The spans of a marked text. */
 struct pypeer {
     size_t n;
     span_t v[];
 };
 
-/* Most texts with a mark are a peer's from end to end: these stand for that, by the flags of SPAN_KEPT. */
+/* Shared constants for texts that are a peer's from end to end, by the flags of SPAN_KEPT. */
 static pypeer_t whole[SPAN_KEPT + 1];
 
 static bool
@@ -43,7 +48,7 @@ is_text(const py_t *v)
     return py_is(v, PY_STR) || py_is(v, PY_BYTES);
 }
 
-/* A text's marks, one after the other. */
+/* The i-th span of a marked text. */
 static span_t
 span_at(const py_t *v, size_t i)
 {
@@ -121,11 +126,10 @@ py_peer_flags(const py_t *v)
 
 typedef enum said { SAID_NOT, SAID_OWN, SAID_OTHER } said_t;
 
-/* A search for marks. `left` values may still be looked at: what holds itself, or the same thing many
- * times over, ends as well. */
+/* State of a search for marks. At most `left` containers are visited, so cycles and repeated sharing end. */
 typedef struct search {
     int left;
-    said_t enough; /* it ends with the first that is as foreign */
+    said_t enough; /* the search ends at the first that is as foreign */
     said_t found;
 } search_t;
 
@@ -169,7 +173,7 @@ look(search_t *s, const py_t *v)
     if (py_type(v) < PY_LIST)
         return;
     if (--s->left < 0) {
-        s->found = SAID_OTHER; /* not known, and no harm */
+        s->found = SAID_OTHER; /* unknown; assuming a mark is safe */
         return;
     }
     switch (py_type(v)) {
@@ -217,16 +221,16 @@ py_holds_peer(const py_t *v)
 
 enum { TREE_DEPTH = 100 };
 
-/* A value that several places lead to. */
+/* A value with more than one reference. */
 typedef struct shared {
     py_t *v;
-    int32_t edges;     /* places of those that are looked at; what is never freed has more */
-    bool before, done; /* it was there before; it has had its turn */
+    int32_t edges;     /* references found within the searched value */
+    bool before, done; /* `before`: it existed before; `done`: it was handled */
 } shared_t;
 
 typedef struct reach {
     unsigned flags;
-    py_t **waiting; /* containers whose turn comes */
+    py_t **waiting; /* containers to visit */
     size_t n, cap;
     shared_t *shared;
     size_t n_shared, cap_shared;
@@ -253,7 +257,7 @@ each_entry(reach_t *r, pydict_t *d, slot_fn *fn)
     for (uint32_t i = 0; i < d->fill; i++) {
         if (d->entries[i].key == NULL)
             continue;
-        fn(r, &d->entries[i].key); /* in place: a mark changes neither hash nor equality */
+        fn(r, &d->entries[i].key); /* in place, as a mark changes neither hash nor equality */
         if (d->entries[i].value != NULL)
             fn(r, &d->entries[i].value);
     }
@@ -283,7 +287,7 @@ each_slot(reach_t *r, py_t *v, slot_fn *fn)
     }
 }
 
-/* Calls `fn` for the slot, and for those of all that it lets wait. */
+/* Calls `fn` for the slot and for those of all containers that it queues. */
 static void
 traverse(reach_t *r, py_t **slot, slot_fn *fn)
 {
@@ -298,7 +302,7 @@ may_hold(const py_t *v)
     return !py_small(v) && (is_text(v) || v->type >= PY_LIST);
 }
 
-/* A new one has no edges. */
+/* The record of a shared value, made when new. */
 static shared_t *
 shared_of(reach_t *r, py_t *v)
 {
@@ -348,9 +352,9 @@ mark_text(const reach_t *r, py_t **slot, bool own)
     py_t *v = *slot;
 
     if (PY_LEN(v) == 0)
-        return; /* nothing that could be anybody's */
+        return; /* an empty text belongs to no one */
     if ((r->flags & SPAN_OWN) != 0 && peer_of(v) != NULL && (common_flags(v) & SPAN_OWN) == 0)
-        return; /* another machine said it first */
+        return; /* it is another machine's already */
     if (!own) {
         py_t *copy = py_is(v, PY_STR) ? py_str(PY_TEXT(v), PY_LEN(v)) : py_bytes(PY_TEXT(v), PY_LEN(v));
         copy->flags |= v->flags & PY_F_MARKUP;
@@ -384,8 +388,9 @@ mark_slot(reach_t *r, py_t **slot)
         wait_for_turn(r, v);
 }
 
-/* Marks what `v` holds, which it TAKES: all of it, or what nobody but itself leads to, since that was just
- * made while the rest was there before, and has the marks that are due to it. NEW. */
+/* Marks the texts in `v`, which it TAKES: with `all` all of them, else only those that nothing outside of `v`
+ * refers to, since the others existed before and have the marks they need. Three passes: count references,
+ * find older values, mark. NEW. */
 static py_t *
 mark_reached(py_t *v, unsigned flags, bool all)
 {
@@ -422,8 +427,8 @@ mark_pairs(pydict_t *d, const reach_t *r, int depth)
     }
 }
 
-/* All of it, where containers have one place each, as in what was just read; others are traversed as the
- * graph that they may be. */
+/* Marks a tree whose containers have one reference each, as freshly read data; parts that are shared are
+ * handed to mark_reached. */
 static py_t *
 mark_tree(py_t *v, const reach_t *r, int depth)
 {
@@ -508,14 +513,14 @@ py_str_spans(const char *text, size_t len, const spans_t *spans)
 
 /* ---- texts in the making ------------------------------------------------------------------------ */
 
-/* The marks of buffers, each at the place that the buffer's note names. A buffer that is dropped leaves
- * its marks here until the scope ends. */
+/* Spans of buffers, each at the index in the buffer's note. A dropped buffer leaves its spans here until the
+ * scope ends. */
 static _Thread_local struct {
     spans_t *v;
     size_t n, cap;
 } notes;
 
-/* What spans take is part of what the render may. */
+/* Adds a span and counts its memory. */
 static void
 add_span(spans_t *spans, size_t from, size_t to, unsigned flags)
 {
@@ -564,7 +569,8 @@ notes_of(buf_t *out)
     return &notes.v[out->note - 1];
 }
 
-/* Bytes [from, from + len) of `v` stand in `out` at `at`, unless there was no room for them. */
+/* Copies the spans of bytes [from, from + len) of `v`, which are now in `out` at `at`, unless the buffer had
+ * no room for them. */
 static void
 note_part(buf_t *out, size_t at, const py_t *v, size_t from, size_t len)
 {
@@ -612,7 +618,7 @@ py_put_part_(buf_t *out, const py_t *v, const char *from, size_t len)
         note_part(out, at, v, (size_t) (from - PY_TEXT(v)), len);
 }
 
-/* One mark from `at` on, in place of those that are there. */
+/* Marks everything from `at` on with one span, replacing those there. */
 static void
 note_all(buf_t *out, size_t at, unsigned flags)
 {
@@ -657,7 +663,7 @@ py_buf_spans(buf_t *text, spans_t *ret)
     if (text->note == 0)
         return;
     spans_t *mine = &notes.v[text->note - 1];
-    /* What was cut off the buffer's end has no mark any more. */
+    /* bytes cut off the buffer's end lose their spans */
     while (mine->n > 0 && mine->v[mine->n - 1].from >= text->len)
         mine->n--;
     if (mine->n > 0 && mine->v[mine->n - 1].to > text->len)

@@ -1,7 +1,6 @@
-/* py_peer_int.h - what the files of this folder share about marks of what a peer said; see py_peer.h.
+/* py_peer_int.h - marks of peers' data, as shared by the files of this folder; see py_peer.h.
  *
- * Layer      common/py, private
- */
+ * Layer      common/py, private */
 #ifndef COMMON_PY_PY_PEER_INT_H
 #define COMMON_PY_PY_PEER_INT_H
 
@@ -10,7 +9,7 @@
 /* The marks of a text, as pystr_t holds them. */
 typedef struct pypeer pypeer_t;
 void py_peer_free(pypeer_t *p);
-/* How many notes of buffers there are, and an end to those that came later. */
+/* Number of buffers' notes, and the removal of those added later. */
 void py_take_marks(py_t *v, buf_t *text); /* the buffer's marks become `v`'s, which has its bytes */
 size_t py_notes(void);
 void py_notes_drop(size_t from);

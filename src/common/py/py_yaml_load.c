@@ -1,5 +1,9 @@
-/* py_yaml_load.c - a YAML tree to Python values. Breadth first as PyYAML constructs, so that the first
- * mistake it finds is the one we tell, and no nesting of the document becomes recursion here. */
+/* py_yaml_load.c - a YAML tree to Python values.
+ *
+ * Containers are filled breadth first from a queue, as PyYAML's deferred constructors do, so the first
+ * mistake that PyYAML finds is the one reported, and nesting does not become recursion. Nodes that aliases
+ * share become one value, found by the node's address. Short texts are cached, as the same few names recur.
+ */
 #include "common/data/yaml_construct.h"
 #include "common/py/methods/methods.h"
 #include "common/py/py_peer.h"
@@ -10,22 +14,22 @@ enum { LONG_MESSAGE = 4000, RECENT = 256, SHORT = 32 };
 
 typedef struct job {
     const ynode_t *node;
-    py_t *into; /* owned: a value of a set has nobody else */
+    py_t *into; /* owned: the values of a set have no other owner */
 } job_t;
 
 typedef struct loader {
     yproblem_t *problem;
-    bool ordered, safe; /* safe: PyYAML's own numbers and times */
+    bool ordered, safe; /* safe: by PyYAML's own rules for numbers and times */
     job_t *jobs;        /* containers still to be filled */
     size_t n, cap;
     size_t values;
     py_t *known;          /* address of a shared node -> what it is */
-    py_t *recent[RECENT]; /* short texts: the same few names come again and again */
+    py_t *recent[RECENT]; /* recent short texts by hash */
 } loader_t;
 
 /* ---- scalars ---------------------------------------------------------------------------------- */
 
-/* A Python exception stays raised, and the problem says it too. NULL. */
+/* Repeats the pending exception in the problem, which stays raised. NULL. */
 static py_t *
 failed(yproblem_t *problem, const ynode_t *node)
 {
@@ -58,7 +62,7 @@ make_bool(const ynode_t *node, yproblem_t *problem)
     return failed(problem, node);
 }
 
-/* int() of one part of a number, as PyYAML asks for it. NEW, or NULL raised. */
+/* int() of one part of a number, for its exceptions. NEW, or NULL raised. */
 static py_t *
 int_part(const char *text, size_t len, int base)
 {
@@ -67,7 +71,7 @@ int_part(const char *text, size_t len, int base)
     return py_toint(part, base);
 }
 
-/* 1:30:00, each part worth sixty of the next. NEW, or NULL raised. */
+/* Base 60, "1:30:00". NEW, or NULL raised. */
 static py_t *
 sixties(const char *text)
 {
@@ -83,8 +87,8 @@ sixties(const char *text)
     return STEAL(total);
 }
 
-/* What PyYAML does, step by step, with a text that is no usual integer: it may be one after all, or int()
- * says in its own words why not. Salt drops leading zeros first. NEW, or NULL raised. */
+/* PyYAML's construct_yaml_int step by step, for texts that yaml_to_int refuses: some are integers after all,
+ * others raise int()'s own message. Salt drops leading zeros first. NEW, or NULL raised. */
 static py_t *
 odd_int(const ynode_t *node, bool drop_zeros)
 {
@@ -225,7 +229,7 @@ static const struct kind_row {
     [YAML_IS_PAIRS] = { YSEQ, NULL, fill_pairs },      [YAML_IS_UNKNOWN] = { 0 },
 };
 
-/* NEW: the value that this text had last time, if it is among the recent ones. */
+/* A short text, from the cache when it has it. NEW. */
 static py_t *
 make_short(loader_t *l, const ynode_t *node)
 {
@@ -249,14 +253,14 @@ constructor(const loader_t *l, const struct kind_row *row)
     return l->safe && row == &kinds[YAML_IS_TIMESTAMP] ? make_time : row->scalar;
 }
 
-/* NULL for a node that one place only leads to. NEW. */
+/* The node's address as a key; NULL for a node that is not shared. NEW. */
 static py_t *
 address_of(const ynode_t *node)
 {
     return node->shared ? py_int((int64_t) ((uintptr_t) node >> 3)) : NULL;
 }
 
-/* NEW. A long text that aliases name is in memory once. */
+/* A long scalar; one that aliases share is kept in memory once. NEW. */
 static py_t *
 make_long(loader_t *l, scalar_fn *construct, const ynode_t *node)
 {
@@ -271,7 +275,7 @@ make_long(loader_t *l, scalar_fn *construct, const ynode_t *node)
     return v;
 }
 
-/* NEW: a scalar with marks. */
+/* A scalar with peers' marks. NEW. */
 static py_t *
 make_said(loader_t *l, scalar_fn *construct, const ynode_t *node)
 {
@@ -307,7 +311,7 @@ empty_container(const loader_t *l, yaml_kind_t kind)
     return kind == YAML_IS_SET ? py_set(false) : py_list();
 }
 
-/* NEW: empty, and waiting for its turn. An alias finds what its anchor made. */
+/* An empty container, queued to be filled, or the one that its anchor made. NEW reference. */
 static py_t *
 make_container(loader_t *l, const ynode_t *node)
 {
@@ -369,7 +373,7 @@ fill_seq(loader_t *l, const job_t *job)
 
 static void show_node(buf_t *out, ynode_t *node);
 
-/* The elements of a sequence, or the pairs of a mapping; not those behind the first few thousand bytes. */
+/* Shows the elements of a sequence or pairs of a mapping, up to LONG_MESSAGE bytes. */
 static void
 show_kids(buf_t *out, ynode_t *node)
 {
@@ -389,7 +393,7 @@ show_kids(buf_t *out, ynode_t *node)
     buf_putc(out, ']');
 }
 
-/* repr() of a node's value. Inside itself it is "[...]", and so is what is behind the first few thousand
+/* repr() of a node's value as PyYAML's node classes show it; "[...]" for a cycle and beyond LONG_MESSAGE
  * bytes. */
 static void
 show_value(buf_t *out, ynode_t *node)
@@ -429,7 +433,7 @@ show_node(buf_t *out, ynode_t *node)
     buf_putc(out, ')');
 }
 
-/* In Salt's words: what it shows of the key is PyYAML's tree. */
+/* Salt's message for an unhashable key, which shows PyYAML's tree of the key. False. */
 static bool
 unacceptable_key(loader_t *l, const job_t *job, ynode_t *key)
 {
@@ -448,10 +452,10 @@ make_key(loader_t *l, const job_t *job, ynode_t *node)
     ynode_t plain;
     uint64_t hash;
 
-    if (node->kind == YAML_IS_VALUE) { /* `=` is a text where it is a key */
+    if (node->kind == YAML_IS_VALUE) { /* as a key, `=` is plain text */
         plain = *node;
         plain.kind = YAML_IS_STR;
-        plain.shared = false; /* it has no address that lasts */
+        plain.shared = false; /* the copy's address does not last */
         return make(l, &plain);
     }
     py_t *key = make(l, node);
@@ -490,8 +494,7 @@ fill_map(loader_t *l, const job_t *job)
     return ok;
 }
 
-/* A set's keys are checked as a mapping's are; its values mean nothing, but what is wrong inside them is
- * told. */
+/* Fills a set. Keys are checked as a mapping's; values are constructed only to report errors in them. */
 static bool
 fill_set(loader_t *l, const job_t *job)
 {

@@ -1,4 +1,5 @@
-/* py_yaml_time.c - dates and times of a YAML document, as the text that they are written with. */
+/* py_yaml_time.c - dates and times of a YAML document, kept as the text they were written with: equality,
+ * hash and str() are the text's, which suffices to compare values and to dump them unchanged. */
 #include "common/py/py_host.h"
 #include "common/py/py_yaml.h"
 

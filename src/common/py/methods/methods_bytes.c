@@ -1,4 +1,5 @@
-/* methods_bytes.c - what bytes do differently from str; the rest of their methods is str's. */
+/* methods_bytes.c - methods of bytes that differ from str's. Methods about ASCII letters run str's method on
+ * a text in which other bytes are private-use characters, and convert the result back. */
 #include "common/py/methods/methods.h"
 #include "common/py/py_as.h"
 
@@ -64,7 +65,7 @@ METHOD_OF(m_bytes_upper)
 
 /* ---- as text ---------------------------------------------------------------------------------- */
 
-/* Bytes that are no ASCII become characters that are neither letters nor digits nor space, and back. */
+/* Bytes beyond ASCII become private-use characters, which are neither letters, digits nor space. */
 enum { BYTE_CP = 0xf700 };
 
 static py_t *
@@ -79,7 +80,7 @@ as_text(const py_t *bytes)
     return py_str_buf(&out);
 }
 
-/* TAKES what a method of str gave: a text, a tuple of texts, or an answer. */
+/* Converts a result of a str method back: a text, a tuple of texts, or another value unchanged. TAKES `v`. */
 static py_t *
 as_bytes(py_t *v)
 {
@@ -101,7 +102,7 @@ as_bytes(py_t *v)
     return py_bytes(buf_str(&out), out.len);
 }
 
-/* A method of str, with argument `i` as text if it is bytes; -1: there is none. */
+/* Runs a method of str on the bytes, with argument `i` converted too; -1: none. */
 static py_t *
 through_text(py_method_fn *fn, py_t *self, py_t *const *slots, int i)
 {
@@ -130,7 +131,7 @@ PLAIN(m_bytes_swapcase, m_str_swapcase)
 PLAIN(m_bytes_title, m_str_title)
 PLAIN(m_bytes_zfill, m_str_zfill)
 
-/* What is looked for. */
+/* Methods with a part to look for. */
 #define PART(name, fn)                                                                                       \
     METHOD_OF(name)                                                                                          \
     {                                                                                                        \
@@ -144,7 +145,7 @@ PART(m_bytes_removeprefix, m_str_removeprefix)
 PART(m_bytes_removesuffix, m_str_removesuffix)
 PART(m_bytes_rpartition, m_str_rpartition)
 
-/* What fills. */
+/* Methods with a fill byte. */
 #define FILL(name, fn, shown)                                                                                \
     METHOD_OF(name)                                                                                          \
     {                                                                                                        \

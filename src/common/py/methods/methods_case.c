@@ -1,4 +1,5 @@
-/* methods_case.c - str methods about case and kind of characters. */
+/* methods_case.c - str methods about case and classes of characters, by Unicode 14 (py_unicode.h). ASCII
+ * texts take a fast path; their results keep marks byte for byte, others are marked by the caller. */
 #include "common/base/utf8.h"
 #include "common/py/methods/methods.h"
 #include "common/py/py_unicode.h"
@@ -23,7 +24,7 @@ ascii_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char) (c - 'A' + 'a') : c;
 }
 
-/* `out`, made of `v` letter by letter, has its marks where letters take the bytes that they took. */
+/* Copies the marks of `v` to `out` when both have the same byte positions, as for ASCII. */
 static py_t *
 same_marks(py_t *out, const py_t *v)
 {
@@ -59,7 +60,7 @@ put_case(buf_t *out, uint32_t cp, py_case_t to)
         py_put_char(out, mapped[i]);
 }
 
-/* Whether the nearest character that is not ignorable, before or after, is a letter with case. */
+/* True when the nearest character before (or after) that is not case-ignorable has case. */
 static bool
 cased_before(const char *start, const char *at)
 {
@@ -89,7 +90,7 @@ cased_after(const char *at, const char *end)
     return false;
 }
 
-/* The lower case of a capital sigma depends on whether a word ends with it. */
+/* Lower case; a capital sigma becomes a final one at the end of a word (Unicode's Final_Sigma). */
 static void
 put_lower(buf_t *out, const py_t *v, const char *at, size_t n, uint32_t cp)
 {
@@ -189,7 +190,7 @@ METHOD_OF(m_str_title)
 
 typedef bool cp_fn(uint32_t cp);
 
-/* Every character, and at least one. */
+/* True when the text is not empty and every character satisfies `fn`. */
 static py_t *
 all_are(const py_t *v, cp_fn *fn)
 {
@@ -292,7 +293,7 @@ METHOD_OF(m_str_isidentifier)
     return py_bool(PY_LEN(self) > 0);
 }
 
-/* Some character has that case and none has another. */
+/* True when a character has the wanted case and none another. */
 static py_t *
 only_case(const py_t *v, py_uni_t wanted, py_uni_t other)
 {

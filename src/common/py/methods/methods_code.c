@@ -1,4 +1,5 @@
-/* methods_code.c - str.encode, bytes.decode, str.translate and str.maketrans. */
+/* methods_code.c - str.encode, bytes.decode, str.translate and str.maketrans, for UTF-8, ASCII and Latin-1
+ * with CPython's error handlers and messages. */
 #include "common/base/utf8.h"
 #include "common/py/methods/methods.h"
 
@@ -91,7 +92,7 @@ encode_error(codec_t codec, uint32_t cp, size_t index, size_t count)
                         codec_names[codec], index, index + count - 1, reasons[codec]);
 }
 
-/* What stands for a character that does not fit. 0 or -1 raised. */
+/* Writes the replacement of a character that does not fit, by the error handler. 0, or -1 raised. */
 static int
 encode_misfit(buf_t *out, uint32_t cp, const char *errors)
 {
@@ -108,7 +109,7 @@ encode_misfit(buf_t *out, uint32_t cp, const char *errors)
     return 0;
 }
 
-/* Characters from `p` on that do not fit. */
+/* Number of characters from `p` on that do not fit, for the message. */
 static size_t
 misfits(codec_t codec, const char *p, const char *end)
 {
@@ -152,7 +153,7 @@ METHOD_OF(m_str_encode)
 
 /* ---- decode ----------------------------------------------------------------------------------- */
 
-/* Bytes that an invalid UTF-8 sequence at `p` takes with it, and why it is invalid. */
+/* Length of the invalid UTF-8 sequence at `p`, by CPython's maximal-subpart rule, and the reason. */
 static size_t
 bad_utf8(const unsigned char *p, size_t left, const char **ret_why)
 {
@@ -245,7 +246,7 @@ METHOD_OF(m_bytes_decode)
 
 /* ---- translate -------------------------------------------------------------------------------- */
 
-/* What the table has for a character: put it. 0 or -1 raised. */
+/* Writes the table's replacement of a character: a number, text, nothing, or itself. 0, or -1 raised. */
 static int
 translate_char(buf_t *out, py_t *table, uint32_t cp)
 {
@@ -282,7 +283,7 @@ METHOD_OF(m_str_translate)
         if (translate_char(&out, slots[0], cp) < 0 || py_room(out.len) < 0)
             return NULL;
     }
-    py_put_made(&out, 0); /* a table of numbers makes any text */
+    py_put_made(&out, 0); /* numbers in the table can produce any text */
     return py_str_buf(&out);
 }
 

@@ -1,4 +1,5 @@
-/* methods_dict.c - methods of dict, set and views. */
+/* methods_dict.c - methods of dict, OrderedDict, set and views. In-place set operations compute the result
+ * first, so arguments may be the set itself. */
 #include "common/py/methods/methods.h"
 #include "common/py/py_as.h"
 
@@ -68,7 +69,7 @@ METHOD_OF(m_dict_setdefault)
 
 METHOD_OF(m_dict_pop)
 {
-    int bad = 0; /* an empty dict does not even look at the key */
+    int bad = 0; /* CPython does not hash the key for an empty dict */
     AUTO(py) v = py_dict_len(self) > 0 || py_is_odict(self) ? py_ref(get(self, slots[0], &bad)) : NULL;
 
     if (bad < 0)
@@ -79,7 +80,7 @@ METHOD_OF(m_dict_pop)
     return STEAL(v);
 }
 
-/* NEW (key, value) of the last or first entry, which is removed. */
+/* Removes the last or first entry. NEW (key, value). */
 static py_t *
 pop_entry(py_t *dict, bool last)
 {
@@ -200,7 +201,7 @@ METHOD_OF(m_set_copy)
     return copy;
 }
 
-/* Removes a set as if it were frozen, as `in` finds it. 1, 0 or -1 raised. */
+/* Removes an element; a set is looked up as a frozenset, as `in` does. 1, 0 or -1 raised. */
 static int
 set_del(py_t *set, py_t *item)
 {
@@ -236,7 +237,7 @@ METHOD_OF(m_set_pop)
     return item;
 }
 
-/* Self combined with each argument in turn. NEW. */
+/* `self` combined with each argument in turn. NEW. */
 static py_t *
 combine(py_t *self, py_op_t op, const py_args_t *args)
 {

@@ -1,5 +1,6 @@
-/* methods_find.c - str and bytes methods that look for a part: find, count, replace, startswith, partition,
- * ... */
+/* methods_find.c - methods of str and bytes that search: find, count, replace, startswith, partition.
+ * Searches run on bytes with memmem; positions are converted to code points at the borders only. Results are
+ * parts of the text and keep its marks. */
 #include "common/py/methods/methods.h"
 
 /* ---- arguments -------------------------------------------------------------------------------- */
@@ -72,7 +73,7 @@ py_window(py_t *text, py_t *from, py_t *to, py_window_t *ret_w)
     return 0;
 }
 
-/* The part looked for: of the same type; bytes also take a number. NEW, or NULL raised. */
+/* The part to search for: of the same type; bytes also accept a number. NEW, or NULL raised. */
 static py_t *
 needle(const py_t *self, py_t *v)
 {
@@ -103,7 +104,7 @@ find_last(const char *start, const char *end, const char *part, size_t len)
     return NULL;
 }
 
-/* Code points (bytes of bytes) from a to b. */
+/* Distance from a to b in code points, or in bytes for bytes and ASCII. */
 static int64_t
 distance(const py_t *text, const char *a, const char *b)
 {
@@ -116,7 +117,7 @@ distance(const py_t *text, const char *a, const char *b)
     return n;
 }
 
-/* 0 with the index or -1 in *ret_i; -1 raised. */
+/* 0 with the index, or -1 when absent, in *ret_i; -1 raised. */
 static int
 locate(py_t *self, py_t *const *slots, bool last, int64_t *ret_i)
 {
@@ -264,7 +265,7 @@ METHOD_OF(m_str_removesuffix)
 
 /* ---- replace ---------------------------------------------------------------------------------- */
 
-/* "" matches before every character and at the end. */
+/* Replaces the empty text, which matches before every character and at the end. */
 static void
 replace_gaps(buf_t *out, const py_t *self, const py_t *with, int64_t max)
 {

@@ -1,4 +1,4 @@
-/* methods_markup.c - what Markup has besides the methods of str. */
+/* methods_markup.c - methods that markupsafe's Markup has in addition to str's. */
 #include "common/py/methods/methods.h"
 #include "common/py/py_html.h"
 
@@ -20,7 +20,7 @@ METHOD_OF(m_markup_unescape)
     return py_str_buf(&out);
 }
 
-/* Cuts from `open` to the next `close`, both included. */
+/* Removes each part from `open` to the next `close`, both included. */
 static void
 cut(buf_t *text, const char *open, const char *close)
 {

@@ -1,7 +1,8 @@
-/* methods_pad.c - str methods that widen a text, and format. */
+/* methods_pad.c - methods of str that widen a text, and format. Widths are checked against the limit of
+ * memory before anything is allocated. */
 #include "common/py/methods/methods.h"
 
-/* `left` and `right` fill characters around; `from` is the text that said which, or NULL. */
+/* Adds `left` and `right` fill characters around; `from` is the value that chose the character, or NULL. */
 static py_t *
 pad(py_t *self, int64_t left, int64_t right, uint32_t fill, const py_t *from)
 {
@@ -21,7 +22,7 @@ pad(py_t *self, int64_t left, int64_t right, uint32_t fill, const py_t *from)
     return py_str_buf(&out);
 }
 
-/* Width and fill character of center and its like. 0 or -1 raised. */
+/* Reads the width and fill character of center and relatives. 0, or -1 raised. */
 static int
 pad_args(py_t *const *slots, const py_t *self, int64_t *ret_gap, uint32_t *ret_fill)
 {

@@ -99,7 +99,7 @@ METHOD_OF(m_list_reverse)
     return PY_None;
 }
 
-/* NEW: the key of each element. */
+/* Keys of all elements by calling `fn`. NEW list. */
 static py_t *
 sort_keys(const py_t *list, py_t *fn)
 {
@@ -116,7 +116,8 @@ sort_keys(const py_t *list, py_t *fn)
     return STEAL(keys);
 }
 
-/* The list that is sorted is empty meanwhile, as in Python: a key that changes it changes something else. */
+/* Exchanges the items of two lists. During a sort the list is empty, as in CPython, so a key function cannot
+ * change what is being sorted. */
 static void
 swap_items(py_t *a, py_t *b)
 {
@@ -167,7 +168,7 @@ METHOD_OF(m_seq_count)
     return same < 0 ? NULL : py_int(n);
 }
 
-/* An integer is found by arithmetic, anything else that is equal to one by looking. */
+/* index() of a range: by arithmetic, as membership is. */
 static py_t *
 range_index(py_t *self, py_t *item)
 {
@@ -188,7 +189,7 @@ range_index(py_t *self, py_t *item)
     return py_int((n - r->start) / r->step);
 }
 
-/* Unlike a slice's, the bounds of index() may not be None. 0 or -1 raised. */
+/* A bound of index(), which unlike a slice's may not be None. 0, or -1 raised. */
 static int
 bound(py_t *v, int64_t dflt, int64_t *ret_v)
 {

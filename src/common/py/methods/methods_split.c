@@ -1,4 +1,5 @@
-/* methods_split.c - str and bytes methods that cut and join. */
+/* methods_split.c - methods of str and bytes that cut and join: strip, split, splitlines, join. Parts keep
+ * the marks of their text; the number of parts is bounded by memory and steps. */
 #include "common/py/methods/methods.h"
 #include "common/py/py_as.h"
 #include "common/py/py_unicode.h"
@@ -20,7 +21,7 @@ space_at(const py_t *v, const char *p, size_t *ret_n)
     return py_uni_is(cp, PY_UNI_SPACE);
 }
 
-/* Whether the character at `p` is among `chars`; NULL: is white space. */
+/* True when the character at `p` is among `chars`, or white space for NULL. */
 static bool
 strips(const py_t *v, const py_t *chars, const char *p, size_t *ret_n)
 {
@@ -83,7 +84,7 @@ METHOD_OF(m_str_rstrip)
 
 /* ---- split ------------------------------------------------------------------------------------ */
 
-/* 0, or -1 raised. */
+/* Appends a part to a list. 0, or -1 raised. */
 static int
 put_part(py_t *list, const py_t *self, const char *start, const char *end)
 {
@@ -104,7 +105,7 @@ split_spaces(py_t *self, int64_t max)
         if (p == end)
             return STEAL(list);
         const char *start = p;
-        if (max-- == 0) /* the rest as it is */
+        if (max-- == 0) /* the rest unchanged */
             return put_part(list, self, start, end) < 0 ? NULL : STEAL(list);
         while (p < end && !space_at(self, p, &n))
             p += n;
@@ -139,6 +140,7 @@ reverse(py_t *list)
     }
 }
 
+/* Collects parts from the end, then reverses them. */
 static py_t *
 rsplit_spaces(py_t *self, int64_t max)
 {
@@ -296,7 +298,7 @@ join_items(const py_t *sep, const py_t *items)
     return out;
 }
 
-/* Markup joins what it escaped. */
+/* Markup's join escapes the items first. */
 static py_t *
 escaped_items(const py_t *items)
 {
