@@ -23,6 +23,7 @@ arena_new(void)
     return xcalloc(1, sizeof(arena_t));
 }
 
+/* Frees all blocks and takes them off the count of live bytes. */
 void
 arena_destroy(arena_t **self_p)
 {
@@ -37,6 +38,7 @@ arena_destroy(arena_t **self_p)
     free(self);
 }
 
+/* A new block, zeroed: arena_take relies on that. */
 static block_t *
 add_block(arena_t *self, size_t size)
 {
@@ -55,6 +57,7 @@ add_block(arena_t *self, size_t size)
     return b;
 }
 
+/* Rounds up to ARENA_ALIGN, so every piece is aligned for any type. */
 void *
 arena_take(arena_t *self, size_t size)
 {

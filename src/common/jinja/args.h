@@ -11,6 +11,8 @@
 
 #include "common/jinja/run.h"
 
+/* Evaluated arguments: positional in v[0..n), keywords in names[] and kwv[] of nkw each. `room` serves the
+ * first positional ones without allocation. */
 typedef struct jcallargs {
     py_t **v, **names, **kwv;
     size_t n, nkw, cap, capkw;
@@ -21,6 +23,7 @@ void jargs_add_kw(jcallargs_t *a, py_t *name, py_t *v); /* TAKES both */
  */
 int jargs_eval(jrun_t *r, const jargs_t *args, py_t *first, jcallargs_t *ret);
 void jargs_free(jcallargs_t *a);
+/* The arguments as py_call wants them. BORROWED. */
 static inline py_args_t
 jargs_view(const jcallargs_t *a)
 {

@@ -5,6 +5,7 @@
  * Contexts are linked into their session, which empties those that are left at its end. */
 #include "common/jinja/run.h"
 
+/* Links the new context into its session. `vars` and `exported` start empty. */
 jcontext_t *
 jcontext_new(jsession_t *s, jtemplate_t *template, py_t *parent)
 {
@@ -40,6 +41,7 @@ jcontext_drop_blocks(jcontext_t *ctx)
     ctx->n_blocks = 0;
 }
 
+/* A context whose session is over is no longer linked. */
 void
 jcontext_unref(jcontext_t *ctx)
 {
@@ -98,6 +100,7 @@ jcontext_add_blocks(jcontext_t *ctx, jtemplate_t *template)
         add_block(ctx, b->block->name->text, (jblock_t){ template, b });
 }
 
+/* Linear: templates have few blocks. BORROWED until a block is added. */
 jblocks_t *
 jcontext_blocks(const jcontext_t *ctx, const char *name)
 {

@@ -23,6 +23,7 @@ keep_text(arena_t *arena, const char *text)
     return text != NULL ? arena_text(arena, text, strlen(text)) : NULL;
 }
 
+/* Copies the delimiters, which the caller may free after jinja_new. */
 static void
 keep_syntax(jinja_t *self, jsyntax_t *s)
 {
@@ -33,6 +34,7 @@ keep_syntax(jinja_t *self, jsyntax_t *s)
         *texts[i] = keep_text(self->texts, *texts[i]);
 }
 
+/* Zero and NULL in the options become the default limits and Undefined. */
 jinja_t *
 jinja_new(const jinja_options_t *options, const jinja_loader_t *loader)
 {
@@ -104,6 +106,7 @@ free_loaded(void *data)
     free(l);
 }
 
+/* A session's globals are a copy, since loaders and templates may change them. */
 static void
 session_start(jsession_t *s, jinja_t *engine, py_t *globals)
 {
@@ -136,6 +139,7 @@ empty_frames(jsession_t *s)
     }
 }
 
+/* Does the same for contexts, whose variables may hold macros. */
 static void
 empty_contexts(jsession_t *s)
 {
@@ -240,6 +244,7 @@ main_template(jsession_t *s, const jinja_source_t *source, bool expression)
     return t;
 }
 
+/* The context of the main template: globals with the caller's variables on top. */
 static jcontext_t *
 main_context(jsession_t *s, jtemplate_t *t, py_t *context)
 {
@@ -270,6 +275,8 @@ run_main(jsession_t *s, const jinja_source_t *source, py_t *context, buf_t *out,
     return rc;
 }
 
+/* Runs a template within the engine's limits. Texts are bounded while it runs. `out` keeps its marks as spans
+ * in source->peer, and on failure the session's trace becomes *err. */
 static int
 in_session(jinja_t *self, const jinja_source_t *source, py_t *context, py_t *globals, buf_t *out,
            py_t **ret_value, jinja_error_t *err)

@@ -11,12 +11,14 @@ enum { NAME_PRIVATE = '_' };
 
 /* ---- names and attributes ----------------------------------------------------------------------------- */
 
+/* NEW undefined value of the environment's class, with a name and a hint (either may be NULL). */
 py_t *
 jundefined(jsession_t *s, py_t *name, const char *hint)
 {
     return py_undefined(s->engine->options.undefined, NULL, name, hint, NULL);
 }
 
+/* A variable of this function or one around; missing ones become undefined values. */
 static py_t *
 eval_name(jrun_t *r, const jnode_t *node)
 {
@@ -60,6 +62,7 @@ static const py_class_t class_class = {
     .name = "type", .find_attr = class_find, .repr = class_repr, .free = class_free
 };
 
+/* `x.__class__.__name__` is the only attribute of a class. */
 static int
 class_find(py_t *self, py_t *name, py_t **ret)
 {
@@ -165,6 +168,7 @@ method_named(const py_t *obj, jname_t *name)
     return name->method;
 }
 
+/* `a.b`: attribute before element, as in Jinja. */
 static py_t *
 eval_getattr(jrun_t *r, const jnode_t *node)
 {
@@ -182,6 +186,7 @@ eval_getattr(jrun_t *r, const jnode_t *node)
     return jgetattr(r->s, obj, name->str);
 }
 
+/* `a['b']`: element before attribute; slices go to Python's rules directly. */
 static py_t *
 eval_getitem(jrun_t *r, const jnode_t *node)
 {
@@ -196,6 +201,7 @@ eval_getitem(jrun_t *r, const jnode_t *node)
     return node->attr.arg->kind == N_SLICE ? py_getitem(obj, key) : jgetitem(r->s, obj, key);
 }
 
+/* A slice object; omitted parts are NULL. */
 static py_t *
 eval_slice(jrun_t *r, const jnode_t *node)
 {
@@ -239,6 +245,7 @@ eval_list(jrun_t *r, const jnode_t *node)
     return STEAL(list);
 }
 
+/* Pairs are evaluated key, value, key, value, as in Python; later keys win. */
 static py_t *
 eval_dict(jrun_t *r, const jnode_t *node)
 {
@@ -268,6 +275,7 @@ small_binary(uint8_t op, const py_t *a, const py_t *b)
     return op == PY_MOD && x >= 0 && y > 0 ? py_small_new(x % y) : NULL;
 }
 
+/* Operands are borrowed, small integers are computed inline. */
 static py_t *
 eval_binary(jrun_t *r, const jnode_t *node)
 {
@@ -327,6 +335,7 @@ static py_t *__attribute__((noinline)) no_else(const jrun_t *r, const jnode_t *n
     return py_undefined(&py_Undefined, NULL, NULL, hint, NULL);
 }
 
+/* `a if b else c`: only the chosen branch is evaluated. */
 static py_t *
 eval_cond(jrun_t *r, const jnode_t *node)
 {
@@ -430,6 +439,7 @@ captured(jrun_t *r, uint8_t escape)
     return safe;
 }
 
+/* Applies a filter or test. Unknown names, which the compiler let pass in branches, raise here. */
 py_t *
 jeval_filter(jrun_t *r, const jnode_t *node)
 {
@@ -455,6 +465,7 @@ jeval_filter(jrun_t *r, const jnode_t *node)
 
 /* ---- calls -------------------------------------------------------------------------------------------- */
 
+/* Looks a field of a format string up by the sandbox's rules. py_field_fn. */
 static py_t *
 format_field(void *cookie, py_t *obj, py_t *name, bool is_attr)
 {
@@ -524,6 +535,7 @@ call_value(jrun_t *r, py_t *callee, const py_args_t *args)
     return py_call(callee, args);
 }
 
+/* Calls a method without a bound method; format methods go through the sandbox. */
 static py_t *
 call_direct(jrun_t *r, py_t *obj, const py_method_t *m, const py_args_t *args)
 {
@@ -540,6 +552,7 @@ stopped(jrun_t *r)
     return jundefined(r->s, NULL, "value was undefined because a callable raised a StopIteration exception");
 }
 
+/* Evaluates the callee, then the arguments. `caller` is forwarded to the call of a call block. */
 static py_t *
 eval_call(jrun_t *r, const jnode_t *node)
 {
@@ -607,6 +620,7 @@ is_leaf(jnode_t *node, void *cookie)
     return node->kind == N_CONST || node->kind == N_NAME;
 }
 
+/* Chooses `eval` by kind; nodes whose operands are leaves need no accounting, unless they call something. */
 void
 jeval_choose(jnode_t *node)
 {

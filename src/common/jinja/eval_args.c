@@ -37,6 +37,7 @@ add_pos(jcallargs_t *a, py_t *v)
     a->v[a->n++] = v;
 }
 
+/* Appends a keyword argument. TAKES both. The two arrays always have the same capacity. */
 void
 jargs_add_kw(jcallargs_t *a, py_t *name, py_t *v)
 {
@@ -50,6 +51,7 @@ jargs_add_kw(jcallargs_t *a, py_t *name, py_t *v)
     a->kwv[a->nkw++] = v;
 }
 
+/* `*v`: any iterable, read with a step per element. 0, or -1 raised. */
 static int
 add_star(jrun_t *r, const jnode_t *node, jcallargs_t *a)
 {
@@ -68,6 +70,7 @@ add_star(jrun_t *r, const jnode_t *node, jcallargs_t *a)
     return py_raised() != NULL ? -1 : 0;
 }
 
+/* `**v`: a dict with text keys; a keyword that was given already is an error. 0, or -1 raised. */
 static int
 add_starkw(jrun_t *r, const jnode_t *node, jcallargs_t *a)
 {

@@ -18,6 +18,7 @@ compare_small(const py_t *a, const py_t *b, uint8_t op)
     return (wanted[op] & ((x < y) * LESS | (x == y) * SAME | (x > y) * MORE)) != 0;
 }
 
+/* Any comparison, `in` included: small integers inline, the rest by Python's rules. 1, 0, or -1 raised. */
 static int
 compare(py_t *a, py_t *b, uint8_t op)
 {
@@ -27,7 +28,7 @@ compare(py_t *a, py_t *b, uint8_t op)
     return in < 0 || op == CMP_IN ? in : in == 0;
 }
 
-/* One comparison of two operands. */
+/* A single comparison of two operands, which are borrowed where possible. */
 static int
 truth_of_pair(jrun_t *r, const jnode_t *node)
 {
@@ -88,6 +89,7 @@ truth_of_not(jrun_t *r, const jnode_t *node)
     return truth < 0 ? -1 : truth == 0;
 }
 
+/* Short-circuit; the value itself is never made, unlike in jeval_choice, which serves uses as a value. */
 static int
 truth_of_and(jrun_t *r, const jnode_t *node)
 {
@@ -112,6 +114,7 @@ truth_of_or(jrun_t *r, const jnode_t *node)
     return truth;
 }
 
+/* Python's `and` and `or` as values: the left operand when it decides, else the right one. */
 py_t *
 jeval_choice(jrun_t *r, const jnode_t *node)
 {
@@ -135,6 +138,7 @@ truth_of_one(jrun_t *r, const jnode_t *node)
     return v != NULL ? f->test(r->ctx, &v) : -1;
 }
 
+/* A test with one argument, "x is divisibleby 3": the slots are on the stack, and nothing is bound. */
 static int
 truth_of_two(jrun_t *r, const jnode_t *node)
 {
@@ -154,6 +158,7 @@ truth_of_test(jrun_t *r, const jnode_t *node)
     return v != NULL ? py_truth(v) : -1;
 }
 
+/* Chooses the function of a test: the fast ones need a known row and plain arguments. */
 static jtruth_fn *
 truth_of_tested(const jnode_t *node)
 {
@@ -167,6 +172,7 @@ truth_of_tested(const jnode_t *node)
 
 /* ---- any other value ---------------------------------------------------------------------------------- */
 
+/* Truth of any other expression's value. */
 static int
 truth_of_value(jrun_t *r, const jnode_t *node)
 {
@@ -201,6 +207,8 @@ truth_nested(jrun_t *r, const jnode_t *node)
     return truth;
 }
 
+/* `not`, `and` and `or` count their own steps; the other functions are wrapped when operands evaluate
+ * something. */
 void
 jtruth_choose(jnode_t *node, bool leaves)
 {

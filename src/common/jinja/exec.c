@@ -9,12 +9,14 @@
 
 /* ---- output ------------------------------------------------------------------------------------------- */
 
+/* True when output is escaped: decided by the compiler, or by the context at run time. */
 bool
 jescapes(const jrun_t *r, uint8_t mode)
 {
     return mode == ESCAPE_YES || (mode == ESCAPE_ASK && r->ctx->autoescape);
 }
 
+/* Raises LimitError when the output is over the engine's limit. */
 int
 jout_check(jrun_t *r, const buf_t *out)
 {
@@ -65,6 +67,7 @@ str_plain(buf_t *out, py_t *v)
     return rc;
 }
 
+/* Keys are shown by repr(); texts as values are always quoted, other values by `repr`. */
 int
 jprint_dict(buf_t *out, py_t *dict, bool repr)
 {
@@ -84,6 +87,7 @@ jprint_dict(buf_t *out, py_t *dict, bool repr)
     return 0;
 }
 
+/* Prints a value: containers in Salt's way in its environment, escaped when asked for. */
 int
 jprint(jrun_t *r, py_t *v, bool escape)
 {
@@ -190,6 +194,7 @@ exec_if(jrun_t *r, const jnode_t *node)
     return JX_OK;
 }
 
+/* `break` and `continue` are results of statements, handled by the loop. */
 static int
 exec_break(jrun_t *r, const jnode_t *node)
 {
@@ -197,6 +202,7 @@ exec_break(jrun_t *r, const jnode_t *node)
     return node->kind == N_BREAK ? JX_BREAK : JX_CONTINUE;
 }
 
+/* Evaluates an expression for its effects. */
 static int
 exec_do(jrun_t *r, const jnode_t *node)
 {
@@ -240,6 +246,7 @@ unpack(jrun_t *r, const jnode_t *target, py_t *value)
     return 0;
 }
 
+/* Assigns to a name, a tuple of targets, or a namespace's attribute. 0, or -1 raised. */
 int
 jassign(jrun_t *r, const jnode_t *target, py_t *value)
 {
@@ -263,6 +270,7 @@ export_name(jrun_t *r, const jnode_t *name)
         py_set_add(r->ctx->exported, name->name.name->str);
 }
 
+/* Exports all names of a target. */
 static void
 export_target(jrun_t *r, const jnode_t *target)
 {
@@ -297,6 +305,7 @@ assign_to(jrun_t *r, const jnode_t *target, py_t *value, bool toplevel)
     return 0;
 }
 
+/* Evaluates, assigns and, at the top level, exports. */
 static int
 exec_assign(jrun_t *r, const jnode_t *node)
 {
@@ -325,6 +334,7 @@ capture(jrun_t *r, const jlist_t *body, int *ret_rc)
     return NULL;
 }
 
+/* The captured text is the operand of the block's filter, which has none of its own. */
 static int
 exec_filter_block(jrun_t *r, const jnode_t *node)
 {
@@ -345,6 +355,7 @@ exec_filter_block(jrun_t *r, const jnode_t *node)
     return rc;
 }
 
+/* `set x` with a body: the text, filtered and made Markup with autoescape, is assigned. */
 static int
 exec_assign_block(jrun_t *r, const jnode_t *node)
 {
@@ -375,6 +386,7 @@ exec_assign_block(jrun_t *r, const jnode_t *node)
 
 /* ---- scopes ------------------------------------------------------------------------------------------- */
 
+/* Values are evaluated in the outer scope, one after the other, then assigned in the inner one. */
 static int
 exec_with(jrun_t *r, const jnode_t *node)
 {
@@ -411,6 +423,7 @@ exec_autoescape(jrun_t *r, const jnode_t *node)
     return rc;
 }
 
+/* Makes the macro and assigns it; at the top level it is exported unless private. */
 static int
 exec_macro(jrun_t *r, const jnode_t *node)
 {
@@ -425,6 +438,7 @@ exec_macro(jrun_t *r, const jnode_t *node)
     return 0;
 }
 
+/* The body becomes a macro that the called macro finds as `caller`. */
 static int
 exec_call_block(jrun_t *r, const jnode_t *node)
 {

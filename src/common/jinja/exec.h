@@ -11,6 +11,7 @@
 
 #include "common/jinja/run.h"
 
+/* Executors of the statements that involve other templates (exec_import.c). */
 int jexec_block(jrun_t *r, const jnode_t *node);
 int jexec_extends(jrun_t *r, const jnode_t *node);
 int jexec_include(jrun_t *r, const jnode_t *node);

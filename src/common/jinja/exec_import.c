@@ -70,6 +70,7 @@ default_module(jsession_t *s, jloaded_t *l)
     return l->module;
 }
 
+/* The module of an import, with or without context. NEW reference, or NULL raised. */
 static py_t *
 import_module(jrun_t *r, const jnode_t *node)
 {
@@ -89,6 +90,7 @@ import_module(jrun_t *r, const jnode_t *node)
     return module;
 }
 
+/* An imported module is a variable but not exported, as in Jinja. */
 int
 jexec_import(jrun_t *r, const jnode_t *node)
 {
@@ -119,6 +121,7 @@ not_exported(jrun_t *r, const jnode_t *node, py_t *module, const jname_t *name)
     return jundefined(r->s, name->str, hint);
 }
 
+/* Names that the module lacks become undefined values. */
 int
 jexec_from(jrun_t *r, const jnode_t *node)
 {
@@ -155,6 +158,8 @@ drop_trace(jsession_t *s, size_t n)
     free(STEAL(s->hint));
 }
 
+/* Without context the text of the default module is printed; with context the template runs with the local
+ * variables. "ignore missing" passes over TemplateNotFound only. */
 int
 jexec_include(jrun_t *r, const jnode_t *node)
 {

@@ -5,6 +5,7 @@
  * traces. */
 #include "common/jinja/run.h"
 
+/* A frame with all slots missing, linked into its session. The outer frame gets a reference. */
 jframe_t *
 jframe_new(jsession_t *s, const jfunc_t *func, jframe_t *outer)
 {
@@ -93,6 +94,7 @@ jrun_push(jrun_t *r, jsession_t *s, jcontext_t *ctx, jtemplate_t *t, jfunc_kind_
     s->run = r;
 }
 
+/* Adds a place for an error found in data of a template, such as YAML that it imported. */
 void
 jtrace_add(jsession_t *s, const jtemplate_t *t, int line)
 {

@@ -10,6 +10,7 @@ enum { MAX_RANGE = 100000 };
 
 /* ---- range, dict, namespace --------------------------------------------------------------------------- */
 
+/* Python's range(); arguments are converted as indices, so 1.0 is refused. */
 static py_t *
 call_range(void *data, const py_args_t *args)
 {
@@ -132,6 +133,7 @@ cycler_method_free(void *data)
     free(m);
 }
 
+/* Bound methods of a cycler take no arguments. */
 static py_t *
 cycler_method_call(void *data, const py_args_t *args)
 {
@@ -165,6 +167,7 @@ cycler_find(py_t *self, py_t *name, py_t **ret)
     return 1;
 }
 
+/* At least one item is required, so cycler_next never divides by zero. */
 static py_t *
 call_cycler(void *data, const py_args_t *args)
 {
@@ -249,6 +252,7 @@ add_paragraph(buf_t *out, pyrandom_t *random, int64_t words)
 
 static const py_sig_t lipsum_sig = { "generate_lorem_ipsum", JP("n", "html", "min", "max"), 0, 4, 0 };
 
+/* Bounded in paragraphs and words, as the result is otherwise unlimited. Reported as changing by itself. */
 static py_t *
 call_lipsum(void *data, const py_args_t *args)
 {
@@ -302,6 +306,7 @@ static const py_fn_class_t odict_class = { .name = "collections.OrderedDict",
                                            .fn = call_odict,
                                            .is_class = true };
 
+/* The sandbox's range is limited; Salt's environment adds odict and its own functions. */
 py_t *
 jinja_globals(const jinja_t *self)
 {

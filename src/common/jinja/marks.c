@@ -19,6 +19,7 @@ path_index(jinja_marks_t *self, const char *path)
     return self->n_paths;
 }
 
+/* Adds a mark for the output's current end, unless it repeats the last one. */
 void
 jmarks_add(jinja_marks_t *self, size_t at, int line, const char *path, bool verbatim)
 {
@@ -37,6 +38,7 @@ jmarks_add(jinja_marks_t *self, size_t at, int line, const char *path, bool verb
     self->v[self->n++] = (jinja_mark_t){ at, index, line, verbatim };
 }
 
+/* Bisects for the last mark at or before `at`; within verbatim text line breaks are counted on. */
 int
 jinja_marks_find(const jinja_marks_t *self, const char *text, size_t at, const char **ret_path)
 {

@@ -11,14 +11,14 @@ enum { PPRINT_WIDTH = 80 };
 
 static int put(buf_t *out, py_t *v, size_t indent, size_t allowance);
 
-/* Columns of text. */
+/* Width of a text in columns: code points, as Python's len(). */
 static size_t
 columns(const char *s, size_t n)
 {
     return utf8_count(s, n);
 }
 
-/* repr() as pprint shows it on one line: dicts in order of their keys. */
+/* repr() on a single line, dicts sorted by key, as pprint shows short containers. */
 static int
 flat(buf_t *out, py_t *v)
 {
@@ -50,6 +50,7 @@ flat(buf_t *out, py_t *v)
     return rc;
 }
 
+/* Keys of a dict as pprint sorts them. NEW list, or NULL raised. */
 py_t *
 jsorted_keys(py_t *dict)
 {
@@ -74,6 +75,7 @@ jsorted_keys(py_t *dict)
     return py_sort(keys, orders, false) == 0 ? STEAL(keys) : NULL;
 }
 
+/* Ends an element and indents the next. */
 static void
 new_line(buf_t *out, size_t indent)
 {
@@ -81,6 +83,7 @@ new_line(buf_t *out, size_t indent)
     buf_fill(out, ' ', indent);
 }
 
+/* A dict over several lines: values begin after their key's width. */
 static int
 put_dict(buf_t *out, py_t *dict, size_t indent, size_t allowance)
 {
@@ -105,6 +108,7 @@ put_dict(buf_t *out, py_t *dict, size_t indent, size_t allowance)
     return 0;
 }
 
+/* A list or tuple over several lines; the last element also has room for the closing brackets. */
 static int
 put_sequence(buf_t *out, py_t *v, size_t indent, size_t allowance)
 {

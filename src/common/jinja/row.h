@@ -37,12 +37,14 @@ typedef struct jfilter {
 } jfilter_t;
 /* py_fn_class_t.marks: when a template calls the function, it gets the jrun_t as data. */
 enum { JFN_CONTEXT = 1 };
+/* Rows by name for the engine's environment. BORROWED; NULL: unknown. */
 const jfilter_t *jfilter_find(const jinja_t *engine, const char *name);
 const jfilter_t *jtest_find(const jinja_t *engine, const char *name);
 /* True when the answer depends on the arguments alone, so that constant calls may be folded. */
 bool jfilter_is_pure(const jfilter_t *f);
 /* Reports a use to jinja_options' `looked`. */
 void jlooked(const jcontext_t *ctx, const char *what);
+/* Binds the arguments and calls a filter or test. NEW, or NULL raised. */
 py_t *jfilter_call(jcontext_t *ctx, const jfilter_t *f, const py_args_t *args);
 
 #endif

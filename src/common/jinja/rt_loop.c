@@ -31,6 +31,7 @@ typedef struct loop {
 
 /* ---- elements ----------------------------------------------------------------------------------------- */
 
+/* Starts the iteration; a condition's variables get their initial loads. 0, or -1 raised. */
 static int
 source_start(source_t *s, jrun_t *r, const jnode_for_t *loop, py_t *iterable)
 {
@@ -214,6 +215,7 @@ get_first(loop_t *l)
 {
     return py_bool(l->index0 == 0);
 }
+/* Reads an element ahead to know whether this is the last. */
 static py_t *
 get_last(loop_t *l)
 {
@@ -230,11 +232,13 @@ get_depth0(loop_t *l)
 {
     return py_int(l->depth0);
 }
+/* A loop variable that outlives its template can no longer evaluate anything. */
 static py_t *
 ended(void)
 {
     return py_raise(&py_RuntimeError, "the loop's template has ended");
 }
+/* Undefined value for an item that does not exist, with Jinja's hint. */
 static py_t *
 no_item(const loop_t *l, const char *hint)
 {
@@ -256,6 +260,7 @@ get_nextitem(loop_t *l)
 
 /* ---- its methods */
 
+/* Argument by the loop's index, modulo their number. */
 static py_t *
 call_cycle(loop_t *l, const py_args_t *args)
 {
@@ -338,6 +343,7 @@ method_call(void *data, const py_args_t *args)
     return m->row->call(py_host_data(m->loop, &loop_class), args);
 }
 
+/* Attributes are computed on access; methods are bound objects that keep the loop alive. */
 static int
 loop_find(py_t *self, py_t *name, py_t **ret)
 {
@@ -378,6 +384,7 @@ loop_repr(py_t *self, buf_t *out)
 
 /* ---- running ------------------------------------------------------------------------------------------ */
 
+/* Runs the body for an element. The scope's variables start anew for each turn. */
 static int
 body_turn(jrun_t *r, const jnode_t *node, py_t *item)
 {
@@ -426,6 +433,7 @@ turns(jrun_t *r, const jnode_t *node, source_t *s, loop_t *l, py_t *loop_var, bo
     }
 }
 
+/* The `loop` object. A condition makes the length unknown until asked for. */
 static py_t *
 loop_new(jrun_t *r, const jnode_t *node, py_t *iterable, source_t *s, int64_t depth0)
 {
@@ -489,6 +497,7 @@ run_recursive(jsession_t *s, jcontext_t *ctx, jtemplate_t *t, jframe_t *outer, c
     return rc < 0 ? -1 : 0;
 }
 
+/* `loop(items)` within a recursive loop: runs the loop again one level deeper and returns its text. */
 static py_t *
 loop_call(py_t *self, const py_args_t *args)
 {
@@ -511,6 +520,7 @@ loop_call(py_t *self, const py_args_t *args)
     return l->ctx->autoescape ? py_markup(v) : STEAL(v);
 }
 
+/* The iterable is evaluated before the loop's scope is entered. */
 int
 jexec_for(jrun_t *r, const jnode_t *node)
 {

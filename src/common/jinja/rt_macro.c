@@ -36,6 +36,7 @@ static const py_class_t macro_class = {
     .free = macro_free,
 };
 
+/* The macro keeps references, so it stays valid after the defining function has returned. */
 py_t *
 jmacro_new(jrun_t *r, const jnode_t *node)
 {
@@ -131,6 +132,7 @@ take_kw(const py_args_t *args, bool *used, const jname_t *name)
     return NULL;
 }
 
+/* `caller` of a call block, or an undefined value that says there is none. */
 static void
 set_caller(jrun_t *r, const jsignature_t *sig, const py_args_t *args, bool *used)
 {
@@ -168,6 +170,7 @@ surplus_kw(const macro_t *m, const py_args_t *args, const bool *used)
     return py_raise_int(&py_TypeError, "macro %s takes no keyword argument %s", py_cstr(shown), py_cstr(kw));
 }
 
+/* Keywords that no parameter took, as a dict for `kwargs`. */
 static py_t *
 rest_kw(const py_args_t *args, const bool *used)
 {
@@ -235,6 +238,7 @@ set_defaults(jrun_t *r, const jsignature_t *sig)
     return 0;
 }
 
+/* py_class_t's call. Escaping of the result follows the calling context's setting. */
 static py_t *
 macro_call(py_t *self, const py_args_t *args)
 {

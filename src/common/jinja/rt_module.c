@@ -96,6 +96,7 @@ static const py_class_t module_class = {
     .walk = module_walk,
 };
 
+/* Attributes: the exported names, and `__name__`. */
 static int
 module_find(py_t *self, py_t *name, py_t **ret)
 {
@@ -130,6 +131,7 @@ module_html(py_t *self)
     return py_markup(m->body);
 }
 
+/* Collects the exported variables. TAKES the buffer's text. */
 py_t *
 jmodule_new(jcontext_t *ctx, jtemplate_t *template, buf_t *body)
 {
@@ -221,6 +223,7 @@ block_new(jcontext_t *ctx, const char *name, size_t depth)
     return py_host(&block_class, b);
 }
 
+/* The definition at `depth` of a block's stack, or an undefined value when there is none. */
 static py_t *
 super_at(jcontext_t *ctx, const char *name, size_t depth)
 {
@@ -242,6 +245,7 @@ block_find(py_t *self, py_t *name, py_t **ret)
     return 1;
 }
 
+/* Runs the block and returns its text. A stale reference raises. */
 static py_t *
 block_call(py_t *self, const py_args_t *args)
 {
@@ -262,6 +266,7 @@ block_call(py_t *self, const py_args_t *args)
     return b->ctx->autoescape ? py_markup(v) : STEAL(v);
 }
 
+/* `self.name`: the most derived definition of a block. */
 static int
 self_item(py_t *self, py_t *name, py_t **ret)
 {

@@ -67,7 +67,7 @@ typedef struct jcontext {
     size_t n_blocks;
 } jcontext_t;
 
-/* One call of a template's function. */
+/* A running call of a template's function. */
 typedef struct jrun {
     jsession_t *s;
     jcontext_t *ctx;

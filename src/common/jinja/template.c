@@ -59,6 +59,8 @@ parse_result(jtree_t *tree, const jinja_options_t *o, const char *text, size_t l
     tree->body.n = 1;
 }
 
+/* Parses and resolves; false when syntax_fail jumped, with *e set. Nothing between setjmp and the jump owns
+ * heap memory outside of the arenas. */
 static bool
 compile(const jinja_t *engine, jrun_t *run, jtree_t *tree, const char *text, size_t len, bool expression,
         syntax_error_t *e)
@@ -89,6 +91,7 @@ compile_in(jsession_t *s, jtemplate_t *t, const char *text, size_t len, bool exp
     return ok;
 }
 
+/* References a template until the session's end. */
 static void
 keep(jsession_t *s, jtemplate_t *t)
 {
@@ -119,6 +122,7 @@ is_utf8(const char *text, size_t len)
     return true;
 }
 
+/* On failure the source is kept in bad_text, for the lines around the error. */
 jtemplate_t *
 jtemplate_new(jsession_t *s, const char *text, size_t len, const char *name, const char *path,
               bool expression)
@@ -161,6 +165,7 @@ jtemplate_ref(jtemplate_t *t)
     return t;
 }
 
+/* Constants and names own Python values, which the arena does not know. */
 void
 jtemplate_unref(jtemplate_t *t)
 {
@@ -179,6 +184,7 @@ jtemplate_unref(jtemplate_t *t)
 
 /* ---- by name ------------------------------------------------------------------------------------------ */
 
+/* jinja_known_fn over the engine's cache. */
 static int64_t
 known_version(void *cookie, const char *path)
 {

@@ -104,6 +104,7 @@ TEST(test_float)
     return py_is(a[0], PY_FLOAT);
 }
 
+/* A method of str(v) that answers yes or no. */
 static int
 on_text(py_t *v, const char *method)
 {

@@ -124,6 +124,8 @@ attribute_parts(py_t *attribute)
     return parts;
 }
 
+/* Parses an attribute argument: "a.b", a number, None, or with `several` a comma-separated list. 0, or -1
+ * raised. */
 int
 jgetter_init(jgetter_t *g, jcontext_t *ctx, py_t *attribute, bool several, bool ignore_case)
 {
@@ -180,6 +182,7 @@ get_one(const jgetter_t *g, py_t *parts, py_t *item)
     return lower;
 }
 
+/* The attribute of an element, lower case when case is ignored. NEW, or NULL raised. */
 py_t *
 jgetter_get(const jgetter_t *g, py_t *item)
 {

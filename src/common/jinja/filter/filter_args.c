@@ -22,6 +22,7 @@ method_named(const py_t *v, const char *name)
     return memo[slot].method;
 }
 
+/* Calls a method by name; built-in types take the memo, others the general path. */
 py_t *
 jmethod(py_t *v, const char *name, size_t n, ...)
 {

@@ -27,6 +27,7 @@ struct lazy {
     int64_t n, i;
 };
 
+/* Releases all that a generator holds; it may not have started. */
 static void
 lazy_free(void *data)
 {
@@ -212,6 +213,7 @@ prepare_select(lazy_t *z)
     return 0;
 }
 
+/* The element itself passes, by the test of the element or of its attribute. */
 static py_t *
 step_select(lazy_t *z, py_t *item, bool *ret_more)
 {
@@ -273,6 +275,7 @@ step_unique(lazy_t *z, py_t *item, bool *ret_more)
     return seen == 0 ? py_ref(item) : NULL;
 }
 
+/* Keys are remembered in a set, so elements must be hashable, as in Jinja. */
 static py_t *
 do_unique(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
@@ -289,6 +292,7 @@ do_unique(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return py_gen(&unique_class, z);
 }
 
+/* An undefined value has no pairs; other values must be dicts. */
 static int
 prepare_items(lazy_t *z)
 {

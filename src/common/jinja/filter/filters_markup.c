@@ -113,7 +113,7 @@ do_urlencode(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 
 /* ---- XML ---------------------------------------------------------------------------------------------- */
 
-/* One attribute: None and undefined values are left out; a name with white space, '/', '>' or '=' is an
+/* Writes an attribute: None and undefined values are left out; a name with white space, '/', '>' or '=' is an
  * error. */
 static int
 add_attribute(buf_t *out, py_t *key, py_t *value)

@@ -4,6 +4,7 @@
 #include "common/base/pyrandom.h"
 #include "common/jinja/filter/filter.h"
 
+/* Reads a single element, so generators are not exhausted. */
 static py_t *
 do_first(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
@@ -107,6 +108,7 @@ do_reverse(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return jmethod(list, "reverse", 0) != NULL ? STEAL(list) : NULL;
 }
 
+/* Undefined for an empty sequence. */
 static py_t *
 do_random(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
@@ -159,6 +161,7 @@ do_sort(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return sorted(ctx, a[0], a[3], !sensitive, true, reverse, NULL);
 }
 
+/* Sorts the pairs by key or value, by an element getter on 0 or 1. */
 static py_t *
 do_dictsort(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
@@ -249,6 +252,7 @@ group(const jgetter_t *by, const jgetter_t *shown, py_t *list)
     return keys != NULL ? STEAL(out) : NULL;
 }
 
+/* Sorts by the attribute, then groups equal neighbours. */
 static py_t *
 sync_do_groupby(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
@@ -269,6 +273,7 @@ sync_do_groupby(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 
 /* ---- sums and joins ----------------------------------------------------------------------------------- */
 
+/* Starts from `start`; texts are refused as by Python's sum(). */
 static py_t *
 sync_do_sum(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {

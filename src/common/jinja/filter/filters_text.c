@@ -109,6 +109,7 @@ do_replace(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return new != NULL ? jmethod(s, "replace", 3, old, new, count) : NULL;
 }
 
+/* `%` formatting with positional or keyword arguments, not both. */
 static py_t *
 do_format(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
@@ -160,6 +161,7 @@ do_truncate(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return words != NULL ? py_add(py_seq_at(words, 0), end) : NULL;
 }
 
+/* A newline is added first so that splitlines() keeps a trailing empty line, as Jinja does. */
 static py_t *
 do_indent(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
@@ -206,6 +208,7 @@ do_indent(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return jmethod(newline, "join", 1, indented);
 }
 
+/* Runs of \w. */
 static py_t *
 do_wordcount(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {

@@ -115,6 +115,7 @@ add_scheme(const linker_t *l, buf_t *out, const char *middle)
     return false;
 }
 
+/* Tries web address, mailto:, mail address, then the extra schemes. */
 static void
 add_word(const linker_t *l, buf_t *out, const char *word)
 {
@@ -173,6 +174,7 @@ rel_words(jcontext_t *ctx, py_t *const *a)
     return list != NULL && py_sort(list, NULL, false) == 0 ? STEAL(list) : NULL;
 }
 
+/* Extra schemes must look like "scheme:" with up to two slashes. */
 static int
 read_schemes(linker_t *l, jcontext_t *ctx, py_t *given)
 {
@@ -208,6 +210,7 @@ read_options(linker_t *l, jcontext_t *ctx, py_t *const *a)
     return read_schemes(l, ctx, a[5]);
 }
 
+/* Splits at white space, which is copied unchanged. */
 static void
 link_words(const linker_t *l, buf_t *out, const char *s)
 {

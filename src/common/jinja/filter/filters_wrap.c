@@ -145,6 +145,7 @@ cut(const wrap_t *w, const chunk_t *c, size_t room)
     return end;
 }
 
+/* Line break between lines: the wrapstring with its marks, or the environment's newline. */
 static void
 put_between(wrap_t *w)
 {
@@ -186,6 +187,7 @@ wrap_one(wrap_t *w, size_t i)
     return i;
 }
 
+/* Splits a line into chunks and fills output lines with them. */
 static int
 wrap_line(wrap_t *w, const py_t *line)
 {

@@ -51,6 +51,7 @@ walk_if(const jnode_t *node, ast_visit_fn *visit, void *cookie)
     return true;
 }
 
+/* Parameters, then their defaults. */
 static bool
 walk_signature(const jsignature_t *sig, ast_visit_fn *visit, void *cookie)
 {
@@ -63,6 +64,7 @@ walk_signature(const jsignature_t *sig, ast_visit_fn *visit, void *cookie)
     return true;
 }
 
+/* Jinja's order: target, iterable, body, else, condition. */
 static bool
 walk_for(const jnode_for_t *loop, ast_visit_fn *visit, void *cookie)
 {

@@ -121,7 +121,7 @@ struct jnode {
 /* Besides py_cmp_t, in jnode.compare.ops. */
 enum { CMP_IN = 16, CMP_NOT_IN };
 
-/* One compiled template. */
+/* A compiled template. */
 typedef struct jtree {
     arena_t *arena;
     arena_t *scratch;   /* of scope analysis; the caller destroys it when that is over */

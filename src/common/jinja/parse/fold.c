@@ -33,6 +33,7 @@ become(jtree_t *tree, jnode_t *node, py_t *value)
 
 /* ---- literals ----------------------------------------------------------------------------------------- */
 
+/* An integer literal; prefixes are 0b, 0o and 0x. NULL when it is too large. */
 static py_t *
 integer(const char *text, size_t len)
 {
@@ -107,6 +108,7 @@ chain_decided(jrun_t *run, const jnode_t *node)
     return true;
 }
 
+/* True when the node's value is known: all parts that would be evaluated are constant and have no effects. */
 static bool
 can_fold(jrun_t *run, const jnode_t *node)
 {
@@ -180,6 +182,7 @@ fold_choices(jtree_t *tree, jnode_t *node)
     become(tree, node, choices);
 }
 
+/* Only the last operand of a chain may become a tuple. */
 static void
 fold_compare(jtree_t *tree, jnode_t *node)
 {
@@ -189,6 +192,7 @@ fold_compare(jtree_t *tree, jnode_t *node)
         fold_choices(tree, node->compare.v[last]);
 }
 
+/* Evaluates the node and keeps the value; an exception is dropped, and raised again by the run. */
 static void
 fold_value(jtree_t *tree, jrun_t *run, jescape_t escape, jnode_t *node)
 {

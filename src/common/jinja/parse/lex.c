@@ -104,6 +104,7 @@ lex_skip_space(const char *p, const char *end)
     return p;
 }
 
+/* True when the mark stands at p. */
 static bool
 at(const lexer_t *self, const char *p, const mark_t *m)
 {
@@ -171,6 +172,7 @@ match_tag(const lexer_t *self, const char *p, lex_tag_t *tag)
     return false;
 }
 
+/* Skips bytes that start no mark; line marks are tried at line starts only. */
 bool
 lex_find_tag(const lexer_t *self, lex_tag_t *tag)
 {
@@ -270,6 +272,7 @@ lex_match_close(const lexer_t *self, const char *p, const mark_t *end_mark, bool
     return trim && self->trim_blocks && p < self->end && *p == '\n' ? p + 1 : p;
 }
 
+/* A comment is dropped whole; without an end it is an error. */
 static void
 step_comment(lexer_t *self)
 {
@@ -287,6 +290,7 @@ step_comment(lexer_t *self)
     self->state = LEX_TEXT;
 }
 
+/* The end tag may have white space and signs, as any tag. */
 const char *
 lex_match_endraw(const lexer_t *self, const char *p, char *ret_sign)
 {
@@ -302,6 +306,7 @@ lex_match_endraw(const lexer_t *self, const char *p, char *ret_sign)
     return lex_match_close(self, lex_skip_space(p + 6, self->end), &self->block_end, true, true);
 }
 
+/* Raw text up to `{% endraw %}`, stripped by its sign. */
 static bool
 step_raw(lexer_t *self, token_t *ret)
 {
@@ -321,6 +326,7 @@ step_raw(lexer_t *self, token_t *ret)
     return false;
 }
 
+/* A line comment reaches up to the line break, which stays. */
 static void
 step_line_comment(lexer_t *self)
 {
@@ -355,6 +361,8 @@ lex_match_tag_end(const lexer_t *self)
     return match_line_end(self);
 }
 
+/* A token within a tag: its end, white space (skipped, false) or a token; anything else is an error with
+ * Python's repr() of the character. */
 static bool
 step_tag(lexer_t *self, token_t *ret)
 {
@@ -469,6 +477,7 @@ add_rule(lexer_t *self, lex_state_t state, mark_t m)
     self->rules[i] = (rule_t){ state, m };
 }
 
+/* The marks in order, and the bitmap of bytes at which one may begin. */
 static void
 set_rules(lexer_t *self, const jsyntax_t *s)
 {

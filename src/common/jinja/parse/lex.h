@@ -24,6 +24,7 @@ typedef struct jsyntax {
     bool trim_blocks, lstrip_blocks, keep_trailing_newline;
 } jsyntax_t;
 
+/* Kinds of tokens; their names in messages are in lex.c's table, in the same order. */
 typedef enum tok {
     T_EOF,
     T_DATA,
@@ -79,6 +80,7 @@ typedef struct syntax_error {
     jmp_buf out;
 } syntax_error_t;
 
+/* Records the error and jumps to e->out: callers must own nothing that a jump would leak. */
 void syntax_fail(arena_t *arena, syntax_error_t *e, int line, const char *fmt, ...) PRINTF(4, 5) NORETURN;
 
 typedef struct lexer lexer_t;

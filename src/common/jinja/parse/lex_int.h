@@ -22,11 +22,13 @@ typedef enum lex_state {
     LEX_VARIABLE
 } lex_state_t;
 
+/* A delimiter. */
 typedef struct mark {
     const char *text;
     size_t len;
 } mark_t;
 
+/* A start mark and the state that it leads to. */
 typedef struct rule {
     lex_state_t state;
     mark_t mark;
@@ -53,7 +55,7 @@ struct lexer {
     char closers[LEX_NEST]; /* brackets that are open */
 };
 
-/* A tag's start, or `{% raw %}` as a whole, with its sign. */
+/* A tag's start, or `{% raw %}` as a whole: its bytes [at, end), the state it leads to, and '-', '+' or 0. */
 typedef struct lex_tag {
     const char *at, *end;
     lex_state_t state;
@@ -68,9 +70,10 @@ const char *lex_match_close(const lexer_t *self, const char *p, const mark_t *en
 const char *lex_match_endraw(const lexer_t *self, const char *p, char *ret_sign);
 /* End of the current tag's end mark when it is at p; else NULL. */
 const char *lex_match_tag_end(const lexer_t *self);
-/* One token at p, where no white space is; false when there is none. */
+/* The token at p, where no white space is; false when there is none. */
 bool lex_token(lexer_t *self, token_t *ret);
 
+/* Number of line breaks in [s, end). */
 int lex_count_lines(const char *s, const char *end);
 const char *lex_skip_space(const char *p, const char *end);
 void lex_fail(lexer_t *self, const char *message) NORETURN;

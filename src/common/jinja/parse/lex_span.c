@@ -70,6 +70,7 @@ text_fits(check_t *c)
     return sign_is_free(c, from, tag.end, "the start of a tag of a template");
 }
 
+/* A comment's end must not contain a peer's bytes; its content may. */
 static bool
 comment_fits(check_t *c)
 {
@@ -83,6 +84,7 @@ comment_fits(check_t *c)
     return to == NULL || sign_is_free(c, from, to, "the end of a comment");
 }
 
+/* The same for raw text. */
 static bool
 raw_fits(check_t *c)
 {
@@ -97,6 +99,7 @@ raw_fits(check_t *c)
     return to == NULL || sign_is_free(c, from, to, "the end of raw text");
 }
 
+/* A peer's line break would end the comment. */
 static bool
 line_comment_fits(check_t *c)
 {
@@ -193,6 +196,7 @@ token_fits(check_t *c, tok_t type, const char *from)
     return true;
 }
 
+/* Within tags every token, and the white space between, is checked. */
 static bool
 tag_fits(check_t *c)
 {
@@ -229,6 +233,7 @@ static const jspan_place_t places_of[] = {
     [LEX_VARIABLE] = JSPAN_TAG,
 };
 
+/* Runs a step of the current state, and records the place of the spans that it passed. */
 static bool
 step_fits(check_t *c)
 {
@@ -333,6 +338,7 @@ has_sign(const char *text, size_t len, const char *sign)
     return memmem(text, len, sign, strlen(sign)) != NULL;
 }
 
+/* Cheap test by substring search; line statements are checked at line starts. */
 bool
 jinja_has_tags(const char *text, size_t len, const jsyntax_t *syntax)
 {

@@ -33,6 +33,7 @@ digits(const char *p, const char *end, int base, bool lead)
     }
 }
 
+/* End of an exponent at p, or NULL. */
 static const char *
 exponent(const char *p, const char *end)
 {
@@ -87,6 +88,7 @@ match_integer(const lexer_t *self)
     }
 }
 
+/* Underscores are dropped, so the text can be converted as it is. */
 static void
 emit_number(lexer_t *self, tok_t type, const char *to, token_t *ret)
 {
@@ -116,6 +118,7 @@ static const range_t not_words[] = {
     { 0x1f000, 0x1faff },
 };
 
+/* \w of Python's re: letters, digits and underscores of all scripts, by exclusion. */
 static bool
 is_word(uint32_t cp)
 {
@@ -146,6 +149,7 @@ word_at(const char **s, const char *end)
     return n > 0 && is_word(cp);
 }
 
+/* End of a run of word characters. */
 static const char *
 match_name(const lexer_t *self)
 {
@@ -162,6 +166,7 @@ match_name(const lexer_t *self)
 
 /* ---- strings ------------------------------------------------------------------------------------------ */
 
+/* End of a quoted string, its quote included; a backslash protects the next byte. */
 static const char *
 match_string(const lexer_t *self)
 {
@@ -177,6 +182,7 @@ match_string(const lexer_t *self)
     return NULL;
 }
 
+/* Appends a code point as UTF-8, surrogates included, as Python's escapes allow. */
 static void
 put_cp(buf_t *b, uint32_t cp)
 {
@@ -219,6 +225,7 @@ hex_escape(lexer_t *self, const char *p, const char *end, int width, buf_t *b)
     return p;
 }
 
+/* Up to three octal digits. */
 static const char *
 octal_escape(const char *p, const char *end, buf_t *b)
 {
@@ -268,6 +275,7 @@ escape(lexer_t *self, const char *p, const char *end, buf_t *b)
     return p;
 }
 
+/* Strings without escapes are copied as they are; newlines become the environment's. */
 static void
 emit_string(lexer_t *self, const char *to, token_t *ret)
 {
@@ -329,6 +337,7 @@ balance(lexer_t *self, char c)
         syntax_fail(self->arena, self->error, self->line, "unexpected '%c', expected '%c'", c, expected);
 }
 
+/* Two-character operators come first in the table. */
 static bool
 lex_operator(lexer_t *self, token_t *ret)
 {

@@ -73,6 +73,7 @@ parse_skip_name(parser_t *p, const char *name)
     return true;
 }
 
+/* Raises for a token that is not the wanted one. */
 static void
 unexpected(parser_t *p, const char *wanted)
 {
@@ -175,6 +176,7 @@ parse_over(parser_t *p, jnode_t *node, const jnode_t *child)
     node->depth = (uint16_t) (child->depth + 1);
 }
 
+/* A name node; its variable is resolved later. */
 jnode_t *
 parse_name_node(parser_t *p, const token_t *token, jctx_t ctx)
 {
@@ -247,6 +249,7 @@ fail_tag(parser_t *p, const char *name, int line)
     parse_fail(p, line, "%s", copy);
 }
 
+/* Remembers the end tags of an open body, for fail_tag's advice. */
 static void
 push_ends(parser_t *p, ends_t ends)
 {
@@ -254,6 +257,7 @@ push_ends(parser_t *p, ends_t ends)
     p->end_stack[p->n_ends++] = ends;
 }
 
+/* A statement, at its tag's name. The stack of tags serves messages only. */
 static jlist_t
 parse_statement(parser_t *p)
 {
@@ -281,6 +285,7 @@ flush(parser_t *p, jlist_t *body, jlist_t *data)
     parse_add(p, body, out);
 }
 
+/* A piece of text as a node. */
 static void
 add_data(parser_t *p, jlist_t *data)
 {
@@ -323,6 +328,7 @@ parse_body(parser_t *p, ends_t ends)
     return body;
 }
 
+/* A body after a tag's end, up to one of `ends`; `drop` consumes the end tag's name. */
 jlist_t
 parse_statements(parser_t *p, ends_t ends, bool drop)
 {

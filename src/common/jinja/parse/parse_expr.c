@@ -35,6 +35,7 @@ add_keyword(parser_t *p, jargs_t *args)
     args->nkw++;
 }
 
+/* An argument of a call: Python's order of positional, keyword, * and ** is enforced. */
 static void
 parse_argument(parser_t *p, jargs_t *args, int line)
 {
@@ -55,6 +56,7 @@ parse_argument(parser_t *p, jargs_t *args, int line)
     }
 }
 
+/* Arguments in parentheses; a trailing comma is allowed. */
 static jargs_t
 parse_args(parser_t *p)
 {
@@ -74,6 +76,7 @@ parse_args(parser_t *p)
     return args;
 }
 
+/* Heights of all children count for a node. */
 static void
 over_list(parser_t *p, jnode_t *node, const jlist_t *list)
 {
@@ -146,6 +149,7 @@ starts_test_argument(const parser_t *p)
     return false;
 }
 
+/* `x is [not] name [argument]`; a second `is` right after is an error. */
 static jnode_t *
 parse_test(parser_t *p, jnode_t *node)
 {
@@ -175,6 +179,7 @@ parse_test(parser_t *p, jnode_t *node)
 
 /* ---- subscripts, calls -------------------------------------------------------------------------------- */
 
+/* An element of a subscript: an expression or a slice. */
 static jnode_t *
 parse_subscribed(parser_t *p)
 {
@@ -197,6 +202,7 @@ parse_subscribed(parser_t *p)
     return slice;
 }
 
+/* `a[...]`; several elements make a tuple. */
 static jnode_t *
 parse_brackets(parser_t *p, jnode_t *node, int line)
 {
@@ -279,6 +285,7 @@ parse_filter_expr(parser_t *p, jnode_t *node)
 
 /* ---- literals ----------------------------------------------------------------------------------------- */
 
+/* A variable, or one of the literal names in either case. */
 static jnode_t *
 parse_name(parser_t *p)
 {
@@ -380,6 +387,7 @@ parse_primary(parser_t *p)
 
 /* ---- operators ---------------------------------------------------------------------------------------- */
 
+/* Sign, primary, postfix, then filters: Jinja applies filters to the signed value. */
 static jnode_t *
 parse_unary(parser_t *p, bool with_filter)
 {
@@ -461,6 +469,7 @@ parse_math2(parser_t *p)
     return parse_binary(p, math2_ops, parse_pow);
 }
 
+/* `~` joins any number of operands in one node. */
 static jnode_t *
 parse_concat(parser_t *p)
 {
@@ -507,6 +516,7 @@ compare_op(parser_t *p)
     return CMP_NOT_IN;
 }
 
+/* Chained comparisons form one node; its line is that of the last operator. */
 static jnode_t *
 parse_compare(parser_t *p)
 {
@@ -604,6 +614,7 @@ at_tuple_end(const parser_t *p, const char *end_word)
            (end_word != NULL && parse_at_name(p, end_word));
 }
 
+/* A tuple without parentheses where commas follow; a single expression otherwise. */
 jnode_t *
 parse_tuple(parser_t *p, unsigned flags, const char *end_word)
 {
@@ -643,6 +654,7 @@ parse_set_ctx(jnode_t *node, jctx_t ctx)
             parse_set_ctx(node->list.v[i], ctx);
 }
 
+/* Only names, namespace references and tuples of them are targets. */
 static bool
 can_assign(const jnode_t *node)
 {
@@ -654,6 +666,7 @@ can_assign(const jnode_t *node)
     return true;
 }
 
+/* Jinja's name of a node's class, for "can't assign to ...". */
 static const char *
 kind_name(const jnode_t *node)
 {
@@ -686,6 +699,7 @@ parse_target_name(parser_t *p)
     return parse_name_node(p, &t, CTX_STORE);
 }
 
+/* A target of an assignment: a namespace attribute, a name or a tuple. */
 jnode_t *
 parse_target(parser_t *p, const char *end_word, bool with_namespace)
 {

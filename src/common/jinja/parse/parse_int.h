@@ -33,12 +33,16 @@ typedef struct parser {
 void parse_fail(parser_t *p, int line, const char *fmt, ...) PRINTF(3, 4) NORETURN;
 
 /* ---- tokens */
+/* Consumes and returns the current token; the end is never passed. */
 token_t parse_next(parser_t *p);
+/* The token after the current one, without consuming any. BORROWED until the next parse_next. */
 const token_t *parse_look(parser_t *p);
 bool parse_at(const parser_t *p, tok_t type);
 bool parse_at_name(const parser_t *p, const char *name);
+/* Consumes the current token when it is of the type. */
 bool parse_skip(parser_t *p, tok_t type);
 bool parse_skip_name(parser_t *p, const char *name);
+/* Consumes a token of the type, or raises Jinja's "expected token ..., got ...". */
 token_t parse_expect(parser_t *p, tok_t type);
 token_t parse_expect_name(parser_t *p, const char *name);
 
@@ -50,6 +54,7 @@ void parse_add_all(parser_t *p, jlist_t *list, const jlist_t *more);
 void parse_over(parser_t *p, jnode_t *node, const jnode_t *child);
 jnode_t *parse_name_node(parser_t *p, const token_t *token, jctx_t ctx);
 jnode_t *parse_text_node(parser_t *p, const char *text, int line);
+/* Count nesting around bodies and expressions: LIMIT_TEMPLATE_NEST. */
 void parse_enter(parser_t *p);
 void parse_leave(parser_t *p);
 
@@ -58,7 +63,7 @@ jnode_t *parse_expression(parser_t *p, bool with_cond);
 enum { TUPLE_SIMPLE = 1, TUPLE_NO_COND = 2, TUPLE_PARENTHESES = 4 };
 jnode_t *parse_tuple(parser_t *p, unsigned flags, const char *end_word);
 jnode_t *parse_filter(parser_t *p, jnode_t *node, bool inline_start);
-/* A target of one name. */
+/* A target that is a single name. */
 jnode_t *parse_target_name(parser_t *p);
 jnode_t *parse_target(parser_t *p, const char *end_word, bool with_namespace);
 void parse_set_ctx(jnode_t *node, jctx_t ctx);
@@ -66,7 +71,7 @@ void parse_set_ctx(jnode_t *node, jctx_t ctx);
 /* ---- statements */
 jlist_t parse_statements(parser_t *p, ends_t ends, bool drop);
 jlist_t parse_body(parser_t *p, ends_t ends);
-/* One statement may be several nodes. */
+/* A statement may become several nodes. */
 typedef jlist_t parse_fn(parser_t *p);
 parse_fn *parse_statement_of(const parser_t *p, const char *name);
 /* Name of the next tag from *i on; NULL after the last one. */

@@ -7,6 +7,7 @@
 static const char *const end_load[] = { "endload", NULL };
 static const char *const end_profile[] = { "endprofile", NULL };
 
+/* A name that templates do not use: a counter makes it unique in this template. */
 static jname_t *
 free_name(parser_t *p, const char *fmt)
 {
@@ -79,6 +80,7 @@ parse_profile(parser_t *p)
     return profiled(p, label, &body, line);
 }
 
+/* import_yaml, import_json, import_text: the tag's suffix names the filter. */
 jlist_t
 parse_salt_import(parser_t *p)
 {

@@ -41,6 +41,7 @@ parse_set(parser_t *p)
     return parse_one(p, node);
 }
 
+/* `for target in iter [if test] [recursive]`, with an optional `else`. */
 static jlist_t
 parse_for(parser_t *p)
 {
@@ -68,6 +69,7 @@ add_branch(parser_t *p, jnode_t *node, jnode_t *test, jlist_t body)
     node->branch.bodies[n] = body;
 }
 
+/* All branches of `if`, `elif` and `else` form one node. */
 static jlist_t
 parse_if(parser_t *p)
 {
@@ -87,6 +89,7 @@ parse_if(parser_t *p)
     }
 }
 
+/* `with a = 1, b = 2`; the targets are parameters of the body. */
 static jlist_t
 parse_with(parser_t *p)
 {
@@ -136,6 +139,7 @@ check_required(parser_t *p, const jlist_t *body)
     }
 }
 
+/* The end tag may repeat the block's name. */
 static jlist_t
 parse_block(parser_t *p)
 {
@@ -180,6 +184,7 @@ parse_context(parser_t *p, jnode_import_t *import)
     return true;
 }
 
+/* The template expression after `include`, `import` or `from`. */
 static jnode_t *
 import_node(parser_t *p, jkind_t kind)
 {
@@ -198,6 +203,7 @@ select_of(const jnode_t *template)
     return template->kind == N_TUPLE || template->kind == N_LIST ? SELECT_LIST : SELECT_EITHER;
 }
 
+/* Includes have the context unless told otherwise. */
 static jlist_t
 parse_include(parser_t *p)
 {
@@ -216,6 +222,7 @@ parse_include(parser_t *p)
     return parse_one(p, node);
 }
 
+/* Imports have no context unless told otherwise. */
 jnode_t *
 parse_import(parser_t *p)
 {
@@ -232,6 +239,7 @@ parse_import_tag(parser_t *p)
     return parse_one(p, parse_import(p));
 }
 
+/* A name of `from ... import`, with an optional alias; private names are refused when compiled. */
 static void
 add_import(parser_t *p, jnode_import_t *import)
 {
@@ -249,6 +257,7 @@ add_import(parser_t *p, jnode_import_t *import)
     import->aliases[import->n++] = alias;
 }
 
+/* The list ends before `with context`, or when no comma follows. */
 static jlist_t
 parse_from(parser_t *p)
 {
@@ -268,6 +277,7 @@ parse_from(parser_t *p)
     return parse_one(p, node);
 }
 
+/* Parameters of a macro; those after the first default need one as well. */
 static void
 parse_signature(parser_t *p, jsignature_t *sig)
 {
@@ -289,6 +299,7 @@ parse_signature(parser_t *p, jsignature_t *sig)
     parse_expect(p, T_RPAREN);
 }
 
+/* `call(args) macro(...)`: the body becomes the macro's caller. */
 static jlist_t
 parse_call_block(parser_t *p)
 {

@@ -33,6 +33,7 @@ typedef struct frame {
 static void visit_list(compiler_t *c, const jlist_t *list, const frame_t *frame);
 static void visit_expr(compiler_t *c, jnode_t *node, const frame_t *frame);
 
+/* Raises TemplateAssertionError at a line. */
 static void NORETURN
 fail(compiler_t *c, int line, const char *text)
 {
@@ -42,6 +43,7 @@ fail(compiler_t *c, int line, const char *text)
 
 /* ---- frames ------------------------------------------------------------------------------------------- */
 
+/* A frame within the same function. */
 static frame_t
 inner(compiler_t *c, const frame_t *frame)
 {
@@ -147,6 +149,7 @@ reads(const jlist_t *body, const char *name)
     return w.found;
 }
 
+/* Visitor: finds a scoped block, for which a loop has to provide `loop`. */
 static bool
 find_scoped(jnode_t *node, void *cookie)
 {
@@ -201,6 +204,7 @@ visit_filter(compiler_t *c, jnode_t *node, const frame_t *frame)
     visit_args(c, &node->filter.args, frame);
 }
 
+/* Branches are soft: unknown filters in them raise only when evaluated. */
 static void
 visit_cond(compiler_t *c, jnode_t *node, const frame_t *frame)
 {
@@ -232,6 +236,7 @@ visit_const(compiler_t *c, jnode_t *node)
         fail(c, node->line, "the number is too large");
 }
 
+/* Visits operands first, then folds the node: constants propagate upwards. */
 static void
 visit_expr(compiler_t *c, jnode_t *node, const frame_t *frame)
 {
@@ -286,6 +291,7 @@ visit_output(compiler_t *c, jnode_t *node, const frame_t *frame)
     }
 }
 
+/* References of all variables of a target, from left to right. */
 static void
 collect_refs(compiler_t *c, const jnode_t *target, const frame_t *frame, jref_t **refs, size_t *n)
 {
@@ -359,6 +365,7 @@ visit_for(compiler_t *c, jnode_t *node, const frame_t *frame)
     c->line = loop->recursive ? node->line : c->line;
 }
 
+/* Branches share the scope, as `set` in a branch is visible after it. */
 static void
 visit_if(compiler_t *c, jnode_t *node, const frame_t *frame)
 {
@@ -388,6 +395,7 @@ special(compiler_t *c, const jnode_t *node, const frame_t *frame, const char *na
     return true;
 }
 
+/* An explicit `caller` parameter needs a default when the body uses it. */
 static void
 check_caller(compiler_t *c, const jnode_t *node)
 {
@@ -413,6 +421,7 @@ visit_signature(symbols_t *s, const jnode_t *node)
     symbols_visit_list(s, &node->macro.body);
 }
 
+/* Defaults are evaluated in the macro's own scope. `break` inside does not reach a loop outside. */
 static void
 visit_macro_body(compiler_t *c, jnode_t *node, const frame_t *frame)
 {
@@ -533,6 +542,7 @@ visit_block(compiler_t *c, jnode_t *node, const frame_t *frame)
         node->block->locals = locals_of(c, frame);
 }
 
+/* Allowed at the top level only; known for certain unless within a branch. */
 static void
 visit_extends(compiler_t *c, jnode_t *node, const frame_t *frame)
 {
@@ -546,6 +556,7 @@ visit_extends(compiler_t *c, jnode_t *node, const frame_t *frame)
     c->extends_before = true;
 }
 
+/* Imports with context pass the local variables. */
 static void
 visit_import(compiler_t *c, jnode_t *node, const frame_t *frame)
 {
@@ -618,6 +629,7 @@ visit_list(compiler_t *c, const jlist_t *list, const frame_t *frame)
 
 /* ---- the template and its blocks ---------------------------------------------------------------------- */
 
+/* Visitor: registers all blocks, nested ones included; names must be unique. */
 static bool
 find_blocks(jnode_t *node, void *cookie)
 {
@@ -631,6 +643,7 @@ find_blocks(jnode_t *node, void *cookie)
     return ast_children(node, find_blocks, cookie);
 }
 
+/* Declares `self` or `super` when the body reads it. */
 static bool
 declare_special(compiler_t *c, const jlist_t *body, const frame_t *frame, const char *name, jref_t *ret_ref)
 {
@@ -640,6 +653,7 @@ declare_special(compiler_t *c, const jlist_t *body, const frame_t *frame, const 
     return true;
 }
 
+/* The template's own function; the line of the parent's call is the last one. */
 static void
 visit_root(compiler_t *c)
 {

@@ -88,6 +88,7 @@ symbols_new(arena_t *arena, symbols_t *parent, func_vars_t *vars)
     return s;
 }
 
+/* A copy for a branch, which may define names of its own. */
 static symbols_t *
 symbols_copy(const symbols_t *s)
 {
@@ -123,6 +124,7 @@ ident(symbols_t *s, const jname_t *name)
     return id;
 }
 
+/* Gives a name a variable in this scope, with the load that fills it. */
 static ident_t *
 define(symbols_t *s, jname_t *name, jload_kind_t kind, ident_t *from)
 {
@@ -152,6 +154,7 @@ symbols_load(symbols_t *s, jname_t *name)
         define(s, name, LOAD_RESOLVE, NULL);
 }
 
+/* An assigned name that exists outside starts with the outer value. */
 void
 symbols_store(symbols_t *s, jname_t *name)
 {
@@ -162,6 +165,7 @@ symbols_store(symbols_t *s, jname_t *name)
     define(s, name, outer != NULL ? LOAD_ALIAS : LOAD_UNDEFINED, outer);
 }
 
+/* A parameter is set by the caller, not by a load. */
 ident_t *
 symbols_parameter(symbols_t *s, jname_t *name)
 {
@@ -238,7 +242,8 @@ visit_name(symbols_t *s, const jnode_t *node)
         symbols_load(s, node->name.name);
 }
 
-/* What a statement does to the names of its own scope; bodies with scopes of their own are not entered. */
+/* Records the effect of a statement on the names of its own scope; bodies with scopes of their own are not
+ * entered. */
 void
 symbols_visit(symbols_t *s, jnode_t *node)
 {

@@ -64,6 +64,7 @@ lookup_of(const py_args_t *args, py_t *otherwise)
     return py_dict_set(lookup, otherwise, args->v[args->n - 1]) == 0 ? STEAL(lookup) : NULL;
 }
 
+/* ifelse(target, value, ..., default): match.filter_by over a dict of the pairs. */
 static py_t *
 call_ifelse(void *data, const py_args_t *args)
 {
@@ -116,6 +117,7 @@ simple_list(py_t *v)
     return STEAL(out);
 }
 
+/* Keys that are not simple are shown by repr(). */
 static py_t *
 simple_dict(py_t *v)
 {

@@ -60,6 +60,7 @@ JFILTER(is_iter)
 
 /* ---- sets of elements --------------------------------------------------------------------------------- */
 
+/* Hashable values become a set, others a list without duplicates in order. */
 static py_t *
 unique_of(py_t *values)
 {
@@ -136,6 +137,7 @@ JFILTER(symmetric_difference)
     return both != NULL ? members(all, both, false) : NULL;
 }
 
+/* The first of the smallest or largest elements; raises for an empty sequence. */
 static py_t *
 extreme(py_t *values, py_cmp_t op, const char *name)
 {
@@ -287,6 +289,7 @@ JFILTER(compare_lists)
     return ret;
 }
 
+/* A change as {first: v, second: w}; absent values are shown as "". */
 static void
 add_change(py_t *ret, py_t *key, const char *first, py_t *v, const char *second, py_t *w)
 {
@@ -376,6 +379,7 @@ cells_of(py_t *line)
     return parts != NULL ? STEAL(cells) : NULL;
 }
 
+/* A row of a printed table as a dict, keyed by one of its columns. */
 static int
 add_row(py_t *ret, py_t *headers, py_t *cells, py_t *key)
 {

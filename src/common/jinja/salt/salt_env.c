@@ -16,6 +16,7 @@ option_bool(const json_t *env, const char *name, bool dflt)
     return v == NULL ? dflt : value_truthy(v);
 }
 
+/* jinja_env's keys are those of Jinja's Environment; unknown ones were reported before. */
 void
 jinja_salt_options(jinja_options_t *o, const json_t *env, bool allow_undefined)
 {
@@ -66,6 +67,7 @@ jnormal_path(const char *path)
     return b.len > 0 ? buf_steal(&b) : xstrdup(absolute ? "/" : ".");
 }
 
+/* True for names that count from the including template's folder. */
 static bool
 is_relative(const char *name)
 {
@@ -230,6 +232,7 @@ loader_new(const jinja_funcs_t *funcs, const char *prefix)
     return l;
 }
 
+/* A function object for a name that exists. 1 found, 0 absent. */
 static int
 find_function(const loader_t *l, const char *name, py_t **ret)
 {
@@ -239,6 +242,7 @@ find_function(const loader_t *l, const char *name, py_t **ret)
     return 1;
 }
 
+/* A module object: "module." asks whether there is any function in it. */
 static int
 find_module(const loader_t *l, const char *name, py_t **ret)
 {
@@ -249,6 +253,7 @@ find_module(const loader_t *l, const char *name, py_t **ret)
     return 1;
 }
 
+/* salt['a.b'] is a function, salt['a'] a module. */
 static int
 loader_item(py_t *self, py_t *key, py_t **ret)
 {

@@ -17,6 +17,7 @@ count_lines(const char *text, size_t len)
     return n;
 }
 
+/* The lines around `line`, with Salt's arrow at it; all of the text when it has fewer lines. */
 char *
 jinja_salt_around(const char *text, size_t len, int line)
 {
@@ -52,6 +53,7 @@ static const struct prefix {
     { &jinja_CommandExecutionError, "Problem running salt function in Jinja template: " },
 };
 
+/* Salt's prefix by the exception's class. */
 static const char *
 prefix_of(const py_exc_t *type)
 {

@@ -87,6 +87,7 @@ names_in(const char *path, char ***ret_names)
     return fs_is_passing(rc) ? py_raise_int(&py_RuntimeError, "%s", fail_text(&err)) : 0;
 }
 
+/* Appends all paths below a folder, depth first. Links are followed unless they lead to a folder above. */
 static int
 walk(py_t *out, const char *path, const folder_t *up)
 {

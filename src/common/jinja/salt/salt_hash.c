@@ -16,6 +16,7 @@ bytes_of(py_t *v, size_t *ret_len)
     return py_raise(&py_TypeError, "expected str, bytes, or bytearray not <class '%s'>", py_type_name(v));
 }
 
+/* Digest as hexadecimal text; an unknown name is a ValueError. */
 static py_t *
 digest_of(const char *name, const void *bytes, size_t len)
 {

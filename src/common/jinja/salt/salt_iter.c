@@ -24,6 +24,7 @@ told(py_t *list)
     return own != NULL ? py_iter(own) : NULL;
 }
 
+/* Tuples of the pools' elements up to the shortest, or with `longest` filled up. */
 static py_t *
 zipped(py_t *pools, bool longest, py_t *fill)
 {
@@ -105,6 +106,7 @@ allowed(const chooser_t *c, size_t place, size_t i)
     return true;
 }
 
+/* Adds the current choice as a tuple. */
 static int
 emit(chooser_t *c)
 {

@@ -89,7 +89,7 @@ address_of(py_t *v, int version, py_t *wanted)
     return py_strz(text);
 }
 
-/* One address, or those among the elements. NEW. */
+/* The address of a text, or those among the elements of a list. NEW. */
 static py_t *
 filter_version(py_t *v, int version, py_t *wanted)
 {
@@ -194,6 +194,7 @@ free_bits(const ipnet_t *net)
     return (net->addr.version == 4 ? 32 : 128) - net->bits;
 }
 
+/* 2 to the number of host bits, as an integer of any size. */
 static py_t *
 size_of(py_t *v)
 {
@@ -273,6 +274,7 @@ JFILTER(network_size)
     return over_networks(a, size_of);
 }
 
+/* Appends the addresses that are in a network, once for each that matches, as Salt does. */
 static int
 keep_in_networks(py_t *out, py_t *ips, py_t *networks)
 {
@@ -318,6 +320,7 @@ JFILTER(filter_by_networks)
 
 /* ---- brackets, MAC addresses -------------------------------------------------------------------------- */
 
+/* A version 6 address in brackets; other values unchanged. */
 static py_t *
 bracketed(py_t *v)
 {

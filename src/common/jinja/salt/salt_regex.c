@@ -71,7 +71,7 @@ repetition(scan_t *s, char c)
     return NULL;
 }
 
-/* One element of the expression; returns the problem, at *ret_at, or NULL. */
+/* Scans an element of the expression; returns the problem, at *ret_at, or NULL. */
 static const char *
 scan_one(scan_t *s, size_t *ret_at)
 {

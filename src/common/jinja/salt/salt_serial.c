@@ -262,6 +262,7 @@ load_fits(jcontext_t *ctx, const py_t *text,
         py_cstr(shown), b.what);
 }
 
+/* Loads YAML from a text or an imported template. The result is marked when the text is a peer's. */
 static py_t *
 load_yaml(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
@@ -281,6 +282,7 @@ load_yaml(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return py_peer_like(v, &text, 1); /* an imported file is a module, and its text has the marks */
 }
 
+/* Loads JSON; any failure gives Salt's single message. */
 static py_t *
 load_json(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {

@@ -111,6 +111,7 @@ JFILTER(human_to_bytes)
 
 /* ---- white and black lists ---------------------------------------------------------------------------- */
 
+/* A glob, or a regular expression for the whole text. 1, 0, or -1 raised. */
 static int
 expression_matches(py_t *value, py_t *expr)
 {

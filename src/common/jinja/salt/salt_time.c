@@ -50,6 +50,7 @@ JFILTER(get_uid)
     return pw != NULL ? py_int(pw->pw_uid) : py_ref(PY_None);
 }
 
+/* True for a regular file that this process may execute. */
 static bool
 is_program(const char *path)
 {

@@ -58,6 +58,7 @@ build_inner(element_t *e, py_t *value)
     return 0;
 }
 
+/* A child of `parent`, or an element without one. BORROWED tag: the dict that it comes from lives longer. */
 static element_t *
 element_new(element_t *parent, py_t *tag)
 {
@@ -157,6 +158,7 @@ put_attributes(buf_t *out, py_t *dict)
     return 0;
 }
 
+/* Writes an element: with text on one line, without content as an empty tag, else with indented children. */
 static int
 put_element(buf_t *out, const element_t *e, size_t indent)
 {
