@@ -34,6 +34,7 @@ jmes_expref(jmes_t *self, const jmes_node_t *node)
     return py_host(&expref_class, e);
 }
 
+/* Applies "&expression" to a value. NEW, or NULL raised. */
 py_t *
 jmes_apply(py_t *expref, py_t *value)
 {
@@ -112,6 +113,7 @@ compare(jmes_token_type_t op, py_t *a, py_t *b)
 
 /* ---- nodes -------------------------------------------------------------------------------------------- */
 
+/* A field of an object; None for other values, and for missing fields. */
 static py_t *
 eval_field(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
@@ -119,6 +121,7 @@ eval_field(jmes_t *t, const jmes_node_t *n, py_t *v)
     return py_ref(found != NULL ? found : PY_None);
 }
 
+/* Evaluates the left side, then the right side over its result. */
 static py_t *
 eval_chain(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
@@ -126,6 +129,7 @@ eval_chain(jmes_t *t, const jmes_node_t *n, py_t *v)
     return left != NULL ? jmes_eval(t, n->right, left) : NULL;
 }
 
+/* An element of a list, from the end for negative numbers; None when there is none. */
 static py_t *
 eval_index(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
@@ -142,6 +146,7 @@ eval_slice(jmes_t *t, const jmes_node_t *n, py_t *v)
     return py_is(v, PY_LIST) ? py_getitem(v, n->value) : py_ref(PY_None);
 }
 
+/* Flattens a list by one level; elements that are no lists stay. */
 static py_t *
 eval_flatten(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
@@ -183,6 +188,7 @@ collect(jmes_t *t, const jmes_node_t *n, py_t *list)
     return STEAL(out);
 }
 
+/* A list projection or filter; None over anything but a list. */
 static py_t *
 eval_projection(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
@@ -192,6 +198,7 @@ eval_projection(jmes_t *t, const jmes_node_t *n, py_t *v)
     return collect(t, n, base);
 }
 
+/* An object projection, over the values in their order. */
 static py_t *
 eval_values(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
@@ -231,6 +238,7 @@ eval_literal(jmes_t *t, const jmes_node_t *n, py_t *v)
     return py_ref(n->value);
 }
 
+/* Evaluates each expression over the same value. NEW list. */
 static py_t *
 elements(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
@@ -265,6 +273,7 @@ eval_list(jmes_t *t, const jmes_node_t *n, py_t *v)
     return py_is(v, PY_NONE) ? py_ref(v) : elements(t, n, v);
 }
 
+/* Multi-select hash; None over None, as the specification says. */
 static py_t *
 eval_hash(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
@@ -324,6 +333,7 @@ static eval_fn *const evaluators[JM_KINDS] = {
     [JM_NOT] = eval_not,
 };
 
+/* Each node costs a step and a level of the surrounding limits. */
 py_t *
 jmes_eval(jmes_t *self, const jmes_node_t *node, py_t *value)
 {

@@ -23,6 +23,7 @@ static const struct {
     { "float", "number" },       { "int", "number" },    { "_Expression", "expref" },
 };
 
+/* JMESPath's name of a value's type, by Python's class name as in jmespath.py; "unknown" for others. */
 static const char *
 type_of(const py_t *v)
 {
@@ -36,6 +37,7 @@ type_of(const py_t *v)
 typedef const char *const *types_t;
 #define TYPES(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
+/* JMESPathTypeError with the value, the allowed types and the received one. NULL. */
 static void *
 bad_type(const char *function, py_t *v, const char *received, types_t types)
 {
@@ -58,6 +60,7 @@ element_type(const char *type)
     return dash != NULL ? dash + 1 : NULL;
 }
 
+/* True when `type` is the part of `wanted` before a dash. */
 static bool
 is_type(const char *type, const char *wanted)
 {
@@ -84,6 +87,7 @@ check_elements(const char *function, py_t *array, types_t types)
     return 0;
 }
 
+/* Checks an argument's type, and for "array-..." that of its elements. 0, or -1 raised. */
 static int
 check_arg(const char *function, py_t *v, types_t types)
 {
@@ -140,6 +144,7 @@ f_sum(py_t *const *a, size_t n)
     return STEAL(sum);
 }
 
+/* Mean as a float; None for an empty array. */
 static py_t *
 f_avg(py_t *const *a, size_t n)
 {
@@ -172,6 +177,7 @@ f_to_number(py_t *const *a, size_t n)
 
 /* ---- texts and arrays --------------------------------------------------------------------------------- */
 
+/* Python's `in`, so a substring of a text or an element of an array. */
 static py_t *
 f_contains(py_t *const *a, size_t n)
 {
@@ -218,6 +224,7 @@ f_sort(py_t *const *a, size_t n)
     return list != NULL && py_sort(list, NULL, false) == 0 ? STEAL(list) : NULL;
 }
 
+/* Texts stay as they are, other values become compact JSON. */
 static py_t *
 f_to_string(py_t *const *a, size_t n)
 {
@@ -278,6 +285,7 @@ f_values(py_t *const *a, size_t n)
     return values != NULL ? py_tolist(values) : NULL;
 }
 
+/* Later objects win. */
 static py_t *
 f_merge(py_t *const *a, size_t n)
 {
@@ -297,6 +305,7 @@ f_not_null(py_t *const *a, size_t n)
     return py_ref(PY_None);
 }
 
+/* Name of the type; None for values that JSON lacks. */
 static py_t *
 f_type(py_t *const *a, size_t n)
 {
@@ -306,6 +315,7 @@ f_type(py_t *const *a, size_t n)
 
 /* ---- with an expression for each element -------------------------------------------------------------- */
 
+/* Unlike a projection, map keeps None results. */
 static py_t *
 f_map(py_t *const *a, size_t n)
 {
@@ -433,6 +443,7 @@ jmes_call(const char *name, py_t *const *args, size_t n)
 
 /* ---- the filter --------------------------------------------------------------------------------------- */
 
+/* The filter: parses the expression each time, and frees it unless a result refers to it. */
 static py_t *
 json_query(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {

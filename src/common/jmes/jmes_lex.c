@@ -81,6 +81,7 @@ add(lexer_t *l, jmes_token_type_t type, const char *from, py_t *value)
     t->tokens[l->n++] = (jmes_token_t){ type, position(l, from), value };
 }
 
+/* LexerError with a caret below the column. -1. */
 static int
 bad(lexer_t *l, const char *at, const char *message)
 {
@@ -147,6 +148,7 @@ lex_quoted(lexer_t *l)
     return bad(l, from, message);
 }
 
+/* A raw string in single quotes: no escapes except \' are decoded. */
 static int
 lex_raw(lexer_t *l)
 {
@@ -186,6 +188,7 @@ lex_literal(lexer_t *l)
     return bad(l, from, message);
 }
 
+/* An integer with an optional sign. */
 static int
 lex_number(lexer_t *l)
 {
@@ -199,6 +202,7 @@ lex_number(lexer_t *l)
     return 0;
 }
 
+/* An operator or bracket. The messages for unknown characters are jmespath.py's. */
 static int
 lex_mark(lexer_t *l)
 {
@@ -217,6 +221,7 @@ lex_mark(lexer_t *l)
     return bad(l, l->p, message);
 }
 
+/* Chooses the kind of token by its first character. */
 static int
 lex_one(lexer_t *l)
 {
@@ -233,6 +238,7 @@ lex_one(lexer_t *l)
     return 0;
 }
 
+/* Ends the tokens with JT_EOF, at the text's end. */
 int
 jmes_lex(jmes_t *self)
 {

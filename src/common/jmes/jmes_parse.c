@@ -35,6 +35,7 @@ behind(const parser_t *p)
     return at(p) == JT_EOF ? JT_EOF : token(p)[1].type;
 }
 
+/* A new node in the tree's arena, zeroed but for its kind and sides. */
 static jmes_node_t *
 node(parser_t *p, jmes_kind_t kind, const jmes_node_t *left, const jmes_node_t *right)
 {
@@ -60,12 +61,14 @@ fail_at(const parser_t *p, const jmes_token_t *t, size_t column, const char *rea
                     column, py_cstr(value), name, py_cstr(p->tree->text), (int) column + 1, "");
 }
 
+/* ParseError at the current token. */
 static void *
 fail_here(const parser_t *p, const char *reason)
 {
     return fail_at(p, token(p), token(p)->start, reason);
 }
 
+/* IncompleteExpressionError: the expression ends too early. */
 static void *
 incomplete(const parser_t *p)
 {
@@ -93,6 +96,7 @@ match(parser_t *p, jmes_token_type_t type)
 
 /* ---- lists of expressions ----------------------------------------------------------------------------- */
 
+/* Appends an item to a node's list, which grows in the arena. */
 static void
 push(parser_t *p, jmes_node_t *list, const jmes_node_t *item)
 {
@@ -100,6 +104,7 @@ push(parser_t *p, jmes_node_t *list, const jmes_node_t *item)
     list->v[list->n++] = item;
 }
 
+/* Multi-select list "[a, b]" after "[": each expression gives an element. */
 static jmes_node_t *
 select_list(parser_t *p)
 {
@@ -175,7 +180,7 @@ call(parser_t *p, const jmes_node_t *left)
 
 /* ---- projections -------------------------------------------------------------------------------------- */
 
-/* What may follow a dot: an identifier, "*", a multi-select list or hash. */
+/* Right side of a dot: an identifier, "*", a multi-select list or hash. */
 static jmes_node_t *
 dot_rhs(parser_t *p, int power)
 {
@@ -213,6 +218,8 @@ projection_rhs(parser_t *p, int power)
     return dot_rhs(p, power);
 }
 
+/* A projection of `left`: the rest of the expression, as far as it binds tighter than `binds_as`, applies to
+ * each element. */
 static jmes_node_t *
 project(parser_t *p, jmes_kind_t kind, const jmes_node_t *left, jmes_token_type_t binds_as)
 {
@@ -220,12 +227,14 @@ project(parser_t *p, jmes_kind_t kind, const jmes_node_t *left, jmes_token_type_
     return right != NULL ? node(p, kind, left, right) : NULL;
 }
 
+/* "[]": flattens `left` one level and projects the elements. */
 static jmes_node_t *
 flatten(parser_t *p, const jmes_node_t *left)
 {
     return project(p, JM_PROJECTION, node(p, JM_FLATTEN, left, NULL), JT_FLATTEN);
 }
 
+/* "[?condition]" after its opening mark. Followed by "[]", the filtered list itself is flattened. */
 static jmes_node_t *
 filter(parser_t *p, const jmes_node_t *left)
 {
@@ -292,6 +301,7 @@ value_node(parser_t *p, jmes_kind_t kind, const jmes_token_t *t)
     return n;
 }
 
+/* A quoted identifier is a field; functions cannot be named so. */
 static jmes_node_t *
 begin_quoted(parser_t *p, const jmes_token_t *t)
 {
@@ -300,6 +310,7 @@ begin_quoted(parser_t *p, const jmes_token_t *t)
     return value_node(p, JM_FIELD, t);
 }
 
+/* "*": the values of an object, projected. */
 static jmes_node_t *
 begin_star(parser_t *p, const jmes_node_t *current)
 {
@@ -308,6 +319,7 @@ begin_star(parser_t *p, const jmes_node_t *current)
     return project(p, JM_VALUES, current, JT_STAR);
 }
 
+/* "[" at the beginning of an expression: an index, a slice, "[*]" or a multi-select list. */
 static jmes_node_t *
 begin_bracket(parser_t *p, const jmes_node_t *current)
 {
@@ -326,6 +338,7 @@ begin_paren(parser_t *p)
     return inner != NULL && match(p, JT_RPAREN) ? inner : NULL;
 }
 
+/* "!" and "&", which bind as tightly as their token's power says. */
 static jmes_node_t *
 begin_unary(parser_t *p, jmes_kind_t kind, jmes_token_type_t type)
 {
@@ -373,6 +386,7 @@ begin(parser_t *p)
 
 /* ---- behind one --------------------------------------------------------------------------------------- */
 
+/* An infix operator; the right side takes all that binds tighter, so operators are left-associative. */
 static jmes_node_t *
 binary(parser_t *p, jmes_kind_t kind, const jmes_node_t *left, jmes_token_type_t type)
 {
@@ -384,6 +398,7 @@ binary(parser_t *p, jmes_kind_t kind, const jmes_node_t *left, jmes_token_type_t
     return n;
 }
 
+/* "." after an expression; ".*" projects an object's values. */
 static jmes_node_t *
 go_on_dot(parser_t *p, const jmes_node_t *left)
 {
@@ -395,6 +410,7 @@ go_on_dot(parser_t *p, const jmes_node_t *left)
     return right != NULL ? node(p, JM_CHAIN, left, right) : NULL;
 }
 
+/* "[" after an expression: an index, a slice or "[*]". */
 static jmes_node_t *
 go_on_bracket(parser_t *p, const jmes_node_t *left)
 {
