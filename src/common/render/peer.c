@@ -150,7 +150,7 @@ typedef struct words {
     int rc, told;
 } words_t;
 
-/* What a text with a special meaning becomes, for the message; NULL for plain text. */
+/* Name, for the message, of what a text with a special meaning becomes; NULL for plain text. */
 static const char *
 calls(const words_t *w, const char *text, size_t len)
 {

@@ -49,7 +49,7 @@ free_render(void *value)
     render_destroy(&self);
 }
 
-/* One renderer per context, kept in the context itself. */
+/* The context's own renderer, made at the first call and kept in the context. */
 render_t *
 render_of(call_ctx_t *ctx)
 {

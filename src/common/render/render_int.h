@@ -12,19 +12,19 @@
 
 struct render {
     call_ctx_t *ctx;
-    fileclient_t *files;   /* NULL: templates import nothing */
-    jinja_t *engines[2];   /* of other files and of SLS files, made when first used */
-    py_t *salt, *opts;     /* `salt` and `opts` of templates; made when first used */
-    map_t *urls;           /* path on this machine -> origin, "salt://lib/m.jinja" */
-    const char *saltenv;   /* of the run that is under way */
-    bool shows_paths;      /* render_show_paths() */
-    char *missing;         /* owned: last function that was looked up and not found */
-    int lacked;            /* passing error (a negative errno) that kept a template from being read; 0: none */
-    map_t *allowed;        /* verdicts of allow.c by name; NULL: none yet */
+    fileclient_t *files; /* NULL: templates import nothing */
+    jinja_t *engines[2]; /* of other files and of SLS files, made when first used */
+    py_t *salt, *opts;   /* `salt` and `opts` of templates; made when first used */
+    map_t *urls;         /* path on this machine -> origin, "salt://lib/m.jinja" */
+    const char *saltenv; /* of the run that is under way */
+    bool shows_paths;    /* render_show_paths() */
+    char *missing;       /* owned: last function that was looked up and not found */
+    int lacked;          /* passing error (a negative errno) that kept a template from being read; 0: none */
+    map_t *allowed;      /* verdicts of allow.c by name; NULL: none yet */
     struct python *python; /* NULL until a file of Python's is rendered */
 };
 
-/* One run of a pipeline. `text` and `data` are the last renderer's output. */
+/* State of a pipeline's run. `text` and `data` are the last renderer's output. */
 typedef struct run {
     render_t *render;
     const render_source_t *source;
