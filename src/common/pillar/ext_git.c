@@ -28,7 +28,7 @@
 #define UPDATE_MIN_S 5
 #define KEEP_S       86400 /* age at which a commit's unused files are removed */
 
-/* One entry "BRANCH URL" with its settings, which override the git_pillar_* options. */
+/* Reads an entry "BRANCH URL" with its settings, which override the git_pillar_ options. */
 typedef struct remote {
     char *branch, *url;          /* owned */
     json_t *conf;                /* owned: its settings */

@@ -103,7 +103,7 @@ claims_tell(const compile_t *self, const char *path, const char *target)
     AUTO_FREE char *place = xasprintf("%s %s", version, target);
     if (!s_first(claims, place))
         return;
-    /* Of all targets that a template generates in one file only one is reported. */
+    /* If a template generates several such targets in a file, only the first is reported. */
     int line = s_line_of(path, target);
     AUTO_FREE char *of_line = xasprintf("%s: %d", version, line);
     AUTO_FREE char *where = line > 0 ? xasprintf("%s:%d", path, line) : xstrdup(path);

@@ -59,7 +59,7 @@ s_key(compile_t *self, py_t *pillar, const char *path, const char *renderer, jso
     json_array_append_new(errors, text);
 }
 
-/* One entry: "key" for the default renderer, or {key: renderer}. */
+/* Decrypts the keys of an entry of decrypt_pillar: "key" for the default renderer, or {key: renderer}. */
 static void
 s_entry(compile_t *self, py_t *pillar, json_t *entry, json_t *errors)
 {

@@ -62,7 +62,7 @@ json_t *top_matches(compile_t *self, const json_t *top, fail_t *err);
 /* Merges the data of the sources of `list` into *pillar_p. */
 int ext_run(compile_t *self, const json_t *list, py_t **pillar_p, fail_t *err);
 
-/* One external source; `args` is the value of its key in ext_pillar. NEW, or NULL with *err. */
+/* Runs an external source; `args` is the value of its key in ext_pillar. NEW, or NULL with err. */
 typedef py_t *ext_fn(compile_t *self, py_t *pillar, const json_t *args, fail_t *err);
 ext_fn ext_cmd_yaml, ext_cmd_yamlex, ext_cmd_json, ext_file_tree, ext_git;
 

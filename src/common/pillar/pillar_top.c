@@ -197,7 +197,7 @@ s_add_sls(json_t *list, py_t *name)
     json_array_append(list, text);
 }
 
-/* One item of a target's list: an SLS name, a match type, `order` or `ignore_missing`. */
+/* Reads an item of a target's list: an SLS name, a match type, `order` or `ignore_missing`. */
 static void
 s_component(entry_t *entry, py_t *part)
 {
