@@ -8,7 +8,7 @@
 
 #include "salt/base.h"
 
-/* One word: "5" is 5, "[1, 2]" a list, "true" a bool, "010" 10, "a: b" stays text, '' stays text. NEW. */
+/* Reads a word: "5" is 5, "[1, 2]" a list, "true" a bool, "010" 10, "a: b" stays text, '' stays text. NEW. */
 json_t *arg_type_word(const char *word);
 /* Length of the name in "name=value" on one line, or 0 when this is no keyword argument. "a==b" is none. */
 size_t args_keyword_len(const char *word);

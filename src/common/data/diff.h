@@ -9,7 +9,7 @@
 
 #include "salt/base.h"
 
-/* One line with its line end; not NUL-terminated. */
+/* A line with its line end; not NUL-terminated. */
 typedef struct diff_line {
     const char *text;
     size_t len;

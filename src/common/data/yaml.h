@@ -22,7 +22,7 @@ void yaml_lines_destroy(yaml_lines_t **self_p);
 /* 1-based line of the top-level `key`; 0 when unknown. */
 int yaml_line_of(const yaml_lines_t *self, const char *key);
 
-/* One document. NEW (json null for an empty one), or NULL with *err set. `source` names it in messages.
+/* Reads a document. NEW (json null for an empty one), or NULL with err set. `source` names it in messages.
  * `ret_lines` may be NULL; else NEW. */
 json_t *yaml_load(const char *text, size_t len, const char *source, yaml_lines_t **ret_lines, fail_t *err);
 
