@@ -123,7 +123,7 @@ has_stuck_parenthesis(const char *word)
     return word[0] == '(' || (len > 0 && word[len - 1] == ')' && strchr(word, '(') == NULL);
 }
 
-/* One leaf. Range targets (R@) are refused by name: Salt needs a range server for them. */
+/* Parses a leaf. Range targets (R@) are refused by name: Salt needs a range server for them. */
 static node_t *
 parse_term(parser_t *p)
 {
@@ -183,7 +183,7 @@ parse_one(parser_t *p)
     return inner != NULL && negated ? node_new(NODE_NOT, inner) : inner;
 }
 
-/* One or more operands of the next level, under one node when there are several. "not" may follow without
+/* Parses operands of the next level, put under a single node if there are several. "not" may follow without
  * "and": Salt inserts the "and". */
 static node_t *
 parse_chain(parser_t *p, node_kind_t kind, const char *word, node_t *(*parse)(parser_t *) )

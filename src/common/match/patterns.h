@@ -54,7 +54,7 @@ bool cidr_match(const cidr_t *self, const json_t *grains, match_work_t *work);
 
 /* ---- node groups ----------------------------------------------------------------------------- */
 
-/* One word of a compound target and its origin, for messages. */
+/* A word of a compound target and its origin, for messages. */
 typedef struct word {
     char *text;
     size_t position; /* 1-based character in the expression; 0 for a word that came out of a node group or a

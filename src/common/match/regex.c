@@ -471,8 +471,8 @@ parse_named(rx_t *self, tmpl_t *t, const char *p, size_t at, fail_t *err)
     return add_group(self, t, group, at, err) == 0 ? end + 1 : NULL;
 }
 
-/* One escape of a template; `p` is after the backslash. Unknown ASCII letters are errors, other characters
- * keep their backslash, as in re. Returns the rest, or NULL with *err. */
+/* Expands an escape of a template; `p` is after the backslash. Unknown ASCII letters are errors, other
+ * characters keep their backslash, as in re. Returns the rest, or NULL with err. */
 static const char *
 parse_escape(rx_t *self, tmpl_t *t, const char *p, size_t at, fail_t *err)
 {

@@ -249,7 +249,7 @@ key_index(const char *key, size_t len, size_t size, size_t *ret_index)
     return true;
 }
 
-/* One level down: an object's key; of a list, the key in the first member that has it, else an index. */
+/* Goes one level down: an object's key; of a list, the key in the first member that has it, else an index. */
 static json_t *
 step(const json_t *at, const char *key, size_t len)
 {
