@@ -28,6 +28,7 @@ is_number(const py_t *v)
     return py_is_int(v) || v->type == PY_FLOAT;
 }
 
+/* An int too large for a double is an OverflowError. */
 static int
 to_double(py_t *v, double *ret_d)
 {
@@ -148,6 +149,7 @@ markup_concat(py_t *a, py_t *b)
     return v;
 }
 
+/* a + b for two lists or two tuples; NEW. */
 static py_t *
 seq_concat(py_t *a, py_t *b)
 {
@@ -247,6 +249,7 @@ repeats_anything(const py_t *v)
     return is_repeatable(v) && !py_is_markup(v);
 }
 
+/* A sequence times an int, in either order; a negative number of times gives an empty sequence. */
 static py_t *
 repeat(py_t *a, py_t *b)
 {
@@ -325,6 +328,7 @@ py_set_binary(py_op_t op, py_t *a, py_t *b)
     return rc < 0 ? NULL : STEAL(out);
 }
 
+/* Unlike the methods, an operator between sets accepts nothing but sets. */
 static py_t *
 set_operator(py_op_t op, py_t *a, py_t *b)
 {
@@ -344,6 +348,7 @@ set_operator(py_op_t op, py_t *a, py_t *b)
     return unsupported(op, a, b);
 }
 
+/* a | b; an OrderedDict if either is. */
 static py_t *
 dict_union(py_t *a, py_t *b)
 {
@@ -375,6 +380,7 @@ host_binary(py_op_t op, py_t *a, py_t *b)
     return unsupported(op, a, b);
 }
 
+/* Operators whose operands are not both numbers. */
 static py_t *
 other_binary(py_op_t op, py_t *a, py_t *b)
 {
@@ -415,6 +421,7 @@ py_add(py_t *a, py_t *b)
 
 /* ---- one operand ------------------------------------------------------------------------------ */
 
+/* ~v is computed as -v - 1. */
 static py_t *
 int_unary(py_unary_t op, py_t *v)
 {

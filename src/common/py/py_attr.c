@@ -59,6 +59,8 @@ is_dunder(const py_t *name)
     return PY_LEN(name) >= 2 && memcmp(PY_TEXT(name), "__", 2) == 0;
 }
 
+/* Names like `__x__` are not there. Any other attribute of a chainable undefined value is the value itself;
+ * without chaining, reading it raises. */
 static int
 undefined_attr(py_t *v, py_t *name, py_t **ret_v)
 {
@@ -122,6 +124,7 @@ owner_name(const py_t *v)
     return strcmp(type, "method") == 0 ? "function" : type;
 }
 
+/* Like the built-in getattr(): raises AttributeError for a name that is not there. */
 py_t *
 py_getattr(py_t *v, py_t *name)
 {
@@ -200,6 +203,7 @@ py_call(py_t *callee, const py_args_t *args)
     return v;
 }
 
+/* Like v.name(*args), without a bound method in between. */
 py_t *
 py_call_method(py_t *v, py_t *name, const py_args_t *args)
 {

@@ -27,6 +27,7 @@ is_c(const py_sig_t *sig)
 
 /* ---- how a `def` refuses --------------------------------------------------------------------- */
 
+/* The error of a function defined in Python, in CPython's words. */
 static int
 too_many_def(const py_sig_t *sig, size_t given)
 {
@@ -103,6 +104,7 @@ bad_keyword(const py_sig_t *sig, const py_t *name)
                         sig->name);
 }
 
+/* Puts `value` in the slot of its parameter; a slot already filled is an error. */
 static int
 bind_keyword(const py_sig_t *sig, const py_t *name, py_t *value, py_t **slots, size_t positional)
 {
@@ -121,6 +123,7 @@ bind_keyword(const py_sig_t *sig, const py_t *name, py_t *value, py_t **slots, s
                         sig->params[i]);
 }
 
+/* The first missing argument decides, in a function written in C; one written in Python lists them all. */
 static int
 check_missing(const py_sig_t *sig, py_t *const *slots)
 {

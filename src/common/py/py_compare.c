@@ -7,6 +7,7 @@
 
 /* ---- truth ----------------------------------------------------------------------------------- */
 
+/* False, or an error if the class is strict. */
 static int
 undefined_truth(py_t *v)
 {
@@ -16,6 +17,7 @@ undefined_truth(py_t *v)
     return -1;
 }
 
+/* As Python: the class's truth, else its length, else true. */
 static int
 host_truth(py_t *v)
 {
@@ -106,6 +108,7 @@ item_eq(py_t *a, py_t *b)
     return a == b ? 1 : py_eq(a, b);
 }
 
+/* 1, 0, or -1 raised. Lengths are read anew at each step: a comparison can run code that changes a list. */
 static int
 seq_eq(const py_t *a, const py_t *b)
 {
@@ -139,6 +142,7 @@ dict_within(const py_t *a, const py_t *b)
     return same;
 }
 
+/* Two OrderedDicts must agree in order as well. */
 static int
 dict_eq(const py_t *a, const py_t *b)
 {
@@ -161,6 +165,7 @@ range_eq(const pyrange_t *a, const pyrange_t *b)
     return a->n == b->n && (a->n == 0 || (a->start == b->start && (a->n == 1 || a->step == b->step)));
 }
 
+/* An omitted part equals None. */
 static int
 slice_eq(const pyslice_t *a, const pyslice_t *b)
 {
@@ -175,6 +180,7 @@ slice_eq(const pyslice_t *a, const pyslice_t *b)
     return same;
 }
 
+/* Counts a level of depth, as containers may nest, or contain themselves. */
 static int
 container_eq(py_t *a, py_t *b)
 {
@@ -246,6 +252,7 @@ set_compare(py_t *a, py_t *b, py_cmp_t op)
     return same < 0 || op == PY_EQ ? same : !same;
 }
 
+/* Two undefined values of the same class are equal; a strict one raises. */
 static int
 undefined_eq(py_t *a, py_t *b)
 {
@@ -259,6 +266,7 @@ undefined_eq(py_t *a, py_t *b)
     return py_is(a, PY_UNDEFINED) && py_is(b, PY_UNDEFINED) && py_undef_class(a) == py_undef_class(b);
 }
 
+/* Asks the class of either operand; without one, identity. */
 static int
 host_eq(py_t *a, py_t *b)
 {
@@ -269,6 +277,7 @@ host_eq(py_t *a, py_t *b)
     return a == b;
 }
 
+/* Values of different types are unequal, except for those whose class decides. */
 static int
 other_eq(py_t *a, py_t *b, py_type_t ta, py_type_t tb)
 {
@@ -310,6 +319,7 @@ py_eq(py_t *a, py_t *b)
 
 /* ---- order ------------------------------------------------------------------------------------ */
 
+/* Truth of a comparison, given the order of its operands. */
 static int
 decide(int order, py_cmp_t op)
 {
@@ -356,6 +366,7 @@ seq_compare(const py_t *a, const py_t *b, py_cmp_t op)
 
 static const char *const symbols[] = { "<", "<=", "==", "!=", ">", ">=" };
 
+/* Asks the left operand's class, then, with the comparison mirrored, the right one's. -2 if neither knows. */
 static int
 host_compare(py_t *a, py_t *b, py_cmp_t op)
 {
@@ -369,6 +380,7 @@ host_compare(py_t *a, py_t *b, py_cmp_t op)
     return rc;
 }
 
+/* Order of values that are not numbers or text. Without one, a TypeError in CPython's words. */
 static int
 other_compare(py_t *a, py_t *b, py_cmp_t op)
 {
@@ -429,6 +441,7 @@ bytes_within(const py_t *item, const py_t *container)
     return memmem(PY_TEXT(container), PY_LEN(container), PY_TEXT(item), PY_LEN(item)) != NULL;
 }
 
+/* A bytes part, or an int that stands for a byte. */
 static int
 in_bytes(py_t *item, py_t *container)
 {
@@ -467,6 +480,7 @@ in_range(py_t *item, const pyrange_t *r)
     return distance % (r->step > 0 ? (uint64_t) r->step : -(uint64_t) r->step) == 0;
 }
 
+/* Walks `container` up to the first equal item. */
 static int
 in_iterable(py_t *item, py_t *container)
 {
@@ -503,6 +517,7 @@ in_dict(py_t *item, py_t *dict)
     return bad;
 }
 
+/* Like Python, an item is found by identity before equality. */
 static int
 in_seq(py_t *item, py_t *seq)
 {

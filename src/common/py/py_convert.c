@@ -62,6 +62,7 @@ drop_underscores(char *text, bool after_prefix)
     return true;
 }
 
+/* Value of a digit or letter; 99, which no base reaches, for other characters. */
 static int
 digit_value(char c)
 {
@@ -72,6 +73,7 @@ digit_value(char c)
     return c >= 'A' && c <= 'Z' ? c - 'A' + 10 : 99;
 }
 
+/* Base of a prefix 0x, 0o or 0b, or 0. */
 static int
 prefix_base(const char *p)
 {
@@ -123,6 +125,7 @@ parse_digits(char *p, int base, bool negative)
     return v;
 }
 
+/* int(text, base), with the text's repr in the message. */
 static py_t *
 int_from_text(py_t *text, int base)
 {
@@ -136,6 +139,7 @@ int_from_text(py_t *text, int base)
     return py_raise(&py_ValueError, "invalid literal for int() with base %d: %.200s", base, PY_TEXT(shown));
 }
 
+/* Truncates, as int() does. */
 static py_t *
 int_from_float(double d)
 {
@@ -181,6 +185,7 @@ float_word(const char *p)
     return strcasecmp(p, "inf") == 0 || strcasecmp(p, "infinity") == 0 || strcasecmp(p, "nan") == 0;
 }
 
+/* strtod() would also take hexadecimal numbers and other words, so the text is checked first. */
 static py_t *
 float_from_text(py_t *text)
 {
@@ -261,6 +266,8 @@ round_up_there(double d, int n)
     return copysign(strtod(text, NULL), d);
 }
 
+/* printf rounds the exact decimal value, which is what CPython does. Digits beyond a double's range change
+ * nothing, or leave nothing. */
 static py_t *
 round_float(double d, int64_t n)
 {

@@ -18,6 +18,7 @@ address_of(const py_t *v)
     return py_int((int64_t) (uintptr_t) v);
 }
 
+/* Notes the copy of a value that may occur again, by its address. */
 static void
 remember(py_t *memo, const py_t *v, py_t *copy)
 {
@@ -27,6 +28,7 @@ remember(py_t *memo, const py_t *v, py_t *copy)
     (void) py_dict_set(memo, key, copy);
 }
 
+/* Appends deep copies of the items. `copy` is in the memo already, so that a list may contain itself. */
 static int
 fill_list(py_t *copy, py_t *v, py_t *memo)
 {
@@ -100,6 +102,7 @@ deep_container(py_t *v, py_t *memo)
     }
 }
 
+/* `memo` maps addresses of values to their copies, so that shared values stay shared. NEW. */
 static py_t *
 copy_deep(py_t *v, py_t *memo)
 {
@@ -126,6 +129,7 @@ py_deepcopy(py_t *v)
     return copy_deep(v, memo);
 }
 
+/* A shallow copy; values that cannot change are returned as they are. */
 py_t *
 py_copy(py_t *v)
 {

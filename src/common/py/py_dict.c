@@ -65,6 +65,8 @@ slot_of(uint64_t hash)
     return (uint32_t) (hash * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
+/* Small dicts have no index: their entries are compared in turn. A comparison may raise, which *ret_bad
+ * tells. */
 pyentry_t *
 py_dict_find(const py_t *dict, py_t *key, uint64_t hash, int *ret_bad)
 {
@@ -95,6 +97,7 @@ py_dict_find(const py_t *dict, py_t *key, uint64_t hash, int *ret_bad)
 
 /* ---- growth ----------------------------------------------------------------------------------- */
 
+/* Linear probing; the caller made sure of a free slot. */
 static void
 index_add(pydict_t *d, uint64_t hash, uint32_t at)
 {
@@ -132,6 +135,7 @@ build_index(pydict_t *d)
         index_add(d, d->entries[i].hash, i);
 }
 
+/* Closes the gaps of deleted entries. The index must be built anew. */
 static void
 compact(pydict_t *d)
 {
@@ -266,6 +270,7 @@ py_dict_del(py_t *dict, py_t *key)
     return 1;
 }
 
+/* The dict is emptied before its entries are released, because their release may run code that uses it. */
 void
 py_dict_clear(py_t *dict)
 {

@@ -70,6 +70,7 @@ copy_of(const char *text, size_t len)
     return copy;
 }
 
+/* A long message is cut. */
 void *
 py_raise(const py_exc_t *type, const char *fmt, ...)
 {
@@ -86,6 +87,7 @@ py_raise(const py_exc_t *type, const char *fmt, ...)
     return NULL;
 }
 
+/* KeyError, whose message is the key's repr. */
 void *
 py_raise_key(py_t *key)
 {

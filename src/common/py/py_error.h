@@ -94,7 +94,7 @@ extern _Thread_local py_state_t py_state;
 int py_tick_slow_(void);
 void *py_too_deep_(void);
 
-/* One step: 0, or -1 with LimitError raised. */
+/* Counts a step of work. 0, or -1 with LimitError raised. */
 static inline int
 py_tick(void)
 {
@@ -124,7 +124,7 @@ py_leave(void)
 int py_room(size_t bytes);
 /* The most that py_room() grants now. */
 size_t py_room_left(void);
-/* One step of a loop that fills `out`: 0, or -1 with LimitError raised. */
+/* The same for a loop that fills `out`, whose size counts too. 0, or -1 with LimitError raised. */
 static inline int
 py_tick_out(const buf_t *out)
 {

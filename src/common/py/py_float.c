@@ -52,6 +52,7 @@ shortest(double d, char digits[MAX_DIGITS + 1], int *ret_exponent)
     return digits_of(text, digits, ret_exponent);
 }
 
+/* Python's layout: exponents from 1e16 and below 1e-4. */
 static void
 put_digits(buf_t *out, const char *digits, int n, int exponent)
 {
@@ -79,6 +80,7 @@ put_digits(buf_t *out, const char *digits, int n, int exponent)
         buf_putc(out, '0');
 }
 
+/* Whole numbers below 1e15 are frequent and need no search for the shortest digits. */
 void
 py_float_text(buf_t *out, double d)
 {

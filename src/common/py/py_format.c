@@ -113,6 +113,7 @@ parse_align(const char *p, const char *end, spec_t *s, bool *ret_fill, bool *ret
     return p;
 }
 
+/* .N after the width. */
 static int
 parse_precision(const char **p, const char *end, spec_t *s)
 {
@@ -126,6 +127,7 @@ parse_precision(const char **p, const char *end, spec_t *s)
     return 0;
 }
 
+/* A comma or an underscore; '!' stands for both, which is an error. */
 static int
 parse_grouping(const char **p, const char *end, spec_t *s)
 {
@@ -151,6 +153,7 @@ is_one_of(uint32_t type, const char *types)
     return type != 0 && type < 0x80 && strchr(types, (int) type) != NULL;
 }
 
+/* An underscore also groups other bases, a comma only decimal numbers. */
 static int
 check_grouping(const spec_t *s)
 {
@@ -260,6 +263,8 @@ group_digits(buf_t *out, const number_t *num, char separator, int group, int64_t
         buf_putc(out, back.data[i]);
 }
 
+/* Writes sign, prefix, grouped digits and the rest, padded. Zero padding is part of the digits, as it is
+ * grouped with them. */
 static int
 put_number(buf_t *out, const spec_t *s, const number_t *num)
 {
@@ -332,6 +337,7 @@ format_text(buf_t *out, py_t *v, const char *spec, size_t len)
     return rc;
 }
 
+/* Type c: the character with that code point. */
 static int
 format_char(buf_t *out, py_t *v, const spec_t *s)
 {
@@ -396,6 +402,7 @@ is_zero(const char *text)
     return strspn(text, "0.,_%") == strcspn(text, "eE");
 }
 
+/* Removes trailing zeros of a fraction, and the point with them, unless one digit must stay. */
 static void
 strip_zeros(buf_t *text, bool keep_one)
 {
@@ -471,6 +478,7 @@ format_real(buf_t *out, double d, const spec_t *s)
     return put_number(out, s, &num);
 }
 
+/* An int formatted by a float's type is converted first. */
 static int
 format_int(buf_t *out, py_t *v, const char *spec, size_t len)
 {

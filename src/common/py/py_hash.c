@@ -5,7 +5,8 @@
 
 #include "common/py/py_as.h"
 
-#define MODULUS ((UINT64_C(1) << 61) - 1) /* 2^61 - 1, as CPython: a number's hash is its value modulo this
+#define MODULUS                                                                                              \
+    ((UINT64_C(1) << 61) - 1) /* 2^61 - 1, as CPython: a number's hash is its value modulo this
                                            * prime */
 
 static uint64_t
@@ -71,6 +72,7 @@ signed_hash(uint64_t h, bool negative)
     return negative ? -h : h;
 }
 
+/* Modulo 2**61 - 1, as CPython; equal numbers of different types must have equal hashes. */
 static uint64_t
 int_hash(const py_t *v)
 {
@@ -110,6 +112,7 @@ py_double_hash(double d)
     return signed_hash(h, d < 0);
 }
 
+/* Hashes the elements in their order; an unhashable one raises. */
 static int
 tuple_hash(py_t *v, uint64_t *ret_hash)
 {
@@ -149,6 +152,7 @@ unhashable(const py_t *v)
     return py_raise_int(&py_TypeError, "unhashable type: '%s'", py_type_name(v));
 }
 
+/* Strict undefined values have no hash. */
 static int
 undefined_hash(py_t *v, uint64_t *ret_hash)
 {

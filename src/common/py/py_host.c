@@ -26,6 +26,7 @@ py_func_class(const py_t *v, void **ret_data)
     return ((const pyfunc_t *) v)->cls;
 }
 
+/* A method taken from a value without a call, `"x".upper`. NEW. */
 py_t *
 py_method_bind(const py_method_t *method, py_t *self)
 {
@@ -123,6 +124,7 @@ describe(buf_t *out, const py_t *obj)
     buf_printf(out, "%s object", py_type_name(obj));
 }
 
+/* The repr, or as much of it as there is when an error occurs. */
 static void
 put_repr(buf_t *out, py_t *v)
 {
@@ -132,6 +134,7 @@ put_repr(buf_t *out, py_t *v)
         py_clear(); /* the message matters more than this error */
 }
 
+/* jinja2's message; NEW. */
 char *
 py_undef_message(const py_t *v)
 {
@@ -157,6 +160,7 @@ py_undef_message(const py_t *v)
     return buf_steal(&out);
 }
 
+/* Also tells the class that the value was used, for its log. Always NULL. */
 void *
 py_undef_raise(py_t *v)
 {
@@ -170,6 +174,7 @@ py_undef_raise(py_t *v)
     return NULL;
 }
 
+/* Output of DebugUndefined: the expression again, as far as it is known. */
 void
 py_undef_debug(buf_t *out, const py_t *v)
 {

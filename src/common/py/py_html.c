@@ -803,6 +803,8 @@ forbidden(uint32_t cp)
            (cp >= 0xfdd0 && cp <= 0xfdef) || (cp & 0xfffe) == 0xfffe;
 }
 
+/* A numeric reference, with HTML 5's corrections: numbers of the C1 range mean Windows-1252, others that are
+ * no character become U+FFFD. */
 static void
 put_number(buf_t *out, uint32_t cp)
 {

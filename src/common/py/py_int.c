@@ -24,6 +24,7 @@ py_int(int64_t v)
     return &b->h;
 }
 
+/* Small if it fits, as each number has only one form. NEW. */
 py_t *
 py_from_mpz(const mpz_t z)
 {
@@ -104,6 +105,7 @@ py_get_mpz(const py_t *v, mpz_t z)
     mpz_set(z, mpz_roinit_n(view, b->limbs, b->n));
 }
 
+/* NEW, or NULL if `digits` is no decimal number. */
 py_t *
 py_int_digits(const char *digits, size_t len)
 {
@@ -126,6 +128,7 @@ py_int_digits(const char *digits, size_t len)
 
 /* ---- text ------------------------------------------------------------------------------------- */
 
+/* Writes the digits backwards into a local buffer; far faster than printf. */
 static void
 small_text(buf_t *out, int64_t v)
 {
@@ -190,6 +193,7 @@ py_int_compare(const py_t *a, const py_t *b)
     return order;
 }
 
+/* Compares exactly; -1, 0 or 1. `d` is not nan. */
 int
 py_int_float_compare(const py_t *a, double d)
 {
@@ -324,6 +328,7 @@ small_binary(py_op_t op, int64_t a, int64_t b)
     }
 }
 
+/* A negative exponent makes a float. */
 static py_t *
 int_pow_float(py_t *a, py_t *b)
 {
@@ -343,6 +348,7 @@ check_bits(double bits)
     return py_room((size_t) bits / 8 * 4);
 }
 
+/* The size of the result is checked before it is computed. 0, or -1 with an exception raised. */
 static int
 big_pow(mpz_t r, const mpz_t a, const mpz_t b)
 {
@@ -357,6 +363,7 @@ big_pow(mpz_t r, const mpz_t a, const mpz_t b)
     return 0;
 }
 
+/* A shift to the right by more than all bits gives 0 or -1; one to the left is checked for size. */
 static int
 big_shift(mpz_t r, const mpz_t a, const mpz_t b, bool left)
 {
@@ -444,6 +451,7 @@ true_divide(const mpz_t a, const mpz_t b, double *ret_d)
     return isinf(d) ? py_raise_int(&py_OverflowError, "integer division result too large for a float") : 0;
 }
 
+/* Numbers up to 2**53 are exact as doubles, so that the hardware's division rounds correctly. */
 static py_t *
 int_divide(py_t *a, py_t *b)
 {
@@ -461,6 +469,7 @@ int_divide(py_t *a, py_t *b)
     return rc == 0 ? py_float(d) : NULL;
 }
 
+/* Division by zero and negative shifts. 0, or -1 raised. */
 static int
 check_operands(py_op_t op, const py_t *b)
 {
@@ -483,6 +492,7 @@ bool_binary(py_op_t op, const py_t *a, const py_t *b)
     return py_bool(op == PY_OR ? x || y : op == PY_AND ? x && y : x != y);
 }
 
+/* Tries 64-bit arithmetic before GMP. */
 py_t *
 py_int_binary(py_op_t op, py_t *a, py_t *b)
 {

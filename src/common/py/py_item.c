@@ -4,6 +4,7 @@
  * cost no message; py_getitem turns it into Python's exception. Texts are indexed by code point. */
 #include "common/py/py_as.h"
 
+/* Value of an int argument, or TypeError, or OverflowError beyond 64 bits. */
 int
 py_index(py_t *v, int64_t *ret_v)
 {
@@ -62,7 +63,7 @@ typedef struct reach {
     int64_t start, stop, step, n;
 } reach_t;
 
-/* One part of a slice, clamped to 64 bits; `dflt` for None. 0, or -1 raised. */
+/* Reads a bound or the step of a slice, clamped to 64 bits; `dflt` for None. 0, or -1 raised. */
 static int
 slice_part(py_t *v, int64_t dflt, int64_t *ret_v)
 {
@@ -127,6 +128,7 @@ moved(const char *text, size_t at, int64_t by)
     return at;
 }
 
+/* A step of 1 is a substring, which keeps the offsets' cache; else code point by code point. */
 static py_t *
 slice_str(py_t *v, const reach_t *s)
 {
@@ -177,6 +179,7 @@ slice_seq(const py_t *v, const reach_t *s)
     return part;
 }
 
+/* A slice of a range is a range. */
 static py_t *
 slice_range(const pyrange_t *r, const reach_t *s)
 {
@@ -190,6 +193,7 @@ slice_range(const pyrange_t *r, const reach_t *s)
     return py_range(start, stop, step);
 }
 
+/* seq[start:stop:step]; NEW. */
 static py_t *
 get_slice(py_t *v, py_t *key)
 {
@@ -219,6 +223,7 @@ is_sequence(const py_t *v)
     return t == PY_LIST || t == PY_TUPLE || t == PY_STR || t == PY_BYTES || t == PY_RANGE;
 }
 
+/* `i` is within bounds. NEW. */
 static py_t *
 element_at(py_t *v, int64_t i)
 {
@@ -278,6 +283,8 @@ find_key(py_t *dict, py_t *key, py_t **ret_v)
     return FOUND;
 }
 
+/* The look-up behind [] and the template language's subscripts: a value, or the reason without a message,
+ * since most callers need none. */
 static why_t
 find(py_t *v, py_t *key, py_t **ret_v)
 {
@@ -300,6 +307,7 @@ find(py_t *v, py_t *key, py_t **ret_v)
     return NO_ELEMENTS;
 }
 
+/* CPython's message for an index that is neither an integer nor a slice. */
 static void *
 bad_index(py_t *v, py_t *key)
 {
@@ -355,6 +363,7 @@ py_getitem(py_t *v, py_t *key)
     return NULL;
 }
 
+/* 1 and NEW *ret_v, 0 if it is not there, -1 raised. Errors of a look-up count as "not there". */
 int
 py_find_item(py_t *v, py_t *key, py_t **ret_v)
 {
@@ -372,6 +381,7 @@ py_find_item(py_t *v, py_t *key, py_t **ret_v)
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
+/* The index of an element for assignment or deletion, from the start. 0, or -1 raised. */
 static int
 list_index(py_t *list, py_t *key, const char *doing, int64_t *ret_i)
 {

@@ -75,6 +75,7 @@ next_entry(py_iter_t *it, const py_t *dict, pyview_kind_t kind)
     return py_ref(kind == PY_KEYS ? key : value);
 }
 
+/* The next code point as a text, with its mark. NEW. */
 static py_t *
 next_char(py_iter_t *it)
 {
@@ -89,6 +90,7 @@ next_char(py_iter_t *it)
     return v;
 }
 
+/* Unsigned arithmetic: step * i can overflow although the sum does not. */
 static py_t *
 next_number(py_iter_t *it)
 {
@@ -122,6 +124,7 @@ next_of(py_iter_t *it)
     }
 }
 
+/* Lists first, as they are most frequent. A list may grow or shrink meanwhile, as in Python. */
 py_t *
 py_iter_next(py_iter_t *it)
 {
@@ -267,6 +270,7 @@ py_totuple(py_t *iterable)
     return tuple;
 }
 
+/* Adds all items; a hash or comparison may raise. */
 static int
 set_extend(py_t *set, py_t *iterable)
 {
@@ -330,6 +334,7 @@ add_unpacked(py_t *dict, py_t *pair)
     return py_dict_set(dict, py_seq_at(two, 0), py_seq_at(two, 1));
 }
 
+/* A dict updated with itself stays as it is. */
 static int
 update_from_dict(py_t *dict, const py_t *other)
 {

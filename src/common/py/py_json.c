@@ -17,6 +17,8 @@ static _Thread_local struct {
     size_t values, text;
 } made;
 
+/* Aliases share values in memory but not in JSON, so a small document could become a huge one; hence limits
+ * for all that is made. */
 static int
 count(size_t text)
 {
@@ -108,6 +110,7 @@ json_of_str(py_t *v)
     return py_str_to(&out, v) < 0 ? NULL : json_text(buf_str(&out), out.len);
 }
 
+/* JSON has no nan or infinity; YAML's words stand for them. */
 static json_t *
 json_of_float(double d)
 {
@@ -146,6 +149,7 @@ py_json_items(py_t *v, py_json_fn *convert)
     return rc < 0 || py_raised() != NULL ? NULL : STEAL(array);
 }
 
+/* Keys that are not text become their str(). A later key of the same text replaces an earlier one. */
 static json_t *
 json_of_dict(const py_t *v)
 {
@@ -168,6 +172,7 @@ json_of_dict(const py_t *v)
     return STEAL(object);
 }
 
+/* null, unless the class refuses to be printed. */
 static json_t *
 json_of_undefined(py_t *v)
 {

@@ -14,6 +14,7 @@ typedef struct writer {
 
 static int put(writer_t *w, py_t *v);
 
+/* Characters beyond 16 bits become a surrogate pair. */
 static void
 put_escape(buf_t *out, uint32_t cp)
 {
@@ -56,6 +57,7 @@ put_text(const writer_t *w, const char *p, size_t len, const py_t *from)
     return 0;
 }
 
+/* As Python's json module: NaN and Infinity, although JSON has no such words. */
 static void
 put_float(buf_t *out, double d)
 {
@@ -79,6 +81,7 @@ new_line(const writer_t *w)
     return 0;
 }
 
+/* Keys that are None, bools or numbers become text, as in Python's json module. */
 static int
 put_key(writer_t *w, py_t *key)
 {
@@ -169,6 +172,7 @@ put_seq(writer_t *w, const py_t *seq)
     return 0;
 }
 
+/* A container within itself is an error, found by its busy flag. */
 static int
 put_container(writer_t *w, py_t *v)
 {

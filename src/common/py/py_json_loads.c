@@ -41,6 +41,7 @@ skip_space(reader_t *r)
         r->p++;
 }
 
+/* Skips `c` if it comes next. */
 static bool
 take(reader_t *r, char c)
 {
@@ -150,6 +151,7 @@ read_number(reader_t *r)
     return is_float ? py_tofloat(text) : py_toint(text, 10);
 }
 
+/* Words of JSON, and NaN and the infinities as Python reads them; anything else must be a number. */
 static py_t *
 read_word(reader_t *r)
 {

@@ -39,6 +39,7 @@ static _Thread_local struct {
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
+/* Runs when the thread ends. */
 static void
 cache_clear(void *unused)
 {
@@ -74,6 +75,7 @@ cost(size_t class)
     return (int64_t) ((class + 1) * STEP);
 }
 
+/* From the cache of released blocks, if there is one of the size. */
 void *
 py_alloc(size_t size)
 {
@@ -178,6 +180,7 @@ being_tried(const py_t *v)
     return v != NULL && !py_small(v) && (v->flags & PY_F_TRIED) != 0;
 }
 
+/* Takes off a reference held by another value under trial; what remains are references from outside. */
 static void
 subtract(py_t *v, void *unused)
 {
@@ -202,6 +205,7 @@ push(tried_t *list, pyheld_t *v)
     list->v[list->n++] = v;
 }
 
+/* A value reached from a living one is alive, and so are those it holds. */
 static void
 reach(py_t *v, void *cookie)
 {
@@ -235,6 +239,7 @@ try_list(pyheld_t *first, tried_t *alive, tried_t *dead)
     }
 }
 
+/* Restores the backward links, which held counts during the trial. */
 static void
 relink(pyheld_t *first)
 {
@@ -418,6 +423,7 @@ py_grant_(size_t bytes)
     return buf_meter.grant == NULL || bytes <= py_room_left() || spend();
 }
 
+/* Grows by half while memory is plentiful, by a sixteenth when the scope's limit is near. */
 size_t
 py_next_cap(size_t cap, size_t size)
 {
@@ -430,6 +436,7 @@ py_next_cap(size_t cap, size_t size)
     return cap + more;
 }
 
+/* Refills the fuel, after all limits were checked. 0, or -1 with LimitError raised. */
 int
 py_tick_slow_(void)
 {

@@ -26,6 +26,7 @@ joined_lists(py_t *list, py_t *more)
     return joined != NULL && py_extend(joined, lacking) == 0 ? STEAL(joined) : NULL;
 }
 
+/* Dicts are merged recursively, lists joined if wanted; otherwise the new value replaces the old. */
 static int
 update_key(py_t *dest, py_t *key, py_t *value, bool merge_lists)
 {
@@ -132,6 +133,7 @@ merge_aggregate(py_t *a, py_t *b, bool merge_lists)
     return STEAL(merged);
 }
 
+/* Keys of both take the value of `b` before the merge, so that nothing within them is merged. */
 static py_t *
 merge_overwrite(py_t *a, py_t *b, bool merge_lists)
 {

@@ -251,6 +251,7 @@ compare_name(const char *row, const char *name, size_t len)
     return order != 0 ? order : (len > n) - (len < n);
 }
 
+/* Binary search; the tables are sorted by name. */
 static const py_method_t *
 find_in(const table_t *t, const char *name, size_t len)
 {
@@ -278,6 +279,7 @@ applies(const py_t *v, const py_method_t *m)
     return !py_is(v, PY_VIEW) || ((const pyview_t *) v)->kind != PY_VALUES;
 }
 
+/* Methods of Markup and OrderedDict stand before those of str and dict. */
 const py_method_t *
 py_method_find(const py_t *v, const char *name, size_t len)
 {
@@ -319,6 +321,7 @@ mark(py_t *v)
     return v;
 }
 
+/* Text arguments are escaped and text results are Markup, where the method's row says so. */
 static py_t *
 call_markup(const py_method_t *m, py_t *self, py_t **slots, const py_args_t *args)
 {

@@ -241,6 +241,7 @@ py_walk_held(py_t *v, py_visit_fn *visit, void *cookie)
     }
 }
 
+/* The pointer is cleared first, so that free_data may lead back here. */
 static void
 drop_data(void (*free_data)(void *), void **data)
 {
@@ -251,6 +252,7 @@ drop_data(void (*free_data)(void *), void **data)
         free_data(old);
 }
 
+/* The list is emptied before its items are released, as their release may lead back to it. */
 static void
 drop_list(pylist_t *l)
 {
@@ -370,6 +372,8 @@ free_held(pyheld_t *v)
     py_release(v, size_of(&v->h));
 }
 
+/* Beyond a certain depth values are put on a list and freed later, so that a deeply nested value does not
+ * overflow the stack. */
 void
 py_free_(py_t *v)
 {

@@ -154,7 +154,7 @@ py_t *py_str_raw(size_t len); /* NEW str whose `len` bytes the caller fills */
 size_t py_str_count(const py_t *v);
 size_t py_str_offset(const py_t *v, size_t index); /* byte offset of a code point */
 uint64_t py_str_hash(const py_t *v);
-/* One code point of our own text, surrogates included; its length. */
+/* Reads a code point of our own text, surrogates included. Returns its length. */
 size_t py_decode(const char *s, uint32_t *ret_cp);
 void py_put_char(buf_t *out, uint32_t cp);
 

@@ -9,8 +9,8 @@
 /* The marks of a text, as pystr_t holds them. */
 typedef struct pypeer pypeer_t;
 void py_peer_free(pypeer_t *p);
-/* Number of buffers' notes, and the removal of those added later. */
 void py_take_marks(py_t *v, buf_t *text); /* the buffer's marks become `v`'s, which has its bytes */
+/* The number of buffers' notes, and the removal of those added after the first `from`. */
 size_t py_notes(void);
 void py_notes_drop(size_t from);
 

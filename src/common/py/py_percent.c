@@ -22,6 +22,7 @@ typedef struct directive {
     char type;
 } directive_t;
 
+/* Whether %(name)s is allowed, by CPython's test: subscripts, but neither a tuple nor a text. */
 static bool
 is_mapping(const py_t *v)
 {
@@ -195,6 +196,7 @@ sign_of(const directive_t *d, bool negative)
     return negative ? "-" : d->plus ? "+" : d->space ? " " : "";
 }
 
+/* Digits with precision, prefix and sign. */
 static int
 put_integer(percent_t *p, const directive_t *d, py_t *v)
 {
@@ -220,6 +222,7 @@ put_integer(percent_t *p, const directive_t *d, py_t *v)
     return put_field(p, d, prefix, buf_str(&digits), digits.len, digits.len, d->zero, NULL);
 }
 
+/* d, i and u truncate a float; x and o refuse it. */
 static int
 integer_directive(percent_t *p, const directive_t *d, py_t *v)
 {
@@ -268,6 +271,7 @@ float_directive(percent_t *p, const directive_t *d, py_t *v)
                      d->zero, NULL);
 }
 
+/* A text of one character, or the number of one. */
 static int
 char_directive(percent_t *p, const directive_t *d, py_t *v)
 {
@@ -355,6 +359,7 @@ directive_of(char type, bool bytes)
     return NULL;
 }
 
+/* The message's index counts characters, not bytes. */
 static int
 bad_type(const percent_t *p, const char *at)
 {

@@ -14,6 +14,7 @@ plain_in_repr(unsigned char c)
     return c >= 0x20 && c < 0x7f && c != '\'' && c != '\\';
 }
 
+/* Escapes what Python escapes: quotes, controls, and what is not printable. */
 static void
 repr_char(buf_t *out, const char *bytes, size_t n, uint32_t cp, char quote)
 {
@@ -34,6 +35,7 @@ repr_char(buf_t *out, const char *bytes, size_t n, uint32_t cp, char quote)
     }
 }
 
+/* Single quotes, unless the text has such quotes and no double ones. */
 static void
 repr_str(buf_t *out, const py_t *v)
 {
@@ -63,6 +65,7 @@ repr_str(buf_t *out, const py_t *v)
         buf_putc(out, ')');
 }
 
+/* b'...', with Python's choice of quotes. */
 static void
 repr_bytes(buf_t *out, const py_t *v)
 {
@@ -97,6 +100,7 @@ put_items(buf_t *out, const py_t *seq)
     return 0;
 }
 
+/* A tuple of one needs a comma. */
 static int
 repr_seq(buf_t *out, const py_t *v)
 {
@@ -136,6 +140,7 @@ put_entries(buf_t *out, const py_t *dict, const char *const pair[3], pyview_kind
 static const char *const nothing[] = { "", "", "" }, *const colon[] = { "", ": ", "" },
                          *const tuple[] = { "(", ", ", ")" };
 
+/* OrderedDict([(key, value)]) or {key: value}. */
 static int
 repr_dict(buf_t *out, const py_t *v)
 {
@@ -241,6 +246,7 @@ ellipsis(const py_t *v)
     }
 }
 
+/* Marks the container as busy, so that it is recognized within itself. */
 static int
 guarded(buf_t *out, py_t *v)
 {
@@ -346,6 +352,7 @@ py_repr_to(buf_t *out, py_t *v)
 
 /* ---- str() ------------------------------------------------------------------------------------ */
 
+/* Empty, unless the class raises or shows the expression. */
 static int
 str_undefined(buf_t *out, py_t *v)
 {

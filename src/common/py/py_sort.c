@@ -14,6 +14,7 @@ typedef struct sorter {
     bool failed;
 } sorter_t;
 
+/* Counts a step. After a failure nothing is less than anything, so that the sort comes to its end. */
 static bool
 less(sorter_t *s, const pair_t *a, const pair_t *b)
 {
@@ -72,6 +73,7 @@ insert(sorter_t *s, pair_t *v, size_t sorted, size_t n)
     }
 }
 
+/* Takes from the right part only if its item is less: the sort is stable. */
 static void
 merge(sorter_t *s, size_t from, size_t middle, size_t to)
 {
@@ -84,6 +86,7 @@ merge(sorter_t *s, size_t from, size_t middle, size_t to)
     memcpy(s->v + from, s->spare, n * sizeof(*s->v));
 }
 
+/* Merge sort; short parts by insertion, after the run that they begin with. */
 static void
 sort_part(sorter_t *s, size_t from, size_t to)
 {

@@ -38,6 +38,7 @@ py_put_char(buf_t *out, uint32_t cp)
     buf_add(out, bytes, utf8_encode(cp, bytes));
 }
 
+/* Counts the bytes that begin a character. */
 static size_t
 count_points(const char *s, size_t len)
 {
@@ -85,6 +86,7 @@ py_str_offset(const py_t *v, size_t index)
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
+/* Room for `len` bytes and a NUL; the bytes are not set. */
 static py_t *
 text_new(size_t len, py_type_t type)
 {
@@ -196,6 +198,7 @@ py_markup(py_t *text)
     return v;
 }
 
+/* A whole text is returned as it is. Offsets equal indices if all is ASCII. */
 py_t *
 py_substr(py_t *text, size_t from, size_t to)
 {

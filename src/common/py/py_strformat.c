@@ -31,6 +31,7 @@ static int put_text(formatter_t *f, buf_t *out, part_t text, int nesting);
 
 /* ---- parsing ---------------------------------------------------------------------------------- */
 
+/* Reads up to the ':', '!' or '}' that ends the name; *ret_end is set to it. */
 static int
 parse_field_name(part_t *text, part_t *name, char *ret_end)
 {
@@ -69,6 +70,7 @@ parse_conversion(part_t *text, field_t *field)
     return 0;
 }
 
+/* Reads a replacement field after its '{'. Its specification may contain fields itself. */
 static int
 parse_field(part_t *text, field_t *field)
 {
@@ -113,6 +115,7 @@ index_of(part_t name)
     return p == name.end ? v : -1;
 }
 
+/* {} and {0} may not be mixed. */
 static int
 check_numbering(formatter_t *f, bool automatic)
 {
@@ -174,6 +177,7 @@ first_value(formatter_t *f, part_t name, bool whole)
     return py_raise_key(key);
 }
 
+/* A step of a field name: an attribute, or an item with a number or a text as key. */
 static py_t *
 look_up(formatter_t *f, py_t *obj, part_t name, bool is_attr)
 {
@@ -208,6 +212,7 @@ parse_step(part_t *rest, part_t *name, bool *ret_attr)
     return 0;
 }
 
+/* Follows the name's steps from the first value. NEW, or NULL raised. */
 static py_t *
 field_value(formatter_t *f, part_t name)
 {
@@ -229,6 +234,7 @@ field_value(formatter_t *f, part_t name)
 
 /* ---- output ----------------------------------------------------------------------------------- */
 
+/* !s, !r and !a. */
 static py_t *
 convert(py_t *v, uint32_t conversion)
 {
@@ -264,6 +270,7 @@ put_markup(buf_t *out, py_t *v, const char *spec, size_t len)
     return escaped != NULL ? py_str_to(out, escaped) : -1;
 }
 
+/* Formats a value. Fields within the specification are expanded first, one level deeper. */
 static int
 put_field(formatter_t *f, buf_t *out, const field_t *field, int nesting)
 {

@@ -72,6 +72,7 @@ parts_of(py_t *key, const char *delimiter)
     return parts;
 }
 
+/* A list is searched for dicts with the key as well as indexed, as in Salt's traverse_dict_and_list(). */
 py_t *
 py_traverse(py_t *data, py_t *key, const char *delimiter)
 {

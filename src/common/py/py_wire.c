@@ -29,6 +29,7 @@ tagged(const char *kind, json_t *content)
                                                            : NULL;
 }
 
+/* JSON has no nan or infinity, so these are tagged. */
 static json_t *
 wire_of_float(py_t *v)
 {
@@ -91,6 +92,8 @@ is_foreign(const py_t *v)
     return py_is_peer(v) && (py_peer_flags(v) & SPAN_OWN) == 0;
 }
 
+/* Whether a dict can be a JSON object: text keys without NUL, none that looks like a tag and, with `marks`,
+ * none that a peer wrote. */
 static bool
 is_plain(const py_t *dict, bool marks)
 {
@@ -103,6 +106,7 @@ is_plain(const py_t *dict, bool marks)
     return true;
 }
 
+/* The dict as a JSON object. NEW, or NULL with an exception raised. */
 static json_t *
 wire_of_plain(const py_t *dict, py_json_fn *convert)
 {
@@ -119,6 +123,7 @@ wire_of_plain(const py_t *dict, py_json_fn *convert)
     return STEAL(object);
 }
 
+/* Any other dict: a tagged array of [key, value]. NEW, or NULL with an exception raised. */
 static json_t *
 wire_of_pairs(const py_t *dict, py_json_fn *convert)
 {
@@ -137,6 +142,7 @@ wire_of_pairs(const py_t *dict, py_json_fn *convert)
 
 static json_t *to_wire_marked(py_t *v);
 
+/* A list is an array; tuples and sets are tagged. */
 static json_t *
 wire_of_items(py_t *v, py_json_fn *convert)
 {
@@ -165,6 +171,7 @@ typedef struct look {
 
 static bool is_said(look_t *l, const py_t *v);
 
+/* Whether a peer wrote all of a text; an empty one does no harm. */
 static bool
 text_is_said(look_t *l, const py_t *text)
 {
@@ -177,6 +184,7 @@ text_is_said(look_t *l, const py_t *text)
     return spans.n == 1 && spans.v[0].from == 0 && spans.v[0].to == PY_LEN(text) && spans.v[0].flags == 0;
 }
 
+/* Looks at items, or at keys and values, up to the first that a peer did not write. */
 static bool
 members_are_said(look_t *l, const py_t *v)
 {
@@ -215,7 +223,7 @@ is_all_said(const py_t *v)
     return (py_is(v, PY_LIST) || py_is(v, PY_DICT)) && is_said(&l, v) && l.texts > 0;
 }
 
-/* One tag around the container: a tag for each key would nest too deep for a message. */
+/* A single tag around the container: a tag for each key would nest too deep for a message. */
 static json_t *
 wire_of_all_said(py_t *v)
 {
@@ -224,6 +232,7 @@ wire_of_all_said(py_t *v)
     return inside != NULL ? tagged("peer", json_pack("[o]", inside)) : NULL;
 }
 
+/* A container wholly of a peer gets a single tag; otherwise each text has its own. */
 static json_t *
 marked_container(py_t *v)
 {
@@ -256,6 +265,7 @@ wire_of(py_t *v, py_json_fn *container)
     }
 }
 
+/* Like to_wire, with tags that tell what peers wrote. */
 static json_t *
 to_wire_marked(py_t *v)
 {
@@ -307,6 +317,7 @@ values_are_plain(const py_t *dict)
     return true;
 }
 
+/* Whether the value goes over the wire as plain JSON, without a tag. */
 bool
 py_wire_plain(const py_t *v)
 {
@@ -347,6 +358,7 @@ from_items(const json_t *items, bool said)
     return list;
 }
 
+/* NULL, without an exception, if the content is not as wire_of_pairs() writes it. */
 static py_t *
 from_pairs(py_t *pairs)
 {
@@ -387,6 +399,7 @@ from_float(py_t *text)
     return py_str_is(text, "inf") ? py_float(INFINITY) : py_str_is(text, "-inf") ? py_float(-INFINITY) : NULL;
 }
 
+/* NULL if it is no base64. */
 static py_t *
 from_bytes(py_t *text)
 {
@@ -485,6 +498,7 @@ from_tagged(const struct kind *kind, const json_t *tag, bool said)
     return out;
 }
 
+/* An object whose only key is the tag, with a kind that is known, is a tagged value; others are dicts. */
 static py_t *
 from_object(const json_t *v, bool said)
 {

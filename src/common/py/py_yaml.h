@@ -12,9 +12,10 @@
 #include "common/data/yaml_node.h"
 #include "common/py/py.h"
 
-/* One document, within the limits of the scope. An alias is the same value again. Mappings are OrderedDicts
- * when `ordered`, else dicts. NEW (None for an empty stream), or NULL: with *problem set, or with a Python
- * exception raised (`!!int abc` is a ValueError), which *problem then repeats with its place. */
+/* Reads a document, within the limits of the scope. An alias is the same value again. Mappings are
+ * OrderedDicts when `ordered`, else dicts. NEW (None for an empty stream), or NULL: with *problem set, or
+ * with a Python exception raised (`!!int abc` is a ValueError), which *problem then repeats with its place.
+ */
 py_t *py_yaml_load(const char *text, size_t len, bool ordered, yproblem_t *problem);
 /* The same, ordered, for a text with peers' spans, which fit (common/data/yaml_span.h): texts made from them
  * are marked. */

@@ -39,6 +39,7 @@ typedef struct dumper {
 
 /* ---- the tree --------------------------------------------------------------------------------- */
 
+/* Every node is in d->nodes, which owns it, and counts for the memory limit. */
 static dnode_t *
 node_new(dumper_t *d, yaml_kind_t kind)
 {
@@ -56,6 +57,7 @@ node_new(dumper_t *d, yaml_kind_t kind)
     return node;
 }
 
+/* Frees all nodes and gives back what they counted. */
 static void
 nodes_free(dumper_t *d)
 {
@@ -83,6 +85,7 @@ add_kid(dnode_t *node, dnode_t *kid)
     node->kids[node->n++] = kid;
 }
 
+/* TAKES the text. */
 static dnode_t *
 scalar(dumper_t *d, yaml_kind_t kind, buf_t *text)
 {
@@ -104,6 +107,7 @@ word(dumper_t *d, yaml_kind_t kind, const char *text)
     return scalar(d, kind, &copy);
 }
 
+/* Notes on the node whether a peer wrote the value. */
 static dnode_t *
 of_peer(dumper_t *d, dnode_t *node, const py_t *v)
 {
@@ -130,6 +134,7 @@ float_node(dumper_t *d, double v)
     return scalar(d, YAML_IS_FLOAT, &dotted);
 }
 
+/* !!binary, in base64 with PyYAML's line length. */
 static dnode_t *
 bytes_node(dumper_t *d, const py_t *v)
 {
@@ -169,6 +174,7 @@ has_surrogate(const py_t *v)
     return false;
 }
 
+/* A text with surrogates raises what encode() raises, as PyYAML's output would. */
 static dnode_t *
 text_node(dumper_t *d, py_t *v)
 {
@@ -193,6 +199,7 @@ is_plain_scalar(const dnode_t *node)
     return node->kind < YAML_IS_BINARY;
 }
 
+/* As PyYAML's default_flow_style: None means flow for containers of plain scalars only. */
 static void
 choose_style(const dumper_t *d, dnode_t *node)
 {
@@ -283,6 +290,7 @@ scalar_node(dumper_t *d, py_t *v)
     }
 }
 
+/* The node is known by its address before its children are made, so that it may contain itself. */
 static dnode_t *
 container_node(dumper_t *d, py_t *v)
 {
@@ -340,6 +348,7 @@ number_anchors(dumper_t *d, dnode_t *node)
         number_anchors(d, node->kids[i]);
 }
 
+/* Scalars in the order in which they are written, for marked(). */
 static void
 remember(dumper_t *d, dnode_t *node)
 {
@@ -352,6 +361,7 @@ remember(dumper_t *d, dnode_t *node)
     d->written[d->n_written++] = node;
 }
 
+/* A shared node is written once, with an anchor, and afterwards as an alias. */
 static void
 write_node(dumper_t *d, dnode_t *node)
 {

@@ -49,6 +49,7 @@ make_null(const ynode_t *node, yproblem_t *problem)
     return PY_None;
 }
 
+/* An explicit !!bool with another word is a KeyError, as in PyYAML. */
 static py_t *
 make_bool(const ynode_t *node, yproblem_t *problem)
 {
@@ -117,6 +118,7 @@ odd_int(const ynode_t *node, bool drop_zeros)
     return size != NULL && negative ? py_unary(PY_NEG, size) : py_ref(size);
 }
 
+/* For texts that float() reads although YAML's pattern does not. */
 static py_t *
 odd_float(const ynode_t *node)
 {
@@ -162,6 +164,7 @@ make_safe_int(const ynode_t *node, yproblem_t *problem)
     return v != NULL ? v : failed(problem, node);
 }
 
+/* Dates and times keep the text with which they were written; see py_yaml_time.c. */
 static py_t *
 make_time(const ynode_t *node, yproblem_t *problem)
 {
@@ -412,6 +415,7 @@ show_value(buf_t *out, ynode_t *node)
     node->open = false;
 }
 
+/* The node's repr in PyYAML, for messages. */
 static void
 show_node(buf_t *out, ynode_t *node)
 {
@@ -466,6 +470,7 @@ make_key(loader_t *l, const job_t *job, ynode_t *node)
     return NULL;
 }
 
+/* A key twice is an error, as with Salt's loader. */
 static bool
 put_pair(loader_t *l, const job_t *job, const ynode_t *at, py_t *key, py_t *value)
 {
@@ -526,6 +531,7 @@ fill_pairs(loader_t *l, const job_t *job)
     return true;
 }
 
+/* Containers are filled from a list of jobs instead of by recursion, so that depth costs no stack. */
 static py_t *
 build(const ynode_t *root, bool ordered, bool safe, yproblem_t *problem)
 {

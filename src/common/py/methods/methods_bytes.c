@@ -41,6 +41,7 @@ METHOD_OF(m_bytes_join)
     return py_bytes(buf_str(&out), out.len);
 }
 
+/* Bytes between `first` and `last`, ASCII letters, get the other case. */
 static py_t *
 change_case(const py_t *self, char first, char last)
 {
@@ -68,6 +69,7 @@ METHOD_OF(m_bytes_upper)
 /* Bytes beyond ASCII become private-use characters, which are neither letters, digits nor space. */
 enum { BYTE_CP = 0xf700 };
 
+/* A byte beyond ASCII becomes a private code point, so that methods of text work on it unchanged. */
 static py_t *
 as_text(const py_t *bytes)
 {
@@ -166,6 +168,7 @@ METHOD_OF(m_bytes_isascii)
     return PY_True;
 }
 
+/* Bytes have fewer kinds of line ends than text: \n, \r and \r\n. */
 METHOD_OF(m_bytes_splitlines)
 {
     const char *start = PY_TEXT(self), *end = start + PY_LEN(self);

@@ -37,6 +37,7 @@ same_marks(py_t *out, const py_t *v)
     return out;
 }
 
+/* The quick way: one byte per character, and marks stay where they are. */
 static py_t *
 map_ascii(const py_t *v, char (*fn)(char))
 {
@@ -50,6 +51,7 @@ map_ascii(const py_t *v, char (*fn)(char))
     return same_marks(out, v);
 }
 
+/* A character can become several. */
 static void
 put_case(buf_t *out, uint32_t cp, py_case_t to)
 {
@@ -102,6 +104,7 @@ put_lower(buf_t *out, const py_t *v, const char *at, size_t n, uint32_t cp)
         py_put_char(out, cased_before(start, at) && !cased_after(at + n, end) ? FINAL_SIGMA : SMALL_SIGMA);
 }
 
+/* Lower case of a sigma depends on its neighbours, hence put_lower(). */
 static py_t *
 map_all(const py_t *v, py_case_t to)
 {
@@ -168,6 +171,7 @@ METHOD_OF(m_str_capitalize)
     return same_marks(py_str_buf(&out), self);
 }
 
+/* A letter that follows a cased character is within a word. */
 METHOD_OF(m_str_title)
 {
     buf_auto_t out = BUF_INIT;
@@ -319,6 +323,7 @@ METHOD_OF(m_str_isupper)
     return only_case(self, PY_UNI_UPPER, PY_UNI_LOWER);
 }
 
+/* Capitals may only begin a word, small letters only continue one. */
 METHOD_OF(m_str_istitle)
 {
     const char *p = PY_TEXT(self), *end = p + PY_LEN(self);

@@ -15,6 +15,7 @@ static const struct {
     { "iso_8859_1", LATIN_1 }, { "iso8859_1", LATIN_1 }, { "8859", LATIN_1 },    { "l1", LATIN_1 },
 };
 
+/* Python's normalization of names: "UTF-8", "utf 8" and "utf_8" are the same. */
 static codec_t
 codec_named(const py_t *name)
 {
@@ -57,6 +58,7 @@ codec_args(py_t *const *slots, const char *method, codec_t *ret_codec, const cha
 
 static const char *const codec_names[] = { "utf-8", "ascii", "latin-1" };
 
+/* Whether the codec can encode the character. */
 static bool
 fits(codec_t codec, uint32_t cp)
 {
@@ -76,6 +78,7 @@ put_escape(buf_t *out, uint32_t cp)
     buf_printf(out, cp <= 0xff ? "\\x%02x" : cp <= 0xffff ? "\\u%04x" : "\\U%08x", cp);
 }
 
+/* Names the character, or only the positions if several in a row do not fit. */
 static int
 encode_error(codec_t codec, uint32_t cp, size_t index, size_t count)
 {
@@ -193,6 +196,7 @@ decode_error(codec_t codec, const unsigned char *p, size_t index, size_t n, cons
                         codec_names[codec], index, index + n - 1, why);
 }
 
+/* What the handler `errors` makes of bytes that are no character. 0, or -1 raised. */
 static int
 decode_misfit(buf_t *out, const unsigned char *p, size_t n, const char *errors)
 {

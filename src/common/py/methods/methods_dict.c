@@ -16,6 +16,7 @@ METHOD_OF(m_dict_copy)
     return py_dict_copy(self);
 }
 
+/* A class method in Python; here the type is that of the value before the dot. */
 METHOD_OF(m_dict_fromkeys)
 {
     AUTO(py) dict = py_is_odict(self) ? py_odict() : py_dict();
@@ -116,6 +117,7 @@ METHOD_OF(m_dict_popitem_ordered)
     return py_dict_len(self) == 0 ? key_error("dictionary is empty") : pop_entry(self, last > 0);
 }
 
+/* To move a key to the front, all others are added again after it. */
 METHOD_OF(m_dict_move_to_end)
 {
     int last = slots[1] != NULL ? py_truth(slots[1]) : 1, bad;
@@ -225,6 +227,7 @@ METHOD_OF(m_set_remove)
     return rc < 0 ? NULL : PY_None;
 }
 
+/* The first element, where CPython takes any. */
 METHOD_OF(m_set_pop)
 {
     size_t i = 0;
@@ -250,7 +253,7 @@ combine(py_t *self, py_op_t op, const py_args_t *args)
     return v;
 }
 
-/* The same in place. */
+/* The same in place: the set is emptied and filled anew, so that other references see the result. */
 static py_t *
 combine_into(py_t *self, py_op_t op, const py_args_t *args)
 {

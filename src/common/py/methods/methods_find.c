@@ -54,6 +54,7 @@ py_text_like(const py_t *like, const char *text, size_t len)
     return py_part(like, text, len);
 }
 
+/* The part of a text between two optional indices; not `ok` if the first lies beyond the end. */
 int
 py_window(py_t *text, py_t *from, py_t *to, py_window_t *ret_w)
 {
@@ -94,6 +95,7 @@ needle(const py_t *self, py_t *v)
 
 /* ---- find, index ------------------------------------------------------------------------------ */
 
+/* memrmem() does not exist. */
 static const char *
 find_last(const char *start, const char *end, const char *part, size_t len)
 {
@@ -136,6 +138,7 @@ locate(py_t *self, py_t *const *slots, bool last, int64_t *ret_i)
     return 0;
 }
 
+/* find() and index(): -1, or ValueError, if the part is not there. */
 static py_t *
 find(py_t *self, py_t *const *slots, bool last, bool must)
 {
@@ -168,6 +171,7 @@ METHOD_OF(m_str_rindex)
     return find(self, slots, true, true);
 }
 
+/* An empty part is found before each character and at the end. */
 METHOD_OF(m_str_count)
 {
     py_window_t w;
@@ -200,6 +204,7 @@ tail_is(const py_window_t *w, const py_t *part, bool at_end)
     return memcmp(at_end ? w->end - len : w->start, PY_TEXT(part), len) == 0;
 }
 
+/* startswith() and endswith(), which also accept a tuple of alternatives. */
 static py_t *
 tail_match(py_t *self, py_t *const *slots, bool at_end)
 {
@@ -234,6 +239,7 @@ METHOD_OF(m_str_endswith)
     return tail_match(self, slots, true);
 }
 
+/* Removes the part if the text begins, or ends, with it. */
 static py_t *
 remove_affix(py_t *self, py_t *part, bool at_end)
 {
@@ -283,6 +289,7 @@ replace_gaps(buf_t *out, const py_t *self, const py_t *with, int64_t max)
         py_put(out, with);
 }
 
+/* Number of replacements, at most `max`, from which the size of the result follows. */
 static int64_t
 count_parts(const py_t *self, const py_t *part, int64_t max)
 {
@@ -344,6 +351,7 @@ METHOD_OF(m_str_replace)
 
 /* ---- partition -------------------------------------------------------------------------------- */
 
+/* NEW tuple of three: before the part, the part, after it. */
 static py_t *
 partition(py_t *self, py_t *part, bool last)
 {

@@ -41,6 +41,7 @@ cut(buf_t *text, const char *open, const char *close)
     out = (buf_t) BUF_INIT;
 }
 
+/* As markupsafe: comments first, then tags, then runs of spaces become one and entities are resolved. */
 METHOD_OF(m_markup_striptags)
 {
     buf_auto_t text = BUF_INIT, out = BUF_INIT;

@@ -38,6 +38,7 @@ METHOD_OF(m_int_bit_length)
     return py_int((int64_t) bits);
 }
 
+/* Of the absolute value, as in Python. */
 METHOD_OF(m_int_bit_count)
 {
     mpz_t z;
@@ -146,6 +147,7 @@ METHOD_OF(m_float_is_integer)
     return py_bool(isfinite(d) && floor(d) == d);
 }
 
+/* The mantissa is doubled until it is whole; what remains is a power of two. */
 METHOD_OF(m_float_as_integer_ratio)
 {
     double d = py_float_value(self);
@@ -169,6 +171,7 @@ METHOD_OF(m_float_as_integer_ratio)
     return py_tuple_of(2, whole, py_int(1));
 }
 
+/* printf's %a may normalize differently, so the digits are computed. */
 METHOD_OF(m_float_hex)
 {
     double d = py_float_value(self);

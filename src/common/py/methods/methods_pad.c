@@ -72,6 +72,7 @@ METHOD_OF(m_str_rjust)
     return pad_args(slots, self, &gap, &fill) < 0 ? NULL : pad(self, gap, 0, fill, slots[1]);
 }
 
+/* Zeros go between a sign and the digits. */
 METHOD_OF(m_str_zfill)
 {
     int64_t width, n = (int64_t) py_str_count(self);
@@ -90,6 +91,7 @@ METHOD_OF(m_str_zfill)
     return py_str_buf(&out);
 }
 
+/* Columns count characters since the last line end. */
 METHOD_OF(m_str_expandtabs)
 {
     int64_t size = 8, column = 0;

@@ -24,6 +24,7 @@ METHOD_OF(m_list_extend)
     return py_extend(self, slots[0]) < 0 ? NULL : PY_None;
 }
 
+/* An index out of bounds means the nearest end. */
 METHOD_OF(m_list_insert)
 {
     pylist_t *l = py_as_list(self);
@@ -40,6 +41,7 @@ METHOD_OF(m_list_insert)
     return PY_None;
 }
 
+/* Moves the reference from the list to the caller. */
 METHOD_OF(m_list_pop)
 {
     pylist_t *l = py_as_list(self);
@@ -71,6 +73,7 @@ position(py_t *seq, py_t *item, int64_t i, int64_t end)
     return -1;
 }
 
+/* The item is released last, since that may run code that uses the list. */
 METHOD_OF(m_list_remove)
 {
     pylist_t *l = py_as_list(self);
@@ -127,6 +130,7 @@ swap_items(py_t *a, py_t *b)
     y->n = t.n, y->cap = t.cap, y->v = t.v;
 }
 
+/* The list is empty while it is sorted, as in CPython; a key function that changes it is an error. */
 METHOD_OF(m_list_sort)
 {
     py_t *fn = slots[0] != NULL && !py_is(slots[0], PY_NONE) ? slots[0] : NULL;
@@ -148,6 +152,7 @@ METHOD_OF(m_list_sort)
 
 /* ---- also of tuples and ranges --------------------------------------------------------------- */
 
+/* Like Python, identity counts before equality. */
 METHOD_OF(m_seq_count)
 {
     py_iter_t it;
@@ -198,6 +203,7 @@ bound(py_t *v, int64_t dflt, int64_t *ret_v)
     return py_slice_arg(v, dflt, ret_v);
 }
 
+/* A range computes the index; other sequences are searched between two optional bounds. */
 METHOD_OF(m_seq_index)
 {
     int64_t start, end, len = (int64_t) (py_is(self, PY_RANGE) ? 0 : py_seq_len(self));

@@ -10,6 +10,7 @@ typedef struct text {
     const char *start, *end;
 } text_t;
 
+/* Whether a space stands at `p`, and the length of the character there. Bytes know ASCII's spaces only. */
 static bool
 space_at(const py_t *v, const char *p, size_t *ret_n)
 {
@@ -32,6 +33,7 @@ strips(const py_t *v, const py_t *chars, const char *p, size_t *ret_n)
     return memmem(PY_TEXT(chars), PY_LEN(chars), p, *ret_n) != NULL;
 }
 
+/* Start of the character before `p`. */
 static const char *
 step_back(const py_t *v, const char *start, const char *p)
 {
@@ -41,6 +43,7 @@ step_back(const py_t *v, const char *start, const char *p)
     return p;
 }
 
+/* strip(), lstrip() and rstrip(); `chars` is a set of characters, spaces if NULL or None. */
 static py_t *
 strip(py_t *self, py_t *chars, bool left, bool right, const char *name)
 {
@@ -92,6 +95,7 @@ put_part(py_t *list, const py_t *self, const char *start, const char *end)
     return py_tick();
 }
 
+/* Splits at runs of spaces; leading and trailing ones make no empty parts. */
 static py_t *
 split_spaces(py_t *self, int64_t max)
 {
@@ -114,6 +118,7 @@ split_spaces(py_t *self, int64_t max)
     }
 }
 
+/* Splits at a separator, at most `max` times; a negative number means always. */
 static py_t *
 split_at(py_t *self, const py_t *sep, int64_t max)
 {
@@ -166,6 +171,7 @@ rsplit_spaces(py_t *self, int64_t max)
     return STEAL(list);
 }
 
+/* From the end, so that `max` counts from there; the parts are collected in reverse. */
 static py_t *
 rsplit_at(py_t *self, const py_t *sep, int64_t max)
 {
@@ -190,6 +196,7 @@ rsplit_at(py_t *self, const py_t *sep, int64_t max)
     return STEAL(list);
 }
 
+/* split() and rsplit(). */
 static py_t *
 split(py_t *self, py_t *const *slots, bool from_end)
 {
@@ -270,6 +277,7 @@ put_piece(py_t *out, char *at, const py_t *v, spans_t *spans)
     return mempcpy(at, PY_TEXT(v), PY_LEN(v));
 }
 
+/* The size is known before the text is made, so that it is allocated once. */
 static py_t *
 join_items(const py_t *sep, const py_t *items)
 {
@@ -313,6 +321,7 @@ escaped_items(const py_t *items)
     return STEAL(list);
 }
 
+/* Markup escapes the items. */
 METHOD_OF(m_str_join)
 {
     py_t *v = slots[0];
