@@ -94,12 +94,13 @@ extern py_t py_none_, py_true_, py_false_;
 #define PY_True  (&py_true_)
 #define PY_False (&py_false_)
 
+/* These never raise; see above for the budget. */
 py_t *py_bool(bool v);
 py_t *py_int(int64_t v);
 /* Any number of decimal digits with a sign; NULL only when it is not that, without raising. */
 py_t *py_int_digits(const char *digits, size_t len);
 py_t *py_float(double v);
-/* `text` must be UTF-8 (ours or checked); py_str_utf8 replaces what is not. */
+/* `text` must be UTF-8 (ours or checked). py_str_utf8() replaces what is not by U+FFFD. */
 py_t *py_str(const char *text, size_t len);
 py_t *py_strz(const char *text);
 py_t *py_str_utf8(const char *bytes, size_t len);
@@ -117,6 +118,7 @@ py_t *py_tuple(size_t n);
 py_t *py_tuple_of(size_t n, ...);
 /* Jinja's _GroupTuple: a tuple (grouper, list) whose elements are attributes too. BORROWED elements. */
 py_t *py_group(py_t *grouper, py_t *list);
+/* An OrderedDict compares by its order too, and has methods of its own. */
 py_t *py_dict(void);
 py_t *py_odict(void);
 py_t *py_set(bool frozen);

@@ -94,7 +94,7 @@ extern _Thread_local py_state_t py_state;
 int py_tick_slow_(void);
 void *py_too_deep_(void);
 
-/* Counts a step of work. 0, or -1 with LimitError raised. */
+/* Counts a step of work, for loops whose length a template decides. 0, or -1 with LimitError raised. */
 static inline int
 py_tick(void)
 {

@@ -5,9 +5,8 @@
 
 #include "common/py/py_as.h"
 
-#define MODULUS                                                                                              \
-    ((UINT64_C(1) << 61) - 1) /* 2^61 - 1, as CPython: a number's hash is its value modulo this
-                                           * prime */
+/* 2^61 - 1, as CPython: a number's hash is its value modulo this prime. */
+#define MODULUS ((UINT64_C(1) << 61) - 1)
 
 static uint64_t
 mix(uint64_t a, uint64_t b)

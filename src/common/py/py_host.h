@@ -27,6 +27,7 @@ typedef struct py_fn_class {
     unsigned marks; /* the engine's own: wants the context, unsafe, ... */
     bool is_method; /* of an object: its type is "method" */
 } py_fn_class_t;
+/* NEW function; TAKES `data`, which the class frees. */
 py_t *py_func(const py_fn_class_t *cls, void *data);
 /* BORROWED class and data; NULL when `v` is not such a function. */
 const py_fn_class_t *py_func_class(const py_t *v, void **ret_data);
@@ -40,6 +41,7 @@ typedef struct py_gen_class {
     py_walk_fn *walk;
     const char *function; /* of a generator, for repr(): "do_batch"; NULL: none */
 } py_gen_class_t;
+/* NEW iterator; TAKES `data`, which the class frees. */
 py_t *py_gen(const py_gen_class_t *cls, void *data);
 /* BORROWED data when `v` is an iterator of that class, or NULL. */
 void *py_gen_data(const py_t *v, const py_gen_class_t *cls);
@@ -70,6 +72,7 @@ typedef struct py_class {
     void (*free)(void *data);
     py_walk_fn *walk;
 } py_class_t;
+/* NEW object; TAKES `data`, which the class frees. */
 py_t *py_host(const py_class_t *cls, void *data);
 /* BORROWED; NULL when `v` is not of that class. */
 void *py_host_data(const py_t *v, const py_class_t *cls);

@@ -9,6 +9,7 @@
 #include "common/py/py.h"
 #include "common/py/py_host.h"
 
+/* These never fail; they count for the limit, which the next tick checks. */
 void *py_alloc(size_t size);
 void py_release(void *p, size_t size);
 /* As py_alloc when the limit has room for it, else NULL raised. */

@@ -50,6 +50,7 @@ typedef struct pybig {
     mp_limb_t limbs[];
 } pybig_t;
 
+/* A text whose code points were not counted yet. */
 #define PY_UNCOUNTED SIZE_MAX
 
 /* str and bytes */
@@ -108,6 +109,7 @@ typedef struct pyslice {
 } pyslice_t;
 
 typedef enum pyview_kind { PY_KEYS, PY_VALUES, PY_ITEMS } pyview_kind_t;
+/* A view is live: it shows what its dict has now. */
 typedef struct pyview {
     pyheld_t held;
     py_t *dict;

@@ -44,6 +44,7 @@ typedef enum py_op {
     PY_LSHIFT,
     PY_RSHIFT
 } py_op_t;
+/* `a op b`, with Python's rules for mixed types and its TypeError for all other pairs. */
 py_t *py_binary(py_op_t op, py_t *a, py_t *b);
 py_t *py_add(py_t *a, py_t *b);
 typedef enum py_unary { PY_NEG, PY_POS, PY_INVERT } py_unary_t;
@@ -83,6 +84,7 @@ typedef struct py_iter {
 int py_iter_start(py_iter_t *it, py_t *v);
 py_t *py_iter_next(py_iter_t *it);
 void py_iter_end(py_iter_t *it);
+/* Whether py_iter_start() accepts the value; an undefined one counts as iterable. */
 bool py_iterable(const py_t *v);
 /* iter(v) and next(): py_next returns NULL without raising at the end. */
 py_t *py_iter(py_t *v);
@@ -98,6 +100,7 @@ typedef struct py_args {
     py_t *const *names;
     py_t *const *kwv;
 } py_args_t;
+/* An undefined value counts as callable: its call raises its own error. */
 bool py_callable(const py_t *v);
 py_t *py_call(py_t *callee, const py_args_t *args);
 /* v.name(...) without making the bound method. */
@@ -105,6 +108,7 @@ py_t *py_call_method(py_t *v, py_t *name, const py_args_t *args);
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
+/* repr(v) and str(v). A container within itself is shown as "...". */
 py_t *py_repr(py_t *v);
 py_t *py_tostr(py_t *v);
 /* Append to `out`: 0 or -1. */
