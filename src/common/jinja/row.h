@@ -21,9 +21,8 @@ enum {
     JF_CONTEXT = 1 << 0, /* a parameter in front that the template does not pass */
     JF_SALT = 1 << 1,    /* only with Salt's additions */
     JF_TEST = 1 << 2,    /* a test: `test` is set, not `fn` */
-    JF_WORLD =
-        1 << 3, /* its answer may change: clock, random numbers, a file, the host */
-    JF_MARKS = 1 << 4 /* as PY_METHOD_MARKS */
+    JF_WORLD = 1 << 3,   /* its answer may change: clock, random numbers, a file, the host */
+    JF_MARKS = 1 << 4    /* as PY_METHOD_MARKS */
 };
 typedef struct jfilter {
     const char *name;
