@@ -6,6 +6,7 @@
 #include "common/py/py_unicode.h"
 #include "common/py/py_obj.h"
 
+/* CPython's limit for the conversion of text to an int, whose time grows with the square of the digits. */
 enum { MAX_STR_DIGITS = 4300 };
 
 /* ---- text to numbers ------------------------------------------------------------------------- */

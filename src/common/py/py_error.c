@@ -4,6 +4,7 @@
 
 #include "common/py/py_ops.h"
 
+/* Longest message kept; Python has no limit. */
 enum { MESSAGE_MAX = 8192 };
 
 #define EXC(name_, base_) const py_exc_t py_##name_ = { #name_, base_ }

@@ -5,6 +5,8 @@
 
 #include "common/py/py_obj.h"
 
+/* Digits that suffice to tell every double from its neighbours, and digits that always survive as a double.
+ */
 enum { MAX_DIGITS = 17, EXACT = 15 };
 
 /* Extracts the digits of "d.dde+xx" without trailing zeros; returns their number. */

@@ -6,6 +6,7 @@
 #include "common/base/utf8.h"
 #include "common/py/py_number_text.h"
 
+/* A format specification: [[fill]align][sign][z][#][0][width][grouping][.precision][type]. */
 typedef struct spec {
     uint32_t fill;
     char align, sign;

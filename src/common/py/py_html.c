@@ -5,6 +5,7 @@
 
 #include "common/py/py_obj.h"
 
+/* The longest name of an entity, and what stands for numbers that are no character. */
 enum { MAX_NAME = 32, LAST_CODE_POINT = 0x10ffff, REPLACEMENT = 0xfffd };
 
 /* clang-format off */

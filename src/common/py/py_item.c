@@ -59,6 +59,7 @@ py_len(py_t *v)
 
 /* ---- slices ----------------------------------------------------------------------------------- */
 
+/* A slice applied to a length: `n` elements, from `start`, `step` apart. */
 typedef struct reach {
     int64_t start, stop, step, n;
 } reach_t;

@@ -5,6 +5,7 @@
 #include "common/py/py_json.h"
 #include "common/py/py_obj.h"
 
+/* State of a json.dumps(); `level` is the depth, for the indent. */
 typedef struct writer {
     buf_t *out;
     const py_dumps_t *how;

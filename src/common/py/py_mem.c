@@ -10,8 +10,11 @@
 #include "common/py/py_obj.h"
 #include "salt/limits.h"
 
+/* Released blocks are cached by size, in steps of 16 bytes, up to a total per size. Fuel is the number of
+ * steps between two looks at the limits. */
 enum { STEP = 16, CLASSES = 25, KEEP_BYTES = 256 * 1024, FUEL = 4096 };
 
+/* A cached block. */
 typedef struct spare {
     struct spare *next;
 } spare_t;
@@ -190,6 +193,7 @@ subtract(py_t *v, void *unused)
     }
 }
 
+/* Containers under trial, by the search for cycles. */
 typedef struct tried {
     pyheld_t **v;
     size_t n, cap;

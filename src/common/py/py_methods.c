@@ -226,6 +226,7 @@ static const py_method_t float_methods[] = {
     { "real", m_float_conjugate, NULL, 0, 0, PROPERTY },
 };
 
+/* Methods of a type, sorted by name. */
 typedef struct table {
     const py_method_t *rows;
     size_t n;

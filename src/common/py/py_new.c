@@ -3,6 +3,8 @@
 #include "common/py/py_methods.h"
 #include "common/py/py_as.h"
 
+/* Reference count of values that are never freed; and the depth from which containers are freed later instead
+ * of by recursion. */
 enum { NEVER = -1, FREE_DEPTH = 100 };
 
 py_t py_none_ = { NEVER, PY_NONE, 0, 0 };

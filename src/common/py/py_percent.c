@@ -5,6 +5,7 @@
 #include "common/base/utf8.h"
 #include "common/py/py_number_text.h"
 
+/* State of a `template % values`. */
 typedef struct percent {
     buf_t *out;
     py_t *tmpl;
@@ -16,6 +17,7 @@ typedef struct percent {
     py_t *held; /* the value of the last key */
 } percent_t;
 
+/* %[(key)][flags][width][.precision]type */
 typedef struct directive {
     bool left, plus, space, alternate, zero;
     int64_t width, precision; /* -1: none */

@@ -3,12 +3,15 @@
  * first. Only `<` is used. */
 #include "common/py/py_as.h"
 
+/* Parts up to this length are sorted by insertion. */
 enum { RUN = 64 };
 
+/* An item and what it is sorted by, which is the item itself without a key function. */
 typedef struct pair {
     py_t *key, *item;
 } pair_t;
 
+/* State of a sort; `spare` has room for as many pairs, for merging. */
 typedef struct sorter {
     pair_t *v, *spare;
     bool failed;

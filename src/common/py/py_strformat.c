@@ -4,6 +4,7 @@
  * with other rules for numbering and nesting; `python` selects the latter. */
 #include "common/py/py_number_text.h"
 
+/* Depth to which fields may stand in the specification of others, as in CPython. */
 enum { NESTING = 2 };
 
 /* State of one format call; `python`: the rules of string.Formatter, which sandboxes and Markup use. */
@@ -17,10 +18,12 @@ typedef struct formatter {
     size_t next;
 } formatter_t;
 
+/* A piece of the template. */
 typedef struct part {
     const char *start, *end;
 } part_t;
 
+/* A replacement field: {name!conversion:spec}. */
 typedef struct field {
     part_t name, spec;
     uint32_t conversion; /* 0: none */

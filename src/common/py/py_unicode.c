@@ -13,6 +13,7 @@ typedef struct shift {
     int32_t delta;
 } shift_t;
 
+/* A character whose other case is several characters. */
 typedef struct special {
     uint32_t cp, to[PY_CASE_MAX];
 } special_t;

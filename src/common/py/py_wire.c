@@ -448,6 +448,7 @@ from_said(py_t *content)
                : NULL;
 }
 
+/* Tagged values, by the name in the tag. */
 static const struct kind {
     const char *name;
     py_type_t of;               /* type that the content must have */

@@ -13,6 +13,8 @@ enum {
     BLOCK = 16
 }; /* bytes per line of base64 (76 characters); overhead of a block in the C library */
 
+/* A node of the document, made in full before it is written, because anchors and styles depend on what
+ * follows. */
 typedef struct dnode {
     yaml_kind_t kind; /* of a scalar, or YAML_IS_SEQ, YAML_IS_MAP, YAML_IS_SET */
     bool flow, written;
@@ -25,6 +27,7 @@ typedef struct dnode {
     size_t n, cap;
 } dnode_t;
 
+/* State of a dump. */
 typedef struct dumper {
     dnode_t **nodes; /* all of them */
     size_t n, cap;

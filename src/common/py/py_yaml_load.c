@@ -10,13 +10,16 @@
 #include "common/py/py_yaml.h"
 #include "salt/limits.h"
 
+/* Length at which a message's text ends; number and length of the texts that are kept for reuse. */
 enum { LONG_MESSAGE = 4000, RECENT = 256, SHORT = 32 };
 
+/* A container that exists but is not filled yet. */
 typedef struct job {
     const ynode_t *node;
     py_t *into; /* owned: the values of a set have no other owner */
 } job_t;
 
+/* State of a load. */
 typedef struct loader {
     yproblem_t *problem;
     bool ordered, safe; /* safe: by PyYAML's own rules for numbers and times */

@@ -4,6 +4,7 @@
 #include "common/py/methods/methods.h"
 #include "common/py/py_unicode.h"
 
+/* Greek sigma has a form of its own at the end of a word. */
 enum { SIGMA = 0x3a3, FINAL_SIGMA = 0x3c2, SMALL_SIGMA = 0x3c3 };
 
 static bool
