@@ -80,6 +80,7 @@ typedef enum jmes_kind {
     JM_KINDS
 } jmes_kind_t;
 
+/* An expression of the tree; which fields are set depends on the kind. */
 typedef struct jmes_node {
     jmes_kind_t kind;
     jmes_token_type_t op; /* JM_COMPARE */
@@ -90,6 +91,7 @@ typedef struct jmes_node {
     size_t n;
 } jmes_node_t;
 
+/* A parsed expression. */
 typedef struct jmes {
     int refs;
     arena_t *arena;

@@ -6,6 +6,7 @@
 
 /* ---- expressions as values ---------------------------------------------------------------------------- */
 
+/* &expression, as an argument; it keeps its tree alive. */
 typedef struct expref {
     jmes_t *tree;
     const jmes_node_t *node;

@@ -387,6 +387,7 @@ typedef py_t *jmes_fn(py_t *const *a, size_t n);
 #define EXPREF  ROW("expref")
 #define NUMBERS ROW("array-number")
 #define STRINGS ROW("array-string")
+/* Functions with the types that their arguments may have, as jmespath.py checks them. */
 static const struct function {
     const char *name;
     jmes_fn *fn;

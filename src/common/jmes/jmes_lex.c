@@ -54,6 +54,7 @@ static const struct {
     { "(", JT_LPAREN },   { ")", JT_RPAREN },   { "{", JT_LBRACE },   { "}", JT_RBRACE },
 };
 
+/* State of the lexer. Columns count characters; they are computed as far as needed. */
 typedef struct lexer {
     jmes_t *tree;
     const char *start, *p, *end;
