@@ -6,6 +6,7 @@
 
 enum { ARENA_BLOCK = 16 * 1024, ARENA_ALIGN = 16 };
 
+/* Memory that is handed out from the front and freed all at once. */
 typedef struct block {
     struct block *next;
     size_t used, size;

@@ -81,6 +81,7 @@ call_namespace(void *data, const py_args_t *args)
 
 /* ---- cycler ------------------------------------------------------------------------------------------- */
 
+/* cycler(): goes through its items again and again. */
 typedef struct cycler {
     py_t *items; /* tuple */
     int64_t pos;
@@ -120,6 +121,7 @@ static const py_class_t cycler_class = {
     .name = "Cycler", .module = "jinja2.utils", .find_attr = cycler_find, .free = cycler_free
 };
 
+/* A method of a cycler, bound to it. */
 typedef struct cycler_method {
     py_t *cycler;
     py_t *(*fn)(cycler_t *c);
@@ -182,6 +184,7 @@ call_cycler(void *data, const py_args_t *args)
 
 /* ---- joiner ------------------------------------------------------------------------------------------- */
 
+/* joiner(): empty at the first call, the separator at each later one. */
 typedef struct joiner {
     py_t *sep;
     bool used;

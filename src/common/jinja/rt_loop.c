@@ -14,6 +14,7 @@ typedef struct source {
     bool started;
 } source_t;
 
+/* The variable `loop`. An iterator's length is learned by reading ahead. */
 typedef struct loop {
     source_t *source; /* NULL when the loop is over */
     py_t *iterable;   /* NULL when its length is not known beforehand */
@@ -286,6 +287,7 @@ call_changed(loop_t *l, const py_args_t *args)
     return py_bool(same == 0);
 }
 
+/* An attribute of `loop`: a value, or a method. */
 typedef struct loop_attr {
     const char *name;
     py_t *(*get)(loop_t *l);

@@ -6,6 +6,7 @@
 #include "common/jinja/eval.h"
 #include "common/jinja/run.h"
 
+/* A macro as a value: its node, with the variables of the place where it was defined. */
 typedef struct macro {
     jcontext_t *ctx;
     jframe_t *frame;       /* where it was defined */

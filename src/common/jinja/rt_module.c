@@ -59,6 +59,7 @@ jrun_block(jcontext_t *ctx, const jblock_t *block, const char *name, buf_t *out)
 
 /* ---- modules ------------------------------------------------------------------------------------------ */
 
+/* An imported template: what it printed, and the names that it exports. */
 typedef struct module {
     py_t *name, *body, *exported;
 } module_t;
@@ -178,6 +179,7 @@ jmodule_verbatim(const jsession_t *s, py_t *v)
 
 /* ---- self.block(), super() ---------------------------------------------------------------------------- */
 
+/* `self`, `super`, or a block of either: the block of that name at `depth` in the line of templates. */
 typedef struct block_ref {
     jcontext_t *ctx;
     char *name; /* NULL: `self` */

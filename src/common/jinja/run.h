@@ -44,6 +44,7 @@ typedef struct jframe {
     py_t *v[]; /* NULL: missing */
 } jframe_t;
 
+/* A block as a template defines it. */
 typedef struct jblock {
     jtemplate_t *template;
     const jnode_t *node;

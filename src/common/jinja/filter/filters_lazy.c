@@ -10,6 +10,7 @@ typedef struct lazy lazy_t;
 /* NEW element, or NULL: *ret_more tells whether to go on with the next one. */
 typedef py_t *lazy_step_fn(lazy_t *z, py_t *item, bool *ret_more);
 
+/* A filter that yields its elements when they are asked for. */
 struct lazy {
     jcontext_t *ctx;
     py_t *value;

@@ -13,6 +13,7 @@ static const char http_pattern[] =
     "(?::[\\d]{1,5})?(?:[/?#]\\S*)?$";
 static const char email_pattern[] = "^\\S+@\\w[\\w.-]*\\.\\w+$";
 
+/* Options of an urlize(). */
 typedef struct linker {
     rx_t *http, *email;
     buf_t attributes; /* rel and target */

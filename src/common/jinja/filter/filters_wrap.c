@@ -10,15 +10,18 @@
 /* Classes of characters in textwrap's patterns. */
 enum { BLANK = 1, WORD = 2, LETTER = 4, PUNCT = 8, DASH = 16 };
 
+/* A character of the line, with its kind. */
 typedef struct glyph {
     uint32_t at; /* its first byte in the line */
     uint8_t what;
 } glyph_t;
 
+/* Characters that stay together, such as a word. */
 typedef struct chunk {
     size_t from, to;
 } chunk_t;
 
+/* State of a wordwrap(). */
 typedef struct wrap {
     buf_t *out;
     const char *between;

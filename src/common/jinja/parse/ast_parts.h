@@ -71,6 +71,7 @@ typedef enum jctx { CTX_LOAD, CTX_STORE, CTX_PARAM } jctx_t;
 
 typedef struct jnode jnode_t;
 
+/* Nodes in their order. */
 typedef struct jlist {
     jnode_t **v;
     size_t n;
@@ -115,6 +116,7 @@ typedef struct jlocals {
 
 /* Code with a frame of its own: the template, a block, a macro, a recursive loop. */
 typedef enum jfunc_kind { FUNC_ROOT, FUNC_BLOCK, FUNC_MACRO, FUNC_LOOP } jfunc_kind_t;
+/* A function of the generated code, in Jinja's words: it has a frame of its own. */
 typedef struct jfunc {
     jfunc_kind_t kind;
     uint16_t slots;
@@ -127,6 +129,7 @@ typedef struct jfunc {
 /* Escaping of output: known when the template is compiled, or only at run time. */
 typedef enum jescape { ESCAPE_NO, ESCAPE_YES, ESCAPE_ASK } jescape_t;
 
+/* Parameters of a macro or call block. */
 typedef struct jsignature {
     jnode_t **args; /* N_NAME */
     jnode_t **defaults;

@@ -34,8 +34,10 @@ typedef struct rule {
     mark_t mark;
 } rule_t;
 
+/* Most brackets that may be open. */
 enum { LEX_NEST = 1000 };
 
+/* State of a lexer, which makes tokens on demand. */
 struct lexer {
     arena_t *arena;
     syntax_error_t *error;

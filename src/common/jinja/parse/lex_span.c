@@ -6,6 +6,7 @@
 #include "common/base/buf.h"
 #include "common/jinja/parse/lex_int.h"
 
+/* State of the check whether peers' texts stay within single tokens. */
 typedef struct check {
     lexer_t *lexer;
     const spans_t *spans; /* as the caller has them */

@@ -413,6 +413,7 @@ parse_pow_operand(parser_t *p)
     return parse_unary(p, true);
 }
 
+/* An operator and its operation. */
 typedef struct binary {
     tok_t token;
     uint8_t op;

@@ -60,6 +60,7 @@ void parse_leave(parser_t *p);
 
 /* ---- expressions */
 jnode_t *parse_expression(parser_t *p, bool with_cond);
+/* Flags of parse_tuple(): names only; no `x if y`; within parentheses, which may be empty. */
 enum { TUPLE_SIMPLE = 1, TUPLE_NO_COND = 2, TUPLE_PARENTHESES = 4 };
 jnode_t *parse_tuple(parser_t *p, unsigned flags, const char *end_word);
 jnode_t *parse_filter(parser_t *p, jnode_t *node, bool inline_start);

@@ -366,6 +366,7 @@ parse_continue(parser_t *p)
     return parse_one(p, parse_node(p, N_CONTINUE, parse_next(p).line));
 }
 
+/* A tag and the function that parses it. */
 typedef struct statement {
     const char *name;
     parse_fn *fn;

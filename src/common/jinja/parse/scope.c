@@ -11,6 +11,7 @@
 #include "common/jinja/parse/symbols.h"
 #include "common/py/py_ops.h"
 
+/* State of the analysis. It visits nodes in the order in which Jinja generates code. */
 typedef struct compiler {
     jtree_t *tree;
     arena_t *arena;   /* `arena` is the tree's */
@@ -24,6 +25,7 @@ typedef struct compiler {
     ptab_t blocks;
 } compiler_t;
 
+/* Surroundings of a statement, as in Jinja's compiler. */
 typedef struct frame {
     symbols_t *symbols;
     bool toplevel, rootlevel, soft;
@@ -122,6 +124,7 @@ locals_of(compiler_t *c, const frame_t *frame)
 
 /* ---- names used in a body ----------------------------------------------------------------------------- */
 
+/* Search for a name that is read before it is assigned. */
 typedef struct wanted {
     const char *name;
     bool found, stored;

@@ -155,6 +155,7 @@ jinja_salt_sls(py_t *context, const char *tmplpath, const char *sls)
 
 /* ---- salt --------------------------------------------------------------------------------------------- */
 
+/* The object `salt`, and its modules: functions under a prefix. */
 typedef struct loader {
     jinja_funcs_t funcs;
     char *prefix; /* "module." or "" */

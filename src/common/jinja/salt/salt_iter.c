@@ -84,6 +84,7 @@ JFILTER(compress)
 
 typedef enum choice { CHOOSE_ANY, CHOOSE_ONCE, CHOOSE_RISING, CHOOSE_NOT_FALLING } choice_t;
 
+/* State of itertools' products, permutations and combinations. */
 typedef struct chooser {
     py_t *pools; /* one per place */
     size_t *at;

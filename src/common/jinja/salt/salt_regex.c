@@ -25,6 +25,7 @@ need_text(py_t *v)
 
 /* ---- what Python says of a bad expression ------------------------------------------------------------- */
 
+/* State of the scan for mistakes in an expression. */
 typedef struct scan {
     const char *p;
     size_t at;        /* in characters */
