@@ -57,6 +57,7 @@ typedef struct jmes_token {
     py_t *value;  /* BORROWED: the tree's */
 } jmes_token_t;
 
+/* Kinds of nodes; a projection applies its right side to every element of its left. */
 typedef enum jmes_kind {
     JM_FIELD,
     JM_CHAIN, /* right applied to left's result */
@@ -107,6 +108,7 @@ extern const py_exc_t jmes_Error, jmes_ParseError, jmes_LexerError;
 int jmes_lex(jmes_t *self);
 /* Parses an expression. NEW tree, or NULL raised. */
 jmes_t *jmes_parse(py_t *text);
+/* Accepts NULL. */
 void jmes_unref(jmes_t *self);
 /* Evaluates the expression for `value`. NEW, or NULL raised. */
 py_t *jmes_search(jmes_t *self, py_t *value);

@@ -73,6 +73,7 @@ is_number(py_t *v)
     return py_is(v, PY_INT) || py_is(v, PY_FLOAT);
 }
 
+/* jmespath.py's special case: Python takes 0 and 1 for False and True. */
 static bool
 is_zero_or_one(py_t *v)
 {

@@ -232,6 +232,7 @@ f_to_string(py_t *const *a, size_t n)
     return py_is(a[0], PY_STR) ? py_ref(a[0]) : py_json_dumps(a[0], &how);
 }
 
+/* A value that is no list becomes the only element of one. */
 static py_t *
 f_to_array(py_t *const *a, size_t n)
 {
@@ -296,6 +297,7 @@ f_merge(py_t *const *a, size_t n)
     return STEAL(merged);
 }
 
+/* The first argument that is not null. */
 static py_t *
 f_not_null(py_t *const *a, size_t n)
 {

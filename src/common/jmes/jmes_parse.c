@@ -293,6 +293,7 @@ index_expression(parser_t *p, const jmes_node_t *left)
 
 /* ---- at the beginning of an expression ---------------------------------------------------------------- */
 
+/* A leaf whose value is the token's. */
 static jmes_node_t *
 value_node(parser_t *p, jmes_kind_t kind, const jmes_token_t *t)
 {
@@ -331,6 +332,7 @@ begin_bracket(parser_t *p, const jmes_node_t *current)
     return project(p, JM_PROJECTION, current, JT_STAR);
 }
 
+/* Parentheses group only; the tree does not show them. */
 static jmes_node_t *
 begin_paren(parser_t *p)
 {
