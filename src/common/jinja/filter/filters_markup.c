@@ -73,6 +73,7 @@ quote_to(buf_t *out, py_t *v, bool query)
     return 0;
 }
 
+/* A dict or pairs as a query: key=value&key=value. */
 static int
 quote_pairs(buf_t *out, py_t *value)
 {
@@ -142,6 +143,7 @@ add_attribute(buf_t *out, py_t *key, py_t *value)
     return 0;
 }
 
+/* Attributes that are None or undefined are left out; a key with a space or a slash is an error. */
 static py_t *
 do_xmlattr(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {

@@ -39,6 +39,7 @@ reversed(py_t *v)
     return back;
 }
 
+/* Needs a sequence that can be reversed; undefined if it is empty. */
 static py_t *
 do_last(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
@@ -223,6 +224,7 @@ do_max(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 
 /* ---- groups ------------------------------------------------------------------------------------------- */
 
+/* Adds (key, members), with the key as it is shown, not as it was compared. */
 static int
 add_group(py_t *out, const jgetter_t *shown, py_t *members)
 {

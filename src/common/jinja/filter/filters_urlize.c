@@ -138,6 +138,7 @@ add_word(const linker_t *l, buf_t *out, const char *word)
     buf_puts(out, word + head + n);
 }
 
+/* Appends ` name="value"`, escaped. */
 static int
 add_attribute(buf_t *out, const char *name, py_t *value)
 {
@@ -193,6 +194,7 @@ read_schemes(linker_t *l, jcontext_t *ctx, py_t *given)
     return l->schemes != NULL ? 0 : -1;
 }
 
+/* Reads the filter's arguments, and the environment's policies for those not given. */
 static int
 read_options(linker_t *l, jcontext_t *ctx, py_t *const *a)
 {

@@ -10,6 +10,7 @@ abs_(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return py_abs(a[0]);
 }
 
+/* With `boolean`, false values too are replaced. */
 static py_t *
 do_default(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
@@ -48,6 +49,7 @@ forgiven(void)
     return true;
 }
 
+/* The default, or 0.0, for what is no number. */
 static py_t *
 do_float(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
@@ -95,6 +97,7 @@ round_to(py_t *value, py_t *precision, bool up)
     return whole != NULL ? py_binary(PY_DIV, whole, scale) : NULL;
 }
 
+/* "common", "ceil" or "floor", with a precision. */
 static py_t *
 do_round(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {

@@ -65,6 +65,7 @@ typedef enum tok {
     TOKENS
 } tok_t;
 
+/* A token; its text lives in the arena. */
 typedef struct token {
     tok_t type;
     int line;

@@ -34,7 +34,7 @@ typedef struct rule {
     mark_t mark;
 } rule_t;
 
-/* Most brackets that may be open. */
+/* The most brackets that may be open at once. */
 enum { LEX_NEST = 1000 };
 
 /* State of a lexer, which makes tokens on demand. */

@@ -14,6 +14,7 @@
 /* Words that end a body, NULL at the end. */
 typedef const char *const *ends_t;
 
+/* State of a parser. */
 typedef struct parser {
     jtree_t *tree;
     arena_t *arena;
@@ -30,6 +31,7 @@ typedef struct parser {
     size_t n_ends;
 } parser_t;
 
+/* Raises a TemplateSyntaxError at the line; jumps out of the parser. */
 void parse_fail(parser_t *p, int line, const char *fmt, ...) PRINTF(3, 4) NORETURN;
 
 /* ---- tokens */
@@ -70,10 +72,12 @@ jnode_t *parse_target(parser_t *p, const char *end_word, bool with_namespace);
 void parse_set_ctx(jnode_t *node, jctx_t ctx);
 
 /* ---- statements */
+/* A tag's body up to a tag in `ends`, which is consumed with `drop`. */
 jlist_t parse_statements(parser_t *p, ends_t ends, bool drop);
 jlist_t parse_body(parser_t *p, ends_t ends);
 /* A statement may become several nodes. */
 typedef jlist_t parse_fn(parser_t *p);
+/* The parser of a tag, or NULL; tags of an extension count only if it is on. */
 parse_fn *parse_statement_of(const parser_t *p, const char *name);
 /* Name of the next tag from *i on; NULL after the last one. */
 const char *parse_tag_name(unsigned tags, size_t *i);

@@ -42,12 +42,14 @@ typedef struct ident {
     uint16_t slot;
 } ident_t;
 
+/* How a variable gets its value when the scope is entered. */
 typedef struct load {
     jload_kind_t kind;
     ident_t *from;
     jname_t *name;
 } load_t;
 
+/* Names of a scope, as Jinja's idtracking.Symbols. */
 typedef struct symbols {
     arena_t *arena; /* scratch */
     func_vars_t *vars;

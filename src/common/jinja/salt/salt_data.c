@@ -31,6 +31,7 @@ JFILTER(ensure_sequence_filter)
     return list;
 }
 
+/* True for "yes", "1" and "true" in any case, ints above zero, and containers with elements. */
 JFILTER(to_bool)
 {
     if (py_is(a[0], PY_BOOL))
@@ -92,6 +93,7 @@ set_op(py_t *a, py_t *b, py_op_t op)
     return right != NULL ? py_binary(op, left, right) : NULL;
 }
 
+/* Sets if both are hashable; lists keep the order of first appearance. */
 JFILTER(union_)
 {
     if (is_hashable(a[0]) && is_hashable(a[1]))
@@ -128,6 +130,7 @@ JFILTER(difference)
     return sets ? set_op(a[0], a[1], PY_SUB) : members(a[0], a[1], false);
 }
 
+/* All elements except those in both. */
 JFILTER(symmetric_difference)
 {
     if (is_hashable(a[0]) && is_hashable(a[1]))
@@ -166,6 +169,7 @@ JFILTER(lst_max)
     return extreme(a[0], PY_GT, "max");
 }
 
+/* A single value is its own average. */
 JFILTER(lst_avg)
 {
     if (is_hashable(a[0]))
@@ -184,6 +188,7 @@ JFILTER(lst_avg)
     return mean != NULL ? py_tofloat(mean) : NULL;
 }
 
+/* Sorts by the lower-case texts; an item that is no text raises. */
 JFILTER(sorted_ignorecase)
 {
     AUTO(py) list = py_tolist(a[0]);
@@ -275,6 +280,7 @@ JFILTER(substr_in_list)
     return list != NULL ? py_ref(PY_False) : NULL;
 }
 
+/* {new: elements only of the second, old: only of the first}; neither key if there are none. */
 JFILTER(compare_lists)
 {
     AUTO(py) added = members(a[1], a[0], false);
@@ -397,6 +403,7 @@ add_row(py_t *ret, py_t *headers, py_t *cells, py_t *key)
     return py_dict_set(ret, at, row);
 }
 
+/* Reads the table that mysql's client prints; its first row has the names. */
 JFILTER(mysql_to_dict)
 {
     AUTO(py) lines = py_tolist(a[0]);
@@ -435,6 +442,7 @@ other_keywords(const py_args_t *args, py_t **names, py_t **values)
     return n;
 }
 
+/* Calls a method by its name; None if there is none. */
 JFILTER(method_call)
 {
     if (!py_is(a[1], PY_STR))

@@ -18,6 +18,7 @@ JFILTER(traverse)
 
 /* ---- changing ----------------------------------------------------------------------------------------- */
 
+/* A key as a list of parts: a text is split, a number is a part of its own. */
 static py_t *
 split_key(py_t *key, py_t *delimiter)
 {
@@ -118,6 +119,7 @@ refuse(const char *verb, const py_t *there, const py_t *value)
                     class_of(there), class_of(value));
 }
 
+/* Calls a method that changes the value below the keys, and returns the whole dict. */
 static py_t *
 change(py_t *const *a, const char *verb, bool list)
 {

@@ -75,6 +75,8 @@ is_relative(const char *name)
            str_starts(name, "../");
 }
 
+/* A relative name belongs to the folder of the template that imports it and must not lead above the root.
+ * NEW, or NULL. */
 char *
 jinja_salt_path(const char *name, py_t *globals)
 {

@@ -39,6 +39,7 @@ looks_like_text(const char *s, size_t len, bool utf8, const char *controls)
     return other * 100 <= total * MOST_NOT_TEXT;
 }
 
+/* As Salt: no NUL, and UTF-8 or mostly printable characters, in the file's first bytes. */
 JFILTER(is_text)
 {
     char block[TEXT_BLOCK];
@@ -68,6 +69,7 @@ typedef struct folder {
     ino_t ino;
 } folder_t;
 
+/* Whether the walk is inside that folder already, through a symbolic link. */
 static bool
 is_above(const folder_t *f, const struct stat *st)
 {

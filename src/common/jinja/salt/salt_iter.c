@@ -53,6 +53,7 @@ JFILTER(zip)
     return pools != NULL ? told(zipped(pools, false, PY_None)) : NULL;
 }
 
+/* Short sequences are filled up with `fillvalue`. */
 JFILTER(zip_longest)
 {
     AUTO(py) pools = pools_of(args, 0);
@@ -65,6 +66,7 @@ JFILTER(zip_longest)
     return pools != NULL ? told(zipped(pools, true, fill)) : NULL;
 }
 
+/* The elements whose counterpart in the second sequence is true. */
 JFILTER(compress)
 {
     AUTO(py) data = py_tolist(a[0]);
@@ -138,6 +140,7 @@ choose(chooser_t *c, size_t place)
     return rc;
 }
 
+/* All ways to choose an element from each pool, as a list of tuples. NEW. */
 static py_t *
 choices(py_t *pools, choice_t how)
 {

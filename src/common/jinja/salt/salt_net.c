@@ -109,6 +109,7 @@ filter_version(py_t *v, int version, py_t *wanted)
     return list != NULL ? STEAL(out) : NULL;
 }
 
+/* IPv4 addresses first, then IPv6. */
 static py_t *
 filter_any(py_t *v, py_t *wanted)
 {
@@ -163,6 +164,7 @@ JFILTER(ipaddr)
 
 enum { MAX_HOSTS = 65536 };
 
+/* An address with its prefix, which is the full length if none is given; None for other values. */
 static py_t *
 host_of(py_t *v)
 {
@@ -295,6 +297,7 @@ keep_in_networks(py_t *out, py_t *ips, py_t *networks)
     return list != NULL ? 0 : -1;
 }
 
+/* Keeps addresses that belong to one of the networks; in a dict of lists, within each list. */
 JFILTER(filter_by_networks)
 {
     if (py_is(a[1], PY_NONE))
@@ -330,6 +333,7 @@ bracketed(py_t *v)
     return py_strf("[%s]", py_cstr(six));
 }
 
+/* Brackets around IPv6 addresses, as URLs need them. */
 JFILTER(ipwrap)
 {
     if (!py_is(a[0], PY_LIST) && !py_is(a[0], PY_TUPLE))
@@ -340,6 +344,7 @@ JFILTER(ipwrap)
     return out;
 }
 
+/* A random address with the prefix, by default AC:DE:48, which is reserved for private use. */
 JFILTER(gen_mac)
 {
     AUTO(pyrandom) random = pyrandom_new(NULL, NULL);

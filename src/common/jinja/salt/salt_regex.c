@@ -34,6 +34,7 @@ typedef struct scan {
     enum { NOTHING, ITEM, REPEATED, LAZY } last; /* what a "*" would repeat */
 } scan_t;
 
+/* Moves over a character. */
 static void
 step(scan_t *s)
 {
@@ -135,6 +136,7 @@ compile(py_t *const *a, size_t flags)
     return rx != NULL ? rx : raise_bad(py_cstr(a[1]), fail_text(&err));
 }
 
+/* The groups of a match as texts, with their marks; None for those without a part in it. NEW. */
 static py_t *
 groups_of(const rx_t *rx, py_t *text)
 {
@@ -239,6 +241,7 @@ jtest_match(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return rc < 0 ? NULL : py_bool(rc > 0);
 }
 
+/* 1 if the whole text matches, 0 also for an expression that is no good, -1 raised. */
 int
 jregex_fullmatch(const char *pattern, py_t *text)
 {

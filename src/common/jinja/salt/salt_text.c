@@ -46,6 +46,7 @@ JFILTER(to_num)
     return jto_num(a[0]);
 }
 
+/* Whether int(text, 16) would accept it. */
 JFILTER(is_hex)
 {
     py_t *n = py_is(a[0], PY_STR) || py_is(a[0], PY_BYTES) ? py_toint(a[0], 16) : NULL;
@@ -56,6 +57,7 @@ JFILTER(is_hex)
     return py_bool(n != NULL);
 }
 
+/* Asks each character for isspace(). */
 JFILTER(contains_whitespace)
 {
     AUTO(py) list = py_tolist(a[0]);
@@ -80,6 +82,7 @@ unit_power(const char *unit, bool metric, int *ret_power, bool *ret_decimal)
     return unit[1] == '\0' || (*ret_power > 0 && (strcmp(unit + 1, "b") == 0 || strcmp(unit + 1, "ib") == 0));
 }
 
+/* "10 MB" and the like; powers of 1024, or of 1000 if metric. */
 JFILTER(human_to_bytes)
 {
     AUTO(py) shown = py_tostr(a[0]);
@@ -192,6 +195,7 @@ JFILTER(camel_to_snake_case)
     return jmethod(empty, "join", 1, out);
 }
 
+/* The first word keeps its case unless `upper`. */
 JFILTER(snake_to_camel_case)
 {
     AUTO(py) bar = py_strz("_");

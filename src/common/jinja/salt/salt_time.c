@@ -41,6 +41,7 @@ JFILTER(strftime_)
     return py_strz(text);
 }
 
+/* The user's number; without a name that of this process. */
 JFILTER(get_uid)
 {
     if (a[0] == NULL || !py_is(a[0], PY_STR))
@@ -58,6 +59,7 @@ is_program(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
+/* Path of a program by $PATH; None if there is none. */
 JFILTER(which)
 {
     const char *name = a[0] != NULL ? py_cstr(a[0]) : "";
