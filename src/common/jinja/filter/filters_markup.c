@@ -143,7 +143,6 @@ add_attribute(buf_t *out, py_t *key, py_t *value)
     return 0;
 }
 
-/* Attributes that are None or undefined are left out; a key with a space or a slash is an error. */
 static py_t *
 do_xmlattr(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {

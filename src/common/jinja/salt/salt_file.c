@@ -69,7 +69,7 @@ typedef struct folder {
     ino_t ino;
 } folder_t;
 
-/* Whether the walk is inside that folder already, through a symbolic link. */
+/* True if the walk is inside that folder already, through a symbolic link. */
 static bool
 is_above(const folder_t *f, const struct stat *st)
 {

@@ -46,7 +46,7 @@ JFILTER(to_num)
     return jto_num(a[0]);
 }
 
-/* Whether int(text, 16) would accept it. */
+/* True if int(text, 16) would accept it. */
 JFILTER(is_hex)
 {
     py_t *n = py_is(a[0], PY_STR) || py_is(a[0], PY_BYTES) ? py_toint(a[0], 16) : NULL;
