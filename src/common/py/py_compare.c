@@ -500,6 +500,7 @@ in_iterable(py_t *item, py_t *container)
     return py_raised() != NULL ? -1 : found;
 }
 
+/* Looks up by hash; the item must be hashable. */
 static int
 in_dict(py_t *item, py_t *dict)
 {

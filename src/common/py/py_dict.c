@@ -172,6 +172,7 @@ make_room(pydict_t *d)
     return 0;
 }
 
+/* An existing key stays, as in Python; its value is replaced. */
 int
 py_dict_put(py_t *dict, py_t *key, uint64_t hash, py_t *value)
 {
@@ -248,6 +249,7 @@ py_dict_sets_new(py_t *dict, const char *key, py_t *value)
     py_unref(value);
 }
 
+/* Leaves a gap, so that a loop over the entries may go on. */
 int
 py_dict_del(py_t *dict, py_t *key)
 {

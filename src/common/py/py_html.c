@@ -870,6 +870,7 @@ named(buf_t *out, const char *p, const char *end)
     return 0;
 }
 
+/* An ampersand that begins no entity stays. */
 void
 py_html_unescape(buf_t *out, const char *text, size_t len)
 {

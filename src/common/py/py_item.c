@@ -129,7 +129,7 @@ moved(const char *text, size_t at, int64_t by)
     return at;
 }
 
-/* A step of 1 is a substring, which keeps the offsets' cache; else code point by code point. */
+/* A step of 1 makes a substring; other steps collect code point by code point. */
 static py_t *
 slice_str(py_t *v, const reach_t *s)
 {
@@ -164,6 +164,7 @@ slice_bytes(const py_t *v, const reach_t *s)
     return py_text_buf(v, &out);
 }
 
+/* A list's slice is a list, a tuple's a tuple; both are within the budget. */
 static py_t *
 slice_seq(const py_t *v, const reach_t *s)
 {
@@ -401,6 +402,7 @@ list_index(py_t *list, py_t *key, const char *doing, int64_t *ret_i)
     return 0;
 }
 
+/* The old item is released last, as that may run code that uses the list. */
 int
 py_setitem(py_t *v, py_t *key, py_t *value)
 {

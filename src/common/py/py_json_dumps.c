@@ -132,6 +132,7 @@ pairs_of(const py_t *dict)
     return pairs;
 }
 
+/* Sorted as pairs, as Python does, so that keys of different types raise. */
 static int
 put_dict(writer_t *w, const py_t *dict)
 {

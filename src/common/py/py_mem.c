@@ -137,6 +137,7 @@ py_new(size_t size, py_type_t type)
     return v;
 }
 
+/* Containers are linked into the scope's list, where cycles are searched. */
 void *
 py_new_held(size_t size, py_type_t type)
 {
@@ -303,6 +304,7 @@ take_fuel(void)
     py_state.fuel = portion;
 }
 
+/* Limits can only become narrower: a scope within another has what that one has left, at most. */
 void
 py_scope_enter(py_scope_t *scope, const py_limits_t *limits)
 {

@@ -84,7 +84,7 @@ typedef struct py_iter {
 int py_iter_start(py_iter_t *it, py_t *v);
 py_t *py_iter_next(py_iter_t *it);
 void py_iter_end(py_iter_t *it);
-/* Whether py_iter_start() accepts the value; an undefined one counts as iterable. */
+/* True if py_iter_start() accepts the value; an undefined one counts as iterable. */
 bool py_iterable(const py_t *v);
 /* iter(v) and next(): py_next returns NULL without raising at the end. */
 py_t *py_iter(py_t *v);

@@ -142,6 +142,7 @@ look_at_items(search_t *s, const py_t *v)
         look(s, py_seq_at(v, i));
 }
 
+/* Looks at keys and values; a set has no values. */
 static void
 look_at_pairs(search_t *s, const py_t *v)
 {
@@ -154,6 +155,7 @@ look_at_pairs(search_t *s, const py_t *v)
     }
 }
 
+/* The text is another machine's unless all of it is the machine's own. */
 static said_t
 said_text(const py_t *v)
 {
@@ -162,6 +164,7 @@ said_text(const py_t *v)
     return (common_flags(v) & SPAN_OWN) != 0 ? SAID_OWN : SAID_OTHER;
 }
 
+/* Looks at `v` and what it holds, until enough was found or the limit of values is reached. */
 static void
 look(search_t *s, const py_t *v)
 {
@@ -239,6 +242,7 @@ typedef struct reach {
 
 typedef void slot_fn(reach_t *r, py_t **slot);
 
+/* Puts a container on the list of those to visit, so that depth costs no stack. */
 static void
 wait_for_turn(reach_t *r, py_t *v)
 {
@@ -263,6 +267,7 @@ each_entry(reach_t *r, pydict_t *d, slot_fn *fn)
     }
 }
 
+/* Calls `fn` for each place in a container that holds a value. */
 static void
 each_slot(reach_t *r, py_t *v, slot_fn *fn)
 {
@@ -321,6 +326,7 @@ shared_of(reach_t *r, py_t *v)
     return &r->shared[r->n_shared++];
 }
 
+/* Counts references from within; a shared value is visited at the first. */
 static void
 count_edge(reach_t *r, py_t **slot)
 {
@@ -330,6 +336,7 @@ count_edge(reach_t *r, py_t **slot)
         wait_for_turn(r, v);
 }
 
+/* Notes values that existed before, which must not be marked. */
 static void
 note_before(reach_t *r, py_t **slot)
 {
@@ -367,6 +374,8 @@ mark_text(const reach_t *r, py_t **slot, bool own)
     s->peer = &whole[r->flags & SPAN_KEPT];
 }
 
+/* Marks a text, or queues a container, unless it existed before. A text that is referenced from elsewhere too
+ * is replaced by a marked copy. */
 static void
 mark_slot(reach_t *r, py_t **slot)
 {
@@ -555,6 +564,7 @@ py_notes_drop(size_t from)
     }
 }
 
+/* The buffer's spans, which are kept beside it under a number. Begins them if it has none. */
 static spans_t *
 notes_of(buf_t *out)
 {
@@ -594,6 +604,7 @@ py_put(buf_t *out, const py_t *v)
         note_part(out, at, v, 0, PY_LEN(v));
 }
 
+/* The buffer's spans are moved along with its bytes. */
 void
 py_put_buf(buf_t *out, buf_t *from)
 {
@@ -645,6 +656,7 @@ py_put_made(buf_t *out, size_t at)
         note_all(out, at, 0);
 }
 
+/* All that was added since `at` is a peer's if any part of `from` is. */
 void
 py_put_as(buf_t *out, size_t at, const buf_t *from)
 {
@@ -696,6 +708,7 @@ py_text_buf(const py_t *like, buf_t *text)
     return v;
 }
 
+/* A part of a text that is wholly a peer's needs no spans of its own. */
 py_t *
 py_part(const py_t *like, const char *from, size_t len)
 {

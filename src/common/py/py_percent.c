@@ -24,7 +24,7 @@ typedef struct directive {
     char type;
 } directive_t;
 
-/* Whether %(name)s is allowed, by CPython's test: subscripts, but neither a tuple nor a text. */
+/* True if %(name)s is allowed, by CPython's test: subscripts, but neither a tuple nor a text. */
 static bool
 is_mapping(const py_t *v)
 {
@@ -248,6 +248,7 @@ integer_directive(percent_t *p, const directive_t *d, py_t *v)
     return put_integer(p, d, v);
 }
 
+/* Python's rules: a number of either kind, else a TypeError that depends on the template's type. */
 static int
 float_directive(percent_t *p, const directive_t *d, py_t *v)
 {
@@ -341,6 +342,7 @@ text_directive(percent_t *p, const directive_t *d, py_t *v)
 
 typedef int directive_fn(percent_t *p, const directive_t *d, py_t *v);
 
+/* The function for a type, or NULL. `b` is for bytes only. */
 static directive_fn *
 directive_of(char type, bool bytes)
 {
@@ -377,6 +379,7 @@ bad_type(const percent_t *p, const char *at)
                         cp >= 32 && cp < 127 ? (char) cp : '?', cp, index);
 }
 
+/* Writes a directive; `at` is after its percent sign and is moved over it. */
 static int
 put_directive(percent_t *p, const char **at, const char *end)
 {

@@ -270,6 +270,7 @@ guarded(buf_t *out, py_t *v)
 
 /* ---- everything ------------------------------------------------------------------------------- */
 
+/* As CPython prints them, with the value's address. */
 static void
 repr_func(buf_t *out, const pyfunc_t *f)
 {

@@ -769,6 +769,7 @@ static const special_t folded_special[] = {
 
 /* ---- search ----------------------------------------------------------------------------------- */
 
+/* Binary search. A span holds every `stride`-th character from its first to its last. */
 static bool
 in_spans(const span_t *spans, size_t n, uint32_t cp)
 {
@@ -848,6 +849,7 @@ static const struct {
     [PY_TO_FOLDED] = { to_folded, folded_special, NELEMS(to_folded), NELEMS(folded_special), PY_TO_LOWER },
 };
 
+/* Binary search for the range whose characters differ from their other case by the same distance. */
 static const shift_t *
 find_shift(const shift_t *shifts, size_t n, uint32_t cp)
 {
@@ -879,6 +881,7 @@ find_special(const special_t *specials, size_t n, uint32_t cp)
     return lo < n && specials[lo].cp == cp ? &specials[lo] : NULL;
 }
 
+/* Tables of title and folded case hold only what differs from upper and lower case. */
 int
 py_uni_case(uint32_t cp, py_case_t to, uint32_t out[PY_CASE_MAX])
 {

@@ -92,7 +92,7 @@ is_foreign(const py_t *v)
     return py_is_peer(v) && (py_peer_flags(v) & SPAN_OWN) == 0;
 }
 
-/* Whether a dict can be a JSON object: text keys without NUL, none that looks like a tag and, with `marks`,
+/* True if a dict can be a JSON object: text keys without NUL, none that looks like a tag and, with `marks`,
  * none that a peer wrote. */
 static bool
 is_plain(const py_t *dict, bool marks)
@@ -171,7 +171,7 @@ typedef struct look {
 
 static bool is_said(look_t *l, const py_t *v);
 
-/* Whether a peer wrote all of a text; an empty one does no harm. */
+/* True if a peer wrote all of a text; an empty one does no harm. */
 static bool
 text_is_said(look_t *l, const py_t *text)
 {
@@ -317,7 +317,7 @@ values_are_plain(const py_t *dict)
     return true;
 }
 
-/* Whether the value goes over the wire as plain JSON, without a tag. */
+/* True if the value goes over the wire as plain JSON, without a tag. */
 bool
 py_wire_plain(const py_t *v)
 {

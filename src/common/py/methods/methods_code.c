@@ -58,7 +58,7 @@ codec_args(py_t *const *slots, const char *method, codec_t *ret_codec, const cha
 
 static const char *const codec_names[] = { "utf-8", "ascii", "latin-1" };
 
-/* Whether the codec can encode the character. */
+/* True if the codec can encode the character. */
 static bool
 fits(codec_t codec, uint32_t cp)
 {
@@ -196,7 +196,7 @@ decode_error(codec_t codec, const unsigned char *p, size_t index, size_t n, cons
                         codec_names[codec], index, index + n - 1, why);
 }
 
-/* What the handler `errors` makes of bytes that are no character. 0, or -1 raised. */
+/* Applies the handler `errors` to bytes that are no character. 0, or -1 raised. */
 static int
 decode_misfit(buf_t *out, const unsigned char *p, size_t n, const char *errors)
 {

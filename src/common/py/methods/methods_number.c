@@ -38,7 +38,7 @@ METHOD_OF(m_int_bit_length)
     return py_int((int64_t) bits);
 }
 
-/* Of the absolute value, as in Python. */
+/* Counts the bits of the absolute value, as Python does. */
 METHOD_OF(m_int_bit_count)
 {
     mpz_t z;

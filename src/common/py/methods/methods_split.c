@@ -10,7 +10,7 @@ typedef struct text {
     const char *start, *end;
 } text_t;
 
-/* Whether a space stands at `p`, and the length of the character there. Bytes know ASCII's spaces only. */
+/* True if a space stands at `p`, and the length of the character there. Bytes know ASCII's spaces only. */
 static bool
 space_at(const py_t *v, const char *p, size_t *ret_n)
 {
