@@ -39,7 +39,7 @@ do_attr(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return jgetattr(ctx->session, a[0], a[1]);
 }
 
-/* TypeError and ValueError are answered by the default. */
+/* True if the filter answers the pending exception, a TypeError or ValueError, with its default. */
 static bool
 forgiven(void)
 {
