@@ -1,4 +1,9 @@
-/* outbox.c - see outbox.h. */
+/* outbox.c - a doubly linked list in order of arrival, with a map from jid or "#number" to its items.
+ *
+ * `next` is a cursor: everything before it is under way, or can't go now because its master is away or its
+ * file can't be read. s_pump() moves the cursor on, s_rewind() back to the first. An item leaves the list
+ * only when it is acknowledged, replaced, or lost on disk.
+ */
 #include "uplink/outbox.h"
 
 #include "common/base/clock.h"
@@ -11,8 +16,8 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define PATIENCE_MS     30000 /* without an acknowledgement for so long, everything under way goes out again */
-#define PATIENCE_MAX_MS 600000 /* a slow line is not helped by copies: each time the patience doubles */
+#define PATIENCE_MS     30000 /* without an acknowledgement for so long, all under way is sent again */
+#define PATIENCE_MAX_MS 600000 /* doubled up to this each time: copies do not help a slow line */
 #define DISK_RETRY_MS   5000
 #define SERIES_STEP     10000 /* numbers of events reserved at a time */
 
@@ -24,9 +29,9 @@ typedef struct item {
     json_int_t n;     /* an event's number */
     char *asker;      /* whose return it is; NULL: any master's */
     int master;       /* its index; -1: all */
-    json_t *kept;     /* owned: an event, or a return that the disk refused; NULL: only the spool has it */
+    json_t *kept;     /* owned: an event, or a return that the disk refused; NULL: read it from the spool */
     bool on_disk;     /* an event that is in the spool too */
-    bool told;        /* that the disk has refused it */
+    bool told;        /* the log says that the disk refused it */
     int64_t since_ms; /* monotonic: when it came */
     size_t size;      /* of its text */
     bool under_way;
@@ -37,24 +42,24 @@ struct outbox {
     outbox_send_fn *send;
     void *cookie;
     item_t *first, *last;              /* in the order in which they came */
-    item_t *next;                      /* the first that may not be under way; NULL: all are */
+    item_t *next;                      /* cursor: nothing before it is to be sent; NULL: nothing is */
     item_t *first_event;               /* NULL: none */
     map_t *by_key;                     /* -> item_t */
     json_t *masters;                   /* owned: {name: index} */
     size_t n_items, n_events, n_loose; /* loose: events that are in memory only */
     size_t event_bytes, kept_bytes, way_bytes;
     json_int_t next_n;
-    unsigned listening;             /* bits of masters */
-    int64_t deaf_ms[LIMIT_MASTERS]; /* monotonic: since when a master is away */
-    int64_t away_ms;                /* for so long a return waits for its own master; 0: for ever */
-    char *series;                   /* the name of the numbers; NULL: none is kept */
-    json_int_t upto;                /* reserved in it */
-    int64_t alone_ms;               /* monotonic: since when nobody listens, if nobody does */
-    int64_t give_up_ms;             /* monotonic: when returns are to be looked at for that; 0: none */
+    unsigned listening;                     /* bits of masters */
+    int64_t deaf_ms[LIMIT_MASTERS];         /* monotonic: since when a master is away */
+    int64_t away_ms;                        /* how long a return waits for its own master; 0: for ever */
+    char *series;                           /* the name of the numbers; NULL: none is kept */
+    json_int_t upto;                        /* reserved in it */
+    int64_t alone_ms;                       /* monotonic: since when no master is connected, if none is */
+    int64_t give_up_ms;                     /* monotonic: when the next return is redirected; 0: none */
     int64_t patience_ms, again_ms, disk_ms; /* the last two monotonic; 0: not waiting */
     bool disk_told;
-    int64_t unread_ms; /* monotonic: when what could not be read is tried again; 0: nothing is such */
-    bool events_held;  /* an event is: those after it wait for it */
+    int64_t unread_ms; /* monotonic: when unreadable items are read again; 0: none is */
+    bool events_held;  /* an event is unreadable: later ones wait for it */
 };
 
 static void
@@ -83,6 +88,7 @@ outbox_destroy(outbox_t **self_p)
     free(self);
 }
 
+/* The first event at or behind `it`; NULL: none. */
 static item_t *
 s_event_from(item_t *it)
 {
@@ -91,6 +97,8 @@ s_event_from(item_t *it)
     return it;
 }
 
+/* Unlinks and frees an item, with its event file. A return's file is the caller's: it may be needed, gone
+ * already, or replaced. */
 static void
 s_remove(outbox_t *self, item_t *it)
 {
@@ -131,8 +139,8 @@ s_append(outbox_t *self, item_t *it)
     self->n_items++;
 }
 
-/* From the spool. NEW; NULL with *err, which is told: gone, damaged, or not to be read now. Events are
- * kept from then on. */
+/* Reads an item from the spool. NEW; NULL with *err, which is logged: missing, damaged, or unreadable for
+ * now. An event then stays in memory; a return is read each time it is sent. */
 static json_t *
 s_load(outbox_t *self, item_t *it, fail_t *err)
 {
@@ -147,7 +155,7 @@ s_load(outbox_t *self, item_t *it, fail_t *err)
     if (!it->asker)
         it->asker = STEAL(asker);
     it->size = size;
-    /* Another version may have left one that no message can hold. */
+    /* The release that wrote it may have had larger message limits. */
     if (it->is_ret)
         return jobret_fitting(&v);
     it->kept = json_incref(v);
@@ -155,14 +163,15 @@ s_load(outbox_t *self, item_t *it, fail_t *err)
     return v;
 }
 
+/* True when reading again is pointless: the file is gone, or was damaged and moved aside. */
 static bool
 s_is_lost(const fail_t *err)
 {
     return err->code == -EBADMSG || err->code == -ENOENT;
 }
 
-/* What the spool holds from before. A damaged file is set aside now, when somebody may read about it; what
- * can't be read now is read when it is sent. */
+/* Queues what earlier processes left in the spool. Damaged files are moved aside now, while an operator who
+ * starts the minion reads the log; unreadable ones are read when they are sent. */
 static void
 s_take_over(outbox_t *self)
 {
@@ -219,6 +228,7 @@ outbox_series(outbox_t *self, char series[LIMIT_BOOT], fail_t *err)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
+/* The index of a master's name; -1: any master, also for a name that is no longer configured. */
 static int
 s_index(const outbox_t *self, const char *asker)
 {
@@ -234,13 +244,15 @@ outbox_masters(outbox_t *self, json_t *masters)
         it->master = s_index(self, it->asker);
 }
 
+/* True when a master that may take this item is connected. */
 static bool
 s_heard(const outbox_t *self, const item_t *it)
 {
     return it->master < 0 ? self->listening != 0 : (self->listening & (1u << it->master)) != 0;
 }
 
-/* What must survive this process. The disk may refuse: then it lives as long as we do. */
+/* Writes an event to disk, so that it survives this process. When the disk refuses, it stays in memory
+ * only. */
 static void
 s_keep_event(outbox_t *self, item_t *it)
 {
@@ -261,7 +273,8 @@ s_keep_events(outbox_t *self)
             s_keep_event(self, it);
 }
 
-/* Of a series that a next start may go on with, no number is used twice. */
+/* Reserves SERIES_STEP event numbers on disk before the first is used, so that a start after a crash, which
+ * goes on at the end of the reserve, never uses a number twice. One write per SERIES_STEP events. */
 static void
 s_reserve(outbox_t *self)
 {
@@ -280,7 +293,8 @@ s_send_ret(outbox_t *self, const item_t *it, json_t *ret)
     self->send(self->cookie, frame);
 }
 
-/* A master that had no room for one before it waits for that no longer when nobody has it any more. */
+/* `oldest` tells the master which event numbers are gone: one that waits for a gap to fill need not wait for
+ * these. */
 static void
 s_send_event(outbox_t *self, json_t *event)
 {
@@ -290,7 +304,7 @@ s_send_event(outbox_t *self, json_t *event)
     self->send(self->cookie, frame);
 }
 
-/* False: it can't be read now. An item whose file is gone or damaged goes with it. */
+/* Sends an item. False: its file can't be read now. An item whose file is missing or damaged is removed. */
 static bool
 s_send(outbox_t *self, item_t *it)
 {
@@ -317,8 +331,8 @@ s_may_go(const outbox_t *self, const item_t *it)
     return !it->under_way && s_heard(self, it) && (it->is_ret || !self->events_held);
 }
 
-/* As much as may be under way. What can't be read now holds up no return, and no event before it: masters
- * take a minion's events in the order of their numbers. */
+/* Sends until LIMIT_UNDER_WAY bytes are unacknowledged. An unreadable return is skipped; an unreadable event
+ * holds up the events after it, because masters take a minion's events in the order of their numbers. */
 static void
 s_pump(outbox_t *self)
 {
@@ -342,7 +356,7 @@ s_from_the_first(outbox_t *self)
     self->events_held = false;
 }
 
-/* Nothing counts as sent. */
+/* Marks everything as unsent: the connection that carried it is gone, or its acknowledgement is overdue. */
 static void
 s_rewind(outbox_t *self)
 {
@@ -365,8 +379,8 @@ outbox_is_heard(const outbox_t *self)
     return self->listening != 0;
 }
 
-/* When a return for this master is another's, if there is one; 0: never. One that was never there is away
- * since the return came. */
+/* When this return is redirected, monotonic; 0: never. A master that was away before the return came counts
+ * from the return's arrival. */
 static int64_t
 s_given_up_ms(const outbox_t *self, const item_t *it)
 {
@@ -376,7 +390,7 @@ s_given_up_ms(const outbox_t *self, const item_t *it)
     return (since > it->since_ms ? since : it->since_ms) + self->away_ms;
 }
 
-/* Returns whose own master is away for too long go to those that are there. */
+/* Redirects the returns whose master was away for too long, and finds the time of the next. O(items). */
 static void
 s_give_up(outbox_t *self, int64_t now_ms)
 {
@@ -437,7 +451,8 @@ outbox_deaf(outbox_t *self, int master)
 
 /* ---- what comes ------------------------------------------------------------------------------ */
 
-/* Whether it is on the disk now. */
+/* Writes a return to disk: true when it is there. The log tells the first refusal and the recovery, not each
+ * return between. */
 static bool
 s_spool(outbox_t *self, const item_t *it, const json_t *ret)
 {
@@ -467,7 +482,7 @@ outbox_return(outbox_t *self, json_t *ret, const char *asker)
     it->master = s_index(self, asker);
     it->since_ms = clock_mono_ms();
     it->size = json_dumpb(ret, NULL, 0, JSON_COMPACT);
-    /* What it says was fired outlives this process as it does. */
+    /* Events that the job fired precede its return, so they must survive a crash as it does. */
     s_keep_events(self);
     if (!s_spool(self, it, ret)) {
         it->kept = json_incref(ret);
@@ -483,7 +498,7 @@ outbox_return(outbox_t *self, json_t *ret, const char *asker)
         s_pump(self);
         return;
     }
-    /* The usual case: it need not be read back from the disk. */
+    /* The usual case: send the value at hand instead of reading it back from disk. */
     s_send_ret(self, it, ret);
     it->under_way = true;
     self->way_bytes += it->size;
@@ -500,7 +515,7 @@ outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more)
                                    "more", more);
     size_t size = json_dumpb(event, NULL, 0, JSON_COMPACT), len;
     AUTO_FREE char *message = wire_encode(MSG_event, event, &len, NULL);
-    /* No master takes one with more values. */
+    /* Masters refuse messages with more values. */
     bool fits = message && json_few(message, len, LIMIT_WIRE_VALUES);
     if (!fits || self->n_events >= LIMIT_EVENTS_KEPT || self->event_bytes + size > LIMIT_EVENTS_KEPT_BYTES)
         return false;
@@ -546,6 +561,7 @@ outbox_acked(outbox_t *self, const json_t *jids, const json_t *events)
 
 /* ---- time ------------------------------------------------------------------------------------- */
 
+/* Writes to disk the returns that it refused before, and frees their memory. Stops at the first refusal. */
 static void
 s_try_disk(outbox_t *self)
 {

@@ -1,10 +1,11 @@
-/* outbox.h - returns and events that no master has acknowledged: kept, sent when somebody listens, sent again
- * when it is time.
+/* outbox.h - the queue of returns and events that no master has acknowledged.
  *
- * Returns lie in the spool (spool.h), and events while nobody listens or as soon as a return comes after
- * them; all go out in the order in which they came, and each return to the master that asked for it, also
- * after this process was killed. Only so many bytes are on their way at one time, so that a full spool costs
- * neither process its memory; each acknowledgement lets the next ones go.
+ * Returns are on disk (spool.h) before they are sent. Events are written while no master is connected, and
+ * when a return is queued after them. Both are sent in the order in which they came, each return to the
+ * master that asked for the job, also after a restart. At most LIMIT_UNDER_WAY bytes are unacknowledged at a
+ * time, so a full spool costs neither process its memory; each acknowledgement sends the next. What stays
+ * unacknowledged for 30 s is sent again, with the interval doubling up to 10 minutes: delivery is at least
+ * once, and masters drop copies by jid or event number.
  *
  * Layer      minion
  * Threads    the job server's
@@ -21,45 +22,50 @@
 #include "salt/limits.h"
 
 typedef struct outbox outbox_t;
-/* One frame on its way down: {"t": "ret", master, ret} or {"t": "event", n, tag, data, grains?}. */
+/* Sends one frame to the networking process: {"t": "ret", master, ret} or {"t": "event", n, oldest, tag,
+ * data, ...}; `oldest` is the lowest event number that still waits here. */
 typedef void outbox_send_fn(void *cookie, const json_t *frame);
 
 /* TAKES *spool_p, whose returns wait from the start. */
 outbox_t *outbox_new(spool_t **spool_p, outbox_send_fn *send, void *cookie);
 void outbox_destroy(outbox_t **self_p);
-/* Under which name masters know the numbers of events: that of this start. It becomes that of a start
- * before, if events of that one wait: so a master takes none twice. 0, or a negative errno: which numbers
- * were used can't be read now. */
+/* The name under which masters know this minion's event numbers, `series` being that of this start. When
+ * events of an earlier start wait, that start's name is taken over and written to `series`, and numbering
+ * goes on behind its reserve: so no master takes an event twice. 0, or a negative errno: the numbers used so
+ * far can't be read now. */
 int outbox_series(outbox_t *self, char series[LIMIT_BOOT], fail_t *err);
-/* A return for a master that is away goes to any other after this time; 0: never. */
+/* Redirects a return to any connected master after its own was away for `away_ms`; 0: never. */
 void outbox_patience(outbox_t *self, int64_t away_ms);
 
-/* The masters that there are: {name: index}, BORROWED. A return for one that is not among them is anybody's. */
+/* The configured masters, {name: index}, BORROWED. A return for a master that is not among them goes to
+ * any. */
 void outbox_masters(outbox_t *self, json_t *masters);
 
-/* A return for one master by its name, or for all (NULL). It is on the disk afterwards if that is possible
- * at all. */
+/* Queues a return for the master named `asker`, or for any (NULL). It replaces one with the same jid. On
+ * return it is on disk, or in memory when the disk refuses it. */
 void outbox_return(outbox_t *self, json_t *ret, const char *asker);
-/* `grains`: beside the data, for the start event; NULL: none. False: dropped, because no message may hold it,
- * or too many or too large ones wait already. */
+/* Queues an event. The members of `more` travel beside the data (the start event's grains); NULL: none.
+ * False: dropped, because it exceeds the message limits or LIMIT_EVENTS_KEPT(_BYTES) wait already. */
 bool outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more);
-/* Stored by a master: lists of jids and of events' numbers; either may be NULL. */
+/* Removes what a master has stored: lists of jids and of event numbers; either may be NULL. Unknown ones are
+ * ignored. */
 void outbox_acked(outbox_t *self, const json_t *jids, const json_t *events);
 
-/* A master listens now: what waits goes out, from the beginning. */
+/* Master `master` (an index) is connected: everything it may take is sent again from the first. */
 void outbox_listens(outbox_t *self, int master);
-/* It does not any more; -1: nobody does. */
+/* Master `master` is disconnected; -1: all are. */
 void outbox_deaf(outbox_t *self, int master);
-bool outbox_is_heard(const outbox_t *self);   /* at least one does */
-int64_t outbox_deaf_ms(const outbox_t *self); /* monotonic: since when nobody does; 0: somebody does */
-/* Sends again what stayed without an answer for long, and tries the disk again. */
+bool outbox_is_heard(const outbox_t *self);   /* at least one is connected */
+int64_t outbox_deaf_ms(const outbox_t *self); /* monotonic: since when none is connected; 0: one is */
+/* Sends again what stayed unacknowledged, redirects returns, and retries the disk. */
 void outbox_tick(outbox_t *self, int64_t now_ms);
-/* When outbox_tick wants to be called next, in monotonic ms; 0: when something happens. */
+/* When outbox_tick is due, in monotonic ms; 0: not before the next call of another function. */
 int64_t outbox_next_ms(const outbox_t *self);
 
-/* NEW {jid: its asker, or null}: the returns that wait, oldest first. */
+/* NEW {jid: asker, or null}: the returns that wait, oldest first. */
 json_t *outbox_pending(const outbox_t *self);
-/* Whose return waits under this jid: BORROWED; NULL: none, or any master's. */
+/* BORROWED name of the master that a waiting return is for; NULL: none waits under this jid, or any master
+ * may take it. */
 const char *outbox_asker(const outbox_t *self, const char *jid);
 bool outbox_has(const outbox_t *self, const char *jid); /* its return waits */
 size_t outbox_len(const outbox_t *self);                /* returns and events */

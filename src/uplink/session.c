@@ -1,4 +1,10 @@
-/* session.c - see session.h. */
+/* session.c - the state machine of one connection to one master.
+ *
+ * The states and the transitions that are allowed between them are the table `states`; s_move() is the only
+ * writer and asserts them. Three things drive it: messages of the DEALER and the SUB socket, libzmq's monitor
+ * events (connects, disconnects, handshake failures) and the timers in `session_t`, each a monotonic time in
+ * ms with 0 for "not set". Trust in keys is decided in trust.c, the wording of failures in reach.c.
+ */
 #include "uplink/session.h"
 
 #include <arpa/inet.h>
@@ -60,14 +66,14 @@ struct session {
     int64_t sub_at;     /* when SUB is to be connected; 0: done or not wanted */
     int64_t greet_at;   /* when the hello counts as lost; 0: none is out */
     bool on_way;        /* this attempt to connect came as far as TCP */
-    int pause_ms;       /* the last one before a new connection; 0: it was welcome since */
-    knock_t *knock;     /* a look at the master's ports that is under way; NULL: none */
-    int64_t look_at;    /* when one is due; 0: nobody wants one */
-    int64_t look_until; /* when the one under way is late */
-    int look_ms;        /* until the one after */
-    json_t *untold;     /* owned: jids that are elsewhere since the hello that is out; NULL: none */
+    int pause_ms;       /* the last pause before a reconnect; 0: a welcome came since */
+    knock_t *knock;     /* the probe of the master's ports that is under way; NULL: none */
+    int64_t look_at;    /* when the next probe is due; 0: none */
+    int64_t look_until; /* when the probe under way counts as failed */
+    int look_ms;        /* pause after that probe; doubles */
+    json_t *untold;     /* owned: session_elsewhere() jids since the hello under way; NULL: none */
     int64_t held_until; /* when `held` is told; 0: nothing is held */
-    held_t *held;       /* started, not told yet; mostly one */
+    held_t *held;       /* jobs whose `started` is delayed; mostly one */
     size_t n_held, cap_held;
     int wait_ms;       /* the next refusal's waiting time */
     int publish_port;  /* as the master says */
@@ -97,8 +103,8 @@ session_state_name(session_state_t s)
     return states[s].name;
 }
 
-/* In a fleet most wait for their turn for longer: they are no reason to knock at a master that shakes
- * hands with all. */
+/* Milliseconds without a connection until the first probe. In a large fleet most minions wait longer than
+ * LOOK_MS for their turn to reconnect; probing then would only load a master that is busy with handshakes. */
 static int
 s_look_ms(const session_t *self)
 {
@@ -108,7 +114,8 @@ s_look_ms(const session_t *self)
     return fleet > RECONNECT_MAX_MS ? 2 * fleet : LOOK_MS;
 }
 
-/* Whether the reason for there being no connection is one that only a look from outside tells. */
+/* Starts the probe timer in the states in which only a look at the ports can tell the cause, and stops it in
+ * the others. GREETING keeps a running timer: the connection is not proven yet. */
 static void
 s_watch_reach(session_t *self)
 {
@@ -122,6 +129,8 @@ s_watch_reach(session_t *self)
     }
 }
 
+/* The only writer of `state`. A transition that is not in `states` is a bug and aborts. `reason`: a sentence
+ * for the log and the user; NULL: none. */
 static void
 s_move(session_t *self, session_state_t to, const char *reason)
 {
@@ -135,6 +144,8 @@ s_move(session_t *self, session_state_t to, const char *reason)
         self->host.on_state(self->host.cookie, to, reason);
 }
 
+/* A random number in 0..ms-1, from the system's generator: minions that boot from one image at one moment
+ * must not draw the same numbers. */
 static int
 s_jitter(int ms)
 {
@@ -155,6 +166,7 @@ s_close(session_t *self, void **sock)
     sock_close(sock);
 }
 
+/* Moves the only monitor to `sock`: a session watches its request for the key or its DEALER, never both. */
 static void
 s_watch(session_t *self, void *sock, const char *name, int events, fail_t *err)
 {
@@ -166,6 +178,8 @@ s_watch(session_t *self, void *sock, const char *name, int events, fail_t *err)
 
 /* ---- the master's key ------------------------------------------------------------------------ */
 
+/* Asks the hello port for the master's key (plaintext, see s_introduced), and again every ASK_TIMEOUT_MS.
+ * Without a hello port the state is STRANGER until an operator puts a key file in place. */
 static void
 s_ask(session_t *self)
 {
@@ -194,7 +208,7 @@ s_ask(session_t *self)
     self->ask_until = clock_mono_ms() + ASK_TIMEOUT_MS;
 }
 
-/* Ends the connection; the socket stays for the next one. */
+/* Ends the connection; the socket and its monitor stay for the next one. */
 static void
 s_detach(session_t *self)
 {
@@ -212,6 +226,8 @@ s_sock(session_t *self, sock_kind_t kind, fail_t *err)
     return sock;
 }
 
+/* Makes the DEALER on first use, tells it the server key to expect, and moves the monitor to it. False with
+ * *err. */
 static bool
 s_have_dealer(session_t *self, fail_t *err)
 {
@@ -227,7 +243,8 @@ s_have_dealer(session_t *self, fail_t *err)
     return self->watched == self->dealer;
 }
 
-/* What the last connection has left is not of the next one. */
+/* Drops messages and monitor events that belong to the connection before: read later they would be taken for
+ * ones of the next. */
 static void
 s_clear(session_t *self)
 {
@@ -239,6 +256,8 @@ s_clear(session_t *self)
         ;
 }
 
+/* Starts a new connection with the key that is trusted now. It must be known: the caller asks first
+ * (s_ask). */
 static void
 s_connect(session_t *self)
 {
@@ -259,7 +278,7 @@ s_connect(session_t *self)
     s_move(self, SESSION_CONNECTING, NULL);
 }
 
-/* What else may be said of it is in `why`. TAKES it. */
+/* Refuses the master's key until the next retry. TAKES `why`, the sentence to log. */
 static void
 s_stranger(session_t *self, char *why)
 {
@@ -279,14 +298,14 @@ s_tell_new_key(session_t *self, bool first)
         self->host.on_new_key(self->host.cookie, finger);
 }
 
-/* The master has shown on this connection that it holds the key that we know. */
+/* True in the states that follow a CURVE handshake: the peer proved that it holds the trusted key. */
 static bool
 s_is_proven(const session_t *self)
 {
     return self->state == SESSION_GREETING || self->state == SESSION_PENDING || self->state == SESSION_READY;
 }
 
-/* NEW text; NULL: the master that says so speaks as we do. */
+/* NEW sentence about incompatible protocol versions; NULL: the master's version is compatible. */
 static char *
 s_proto_problem(const json_t *said)
 {
@@ -296,8 +315,8 @@ s_proto_problem(const json_t *said)
                          (proto_side_t){ value_int(said, "proto", 0), release });
 }
 
-/* The answer of port 4507. It is plaintext, so all it may do is introduce a key that nobody knows yet, or
- * that is vouched for. */
+/* Handles the answer of the hello port. It is plaintext and may be anybody's, so it may only introduce a key
+ * where none is trusted, or one that the signing key vouches for; on a proven connection it is ignored. */
 static void
 s_introduced(session_t *self, const char *text, size_t len)
 {
@@ -313,7 +332,7 @@ s_introduced(session_t *self, const char *text, size_t len)
     }
     self->ask_until = 0;
     s_close(self, &self->ask);
-    /* Who may be anybody decides nothing: the welcome does. */
+    /* An unauthenticated answer only warns about versions; the welcome decides. */
     AUTO_FREE char *problem = s_proto_problem(answer);
     if (problem && !proven)
         log_warning("master %s, port %d: %s", self->conf.host, self->conf.hello_port, problem);
@@ -326,8 +345,8 @@ s_introduced(session_t *self, const char *text, size_t len)
         s_connect(self);
 }
 
-/* On a connection that proves the key known until now. Nothing is in a hurry: this one goes on until the next
- * one's turn. */
+/* The master announces its next key on a connection that proves the present one. The reconnect is spread over
+ * the fleet's interval; until then this connection serves. */
 static void
 s_successor(session_t *self, const json_t *body)
 {
@@ -344,7 +363,8 @@ s_successor(session_t *self, const json_t *body)
 
 /* ---- hello and welcome ----------------------------------------------------------------------- */
 
-/* The newest of the jobs that run or wait here: a hello has a limit, and the rest comes by its returns. */
+/* The newest LIMIT_HELLO_JIDS jobs that run or whose returns wait: a hello has a size limit. The master
+ * learns of older ones from their returns. NEW array. */
 static json_t *
 s_pending(session_t *self)
 {
@@ -356,7 +376,8 @@ s_pending(session_t *self)
     return newest;
 }
 
-/* The newest of this master's jobs whose returns others have. */
+/* NEW array: the newest of this master's jobs whose returns other masters stored, as many as the hello still
+ * has room for; NULL: this session keeps no record. */
 static json_t *
 s_elsewhere(const session_t *self, size_t n_pending)
 {
@@ -367,7 +388,7 @@ s_elsewhere(const session_t *self, size_t n_pending)
                           room < LIMIT_HELLO_ELSEWHERE ? room : LIMIT_HELLO_ELSEWHERE);
 }
 
-/* TAKES `jids`, which may be NULL. */
+/* Replaces the list of jids to report after the welcome. TAKES `jids`, which may be NULL. */
 static void
 s_untold(session_t *self, json_t *jids)
 {
@@ -375,6 +396,8 @@ s_untold(session_t *self, json_t *jids)
     self->untold = jids;
 }
 
+/* Sends the hello: who we are and which jobs the master must not send again. In READY and PENDING it answers
+ * the master's probe without a change of state; else a welcome is expected within GREET_MS. */
 static void
 s_hello(session_t *self)
 {
@@ -402,7 +425,7 @@ s_hello(session_t *self)
     s_move(self, SESSION_GREETING, NULL);
 }
 
-/* The sentence for a reason; `detail`: the master's words, NULL: none. NEW */
+/* NEW sentence for a reason. `detail`: the master's words; NULL: none. */
 static char *
 s_sentence(const session_t *self, reach_why_t why, const char *detail)
 {
@@ -416,6 +439,8 @@ s_sentence(const session_t *self, reach_why_t why, const char *detail)
                                             .detail = detail });
 }
 
+/* Moves to REFUSED and schedules the next attempt. The pause doubles up to wait_max_ms, plus a quarter at
+ * random. */
 static void
 s_refused(session_t *self, reach_why_t why, const char *detail)
 {
@@ -425,7 +450,8 @@ s_refused(session_t *self, reach_why_t why, const char *detail)
     self->wait_ms = self->wait_ms * 2 > self->conf.wait_max_ms ? self->conf.wait_max_ms : self->wait_ms * 2;
 }
 
-/* Broadcasts go to accepted keys only; libzmq does not try again where it was refused. */
+/* The master accepts SUB from accepted keys only, and libzmq does not retry where the handshake was refused;
+ * each READY makes a new socket. */
 static void
 s_drop_sub(session_t *self)
 {
@@ -471,6 +497,8 @@ session_elsewhere(session_t *self, const char *jid)
     }
 }
 
+/* Enters READY. SUB is connected later, between one half and one and a half of the interval that the master
+ * names, so that a fleet does not subscribe at one moment. */
 static void
 s_accepted(session_t *self, int publish_port, json_int_t sub_spread_ms)
 {
@@ -483,13 +511,16 @@ s_accepted(session_t *self, int publish_port, json_int_t sub_spread_ms)
     self->publish_port = publish_port;
     if (!self->sub && self->sub_at == 0 && str_eq(self->conf.role, "minion"))
         self->sub_at = clock_mono_ms() + 1 + self->sub_spread_ms / 2 + s_jitter(self->sub_spread_ms);
-    /* A second welcome is a master that restarted: what waits is sent again. */
+    /* A second welcome means that the master restarted: leave READY and enter it again, so that the owner
+     * sends unacknowledged returns once more. */
     if (self->state == SESSION_READY)
         s_move(self, SESSION_GREETING, NULL);
     s_move(self, SESSION_READY, NULL);
     s_tell_untold(self);
 }
 
+/* The key waits for acceptance. No retry is scheduled: the connection stays, and the master sends another
+ * welcome when salt-key decides. */
 static void
 s_pend(session_t *self, const char *reason)
 {
@@ -500,6 +531,8 @@ s_pend(session_t *self, const char *reason)
     s_move(self, SESSION_PENDING, sentence);
 }
 
+/* Handles the welcome: checks its voucher (always_verify_signature) and its protocol version before the state
+ * that it grants. A port or an interval out of range falls back to the configured or the largest one. */
 static void
 s_welcome(session_t *self, const json_t *body)
 {
@@ -538,7 +571,8 @@ s_welcome(session_t *self, const json_t *body)
 
 /* ---- what was started ------------------------------------------------------------------------ */
 
-/* The newest first: what is asked for came a moment ago. */
+/* Finds a delayed `started` by its jid; searched from the newest, which is nearly always the one asked
+ * for. */
 static held_t *
 s_held(session_t *self, const char *jid)
 {
@@ -548,6 +582,7 @@ s_held(session_t *self, const char *jid)
     return i > 0 ? &self->held[i - 1] : NULL;
 }
 
+/* Delays `started` by HOLD_MS: most jobs return within that time, and then one message does for two. */
 static void
 s_hold(session_t *self, const char *jid, json_int_t pid)
 {
@@ -581,7 +616,7 @@ s_forget_held(session_t *self)
         s_let_go(self, &self->held[self->n_held - 1]);
 }
 
-/* What is lost with a connection is in the next hello's list of pending jobs. */
+/* Sends all delayed `started` messages. Failures are ignored: the next hello lists pending jobs anyway. */
 static void
 s_tell_held(session_t *self)
 {
@@ -623,7 +658,7 @@ session_send_bytes(session_t *self, wire_msg_t msg, const json_t *body, const vo
 
 /* ---- jobs ------------------------------------------------------------------------------------- */
 
-/* A name, or a list of names. */
+/* True for a function's name or a list of names that is not empty. */
 static bool
 s_names_functions(const json_t *fun)
 {
@@ -633,6 +668,9 @@ s_names_functions(const json_t *fun)
     return json_is_string(fun) || (n > 0 && i == n);
 }
 
+/* Accepts one job. Order matters: a job whose return another master has is only reported as such; any other
+ * is held as `started` so that the master hears of it, and runs only if no session of this minion had it
+ * before. */
 static void
 s_job(session_t *self, json_t *body, bool published)
 {
@@ -661,6 +699,8 @@ s_job(session_t *self, json_t *body, bool published)
         self->host.on_job(self->host.cookie, body);
 }
 
+/* Decodes and dispatches one frame. Jobs and answers before READY are refused; the SUB socket (`published`)
+ * carries nothing but jobs, anything else there is ignored. */
 static void
 s_handle(session_t *self, const void *data, size_t len, bool published)
 {
@@ -668,7 +708,7 @@ s_handle(session_t *self, const void *data, size_t len, bool published)
     wire_msg_t msg;
     json_auto_t *body = NULL;
     int rc = wire_decode(data, len, WIRE_DOWN, ' ', &msg, &body, &err);
-    /* The next networking process greets, and the master sends again what this one did not get. */
+    /* Exit without memory: the next networking process sends a hello, and the master repeats what is lost. */
     if (rc == -ENOMEM)
         salt_no_memory(len);
     if (rc < 0) {
@@ -694,7 +734,8 @@ s_handle(session_t *self, const void *data, size_t len, bool published)
 
 /* ---- sockets ---------------------------------------------------------------------------------- */
 
-/* False: it has been read until there was no more. */
+/* Reads at most `budget` frames. False: the socket is drained. An empty frame is the master's probe, which a
+ * hello answers. */
 static bool
 s_drain(session_t *self, void **sock, bool published, int budget)
 {
@@ -712,14 +753,16 @@ s_drain(session_t *self, void **sock, bool published, int budget)
     return *sock != NULL;
 }
 
+/* Doubles a pause up to `most`; a pause beyond it stays as it is. */
 static int
 s_twice(int ms, int most)
 {
     return ms >= most ? ms : ms * 2 < most ? ms * 2 : most;
 }
 
-/* All minions of a master lose it at the same moment. They do not come back in step, nor faster than it
- * shakes hands: its queue holds four thousand, and who finds it full waits for seconds. */
+/* The pause before the next reconnect, in ms. All minions lose a master at the same moment: the random share
+ * keeps them from reconnecting in step, and `fleet` from coming faster than the master shakes hands: its
+ * listen queue holds about four thousand, and a minion that finds it full waits for seconds. */
 static int
 s_pause(session_t *self)
 {
@@ -735,7 +778,8 @@ s_pause(session_t *self)
     return self->pause_ms;
 }
 
-/* SUB goes with the first connection: when a master is back, that of each minion comes before any second one. */
+/* Handles a lost connection: reads what has arrived, then drops SUB with the DEALER, so that after a master's
+ * restart every minion gets its first connection before any gets its second. */
 static void
 s_lost(session_t *self, int pause_ms)
 {
@@ -749,7 +793,8 @@ s_lost(session_t *self, int pause_ms)
     self->retry_at = clock_mono_ms() + pause_ms;
 }
 
-/* libzmq gave up an attempt before there was anything to wait for: it has no address, or no route. */
+/* True when libzmq gave up an attempt before TCP began and the host is a name: it could not be resolved, or
+ * no route leads there. */
 static bool
 s_has_no_way(const session_t *self)
 {
@@ -758,7 +803,8 @@ s_has_no_way(const session_t *self)
            !strchr(self->conf.host, ':');
 }
 
-/* Who is asked for a key is asked again by libzmq. */
+/* An attempt to connect failed. libzmq itself retries the socket of the hello port, so that is closed only to
+ * keep retry_dns between two look-ups of a name. */
 static void
 s_failed(session_t *self)
 {
@@ -772,13 +818,15 @@ s_failed(session_t *self)
     }
 }
 
+/* Handles libzmq's monitor events. A handshake that fails without detail usually means another server key, so
+ * the hello port is asked before the key counts as changed. */
 static void
 s_monitor(session_t *self)
 {
     int event, value;
     while (self->monitor && sock_monitor_next(self->monitor, &event, &value)) {
         if (self->watched == self->dealer && !self->attached)
-            continue; /* it is over */
+            continue; /* an event of a connection that is closed */
         if (event == ZMQ_EVENT_CONNECT_RETRIED) {
             s_failed(self);
             continue;
@@ -809,8 +857,8 @@ s_asking(session_t *self)
     }
 }
 
-/* A stranger is asked for his key first. Where there is no port for that, the known key is tried once
- * more: a handshake that was cut off looks like one with another key. */
+/* Retries after a refusal. STRANGER asks for the key first; without a hello port it retries the known key,
+ * because a handshake cut short is indistinguishable from one with another key. */
 static void
 s_again(session_t *self)
 {
@@ -834,6 +882,7 @@ s_tell_why(session_t *self, reach_facts_t *facts)
     self->host.on_why(self->host.cookie, sentence);
 }
 
+/* Starts a probe of the ports. It runs in a thread of its own (knock.h), as the resolver may block. */
 static void
 s_look(session_t *self, int64_t now)
 {
@@ -851,6 +900,7 @@ s_look(session_t *self, int64_t now)
     self->look_ms = self->look_ms * 2 > LOOK_MAX_MS ? LOOK_MAX_MS : self->look_ms * 2;
 }
 
+/* Takes the result of a probe. A probe that is not over by `look_until` means that the resolver hangs. */
 static void
 s_looked(session_t *self, int64_t now)
 {
@@ -868,6 +918,7 @@ s_looked(session_t *self, int64_t now)
         s_tell_why(self, &facts);
 }
 
+/* Runs the timers that are due. Each handler clears its timer first, as it may set it again. */
 static void
 s_timers(session_t *self, int64_t now)
 {
@@ -1007,7 +1058,7 @@ session_destroy(session_t **self_p)
     if (!self)
         return;
     if (self->state == SESSION_READY) {
-        int linger = 500; /* the goodbye, and what was sent just before */
+        int linger = 500; /* ms: for `bye` and what was sent just before */
         (void) session_send(self, MSG_bye, NULL, NULL);
         (void) zmq_setsockopt(self->dealer, ZMQ_LINGER, &linger, sizeof(linger));
     }

@@ -57,45 +57,54 @@ typedef struct session_conf {
     int look_ms; /* without a connection, until on_why is told why; 0: some seconds */
 } session_conf_t;
 
-/* Who does not want to be told leaves it NULL. */
+/* Callbacks of the owner, called from within session_new(), session_step() and session_set_keys(). A NULL
+ * member is not called. No callback may destroy the session. */
 typedef struct session_host {
     void (*on_state)(void *cookie, session_state_t state, const char *reason);
     void (*on_job)(void *cookie, json_t *job);
     void (*on_ack)(void *cookie, json_t *jids, json_t *events);
-    /* To what was asked of this master, with the bytes behind it. */
+    /* Every other message from the master while READY, such as answers to what the owner asked. `bytes`: the
+     * binary payload behind the JSON body, n bytes; NULL: none. */
     void (*on_answer)(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_t n);
     json_t *(*pending)(void *cookie); /* NEW array of jids that run or wait */
-    /* The master's key is another one now, vouched for. */
+    /* The master changed its key, and its signing key vouches for the new one. */
     void (*on_new_key)(void *cookie, const char *finger);
-    /* There has been no connection for some seconds, and this is why (reach.h); again now and then. Who
-     * wants it has the master's ports looked at. */
+    /* No connection for some seconds: `sentence` names the cause and the remedy (reach.h). Repeated at
+     * growing intervals. Setting this callback makes the session probe the master's ports. */
     void (*on_why)(void *cookie, const char *sentence);
     void *cookie;
 } session_host_t;
 
-/* `conf` is copied, its texts, keys and jobs are BORROWED while the session lives. NEW. */
+/* `conf` is copied; its texts, keys and `seen` are BORROWED while the session lives. Starts to connect at
+ * once, or asks the hello port when no key is known. NEW. */
 session_t *session_new(void *zctx, const session_conf_t *conf, const session_host_t *host);
-/* Says goodbye when connected. */
+/* Sends `bye` when READY, and gives libzmq half a second to send what is queued. NULL is allowed. */
 void session_destroy(session_t **self_p);
 
-/* The minion has another key: a new connection is made with it. `keys` is BORROWED while the session lives. */
+/* Replaces this minion's key pair and reconnects with it. `keys` is BORROWED while the session lives; the old
+ * pair may be freed afterwards. */
 void session_set_keys(session_t *self, const key_pair_t *keys);
 
-/* Do all that can be done now; returns milliseconds until it wants to be called again at the latest.
- * `only`: nothing is to be read but from this socket; NULL: from any. 0: there is more to read; else that
- * has been read to its end, and only the first socket may have been sent to since. */
+/* Runs everything that is due. Returns the milliseconds after which it must be called again at the latest; 0:
+ * more messages are queued, call again at once. `only`: read from this socket alone; NULL: from every socket.
+ * After a return above 0 the sockets are drained, so the caller may rely on libzmq's edge-triggered
+ * descriptors, except for the dealer, to which this step may have sent. */
 int session_step(session_t *self, const void *only);
 #define SESSION_SOCKETS 5
-/* The libzmq sockets to poll for reading. They change only within session_step. */
+/* Writes the libzmq sockets to poll for ZMQ_POLLIN and returns their number. The set changes only within
+ * session_step() and session_set_keys(). */
 size_t session_sockets(const session_t *self, void *out[SESSION_SOCKETS]);
-/* Another master has the return for a job of this one, which is told; if it is not here, by the next hello. */
+/* Reports to this session's master, which asked for job `jid`, that another master stored the return. Sent
+ * now when READY, with the welcome when a hello is under way; else the next hello carries it. */
 void session_elsewhere(session_t *self, const char *jid);
 session_state_t session_state(const session_t *self);
 
-/* Send to the master; -ENOTCONN unless READY (then nothing was sent: keep it and try again when READY).
- * `started` waits a moment and is left out when the return follows at once. */
+/* Sends one message: 0; -ENOTCONN unless READY (nothing was sent: keep it and send again when READY);
+ * -EMSGSIZE with *err when it exceeds the message limits. `started` is delayed by 25 ms and dropped when the
+ * return of the same job follows within that time. */
 int session_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err);
-/* The same with bytes behind it. */
+/* As session_send, with n bytes of binary payload behind the JSON body; -ENOTCONN also when the body can't be
+ * encoded. */
 int session_send_bytes(session_t *self, wire_msg_t msg, const json_t *body, const void *bytes, size_t n,
                        fail_t *err);
 

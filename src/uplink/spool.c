@@ -1,4 +1,9 @@
-/* spool.c - see spool.h. */
+/* spool.c - one file per mark, return and event, named by jid or number; the folder is the only index.
+ *
+ * Returns and events are written with a temporary name and a rename (fs_write_quick), marks in place. Every
+ * function that reads treats the content as untrusted: a crash, a full disk or another release may have left
+ * anything.
+ */
 #include "uplink/spool.h"
 
 #include <dirent.h>
@@ -29,11 +34,11 @@ enum { NUMBER_DIGITS = 19 };
 struct spool {
     char *dir;
     size_t n_ret;
-    json_t *waiting;  /* returns and events of before, in order */
-    json_t *marks;    /* jids of before that nobody was told of */
-    json_t *landed;   /* jids of those whose return came since */
-    size_t n_parted;  /* of the marks: their processes live */
-    json_t *left;     /* jids of which something could not be removed: tried again with the next job */
+    json_t *waiting;  /* returns and events from before this start, in order */
+    json_t *marks;    /* jids from before this start that are not settled */
+    json_t *landed;   /* jids of those whose return came since, not reported yet */
+    size_t n_parted;  /* how many of `marks` belong to running processes */
+    json_t *left;     /* jids whose files could not be removed: tried again with the next job */
     int64_t stamp_ns; /* of the newest file */
 };
 
@@ -49,7 +54,8 @@ s_path(const spool_t *self, const char *jid, const char *suffix)
     return s_path_in(self->dir, jid, suffix);
 }
 
-/* An event's, in as many digits as the largest has: their order is that of their names. */
+/* True for an event's number: zero-padded to the digits of the largest, so that names sort as numbers, and
+ * within int64. */
 static bool
 s_number_ok(const char *name)
 {
@@ -57,7 +63,8 @@ s_number_ok(const char *name)
            strcmp(name, "9223372036854775807") <= 0;
 }
 
-/* NEW sorted array of the jids or numbers that have a file with this suffix; NULL with *err. */
+/* NEW sorted array of the jids or numbers that have a file with this suffix, at most LIMIT_SPOOL_FILES; NULL
+ * with *err. */
 static json_t *
 s_list(const spool_t *self, const char *suffix, bool (*ok)(const char *name), fail_t *err)
 {
@@ -92,7 +99,8 @@ s_mtime(const char *path)
     return stat(path, &st) == 0 ? (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec : 0;
 }
 
-/* Later than all before, whatever the clock says. */
+/* Gives a file a time later than all before, even when the clock is set back: the times are the queue's
+ * order. */
 static void
 s_stamp(spool_t *self, const char *path)
 {
@@ -116,7 +124,8 @@ s_by_time(const void *a, const void *b)
     return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
 }
 
-/* Temporary files of writes that a death cut short (fs_write_quick): .JID.ret.XXXXXX and the like. */
+/* True for temporary files of writes that a death cut short (fs_write_quick): .JID.ret.XXXXXX and the
+ * like. */
 static bool
 s_is_cut_short(const char *file)
 {
@@ -144,7 +153,8 @@ s_clean(const spool_t *self)
     strv_free(names);
 }
 
-/* NEW array of what waits, oldest first; the newest one's time is the last that was given. */
+/* NEW array of what waits, oldest first. The newest file's time becomes the one that s_stamp() goes on
+ * from. */
 static json_t *
 s_in_order(spool_t *self, const json_t *rets, const json_t *events)
 {
@@ -201,7 +211,7 @@ spool_destroy(spool_t **self_p)
     free(self);
 }
 
-/* This one is wanted again. */
+/* Takes a jid off the list of files to remove: a job of this jid is written again. */
 static void
 s_wanted(spool_t *self, const char *jid)
 {
@@ -210,7 +220,7 @@ s_wanted(spool_t *self, const char *jid)
             (void) json_array_remove(self->left, i);
 }
 
-/* In place, without a rename: an empty mark is one of a job that had not begun. */
+/* Writes in place, without a rename: an empty mark then means that the job had not begun. */
 int
 spool_begin(spool_t *self, const json_t *job, fail_t *err)
 {
@@ -247,6 +257,7 @@ spool_part(spool_t *self, const json_t *job, pid_t pid, fail_t *err)
     return fs_write_quick(path, text, strlen(text), 0600, err);
 }
 
+/* Writes a return's file. Also called by parted processes, so it takes the folder and no spool_t. */
 static int
 s_put(const char *dir, const json_t *ret, const char *asker, fail_t *err)
 {
@@ -261,7 +272,6 @@ s_put(const char *dir, const json_t *ret, const char *asker, fail_t *err)
     return fs_write_quick(path, text, strlen(text), 0600, err);
 }
 
-/* The mark stays: who finds it beside the return knows that it came. */
 int
 spool_leave(const char *dir, const json_t *ret, const char *asker, fail_t *err)
 {
@@ -291,6 +301,7 @@ s_gone(const char *path)
     return unlink(path) == 0 || errno == ENOENT;
 }
 
+/* Removes a job's files; false: something is left. */
 static bool
 s_forget(spool_t *self, const char *jid)
 {
@@ -301,7 +312,7 @@ s_forget(spool_t *self, const char *jid)
     return (was || errno == ENOENT) && s_gone(mark);
 }
 
-/* What a disk that could not be written kept. */
+/* Removes the files that a read-only or failing disk kept; stops at the first that it still keeps. */
 static void
 s_forget_left(spool_t *self)
 {
@@ -326,7 +337,7 @@ s_has_jid(const json_t *v, const char *jid)
     return json_is_object(v) && str_eq(value_str(v, "jid", ""), jid);
 }
 
-/* One that names no function is of no job. */
+/* True for a mark of this job. One without a function describes no job. */
 static bool
 s_is_mark(const json_t *v, const char *jid)
 {
@@ -339,7 +350,8 @@ s_is_event(const json_t *v, const char *number)
     return value_int(v, "n", -1) == strtoll(number, NULL, 10) && value_str(v, "tag", NULL);
 }
 
-/* A file that can be read but makes no sense is moved aside, never dropped. */
+/* Reads and checks one file. NULL with *err: a readable file that fails `ok` is moved aside (-EBADMSG), never
+ * deleted; else the errno. */
 static json_t *
 s_read(spool_t *self, const char *name, const char *suffix, bool (*ok)(const json_t *v, const char *name),
        size_t *ret_size, fail_t *err)
@@ -347,7 +359,7 @@ s_read(spool_t *self, const char *name, const char *suffix, bool (*ok)(const jso
     AUTO_FREE char *path = s_path(self, name, suffix);
     buf_auto_t text = BUF_INIT;
     fail_auto_t why = FAIL_INIT;
-    /* Whether a message can hold it is not asked here. */
+    /* The limit is the frame's; whether a message to the master can hold it, the outbox decides. */
     int rc = fs_read(path, LIMIT_LOCAL_MSG, &text, &why);
     if (rc < 0 && rc != -EFBIG) {
         (void) fail_set(err, rc, "spool: %s", fail_text(&why));
@@ -384,7 +396,8 @@ s_is_empty(const char *path)
     return stat(path, &st) == 0 && st.st_size == 0;
 }
 
-/* Whether the process that went on may still be there: that one, and not another of its number. */
+/* True while the parted process may live. Its start time is compared too, as the pid may belong to another
+ * process by now; when /proc can't be read, it counts as running. */
 static bool
 s_runs(const json_t *job)
 {
@@ -401,8 +414,7 @@ s_waits(const spool_t *self, const char *jid)
     return value_lists(self->waiting, jid);
 }
 
-/* Whether the return is there: 1, 0, or negative with *err, which is not known now. The mark is done with
- * then. */
+/* Looks for the job's return: 1, and its mark is removed; 0; or -EAGAIN in err->code: not known now. */
 static int
 s_has_ended(spool_t *self, const char *jid, fail_t *err)
 {
@@ -418,8 +430,8 @@ s_has_ended(spool_t *self, const char *jid, fail_t *err)
     return 1;
 }
 
-/* The job of a mark that has no return: NEW; NULL with *err, -EAGAIN when that can't be said now,
- * -EINPROGRESS while it runs; or NULL: it is over. */
+/* Examines one mark: NEW job when it was interrupted. NULL with *err: -EAGAIN when it can't be examined now,
+ * -EINPROGRESS while the job runs, -EBADMSG when damaged; NULL alone: nothing to report. */
 static json_t *
 s_interrupted(spool_t *self, const char *jid, fail_t *err)
 {
@@ -436,7 +448,7 @@ s_interrupted(spool_t *self, const char *jid, fail_t *err)
         err->code = -EAGAIN;
     if (job && s_runs(job))
         return (void) fail_set(err, -EINPROGRESS, "job %s still runs", jid), NULL;
-    /* It may have put its return down and ended since it was looked for. */
+    /* Look again: the process may have written its return and ended between the first look and s_runs(). */
     if (!job || s_has_ended(self, jid, err) != 0)
         return NULL;
     (void) json_object_del(job, PARTED);
@@ -524,7 +536,8 @@ spool_event_load(spool_t *self, json_int_t n, size_t *ret_size, fail_t *err)
     return s_read(self, number, EV, s_is_event, ret_size, err);
 }
 
-/* Whether one of the two can be read. None, and one that is larger than any of ours, is no error. */
+/* Reads `series` or `elsewhere`: 1, 0 or a negative errno. A missing file is 0, and so is one larger than any
+ * of ours, which can only be damaged. */
 static int
 s_read_note(const char *path, size_t limit, buf_t *out, fail_t *err)
 {

@@ -1,4 +1,9 @@
-/* trust.c - see trust.h. */
+/* trust.c - trust on first use, narrowed by master_finger, and key changes by voucher.
+ *
+ * A claim is checked in this order: can the known key be read at all, is it the known key, does the
+ * remembered signing key vouch for it, does master_finger allow it. Files are written atomically, the voucher
+ * before the key, so that an interruption never re-enables a replaced key.
+ */
 #include "uplink/trust.h"
 
 #include "common/base/fs.h"
@@ -12,16 +17,19 @@ struct trust {
     trust_conf_t conf;
     uint8_t key[KEY_BYTES], signer[KEY_BYTES];
     bool have_key, have_signer;
-    bool unread;            /* the known key is there, or may be, but can't be read: no other is believed */
-    bool bad_signer;        /* the file is there, but holds no key: nothing can be vouched for */
+    bool unread;            /* the key file exists or may exist, but can't be read: refuse any other */
+    bool bad_signer;        /* the file exists but holds no key: no voucher can be checked */
     voucher_t voucher;      /* the newest; serial 0: none */
-    char first[FINGER_LEN]; /* of the key that was trusted without a voucher; "": unknown */
+    char first[FINGER_LEN]; /* of the key that was trusted on first use; "": unknown */
     char *sig_file;         /* owned; NULL: only in memory */
-    bool other_told;        /* that the master has another signing key */
+    bool other_told;        /* the log says that the master has another signing key */
 };
 
 /* ---- files --------------------------------------------------------------------------------------- */
 
+/* Reads the known key. An unreadable file (EACCES, EIO) is not an absent one: accepting another key then
+ * would let an attacker in who can merely provoke read errors. A file that holds no key (-EINVAL) is asked
+ * for again. */
 static void
 load_key(trust_t *self)
 {
@@ -50,7 +58,7 @@ trust_look_again(trust_t *self)
         load_key(self);
 }
 
-/* It may have been put there since. */
+/* Reads the signing key; again before each decision, as an operator may have put it there since. */
 static void
 load_signer(trust_t *self)
 {
@@ -66,6 +74,7 @@ load_signer(trust_t *self)
         log_error("the master's signing key can't be read: %s", fail_text(&err));
 }
 
+/* Reads the newest voucher. One that another signing key made is ignored. */
 static void
 load_voucher(trust_t *self)
 {
@@ -129,7 +138,7 @@ keep_signer(trust_t *self, const uint8_t signer[KEY_BYTES])
 
 /* ---- life ---------------------------------------------------------------------------------------- */
 
-/* "minion_master.pub" to "minion_master.sig" */
+/* "minion_master.pub" becomes "minion_master.sig". NEW, or NULL for NULL. */
 static char *
 sig_file_of(const char *known_file)
 {
@@ -181,7 +190,8 @@ is_finger(const trust_t *self, key_kind_t kind, const uint8_t key[KEY_BYTES])
     return strcasecmp(finger, self->conf.finger) == 0;
 }
 
-/* A key that was vouched for later stays allowed when the first one was. */
+/* True when master_finger, if set, allows this key. It may name the key, the signing key behind voucher `v`,
+ * or the key that was trusted first, to which vouchers trace the present one. */
 static bool
 fits(const trust_t *self, const uint8_t key[KEY_BYTES], const voucher_t *v)
 {
@@ -217,7 +227,8 @@ trust_finger_problem(const trust_t *self)
 
 /* ---- a claim ------------------------------------------------------------------------------------- */
 
-/* Why the remembered signing key does not vouch for this claim; NULL when it does. NEW text. */
+/* NEW sentence why the remembered signing key does not vouch for this claim; NULL when it does. An old serial
+ * is refused: a replaced key, perhaps stolen, must not come back with its old voucher. */
 static char *
 not_vouched(const trust_t *self, const voucher_t *v)
 {
@@ -239,6 +250,8 @@ not_vouched(const trust_t *self, const voucher_t *v)
     return NULL;
 }
 
+/* NEW sentence about a changed key: both fingerprints, and which files to delete if the change is
+ * intended. */
 static char *
 changed(const trust_t *self, const uint8_t key[KEY_BYTES], const char *why)
 {
@@ -254,6 +267,8 @@ changed(const trust_t *self, const uint8_t key[KEY_BYTES], const char *why)
         self->have_signer && self->conf.sign_file ? self->conf.sign_file : "");
 }
 
+/* Decides about the first key, or one that replaces a key master_finger forbids. A voucher is mandatory once
+ * a signing key is configured, known or unreadable; without any, the key is trusted on first use. */
 static trust_verdict_t
 first_claim(trust_t *self, const uint8_t key[KEY_BYTES], const voucher_t *v, char **ret_why)
 {
@@ -312,7 +327,7 @@ trust_claim(trust_t *self, const json_t *claim, char **ret_why, fail_t *err)
     }
     if (self->first[0] == '\0')
         key_finger(self->key, self->first);
-    /* First the voucher: whatever comes between, the old key is not believed again. */
+    /* Keep the voucher first: interrupted in between, its serial already rules out the old key's voucher. */
     keep_voucher(self, v);
     keep_key(self, key);
     return TRUST_CHANGED;
@@ -320,7 +335,7 @@ trust_claim(trust_t *self, const json_t *claim, char **ret_why, fail_t *err)
 
 /* ---- on a connection ----------------------------------------------------------------------------- */
 
-/* The voucher that the master has for itself, NULL when it has none. */
+/* The voucher that the master sent for its present key; NULL when it sent none, or one for another key. */
 static const voucher_t *
 own_voucher(const trust_t *self, const json_t *voucher, voucher_t *said)
 {
@@ -328,6 +343,9 @@ own_voucher(const trust_t *self, const json_t *voucher, voucher_t *said)
                                                                                                    : NULL;
 }
 
+/* Remembers the signing key that a proven master names (only where none is known, and not under
+ * verify_master_pubkey_sign), and newer vouchers of the known one. Another signing key is only logged,
+ * once. */
 static void
 learn(trust_t *self, const voucher_t *v)
 {

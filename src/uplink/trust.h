@@ -3,7 +3,7 @@
  *
  *   minion_master.pub   the master's key
  *   master_sign.pub     its signing key: put there by an operator, or remembered when the master whose key is
- *                       trusted already has named it on a connection of CURVE
+ *                       trusted already named it on a CURVE connection
  *   minion_master.sig   the newest voucher (common/crypto/voucher.h) of it for the key, and as `first` the
  *                       fingerprint of the key that was trusted before any was vouched for
  *
@@ -27,7 +27,7 @@ typedef struct trust_conf {
     const char *known_file;   /* NULL: only in memory */
     const char *sign_file;    /* NULL: no signing key */
     const uint8_t *known_key; /* NULL: read known_file */
-    bool verify;              /* verify_master_pubkey_sign: nothing at first sight */
+    bool verify;              /* verify_master_pubkey_sign: no trust on first use */
     bool always;              /* always_verify_signature */
 } trust_conf_t;
 
@@ -38,25 +38,26 @@ void trust_destroy(trust_t **self_p);
 
 /* BORROWED, KEY_BYTES; NULL when no key is known. */
 const uint8_t *trust_key(const trust_t *self);
-/* Where none is known: it may have been put there since, or can be read now. */
+/* Reads the key file again when no key is known: an operator may have put it there since. */
 void trust_look_again(trust_t *self);
-/* Whether the known key is one that master_finger allows; else NEW text. */
+/* NULL when no key is known or master_finger allows the known one; else NEW sentence. */
 char *trust_finger_problem(const trust_t *self);
 
 typedef enum trust_verdict {
     TRUST_SAME,    /* the key that is known */
-    TRUST_NEW,     /* the first one, from now on known */
-    TRUST_CHANGED, /* vouched for, from now on known instead of the old one */
+    TRUST_NEW,     /* the first key: it is remembered */
+    TRUST_CHANGED, /* vouched for: it replaces the known key */
     TRUST_REFUSED
 } trust_verdict_t;
 
-/* Whoever says {pub, ...} (see voucher.h) claims to be the master. A known key that master_finger does not
- * allow counts as one that is shown for the first time. *ret_why NEW when refused. -EINVAL in *err and
- * TRUST_REFUSED without a text when it is no such answer. */
+/* Judges a peer's unauthenticated claim {pub, ...} (see voucher.h) to be the master, and remembers the key
+ * when it is trusted. A known key that master_finger does not allow counts as unknown. *ret_why NEW when
+ * refused; a claim that can't be parsed is TRUST_REFUSED with -EINVAL in *err and no *ret_why. */
 trust_verdict_t trust_claim(trust_t *self, const json_t *claim, char **ret_why, fail_t *err);
 
-/* What the master said on a connection that proves the known key: its voucher, NULL when there was none.
- * False when no job may be taken from it, with *ret_why NEW. */
+/* Judges the voucher that a master sent on a connection which proves the known key; NULL: it sent none.
+ * Learns its signing key where none is known. False when no job may be taken from this master, with *ret_why
+ * NEW. */
 bool trust_proven(trust_t *self, const json_t *voucher, char **ret_why);
 
 #endif
