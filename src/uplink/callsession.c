@@ -1,4 +1,6 @@
-/* callsession.c - see callsession.h. */
+/* callsession.c - drives one session by hand: s_turn() polls and steps it until a condition holds or time is
+ * up. Events and returns stay in `unsettled` until acknowledged, and are sent again on each reconnect.
+ */
 #include "uplink/callsession.h"
 
 #include <unistd.h>
@@ -15,7 +17,7 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define SEND_WAIT_MS   10000 /* for a connection that was lost while the function ran */
+#define SEND_WAIT_MS   10000 /* to reconnect, when the connection was lost while the function ran */
 #define PILLAR_WAIT_MS 90000 /* longer than the master may compile */
 
 struct callsession {
@@ -23,13 +25,13 @@ struct callsession {
     key_pair_t *keys;
     session_t *session;
     char host[256], boot[LIMIT_BOOT], *known_file, *sign_file;
-    char *reason;      /* why there is no connection; NULL: nothing is known */
+    char *reason;      /* owned: why there is no connection; NULL: unknown */
     json_t *unsettled; /* owned: [{msg, body}] without an acknowledgement */
     json_int_t next_event;
-    json_int_t asked; /* the number of the question for a pillar that is open; 0: none */
-    json_t *answer;   /* owned: what came for it */
+    json_int_t asked; /* number of the open request for a pillar; 0: none */
+    json_t *answer;   /* owned: its answer */
     downloads_t *downloads;
-    json_t *file_answer; /* owned: to the file that is waited for */
+    json_t *file_answer; /* owned: the answer to the open file request */
     int64_t step_ms;     /* monotonic: when the session wants its next step at the latest */
 };
 
@@ -59,13 +61,13 @@ s_on_state(void *cookie, session_state_t state, const char *reason)
         return;
     }
     downloads_ready(self->downloads);
-    /* Connected again while the function ran: what the master may not have got goes once more. */
+    /* After a reconnect: send again what the master has not acknowledged. */
     json_array_foreach (self->unsettled, i, one)
         (void) session_send(self->session, (wire_msg_t) value_int(one, "msg", MSG_COUNT),
                             value_get(one, "body"), NULL);
 }
 
-/* Whether an acknowledgement is of this message. */
+/* True when an acknowledgement names this message: a return by its jid, an event by its number. */
 static bool
 s_is_acked(const json_t *one, const json_t *jids, const json_t *events)
 {
@@ -107,8 +109,8 @@ s_step(callsession_t *self)
     self->step_ms = clock_mono_ms() + wait;
 }
 
-/* Waits for something to do, at most until `until` (monotonic ms), and does it. In this order: what is waited
- * for may come in any step, and the caller looks after each. */
+/* Waits at most until `until` (monotonic ms) for something to do, and does it. Polls before it steps: what
+ * the caller waits for may come in any step, and the caller looks after each. */
 static void
 s_turn(callsession_t *self, int64_t until)
 {
@@ -122,6 +124,7 @@ s_turn(callsession_t *self, int64_t until)
     s_step(self);
 }
 
+/* Waits for READY. A pending or refused key is final here: salt-call does not wait for an operator. */
 static int
 s_wait_ready(callsession_t *self, int timeout_ms, fail_t *err)
 {
@@ -142,6 +145,7 @@ s_wait_ready(callsession_t *self, int timeout_ms, fail_t *err)
     }
 }
 
+/* Opens a session with the nth master, in place of the one before. */
 static int
 s_connect(callsession_t *self, const conf_t *conf, size_t nth, const json_t *master, int timeout_ms,
           fail_t *err)
@@ -193,7 +197,7 @@ s_file_done(void *cookie, json_int_t id, json_t *answer)
     ((callsession_t *) cookie)->file_answer = json_incref(answer);
 }
 
-/* It may be here before the minion. */
+/* Moves keys of Salt's own format away, as the minion does: salt-call may be the first to run here. */
 static int
 s_set_aside(const char *pki, fail_t *err)
 {
@@ -235,7 +239,8 @@ callsession_open(const conf_t *conf, int timeout_ms, fail_t *err)
     return self;
 }
 
-/* The function may have run for long: first what happened to the connection meanwhile. */
+/* Sends a message. Steps the session first, as it stood still while the function ran, and waits for a
+ * reconnect. `settles`: it will be acknowledged, so keep it until then. */
 static int
 s_send(callsession_t *self, wire_msg_t msg, const json_t *body, bool settles, fail_t *err)
 {
@@ -281,7 +286,8 @@ callsession_grains(callsession_t *self, json_t *grains, fail_t *err)
     return s_send(self, MSG_grains, body, false, err);
 }
 
-/* Sends the question, and again after a lost connection or when the master asks for patience. */
+/* Sends the request for a pillar until it is answered: again after a lost connection, and after the pause
+ * that a busy master names. */
 static int
 s_ask(callsession_t *self, const json_t *body, int64_t until, fail_t *err)
 {

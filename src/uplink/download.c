@@ -1,4 +1,10 @@
-/* download.c - see download.h. */
+/* download.c - a list of requests, each a small state machine (stage_t) with the master.
+ *
+ *   file_open ->  <- file_info  <- file_data ...  file_more (credit) ->  <- file_end     file_stop cancels
+ * At most AT_ONCE requests are out at a time; the others wait in order. The part file is locked by flock, so
+ * that two processes never write one part. Everything from the master is checked against what was asked:
+ * number, position, size. Places in the cache are opened beneath it without links (beneath.h).
+ */
 #include "uplink/mineask.h"
 #include "uplink/upload.h"
 
@@ -20,15 +26,15 @@
 
 #define AT_ONCE   4                       /* requests to one master at one time; the others wait */
 #define GRANT     (LIMIT_FILE_CREDIT / 4) /* chunks are granted in such steps */
-#define READ_MAX  (4 * 1024 * 1024)       /* of what is there already, in one step */
-#define AGAIN_MS  1000                    /* a master that has too much to do is asked again */
-#define NAME_KEEP 200                     /* bytes of a file's name that its part's name has */
+#define READ_MAX  (4 * 1024 * 1024)       /* bytes of an existing part that are tagged in one step */
+#define AGAIN_MS  1000                    /* until a busy master (EAGAIN) is asked again */
+#define NAME_KEEP 200                     /* bytes of a file's name that go into its part's name */
 
 typedef enum stage {
     STAGE_WAITING, /* for the connection, or its turn */
     STAGE_ASKED,   /* file_open is out */
     STAGE_RUNNING, /* file_info has come */
-    STAGE_PREFIX   /* what is there already is read for the tag; the master waits for nothing */
+    STAGE_PREFIX   /* the existing part is read for its tag, before the master is asked */
 } stage_t;
 
 typedef struct download {
@@ -36,14 +42,14 @@ typedef struct download {
     json_int_t id, n;
     json_t *ask; /* owned */
     stage_t stage;
-    bool is_file, again; /* again: it was begun anew because the parts did not fit together */
-    int folder, fd;      /* where the file will lie, or why there is none yet; the part in it, -1: none */
-    fail_t why;          /* the latter in words, or none */
-    char *part, *place;  /* owned: the part's name there; the file's whole path */
-    buf_t text;          /* what is not a file */
+    bool is_file, again; /* again: restarted once, as the part was of another file */
+    int folder, fd;      /* of the destination, or a negative errno: none yet; the part's, -1: none */
+    fail_t why;          /* why `folder` is an errno, or none */
+    char *part, *place;  /* owned: the part's name in `folder`; the file's whole path */
+    buf_t text;          /* a list, as it comes */
     int64_t have, size;  /* bytes here, bytes in all */
-    int64_t tagged;      /* bytes of what was here that the tag has seen */
-    int fresh;           /* chunks that were not granted again */
+    int64_t tagged;      /* bytes of the existing part that the tag covers */
+    int fresh;           /* chunks received since the last grant of credit */
     char key[TAG_KEY_HEX + 1];
     tag_t *tag;
     int64_t until_ms, retry_ms; /* monotonic */
@@ -85,14 +91,14 @@ s_unlink(downloads_t *self, const download_t *d)
     *at = d->next;
 }
 
-/* The master is about to answer it. */
+/* True while the master works on this request. */
 static bool
 s_is_out(const download_t *d)
 {
     return d->stage == STAGE_ASKED || d->stage == STAGE_RUNNING;
 }
 
-/* The master need not go on with it. */
+/* Tells the master to stop sending, if it does. */
 static void
 s_tell_stop(downloads_t *self, const download_t *d)
 {
@@ -101,7 +107,7 @@ s_tell_stop(downloads_t *self, const download_t *d)
         (void) self->host.send(self->host.cookie, MSG_file_stop, body, NULL, 0);
 }
 
-/* Takes it off the list, answers, frees. `answer` is consumed. */
+/* Removes the request from the list, answers it and frees it. `answer` is consumed. */
 static void
 s_finish(downloads_t *self, download_t *d, json_t *answer)
 {
@@ -111,7 +117,8 @@ s_finish(downloads_t *self, download_t *d, json_t *answer)
     s_free(d);
 }
 
-/* `keep`: what has come may be taken up by the next who asks. */
+/* Fails a request. `code`: negative errno. `keep`: a part in the cache stays, for the next request to
+ * resume. */
 static void
 s_fail(downloads_t *self, download_t *d, int code, const char *text, bool keep)
 {
@@ -137,8 +144,8 @@ s_name(const download_t *d)
     return slash ? slash + 1 : d->place;
 }
 
-/* Where the file will lie: known before anything is made. A place in the cache is the master's words: the
- * kernel keeps it inside. */
+/* Finds the destination's folder without creating anything. A path in the cache comes from the master, so it
+ * is opened beneath the cache, without links; `dest` is the caller's own path. */
 static void
 s_find_place(download_t *d)
 {
@@ -160,7 +167,8 @@ s_find_place(download_t *d)
     d->folder = base < 0 ? -errno : beneath_parent(base, rel, BENEATH_NO_LINKS, 0, &name);
 }
 
-/* Whoever owns a file may write to it later, and another process that has this part goes on with it. */
+/* Locks a part and checks that nobody else can write to it: an owner could do so after the check of the tag.
+ * Another process that has the lock goes on with it. */
 static bool
 s_is_ours(int fd)
 {
@@ -169,8 +177,8 @@ s_is_ours(int fd)
            st.st_nlink == 1 && st.st_uid == geteuid();
 }
 
-/* The part that is there or, with `make`, a new one: under a name of its own where somebody else has the
- * usual one. */
+/* Opens the existing part or, with `make`, creates one; under a name with pid and id where the usual one is
+ * taken. 0 or a negative errno. */
 static int
 s_open_part(download_t *d, bool make)
 {
@@ -195,7 +203,7 @@ s_open_part(download_t *d, bool make)
     return 0;
 }
 
-/* What an earlier download has left. */
+/* Finds the part that an earlier download left, and how much it has. */
 static void
 s_look_for_part(download_t *d)
 {
@@ -205,6 +213,8 @@ s_look_for_part(download_t *d)
         d->have = st.st_size;
 }
 
+/* Opens the part for writing, and in the cache creates the folders on the way, once the master has said that
+ * the file exists. */
 static int
 s_make_part(download_t *d, fail_t *err)
 {
@@ -229,13 +239,15 @@ s_make_part(download_t *d, fail_t *err)
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
+/* The master or the disk made progress: the time-out starts again. */
 static void
 s_heard(download_t *d)
 {
     d->until_ms = clock_mono_ms() + LIMIT_FILE_STALL;
 }
 
-/* Bytes from elsewhere are asked about under a key of this one question. */
+/* Starts the tag anew under a fresh random key, for one request only: so an answer can't be replayed or
+ * prepared for a known part. */
 static void
 s_new_key(download_t *d)
 {
@@ -246,6 +258,8 @@ s_new_key(download_t *d)
     d->stage = d->have > 0 ? STAGE_PREFIX : STAGE_WAITING;
 }
 
+/* Sends file_open under a new number, so that late messages of the request before are not mistaken for
+ * answers. */
 static void
 s_send_open(downloads_t *self, download_t *d)
 {
@@ -278,7 +292,7 @@ s_busy(const downloads_t *self)
     return busy;
 }
 
-/* As many as may be asked for at one time. */
+/* Sends waiting requests, up to AT_ONCE at a time. */
 static void
 s_pump(downloads_t *self)
 {
@@ -369,7 +383,8 @@ downloads_lost(downloads_t *self)
     }
 }
 
-/* The new master gets all its time, and may have another file. */
+/* Each request gets its full time again, and may start anew once more, as another master may have another
+ * file. */
 void
 downloads_take(downloads_t *self, downloads_t *from)
 {
@@ -389,7 +404,7 @@ downloads_take(downloads_t *self, downloads_t *from)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* From the first byte on, once. */
+/* Starts over from the first byte: the part was of another file. Done once per request. */
 static void
 s_anew(downloads_t *self, download_t *d)
 {
@@ -402,6 +417,8 @@ s_anew(downloads_t *self, download_t *d)
     s_send_open(self, d);
 }
 
+/* The master ended the request. EAGAIN: ask again later; ESTALE: the part no longer fits, start over once;
+ * else fail. */
 static void
 s_error(downloads_t *self, download_t *d, const json_t *body)
 {
@@ -417,7 +434,7 @@ s_error(downloads_t *self, download_t *d, const json_t *body)
         s_fail(self, d, -(int) code, value_str(body, "error", ""), false);
 }
 
-/* Whether what is here already is how the file begins. */
+/* True when the existing part equals the beginning of the master's file. */
 static bool
 s_prefix_fits(download_t *d, const json_t *body)
 {
@@ -426,6 +443,8 @@ s_prefix_fits(download_t *d, const json_t *body)
     return str_eq(hex, value_str(body, "tag", ""));
 }
 
+/* Handles file_info: the answer to "hash", or how the transfer begins. `at` is where the master starts: our
+ * length, or 0 if it has a shorter file. */
 static void
 s_info(downloads_t *self, download_t *d, const json_t *body)
 {
@@ -461,6 +480,7 @@ s_info(downloads_t *self, download_t *d, const json_t *body)
         d->stage = STAGE_RUNNING;
 }
 
+/* Appends bytes to the part, or to the text of a list. */
 static int
 s_keep(download_t *d, const void *bytes, size_t n, fail_t *err)
 {
@@ -473,6 +493,8 @@ s_keep(download_t *d, const void *bytes, size_t n, fail_t *err)
     return 0;
 }
 
+/* Handles one chunk. It must continue at our length and stay within the announced size. Credit is granted in
+ * steps of GRANT chunks. */
 static void
 s_data(downloads_t *self, download_t *d, const json_t *body, const void *bytes, size_t n)
 {
@@ -494,6 +516,7 @@ s_data(downloads_t *self, download_t *d, const json_t *body, const void *bytes, 
     (void) self->host.send(self->host.cookie, MSG_file_more, more, NULL, 0);
 }
 
+/* Parses a list that is complete. */
 static void
 s_text_done(downloads_t *self, download_t *d)
 {
@@ -506,6 +529,7 @@ s_text_done(downloads_t *self, download_t *d)
         s_fail_err(self, d, -EPROTO, &err);
 }
 
+/* Handles file_end: only valid when every byte has come. The part is renamed into place. */
 static void
 s_end(downloads_t *self, download_t *d)
 {
@@ -529,6 +553,7 @@ s_end(downloads_t *self, download_t *d)
                            (json_int_t) d->size));
 }
 
+/* Finds the request by its number; a number that no download has may be an upload's. */
 void
 downloads_message(downloads_t *self, wire_msg_t msg, const json_t *body, const void *bytes, size_t n)
 {
@@ -558,7 +583,8 @@ downloads_message(downloads_t *self, wire_msg_t msg, const json_t *body, const v
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-/* One piece of what is here already. */
+/* Adds up to READ_MAX bytes of the existing part to its tag, in steps, so that other sessions are not
+ * starved. */
 static void
 s_prefix(download_t *d)
 {

@@ -1,4 +1,4 @@
-/* failover.c - see failover.h. */
+/* failover.c - see failover.h. State is a few numbers; the caller passes the time, so tests need no clock. */
 #include "uplink/failover.h"
 
 #include "common/crypto/keys.h"
@@ -17,6 +17,7 @@ failover_first(const failover_t *self)
     return self->order[0];
 }
 
+/* Fisher-Yates. With failback the first master keeps its place, as it is the one to come back to. */
 static void
 s_shuffle(failover_t *self)
 {
@@ -41,12 +42,14 @@ failover_init(failover_t *self, const failover_conf_t *conf, int64_t now_ms)
         s_shuffle(self);
 }
 
+/* How long the present master may be bad: gone_ms when it has served, answer_ms when it never answered. */
 static int
 s_patience(const failover_t *self)
 {
     return self->served ? self->conf.gone_ms : self->conf.answer_ms;
 }
 
+/* Goes on to the next of the order, round and round. */
 static failover_act_t
 s_move(failover_t *self, int64_t now_ms)
 {
@@ -57,6 +60,8 @@ s_move(failover_t *self, int64_t now_ms)
     return FAILOVER_MOVE;
 }
 
+/* A step of failback while another than the first serves: alternates between back_ms of waiting and a probe
+ * of answer_ms. */
 static failover_act_t
 s_look_back(failover_t *self, int64_t now_ms, bool probe_good)
 {

@@ -1,9 +1,9 @@
 /* failover.h - which of several masters a minion talks to (master_type failover): a decision by the clock and
- * by what became of the connections, without any of its own.
+ * by the state of the connections, without any of its own.
  *
- * The first of the list that answers is the one. When it is gone for longer than it may be, the next one is
- * tried, and so on round the list. With failback, the first one is looked for again and again, beside the one
- * that serves meanwhile.
+ * The first master of the list that answers serves. When it is lost for longer than gone_ms, the next is
+ * tried, and so on round the list. With failback (back_ms) the first is probed again and again, beside the
+ * one that serves meanwhile.
  *
  * Layer      minion
  * Threads    one
@@ -18,34 +18,37 @@
 
 typedef struct failover_conf {
     int n;         /* masters, at most FAILOVER_MAX */
-    int answer_ms; /* for how long one that has never answered is waited for */
-    int gone_ms;   /* for how long one that is lost is */
-    int back_ms;   /* between two looks for the first one; 0: never */
-    bool shuffle;  /* another order than the list's; with back_ms the first one stays the first */
+    int answer_ms; /* patience with a master that has never answered */
+    int gone_ms;   /* patience with one that served and is lost */
+    int back_ms;   /* between two probes of the first one; 0: never */
+    bool shuffle;  /* random order; with back_ms the first one stays the first */
 } failover_conf_t;
 
 typedef struct failover {
     failover_conf_t conf;
     int order[FAILOVER_MAX]; /* indices of the list */
-    int at;                  /* in `order`: who serves, or is tried */
+    int at;                  /* index in `order`: the one that serves, or is tried */
     bool served;             /* it has answered */
-    bool probing;            /* the first one is being tried beside it */
-    int64_t since, next;     /* monotonic: it is bad since; 0: it is good. The next step of looking back */
+    bool probing;            /* the first one is being probed beside it */
+    int64_t since, next;     /* monotonic. since: when it became bad, 0: it is good; next: step of failback */
 } failover_t;
 
 typedef enum failover_act {
     FAILOVER_STAY,
-    FAILOVER_MOVE,      /* to failover_now(), which is another one than before; a probe ends */
-    FAILOVER_PROBE,     /* try failover_first() beside the one that serves */
-    FAILOVER_PROBE_END, /* it did not answer */
-    FAILOVER_BACK,      /* the probe answered: it serves from now on, and is failover_now() */
+    FAILOVER_MOVE,      /* switch to failover_now(), another one than before; a probe ends */
+    FAILOVER_PROBE,     /* connect to failover_first() beside the one that serves */
+    FAILOVER_PROBE_END, /* disconnect from failover_first(): it did not answer */
+    FAILOVER_BACK,      /* the probe answered: it serves from now on and is failover_now() */
 } failover_act_t;
 
+/* 1 to FAILOVER_MAX masters. Starts with the first of the (shuffled) order. */
 void failover_init(failover_t *self, const failover_conf_t *conf, int64_t now_ms);
-/* `good`: who serves answers. `probe_good`: the probe does. */
+/* Decides the next act. `good`: the serving master answers. `probe_good`: the probed one does. The caller
+ * carries out the act before the next step. */
 failover_act_t failover_step(failover_t *self, int64_t now_ms, bool good, bool probe_good);
 /* Milliseconds until the next step at the latest. */
 int64_t failover_wait(const failover_t *self, int64_t now_ms);
+/* Index in the list of masters, not in the order. */
 int failover_now(const failover_t *self);
 int failover_first(const failover_t *self);
 

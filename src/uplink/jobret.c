@@ -1,4 +1,4 @@
-/* jobret.c - see jobret.h. */
+/* jobret.c - see jobret.h. The limits are the wire's: bytes, nesting (wire_encode), LIMIT_RET_VALUES. */
 #include "uplink/jobret.h"
 
 #include "common/base/jsonread.h"
@@ -7,7 +7,7 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-/* What the job says of itself in its return. */
+/* Copies the fields of the job that its return repeats. */
 static void
 s_mark(json_t *ret, const json_t *from)
 {
@@ -36,6 +36,7 @@ jobret_failed(const json_t *job, char *text)
     return jobret_of(job, result);
 }
 
+/* True when a message can hold the return and the master's parser accepts it. */
 static bool
 s_fits(const json_t *ret, fail_t *err)
 {
@@ -56,7 +57,7 @@ jobret_fitting(json_t **ret_p)
     if (!ret || s_fits(ret, &err))
         return json_incref(ret);
     log_error("job %s: %s", value_str(ret, "jid", ""), fail_text(&err));
-    /* What the job was asked with the master knows. */
+    /* Drop the arguments first: the master knows what it asked. */
     json_object_set_new(ret, "fun_args", json_array());
     if (s_fits(ret, NULL))
         return json_incref(ret);

@@ -1,8 +1,9 @@
 /* jobret.h - a job's return as it goes to a master: {jid, fun, fun_args, return, retcode, success, metadata?,
  * schedule?}.
  *
- * A return that no message can hold, or no master makes values of, would wait for ever and hold up others, so
- * where it is made a failed one takes its place, which says why.
+ * A return that no message can hold, or that masters refuse, would wait in the outbox for ever and hold up
+ * others. So each is checked where it is made, and one that does not fit is replaced by a failed one that
+ * says why.
  *
  * Layer      minion
  * Threads    any
@@ -14,12 +15,12 @@
 
 #include "salt/base.h"
 
-/* Of `result`, {return, retcode, success}. NEW, or NULL when the job names no function. */
+/* NEW return from `result`, {return, retcode, success}; NULL when the job names no function. */
 json_t *jobret_of(const json_t *job, const json_t *result);
-/* That it failed, and why. NEW, or NULL as above. TAKES text. */
+/* NEW return of a failed job with `text` as its value, or NULL as above. TAKES text. */
 json_t *jobret_failed(const json_t *job, char *text);
-/* NEW: as it is, without fun_args, or failed: as much of it as a message may hold; NULL for NULL. TAKES
- * *ret_p. */
+/* NEW: the return unchanged if a message can hold it; else without fun_args; else failed, with the reason.
+ * NULL for NULL. TAKES *ret_p. */
 json_t *jobret_fitting(json_t **ret_p);
 
 #endif

@@ -1,4 +1,4 @@
-/* masters.c - see masters.h. */
+/* masters.c - see masters.h. The list is parsed anew on each call; it is short and the calls are rare. */
 #include "uplink/masters.h"
 
 #include "common/base/fs.h"
@@ -27,7 +27,7 @@ master_parse(const char *text, int default_port, char host[256], int *ret_port)
         return false;
     memcpy(host, text, len);
     host[len] = '\0';
-    /* It names a file too. */
+    /* The host becomes part of a file's name (masters_key_files). */
     for (const char *p = host; *p; p++)
         if ((unsigned char) *p <= ' ' || *p == 127 || strchr("/[]", *p))
             return false;
@@ -89,8 +89,8 @@ masters_by_name(const conf_t *conf)
     return by_name;
 }
 
-/* NEW: what the nth master's files are named by: its host, with the port where one before it has such
- * files already. */
+/* NEW: the part that makes the nth master's files distinct: its host, or its name where an earlier master has
+ * the same host. */
 static char *
 masters_file_name(const conf_t *conf, size_t nth, const char *host)
 {

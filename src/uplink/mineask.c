@@ -1,15 +1,15 @@
-/* mineask.c - see mineask.h. */
+/* mineask.c - a list of open requests. They are idempotent: each new connection sends all again. */
 #include "uplink/mineask.h"
 
 #include "common/base/clock.h"
 #include "salt/value.h"
 
-#define WAIT_MS 60000 /* for a master that is away, or silent */
+#define WAIT_MS 60000 /* patience with a master that is away or silent */
 
 typedef struct mineask {
     struct mineask *next;
     json_int_t id;
-    json_t *body; /* owned: with its number */
+    json_t *body; /* owned: the message's body, with its number "n" */
     int64_t until_ms;
 } mineask_t;
 
@@ -29,7 +29,7 @@ s_drop(mineask_t **at)
     free(q);
 }
 
-/* TAKES answer. */
+/* Answers and frees the request at `at`. TAKES answer. */
 static void
 s_finish(mineasks_t *self, mineask_t **at, json_t *answer)
 {
@@ -45,7 +45,8 @@ s_failure(int code, const char *text)
     return json_pack("{s:b, s:s, s:i}", "ok", false, "error", text, "code", code);
 }
 
-/* At the end, under a number of this connection. TAKES; where it is now. */
+/* Appends a request under a new number of this object, with its full time. TAKES q; returns where it is
+ * linked. */
 static mineask_t **
 s_append(mineasks_t *self, mineask_t *q)
 {
@@ -59,7 +60,7 @@ s_append(mineasks_t *self, mineask_t *q)
     return end;
 }
 
-/* False: it can never be sent. */
+/* Sends a request when connected. False: it is too large for a message and can never be sent. */
 static bool
 s_send(mineasks_t *self, const mineask_t *q)
 {

@@ -1,6 +1,7 @@
-/* mineask.h - questions about the mine to a master over a session: asked again after a lost connection.
+/* mineask.h - requests about the mine to a master over a session: sent again after a lost connection,
+ * answered within a minute or failed with ETIMEDOUT.
  *
- * Asked through download.h with {"what": "mine", "op", ...}, where the rest is the body of the message
+ * Requested through download.h with {"what": "mine", "op", ...}, where the rest is the body of the message
  * mine_ask.
  *
  * Layer      minion

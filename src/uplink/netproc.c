@@ -1,4 +1,6 @@
-/* netproc.c - see netproc.h. */
+/* netproc.c - see netproc.h. Frames in both directions are buffered here; a process that is replaced takes
+ * its buffers with it, and the outbox sends again what was lost.
+ */
 #include "uplink/netproc.h"
 
 #include <poll.h>
@@ -15,16 +17,16 @@
 
 #define READ_CHUNK (64 * 1024)
 #define RETRY_MS   1000
-#define PING_MS    20000 /* how often it is asked for a word */
-#define HANG_MS    90000 /* without one for so long it counts as hung */
+#define PING_MS    20000 /* between two pings */
+#define HANG_MS    90000 /* silence after which it counts as hung */
 
 struct netproc {
     netproc_env_t env;
     pid_t pid;
-    int fd;                    /* -1: there is none */
-    bool child;                /* we are the process */
+    int fd;                    /* our end of the socketpair; -1: no process */
+    bool child;                /* this is the networking process itself */
     int64_t retry_ms;          /* monotonic: when the next one may be started */
-    int64_t heard_ms, ping_ms; /* monotonic: its last word; when it is asked for one */
+    int64_t heard_ms, ping_ms; /* monotonic: its last byte; when the next ping is due */
     buf_t in, out;
 };
 
@@ -55,6 +57,7 @@ netproc_send(netproc_t *self, const json_t *frame)
     netproc_flush(self);
 }
 
+/* The process ended or is given up: close, drop both buffers, restart after RETRY_MS. */
 static void
 netproc_gone(netproc_t *self)
 {
@@ -66,6 +69,7 @@ netproc_gone(netproc_t *self)
     self->env.down(self->env.cookie);
 }
 
+/* Forks. Returns twice: in the child after `run`, with self->child set. 0 or a negative errno. */
 static int
 netproc_start(netproc_t *self, fail_t *err)
 {
@@ -105,7 +109,8 @@ netproc_tick(netproc_t *self, int64_t now)
     if (self->fd < 0 || now < self->ping_ms)
         return;
 
-    /* We did not run ourselves: it was not asked, and what it has said was not read. */
+    /* This process was stopped or starved itself: no ping was sent and nothing was read, so silence proves
+     * nothing. */
     if (now - self->ping_ms > PING_MS)
         self->heard_ms = now;
     self->ping_ms = now + PING_MS;
@@ -132,8 +137,9 @@ netproc_fd(const netproc_t *self, short *ret_ask)
     return self->fd;
 }
 
-/* False: no more can be read. A job may be lost with it: the next process is told which ones we have. What
- * makes no sense does not hold up what follows. */
+/* Handles the whole frames in the buffer. False: the stream is unusable, and the process must be replaced; a
+ * job lost with it is sent again, as the next process's hello lists the ones we have. A frame that can't be
+ * parsed is skipped. */
 static bool
 netproc_frames(netproc_t *self)
 {

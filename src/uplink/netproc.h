@@ -1,9 +1,9 @@
-/* netproc.h - the networking process as its owner sees it: forked, watched, forked again when it ends, and the
- * line of frames (common/local/client.h) between the two.
+/* netproc.h - supervises the networking process: forks it, watches it, forks the next when it ends, and
+ * carries frames (common/local/client.h) over a socketpair.
  *
- * The owner has no thread and no socket of libzmq, so that it may fork at any time; the process has both.
- * One that says nothing any more, though it is asked ({"t": "ping"}), is ended: another one takes its place. The
- * owner reaps its children, this one among them.
+ * The owner has no thread and no libzmq socket, so it may fork at any time; the networking process has both.
+ * It is pinged every 20 s, killed after 90 s of silence, and started again a second later. The owner reaps
+ * its children, this process among them.
  *
  * Layer      minion
  * Threads    one; `run` is the child's
@@ -18,22 +18,22 @@
 typedef struct netproc netproc_t;
 
 typedef struct netproc_env {
-    /* In the child, with its end of the line. The child leaves netproc_tick after it, and must get out of the
-     * owner's loop: what it has is a copy. */
+    /* Runs in the child, with its end of the socketpair. When it returns, netproc_tick() returns in the
+     * child, which must leave the owner's loop: everything it has is a copy. */
     void (*run)(void *cookie, int fd);
-    void (*up)(void *cookie); /* a new process is there */
+    void (*up)(void *cookie); /* a new process was started */
     void (*frame)(void *cookie, json_t *frame);
-    void (*down)(void *cookie); /* it is not any more */
+    void (*down)(void *cookie); /* the process is gone */
     void *cookie;
 } netproc_env_t;
 
-/* NEW. The first process is started by netproc_tick, not before this moment (monotonic; 0: at once). */
+/* NEW. netproc_tick() starts the first process, not before `first_ms` (monotonic; 0: at once). */
 netproc_t *netproc_new(const netproc_env_t *env, int64_t first_ms);
-/* Ends the process, if this is its owner. */
+/* Kills the process and waits for it, if this is its owner; in the child it only frees and closes. */
 void netproc_destroy(netproc_t **self_p);
 
 bool netproc_is_up(const netproc_t *self);
-void netproc_send(netproc_t *self, const json_t *frame); /* to nobody, when it is down */
+void netproc_send(netproc_t *self, const json_t *frame); /* dropped while it is down */
 
 void netproc_tick(netproc_t *self, int64_t now_ms);
 int64_t netproc_next_ms(const netproc_t *self);        /* monotonic; 0: at once */

@@ -16,12 +16,12 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define PATIENCE_MS     30000 /* without an acknowledgement for so long, all under way is sent again */
+#define PATIENCE_MS     30000  /* without an acknowledgement for so long, all under way is sent again */
 #define PATIENCE_MAX_MS 600000 /* doubled up to this each time: copies do not help a slow line */
 #define DISK_RETRY_MS   5000
 #define SERIES_STEP     10000 /* numbers of events reserved at a time */
 
-/* One return or one event. */
+/* A queued return or event. */
 typedef struct item {
     struct item *prev, *next;
     char *key; /* in by_key: a return's jid, or "#" and an event's number */

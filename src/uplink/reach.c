@@ -1,4 +1,6 @@
-/* reach.c - see reach.h. */
+/* reach.c - see reach.h. Sentences are templates with places in braces; each names the cause, then the
+ * remedy.
+ */
 #include "uplink/reach.h"
 
 #include <netdb.h>
@@ -8,12 +10,11 @@
 
 #define TELL_MS     120000
 #define TELL_MAX_MS 3600000
-#define CHANGE_S    60 /* what a change costs of what `changes` holds: some at once, then one a minute */
+#define CHANGE_S    60 /* seconds of `changes` that one change costs: some at once, then one a minute */
 
 /* ---- the table ----------------------------------------------------------------------------------- */
 
-/* {host}, {port}, {id}, {finger}, {detail}: the facts; {more}: the detail behind a semicolon, where there
- * is one. */
+/* {host}, {port}, {id}, {finger}, {detail}: the facts; {more}: "; " and the detail, or nothing. */
 static const char *const sentences[REACH_WHYS] = {
     [REACH_NAME] = "the name can't be resolved: {detail}. Check the option master, and /etc/hosts and "
                    "/etc/resolv.conf here (getent hosts {host})",
@@ -69,7 +70,7 @@ reach_sentence(const reach_facts_t *facts)
                   { "{detail}", facts->detail }, { "{more}", more } };
     buf_auto_t out = BUF_INIT;
 
-    /* From left to right: a fact that looks like a place for another one stays as it is. */
+    /* A single pass from left to right: a brace in a fact is never taken for a place. */
     for (const char *p = sentences[facts->why]; *p != '\0';) {
         size_t i = 0;
         while (i < NELEMS(fills) && !str_starts(p, fills[i].name))
@@ -104,7 +105,7 @@ reach_of_welcome(const char *state)
 
 /* ---- ports --------------------------------------------------------------------------------------- */
 
-/* "port 4506: Connection refused (ECONNREFUSED), port 4507: ...": those that took no connection. NEW */
+/* NEW "port 4506: Connection refused (ECONNREFUSED), port 4507: ...": the ports that took no connection. */
 static char *
 failures(const knock_said_t *said, const int ports[KNOCK_PORTS])
 {
@@ -120,6 +121,7 @@ failures(const knock_said_t *said, const int ports[KNOCK_PORTS])
     return xstrdup(buf_str(&out));
 }
 
+/* The reason for connect()'s errno; anything unknown is this machine's own trouble. */
 static reach_why_t
 of_errno(int code)
 {
@@ -136,7 +138,8 @@ of_errno(int code)
     return REACH_LOCAL;
 }
 
-/* The first port took the connection. False: it is a master's. */
+/* Judges the first bytes of a port that took the connection: a ZMTP greeting with CURVE is a Halite master's
+ * (false: nothing is wrong); ZMTP with NULL is a Salt master's. */
 static bool
 of_greeting(const knock_said_t *said, reach_facts_t *facts, char **ret_detail)
 {

@@ -1,4 +1,7 @@
-/* remotefiles.c - see remotefiles.h. */
+/* remotefiles.c - one function per operation of fileclient_class_t: ask the master, and fall back to the
+ * cache on -EHOSTUNREACH. A file in the cache is current when its digest equals the master's; only then it is
+ * not fetched again.
+ */
 #include "uplink/remotefiles.h"
 
 #include <dirent.h>
@@ -21,7 +24,7 @@ typedef struct remote {
     void *cookie;
 } remote_t;
 
-/* `more` is consumed. */
+/* Sends one request. `more` (fields to add) is consumed; NULL: none. -ENOENT is not an error in *err. */
 static int
 s_ask(remote_t *self, const char *op, const char *path, const char *saltenv, json_t *more, json_t **ret_value,
       fail_t *err)
@@ -39,13 +42,14 @@ s_ask(remote_t *self, const char *op, const char *path, const char *saltenv, jso
 
 /* ---- without a master ------------------------------------------------------------------------- */
 
+/* NEW path of a file's copy in the cache. */
 static char *
 s_copy(const remote_t *self, const char *path, const char *saltenv)
 {
     return xasprintf("%s/files/%s/%s", self->cachedir, saltenv, path);
 }
 
-/* A copy that was the master's when one was last asked. -EHOSTUNREACH: there is none. */
+/* Checks the cached copy: 0 and its size; -EHOSTUNREACH: there is none. */
 static int
 s_have(const char *copy, const char *path, int64_t *ret_size, fail_t *err)
 {
@@ -86,7 +90,7 @@ s_get_offline(remote_t *self, const char *path, const char *saltenv, const char 
     return fd < 0 ? fail_set(err, -errno, "%s: %s", copy, strerror(errno)) : settle_copy(fd, dest, err);
 }
 
-/* Environments of which something was fetched. NEW, or NULL with *err. */
+/* NEW list of the environments that files were fetched from, or NULL with *err. */
 static json_t *
 s_envs_offline(const remote_t *self, fail_t *err)
 {
@@ -111,7 +115,8 @@ s_options_path(const remote_t *self)
     return fs_join(self->cachedir, "master_options");
 }
 
-/* A top file of another name, or failhard, counts without a master too. */
+/* Reads the master's options as they were last told: a custom top file or failhard counts without a master
+ * too. */
 static int
 s_options_offline(const remote_t *self, json_t **ret_told, fail_t *err)
 {
@@ -158,7 +163,8 @@ s_hash(void *cookie, const char *path, const char *saltenv, int64_t size, json_t
     return rc < 0 && rc != -ENOENT ? fail_set(err, rc, "%s", fail_text(&why)) : rc;
 }
 
-/* Whether the copy in the cache is what the master has; -ENOENT when the master has none. */
+/* Sets *ret_is when the cached copy equals the master's file; -ENOENT when the master has none. The size is
+ * sent along, so the master computes no digest for a file that differs anyway. */
 static int
 s_is_current(remote_t *self, const char *path, const char *saltenv, const char *copy, bool *ret_is,
              fail_t *err)
@@ -198,7 +204,7 @@ s_cache(void *cookie, const char *path, const char *saltenv, char **ret_local, f
         fail_clear(&why);
         rc = s_have(copy, path, &have, &why);
     }
-    /* Whoever tries one name after the other goes on; the log says why none is there. */
+    /* -ENOENT lets a caller that tries several names go on to the next; the log has the reason. */
     if (rc == -EHOSTUNREACH) {
         log_warning("%s", fail_text(&why));
         return -ENOENT;

@@ -1,4 +1,4 @@
-/* renewal.c - see renewal.h. */
+/* renewal.c - see renewal.h. Which masters know the next key is a bit mask of their indices. */
 #include "uplink/renewal.h"
 
 #include <unistd.h>
@@ -15,13 +15,14 @@
 
 struct renewal {
     char *dir;
-    char *pem;      /* of the next key; NULL: none is under way */
-    unsigned known; /* a bit for each master that has it */
+    char *pem;      /* owned: the next public key; NULL: no renewal is under way */
+    unsigned known; /* a bit for each master that has stored it */
     int masters;
     bool due;
     int64_t again_ms; /* monotonic: when it is due in any case */
 };
 
+/* Sets the next key's text and starts asking anew. TAKES pem; NULL ends the renewal. */
 static void
 set_pem(renewal_t *self, char *pem)
 {

@@ -1,4 +1,4 @@
-/* seen.c - see seen.h. */
+/* seen.c - two rings of LIMIT_JIDS_SEEN jids with a map each: O(1) per job, bounded memory. */
 #include "uplink/seen.h"
 
 #include "common/base/clock.h"
@@ -9,8 +9,8 @@
 /* The newest jids, each with a text. */
 typedef struct ring {
     map_t *texts; /* jid -> its text, owned */
-    char **jids;  /* in the order in which they came */
-    size_t at;    /* the next one's place: the oldest has it */
+    char **jids;  /* owned: a ring in order of arrival */
+    size_t at;    /* where the next one goes: in a full ring, the oldest's place */
 } ring_t;
 
 struct seen {
@@ -34,7 +34,7 @@ s_free(ring_t *ring)
     map_destroy(&ring->texts);
 }
 
-/* False: it is there. */
+/* Adds a jid in the oldest one's place. False: it was there already. */
 static bool
 s_add(ring_t *ring, const char *jid, const char *text)
 {
@@ -88,7 +88,7 @@ seen_is_elsewhere(const seen_t *self, const char *jid)
     return map_get(self->elsewhere.texts, jid) != NULL;
 }
 
-/* The nth newest of those elsewhere, from 0 on; NULL: there are not so many. */
+/* The nth newest jid of those elsewhere, from 0; NULL: there are fewer. */
 static const char *
 s_nth(const seen_t *self, size_t n)
 {

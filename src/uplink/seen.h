@@ -1,10 +1,9 @@
-/* seen.h - jobs that this minion has had: none runs twice, whichever of its masters sends it again.
+/* seen.h - the jobs that this minion has had: none runs twice, whichever of its masters sends it again.
  *
- * One record per minion: it is the job server's, and each networking process begins with a copy of it. It
- * holds the newest LIMIT_JIDS_SEEN; a job that still runs, or whose return waits, is known without it. Of a
- * job whose return another master has than the one that asked, that one knows no end and may send it long
- * after: as many of these are known by themselves, over restarts too (spool.h), and the one that asked is
- * told.
+ * One record per minion, the job server's; each networking process starts with a copy. It holds the newest
+ * LIMIT_JIDS_SEEN jids, in memory only: a job that still runs or whose return waits is known without it. Jobs
+ * whose return another master stored than the one that asked are recorded apart, and over restarts too
+ * (spool.h): the asking master sees no end of them and may send them long after; it is told instead.
  *
  * Layer      minion
  * Threads    one
@@ -22,13 +21,14 @@ void seen_destroy(seen_t **self_p);
 /* False: it was had before. */
 bool seen_add(seen_t *self, const char *jid);
 
-/* Another master than `asker` has its return. */
+/* Records that another master than `asker` stored the job's return. A known jid is left as it is. */
 void seen_elsewhere_add(seen_t *self, const char *jid, const char *asker);
 bool seen_is_elsewhere(const seen_t *self, const char *jid);
-/* NEW array: of this asker's the newest, the oldest of them first. */
+/* NEW array of at most `max` jids of this asker: the newest of them, oldest first. */
 json_t *seen_elsewhere(const seen_t *self, const char *asker, size_t max);
-/* NEW array of [jid, asker], the oldest first; and the same taken back. What is no such pair is passed over. */
+/* NEW array of [jid, asker], oldest first, for the spool. */
 json_t *seen_dump(const seen_t *self);
+/* Takes a dump back; entries that are not such pairs are skipped. NULL is allowed. */
 void seen_restore(seen_t *self, const json_t *dump);
 
 #endif

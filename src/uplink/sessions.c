@@ -1,4 +1,10 @@
-/* sessions.c - see sessions.h. */
+/* sessions.c - one thread that polls the job server's socketpair and the libzmq sockets of every session.
+ *
+ * A line is one master as the job server sees it. With master_type failover one line has every configured
+ * master as a candidate, and failover.c decides which serves; else each line has one. Frames from the job
+ * server are dispatched by the table `downs`. Outgoing frames are buffered without a limit of their own: the
+ * outbox bounds what it has under way.
+ */
 #include "uplink/sessions.h"
 
 #include <fcntl.h>
@@ -25,16 +31,16 @@
 
 #define RECON_DEFAULT_MS 1000
 #define RECON_MAX_MS     10000
-#define REAUTH_MS        100 /* the least pause with random_reauth_delay */
+#define REAUTH_MS        100 /* shortest reconnect pause under random_reauth_delay */
 #define FAILBACK_S       30  /* when neither interval is set */
 #define READ_CHUNK       (64 * 1024)
-#define REST_MS          1000 /* without anything to do */
+#define REST_MS          1000 /* idle this long: give memory back to the system */
 
 typedef struct sessions sessions_t;
 
 typedef struct line line_t;
 
-/* One master, and how it is reached. */
+/* A configured master, and the session with it. */
 typedef struct candidate {
     line_t *line;
     session_conf_t conf;
@@ -43,18 +49,18 @@ typedef struct candidate {
     reach_told_t told;  /* why it is not connected */
 } candidate_t;
 
-/* What the job server sees as one master: the only candidate, or with master_type failover one of several. */
+/* A master as the job server sees it: the only candidate, or with master_type failover one of several. */
 struct line {
     sessions_t *owner;
     int index;
-    bool ready; /* as the job server was told */
-    /* And it has begun anew: an event of before would come ahead of those that the last connection took
-     * with it. */
+    bool ready; /* as last reported to the job server */
+    /* The job server has answered that "ready". Events received before would overtake those that the last
+     * connection may have lost. */
     bool again;
     downloads_t *downloads;
     candidate_t *all; /* owned */
     int n;
-    candidate_t *now; /* who serves, or is tried */
+    candidate_t *now; /* the one that serves, or is tried */
     failover_t failover;
 };
 
@@ -65,7 +71,7 @@ struct sessions {
     void *zctx;
     line_t lines[LIMIT_MASTERS];
     int n;
-    json_t *pending; /* {jid: who asked, or null}: run, or wait for an acknowledgement */
+    json_t *pending; /* {jid: asker, or null}: jobs that run or wait for an acknowledgement */
     key_pair_t *keys;
     renewal_t *renewal;
     bool quit;
@@ -73,6 +79,7 @@ struct sessions {
 
 /* ---- to and from the job server -------------------------------------------------------------- */
 
+/* Queues a frame to the job server. TAKES `frame`. */
 static void
 s_up(sessions_t *self, json_t *frame)
 {
@@ -80,6 +87,7 @@ s_up(sessions_t *self, json_t *frame)
     frame_add(&self->out, msg);
 }
 
+/* Sends what the socket takes. An error other than EAGAIN means that the job server is gone: quit. */
 static void
 s_flush(sessions_t *self)
 {
@@ -96,7 +104,7 @@ s_flush(sessions_t *self)
 
 /* ---- a new key for this minion --------------------------------------------------------------- */
 
-/* Asks the masters that have not answered yet. */
+/* Sends the new key to the masters that have not confirmed it, when that is due. */
 static void
 s_renewal_ask(sessions_t *self)
 {
@@ -106,8 +114,8 @@ s_renewal_ask(sessions_t *self)
             (void) session_send(self->lines[i].now->session, MSG_rekey, question, NULL);
 }
 
-/* A master that does not know the new key would not let it in: all must be heard, and with failover they
- * are not. */
+/* Begins a new key for this minion. Refused under failover: only the serving master can be told, and the
+ * others would refuse the new key. */
 static void
 s_renewal_begin(sessions_t *self)
 {
@@ -124,7 +132,8 @@ s_renewal_begin(sessions_t *self)
         log_error("this minion gets no new key: %s", fail_text(&err));
 }
 
-/* When every master has it. True: all sessions have other sockets now. */
+/* Switches to the new key once every master has confirmed it. True: every session has new sockets, so the
+ * poll list is stale. */
 static bool
 s_renewal_end(sessions_t *self)
 {
@@ -150,7 +159,7 @@ s_renewal_end(sessions_t *self)
     return true;
 }
 
-/* Who has no master to ask asks one that is there; `otherwise`: none is. */
+/* The first connected master; `otherwise` when none is. */
 static int
 s_any_master(const sessions_t *self, int otherwise)
 {
@@ -160,7 +169,7 @@ s_any_master(const sessions_t *self, int otherwise)
     return otherwise;
 }
 
-/* What waits for a master that is away is asked of one that is there. */
+/* Moves the open questions of disconnected masters to a connected one. */
 static void
 s_hand_over(sessions_t *self)
 {
@@ -170,6 +179,7 @@ s_hand_over(sessions_t *self)
             downloads_take(self->lines[to].downloads, self->lines[i].downloads);
 }
 
+/* Reports a line's state to the job server. `again` is cleared until the job server answers. */
 static void
 s_tell_state(line_t *line, session_state_t state, const char *reason)
 {
@@ -182,6 +192,7 @@ s_tell_state(line_t *line, session_state_t state, const char *reason)
                    line->now ? line->now->host : NULL, "state", session_state_name(state), "reason", reason));
 }
 
+/* Logs a reason, at a rate that reach_tells() limits. */
 static void
 s_log_why(candidate_t *c, const char *sentence)
 {
@@ -199,6 +210,8 @@ s_on_why(void *cookie, const char *sentence)
                                        c->host, "reason", sentence));
 }
 
+/* A session changed its state. Candidates that do not serve (a probe for failback) are logged but not
+ * reported. */
 static void
 s_on_state(void *cookie, session_state_t state, const char *reason)
 {
@@ -218,6 +231,7 @@ s_on_state(void *cookie, session_state_t state, const char *reason)
         renewal_soon(c->line->owner->renewal);
 }
 
+/* Remembers who asked, so that the return finds its way, and passes the job up. */
 static void
 s_on_job(void *cookie, json_t *job)
 {
@@ -228,7 +242,7 @@ s_on_job(void *cookie, json_t *job)
          json_pack("{s:s, s:i, s:s, s:O}", "t", "job", "master", line->index, "asker", c->name, "job", job));
 }
 
-/* Who asked, and waits for a return that another master has. */
+/* Master `asker` waits for a return that another master has stored: record and report it. */
 static void
 s_tell_elsewhere(sessions_t *self, const char *jid, const char *asker)
 {
@@ -241,6 +255,7 @@ s_tell_elsewhere(sessions_t *self, const char *jid, const char *asker)
         }
 }
 
+/* A master stored returns and events. Jobs that another master asked for are reported to that one. */
 static void
 s_on_ack(void *cookie, json_t *jids, json_t *events)
 {
@@ -259,6 +274,7 @@ s_on_ack(void *cookie, json_t *jids, json_t *events)
          json_pack("{s:s, s:s, s:O*, s:O*}", "t", "ack", "by", c->name, "jids", jids, "events", events));
 }
 
+/* Messages of a candidate that does not serve are ignored. */
 static void
 s_on_answer(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_t n)
 {
@@ -291,7 +307,7 @@ s_file_done(void *cookie, json_int_t id, json_t *answer)
     s_up(line->owner, json_pack("{s:s, s:I, s:O}", "t", "answer", "id", id, "answer", answer));
 }
 
-/* To the masters and to the minion's own bus: this minion has another key for one of them. */
+/* Asks the job server to fire an event: a master changed its key. */
 static void
 s_on_new_key(void *cookie, const char *finger)
 {
@@ -300,6 +316,7 @@ s_on_new_key(void *cookie, const char *finger)
                                    "master", c->host, "finger", finger));
 }
 
+/* NEW array of jids for the hello. */
 static json_t *
 s_pending(void *cookie)
 {
@@ -314,6 +331,8 @@ s_pending(void *cookie)
 
 typedef void down_fn(sessions_t *self, session_t *session, json_t *frame);
 
+/* Sends to the master; only messages that can't be encoded are logged, as the outbox repeats what a lost
+ * connection swallows. */
 static void
 s_send(session_t *session, wire_msg_t msg, json_t *body)
 {
@@ -328,6 +347,7 @@ s_down_ret(sessions_t *self, session_t *session, json_t *frame)
     s_send(session, MSG_ret, value_get(frame, "ret"));
 }
 
+/* The line that `session` serves. It must serve one. */
 static line_t *
 s_line_of(sessions_t *self, const session_t *session)
 {
@@ -343,6 +363,7 @@ s_down_again(sessions_t *self, session_t *session, json_t *frame)
     s_line_of(self, session)->again = true;
 }
 
+/* Events before "again" are dropped: the outbox sends them again, in order, after it. */
 static void
 s_down_event(sessions_t *self, session_t *session, json_t *frame)
 {
@@ -398,6 +419,7 @@ s_down_ping(sessions_t *self, session_t *session, json_t *frame)
     s_up(self, json_pack("{s:s}", "t", "pong"));
 }
 
+/* The frame is dispatched once per master; the renewal is of all, so only the first counts. */
 static void
 s_down_rekey(sessions_t *self, session_t *session, json_t *frame)
 {
@@ -419,6 +441,8 @@ static const struct {
               { "ping", s_down_ping },     { "pillar_ask", s_down_pillar_ask }, { "ask", s_down_ask },
               { "cancel", s_down_cancel }, { "revoke", s_down_revoke },         { "rekey", s_down_rekey } };
 
+/* Dispatches a frame to the masters it names. A question for a master that is not connected goes to any
+ * connected one, else waits at the one it names. */
 static void
 s_down(sessions_t *self, json_t *frame)
 {
@@ -435,7 +459,8 @@ s_down(sessions_t *self, json_t *frame)
             fn(self, self->lines[i].now->session, frame);
 }
 
-/* What can't be read does not hold up what follows. */
+/* Handles the whole frames in the buffer. A frame that can't be parsed is skipped, as its length is known;
+ * one that is too large ends the process, because the stream has no next frame boundary. */
 static void
 s_frames(sessions_t *self)
 {
@@ -458,6 +483,7 @@ s_frames(sessions_t *self)
     }
 }
 
+/* Reads the socketpair until it is empty. EOF means that the job server is gone: quit. */
 static void
 s_read(sessions_t *self)
 {
@@ -476,8 +502,8 @@ s_read(sessions_t *self)
 
 /* ---- masters --------------------------------------------------------------------------------- */
 
-/* recon_* or random_reauth_delay, when one of them is set: our own pauses suit a fleet of minions of
- * Halite better than Salt's defaults. */
+/* Takes recon_* or random_reauth_delay when one is set. They have no default here: the session's own pauses
+ * suit a fleet better than Salt's defaults. */
 static void
 s_take_recon(session_conf_t *sc, const conf_t *conf)
 {
@@ -495,6 +521,7 @@ s_take_recon(session_conf_t *sc, const conf_t *conf)
     sc->recon_spread_ms = conf_bool(conf, "recon_randomize") ? sc->recon_max_ms : 0;
 }
 
+/* Fills a candidate's session_conf_t from the configuration. Its texts belong to `conf` or the candidate. */
 static void
 s_prepare(candidate_t *c, line_t *line, const conf_t *conf, int nth, const json_t *master)
 {
@@ -524,6 +551,7 @@ s_prepare(candidate_t *c, line_t *line, const conf_t *conf, int nth, const json_
     s_take_recon(&c->conf, conf);
 }
 
+/* Starts a session with a candidate, unless it has one. */
 static void
 s_open(candidate_t *c)
 {
@@ -539,6 +567,8 @@ s_open(candidate_t *c)
         c->session = session_new(c->line->owner->zctx, &c->conf, &host);
 }
 
+/* Salt's options in ms. master_alive_interval is how long a lost master is waited for; auth_timeout how long
+ * one that never answered is. */
 static void
 s_failover_conf(failover_conf_t *fc, const conf_t *conf, int n)
 {
@@ -554,7 +584,7 @@ s_failover_conf(failover_conf_t *fc, const conf_t *conf, int n)
         fc->back_ms = (int) (back > 0 ? back : alive > 0 ? alive : FAILBACK_S) * 1000;
 }
 
-/* `masters` are its candidates, `first` is the number of the first of them in the option `master`. */
+/* Adds a line for n candidates. `first`: the index of the first in the option `master`. */
 static void
 s_start_line(sessions_t *self, const conf_t *conf, const key_pair_t *keys, const json_t *masters, int first,
              int n)
@@ -592,6 +622,8 @@ s_start(sessions_t *self, const conf_t *conf, const key_pair_t *keys, const json
 
 /* ---- failover -------------------------------------------------------------------------------- */
 
+/* PENDING counts as answering: failing over from a master that waits for salt-key -a would ask the next to
+ * accept the key too. */
 static bool
 s_answers(const candidate_t *c)
 {
@@ -599,6 +631,8 @@ s_answers(const candidate_t *c)
     return state == SESSION_READY || state == SESSION_PENDING;
 }
 
+/* Makes `c` the serving candidate and ends every other session. The job server is told that the line is lost
+ * first, so that it marks everything as unsent. */
 static void
 s_serve(line_t *line, candidate_t *c)
 {
@@ -609,6 +643,7 @@ s_serve(line_t *line, candidate_t *c)
             session_destroy(&line->all[i].session);
 }
 
+/* Runs one step of failover; milliseconds until the next at the latest. */
 static long
 s_failover(line_t *line)
 {
@@ -640,7 +675,7 @@ s_failover(line_t *line)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-/* Does what the line can do now; milliseconds until it wants to be called again at the latest. */
+/* Runs what is due on a line; milliseconds until it must be called again at the latest. */
 static long
 s_line_step(line_t *line)
 {
@@ -653,6 +688,7 @@ s_line_step(line_t *line)
     return w < wait ? w : wait;
 }
 
+/* Adds a line's sockets to the poll list; their number. */
 static int
 s_line_sockets(const line_t *line, zmq_pollitem_t *items)
 {
@@ -669,7 +705,7 @@ s_line_sockets(const line_t *line, zmq_pollitem_t *items)
 static void
 s_loop(sessions_t *self)
 {
-    int64_t rest_ms = 0, now; /* monotonic; 0: it rests */
+    int64_t rest_ms = 0, now; /* monotonic: when memory is given back; 0: done since the last event */
     while (!self->quit) {
         zmq_pollitem_t items[1 + LIMIT_MASTERS * SESSION_SOCKETS];
         int n_items = 1;
@@ -716,7 +752,7 @@ int
 sessions_main(const conf_t *conf, const sessions_begin_t *begin, int fd)
 {
     fail_auto_t err = FAIL_INIT;
-    /* One arena is enough for one busy thread, and saves what libzmq's threads would reserve. */
+    /* A single malloc arena is enough for one busy thread, and saves what libzmq's threads would reserve. */
     (void) mallopt(M_ARENA_MAX, 1);
     sessions_t self = { .fd = fd, .begin = begin, .pending = json_incref(begin->pending) };
     json_auto_t *masters = masters_parse(conf, &err);

@@ -1,4 +1,10 @@
-/* upload.c - see upload.h. */
+/* upload.c - a list of which the first is under way.
+ *
+ *   file_open (op put) ->  <- file_info (credit)  file_part ... ->  <- file_got (credit)  file_done (tag) ->
+ *   <- file_end
+ * The numbers start at FIRST_N, so that one message handler can tell uploads from downloads. After a lost
+ * connection the upload starts over; the file is kept open, so it is the same file.
+ */
 #include "uplink/upload.h"
 
 #include <fcntl.h>
@@ -12,7 +18,7 @@
 #include "salt/value.h"
 
 #define IDLE_MS 60000
-#define FIRST_N ((json_int_t) 1 << 32) /* numbers that no download has */
+#define FIRST_N ((json_int_t) 1 << 32) /* above any download's number */
 
 typedef struct upload {
     struct upload *next;
@@ -43,7 +49,7 @@ s_free(upload_t *u)
     free(u);
 }
 
-/* Takes it off the list, answers, frees. `answer` is consumed. */
+/* Removes the upload from the list, answers it and frees it. `answer` is consumed. */
 static void
 s_finish(uploads_t *self, upload_t *u, json_t *answer)
 {
@@ -56,6 +62,7 @@ s_finish(uploads_t *self, upload_t *u, json_t *answer)
     s_free(u);
 }
 
+/* Fails an upload; `code`: negative errno. The master is told when it expects more. */
 static void
 s_fail(uploads_t *self, upload_t *u, int code, const char *text)
 {
@@ -65,7 +72,8 @@ s_fail(uploads_t *self, upload_t *u, int code, const char *text)
     s_finish(self, u, json_pack("{s:b, s:O, s:i}", "ok", false, "error", words, "code", -code));
 }
 
-/* Asks the master to take the first of the list. */
+/* Asks the master to accept the first upload of the list, unless it was asked. O_NONBLOCK: a FIFO must not
+ * block the process before fstat() refuses it. */
 static void
 s_begin(uploads_t *self)
 {
@@ -91,6 +99,7 @@ s_begin(uploads_t *self)
     u->asked = self->host.send(self->host.cookie, MSG_file_open, body, NULL, 0) == 0;
 }
 
+/* Sends the tag of all bytes, by which the master verifies what it got. */
 static void
 s_done(uploads_t *self, upload_t *u)
 {
@@ -101,6 +110,8 @@ s_done(uploads_t *self, upload_t *u)
     (void) self->host.send(self->host.cookie, MSG_file_done, body, NULL, 0);
 }
 
+/* Sends chunks while there is credit. A send that fails is not an error: the session reports the lost
+ * connection. */
 static void
 s_send_parts(uploads_t *self, upload_t *u)
 {

@@ -1,7 +1,7 @@
-/* upload.h - files to a master over a session, for cp.push: one after the other, chunks as the master grants
- * them.
+/* upload.h - files to a master over a session, for cp.push: one after the other, in chunks as the master
+ * grants credit.
  *
- * Asked through download.h with {"op": "put", "local": a path here, "path": the path there}.
+ * Requested through download.h with {"op": "put", "local": a path here, "path": the path on the master}.
  *
  * Layer      minion
  * Threads    the session's
@@ -19,7 +19,7 @@ void uploads_destroy(uploads_t **self_p);
 void uploads_ask(uploads_t *self, json_int_t id, const json_t *ask);
 void uploads_cancel(uploads_t *self, json_int_t id);
 void uploads_ready(uploads_t *self);
-void uploads_lost(uploads_t *self);                  /* the one under way begins anew */
+void uploads_lost(uploads_t *self);                  /* the upload under way starts over */
 void uploads_take(uploads_t *self, uploads_t *from); /* see downloads_take */
 void uploads_message(uploads_t *self, wire_msg_t msg, const json_t *body);
 int uploads_step(uploads_t *self); /* milliseconds until it wants to be called again at the latest */
