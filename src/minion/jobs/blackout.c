@@ -6,7 +6,7 @@
 #include "common/py/py_wire.h"
 #include "salt/value.h"
 
-/* NEW; NULL for NULL. */
+/* NEW plain JSON of a value in py_wire's form; NULL for NULL. */
 static json_t *
 s_plain(const json_t *wire)
 {
@@ -14,7 +14,8 @@ s_plain(const json_t *wire)
     return value ? py_to_json(value) : NULL;
 }
 
-/* Python's `fun in list`. */
+/* Python's `fun in whitelist`, as Salt evaluates it: an element of a list, a key of a mapping, or a substring
+ * of a text. */
 static bool
 s_names(const json_t *list, const char *fun)
 {
@@ -26,7 +27,7 @@ s_names(const json_t *list, const char *fun)
 int
 blackout_check(const json_t *facts, const char *fun, fail_t *err)
 {
-    /* A pillar with keys that are no text is an object of one key. */
+    /* py_wire encodes a mapping with a key that is not text as {"$py": ...}. */
     json_auto_t *whole = value_get(facts, "$py") ? s_plain(facts) : json_incref((json_t *) facts);
     if (!value_truthy(value_get(whole, "minion_blackout")) || str_eq(fun, "saltutil.refresh_pillar"))
         return 0;

@@ -1,4 +1,4 @@
-/* blackout.h - a minion that is told to rest: with `minion_blackout` in its pillar or grains it runs
+/* blackout.h - blackout mode: with `minion_blackout` in its pillar or grains a minion runs only
  * saltutil.refresh_pillar and what `minion_blackout_whitelist` beside it names, as in Salt.
  *
  * Layer      minion; pure
@@ -11,8 +11,8 @@
 
 #include "salt/base.h"
 
-/* Whether a job may run `fun`: 0, or negative with *err. `facts`: grains, or a pillar as
- * common/py/py_wire.h has it; NULL: none. */
+/* Checks if a job may run `fun`: 0, or -EPERM with *err. `facts`: grains, or a pillar as common/py/py_wire.h
+ * has it; NULL: none. */
 int blackout_check(const json_t *facts, const char *fun, fail_t *err);
 
 #endif

@@ -1,4 +1,10 @@
-/* job.c - see job.h. */
+/* job.c - see job.h. First the child's side, which ends by _exit and uses nothing of the job server but
+ * copies; then the job server's.
+ *
+ * Child and job server talk in lock-step over host frames, so a function has at most one open request. The
+ * child is in a session of its own, dies with the job server (unless it parted, parting.h), and has soft
+ * limits.
+ */
 #include "minion/jobs/job.h"
 
 #include <fcntl.h>
@@ -40,10 +46,11 @@ typedef struct child {
     const job_env_t *env;
     const json_t *job;
     buf_t in;
-    py_t *pillar; /* in memory, once it was asked for */
-    bool offline; /* something was taken from here because no master was there */
+    py_t *pillar; /* owned: the pillar in memory, once a function asked for it */
+    bool offline; /* a host answer came from the cache, as no master was connected */
 } child_t;
 
+/* Sends a frame, blocking. 0 or a negative errno. */
 static int
 s_child_write(child_t *self, const json_t *frame)
 {
@@ -66,6 +73,7 @@ s_child_grains(void *cookie)
     return ((child_t *) cookie)->env->grains;
 }
 
+/* NEW: all grains gathered anew in this child, slow ones included; NULL: not possible. */
 static json_t *
 s_child_grains_again(void *cookie)
 {
@@ -79,6 +87,7 @@ s_child_grains_again(void *cookie)
     return all;
 }
 
+/* Fires an event through the job server. -EMSGSIZE above max_event_size. */
 static int
 s_child_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
 {
@@ -92,6 +101,8 @@ s_child_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
     return rc < 0 ? fail_set(err, rc, "the job server does not listen: %s", strerror(-rc)) : 0;
 }
 
+/* Sends a host request and waits for its answer. Fails with -EPIPE when the job has parted: nobody
+ * answers. */
 static int
 s_child_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
 {
@@ -127,7 +138,7 @@ s_child_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
     return fail_set(err, rc, "the job server does not answer: %s", strerror(-rc));
 }
 
-/* The master's answer to `ask`, through the job server. */
+/* The pillar that a master compiles for `ask`, through the job server. NEW, or NULL with *err. */
 static py_t *
 s_child_ask(child_t *self, json_t *ask, fail_t *err)
 {
@@ -140,6 +151,7 @@ s_child_ask(child_t *self, json_t *ask, fail_t *err)
     return NULL;
 }
 
+/* A pillar compiled for `ask`: here, or by a master. NEW, or NULL with *err. */
 static py_t *
 s_child_compile(child_t *self, json_t *ask, fail_t *err)
 {
@@ -149,6 +161,8 @@ s_child_compile(child_t *self, json_t *ask, fail_t *err)
     return s_child_ask(self, ask, err);
 }
 
+/* The pillar: without `ask` the one in memory, which is fetched or compiled on first use; with `ask` one
+ * compiled for it. A local compilation needs the one in memory first, as templates see it. NEW reference. */
 static py_t *
 s_child_pillar(void *cookie, json_t *ask, fail_t *err)
 {
@@ -162,8 +176,8 @@ s_child_pillar(void *cookie, json_t *ask, fail_t *err)
     return s_child_compile(self, ask, err);
 }
 
-/* Blackout by the grains, and by the pillar that is known; one that is compiled here counts for a master's
- * jobs, as in Salt. */
+/* Applies blackout by the grains, then by the pillar in memory. A masterless minion compiles its pillar for
+ * that only when a master sent the job, as Salt does. */
 static int
 s_child_may(void *cookie, const char *fun, fail_t *err)
 {
@@ -173,13 +187,13 @@ s_child_may(void *cookie, const char *fun, fail_t *err)
         return blackout_check(self->env->pillar, fun, err);
     if (rc < 0 || value_int(self->job, "master", -1) < 0)
         return rc;
-    fail_auto_t why = FAIL_INIT; /* a pillar that can't be compiled keeps nobody from mending it */
+    fail_auto_t why = FAIL_INIT; /* ignored: a broken pillar must not block the jobs that repair it */
     AUTO(py) pillar = s_child_pillar(self, NULL, &why);
     json_auto_t *wire = pillar ? py_to_wire(pillar) : NULL;
     return blackout_check(wire, fun, err);
 }
 
-/* Salt's own keywords for functions that take **kwargs. */
+/* NEW object of the __pub_* keywords that Salt passes to functions with **kwargs. */
 static json_t *
 s_pub(const json_t *job, const char *fun, json_t *arg)
 {
@@ -189,12 +203,13 @@ s_pub(const json_t *job, const char *fun, json_t *arg)
                      value_get(job, "user"));
 }
 
+/* Runs one function of a job. `arg`: its arguments. */
 static void
 s_child_one(call_ctx_t *ctx, const json_t *job, const char *fun, json_t *arg, call_result_t *res)
 {
     json_auto_t *none = json_array();
     json_t *words = json_is_array(arg) ? arg : none;
-    /* As Salt shows it: the keywords' object without its marker. */
+    /* Salt shows __pub_arg with the keywords' object, but without its marker. */
     json_auto_t *shown = json_deep_copy(words);
     json_t *last = json_array_get(shown, json_array_size(shown) - 1);
     if (value_get(last, "__kwarg__"))
@@ -203,7 +218,7 @@ s_child_one(call_ctx_t *ctx, const json_t *job, const char *fun, json_t *arg, ca
     call_run(ctx, fun, words, pub, res);
 }
 
-/* Several functions in one job: each of return, retcode and success is an object by function name. */
+/* Runs several functions in order; each of return, retcode and success is an object by function name. */
 static json_t *
 s_child_many(const call_env_t *env, const json_t *job, json_t *funs)
 {
@@ -222,7 +237,7 @@ s_child_many(const call_env_t *env, const json_t *job, json_t *funs)
     return json_pack("{s:s, s:o, s:o, s:o}", "t", "ret", "return", returns, "retcode", codes, "success", oks);
 }
 
-/* The minion's reactor at work. */
+/* Runs the minion's reactor (reactor_run.h) in place of a function. */
 static json_t *
 s_child_react(call_ctx_t *ctx, const json_t *job)
 {
@@ -239,7 +254,7 @@ s_child_file(void *cookie, json_t *ask, json_t **ret_value, fail_t *err)
     return s_child_host(cookie, request, ret_value, err);
 }
 
-/* NEW: the files of file_roots here, or the master's. */
+/* NEW file client: file_roots of this host, or the master's files. */
 static fileclient_t *
 s_child_files(child_t *self)
 {
@@ -249,6 +264,7 @@ s_child_files(child_t *self)
                : remotefiles_new(value_str(opts, "cachedir", ""), s_child_file, self);
 }
 
+/* Runs the job. NEW ret frame. */
 static json_t *
 s_child_run(child_t *self, const json_t *job)
 {
@@ -281,6 +297,7 @@ s_child_run(child_t *self, const json_t *job)
     return frame;
 }
 
+/* Lowers a soft limit, unless the hard limit is lower already. */
 static void
 s_soft_limit(__rlimit_resource_t what, rlim_t limit)
 {
@@ -291,8 +308,8 @@ s_soft_limit(__rlimit_resource_t what, rlim_t limit)
     (void) setrlimit(what, &rl);
 }
 
-/* Soft ones, for the module itself: a program that it runs gets its own back (common/host/proc.c), as many
- * reserve more than they use. */
+/* Sets soft limits for the module itself; programs that it runs get the hard ones back (common/host/proc.c),
+ * as many of them reserve more memory than they use. */
 static void
 s_child_limits(const job_env_t *env)
 {
@@ -301,7 +318,7 @@ s_child_limits(const job_env_t *env)
     s_soft_limit(RLIMIT_CORE, 0);
 }
 
-/* The job server is gone: what it does with a return. */
+/* Writes the return of a parted job to the spool. 0 or a negative errno. */
 static int
 s_child_leave(const job_env_t *env, json_t *job, json_t *frame)
 {
@@ -316,6 +333,8 @@ s_child_leave(const job_env_t *env, json_t *job, json_t *frame)
     return rc;
 }
 
+/* The child's main function. Order matters: signals are let through only when parting_join() has installed
+ * its handler, and proc_end_with() would undo a parting that came before. */
 static NORETURN void
 s_child_main(const job_env_t *env, json_t *job, int fd, pid_t parent, parting_t *parting)
 {
@@ -326,7 +345,7 @@ s_child_main(const job_env_t *env, json_t *job, int fd, pid_t parent, parting_t 
     (void) setsid();
     if (!parting_is_gone())
         proc_end_with(parent);
-    /* What else is open is close-on-exec, and the log's descriptor among it is wanted here. */
+    /* Inherited descriptors are close-on-exec; they stay open here, as the log's is among them. */
     s_child_limits(env);
     child_t self = { .fd = fd, .env = env, .job = job };
     log_job(value_str(job, "jid", ""));
@@ -396,7 +415,8 @@ job_part(const job_proc_t *self)
     parting_ask(self->parting, self->pid, self->deadline_ms && seconds == 0 ? 1 : seconds);
 }
 
-/* Other children have the descriptor too: closing alone would leave this one waiting. */
+/* Closes our end. Shut down first: children forked later hold copies of the descriptor, so closing alone
+ * would leave this child waiting. */
 static void
 s_close(job_proc_t *self)
 {
@@ -449,8 +469,8 @@ job_answer(job_proc_t *self, json_t **answer_p)
     json_auto_t *answer = STEAL(*answer_p);
     buf_auto_t out = BUF_INIT;
     frame_add(&out, answer);
-    /* The child waits for this and reads at once; what does not fit in the socket's buffer means that it is
-     * gone. */
+    /* The child waits for this answer and reads at once, so a buffer that stays full means that it is stopped
+     * or gone. */
     size_t at = 0;
     while (self->fd >= 0 && at < out.len) {
         ssize_t n = send(self->fd, out.data + at, out.len - at, MSG_NOSIGNAL);
@@ -460,12 +480,12 @@ job_answer(job_proc_t *self, json_t **answer_p)
         else if (errno != EINTR && (errno != EAGAIN || poll(&pfd, 1, 1000) <= 0))
             break;
     }
-    /* It is not to wait for the rest: it reads the end, and can still return. */
+    /* An answer cut short: EOF keeps the child from waiting for the rest, and it can still return. */
     if (self->fd >= 0 && at < out.len)
         (void) shutdown(self->fd, SHUT_WR);
 }
 
-/* Whether `pid` is the child of one of the jobs from `first` on, before `end`. */
+/* True when `pid` is the child of one of the jobs from `first` on, before `end`. */
 static bool
 s_is_child(const job_proc_t *first, const job_proc_t *end, pid_t pid)
 {
@@ -474,8 +494,9 @@ s_is_child(const job_proc_t *first, const job_proc_t *end, pid_t pid)
     return first != end;
 }
 
-/* Programs that a module runs have sessions of their own, so a group signal does not reach them. They are
- * listed before the children die, at any depth: after that they would be nobody's. */
+/* Signals the children of a range of jobs and their descendants. Programs that a module runs have sessions of
+ * their own, so a signal to a group misses them; they are found by walking /proc's parents, before the
+ * children die, as orphans are re-parented. Returns 0 or the errno of the last child; -ESRCH: none. */
 static int
 s_signal(const job_proc_t *first, const job_proc_t *end, int sig)
 {
@@ -493,7 +514,7 @@ s_signal(const job_proc_t *first, const job_proc_t *end, int sig)
         if (up > 1 && s_is_child(first, end, up))
             pids[kept++] = kin[i].pid;
     }
-    /* One that has exited was reaped, and its number may be another's. */
+    /* An exited child was reaped, so its pid may belong to another process. */
     for (const job_proc_t *p = first; p != end; p = p->next)
         if (!p->exited)
             rc = kill(p->pid, sig) == 0 ? 0 : -errno;
@@ -515,7 +536,7 @@ job_signal_all(const job_proc_t *first, int sig)
         (void) s_signal(first, NULL, sig);
 }
 
-/* Who reads the return can tell that it rests on what was known here, not on what a master had then. */
+/* Marks a return as based on cached pillar or files, in its metadata. */
 static void
 s_mark_offline(const json_t *job, json_t *ret)
 {
@@ -527,6 +548,8 @@ s_mark_offline(const json_t *job, json_t *ret)
                 value_str(job, "jid", ""));
 }
 
+/* NEW return: the child's own, or a failed one for the first cause that applies, from the most to the least
+ * specific. */
 static json_t *
 s_return(const job_proc_t *self)
 {

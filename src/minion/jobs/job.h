@@ -1,10 +1,11 @@
-/* job.h - one job: a child with limits, its pipe, and what became of it.
+/* job.h - one job as a process: a child with limits, the socketpair to it, and the return that it leaves.
  *
- * The child is forked from the job server, runs one job's functions and writes frames
- * (common/local/client.h's framing):
- *   {"t": "ret", return, retcode, success}   once
- *   {"t": "fire", tag, data}                 any number
- *   {"t": "host", request}                   answered with {"ok": true, value} or {"ok": false, error}
+ * The child is forked from the job server, runs the functions of one job and writes frames
+ * (common/local/client.h):
+ *   {"t": "ret", return, retcode, success, offline?}   once
+ *   {"t": "fire", tag, data}                           any number
+ *   {"t": "host", request}   answered with {"ok": true, value} or {"ok": false, error, code}; either may have
+ *                            "offline": true, when it comes from the cache for want of a master
  *
  * Layer      minion
  * Threads    the job server's; the child has one thread
@@ -20,9 +21,10 @@
 #include "minion/jobs/parting.h"
 #include "salt/base.h"
 
+/* The environment that every job runs in. BORROWED; the child has a copy. */
 typedef struct job_env {
     registry_t *registry, *states;
-    const plugin_t *const *grain_plugins; /* for who wants the grains anew; NULL with 0: as they are */
+    const plugin_t *const *grain_plugins; /* to gather grains again; NULL with 0: not possible */
     size_t n_grain_plugins;
     json_t *opts, *grains;
     json_t *pillar; /* in memory, as common/py/py_wire.h has it; NULL: not known yet */
@@ -32,40 +34,46 @@ typedef struct job_env {
     size_t output_limit;
 } job_env_t;
 
+/* A child and what is known of it. */
 typedef struct job_proc {
     json_t *job; /* owned: as the master sent it, with "master" added */
     json_t *ret; /* owned: {return, retcode, success} once the child has said it */
     pid_t pid;
-    int fd; /* our end; -1 when closed */
+    int fd; /* our end of the socketpair; -1: closed */
     buf_t in;
     int64_t deadline_ms; /* monotonic; 0: none */
     bool timed_out, oversize;
-    int unread;    /* negative errno: it said what can't be read */
-    bool returned; /* its return went out; it may not have exited yet */
+    int unread;    /* negative errno: it sent a frame that can't be parsed */
+    bool returned; /* its return was queued; it may not have exited yet */
     bool exited;
     int status;         /* of waitpid */
-    parting_t *parting; /* owned; NULL: it can't part */
-    bool parted;        /* it goes on without us */
+    parting_t *parting; /* owned; NULL: it can't outlive the job server */
+    bool parted;        /* it goes on without the job server */
     struct job_proc *next;
 } job_proc_t;
 
-/* Fork the child. TAKES *job_p. NEW, or NULL with *err (the job is then lost to the caller: it keeps what it
- * needs). */
+/* Forks the child. TAKES *job_p. NEW, or NULL with *err; the job is freed in any case, so the caller keeps a
+ * reference to what it needs. */
 job_proc_t *job_start(const job_env_t *env, json_t **job_p, fail_t *err);
+/* Frees what is known of a child; it neither signals nor reaps it. */
 void job_proc_destroy(job_proc_t **self_p);
-/* Read what is there. 1: *ret_frame NEW holds a fire or host frame; 0: nothing whole; negative: the pipe
- * ended. */
+/* Reads what has come. 1: *ret_frame NEW is a fire or host frame; 0: no whole frame; negative: the stream
+ * ended or is unusable. A ret frame is kept in `ret`. A frame above `limit` kills the child. */
 int job_read(job_proc_t *self, size_t limit, json_t **ret_frame);
-void job_answer(job_proc_t *self, json_t **answer_p); /* TAKES */
-/* Signal the child and all that it started, however deep. */
+/* Sends the answer to a host frame. TAKES *answer_p. Waits while the child's buffer is full; after a second
+ * without progress the child reads EOF instead. */
+void job_answer(job_proc_t *self, json_t **answer_p);
+/* Signals the child and every program that it started, however deep. 0, or the negative errno of the child's
+ * own. */
 int job_signal(const job_proc_t *self, int sig);
-/* The same for this one and all behind it; NULL: none. */
+/* Signals this child and all behind it in the list, with their programs; NULL: none. */
 void job_signal_all(const job_proc_t *first, int sig);
-/* Ask it to go on without us; seconds and what it answers as parting.h has them. */
+/* Asks the child to outlive the job server (parting.h), with what is left of its time limit. */
 void job_part(const job_proc_t *self);
-/* What goes to the master: NEW, as jobret.h has it; a message can hold it. */
+/* NEW return as it goes to a master (jobret.h); a message can hold it. A child that left none gets a failed
+ * one that says why. */
 json_t *job_return(const job_proc_t *self);
-/* The same for a job of which only the mark is left. */
+/* NEW return of a job of which only the spool's mark is left. */
 json_t *job_interrupted(const json_t *job);
 
 #endif

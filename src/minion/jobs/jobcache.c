@@ -1,4 +1,6 @@
-/* jobcache.c - see jobcache.h. */
+/* jobcache.c - see jobcache.h. Written beneath cachedir without following links, 0700 and 0600: a return may
+ * hold secrets.
+ */
 #include "minion/jobs/jobcache.h"
 
 #include <fcntl.h>
@@ -13,7 +15,7 @@ void
 jobcache_keep(const json_t *opts, const json_t *ret)
 {
     const char *jid = value_str(ret, "jid", "");
-    /* A jid becomes a folder's name: it has to be one. */
+    /* The jid comes from a master and becomes a folder's name, so its form is checked. */
     if (!value_bool(opts, "cache_jobs", false) || !clock_is_jid(jid))
         return;
     AUTO_FREE char *path = xasprintf("minion_jobs/%s", jid), *text = value_dump(ret);

@@ -1,5 +1,7 @@
-/* jobcache.h - what cache_jobs keeps: a job's return as cachedir/minion_jobs/JID/return.json, for
- * saltutil.find_cached_job. saltutil.clear_job_cache removes old ones.
+/* jobcache.h - the minion's job cache (option cache_jobs): a job's return in
+ * cachedir/minion_jobs/JID/return.json.
+ *
+ * saltutil.find_cached_job reads it, saltutil.clear_job_cache removes old ones.
  *
  * Layer      minion
  * Threads    any

@@ -1,4 +1,6 @@
-/* jobops.c - what a job's child may ask about jobs, and about the minion's own end. */
+/* jobops.c - the job server's own requests from a job's child: list the running jobs, signal one, stop or
+ * restart the minion.
+ */
 #include "minion/jobs/jobserver.h"
 
 #include <signal.h>
@@ -7,7 +9,8 @@
 #include "common/base/str.h"
 #include "salt/value.h"
 
-/* All that run, each as saltutil.running shows it: what was published, and the child's pid. */
+/* NEW array of the running jobs as saltutil.running shows them: the published fields and the child's pid. The
+ * asking job is left out. */
 static json_t *
 jobops_running(void *part, job_proc_t *asker, json_t *request, fail_t *err)
 {
@@ -46,7 +49,7 @@ jobops_signal(void *part, job_proc_t *asker, json_t *request, fail_t *err)
     return json_null();
 }
 
-/* The asking job returns first: see jobserver_run. */
+/* Ends the minion once the asking job has exited (s_end_job), so that its return is not lost. */
 static json_t *
 jobops_end(jobserver_t *self, const job_proc_t *asker, jobserver_ending_t ending)
 {

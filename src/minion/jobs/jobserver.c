@@ -1,4 +1,10 @@
-/* jobserver.c - see jobserver.h. */
+/* jobserver.c - the minion's event loop: one poll over the signal descriptor, one descriptor per part, one
+ * per running job.
+ *
+ * A turn handles frames of jobs, then signals, then ended jobs, then the parts. The life of a job:
+ * jobserver_job (accept) -> s_start_job (mark, fork) -> s_job_frames -> s_return (into the outbox) ->
+ * s_end_job (reaped, and the next waiting one starts). Hooks of parts run in the order of parts.def.
+ */
 #include "minion/jobs/jobserver.h"
 
 #include <poll.h>
@@ -18,9 +24,9 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define IDLE_MS         20000 /* the longest turn */
+#define IDLE_MS         20000 /* the longest wait in poll */
 #define STOP_WAIT_MS    2000
-#define FRAMES_BUDGET   64 /* of one job per turn of the loop */
+#define FRAMES_BUDGET   64 /* frames of one job per turn of the loop */
 #define PARTING_LOOK_MS 10
 
 /* ---- the parts -------------------------------------------------------------------------------- */
@@ -107,6 +113,7 @@ jobserver_is_offline(const jobserver_t *self)
 
 /* ---- jobs ------------------------------------------------------------------------------------- */
 
+/* Returns a job that never ran as failed, with the reason. */
 static void
 s_failed_to_start(jobserver_t *self, json_t *job, const fail_t *err)
 {
@@ -120,12 +127,14 @@ s_failed_to_start(jobserver_t *self, json_t *job, const fail_t *err)
         outbox_return(self->outbox, ret, value_str(job, "asker", NULL));
         return;
     }
-    /* There is no room to keep even this: it is said once. */
+    /* The outbox is full: send the refusal once, without keeping it. */
     json_t *frame = json_pack("{s:s, s:I, s:O}", "t", "ret", "master", value_int(job, "master", -1), "ret",
                               ret);
     jobserver_down(self, &frame);
 }
 
+/* Forks a job's child. The mark comes first, so that a crash can't lose the job; without one (full disk) it
+ * runs all the same. */
 static void
 s_start_job(jobserver_t *self, json_t *job)
 {
@@ -155,6 +164,7 @@ s_start_job(jobserver_t *self, json_t *job)
     jobserver_down(self, &frame);
 }
 
+/* process_count_max, at most LIMIT_JOBS_RUNNING. */
 static size_t
 s_jobs_max(const jobserver_t *self)
 {
@@ -186,7 +196,7 @@ jobserver_job(jobserver_t *self, json_t *job, int master)
         json_array_append(self->waiting, job);
 }
 
-/* The return goes out as soon as the child has said it; that the child is gone too need not be waited for. */
+/* Queues the return as soon as the child has sent it, without waiting for its exit. */
 static void
 s_return(jobserver_t *self, job_proc_t *proc)
 {
@@ -202,6 +212,7 @@ s_return(jobserver_t *self, job_proc_t *proc)
     outbox_return(self->outbox, ret, value_str(proc->job, "asker", NULL));
 }
 
+/* Removes an ended job and starts waiting ones in its place. */
 static void
 s_end_job(jobserver_t *self, job_proc_t **at)
 {
@@ -220,7 +231,7 @@ s_end_job(jobserver_t *self, job_proc_t **at)
     }
 }
 
-/* NEW answer frame; NULL: it comes later. */
+/* NEW answer frame to a host request; NULL: the part answers later by job_answer(). */
 static json_t *
 s_answer(const jobserver_t *self, job_proc_t *asker, json_t *request)
 {
@@ -238,8 +249,8 @@ s_answer(const jobserver_t *self, job_proc_t *asker, json_t *request)
                : json_pack("{s:b, s:s, s:i}", "ok", false, "error", fail_text(&err), "code", -err.code);
 }
 
-/* A child that never stops talking gets its turns like everybody else; one that has ended is heard to its
- * end. */
+/* Handles a job's frames, FRAMES_BUDGET at most so that a chatty child can't starve others; an exited child's
+ * to the end. */
 static void
 s_job_frames(jobserver_t *self, job_proc_t *proc)
 {
@@ -261,8 +272,8 @@ s_job_frames(jobserver_t *self, job_proc_t *proc)
         s_return(self, proc);
 }
 
-/* Jobs whose child has ended and whose pipe is read to its end. What it said last may begin another job,
- * which comes before all in the list: so all are heard first. */
+/* Kills jobs past their deadline, and ends those that were reaped. Last frames may start other jobs, which
+ * are put at the head of the list, so all are read before any is removed. */
 static void
 s_sweep(jobserver_t *self)
 {
@@ -285,6 +296,8 @@ s_sweep(jobserver_t *self)
 
 /* ---- signals ---------------------------------------------------------------------------------- */
 
+/* Reaps all children. Those that are not jobs (networking process, grains) are known by their descriptors'
+ * EOF. */
 static void
 s_reap(jobserver_t *self)
 {
@@ -299,6 +312,7 @@ s_reap(jobserver_t *self)
     }
 }
 
+/* Derives opts and the jobs' environment from the configuration. */
 static void
 s_take_conf(jobserver_t *self)
 {
@@ -315,6 +329,7 @@ s_take_conf(jobserver_t *self)
                              .output_limit = (size_t) conf_int(self->conf, "job_output_max") };
 }
 
+/* Reads the configuration again (SIGHUP). A broken one is logged, and the old one stays. */
 static void
 s_reload(jobserver_t *self)
 {
@@ -348,6 +363,7 @@ s_signals(jobserver_t *self)
 
 /* ---- the loop --------------------------------------------------------------------------------- */
 
+/* Milliseconds for poll: until the first timer of a part or deadline of a job. */
 static int
 s_timeout(jobserver_t *self, int64_t now)
 {
@@ -363,7 +379,7 @@ s_timeout(jobserver_t *self, int64_t now)
     return next > now ? (int) (next - now) : 0;
 }
 
-/* A row of the poll per part. `leaving`: only of those that still have something to do. */
+/* Fills in a pollfd per part. `leaving`: only those that still have something to do. */
 static void
 s_parts_ask(const jobserver_t *self, struct pollfd *fds, bool leaving)
 {
@@ -383,6 +399,7 @@ s_parts_ready(jobserver_t *self, const struct pollfd *fds)
             self->parts[i].row->ready(self->parts[i].self, fds[i].revents);
 }
 
+/* Waits for one turn of the loop and handles what came. */
 static void
 s_turn(jobserver_t *self)
 {
@@ -414,6 +431,7 @@ s_no_jobs(const jobserver_t *self)
     return self->jobs == NULL;
 }
 
+/* True when all parts are done. Each is asked, also after one that is not: the question starts their work. */
 static bool
 s_have_left(const jobserver_t *self)
 {
@@ -424,7 +442,7 @@ s_have_left(const jobserver_t *self)
     return all;
 }
 
-/* Until there is nothing to wait for, or the time is up. */
+/* Turns the loop until `over` holds, at most STOP_WAIT_MS. */
 static void
 s_wait_end(jobserver_t *self, bool (*over)(const jobserver_t *self))
 {
@@ -440,7 +458,7 @@ s_wait_end(jobserver_t *self, bool (*over)(const jobserver_t *self))
     }
 }
 
-/* Whether all jobs that were asked to part have answered, or are over. */
+/* True when every job that was asked to part has answered or ended. */
 static bool
 s_have_parted(const jobserver_t *self)
 {
@@ -451,8 +469,8 @@ s_have_parted(const jobserver_t *self)
     return true;
 }
 
-/* One that has parted is nobody's to signal or to wait for: it leaves the list, and its mark says where it
- * is. */
+/* Removes the jobs that have parted: they are neither signalled nor waited for, and their marks name the
+ * process. One whose mark can't be written is kept, and ends with the minion. */
 static void
 s_let_go(jobserver_t *self)
 {
@@ -476,8 +494,8 @@ s_let_go(jobserver_t *self)
     }
 }
 
-/* A service manager stops this process and nothing else (KillMode=process): a job may be what has it
- * restarted, or installs the next version. What is a job of the minion's own ends. */
+/* Under a service manager asks jobs to part: it stops only this process (KillMode=process), and a job may be
+ * what restarts the minion or installs its next version. Internal jobs end. SIGCHLD is handled meanwhile. */
 static void
 s_let_part(jobserver_t *self)
 {
@@ -495,8 +513,8 @@ s_let_part(jobserver_t *self)
     s_let_go(self);
 }
 
-/* Jobs first, so that their returns still go out; what does not get there waits in the spool for the next
- * start. */
+/* Ends the minion: refuse what waits, let jobs part, end the others (SIGTERM, then SIGKILL), then let the
+ * parts send what is left. What does not get out waits in the spool. */
 static void
 s_shutdown(jobserver_t *self)
 {
@@ -519,7 +537,7 @@ s_shutdown(jobserver_t *self)
 int
 jobserver_run(jobserver_t *self)
 {
-    /* Before the first fork, so that no child keeps the terminal. */
+    /* Before the first fork, so that no child keeps the terminal open. */
     daemon_ready();
     while (!self->stop) {
         int64_t now = clock_mono_ms();
@@ -543,6 +561,7 @@ s_send(void *cookie, const json_t *frame)
     EACH_PART(self, send, frame);
 }
 
+/* Starts the parts in order; the first failure stops the minion. */
 static int
 s_start_parts(jobserver_t *self, fail_t *err)
 {

@@ -1,11 +1,11 @@
 /* jobserver.h - the minion's first process: forks the networking process and one child per job, keeps the
  * spool.
  *
- * It has no thread and no socket of libzmq, so that it may fork at any time. The networking process may crash
- * and is started again while jobs run on; returns go to the spool first.
+ * It has no thread and no libzmq socket, so it may fork at any time. The networking process may crash and is
+ * started again while jobs run on; returns go to the spool first.
  *
- * All that is not jobs is the work of parts (part.h): each has its file, its fields and a row in parts.def.
- * What a job may ask of it ({"op": ...}, through ctx_host) are the requests of its parts.
+ * All that is not jobs is done by parts (part.h), each with its file, its fields and a row in parts.def. What
+ * a job's child may ask ({"op": ...}, through ctx_host) are the requests of the parts.
  *
  * Layer      minion
  * Threads    one
@@ -25,7 +25,7 @@ typedef enum jobserver_ending { JOBSERVER_STAYS, JOBSERVER_STOP, JOBSERVER_RESTA
 
 #define PARTS_MAX 64
 
-/* What is built in. BORROWED. */
+/* The built-in plug-ins and parts. BORROWED. */
 typedef struct jobserver_tables {
     registry_t *registry, *states;
     const plugin_t *const *grain_plugins;
@@ -43,27 +43,28 @@ typedef struct jobserver {
         const minion_part_t *row;
         void *self;
     } parts[PARTS_MAX];
-    size_t n_parts;   /* that have started */
-    json_t *grains;   /* owned: what is known now; their part replaces it */
-    json_t *pillar;   /* owned: the one in memory, as common/py/py_wire.h has it; NULL while none has come */
-    outbox_t *outbox; /* what goes to the masters; the link sends it */
+    size_t n_parts;   /* how many have started */
+    json_t *grains;   /* owned: the present grains; the part "grains" replaces them */
+    json_t *pillar;   /* owned: the pillar in memory, as common/py/py_wire.h has it; NULL: none yet */
+    outbox_t *outbox; /* owned: queue to the masters; the part "link" sends it */
     job_env_t env;
     job_proc_t *jobs;
     size_t n_jobs;
-    json_t *waiting; /* jobs over LIMIT_JOBS_RUNNING */
-    int64_t busy_ms; /* monotonic: when there was something to do last */
+    json_t *waiting; /* owned array: jobs over the limit of running ones, oldest first */
+    int64_t busy_ms; /* monotonic: the last turn with anything to do */
     int signal_fd;
-    jobserver_ending_t ending; /* asked for by a job, once that has returned */
+    jobserver_ending_t ending; /* asked for by a job; happens when `ending_job` has ended */
     pid_t ending_job;
-    bool stop, in_session; /* in_session: we are the forked networking process */
+    bool stop, in_session; /* in_session: this is the forked networking process */
     int exit_code;
 } jobserver_t;
 
-/* NEW, or NULL with *err. TAKES *conf_p. */
+/* NEW, or NULL with *err. TAKES *conf_p. `overrides` is referenced, `tables` and what they name BORROWED. */
 jobserver_t *jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides,
                            const jobserver_tables_t *tables, fail_t *err);
 void jobserver_destroy(jobserver_t **self_p);
-/* Until SIGTERM; the exit code. */
+/* Runs until SIGTERM, SIGINT or a job's request to end; returns the process's exit code. It also returns in
+ * the networking process, with in_session set, when that is over. */
 int jobserver_run(jobserver_t *self);
 
 /* Calls a hook of each part that has it and has started, in the order of the table. */
@@ -75,26 +76,27 @@ int jobserver_run(jobserver_t *self);
         }                                                                                                    \
     } while (0)
 
-/* One frame down to the networking process. TAKES. */
+/* Sends a frame to the networking process. TAKES *frame_p; dropped while there is none. */
 void jobserver_down(jobserver_t *self, json_t **frame_p);
-/* One that came from there, to the parts that have a row for it. */
+/* Hands a frame from the networking process to every part with a row for it. */
 void jobserver_message(jobserver_t *self, json_t *frame);
-/* To the masters, and to those who listen on this minion. The members of `more` go beside the data; NULL:
- * none do. */
+/* Fires an event to the masters and to listeners on this minion. The members of `more` travel beside the
+ * data; NULL: none. An event that can't be queued is logged and dropped. */
 void jobserver_event(jobserver_t *self, const char *tag, json_t *data, json_t *more);
-/* A job fired it: the parts with a row for such a tag do what it asks for. */
+/* Hands an event that a job fired to the parts with a row for its tag: it asks the minion for something. */
 void jobserver_heed(jobserver_t *self, const char *tag, json_t *data);
-/* Run it, or let it wait its turn. `job` as the master sends it; BORROWED. With "own": true it is the
- * minion's own affair: no mark on the disk, no return. */
+/* Starts a job, queues it, or refuses it with a failed return. `job` as the master sends it, BORROWED, gets
+ * "master". `master`: its index, -1: none. With "own": true it is internal: no mark in the spool, no
+ * return. */
 void jobserver_job(jobserver_t *self, json_t *job, int master);
 
-/* A part's request and that part. BORROWED; NULL: there is none. */
+/* Finds the row of a request and its part. BORROWED; NULL: no part has it. */
 const part_request_t *jobserver_request(const jobserver_t *self, const char *op, void **ret_part);
-/* NEW: how those are written that a client of the bus may ask, as the rest of a sentence. */
+/* NEW text that lists the requests open to clients of the minion's bus, to end a sentence. */
 char *jobserver_bus_requests(const jobserver_t *self);
 
-/* When jobs are answered from what is here because no master is (offline_after), in monotonic ms; 0:
- * never, or somebody is there. */
+/* When jobs are answered from the cache, as no master has been connected for offline_after; monotonic ms. 0:
+ * never, or a master is connected. */
 int64_t jobserver_offline_ms(const jobserver_t *self);
 bool jobserver_is_offline(const jobserver_t *self);
 

@@ -1,4 +1,9 @@
-/* parting.c - see parting.h. */
+/* parting.c - see parting.h. The page holds four atomic numbers; the signal handler decides between "returns"
+ * and "gone".
+ *
+ * parting_return() sets `returning` before it reads `answer`, and the handler, in the same thread, reads
+ * `returning` before it writes `answer`: so both sides always agree on who has the return.
+ */
 #include "minion/jobs/parting.h"
 
 #include <signal.h>
@@ -11,7 +16,7 @@ struct parting {
     _Atomic unsigned asked, seconds, returning, answer;
 };
 
-static parting_t *mine; /* of the child, whose signal handler has no other way to it */
+static parting_t *mine; /* the child's own, for its signal handler */
 
 parting_t *
 parting_new(void)
@@ -48,7 +53,8 @@ parting_state(const parting_t *self)
 
 /* ---- the child ----------------------------------------------------------------------------------------- */
 
-/* Whoever else sends the signal asks for nothing. */
+/* The handler of SIGUSR2. It acts only when the job server has asked, so a signal from anybody else does
+ * nothing. Async-signal-safe. */
 static void
 part(int sig)
 {
@@ -57,9 +63,9 @@ part(int sig)
     if (mine->asked != 0 && mine->answer == PARTING_NONE && mine->returning != 0) {
         mine->answer = PARTING_RETURNS;
     } else if (mine->asked != 0 && mine->answer == PARTING_NONE) {
-        (void) prctl(PR_SET_PDEATHSIG, 0); /* of proc_end_with() */
+        (void) prctl(PR_SET_PDEATHSIG, 0); /* undoes proc_end_with() */
         if (mine->seconds > 0)
-            (void) alarm(mine->seconds); /* the limit of time that the job server held */
+            (void) alarm(mine->seconds); /* the time limit, which the job server can't enforce any more */
         mine->answer = PARTING_GONE;
     }
     errno = saved;

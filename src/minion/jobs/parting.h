@@ -1,9 +1,9 @@
-/* parting.h - a job that goes on while the minion is stopped or started again, by a service manager or by the
- * job itself.
+/* parting.h - lets a job outlive the job server, when a service manager or the job itself stops or restarts
+ * the minion.
  *
- * Job server and child share a page. Asked to part, the child lives on without the job server, and puts its
- * return into the spool, where the next start of the minion finds it; one that is returning already is heard
- * as ever.
+ * Job server and child share a page. Asked to part (SIGUSR2), the child goes on without the job server and
+ * writes its return to the spool, where the next start of the minion finds it. A child that is already
+ * returning answers so, and is read as usual.
  *
  * Layer      minion
  * Threads    the job server's, and the child's one
@@ -19,19 +19,21 @@
 typedef struct parting parting_t;
 typedef enum parting_state { PARTING_NONE, PARTING_GONE, PARTING_RETURNS } parting_state_t;
 
-/* Before the fork. NEW, or NULL: there is no memory for it, and the job can't part. */
+/* Called before the fork. NEW, or NULL without memory: the job then can't part. */
 parting_t *parting_new(void);
 void parting_destroy(parting_t **self_p);
-/* The job server asks the child `pid`, which has so many seconds left; 0: no limit. */
+/* Asks child `pid` to part; it has `seconds` left, 0: no limit. NULL is allowed. */
 void parting_ask(parting_t *self, pid_t pid, unsigned seconds);
-/* What the child has answered. */
+/* The child's answer: PARTING_NONE: none yet. */
 parting_state_t parting_state(const parting_t *self);
 
-/* In the child, before it lets signals through. `self` is BORROWED for good; NULL is fine. */
+/* In the child, with SIGUSR2 still blocked: installs the handler. `self` is BORROWED for good; NULL: ignore
+ * the signal. */
 void parting_join(parting_t *self);
-/* In the child: whether the job server is not there any more. */
+/* In the child: true when it has parted, so nobody reads its frames. */
 bool parting_is_gone(void);
-/* In the child, whose work is done: true when the job server hears the return. From then on it does not part. */
+/* In the child, before it returns: true when the job server will read the return. It does not part from then
+ * on. */
 bool parting_return(void);
 
 #endif
