@@ -15,7 +15,8 @@ s_offer_functions(complete_t *c, const registry_t *functions)
     complete_offer_all(c, names);
 }
 
-/* Of this host's own folders: those of a master are the master's to list, and --local has no master. */
+/* Offers state files from this host's file_roots, or --file-root. Only for --local: a master's files are not
+ * known here. */
 static void
 s_offer_sls(complete_t *c)
 {

@@ -1,8 +1,8 @@
-/* callwords.h - completion of salt-call: functions that are built in, state files of this host.
+/* callwords.h - shell completion for salt-call: names of built-in functions, and state files of this host.
  *
  * Layer      minion
  * Threads    one
- * Errors     none: no names
+ * Errors     none: a configuration that can't be read offers no names
  * Tests      tests/t/0320-completion.bats
  */
 #ifndef MINION_CALLWORDS_H
@@ -10,7 +10,7 @@
 
 #include "common/plugin/registry.h"
 
-/* Returns the exit code, 0. */
+/* Prints the candidates for the words in argv (common/cli/complete.h). Returns the exit code, 0. */
 int callwords_complete(const registry_t *functions, int argc, char **argv);
 
 #endif

@@ -1,4 +1,4 @@
-/* grains_set.c - the whole set of grains. */
+/* grains_set.c - see grains_set.h. Later sources win; the id is set last. */
 #include "minion/grains_set.h"
 
 #include "common/base/fs.h"
@@ -13,6 +13,7 @@
 
 #define CACHE_FILE "grains.cache.json"
 
+/* True when a pattern of grains_blacklist matches the key. */
 static bool
 is_blocked(const json_t *patterns, const char *key)
 {
@@ -41,6 +42,8 @@ drop_blocked(const json_t *opts, json_t *found)
     }
 }
 
+/* Merges a producer's grains, without blacklisted keys; recursively under grains_deep_merge. `found` is
+ * changed. */
 static void
 merge(const json_t *opts, json_t *into, json_t *found)
 {
@@ -53,12 +56,14 @@ merge(const json_t *opts, json_t *into, json_t *found)
 
 /* ---- producers ------------------------------------------------------------------------------- */
 
+/* Orders producers by file name, so that the result does not depend on the order of linking. */
 static int
 by_file(const void *a, const void *b)
 {
     return strcmp((*(const plugin_t *const *) a)->file, (*(const plugin_t *const *) b)->file);
 }
 
+/* Runs one producer. It writes to an object of its own, so that a failure half-way leaves nothing behind. */
 static void
 run(const plugin_t *plugin, const char *root, json_t *opts, json_t *into)
 {
@@ -109,7 +114,7 @@ grains_check(const plugin_t *const *plugins, size_t n, fail_t *err)
 
 /* ---- what is written down -------------------------------------------------------------------- */
 
-/* NEW: what the grains file holds; NULL when there is none, with *err when it can't be read. */
+/* NEW content of the grains file; NULL when there is none, or with *err when it can't be read. */
 static json_t *
 read_file(const char *path, yaml_lines_t **ret_lines, fail_t *err)
 {

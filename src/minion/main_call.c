@@ -1,5 +1,10 @@
-/* main_call.c - salt-call: one function, here and now, with the minion's modules; with a master unless
- * --local. */
+/* main_call.c - salt-call: runs one function in this process with the minion's modules; with a master unless
+ * --local.
+ *
+ * It replaces the job server for its function: s_host() answers the requests that a minion's parts would,
+ * from the connection to the master (callsession.h) or through the bus of a minion that runs here. Grains and
+ * pillar are gathered on first use. The return is printed, and sent to the master unless --no-return-event.
+ */
 #include <unistd.h>
 
 #include "cli/show.h"
@@ -29,18 +34,18 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define SETTLE_MS 10000
+#define SETTLE_MS 10000 /* for the master to store the return */
 
 enum { EXIT_GENERIC = 1, EXIT_UNKNOWN_FUNCTION = 255 };
 
 typedef struct caller {
     conf_t *conf;
-    json_t *values;      /* of the command line. BORROWED */
+    json_t *values;      /* parsed command line. BORROWED */
     json_t *grains;      /* gathered on first use */
-    waitline_t *waiting; /* while a function runs; NULL: no terminal */
+    waitline_t *waiting; /* progress on the terminal; NULL: none */
     callsession_t *master;
     fileclient_t *files;
-    py_t *pillar; /* owned: in memory, once it was asked for */
+    py_t *pillar; /* owned: the pillar in memory, once a function asked for it */
     registry_t *registry, *states;
     show_t show;
     char jid[CLOCK_STAMP_LEN];
@@ -53,6 +58,8 @@ s_fail(const char *text)
     return EXIT_GENERIC;
 }
 
+/* BORROWED grains, gathered on first use: cheap ones now, slow ones from the minion's cache unless it is
+ * empty or --refresh-grains-cache. */
 static json_t *
 s_grains(void *cookie)
 {
@@ -76,6 +83,7 @@ s_grains(void *cookie)
     return self->grains;
 }
 
+/* Gathers the grains anew. NEW reference. */
 static json_t *
 s_grains_again(void *cookie)
 {
@@ -101,7 +109,7 @@ s_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
     return callsession_event(self->master, tag, data, NULL, err);
 }
 
-/* saltutil.revoke_auth. */
+/* Answers saltutil.revoke_auth. */
 static int
 s_host_revoke(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
 {
@@ -109,7 +117,8 @@ s_host_revoke(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
     return callsession_revoke(self->master, value_bool(request, "preserve_minion_cache", false), err);
 }
 
-/* To the bus of the minion that runs here; `none` says what it means that there is no such minion. */
+/* Sends a request to the bus of the minion that runs on this host. `none`: the error text when there is
+ * none. */
 static int
 s_to_minion(const caller_t *self, json_t *request, const char *none, json_t **ret_reply, fail_t *err)
 {
@@ -119,7 +128,8 @@ s_to_minion(const caller_t *self, json_t *request, const char *none, json_t **re
                 : fail_kind(err, FAIL_COMMAND, -ENOTSUP, "%s", none);
 }
 
-/* event.fire_master with preload: of a minion's own events there is here the one that goes on to the master. */
+/* Fires an event: "fire_master" goes to the master; any other is for the reactor of the minion that runs
+ * here. */
 static int
 s_host_event(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
 {
@@ -135,7 +145,7 @@ s_host_event(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
                              value_get(data, "preload"), err);
 }
 
-/* The scheduler is that of the minion that runs here. */
+/* Passes a request to the scheduler of the minion that runs here; salt-call has none. */
 static int
 s_host_schedule(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
 {
@@ -154,7 +164,7 @@ s_host_ask(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
     return callsession_file(self->master, value_get(request, "ask"), ret_value, err);
 }
 
-/* Of what a minion's process answers its jobs, there is here the line to the master. */
+/* Answers host requests, as a minion's parts would. Operations without a row need a running minion. */
 static int
 s_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
 {
@@ -179,6 +189,7 @@ s_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
                      "'%s' needs a running salt-minion, and this call does not come from one", op);
 }
 
+/* A pillar compiled for `ask`, here or by the master. NEW, or NULL with *err. */
 static py_t *
 s_compile_pillar(caller_t *self, json_t *ask, fail_t *err)
 {
@@ -191,7 +202,7 @@ s_compile_pillar(caller_t *self, json_t *ask, fail_t *err)
     return answer ? py_from_wire(answer) : NULL;
 }
 
-/* As on a minion: one in memory, and another for who wants it fresh. */
+/* As in a job: without `ask` the pillar in memory, with `ask` one compiled for it. NEW reference. */
 static py_t *
 s_pillar(void *cookie, json_t *ask, fail_t *err)
 {
@@ -203,7 +214,7 @@ s_pillar(void *cookie, json_t *ask, fail_t *err)
     return s_compile_pillar(self, ask, err);
 }
 
-/* Salt's wording of a failure on this command's own terminal. */
+/* Prints a failure in Salt's words and returns the exit code. */
 static int
 s_failed(const func_t *f, const char *fun, const fail_t *err)
 {
@@ -220,7 +231,7 @@ s_failed(const func_t *f, const char *fun, const fail_t *err)
     return err->kind == FAIL_UNAVAILABLE ? EXIT_UNKNOWN_FUNCTION : EXIT_GENERIC;
 }
 
-/* To the master, if there is one and it is wanted; with cache_jobs, on the disk too. */
+/* Keeps the return in the job cache (cache_jobs) and sends it to the master unless --no-return-event. */
 static void
 s_keep_return(caller_t *self, const char *fun, char *const *words, size_t n, json_t *value, int retcode)
 {
@@ -240,7 +251,8 @@ s_keep_return(caller_t *self, const char *fun, char *const *words, size_t n, jso
         log_error("%s", fail_text(&err));
 }
 
-/* {"result": false} and {"success": false} count as failed. */
+/* The function's return code. As in Salt, a return with {"result": false} or {"success": false} counts as
+ * failed. */
 static int
 s_retcode(call_ctx_t *ctx, const json_t *value)
 {
@@ -249,6 +261,7 @@ s_retcode(call_ctx_t *ctx, const json_t *value)
     return retcode != 0 ? retcode : ok ? 0 : EXIT_GENERIC;
 }
 
+/* Runs args[0] with the other arguments, prints and keeps the return; the exit code. */
 static int
 s_run(caller_t *self, char *const *args, size_t n)
 {
@@ -295,7 +308,7 @@ s_run(caller_t *self, char *const *args, size_t n)
     return retcode == 0 ? 0 : EXIT_GENERIC;
 }
 
-/* -g and -d are calls of functions that know. */
+/* Runs the function, or the one behind -g (grains) and -d (sys.doc). */
 static int
 s_dispatch(caller_t *self, char **args, size_t n)
 {
@@ -315,6 +328,7 @@ s_dispatch(caller_t *self, char **args, size_t n)
     return s_run(self, args, n);
 }
 
+/* Connects unless --local, file_client local or no master is configured, then runs the function. */
 static int
 s_with_master(caller_t *self, char **args, size_t n)
 {
@@ -339,7 +353,7 @@ s_with_master(caller_t *self, char **args, size_t n)
     return code;
 }
 
-/* One folder for the environment base. */
+/* Turns --file-root or --pillar-root into one folder of the environment base. */
 static void
 s_take_root(const json_t *values, const char *option, json_t *overrides, const char *roots)
 {
@@ -368,7 +382,7 @@ main(int argc, char **argv)
     }
     AUTO_FREE char *dir = startup_conf_dir(opts.values);
     json_auto_t *overrides = startup_overrides(opts.values);
-    /* -g is a flag here and an option of the configuration there. */
+    /* The flags --grains and --local must not override options of the same names. */
     json_object_del(overrides, "grains");
     json_object_del(overrides, "local");
     s_take_root(opts.values, "file_root", overrides, "file_roots");
@@ -376,7 +390,7 @@ main(int argc, char **argv)
     caller_t self = { .values = opts.values };
     daemon_hide();
     self.conf = startup_conf("salt-call", dir, CONF_MINION, overrides, &err);
-    /* what functions and templates know salt-call by */
+    /* Functions and templates recognise salt-call by __opts__['__cli']. */
     if (self.conf != NULL)
         json_object_set_new(conf_opts(self.conf), "__cli", json_string("salt-call"));
     if (!self.conf || show_init(&self.show, opts.values, conf_opts(self.conf), &err) < 0) {

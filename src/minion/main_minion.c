@@ -1,4 +1,9 @@
-/* main_minion.c - salt-minion: command line, configuration, tables; then the job server. */
+/* main_minion.c - salt-minion: command line, configuration, pid file, checks; then the job server.
+ *
+ * Everything that can fail for a reason that the operator must know is tried before the job server starts.
+ * main() also returns in the forked networking process (`owner` is false there), which must not remove the
+ * pid file. A restart that a job asked for is an exec of the same binary with the same pid.
+ */
 #include <unistd.h>
 
 #include "common/base/daemon.h"
@@ -29,7 +34,8 @@ s_fail(const fail_t *err)
     return 1;
 }
 
-/* What the networking process will need, tried here, where an error reaches the terminal. */
+/* Tries what the networking process will need, here, where an error still reaches the terminal: descriptors,
+ * masters, id, key. */
 static int
 s_check(const conf_t *conf, fail_t *err)
 {
@@ -56,7 +62,7 @@ s_check(const conf_t *conf, fail_t *err)
     return 0;
 }
 
-/* What has to be there before anything runs. */
+/* Creates folders, changes to the configured user and makes the process undumpable, before anything runs. */
 static int
 s_prepare(const conf_t *conf, fail_t *err)
 {
@@ -66,6 +72,7 @@ s_prepare(const conf_t *conf, fail_t *err)
     return s_check(conf, err);
 }
 
+/* Runs the job server until it ends. *ret_owner: false in the networking process. *ret_again: start again. */
 static int
 s_serve(conf_t **conf_p, const char *dir, json_t *overrides, bool *ret_owner, bool *ret_again, fail_t *err)
 {

@@ -1,11 +1,11 @@
-/* mbus.c - the minion's own bus: what happens on this minion. Events of event.fire, in a job or by salt-call
- * on this machine, which its reactor hears too; what it sends to its masters; its jobs, as they begin and
- * return.
+/* mbus.c - the minion's own event bus: events fired by event.fire in a job or by salt-call on this machine,
+ * events for the masters, and jobs as they begin and return.
  *
- * Its socket in sock_dir speaks as the master's (common/local/client.h): {op: "event", tag, data} -> {}, and
- * {op: "events", tags} -> {seq}; then {push: "event", seq, tag, data}, and {push: "missed", from, to, count}
- * to who does not keep up. There is no journal. Requests of other parts that say so (part.h) are answered
- * with {value}. Without a socket nobody hears it, which the log says. */
+ * Its Unix socket in sock_dir (mode 0600) speaks as the master's (common/local/client.h): {op: "event", tag,
+ * data} -> {}, and {op: "events", tags} -> {seq}; then {push: "event", seq, tag, data}, and {push: "missed",
+ * from, to, count} to a client that does not keep up. There is no journal. Requests of parts with `bus`
+ * (part.h) are answered with {value}. Without a socket the minion runs all the same, with a warning.
+ */
 #include "minion/jobs/jobserver.h"
 
 #include <sys/epoll.h>
@@ -23,32 +23,33 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define LINES      16 /* at one time */
+#define LINES      16 /* clients at a time */
 #define READ_CHUNK 4096
-#define PAUSE_MS   1000 /* who knocks while there are no descriptors */
+#define PAUSE_MS   1000 /* without accepting, when descriptors are exhausted */
 
+/* A connected client. */
 typedef struct mline {
     int fd; /* -1: free */
     buf_t in, out;
-    globs_t *tags; /* of the events it wants; NULL: none */
+    globs_t *tags; /* owned: globs of the events it wants; NULL: none */
     uint64_t missed, m_first, m_last;
-    bool blocked; /* its socket takes no more */
+    bool blocked; /* its socket is full: waits for EPOLLOUT */
 } mline_t;
 
 typedef struct mbus {
     jobserver_t *js;
     char *path;
     int listen_fd, epoll_fd;
-    int64_t pause_ms; /* monotonic: who knocks waits until then; 0: nobody waits */
+    int64_t pause_ms; /* monotonic: accept again then; 0: accepting */
     uint64_t seq;
     mline_t lines[LINES];
 } mbus_t;
 
 /* ---- who listens --------------------------------------------------------------------------------------- */
 
-/* Children that were forked meanwhile have the descriptor too: closing alone ends neither the line nor
- * what epoll tells of it. The networking process, which has all this as a copy, leaves the line to the
- * first one. */
+/* Closes a client. Forked children hold copies of the descriptor, so only shutdown() ends the connection and
+ * only EPOLL_CTL_DEL the events. The networking process, which has copies of all this, must leave the
+ * connection to the first process. */
 static void
 mbus_close_line(mbus_t *self, mline_t *line)
 {
@@ -64,6 +65,7 @@ mbus_close_line(mbus_t *self, mline_t *line)
     *line = (mline_t){ .fd = -1 };
 }
 
+/* Asks epoll for EPOLLOUT only while output waits. */
 static void
 mbus_poll(mbus_t *self, mline_t *line, bool blocked)
 {
@@ -73,6 +75,7 @@ mbus_poll(mbus_t *self, mline_t *line, bool blocked)
     line->blocked = blocked;
 }
 
+/* Queues a note about the events that were skipped. */
 static void
 mbus_tell_missed(mline_t *line)
 {
@@ -84,6 +87,7 @@ mbus_tell_missed(mline_t *line)
     frame_add(&line->out, msg);
 }
 
+/* Sends what the socket takes; closes the client on an error. */
 static void
 mbus_flush(mbus_t *self, mline_t *line)
 {
@@ -104,6 +108,7 @@ mbus_flush(mbus_t *self, mline_t *line)
     mbus_poll(self, line, line->out.len > 0);
 }
 
+/* Queues an event for a client, or counts it as missed when too much waits. */
 static void
 mbus_push(mbus_t *self, mline_t *line, const buf_t *frame)
 {
@@ -118,7 +123,7 @@ mbus_push(mbus_t *self, mline_t *line, const buf_t *frame)
     mbus_flush(self, line);
 }
 
-/* NEW: with the stamp that every event has. */
+/* NEW data with the `_stamp` that every event has. */
 static json_t *
 mbus_stamped(json_t *data)
 {
@@ -131,6 +136,8 @@ mbus_stamped(json_t *data)
     return copy;
 }
 
+/* Sends an event to every client that listens for its tag; encoded once, and not at all without such a
+ * client. */
 static void
 mbus_shown(void *part, const char *tag, json_t *data)
 {
@@ -162,7 +169,7 @@ mbus_show_job(mbus_t *self, const json_t *job, const char *what, json_t *data)
 {
     AUTO_FREE char *tag = xasprintf("salt/job/%s/%s", value_str(job, "jid", ""), what);
     json_auto_t *shown = json_copy(data);
-    json_object_del(shown, "master"); /* which of ours it came from */
+    json_object_del(shown, "master"); /* internal: which master it came from */
     json_object_del(shown, "asker");
     mbus_shown(self, tag, shown);
 }
@@ -183,8 +190,9 @@ mbus_job_returned(void *part, json_t *job, json_t *ret)
 
 /* ---- what jobs fire ------------------------------------------------------------------------------------ */
 
-/* Salt's events on the minion's own bus: some ask the minion for something, and the reactor may listen to all.
- * Every job is a fresh process that finds its modules and matchers anew, so that nothing there is stale. */
+/* Handles event.fire of a job, Salt's event on the minion's own bus: parts may act on it
+ * (saltutil.refresh_*), and the reactor may listen. Tags for reloading modules need no action, as every job
+ * is a fresh process. */
 static json_t *
 mbus_request_event(void *part, job_proc_t *asker, json_t *request, fail_t *err)
 {
@@ -194,8 +202,8 @@ mbus_request_event(void *part, job_proc_t *asker, json_t *request, fail_t *err)
     return json_true();
 }
 
-/* A module's event that goes on to the masters. {tag, data, preload?: {name: value}, events?: [{tag, data}]}
- */
+/* Handles a "fire_master" event: {tag, data, preload?: {name: value}, events?: [{tag, data}]} goes on to the
+ * masters. */
 static void
 mbus_fire_master(void *part, json_t *data)
 {
@@ -220,6 +228,8 @@ mbus_watch(mbus_t *self, int fd, mline_t *line)
     return epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0;
 }
 
+/* Opens the socket. A connect() first finds out if another minion listens, so that its socket is not taken
+ * away. */
 static int
 mbus_listen(mbus_t *self, fail_t *err)
 {
@@ -252,6 +262,7 @@ mbus_listen(mbus_t *self, fail_t *err)
     return 0;
 }
 
+/* Closes everything and removes the socket's name. */
 static void
 mbus_deaf(mbus_t *self)
 {
@@ -267,12 +278,13 @@ mbus_deaf(mbus_t *self)
     free(STEAL(self->path));
 }
 
+/* Accepts a client; one above LINES is closed at once. */
 static void
 mbus_accept(mbus_t *self)
 {
     int fd = accept4(self->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
-        /* They stay in the queue, and the loop must not turn for them all the time. */
+        /* Clients stay in the listen queue; pause, or the loop would spin on the readable socket. */
         (void) epoll_ctl(self->epoll_fd, EPOLL_CTL_DEL, self->listen_fd, NULL);
         self->pause_ms = clock_mono_ms() + PAUSE_MS;
     }
@@ -287,7 +299,7 @@ mbus_accept(mbus_t *self)
         (void) close(fd);
 }
 
-/* Who may write to the socket is root, or the minion's user. */
+/* Fires a client's event. The socket's mode admits only root and the minion's user, so it is trusted. */
 static bool
 mbus_take_event(mbus_t *self, mline_t *line, json_t *msg, json_t *reply)
 {
@@ -317,6 +329,8 @@ static const struct {
     { "events", mbus_take_events },
 };
 
+/* Answers a client's request: its own operations first, then those of parts. A request may close the
+ * client. */
 static void
 mbus_answer(mbus_t *self, mline_t *line, json_t *msg)
 {
@@ -415,6 +429,7 @@ mbus_tick(void *part, int64_t now)
 
 /* ---- life ---------------------------------------------------------------------------------------------- */
 
+/* A socket that can't be opened is logged; the minion starts without it. */
 static void *
 mbus_start(jobserver_t *js, fail_t *err)
 {
@@ -435,7 +450,7 @@ static void
 mbus_destroy(void *part)
 {
     mbus_t *self = part;
-    if (self->js->in_session) /* the socket's name is the first process's */
+    if (self->js->in_session) /* the socket belongs to the first process: do not unlink it */
         free(STEAL(self->path));
     mbus_deaf(self);
     free(self);

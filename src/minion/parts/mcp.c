@@ -1,5 +1,6 @@
-/* mcp.c - files of which salt-cp has sent a piece and no more: cp.recv_forget at the start and now and
- * then, while there are notes of any. */
+/* mcp.c - removes files of which salt-cp has sent only a part: runs cp.recv_forget at the start and every ten
+ * minutes, while there are notes of such files in cachedir/cp_parts.
+ */
 #include "minion/jobs/jobserver.h"
 
 #include "common/base/clock.h"
@@ -15,6 +16,7 @@ typedef struct mcp {
     int64_t next_ms; /* monotonic */
 } mcp_t;
 
+/* True when there is a note; saves the fork when there is none. */
 static bool
 mcp_has_notes(const jobserver_t *js)
 {

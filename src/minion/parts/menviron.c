@@ -1,4 +1,6 @@
-/* menviron.c - environ.setenv with update_minion: later jobs inherit it. */
+/* menviron.c - environ.setenv with update_minion: changes this process's environment, which later jobs
+ * inherit.
+ */
 #include "minion/jobs/jobserver.h"
 
 #include <unistd.h>
@@ -12,7 +14,8 @@ menviron_clear(const char *name, bool unset)
     (void) (unset ? unsetenv(name) : setenv(name, "", 1));
 }
 
-/* {environ: {NAME: text or false}, false_unsets, clear_all} */
+/* {environ: {NAME: text or false}, false_unsets, clear_all}, as environ.setenv. Names are collected before
+ * any is removed, as unsetenv() changes the array that is walked. */
 static void
 menviron_setenv(void *part, json_t *data)
 {

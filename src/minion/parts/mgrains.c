@@ -1,5 +1,9 @@
-/* mgrains.c - the minion's grains over time: cheap ones at once, slow ones from the cache while a child
- * gathers them anew. No command ever waits for them. */
+/* mgrains.c - the minion's grains over time: cheap ones gathered at once, slow ones from the cache while a
+ * child gathers them anew. No job waits for them.
+ *
+ * The child sends one frame with the slow grains that are new or different and exits. When they differ from
+ * the last ones, the whole set is assembled, cached and sent to the masters.
+ */
 #include "minion/jobs/jobserver.h"
 
 #include <signal.h>
@@ -22,18 +26,19 @@
 
 typedef struct mgrains {
     jobserver_t *js;
-    json_t *slow; /* the slow ones' last answer */
+    json_t *slow; /* owned: the slow grains as last gathered */
     pid_t pid;
-    int fd;           /* their child's; -1: there is none */
-    int64_t until_ms; /* monotonic: then the child is ended */
-    bool again;       /* asked again while they were gathered */
-    bool said;        /* the child has said what it found */
-    int64_t retry_ms; /* monotonic: they could not be gathered, another try; 0: none */
+    int fd;           /* the child's socketpair; -1: no child */
+    int64_t until_ms; /* monotonic: when the child is killed */
+    bool again;       /* gather again when the child has ended */
+    bool said;        /* the child has sent its frame, or was killed */
+    int64_t retry_ms; /* monotonic: the next try after a failure; 0: none */
     int64_t next_ms;  /* monotonic: grains_refresh_every; 0: never */
     buf_t in;
 } mgrains_t;
 
-/* In the child: only what is new or different travels. */
+/* The child's main function: gathers on top of the known grains and sends those that are new or different,
+ * and those that were sent the last time. */
 static NORETURN void
 mgrains_child(const mgrains_t *self, int fd, pid_t parent)
 {
@@ -65,6 +70,7 @@ mgrains_child(const mgrains_t *self, int fd, pid_t parent)
     _exit(0);
 }
 
+/* Logs a failure and schedules the next try. */
 static void
 mgrains_later(mgrains_t *self, const char *why)
 {
@@ -72,6 +78,7 @@ mgrains_later(mgrains_t *self, const char *why)
     self->retry_ms = clock_mono_ms() + RETRY_MS;
 }
 
+/* Forks the child, unless one is at work. */
 static void
 mgrains_start_child(mgrains_t *self)
 {
@@ -102,7 +109,7 @@ mgrains_start_child(mgrains_t *self)
     buf_clear(&self->in);
 }
 
-/* The whole set from what is known of both kinds. */
+/* Replaces js->grains with the whole set: cheap ones anew, the known slow ones, then file and option. */
 static void
 mgrains_assemble(const mgrains_t *self)
 {
@@ -116,7 +123,7 @@ mgrains_assemble(const mgrains_t *self)
     js->grains = all;
 }
 
-/* Cheap ones now, slow ones from the cache and in the background. */
+/* Gathers cheap grains now, and slow ones in the background; for now from the cache. */
 static void
 mgrains_gather(mgrains_t *self)
 {
@@ -126,7 +133,7 @@ mgrains_gather(mgrains_t *self)
     mgrains_start_child(self);
 }
 
-/* To the masters. */
+/* Sends the grains to the masters. */
 static void
 mgrains_push(const mgrains_t *self)
 {
@@ -134,6 +141,7 @@ mgrains_push(const mgrains_t *self)
     jobserver_down(self->js, &frame);
 }
 
+/* Runs grains_refresh_every, retries, and kills a child that takes longer than GATHER_MS. */
 static void
 mgrains_tick(void *part, int64_t now_ms)
 {
@@ -170,6 +178,7 @@ mgrains_next_ms(void *part)
     return part_sooner(self->fd < 0 ? 0 : self->until_ms, part_sooner(self->next_ms, self->retry_ms));
 }
 
+/* Takes the child's grains, when they differ from the last. */
 static void
 mgrains_arrived(mgrains_t *self, json_t *slow)
 {
@@ -193,6 +202,7 @@ mgrains_fd(const void *part, short *ret_ask)
     return ((const mgrains_t *) part)->fd;
 }
 
+/* Reads the child's frame; at EOF the child is over, and the next one starts if one is wanted. */
 static void
 mgrains_ready(void *part, short events)
 {

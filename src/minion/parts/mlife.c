@@ -1,13 +1,14 @@
-/* mlife.c - ping_interval: minutes between events that say no more than that this minion is there. */
+/* mlife.c - ping_interval: fires minion_ping every so many minutes while a master is connected. */
 #include "minion/jobs/jobserver.h"
 
 #include "salt/value.h"
 
 typedef struct mlife {
     jobserver_t *js;
-    int64_t next_ms; /* monotonic; 0: none was due yet */
+    int64_t next_ms; /* monotonic; 0: not counting yet */
 } mlife_t;
 
+/* The first interval starts with the first tick that finds a master, without a ping. */
 static void
 mlife_tick(void *part, int64_t now_ms)
 {

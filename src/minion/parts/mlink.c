@@ -1,5 +1,6 @@
-/* mlink.c - the link to the masters: the networking process (netproc.h, sessions.h), jobs that it brings, and
- * when to send again what waits in the outbox. */
+/* mlink.c - the link to the masters: owns the networking process (netproc.h, sessions.h), takes the jobs that
+ * it brings, and drives the outbox.
+ */
 #include <unistd.h>
 
 #include "common/base/clock.h"
@@ -18,12 +19,13 @@ typedef struct mlink {
     netproc_t *net;
     seen_t *seen;                              /* jobs that masters have sent */
     char boot[LIMIT_BOOT], series[LIMIT_BOOT]; /* names of this start, and of its events' numbers */
-    bool quit;                                 /* the process was told so */
+    bool quit;                                 /* the networking process was told to quit */
 } mlink_t;
 
 /* ---- up from the networking process ---------------------------------------------------------- */
 
-/* One that runs or waits, or whose return does, is known however many came after it. */
+/* Takes a job from a master unless this minion has it already. `seen` holds only the newest jids, so running
+ * and waiting jobs and waiting returns are checked too. */
 static void
 mlink_job(void *part, json_t *frame)
 {
@@ -45,8 +47,8 @@ mlink_job(void *part, json_t *frame)
     jobserver_job(js, job, (int) value_int(frame, "master", -1));
 }
 
-/* If another master than the one that asked has a return, that is on the disk before the return goes from it:
- * a restart must not run the job again. */
+/* A master stored returns. When it is not the one that asked, that fact goes to disk before the return is
+ * removed: after a restart the asking master could send the job again. */
 static void
 mlink_ack(void *part, json_t *frame)
 {
@@ -72,6 +74,8 @@ mlink_ack(void *part, json_t *frame)
     outbox_acked(outbox, jids, value_get(frame, "events"));
 }
 
+/* A master's session changed. "again" must go down before the outbox sends: it separates old events from
+ * new. */
 static void
 mlink_state(void *part, json_t *frame)
 {
@@ -89,7 +93,7 @@ mlink_state(void *part, json_t *frame)
     outbox_listens(js->outbox, master);
 }
 
-/* News of the networking process, as an event salt/minion/ID/... */
+/* Fires an event salt/minion/ID/... for the networking process. */
 static void
 mlink_tell(void *part, json_t *frame)
 {
@@ -100,7 +104,7 @@ mlink_tell(void *part, json_t *frame)
 
 /* ---- what jobs ask of the masters ------------------------------------------------------------ */
 
-/* To every master: delete my key. {preserve_minion_cache} -> whether somebody can be told */
+/* {preserve_minion_cache} -> asks every master to delete this minion's key; false: no networking process. */
 static json_t *
 mlink_revoke(void *part, job_proc_t *asker, json_t *request, fail_t *err)
 {
@@ -111,7 +115,7 @@ mlink_revoke(void *part, job_proc_t *asker, json_t *request, fail_t *err)
     return json_boolean(told);
 }
 
-/* A new key for this minion, when every master has it. */
+/* Begins a new key for this minion; it is used when every master has stored it. */
 static json_t *
 mlink_rekey(void *part, job_proc_t *asker, json_t *request, fail_t *err)
 {
@@ -140,7 +144,8 @@ mlink_add_pending(json_t *pending, const json_t *job)
     json_object_set_new(pending, value_str(job, "jid", ""), asker ? json_incref(asker) : json_null());
 }
 
-/* In the child. It begins with the jobs that run, or wait, or whose returns do. */
+/* Runs the networking process, in the child. It starts with the jobs that run or wait and those whose returns
+ * wait, for its hellos. */
 static void
 mlink_run(void *cookie, int fd)
 {
@@ -164,7 +169,7 @@ static void
 mlink_up(void *cookie)
 {
     const mlink_t *self = cookie;
-    /* The configuration may have been read again since the last one. */
+    /* The configuration may have changed since the last process was forked. */
     json_auto_t *masters = masters_by_name(self->js->conf);
     outbox_masters(self->js->outbox, masters);
     EACH_PART(self->js, link_up);
@@ -230,7 +235,7 @@ mlink_reload(void *part)
     outbox_patience(js->outbox, conf_int(js->conf, "return_to_other_after") * 1000);
 }
 
-/* Returns may still be on their way. */
+/* Tells the networking process to quit, once, and waits until it has: returns may still be on their way. */
 static bool
 mlink_leave(void *part)
 {
@@ -252,8 +257,8 @@ mlink_destroy(void *part)
     free(self);
 }
 
-/* What the last start knew is restored, or the minion does not start: without it, it would write over it,
- * jobs ran again, and events came twice. */
+/* Restores `seen` and the series of event numbers, or the minion does not start: going on without them would
+ * overwrite them, and then jobs would run again and events arrive twice. */
 static void *
 mlink_start(jobserver_t *js, fail_t *err)
 {
@@ -276,7 +281,7 @@ mlink_start(jobserver_t *js, fail_t *err)
     seen_restore(self->seen, elsewhere);
     mlink_reload(self);
 
-    /* A fleet that boots at once does not knock at its master at once. */
+    /* random_startup_delay keeps a fleet that boots at one moment from connecting at one moment. */
     json_int_t most = conf_int(js->conf, "random_startup_delay");
     if (most > 0) {
         uint32_t r;

@@ -1,5 +1,4 @@
-/* mmine.c - the minion's mine over time: mine.update when the first master listens, and every mine_interval.
- */
+/* mmine.c - runs mine.update once a master is connected, and then every mine_interval minutes. */
 #include "minion/jobs/jobserver.h"
 
 #include "common/base/clock.h"
@@ -7,7 +6,7 @@
 
 typedef struct mmine {
     jobserver_t *js;
-    int64_t next_ms; /* monotonic: the next mine.update; 0: none was made yet */
+    int64_t next_ms; /* monotonic: the next mine.update; 0: none was run yet */
 } mmine_t;
 
 static void
@@ -19,7 +18,7 @@ mmine_tick(void *part, int64_t now_ms)
         return;
     json_t *pillar = js->pillar;
     bool has = value_truthy(value_get(js->opts, "mine_functions")) || value_get(pillar, "mine_functions");
-    /* The pillar, which may name functions, is still on the way. */
+    /* Wait for the pillar: it may name functions. */
     if (!has && !pillar)
         return;
     self->next_ms = now_ms + value_int(js->opts, "mine_interval", 60) * 60000;

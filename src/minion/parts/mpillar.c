@@ -1,5 +1,11 @@
-/* mpillar.c - the minion's pillar over time: asked of a master when it connects and when somebody wants it
- * fresh, kept for the jobs. Without a master each job compiles its own (pillar_local.h). */
+/* mpillar.c - the minion's pillar over time: requested from a master when it connects, when grains change and
+ * when a job asks for a refresh; kept in memory for the jobs. Without a master each job compiles its own
+ * (pillar_local.h).
+ *
+ * A request that `keep`s replaces the pillar in memory; any other is compiled for one job and only answered
+ * to it. Requests to a master that restarts are sent again. When no master was connected for offline_after,
+ * jobs get the pillar in memory, marked as offline.
+ */
 #include "minion/jobs/jobserver.h"
 
 #include <unistd.h>
@@ -12,20 +18,20 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define WAIT_MS   90000 /* for a master's answer; longer than it may compile */
+#define WAIT_MS   90000 /* for a master's answer: longer than it takes to compile at most */
 #define KEPT_NAME "pillar.json"
 
-/* One question under way. */
+/* An open request to a master. */
 typedef struct question {
     struct question *next;
     json_int_t n;
-    pid_t asker;  /* a child that waits; 0: none */
-    json_t *body; /* owned: what was asked */
-    bool keep;    /* the answer is this minion's pillar from then on */
+    pid_t asker;  /* pid of the child that waits; 0: none */
+    json_t *body; /* owned: the message's body */
+    bool keep;    /* the answer becomes the pillar in memory */
     bool sent;    /* to `master` */
-    bool offline; /* answered for want of one */
+    bool offline; /* answered from memory, as no master is connected */
     int master;
-    int64_t until_ms, again_ms; /* monotonic; again_ms: not sent before, 0: at once */
+    int64_t until_ms, again_ms; /* monotonic; again_ms: not to be sent before, 0: at once */
 } question_t;
 
 typedef struct mpillar {
@@ -37,6 +43,7 @@ typedef struct mpillar {
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
+/* The first connected master; -1: none. */
 static int
 mpillar_first_ready(const mpillar_t *self)
 {
@@ -46,6 +53,7 @@ mpillar_first_ready(const mpillar_t *self)
     return -1;
 }
 
+/* Sends a request that is due: to its own master, else to the first connected one. */
 static void
 mpillar_send(const mpillar_t *self, question_t *q)
 {
@@ -58,6 +66,8 @@ mpillar_send(const mpillar_t *self, question_t *q)
     jobserver_down(self->js, &frame);
 }
 
+/* Opens a request. `asker`: the job that waits, NULL: none; its master is preferred. BORROWED until
+ * closed. */
 static question_t *
 mpillar_new(mpillar_t *self, const job_proc_t *asker, json_t *ask, int timeout_ms)
 {
@@ -77,6 +87,7 @@ mpillar_new(mpillar_t *self, const job_proc_t *asker, json_t *ask, int timeout_m
     return q;
 }
 
+/* Answers the waiting child, if it still runs. `error` NULL: `value` is the answer. */
 static void
 mpillar_tell(jobserver_t *js, const question_t *q, json_t *value, const char *error)
 {
@@ -96,7 +107,7 @@ mpillar_file(const jobserver_t *js)
     return fs_join(value_str(js->opts, "cachedir", ""), "pillar/" KEPT_NAME);
 }
 
-/* It may hold secrets: to be kept on the disk it must be wanted. */
+/* Writes the pillar to disk under minion_pillar_cache, else removes the file: a pillar may hold secrets. */
 static void
 mpillar_keep(jobserver_t *js)
 {
@@ -111,7 +122,7 @@ mpillar_keep(jobserver_t *js)
         log_error("minion_pillar_cache: %s", fail_text(&err));
 }
 
-/* Answers and forgets it. Without a pillar: `error` is why. */
+/* Closes a request: stores and answers the pillar, or logs and answers `error`, then frees it. */
 static void
 mpillar_close(mpillar_t *self, question_t *q, json_t *pillar, const char *error)
 {
@@ -135,8 +146,8 @@ mpillar_close(mpillar_t *self, question_t *q, json_t *pillar, const char *error)
     free(q);
 }
 
-/* Ask for it anew. `asker` (a child that waits; NULL: nobody) is told when it has come or `timeout_ms` has
- * passed. */
+/* Requests a new pillar in memory. `asker` (NULL: nobody waits) is answered when it has come or `timeout_ms`
+ * has passed. On a masterless minion each job compiles its own anyway, so that is answered at once. */
 static void
 mpillar_refresh(mpillar_t *self, const job_proc_t *asker, bool clean, int timeout_ms)
 {
@@ -148,7 +159,7 @@ mpillar_refresh(mpillar_t *self, const job_proc_t *asker, bool clean, int timeou
         return;
     }
     if (!asker && mpillar_first_ready(self) < 0)
-        return; /* it is asked for when a master is there */
+        return; /* mpillar_master_up() requests it */
     json_auto_t *ask = clean ? json_pack("{s:b}", "clean", true) : json_object();
     json_object_set_new(ask, "keep", json_true());
     question_t *q = mpillar_new(self, asker, ask, asker ? timeout_ms : WAIT_MS);
@@ -159,7 +170,7 @@ mpillar_refresh(mpillar_t *self, const job_proc_t *asker, bool clean, int timeou
 static void
 mpillar_grains_changed(void *part)
 {
-    mpillar_refresh(part, NULL, false, 0); /* top files and templates may ask for what is known now */
+    mpillar_refresh(part, NULL, false, 0); /* top files and templates may depend on grains */
 }
 
 static void
@@ -168,7 +179,7 @@ mpillar_event(void *part, json_t *data)
     mpillar_refresh(part, NULL, value_bool(data, "clean_cache", false), 0);
 }
 
-/* {timeout: seconds, clean_cache} -> whether the new pillar came in that time. */
+/* {timeout: seconds, clean_cache} -> true when the new pillar came in time. */
 static json_t *
 mpillar_request_refresh(void *part, job_proc_t *asker, json_t *request, fail_t *err)
 {
@@ -178,7 +189,7 @@ mpillar_request_refresh(void *part, job_proc_t *asker, json_t *request, fail_t *
     return NULL;
 }
 
-/* A master that has come back has forgotten what it was asked. */
+/* Marks requests to a master as unsent: its new connection knows nothing of them. -1: all. */
 static void
 mpillar_forgotten(const mpillar_t *self, int master)
 {
@@ -212,6 +223,8 @@ mpillar_master_down(void *part, int master)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
+/* Handles a master's answer: a pillar, an error, or `again`, the ms after which a busy master wants to be
+ * asked again. */
 static void
 mpillar_answered(void *part, json_t *frame)
 {
@@ -234,7 +247,7 @@ mpillar_answered(void *part, json_t *frame)
                   good ? NULL : value_str(body, "error", "the master sent no pillar"));
 }
 
-/* Whether the pillar in memory is what was asked for. */
+/* True when the pillar in memory is what was asked for: no other pillarenv, no pillar given as override. */
 static bool
 mpillar_is_usual(const jobserver_t *js, const question_t *q)
 {
@@ -249,7 +262,7 @@ mpillar_tick(void *part, int64_t now_ms)
     mpillar_t *self = part;
     jobserver_t *js = self->js;
     bool offline = jobserver_is_offline(js);
-    /* For want of a master: the pillar that is known. */
+    /* Offline: answer jobs from memory. */
     for (question_t *q = self->open, *next; q && offline; q = next) {
         next = q->next;
         if (q->keep)
@@ -282,8 +295,7 @@ mpillar_next_ms(void *part)
     return next;
 }
 
-/* A child wants one compiled for itself: {ask} as ctx_compile_pillar's -> the pillar, as common/py/py_wire.h
- * has it. */
+/* {ask} as ctx_compile_pillar's -> the pillar compiled for it, in common/py/py_wire.h's form. */
 static json_t *
 mpillar_request(void *part, job_proc_t *asker, json_t *request, fail_t *err)
 {
@@ -295,7 +307,7 @@ mpillar_request(void *part, job_proc_t *asker, json_t *request, fail_t *err)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* minion_pillar_cache: the pillar of before this start. */
+/* Reads the pillar kept under minion_pillar_cache, so that jobs have one before a master answers. */
 static void *
 mpillar_start(jobserver_t *js, fail_t *err)
 {

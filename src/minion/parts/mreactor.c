@@ -1,8 +1,10 @@
-/* mreactor.c - the minion's reactor: files that react, by `caller`, to events of the minion itself: those of
- * event.fire, in a job or by salt-call on this machine.
+/* mreactor.c - the minion's reactor: files that react, by `caller`, to events of the minion itself, fired by
+ * event.fire in a job or by salt-call on this machine.
  *
- * Each file reacts in a child like a job's (reactor_run.h), one event at a time; different files at the same
- * time. */
+ * Each firing runs in a child like a job's (reactor_run.h): one at a time per file, different files in
+ * parallel. Firings for a busy file wait, at most reactor_worker_hwm; more are dropped with an error in the
+ * log.
+ */
 #include "minion/jobs/jobserver.h"
 
 #include "common/base/clock.h"
@@ -18,7 +20,7 @@ typedef struct mreactor {
     jobserver_t *js;
     rules_t *rules;
     uint64_t seq;
-    map_t *files; /* name -> array of firings that wait, for a file whose child is at work */
+    map_t *files; /* owned: file with a running child -> array of waiting firings */
 } mreactor_t;
 
 /* ---- reacting ------------------------------------------------------------------------------------------ */
@@ -29,6 +31,8 @@ mreactor_drop(void *waiting)
     json_decref(waiting);
 }
 
+/* Starts an internal job for a firing. "peer": event data may be another minion's words, so arguments from it
+ * are not trusted. */
 static void
 mreactor_begin(mreactor_t *self, json_t *firing)
 {
@@ -41,6 +45,7 @@ mreactor_begin(mreactor_t *self, json_t *firing)
     jobserver_job(self->js, job, -1);
 }
 
+/* Starts or queues firings. TAKES `firings`. */
 static void
 mreactor_fire(mreactor_t *self, json_t *firings)
 {
@@ -59,6 +64,7 @@ mreactor_fire(mreactor_t *self, json_t *firings)
     json_decref(firings);
 }
 
+/* Handles an event: firings that were due before it come first. */
 static void
 mreactor_fired(void *part, const char *tag, json_t *data)
 {
@@ -74,7 +80,8 @@ mreactor_fired(void *part, const char *tag, json_t *data)
     mreactor_fire(self, rules_event(self->rules, ++self->seq, now, tag, stamped));
 }
 
-/* A job with "react" is over, or could not begin. */
+/* A file's child has ended: starts the next waiting firing. mreactor_begin() makes a new, empty queue, so the
+ * rest is moved over. */
 static void
 mreactor_job_over(void *part, json_t *job, const job_proc_t *proc)
 {
@@ -98,6 +105,7 @@ mreactor_job_over(void *part, json_t *job, const job_proc_t *proc)
             json_array_append(rest, one);
 }
 
+/* Converts the rules' wall-clock time to the loop's monotonic one. */
 static int64_t
 mreactor_next_ms(void *part)
 {
@@ -122,7 +130,7 @@ mreactor_check_files(mreactor_t *self)
     json_auto_t *files = rules_files(self->rules);
     json_t *one;
     size_t i;
-    /* What a master serves is looked for when it is needed. */
+    /* A salt:// file is fetched when it is needed, so only local ones are checked. */
     json_array_foreach (files, i, one) {
         const char *file = value_str(one, "file", "");
         AUTO_FREE char *why = str_starts(file, "salt://") ? NULL : reaction_missing(NULL, file);
@@ -131,6 +139,8 @@ mreactor_check_files(mreactor_t *self)
     }
 }
 
+/* Parses the option `reactor`. Broken rules are logged and the old ones stay; throttles go on by
+ * rules_state(). */
 static void
 mreactor_reload(void *part)
 {
@@ -153,7 +163,7 @@ mreactor_reload(void *part)
     mreactor_check_files(self);
 }
 
-/* Wrong rules are told in the log. */
+/* Rules that can't be parsed are logged; the minion starts without them. */
 static void *
 mreactor_start(jobserver_t *js, fail_t *err)
 {

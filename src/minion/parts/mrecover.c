@@ -1,4 +1,6 @@
-/* mrecover.c - jobs that ran when the minion died, or that have outlived it: their marks are in the spool. */
+/* mrecover.c - settles the jobs of an earlier start by their marks in the spool: interrupted ones get a
+ * failed return, those that outlived the restart are watched until their return is there.
+ */
 #include "minion/jobs/jobserver.h"
 
 #include "common/base/clock.h"
@@ -6,14 +8,14 @@
 #include "salt/value.h"
 
 #define AGAIN_MS  10000
-#define PARTED_MS 500 /* how often jobs that outlived a restart are looked at */
+#define PARTED_MS 500 /* between two looks at jobs that outlived a restart */
 
 typedef struct mrecover {
     jobserver_t *js;
-    int64_t next_ms; /* monotonic: marks of before are looked at again; 0: all were */
+    int64_t next_ms; /* monotonic: when open marks are examined again; 0: none is open */
 } mrecover_t;
 
-/* Returns of jobs that went on while the minion was started again. */
+/* Queues the returns that parted jobs have left. */
 static void
 mrecover_landed(outbox_t *outbox)
 {
@@ -34,6 +36,7 @@ mrecover_landed(outbox_t *outbox)
     }
 }
 
+/* Examines the marks that are not settled. The log mentions the open ones once. */
 static void
 mrecover_look(mrecover_t *self)
 {

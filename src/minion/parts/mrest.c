@@ -1,13 +1,12 @@
-/* mrest.c - memory that the last work left goes back to the system when there was nothing to do for a while.
- */
+/* mrest.c - returns free memory to the system after a second without anything to do. */
 #include "common/base/memory.h"
 #include "minion/jobs/jobserver.h"
 
-#define REST_MS 1000 /* without anything to do */
+#define REST_MS 1000 /* idle for so long */
 
 typedef struct mrest {
     const jobserver_t *js;
-    int64_t after_ms; /* js->busy_ms of the last rest */
+    int64_t after_ms; /* js->busy_ms at the last time: do it once per idle period */
 } mrest_t;
 
 static int64_t

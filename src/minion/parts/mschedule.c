@@ -1,9 +1,10 @@
-/* mschedule.c - the minion's scheduler: the option `schedule`, the pillar's `schedule`, and what the module
- * `schedule` changes.
+/* mschedule.c - the minion's scheduler: runs the option `schedule`, the pillar's `schedule`, and what the
+ * module `schedule` changes.
  *
- * What is due runs as any job does, whether a master is connected or not: a child with the same limits, a jid
- * of its own, a mark and a return in the spool. The return names its schedule and goes to every master that
- * listens. A job that can't be understood is told in the log and never runs. */
+ * The engine (common/schedule) decides what is due; this file runs it as any other job, with or without a
+ * master: limits, jid, mark and return in the spool. The return names its schedule and goes to every
+ * connected master. A job that can't be understood is logged and never runs.
+ */
 #include "minion/jobs/jobserver.h"
 
 #include <time.h>
@@ -22,11 +23,11 @@
 typedef struct mschedule {
     jobserver_t *js;
     schedule_t *engine;
-    json_t *own;    /* the option, and what was changed since */
-    json_t *pillar; /* the pillar's part; NULL: none */
-    bool said;      /* another minion said some of that: its words may be among the arguments of a job */
-    json_t *whens;  /* the pillar's or the grains' names for moments; NULL: none */
-    bool begun;     /* scheduler_before_connect */
+    json_t *own;    /* owned: the option, with the changes since */
+    json_t *pillar; /* owned: the pillar's schedule; NULL: none */
+    bool said;      /* the pillar's holds values from other minions, which may be arguments of jobs */
+    json_t *whens;  /* owned: the pillar's or the grains' `whens`, names for moments; NULL: none */
+    bool begun;     /* runs jobs: scheduler_before_connect, or a master was connected */
 } mschedule_t;
 
 static schedule_now_t
@@ -37,6 +38,7 @@ mschedule_now(void)
 
 /* ---- what the engine asks --------------------------------------------------------------------- */
 
+/* A random number below n, for splay. */
 static uint32_t
 mschedule_roll(void *cookie, uint32_t n)
 {
@@ -45,6 +47,7 @@ mschedule_roll(void *cookie, uint32_t n)
     return n > 0 ? r % n : 0;
 }
 
+/* How many jobs of this schedule run or wait, for maxrunning. */
 static size_t
 mschedule_running(void *cookie, const char *name)
 {
@@ -69,7 +72,7 @@ mschedule_tell(void *cookie, int rc, const char *why)
 
 /* ---- configuration ---------------------------------------------------------------------------- */
 
-/* NEW: the part of the pillar in memory under a key; NULL: none. */
+/* NEW plain value of a key of the pillar in memory; NULL: none. *ret_said: other minions' words are in it. */
 static json_t *
 mschedule_of_pillar(const mschedule_t *self, const char *key, bool *ret_said)
 {
@@ -127,7 +130,8 @@ mschedule_master_up(void *part, int master)
 
 /* ---- running ---------------------------------------------------------------------------------- */
 
-/* As Salt adds to a job's metadata: when it began, and the offset from UTC. NEW; NULL: there is none. */
+/* NEW metadata of the return with Salt's additions: when it began and the offset from UTC; NULL: the job has
+ * none. */
 static json_t *
 mschedule_metadata(const json_t *item)
 {
@@ -147,6 +151,8 @@ mschedule_metadata(const json_t *item)
     return out;
 }
 
+/* Starts a due job. With return_job false it is internal; with words of other minions its arguments are not
+ * trusted ("peer"). */
 static void
 mschedule_run(mschedule_t *self, const json_t *row)
 {
@@ -172,6 +178,7 @@ mschedule_run(mschedule_t *self, const json_t *row)
     jobserver_job(self->js, job, -1);
 }
 
+/* Runs what is due, once the scheduler has begun. */
 static void
 mschedule_tick(void *part, int64_t now_ms)
 {
@@ -198,7 +205,7 @@ mschedule_next_ms(void *part)
 
 typedef int change_fn(mschedule_t *self, json_t *request, fail_t *err);
 
-/* BORROWED: a job that may be changed, which the pillar's may not; NULL: there is none. */
+/* BORROWED job that a request names and may change: not the pillar's. NULL: none. */
 static json_t *
 mschedule_mine(mschedule_t *self, const json_t *request)
 {
@@ -263,7 +270,7 @@ mschedule_append_time(json_t *item, const char *key, const json_t *request, cons
                                           value_str(request, "time_fmt", SCHEDULE_FORMAT)));
 }
 
-/* A time that is left out and, with `postpone`, one when it runs instead. */
+/* Adds a time at which the job is skipped and, with `postpone`, one at which it runs instead. */
 static int
 mschedule_skip(mschedule_t *self, json_t *request, bool postpone, fail_t *err)
 {
@@ -316,7 +323,7 @@ mschedule_nothing(mschedule_t *self, json_t *request, fail_t *err)
     return 0;
 }
 
-/* What is kept in the file, and which events there are, is Salt's. */
+/* The operations of the request "schedule". Which ones write the file, and their events, are as in Salt. */
 static const struct {
     const char *name;
     change_fn *fn;
@@ -336,7 +343,7 @@ static const struct {
     { "reload", mschedule_merge, true, false, NULL },
 };
 
-/* NEW: jobs and settings, those of the configuration over the pillar's. */
+/* NEW schedule by `where`: "opts", "pillar", or both, where the configuration wins. */
 static json_t *
 mschedule_list(const mschedule_t *self, const char *where)
 {
@@ -356,9 +363,9 @@ mschedule_status(const mschedule_t *self, const json_t *request)
     return status ? status : json_object();
 }
 
-/* {do: "list" (where), "status" (name, time_fmt), "set" (name, schedule), "delete", "enable_job",
+/* Handles {do: "list" (where), "status" (name, time_fmt), "set" (name, schedule), "delete", "enable_job",
  * "skip_job" (name, time, time_fmt), "postpone_job" (new_time too), "enable" (enabled), "run_job", "save",
- * "reload" (schedule); persist}. NEW: the schedule as it is then; for "status" the job's part, with its
+ * "reload" (schedule); persist}. NEW schedule as it is afterwards; for "status" the job's part, with its
  * times. */
 static json_t *
 mschedule_ask(void *part, job_proc_t *asker, json_t *request, fail_t *err)

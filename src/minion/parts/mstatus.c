@@ -1,5 +1,8 @@
-/* mstatus.c - the service manager (common/base/notify.h): its watchdog, and one line for systemctl status,
- * which says to which master the minion is connected, or why to none. */
+/* mstatus.c - talks to the service manager (common/base/notify.h): its watchdog, and the line of systemctl
+ * status that says to which master the minion is connected, or why to none.
+ *
+ * The part's state is {master's index: text}.
+ */
 #include "minion/jobs/jobserver.h"
 
 #include "common/base/buf.h"
@@ -25,13 +28,15 @@ mstatus_tell(json_t *said)
     notify_status("%s", text.len > 0 ? buf_str(&text) : "no master");
 }
 
-/* The line of a master's number. NEW */
+/* NEW key of a master in the state. */
 static char *
 mstatus_line_of(const json_t *frame)
 {
     return xasprintf("%d", (int) value_int(frame, "master", 0));
 }
 
+/* Replaces a master's text and sends the line. A reason from the network may not be UTF-8, so it is made
+ * so. */
 static void
 mstatus_say(json_t *said, const json_t *frame, const char *what, const char *reason)
 {
@@ -42,8 +47,8 @@ mstatus_say(json_t *said, const json_t *frame, const char *what, const char *rea
     mstatus_tell(said);
 }
 
-/* A session's news: {master, host, state, reason}. On the way to a connection the last reason stays: it is
- * why there was none so far. A reason says all that the state's words do. */
+/* Handles {master, host, state, reason}. While connecting, the last reason stays: it says why there has been
+ * no connection. A reason is a whole sentence and stands alone. */
 static void
 mstatus_state(void *said, json_t *frame)
 {
@@ -58,7 +63,7 @@ mstatus_state(void *said, json_t *frame)
         mstatus_say(said, frame, "not connected yet", reason);
 }
 
-/* Why there is still no connection: {master, host, reason}, the reason one of uplink/reach.h's sentences. */
+/* Handles {master, host, reason}: still not connected, the reason in reach.h's words. */
 static void
 mstatus_why(void *said, json_t *frame)
 {
@@ -72,7 +77,7 @@ mstatus_link_down(void *said)
     mstatus_tell(said);
 }
 
-/* The service manager's watchdog. */
+/* Feeds the watchdog. */
 static void
 mstatus_tick(void *said, int64_t now_ms)
 {
@@ -99,7 +104,6 @@ mstatus_destroy(void *said)
 
 static const part_message_t messages[] = { { "state", mstatus_state }, { "why", mstatus_why }, { 0 } };
 
-/* Its own is {line: text}. */
 const minion_part_t minion_part_status = {
     .name = "status",
     .start = mstatus_start,

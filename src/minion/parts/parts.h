@@ -1,4 +1,4 @@
-/* parts.h - which parts the minion's job server has: a row each in parts.def.
+/* parts.h - the table of the job server's parts, from parts.def.
  *
  * Layer      wiring; main_minion.c and tests only
  * Threads    any; constant data

@@ -1,4 +1,4 @@
-/* pillar_local.c - see pillar_local.h. */
+/* pillar_local.c - see pillar_local.h. The compiler is common/pillar's, the same as the master's. */
 #include "minion/parts/pillar_local.h"
 
 #include "common/base/clock.h"

@@ -1,7 +1,7 @@
-/* pillar_local.h - pillar without a master: whether it is compiled on this machine, and compiling it here.
+/* pillar_local.h - pillar without a master: decides if it is compiled on this machine, and compiles it.
  *
  * Layer      minion
- * Threads    any; pillar_local in a job's child or salt-call
+ * Threads    any; pillar_local() runs in a job's child or salt-call
  * Ownership  said per function
  * Tests      tests/t/4100-pillar.bats
  */
@@ -13,11 +13,13 @@
 
 struct py;
 
-/* Whether pillar is compiled on this machine: file_client local, or no master at all. */
+/* True when pillar is compiled on this machine: file_client local (unless use_master_when_local), or
+ * master_type disable. */
 bool pillar_is_local(const json_t *opts);
-/* `ask` as ctx_compile_pillar's, completed from the configuration. NULL: nothing is asked for. NEW. */
+/* NEW copy of `ask` (as ctx_compile_pillar's; NULL: {}) with saltenv and pillarenv from the configuration
+ * where it has none. */
 json_t *pillar_ask_complete(const json_t *opts, const json_t *ask);
-/* Compile here. `known`: what templates see as pillar, or NULL. NEW, or NULL with *err. */
+/* Compiles the pillar here. `known`: what templates see as pillar, or NULL. NEW, or NULL with *err. */
 struct py *pillar_local(json_t *opts, registry_t *registry, const char *id, json_t *grains, json_t *ask,
                         struct py *known, fail_t *err);
 

@@ -1,4 +1,4 @@
-/* reactor_run.c - see reactor_run.h. */
+/* reactor_run.c - see reactor_run.h. A reaction that fails is logged and skips those that require it. */
 #include "minion/parts/reactor_run.h"
 
 #include "common/base/str.h"
@@ -6,6 +6,7 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
+/* Logs an error with the place in the file. */
 static void
 s_say(const json_t *where, const char *text)
 {
@@ -17,6 +18,7 @@ s_say(const json_t *where, const char *text)
     log_error("reactor: %s%s%s: %s", value_str(where, "file", ""), line, id, text);
 }
 
+/* False when the reaction is broken or one that it requires failed. */
 static bool
 s_may_run(const json_t *reaction, const bool *failed)
 {
@@ -32,6 +34,7 @@ s_may_run(const json_t *reaction, const bool *failed)
     return true;
 }
 
+/* Calls one reaction's function; true when it succeeded. Its value goes to `out` under its ID. */
 static bool
 s_call(call_ctx_t *ctx, const json_t *reaction, json_t *out)
 {
@@ -47,7 +50,8 @@ s_call(call_ctx_t *ctx, const json_t *reaction, json_t *out)
     return rc >= 0 && ctx_retcode(ctx) == 0;
 }
 
-/* What requires something comes after it, whatever the order in the file. */
+/* NEW array of indices: each reaction after those it requires, else in the file's order. O(n^2) at worst; a
+ * broken one is placed at once, as it does not run. Reactions in a cycle are left out. */
 static json_t *
 s_in_order(const json_t *list)
 {

@@ -1,4 +1,4 @@
-/* reactor_run.h - the minion's reactor at work, in the child of a job with "react".
+/* reactor_run.h - runs one file of the minion's reactor, in the child of a job with "react".
  *
  * Layer      minion
  * Threads    the child's
@@ -9,8 +9,8 @@
 
 #include "salt/plugin.h"
 
-/* Do what the file of the firing says. NEW {ID: what its function gave}; *ret_failed: how many did not
- * succeed. */
+/* Renders the firing's file and calls its functions in order of their requisites. NEW {ID: the function's
+ * value}; *ret_failed: how many did not succeed. */
 json_t *reactor_run(call_ctx_t *ctx, const json_t *firing, int *ret_failed);
 
 #endif

@@ -1,8 +1,9 @@
-/* relay.c - questions of jobs that the networking process answers, because a master must be asked: the host
- * operation {"op": "ask", "ask": {"what", ...}}.
+/* relay.c - passes requests of jobs to a master: the host operation {"op": "ask", "ask": {"what", ...}}.
  *
- * A question is asked again when the networking process is started anew, and forgotten when its job ends.
- * Which master gets it, and which one when that goes away, the networking process decides. */
+ * The networking process chooses the master, and another when that goes away. Open requests are sent again to
+ * a new networking process, dropped when their job ends, and failed with EHOSTUNREACH when the minion is
+ * offline, so that jobs fall back to their cache.
+ */
 #include "minion/jobs/jobserver.h"
 
 #include "salt/value.h"
@@ -20,7 +21,7 @@ typedef struct relay {
     json_int_t next_id;
 } relay_t;
 
-/* To the master that asked for the job, if it is there. */
+/* Sends a request, for the master that asked for the job if it is connected. */
 static void
 relay_send(const relay_t *self, const question_t *q)
 {
@@ -53,7 +54,7 @@ relay_job_over(void *part, json_t *job, const job_proc_t *proc)
     }
 }
 
-/* No master for too long: who waits is told so. */
+/* Fails every open request when no master was connected for offline_after. */
 static void
 relay_tick(void *part, int64_t now_ms)
 {
@@ -74,7 +75,8 @@ relay_next_ms(void *part)
     return self->all ? jobserver_offline_ms(self->js) : 0;
 }
 
-/* The job waits for its answer: it has one question at one time. */
+/* Opens a request; its answer comes later. A job waits for each answer, so it has one open request at
+ * most. */
 static json_t *
 relay_ask(void *part, job_proc_t *asker, json_t *request, fail_t *err)
 {
@@ -98,7 +100,7 @@ relay_ask(void *part, job_proc_t *asker, json_t *request, fail_t *err)
     return NULL;
 }
 
-/* {"t": "answer", "id", "answer"} */
+/* Handles {"t": "answer", id, answer}; one for a job that has ended is ignored. */
 static void
 relay_answer(void *part, json_t *frame)
 {

@@ -1,5 +1,6 @@
-/* started.c - what a minion does once: the start event when its first master listens, then startup_states;
- * these also when there is none for too long. */
+/* started.c - once per start of the minion: the start event when the first master is connected, then
+ * startup_states; without a master these run when offline_after has passed.
+ */
 #include <time.h>
 
 #include "common/base/clock.h"
@@ -8,7 +9,7 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define STATES_USER "startup_states" /* on whose behalf they run */
+#define STATES_USER "startup_states" /* the job's `user`, by which its return is recognised */
 
 typedef struct started {
     jobserver_t *js;
@@ -17,7 +18,7 @@ typedef struct started {
     bool states; /* startup_states were begun */
 } started_t;
 
-/* NEW: the grains that start_event_grains names; NULL: it names none. */
+/* NEW object of the grains that start_event_grains names; NULL: it names none. */
 static json_t *
 s_named_grains(jobserver_t *js)
 {
@@ -34,6 +35,7 @@ s_named_grains(jobserver_t *js)
     return named;
 }
 
+/* Fires Salt's start events, the legacy minion_start among them. */
 static void
 s_event(jobserver_t *js)
 {
@@ -50,7 +52,7 @@ s_event(jobserver_t *js)
     jobserver_event(js, tag, text, more);
 }
 
-/* The return goes to the master as that of any job. */
+/* Runs startup_states as a job with a return, once. */
 static void
 s_states_once(started_t *self)
 {
@@ -86,6 +88,7 @@ started_master_up(void *part, int master)
     s_states_once(self);
 }
 
+/* Runs startup_states without a master: at once under master_type disable, else when offline. */
 static void
 started_tick(void *part, int64_t now_ms)
 {
@@ -110,7 +113,7 @@ started_next_ms(void *part)
     return self->states ? 0 : jobserver_offline_ms(self->js);
 }
 
-/* startup_states that failed are told in the log. */
+/* Logs startup_states that failed. */
 static void
 started_job_returned(void *part, json_t *job, json_t *ret)
 {
