@@ -112,7 +112,7 @@ grains_check(const plugin_t *const *plugins, size_t n, fail_t *err)
     return rc;
 }
 
-/* ---- what is written down -------------------------------------------------------------------- */
+/* ---- files and options ------------------------------------------------------------------------ */
 
 /* NEW content of the grains file; NULL when there is none, or with *err when it can't be read. */
 static json_t *

@@ -449,7 +449,7 @@ outbox_deaf(outbox_t *self, int master)
     s_keep_events(self);
 }
 
-/* ---- what comes ------------------------------------------------------------------------------ */
+/* ---- queueing --------------------------------------------------------------------------------- */
 
 /* Writes a return to disk: true when it is there. The log tells the first refusal and the recovery, not each
  * return between. */

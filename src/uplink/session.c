@@ -569,7 +569,7 @@ s_welcome(session_t *self, const json_t *body)
         s_refused(self, row, reason);
 }
 
-/* ---- what was started ------------------------------------------------------------------------ */
+/* ---- delayed `started` ------------------------------------------------------------------------ */
 
 /* Finds a delayed `started` by its jid; searched from the newest, which is nearly always the one asked
  * for. */
@@ -871,7 +871,7 @@ s_again(session_t *self)
         s_connect(self);
 }
 
-/* ---- why there is no connection --------------------------------------------------------------- */
+/* ---- the reason for no connection -------------------------------------------------------------- */
 
 static void
 s_tell_why(session_t *self, reach_facts_t *facts)

@@ -45,7 +45,7 @@ typedef struct mbus {
     mline_t lines[LINES];
 } mbus_t;
 
-/* ---- who listens --------------------------------------------------------------------------------------- */
+/* ---- the clients --------------------------------------------------------------------------------------- */
 
 /* Closes a client. Forked children hold copies of the descriptor, so only shutdown() ends the connection and
  * only EPOLL_CTL_DEL the events. The networking process, which has copies of all this, must leave the
@@ -188,7 +188,7 @@ mbus_job_returned(void *part, json_t *job, json_t *ret)
     mbus_show_job(self, job, what, ret);
 }
 
-/* ---- what jobs fire ------------------------------------------------------------------------------------ */
+/* ---- events of jobs ------------------------------------------------------------------------------------ */
 
 /* Handles event.fire of a job, Salt's event on the minion's own bus: parts may act on it
  * (saltutil.refresh_*), and the reactor may listen. Tags for reloading modules need no action, as every job

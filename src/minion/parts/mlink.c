@@ -102,7 +102,7 @@ mlink_tell(void *part, json_t *frame)
     jobserver_event(self->js, tag, value_get(frame, "data"), NULL);
 }
 
-/* ---- what jobs ask of the masters ------------------------------------------------------------ */
+/* ---- requests of jobs ----------------------------------------------------------------------- */
 
 /* {preserve_minion_cache} -> asks every master to delete this minion's key; false: no networking process. */
 static json_t *

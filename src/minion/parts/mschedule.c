@@ -36,7 +36,7 @@ mschedule_now(void)
     return (schedule_now_t){ clock_wall_us(), clock_mono_ms() };
 }
 
-/* ---- what the engine asks --------------------------------------------------------------------- */
+/* ---- callbacks of the engine ------------------------------------------------------------------- */
 
 /* A random number below n, for splay. */
 static uint32_t
