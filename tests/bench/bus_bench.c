@@ -1,11 +1,13 @@
-/* bus_bench.c - events through the bus: one who fires, many who listen, some of whom are stopped.
+/* bus_bench.c - throughput of the event bus: one client fires, many listen, some of which are stopped.
  *
  *   bus_bench SOCK_DIR EVENTS EACH LISTENERS STOPPED
  *
- * Fires EVENTS events, EACH in a request with a few requests under way, and no faster than those who read
- * can listen, as the master waits for nobody. Each listener is a process that looks at every event's
- * number and tag; the last STOPPED of them are stopped before the first event. Prints JSON: {seconds:
- * until all that read have all, per_second, heard: [per listener that reads], missed: [...]}. */
+ * Fires EVENTS events, EACH per request, with UNDER_WAY requests unanswered, and at most BEHIND_MAX events
+ * ahead of the slowest reading listener, as the master itself waits for nobody. A listener is a process that
+ * reads every event's number and tag; the last STOPPED of them are stopped before the first event. Prints
+ * JSON: {seconds: until every reading listener has all, per_second, heard: [per reading listener], missed:
+ * [...]}.
+ */
 #include <arpa/inet.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -30,7 +32,7 @@ enum {
 
 #define TAG "bench/bus"
 
-/* Shared with the listeners. */
+/* A listener's progress, in memory shared with it. */
 typedef struct seat {
     _Atomic bool ready, done;
     _Atomic uint64_t heard, missed;
@@ -66,7 +68,7 @@ send_all(int fd, const char *bytes, size_t len)
     }
 }
 
-/* Blocks until more has come. */
+/* Blocks until more bytes have come. */
 static void
 read_more(int fd, buf_t *in)
 {
@@ -78,8 +80,9 @@ read_more(int fd, buf_t *in)
     in->len += (size_t) n;
 }
 
-/* ---- who listens --------------------------------------------------------------------------------------- */
+/* ---- the listeners ------------------------------------------------------------------------------------- */
 
+/* Counts one frame: an event of ours, a "missed" push, or the reply to the request (ready). */
 static void
 count(seat_t *seat, const char *text, size_t len)
 {
@@ -97,6 +100,7 @@ count(seat_t *seat, const char *text, size_t len)
         seat->ready = true;
 }
 
+/* A listener's main function. It peeks into frames, so that the bus and not this program is the limit. */
 static void __attribute__((noreturn)) listen_to(const char *sock_dir, seat_t *seat, uint64_t want)
 {
     static const char request[] = "{\"op\":\"events\",\"tag\":\"bench/*\",\"n\":1}";
@@ -119,8 +123,9 @@ static void __attribute__((noreturn)) listen_to(const char *sock_dir, seat_t *se
     exit(0);
 }
 
-/* ---- who fires ------------------------------------------------------------------------------------------ */
+/* ---- the firing client ---------------------------------------------------------------------------------- */
 
+/* Appends a "fire" request of `each` events, as a frame. */
 static void
 add_request(buf_t *out, uint64_t first, uint64_t each)
 {
@@ -138,6 +143,7 @@ add_request(buf_t *out, uint64_t first, uint64_t each)
     memcpy(out->data + at, &head, FRAME_HEAD);
 }
 
+/* Waits for a reply; a refusal ends the program. */
 static void
 await_reply(int fd, buf_t *in)
 {
@@ -153,7 +159,8 @@ await_reply(int fd, buf_t *in)
     json_decref(reply);
 }
 
-/* Until each of those who read is at most so many events behind; one that has died will not be. */
+/* Waits until each reading listener is at most BEHIND_MAX events behind. One that makes no progress for
+ * PATIENCE_US has died and ends the program. */
 static void
 await_readers(const seat_t *seats, size_t n, uint64_t fired)
 {
@@ -169,7 +176,7 @@ await_readers(const seat_t *seats, size_t n, uint64_t fired)
         }
 }
 
-/* The requests are made beforehand: what is measured is the bus. */
+/* Sends all requests, which were encoded beforehand: the bus is measured, not the encoding. */
 static void
 fire(int fd, const buf_t *requests, const size_t *ends, size_t n, uint64_t each, const seat_t *seats,
      size_t n_live)
@@ -187,6 +194,7 @@ fire(int fd, const buf_t *requests, const size_t *ends, size_t n, uint64_t each,
         await_reply(fd, &in);
 }
 
+/* True when all listeners are ready (or done). */
 static bool
 all(const seat_t *seats, size_t n, bool ready)
 {

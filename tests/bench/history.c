@@ -1,9 +1,12 @@
-/* history.c - a job store with a long past, and how the store forgets it.
+/* history.c - fills a job store with a long past, and measures how the store expires it.
  *
- *   history fill DB JOBS RETURNS [DAYS]       JOBS jobs with RETURNS returns each, spread over DAYS (30), oldest first
- *   history forget DB KEEP_SECONDS KEEP_BYTES expire what is older, or more; prints what a row had to wait meanwhile
+ *   history fill DB JOBS RETURNS [DAYS]       JOBS jobs with RETURNS returns each, spread over DAYS (30),
+ *                                             oldest first
+ *   history forget DB KEEP_SECONDS KEEP_BYTES expires what is older or too much; prints how long a row waited
+ *                                             meanwhile
  *
- * Rows are made by the store's own functions: what they mean is the store's business alone. */
+ * Rows are written by the store's own functions, so this program knows nothing of their format.
+ */
 #include <poll.h>
 #include <sys/stat.h>
 
@@ -16,13 +19,13 @@
 
 #define DAY_US       86400000000LL
 #define MINIONS      2000
-#define RUN_EVERY    1000 /* jobs: one of so many belongs to an orchestration */
+#define RUN_EVERY    1000 /* jobs between two orchestrations */
 #define STEPS        5
 #define PATIENCE_MS  600000
 #define PROBE_MS     2
 #define COMMAND_TEXT 400
 
-/* What a job and its returns look like: as minions send them. %s: the return's own text. */
+/* Jobs and returns as minions send them. `ret` NULL: a command's output of COMMAND_TEXT bytes. */
 static const struct shape {
     const char *fun, *arg, *args, *ret, *more;
     int retcode;
@@ -51,12 +54,12 @@ typedef struct filler {
     store_t *store;
     uint64_t seq, ticket;
     int n_returns;
-    char text[COMMAND_TEXT + 1]; /* what a command printed */
+    char text[COMMAND_TEXT + 1]; /* the output of a command */
 } filler_t;
 
 /* ---- filling --------------------------------------------------------------------------------- */
 
-/* Remembers the ticket; false when the queue is full: wait, and add again. */
+/* Remembers the ticket of a row. False when the store's queue was full: it has waited, add the row again. */
 static bool
 taken(filler_t *self, uint64_t ticket)
 {
@@ -67,6 +70,7 @@ taken(filler_t *self, uint64_t ticket)
     return ticket != 0;
 }
 
+/* The jid of a moment, as the master would make it: the stamp's digits. */
 static void
 jid_of(char jid[CLOCK_STAMP_LEN], int64_t wall_us)
 {
@@ -80,6 +84,7 @@ jid_of(char jid[CLOCK_STAMP_LEN], int64_t wall_us)
     jid[n] = '\0';
 }
 
+/* NEW name of the nth minion of a job. */
 static char *
 minion_of(int job, int n)
 {
@@ -109,7 +114,7 @@ add_job(filler_t *self, int job, const struct shape *shape, const char *jid, int
     } while (!taken(self, store_add_job(self->store, &doc)));
 }
 
-/* NEW: what stands between the braces of a return and of its event. */
+/* NEW fields of a return, which its event repeats. */
 static char *
 return_body(const filler_t *self, const struct shape *shape, const char *jid)
 {
@@ -156,6 +161,7 @@ add_returns(filler_t *self, int job, const struct shape *shape, const char *jid,
     }
 }
 
+/* Adds an orchestration of STEPS steps. */
 static void
 add_run(filler_t *self, int number, int64_t wall_us)
 {
@@ -175,11 +181,12 @@ add_run(filler_t *self, int number, int64_t wall_us)
         ;
 }
 
+/* Adds the whole past, with events for as many of the newest jobs as the journal keeps. */
 static void
 add_past(filler_t *self, int jobs, double days)
 {
     int64_t now = clock_wall_us(), span = (int64_t) (days * (double) DAY_US);
-    /* Events older than the journal reaches would be dropped at once. */
+    /* Older events would exceed the journal's limit and be dropped at once. */
     int first_with_events = jobs - LIMIT_EVENT_JOURNAL / (self->n_returns + 1);
 
     for (int job = 0; job < jobs; job++) {
@@ -235,8 +242,8 @@ megabytes(const char *path)
     return stat(path, &st) == 0 ? (double) st.st_size / 1e6 : 0;
 }
 
-/* Rows one after the other, until nothing has been forgotten for a second: the longest that one waited for
- * its commit, in microseconds; below 0 when one was not written. */
+/* Commits probe rows one after the other until nothing has been expired for a second. The longest wait for a
+ * commit in microseconds; below 0: a row was not written. *ret_until: when the last row was expired. */
 static int64_t
 longest_wait(store_t *store, uint64_t *ret_probes, int64_t *ret_until)
 {
@@ -261,7 +268,7 @@ longest_wait(store_t *store, uint64_t *ret_probes, int64_t *ret_until)
     return longest;
 }
 
-/* The longest pause of the writer, before and meanwhile. */
+/* Prints the longest wait of a row for its commit, before and during the expiry. */
 static int
 forget(store_t *store, int argc, char **argv)
 {
@@ -292,7 +299,7 @@ forget(store_t *store, int argc, char **argv)
 
 static const struct command {
     const char *name;
-    int words; /* at least */
+    int words; /* the least number of arguments */
     int (*run)(store_t *store, int argc, char **argv);
 } commands[] = {
     { "fill", 2, fill },

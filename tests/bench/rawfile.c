@@ -1,5 +1,5 @@
-/* rawfile.c - the floor of a file's way: nothing but libzmq and CURVE. A process reads SOURCE and pushes it
- * in messages of CHUNK bytes, this one pulls them and writes DEST.
+/* rawfile.c - the floor for a file transfer: only libzmq and CURVE. A child reads SOURCE and pushes it in
+ * messages of CHUNK bytes; this process pulls them and writes DEST.
  *
  *   rawfile SOURCE DEST CHUNK       prints the seconds it took
  */
@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <zmq.h>
 
-#define WINDOW   16 /* messages that wait at either end */
+#define WINDOW   16 /* high-water mark at either end, messages */
 #define ENDPOINT 64
 #define KEY      41
 
@@ -28,13 +28,14 @@ now(void)
     return (double) t.tv_sec + (double) t.tv_nsec / 1e9;
 }
 
+/* libzmq's callback: frees a message's bytes when they are sent. */
 static void
 release(void *bytes, void *hint)
 {
     free(bytes);
 }
 
-/* The child: says where it listens on `say`, then sends the file. */
+/* The child: writes its endpoint to the pipe `say`, then sends the file. Its exit code. */
 static int
 send_file(const char *path, size_t chunk, const keys_t *server, int say)
 {
@@ -65,7 +66,7 @@ send_file(const char *path, size_t chunk, const keys_t *server, int say)
     return zmq_ctx_term(ctx);
 }
 
-/* Until `size` bytes are in `path`. */
+/* Receives `size` bytes into `path`. 0, or not. */
 static int
 take_file(const char *path, off_t size, const keys_t *server, const char *where)
 {

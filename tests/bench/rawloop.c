@@ -1,11 +1,11 @@
-/* rawloop.c - the floor: nothing but libzmq, in the shape of a fleet. N peers in PROCS processes, each with a
- * SUB on one PUB and a DEALER on one ROUTER, CURVE on both: a 200-byte command published to all, a 200-byte
- * answer from each, ROUNDS times.
+/* rawloop.c - the floor for a master's broadcast: only libzmq, in the shape of a fleet. N peers in PROCS
+ * processes, each with a SUB to one PUB and a DEALER to one ROUTER, CURVE on both: a 200-byte command to all,
+ * a 200-byte answer from each, ROUNDS times.
  *
  *   rawloop N PROCS ROUNDS PORT PUBPORT     prints
  *     {"connect_ms": to the ROUTER, "round_ms": MEDIAN, "router_ms": MEDIAN, "ten_ms": MEDIAN}
- *     router_ms: the command to each by the ROUTER instead; ten_ms: so to ten
- *   then for each line of stdin the milliseconds of one more round, published
+ *     round_ms: the command published; router_ms: sent to each by the ROUTER; ten_ms: likewise to ten peers
+ *   then, for each line of stdin, the milliseconds of one more published round
  */
 #include <signal.h>
 #include <stdio.h>
@@ -76,7 +76,8 @@ connected(void *ctx, int type, int port, const char *server_key)
     return sock;
 }
 
-/* A descriptor tells of a message only after a reader has found none. How many there were. */
+/* Answers every command that has come; how many there were. A libzmq descriptor is edge-triggered: it signals
+ * again only after a read has found nothing. */
 static int
 answer(const peer_t *p, void *sock)
 {
@@ -89,6 +90,7 @@ answer(const peer_t *p, void *sock)
     return n;
 }
 
+/* Adds a socket to epoll, and reads it once to arm its descriptor. */
 static void *
 watched(int epoll_fd, peer_t *p, void *sock)
 {
@@ -101,7 +103,8 @@ watched(int epoll_fd, peer_t *p, void *sock)
     return sock;
 }
 
-/* Answers until it is killed. Who has heard the first command subscribes. */
+/* A child's main function: answers until it is killed. A peer subscribes when it has got the first command
+ * through its DEALER, so that connecting is measured without subscriptions. */
 static void
 peers(int n, int port, int pub_port, const char *server_key)
 {
@@ -128,7 +131,7 @@ peers(int n, int port, int pub_port, const char *server_key)
     }
 }
 
-/* Wait for `n` answers; keep the routing ids when asked. */
+/* Waits for n answers; keeps their routing ids in `rids` unless NULL. */
 static void
 gather(void *router, int n, unsigned char *rids)
 {
@@ -159,7 +162,8 @@ tell_each(void *router, const unsigned char *rids, int n)
     }
 }
 
-/* Milliseconds of a command and all answers: published, or to each. */
+/* The median milliseconds from a command to the last answer: published when `pub` is given, else sent to
+ * each. */
 static double
 rounds(void *router, void *pub, const unsigned char *rids, int n, int count)
 {
@@ -197,6 +201,7 @@ listening(void *ctx, int type, const char *secret, int port)
     return NULL;
 }
 
+/* Measures and prints. The first round by the ROUTER makes the peers subscribe. */
 static void
 measure(void *router, void *pub, int n, int count)
 {

@@ -1,10 +1,11 @@
-/* reactions.c - events that a reactor turns into jobs: how long one takes, how many there are in a second.
+/* reactions.c - speed of the master's reactor: from an event to the return of the job that it starts.
  *
- *   reactions SOCK_DIR one COUNT ID      one event after the other, each until its job's return
- *   reactions SOCK_DIR many COUNT PREFIX N   all at once, for minions PREFIX0 to PREFIX(N-1), until all returns
+ *   reactions SOCK_DIR one COUNT ID          one event after the other, each until its job's return
+ *   reactions SOCK_DIR many COUNT PREFIX N   all at once, for N minions PREFIX00000 and so on, until all
+ *                                            returns are there
  *
  * Events are bench/react with {"id": MINION, "n": NUMBER}; the reactor must publish a job for each. Prints
- * {"reactions": N, "seconds": S, "per_second": R, "median_ms": M}.
+ * {"reactions": N, "seconds": S, "per_second": R, "median_ms": M}; the median counts for "one" only.
  */
 #include "common/base/clock.h"
 #include "common/base/str.h"
@@ -24,6 +25,7 @@ s_compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Fires one event without waiting for the reply. */
 static int
 s_fire(lines_t *l, const char *id, long long n, fail_t *err)
 {
@@ -32,7 +34,7 @@ s_fire(lines_t *l, const char *id, long long n, fail_t *err)
     return local_post(l->fire, &request, NULL, err);
 }
 
-/* Wait for `n` returns. */
+/* Waits for n returns. 0 or a negative errno: -EOVERFLOW when the bus dropped events for this client. */
 static int
 s_returns(lines_t *l, long long n, fail_t *err)
 {
@@ -48,7 +50,7 @@ s_returns(lines_t *l, long long n, fail_t *err)
     return 0;
 }
 
-/* Replies to what was fired, so that the master need not keep them. */
+/* Reads n replies, so that the master need not buffer them. */
 static int
 s_replies(lines_t *l, long long n, fail_t *err)
 {

@@ -1,7 +1,7 @@
-/* seqjobs.c - one client, one job after the other: publish, wait for all returns, again.
+/* seqjobs.c - job latency: one client publishes test.ping, waits for all returns, and publishes the next.
  *
- *   seqjobs SOCK_DIR TARGET TGT_TYPE COUNT    prints {"jobs": N, "returns": N, "seconds": S, "per_second": R,
- * "median_ms": M}
+ *   seqjobs SOCK_DIR TARGET TGT_TYPE COUNT
+ *     prints {"jobs": N, "returns": N, "seconds": S, "per_second": R, "median_ms": M}
  */
 #include "common/base/clock.h"
 #include "common/base/str.h"
@@ -15,7 +15,7 @@ s_compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Returns seen, or a negative errno. */
+/* Publishes one job and follows it to its end. The number of returns, or a negative errno. */
 static int
 s_one(local_client_t *c, const char *target, const char *type, fail_t *err)
 {

@@ -1,4 +1,8 @@
-/* store_bench.c - how many returns a second the store takes. Usage: store_bench [RETURNS [BYTES [FOLDER]]] */
+/* store_bench.c - throughput of the job store: how many returns a second it commits, one at a time, and
+ * reading them back.
+ *
+ *   store_bench [RETURNS [BYTES [FOLDER]]]
+ */
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -11,6 +15,7 @@
 #include "master/store/store_read.h"
 #include "salt/value.h"
 
+/* Seconds of CPU time of this process, the writer's thread included. */
 static double
 cpu_s(void)
 {
@@ -21,6 +26,7 @@ cpu_s(void)
            (double) (use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
 }
 
+/* Adds one return, waiting while the queue is full. Its ticket. */
 static uint64_t
 add_one(store_t *store, int n, int bytes)
 {
@@ -39,6 +45,7 @@ add_one(store_t *store, int n, int bytes)
     return ticket;
 }
 
+/* Adds n returns and waits for the last one's commit. */
 static void
 many(store_t *store, int n, int bytes)
 {
@@ -56,7 +63,7 @@ many(store_t *store, int n, int bytes)
            n / s, (cpu_s() - cpu) * 1e6 / n, (unsigned long long) stats.commits);
 }
 
-/* One return at a time, each waited for: what a lone `salt` command feels. */
+/* Adds returns one at a time and waits for each commit: the latency that a lone `salt` command has. */
 static void
 single(store_t *store, int n)
 {

@@ -1,15 +1,17 @@
 /* swarm.c - thousands of minions in a few processes: the minion's real session code, each with its own key,
- * without modules.
+ * but without modules.
  *
- *   swarm keys N KEYDIR [PKI]     make N key pairs; with PKI, the master's own pair too, and the public
- * halves become accepted keys there (before the master starts) swarm run N PROCS KEYDIR PKI HOST PORT PUBPORT
- * HELLOPORT [GRAINS] until SIGTERM; prints {"ready": N, "pending": N, "jobs": N} when that changes
+ *   swarm keys N KEYDIR [PKI]   makes N key pairs; with PKI, before the master starts, also the master's own
+ *                               pair, and accepts the public halves there
+ *   swarm run N PROCS KEYDIR PKI HOST PORT PUBPORT HELLOPORT [GRAINS]
+ *                               runs until SIGTERM; prints {"ready": N, "pending": N, "jobs": N} when that
+ *                               changes
  *
- * Returns have the shape that a real minion's have: of grains.items, of a state run with 250 states (100 KB),
- * of anything else as of test.ping. A return is kept until the master acknowledges it, and sent again when
- * the master is back. With GRAINS, a JSON file, each minion sends such grains with its own names in them.
- * Minions are called swarm00000 and so on, or after what SWARM_NAME says instead of "swarm". A process needs
- * about six descriptors per minion.
+ * Returns have a real minion's shape: grains.items, a state run of 250 states (100 KB), anything else as
+ * test.ping. A return is kept until the master acknowledges it, and sent again when the master is back. With
+ * GRAINS, a JSON file, each minion sends these grains with its own names in them. Minions are called
+ * swarm00000 and so on, or after SWARM_NAME (environment) instead of "swarm". A process needs about six
+ * descriptors per minion.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -32,13 +34,14 @@
 #include "salt/value.h"
 
 #define PROCS_MAX 32
-#define STATES    250 /* of a state run: 100 KB */
-#define TICK_MS   20  /* between two looks at timers, and between two reports */
+#define STATES    250 /* in a state run's return: 100 KB */
+#define TICK_MS   20  /* how often timers run and counts are reported */
 
 typedef struct counts {
     int ready, pending, jobs;
 } counts_t;
 
+/* A minion. */
 typedef struct one {
     char id[32], boot[LIMIT_BOOT];
     session_t *session;
@@ -51,11 +54,12 @@ typedef struct one {
     struct swarm *swarm;
 } one_t;
 
+/* The minions of one process. */
 typedef struct swarm {
     const json_t *grains; /* of a minion; NULL: none are sent */
     json_t *states;       /* what a state run returns */
     one_t *all;
-    int n, first, step; /* its minions' numbers */
+    int n, first, step; /* numbers of its minions: first, first + step, ... */
     int epoll_fd, report_fd;
     counts_t counts, reported;
 } swarm_t;
@@ -74,6 +78,7 @@ s_die(const fail_t *err)
     return 1;
 }
 
+/* A minion's id from its number. */
 static void
 s_name(char out[32], int i)
 {
@@ -81,7 +86,7 @@ s_name(char out[32], int i)
     (void) snprintf(out, 32, "%.16s%05d", name ? name : "swarm", i);
 }
 
-/* A file that need not survive the machine: thousands are written. */
+/* Writes a file that need not survive the machine, without fsync: there are thousands. */
 static int
 s_write(const char *dir, const char *name, const char *text, mode_t mode, fail_t *err)
 {
@@ -89,6 +94,7 @@ s_write(const char *dir, const char *name, const char *text, mode_t mode, fail_t
     return fs_write_quick(path, text, strlen(text), mode, err);
 }
 
+/* Makes one key pair, accepted by the master when `accepted` names its folder. */
 static int
 s_key(const char *dir, const char *accepted, const char *id, fail_t *err)
 {
@@ -123,7 +129,8 @@ s_keys(int n, const char *dir, const char *pki)
 
 /* ---- one minion ------------------------------------------------------------------------------ */
 
-/* The same machine in another place: every tenth is of another system, every hundredth in the same rack. NEW. */
+/* NEW grains of this minion: the given ones with its own names and addresses. Every tenth has another OS, and
+ * a hundred racks share the minions, so that targets by grain have something to select. */
 static json_t *
 s_grains(const one_t *o)
 {
@@ -145,6 +152,7 @@ s_grains(const one_t *o)
     return grains;
 }
 
+/* NEW return of a state run. */
 static json_t *
 s_states(void)
 {
@@ -161,7 +169,7 @@ s_states(void)
     return all;
 }
 
-/* What a minion returns for a function. NEW. */
+/* NEW return of a function. */
 static json_t *
 s_return(const one_t *o, const char *fun)
 {
@@ -203,6 +211,7 @@ s_on_state(void *cookie, session_state_t state, const char *reason)
         s_send_ret(o, ret);
 }
 
+/* Runs nothing: sends `started` and the return at once. */
 static void
 s_on_job(void *cookie, json_t *job)
 {
@@ -253,8 +262,9 @@ s_pending(void *cookie)
     return jids;
 }
 
-/* Watches the sockets that are new. True when one has something to read that its descriptor has told
- * already, as it is edge-triggered: one that is new, or the first, to which was sent since it was read. */
+/* Watches the sockets that are new. libzmq's descriptors are edge-triggered, so true means that a socket is
+ * readable although its descriptor will not signal: a new one, or the first, to which was sent since the last
+ * read. */
 static bool
 s_watch(one_t *o)
 {
@@ -266,7 +276,7 @@ s_watch(one_t *o)
         struct epoll_event ev = { .events = EPOLLIN, .data.u64 = place };
         int events = 0;
         size_t len = sizeof(events);
-        /* One that is watched may have another place now. */
+        /* MOD: a descriptor that is watched already may have another place now. */
         int fd = fresh ? sock_fd(socks[i]) : -1;
         if (fresh && epoll_ctl(o->swarm->epoll_fd, EPOLL_CTL_ADD, fd, &ev) != 0)
             (void) epoll_ctl(o->swarm->epoll_fd, EPOLL_CTL_MOD, fd, &ev);
@@ -277,7 +287,7 @@ s_watch(one_t *o)
     return more;
 }
 
-/* `sock`: what its descriptor told of; NULL: any. */
+/* Steps a session until nothing is left to read. `sock`: the socket that was signalled; NULL: any. */
 static void
 s_step(one_t *o, const void *sock)
 {
@@ -291,6 +301,7 @@ s_step(one_t *o, const void *sock)
 
 /* ---- one process ----------------------------------------------------------------------------- */
 
+/* Starts minion `number`; false with *err without its key. */
 static bool
 s_start_one(swarm_t *self, void *zctx, const place_t *place, int number, fail_t *err)
 {
@@ -323,6 +334,7 @@ s_start_one(swarm_t *self, void *zctx, const place_t *place, int number, fail_t 
     return true;
 }
 
+/* Sends this process's counts to the first process when they have changed. */
 static void
 s_report(swarm_t *self)
 {
@@ -332,6 +344,7 @@ s_report(swarm_t *self)
     (void) fs_write_all(self->report_fd, &self->counts, sizeof(self->counts));
 }
 
+/* A process's loop: steps signalled sessions at once, and those with a timer every TICK_MS. */
 static NORETURN void
 s_loop(swarm_t *self)
 {
@@ -353,6 +366,7 @@ s_loop(swarm_t *self)
     }
 }
 
+/* A child's main function: minions first, first + procs, ... up to total. */
 static int
 s_child(const place_t *place, int first, int total, int procs, int report_fd)
 {
@@ -383,7 +397,7 @@ s_on_signal(int sig)
     stop = 1;
 }
 
-/* Adds up what the processes report. */
+/* Adds up the children's counts and prints them, until a signal or a child's end. */
 static void
 s_watch_children(int procs, const int *fds)
 {

@@ -1,7 +1,7 @@
-/* template_bench.c - how long templates take: renders each of a file for a while, compiled beforehand.
+/* template_bench.c - template speed: renders each template of a file for a while, compiled beforehand.
  *
- *   template_bench FILE CONTEXT MILLISECONDS    prints {"NAME": [microseconds a render, length of the text],
- * ...}
+ *   template_bench FILE CONTEXT MILLISECONDS
+ *     prints {"NAME": [microseconds per render, length of the output], ...}
  */
 #include "common/base/clock.h"
 #include "common/jinja/jinja_salt.h"
@@ -10,6 +10,7 @@
 
 enum { BATCH = 20 };
 
+/* The loader's callback: templates come from the case's "templates"; a compiled one is used again. */
 static int
 s_load(void *cookie, const char *name, py_t *globals, jinja_known_fn *known, void *known_cookie,
        jinja_file_t *ret, fail_t *err)
@@ -26,6 +27,7 @@ s_load(void *cookie, const char *name, py_t *globals, jinja_known_fn *known, voi
     return 0;
 }
 
+/* Renders once; false with a message on stderr when it fails. */
 static bool
 s_render(jinja_t *engine, const jinja_source_t *source, py_t *context, size_t *ret_len)
 {
@@ -39,7 +41,8 @@ s_render(jinja_t *engine, const jinja_source_t *source, py_t *context, size_t *r
     return rc == 0;
 }
 
-/* The best of several batches: what disturbs makes only slower. */
+/* NEW [microseconds, length]: the best of several batches, as disturbances only ever slow a batch down. NULL:
+ * the template fails. */
 static json_t *
 s_measure(json_t *c, py_t *context, int64_t ms)
 {

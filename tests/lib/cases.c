@@ -1,4 +1,9 @@
-/* cases.c - runs case files: `cases PATH...`, files or folders; prints what differs and how many passed. */
+/* cases.c - runs case files: `cases PATH...`, files or folders (*.json in them); prints what differs and how
+ * many passed.
+ *
+ * A file is an array of cases. Only templates ("source") and YAML cases are run here; others belong to other
+ * programs and are skipped.
+ */
 #include <dirent.h>
 #include <sys/stat.h>
 
@@ -8,7 +13,7 @@ typedef struct totals {
     int passed, failed;
 } totals_t;
 
-/* The kind of case is what it holds. False: none that we know. */
+/* Runs a case by its kind, and adds what differs to `why`. False: a kind that other programs run. */
 static bool
 run_case(const json_t *c, buf_t *why)
 {
@@ -21,7 +26,7 @@ run_case(const json_t *c, buf_t *why)
     return true;
 }
 
-/* Prints failures. 0, or -1: not a case file. */
+/* Runs a file's cases and prints the failures. 0, or -1 when it is not a case file. */
 static int
 run_file(const char *path, totals_t *t)
 {
@@ -44,6 +49,7 @@ run_file(const char *path, totals_t *t)
     return 0;
 }
 
+/* Runs a file, or a folder's files and folders in the order of their names. 0 or -1. */
 static int
 run_path(const char *path, totals_t *t)
 {

@@ -1,34 +1,34 @@
-/* fakepeer.c - hostile and broken peers for the whole-program tests: what a real minion or master would never
- * send.
+/* fakepeer.c - hostile and broken peers for the whole-program tests: they send what a real minion or master
+ * never would.
  *
- *   fakepeer garbage HOST PORT BYTES                      random bytes over TCP, then waits until the other side closes
- *   fakepeer null HOST PORT [STEP...]                     a libzmq peer without CURVE (a REQ); no steps: closed
+ *   fakepeer garbage HOST PORT BYTES                      random bytes over TCP, until the peer closes
+ *   fakepeer null HOST PORT [STEP...]                     a libzmq REQ without CURVE; no steps: closed
  *   fakepeer key DIR NAME                                 makes DIR/NAME.pem and .pub
- *   fakepeer dealer HOST PORT SERVER.pub DIR NAME STEP... a minion's connection with the key pair DIR/NAME.pem
+ *   fakepeer dealer HOST PORT SERVER.pub DIR NAME STEP... a minion's connection with that key pair
  *   fakepeer sub HOST PORT SERVER.pub DIR NAME STEP...    a minion's subscription with it
- *   fakepeer crowd HOST PORT SERVER.pub N PREFIX FILE     N minions with new keys say hello as PREFIX1, PREFIX2, ...; `here`
- *                                                         when all have, then they stay until FILE exists
+ *   fakepeer crowd HOST PORT SERVER.pub N PREFIX FILE     N minions with new keys say hello as PREFIX1 and so
+ *                                                         on; prints `here` when all have, and keeps them
+ *                                                         connected until FILE exists
  *   fakepeer master PORT HELLO_PORT DIR NAME STEP...      a master with that key pair; HELLO_PORT 0: none
  *
- * A step is one or more words, run in order; each prints a line when it is done:
+ * A step is one or more words. Steps run in order, and each prints a line when it is done:
  *   send TEXT          one frame
  *   parts TEXT TEXT    one message of two frames
- *   file PATH          one frame: what is in the file
- *   many N TEXT        N frames; each # in the text is the frame's number
- *   again FILE N TEXT  the same once a second until the file exists or the connection ends
- *   topics N           a subscription's peer subscribes to N more things
- *   big N PREFIX       PREFIX and as many x that the frame has N bytes
- *   expect REGEX       a frame that matches; others before it are printed and passed over
- *   wait FILE          until the file exists
- *   met                until a handshake is over
+ *   file PATH          one frame: the file's content
+ *   many N TEXT        N frames; each # in the text becomes the frame's number
+ *   again FILE N TEXT  the same once a second until FILE exists or the connection ends
+ *   topics N           a subscription's peer subscribes to N more topics
+ *   big N PREFIX       one frame of N bytes: PREFIX, filled up with x
+ *   expect REGEX       a frame that matches; frames before it are printed and skipped
+ *   wait FILE          until FILE exists
+ *   met                until a handshake has succeeded
  *   closed             until the connection ends or is refused
  *   drain              prints what has arrived so far
- *   until FILE         prints what arrives until the file exists
+ *   until FILE         prints what arrives until FILE exists
  *
- * Every step has DEADLINE seconds (environment, default 20). Every byte that was received also goes to the
- * file RECORD (environment), a line for each frame. With DEAF set a dealer reads nothing that its steps don't
- * ask for; with SILENT set a subscription's peer subscribes to nothing but its topics. Exit 0, or 1 at the
- * first step that fails.
+ * A step fails after DEADLINE seconds (environment, default 20). Received frames also go to the file RECORD
+ * (environment), a line each. With DEAF set, a dealer reads only what its steps ask for; with SILENT set, a
+ * subscription's peer subscribes to nothing but its topics. Exit code 0, or 1 at the first step that fails.
  */
 #include <netdb.h>
 #include <poll.h>
@@ -54,10 +54,10 @@ typedef struct peer {
     void *zctx, *sock, *hello, *monitor;
     key_pair_t *keys;
     bool router;
-    uint8_t rid[RID_MAX]; /* of the last one that spoke to a fake master */
+    uint8_t rid[RID_MAX]; /* routing id of the last minion that spoke to a fake master */
     size_t rid_len;
     int64_t until_ms;
-    bool met;  /* a handshake is over */
+    bool met;  /* a handshake has succeeded */
     int ended; /* the ZMQ_EVENT_* that ended the connection, 0: none yet */
     FILE *record;
 } peer_t;
@@ -69,6 +69,7 @@ say(const fail_t *err)
     return 1;
 }
 
+/* True when the present step is out of time. */
 static bool
 late(const peer_t *self)
 {
@@ -77,6 +78,7 @@ late(const peer_t *self)
 
 /* ---- plumbing -------------------------------------------------------------------------------- */
 
+/* Answers the master's hello port with the fake master's key. */
 static void
 answer_hello(peer_t *self)
 {
@@ -91,7 +93,7 @@ answer_hello(peer_t *self)
     puts("hello answered");
 }
 
-/* A short wait, in which the plaintext port is served and endings are noticed. */
+/* Waits at most TURN_MS for traffic, serves the hello port, and notes handshakes and endings. */
 static void
 turn(peer_t *self)
 {
@@ -110,7 +112,8 @@ turn(peer_t *self)
     (void) fflush(stdout);
 }
 
-/* NEW text of the next frame that is not a probe; NULL when there is none. */
+/* NEW text of the next frame that is not empty (an empty one is a probe); NULL: none now. A fake master
+ * remembers the sender's routing id, so that its answers go there. */
 static char *
 next_frame(peer_t *self)
 {
@@ -135,6 +138,7 @@ next_frame(peer_t *self)
     return text;
 }
 
+/* Sends n frames as one message; a fake master sends to the last minion that spoke. 0 or 1. */
 static int
 send_frames(peer_t *self, const char *const *texts, int n)
 {
@@ -147,6 +151,7 @@ send_frames(peer_t *self, const char *const *texts, int n)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
+/* Runs a step with its words; 0, or 1 when it failed or was out of time. */
 typedef int step_fn(peer_t *self, char **words);
 
 static int
@@ -206,6 +211,7 @@ step_many(peer_t *self, char **words)
     return rc;
 }
 
+/* "many" once a second. The wait between is in turns, so that the socket is served. */
 static int
 step_again(peer_t *self, char **words)
 {
@@ -319,6 +325,7 @@ static const struct {
               { "drain", 0, step_drain }, { "until", 1, step_until },   { "met", 0, step_met },
               { "again", 3, step_again } };
 
+/* Runs the script in argv. 0, or 1 at the first failure. */
 static int
 run_steps(peer_t *self, int argc, char **argv)
 {
@@ -349,7 +356,7 @@ run_steps(peer_t *self, int argc, char **argv)
 
 /* ---- kinds of peer --------------------------------------------------------------------------- */
 
-/* -1 when it is not a port. */
+/* A port number, 0 included; -1 when the text is none. */
 static int
 read_port(const char *text)
 {
@@ -374,7 +381,7 @@ close_all(peer_t *self)
         (void) fclose(self->record);
     sock_close(&self->monitor);
     sock_close(&self->hello);
-    /* What was sent last is to arrive. */
+    /* Let the last messages arrive. */
     int linger = 1000;
     if (self->sock)
         (void) zmq_setsockopt(self->sock, ZMQ_LINGER, &linger, sizeof(linger));
@@ -383,6 +390,7 @@ close_all(peer_t *self)
     key_pair_destroy(&self->keys);
 }
 
+/* Connects as a minion (DEALER or SUB) and runs the steps. */
 static int
 client(sock_kind_t kind, char **argv, int argc)
 {
@@ -423,6 +431,7 @@ run_sub(char **argv, int argc)
     return client(SOCK_SUB_CLIENT, argv, argc);
 }
 
+/* Listens as a master and runs the steps. */
 static int
 run_master(char **argv, int argc)
 {
@@ -456,7 +465,7 @@ run_null(char **argv, int argc)
     peer_t self = { .zctx = zmq_ctx_new() };
     int port = read_port(argv[1]), code = 1;
 
-    /* A REQ socket of ours has no CURVE. */
+    /* The hello client is a REQ without CURVE. */
     self.sock = port > 0 ? sock_new(self.zctx, SOCK_HELLO_CLIENT, NULL, NULL, &err) : NULL;
     self.monitor = self.sock ? sock_monitor(self.zctx, self.sock, "peer", ENDINGS, &err) : NULL;
     if (self.monitor && sock_connect(self.sock, argv[0], port, &err) == 0)
@@ -483,6 +492,7 @@ tcp_connect(const char *host, const char *port)
     return fd;
 }
 
+/* Sends random bytes, and succeeds when the peer closes within 20 seconds. */
 static int
 run_garbage(char **argv, int argc)
 {
@@ -518,6 +528,7 @@ run_key(char **argv, int argc)
     return keys ? 0 : say(&err);
 }
 
+/* Keeps N connections open, each with a key and a hello of its own, from a single process. */
 static int
 run_crowd(char **argv, int argc)
 {
@@ -543,7 +554,7 @@ run_crowd(char **argv, int argc)
         else if (zmq_send(socks[i], hello, strlen(hello), 0) < 0)
             code = 1;
     }
-    /* The last one's answer comes last, or nearly. */
+    /* The master answers in order, so the last one's answer comes last, or nearly. */
     if (code == 0 && n > 0) {
         zmq_pollitem_t last = { socks[n - 1], 0, ZMQ_POLLIN, 0 };
         (void) zmq_poll(&last, 1, 10000);

@@ -1,11 +1,12 @@
-/* local.c - one operator's line to a master, for the whole-program tests.
+/* local.c - an operator's connection to a master's local socket, for the whole-program tests.
  *
  *   local [--follow N SECONDS] SOCK_DIR REQUEST...
- *   local --knock FILE SOCK_DIR           connects and goes, over and over, until FILE exists
+ *   local --knock FILE SOCK_DIR           connects and closes, over and over, until FILE exists
  *
- * Sends each REQUEST (JSON), prints each reply as a line of JSON, then, with --follow, pushes as lines until
- * N came (0: until killed or the master closes). Exit 0; 1 a request was refused (its text is on stderr); 2
- * no master; 3 fewer than N pushes within SECONDS. */
+ * Sends each REQUEST (JSON) and prints each reply as a line of JSON; then, with --follow, prints pushes as
+ * lines until there were N (0: until it is killed or the master closes). Exit code 0; 1: a request was
+ * refused, its text is on stderr; 2: no master; 3: fewer than N pushes within SECONDS; 64: usage.
+ */
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -28,6 +29,7 @@ print_line(const json_t *v)
     (void) fflush(stdout);
 }
 
+/* Prints an error and returns the exit code. */
 static int
 say(const fail_t *err, int code)
 {
@@ -35,6 +37,7 @@ say(const fail_t *err, int code)
     return code;
 }
 
+/* Sends one request and prints the reply. Returns the exit code. */
 static int
 ask(local_client_t *client, const char *text)
 {
@@ -51,6 +54,7 @@ ask(local_client_t *client, const char *text)
     return 0;
 }
 
+/* Prints `want` pushes, or all until the master closes (0). Returns the exit code. */
 static int
 follow(local_client_t *client, long long want, long long seconds)
 {
@@ -70,6 +74,8 @@ follow(local_client_t *client, long long want, long long seconds)
     return 0;
 }
 
+/* Connects without a request, 100 times between two looks for the file `until`. EAGAIN (a full listen queue)
+ * counts as a success: the test provokes it. */
 static int
 knock(const char *until, const char *sock_dir)
 {
