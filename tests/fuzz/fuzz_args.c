@@ -1,4 +1,5 @@
-/* fuzz_args.c - words of a command line, split at bytes of 1: as many arguments at most, and raw= stays text.
+/* fuzz_args.c - a command line's words, split at bytes of 1: never more arguments than words, and raw=, which
+ * is in no_parse, stays a text.
  */
 #include "common/base/str.h"
 #include "common/data/args.h"

@@ -1,5 +1,6 @@
-/* fuzz_authkeys.c - lines of authorized_keys over arbitrary bytes. What is read and written again is read
- * as the same. */
+/* fuzz_authkeys.c - lines of authorized_keys over arbitrary bytes: a line that is accepted, written anew and
+ * read again has the same key and type.
+ */
 #include "common/base/str.h"
 #include "plugins/lib/system/authkeys.h"
 #include "salt/value.h"

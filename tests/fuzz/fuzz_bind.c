@@ -1,10 +1,12 @@
-/* fuzz_bind.c - a function shape by the first byte, then its argument list as JSON: every declared argument
- * is bound with its type, or the failure has a text. */
+/* fuzz_bind.c - binds arguments: the first byte chooses a function's signature, the rest is its argument list
+ * as JSON. Every declared argument is bound with its type, or the failure has a text.
+ */
 #include "common/base/buf.h"
 #include "common/plugin/call.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* The function under test: returns the bound arguments. */
 static int
 echo_args(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -37,6 +39,7 @@ static const func_t funcs[] = {
 };
 PLUGIN(exec, fuzz, .doc = "x", FUNCS(funcs));
 
+/* True when a bound value has its row's type, or is the default null. */
 static bool
 has_type(const json_t *v, const arg_t *row)
 {

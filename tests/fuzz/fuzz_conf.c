@@ -1,5 +1,6 @@
 /* fuzz_conf.c - any YAML as a configuration, given as overrides so that no file is touched. The first byte
- * picks the side. */
+ * chooses master or minion. A configuration that is accepted has a valid id and ports in range.
+ */
 #include "common/conf/conf.h"
 #include "common/data/yaml.h"
 

@@ -1,5 +1,7 @@
-/* fuzz_crontab.c - any text as a user's crontab. What is written of it has the same lines that cron acts
- * on; comments are read as Salt reads them, which may lose one that looks like its mark. */
+/* fuzz_crontab.c - any text as a user's crontab: after it is parsed and written, cron acts on the same lines.
+ * Comments are read as Salt reads them, which may lose one that looks like Salt's own marker, so they are
+ * left out of the comparison.
+ */
 #include "plugins/lib/system/crontab.h"
 #include "salt/value.h"
 

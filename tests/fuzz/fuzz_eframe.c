@@ -1,5 +1,8 @@
-/* fuzz_eframe.c - any bytes as a block of the journal: what is a frame has number, tag, data and stamp
- * inside it, and what was written is read as the same. The first byte says how much of the rest is a tag. */
+/* fuzz_eframe.c - any bytes as a block of the event journal: in a frame that is accepted, tag, data and stamp
+ * lie within it; and a frame that was written is read back the same.
+ *
+ * The first byte is the length of the tag; the tag and then the data follow.
+ */
 #include "master/events/eframe.h"
 #include "salt/value.h"
 
@@ -7,6 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { INPUT_MAX = 64 * 1024 };
 
+/* Walks the frames in a block and checks their bounds. */
 static void
 check_frames(const char *bytes, size_t len)
 {
@@ -26,8 +30,8 @@ check_frames(const char *bytes, size_t len)
     }
 }
 
-/* Tag and data as who fires them must write them: no control characters; an object without a stamp of its
- * own. */
+/* Writes a frame and reads it back. Tag and data as the callers guarantee them: no control characters, and an
+ * object without a stamp of its own. */
 static void
 check_written(const char *tag, size_t tag_len, const char *text, size_t len)
 {

@@ -1,6 +1,9 @@
-/* fuzz_files.c - URLs of files, and what a hostile master answers to requests for them. Up to the first line
- * break: an URL, a blank and an environment: what is accepted stays below the roots. The rest: frames, each
- * behind its length (two bytes), to a minion that waits for a list, a digest and a file. */
+/* fuzz_files.c - URLs of files, and a hostile master's answers to requests for them.
+ *
+ * The input up to the first line break is an URL, a blank and an environment: one that is accepted stays
+ * below the roots. The rest are frames, each behind its length (two bytes), to a minion that waits for a
+ * list, a digest and a file.
+ */
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* True when a path would leave its root. */
 static bool
 leaves(const char *path)
 {
@@ -24,6 +28,7 @@ leaves(const char *path)
     return out;
 }
 
+/* Splits one URL; a path and environment that are accepted split the same again. */
 static void
 one_url(const char *line)
 {
@@ -50,6 +55,7 @@ on_send(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes, siz
     return 0;
 }
 
+/* An answer comes at most once per request. */
 static void
 on_done(void *cookie, json_int_t id, json_t *answer)
 {
@@ -59,6 +65,7 @@ on_done(void *cookie, json_int_t id, json_t *answer)
     *done |= 1u << id;
 }
 
+/* Feeds the frames that the decoder accepts to the downloads. */
 static void
 frames(downloads_t *d, const uint8_t *data, size_t size)
 {
@@ -100,7 +107,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     downloads_ask(d, 2, hash);
     downloads_ask(d, 3, get);
     frames(d, end + 1, size - n - 1);
-    /* What the master sends can make the file, of no more than it sent. */
+    /* The file is absent, or regular and no larger than what the master sent. */
     struct stat st;
     salt_assert(lstat(dest, &st) != 0 || (S_ISREG(st.st_mode) && (size_t) st.st_size <= size));
     downloads_destroy(&d);

@@ -1,5 +1,6 @@
-/* fuzz_follow.c - a job's news from arbitrary pushes, one JSON value a line; and the words of a salt command
- * line. The first byte tells which, and how long lines are apart. */
+/* fuzz_follow.c - a job's progress from arbitrary pushes, one JSON value a line; or the words of a salt
+ * command line. The first byte chooses, and sets the time between two lines.
+ */
 #include "cli/follow.h"
 #include "cli/request.h"
 #include "common/base/str.h"
@@ -9,6 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MAX_INPUT = 64 * 1024, TIMEOUT_MS = 5000, EXIT_USAGE = 64 };
 
+/* Asks for the minions that did not return: each is told at most once, and none as returned. */
 static void
 tell_silent(follow_t *job, bool over, int64_t now)
 {
@@ -22,6 +24,7 @@ tell_silent(follow_t *job, bool over, int64_t now)
     }
 }
 
+/* Feeds the pushes and checks that the counts add up after each. */
 static void
 follow_lines(char **lines, int64_t pause_ms)
 {
@@ -47,6 +50,7 @@ follow_lines(char **lines, int64_t pause_ms)
     follow_destroy(&job);
 }
 
+/* Builds a request from the words: a request, or an error text and an exit code. */
 static void
 build_request(char **words, bool doc)
 {

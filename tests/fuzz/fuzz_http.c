@@ -1,5 +1,6 @@
-/* fuzz_http.c - what a server on the web says before its body; and any value as a form and as a setting of
- * curl's, which stays one line. */
+/* fuzz_http.c - headers of an HTTP server's answer; any value as a form; and any text as a setting for curl's
+ * configuration, which stays one line (else an answer could add options).
+ */
 #include "common/base/str.h"
 #include "plugins/lib/http/http_int.h"
 #include "salt/value.h"

@@ -1,8 +1,11 @@
-/* fuzz_jinja.c - any text as a template: parsed, analysed and rendered with small limits. */
+/* fuzz_jinja.c - any text as a template: parsed, analysed and rendered with small limits. The first byte
+ * chooses Salt's environment, autoescape and the block options.
+ */
 #include "common/jinja/jinja_salt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* The loader: every name that begins with m is the template itself, so that it can include itself. */
 static int
 load_itself(void *cookie, const char *name, py_t *globals, jinja_known_fn *known, void *known_cookie,
             jinja_file_t *ret, fail_t *err)
@@ -19,7 +22,7 @@ load_itself(void *cookie, const char *name, py_t *globals, jinja_known_fn *known
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    /* The first byte chooses the environment. Nothing here may ask the network or walk the whole disk. */
+    /* Inputs that would query the network or walk the disk are skipped. */
     if (size == 0 || size > 4096 || memmem(data, size, "dns_check", 9) != NULL ||
         memmem(data, size, "list_files", 10) != NULL)
         return 0;

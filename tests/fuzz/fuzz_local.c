@@ -1,5 +1,7 @@
-/* fuzz_local.c - bytes of the local socket, taken as they come: whole, and cut in two at a place that the
- * first byte names. Both ways give the same messages and the same verdict. */
+/* fuzz_local.c - bytes of the local socket, taken whole and cut in two at a place that the first byte names:
+ * both ways give the same messages and the same verdict. Messages that are encoded again are read back the
+ * same.
+ */
 #include "common/local/client.h"
 #include "salt/value.h"
 
@@ -7,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Takes all there is: adds it to `out`; 0, or a negative errno for garbage. */
+/* Takes every whole frame of the buffer into `out`; 0, or a negative errno for garbage. */
 static int
 take_all(buf_t *in, json_t *out)
 {

@@ -1,10 +1,12 @@
-/* fuzz_match.c - targets of every type from hostile text. The first byte picks the type, a NUL ends the
- * expression and what follows is the minion's id. */
+/* fuzz_match.c - targets of every type from hostile text. The first byte chooses the type (and a delimiter),
+ * a NUL ends the expression, and the minion's id follows.
+ */
 #include "common/match/match.h"
 #include "salt/limits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* NEW grains and pillar to match against. */
 static json_t *
 subject_data(void)
 {
@@ -13,6 +15,7 @@ subject_data(void)
                      "ipv4", "10.0.0.1", "ipv6", "::1", "r", 1.5);
 }
 
+/* NEW node groups, one of which refers to itself. */
 static json_t *
 node_groups(void)
 {

@@ -1,5 +1,6 @@
-/* fuzz_optparse.c - command lines from arbitrary text, one argument a line; the first byte is the help's
- * width. */
+/* fuzz_optparse.c - command lines, one argument a line; the first byte is the help's width. Only the known
+ * exit codes, and a result that can be freed in any case.
+ */
 #include "common/base/str.h"
 #include "common/cli/optparse.h"
 
@@ -15,7 +16,7 @@ static const opt_row_t rows[] = { { "-t --timeout", OPT_INT, .help = "Seconds." 
                                   { "--no-wait", OPT_UNFLAG, .dest = "wait", .help = "At once." },
                                   OPT_ROW_END };
 
-/* Without --args-stdin: standard input is the fuzzer's. */
+/* opt_arguments is left out for its --args-stdin: standard input is the fuzzer's. */
 static const opt_row_t *const tables[] = { opt_common, rows,        opt_targets, opt_output,
                                            opt_daemon, opt_logging, NULL };
 

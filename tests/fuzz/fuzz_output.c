@@ -1,5 +1,6 @@
 /* fuzz_output.c - every outputter over arbitrary JSON. The first two bytes choose options, the rest is the
- * data. The text must be the same twice, and the data unchanged. */
+ * data. The text must be the same twice, and the data unchanged.
+ */
 #include "common/output/output.h"
 #include "salt/limits.h"
 #include "salt/value.h"
@@ -8,6 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MAX_INPUT = 64 * 1024, FIRST_INDENT = -2 };
 
+/* Sets the options from the bits. */
 static void
 choose(output_opts_t *opts, unsigned bits)
 {
@@ -49,7 +51,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         output_format(value, &opts, &out);
         output_format(copy, &opts, &again);
         salt_assert(out.len == again.len && memcmp(buf_str(&out), buf_str(&again), out.len) == 0);
-        /* A NUL before the end is a value's own, and printed as Salt does. */
+        /* The text may hold a NUL of a value, which Salt prints too; it still ends with one. */
         salt_assert(buf_str(&out)[out.len] == '\0');
     }
     salt_assert(json_equal(value, copy));

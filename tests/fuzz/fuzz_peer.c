@@ -1,8 +1,9 @@
-/* fuzz_peer.c - any template with what two peers say: no letter of theirs is in what is not marked.
+/* fuzz_peer.c - any template over data that two peers say: nothing of a peer may be in output that is not
+ * marked as a peer's.
  *
- * The input is a template, a line "--", and a text. Two peers say that text, each with Greek letters of its
- * own in place of all letters. A peer's letter in an unmarked part is a hole, unless the other's render has
- * it there too.
+ * The input is a template, a line "--", and a text. Both peers say that text, each with Greek letters of its
+ * own in place of all letters. A peer's letter in an unmarked part of its render is a leak, unless the other
+ * peer's render has it there too (then the template made it).
  */
 #include <ctype.h>
 
@@ -14,7 +15,8 @@ enum { LONGEST = 2048 };
 
 static const char ours[] = "{\"s\": \"own\", \"l\": [\"o1\", \"o2\"], \"d\": {\"k\": \"o\"}}";
 
-/* What a peer says for a letter, and how else its letters may be written. */
+/* The two letters that a peer says, and the other forms in which output may have them: upper case, escapes,
+ * hex. */
 static const char *const letters[2][2] = { { "\xce\xb1", "\xce\xb6" }, { "\xcf\x89", "\xcf\x84" } };
 static const char *const forms[2][10] = {
     { "\xce\xb1", "\xce\xb6", "\xce\x91", "\xce\x96", "u03b1", "u03b6", "%CE%B1", "xce\\xb1", "03B1" },
@@ -33,6 +35,7 @@ load_itself(void *cookie, const char *name, py_t *globals, jinja_known_fn *known
     return 0;
 }
 
+/* Writes a text with each letter replaced by one of the peer's. */
 static void
 speak(buf_t *out, const char *text, size_t who)
 {
@@ -44,7 +47,7 @@ speak(buf_t *out, const char *text, size_t who)
     }
 }
 
-/* The members of a peer's data as JSON. NEW, or NULL for a text that is no UTF-8. */
+/* NEW members of a peer's data as JSON; NULL for a text that is not UTF-8. */
 static char *
 say(const char *text, size_t who)
 {
@@ -59,7 +62,8 @@ say(const char *text, size_t who)
     return said;
 }
 
-/* Nothing here may ask the network, walk the disk, depend on chance, or have peers' letters itself. */
+/* False for templates that would query the network, walk the disk, depend on chance, or contain peers'
+ * letters themselves. */
 static bool
 is_fair(const char *template)
 {
@@ -72,6 +76,7 @@ is_fair(const char *template)
     return true;
 }
 
+/* True when an unmarked part holds a peer's letter in any form. */
 static bool
 has_any(const peer_out_t *o, size_t who)
 {

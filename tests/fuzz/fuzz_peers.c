@@ -1,5 +1,6 @@
-/* fuzz_peers.c - the tables of minions and connections under any order of events: each byte pair is one. No
- * table may point to what another has dropped. */
+/* fuzz_peers.c - the master's tables of minions and connections under any order of events, one for each pair
+ * of bytes: no table may point to an object that another has dropped.
+ */
 #include "master/minions/peers.h"
 
 #define IDS  6
@@ -16,6 +17,7 @@ make_key(unsigned i, uint8_t key[KEY_BYTES], char z85[KEY_Z85_LEN])
     key_to_z85(key, z85);
 }
 
+/* The minion with number i; NULL: unknown. */
 static minion_t *
 minion_of(peers_t *p, unsigned i)
 {
@@ -25,7 +27,7 @@ minion_of(peers_t *p, unsigned i)
     return peers_by_id(p, id);
 }
 
-/* Every pointer leads to something that still exists and points back. */
+/* Checks that every pointer leads to an object that exists and points back, and that the counts are right. */
 static void
 check(peers_t *p)
 {
@@ -60,6 +62,7 @@ check(peers_t *p)
     salt_assert(counted <= IDS);
 }
 
+/* Carries out one event. */
 static void
 step(peers_t *p, unsigned what, unsigned arg)
 {

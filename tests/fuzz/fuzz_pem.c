@@ -1,5 +1,6 @@
-/* fuzz_pem.c - the PEM parsers, the fingerprint and Z85 over arbitrary bytes. What is accepted must be
- * written and read back the same. */
+/* fuzz_pem.c - the PEM parsers, fingerprint and Z85 over arbitrary bytes: a key that is accepted is written
+ * and read back the same.
+ */
 #include "common/crypto/keys.h"
 #include "common/crypto/pem.h"
 #include "salt/limits.h"

@@ -1,5 +1,7 @@
-/* fuzz_plainjson.c - our reader and jansson's accept the same texts and make the same values of them; so
- * do our writer and jansson's; and whatever is plain is JSON and means what it says. */
+/* fuzz_plainjson.c - our JSON reader and writer against jansson's: they accept the same texts, make the same
+ * values and write the same text; and a text that counts as plain JSON is JSON, with the value that was found
+ * in it.
+ */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,8 +11,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Equal down to the order of keys and whether a number has a fraction. Only depth is bounded more tightly
- * here, and jansson leaves out a byte 0 behind a number or a word. */
+/* Compares down to the order of keys and the kind of number. Two differences are intended: our limit of
+ * nesting is lower, and jansson ignores a NUL behind a number or a word. */
 static void
 check_value(const char *text, size_t len)
 {

@@ -1,4 +1,6 @@
-/* fuzz_py_data.c - any bytes as JSON and as YAML: a value or an error; what was written reads as the same. */
+/* fuzz_py_data.c - any bytes as JSON and as YAML in the template language's values: a value or an error, and
+ * JSON that was written is read and written the same.
+ */
 #include "common/py/py_json.h"
 #include "common/py/py_ops.h"
 #include "common/py/py_yaml.h"

@@ -1,5 +1,6 @@
-/* fuzz_py_format.c - any text as a template of %, of str.format and as a format specification: a text or an
- * exception, within the budget. */
+/* fuzz_py_format.c - any text as a template of % and of str.format, and as a format specification: a value or
+ * an exception, within the budget of bytes and steps.
+ */
 #include "common/py/py_error.h"
 #include "common/py/py_methods.h"
 
@@ -7,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const py_limits_t limits = { .bytes = 64 << 20, .depth = 50, .steps = 1000000 };
 
-/* Either a value, or an exception. */
+/* Takes a result: it is either a value or an exception, never both. */
 static void
 settle(py_t *v)
 {

@@ -1,4 +1,6 @@
-/* fuzz_py_text.c - each method of str and bytes, on texts cut out of the input at bytes of 1. */
+/* fuzz_py_text.c - every method of str, Markup and bytes with 0 to 3 arguments, which are cut out of the
+ * input at bytes of 1: a value or an exception, and no object is left over.
+ */
 #include "common/base/str.h"
 #include "common/py/py_error.h"
 #include "common/py/py_methods.h"
@@ -16,6 +18,7 @@ static const char *const methods[] = {
     "striptags",    "swapcase",     "title",        "translate",  "unescape",   "upper",      "zfill",
 };
 
+/* Calls every method on `self` with the first k of n arguments. */
 static void
 call_all(py_t *self, py_t *const *v, size_t n)
 {

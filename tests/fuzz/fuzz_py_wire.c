@@ -1,5 +1,6 @@
-/* fuzz_py_wire.c - a pillar as the other side may send it: any JSON becomes a value, and that value's own
- * form stays what it is. */
+/* fuzz_py_wire.c - a pillar as the other side may send it: any JSON becomes a value, and encoding that value
+ * and decoding it again changes nothing.
+ */
 #include "common/py/py_error.h"
 #include "common/py/py_wire.h"
 #include "salt/value.h"

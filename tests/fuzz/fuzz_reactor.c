@@ -1,7 +1,8 @@
-/* fuzz_reactor.c - the reactor's rules from hostile configurations, and hostile events. The option as YAML, a
- * line "%%", then a line of JSON for each step: [seconds, tag, data], or seconds alone.
+/* fuzz_reactor.c - the reactor's rules from hostile configurations, and hostile events.
  *
- * Rules that are saved and restored at each step must set off the same as those that were never touched. */
+ * The input is the option as YAML, a line "%%", then a line of JSON for each step: [seconds, tag, data], or
+ * seconds alone. Rules that are saved and restored at each step must fire the same as those that never were.
+ */
 #include "common/base/str.h"
 #include "common/data/yaml.h"
 #include "common/reactor/rules.h"
@@ -12,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define STEPS_MAX 100
 
-/* What a step sets off. NEW. */
+/* NEW array of what a step fires. */
 static json_t *
 s_step(rules_t *rules, int64_t us, uint64_t seq, const json_t *step)
 {
@@ -27,6 +28,7 @@ s_step(rules_t *rules, int64_t us, uint64_t seq, const json_t *step)
     return out;
 }
 
+/* NEW rules with the state of `from`, carried through text as on disk. */
 static rules_t *
 s_restored(const json_t *option, const rules_t *from)
 {
@@ -77,7 +79,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         lines += 4;
     }
     json_auto_t *option = yaml_load(text, strlen(text), "reactor", NULL, NULL);
-    /* A text would be a file's name. */
+    /* A text would name a file to read. */
     if (option == NULL || json_is_string(option))
         return 0;
     int rc = rules_check(option, &entry, &err);

@@ -1,4 +1,6 @@
-/* fuzz_render.c - any text as an SLS file: its renderers, what templates see, its data and its messages. */
+/* fuzz_render.c - any text as an SLS file: its renderers, the environment that templates see, its data and
+ * messages. Rendered twice, so that the second time comes from the cache of compiled templates.
+ */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -12,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char library[] =
     "{% macro m(x) %}\nk: {{ x }}\n{% endmacro %}\n{% set v = {'a': [1, none]} %}\nz: 1\n";
 
-/* Every file is the same one. */
+/* The file server: every file is the same library of macros. */
 static int
 cache(void *self, const char *path, const char *saltenv, char **ret_local, fail_t *err)
 {
@@ -51,7 +53,7 @@ render(render_t *self, const render_source_t *source)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    /* Nothing here may ask the network, walk the whole disk or run a program. */
+    /* Inputs that would query the network, walk the disk or run a program are skipped. */
     if (size > 4096 || memmem(data, size, "dns_check", 9) != NULL ||
         memmem(data, size, "list_files", 10) != NULL || memmem(data, size, "gpg", 3) != NULL)
         return 0;

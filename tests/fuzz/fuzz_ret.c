@@ -1,5 +1,8 @@
-/* fuzz_ret.c - a return from a minion: whichever way it is read, what is told of it is JSON with the
- * values that the minion sent. */
+/* fuzz_ret.c - a return from a minion: whether it is taken apart by spans or parsed, the event and the push
+ * made from it are JSON with the values that the minion sent.
+ *
+ * The input follows {"m":"ret", so it only has to be the rest of an object.
+ */
 #include "master/jobs/ret.h"
 
 #include "salt/value.h"

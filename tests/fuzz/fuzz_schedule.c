@@ -1,5 +1,6 @@
-/* fuzz_schedule.c - what a schedule's texts say of time, and whole schedules: whatever is understood has
- * its next moment after the last one, and configuring and asking never goes wrong. */
+/* fuzz_schedule.c - cron expressions and times from any text, and whole schedules from any JSON object: a
+ * next time is later than the last one, and configuring and asking never fails.
+ */
 #include "common/schedule/cron.h"
 #include "common/schedule/moment.h"
 #include "common/schedule/schedule.h"
@@ -11,6 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* A reproducible random number. */
 static uint32_t
 roll(void *cookie, uint32_t n)
 {
@@ -32,6 +34,7 @@ tell(void *cookie, int rc, const char *why)
     salt_assert(rc <= 0 && why != NULL);
 }
 
+/* Checks that the next times of an expression only go forward. */
 static void
 check_texts(const char *text)
 {
@@ -56,6 +59,7 @@ check_texts(const char *text)
     }
 }
 
+/* Runs a schedule for ROUNDS steps of simulated time. */
 static void
 check_schedule(const json_t *conf)
 {

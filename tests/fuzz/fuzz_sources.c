@@ -1,6 +1,9 @@
-/* fuzz_sources.c - one-line sources, *.sources and dpkg's paragraphs over arbitrary bytes; versions too. A
- * file in which nothing changed is written as it was read, and what is written anew is read as the same
- * entry. */
+/* fuzz_sources.c - apt's one-line sources, *.sources, dpkg's paragraphs and versions over arbitrary bytes.
+ *
+ * Checked: a file in which nothing changed is written byte by byte as it was read; an entry that is written
+ * anew is read back the same; a file whose entries were all removed has none; comparing versions is
+ * antisymmetric.
+ */
 #include "common/base/str.h"
 #include "plugins/lib/packages/aptsources.h"
 #include "plugins/lib/packages/deb822.h"
@@ -11,6 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { INPUT_MAX = 64 * 1024 };
 
+/* Fields lie within their paragraph, and there are not more than the limit. */
 static void
 check_paragraphs(const char *text, size_t len)
 {
@@ -40,7 +44,7 @@ check_line(const char *line)
                  json_equal(first->comps, second->comps) && json_equal(first->archs, second->archs)));
 }
 
-/* How many entries a text makes. */
+/* How many entries a text holds. */
 static size_t
 entries(const char *file, const char *text)
 {

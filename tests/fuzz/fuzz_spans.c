@@ -1,6 +1,9 @@
-/* fuzz_spans.c - texts with peers' pieces, drawn into them by bytes that no text has: 1 and 2 begin one, 3
- * ends it. The first byte says whether it is JSON (j), a template (t) or else YAML. Pieces that fit make
- * no difference to what is read but in the scalars that they are in; where a word fits, so do others. */
+/* fuzz_spans.c - texts with pieces that peers said (spans), as JSON, template or YAML.
+ *
+ * The first byte chooses: j JSON, t template, l template with line statements, else YAML. In the rest byte 1
+ * begins a piece, 2 begins one of text, 3 ends it; these bytes are removed. Checked: a piece that "fits"
+ * changes nothing in what is read but the scalar that it is in, and where one word fits, other words fit too.
+ */
 #include <jansson.h>
 
 #include "common/base/json_span.h"
@@ -16,7 +19,7 @@ static const py_limits_t limits = { .bytes = 64 << 20, .depth = 250, .steps = 10
 static const char *const words[] = { "k", "web-1.example.com", "/var/log/a b", "fe80::1",
                                      "J\xc3\xb6rg = x@y" };
 
-/* The text, with `word` for what peers said, or what they said. */
+/* Builds the text and its spans; `word` replaces each piece, NULL: the pieces as they are. */
 static void
 draw(const uint8_t *data, size_t size, const char *word, buf_t *text, spans_t *spans)
 {
@@ -44,9 +47,10 @@ draw(const uint8_t *data, size_t size, const char *word, buf_t *text, spans_t *s
     buf_reserve(text, 1);
 }
 
-/* ---- YAML --------------------------------------------------------------------------------------------------------- */
+/* ---- YAML --------------------------------------------------------------------------------------------- */
 
-/* Keys of 1024 characters and more are none: words make lines longer. */
+/* True when a line may exceed YAML's limit of 1024 characters for a simple key once words are longer than the
+ * pieces. */
 static bool
 has_long_line(const uint8_t *data, size_t size)
 {
@@ -60,6 +64,7 @@ has_long_line(const uint8_t *data, size_t size)
     return false;
 }
 
+/* True when the parser accepts the text; a constructor's error counts as accepted. */
 static bool
 can_be_loaded(const char *text, size_t len)
 {
@@ -72,7 +77,8 @@ can_be_loaded(const char *text, size_t len)
     return fine;
 }
 
-/* Whether a word fits there; that is true of all words. */
+/* True when a word fits in the place of the pieces; asserts that every other word then fits too. *ret_loads:
+ * the text with the first word can be parsed. */
 static bool
 words_fit(const uint8_t *data, size_t size, bool *ret_loads)
 {
@@ -97,6 +103,7 @@ words_fit(const uint8_t *data, size_t size, bool *ret_loads)
     return fit;
 }
 
+/* A callback that touches every byte of the paths, for the sanitizer. */
 static void
 count_place(void *cookie, const yaml_span_place_t *place)
 {
@@ -128,7 +135,7 @@ check_yaml(const uint8_t *data, size_t size)
         return;
     if (yaml_spans_inert(text.data, text.len, &spans))
         salt_assert(yaml_spans_agree(text.data, text.len, &spans, &out));
-    /* What merging brings depends on keys; a word may be in the text already. */
+    /* The oracle can't judge merge keys, whose effect depends on other keys, or a text that holds its word. */
     if (memmem(text.data, text.len, "<<", 2) != NULL || memmem(text.data, text.len, ":merge", 6) != NULL ||
         memmem(text.data, text.len, ORACLE_WORD, strlen(ORACLE_WORD)) != NULL)
         return;
@@ -138,9 +145,9 @@ check_yaml(const uint8_t *data, size_t size)
     salt_assert(fault == NULL);
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------------------------- */
+/* ---- JSON --------------------------------------------------------------------------------------------- */
 
-/* The document with a text for each span: a quoted one, unless the template's quotes are around it. */
+/* Writes the document with a text for each span: quoted, unless the template's quotes are around it. */
 static void
 json_reference(const char *text, size_t len, const spans_t *spans, buf_t *out)
 {
@@ -161,6 +168,7 @@ json_reference(const char *text, size_t len, const spans_t *spans, buf_t *out)
     buf_reserve(out, 1);
 }
 
+/* True when both values have one structure, apart from texts and keys with the oracle's word. */
 static bool
 json_same(const json_t *real, const json_t *ref)
 {
@@ -195,7 +203,7 @@ check_json(const uint8_t *data, size_t size)
     draw(data, size, NULL, &text, &spans);
     bool fit = json_spans_fit(text.data, text.len, &spans, &out);
     salt_assert(fit || (out.what != NULL && out.span < spans.n && out.at < text.len));
-    /* jansson takes no notice of a NUL behind a number. */
+    /* jansson ignores a NUL behind a number. */
     if (!fit || memchr(text.data, '\0', text.len) != NULL || strstr(text.data, ORACLE_WORD) != NULL)
         return;
     json_reference(text.data, text.len, &spans, &reference);
@@ -206,9 +214,9 @@ check_json(const uint8_t *data, size_t size)
         salt_assert(ref != NULL && json_same(real, ref));
 }
 
-/* ---- templates ---------------------------------------------------------------------------------------------------- */
+/* ---- templates ---------------------------------------------------------------------------------------- */
 
-/* The tokens as text, without those that a piece may be in; false when there is an error. */
+/* The tokens as text, without data, in which pieces may be; false when there is a syntax error. */
 static bool
 tokens(const char *text, size_t len, const jsyntax_t *syntax, buf_t *out)
 {
@@ -239,7 +247,7 @@ check_template(const uint8_t *data, size_t size, const jsyntax_t *syntax)
     draw(data, size, "0", &tame, &tame_spans);
     bool fit = jinja_spans_fit(text.data, text.len, syntax, &spans, NULL, &out);
     salt_assert(fit || (out.what != NULL && out.span < spans.n && out.at < text.len));
-    /* A line break at the end of a template is none. */
+    /* A template's last line break is dropped, so a piece at the end may change the tokens. */
     if (!fit || (spans.n > 0 && spans.v[spans.n - 1].to == text.len))
         return;
     bool reads = tokens(text.data, text.len, syntax, &is);

@@ -1,5 +1,6 @@
 /* fuzz_states.c - any text as every SLS of a tree and as its top file: rendered, extended, verified, compiled
- * to low chunks. */
+ * to low chunks.
+ */
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -38,6 +39,7 @@ list_envs(void *self, fail_t *err)
 
 static const fileclient_class_t files_class = { .cache = cache_file, .list = list_files, .envs = list_envs };
 
+/* Renders the SLS files of a match and compiles them. */
 static void
 compile(const state_env_t *env, json_t *matches)
 {

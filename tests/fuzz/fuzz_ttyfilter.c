@@ -1,7 +1,9 @@
-/* fuzz_ttyfilter.c - the filter of terminals over arbitrary bytes. The first byte says in which pieces
- * they come, the second whether Halite's own colours are among them. Whatever comes: the same however it
- * is cut; nothing drives the terminal but colours, bold and underline; a value's end with their line; and
- * what was filtered passes once more unchanged. */
+/* fuzz_ttyfilter.c - the terminal filter over arbitrary bytes. The first byte is the size of the pieces in
+ * which they come, the second chooses if Halite's own colour marks are among them.
+ *
+ * Checked: the output does not depend on the pieces; it has no control sequence but colours, bold and
+ * underline; attributes that a value turned on end with its line; filtering the output again changes nothing.
+ */
 #include "common/base/visible.h"
 #include "common/cli/ttyfilter.h"
 #include "common/output/colour.h"
@@ -10,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MAX_INPUT = 16 * 1024, HEAD = 2, SECRET_AT = 2 };
 
-/* A fuzzer reads the marks' secret out of this process' comparisons; a peer can't. */
+/* True when the input holds the secret of the colour marks. A fuzzer can read it from this process's
+ * comparisons; a peer can't. */
 static bool
 has_secret(const buf_t *text)
 {
@@ -20,7 +23,7 @@ has_secret(const buf_t *text)
            memmem(text->data, text->len, mark + SECRET_AT, strlen(mark) - SECRET_AT - 1) != NULL;
 }
 
-/* Behind 38 and 48 stand 5 and one number, or 2 and three: they are a colour, whatever they are. */
+/* The numbers that belong to a 38 or 48: 5 and one, or 2 and three. Any value of them is a colour. */
 static size_t
 colour_parts(const long *numbers, size_t n)
 {
@@ -28,6 +31,7 @@ colour_parts(const long *numbers, size_t n)
     return numbers[0] == 5 ? 2 : 4;
 }
 
+/* True for the SGR numbers that the filter lets through. */
 static bool
 may_pass(long number)
 {
@@ -35,7 +39,7 @@ may_pass(long number)
            (number >= 90 && number <= 107);
 }
 
-/* What is on behind a number: a bit each for bold, underline, front and back. */
+/* The attributes after a number, as bits: bold, underline, foreground, background. */
 static unsigned
 on_behind(unsigned on, long number)
 {
@@ -59,7 +63,7 @@ on_behind(unsigned on, long number)
     }
 }
 
-/* A sequence: its bytes. */
+/* Checks one sequence and updates the attributes; its length. */
 static size_t
 check_sgr(const char *s, unsigned *on)
 {
@@ -80,7 +84,7 @@ check_sgr(const char *s, unsigned *on)
     return len + 1;
 }
 
-/* `alone`: there are values only. */
+/* Checks the output. `alone`: it has values only, no marks of Halite's. */
 static void
 check(const buf_t *out, bool alone)
 {
@@ -101,7 +105,7 @@ check(const buf_t *out, bool alone)
     salt_assert(on == 0);
 }
 
-/* The bytes, with a colour, its end or a bound in the place of three of them. */
+/* Copies the input, with a colour, its end or a bound in the place of the bytes 1 to 3. */
 static void
 prepare(const uint8_t *data, size_t size, bool own, buf_t *out)
 {
@@ -116,6 +120,7 @@ prepare(const uint8_t *data, size_t size, bool own, buf_t *out)
     }
 }
 
+/* Filters a text in pieces of this size. */
 static void
 filter(const buf_t *text, size_t piece, buf_t *out)
 {

@@ -1,4 +1,6 @@
-/* fuzz_voucher.c - what claims to be a signing key's word: nothing is one but what that key has signed. */
+/* fuzz_voucher.c - vouchers of a signing key: nothing is accepted as one but what that key has signed. Fields
+ * of the input are also mixed into a genuine voucher.
+ */
 #include "common/crypto/voucher.h"
 
 #include "salt/value.h"
@@ -24,7 +26,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int rc = voucher_parse(said, &v, &err);
 
     salt_assert((rc == 0) == (err.text == NULL));
-    /* Some of ours, the rest theirs: only all of ours is good. */
+    /* A genuine voucher with fields replaced may pass as this signer's only when they are unchanged. */
     json_auto_t *mixed = json_copy(good);
     if (json_is_object(said))
         (void) json_object_update(mixed, said);

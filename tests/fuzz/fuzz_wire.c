@@ -1,5 +1,7 @@
-/* fuzz_wire.c - frames of minions and masters. First byte: direction and the key's state; the rest is the
- * frame. What is accepted must be a message that may be sent there, and is written and read back the same. */
+/* fuzz_wire.c - frames of minions and masters. The first byte chooses direction and key state, the rest is
+ * the frame. A frame that is accepted holds a message that may be sent there, and is written and read back
+ * the same.
+ */
 #include "common/net/wire.h"
 #include "salt/value.h"
 

@@ -1,5 +1,6 @@
-/* fuzz_yaml.c - any bytes as a YAML document: a value or an error with a place, and what was dumped loads as
- * the same value. */
+/* fuzz_yaml.c - any bytes as a YAML document: a value, or an error with a place; and what was dumped loads as
+ * the same value.
+ */
 #include "common/data/yaml.h"
 #include "salt/value.h"
 

@@ -1,4 +1,6 @@
-/* main.c - replays a fuzz target's corpus under a plain compiler: replay_NAME FOLDER. One TAP line. */
+/* main.c - replays a fuzz target's corpus with a plain compiler, so that every test run covers old finds:
+ * replay_NAME FOLDER. Prints one TAP line.
+ */
 #include <dirent.h>
 #include <unistd.h>
 
@@ -8,7 +10,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The bytes in a block of their own size, so that a sanitizer sees a read past the end. */
+/* Runs one input. It is copied to a block of exactly its size, so that a sanitizer sees a read past the
+ * end. */
 static int
 replay(const char *path, FILE *out)
 {
@@ -24,7 +27,7 @@ replay(const char *path, FILE *out)
         return -1;
     if (text.len > 0)
         memcpy(exact, text.data, text.len);
-    /* A crash ends the program: the last line says where. */
+    /* Print the path first: a crash ends the program. */
     fprintf(out, "# %s\n", path);
     (void) fflush(out);
     return LLVMFuzzerTestOneInput(exact, text.len);
@@ -34,7 +37,7 @@ int
 main(int argc, char **argv)
 {
     DIR *dir = argc == 2 ? opendir(argv[1]) : NULL;
-    /* Some targets send stdout away. */
+    /* Some targets redirect stdout, so keep a copy. */
     FILE *out = fdopen(dup(STDOUT_FILENO), "w");
     struct dirent *e;
     size_t n = 0, bad = 0;
