@@ -135,7 +135,7 @@ check_yaml(const uint8_t *data, size_t size)
         return;
     if (yaml_spans_inert(text.data, text.len, &spans))
         salt_assert(yaml_spans_agree(text.data, text.len, &spans, &out));
-    /* The oracle can't judge merge keys, whose effect depends on other keys, or a text that holds its word. */
+    /* The oracle can judge neither merge keys, which depend on other keys, nor texts with its own word. */
     if (memmem(text.data, text.len, "<<", 2) != NULL || memmem(text.data, text.len, ":merge", 6) != NULL ||
         memmem(text.data, text.len, ORACLE_WORD, strlen(ORACLE_WORD)) != NULL)
         return;
