@@ -1,4 +1,6 @@
-/* callwords.c - see callwords.h. */
+/* callwords.c - see callwords.h. The command line is parsed by opts_call's tables; what is offered depends on
+ * the option before the cursor, or on the function and the number of its arguments.
+ */
 #include "minion/callwords.h"
 
 #include "common/base/str.h"

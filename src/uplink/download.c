@@ -246,8 +246,7 @@ s_heard(download_t *d)
     d->until_ms = clock_mono_ms() + LIMIT_FILE_STALL;
 }
 
-/* Starts the tag anew under a fresh random key, for one request only: so an answer can't be replayed or
- * prepared for a known part. */
+/* Starts the tag anew under a fresh random key: a Poly1305 key may tag one run of bytes only (tag.h). */
 static void
 s_new_key(download_t *d)
 {

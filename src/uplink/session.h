@@ -20,12 +20,12 @@
 typedef struct session session_t;
 
 typedef enum session_state {
-    SESSION_ASKING,     /* the master's key is not known: port 4507 is asked */
+    SESSION_ASKING,     /* the master's key is unknown: it is requested from the hello port */
     SESSION_CONNECTING, /* no connection yet, or lost */
     SESSION_GREETING,   /* connected, hello sent */
-    SESSION_PENDING,    /* waits for salt-key -a */
-    SESSION_REFUSED,    /* rejected, denied, duplicate, full: asks again later */
-    SESSION_STRANGER,   /* the master's key is not the one we know */
+    SESSION_PENDING,    /* the key waits for salt-key -a on the master */
+    SESSION_REFUSED,    /* rejected, denied, duplicate, full: reconnects later */
+    SESSION_STRANGER,   /* the master's key is not the known one: no connection */
     SESSION_READY,
     SESSION_STATES
 } session_state_t;
@@ -35,26 +35,26 @@ const char *session_state_name(session_state_t s);
 typedef struct session_conf {
     const char *id;
     const char *role;   /* "minion" or "call" */
-    const char *boot;   /* names this start of the process */
-    const char *series; /* names the numbers of its events; NULL: `boot` does */
+    const char *boot;   /* identifies this start of the process */
+    const char *series; /* identifies the numbering of its events; NULL: as `boot` */
     const char *host;   /* the master */
-    const char *name;   /* the same in `seen`; NULL: it is the only one */
+    const char *name;   /* the master's name in `seen` (masters.h); NULL: there is only one */
     int port, publish_port, hello_port;
     const char *source;     /* the address to connect from; NULL or "": the system picks */
     const char *finger;     /* master_finger, "" when none */
-    const char *known_file; /* where the master's public key is kept; NULL: only in memory */
-    const char *sign_file;  /* the same of its signing key; NULL: none is remembered. See trust.h */
+    const char *known_file; /* file of the master's public key; NULL: only in memory */
+    const char *sign_file;  /* file of its signing key; NULL: none is remembered. See trust.h */
     bool verify_sign, always_verify;
     const uint8_t *known_key; /* NULL: read known_file */
     const key_pair_t *keys;
-    seen_t *seen;             /* the minion's jobs, of all its sessions; NULL: it takes none */
+    seen_t *seen;             /* shared by all sessions of the minion; NULL: it takes no jobs */
     bool no_heartbeat;        /* thousands of sessions in one process: sock_no_heartbeat */
     int wait_ms, wait_max_ms; /* between attempts after a refusal */
-    int retry_dns_ms; /* until a name that can't be resolved is tried again; 0: as any lost connection */
-    /* Until a lost connection is tried again; then the pause doubles up to recon_max_ms. 0: a moment that
-     * suits a fleet; recon_spread_ms: at most so much more, picked at random. */
+    int retry_dns_ms;         /* pause after a name that can't be resolved; 0: as any lost connection */
+    /* Pause before a lost connection is retried, doubling up to recon_max_ms; 0: pauses that suit a fleet.
+     * recon_spread_ms: at most so much is added at random. */
     int recon_ms, recon_spread_ms, recon_max_ms;
-    int look_ms; /* without a connection, until on_why is told why; 0: some seconds */
+    int look_ms; /* without a connection, until the first on_why; 0: some seconds */
 } session_conf_t;
 
 /* Callbacks of the owner, called from within session_new(), session_step() and session_set_keys(). A NULL

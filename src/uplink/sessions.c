@@ -622,8 +622,7 @@ s_start(sessions_t *self, const conf_t *conf, const key_pair_t *keys, const json
 
 /* ---- failover -------------------------------------------------------------------------------- */
 
-/* PENDING counts as answering: failing over from a master that waits for salt-key -a would ask the next to
- * accept the key too. */
+/* PENDING counts: a master that waits for salt-key -a is alive, so failover stays with it. */
 static bool
 s_answers(const candidate_t *c)
 {

@@ -10,7 +10,7 @@
  * DIR/series   {boot, upto}: the name of the event numbers, and the highest that a master may have seen
  * The order in which returns and events came is kept in the files' times, each later than the one before.
  * Nothing is synced: files survive the death of processes. After a power failure those of the last seconds
- * may be missing or empty; an empty return counts as damaged, and the master is told that the job was lost.
+ * may be missing or empty; an empty return counts as damaged, and its job never returns.
  *
  * Layer      minion; files only
  * Threads    the job server's

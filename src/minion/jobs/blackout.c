@@ -1,4 +1,6 @@
-/* blackout.c - see blackout.h. */
+/* blackout.c - see blackout.h. Grains are plain JSON, a pillar may be in py_wire's form, so both are made
+ * plain before they are compared.
+ */
 #include "minion/jobs/blackout.h"
 
 #include "common/base/str.h"
