@@ -1,4 +1,7 @@
-/* catchup.c - see catchup.h. */
+/* catchup.c - replay a job's stored returns to a follower in pieces, then its verdicts and its end. Each
+ * connection has a queue of jobs; the cursor of a job is the last minion id that was sent. The local
+ * connection calls catchup_fill whenever its output queue is empty, so memory stays bounded by PIECE and
+ * one return. */
 #include "master/jobs/catchup.h"
 
 #include "common/base/str.h"
@@ -8,12 +11,12 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define PIECE (256 * 1024) /* bytes after which a piece ends */
+#define PIECE (256 * 1024) /* bytes; a piece ends with the return that reaches this */
 
 struct catchup {
     catchup_t *next;
     char *jid;
-    char *after; /* the last id that was told; "" before the first */
+    char *after; /* cursor: the last id that was sent; "" before the first */
 };
 
 void
@@ -59,7 +62,8 @@ s_add_frame(buf_t *out, json_t *msg)
         frame_add(out, own);
 }
 
-/* What is no message of a minion's, as a runner's return, is told as it is. */
+/* A row that ret_begin rejects is no minion's message, such as a runner's return: merge the stored
+ * document into the push as it is. The fields of the push win over those of the document. */
 static void
 s_add_values(const char *jid, const char *id, const char *text, size_t len, buf_t *out)
 {
@@ -69,6 +73,7 @@ s_add_values(const char *jid, const char *id, const char *text, size_t len, buf_
     s_add_frame(out, msg);
 }
 
+/* A return in its plain form goes from the store to the connection as text, without building values. */
 static void
 s_add_return(const char *jid, const char *id, const char *text, size_t len, buf_t *out)
 {
@@ -89,6 +94,7 @@ typedef struct piece {
     bool full;
 } piece_t;
 
+/* store_return_fn: take one return and move the cursor; stop when the piece is full. */
 static bool
 s_take(void *cookie, const char *id, const char *text, size_t len)
 {
@@ -100,6 +106,8 @@ s_take(void *cookie, const char *id, const char *text, size_t len)
     return !piece->full;
 }
 
+/* The job is still in the table: send the verdicts so far, and the end only when no target is open. A job
+ * that left the table has ended. */
 static void
 s_add_end(front_t *front, const char *jid, buf_t *out)
 {
@@ -110,6 +118,8 @@ s_add_end(front_t *front, const char *jid, buf_t *out)
         s_add_frame(out, json_pack("{s:s, s:s}", "push", "done", "jid", jid));
 }
 
+/* A read error ends the job's replay as if it were complete: the follower gets the verdicts and the end
+ * rather than waiting for ever. */
 void
 catchup_fill(catchup_t **self_p, front_t *front, buf_t *out)
 {

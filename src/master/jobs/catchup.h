@@ -1,12 +1,13 @@
-/* catchup.h - what a job's follower has missed: the returns in the store, then verdicts, then the end.
+/* catchup.h - replay to a job's follower what it missed: the returns in the store, then verdicts, then the
+ * end.
  *
- * A job's returns may be more than a connection's queue may hold, and than the event thread may read at one
- * time: they are read in the order of their ids, a piece when the one before has been sent. What happens
- * meanwhile is told at once, so a return may come twice; only the end comes last.
+ * A job's returns may exceed a connection's queue and the time that the front loop may spend at once. They
+ * are read in the order of ids, one piece after the last has been sent. News meanwhile goes out at once,
+ * so a follower may get a return twice; only "done" is always last.
  *
  * Layer      master
  * Threads    the front loop's
- * Errors     what can't be read is logged; the verdicts follow all the same
+ * Errors     unreadable returns are logged; the verdicts follow all the same
  * Tests      tests/unit/master/test_front.c, tests/t/3100-loss.bats
  */
 #ifndef MASTER_JOBS_CATCHUP_H
@@ -14,13 +15,16 @@
 
 #include "master/front/front.h"
 
-/* The jobs of one connection, one after the other; NULL: there are none. */
+/* A connection's queue of jobs to replay, first come first served; NULL when it is empty. */
 typedef struct catchup catchup_t;
 
+/* Append a job, from its first return on. The caller does not add one that waits already. */
 void catchup_add(catchup_t **self_p, const char *jid);
 void catchup_destroy(catchup_t **self_p);
+/* True while the job is in the queue: its "done" must not be pushed by anyone else. */
 bool catchup_waits(const catchup_t *self, const char *jid);
-/* Add the next frames to `out`. *self_p is NULL when these were the last. */
+/* Add the next frames to `out`: one piece of the first job. Frees a job that is complete; *self_p is NULL
+ * after the last one. The queue must not be empty. */
 void catchup_fill(catchup_t **self_p, front_t *front, buf_t *out);
 
 #endif

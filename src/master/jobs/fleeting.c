@@ -1,4 +1,7 @@
-/* fleeting.c - see fleeting.h. */
+/* fleeting.c - an allocator for libzmq's short-lived handshake secrets: 128 places of 512 bytes in one
+ * locked mapping, with a bitmap of those in use. The functions below have libsodium's names and stand
+ * before its own in the dynamic linker's order; anything that does not fit is passed on to libsodium
+ * through dlsym(RTLD_NEXT). */
 #include "master/jobs/fleeting.h"
 
 #include <dlfcn.h>
@@ -20,6 +23,8 @@ void sodium_free(void *p);
 typedef void *alloc_fn(size_t count, size_t size);
 typedef void free_fn(void *p);
 
+/* Failure to map is not an error: `places` stays NULL and libsodium serves. Failure to lock is accepted
+ * too (RLIMIT_MEMLOCK), as libsodium does with its own. */
 void
 fleeting_open(void)
 {
@@ -42,6 +47,7 @@ fleeting_served(void)
     return n;
 }
 
+/* The first free place, found by the lowest zero bit; NULL when all are in use. */
 static void *
 s_take(void)
 {
@@ -58,7 +64,8 @@ s_take(void)
     return p;
 }
 
-/* False: it is not one of ours. */
+/* Wipe a place before it is marked free, so that its next owner never sees the secret. False when `p` lies
+ * outside the mapping: libsodium allocated it. */
 static bool
 s_give_back(void *p)
 {
@@ -73,6 +80,7 @@ s_give_back(void *p)
     return true;
 }
 
+/* Interposes libsodium's function. The division avoids an overflow of count * size. */
 void *
 sodium_allocarray(size_t count, size_t size)
 {

@@ -1,13 +1,13 @@
-/* fleeting.h - where libzmq keeps a handshake's secrets for the few microseconds it needs them.
+/* fleeting.h - an allocator for the secrets that libzmq needs for the microseconds of a CURVE handshake.
  *
- * libzmq asks libsodium for six such places in every handshake, and each is a mapping of its own between
- * guard pages: ten system calls and as many interruptions of the other threads, a fifth of what a handshake
- * costs. With ten thousand minions that come back at once this is most of a second's waiting for each five.
- * Here they are places in one locked mapping that no core dump holds, wiped when they are given back;
- * libsodium keeps all others, the master's own key among them.
+ * libzmq asks libsodium for six allocations in every handshake, each a mapping of its own between guard
+ * pages: ten system calls and as many interrupts of the other threads, a fifth of a handshake's cost. When
+ * ten thousand minions reconnect at once, that is most of one second in five. Here they are places in one
+ * locked mapping that is left out of core dumps, wiped when freed; libsodium keeps all others, the
+ * master's own key among them.
  *
- * Works by standing before sodium_allocarray and sodium_free, which libzmq calls, in programs that open it
- * and have libzmq and libsodium as shared libraries: the master.
+ * It defines sodium_allocarray and sodium_free, which libzmq calls, ahead of libsodium's. That works in
+ * programs that call fleeting_open and link libzmq and libsodium as shared libraries: the master.
  *
  * Layer      master (programs that link libsodium statically could not have it)
  * Threads    any
@@ -22,9 +22,9 @@
 #define FLEETING_PLACES 128
 #define FLEETING_SIZE   512 /* bytes; a handshake's largest message has 420 */
 
-/* Once, before the first socket. */
+/* Call once, before the first socket; until then libsodium serves. Never closed. */
 void fleeting_open(void);
-/* How many places have been given out so far. */
+/* Allocations served from the mapping since the start; for the test. */
 uint64_t fleeting_served(void);
 
 #endif

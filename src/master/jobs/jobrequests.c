@@ -1,4 +1,6 @@
-/* jobrequests.c - what operators ask about jobs. */
+/* jobrequests.c - the operators' requests about jobs: publish, follow, match, verdicts and active. A
+ * request's `fn` makes the reply; its `answered` runs after the reply is in the connection's queue, which
+ * is where sending starts and following begins, so that no push overtakes the reply. */
 #include "common/base/str.h"
 #include "master/front/hooks.h"
 #include "master/operators/lconn.h"
@@ -10,7 +12,7 @@
 
 /* ---- publish, follow ------------------------------------------------------------------------- */
 
-/* The returns and verdicts so far. */
+/* later_fn: replay the returns and verdicts so far; nothing when the connection has closed. */
 static void
 s_follow_catch_up(front_t *self, const char *jid, lconn_t *c)
 {
@@ -18,7 +20,8 @@ s_follow_catch_up(front_t *self, const char *jid, lconn_t *c)
         lconn_catch_up(c, jid);
 }
 
-/* After the reply. News of now may come before those of until now. */
+/* Follow from now on, and replay the past once the queued returns are committed and so can be read. Pushes
+ * of now may precede replayed ones. */
 static void
 s_follow_later(front_t *self, const char *jid, lconn_t *c)
 {
@@ -28,12 +31,14 @@ s_follow_later(front_t *self, const char *jid, lconn_t *c)
     later_add(self, s_follow_catch_up, jid, c);
 }
 
+/* later_fn: start a job with a note only when its row is on the disk. */
 static void
 s_begin_job(front_t *self, const char *jid, lconn_t *c)
 {
     publish_start(self, jid);
 }
 
+/* A request whose note is known gets the first reply again and publishes nothing. */
 static json_t *
 s_publish(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
@@ -47,6 +52,8 @@ s_publish(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     return reply;
 }
 
+/* Three cases: a known note's job is taken up again and followed late; a job with a new note waits for its
+ * commit; a plain job is sent at once. */
 static void
 s_published(front_t *self, lconn_t *c, const request_done_t *done)
 {
@@ -64,6 +71,7 @@ s_published(front_t *self, lconn_t *c, const request_done_t *done)
 
 const request_row_t request_publish = { .fn = s_publish, .answered = s_published };
 
+/* Users are bounded in the memory that restored jobs take; administrators are not. */
 static json_t *
 s_follow(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
@@ -83,6 +91,7 @@ const request_row_t request_follow = { .fn = s_follow, .answered = s_followed };
 
 /* ---- what is under way ----------------------------------------------------------------------- */
 
+/* The ids that a target matches, without publishing anything. */
 static json_t *
 s_match(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
@@ -99,6 +108,8 @@ s_match(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 
 const request_row_t request_match = { .fn = s_match };
 
+/* The state of each target of a job in memory; empty for a job that has left the table. Ids of forgotten
+ * minions are left out. */
 static json_t *
 s_verdicts(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
@@ -119,6 +130,7 @@ s_verdicts(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 
 const request_row_t request_verdicts = { .fn = s_verdicts };
 
+/* As Salt's jobs.active shows a job: the publish request, {id: pid} that run it, and [id] that returned. */
 static json_t *
 s_active_one(front_t *self, const job_t *job)
 {
@@ -136,6 +148,7 @@ s_active_one(front_t *self, const job_t *job)
     return one;
 }
 
+/* Open jobs that at least one minion has, then those of other parts (hook_active). */
 static json_t *
 s_active(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {

@@ -1,4 +1,7 @@
-/* jobs.c - see jobs.h. */
+/* jobs.c - the table of jobs under way, by jid. The transition table below is the whole state machine of a
+ * target: jobs_move is the only function that changes a verdict, and it keeps the counters n_open and
+ * n_unheard, calls the hooks and ignores transitions that are not listed. Late, doubled and reordered
+ * messages are normal, so an illegal one is no error. */
 #include "master/jobs/jobs.h"
 
 #include "common/base/clock.h"
@@ -12,7 +15,8 @@ typedef struct verdict_row {
 } verdict_row_t;
 
 #define B(v) (1u << VERDICT_##v)
-/* A final verdict other than RETURNED is our best knowledge; a return that comes nevertheless wins. */
+/* A final verdict other than RETURNED is a conclusion from silence; a return, or news of the running job,
+ * that arrives later overrides it and may open the target again. */
 static const verdict_row_t table[VERDICTS] = {
     [VERDICT_WAITING] = { "waiting", false,
                           B(SENT) | B(NOT_CONNECTED) | B(RETURNED) | B(RUNNING) | B(LOST) | B(ELSEWHERE) },
@@ -84,6 +88,8 @@ jobs_destroy(jobs_t **self_p)
     free(self);
 }
 
+/* A target starts as WAITING (0), which counts as open and unheard. Sorted slots let job_find search in
+ * O(log n). */
 job_t *
 jobs_add(jobs_t *self, const char *jid, json_t **info_p, const uint32_t *slots, size_t n)
 {
@@ -143,12 +149,15 @@ job_find(const job_t *job, uint32_t slot)
     return bsearch(&slot, job->targets, job->n_targets, sizeof(job_target_t), s_compare);
 }
 
+/* Neither delivery nor anything later was reported: the target is one that s_resend looks at. */
 static size_t
 s_unheard(verdict_t v)
 {
     return v == VERDICT_WAITING || v == VERDICT_SENT;
 }
 
+/* The last target may return twice to a final verdict (LOST, then RETURNED): on_done is called only by the
+ * step from open to final. */
 bool
 jobs_move(jobs_t *self, job_t *job, job_target_t *target, verdict_t to, int32_t pid)
 {
@@ -191,8 +200,9 @@ jobs_unfollow(jobs_t *self, void *follower)
                 job->followers[k--] = job->followers[--job->n_followers];
 }
 
-/* It stays in the table. What was alive now is looked at again only after another such time: a job may
- * have ten thousand targets. */
+/* True: keep the job in the table. A job found alive is examined again only after another keep_ms, since
+ * it may have ten thousand targets. One whose end could not be queued for the store (unended) stays until
+ * it can. */
 static bool
 s_stays(jobs_t *self, job_t *job, int64_t now_ms, int64_t keep_ms, jobs_alive_fn *is_alive)
 {

@@ -1,6 +1,7 @@
-/* jobs.h - jobs under way: which target is in which state, who follows, what to send again. No sockets here.
+/* jobs.h - the table of jobs under way: each target's state, the followers, and when a job was last sent.
+ * No sockets and no store here; publish.c drives it.
  *
- * Verdicts follow the table in jobs.c; each change is told to the job's followers through `on_verdict`.
+ * Verdicts follow the transition table in jobs.c; each change is reported through `on_verdict`.
  *
  * Layer      master
  * Threads    the front loop's
@@ -13,15 +14,15 @@
 #include "salt/base.h"
 
 typedef enum verdict {
-    VERDICT_WAITING,   /* accepted, but not yet back since this master started */
-    VERDICT_SENT,      /* sent, nothing heard */
-    VERDICT_DELIVERED, /* arrived, its child not started */
+    VERDICT_WAITING,   /* no word from the minion since this master started */
+    VERDICT_SENT,      /* sent, not acknowledged */
+    VERDICT_DELIVERED, /* acknowledged, its child not started */
     VERDICT_RUNNING,
     VERDICT_RETURNED, /* final from here on */
     VERDICT_NOT_CONNECTED,
-    VERDICT_NOT_DELIVERED, /* was connected, never said that the job arrived */
-    VERDICT_LOST,          /* had the job, and knows nothing of it any more */
-    VERDICT_ELSEWHERE,     /* has returned to another master */
+    VERDICT_NOT_DELIVERED, /* was connected, never acknowledged the job */
+    VERDICT_LOST,          /* had the job, and no longer knows it */
+    VERDICT_ELSEWHERE,     /* has returned it to another master */
     VERDICTS
 } verdict_t;
 
@@ -37,39 +38,41 @@ typedef struct job_target {
 
 typedef struct job {
     char *jid;
-    json_t *info;          /* {jid, fun, arg, tgt, tgt_type, user, ret, metadata?}: what minions are sent */
+    json_t *info; /* {jid, fun, arg, tgt, tgt_type, user, ret, metadata?}: the payload that minions get */
     job_target_t *targets; /* sorted by slot */
     size_t n_targets;
     size_t n_open;          /* targets without a final verdict */
     size_t n_unheard;       /* targets in SENT or WAITING */
-    int64_t start_us;       /* wall clock: when it was asked for */
-    int64_t sent_ms;        /* monotonic: last sending */
-    unsigned rounds;        /* sendings after the first */
-    int64_t begin_until_ms; /* monotonic: of a job from before a restart, may still be sent until then */
+    int64_t start_us;       /* wall clock: when it was published */
+    int64_t sent_ms;        /* monotonic: last send */
+    unsigned rounds;        /* resends */
+    int64_t begin_until_ms; /* monotonic: a restored job may still be started until then */
     int64_t idle_ms;        /* monotonic: last change, or when jobs_sweep last found it alive */
     void **followers;       /* local connections */
     size_t n_followers;
     int64_t busy_ms; /* monotonic: when followers were last told that the master is busy */
-    bool held;       /* not to be sent before its row is committed */
-    bool restored;   /* of a master before this one: not sent after begin_until_ms unless it is */
-    bool wanted;     /* asked for again */
-    size_t bytes;    /* of its row, when it was taken up again by who follows it; else 0 */
-    bool unended;    /* it is over, which is still to be kept: it stays until then */
-    int64_t wait_ms; /* monotonic: targets may take until then to connect; 0: they must be */
+    bool held;       /* do not send before its row is committed */
+    bool restored;   /* from an earlier run of the master: not started after begin_until_ms unless `wanted` */
+    bool wanted;     /* published again by its note, see publish_again */
+    size_t bytes;    /* size of its row when a follower had it restored; else 0 */
+    bool unended;    /* it is over, but the store's queue refused its end: kept until it is written */
+    int64_t wait_ms; /* monotonic: targets may connect until then; 0: they must be connected */
 } job_t;
 
 typedef struct jobs jobs_t;
 typedef void jobs_verdict_fn(void *cookie, job_t *job, job_target_t *target);
 typedef void jobs_done_fn(void *cookie, job_t *job);
-/* Whether a return may still come for an open job, or somebody waits for it. */
+/* True when an open job may still get a return, or has a follower: jobs_sweep keeps it. */
 typedef bool jobs_alive_fn(void *cookie, const job_t *job);
 
-/* `on_verdict` for each change but RETURNED (whose payload the caller tells itself), `on_done` when a
- * job's last target has its final verdict, or when jobs_sweep gives it up. */
+/* `on_verdict` is called for each change but RETURNED (its payload is pushed by the caller), `on_done`
+ * when the last open target gets a final verdict, or when jobs_sweep gives the job up. Both may be called
+ * inside jobs_move; neither may remove jobs. */
 jobs_t *jobs_new(jobs_verdict_fn *on_verdict, jobs_done_fn *on_done, void *cookie);
 void jobs_destroy(jobs_t **self_p);
 
-/* TAKES *info_p and copies the sorted slots. BORROWED. NULL when the jid is there already. */
+/* TAKES *info_p in any case and copies the slots, which must be sorted and unique. BORROWED result; NULL
+ * when the jid exists. */
 job_t *jobs_add(jobs_t *self, const char *jid, json_t **info_p, const uint32_t *slots, size_t n);
 job_t *jobs_get(const jobs_t *self, const char *jid);
 job_target_t *job_find(const job_t *job, uint32_t slot);
@@ -77,12 +80,14 @@ size_t jobs_len(const jobs_t *self);
 /* for (size_t i = 0; jobs_next(j, &i, &job);) */
 bool jobs_next(const jobs_t *self, size_t *iter, job_t **ret_job);
 
-/* Move a target. An illegal move (a returned target that "runs" again) is ignored: false. */
+/* Move a target to `to`. A transition that the table does not allow (a returned target that "runs" again)
+ * is ignored: false. `pid` 0 when unknown. */
 bool jobs_move(jobs_t *self, job_t *job, job_target_t *target, verdict_t to, int32_t pid);
 
-bool job_follow(job_t *job, void *follower); /* false when it follows already */
+bool job_follow(job_t *job, void *follower); /* false when it is one already */
 void jobs_unfollow(jobs_t *self, void *follower);
-/* Forget finished jobs, and give up open ones without any change for `keep_ms` unless they are alive. */
+/* Remove finished jobs, and give up open ones (on_done) that had no change for `keep_ms` and are not
+ * alive. */
 void jobs_sweep(jobs_t *self, int64_t now_ms, int64_t keep_ms, jobs_alive_fn *is_alive);
 
 #endif

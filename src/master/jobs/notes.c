@@ -1,5 +1,9 @@
-/* notes.c - work that is named by who asks for it, so that it is begun once however often it is asked for,
- * and what waits for a commit before it may go on. */
+/* notes.c - idempotent requests and work that waits for a commit.
+ *
+ * A queue ordered by store tickets holds callbacks, answers and fresh notes. The part's `committed` hook
+ * runs the head of the queue up to the committed ticket. A note is found in `fresh` until its row is
+ * committed and in the store from then on, so there is no moment at which a repeated request would start
+ * its job twice. */
 #include "master/jobs/notes.h"
 
 #include "common/base/str.h"
@@ -7,14 +11,14 @@
 #include "master/front/part.h"
 #include "salt/value.h"
 
-/* In the order of their tickets. */
+/* An entry of the queue; tickets never decrease from head to tail. */
 typedef struct later {
     struct later *next;
     uint64_t ticket;
     later_fn *fn;
-    lconn_t *conn;   /* NULL: nobody's */
+    lconn_t *conn;   /* BORROWED; NULL: without a connection, or it has closed */
     char *jid, *key; /* owned; the key of a note, or NULL */
-    json_t *answer;  /* for it; or NULL */
+    json_t *answer;  /* owned: pushed to `conn`; or NULL */
 } later_t;
 
 typedef struct notes {
@@ -89,6 +93,7 @@ s_valid(const json_t *note, fail_t *err)
     return true;
 }
 
+/* The three fields joined by U+001F, the unit separator. */
 static char *
 s_key(const json_t *note)
 {
@@ -96,7 +101,8 @@ s_key(const json_t *note)
                      value_str(note, parts[2], ""));
 }
 
-/* The reply that the first request got. NEW. */
+/* The reply of the first request, rebuilt from its row in the store; `forgotten` when the job has expired
+ * meanwhile and only its note is left. NEW. */
 static json_t *
 s_again(front_t *self, const char *jid, fail_t *err)
 {
@@ -113,6 +119,8 @@ s_again(front_t *self, const char *jid, fail_t *err)
     return reply;
 }
 
+/* Only administrators may give notes: a user's could take the place of a reaction's, which then would not
+ * run. */
 int
 notes_find(front_t *self, const lconn_t *c, const json_t *request, json_t **ret_reply, fail_t *err)
 {
@@ -143,6 +151,7 @@ notes_find(front_t *self, const lconn_t *c, const json_t *request, json_t **ret_
 
 /* ---- after a commit -------------------------------------------------------------------------- */
 
+/* row_ticket is the newest ticket of the front loop, so appending keeps the queue in order. */
 static later_t *
 s_append(notes_t *self, uint64_t ticket, later_fn *fn, const char *jid, lconn_t *c)
 {
@@ -156,6 +165,7 @@ s_append(notes_t *self, uint64_t ticket, later_fn *fn, const char *jid, lconn_t 
     return l;
 }
 
+/* Keeps `fresh` until the ticket of the job's row is committed: see s_committed. */
 void
 notes_keep(front_t *self, const json_t *request, const json_t *reply)
 {
@@ -184,6 +194,7 @@ s_committed(front_t *self)
     }
 }
 
+/* Run the queue at once when nothing is pending: no commit would wake it. */
 static void
 s_turn_if_due(front_t *self)
 {
@@ -214,6 +225,7 @@ later_waits(const front_t *self, const char *jid, const lconn_t *c)
     return false;
 }
 
+/* Entries of a closed connection stay in the queue, for their note's key, but call nothing. */
 static void
 s_line_closed(front_t *self, lconn_t *c)
 {

@@ -1,5 +1,6 @@
-/* notes.h - work that is named by who asks for it (a note: {kind, ref, part}), so that it is begun once
- * however often it is asked for; and what waits for a commit before it may go on.
+/* notes.h - idempotent requests and work after a commit. A request may carry a note {kind, ref, part}, a
+ * name that its sender chose: the first request with it starts a job, any later one gets the first reply.
+ * The reactor and orchestrations rely on it to repeat after a crash what they may have begun.
  *
  * Layer      master
  * Threads    the front loop's
@@ -10,17 +11,20 @@
 
 #include "master/front/front.h"
 
-/* Whether a request's note, if it has one, is known: 1 and NEW *ret_reply, that of the first request and
- * `again`; 0; or a negative errno. */
+/* Look for a request's note. 1: known, *ret_reply (NEW) is the first request's with `again` set; 0: no
+ * note, or a new one; negative errno with *err: an invalid note, a user who may not give one, or a failed
+ * read. */
 int notes_find(front_t *self, const lconn_t *c, const json_t *request, json_t **ret_reply, fail_t *err);
-/* The job of `reply` is queued for the store with the request's note. */
+/* Remember the note of the job of `reply`, whose row is queued for the store. Call once, after notes_find
+ * said 0. */
 void notes_keep(front_t *self, const json_t *request, const json_t *reply);
-/* What is done once all jobs, returns and kept events that are queued now are committed; at once when they
- * are. `c` may be NULL; a connection that ends is not called for. */
+/* A callback for when every row queued so far (jobs, returns, kept events) is committed; called at once
+ * when all are. `c` may be NULL. It is not called for a connection that closes first. */
 typedef void later_fn(front_t *self, const char *jid, lconn_t *c);
 void later_add(front_t *self, later_fn *fn, const char *jid, lconn_t *c);
-/* The same for an answer: TAKES msg. */
+/* The same for a push to `c`: TAKES msg. */
 void later_answer(front_t *self, json_t *msg, lconn_t *c);
+/* True while a callback for this jid and connection is queued. */
 bool later_waits(const front_t *self, const char *jid, const lconn_t *c);
 
 #endif

@@ -1,4 +1,12 @@
-/* publish.c - a job's way to its targets: who is meant, sending, sending again, and what is known of each. */
+/* publish.c - publish a job and follow it to its targets.
+ *
+ * publish_job matches targets and queues the row; publish_start sends, by one PUB message when every
+ * accepted minion is a target, else by unicast on each one's connection. PUB drops silently, so a target
+ * that says nothing gets the job again by unicast: the minion drops a jid that it has had. Up to
+ * RESEND_MAX sends, then the target is NOT_DELIVERED. When a minion connects, its hello lists its pending
+ * jobs, from which s_connected decides for each open job whether it runs, is lost or must be sent. After a
+ * restart of the master, unfinished jobs are read from the store as delivered, and the hellos correct
+ * that. */
 #include "master/jobs/publish.h"
 
 #include "common/base/clock.h"
@@ -17,18 +25,18 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-/* A job of which nothing is heard for a while is sent again; each pause is twice as long as the last. */
+/* An unacknowledged job is sent again; each pause is twice the last, up to a bound. */
 #define RESEND_MS       400
 #define RESEND_MAX_MS   1600
-#define RESEND_EACH     10    /* a millisecond more for so many targets */
-#define RESEND_LATE_MS  5000  /* the silent ones are given so much more while others answer */
-#define RESEND_FLOOD_MS 20000 /* the same while there is always more to read */
-#define RESEND_MAX      4     /* sends in all before a target counts as not reached */
-#define BUSY_MS         1000  /* a minion heard within this time is at work on what it was sent */
-#define BUSY_ROUNDS     30    /* but not for ever */
-#define BACK_MS         2000  /* a minion that lost its connection is back by then, or not soon */
+#define RESEND_EACH     10    /* a millisecond more for so many unheard targets */
+#define RESEND_LATE_MS  5000  /* ms more while other targets answer */
+#define RESEND_FLOOD_MS 20000 /* ms more while the socket has unread messages */
+#define RESEND_MAX      4     /* sends in all before a target is NOT_DELIVERED */
+#define BUSY_MS         1000  /* a minion heard within this time is working through its queue */
+#define BUSY_ROUNDS     30    /* resend rounds for which that is believed */
+#define BACK_MS         2000  /* a reconnect that succeeds does so within this time */
 #define KEEP_OPEN_MS    (24 * 3600 * 1000LL)
-#define LONG_US         60000000LL /* the age of a job that took longer is counted from its end */
+#define LONG_US         60000000LL /* a job longer than this is kept by the age of its end, not of its start */
 #define RESTORE_JOBS_US (LIMIT_UNFINISHED_DAYS * 24 * 3600 * 1000000LL)
 
 typedef struct publish {
@@ -37,7 +45,8 @@ typedef struct publish {
 
 /* ---- targets --------------------------------------------------------------------------------- */
 
-/* A random part of the targets, still sorted: --subset. */
+/* Implement --subset: a random choice of `want` slots, still sorted. Selection sampling (Knuth 3.4.2 S):
+ * each slot is taken with the chance (still wanted)/(still left), in one pass. */
 static void
 s_subset(uint32_t *slots, size_t *n, size_t want)
 {
@@ -64,7 +73,8 @@ s_ids(front_t *self, const uint32_t *slots, size_t n)
 
 /* ---- a new job ------------------------------------------------------------------------------- */
 
-/* What is told to minions and kept: only known fields, so that nothing else rides along. */
+/* The payload that minions get and the store keeps. Only known fields are copied, so a request cannot
+ * smuggle others to the minions. */
 static json_t *
 s_info(const json_t *request, const char *jid, const char *user)
 {
@@ -78,7 +88,7 @@ s_info(const json_t *request, const char *jid, const char *user)
     for (size_t i = 0; i < NELEMS(fields); i++)
         if ((v = value_get(request, fields[i])))
             json_object_set(info, fields[i], v);
-    /* A minion's words are among the arguments. */
+    /* A reaction's arguments may contain text that a minion chose; `peer` tells the target so. */
     if (str_eq(value_str(value_get(request, "note"), "kind", ""), NOTE_REACT))
         json_object_set_new(info, "peer", json_true());
     if (!value_get(info, "arg"))
@@ -90,6 +100,7 @@ s_info(const json_t *request, const char *jid, const char *user)
     return info;
 }
 
+/* The two events that Salt fires for a new job: tag JID with the minions, and salt/job/JID/new. */
 static void
 s_fire_new(front_t *self, const char *jid, const json_t *info, json_t *ids, json_t *missing)
 {
@@ -108,7 +119,8 @@ s_fire_new(front_t *self, const char *jid, const json_t *info, json_t *ids, json
     (void) bus_fire(self, tag, &data);
 }
 
-/* A job with a note is not begun unless it is kept. */
+/* Queue the job's row. A full queue fails a job with a note (-EAGAIN), which must not start unless it is
+ * kept; any other job runs, but is not listed. */
 static int
 s_store_job(front_t *self, const json_t *request, const json_t *info, json_t *ids, json_t *missing,
             fail_t *err)
@@ -131,7 +143,7 @@ s_store_job(front_t *self, const json_t *request, const json_t *info, json_t *id
     return 0;
 }
 
-/* The job and the events that tell of it: both are on the disk, or none. */
+/* Commit the job and its events in one transaction. */
 static int
 s_keep_job(front_t *self, const json_t *request, const json_t *info, json_t *ids, json_t *missing,
            fail_t *err)
@@ -160,7 +172,8 @@ s_check_function(const json_t *fun, fail_t *err)
     return ok;
 }
 
-/* A jid of the caller's own choice must be new, also to the minions: they run none twice. */
+/* A jid of the caller's choice must be unused, here and in the store: minions drop a jid that they have
+ * had. */
 static bool
 s_jid_free(front_t *self, const char *jid, fail_t *err)
 {
@@ -171,7 +184,7 @@ s_jid_free(front_t *self, const char *jid, fail_t *err)
     return false;
 }
 
-/* There are none: what is to go to one would silently go nowhere. */
+/* Returners are unsupported; reject the job rather than drop its output. */
 static bool
 s_check_returner(const json_t *request, fail_t *err)
 {
@@ -186,7 +199,7 @@ s_check_returner(const json_t *request, fail_t *err)
     return false;
 }
 
-/* What is no number would be none, and the job everybody's. */
+/* A subset that is not an integer would read as 0, which means all targets. */
 static bool
 s_check_subset(const json_t *request, fail_t *err)
 {
@@ -198,6 +211,7 @@ s_check_subset(const json_t *request, fail_t *err)
     return false;
 }
 
+/* For the log: the function's name, or that there are several. */
 static const char *
 s_fun(const json_t *request)
 {
@@ -246,15 +260,18 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* Its connection ended a moment ago: lost, by a new key, or with the goodbye of a minion that starts
- * again. What was on the way may have arrived, and it will say so; or it goes to the next connection. */
+/* True while the minion's connection ended less than BACK_MS ago (network loss, new key, or restart). A
+ * message on its way may have arrived, which the next hello says; if not, it is sent to the next
+ * connection. */
 static bool
 s_may_be_back(const minion_t *m)
 {
     return m->gone_ms && clock_mono_ms() - m->gone_ms < BACK_MS;
 }
 
-/* One target by unicast. */
+/* Send to one target, or give its verdict when it is not connected and not expected. EHOSTUNREACH means
+ * that the connection ended and its end was not read yet: only a target that was never sent to is given
+ * up, others wait for the disconnect. */
 static void
 s_unicast(front_t *self, job_t *job, job_target_t *target, const char *text, size_t len)
 {
@@ -281,7 +298,8 @@ s_unicast(front_t *self, job_t *job, job_target_t *target, const char *text, siz
         (void) jobs_move(self->jobs, job, target, VERDICT_SENT, 0);
 }
 
-/* For everyone: one message on PUB, and a unicast to those whose SUB is not up. */
+/* Send a job for the whole fleet: one PUB message, numbered so that minions notice a gap, and a unicast to
+ * those whose SUB connection is not up. */
 static void
 s_broadcast(front_t *self, job_t *job, const char *text, size_t len)
 {
@@ -305,7 +323,8 @@ s_broadcast(front_t *self, job_t *job, const char *text, size_t len)
     }
 }
 
-/* Everybody who listens on PUB is a target. Since the job was made keys may have been deleted and accepted. */
+/* True when the targets are exactly the accepted minions. Each is checked, since keys may have been
+ * deleted and accepted since the job was matched, which leaves the count equal. */
 static bool
 s_is_for_all(const front_t *self, const job_t *job)
 {
@@ -338,7 +357,8 @@ publish_start(front_t *self, const char *jid)
         s_unicast(self, job, &job->targets[i], text, len);
 }
 
-/* Hundreds of jobs wait for each other on one connection: who answers others will come to this one. */
+/* True when the minion answers other jobs: with hundreds of jobs on one connection it will reach this one.
+ * Bounded by BUSY_ROUNDS, and only after a second send, in case the first was lost. */
 static bool
 s_is_busy(const front_t *self, const job_t *job, const job_target_t *t)
 {
@@ -347,6 +367,7 @@ s_is_busy(const front_t *self, const job_t *job, const job_target_t *t)
            clock_mono_ms() - m->heard_ms < BUSY_MS;
 }
 
+/* Encode once for all targets. Targets out of sends are NOT_DELIVERED; the others get a unicast. */
 static void
 s_resend(front_t *self, job_t *job)
 {
@@ -365,8 +386,10 @@ s_resend(front_t *self, job_t *job)
     job->rounds++;
 }
 
-/* A message is lost with a connection or a full queue, hardly ever else. Thousands of answers take their
- * time, and asking again then makes it longer. Nobody is silent whose answer has come and was not read yet. */
+/* True when the job's next round is due. A message is lost with a connection or a full queue, rarely
+ * otherwise, while thousands of answers take time that resending would lengthen. So a round waits longer
+ * with many unheard targets, while answers still arrive (idle_ms) and while the socket has unread input
+ * (`unread`). */
 static bool
 s_resend_due(const job_t *job, bool unread, int64_t now_ms)
 {
@@ -377,7 +400,7 @@ s_resend_due(const job_t *job, bool unread, int64_t now_ms)
            (quiet >= RESEND_MS || since >= pause + RESEND_LATE_MS);
 }
 
-/* Whoever waits for answers that are here, but were not read yet, goes on waiting. */
+/* Push "busy" to followers once per BUSY_MS while input is unread, so that clients extend their timeouts. */
 static void
 s_tell_busy(job_t *job, int64_t now_ms)
 {
@@ -389,7 +412,7 @@ s_tell_busy(job_t *job, int64_t now_ms)
         (void) lconn_push(job->followers[i], msg);
 }
 
-/* What all have returned is over by that. */
+/* True when every target returned: the store concludes the end from the returns, without a row of its own. */
 static bool
 s_all_returned(const job_t *job)
 {
@@ -405,6 +428,8 @@ s_was_long(const job_t *job)
     return clock_wall_us() - job->start_us > LONG_US;
 }
 
+/* Queue the job's end; `unended` makes s_tick try again when the store's queue is full. A short job's end
+ * is written as 0: its age counts from its start. */
 static void
 s_write_end(front_t *self, job_t *job)
 {
@@ -420,7 +445,7 @@ s_keep_end(front_t *self, job_t *job)
         s_write_end(self, job);
 }
 
-/* A job may run for days: it is under way as long as a minion that is here has it, or somebody follows it. */
+/* jobs_alive_fn: a job may run for days. It is alive while held, followed, or open on a connected minion. */
 static bool
 s_is_alive(void *front, const job_t *job)
 {
@@ -433,6 +458,8 @@ s_is_alive(void *front, const job_t *job)
     return alive;
 }
 
+/* One pass over the jobs per tick: resend, write ends that the store refused, tell followers of a backlog.
+ * ZMQ_EVENTS says, without reading, whether the router has input. */
 static void
 s_tick(front_t *self, int64_t now_ms)
 {
@@ -454,7 +481,7 @@ s_tick(front_t *self, int64_t now_ms)
 
 /* ---- minions that come and go ---------------------------------------------------------------- */
 
-/* NEW map with every text of a list. */
+/* NEW map with the strings of a list as its keys, for membership tests. */
 static map_t *
 s_set(const json_t *texts)
 {
@@ -477,15 +504,16 @@ s_send_one(front_t *self, job_t *job, job_target_t *t)
         s_unicast(self, job, t, text, len);
 }
 
-/* This master has sent it, or has heard that the minion ran it. */
+/* True when this run of the master sent it, or heard that the minion ran it. */
 static bool
 s_is_ours(const job_target_t *t)
 {
     return t->tries > 0 || t->verdict == VERDICT_RUNNING;
 }
 
-/* A minion is back, and does not know of a job that counts as arrived. One that is not ours is of a master
- * before, which did not get that far: it is sent now, unless that is so late that it would be a surprise. */
+/* The connected minion lacks a job that counted as delivered. A job that is ours is LOST. A restored one
+ * may never have left the earlier master: it is sent now, unless its begin_until_ms has passed, when a
+ * late start would surprise (NOT_DELIVERED). */
 static void
 s_not_there(front_t *self, job_t *job, job_target_t *t)
 {
@@ -500,7 +528,7 @@ s_not_there(front_t *self, job_t *job, job_target_t *t)
     }
 }
 
-/* Another master has its return. */
+/* The minion said that another master has its return. */
 static void
 s_is_elsewhere(front_t *self, const minion_t *m, const char *jid)
 {
@@ -510,14 +538,16 @@ s_is_elsewhere(front_t *self, const minion_t *m, const char *jid)
         (void) jobs_move(self->jobs, job, t, VERDICT_ELSEWHERE, 0);
 }
 
-/* A minion is back: what it lost is told, what never reached it is sent. `hello` NULL: it says nothing of
- * its jobs. */
+/* Hook: correct each open job by the minion's hello. `pending` lists the jids that it has, the newest
+ * LIMIT_HELLO_JIDS; `elsewhere` those that it returned to another master. A pending job is RUNNING. A
+ * missing one that it had is LOST or sent, see s_not_there, when the list is complete or the host
+ * rebooted; one that never reached it is sent. `hello` NULL: the minion says nothing of its jobs. */
 static void
 s_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted)
 {
     json_t *pending_jids = value_get(hello, "pending"), *one;
     AUTO(map) pending = s_set(pending_jids);
-    /* Of more than that the oldest are not named. */
+    /* A full list may have dropped the oldest, so that absence proves nothing. */
     bool all_named = json_array_size(pending_jids) < LIMIT_HELLO_JIDS;
     job_t *job;
     size_t k;
@@ -536,13 +566,16 @@ s_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted)
                               (all_named && t->verdict == VERDICT_RUNNING)))
             s_not_there(self, job, t);
         else if (!had_it || t->verdict == VERDICT_DELIVERED) {
-            /* Its networking process had it, and has died before its job server did. */
+            /* The minion's networking process acknowledged it and died before its job server had it: send
+             * again. */
             (void) jobs_move(self->jobs, job, t, VERDICT_SENT, 0);
             s_send_one(self, job, t);
         }
     }
 }
 
+/* Hook: a job on its way waits for a reconnect when one is likely, else it is NOT_DELIVERED. Followers of
+ * delivered ones are told that the minion is gone; the verdict stays. */
 static void
 s_disconnected(front_t *self, minion_t *m)
 {
@@ -558,7 +591,7 @@ s_disconnected(front_t *self, minion_t *m)
     }
 }
 
-/* Its key is accepted no more: whatever it has of a job, nothing will come back. */
+/* Hook: the key is no longer accepted, so no return can come. Close every open target by what it had. */
 static void
 s_dismissed(front_t *self, minion_t *m)
 {
@@ -584,6 +617,7 @@ s_tell_verdict(const front_t *self, const job_t *job, const job_target_t *target
               verdict_name(target->verdict));
 }
 
+/* jobs_verdict_fn: push the change to the job's followers; encodes nothing when there are none. */
 void
 publish_verdict(void *front, job_t *job, job_target_t *target)
 {
@@ -593,6 +627,7 @@ publish_verdict(void *front, job_t *job, job_target_t *target)
         (void) lconn_push(job->followers[i], msg);
 }
 
+/* jobs_done_fn: write the end and push "done" to the followers. */
 void
 publish_done(void *front, job_t *job)
 {
@@ -600,7 +635,7 @@ publish_done(void *front, job_t *job)
     log_debug("job %s: each of its %zu minions has a verdict", job->jid, job->n_targets);
     json_auto_t *msg = json_pack("{s:s, s:s}", "push", "done", "jid", job->jid);
     for (size_t i = 0; i < job->n_followers; i++)
-        /* Who still waits for the returns so far hears of the end after these. */
+        /* A connection that still replays the job gets its "done" from catchup.c, after the returns. */
         if (!later_waits(front, job->jid, job->followers[i]) &&
             !lconn_catches_up(job->followers[i], job->jid))
             (void) lconn_push(job->followers[i], msg);
@@ -616,6 +651,7 @@ s_by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Sort and drop doubles, in place; jobs_add demands both. */
 static size_t
 s_unique(uint32_t *slots, size_t n)
 {
@@ -627,6 +663,8 @@ s_unique(uint32_t *slots, size_t n)
     return kept;
 }
 
+/* Take up a job of an earlier run: row as in store_add_job, `returned` the ids whose returns are stored.
+ * NULL when the jid is in the table. Minions whose keys are gone are left out. */
 static job_t *
 s_restore_one(front_t *self, const json_t *row, const json_t *returned)
 {
@@ -650,19 +688,21 @@ s_restore_one(front_t *self, const json_t *row, const json_t *returned)
     }
     for (i = 0; job && i < n; i++) {
         job_target_t *t = &job->targets[i];
-        /* We do not know how far it got: its hello tells. Until then it counts as delivered, never sent
-         * twice. */
+        /* How far it got is unknown until the minion's hello; until then it counts as delivered, so that
+         * it is not sent twice. The table allows DELIVERED only by way of SENT. */
         (void) jobs_move(self->jobs, job, t, VERDICT_SENT, 0);
         (void) jobs_move(self->jobs, job, t, VERDICT_DELIVERED, 0);
         if (map_get(had, peers_by_slot(self->peers, t->slot)->id))
             (void) jobs_move(self->jobs, job, t, VERDICT_RETURNED, 0);
     }
-    /* The keys of the others are accepted no more: nobody is left who could return. */
+    /* Every target left either returned or has no accepted key: no return can come, so write the end. */
     if (job && job->n_open == 0 && json_array_size(returned) < json_array_size(minions))
         s_write_end(self, job);
     return job;
 }
 
+/* True when the job was published before this process started; start_us is wall time, started_ms
+ * monotonic. */
 static bool
 s_is_from_before(const front_t *self, const json_t *row)
 {
@@ -670,7 +710,8 @@ s_is_from_before(const front_t *self, const json_t *row)
     return value_int(row, "start_us", INT64_MAX) < started_us;
 }
 
-/* A job of a master before this one that is on record, and not known here. */
+/* Restore a job of an earlier run that is not in the table; NULL when there is none, it is this run's, or
+ * it can't be read. */
 static job_t *
 s_reopen(front_t *self, const char *jid)
 {
@@ -682,7 +723,7 @@ s_reopen(front_t *self, const char *jid)
     return s_restore_one(self, row, returned);
 }
 
-/* Whether by the store more may be heard of it: 1, 0, or negative with *err. */
+/* 1 when the store expects more returns of the job, 0, or a negative errno with *err. */
 static int
 s_is_unfinished(front_t *self, const json_t *head, fail_t *err)
 {
@@ -704,7 +745,8 @@ s_targets(front_t *self, const job_t *job)
     return ids;
 }
 
-/* Users could have all jobs of the store in memory, one after the other. */
+/* True when the restored jobs stay within LIMIT_RESTORED_BYTES. Without a bound, a user could load every
+ * job of the store into memory by following them one by one. */
 static bool
 s_has_room(const front_t *self, const json_t *head)
 {
@@ -715,8 +757,8 @@ s_has_room(const front_t *self, const json_t *head)
     return bytes <= LIMIT_RESTORED_BYTES;
 }
 
-/* A job that is unfinished by the store, unless it is this master's. False with *err: there is no room for
- * it, or it can't be read. */
+/* Restore the job if the store has it as unfinished and an earlier run published it. True with *ret_job
+ * unchanged when there is nothing to restore. False with *err: no room (-EAGAIN), or a failed read. */
 static bool
 s_take_up(front_t *self, const json_t *head, bool bounded, job_t **ret_job, fail_t *err)
 {
@@ -756,8 +798,8 @@ publish_find(front_t *self, const char *jid, bool bounded, fail_t *err)
     return job ? s_targets(self, job) : json_incref(value_get(head, "minions"));
 }
 
-/* Somebody still wants what a master had on record when it was killed. What never reached its minion is
- * sent; a minion drops what it has had. */
+/* The note's sender repeats a request that an earlier run had on record. Send it to connected targets that
+ * this run never sent it to; a minion drops a jid that it has had. */
 void
 publish_again(front_t *self, const char *jid)
 {
@@ -777,7 +819,8 @@ publish_again(front_t *self, const char *jid)
     }
 }
 
-/* Unfinished jobs of the last run; fails without memory. */
+/* Restore unfinished jobs of earlier runs, the newest within LIMIT_RESTORED_BYTES. Read errors are logged
+ * and the master starts all the same; only -ENOMEM fails the start, so that a supervisor tries again. */
 static int
 s_restore(front_t *self, fail_t *ret_err)
 {
@@ -792,7 +835,7 @@ s_restore(front_t *self, fail_t *ret_err)
         if (json_is_object(row) && returned)
             (void) s_restore_one(self, row, returned);
     }
-    if (err.code == -ENOMEM) /* the next start reads them */
+    if (err.code == -ENOMEM) /* -ENOMEM is temporary: fail, so that the next start reads them */
         return fail_set(ret_err, -ENOMEM, "unfinished jobs can't be read: %s", fail_text(&err));
     if (err.text)
         log_error("unfinished jobs can't be read: %s", fail_text(&err));
@@ -807,6 +850,7 @@ s_restore(front_t *self, fail_t *ret_err)
 
 /* ---- what minions say of their jobs ---------------------------------------------------------- */
 
+/* Message "started": without a pid the job server has it, with a pid its child runs. */
 static void
 s_started(front_t *self, peer_t *peer, const inbound_t *in)
 {

@@ -1,4 +1,5 @@
-/* publish.h - a job's way to its targets: who is meant, sending, sending again, and what is known of each.
+/* publish.h - publish a job to its targets, resend it, and track what is known of each. See publish.c for
+ * how.
  *
  * Layer      master
  * Threads    the front loop's
@@ -9,15 +10,17 @@
 
 #include "master/front/front.h"
 
-/* Publish for an operator: NEW reply {jid, minions, missing}; `follower` may be NULL. */
+/* Publish for an operator. `request` {fun, arg, tgt, tgt_type, ...}; `user` goes on record; `follower`
+ * (lconn_t, BORROWED, may be NULL) gets pushes. NEW reply {jid, minions, missing}, jid "" when no minion
+ * matched; NULL with *err. Sends nothing yet. */
 json_t *publish_job(front_t *self, const json_t *request, const char *user, void *follower, fail_t *err);
-void publish_start(front_t *self, const char *jid); /* send what publish_job prepared */
-void publish_again(front_t *self, const char *jid); /* a note's job is asked for again */
-/* NEW [id]: whose a job is that is to be followed, or NULL with *err. One that was left out at the start is
- * taken up; `bounded`: unless those that were so fill their memory. */
+void publish_start(front_t *self, const char *jid); /* send it; nothing when the jid is unknown */
+void publish_again(front_t *self, const char *jid); /* a note's job is requested again */
+/* NEW [id] of a job's targets, or NULL with *err (-ENOENT: no such job; -EAGAIN: no room). An unfinished
+ * job of an earlier run is restored so that it can be followed; `bounded`: within LIMIT_RESTORED_BYTES. */
 json_t *publish_find(front_t *self, const char *jid, bool bounded, fail_t *err);
 
-/* What the table of jobs tells of each change: see jobs_new. */
+/* Callbacks of the table of jobs, see jobs_new. `front` is the front_t. */
 void publish_verdict(void *front, job_t *job, job_target_t *target);
 void publish_done(void *front, job_t *job);
 

@@ -1,4 +1,9 @@
-/* ret.c - see ret.h. */
+/* ret.c - read a return's JSON as spans, and compose events and pushes from them.
+ *
+ * The fast path (s_plain) walks the top-level keys and records where each value's text lies; nothing is
+ * allocated. JSON that is not plain, or has unknown or doubled fields, is parsed, and each known field is
+ * written into `more`. Either way field[] holds compact JSON text. A return may have megabytes, and most
+ * are passed on unread. */
 #include "master/jobs/ret.h"
 
 #include "common/base/clock.h"
@@ -11,7 +16,7 @@
 static const struct row {
     const char *name;
     size_t len;
-    bool pushed; /* to followers too; what they have asked with they know */
+    bool pushed; /* included in pushes; followers know what they asked with */
 } rows[RET_FIELDS] = {
     [RET_SUCCESS] = RET_ROW("success", true),
     [RET_RETURN] = RET_ROW("return", true),
@@ -30,6 +35,7 @@ static const struct row {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+/* RET_FIELDS when unknown. A dozen rows: comparing lengths first beats hashing. */
 static ret_field_t
 s_field(jtext_t key)
 {
@@ -39,7 +45,8 @@ s_field(jtext_t key)
     return f;
 }
 
-/* {"m": "ret", then known fields, each once}. */
+/* True when the text is {"m": "ret", ...} with known fields, each once; field[] is filled. False: use
+ * s_values. */
 static bool
 s_plain(ret_t *self)
 {
@@ -54,7 +61,8 @@ s_plain(ret_t *self)
     return named && plain_end(&p);
 }
 
-/* The whole as values, into `body`: -EPROTO or -ENOMEM with *err. */
+/* Parse the whole into `body`, once. LIMIT_RET_VALUES bounds the memory that a minion can make the master
+ * take. -EPROTO or -ENOMEM with *err. */
 static int
 s_parse(ret_t *self, fail_t *err)
 {
@@ -66,6 +74,8 @@ s_parse(ret_t *self, fail_t *err)
     return self->body ? 0 : fail_set(err, why.code == -ENOMEM ? -ENOMEM : -EPROTO, "%s", fail_text(&why));
 }
 
+/* The slow path: dump each known field into `more`. Room for the whole is offered first and offsets are
+ * kept, as the buffer may still move while it grows. */
 static int
 s_values(ret_t *self, fail_t *err)
 {
@@ -81,7 +91,7 @@ s_values(ret_t *self, fail_t *err)
             (void) plain_add(v, &self->more);
         ends[f] = self->more.len;
     }
-    /* Only now does the buffer stay where it is. */
+    /* The buffer no longer grows, so pointers into it stay valid. */
     for (ret_field_t f = 0; f < RET_FIELDS; f++) {
         size_t at = f > 0 ? ends[f - 1] : 0;
         self->field[f] = ends[f] > at ? (jtext_t){ self->more.data + at, ends[f] - at } : (jtext_t){ 0 };
@@ -89,7 +99,7 @@ s_values(ret_t *self, fail_t *err)
     return 0;
 }
 
-/* A job of several functions has a code for each. */
+/* A job of several functions has {fun: code}; take the largest. One function has an integer. */
 static int
 s_worst(const json_t *codes)
 {
@@ -102,6 +112,7 @@ s_worst(const json_t *codes)
     return (int) worst;
 }
 
+/* The same for `success`: false when any function's is; absent or not boolean counts as true. */
 static bool
 s_all(const json_t *oks)
 {
@@ -119,7 +130,8 @@ s_is(jtext_t field, const char *text)
     return field.at && jtext_is(field, text);
 }
 
-/* Of one function, and well: that is what returns mostly are, and no value is made for it. */
+/* Set retcode and success. The common case, one function that succeeded, is decided on the text and builds
+ * no values. */
 static int
 s_judge(ret_t *self, fail_t *err)
 {
@@ -136,7 +148,8 @@ s_judge(ret_t *self, fail_t *err)
     return 0;
 }
 
-/* Without its quotes; what a jid may hold is never escaped. */
+/* Copy the jid without its quotes. A valid jid has no characters that JSON escapes, so no decoding is
+ * needed. */
 static bool
 s_jid(ret_t *self)
 {
@@ -180,6 +193,7 @@ ret_body(ret_t *self)
 
 /* ---- telling --------------------------------------------------------------------------------- */
 
+/* Append ,"NAME":TEXT when the field is present. */
 static void
 s_add(const ret_t *self, ret_field_t f, buf_t *out)
 {

@@ -1,5 +1,5 @@
-/* ret.h - a minion's return, cut into the texts of its fields: what is told of it is put together from these,
- * so that a return of any size is read once and no value is made of it.
+/* ret.h - a minion's return as spans of its fields' JSON text, from which events and pushes are composed,
+ * so that a return of any size is scanned once and not turned into values.
  *
  * A return whose JSON is not plain (common/base/plainjson.h) goes through values and means the same.
  *
@@ -15,7 +15,7 @@
 #include "common/base/plainjson.h"
 #include "salt/limits.h"
 
-/* In the order in which events show them. */
+/* Order of the fields in events. */
 typedef enum ret_field {
     RET_SUCCESS,
     RET_RETURN,
@@ -34,27 +34,27 @@ typedef enum ret_field {
 
 typedef struct ret {
     char jid[LIMIT_JID_LEN];
-    jtext_t field[RET_FIELDS]; /* JSON text; `at` NULL: not there */
+    jtext_t field[RET_FIELDS]; /* JSON text; `at` NULL: absent */
     int retcode;               /* of several functions the worst */
-    bool success;              /* of several functions all */
-    const char *text;          /* the whole, BORROWED */
+    bool success;              /* of several functions: all succeeded */
+    const char *text;          /* the message, BORROWED */
     size_t len;
-    json_t *body; /* the whole as values, once somebody has asked for it */
-    buf_t more;   /* texts of fields, when `text` is not plain */
+    json_t *body; /* owned: the message as values, made on demand */
+    buf_t more;   /* the fields' texts when `text` is not plain */
 } ret_t;
 
-/* `text`: a message ret, BORROWED while this lives. -EPROTO with *err when it is not JSON, or has no jid
- * or no function; -ENOMEM when its values are needed, and there is no memory for them. To be ended by
- * ret_end in any case. */
+/* Read the message `text`, BORROWED until ret_end. -EPROTO with *err when it is not JSON, or lacks a jid
+ * or a function; -ENOMEM. Call ret_end in any case. */
 int ret_begin(ret_t *self, const char *text, size_t len, fail_t *err);
 void ret_end(ret_t *self);
-/* As values. BORROWED; NULL when there is no memory for them. With a `retcode` they are there already. */
+/* The message as values. BORROWED; NULL without memory. Free of cost after a retcode other than 0, which
+ * needs them anyway. */
 const json_t *ret_body(ret_t *self);
 
-/* Add the data of salt/job/JID/ret/ID. `user` NULL: not known. As in Salt, salt-call's does not say
- * whether it succeeded. */
+/* Add the data of the event salt/job/JID/ret/ID to `out`. `user` NULL: unknown. `is_call`: the return of a
+ * salt-call, whose event has no `success`, as in Salt. */
 void ret_add_event(const ret_t *self, const char *id, const char *user, bool is_call, buf_t *out);
-/* Add {push: "ret", jid, id, return, ...}, what a follower is told. */
+/* Add the push {push: "ret", jid, id, return, ...} for followers to `out`. */
 void ret_add_push(const ret_t *self, const char *id, buf_t *out);
 
 #endif

@@ -1,4 +1,6 @@
-/* statefail.c - see statefail.h. */
+/* statefail.c - fire Salt's events for failed states of state.highstate and state.sls
+ * (salt/utils/event.py, fire_ret_load): per failed state, the tag MODULE.FUNCTION with the state's data,
+ * and salt/job/JID/sub/ID/error/FUN with the job's as well. */
 #include "master/jobs/statefail.h"
 
 #include <ctype.h>
@@ -10,8 +12,8 @@
 
 #define PART_LEN 100 /* of a module's or a function's name */
 
-/* The first and the last part of "cmd_|-ID_|-NAME_|-run", as "cmd.run". What a minion names becomes a tag:
- * only words do. */
+/* From "cmd_|-ID_|-NAME_|-run" make "cmd.run", the first part and the last. The text comes from a minion
+ * and becomes an event tag, so anything but letters, digits, _ and . is refused: false. */
 static bool
 s_short_tag(const char *state, char tag[2 * PART_LEN + 2])
 {
@@ -34,6 +36,7 @@ typedef struct failed {
     json_int_t retcode;
 } failed_t;
 
+/* `state` is copied, as two events own their data each. Fields of the job override the state's own. */
 static void
 s_fire(const failed_t *f, const char *short_tag, json_t *state)
 {
@@ -49,6 +52,7 @@ s_fire(const failed_t *f, const char *short_tag, json_t *state)
     (void) bus_fire(f->front, tag, &more);
 }
 
+/* At most LIMIT_FAILED_STATES events of one return, so that a minion can't flood the bus. */
 static void
 s_fire_all(const failed_t *f, json_t *states)
 {
@@ -66,15 +70,15 @@ s_fire_all(const failed_t *f, json_t *states)
                     LIMIT_FAILED_STATES);
 }
 
-/* Of a job of several functions, this one's member. */
+/* For a job of several functions the member of this one; else the value itself. */
 static json_t *
 s_of(json_t *v, const char *fun, bool several)
 {
     return several ? value_get(v, fun) : v;
 }
 
-/* Whether the job had this function; of several, once: how often a minion's return names it, is the
- * minion's word. */
+/* True when the job had this function. A list is asked for membership only, so that a minion that names a
+ * function twice fires its events once. */
 static bool
 s_names(const json_t *fun, const char *name)
 {

@@ -1,9 +1,9 @@
-/* statefail.h - events of failed states: "MODULE.FUNCTION" and salt/job/JID/sub/ID/error/FUN for each state
- * of a state.highstate or state.sls that failed.
+/* statefail.h - fire events for failed states: "MODULE.FUNCTION" and salt/job/JID/sub/ID/error/FUN for
+ * each failed state of a state.highstate or state.sls.
  *
  * Layer      master
  * Threads    the front loop's
- * Limits     LIMIT_FAILED_STATES of one return; more are told in the log
+ * Limits     LIMIT_FAILED_STATES of one return; the log says how many failed
  * Tests      tests/t/5150-failed-states.bats
  */
 #ifndef MASTER_JOBS_STATEFAIL_H
@@ -11,7 +11,8 @@
 
 #include "master/front/front.h"
 
-/* `body`: a return as the minion sent it. `user`: whose job it was. */
+/* `body`: the return as values. `user`: who published the job. Does nothing for other functions or retcode
+ * 0. */
 void statefail_fire(front_t *self, const char *id, const char *jid, const json_t *body, const char *user);
 
 #endif

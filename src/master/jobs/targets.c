@@ -1,4 +1,7 @@
-/* targets.c - see targets.h. */
+/* targets.c - match a request's target against the accepted minions. Compile the expression once
+ * (common/match), then test each minion with its cached grains and pillar. Work is metered (match_work_t):
+ * an expression, and what it is compared with, may be chosen to be slow, and the front loop must not
+ * stall. */
 #include "master/jobs/targets.h"
 
 #include "common/base/clock.h"
@@ -7,7 +10,8 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-/* What the one before this master had written is read when it is first asked for: that is nobody's fault. */
+/* Load documents of an earlier run from the store before matching. The time is credited to `work`: the
+ * caller is not charged for the master's cold cache. */
 static void
 s_read_known(front_t *self, const target_t *target, match_work_t *work)
 {
@@ -24,7 +28,7 @@ s_read_known(front_t *self, const target_t *target, match_work_t *work)
     match_work_excuse(work, since_us);
 }
 
-/* A target by pillar has a value of one in it, which is a secret. */
+/* Log a match at debug level. A pillar target contains a pillar value, which may be secret: not shown. */
 static void
 s_tell(const front_t *self, const target_t *target, const json_t *expr, const char *type, size_t n,
        int64_t since_us)
@@ -36,6 +40,7 @@ s_tell(const front_t *self, const target_t *target, const json_t *expr, const ch
               peers_count(self->peers, KEY_ACCEPTED), (double) (clock_mono_us() - since_us) / 1e6);
 }
 
+/* Append the matching slots, in order. -EDQUOT with the minion's id when the work is used up. */
 static int
 s_match_all(front_t *self, const target_t *target, match_work_t *work, uint32_t *slots, size_t *n,
             fail_t *err)
@@ -59,7 +64,7 @@ s_match_all(front_t *self, const target_t *target, match_work_t *work, uint32_t 
     return 0;
 }
 
-/* Ids that the operator named and no accepted minion has. */
+/* NEW list of ids that a list target names and no accepted minion has. */
 static json_t *
 s_missing(front_t *self, const target_t *target)
 {
@@ -84,7 +89,7 @@ targets_work(const front_t *self, bool admin, match_work_t *work)
         match_work_begin(work, LIMIT_WORK_STEPS, LIMIT_WORK_TIME + each_ms);
 }
 
-/* Who asks is an administrator. */
+/* The worker sets pillar_exact for users who are not administrators; see targets.h. */
 static bool
 s_is_admin(const json_t *request)
 {

@@ -1,4 +1,4 @@
-/* verdict.c - see verdict.h. */
+/* verdict.c - the push of one target's verdict. RETURNED is told by the return itself and SENT is no news. */
 #include "master/jobs/verdict.h"
 
 json_t *

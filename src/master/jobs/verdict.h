@@ -1,4 +1,4 @@
-/* verdict.h - what followers of a job are told of one of its targets.
+/* verdict.h - the message that followers of a job get about one of its targets.
  *
  * Layer      master
  * Threads    the front loop's
@@ -9,7 +9,7 @@
 
 #include "master/front/front.h"
 
-/* NEW push; NULL: nothing, or its return tells it. */
+/* NEW {push: "verdict", jid, id, verdict, pid?, connected?: false}; NULL when there is nothing to tell. */
 json_t *verdict_push(const front_t *front, const job_t *job, const job_target_t *target);
 
 #endif
