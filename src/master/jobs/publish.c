@@ -298,8 +298,8 @@ s_unicast(front_t *self, job_t *job, job_target_t *target, const char *text, siz
         (void) jobs_move(self->jobs, job, target, VERDICT_SENT, 0);
 }
 
-/* Send a job for the whole fleet: one PUB message, numbered so that minions notice a gap, and a unicast to
- * those whose SUB connection is not up. */
+/* Send a job for the whole fleet: one PUB message with the next sequence number, and a unicast to those
+ * whose SUB connection is not up. */
 static void
 s_broadcast(front_t *self, job_t *job, const char *text, size_t len)
 {

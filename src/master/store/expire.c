@@ -1,5 +1,5 @@
-/* expire.c - jobs and events that are too old, or more than may be kept, are forgotten every
- * loop_interval. */
+/* expire.c - the part that tells the store, every loop_interval, which jobs and events to keep:
+ * keep_jobs_seconds and keep_jobs_bytes of the configuration, and LIMIT_EVENT_JOURNAL. */
 #include "common/base/clock.h"
 #include "master/front/clockwatch.h"
 #include "master/front/hooks.h"
@@ -14,7 +14,8 @@ s_pause(const front_t *front)
 static void
 s_tick(front_t *front, int64_t now_ms)
 {
-    /* What could be looked up before a restart can be after it, for as long as without one. */
+    /* For one interval after a start, and while the clock is in doubt, age removes nothing: a job that
+     * could be looked up before a restart can be for as long after it. */
     bool all = clockwatch_doubts(front) || now_ms - front->started_ms < s_pause(front);
     store_keep_t keep = { .now_us = clock_wall_us(),
                           .jobs_s = all ? 0 : conf_int(front->conf, "keep_jobs_seconds"),

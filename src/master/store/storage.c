@@ -1,4 +1,5 @@
-/* storage.c - see storage.h. */
+/* storage.c - the part that owns the store: open it, drain its eventfd, announce commits to the other
+ * parts (hook_committed), and log when it fails, recovers or begins a new file. */
 #include "master/store/storage.h"
 
 #include <unistd.h>
@@ -11,7 +12,7 @@
 #define STORE_FILE "jobs.db"
 
 typedef struct storage {
-    char *trouble; /* owned; NULL: there is none */
+    char *trouble; /* owned: the last reported error; NULL: the store works */
 } storage_t;
 
 static storage_t *
@@ -32,6 +33,8 @@ storage_trouble(const front_t *front)
     return s_own(front)->trouble;
 }
 
+/* Log the changes of the store's state. A notice may mean that a new file was begun, so the parts are told
+ * (hook_renewed) to write again what they keep there. */
 static void
 s_look(front_t *front)
 {
@@ -50,6 +53,7 @@ s_look(front_t *front)
     self->trouble = STEAL(trouble);
 }
 
+/* Fails the master's start without a usable cachedir or store. */
 static int
 s_start(front_t *front, fail_t *err)
 {
@@ -89,6 +93,7 @@ s_fd(const front_t *front)
     return store_fd(front->store);
 }
 
+/* Clear the eventfd before looking, so that a commit meanwhile makes it readable again. */
 static void
 s_readable(front_t *front)
 {
@@ -113,7 +118,7 @@ s_status(front_t *front, json_t *reply)
 static void
 s_forgotten(front_t *front, const char *id)
 {
-    (void) store_del_minion(front->store, id); /* taken in any case, and what is with it too */
+    (void) store_del_minion(front->store, id); /* accepted however full the queue is */
 }
 
 const front_part_t part_storage = { .name = "storage",

@@ -1,4 +1,5 @@
-/* storage.h - the store as the front loop has it: open, read by its descriptor, in trouble or not.
+/* storage.h - the store as the front loop uses it: opened, polled by its descriptor, its errors logged.
+ * front->store and front->reader live from this part's start to its destroy.
  *
  * Layer      master
  * Threads    the front loop's; the store's writer is a thread of its own (store.h)

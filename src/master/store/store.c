@@ -1,4 +1,10 @@
-/* store.c - the queue in front of the writer, and the writer's thread. */
+/* store.c - the queue in front of the writer, and the writer's thread.
+ *
+ * Adds append rows to a linked list under `lock` and never touch the disk. The thread takes a batch off
+ * the front, commits it as one transaction and publishes its last ticket; a batch that fails stays in the
+ * thread's hands and is retried with growing pauses, so order and tickets hold. Between batches it expires
+ * old rows in steps of milliseconds. Group commit: while rows come in a crowd the thread lingers for more,
+ * since a commit costs a sync however few rows it has. */
 #include "master/store/store.h"
 
 #include <pthread.h>
@@ -13,38 +19,38 @@
 #include "master/store/store_write.h"
 #include "salt/value.h"
 
-#define BUSY_ROWS   16   /* a commit of more rows than this means that rows arrive in a crowd: */
-#define LINGER_MS   4    /* then wait this long for more before the next one, and again while as many come, */
-#define LINGER_MAX  20   /* ms in all: a page is written with each commit that has a row for it */
-#define EXPIRE_US   5000 /* a step of forgetting; and the rest after it, while no rows come */
-#define EXPIRE_BUSY 2000 /* the same while rows wait */
-#define EXPIRE_SIZE (16 * 1024 * 1024) /* bytes that may be added before the size is looked at */
-#define BACKOFF_MIN 50                 /* ms until a failed commit is tried again */
+#define BUSY_ROWS   16   /* a commit of more rows than this means that rows arrive in a crowd: then */
+#define LINGER_MS   4    /* wait this long for more before the next one, and again while as many come, */
+#define LINGER_MAX  20   /* up to so many ms in all: each commit rewrites every page that a row goes to */
+#define EXPIRE_US   5000 /* one step of expiry, and the rest after it, while no rows come */
+#define EXPIRE_BUSY 2000 /* one step while rows wait */
+#define EXPIRE_SIZE (16 * 1024 * 1024) /* bytes added between checks of the size */
+#define BACKOFF_MIN 50 /* ms before the first retry of a failed commit; doubled up to the next */
 #define BACKOFF_MAX 5000
 #define RESTARTS_MAX                                                                                         \
-    3 /* damaged databases moved aside by one process; a disk that damages more needs a person */
+    3 /* damaged databases moved aside per process; a disk that damages more needs a person */
 
 struct store {
     char *path;
     int fd;
     pthread_t thread;
-    store_writer_t *writer; /* the thread's */
+    store_writer_t *writer; /* used by the thread alone */
     _Atomic uint64_t committed;
 
-    pthread_mutex_t lock; /* for all below */
-    pthread_cond_t work;  /* rows, a wish to expire, or stop */
-    pthread_cond_t done;  /* a commit, for store_wait */
+    pthread_mutex_t lock; /* guards everything below */
+    pthread_cond_t work;  /* signalled for rows, expiry or stop; the thread waits */
+    pthread_cond_t done;  /* broadcast after a commit; store_wait waits */
     row_t *head, **tail;
     row_t *last;            /* the row at the tail; NULL: the queue is empty */
     size_t n_rows, n_bytes; /* queued or in the writer's hands */
-    bool lingering;         /* the writer waits for a full batch, not for the next row */
+    bool lingering;         /* the writer waits for a full batch: a single row does not wake it */
     uint64_t last_ticket;
     uint64_t held_from; /* rows from this ticket on wait for store_apart; 0: none */
     bool stop;
     bool expire;
     bool wished; /* that, since the step under way began */
     store_keep_t keep;
-    size_t added; /* bytes committed since the size was looked at */
+    size_t added; /* bytes committed since the size was last checked */
     char *trouble, *notice;
     int restarts;
     store_stats_t stats;
@@ -63,7 +69,7 @@ row_new(row_kind_t kind, const char *text0)
     return row;
 }
 
-/* For a crowd of rows: its two short texts are no allocations of their own. */
+/* Allocate a row and its two short texts in one block; for returns, which come in crowds. */
 static row_t *
 row_with(row_kind_t kind, const char *text0, const char *text1)
 {
@@ -78,6 +84,7 @@ row_with(row_kind_t kind, const char *text0, const char *text1)
     return row;
 }
 
+/* Approximate bytes in memory, for the queue's limits. */
 static size_t
 row_size(const row_t *row)
 {
@@ -88,14 +95,15 @@ row_size(const row_t *row)
     return n;
 }
 
-/* With the lock held: as many rows as one commit takes wait. */
+/* Lock held. True when one commit's worth of rows waits: lingering gains nothing more. */
 static bool
 is_full(const store_t *self)
 {
     return self->n_rows >= LIMIT_STORE_BATCH || self->n_bytes >= LIMIT_STORE_BATCH_BYTES;
 }
 
-/* With the lock held: for one more row of this size. A single large one must get through an empty queue. */
+/* Lock held. True when a row of this size fits. An empty queue takes a row of any size, or a large one
+ * never got in. */
 static bool
 has_room(const store_t *self, size_t size)
 {
@@ -103,15 +111,17 @@ has_room(const store_t *self, size_t size)
            (self->n_rows == 0 || self->n_bytes + size <= LIMIT_STORE_BYTES);
 }
 
-/* With the lock held: between store_together and store_apart, behind a row that was taken. */
+/* Lock held. True between store_together and store_apart once the first row was taken: the rest must go
+ * with it. */
 static bool
 is_following(const store_t *self)
 {
     return self->held_from > 0 && self->last_ticket >= self->held_from;
 }
 
-/* With the lock held, however full the queue. TAKES row: its ticket. `follows`: it is on the disk with the
- * one before. */
+/* Lock held. Append without checking for room. TAKES row; returns its ticket. `follows`: commit it in the
+ * transaction of the row before it. The writer is not woken inside store_together, nor for single rows
+ * while it lingers. */
 static uint64_t
 take_in(store_t *self, row_t *row, bool follows)
 {
@@ -128,13 +138,13 @@ take_in(store_t *self, row_t *row, bool follows)
     return row->ticket;
 }
 
-/* With the lock held. TAKES row: its ticket, 0 when the queue is full. */
+/* Lock held. TAKES row; returns its ticket, or 0 (row freed) when the queue is full. */
 static uint64_t
 append(store_t *self, row_t *row)
 {
     bool follows = is_following(self);
 
-    /* What belongs to a row that was taken must be with it. */
+    /* Rows that belong to a taken row are never refused, or a transaction would be torn. */
     if (!follows && !has_room(self, row->size)) {
         self->stats.refused += row->items;
         rows_free(row);
@@ -143,7 +153,7 @@ append(store_t *self, row_t *row)
     return take_in(self, row, follows);
 }
 
-/* TAKES row. */
+/* TAKES row. Counts the size of the row and of those written with it. */
 static uint64_t
 enqueue(store_t *self, row_t *row)
 {
@@ -173,7 +183,8 @@ store_apart(store_t *self)
     pthread_mutex_unlock(&self->lock);
 }
 
-/* NEW text of a member: as it is when it is text, else its JSON ("fun" and "tgt" may be lists). */
+/* NEW text of a member: a string as it is, anything else as JSON ("fun" and "tgt" may be lists), "" when
+ * absent. */
 static char *
 member_text(const json_t *obj, const char *key)
 {
@@ -184,7 +195,8 @@ member_text(const json_t *obj, const char *key)
     return json_is_string(v) ? xstrdup(json_string_value(v)) : value_dump(v);
 }
 
-/* NEW row for a job's note; NULL when it has none. */
+/* NEW row for a job's note; NULL without one. Written in the job's transaction, and only if the job was
+ * new. */
 static row_t *
 note_row(const json_t *job)
 {
@@ -244,6 +256,7 @@ store_add_return(store_t *self, const char *jid, const char *id, char **raw_p, i
     return enqueue(self, row);
 }
 
+/* Append frames to a waiting row of events; the buffer doubles, so n events cost O(n) copying. */
 static void
 grow_events(row_t *row, uint64_t first, uint64_t last, int64_t wall_us, const char *frames, size_t len)
 {
@@ -267,8 +280,8 @@ store_add_events(store_t *self, uint64_t first, uint64_t last, int64_t wall_us, 
 
     pthread_mutex_lock(&self->lock);
     row_t *row = self->last;
-    /* Those that wait at the end of the queue become one row with these, but for those from before
-     * store_together. */
+    /* Merge with the row at the queue's tail, so that a flood of events makes few rows; but not across
+     * store_together, whose rows are a transaction of their own. */
     if (row != NULL && row->kind == ROW_EVENTS && row->ticket >= self->held_from &&
         row->len + len <= EVENT_BLOCK && self->n_bytes + len <= LIMIT_STORE_BYTES) {
         grow_events(row, first, last, wall_us, frames, len);
@@ -325,6 +338,7 @@ store_forget(store_t *self, const char *id, store_doc_t what)
     return enqueue(self, row_new(forgets[what], id));
 }
 
+/* Bypasses the limits: a deleted minion's documents must not survive, however full the queue. */
 uint64_t
 store_del_minion(store_t *self, const char *id)
 {
@@ -402,17 +416,18 @@ store_expire(store_t *self, const store_keep_t *keep)
 
 /* ---- the writer's thread --------------------------------------------------------------------- */
 
+/* Make the eventfd readable. */
 static void
 wake_owner(store_t *self)
 {
     uint64_t one = 1;
 
-    /* Fails only when the counter is full, and then the reader will wake anyhow. */
+    /* Fails only when the counter is full; the reader wakes then anyway. */
     if (write(self->fd, &one, sizeof(one)) < 0)
         return;
 }
 
-/* With the lock held. Waits at most `ms` (for ever below 0). */
+/* Lock held. Wait for `cond` at most `ms`, without limit below 0. The conditions use CLOCK_MONOTONIC. */
 static void
 wait_work(store_t *self, pthread_cond_t *cond, int64_t ms)
 {
@@ -429,15 +444,15 @@ wait_work(store_t *self, pthread_cond_t *cond, int64_t ms)
     pthread_cond_timedwait(cond, &self->lock, &until);
 }
 
-/* With the lock held: whether the writer may take this row. */
+/* Lock held. True when the writer may take this row: it is not inside an open store_together. */
 static bool
 is_free(const store_t *self, const row_t *row)
 {
     return row != NULL && (self->held_from == 0 || row->ticket < self->held_from);
 }
 
-/* With the lock held: rows off the queue's front, within LIMIT_STORE_BATCH and _BATCH_BYTES but for those
- * that belong together; NULL when there is none. */
+/* Lock held. Detach a batch from the queue's front, within LIMIT_STORE_BATCH and _BATCH_BYTES except for
+ * rows that must be committed together. NULL when none may be taken. */
 static row_t *
 take_rows(store_t *self)
 {
@@ -462,7 +477,8 @@ take_rows(store_t *self)
     return first;
 }
 
-/* With the lock held: waits for company while rows come in a crowd. */
+/* Lock held. Wait for more rows while at least BUSY_ROWS come in each LINGER_MS, up to LINGER_MAX. Ends
+ * early with a full batch or a stop. */
 static void
 linger(store_t *self)
 {
@@ -479,7 +495,8 @@ linger(store_t *self)
     self->lingering = false;
 }
 
-/* The next batch, or NULL for "nothing queued: expire or stop". A lone row goes at once. */
+/* The next batch, or NULL when there is none and expiry or a stop is due. Lingers only after a large
+ * batch, so a lone row is committed at once. */
 static row_t *
 next_batch(store_t *self, size_t last_rows)
 {
@@ -493,7 +510,7 @@ next_batch(store_t *self, size_t last_rows)
     return batch;
 }
 
-/* TAKES *text_p (may be NULL: all is well). */
+/* TAKES *text_p (may be NULL: no error). Wakes the owner only when an error begins or ends. */
 static void
 set_trouble(store_t *self, char **text_p)
 {
@@ -506,11 +523,12 @@ set_trouble(store_t *self, char **text_p)
         wake_owner(self);
 }
 
+/* Move a notice of the writer's to where store_notice finds it. */
 static void
 pass_notice(store_t *self)
 {
     pthread_mutex_lock(&self->lock);
-    /* One that waits is read first. */
+    /* Keep an unread notice; the writer's waits its turn. */
     char *text = self->notice == NULL ? store_writer_notice(self->writer) : NULL;
     self->notice = text != NULL ? text : self->notice;
     pthread_mutex_unlock(&self->lock);
@@ -518,8 +536,8 @@ pass_notice(store_t *self)
         wake_owner(self);
 }
 
-/* What a failure calls for: begin a new file after damage (then true: try again at once), else say what is
- * wrong. */
+/* Handle a failed commit or step. After damage, begin a new database: true, retry at once. Otherwise
+ * record the error as `trouble`: false, back off. */
 static bool
 handle_failure(store_t *self, const fail_t *err)
 {
@@ -538,6 +556,8 @@ handle_failure(store_t *self, const fail_t *err)
     return false;
 }
 
+/* Release the batch's share of the queue, publish its ticket and wake the waiters. The batch itself stays
+ * the caller's. */
 static void
 batch_done(store_t *self, row_t *batch, uint64_t duplicates)
 {
@@ -561,7 +581,7 @@ batch_done(store_t *self, row_t *batch, uint64_t duplicates)
     wake_owner(self);
 }
 
-/* Waits a while after the n-th failure; false when the store is to stop. */
+/* Pause after the n-th failure, doubling up to BACKOFF_MAX. False when the store stops: give up. */
 static bool
 back_off(store_t *self, int failures)
 {
@@ -576,7 +596,7 @@ back_off(store_t *self, int failures)
     return !stop;
 }
 
-/* A step of forgetting, if any is wanted; whether there is more to do. */
+/* Run one step of expiry if it is wanted. True when there is more to do. */
 static bool
 expire_step(store_t *self)
 {
@@ -595,8 +615,8 @@ expire_step(store_t *self)
     if (n < 0)
         handle_failure(self, &err);
     pthread_mutex_lock(&self->lock);
-    /* A failed step is given up: the wish comes again, and rows that wait matter more. One that came
-     * meanwhile may be for more than this step knew of. */
+    /* A failed step is dropped, as queued rows matter more and store_expire is called again. A wish that
+     * came during the step may be for more than the step knew of, so it stays. */
     if (n < 0 || !more) {
         self->expire = self->wished;
         self->added = 0;
@@ -606,7 +626,7 @@ expire_step(store_t *self)
     return n >= 0 && more;
 }
 
-/* The machine is for others, too. */
+/* Pause between steps of expiry while no rows come, to leave the disk to others. */
 static void
 rest(store_t *self)
 {
@@ -616,7 +636,8 @@ rest(store_t *self)
     pthread_mutex_unlock(&self->lock);
 }
 
-/* Until it is on the disk, or until the store stops while the disk still refuses. */
+/* Retry a batch until it is committed; give up only when the store stops while the disk still fails.
+ * Returns its number of rows. Frees the batch. */
 static size_t
 commit_batch(store_t *self, row_t *batch)
 {
@@ -653,7 +674,7 @@ writer_main(void *arg)
         row_t *batch = next_batch(self, last_rows);
         last_rows = batch != NULL ? commit_batch(self, batch) : 0;
         pthread_mutex_lock(&self->lock);
-        /* On stop the queue is emptied first, unless the disk refuses. */
+        /* On stop, write the queue first, unless the disk fails. */
         stop = self->stop && (self->head == NULL || self->trouble != NULL);
         pthread_mutex_unlock(&self->lock);
         if (!stop && expire_step(self))
@@ -664,7 +685,7 @@ writer_main(void *arg)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* Signals are the main thread's business. */
+/* Block all signals in the new thread; the main thread handles them. */
 static int
 start_thread(store_t *self)
 {

@@ -1,4 +1,8 @@
-/* store_checkpoint.c - a thread that empties the write-ahead log. */
+/* store_checkpoint.c - a thread that moves the write-ahead log into the database
+ * (sqlite3_wal_checkpoint_v2, PASSIVE), so that commits do not pay for it. SQLite's hook reports the log's
+ * length after each commit and wakes the thread. A passive checkpoint moves all pages that no reader
+ * needs, yet the log is only reused from its start when all are moved while nobody commits; so at certain
+ * lengths the writer itself moves the last ones. */
 #include "master/store/store_checkpoint.h"
 
 #include <pthread.h>
@@ -7,32 +11,32 @@
 
 #include "master/store/store_db.h"
 
-/* In pages of the log. The log begins anew when all of it is in the database, which never is while commits
- * follow each other: then the writer itself moves the last few pages. */
-#define PAGES_BEGIN 1000  /* that wait: the thread begins */
-#define PAGES_LONG  4000  /* a log so long shall begin anew, */
-#define PAGES_FEW   200   /* when so few are left for the writer; */
-#define PAGES_MAX   16000 /* when it is as long as this, whatever is left */
+/* Lengths in pages of the log. While commits follow each other the thread never catches up entirely; then
+ * the writer moves the last few pages, which lets the log start over. */
+#define PAGES_BEGIN 1000  /* unmoved pages at which the thread begins */
+#define PAGES_LONG  4000  /* from this length on the log shall start over */
+#define PAGES_FEW   200   /* once so few pages are left for the writer to move; */
+#define PAGES_MAX   16000 /* at this length, however many are left */
 
 struct checkpointer {
     char *path;
-    sqlite3 *writer; /* borrowed */
-    sqlite3 *db;     /* the thread's */
+    sqlite3 *writer; /* BORROWED: the writer's connection, for its hook */
+    sqlite3 *db;     /* owned, used by the thread */
     pthread_t thread;
     bool started;
 
-    pthread_mutex_t lock; /* for all below */
+    pthread_mutex_t lock; /* guards everything below */
     pthread_cond_t work;
-    int pages; /* of the log, after the newest commit */
-    int moved; /* of them, by the thread */
-    int tried; /* how long it was when the thread last began: readers may keep it from moving all */
+    int pages; /* length of the log after the newest commit */
+    int moved; /* pages of it that are in the database */
+    int tried; /* the length at which the thread last began; readers may keep it from moving all, so it waits for growth */
     bool fails;
-    char *notice; /* until somebody takes it */
+    char *notice; /* owned; until checkpointer_notice takes it */
     bool stop;
 };
 
-/* NEW text, the lock held: what the last go on `db` has changed. A log that is held by readers or by the
- * other go is no failure. */
+/* Lock held. NEW text when checkpoints on `db` begin to fail or work again, else NULL. BUSY and LOCKED are
+ * no failures: readers or the other thread hold the log. */
 static char *
 news(checkpointer_t *self, sqlite3 *db, int rc, bool all)
 {
@@ -50,7 +54,7 @@ news(checkpointer_t *self, sqlite3 *db, int rc, bool all)
                      fail_text(&err), self->path);
 }
 
-/* Pages moved, or -1. */
+/* One passive checkpoint on `db`, by either thread: pages moved, or -1. */
 static int
 move_pages(checkpointer_t *self, sqlite3 *db)
 {
@@ -83,7 +87,8 @@ checkpoint_main(void *arg)
         pthread_mutex_unlock(&self->lock);
         int moved = move_pages(self, self->db);
         pthread_mutex_lock(&self->lock);
-        /* After a failure the next commit asks again. */
+        /* A log that started over meanwhile makes `moved` meaningless; a failure leaves it, and the next
+         * commit wakes the thread again. */
         if (moved >= 0 && self->pages >= self->tried)
             self->moved = moved;
     }
@@ -91,7 +96,7 @@ checkpoint_main(void *arg)
     return NULL;
 }
 
-/* SQLite tells how long the log is after a commit; this is the writer's thread. */
+/* SQLite's WAL hook: runs in the writer's thread after each commit, with the log's length. */
 static int
 after_commit(void *arg, sqlite3 *db, const char *name, int pages)
 {
@@ -110,7 +115,7 @@ after_commit(void *arg, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-/* Signals are the main thread's business. */
+/* Block all signals in the new thread; the main thread handles them. */
 static int
 start_thread(checkpointer_t *self)
 {
@@ -133,7 +138,7 @@ checkpointer_new(sqlite3 *db, const char *path, fail_t *err)
     self->writer = db;
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->work, NULL);
-    /* The first read finds out that there is a log. */
+    /* SQLite's connection learns that the database has a log only by its first read. */
     int tables, opened = db_open_reader(path, &self->db, err);
     if (opened < 0 || db_int(self->db, path, "SELECT count(*) FROM sqlite_schema", &tables, err) < 0) {
         checkpointer_destroy(&self);

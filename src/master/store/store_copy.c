@@ -1,4 +1,8 @@
-/* store_copy.c - see store_copy.h. */
+/* store_copy.c - back up, check and prepare to restore the store's database, while the master runs.
+ *
+ * A copy is made with SQLite's backup API inside one read transaction, in pieces whose size adapts to the
+ * disk's speed, each synced before the next, with pauses as long as the work. It grows as NAME.part, is
+ * checked table by table, and only then renamed, so a file under its proper name is always whole. */
 #include "master/store/store_copy.h"
 
 #include <ctype.h>
@@ -16,16 +20,17 @@
 #include "master/store/store_db.h"
 
 #define PART      ".part"
-#define PIECE_MIN 16 /* pages of a piece */
+#define PIECE_MIN 16 /* pages of a piece, at least */
 #define PIECE_MAX 1024
 #define PIECE_US                                                                                             \
-    10000 /* as long as one shall take, its way to the disk included: commits wait for the disk, too */
-#define REST_MAX_MS 100 /* after one that took longer */
+    10000 /* target time of one piece, its sync to the disk included: commits wait for the disk, too */
+#define REST_MAX_MS 100 /* the longest pause between pieces */
 #define RESERVE                                                                                              \
-    (64 << 20)          /* bytes that a copy on the store's own file system leaves for what comes meanwhile */
-#define DAMAGE_SHOWN 20 /* of what is wrong with a table */
-#define LOOK_STEPS   1000000 /* of SQLite's machine, between questions whether to go on */
+    (64 << 20)          /* bytes that a copy on the store's own file system leaves free for rows meanwhile */
+#define DAMAGE_SHOWN 20 /* messages reported per table */
+#define LOOK_STEPS   1000000 /* virtual machine steps of SQLite between questions to the watcher */
 
+/* Held while a copy is made; trylock makes a second one fail with -EBUSY. */
 static pthread_mutex_t copying = PTHREAD_MUTEX_INITIALIZER;
 
 static bool
@@ -52,7 +57,7 @@ begin_copying(fail_t *err)
 
 /* ---- a file that grows beside its name ------------------------------------------------------- */
 
-/* Also what a killed master has left. */
+/* Remove a part and SQLite's files beside it, also those of a master that was killed. */
 static int
 remove_part(const char *part, fail_t *err)
 {
@@ -67,7 +72,7 @@ remove_part(const char *part, fail_t *err)
     return 0;
 }
 
-/* Readable for nobody else from its first moment on. A descriptor, or a negative errno. */
+/* Create the part with mode 0600 from the start, as it holds secrets. A descriptor, or a negative errno. */
 static int
 begin_part(const char *part, fail_t *err)
 {
@@ -84,7 +89,7 @@ begin_part(const char *part, fail_t *err)
     return fd;
 }
 
-/* NEW folder of a path. */
+/* NEW folder of an absolute path. */
 static char *
 folder_of(const char *path)
 {
@@ -93,6 +98,7 @@ folder_of(const char *path)
     return slash == path ? xstrdup("/") : xasprintf("%.*s", (int) (slash - path), path);
 }
 
+/* The target must be an absolute path that does not exist: -EINVAL, -EEXIST. */
 static int
 need_name(const char *to, fail_t *err)
 {
@@ -104,7 +110,8 @@ need_name(const char *to, fail_t *err)
     return 0;
 }
 
-/* Before anything is written. A copy beside the store must not take the room that its commits need. */
+/* Check the free space before writing: -ENOSPC. On the store's own file system RESERVE is added, so that a
+ * copy does not take the space that commits need. */
 static int
 need_room(const char *path, const char *to, uint64_t bytes, fail_t *err)
 {
@@ -137,7 +144,7 @@ typedef struct copy {
     const store_watch_t *watch;
 } copy_t;
 
-/* As long as the piece took, so that half of the disk is for others. */
+/* Pause as long as the piece took, so that at least half of the disk's time is left to commits. */
 static void
 rest(int64_t took_us)
 {
@@ -146,8 +153,8 @@ rest(int64_t took_us)
     (void) poll(NULL, 0, (int) (ms < REST_MAX_MS ? ms : REST_MAX_MS));
 }
 
-/* The bytes only: a file system that had to make them last as well would let commits wait for that.
- * fs_settle does it. */
+/* Write back the file's pages without its metadata: an fsync would make the file system's journal, and
+ * with it concurrent commits, wait. fs_settle makes the copy durable at the end. */
 static int
 to_disk(int fd)
 {
@@ -155,6 +162,8 @@ to_disk(int fd)
                            SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
 }
 
+/* Copy all pages. The piece doubles while it takes less than half of PIECE_US and halves above it.
+ * -ECANCELED when the watcher says so. */
 static int
 copy_pages(const copy_t *self, fail_t *err)
 {
@@ -180,13 +189,13 @@ copy_pages(const copy_t *self, fail_t *err)
     int rc = sqlite3_backup_finish(pages);
     if (!go)
         return given_up(self->part, err);
-    /* A page that can't be read is the original's fault. */
+    /* Blame the source when its connection has the error. */
     if (rc != SQLITE_OK)
         return db_fail(self->to, sqlite3_errcode(self->from) != SQLITE_OK ? self->path : self->part, err);
     return step == SQLITE_DONE ? 0 : fail_set(err, -EIO, "%s: can't be written: check the disk", self->part);
 }
 
-/* From here on it is one file, with nothing beside it, and says of when it is. */
+/* Leave WAL mode, so that the copy is one file, and run `sql`, which stamps it. */
 static int
 date_copy(const copy_t *self, const char *sql, fail_t *err)
 {
@@ -195,7 +204,7 @@ date_copy(const copy_t *self, const char *sql, fail_t *err)
     return rc == 0 ? db_exec(self->to, self->part, sql, err) : rc;
 }
 
-/* The copy is as of the moment in which `from` begins to read. */
+/* A transaction on `from` fixes the moment that the copy shows: it begins with the first read. */
 static int
 copy_open(copy_t *self, const char *sql, fail_t *err)
 {
@@ -215,11 +224,13 @@ open_part(const char *part, sqlite3 **ret_db, fail_t *err)
 {
     if (sqlite3_open_v2(part, ret_db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return db_fail(*ret_db, part, err);
-    /* What is cut short is removed, and each piece is synced here. */
+    /* No journal and no syncs by SQLite: a part that is cut short is removed, and each piece is synced
+     * here. */
     return db_exec(*ret_db, part, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;", err);
 }
 
-/* `from` becomes `part`; `sql` is done in it at the end. */
+/* Copy the database of `from` into the new file `part`, then run `sql` in it. The part stays on failure;
+ * the caller removes it. */
 static int
 copy_to(sqlite3 *from, const char *path, const char *part, const char *sql, const store_watch_t *watch,
         fail_t *err)
@@ -246,6 +257,7 @@ typedef struct look {
     bool given_up;
 } look_t;
 
+/* SQLite's progress handler: ask the watcher; non-zero interrupts the query. */
 static int
 on_steps(void *arg)
 {
@@ -261,7 +273,8 @@ add_damage(json_t *damage, const char *table, const char *text)
     json_array_append_new(damage, value_fmt("%s: %s", table, text));
 }
 
-/* Damage is data; all else that keeps a table from being read is a failure. */
+/* Check one table. Damage is a result and is added to `damage`; anything else that prevents the check is
+ * an error. */
 static int
 look_at_table(look_t *self, const char *table, bool full, json_t *damage, fail_t *err)
 {
@@ -272,7 +285,7 @@ look_at_table(look_t *self, const char *table, bool full, json_t *damage, fail_t
     for (int n = 0; rc == 0 && n < DAMAGE_SHOWN && (step = sqlite3_step(stmt)) == SQLITE_ROW; n++) {
         const char *text = (const char *) sqlite3_column_text(stmt, 0);
         if (text == NULL && sqlite3_errcode(self->db) == SQLITE_NOMEM)
-            break; /* says nothing about the table */
+            break; /* out of memory: proves nothing about the table */
         if (text == NULL || strcmp(text, "ok") != 0)
             add_damage(damage, table, text != NULL ? text : "damaged");
     }
@@ -286,7 +299,8 @@ look_at_table(look_t *self, const char *table, bool full, json_t *damage, fail_t
     return 0;
 }
 
-/* NEW names of the tables; NULL with *err. */
+/* NEW list of table names; NULL with *err. Names with quotes are left out, as they go into SQL text; ours
+ * have none. */
 static json_t *
 tables_of(look_t *self, fail_t *err)
 {
@@ -317,6 +331,7 @@ static const struct counted {
     { "orchestrations", "SELECT count(*) FROM runs" },
 };
 
+/* Add the number of jobs, returns, events and orchestrations. */
 static int
 count_rows(look_t *self, json_t *out, fail_t *err)
 {
@@ -331,7 +346,8 @@ count_rows(look_t *self, json_t *out, fail_t *err)
     return 0;
 }
 
-/* What the file says of itself. */
+/* Add what the file records about itself: when the copy was made, and the name of the store that it
+ * replaces. */
 static int
 read_texts(look_t *self, json_t *out, fail_t *err)
 {
@@ -372,7 +388,7 @@ look_at_tables(look_t *self, bool full, json_t *damage, fail_t *err)
     return rc;
 }
 
-/* NEW {counts, texts, "format", "damage"}, or NULL with *err. */
+/* Check every table and count rows. NEW {counts, texts, "format", "damage"}, or NULL with *err. */
 static json_t *
 look(sqlite3 *db, const char *path, bool full, const store_watch_t *watch, fail_t *err)
 {
@@ -385,7 +401,7 @@ look(sqlite3 *db, const char *path, bool full, const store_watch_t *watch, fail_
     if (rc == 0)
         rc = look_at_tables(&self, full, damage, err);
     json_object_set_new(out, "format", json_integer(format));
-    /* What is damaged is counted as far as that can be. */
+    /* A damaged store is counted as far as it can be read. */
     if (rc == 0)
         rc = count_rows(&self, out, err);
     if (rc == 0)
@@ -401,7 +417,7 @@ look(sqlite3 *db, const char *path, bool full, const store_watch_t *watch, fail_
     return NULL;
 }
 
-/* NEW: SQLite is told that nobody changes it, which only a URI can say. */
+/* NEW file: URI with immutable=1, which makes SQLite skip locks and the log: the copy is read as it is. */
 static char *
 uri_of(const char *path)
 {
@@ -414,7 +430,8 @@ uri_of(const char *path)
     return buf_steal(&uri);
 }
 
-/* A copy is one file: what lies beside it is no part of it, and none is made by looking. */
+/* Open a copy read-only without creating files beside it. A copy with a -wal file is not complete in
+ * itself: -EBUSY. */
 static int
 open_copy(const char *path, sqlite3 **ret_db, fail_t *err)
 {
@@ -448,7 +465,7 @@ file_size(const char *path)
     return stat(path, &st) == 0 ? (uint64_t) st.st_size : 0;
 }
 
-/* Adds what the file systems say of it. */
+/* Add the sizes of the database and its log, and the free space. */
 static void
 add_sizes(json_t *out, const char *path)
 {
@@ -461,7 +478,7 @@ add_sizes(json_t *out, const char *path)
         json_object_set_new(out, "free", json_integer((json_int_t) (fs.f_bavail * fs.f_frsize)));
 }
 
-/* How large the database that `db` sees is. */
+/* The size in bytes of the database as `db` sees it, its log included. */
 static int
 size_of(sqlite3 *db, const char *path, uint64_t *ret_bytes, fail_t *err)
 {
@@ -480,7 +497,8 @@ say_damaged(const char *path, const char *why, fail_t *err)
     return fail_set(err, -EUCLEAN, "%s: damaged: %s", path, why);
 }
 
-/* What was copied is what is looked at. NEW, or NULL with *err: also when it is damaged. */
+/* Check a finished part, as the disk may have spoilt it. NEW, or NULL with *err, also when it is damaged
+ * (-EUCLEAN); `of` is the file named in the error. */
 static json_t *
 look_at_part(const char *part, const char *of, const store_watch_t *watch, fail_t *err)
 {
@@ -498,6 +516,8 @@ look_at_part(const char *part, const char *of, const store_watch_t *watch, fail_
     return NULL;
 }
 
+/* The watcher's `whole` runs after the check and before the rename, so its failure still takes the backup
+ * back. */
 static json_t *
 backup(const char *path, const char *to, const char *part, const store_watch_t *watch, fail_t *err)
 {
@@ -545,7 +565,7 @@ store_check(const char *path, bool full, const store_watch_t *watch, fail_t *err
 {
     AUTO_FREE char *log = xasprintf("%s-wal", path), *waits = xasprintf("%s" RESTORE_SUFFIX, path);
     sqlite3 *db = NULL;
-    /* The store has a log beside it while a master runs. */
+    /* While a master runs, the store has a log and must be read through it. */
     int rc = fs_absent(log) ? open_copy(path, &db, err) : db_open_reader(path, &db, err);
     json_t *out = rc == 0 ? look(db, path, full, watch, err) : NULL;
 
@@ -561,7 +581,8 @@ store_check(const char *path, bool full, const store_watch_t *watch, fail_t *err
 
 /* ---- to take the store's place --------------------------------------------------------------- */
 
-/* NEW {"jobs", "returns"} of the store at `path` that are not in `part`; NULL: it can't be read. */
+/* NEW {"jobs", "returns"}: rows of the store at `path` that `part` lacks; NULL when the store can't be
+ * read. */
 static json_t *
 count_after(const char *path, const char *part)
 {
@@ -584,7 +605,7 @@ count_after(const char *path, const char *part)
     return rc == 0 ? json_pack("{s:i, s:i}", "jobs", n_jobs, "returns", n_returns) : NULL;
 }
 
-/* One of an older master gets its tables now, not at the start. */
+/* Upgrade a copy of an older master's now, where errors can be reported, rather than at the start. */
 static int
 bring_up(const char *part, const char *from, fail_t *err)
 {
@@ -598,6 +619,7 @@ bring_up(const char *part, const char *from, fail_t *err)
     return rc < 0 ? fail_set(err, rc, "%s", fail_text(&why)) : 0;
 }
 
+/* Copy the backup `from` into `part` beside the store at `path`. */
 static int
 copy_of(const char *path, const char *from, const char *part, const char *sql, const store_watch_t *watch,
         fail_t *err)
@@ -619,6 +641,8 @@ copy_of(const char *path, const char *from, const char *part, const char *sql, c
     return rc;
 }
 
+/* Copy, upgrade, check, count, then rename to WAITS, from which the next start takes it. `sql` stores the
+ * name that the present store will get. */
 static json_t *
 restore(const char *path, const char *from, const char *waits, const store_watch_t *watch, fail_t *err)
 {

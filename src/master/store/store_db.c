@@ -1,4 +1,9 @@
-/* store_db.c - opening the store's database. */
+/* store_db.c - open the store's SQLite database: create or upgrade its tables, probe it for damage, and
+ * move a damaged one aside.
+ *
+ * Moving aside takes several renames, so it is made repeatable: a mark file PATH.replacing is written
+ * first, holding the stamp of the new name, and removed last; whoever opens the store next finishes what
+ * the mark says. */
 #include "master/store/store_db.h"
 
 #include <fcntl.h>
@@ -12,12 +17,12 @@
 #include "salt/limits.h"
 #include "salt/value.h"
 
-#define STORE_APP_ID  1214344297 /* "Hali": tells our file from somebody else's */
+#define STORE_APP_ID  1214344297 /* "Hali": marks the file as ours */
 #define STORE_VERSION 2
 
-#define REPLACING ".replacing" /* a file beside it: what a damaged one is called, until a new one is there */
+#define REPLACING ".replacing" /* suffix of the mark file, see above */
 
-/* Younger than the first format: added to a database of before. */
+/* Tables younger than the first format; created in older databases when they are opened. */
 #define PILLAR_TABLE                                                                                         \
     "CREATE TABLE IF NOT EXISTS pillar(id TEXT PRIMARY KEY, stamp_us INTEGER NOT NULL, doc TEXT NOT NULL);"
 #define RUN_TABLES                                                                                           \
@@ -33,30 +38,32 @@
     " jid TEXT NOT NULL, PRIMARY KEY(kind, ref, part)) WITHOUT ROWID;"                                       \
     "CREATE INDEX IF NOT EXISTS notes_jid ON notes(jid);"
 
-/* To find jobs by function or target: a name, or the JSON of a list of names, which may be long. */
+/* Indexes for finding jobs by function or target. The column holds a name, or the JSON of a list of names,
+ * which may be long: lists are indexed by time only. */
 #define FIND_INDEXES                                                                                         \
     "CREATE INDEX IF NOT EXISTS jobs_fun ON jobs(fun, start_us);"                                            \
     "CREATE INDEX IF NOT EXISTS jobs_several ON jobs(start_us) WHERE substr(fun, 1, 1) = '[';"               \
     "CREATE INDEX IF NOT EXISTS jobs_tgt ON jobs(tgt, start_us) WHERE substr(tgt, 1, 1) <> '[';"             \
     "CREATE INDEX IF NOT EXISTS jobs_listed ON jobs(start_us) WHERE substr(tgt, 1, 1) = '[';"
-/* What readers see no more, and what still has returns (kind 0) or steps (1) to be deleted. */
+/* Names whose row is gone, so readers no longer see them, but which still have returns (kind 0) or steps
+ * (1) to be deleted. */
 #define EXPIRED_TABLE                                                                                        \
     "CREATE TABLE IF NOT EXISTS expired(name TEXT NOT NULL, kind INTEGER NOT NULL, PRIMARY KEY(name, kind))" \
     " WITHOUT ROWID;"
-/* Notes of reactions whose jobs are forgotten, by the number of their event. */
+/* Notes of reactions that outlive their jobs, by the event's number. */
 #define SPARED_TABLE                                                                                         \
     "CREATE TABLE IF NOT EXISTS spared(seq INTEGER NOT NULL, jid TEXT NOT NULL, PRIMARY KEY(seq, jid))"      \
     " WITHOUT ROWID;"
 #define MINE_TABLE                                                                                           \
     "CREATE TABLE IF NOT EXISTS mine(id TEXT PRIMARY KEY, stamp_us INTEGER NOT NULL, doc TEXT NOT NULL);"
-/* The journal: blocks of events with the numbers first..last, between these times. `at` is how many bytes
- * were ever journalled before this block. */
+/* The journal: blocks of events numbered first..last, between two times. `at` is the number of bytes ever
+ * journalled before the block, so that the journal's size is a subtraction. */
 #define EVENT_TABLE                                                                                          \
     "CREATE TABLE event_blocks(first INTEGER PRIMARY KEY, last INTEGER NOT NULL, first_us INTEGER NOT NULL," \
     " last_us INTEGER NOT NULL, at INTEGER NOT NULL, frames BLOB NOT NULL);"                                 \
     "CREATE INDEX event_blocks_time ON event_blocks(last_us);"
 
-/* Lists of minions and documents come last in their rows: what stands before them is read without them. */
+/* Large columns come last in a row: SQLite reads those before them without fetching overflow pages. */
 static const char schema[] =
     "BEGIN IMMEDIATE;"
     "CREATE TABLE jobs(num INTEGER PRIMARY KEY, jid TEXT NOT NULL UNIQUE, start_us INTEGER NOT NULL,"
@@ -75,8 +82,8 @@ static const char schema[] =
                                                            STORE_VERSION) ";"
                                                                           "COMMIT;";
 
-/* Reads a page of every table and index: a file cut short or overwritten shows here, not in the middle of a
- * job. */
+/* Touch a page of every table and index, so that a truncated or overwritten file shows at the start rather
+ * than in the middle of a job. */
 static const char probe[] =
     "SELECT max(start_us) FROM jobs; SELECT max(jid) FROM jobs; SELECT max(num) FROM jobs;"
     "SELECT max(jid) FROM returns; SELECT max(first) FROM event_blocks; SELECT max(id) FROM grains;"
@@ -84,6 +91,8 @@ static const char probe[] =
     "SELECT max(run) FROM runs; SELECT max(run) FROM steps; SELECT max(id) FROM mine; SELECT max(name) FROM "
     "expired;";
 
+/* SQLite's primary result code, its errno and the advice for the operator. The last row serves codes not
+ * listed. */
 static const struct advice {
     int rc;
     int code;
@@ -137,7 +146,7 @@ db_run(sqlite3 *db, const char *path, sqlite3_stmt *stmt, fail_t *err)
 {
     int rc = sqlite3_step(stmt);
 
-    /* The reset repeats a failed step's code; that failure is reported here already. */
+    /* sqlite3_reset repeats a failed step's code, which has been reported already. */
     if (rc != SQLITE_DONE && rc != SQLITE_ROW)
         rc = db_fail(db, path, err);
     else
@@ -166,7 +175,7 @@ db_text(sqlite3 *db, const char *path, const char *sql, const char *arg, char **
     const char *text = rc == 0 && step == SQLITE_ROW ? (const char *) sqlite3_column_text(stmt, 0) : NULL;
     if (rc == 0)
         *ret_text = text != NULL ? xstrdup(text) : NULL;
-    if (sqlite3_finalize(stmt) == SQLITE_OK || rc != 0) /* there may have been no memory for the text */
+    if (sqlite3_finalize(stmt) == SQLITE_OK || rc != 0) /* finalize reports a lack of memory for the text */
         return rc;
     free(STEAL(*ret_text));
     return db_fail(db, path, err);
@@ -188,7 +197,8 @@ db_int(sqlite3 *db, const char *path, const char *sql, int *ret_value, fail_t *e
 
 /* ---- the first format: a row for each event -------------------------------------------------- */
 
-/* NEW JSON text of an event's data with its stamp taken out; NULL when it is none. */
+/* NEW JSON text of an event's data without its stamp, which the frame holds; NULL when it is not an
+ * object. */
 static char *
 without_stamp(sqlite3_stmt *stmt)
 {
@@ -200,7 +210,7 @@ without_stamp(sqlite3_stmt *stmt)
     return json_is_object(data) ? value_dump(data) : NULL;
 }
 
-/* A row of seq, tag, stamp_us, data becomes a block of its own. */
+/* Convert one row (seq, tag, stamp_us, data) into a block of one event. Unreadable rows are dropped. */
 static int
 upgrade_event(sqlite3 *db, const char *path, sqlite3_stmt *row, sqlite3_stmt *block, int64_t *at_p,
               fail_t *err)
@@ -228,6 +238,7 @@ upgrade_event(sqlite3 *db, const char *path, sqlite3_stmt *row, sqlite3_stmt *bl
     return rc;
 }
 
+/* Format 1 had a row per event; format 2 has blocks of frames. Runs inside the caller's transaction. */
 static int
 upgrade_events(sqlite3 *db, const char *path, fail_t *err)
 {
@@ -247,6 +258,7 @@ upgrade_events(sqlite3 *db, const char *path, fail_t *err)
     return rc;
 }
 
+/* All or nothing: the format number changes in the same transaction. */
 static int
 upgrade(sqlite3 *db, const char *path, fail_t *err)
 {
@@ -262,12 +274,13 @@ upgrade(sqlite3 *db, const char *path, fail_t *err)
     return rc;
 }
 
-/* Which Halite opened it last: for the text below, of one that can't read it any more. */
+/* The release that opened the database last, for the message of one that finds its format too new. */
 #define OPENED_BY "halite_version"
 #define NOTE_OPENED                                                                                          \
     "INSERT OR REPLACE INTO meta(key, value) SELECT '" OPENED_BY "', '" HALITE_RELEASE                       \
     "' WHERE NOT EXISTS (SELECT 1 FROM meta WHERE key = '" OPENED_BY "' AND value = '" HALITE_RELEASE "');"
 
+/* The text is cut at 31 bytes, as a foreign file may hold anything. */
 static int
 refuse_newer(sqlite3 *db, const char *path, int version, fail_t *err)
 {
@@ -306,7 +319,7 @@ db_format(sqlite3 *db, const char *path, int *ret_version, fail_t *err)
     return 0;
 }
 
-/* New file: make the tables. Ours: look at it. Anything else stays untouched. */
+/* Create the tables in a new file, check and upgrade ours, leave any other untouched. */
 static int
 check_schema(sqlite3 *db, const char *path, fail_t *err)
 {
@@ -333,7 +346,7 @@ check_schema(sqlite3 *db, const char *path, fail_t *err)
     return rc == 0 ? db_exec(db, path, probe, err) : rc;
 }
 
-/* SQLite would count its memory under a lock that all threads share. */
+/* Memory statistics would take a lock that all threads share for each allocation. */
 static void
 set_up(void)
 {
@@ -343,7 +356,7 @@ set_up(void)
 int
 db_open_file(const char *path, sqlite3 **ret_db, fail_t *err)
 {
-    /* SQLite would create it readable for everybody; -wal and -shm take over this file's mode. */
+    /* Create the file here, as SQLite would make it world-readable; -wal and -shm inherit its mode. */
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
     if (fd < 0)
@@ -391,7 +404,8 @@ begin_anew(const char *path, fail_t *err)
     return rc;
 }
 
-/* The file itself goes last: when it has gone, all of it has. */
+/* Rename the database and its files. The database goes last: its absence means that all are done, and a
+ * repeat skips them. */
 static int
 move_aside(const char *path, const char *aside, fail_t *err)
 {
@@ -407,8 +421,8 @@ move_aside(const char *path, const char *aside, fail_t *err)
     return 0;
 }
 
-/* From any step on at which it was cut short. Without its log a file would be one of before, and a new one
- * that does not say when it began would use its numbers again. */
+/* Finish a replacement from whichever step it was cut short at. A file without its log would be an older
+ * state, and a new one without STORE_REPLACED would reuse event numbers. */
 static int
 replace(const char *path, const char *stamp, const char *why, char **ret_notice, fail_t *err)
 {
@@ -440,7 +454,7 @@ db_set_aside(const char *path, const char *why, char **ret_notice, fail_t *err)
     return rc < 0 ? rc : replace(path, stamp, why, ret_notice, err);
 }
 
-/* What was cut short is done now. */
+/* Finish a replacement that an earlier process began, if the mark file is there. */
 static int
 go_on_replacing(const char *path, char **ret_notice, fail_t *err)
 {

@@ -1,18 +1,24 @@
-/* store_forget.c - the removal of what is old. */
+/* store_forget.c - expire jobs, runs and events in steps of a few milliseconds, inside the writer's
+ * transactions.
+ *
+ * Deleting a job with ten thousand returns in one statement would stall commits, so its row goes first,
+ * which hides it from readers, and its name goes into `expired`; returns follow in portions whose size
+ * adapts to the time they take. Each step does the first of these that finds work: return a free page,
+ * portions of `expired`, spared notes, jobs by age, jobs by size, events. */
 #include "master/store/store_forget.h"
 
 #include "common/base/clock.h"
 #include "master/store/store_db.h"
 
-#define FUTURE_US     (24 * 3600 * 1000000LL) /* so far ahead a time is a wrong clock's */
-#define YOUNG_US      60000000LL              /* jobs younger than this stay whatever the size */
+#define FUTURE_US     (24 * 3600 * 1000000LL) /* a time further ahead than this comes from a wrong clock */
+#define YOUNG_US      60000000LL              /* jobs younger than this are never removed for the size */
 #define UNFINISHED_US (LIMIT_UNFINISHED_DAYS * 24 * 3600 * 1000000LL)
-#define RESERVE       (64 * 1024 * 1024) /* free bytes that are kept for new rows */
-#define PARTS_MAX     500                /* returns or steps that one statement deletes */
-#define PARTS_FAST_US 1000               /* a faster statement makes the next one delete more, */
-#define PARTS_SLOW_US 4000               /* a slower one less: a return is of 100 bytes or of 16 MB */
-#define DOC_ROW       40                 /* bytes of a row beside its document */
-#define BLOCKS_MAX    64                 /* blocks of events that one call deletes */
+#define RESERVE       (64 * 1024 * 1024) /* free bytes kept in the file for new rows */
+#define PARTS_MAX     500                /* most returns or steps per statement */
+#define PARTS_FAST_US 1000               /* a statement faster than this lets the next delete one more; */
+#define PARTS_SLOW_US 4000               /* a slower one halves it: a return may have 100 bytes or 16 MB */
+#define DOC_ROW       40                 /* bytes of a row beside its document, estimated */
+#define BLOCKS_MAX    64                 /* blocks of events per call */
 
 enum {
     F_OLD_JOB,
@@ -42,16 +48,17 @@ enum {
     F_STATEMENTS
 };
 
+/* Treat a start in the future (?1) as the oldest: a clock was wrong then. */
 #define START_US "CASE WHEN start_us > ?1 THEN 0 ELSE start_us END"
-/* What a run that has no end has begun: going on with it, the run would begin anew what it finds no more. */
+/* True for jobs that an unfinished run began: if it resumed after their expiry, it would begin them again. */
 #define OF_OPEN_RUN                                                                                          \
     "EXISTS (SELECT 1 FROM notes JOIN runs ON run = ref WHERE notes.jid = jobs.jid AND kind = '" NOTE_ORCH   \
     "' AND end_us = 0)"
 
 static const char *const statements[F_STATEMENTS] = {
-    /* By the order in which they came: a clock that was wrong for a while makes none of them old. One from the future
-       goes when it is the first. What is under way, or ended not long ago, is passed over, and what an orchestration has
-       begun that is not over. */
+    /* In order of arrival (num), so a clock that was wrong for a while makes no job old; one dated in the
+     * future goes when it comes first. Skips jobs under way, those that ended after ?3, and those of
+     * unfinished runs. */
     [F_OLD_JOB] = "SELECT jid, " START_US " FROM jobs WHERE (n_returned >= n_minions OR start_us < ?2"
                   "  OR EXISTS (SELECT 1 FROM notes WHERE kind = '" NOTE_ENDED "' AND ref = jobs.jid))"
                   " AND NOT " OF_OPEN_RUN " AND NOT EXISTS (SELECT 1 FROM notes WHERE kind = '" NOTE_ENDED
@@ -87,22 +94,22 @@ static const char *const statements[F_STATEMENTS] = {
     [F_SHRINK] = "PRAGMA incremental_vacuum",
 };
 
-/* The columns of F_FIRST_BLOCK, and of F_LAST_BLOCK: where the oldest block of events begins, and the
- * newest ends. */
+/* Columns of F_FIRST_BLOCK, where the oldest block of events begins, and of F_LAST_BLOCK, where the newest
+ * ends. */
 enum { BLOCK_FIRST, BLOCK_LAST, BLOCK_AT, BLOCK_NUMBERS };
 enum { END_LAST, END_AT, END_NUMBERS };
 
-/* What has a row of its own and parts in another table. The numbers are those of the table `expired`. */
+/* Kinds with a row of their own and parts in another table. The numbers are stored in the table `expired`. */
 enum { KIND_JOB, KIND_RUN, KINDS };
 
 static const struct kind {
-    int old, first, parts, row; /* `old`: by age, the first of those that may go; `first`: by size */
+    int old, first, parts, row; /* statements: `old` finds the first that may go by age, `first` by size */
 } kinds[KINDS] = {
     [KIND_JOB] = { F_OLD_JOB, F_FIRST_JOB, F_JOB_PARTS, F_JOB },
     [KIND_RUN] = { F_OLD_RUN, F_OLD_RUN, F_RUN_PARTS, F_RUN },
 };
 
-/* What is known of minions, a document in each row. */
+/* Tables of minions' documents, one per row. */
 static const struct {
     int rows;
     const char *table;
@@ -112,10 +119,10 @@ struct forgetter {
     sqlite3 *db;      /* borrowed */
     const char *path; /* borrowed */
     int64_t page;     /* bytes */
-    bool shrinks;     /* the file was begun so that pages can be given back */
-    int parts;        /* that the next statement deletes */
-    int64_t docs;     /* bytes that documents of minions take; -1: to be counted */
-    char end[32];     /* of notes that are old: a parameter, as of bind_times() */
+    bool shrinks;     /* auto_vacuum is incremental, so pages can be returned */
+    int parts;        /* returns or steps that the next statement deletes */
+    int64_t docs;     /* bytes of the minions' documents; -1: to be counted */
+    char end[32];     /* bound parameter of bind_times(); must outlive the statement */
     sqlite3_stmt *stmt[F_STATEMENTS];
 };
 
@@ -156,14 +163,14 @@ forgetter_destroy(forgetter_t **self_p)
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-/* Rows that it changed, or a negative errno. */
+/* Run and reset a statement: rows changed, or a negative errno. */
 static int
 run(forgetter_t *self, int which, fail_t *err)
 {
     return db_run(self->db, self->path, self->stmt[which], err);
 }
 
-/* Its first row: 1, 0 when there is none, or a negative errno. The statement is to be reset. */
+/* Step to the first row: 1, 0 without one, or a negative errno. The caller resets the statement. */
 static int
 first_row(forgetter_t *self, int which, fail_t *err)
 {
@@ -172,7 +179,8 @@ first_row(forgetter_t *self, int which, fail_t *err)
     return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : db_fail(self->db, self->path, err);
 }
 
-/* The same of a statement whose first column is a name: *ret_name is NEW. NULL there is a lack of memory. */
+/* The same for a statement whose first column is a name: *ret_name is NEW. A NULL column means that memory
+ * was short. */
 static int
 first_named(forgetter_t *self, int which, char **ret_name, fail_t *err)
 {
@@ -183,7 +191,7 @@ first_named(forgetter_t *self, int which, char **ret_name, fail_t *err)
     return rc > 0 && name == NULL ? db_fail(self->db, self->path, err) : rc;
 }
 
-/* `n` numbers of its first row: 1, 0 when there is none, or a negative errno. */
+/* The first `n` integers of the first row: 1, 0 without a row, or a negative errno. Resets the statement. */
 static int
 numbers(forgetter_t *self, int which, int n, int64_t *ret, fail_t *err)
 {
@@ -212,7 +220,8 @@ run_mark(forgetter_t *self, int which, const char *name, int kind, fail_t *err)
 
 /* ---- jobs and runs --------------------------------------------------------------------------- */
 
-/* Some parts of it. *ret_all when there are no more. */
+/* Delete a portion of a job's returns or a run's steps and adapt the portion's size. *ret_all when none
+ * are left. */
 static int
 drop_parts(forgetter_t *self, int kind, const char *name, bool *ret_all, fail_t *err)
 {
@@ -230,6 +239,7 @@ drop_parts(forgetter_t *self, int kind, const char *name, bool *ret_all, fail_t 
     return n;
 }
 
+/* SQLite's integers are signed, so the number is capped. */
 static void
 bind_settled(forgetter_t *self, int which, int column, const store_keep_t *keep)
 {
@@ -237,6 +247,7 @@ bind_settled(forgetter_t *self, int which, int column, const store_keep_t *keep)
                        keep->settled < INT64_MAX ? (int64_t) keep->settled : INT64_MAX);
 }
 
+/* Delete the notes of a job, except those of reactions to events not yet settled, which move to `spared`. */
 static int
 drop_notes(forgetter_t *self, const char *jid, const store_keep_t *keep, fail_t *err)
 {
@@ -245,7 +256,7 @@ drop_notes(forgetter_t *self, const char *jid, const store_keep_t *keep, fail_t 
     return rc < 0 ? rc : run_named(self, F_SPARE, jid, err);
 }
 
-/* A note that was spared and is of no use any more: rows deleted, or a negative errno. */
+/* Delete one spared note whose event is settled: rows deleted, or a negative errno. */
 static int
 drop_spared(forgetter_t *self, const store_keep_t *keep, fail_t *err)
 {
@@ -261,7 +272,7 @@ drop_spared(forgetter_t *self, const store_keep_t *keep, fail_t *err)
     return rc < 0 ? rc : run_named(self, F_UNSPARE, jid, err);
 }
 
-/* It, and as many of its parts as one statement deletes. */
+/* Delete a job or run and a first portion of its parts; mark it in `expired` if more are left. */
 static int
 drop_one(forgetter_t *self, int kind, const char *name, const store_keep_t *keep, fail_t *err)
 {
@@ -278,7 +289,7 @@ drop_one(forgetter_t *self, int kind, const char *name, const store_keep_t *keep
     return rc < 0 ? rc : parts + rc;
 }
 
-/* More parts of what has no row any more. */
+/* Delete a portion of the parts of one marked name; unmark it with the last. */
 static int
 drop_expired(forgetter_t *self, fail_t *err)
 {
@@ -302,7 +313,7 @@ forgetter_finish(forgetter_t *self, const char *jid, fail_t *err)
 
     if (marked <= 0)
         return marked;
-    sqlite3_bind_int(self->stmt[F_JOB_PARTS], 2, -1); /* all */
+    sqlite3_bind_int(self->stmt[F_JOB_PARTS], 2, -1); /* no limit */
     int rc = run_named(self, F_JOB_PARTS, jid, err);
     return rc < 0 ? rc : 1;
 }
@@ -319,8 +330,9 @@ read_pages(forgetter_t *self, int64_t *ret_used, int64_t *ret_free, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
-/* What a document takes (SQLite's file format, 1.6): a long one has pages of its own, each with the number
- * of the next, and a rest beside others'. */
+/* The pages that a document occupies, by SQLite's file format, section 1.6: above a threshold the row
+ * spills into overflow pages of its own, each with a 4-byte link, and keeps a remainder in its leaf, which
+ * it shares with others. */
 static int64_t
 on_pages(const forgetter_t *self, int64_t bytes)
 {
@@ -338,7 +350,7 @@ on_pages(const forgetter_t *self, int64_t bytes)
     return own * self->page + self->page / (most / rest);
 }
 
-/* Adds what a table's documents take. Only their lengths are read, not they. */
+/* Add the bytes of a table's documents. sqlite3_blob_bytes reads lengths without reading the documents. */
 static int
 count_docs(forgetter_t *self, int which, int64_t *total_p, fail_t *err)
 {
@@ -358,6 +370,7 @@ count_docs(forgetter_t *self, int which, int64_t *total_p, fail_t *err)
     return more;
 }
 
+/* Count all documents unless the cached sum is valid. */
 static int
 read_docs(forgetter_t *self, fail_t *err)
 {
@@ -377,8 +390,8 @@ forgetter_docs_changed(forgetter_t *self)
     self->docs = -1;
 }
 
-/* Whether jobs and runs take more than is to be kept: what is neither free nor another's. 1, 0 or a
- * negative errno. */
+/* 1 when jobs and runs take more than `keep_bytes`, 0, or a negative errno. Their size is the used pages
+ * without the journal and the minions' documents; the latter are counted only when the rest is too large. */
 static int
 too_large(forgetter_t *self, uint64_t keep_bytes, fail_t *err)
 {
@@ -396,7 +409,7 @@ too_large(forgetter_t *self, uint64_t keep_bytes, fail_t *err)
     return rc < 0 ? rc : bytes - self->docs > (int64_t) keep_bytes;
 }
 
-/* The older one of the first job and the first run. */
+/* The older of the first job and the first run. */
 typedef struct oldest {
     int kind;
     char *name; /* owned; NULL: there is none */
@@ -418,6 +431,8 @@ take_older(forgetter_t *self, int kind, int which, oldest_t *oldest, fail_t *err
     return rc;
 }
 
+/* Bind the times of the statements that find the oldest: ?1 the future, ?2 the limit for unfinished ones,
+ * ?3 the end before which a job is old. */
 static int
 bind_times(forgetter_t *self, int which, const store_keep_t *keep, fail_t *err)
 {
@@ -443,7 +458,7 @@ find_oldest(forgetter_t *self, const store_keep_t *keep, bool by_age, oldest_t *
     return rc < 0 ? rc : 0;
 }
 
-/* The oldest, if it is too old. */
+/* Delete the oldest job or run if it is too old. */
 static int
 drop_aged(forgetter_t *self, const store_keep_t *keep, fail_t *err)
 {
@@ -456,7 +471,7 @@ drop_aged(forgetter_t *self, const store_keep_t *keep, fail_t *err)
     return rc;
 }
 
-/* The oldest, if all is too much. */
+/* Delete the oldest job or run if all together are too large. */
 static int
 drop_excess(forgetter_t *self, const store_keep_t *keep, fail_t *err)
 {
@@ -473,6 +488,8 @@ drop_excess(forgetter_t *self, const store_keep_t *keep, fail_t *err)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
+/* Numbers are dense within blocks, so the newest `keep_events` are found by subtraction, whole blocks
+ * only. */
 int
 forgetter_events(forgetter_t *self, uint64_t keep_events, fail_t *err)
 {
@@ -494,8 +511,8 @@ forgetter_events(forgetter_t *self, uint64_t keep_events, fail_t *err)
 
 /* ---- space ----------------------------------------------------------------------------------- */
 
-/* One page goes back to the file system, if there are many: 1, 0 or a negative errno. This comes before
- * more is deleted: SQLite looks through the list of free pages for the one it gives back. */
+/* Return one page to the file system when more than RESERVE are free: 1, 0 or a negative errno. Done
+ * before more is deleted, as SQLite searches the list of free pages for the one it returns. */
 static int
 give_back(forgetter_t *self, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* store_read.c - what readers may ask of the store. */
+/* store_read.c - queries on the store. One prepared statement per query, made on first use; each function
+ * binds, steps, and ends with end_query or end_rows, which also report a lack of memory that SQLite shows
+ * only on reset. Only queries for all documents may read a whole table (test_store_plans.c). */
 #include "master/store/store_read.h"
 
 #include <sys/stat.h>
@@ -16,7 +18,7 @@
 #define JOBS_WITH(which) "SELECT " JOB_COLUMNS " FROM jobs WHERE " which " AND start_us BETWEEN ?1 AND ?2"
 #define NEWEST_FIRST     " ORDER BY start_us DESC, num DESC"
 
-#define JOB_BYTES 1024 /* that a job takes in memory beside the text of its row */
+#define JOB_BYTES 1024 /* bytes that a job takes in memory beside its row's text */
 
 /* The columns of JOB_COLUMNS. */
 enum { C_NUM, C_JID, C_START, C_MINIONS_N, C_RETURNED_N, C_FAILED_N, C_FUN, C_TGT, C_DOC, C_MINIONS };
@@ -56,7 +58,8 @@ enum {
 static const char *const queries[QUERIES] = {
     [Q_JOB] = "SELECT " JOB_COLUMNS " FROM jobs WHERE jid = ?1",
     [Q_JOBS] = JOBS_WITH("true") NEWEST_FIRST,
-    /* Of one function or target; and those of a list of them, which may have it among them. */
+    /* Jobs of one function or target, and those whose list may contain it; filter_row looks into the
+     * lists. */
     [Q_JOBS_OF] = JOBS_WITH("fun = ?3") " UNION ALL " JOBS_WITH("substr(fun, 1, 1) = '['") NEWEST_FIRST,
     [Q_JOBS_AT] = JOBS_WITH("tgt = ?3 AND substr(tgt, 1, 1) <> '['") " UNION ALL " JOBS_WITH(
         "substr(tgt, 1, 1) = '['") NEWEST_FIRST,
@@ -97,7 +100,7 @@ static const char *const queries[QUERIES] = {
 struct store_reader {
     char *path;
     sqlite3 *db;
-    dev_t dev; /* of the file that is open: the writer may move a damaged one aside */
+    dev_t dev; /* of the open file: the writer may move a damaged one aside */
     ino_t ino;
     sqlite3_stmt *stmt[QUERIES];
 };
@@ -115,6 +118,7 @@ close_reader(store_reader_t *self)
     self->db = NULL;
 }
 
+/* Open, or reopen after the writer replaced the file: the inode differs then. One stat per query. */
 static int
 open_reader(store_reader_t *self, fail_t *err)
 {
@@ -154,7 +158,7 @@ store_reader_destroy(store_reader_t **self_p)
 
 /* ---- running queries ------------------------------------------------------------------------- */
 
-/* BORROWED statement, ready to bind; NULL with *err. */
+/* BORROWED statement, prepared and ready to bind; NULL with *err. */
 static sqlite3_stmt *
 query(store_reader_t *self, int which, fail_t *err)
 {
@@ -166,7 +170,7 @@ query(store_reader_t *self, int which, fail_t *err)
     return self->stmt[which];
 }
 
-/* The writer notices damage only where it writes. */
+/* Report SQLite's error. Damage gets advice of its own, as the writer notices it only where it writes. */
 static int
 failed(store_reader_t *self, fail_t *err)
 {
@@ -182,8 +186,8 @@ failed(store_reader_t *self, fail_t *err)
         fail_text(&why));
 }
 
-/* `stmt`, which may be NULL, with a text; NULL with *err when there is no memory for it: what the
- * parameter was before would be looked for, or nothing. */
+/* Bind a text to `stmt` (may be NULL). NULL with *err without memory: the statement would run with its
+ * former parameter, or with none. */
 static sqlite3_stmt *
 bind_text(store_reader_t *self, sqlite3_stmt *stmt, int at, const char *text, fail_t *err)
 {
@@ -199,7 +203,7 @@ query_text(store_reader_t *self, int which, const char *text, fail_t *err)
     return bind_text(self, query(self, which, err), 1, text, err);
 }
 
-/* Whether there is another row; false with *rc_p negative after a failure. */
+/* True when there is another row; false with *rc_p negative after a failure. */
 static bool
 next_row(store_reader_t *self, sqlite3_stmt *stmt, int *rc_p, fail_t *err)
 {
@@ -210,7 +214,8 @@ next_row(store_reader_t *self, sqlite3_stmt *stmt, int *rc_p, fail_t *err)
     return rc == SQLITE_ROW;
 }
 
-/* A column for which there was no memory is NULL, as an empty one, and its statement tells only here. */
+/* Reset a statement. A column for which there was no memory reads as NULL, like an empty one; only the
+ * reset's code tells. */
 static int
 end_rows(store_reader_t *self, sqlite3_stmt *stmt, int rc, fail_t *err)
 {
@@ -219,7 +224,7 @@ end_rows(store_reader_t *self, sqlite3_stmt *stmt, int rc, fail_t *err)
     return rc == 0 && said != SQLITE_OK ? failed(self, err) : rc;
 }
 
-/* Ends the query. `v` TAKES; NEW unless something failed. */
+/* End a query. TAKES v; returns it (NEW) unless something failed. */
 static json_t *
 end_query(store_reader_t *self, sqlite3_stmt *stmt, int rc, json_t *v, fail_t *err)
 {
@@ -229,7 +234,7 @@ end_query(store_reader_t *self, sqlite3_stmt *stmt, int rc, json_t *v, fail_t *e
     return NULL;
 }
 
-/* Whether the last column was not made for lack of memory: the next row, or end_rows(), fails then. */
+/* True when the last column could not be made for lack of memory: the next row or end_rows() reports it. */
 static bool
 lacks_memory(const store_reader_t *self)
 {
@@ -244,7 +249,7 @@ col_text(sqlite3_stmt *stmt, int col)
     return text != NULL ? text : "";
 }
 
-/* NEW. The text was parsed before it was stored; should it be unreadable now, the text itself is shown. */
+/* NEW value of a stored text. It was valid JSON when stored; if it no longer is, the text itself is shown. */
 static json_t *
 stored_json(const char *text, size_t len)
 {
@@ -261,7 +266,7 @@ col_json(sqlite3_stmt *stmt, int col)
     return stored_json(text, (size_t) sqlite3_column_bytes(stmt, col));
 }
 
-/* {first column: JSON of the second} */
+/* NEW {first column: JSON of the second}. */
 static json_t *
 collect_docs(store_reader_t *self, sqlite3_stmt *stmt, fail_t *err)
 {
@@ -285,7 +290,7 @@ add_numbers(sqlite3_stmt *stmt, json_t *job)
     json_object_set_new(job, "n_failed", json_integer(sqlite3_column_int64(stmt, C_FAILED_N)));
 }
 
-/* Of these columns of a row of jobs. */
+/* Memory that a job takes, from its row's columns `doc` and `minions`. */
 static size_t
 job_bytes(sqlite3_stmt *stmt, int doc, int minions)
 {
@@ -370,7 +375,7 @@ store_returned(store_reader_t *self, const char *jid, fail_t *err)
     return end_query(self, stmt, rc, ids, err);
 }
 
-/* The row's first column, or -ENOENT: no row. */
+/* The integer in the first row, or -ENOENT without one. */
 static int
 one_number(store_reader_t *self, int which, const char *jid, const char *name, fail_t *err)
 {
@@ -395,14 +400,15 @@ store_has_return(store_reader_t *self, const char *jid, const char *id, fail_t *
 int
 store_is_target(store_reader_t *self, const char *jid, const char *id, fail_t *err)
 {
-    /* As it stands in the list: in quotation marks, of which it has none itself. */
+    /* Search the list's JSON text for the quoted id; ids contain no quotation marks, so no other can
+     * match. */
     json_auto_t *name = json_string(id);
     AUTO_FREE char *quoted = value_dump(name);
 
     return one_number(self, Q_IS_TARGET, jid, quoted, err);
 }
 
-/* Adds "returned" to each job. */
+/* Add "returned" to each job. */
 static int
 add_returned(store_reader_t *self, json_t *jobs, fail_t *err)
 {
@@ -418,7 +424,7 @@ add_returned(store_reader_t *self, json_t *jobs, fail_t *err)
     return 0;
 }
 
-/* Whether one of the globs fits. No list at all: `otherwise`. */
+/* True when one of the globs matches; `otherwise` when there is no list at all. */
 static bool
 any_glob(const json_t *globs, const char *text, bool otherwise)
 {
@@ -434,6 +440,7 @@ any_glob(const json_t *globs, const char *text, bool otherwise)
     return false;
 }
 
+/* The callback runs between steps of the statement: it must not use this reader. */
 int
 store_returns_each(store_reader_t *self, const char *jid, const char *after, store_return_fn *fn,
                    void *cookie, fail_t *err)
@@ -454,7 +461,7 @@ store_returns_each(store_reader_t *self, const char *jid, const char *after, sto
 typedef struct wanted {
     const json_t *globs; /* NULL: all */
     json_t *found;
-    size_t bytes; /* of their texts */
+    size_t bytes; /* of the texts taken */
     bool too_much;
 } wanted_t;
 
@@ -466,7 +473,7 @@ take_wanted(void *cookie, const char *id, const char *text, size_t len)
     if (!any_glob(self->globs, id, true))
         return true;
     self->bytes += len;
-    /* A single one came in a message. */
+    /* One return always fits: it came in a message. */
     self->too_much = self->bytes > LIMIT_LOCAL_MSG && json_object_size(self->found) > 0;
     if (!self->too_much)
         json_object_set_new(self->found, id, stored_json(text, len));
@@ -497,7 +504,7 @@ store_returns(store_reader_t *self, const char *jid, fail_t *err)
     return store_returns_of(self, jid, NULL, err);
 }
 
-/* `text` is a column: the name itself, or the JSON of a list of names. */
+/* The same for a column that holds a name, or the JSON of a list of names. */
 static bool
 any_glob_of(const json_t *globs, const char *text, bool otherwise)
 {
@@ -514,6 +521,7 @@ any_glob_of(const json_t *globs, const char *text, bool otherwise)
     return any_glob(globs, text, otherwise);
 }
 
+/* True when one key of `wanted` has an equal value in the job's metadata, as in Salt. */
 static bool
 metadata_fits(const json_t *wanted, const json_t *job)
 {
@@ -530,13 +538,13 @@ metadata_fits(const json_t *wanted, const json_t *job)
     return false;
 }
 
-/* NEW job if the row passes the filter, else NULL. */
+/* NEW job if the row passes the filter, else NULL. Cheap tests on columns come before parsing. */
 static json_t *
 filter_row(sqlite3_stmt *stmt, const json_t *filter)
 {
     if (value_bool(filter, "failed", false) && sqlite3_column_int64(stmt, C_FAILED_N) == 0)
         return NULL;
-    /* To look for a word is cheaper than to parse. */
+    /* A search for the word avoids parsing most documents. */
     if (value_get(filter, "metadata") != NULL && strstr(col_text(stmt, C_DOC), "\"metadata\"") == NULL)
         return NULL;
     if (!any_glob_of(value_get(filter, "function"), col_text(stmt, C_FUN), true) ||
@@ -564,7 +572,7 @@ reversed(json_t *list)
     return out;
 }
 
-/* What an index is asked for when the filter has one name of it, and no pattern. */
+/* Filters that an index can serve, when they name one value without a pattern. */
 static const struct lookup {
     const char *key;
     int query;
@@ -573,7 +581,7 @@ static const struct lookup {
     { "target", Q_JOBS_AT },
 };
 
-/* BORROWED; NULL when there may be several. */
+/* The only name in a list, BORROWED; NULL when there are several, or a pattern. */
 static const char *
 only_name(const json_t *globs)
 {
@@ -582,7 +590,7 @@ only_name(const json_t *globs)
     return json_array_size(globs) == 1 && name != NULL && !match_has_glob(name) ? name : NULL;
 }
 
-/* Jobs that may pass the filter, newest first. BORROWED; NULL with *err. */
+/* Bind the query that selects the fewest candidates, newest first. BORROWED; NULL with *err. */
 static sqlite3_stmt *
 query_jobs(store_reader_t *self, const json_t *filter, fail_t *err)
 {
@@ -638,7 +646,7 @@ store_unfinished(store_reader_t *self, int64_t since_us, size_t max_bytes, size_
     if (stmt != NULL)
         sqlite3_bind_int64(stmt, 1, since_us);
     while (rc == 0 && next_row(self, stmt, &rc, err)) {
-        if (bytes <= max_bytes) /* else the row is not read */
+        if (bytes <= max_bytes) /* past the bound only count: the row's text is not read */
             bytes += job_bytes(stmt, 1, 2);
         if (bytes <= max_bytes)
             json_array_append_new(jids, json_string(col_text(stmt, 0)));
@@ -677,7 +685,7 @@ store_jids(store_reader_t *self, const char *prefix, size_t limit, fail_t *err)
 
 /* ---- events, grains, texts ------------------------------------------------------------------- */
 
-/* The bytes of the events after this number. */
+/* Append a block's frames, skipping events up to `after`. */
 static void
 add_frames(const char *bytes, size_t len, uint64_t after, buf_t *out)
 {
@@ -726,7 +734,7 @@ store_events(store_reader_t *self, uint64_t *cursor_p, size_t limit, fail_t *err
             *cursor_p = frame.seq;
             json_array_append_new(events, eframe_value(&frame));
         }
-        /* What the disk has spoilt is passed over, not read for ever. */
+        /* Skip past a spoilt block, or the caller would read it for ever. */
         if (rc > 0 && json_array_size(events) < limit)
             *cursor_p = last;
     }
@@ -781,7 +789,7 @@ static const struct {
                               [STORE_PILLAR] = { Q_PILLAR, Q_PILLAR_OF },
                               [STORE_MINE] = { Q_MINE, Q_MINE_OF } };
 
-/* Masters of before kept what a minion claimed as its grain `id`. */
+/* Earlier masters stored the grain `id` that the minion claimed; the row's key is the true one. */
 static void
 correct_ids(json_t *all)
 {
@@ -880,7 +888,7 @@ store_notes(store_reader_t *self, const char *kind, const char *ref, fail_t *err
 
 /* ---- orchestrations -------------------------------------------------------------------------- */
 
-/* A document and its columns as one object. NEW. */
+/* NEW document of column `col` as an object; an empty one when it is not. */
 static json_t *
 doc_with(sqlite3_stmt *stmt, int col)
 {

@@ -1,4 +1,9 @@
-/* store_take.c - a copy that waits takes the store's place when the master starts: see store_copy.h. */
+/* store_take.c - at the master's start, put a restored backup in the store's place. See store_copy.h for
+ * what is kept.
+ *
+ * Steps: fold the present store's log into its file; merge its documents into the backup, in one
+ * transaction; give the present store a second name (link); rename the backup over the first. Each step
+ * can be repeated, so a start that is killed midway is completed by the next. */
 #include "master/store/store_copy.h"
 
 #include <fcntl.h>
@@ -16,8 +21,9 @@ typedef struct take {
     char *waits, *kept;
 } take_t;
 
-/* Numbers that no event has: behind all that the present store or the copy may have used, and behind the
- * clock's microseconds, as of a store that has been lost meanwhile nothing else is known. */
+/* The highest event number or time that may have been used: by the present store, by the backup, and the
+ * clock's microseconds (?1), for the case that a store was lost in between and nothing else is known of
+ * it. */
 #define LAST_OF(db) "coalesce((SELECT last FROM " db ".event_blocks ORDER BY first DESC LIMIT 1), 0)"
 #define USED                                                                                                 \
     "max(coalesce((SELECT max(CAST(value AS INTEGER)) FROM main.meta WHERE key IN ('" STORE_NUMBERS          \
@@ -25,8 +31,8 @@ typedef struct take {
     "')), 0), coalesce((SELECT max(CAST(value AS INTEGER)) FROM present.meta WHERE key IN ('" STORE_NUMBERS  \
     "', '" STORE_REPLACED "')), 0), " LAST_OF("main") ", " LAST_OF("present") ", CAST(?1 AS INTEGER))"
 
-/* The present store knows what minions are now, and which of their events were taken; one that has just
- * been begun knows nothing. */
+/* Documents of minions and cursors of their events come from the present store, which is newer, unless it
+ * was just begun and has none. */
 #define PRESENT_DOCS(table)                                                                                  \
     "DELETE FROM main." table " WHERE EXISTS (SELECT 1 FROM present.grains);"                                \
     "INSERT OR REPLACE INTO main." table " SELECT * FROM present." table ";"
@@ -36,7 +42,7 @@ static const char merge[] = PRESENT_DOCS("grains") PRESENT_DOCS("pillar")
                          "'events_of/*' OR key GLOB 'calls_of/*';"
                          "DELETE FROM main.meta WHERE key IN ('" STORE_NUMBERS "', '" STORE_REACTOR "');";
 
-/* In one transaction of the copy: done again after a kill, it is the same. */
+/* One transaction in the backup; repeating it after a kill gives the same result. */
 static int
 merge_present(const take_t *self, sqlite3 *db, fail_t *err)
 {
@@ -55,7 +61,7 @@ merge_present(const take_t *self, sqlite3 *db, fail_t *err)
     return rc == 0 ? db_exec(db, self->waits, "COMMIT", err) : rc;
 }
 
-/* *ret_kept: the name that the present store gets. */
+/* Upgrade and merge the backup; set self->kept, the name that the present store gets. */
 static int
 make_ready(take_t *self, fail_t *err)
 {
@@ -75,7 +81,7 @@ make_ready(take_t *self, fail_t *err)
     return rc;
 }
 
-/* All of a database is in its one file when nobody has it open. */
+/* A database is complete in its one file when no process has it open, that is without a -wal file. */
 static int
 need_one_file(const char *path, fail_t *err)
 {
@@ -86,7 +92,8 @@ need_one_file(const char *path, fail_t *err)
                : fail_set(err, -EBUSY, "%s is there: another process has the file open, end it first", log);
 }
 
-/* The present store's second name; a start that was cut short may have given it already. */
+/* Link the present store to its second name. An interrupted start may have done so: the same inode is
+ * success. */
 static int
 keep_present(const take_t *self, fail_t *err)
 {
@@ -101,7 +108,7 @@ keep_present(const take_t *self, fail_t *err)
                     strerror(errno));
 }
 
-/* 0, or -EUCLEAN: what is taken over from the present store can't be read. */
+/* Check the tables that are taken over from the present store: 0, or -EUCLEAN. */
 static int
 look_at_present(const take_t *self, sqlite3 *db, fail_t *err)
 {
@@ -118,7 +125,7 @@ look_at_present(const take_t *self, sqlite3 *db, fail_t *err)
     return rc;
 }
 
-/* The present store is there, and what it has is in its one file. A damaged one is moved aside, as ever. */
+/* Open and close the present store, which moves its log into the file. A damaged one is moved aside. */
 static int
 fold_present(const take_t *self, fail_t *err)
 {
@@ -147,7 +154,7 @@ take(take_t *self, fail_t *err)
         rc = need_one_file(self->waits, err);
     if (rc == 0)
         rc = keep_present(self, err);
-    /* Both names are on the disk before anything is acknowledged that only the new one has. */
+    /* fs_settle syncs both names before the new store acknowledges anything that the old one lacks. */
     return rc == 0 ? fs_settle(self->waits, self->path, err) : rc;
 }
 

@@ -1,4 +1,9 @@
-/* store_write.c - batches into tables. */
+/* store_write.c - write batches of queued rows, each batch in one transaction.
+ *
+ * A row's kind selects a prepared statement; texts and numbers are its parameters. Two things are
+ * collected per batch and written at its end: events, which become one block however many rows they came
+ * in, and the returned/failed counters of jobs, one update per job rather than per return. A return
+ * without a job row gets one ("adopted"). */
 #include "master/store/store_write.h"
 
 #include "common/base/buf.h"
@@ -11,7 +16,8 @@
 #include "salt/limits.h"
 #include "salt/log.h"
 
-/* By row_kind_t: its name, the statement, and how many texts and numbers that takes (texts first). */
+/* By row_kind_t: the name in log messages, the statement, and its numbers of texts and integers (texts
+ * come first). */
 static const struct kind {
     const char *name;
     int texts, nums;
@@ -50,19 +56,19 @@ static const struct kind {
                    " VALUES(?1, ?2, ?3, ?4, ?5, ?6)" },
 };
 
-/* Documents of minions, whose bytes are no job's. */
+/* Rows of minions' documents, which the forgetter does not count as jobs. */
 static const bool is_doc[ROW_KINDS] = {
     [ROW_GRAINS] = true, [ROW_PILLAR] = true,        [ROW_MINE] = true,
     [ROW_FORGET] = true, [ROW_FORGET_PILLAR] = true, [ROW_FORGET_MINE] = true,
 };
 
-/* The writer's other statements. */
+/* Statements that are not tied to a kind. */
 enum { X_COUNT, X_ADOPT, X_STATEMENTS };
 
 static const char *const extras[X_STATEMENTS] = {
     [X_COUNT] = "UPDATE jobs SET n_returned = n_returned + ?2, n_failed = n_failed + ?3 WHERE jid = ?1",
     /* A return whose job was never stored here gets a job row of its own, so that it can be looked up and
-       expires. */
+     * expires. */
     [X_ADOPT] =
         "INSERT OR IGNORE INTO jobs(jid, fun, tgt, doc, minions, start_us, n_minions)"
         " SELECT jid, coalesce(json_extract(doc, '$.fun'), ''), id,"
@@ -74,7 +80,7 @@ static const char *const extras[X_STATEMENTS] = {
 
 struct store_writer {
     char *path;
-    char *notice; /* until somebody takes it */
+    char *notice; /* owned; until store_writer_notice takes it */
     sqlite3 *db;
     sqlite3_stmt *insert[ROW_KINDS];
     sqlite3_stmt *extra[X_STATEMENTS];
@@ -82,7 +88,7 @@ struct store_writer {
     checkpointer_t *checkpointer;
 };
 
-/* What one transaction adds to a job's counters. */
+/* What a transaction adds to a job's counters. */
 typedef struct counts {
     const char *jid; /* BORROWED from a row */
     int64_t returned, failed;
@@ -120,7 +126,7 @@ close_db(store_writer_t *self)
     self->db = NULL;
 }
 
-/* TAKES text (may be NULL). */
+/* TAKES text (may be NULL). A newer notice replaces an unread one. */
 static void
 set_notice(store_writer_t *self, char *text)
 {
@@ -130,6 +136,7 @@ set_notice(store_writer_t *self, char *text)
     self->notice = text;
 }
 
+/* Open the database and prepare everything; on failure nothing stays open. */
 static int
 open_db(store_writer_t *self, fail_t *err)
 {
@@ -208,8 +215,8 @@ bind_text(store_writer_t *self, sqlite3_stmt *stmt, int at, const char *text, fa
     return db_bind_text(self->db, self->path, stmt, at, text, err);
 }
 
-/* What SQLite will never take is left out: what waits behind it would never be on the disk. `rc` is the
- * outcome so far, of `what`. */
+/* Drop a row that SQLite will never accept (-EBADMSG: too big, or a constraint) and log it; otherwise the
+ * queue behind it would never be written. `rc` is the outcome so far; `what` names the row. */
 static int
 or_without(int rc, const char *what, const char *name, const char *id, fail_t *err)
 {
@@ -234,7 +241,8 @@ insert_events(store_writer_t *self, const int64_t *num, const char *frames, size
     return or_without(changed, kinds[ROW_EVENTS].name, first, "and after", err);
 }
 
-/* Events that other rows stand between become one block all the same: they are on the disk together. */
+/* Collects the batch's events into one block: they are committed together anyway, and few large rows read
+ * and delete faster. */
 typedef struct gathered {
     int64_t num[ROW_NUMS]; /* of the block */
     bool any;              /* blocks were written */
@@ -251,6 +259,8 @@ insert_gathered(store_writer_t *self, gathered_t *g, fail_t *err)
     return changed;
 }
 
+/* Add a row of events, writing the block first when it is full. A row of at least half a block is written
+ * as it is, without copying. */
 static int
 gather(store_writer_t *self, gathered_t *g, const row_t *row, fail_t *err)
 {
@@ -269,6 +279,7 @@ gather(store_writer_t *self, gathered_t *g, const row_t *row, fail_t *err)
     return changed;
 }
 
+/* Bind and run one row: rows changed, 0 for a duplicate, or a negative errno. */
 static int
 insert_row(store_writer_t *self, const row_t *row, uint64_t *ret_duplicates, fail_t *err)
 {
@@ -289,7 +300,8 @@ insert_row(store_writer_t *self, const row_t *row, uint64_t *ret_duplicates, fai
     return or_without(changed, kind->name, row->text[0], row->kind == ROW_RETURN ? row->text[1] : "", err);
 }
 
-/* Returns of one job follow each other: the last one's counts are at hand. BORROWED. */
+/* The counters of a job in this batch. Returns of one job follow each other, so the last one is tried
+ * first. BORROWED. */
 static counts_t *
 counts_of(map_t *jobs, const char *jid, counts_t *last)
 {
@@ -304,6 +316,7 @@ counts_of(map_t *jobs, const char *jid, counts_t *last)
     return counts;
 }
 
+/* Either a retcode or success false counts as failed. */
 static void
 count_return(counts_t *counts, const row_t *row)
 {
@@ -311,7 +324,7 @@ count_return(counts_t *counts, const row_t *row)
     counts->failed += row->num[0] != 0 || row->num[1] == 0;
 }
 
-/* 0: there is no such job. */
+/* Add the batch's counts to the job's row; 0 when there is no such job. */
 static int
 add_counts(store_writer_t *self, const counts_t *counts, fail_t *err)
 {
@@ -323,7 +336,7 @@ add_counts(store_writer_t *self, const counts_t *counts, fail_t *err)
     return rc == 0 ? run(self, stmt, err) : rc;
 }
 
-/* The batch's returns of a job whose others are gone now. */
+/* Insert the batch's returns of this job again, after the job's expired ones were deleted. */
 static int
 insert_again(store_writer_t *self, const row_t *rows, counts_t *counts, fail_t *err)
 {
@@ -341,6 +354,8 @@ insert_again(store_writer_t *self, const row_t *rows, counts_t *counts, fail_t *
     return changed;
 }
 
+/* Write a job's counts. Without a job row: finish its expiry if it is under way, then adopt the returns of
+ * this batch. */
 static int
 count_job(store_writer_t *self, const row_t *rows, counts_t *counts, fail_t *err)
 {
@@ -348,7 +363,8 @@ count_job(store_writer_t *self, const row_t *rows, counts_t *counts, fail_t *err
 
     if (changed != 0)
         return changed;
-    /* Returns that come while the job is being deleted are all that is known of it. */
+    /* New returns for a job that is being deleted: what remains of the old ones goes, and these are all
+     * that is known of it. */
     changed = forgetter_finish(self->forgetter, counts->jid, err);
     if (changed > 0)
         changed = insert_again(self, rows, counts, err);
@@ -360,6 +376,7 @@ count_job(store_writer_t *self, const row_t *rows, counts_t *counts, fail_t *err
     return changed > 0 ? add_counts(self, counts, err) : changed;
 }
 
+/* Write a batch; 0 or a negative errno. The caller commits or rolls back. */
 static int
 insert_rows(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, fail_t *err)
 {
@@ -377,7 +394,7 @@ insert_rows(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, f
             int also = insert_row(self, row->with, ret_duplicates, err);
             changed = also < 0 ? also : changed;
         }
-        /* One that is there already may be of a job that is being deleted. */
+        /* Even a duplicate may belong to a job that is being deleted: look at its job, too. */
         if (changed >= 0 && row->kind == ROW_RETURN)
             last = counts_of(jobs, row->text[0], last);
         if (changed > 0 && row->kind == ROW_RETURN)
@@ -387,15 +404,15 @@ insert_rows(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, f
         changed = or_without(count_job(self, rows, counts, err), "the job of returns", jid, "", err);
     if (changed >= 0)
         changed = insert_gathered(self, &events, err);
-    /* A flood must not wait for the next store_expire. */
+    /* A flood must not outgrow the limit until the next store_expire. */
     if (changed >= 0 && events.any)
         changed = forgetter_events(self->forgetter, LIMIT_EVENT_JOURNAL, err);
     buf_free(&events.frames);
     return changed < 0 ? changed : 0;
 }
 
-/* What goes into a file that was deleted or renamed is lost at the next start: begin a new one, and say so.
- */
+/* Rows written to a file that was deleted or renamed would be lost at the next start: begin a new file and
+ * report it. */
 static int
 reopen_if_moved(store_writer_t *self, fail_t *err)
 {
@@ -413,14 +430,14 @@ reopen_if_moved(store_writer_t *self, fail_t *err)
     return open_db(self, err);
 }
 
-/* After a failed restart there is no database: try to open it again. */
+/* After a failed restart there is no open database: try again. */
 static int
 prepare(store_writer_t *self, fail_t *err)
 {
     return self->db != NULL ? reopen_if_moved(self, err) : open_db(self, err);
 }
 
-/* `rc` is the outcome so far. */
+/* End the transaction: COMMIT when `rc`, the outcome so far, is no error; else ROLLBACK. */
 static int
 finish(store_writer_t *self, int rc, fail_t *err)
 {
@@ -449,14 +466,15 @@ store_writer_expire(store_writer_t *self, const store_keep_t *keep, int64_t for_
 {
     *ret_more = false;
     int rc = prepare(self, err);
-    /* What is forgotten need not be on the disk before the next commit is: should that never come, it is forgotten
-       later. */
+    /* A deletion need not be durable before the next commit: if it is lost, it is done again. So no sync
+     * here. */
     if (rc == 0)
         rc = db_exec(self->db, self->path, "PRAGMA synchronous=NORMAL; BEGIN IMMEDIATE", err);
     int dropped = rc == 0 ? forgetter_step(self->forgetter, keep, clock_mono_us() + for_us, ret_more, err)
                           : rc;
     rc = finish(self, dropped, err);
-    /* Else what is committed next would be acknowledged and not be on the disk: it is opened anew for that. */
+    /* If the sync mode can't be restored, commits would be acknowledged without being durable: close,
+     * which makes the next commit open the database anew. */
     if (self->db != NULL && db_exec(self->db, self->path, "PRAGMA synchronous=FULL", NULL) < 0)
         close_db(self);
     return rc < 0 ? rc : dropped;

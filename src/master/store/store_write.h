@@ -1,8 +1,9 @@
-/* store_write.h - the writer's half of the store: queued rows become rows of tables.
+/* store_write.h - the writer's side of the store: turn queued rows into rows of tables. Used by store.c's
+ * thread only.
  *
  * Layer      master; included by store*.c only
  * Threads    the writer's only
- * Errors     negative errno with *err set; then nothing of the batch is in the database
+ * Errors     negative errno with *err set; the transaction is rolled back, nothing of the batch is stored
  * Tests      tests/unit/master/test_store.c, tests/unit/master/test_store_write.c
  */
 #ifndef MASTER_STORE_STORE_WRITE_H
@@ -31,45 +32,45 @@ typedef enum row_kind {
 
 enum { ROW_TEXTS = 5, ROW_NUMS = 4 };
 
-#define EVENT_BLOCK (128 * 1024) /* bytes of events in one row of the journal, about */
+#define EVENT_BLOCK (128 * 1024) /* target size of one row of the journal */
 
-/* One row that waits. Texts and numbers are the parameters of its kind's statement, in order. Events are one
- * text of frames, which grows while it waits, and four numbers: the first and the last event's, and their
- * times. */
+/* One queued row. Texts and numbers are the parameters of its kind's statement, in order. A row of events
+ * has one text, the frames, which may grow while it waits, and four numbers: first and last event number,
+ * first and last time. */
 typedef struct row {
     struct row *next;
     struct row
         *with; /* owned: another row that is written if this one was not there, in the same transaction */
     uint64_t ticket;
-    bool goes_on; /* the row behind it is committed together with it */
+    bool goes_on; /* commit it in one transaction with the next row */
     row_kind_t kind;
     size_t size;
     size_t items;          /* rows that it stands for */
-    size_t len, cap;       /* ROW_EVENTS: of text[0] */
-    char *text[ROW_TEXTS]; /* owned, but for the first `inside`: they lie in `own` */
+    size_t len, cap;       /* ROW_EVENTS: length and capacity of text[0] */
+    char *text[ROW_TEXTS]; /* owned, except the first `inside`, which lie in `own` */
     int inside;
     int64_t num[ROW_NUMS];
     char own[];
 } row_t;
 
-/* Frees a chain. */
+/* Free a chain and the rows with it. */
 void rows_free(row_t *row);
 
 typedef struct store_writer store_writer_t;
 
-/* NEW, or NULL with *err. */
+/* Open the database for writing, after a waiting backup took its place. NEW, or NULL with *err. */
 store_writer_t *store_writer_new(const char *path, fail_t *err);
 void store_writer_destroy(store_writer_t **self_p);
-/* All rows of the chain in one transaction, on the disk when this returns 0. */
+/* Write all rows of the chain in one transaction; durable when it returns 0. Rows stay the caller's.
+ * *ret_duplicates: jobs and returns that were stored already. */
 int store_writer_commit(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, fail_t *err);
-/* The damaged database is moved aside and a new one begun. */
+/* Move the damaged database aside and begin a new one; the notice says so. */
 int store_writer_restart(store_writer_t *self, const char *why, fail_t *err);
-/* What happened that must be told, once. NEW or NULL. */
+/* A message for the operator, once. NEW or NULL. */
 char *store_writer_notice(store_writer_t *self);
 
-/* A step of forgetting that takes about `for_us`, on the disk with the next commit: rows deleted, or a
- * negative errno.
- * *ret_more: there is more to do. */
+/* Run one step of expiry for about `for_us`; durable with the next commit. Rows deleted, or a negative
+ * errno. *ret_more: there is more to do. */
 int store_writer_expire(store_writer_t *self, const store_keep_t *keep, int64_t for_us, bool *ret_more,
                         fail_t *err);
 
