@@ -540,8 +540,8 @@ s_is_elsewhere(front_t *self, const minion_t *m, const char *jid)
 
 /* Hook: correct each open job by the minion's hello. `pending` lists the jids that it has, the newest
  * LIMIT_HELLO_JIDS; `elsewhere` those that it returned to another master. A pending job is RUNNING. A
- * missing one that it had is LOST or sent, see s_not_there, when the list is complete or the host
- * rebooted; one that never reached it is sent. `hello` NULL: the minion says nothing of its jobs. */
+ * missing one that it had is LOST or sent, see s_not_there, when the list is complete or the minion
+ * started anew; one that never reached it is sent. `hello` NULL: the minion says nothing of its jobs. */
 static void
 s_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted)
 {
