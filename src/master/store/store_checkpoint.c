@@ -29,7 +29,7 @@ struct checkpointer {
     pthread_cond_t work;
     int pages; /* length of the log after the newest commit */
     int moved; /* pages of it that are in the database */
-    int tried; /* the length at which the thread last began; readers may keep it from moving all, so it waits for growth */
+    int tried; /* length when the thread last began: readers may block the rest, so wait for growth */
     bool fails;
     char *notice; /* owned; until checkpointer_notice takes it */
     bool stop;
