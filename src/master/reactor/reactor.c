@@ -1,5 +1,8 @@
-/* reactor.c - the reactor, a thread that listens to the bus and does what files say to events: the
- * front loop's side.
+/* reactor.c - the reactor's side on the front loop. The reactor is a thread that listens to the event bus,
+ * renders the files that match an event's tag (SLS), and runs the reactions in them: jobs, runners, wheel
+ * functions. The front loop sends it the configuration through the actor's pipe and reads counters from
+ * reactor_shared_t; all else goes through the local socket, like an operator's requests.
+ *
  *
  *   reactor.c         what the thread is told, and the operation `reactor`
  *   reactor_loop.c    the thread: events in their order, catching up, the cursor
@@ -20,9 +23,9 @@
 
 typedef struct reactor {
     front_t *front;
-    zactor_t *actor; /* NULL: nothing has reacted to anything yet */
+    zactor_t *actor; /* NULL: there are no reactors yet, so no thread */
     reactor_shared_t shared;
-    json_t *list; /* owned: the option, and what the runner added; a text: a file's name */
+    json_t *list; /* owned: option and runner's changes; or a string, the file's name */
     bool leader;
 } reactor_t;
 
@@ -34,7 +37,7 @@ s_own(const front_t *front)
 
 /* ---- what the thread is told --------------------------------------------------------------------------- */
 
-/* The front loop never waits for the thread, whatever has become of it. */
+/* Send the configuration to the thread. Never blocks: a thread that does not read is reported as an error. */
 static int
 s_tell(reactor_t *self, bool opts, fail_t *err)
 {
@@ -53,20 +56,22 @@ s_tell(reactor_t *self, bool opts, fail_t *err)
     return 0;
 }
 
-/* A reactor that has no place to go on from begins now, also when the master dies before it has said so. */
+/* Store a cursor for a reactor that has none, so that events from now on are seen even if the master dies
+ * before the thread's first snapshot. */
 static void
 s_mark_begin(reactor_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *kept = store_meta(self->front->reader, STORE_REACTOR, &err);
     self->shared.begin = self->front->seq;
-    if (err.text || !str_empty(json_string_value(kept))) /* what can't be read now is not to be overwritten */
+    if (err.text || !str_empty(json_string_value(kept))) /* an unreadable cursor is not overwritten */
         return;
     AUTO_FREE char *text = xasprintf("{\"seq\":%llu}", (unsigned long long) self->shared.begin);
     (void) store_put_meta(self->front->store, STORE_REACTOR, text);
 }
 
-/* Without anything to react to there is no thread, and no place to go on from. */
+/* Start the thread, or tell it of the new list. Without reactors there is no thread, and an empty cursor:
+ * later reactors do not look at events of before. */
 static int
 s_begin(reactor_t *self, bool opts, fail_t *err)
 {
@@ -83,6 +88,7 @@ s_begin(reactor_t *self, bool opts, fail_t *err)
                : fail_set(err, -EAGAIN, "no thread can be started: raise the limits of the master's process");
 }
 
+/* Take the list from the option; changes by the runner are dropped. */
 static void
 s_take_option(reactor_t *self)
 {
@@ -101,7 +107,7 @@ s_reload(front_t *front)
         log_error("reactor: %s", fail_text(&err));
 }
 
-/* What came of the request of a function that runs as `parent` is its child. */
+/* Hook: record the jobs and events that a function running as `parent` caused, for the detection of loops. */
 static void
 s_caused(front_t *front, const char *parent, const char *jid, uint64_t first, uint64_t last)
 {
@@ -117,7 +123,7 @@ s_caused(front_t *front, const char *parent, const char *jid, uint64_t first, ui
     }
 }
 
-/* Events up to this one are not looked at again, not even after a crash. */
+/* Hook: events up to this number are never looked at again, not even after a crash. */
 static uint64_t
 s_settled(const front_t *front)
 {
@@ -147,7 +153,7 @@ s_result(bool done, const char *comment)
     return json_pack("{s:{s:b, s:s}}", "result", "status", done, "comment", comment);
 }
 
-/* The index of the entry that begins with `tag`, or -1. */
+/* Index of the entry for `tag`, or -1. */
 static int
 s_find(const reactor_t *self, const char *tag)
 {
@@ -166,7 +172,7 @@ s_list(reactor_t *self, const json_t *request, fail_t *err)
     return list ? json_pack("{s:o}", "result", list) : NULL;
 }
 
-/* A list that is in a file is changed there. */
+/* False with *err when the list is a file's: it must be changed there. */
 static bool
 s_is_ours(const reactor_t *self, fail_t *err)
 {
@@ -176,7 +182,7 @@ s_is_ours(const reactor_t *self, fail_t *err)
     return false;
 }
 
-/* Another list from now on; the one that was when the thread can't be told. TAKES *list_p. */
+/* Replace the list; on failure the former one stays. TAKES *list_p. */
 static int
 s_change(reactor_t *self, json_t **list_p, fail_t *err)
 {
@@ -192,6 +198,7 @@ s_change(reactor_t *self, json_t **list_p, fail_t *err)
     return rc;
 }
 
+/* As Salt's reactor.add: an entry with the same tag is an answer, not an error. */
 static json_t *
 s_add(reactor_t *self, const json_t *request, fail_t *err)
 {
@@ -286,8 +293,8 @@ s_start(front_t *front, fail_t *err)
     return 0;
 }
 
-/* The local socket is closed by now. False when a template still renders: its thread uses what it was
- * given, and goes on with it until the process ends. */
+/* The local socket is closed by now, so the thread's requests end. False when a template still renders:
+ * its thread keeps using the shared struct, which is then not freed until the process ends. */
 static bool
 s_destroy(front_t *front)
 {
@@ -301,7 +308,7 @@ s_destroy(front_t *front)
         free(self->shared.sock_dir);
         free(self->shared.store_path);
     } else {
-        front->own[PART_reactor] = NULL; /* not freed */
+        front->own[PART_reactor] = NULL; /* leak on purpose: parts.c frees what is here */
     }
     return ended;
 }

@@ -1,7 +1,12 @@
-/* reactor_int.h - what the files of the reactor's thread share; reactor.c lists them.
+/* reactor_int.h - types and functions shared by the files of the reactor; reactor.c lists them.
+ *
+ * An event that matches rules becomes one task per file (rtask_t). A render actor turns it into reactions
+ * (react_t), which are requested from the front loop with a note, once what they require has succeeded. A
+ * task ends with its last reaction.
+ *
  *
  * Layer      master, private to reactor*.c
- * Threads    the reactor's, but where it says another
+ * Threads    the reactor's, unless said otherwise
  * Tests      tests/t/6100-reactor.bats
  */
 #ifndef MASTER_REACTOR_REACTOR_INT_H
@@ -15,54 +20,54 @@
 #include "common/reactor/rules.h"
 #include "master/front/front.h"
 
-/* What the front loop gives the thread and reads of it. */
+/* Shared with the front loop: strings and tables are constant while the thread lives, counters are atomic. */
 typedef struct reactor_shared {
     char *sock_dir, *store_path;
     store_t *store;
     registry_t *runners, *wheels;
     const masterctx_tables_t *host;
     bool cut;          /* a template still rendered when the thread ended */
-    atomic_bool over;  /* the thread's last word, which orders memory where the thread sanitizer sees it */
-    uint64_t begin;    /* number of the event after which it begins when it has no cursor */
-    struct born *born; /* who begot what: reactor_kin.c */
+    atomic_bool over;  /* set last by the thread; orders memory for the thread sanitizer */
+    uint64_t begin;    /* the event after which it starts without a cursor */
+    struct born *born; /* child to parent, with a lock of its own: reactor_kin.c */
     atomic_size_t
-        told; /* words of the front loop, each counted before an event or answer of after it is told */
+        told; /* messages of the front loop; each is counted before any later event or answer is sent */
     atomic_size_t waiting, under_way;
     atomic_uint_least64_t begun, failed, seq;
     atomic_uint_least64_t settled; /* the cursor that is on the disk */
 } reactor_shared_t;
 
-#define RENDER_AGAIN_MS 500   /* until what could not be read, or begun, for now is tried again, */
-#define PASSES_MS       60000 /* and how long what the system lacks is hoped to come back */
+#define RENDER_AGAIN_MS 500   /* pause before a read or request that failed for now is retried, */
+#define PASSES_MS       60000 /* and how long it is retried while the system lacks something */
 
-/* A file's turn for one event. It belongs to a render actor meanwhile. */
+/* One file's rendering of one event. Owned by a render actor while it is in a batch, else by the loop. */
 typedef struct rtask {
-    struct rtask *next;                    /* of its file, or its batch */
-    struct rtask *open_next, **open_where; /* of all */
-    char *firing;                          /* JSON of rules.h */
-    char *outcome;                         /* JSON {"reactions", "errors"}; set by the actor; NULL: again */
-    int64_t tried_ms;                      /* monotonic: when it was first tried in vain; 0: never */
+    struct rtask *next;                    /* in its file's queue, or its batch */
+    struct rtask *open_next, **open_where; /* in the list of all open tasks */
+    char *firing;                          /* owned: JSON of rules.h */
+    char *outcome;                         /* owned: JSON {"reactions", "errors"}; NULL: try again */
+    int64_t tried_ms;                      /* monotonic: first failed attempt; 0: none */
     uint64_t seq;
-    bool snapped;       /* the snapshot waits for it */
-    json_t *jids;       /* of what the event tells about; NULL: of nothing */
-    json_t *list;       /* its reactions, once rendered */
-    struct react *work; /* as many */
+    bool snapped;       /* the pending snapshot waits for it */
+    json_t *jids;       /* owned: jids that the event is about, see kin_jids; NULL: none */
+    json_t *list;       /* owned: its reactions, once rendered */
+    struct react *work; /* owned array, one for each in `list` */
     size_t n_unbegun, n_open;
 } rtask_t;
 
-/* What a render actor gets at one time: tasks of one file. */
+/* The unit of work for a render actor: consecutive tasks of one file. */
 typedef struct rbatch {
     rtask_t *tasks;
-    json_t *opts; /* owned: another configuration from now on; NULL: as before */
+    json_t *opts; /* owned: a new configuration; NULL: unchanged */
     char *file;
     atomic_bool passed;
 } rbatch_t;
 
 typedef enum step {
-    STEP_BLOCKED, /* requires others */
+    STEP_BLOCKED, /* waits for reactions that it requires */
     STEP_READY,   /* in the queue */
-    STEP_ASKED,   /* the front loop was asked */
-    STEP_BEGUN,   /* its end is waited for */
+    STEP_ASKED,   /* requested from the front loop, no answer yet */
+    STEP_BEGUN,   /* runs; its end is awaited */
     STEP_TRUE,
     STEP_FALSE
 } step_t;
@@ -70,34 +75,34 @@ typedef enum step {
 typedef struct react {
     struct react *next; /* in the queue */
     rtask_t *task;
-    json_t *what; /* BORROWED of the task's list */
+    json_t *what; /* BORROWED from the task's list */
     step_t step;
-    bool watched;     /* another one requires it, or it is a runner's or wheel's */
-    bool begun;       /* it is on the disk, or over */
-    bool counted;     /* among those of the master that run */
-    int64_t tried_ms; /* monotonic: when it was first refused for now; 0: never */
+    bool watched;     /* its end matters: another requires it, or it is a runner or wheel function */
+    bool begun;       /* durable, or over: the cursor may pass it */
+    bool counted;     /* counted in n_running */
+    int64_t tried_ms; /* monotonic: first time it was put off; 0: never */
     json_int_t n;     /* number of the request */
     char *jid;
-    json_t *left; /* {minion: true} of those who have not returned */
-    char *why;    /* why it is false */
+    json_t *left; /* owned: {minion: true} without a successful return yet */
+    char *why;    /* owned: the error, when false */
 } react_t;
 
 typedef struct rworker {
     zactor_t *actor;
-    rbatch_t *batch; /* it works on; NULL: idle */
-    bool stale;      /* its copy of the configuration is */
+    rbatch_t *batch; /* in work; NULL: idle */
+    bool stale;      /* its configuration is out of date */
 } rworker_t;
 
 typedef struct rfile {
     rtask_t *head, **tail;
     bool busy;        /* an actor renders it */
-    int64_t after_ms; /* monotonic: not before */
+    int64_t after_ms; /* monotonic: not before this */
 } rfile_t;
 
 typedef struct rloop {
     reactor_shared_t *shared;
     zsock_t *pipe;
-    size_t heard;          /* of the front loop's words */
+    size_t heard;          /* messages of the front loop read */
     json_t *opts, *option; /* owned */
     bool leader;
     rules_t *rules;
@@ -106,49 +111,49 @@ typedef struct rloop {
 
     /* events: reactor_loop.c */
     local_client_t *ears;
-    store_reader_t *reader; /* NULL: not open yet, and then no line is either */
-    bool restored;          /* the last run's place was read: only from then on anything is looked at */
-    bool shown_unread;      /* the log has it that the store can't be read */
-    uint64_t routed;        /* every event up to it was looked at */
-    uint64_t catch_to;      /* events up to it are in the journal, not on the line */
-    int64_t catch_until_ms; /* how long to wait for them to get there */
-    bool in_tune;           /* the line has what the newest rules want; else it is not listened to */
-    bool ears_more;         /* there may be events that were read already */
-    bool line_more;         /* and answers */
-    json_int_t fence;       /* number of the request whose answer comes after all events of before */
-    int64_t fence_us;       /* when it was asked */
-    int64_t fence_next_ms;  /* when to ask again to move the cursor */
+    store_reader_t *reader; /* NULL: not open yet, and then no connection is either */
+    bool restored;          /* the last run's cursor was read; nothing is looked at before */
+    bool shown_unread;      /* the log says already that the store can't be read */
+    uint64_t routed;        /* every event up to this was looked at */
+    uint64_t catch_to;      /* events up to this are read from the journal, not the connection */
+    int64_t catch_until_ms; /* monotonic: when to give up waiting for them in the journal */
+    bool in_tune;           /* the subscription has the newest rules' tags; else events are ignored */
+    bool ears_more;         /* events may be buffered */
+    bool line_more;         /* answers may be buffered */
+    json_int_t fence;       /* number of the request whose answer follows all earlier events */
+    int64_t fence_us;       /* when it was sent */
+    int64_t fence_next_ms;  /* when to send the next just to move the cursor */
     int64_t connect_next_ms;
     bool shown_backlog;
     int64_t backlog_next_ms;
-    bool unchecked; /* nobody has looked whether the files are there */
+    bool unchecked; /* nobody has checked yet that the rules' files exist */
 
     /* the cursor */
     uint64_t written, snap_seq;
-    uint64_t ticket;  /* of the store, for `written` */
-    char *snap_rules; /* NULL: no snapshot waits */
+    uint64_t ticket;  /* the store's ticket of `written` */
+    char *snap_rules; /* owned: state of the rules for the pending snapshot; NULL: none */
     size_t snap_open;
     int64_t snap_next_ms;
     bool dirty;
 
-    rtask_t *open; /* every task that there is */
-    size_t bytes;  /* of their events */
+    rtask_t *open; /* every task */
+    size_t bytes;  /* bytes of their events */
 
     /* rendering: reactor_render.c */
     map_t *files; /* name -> rfile_t */
     rworker_t pool[LIMIT_REACTOR_WORKERS];
-    size_t n_pool, n_waiting; /* tasks that are not rendered */
+    size_t n_pool, n_waiting; /* tasks not rendered yet */
 
     /* reactions: reactor_work.c */
     local_client_t *line;
-    size_t n_tasks;     /* with something open */
-    size_t n_reactions; /* not begun */
+    size_t n_tasks;     /* with open reactions */
+    size_t n_reactions; /* reactions not begun */
     size_t n_asked, n_running;
-    react_t *ready[2], **ready_tail[2]; /* of minions, of the master */
-    int64_t ask_after_ms[2];            /* monotonic: none of them is asked for before */
-    map_t *asked;                       /* number -> react_t */
+    react_t *ready[2], **ready_tail[2]; /* queues of reactions for minions and for the master */
+    int64_t ask_after_ms[2];            /* monotonic: the queue rests until then */
+    map_t *asked;                       /* request number -> react_t */
     map_t *begun;                       /* jid -> react_t */
-    map_t *warned;                      /* what was said once */
+    map_t *warned;                      /* warnings already logged */
     struct kin *kin;
 } rloop_t;
 
@@ -157,24 +162,25 @@ void reactor_actor(zsock_t *pipe, void *arg); /* `arg` is the reactor_shared_t *
 /* reactor_task.c */
 void rtask_open(rloop_t *self, rtask_t *task);
 void rtask_close(rloop_t *self, rtask_t *task);
-void rtask_begun(rloop_t *self, rtask_t *task); /* all that it sets off is on the disk */
+void rtask_begun(rloop_t *self, rtask_t *task); /* all its reactions are durable */
 void rtask_free(rtask_t *task);
 
 /* reactor_render.c */
-void rrender_add(rloop_t *self, rtask_t **task_p); /* TAKES */
-void rrender_warm(rloop_t *self);                  /* gather what templates see, before the first event */
-void rrender_turn(rloop_t *self);                  /* give idle actors what waits */
-void rrender_ready(rloop_t *self, rworker_t *w);   /* an actor has an answer */
+void rrender_add(rloop_t *self, rtask_t **task_p); /* TAKES; queue for rendering */
+void rrender_warm(rloop_t *self);                  /* start an actor before the first event */
+void rrender_turn(rloop_t *self);                  /* give queued tasks to idle actors */
+void rrender_ready(rloop_t *self, rworker_t *w);   /* an actor has answered */
 void rrender_reload(rloop_t *self);
-bool rrender_destroy(rloop_t *self); /* false: an actor is still at work */
+bool rrender_destroy(rloop_t *self); /* false: an actor is still rendering */
 
 /* reactor_work.c */
-void work_take(rloop_t *self, rtask_t *task); /* TAKES: it is rendered */
-void work_turn(rloop_t *self);                /* ask for what may begin */
+void work_take(rloop_t *self, rtask_t *task); /* TAKES a rendered task */
+void work_turn(rloop_t *self);                /* request what may begin */
+/* An answer or push of the front loop. */
 void work_heard(rloop_t *self, const json_t *msg);
-void work_lost(rloop_t *self);           /* the line broke: ask again for what has no answer */
-json_t *work_begun(const rloop_t *self); /* NEW [{jid, file, id, fun}] of the master's functions under way */
-/* An error, once in the log and as an event. `where` is {"file", "line"?, "id"?} or NULL. */
+void work_lost(rloop_t *self);           /* the connection broke: request again what has no answer */
+json_t *work_begun(const rloop_t *self); /* NEW [{jid, file, id, fun}] of the master's functions that run */
+/* Report an error in the log and as an event. `where` is {"file", "line"?, "id"?} or NULL. */
 void work_error(rloop_t *self, const json_t *where, uint64_t seq, const char *fmt, ...) PRINTF(4, 5);
 void work_fire(rloop_t *self, const char *tag, json_t **data_p);
 
@@ -182,18 +188,18 @@ void work_fire(rloop_t *self, const char *tag, json_t **data_p);
 typedef struct kin kin_t;
 kin_t *kin_new(struct born *born); /* `born` BORROWED */
 void kin_destroy(kin_t **self_p);
-/* [jid] of what an event tells about, and its own name as a child of who fired it. NEW. */
+/* NEW [jid] that the event is about, among them the event's own name as a child of whoever fired it. */
 json_t *kin_jids(uint64_t seq, const char *tag, const json_t *data);
-/* How often `part` is among the ancestors of what has these jids, or negative with *err when the store
- * can't say. */
+/* The highest count of `part` among the ancestors of these jids; negative with *err when the store can't
+ * be read. */
 int kin_count(kin_t *self, store_reader_t *reader, const json_t *jids, const char *part, fail_t *err);
-/* Children and their parents, told by the front loop and looked up by the thread. */
+/* Child to parent, written by the front loop and read by the thread; locked. */
 typedef struct born born_t;
 born_t *born_new(void);
 void born_destroy(born_t **self_p);
 void born_add(born_t *self, const char *child, const char *parent);
 void born_event(char out[32], uint64_t seq); /* an event's name as a child */
-/* `jid` was begun by `part`, as a reaction to what has `jids`. */
+/* Record that `part` began `jid` in reaction to an event about `jids`. */
 void kin_add(kin_t *self, store_reader_t *reader, const char *jid, const json_t *jids, const char *part);
 
 #endif

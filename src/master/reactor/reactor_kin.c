@@ -1,5 +1,8 @@
-/* reactor_kin.c - which reaction descends from which: an event tells about a job, the job was begun by a
- * reaction, that one by an event. */
+/* reactor_kin.c - ancestry of reactions, to cut loops: an event is about a job, the job was begun by a
+ * reaction, that by an event. For each jid the count of every part (file and reaction) among its ancestors
+ * is kept, so a check is a look-up; jids of before a restart are reconstructed from the notes in the
+ * store. Memory is bounded by two generations of maps: when the young one is full it becomes the old one,
+ * whose entries are forgotten. */
 #include "master/reactor/reactor_int.h"
 
 #include <pthread.h>
@@ -8,15 +11,15 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define KIN_DEPTH 8 /* notes and parents that are followed: a job of a run of an orchestration */
+#define KIN_DEPTH 8 /* parents and notes followed per look-up: enough for a job of an orchestration's run */
 
-/* Two maps of child to parent, as below. */
+/* Two generations of child to parent; see the head of the file. */
 struct born {
     pthread_mutex_t lock;
     map_t *young, *old;
 };
 
-/* The young ones are looked at first; when they are too many, the old ones are forgotten. */
+/* Two generations of counts, looked up in the young one first. */
 struct kin {
     born_t *born;
     map_t *young, *old; /* jid -> {part: how often} */
@@ -96,7 +99,7 @@ born_event(char out[32], uint64_t seq)
     (void) snprintf(out, 32, "#%llu", (unsigned long long) seq);
 }
 
-/* NEW, or NULL. */
+/* NEW copy of the parent, or NULL. */
 static char *
 s_parent(born_t *self, const char *child)
 {
@@ -120,6 +123,8 @@ s_add_jid(json_t **jids_p, const char *jid)
     json_array_append_new(*jids_p, json_string(jid));
 }
 
+/* The jids of an event: its own number, data.jid, and __pub_jid of published data. A tag of 20 digits is
+ * the jid of a new job. */
 json_t *
 kin_jids(uint64_t seq, const char *tag, const json_t *data)
 {
@@ -147,8 +152,8 @@ s_known(const kin_t *self, const char *jid)
     return counts ? counts : map_get(self->old, jid);
 }
 
-/* {part: how often}, of what the job's note says when nobody remembers it. NEW, or NULL, with *err when
- * the store can't say. */
+/* NEW {part: count} of the ancestors of `jid`: from memory, through a recorded parent, or from the note of
+ * the job in the store. NULL without ancestors; with *err when the store can't be read. */
 static json_t *
 s_counts(kin_t *self, store_reader_t *reader, const char *jid, int depth, fail_t *err)
 {
@@ -185,6 +190,7 @@ kin_count(kin_t *self, store_reader_t *reader, const json_t *jids, const char *p
     return why.code != 0 ? fail_set(err, why.code, "%s", fail_text(&why)) : (int) most;
 }
 
+/* A job's counts are the maximum over the jids of its event, plus one for its own part. */
 void
 kin_add(kin_t *self, store_reader_t *reader, const char *jid, const json_t *jids, const char *part)
 {

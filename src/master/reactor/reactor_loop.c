@@ -1,12 +1,12 @@
-/* reactor_loop.c - the reactor's thread: events in their order, from the bus or the journal, and the cursor.
+/* reactor_loop.c - the reactor's thread: events in order, from the bus or the journal, and the cursor.
  *
- * The cursor and what the rules remember go to the store together, as of one event: when all that events up
- * to it have set off is on the disk. Whatever came after is looked at again after a restart, and what is on
- * the disk already is recognised by its note.
+ * The cursor and the rules' state are stored together as a snapshot of one event, once every reaction to
+ * events up to it is durable. After a restart, later events are looked at again, and reactions that are
+ * durable already are recognised by their notes; so each happens once.
  *
- * A change of the rules holds for events behind the one that was the newest when it was made, whenever the
- * thread gets to them. What the line did not bring, because it was not asked for in time, is read in the
- * journal. */
+ * A change of the rules is in force after the event that was the newest when it was made, whenever the
+ * thread gets there. Events that the connection did not deliver, because their tags were not subscribed to
+ * in time, are read from the journal. */
 #include "master/reactor/reactor_int.h"
 
 #include "common/base/clock.h"
@@ -15,19 +15,19 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define PIECE        500   /* events of the journal, or of the line, in one turn */
-#define CONNECT_MS   200   /* between attempts */
-#define COMMIT_MS    60000 /* for events that are not in the journal yet: a slow disk */
+#define PIECE        500   /* events of the journal, or of the connection, per turn */
+#define CONNECT_MS   200   /* between attempts to connect */
+#define COMMIT_MS    60000 /* wait for events to reach the journal: a slow disk */
 #define COMMIT_STEP  5
-#define SNAP_MS      20    /* between snapshots, at least, */
-#define SNAP_PART    32    /* and as many times as long as one takes: rules may remember much */
-#define FENCE_MS     5000  /* between questions that only move the cursor */
-#define BACKLOG_MS   60000 /* between two words about it, at least */
-#define BACKLOG_PART 10    /* a tenth of reactor_worker_hwm that waits is told */
+#define SNAP_MS      20    /* pause between snapshots, at least, */
+#define SNAP_PART    32    /* and this many times the duration of one, as rules may hold much state */
+#define FENCE_MS     5000  /* between fences that only move the cursor */
+#define BACKLOG_MS   60000 /* between warnings, at least */
+#define BACKLOG_PART 10    /* warn when a tenth of reactor_worker_hwm waits */
 
 /* ---- the cursor ---------------------------------------------------------------------------------------- */
 
-/* What is on the disk of what was written. */
+/* Publish the cursor that is committed, for the store's expiry. */
 static void
 s_settle(rloop_t *self)
 {
@@ -35,6 +35,7 @@ s_settle(rloop_t *self)
         atomic_store(&self->shared->settled, self->written);
 }
 
+/* Queue the snapshot: cursor, state of the rules, and the master's functions under way. */
 static void
 s_write(rloop_t *self, uint64_t seq, const char *rules)
 {
@@ -44,7 +45,7 @@ s_write(rloop_t *self, uint64_t seq, const char *rules)
                                      rules, list);
     s_settle(self);
     uint64_t ticket = store_put_meta(self->shared->store, STORE_REACTOR, text);
-    if (ticket == 0) { /* no room: the next snapshot says it */
+    if (ticket == 0) { /* the queue is full: the next snapshot repeats it */
         self->dirty = true;
         return;
     }
@@ -61,7 +62,7 @@ s_snap_done(rloop_t *self)
     free(STEAL(self->snap_rules));
 }
 
-/* Every task that there is now is one that the snapshot waits for. */
+/* Mark every task with reactions that are not durable: the snapshot is written when the last of them is. */
 static size_t
 s_mark(rloop_t *self)
 {
@@ -74,6 +75,7 @@ s_mark(rloop_t *self)
     return n;
 }
 
+/* Take a snapshot when the last one is written, the pause is over and something changed. */
 static void
 s_snap(rloop_t *self, int64_t now_ms)
 {
@@ -92,7 +94,7 @@ s_snap(rloop_t *self, int64_t now_ms)
     self->snap_next_ms = end_ms + (rest_ms > SNAP_MS ? rest_ms : SNAP_MS);
 }
 
-/* What the journal had to drop before it was looked at, of the events up to `to`. */
+/* Report events before `to` that the journal dropped before they were looked at. */
 static void
 s_tell_gone(rloop_t *self, uint64_t to)
 {
@@ -106,7 +108,8 @@ s_tell_gone(rloop_t *self, uint64_t to)
                (unsigned long long) self->routed + 1, (unsigned long long) (first <= to ? first - 1 : to));
 }
 
-/* What the last run was at; `meta` is its text, or null. */
+/* Restore cursor and rules from `meta`, the stored text or null. Functions of the master that were under
+ * way then are reported as failed unless they returned: they are not repeated. */
 static void
 s_restore(rloop_t *self, const json_t *meta)
 {
@@ -135,9 +138,9 @@ s_restore(rloop_t *self, const json_t *meta)
 
 typedef struct change {
     struct change *next;
-    uint64_t seq; /* it holds behind this event */
+    uint64_t seq; /* in force after this event */
     bool leader;
-    rules_t *rules; /* NULL: as before */
+    rules_t *rules; /* owned; NULL: unchanged */
 } change_t;
 
 static void
@@ -147,7 +150,7 @@ s_change_free(change_t *c)
     free(c);
 }
 
-/* The oldest change holds from now on. */
+/* Apply the oldest change. The new rules take over the state of the former ones. */
 static void
 s_change(rloop_t *self)
 {
@@ -164,7 +167,7 @@ s_change(rloop_t *self)
     s_change_free(c);
 }
 
-/* Every event up to `seq` was looked at. */
+/* Record that every event up to `seq` was looked at, and apply changes that are due. */
 static void
 s_reach(rloop_t *self, uint64_t seq)
 {
@@ -173,6 +176,7 @@ s_reach(rloop_t *self, uint64_t seq)
         s_change(self);
 }
 
+/* The rules that will be in force last: what to subscribe to. */
 static const rules_t *
 s_newest_rules(const rloop_t *self)
 {
@@ -184,7 +188,8 @@ s_newest_rules(const rloop_t *self)
 
 /* ---- the front loop's words ---------------------------------------------------------------------------- */
 
-/* NEW rules when these are others, and sound. */
+/* NEW rules when the option differs and is valid; NULL: keep the former. Files of rules are read anew with
+ * `anew`. */
 static rules_t *
 s_new_rules(rloop_t *self, json_t *option, bool anew)
 {
@@ -201,7 +206,7 @@ s_new_rules(rloop_t *self, json_t *option, bool anew)
     return self->rules ? NULL : rules_new(NULL, NULL);
 }
 
-/* {"opts", "reactor", "leader", "seq"}; opts only when it changed. */
+/* Handle the front loop's message {"opts", "reactor", "leader", "seq"}; opts only when it changed. */
 static void
 s_configure(rloop_t *self, const char *text)
 {
@@ -220,12 +225,13 @@ s_configure(rloop_t *self, const char *text)
         end = &(*end)->next;
     *end = change;
     if (!self->rules)
-        s_change(self); /* the first: there are none that hold for what was before */
+        s_change(self); /* the first applies at once: no rules hold for events of before */
     self->in_tune = false;
-    self->fence = 0; /* an answer that is under way is one for other tags */
+    self->fence = 0; /* a fence under way was for other tags */
 }
 
-/* False: the end, which only the front loop says: a thread that is gone would read none of its words. */
+/* Read one message of the front loop. False: terminate. Only the front loop decides that, as it would go
+ * on sending to a thread that had ended itself. */
 static bool
 s_told(rloop_t *self)
 {
@@ -237,7 +243,7 @@ s_told(rloop_t *self)
     return true;
 }
 
-/* What the lines bring was told after changes that still are in the pipe: those come first. */
+/* Events and answers were sent after changes that may still be in the pipe: read those first. */
 static void
 s_hear_changes(rloop_t *self)
 {
@@ -268,6 +274,7 @@ s_tasks(rloop_t *self, json_t *firings)
     json_decref(firings);
 }
 
+/* Look at one event, once: numbers up to the cursor are skipped. */
 static void
 s_event(rloop_t *self, const json_t *event)
 {
@@ -278,7 +285,7 @@ s_event(rloop_t *self, const json_t *event)
         return;
     s_reach(self, seq - 1);
     self->routed = seq;
-    /* As Salt: what runners and wheel functions of the reactor tell sets off nothing. */
+    /* As in Salt: events of the reactor's own runners and wheel functions set off nothing. */
     if (!self->leader || str_eq(value_str(data, "user", ""), "Reactor")) {
         log_trace("reactor: event %llu '%s' is %s: nothing reacts", (unsigned long long) seq,
                   value_str(event, "tag", ""),
@@ -293,6 +300,8 @@ s_event(rloop_t *self, const json_t *event)
         self->dirty = true;
 }
 
+/* Backpressure: no more events are read at reactor_worker_hwm waiting tasks or LIMIT_REACTOR_BYTES of
+ * events. */
 static bool
 s_has_room(const rloop_t *self)
 {
@@ -302,6 +311,7 @@ s_has_room(const rloop_t *self)
 
 /* ---- from the journal ---------------------------------------------------------------------------------- */
 
+/* Read events up to `to` from the journal; the connection is ignored meanwhile. */
 static void
 s_catch(rloop_t *self, uint64_t to)
 {
@@ -316,8 +326,8 @@ s_is_catching(const rloop_t *self)
     return self->routed < self->catch_to;
 }
 
-/* Whether what is not found in the journal may only not be found yet: it can't be read, or takes nothing
- * at the moment. */
+/* True when an event missing from the journal may still appear there: the store can't be read, or can't be
+ * written at the moment. */
 static bool
 s_is_closed(const rloop_t *self, const json_t *found)
 {
@@ -325,7 +335,8 @@ s_is_closed(const rloop_t *self, const json_t *found)
     return !found || trouble;
 }
 
-/* A piece of what is not told on the line. */
+/* Read one piece of the journal. Events that do not appear within COMMIT_MS, while the store works, are
+ * given up with a warning. */
 static void
 s_catch_turn(rloop_t *self)
 {
@@ -356,6 +367,7 @@ s_catch_turn(rloop_t *self)
 
 /* ---- the line ------------------------------------------------------------------------------------------ */
 
+/* Drop both connections; they are made again after CONNECT_MS. Requests without an answer are sent again. */
 static void
 s_hang_up(rloop_t *self, const char *why)
 {
@@ -369,7 +381,7 @@ s_hang_up(rloop_t *self, const char *why)
     work_lost(self);
 }
 
-/* What the rules want, or everything when they name more than a listener may. */
+/* NEW request to subscribe to the rules' tags, or to all when there are more than a listener may name. */
 static json_t *
 s_listen_request(const rloop_t *self)
 {
@@ -379,6 +391,7 @@ s_listen_request(const rloop_t *self)
     return json_pack("{s:s, s:O}", "op", "events", "tags", tags);
 }
 
+/* Subscribe first, then read the journal up to the number in the answer: no event falls between. */
 static void
 s_connect(rloop_t *self)
 {
@@ -398,8 +411,8 @@ s_connect(rloop_t *self)
     s_catch(self, (uint64_t) value_int(reply, "seq", 0));
 }
 
-/* The store is opened and what the last run left there is read, however often that must be tried: what
- * can't be read is not the same as nothing. */
+/* Open the store and read the last run's cursor, retrying for as long as it takes: an unreadable store is
+ * not an empty one. */
 static bool
 s_is_ready(rloop_t *self, int64_t now_ms)
 {
@@ -428,7 +441,8 @@ s_is_ready(rloop_t *self, int64_t now_ms)
     return true;
 }
 
-/* A question whose answer comes after every event of before. */
+/* Send a fence: subscribing again, whose answer follows every earlier event on the connection. It moves
+ * the cursor past events of other tags, applies changed tags, and tells when time-based rules may fire. */
 static void
 s_fence(rloop_t *self, int64_t now_ms)
 {
@@ -444,6 +458,7 @@ s_fence(rloop_t *self, int64_t now_ms)
         s_hang_up(self, fail_text(&err));
 }
 
+/* After a change of tags the journal is read up to the fence; otherwise its number becomes the cursor. */
 static void
 s_fenced(rloop_t *self, const json_t *reply)
 {
@@ -461,7 +476,8 @@ s_fenced(rloop_t *self, const json_t *reply)
     s_tasks(self, firings);
 }
 
-/* Out of tune, what is between the events that come is not known: all of them are read in the journal. */
+/* While the subscription is out of date, gaps between events are unknown: ignore them, the journal is read
+ * instead. */
 static void
 s_heard(rloop_t *self, const json_t *msg)
 {
@@ -474,7 +490,7 @@ s_heard(rloop_t *self, const json_t *msg)
         s_fenced(self, msg);
 }
 
-/* What has come for one of the two lines. False: it is gone. */
+/* Read the messages of one of the two connections, up to PIECE. False: it broke. */
 static bool
 s_drain(rloop_t *self, local_client_t *line, bool events)
 {
@@ -508,6 +524,7 @@ s_drain(rloop_t *self, local_client_t *line, bool events)
 
 /* ---- backlog ------------------------------------------------------------------------------------------- */
 
+/* Update the counters; warn and fire an event when the backlog grows large, again only after it halved. */
 static void
 s_tell_backlog(rloop_t *self)
 {
@@ -530,6 +547,7 @@ s_tell_backlog(rloop_t *self)
 
 /* ---- the rules' files ---------------------------------------------------------------------------------- */
 
+/* Report files of the rules that do not exist, once per change. */
 static void
 s_check_files(rloop_t *self)
 {
@@ -550,6 +568,7 @@ s_check_files(rloop_t *self)
 
 enum { ITEM_PIPE, ITEM_EARS, ITEM_LINE, ITEM_WORKERS };
 
+/* Milliseconds until the next turn has something to do. */
 static int64_t
 s_patience(const rloop_t *self, int64_t now_ms)
 {
@@ -600,6 +619,7 @@ s_turn(rloop_t *self)
     s_tell_backlog(self);
 }
 
+/* Wait and dispatch. False: terminate. */
 static bool
 s_poll(rloop_t *self)
 {
@@ -609,7 +629,7 @@ s_poll(rloop_t *self)
     items[ITEM_PIPE] = (zmq_pollitem_t){ zsock_resolve(self->pipe), 0, ZMQ_POLLIN, 0 };
     for (int i = ITEM_EARS; i <= ITEM_LINE; i++) {
         const local_client_t *c = i == ITEM_LINE ? self->line : deaf ? NULL : self->ears;
-        /* Nothing to look at: the pipe's own place twice does no harm. */
+        /* An absent connection is replaced by the pipe's item, which zmq_poll may have twice. */
         items[i] = c ? (zmq_pollitem_t){ NULL, local_fd(c), ZMQ_POLLIN, 0 } : items[ITEM_PIPE];
     }
     for (size_t i = 0; i < n_pool; i++)
@@ -670,6 +690,7 @@ s_end(rloop_t *self)
     return ended;
 }
 
+/* czmq's actor: signal readiness, run until terminated, and publish whether everything ended. */
 void
 reactor_actor(zsock_t *pipe, void *arg)
 {

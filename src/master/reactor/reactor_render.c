@@ -1,5 +1,7 @@
-/* reactor_render.c - actors that render the reactor's files: a file's events in their order, different files
- * at the same time, so that a slow file keeps nobody but itself waiting. */
+/* reactor_render.c - actors that render the reactor's files. Events of one file are rendered in order by
+ * one actor at a time, different files in parallel, so a slow file delays only itself. Actors are started
+ * on demand up to reactor_worker_threads; each has a master API and template context of its own, renewed
+ * every reactor_refresh_interval seconds. An actor that still renders when the master ends is abandoned. */
 #include "common/net/sock.h"
 #include "master/reactor/reactor_int.h"
 
@@ -10,10 +12,10 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define BATCH       32   /* tasks of a file that an actor gets at one time */
-#define END_WAIT_MS 1000 /* for templates that render when the master ends */
+#define BATCH       32   /* tasks of a file per batch */
+#define END_WAIT_MS 1000 /* wait for rendering templates when the master ends */
 
-/* Its tasks are the loop's. */
+/* Free the batch; its tasks are owned by the loop. */
 static void
 s_batch_free(rbatch_t *batch)
 {
@@ -22,7 +24,8 @@ s_batch_free(rbatch_t *batch)
     free(batch);
 }
 
-/* As in pillars.c: the pipe orders memory, which the thread sanitizer can't see. */
+/* Pass ownership through the pipe. The atomic makes the order visible to the thread sanitizer, as in
+ * pillars.c. */
 static void
 s_pass(void *to, rbatch_t *batch)
 {
@@ -45,12 +48,13 @@ s_take(void *from)
 typedef struct actor {
     const reactor_shared_t *shared;
     json_t *opts;
-    master_api_t *api; /* NULL: no line to the master */
+    master_api_t *api; /* NULL: the master can't be reached */
     masterctx_t *host;
     render_t *render;
     int64_t made_ms;
 } actor_t;
 
+/* Templates' event.fire: send it through the local socket. */
 static int
 s_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
 {
@@ -72,7 +76,8 @@ s_close(actor_t *self)
     api_destroy(&self->api);
 }
 
-/* What templates see: made anew now and then, so that grains and what functions remember do not grow old. */
+/* Make the template context, anew when it is older than reactor_refresh_interval, so that grains and
+ * functions' caches do not go stale. */
 static void
 s_open(actor_t *self)
 {
@@ -96,12 +101,12 @@ s_open(actor_t *self)
                             .private_data = self->api };
     self->host = masterctx_new(&env);
     call_ctx_t *ctx = masterctx_ctx(self->host);
-    (void) ctx_grains(ctx); /* now, and not when an event waits for them */
+    (void) ctx_grains(ctx); /* gather grains now rather than when an event waits */
     self->render = render_new(ctx, ctx_files(ctx));
     self->made_ms = clock_mono_ms();
 }
 
-/* What may be over at the next look; NULL: nothing. BORROWED. */
+/* The first error that may pass by itself, BORROWED; NULL: none. */
 static const json_t *
 s_passing(const json_t *errors)
 {
@@ -113,7 +118,8 @@ s_passing(const json_t *errors)
     return NULL;
 }
 
-/* False: the system lacks something at the moment, and what the event sets off must wait. */
+/* Render one task. False: the system lacks something for now; the task and those behind it wait, for
+ * PASSES_MS at most. */
 static bool
 s_work(actor_t *self, rtask_t *task)
 {
@@ -160,7 +166,7 @@ s_actor(zsock_t *pipe, void *arg)
             self->opts = STEAL(batch->opts);
         }
         s_open(self);
-        /* In their order: behind one that must wait, all wait. */
+        /* In order: tasks behind one that must wait are not rendered. */
         for (rtask_t *t = batch->tasks; t && s_work(self, t);)
             t = t->next;
         s_pass(pipe, batch);
@@ -171,6 +177,7 @@ s_actor(zsock_t *pipe, void *arg)
 
 /* ---- the reactor's side ---------------------------------------------------------------------- */
 
+/* An idle actor, or a new one within reactor_worker_threads and the limit of sockets; NULL: none. */
 static rworker_t *
 s_idle_worker(rloop_t *self)
 {
@@ -194,7 +201,7 @@ s_idle_worker(rloop_t *self)
     return w;
 }
 
-/* TAKES the tasks. */
+/* TAKES the tasks. Sends the configuration along when the actor's is out of date. */
 static void
 s_assign(rloop_t *self, rworker_t *w, const char *file, rtask_t *tasks)
 {
@@ -208,7 +215,7 @@ s_assign(rloop_t *self, rworker_t *w, const char *file, rtask_t *tasks)
     s_pass(w->actor, batch);
 }
 
-/* The first few tasks of a file. NEW chain. */
+/* Detach up to BATCH tasks from a file's queue. NEW chain. */
 static rtask_t *
 s_cut(rloop_t *self, rfile_t *file)
 {
@@ -268,7 +275,7 @@ rrender_add(rloop_t *self, rtask_t **task_p)
     self->n_waiting++;
 }
 
-/* What is not rendered goes back to where it was. TAKES the rest of a batch. */
+/* Return tasks that were not rendered to the front of the queue, and rest the file. TAKES the chain. */
 static void
 s_put_back(rloop_t *self, rfile_t *file, rtask_t *rest)
 {
@@ -289,9 +296,9 @@ rrender_ready(rloop_t *self, rworker_t *w)
     if (!batch)
         return;
     w->batch = NULL;
-    /* To the end of the line: others have waited longer. */
+    /* Move the file behind the others in the map, which have waited longer. */
     rfile_t *file = map_take(self->files, batch->file);
-    salt_assert(file || !batch->tasks); /* none: it only warmed the actor up */
+    salt_assert(file || !batch->tasks); /* none for the batch of rrender_warm */
     if (file) {
         file->busy = false;
         map_set(self->files, batch->file, file);
@@ -314,7 +321,7 @@ rrender_reload(rloop_t *self)
         self->pool[i].stale = true;
 }
 
-/* Whether an actor is done before `until_ms`. */
+/* True when an actor finishes before `until_ms`. */
 static bool
 s_ends(rworker_t *w, int64_t until_ms)
 {
@@ -330,6 +337,7 @@ s_ends(rworker_t *w, int64_t until_ms)
     return true;
 }
 
+/* All actors share one deadline. Actors that miss it keep running, so their tasks are not freed. */
 bool
 rrender_destroy(rloop_t *self)
 {

@@ -1,4 +1,5 @@
-/* reactor_task.c - a task of the reactor: on the list of all, off it, freed. */
+/* reactor_task.c - the list of all open tasks of the reactor: an intrusive, doubly linked list, so that
+ * closing is O(1), with the sum of their events' sizes for backpressure. */
 #include "master/reactor/reactor_int.h"
 
 void

@@ -1,7 +1,9 @@
-/* reactor_work.c - reactions on their way: what requires what, how many at one time, what became of them.
+/* reactor_work.c - run reactions: order by requisites, limits, answers and results.
  *
- * Each reaction is asked for with a note, so that it is begun once however often an event is looked at. A
- * job of minions is done with when it is begun, unless another reaction requires it. */
+ * Each reaction is requested with the note {react, event number, part}, so that it begins once however
+ * often its event is looked at. A job of minions is over as soon as it is published, unless another
+ * reaction requires it; runners and wheel functions are followed to their end, and at most
+ * reactor_worker_threads of them run at a time. */
 #include "master/reactor/reactor_int.h"
 
 #include "common/base/clock.h"
@@ -12,10 +14,11 @@
 
 enum { QUEUE_MINIONS, QUEUE_MASTER };
 
-#define ASKED_MAX 1000 /* requests without an answer */
+#define ASKED_MAX 1000 /* requests without an answer, at most */
 
 /* ---- errors -------------------------------------------------------------------------------------------- */
 
+/* TAKES *data_p. Events are lost while the connection is down. */
 void
 work_fire(rloop_t *self, const char *tag, json_t **data_p)
 {
@@ -76,7 +79,7 @@ s_end_task(rloop_t *self, rtask_t *task)
     rtask_free(task);
 }
 
-/* It is on the disk, or will never be: the cursor may pass it. */
+/* The reaction is durable, or never will be: the cursor may pass it. */
 static void
 s_now_begun(rloop_t *self, react_t *r)
 {
@@ -90,7 +93,7 @@ s_now_begun(rloop_t *self, react_t *r)
 
 static void s_release(rloop_t *self, rtask_t *task);
 
-/* Its end. TAKES `why` (NULL: it went well). The task may be gone afterwards. */
+/* End a reaction: TAKES `why` (NULL: success). May free the task. */
 static void
 s_over(rloop_t *self, react_t *r, char *why)
 {
@@ -108,7 +111,7 @@ s_over(rloop_t *self, react_t *r, char *why)
     s_release(self, task);
 }
 
-/* What all that it requires has come to: blocked, ready, or false. */
+/* The state that its requisites allow: blocked, ready, or false with the one that failed (*ret_cause). */
 static step_t
 s_outlook(const rtask_t *task, const react_t *r, const react_t **ret_cause)
 {
@@ -129,7 +132,7 @@ s_outlook(const rtask_t *task, const react_t *r, const react_t **ret_cause)
     return outlook;
 }
 
-/* Not run: what it requires has failed. What is broken was told when it was compiled. */
+/* A requisite failed: the reaction does not run. Broken reactions (no cause) were reported when compiled. */
 static void
 s_skip(rloop_t *self, react_t *r, const react_t *cause)
 {
@@ -142,7 +145,8 @@ s_skip(rloop_t *self, react_t *r, const react_t *cause)
     s_now_begun(self, r);
 }
 
-/* Something of the task has changed: what was blocked may begin, or never will. Frees it when all is over. */
+/* Re-examine blocked reactions after a change, until nothing more changes: a skipped one may decide
+ * others. Frees the task when all are over. */
 static void
 s_release(rloop_t *self, rtask_t *task)
 {
@@ -166,6 +170,7 @@ s_release(rloop_t *self, rtask_t *task)
 
 /* ---- from the renderers -------------------------------------------------------------------------------- */
 
+/* Warn about each ignored key once; LIMIT_REACTIONS bounds the memory of warnings. */
 static void
 s_warn_ignored(rloop_t *self, const json_t *what)
 {
@@ -191,7 +196,7 @@ s_tell_errors(rloop_t *self, const json_t *errors, uint64_t seq)
         work_error(self, error, seq, "%s", value_str(error, "error", ""));
 }
 
-/* Whether others wait for its end. */
+/* True when another reaction of the list requires number `self`. */
 static bool
 s_is_required(const json_t *list, size_t self)
 {
@@ -204,6 +209,7 @@ s_is_required(const json_t *list, size_t self)
     return false;
 }
 
+/* Turn a rendered task into reactions. Every reaction starts as blocked and s_release decides. */
 void
 work_take(rloop_t *self, rtask_t *task)
 {
@@ -232,7 +238,7 @@ work_take(rloop_t *self, rtask_t *task)
 
 /* ---- asking -------------------------------------------------------------------------------------------- */
 
-/* Positional values, then the keywords. NEW. */
+/* NEW arguments as Salt passes them: positional values, then a dict with __kwarg__. */
 static json_t *
 s_arg(const json_t *what)
 {
@@ -245,7 +251,8 @@ s_arg(const json_t *what)
     return arg;
 }
 
-/* A minion that was accepted a moment ago is not connected yet. */
+/* True when it requires a wheel function on keys: the minion was just accepted and is not connected yet,
+ * so the job waits for it. */
 static bool
 s_requires_key(const react_t *r)
 {
@@ -279,7 +286,8 @@ s_request(const rloop_t *self, const react_t *r)
     return request;
 }
 
-/* False: it is its own ancestor too often, or nobody can say. */
+/* False: the reaction is its own ancestor LIMIT_REACTOR_CHAIN times, or the ancestry can't be read; it is
+ * over then. */
 static bool
 s_is_no_loop(rloop_t *self, react_t *r)
 {
@@ -303,7 +311,8 @@ s_ask(rloop_t *self, react_t *r)
     fail_auto_t err = FAIL_INIT;
     json_t *request = s_request(self, r);
     if (local_post(self->line, &request, &r->n, &err) < 0) {
-        /* Too large, or the line is gone: that shows where it is read. */
+        /* -EMSGSIZE is the request's fault. Any other error is the connection's, and is handled where it
+         * is read. */
         if (err.code == -EMSGSIZE) {
             s_over(self, r, xstrdup(fail_text(&err)));
             return;
@@ -333,6 +342,8 @@ s_pop(rloop_t *self, int which)
     return r;
 }
 
+/* Send requests from both queues, within the limits. The count n bounds the turn, as a reaction may be
+ * queued again. */
 void
 work_turn(rloop_t *self)
 {
@@ -354,7 +365,7 @@ work_turn(rloop_t *self)
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
 
-/* Nobody was meant, or another one is waited for. */
+/* A job was published: over when no minion matched or nobody waits for it, else its returns are awaited. */
 static void
 s_published(rloop_t *self, react_t *r, const json_t *reply)
 {
@@ -378,15 +389,15 @@ s_published(rloop_t *self, react_t *r, const json_t *reply)
     s_now_begun(self, r);
 }
 
-/* Whether the master only lacks something at the moment, such as a place for one more runner: it is asked
- * again. */
+/* True when the master only lacks something for now, such as room for another runner: the reaction is
+ * queued again, for PASSES_MS at most. */
 static bool
 s_is_put_off(rloop_t *self, react_t *r, const json_t *reply)
 {
     int64_t now_ms = clock_mono_ms(), *after_ms = &self->ask_after_ms[s_queue_of(r)];
     if (!fs_is_passing((int) value_int(reply, "code", 0)))
         return false;
-    /* Of those that are refused with it, the first stands for all. */
+    /* One warning for all that are refused together. */
     if (r->tried_ms == 0 && now_ms >= *after_ms)
         log_warning("reactor: %s.%s: %s; it is tried again for a minute", value_str(r->what, "client", ""),
                     value_str(r->what, "fun", ""), value_str(reply, "error", "refused"));
@@ -400,6 +411,7 @@ s_is_put_off(rloop_t *self, react_t *r, const json_t *reply)
     return true;
 }
 
+/* The answer to a request: refused, done, or begun with a jid. */
 static void
 s_answered(rloop_t *self, react_t *r, const json_t *reply)
 {
@@ -413,7 +425,7 @@ s_answered(rloop_t *self, react_t *r, const json_t *reply)
         return;
     }
     if (map_get(self->begun, value_str(reply, "jid", ""))) {
-        /* The file was named twice, "*.sls" and "x.sls": it reacts once. */
+        /* The file was matched twice, as "*.sls" and "x.sls": it reacts once. */
         s_over(self, r, NULL);
         return;
     }
@@ -438,6 +450,8 @@ s_answered(rloop_t *self, react_t *r, const json_t *reply)
     s_now_begun(self, r);
 }
 
+/* Push "runner": a function of the master has ended; `unknown` when its outcome was lost with an earlier
+ * process. */
 static void
 s_ended(rloop_t *self, react_t *r, const json_t *push)
 {
@@ -457,6 +471,7 @@ s_ended(rloop_t *self, react_t *r, const json_t *push)
     s_over(self, r, xasprintf("%s.%s failed: %s", client, fun, said));
 }
 
+/* Push "ret": a successful return crosses the minion off. */
 static void
 s_returned(rloop_t *self, react_t *r, const json_t *push)
 {
@@ -465,6 +480,7 @@ s_returned(rloop_t *self, react_t *r, const json_t *push)
         json_object_del(r->left, id);
 }
 
+/* Push "done": minions left over have failed or did not return. */
 static void
 s_done(rloop_t *self, react_t *r, const json_t *push)
 {
@@ -491,7 +507,7 @@ work_heard(rloop_t *self, const json_t *msg)
         AUTO_FREE char *key = xasprintf("%lld", (long long) value_int(msg, "n", 0));
         react_t *r = map_take(self->asked, key);
         if (!r)
-            return; /* of an event that was fired */
+            return; /* the answer to an event's fire request */
         self->n_asked--;
         s_answered(self, r, msg);
         return;
@@ -506,6 +522,8 @@ work_heard(rloop_t *self, const json_t *msg)
 
 /* ---- a line that broke --------------------------------------------------------------------------------- */
 
+/* Queue reactions again after the connection broke; their notes keep those that began from beginning
+ * twice. */
 static void
 s_again(rloop_t *self, map_t *waiting)
 {
