@@ -1,4 +1,6 @@
-/* clockwatch.c - see clockwatch.h. */
+/* clockwatch.c - the part that compares wall and monotonic clock in every tick, and the wall clock with
+ * the newest stored event at the start. A step larger than SET_MS puts the clock in doubt, until it steps
+ * back or a day has passed. The doubt's end is kept in the store. */
 #include "master/front/clockwatch.h"
 
 #include "common/base/clock.h"
@@ -6,9 +8,9 @@
 #include "master/front/part.h"
 #include "salt/log.h"
 
-#define SET_MS     600000 /* a step of the clock larger than this is no correction */
+#define SET_MS     600000 /* a larger step is no correction */
 #define DOUBT_MS   (24LL * 3600 * 1000)
-#define CLOCK_META "clock_doubt" /* its value: until when, in seconds of the wall clock */
+#define CLOCK_META "clock_doubt" /* key in the store; value: the doubt's end, seconds of the wall clock */
 #define HOUR_MS    (3600 * 1000.0)
 
 static clockwatch_t *
@@ -23,7 +25,7 @@ s_is_step(int64_t by_ms, int64_t limit_ms)
     return by_ms >= limit_ms || by_ms <= -limit_ms;
 }
 
-/* A store that takes no more rows is told again. */
+/* Write the doubt's end to the store; retried by s_tick while the queue is full. */
 static void
 s_keep(front_t *self, int64_t now_ms)
 {
@@ -34,6 +36,7 @@ s_keep(front_t *self, int64_t now_ms)
                              : store_del_meta(self->store, CLOCK_META)) == 0;
 }
 
+/* Doubt the clock for `for_ms` from now on; 0: trust it. */
 static void
 s_doubt(front_t *self, int64_t now_ms, int64_t for_ms)
 {
@@ -41,7 +44,7 @@ s_doubt(front_t *self, int64_t now_ms, int64_t for_ms)
     s_keep(self, now_ms);
 }
 
-/* What the last master thought of the clock, and what the store's events say of it. */
+/* Restore the last run's doubt, and compare the clock with the newest event in the store. */
 static int
 s_start(front_t *self, fail_t *err)
 {
@@ -66,6 +69,8 @@ s_start(front_t *self, fail_t *err)
     return 0;
 }
 
+/* `ahead` is wall minus monotonic time: constant but for corrections. A step back to its last trusted
+ * value ends the doubt. */
 static void
 s_tick(front_t *self, int64_t now_ms)
 {

@@ -1,9 +1,9 @@
-/* clockwatch.h - whether the wall clock is to be believed. What is too old by it is deleted for good, or let
- * in no more.
+/* clockwatch.h - decide whether the wall clock can be trusted. What is too old by it is deleted for good
+ * or no longer accepted, so ages count only while it is.
  *
- * A clock that was set by more than a correction is in doubt for a day, in which somebody would see it, or
- * until it is right again; so is one that says something else than the newest event in the store when the
- * master starts. The doubt is in the store, too, so that no restart ends it.
+ * A clock that was set by more than a correction is in doubt for a day, in which somebody will notice, or
+ * until it is right again; so is one that disagrees with the newest event in the store at the start. The
+ * doubt is stored, so that no restart ends it.
  *
  * Layer      master
  * Threads    the front loop's
@@ -15,13 +15,13 @@
 #include "master/front/front.h"
 
 typedef struct clockwatch {
-    int64_t ahead_ms; /* the wall clock before the monotonic one, when it was last believed; */
-    int64_t seen_ms;  /* the same at the last look; 0: there was none */
-    int64_t until_ms; /* monotonic: in doubt until then; 0: it is believed */
-    bool unkept;      /* the store has yet to be told of that */
+    int64_t ahead_ms; /* wall minus monotonic clock when last trusted */
+    int64_t seen_ms;  /* the same at the last tick; 0: none yet */
+    int64_t until_ms; /* monotonic: in doubt until then; 0: trusted */
+    bool unkept;      /* not in the store yet */
 } clockwatch_t;
 
-/* Nothing counts as old. */
+/* True while the clock is in doubt: nothing counts as old. */
 bool clockwatch_doubts(const front_t *front);
 
 #endif

@@ -1,4 +1,6 @@
-/* front.c - the master's start, loop and end: a walk over the table of parts. */
+/* front.c - the master's start, loop and end. front_new makes the event loop (zloop) and starts the parts
+ * in the order of parts.def; front_run turns the loop until a signal; front_destroy ends the parts in
+ * reverse. A timer of 100 ms drives the parts' ticks; SIGHUP reloads. */
 #include "master/front/front.h"
 
 #include <malloc.h>
@@ -24,22 +26,23 @@ static const front_part_t *const parts[PARTS] = {
 #undef PART
 };
 
-/* What only this file needs stands around what all share. */
+/* front_t with members of this file alone around it. */
 typedef struct master {
     front_t front;
     char *conf_dir;
-    json_t *overrides; /* the command line's, for a reload */
+    json_t *overrides; /* of the command line, for a reload */
     int signal_fd;
 } master_t;
 
 static master_t *
 s_master(front_t *front)
 {
-    return (master_t *) front; /* its first member */
+    return (master_t *) front; /* front is the first member */
 }
 
 /* ---- the configuration, signals -------------------------------------------------------------- */
 
+/* Replace the configuration. An invalid one leaves the former in force. */
 static void
 s_reload(front_t *self)
 {
@@ -56,6 +59,7 @@ s_reload(front_t *self)
     parts_reload(self);
 }
 
+/* Signals arrive through a signalfd, so that handlers run on the loop. -1 ends the loop. */
 static int
 s_signal(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
@@ -98,7 +102,8 @@ s_start(front_t *self, fail_t *err)
     s_master(self)->signal_fd = signals.fd;
     if (signals.fd < 0)
         return signals.fd;
-    /* Large messages are the system's again when they are gone; glibc would keep more after each. */
+    /* Map large messages individually, so that their memory returns to the system; glibc would raise the
+     * threshold with each and keep more. */
     (void) mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
     fleeting_open();
     zsys_handler_set(NULL);
@@ -135,6 +140,7 @@ front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *
     return self;
 }
 
+/* czmq is shut down only when no thread is left that uses it. */
 bool
 front_destroy(front_t **self_p)
 {

@@ -1,7 +1,10 @@
-/* front.h - what all parts of the master share: one thread, the front loop, owns all sockets and tables.
+/* front.h - the state that all parts of the master share. One thread, the front loop, owns all sockets and
+ * tables, so nothing here is locked.
  *
- * A part is a row of parts.def and a file with a descriptor (part.h); what it alone needs is in its own
- * struct. What several parts build on has a header of its own, from the bottom up:
+ *
+ * A part is a row of parts.def and a file with a descriptor (part.h); its own state is in a struct of its
+ * own.
+ * Modules that several parts build on have headers of their own, from the bottom up:
  *
  *   peers.h jobs.h keystore.h store.h ring.h ...   tables and the store: they know no front
  *   hooks.h noise.h storage.h numbers.h bus.h       what happened, the log, the store, events
@@ -28,7 +31,7 @@
 #include "master/store/store.h"
 #include "master/store/store_read.h"
 
-/* The index of a part's row. */
+/* Index of a part in parts.def. */
 typedef enum part_id {
 #define PART(name) PART_##name,
 #include "master/front/parts.def"
@@ -38,7 +41,7 @@ typedef enum part_id {
 
 struct front_part;
 typedef struct bus bus_t;
-typedef struct lconn lconn_t; /* an operator's connection: lconn.h */
+typedef struct lconn lconn_t; /* an operator's connection, see lconn.h */
 
 typedef struct front_counters { /* for the status request */
     uint64_t in, out, returns, events, refused, duplicates, jobs, handshakes_failed;
@@ -47,22 +50,22 @@ typedef struct front_counters { /* for the status request */
 typedef struct front {
     conf_t *conf;
     json_t *opts;                   /* BORROWED from conf */
-    registry_t *runners, *wheels;   /* BORROWED, as the next two */
-    registry_t *modules;            /* what the templates of pillars call */
-    const masterctx_tables_t *host; /* the master as a minion; NULL: none */
+    registry_t *runners, *wheels;   /* BORROWED, as are the next two */
+    registry_t *modules;            /* functions for pillar templates */
+    const masterctx_tables_t *host; /* the master's own grains and modules; NULL: none */
     zloop_t *loop;
     void *zctx;
-    long max_files;     /* descriptors that the process may have */
+    long max_files;     /* limit of descriptors of the process */
     int64_t started_ms; /* monotonic */
     bool stop;
     int exit_code;
 
-    const struct front_part *const *parts; /* by part_id_t; NULL: none, in a test */
+    const struct front_part *const *parts; /* by part_id_t; NULL in a test without parts */
     size_t n_parts, n_started;
     int64_t next_ms[PARTS]; /* monotonic: each part's next tick */
-    void *own[PARTS];       /* each part's own struct: only its file looks at it */
+    void *own[PARTS];       /* each part's own struct; only its file uses it */
 
-    /* Tables: parts make them, all use them. */
+    /* Tables, made by one part each and used by all. */
     zap_t *zap;
     keystore_t *keystore;
     audit_t *audit;
@@ -71,15 +74,17 @@ typedef struct front {
     store_t *store;
     store_reader_t *reader;
     bus_t *bus;
-    void *router, *pub;  /* the minions' ports; NULL: not yet */
-    uint64_t seq;        /* of the last event */
-    uint64_t row_ticket; /* of the newest job or return: a runner that is asked for now finds it */
+    void *router, *pub;  /* the minions' ports; NULL: not bound yet */
+    uint64_t seq;        /* number of the last event */
+    uint64_t row_ticket; /* ticket of the newest job or return; readers find it once committed */
     front_counters_t counters;
 } front_t;
 
+/* Start the master. TAKES *conf_p, also on failure; registries and `host` are BORROWED. NEW, or NULL with
+ * *err. */
 front_t *front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *runners,
                    registry_t *wheels, const masterctx_tables_t *host, fail_t *err); /* TAKES *conf_p */
-bool front_destroy(front_t **self_p); /* false: a runner's thread still uses what it was given */
-int front_run(front_t *self);         /* returns the exit code */
+bool front_destroy(front_t **self_p); /* false: a thread still runs; the process must exit */
+int front_run(front_t *self);         /* run until a signal; returns the exit code */
 
 #endif

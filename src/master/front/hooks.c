@@ -1,8 +1,10 @@
-/* hooks.c - see hooks.h. The table comes with the front: nothing here knows a part. */
+/* hooks.c - call a hook of every started part, in the order of parts.def. Parts may fire hooks inside
+ * hooks. The table is reached through the front, so this file depends on no part. */
 #include "master/front/hooks.h"
 
 #include "master/front/part.h"
 
+/* Iterate over the started parts. */
 #define EACH(front, part) for (size_t i = 0; i < (front)->n_started && ((part) = (front)->parts[i]); i++)
 
 /* Call one hook of each part that has it. */

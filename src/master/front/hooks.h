@@ -1,4 +1,5 @@
-/* hooks.h - tell all parts that have started what has happened: see part.h for what each hook means.
+/* hooks.h - report to all started parts what has happened. part.h says what each hook means and when it is
+ * called; pointers are BORROWED for the call.
  *
  * Layer      master
  * Threads    the front loop's
@@ -18,16 +19,16 @@ void hook_connected(front_t *front, minion_t *m, const json_t *hello, bool reboo
 void hook_disconnected(front_t *front, minion_t *m);
 void hook_dismissed(front_t *front, minion_t *m);
 void hook_forgotten(front_t *front, const char *id);
-int hook_forget(front_t *front, minion_t *m, const char *what, fail_t *err); /* ends with the first failure */
+int hook_forget(front_t *front, minion_t *m, const char *what, fail_t *err); /* stops at the first failure */
 void hook_committed(front_t *front);
 void hook_renewed(front_t *front);
-uint64_t hook_settled(const front_t *front); /* the lowest of all; UINT64_MAX: nobody reads any */
+uint64_t hook_settled(const front_t *front); /* the lowest of all; UINT64_MAX: no part reads events */
 void hook_turn_ended(front_t *front, bool events);
 void hook_line_closed(front_t *front, lconn_t *c);
 void hook_caused(front_t *front, const char *within, const char *jid, uint64_t first, uint64_t last);
 void hook_status(front_t *front, json_t *reply);
 void hook_active(front_t *front, json_t *reply);
 int hook_names(front_t *front, lconn_t *c, const json_t *request,
-               fail_t *err); /* ends with the first that is not 0 */
+               fail_t *err); /* stops at the first that is not 0 */
 
 #endif

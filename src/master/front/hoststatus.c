@@ -1,4 +1,5 @@
-/* hoststatus.c - a line for the service manager: systemctl status. */
+/* hoststatus.c - the status line for the service manager (sd_notify STATUS=), shown by systemctl status.
+ * Written once per second, only when a manager listens. */
 #include "common/base/notify.h"
 #include "master/front/part.h"
 

@@ -1,4 +1,5 @@
-/* noise.c - see noise.h. */
+/* noise.c - a token bucket for warnings about peers' faults, so that hostile peers can't fill the log;
+ * suppressed lines are counted and reported when the bucket has a token again. */
 #include "master/front/noise.h"
 
 #include "common/base/clock.h"
@@ -9,7 +10,7 @@
 
 typedef struct noise {
     rate_t lines;
-    uint64_t unsaid; /* lines that were not written */
+    uint64_t unsaid; /* suppressed lines */
 } noise_t;
 
 static noise_t *

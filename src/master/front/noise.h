@@ -1,4 +1,5 @@
-/* noise.h - warnings about what peers do wrong: of many only some are written, and then how many were not.
+/* noise.h - rate-limited warnings about peers' faults: only some are written, then the number of the
+ * others.
  *
  * Layer      master
  * Threads    the front loop's
@@ -10,7 +11,8 @@
 
 #include "master/front/front.h"
 
+/* Log a warning, or count it as suppressed. */
 void noise_warn(front_t *front, const char *fmt, ...) PRINTF(2, 3);
-void noise_unsaid(front_t *front, uint64_t n); /* so many more were not written */
+void noise_unsaid(front_t *front, uint64_t n); /* count `n` lines that the caller suppressed itself */
 
 #endif

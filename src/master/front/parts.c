@@ -1,10 +1,12 @@
-/* parts.c - see parts.h. */
+/* parts.c - walk the table of parts. n_started counts the parts to undo: it grows before a part's start is
+ * called, so a part that fails halfway is destroyed as well. */
 #include "master/front/parts.h"
 
 #include "master/front/part.h"
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
+/* Find the part by its descriptor; there are few. */
 static int
 s_readable(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
@@ -30,7 +32,7 @@ s_start(front_t *front, size_t i, fail_t *err)
     const front_part_t *part = front->parts[i];
     if (part->size > 0)
         front->own[i] = xcalloc(1, part->size);
-    front->n_started++; /* what it has begun before it fails is undone too */
+    front->n_started++; /* before start: a part that fails halfway is destroyed too */
     int rc = part->start ? part->start(front, err) : 0;
     if (rc == 0 && part->fd)
         s_watch(front, part->fd(front));
@@ -64,7 +66,7 @@ void
 parts_reload(front_t *front)
 {
     for (size_t i = 0; i < front->n_started; i++) {
-        front->next_ms[i] = 0; /* its pause may be another now */
+        front->next_ms[i] = 0; /* its interval may have changed: tick at once */
         if (front->parts[i]->reload)
             front->parts[i]->reload(front);
     }
@@ -72,6 +74,7 @@ parts_reload(front_t *front)
 
 /* ---- end ------------------------------------------------------------------------------------- */
 
+/* `destroy` may set own[] to NULL to keep a thread's data from being freed. */
 static bool
 s_end(front_t *front, size_t i)
 {

@@ -1,4 +1,4 @@
-/* parts.h - the walk over the table of parts (part.h): start, ticks, reload, end. front.c gives the table.
+/* parts.h - start, tick, reload and end the parts (part.h) of front->parts, which front.c sets.
  *
  * Layer      master
  * Threads    the front loop's
@@ -9,12 +9,12 @@
 
 #include "master/front/front.h"
 
-/* In the order of the table. Negative with *err when one could not: then parts_end undoes what has begun. */
+/* Start all in order. Negative with *err at the first failure; parts_end undoes those started. */
 int parts_start(front_t *front, fail_t *err);
+/* Tick each part that is due. `now_ms`: monotonic. */
 void parts_tick(front_t *front, int64_t now_ms);
-void parts_reload(front_t *front); /* the configuration is another */
-/* All are told to stop, then they are destroyed in the reverse order. False: a thread still uses what it was
- * given. */
+void parts_reload(front_t *front); /* call after conf was replaced */
+/* Stop all, then destroy them in reverse order. False: a thread still uses what it was given. */
 bool parts_end(front_t *front);
 
 #endif

@@ -1,4 +1,5 @@
-/* request.c - see request.h. */
+/* request.c - the shape of replies on the local socket: {"n", "ok", ...} or {"n", "ok": false, "error",
+ * "code"}. */
 #include "master/front/request.h"
 
 #include "master/operators/lconn.h"

@@ -1,5 +1,5 @@
 /* request.h - the handler of an operator's request: each row of requests.def has one, request_NAME, in the
- * file of the part that answers it. requests.c checks who asks, calls it, and answers.
+ * file of the part that answers it. requests.c checks access, calls the handler and sends the reply.
  *
  * Layer      master
  * Threads    the front loop's
@@ -10,22 +10,22 @@
 
 #include "master/front/front.h"
 
-/* What a request came to. */
+/* Outcome of a request, for `answered`. */
 typedef struct request_done {
     const json_t *request;
     const char *jid; /* of the reply; "": none */
-    bool again;      /* it had been asked for before, with the same note */
+    bool again;      /* a repeated request with the same note */
 } request_done_t;
 
 typedef struct request_row {
-    /* NEW reply without "n" and "ok", or NULL with *err. NULL without: it comes later, by request_answer. */
+    /* NEW reply without "n" and "ok", or NULL with *err. NULL without *err: request_answer sends it later. */
     json_t *(*fn)(front_t *front, lconn_t *c, const json_t *request, fail_t *err);
-    /* The request as text, of root or the master's user, before it is read as a tree: true when it is
-     * answered. NULL: never. */
+    /* Handle the request as text, before it is parsed; only for administrators. True: it has been
+     * answered. NULL member: never. */
     bool (*text)(front_t *front, lconn_t *c, const char *text, size_t len);
-    /* What follows a reply comes after it on the wire. NULL: nothing. */
+    /* Called after the reply is queued, so that what it sends follows the reply on the wire. */
     void (*answered)(front_t *front, lconn_t *c, const request_done_t *done);
-    /* Whether the reply waits for the commit of row_ticket. NULL: never. */
+    /* True when the reply waits for the commit of row_ticket. NULL member: never. */
     bool (*waits)(const json_t *request);
 } request_row_t;
 
@@ -33,9 +33,9 @@ typedef struct request_row {
 #include "salt/requests.def"
 #undef REQUEST
 
-/* NEW message to `n`, the number of a request. TAKES reply; NULL: *err. */
+/* NEW message for request number `n`. TAKES reply; NULL: made from *err. */
 json_t *request_message(json_int_t n, json_t *reply, const fail_t *err);
-/* It is sent: TAKES reply; NULL: *err. One that is too large for a message is an error. */
+/* Send it. TAKES reply; NULL: made from *err. A reply that is too large is replaced by an error. */
 void request_answer(lconn_t *c, json_int_t n, json_t *reply, const fail_t *err);
 
 #endif

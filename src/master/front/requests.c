@@ -1,5 +1,5 @@
-/* requests.c - what operators ask over the local socket: one handler per row of requests.def, after the
- * access check. */
+/* requests.c - operators' requests over the local socket: find the row of requests.def, check access
+ * (administrators, readers, publisher_acl), run the handler, write the audit log and reply. */
 #include "master/front/request.h"
 
 #include "common/base/str.h"
@@ -27,6 +27,8 @@ static const struct operation {
 };
 #undef REQUEST
 
+/* True when the connection's user may make the request. The blacklist applies to everyone, as in Salt;
+ * errors have Salt's words. */
 static bool
 s_allowed(front_t *self, lconn_t *c, access_t access, const char *op, const json_t *request, fail_t *err)
 {
@@ -47,7 +49,8 @@ s_allowed(front_t *self, lconn_t *c, access_t access, const char *op, const json
     return false;
 }
 
-/* A line for each key that was changed, or was not; else one. */
+/* Audit one line per key that a request changed or failed to change; otherwise one line in all. Refusals
+ * by users have a bounded share of the log. */
 static void
 s_audit(front_t *self, lconn_t *c, const json_t *request, bool allowed, const json_t *reply,
         const fail_t *err)
@@ -77,7 +80,8 @@ s_audit(front_t *self, lconn_t *c, const json_t *request, bool allowed, const js
     json_decref(line);
 }
 
-/* Do what is asked. What a runner has caused is known to whom it concerns before anybody hears of it. */
+/* Run the handler. For a request of a runner (`within`), other parts learn what it caused before listeners
+ * get the events, hence bus_hold. */
 static json_t *
 s_done(front_t *self, lconn_t *c, const request_row_t *row, const json_t *request, fail_t *err)
 {
@@ -92,8 +96,8 @@ s_done(front_t *self, lconn_t *c, const request_row_t *row, const json_t *reques
     return reply;
 }
 
-/* Whoever began something and did not wait to hear of it has been told that it does not happen
- * (cli/interrupt.h), and nobody would have its jid. */
+/* True when the sender of a changing request has gone: it has been told that nothing happens
+ * (cli/interrupt.h), and nobody would have the jid. */
 static bool
 s_is_taken_back(lconn_t *c, bool changes, const char *op, fail_t *err)
 {
@@ -104,7 +108,8 @@ s_is_taken_back(lconn_t *c, bool changes, const char *op, fail_t *err)
     return true;
 }
 
-/* TAKES reply; NULL: *err. */
+/* Send the reply now, or after the commit that it waits for; then call `answered`. TAKES reply; NULL:
+ * *err. */
 static void
 s_reply(front_t *self, lconn_t *c, const request_row_t *row, const json_t *request, json_t *reply,
         const fail_t *err)
@@ -131,7 +136,7 @@ s_operate(front_t *self, lconn_t *c, const struct operation *op, const json_t *r
         reply = s_done(self, c, op->row, request, &err);
     if (!allowed || op->audited == AUDITED_AUDIT)
         s_audit(self, c, request, allowed, reply, &err);
-    if (reply || err.code != 0) /* else it comes later */
+    if (reply || err.code != 0) /* neither: the handler answers later */
         s_reply(self, c, op->row, request, reply, &err);
 }
 
@@ -141,7 +146,7 @@ s_handle(front_t *self, lconn_t *c, const json_t *asked)
     fail_auto_t err = FAIL_INIT;
     json_auto_t *request = json_copy((json_t *) asked);
     const char *name = value_str(request, "op", "");
-    /* Others than administrators must not find out by patterns what is in a pillar. */
+    /* Users must not explore pillars with patterns: their pillar targets match exactly. */
     if (!lconn_is_admin(c))
         json_object_set_new(request, "pillar_exact", json_true());
     for (size_t i = 0; i < NELEMS(rows); i++)

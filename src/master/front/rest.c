@@ -1,13 +1,13 @@
-/* rest.c - what busy times have taken goes back to the system when nothing has come or gone for a while:
- * then the pause that it makes is nobody's. */
+/* rest.c - return free heap memory to the system once the master has been idle for REST_MS, so that the
+ * pause it takes (malloc_trim) delays no one. */
 #include "common/base/memory.h"
 #include "master/front/part.h"
 
-#define REST_MS 20000 /* nothing has come or gone */
+#define REST_MS 20000 /* without a message or event */
 
 typedef struct rest {
-    int64_t at_ms; /* monotonic: when memory goes back; 0: it has */
-    uint64_t done; /* what the counters said at the last look */
+    int64_t at_ms; /* monotonic: when memory is returned; 0: done */
+    uint64_t done; /* the counters at the last tick */
 } rest_t;
 
 static void

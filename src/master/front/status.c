@@ -1,4 +1,4 @@
-/* status.c - the request `status`: figures of all parts. */
+/* status.c - the request `status`: the master's counters, to which other parts add theirs (hook_status). */
 #include <unistd.h>
 
 #include "common/base/clock.h"
