@@ -1,4 +1,9 @@
-/* bus.c - see bus.h. */
+/* bus.c - fire events: number them, write their frames into the ring, journal them in runs and serve
+ * listeners.
+ *
+ * Events fired together form a run: consecutive frames in one block of the ring with one stamp, handed to
+ * the store as one row. bus_hold/bus_release nest; at the last release the parts are told
+ * (hook_turn_ended), and listeners are sent what is new, so a burst costs one send per listener. */
 #include "master/events/bus.h"
 
 #include "common/base/clock.h"
@@ -14,6 +19,8 @@
 
 #define US_PER_S 1000000
 
+/* 1 to LIMIT_TAG_LEN bytes without control characters: so only quotes and backslashes are escaped in a
+ * frame. */
 bool
 bus_tag_valid(const char *tag, fail_t *err)
 {
@@ -40,6 +47,7 @@ bus_size_valid(const front_t *self, const char *tag, size_t len, fail_t *err)
     return len <= (size_t) limit;
 }
 
+/* While the store fails, events wait in memory up to LIMIT_EVENTS_WAITING bytes. */
 int
 bus_room(front_t *self, fail_t *err)
 {
@@ -52,7 +60,7 @@ bus_room(front_t *self, fail_t *err)
 
 /* ---- numbers, stamps, the journal ------------------------------------------------------------ */
 
-/* Events that are fired together have one time. */
+/* Stamp the run. Only the microseconds are rewritten within the same second, as formatting a date is slow. */
 static void
 s_stamp(bus_t *bus)
 {
@@ -70,7 +78,8 @@ s_stamp(bus_t *bus)
     }
 }
 
-/* The ticket, 0 when the store has no room. */
+/* Hand the run to the store. Returns the ticket, 0 when the store has no room: listeners still get the
+ * events. */
 static uint64_t
 s_journal(front_t *self)
 {
@@ -88,6 +97,7 @@ s_journal(front_t *self)
     return ticket;
 }
 
+/* A run ends at the block's end, as the store gets one contiguous range. */
 void
 bus_put(front_t *self, jtext_t tag, jtext_t data)
 {
@@ -108,6 +118,7 @@ bus_put(front_t *self, jtext_t tag, jtext_t data)
     numbers_reserve(self);
 }
 
+/* The empty hold/release serves listeners now unless a caller holds the bus. */
 uint64_t
 bus_done(front_t *self)
 {
@@ -120,7 +131,7 @@ bus_done(front_t *self)
 
 /* ---- one event ------------------------------------------------------------------------------- */
 
-/* As JSON writes a text; control characters are in no tag. */
+/* JSON's escaping of a tag, which has no control characters. */
 static jtext_t
 s_quoted(const char *tag, char out[2 * LIMIT_TAG_LEN])
 {
@@ -141,7 +152,7 @@ bus_fire_text(front_t *self, const char *tag, const char *data, size_t len)
     return bus_done(self);
 }
 
-/* TAKES *data_p. NEW. */
+/* TAKES *data_p. NEW JSON text without a stamp: the frame adds its own. */
 static char *
 s_text(json_t **data_p)
 {
@@ -162,7 +173,7 @@ bus_fire_kept(front_t *self, const char *tag, json_t **data_p)
 {
     AUTO_FREE char *text = s_text(data_p);
     size_t len = strlen(text);
-    /* Quoted, a tag has twice its length at most. */
+    /* Escaping at most doubles a tag. */
     bool room = store_has_room(self->store, eframe_room(2 * strlen(tag), len));
     return room ? bus_fire_text(self, tag, text, len) : 0;
 }
@@ -210,6 +221,7 @@ bus_due(front_t *self)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+/* Tell listeners once, after a start, which numbers were skipped. */
 static void
 s_tell_gap(front_t *self)
 {

@@ -1,5 +1,5 @@
-/* bus.h - the event bus: every event gets a number and a stamp, becomes a frame in the ring of the newest,
- * goes to the journal with those beside it, and from the ring to each listener that keeps up.
+/* bus.h - the event bus. Each event gets a number and a stamp, becomes a frame in the ring of the newest
+ * events, goes to the store's journal, and from the ring to each listener that keeps up.
  *
  * Layer      master
  * Threads    the front loop's
@@ -13,44 +13,44 @@
 #include "master/front/front.h"
 #include "master/events/ring.h"
 
-/* Numbers {from, to} are nobody's now: events that a killed master may have told were not on the disk yet,
- * or the store that had them was damaged. */
+/* Fired when numbers {from, to} were skipped: a killed master may have sent events with them that were not
+ * on the disk yet, or the store that had them was damaged. */
 #define EVENT_GAP "salt/event/gap"
 
 typedef struct listener listener_t;
 
 struct bus {
     ring_t *ring;
-    listener_t *listeners; /* all of them, in no order: listen.c */
-    int held;              /* listeners are served when it is 0 again */
-    bool due;              /* there is something to serve */
-    ring_block_t *run;     /* events from run_at on are not in the store's queue yet; NULL: all are */
+    listener_t *listeners; /* all of them, unordered: listen.c */
+    int held;              /* depth of bus_hold; listeners are served at 0 */
+    bool due;              /* there is something to deliver */
+    ring_block_t *run;     /* run's block: frames from run_at on are not queued yet; NULL: all are */
     size_t run_at;
     uint64_t run_first;
-    int64_t run_us;              /* their time */
-    char stamp[CLOCK_STAMP_LEN]; /* and its text */
-    int64_t stamp_s;             /* the second that is in `stamp` */
+    int64_t run_us;              /* time of the run, wall clock */
+    char stamp[CLOCK_STAMP_LEN]; /* the same as text */
+    int64_t stamp_s;             /* the second that `stamp` shows */
 };
 
-/* Number, stamp, journal and deliver an event. TAKES *data_p (an object). The ticket of its row, 0 when
- * refused. */
+/* Fire an event: number, stamp, journal and deliver it. TAKES *data_p (an object). Returns the store's
+ * ticket; 0: the journal had no room, listeners get it all the same. */
 uint64_t bus_fire(front_t *self, const char *tag, json_t **data_p);
-/* The same with data that is text: a JSON object without "_stamp". */
+/* The same with `data` as the text of a JSON object without "_stamp". */
 uint64_t bus_fire_text(front_t *self, const char *tag, const char *data, size_t len);
-/* The same, but an event that the journal has no room for does not happen. */
+/* The same, but without room in the journal the event is not fired: 0. */
 uint64_t bus_fire_kept(front_t *self, const char *tag, json_t **data_p);
-/* Many at one time, as JSON texts: a string without its quotes, an object without a stamp. bus_done ends
- * them: the ticket of the last, 0 when refused. */
+/* Fire many: bus_put for each, with JSON texts (a string without quotes, an object without a stamp), then
+ * bus_done, which returns the ticket of the last, 0 when refused. */
 void bus_put(front_t *self, jtext_t tag, jtext_t data);
 uint64_t bus_done(front_t *self);
-/* Whether the journal takes more; -EAGAIN with the reason. */
+/* 0 when events may be fired; -EAGAIN with the reason while the store fails and too much waits. */
 int bus_room(front_t *self, fail_t *err);
-/* Between the two, listeners are not served: what happens in one turn is sent at one time. */
+/* Delay delivery until the matching release. Nests. */
 void bus_hold(front_t *self);
 void bus_release(front_t *self);
-void bus_due(front_t *self); /* there is something to serve: at the end of the turn */
-/* Rows and the events that tell of them, in between: all are on the disk, or none. Listeners are served
- * after them. Not one inside the other. */
+void bus_due(front_t *self); /* deliver at the end of the turn */
+/* Commit the rows and events added in between in one transaction (store_together); deliver after. Does not
+ * nest. */
 void bus_together(front_t *self);
 void bus_apart(front_t *self);
 

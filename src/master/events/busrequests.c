@@ -1,4 +1,4 @@
-/* busrequests.c - what operators ask of the event bus: to listen, and to read the journal. */
+/* busrequests.c - the requests `events` (listen) and `journal` (read past events). */
 #include "master/operators/lconn.h"
 #include "master/events/listen.h"
 #include "master/front/request.h"

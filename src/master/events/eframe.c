@@ -1,4 +1,6 @@
-/* eframe.c - see eframe.h. */
+/* eframe.c - write and scan event frames. Scanning relies on the fixed order of keys that eframe_write
+ * produces: tag and stamp are found without parsing the data. The journal is read from disk, so every
+ * length is checked. */
 #include "master/events/eframe.h"
 
 #include <arpa/inet.h>
@@ -51,7 +53,7 @@ eframe_write(char *out, uint64_t seq, const char *tag, size_t tag_len, const cha
     at = put(at, TAG, LIT(TAG));
     at = put(at, tag, tag_len);
     at = put(at, DATA, LIT(DATA));
-    /* Without its closing brace, and without the space before that. */
+    /* Drop the data's closing brace, and the white space before it, to append the stamp. */
     at = put(at, data, data_len - 1);
     while (at[-1] == ' ' || at[-1] == '\n' || at[-1] == '\r' || at[-1] == '\t')
         at--;
@@ -65,7 +67,7 @@ eframe_write(char *out, uint64_t seq, const char *tag, size_t tag_len, const cha
     return (size_t) (at - out);
 }
 
-/* Whether `text` is here; steps over it. */
+/* True and *at advanced when `text` is at *at. */
 static bool
 skip(const char **at, const char *end, const char *text, size_t n)
 {
@@ -85,6 +87,7 @@ read_number(const char **at, const char *end, uint64_t *ret)
     return *at > from;
 }
 
+/* False for anything but a complete, well-formed frame. */
 bool
 eframe_read(const char *bytes, size_t len, eframe_t *ret)
 {
@@ -119,7 +122,7 @@ eframe_tag(const eframe_t *self, char out[LIMIT_TAG_LEN + 1])
 {
     size_t n = 0;
 
-    /* Control characters are in no tag: what is escaped stands for itself. */
+    /* Tags have no control characters, so an escaped character stands for itself. */
     for (size_t i = 0; i < self->tag_len && n < LIMIT_TAG_LEN; i++) {
         if (self->tag[i] == '\\' && i + 1 < self->tag_len)
             i++;

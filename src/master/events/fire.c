@@ -1,7 +1,8 @@
-/* fire.c - the operation `fire`: {tag, data} or {events: [{tag, data}, ...]}, all of them or none.
+/* fire.c - the request `fire`: {tag, data} or {events: [{tag, data}, ...]}, all of them or none.
  *
- * Whoever fires much sends many at one time, in plain JSON: such a request is checked and cut up as text, and
- * its events go to listeners and journal as they came, with a stamp put in. */
+ * Bulk senders use plain JSON (plainjson.h): such a request is checked and cut as text, and its events go
+ * to listeners and journal as they came, with a stamp added. Anything else is parsed; both paths enforce
+ * the same limits. */
 #include "master/events/bus.h"
 #include "master/operators/lconn.h"
 #include "master/front/request.h"
@@ -22,7 +23,7 @@ s_check(front_t *self, const json_t *event, fail_t *err)
     return bus_size_valid(self, tag, json_dumpb(data, NULL, 0, JSON_COMPACT), err) ? 0 : err->code;
 }
 
-/* The ticket. */
+/* Returns the store's ticket. */
 static uint64_t
 s_fire(front_t *self, const json_t *event)
 {
@@ -48,7 +49,8 @@ s_fire_all(front_t *self, const json_t *events, uint64_t *ret_ticket, fail_t *er
     return 0;
 }
 
-/* The request as a tree: NEW {seq}: of the last; or NULL with *err. *ret_ticket: the store's, of the last. */
+/* The request as values: NEW {seq} of the last event, or NULL with *err. *ret_ticket is the store's, of
+ * the last. */
 static json_t *
 s_fire_request(front_t *self, const json_t *request, uint64_t *ret_ticket, fail_t *err)
 {
@@ -71,7 +73,7 @@ typedef struct shot {
 typedef struct shots {
     shot_t *all;
     size_t n, cap;
-    size_t max_size; /* of an event's data */
+    size_t max_size; /* max_event_size: of one event's data */
 } shots_t;
 
 static bool
@@ -80,7 +82,7 @@ s_plain_tag(jtext_t tag)
     return tag.len > 0 && tag.len <= LIMIT_TAG_LEN && memchr(tag.at, 127, tag.len) == NULL;
 }
 
-/* The tag or the data of an event; false when it is neither, or not as it should be. */
+/* Read an event's tag or data; false when the key is neither, occurs twice, or its value is invalid. */
 static bool
 s_part(plain_t *p, jtext_t key, shot_t *shot, size_t max_size)
 {
@@ -129,7 +131,7 @@ s_list(plain_t *p, shots_t *shots)
     return plain_fine(p);
 }
 
-/* {"op": "fire", "tag", "data", "n"} or {"op": "fire", "events", "n"}, and nothing else. */
+/* Accepts {"op": "fire", "tag", "data", "n"} or {"op": "fire", "events", "n"} and nothing else. */
 static bool
 s_request(plain_t *p, shots_t *shots, int64_t *ret_n)
 {
@@ -180,7 +182,8 @@ s_fire_text(front_t *self, const char *text, size_t len, int64_t *ret_n, fail_t 
 
 /* ---- the operation --------------------------------------------------------------------------- */
 
-/* Who fires faster than the disk takes it waits; while it takes nothing, he is refused instead (bus_room). */
+/* Backpressure: a sender faster than the disk is paused. While the disk fails, it is refused instead
+ * (bus_room). */
 static void
 s_fired(front_t *self, lconn_t *c)
 {
@@ -188,7 +191,7 @@ s_fired(front_t *self, lconn_t *c)
         lconn_pause(c);
 }
 
-/* Who asks that an event is kept is answered when it is. */
+/* The request asks for a reply only once the event is committed. */
 static bool
 s_is_kept(const json_t *request)
 {
@@ -211,7 +214,7 @@ s_asked(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     return json_incref(reply);
 }
 
-/* True when it was one to fire events, and is answered. */
+/* True when the text was a fire request and has been answered. */
 static bool
 s_asked_as_text(front_t *self, lconn_t *c, const char *text, size_t len)
 {

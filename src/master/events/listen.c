@@ -1,4 +1,9 @@
-/* listen.c - see listen.h. */
+/* listen.c - deliver events to listeners.
+ *
+ * A listener has a place in the ring, from which listener_next gives iovecs of whole frames to send
+ * without copying. Behind the ring it either reads the journal (`since`) or counts what it misses, to be
+ * told in one message. `brief` listeners are users': comparing their patterns may take TURN_MS of a turn,
+ * since a user may choose slow ones. */
 #include "master/events/listen.h"
 
 #include "common/base/clock.h"
@@ -10,29 +15,29 @@
 #include "salt/value.h"
 
 #define JOURNAL_PIECE                                                                                        \
-    (256 * 1024) /* bytes of the journal that are read for one listener in one turn, about */
+    (256 * 1024) /* bytes of the journal that are read for one listener in a single turn, about */
 #define TURN_MS                                                                                              \
-    20 /* that a listener, or a user's answer of the operation `journal`, may take in one turn, about */
+    20 /* ms that a listener, or the request `journal` of a user who is no administrator, takes per turn */
 
 struct listener {
     front_t *front;
     listener_t *prev, *next;
     globs_t *tags;
     ring_at_t at;                     /* nowhere: it reads the journal, */
-    uint64_t after;                   /* what comes after this number */
-    bool keeps;                       /* behind the ring it goes on in the journal */
-    char since[CLOCK_STAMP_LEN];      /* events before this time are not wanted; "": that is over */
-    uint64_t missed, m_first, m_last; /* how many, and from which to which */
+    uint64_t after;                   /* after this number */
+    bool keeps;                       /* behind the ring it continues in the journal */
+    char since[CLOCK_STAMP_LEN];      /* skip events before this time; "": no longer */
+    uint64_t missed, m_first, m_last; /* number of missed events, first and last of them */
     size_t end;                       /* where listener_next stopped in its block */
-    int64_t until;                    /* the end of its turn */
-    bool brief;                       /* which holds for the ring too, */
-    bool looked;                      /* where a tag was compared in this turn */
-    bool more;                        /* it was over before something was found there */
+    int64_t until;                    /* monotonic: end of its turn */
+    bool brief;                       /* a turn is bounded in the ring, too: */
+    bool looked;                      /* a tag was compared in this turn */
+    bool more;                        /* the turn ended before anything was found */
 };
 
 /* ---- what is asked for ----------------------------------------------------------------------- */
 
-/* NEW list of globs; everything when none is given. */
+/* NEW list of patterns; ["*"] when the request has none. */
 static json_t *
 s_patterns(const json_t *request, fail_t *err)
 {
@@ -61,7 +66,7 @@ s_globs(const json_t *request, fail_t *err)
     return patterns ? globs_new(patterns) : NULL;
 }
 
-/* A number is seconds ago, a text a time. */
+/* A number means seconds ago, a string a point in time. 0, or -EINVAL with *err. */
 static int
 s_since_us(const json_t *since, int64_t *ret_us, fail_t *err)
 {
@@ -74,6 +79,7 @@ s_since_us(const json_t *since, int64_t *ret_us, fail_t *err)
     return fail_set(err, -EINVAL, "'since' is a number of seconds or a time such as 2026-11-20T10:00:00");
 }
 
+/* Without since_seq or since, a listener starts at the ring's end. */
 static int
 s_begin_at(listener_t *self, const json_t *request, fail_t *err)
 {
@@ -176,6 +182,7 @@ listener_is_live(const listener_t *self)
     return self->at.block != NULL;
 }
 
+/* Stamps compare as text. The first event after `since` ends that test, as stamps grow. */
 static bool
 s_wants(listener_t *self, const eframe_t *frame)
 {
@@ -190,14 +197,15 @@ s_wants(listener_t *self, const eframe_t *frame)
 
 /* ---- out of the ring ------------------------------------------------------------------------- */
 
-/* One frame of a turn is looked at in any case: it goes on. */
+/* Each turn compares at least one frame, so that a slow pattern still makes progress. */
 static bool
 s_is_over(const listener_t *self)
 {
     return self->brief && self->looked && clock_mono_ms() >= self->until;
 }
 
-/* One piece is what lies together. */
+/* Fill iovecs with the wanted frames of the current block; adjacent frames share one. A listener of
+ * everything gets the rest of the block as one piece, without a scan. */
 static size_t
 s_pieces(listener_t *self, struct iovec *iov, size_t max)
 {
@@ -246,6 +254,8 @@ listener_next(listener_t *self, struct iovec *iov, size_t max)
     return 0;
 }
 
+/* The place moves behind the last frame that was begun; its unsent bytes are copied, as the block may be
+ * dropped. */
 void
 listener_sent(listener_t *self, const struct iovec *iov, size_t n_iov, size_t sent, buf_t *rest)
 {
@@ -298,8 +308,8 @@ s_add_wanted(listener_t *self, const buf_t *block, buf_t *out)
             buf_add(out, frame.at, frame.len);
 }
 
-/* Those before the first of these frames are too old to be there; who asked for all knows that. Before the
- * event that tells of a gap there were none to miss. */
+/* Count events missing before the first frame: they have expired from the journal. A listener from the
+ * beginning expects that, and numbers before the event that reports a gap were never used. */
 static void
 s_gap(listener_t *self, const buf_t *frames)
 {
@@ -311,7 +321,8 @@ s_gap(listener_t *self, const buf_t *frames)
         s_miss(self, self->after + 1, frame.seq - 1, frame.seq - 1 - self->after);
 }
 
-/* A block of the journal. False when nothing can be read now: the next event is not there yet. */
+/* Add one block of the journal. False when nothing can be read now: the next event is not committed yet,
+ * or a read failed. */
 static bool
 s_from_journal(listener_t *self, buf_t *out, size_t *budget)
 {
@@ -352,8 +363,8 @@ listener_fill(listener_t *self, buf_t *out)
 
 /* ---- behind the ring ------------------------------------------------------------------------- */
 
-/* The number of the event before its place. Only the first block may be empty, and one that goes is not
- * the last. */
+/* Number of the event before a place. Only the newest block may be empty, and a dropped block is not the
+ * newest. */
 static uint64_t
 s_before(const ring_at_t *at)
 {
@@ -365,7 +376,8 @@ s_before(const ring_at_t *at)
     return block->len > 0 ? block->last : block->next->first - 1;
 }
 
-/* After `until` tags are compared no more: as if it had wanted all. */
+/* Count what the listener misses in its block. For brief ones, tags are no longer compared after `until`:
+ * every event counts as wanted. */
 static void
 s_count_rest(listener_t *self, int64_t until)
 {
@@ -403,7 +415,7 @@ listen_dropped(void *front, ring_block_t *block)
 
 /* ---- the operation `journal` ----------------------------------------------------------------- */
 
-/* Frames after this number, out of the ring or the journal; 1, 0 or a negative errno. */
+/* Add the frames after a number, from the ring or the journal: 1, 0 at the end, or a negative errno. */
 static int
 s_frames_after(front_t *self, uint64_t after, buf_t *out, uint64_t *ret_last, fail_t *err)
 {

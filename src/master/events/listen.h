@@ -1,9 +1,8 @@
-/* listen.h - a listener: which events it wants and how far it has got. Events come out of the ring of the
- * newest; one that asked for those since a number or a time is served from the journal until the ring has
- * what follows.
+/* listen.h - a listener: the events it wants and how far it has got. Events come from the ring of the
+ * newest; after `since` or `since_seq` from the journal, until the ring has what follows.
  *
- * A listener that falls behind the ring costs nothing: those that it misses are counted as their block goes
- * (or, after `since`, it goes on in the journal).
+ * A listener that falls behind the ring costs no memory: missed events are counted when their block is
+ * dropped, or, after `since`, read from the journal later.
  *
  * Layer      master
  * Threads    the front loop's
@@ -17,36 +16,34 @@
 #include "common/base/buf.h"
 #include "master/events/bus.h"
 
-/* From the operation `events`: {tags?, tag?, since_seq?, since?}. `brief`: it may not compare tags for
- * long. NEW, or NULL with *err. */
+/* Make a listener from the request `events`: {tags?, tag?, since_seq?, since?}. `brief`: bound the time
+ * spent on its patterns. NEW, or NULL with *err. */
 listener_t *listener_new(front_t *front, const json_t *request, bool brief, fail_t *err);
 void listener_destroy(listener_t **self_p);
-/* The same operation once more: other patterns from where it is; with since_seq or since it begins anew.
- * False with
- * *err: it stays as it was. */
+/* Apply the request again: new patterns from the present place, or, with since_seq or since, a new start.
+ * False with *err: unchanged. */
 bool listener_again(listener_t **self_p, const json_t *request, fail_t *err);
-size_t listener_patterns(const listener_t *self); /* how many it has */
-/* Whether it is served out of the ring now. */
+size_t listener_patterns(const listener_t *self); /* number of its patterns */
+/* True when it reads from the ring. */
 bool listener_is_live(const listener_t *self);
 
-/* A turn of its service begins: 20 ms for reading the journal and, when it is brief, for comparing tags of
- * the ring. */
+/* Begin a turn: 20 ms for reading the journal and, when brief, for comparing tags in the ring. */
 void listener_turn(listener_t *self);
-/* Add what comes before the events of the ring: what was missed, a piece of the journal. Nothing may wait in
- * `out`. True: ask again, whether or not something was added. */
+/* Add what precedes the ring's events: the message of missed ones, a piece of the journal. `out` must be
+ * empty. True: call again, whether or not something was added. */
 bool listener_fill(listener_t *self, buf_t *out);
-/* Whole frames for it, in at most `max` pieces, which stay where they are until the next event; how many
- * pieces. 0 and listener_has_more: its turn is over, ask in the next one. */
+/* Whole frames to send, in up to `max` pieces; returns their number. They stay in place until the next
+ * event is fired. 0 with listener_has_more: the turn is over, continue in the next one. */
 size_t listener_next(listener_t *self, struct iovec *iov, size_t max);
 bool listener_has_more(const listener_t *self);
-/* So many bytes of these were sent: the rest of a frame that was cut is added to `rest`. */
+/* Report that `sent` bytes of these pieces were sent; the rest of a cut frame is added to `rest`. */
 void listener_sent(listener_t *self, const struct iovec *iov, size_t n_iov, size_t sent, buf_t *rest);
 
-/* The ring drops this block: who is in it moves on. What brief ones missed there is counted for 20 ms, all
- * of them together; from then on every event of the block counts. */
+/* ring_drop_fn: the block is dropped, its listeners move on. Patterns of brief ones are compared for 20 ms
+ * altogether; after that every event of the block counts as missed. */
 void listen_dropped(void *front, ring_block_t *block);
-/* The operation `journal`: {from, to?, tags?} -> NEW {events, next}, with `next` 0 or from where to ask
- * on: no answer is longer than LIMIT_JOURNAL_PIECE or, when `brief`, takes much more than 20 ms. */
+/* The request `journal`: {from, to?, tags?} -> NEW {events, next}; `next` is where to continue, or 0. A
+ * reply holds about LIMIT_JOURNAL_PIECE at most and, when `brief`, takes about 20 ms. */
 json_t *listen_journal(front_t *self, const json_t *request, bool brief, fail_t *err);
 
 #endif

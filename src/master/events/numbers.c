@@ -1,4 +1,7 @@
-/* numbers.c - see numbers.h. */
+/* numbers.c - reserve event numbers in the store, LIMIT_EVENTS_AHEAD at a time, and tell events only up to
+ * the reserved number. A clean end stores the exact last number; after a kill, numbers continue behind the
+ * reservation, and the gap is reported. Also remembers which of a minion's own event numbers were taken,
+ * so that events sent again are recognised. */
 #include "master/events/numbers.h"
 
 #include "common/base/str.h"
@@ -7,9 +10,9 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-/* STORE_NUMBERS is "N": the last number that was used; or "N ahead": numbers up to N may have been. */
+/* STORE_NUMBERS is "N", the last number used, or "N ahead": numbers up to N may have been used. */
 #define NUMBERS_AHEAD "ahead"
-#define CALLS_KEPT    16 /* of a minion's salt-calls: one that sends again does so within seconds */
+#define CALLS_KEPT    16 /* of a minion's salt-call runs: repeats come within seconds */
 
 static numbers_t *
 s_own(const front_t *front)
@@ -17,6 +20,7 @@ s_own(const front_t *front)
     return front->own[PART_numbers];
 }
 
+/* Queue a reservation; asked_ticket 0 (queue full) makes numbers_reserve try again. */
 static void
 s_ask(front_t *self)
 {
@@ -27,7 +31,7 @@ s_ask(front_t *self)
     own->asked = upto;
 }
 
-/* False when the last run ended itself, or there was none. */
+/* True when the last run was killed. *ret_upto: numbers up to this may have been used. */
 static bool
 s_was_killed(const char *text, uint64_t *ret_upto)
 {
@@ -39,8 +43,7 @@ s_was_killed(const char *text, uint64_t *ret_upto)
     return valid && *end != '\0';
 }
 
-/* The store that knew the numbers was damaged, or a backup took its place: what it went on with is none of
- * before. */
+/* True when the store replaced a damaged one or a backup did: numbers continue from STORE_REPLACED. */
 static bool
 s_was_replaced(const char *text, uint64_t *ret_upto)
 {
@@ -48,6 +51,7 @@ s_was_replaced(const char *text, uint64_t *ret_upto)
     return *ret_upto > 0;
 }
 
+/* Set front->seq to the highest number that may have been used. */
 static int
 s_start(front_t *self, fail_t *err)
 {
@@ -62,7 +66,7 @@ s_start(front_t *self, fail_t *err)
                : json_is_string(meta) ? s_was_killed(json_string_value(meta), &upto)
                                       : false;
     self->seq = upto > own->last ? upto : own->last;
-    own->granted = self->seq; /* a master after this one finds the same */
+    own->granted = self->seq; /* an earlier reservation already covers these */
     s_ask(self);
     if (gap && self->seq > own->last)
         own->why = anew ? "the store took another's place" : "the last master did not end itself";
@@ -86,7 +90,7 @@ numbers_reserve(front_t *self)
         s_ask(self);
 }
 
-/* The store has begun anew. */
+/* Hook: a new store file has no reservation. */
 static void
 s_renewed(front_t *self)
 {
@@ -104,7 +108,7 @@ s_committed(front_t *self)
     numbers_reserve(self);
 }
 
-/* Nothing is fired any more. */
+/* Destroy: no event is fired any more, so store the exact number. */
 static bool
 s_end(front_t *self)
 {
@@ -128,7 +132,7 @@ numbers_keep(front_t *self, const minion_t *m, json_int_t n)
 {
     AUTO_FREE char *key = s_minion_key(m->id);
     AUTO_FREE char *text = xasprintf("%lld %s", (long long) n, m->series);
-    /* Taken, as the event was that it belongs to: see store_together. */
+    /* Never refused: it belongs to the event just taken, see store_together. */
     (void) store_put_meta(self->store, key, text);
 }
 
@@ -160,7 +164,7 @@ s_calls_key(const char *id)
     return xasprintf("calls_of/%s", id);
 }
 
-/* Read when it is first asked for: hardly a minion has any. NULL when they can't be. */
+/* A minion's salt-call runs, read on first use, as few minions have any. BORROWED; NULL when unreadable. */
 static json_t *
 s_calls(const front_t *self, minion_t *m)
 {
@@ -196,7 +200,7 @@ numbers_call_keep(front_t *self, minion_t *m, const char *boot, json_int_t n)
     if (!calls)
         return 0;
     json_int_t last = value_int(calls, boot, 0);
-    /* The newest stands last. */
+    /* Order of insertion is age: move the run to the end, drop the oldest. */
     (void) json_object_del(calls, boot);
     while (json_object_size(calls) >= CALLS_KEPT)
         (void) json_object_del(calls, json_object_iter_key(json_object_iter(calls)));

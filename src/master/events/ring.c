@@ -1,11 +1,13 @@
-/* ring.c - see ring.h. */
+/* ring.c - a linked list of blocks with the newest events' frames. Writing appends to the last block;
+ * blocks leave at the front. Places count as users of their block, so that a block is only freed when no
+ * reader is in it. One standard block is kept as a spare. */
 #include "master/events/ring.h"
 
 #define BLOCK (256 * 1024)
 
 struct ring {
-    ring_block_t *head, *tail; /* never without one */
-    ring_block_t *spare;       /* one that went, for the next */
+    ring_block_t *head, *tail; /* never NULL */
+    ring_block_t *spare;       /* a freed block, reused by the next */
     size_t bytes, limit;
     ring_drop_fn *drop;
     void *cookie;
@@ -62,6 +64,8 @@ ring_destroy(ring_t **self_p)
     free(self);
 }
 
+/* The returned room is contiguous: a frame that does not fit starts a new block, over-sized if need be.
+ * The last two blocks are never dropped. */
 char *
 ring_room(ring_t *self, size_t room)
 {
@@ -117,6 +121,7 @@ ring_first(const ring_t *self)
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
+/* Move a place and keep the counts of users. */
 static void
 settle(ring_at_t *at, ring_block_t *block, size_t offset)
 {
@@ -140,6 +145,7 @@ ring_to_end(ring_t *self, ring_at_t *at)
     settle(at, self->tail, self->tail->len);
 }
 
+/* Blocks are scanned by their numbers, the one that has it by its frames. */
 bool
 ring_to(ring_t *self, ring_at_t *at, uint64_t seq)
 {
