@@ -1,9 +1,10 @@
-/* alike.c - see alike.h. Values are looked up from the inside out, so that two containers are equal when
- * their members are the very same. A value that nobody but this table has goes when the table would have
- * to grow, a shape with its last user.
+/* alike.c - see alike.h. An open-addressing hash table interns values from the inside out, so two
+ * containers are equal when their members are the same pointers, and hashing or comparing one is shallow.
+ * A value that only the table refers to is dropped when the table would have to grow; a shape, with its
+ * last user.
  *
- * A shape has one object, into which what is looked at is put: of two minions that are looked at one after
- * the other most values are the same. */
+ * A shape has one object (`view`) into which the values of a minion are put when it is looked at: from one
+ * minion to the next most values are the same, so few are replaced. */
 #include "master/keys/alike.h"
 
 #include "common/base/buf.h"
@@ -13,16 +14,16 @@
 
 typedef struct slot {
     uint64_t hash;
-    json_t *value; /* NULL: free; null: what was here went, and what may lie behind it did not */
+    json_t *value; /* NULL: free; null: a deleted entry, probing goes on behind it */
 } slot_t;
 
-/* Names in an order. */
+/* A sequence of names, shared by all objects that have it. */
 typedef struct shape {
     alike_t *owner;
     char *names; /* owned */
     size_t users, n;
     json_t *view;
-    void *at[]; /* iterators: where the values of `view` are */
+    void *at[]; /* iterators: places of the values in `view` */
 } shape_t;
 
 struct kept {
@@ -33,7 +34,7 @@ struct kept {
 struct alike {
     slot_t *slots;
     size_t n_slots, n;
-    map_t *shapes; /* by their names */
+    map_t *shapes; /* by the encoded names */
 };
 
 static void
@@ -82,12 +83,14 @@ alike_shapes(const alike_t *self)
 
 /* ---- when two are the same ------------------------------------------------------------------- */
 
+/* Fibonacci hashing: the multiplier is 2^64 divided by the golden ratio. */
 static uint64_t
 s_mix(uint64_t seed, const void *bytes, size_t len)
 {
     return (seed ^ map_hash(bytes, len)) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
+/* Members are hashed by pointer, as they are interned already. */
 static uint64_t
 s_hash(json_t *value)
 {
@@ -138,6 +141,7 @@ s_same(json_t *a, json_t *b)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+/* The slot of an equal value, or the free slot where it belongs. Linear probing; the table is never full. */
 static slot_t *
 s_find(alike_t *self, uint64_t hash, json_t *value)
 {
@@ -149,9 +153,8 @@ s_find(alike_t *self, uint64_t hash, json_t *value)
 
 static void s_let_go_of(alike_t *self, json_t **members, size_t n);
 
-/* A value that only the table has goes, and after it those of its members that only the table has then.
- * They are looked up: to go through the table again for each level of what a peer has nested would take
- * its master's time. */
+/* Remove a value that only the table refers to, then those of its members to which the same now applies.
+ * Members are found by look-up: scanning the table once per level of a peer's nesting would be quadratic. */
 static void
 s_let_go(alike_t *self, slot_t *slot)
 {
@@ -168,7 +171,7 @@ s_let_go(alike_t *self, slot_t *slot)
     s_let_go_of(self, members, n);
 }
 
-/* TAKES what `members` refers to. */
+/* TAKES the references in `members`. A count of 2 is this one and the table's. */
 static void
 s_let_go_of(alike_t *self, json_t **members, size_t n)
 {
@@ -180,6 +183,7 @@ s_let_go_of(alike_t *self, json_t **members, size_t n)
     }
 }
 
+/* At half full: drop unused values, then rehash into a table at most a quarter full. */
 static void
 s_make_room(alike_t *self)
 {
@@ -202,7 +206,8 @@ s_make_room(alike_t *self)
 
 static void s_share(alike_t *self, json_t *object);
 
-/* TAKES `value`. NEW: the one that is kept. */
+/* Intern a value, members first. TAKES `value`; returns the kept one, NEW. Booleans and null are
+ * singletons in jansson already. */
 static json_t *
 s_kept(alike_t *self, json_t *value)
 {
@@ -234,7 +239,7 @@ s_share(alike_t *self, json_t *object)
 
 /* ---- objects --------------------------------------------------------------------------------- */
 
-/* That of an object whose values are shared. BORROWED. */
+/* The shape of an object whose values are interned; made on first use. BORROWED. */
 static shape_t *
 s_shape(alike_t *self, json_t *object)
 {
@@ -242,7 +247,7 @@ s_shape(alike_t *self, json_t *object)
     const char *key;
     json_t *value;
     size_t i = 0;
-    /* With their lengths: what a peer calls its grains must not read as other names. */
+    /* Names are length-prefixed, so that a peer can't choose names that read as others. */
     json_object_foreach (object, key, value)
         buf_printf(&names, "%zu:%s", strlen(key), key);
     shape_t *shape = map_get(self->shapes, buf_str(&names));
@@ -282,7 +287,7 @@ kept_destroy(kept_t **self_p)
         return;
     for (size_t i = 0; i < self->shape->n; i++)
         json_decref(self->values[i]);
-    /* Its object holds what was looked at last. */
+    /* The view keeps references to what was looked at last; the shape's end drops them. */
     shape_t *shape = self->shape;
     if (--shape->users == 0)
         s_free_shape(map_take(shape->owner->shapes, shape->names));

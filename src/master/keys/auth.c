@@ -1,5 +1,11 @@
-/* auth.c - who may be here: hello, automatic decisions, acceptance, and cutting the connections of those who
- * may not. */
+/* auth.c - authentication of minions: hello, automatic and operators' decisions about keys, and cutting
+ * connections of keys that are not accepted.
+ *
+ * A connection proves a key by its CURVE handshake, and its hello claims an id. s_claim binds both: an id
+ * has one key, a key has one id. An unknown pair is decided by s_policy and becomes a key file; key files
+ * are the truth, the tables and the ZAP handler follow them (s_learn). If a second connection shows a
+ * connected minion's key, the first gets RIVAL_GRACE_MS to prove that it lives: a restart replaces it, a
+ * copied key is refused. */
 #include "master/keys/auth.h"
 
 #include "common/base/buf.h"
@@ -26,21 +32,21 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-/* Until key files that could not be read are tried again: twice as long each time, as all of them are
- * read, and a disk may stay broken. */
+/* Pause before key files that could not be read are tried again: doubled each time, as all files are read
+ * and a disk may stay broken. */
 #define KEYS_AGAIN_MS     5000
 #define KEYS_AGAIN_MAX_MS 600000
-#define SUB_SPREAD_MS     2 /* per minion: half of a core is left for others while a fleet subscribes */
+#define SUB_SPREAD_MS     2 /* per minion: spreads a fleet's subscriptions so that they take half a core */
 
 #define TWIN_MS 60000
 #define RIVAL_GRACE_MS                                                                                       \
-    2000 /* how long a connected minion has to show that it lives when its key knocks again */
+    2000 /* how long a connected minion may take to show that it lives when its key connects again */
 
 typedef struct auth {
-    rate_t strangers; /* events that unaccepted keys may cause */
-    bool full;        /* LIMIT_PENDING_KEYS wait */
-    int64_t again_ms; /* monotonic: when keys that could not be read are tried again; 0: all were */
-    int64_t pause_ms; /* before that */
+    rate_t strangers; /* rate of events that unaccepted keys may cause */
+    bool full;        /* LIMIT_PENDING_KEYS keys are pending */
+    int64_t again_ms; /* monotonic: when to read keys again; 0: all were read */
+    int64_t pause_ms; /* the pause before that */
 } auth_t;
 
 static auth_t *
@@ -49,7 +55,8 @@ s_own(const front_t *front)
     return front->own[PART_auth];
 }
 
-/* What a hello may cause: it costs its sender nothing, and would push everything else out of the journal. */
+/* Rate-limit the events of a hello: it costs its sender nothing and could push everything else out of the
+ * journal. */
 static bool
 s_may_be_told(front_t *self, const peer_t *peer)
 {
@@ -58,7 +65,7 @@ s_may_be_told(front_t *self, const peer_t *peer)
                                        : rate_spare(&s_own(self)->strangers, now);
 }
 
-/* salt/auth, the event that reactors accept and alarm on. */
+/* Fire salt/auth, with Salt's fields, on which reactors accept keys. */
 static void
 s_fire_auth(front_t *self, const peer_t *peer, const char *id, bool result, const char *act,
             const char *other)
@@ -72,7 +79,7 @@ s_fire_auth(front_t *self, const peer_t *peer, const char *id, bool result, cons
     (void) bus_fire(self, "salt/auth", &data);
 }
 
-/* A line of the audit log about what a minion has caused with its key. */
+/* Write what a minion caused with its key to the audit log; lines of strangers are rate-limited. */
 static void
 s_audit(front_t *self, const peer_t *peer, const char *id, const char *act, const char *other)
 {
@@ -95,6 +102,7 @@ s_fire_key(front_t *self, const char *id, const char *act)
     (void) bus_fire(self, "salt/key", &data);
 }
 
+/* Answer a hello. Only accepted minions are told which release this is. */
 static void
 s_welcome(front_t *self, peer_t *peer, const char *state, const char *reason)
 {
@@ -112,7 +120,7 @@ s_welcome(front_t *self, peer_t *peer, const char *state, const char *reason)
     hook_greeted(self, peer);
 }
 
-/* Nothing of it is waited for. */
+/* Cut a minion's connections and close its open jobs: the key is no longer valid. */
 static void
 s_cut_minion(front_t *self, minion_t *m, const char *z85, bool was_accepted)
 {
@@ -129,7 +137,7 @@ s_forget(front_t *self, minion_t *m)
     peers_forget(self->peers, &m);
 }
 
-/* What is kept of it. */
+/* Delete all that the store has of an id, in one commit. */
 static void
 s_forget_data(front_t *self, const char *id)
 {
@@ -146,7 +154,8 @@ s_verdict(key_state_t state)
 
 static void s_accepted(front_t *self, minion_t *m);
 
-/* An id has this key in this state from now on: in the tables, in the key handler, and for its connections.
+/* Make `key` in `state` the key of `id`: in the tables, in the ZAP handler and for open connections. A
+ * changed key, or one no longer accepted, cuts them. BORROWED.
  */
 static minion_t *
 s_learn(front_t *self, const char *id, const uint8_t key[KEY_BYTES], key_state_t state)
@@ -163,7 +172,7 @@ s_learn(front_t *self, const char *id, const uint8_t key[KEY_BYTES], key_state_t
     if (other)
         zap_set(self->zap, old, ZAP_UNKNOWN);
     m = peers_know(self->peers, id, key, state);
-    m->key_since_s = 0; /* the file may be another */
+    m->key_since_s = 0; /* the file may be a new one: read its time again */
     if (other || was != state)
         m->expiring = m->expired = false;
     zap_set(self->zap, m->z85, s_verdict(state));
@@ -174,7 +183,7 @@ s_learn(front_t *self, const char *id, const uint8_t key[KEY_BYTES], key_state_t
     return m;
 }
 
-/* A key may speak for its id from now on. */
+/* Let an accepted key speak for its id: bind the connection, make it the minion's, and welcome it. */
 static void
 s_admit(front_t *self, peer_t *peer, minion_t *m)
 {
@@ -191,7 +200,7 @@ s_admit(front_t *self, peer_t *peer, minion_t *m)
         m->last_event = m->kept_event = m->lost_event = 0;
     }
     (void) str_copy(m->series, sizeof(m->series), peer->series);
-    (void) numbers_kept(self, m); /* or when its first event comes */
+    (void) numbers_kept(self, m); /* on failure, retried with its first event */
     (void) str_copy(m->boot, sizeof(m->boot), peer->boot);
     (void) str_copy(m->release, sizeof(m->release), peer->release);
     m->peer = peer;
@@ -200,8 +209,8 @@ s_admit(front_t *self, peer_t *peer, minion_t *m)
     s_welcome(self, peer, "accepted", NULL);
 }
 
-/* `known`: who has this id or this key by right; NULL: that is not why. Two machines that claim the same
- * are told of once in a while, however often they ask. */
+/* Refuse a hello, in log, event, audit log and answer. `known`: the minion that rightfully has the id or
+ * key; NULL: another reason. Two machines that claim the same are reported once per TWIN_MS. */
 static void
 s_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const char *reason, minion_t *known)
 {
@@ -227,9 +236,8 @@ s_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const cha
     s_welcome(self, peer, act, reason);
 }
 
-/* What the options say of an unknown key: accepted, rejected, or wait for an operator. Whom
- * autoreject_file names can't be told while it, or a line of it, can't be read: then nobody is accepted
- * without an operator. */
+/* The configured state of an unknown key: accepted, rejected, or pending. While autoreject_file, or a line
+ * of it, can't be read, nobody is accepted automatically, since whom it names is unknown. */
 static key_state_t
 s_policy(front_t *self, const char *id, const uint8_t key[KEY_BYTES])
 {
@@ -256,6 +264,7 @@ s_policy(front_t *self, const char *id, const uint8_t key[KEY_BYTES])
     return state;
 }
 
+/* Keep the refused key as a file in minions_denied, as Salt does, unless it is there already. */
 static void
 s_deny_file(front_t *self, const char *id, const char *z85)
 {
@@ -269,6 +278,7 @@ s_deny_file(front_t *self, const char *id, const char *z85)
         noise_warn(self, "%s", fail_text(&err));
 }
 
+/* Turn unknown keys away in the ZAP handler while too many are pending. */
 static void
 s_full_check(front_t *self)
 {
@@ -285,8 +295,8 @@ s_full_check(front_t *self)
     gate_full(self, full);
 }
 
-/* The key waits under one id and now names another: the minion was renamed before anybody accepted it. One
- * key takes one place of those that wait. */
+/* The pending key now claims another id: the minion was renamed before it was accepted. One key takes one
+ * place among the pending. */
 static void
 s_renamed(front_t *self, minion_t *old, const char *id)
 {
@@ -297,8 +307,8 @@ s_renamed(front_t *self, minion_t *old, const char *id)
     peers_forget(self->peers, &old);
 }
 
-/* An id that has no key yet. `old`: the id under which this key waits so far, or NULL; its place is the
- * new one's. NULL when it could not be stored. */
+/* Store the key of a new id. `old`: the id under which this key is pending, or NULL; it is replaced. NULL
+ * when the key could not be stored; the peer has been told. */
 static minion_t *
 s_first_contact(front_t *self, peer_t *peer, const char *id, minion_t *old)
 {
@@ -325,7 +335,8 @@ s_first_contact(front_t *self, peer_t *peer, const char *id, minion_t *old)
     return m;
 }
 
-/* Two connections with one key: a restart, or a copied key. Whoever was here first is asked whether it lives.
+/* True when the hello must wait: the minion is connected with the same key but another start. The first
+ * connection is probed with an empty message, to which a live minion answers with a hello.
  */
 static bool
 s_rival(front_t *self, peer_t *peer, minion_t *m, const json_t *hello)
@@ -351,6 +362,7 @@ s_rival(front_t *self, peer_t *peer, minion_t *m, const json_t *hello)
     return true;
 }
 
+/* The first connection answered: the second is another machine with a copied key. */
 static void
 s_rival_lost(front_t *self, minion_t *m)
 {
@@ -361,6 +373,7 @@ s_rival_lost(front_t *self, minion_t *m)
     s_refuse(self, m->rival, m->id, "duplicate", reason, m);
 }
 
+/* The first connection is dead or gone: the second takes its place with the hello that was kept. */
 static void
 s_rival_won(front_t *self, minion_t *m)
 {
@@ -375,18 +388,20 @@ s_rival_won(front_t *self, minion_t *m)
     hook_connected(self, m, hello, true);
 }
 
+/* Decide rivals whose grace has passed. */
 static void
 s_rivals(front_t *self, int64_t now_ms)
 {
     minion_t *m;
     for (uint32_t i = 0; i < peers_slots(self->peers); i++)
         if ((m = peers_by_slot(self->peers, i)) && m->rival && m->rival_until_ms <= now_ms) {
-            ports_look(self); /* the one before is cut by its descriptor */
+            ports_look(self); /* read monitors first: the old connection is cut by its descriptor */
             s_rival_won(self, m);
         }
 }
 
-/* The state of a claim (this id with this key), with the refusals said. KEY_UNKNOWN: refused. */
+/* Check a claim of `id` with the connection's key. Returns the key's state and *ret_m; KEY_UNKNOWN:
+ * refused, and the peer has been told. */
 static key_state_t
 s_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
 {
@@ -417,8 +432,8 @@ s_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
     return m->state;
 }
 
-/* Whoever speaks another protocol is told which of both to upgrade; which Halite this is, accepted minions
- * only. */
+/* False: the peer speaks another protocol and was told which side to upgrade. This master's release is
+ * told to accepted minions only. */
 static bool
 s_is_understood(front_t *self, peer_t *peer, const char *id, const json_t *body)
 {
@@ -479,7 +494,7 @@ s_hello(front_t *self, peer_t *peer, const inbound_t *in)
         gate_cut(self, peer->fd);
 }
 
-/* Nobody speaks on this connection any more. */
+/* The connection ended, or said goodbye. A waiting rival takes over, else the minion is disconnected. */
 static void
 s_left(front_t *self, peer_t *peer)
 {
@@ -496,8 +511,8 @@ s_left(front_t *self, peer_t *peer)
         hook_disconnected(self, m);
 }
 
-/* A connection whose peer stayed without an entry here would count for no limit: so the master ends it,
- * and the entry goes when the monitor says that it has ended. */
+/* Goodbye of a minion. The master closes the connection itself: one whose peer stayed connected without an
+ * entry would count towards no limit. The entry goes when the monitor reports the end. */
 static void
 s_bye(front_t *self, peer_t *peer, const inbound_t *in)
 {
@@ -508,6 +523,7 @@ s_bye(front_t *self, peer_t *peer, const inbound_t *in)
     gate_cut(self, peer->fd);
 }
 
+/* Hook: a SUB connection of a key that is not accepted, or has too many, is cut. */
 static void
 s_subscribed(front_t *self, const char *z85, int fd)
 {
@@ -522,8 +538,8 @@ s_subscribed(front_t *self, const char *z85, int fd)
 
 /* ---- operators' decisions -------------------------------------------------------------------- */
 
-/* Whoever waits with this key is let in. Of two minions, which are two machines or a restart, the second must
- * say hello again and is judged then. */
+/* A key was just accepted: admit its waiting connections. Of two minions with it (two machines, or a
+ * restart), the second must say hello again and is then judged as a rival. */
 static void
 s_accepted(front_t *self, minion_t *m)
 {
@@ -558,7 +574,7 @@ s_apply_accept(front_t *self, const char *id, key_state_t from, fail_t *err)
     return true;
 }
 
-/* A file that holds no key is put away all the same. */
+/* A file without a valid key is moved all the same. */
 static bool
 s_apply_reject(front_t *self, const char *id, key_state_t from, fail_t *err)
 {
@@ -589,7 +605,8 @@ s_apply_delete(front_t *self, const char *id, key_state_t from, fail_t *err)
     return true;
 }
 
-/* The minion's own wish: whose key it is, the connection says. It is gone with it. */
+/* A minion asks to delete its own key; the connection proves which. Subject to allow_minion_key_revoke, as
+ * in Salt. */
 static void
 s_revoke(front_t *self, peer_t *peer, const inbound_t *in)
 {
@@ -615,6 +632,7 @@ s_revoke(front_t *self, peer_t *peer, const inbound_t *in)
     s_full_check(self);
 }
 
+/* Move an accepted key back to pending; delete a pending one with its data. */
 void
 auth_expire(front_t *self, minion_t *m)
 {
@@ -646,7 +664,7 @@ static const struct {
     apply_fn *fn;
 } actions[] = { { "accept", s_apply_accept }, { "reject", s_apply_reject }, { "delete", s_apply_delete } };
 
-/* No minion is known by such a name; what the store may have of it is of an older master. */
+/* Delete a key file whose name is not a valid id, and what an older master stored under it. */
 static bool
 s_apply_unfit(front_t *self, const char *name, fail_t *err)
 {
@@ -657,7 +675,7 @@ s_apply_unfit(front_t *self, const char *name, fail_t *err)
     return true;
 }
 
-/* One id, in each of the wanted states in which it has a file. */
+/* Apply an action to one id in each wanted state in which it has a file. True when one succeeded. */
 static bool
 s_apply_one(front_t *self, apply_fn *fn, const char *id, const json_t *from, fail_t *err)
 {
@@ -676,8 +694,8 @@ s_apply_one(front_t *self, apply_fn *fn, const char *id, const json_t *from, fai
 
 static int s_load(front_t *self, fail_t *err);
 
-/* A local key_apply: NEW {done: [id], failed: {id: reason}}. With `more` to come the disk waits for the
- * last one. */
+/* The request key_apply: NEW {done: [id], failed: {id: reason}}, NULL with *err. `more`: further calls
+ * follow, only the last one syncs the disk. */
 static json_t *
 s_apply(front_t *self, const char *action, const json_t *ids, const json_t *from, bool more, fail_t *err)
 {
@@ -706,8 +724,8 @@ s_apply(front_t *self, const char *action, const json_t *ids, const json_t *from
         }
     }
     s_full_check(self);
-    /* The answer is that it is done, and a key that was rejected or deleted is not to be accepted again by
-     * a power cut. */
+    /* Sync before answering "done": a rejected or deleted key must not be accepted again after a power
+     * cut. */
     json_t *answer = json_pack("{s:o, s:o}", "done", done, "failed", failed);
     if (more || keystore_sync(self->keystore, err) == 0)
         return answer;
@@ -718,7 +736,8 @@ s_apply(front_t *self, const char *action, const json_t *ids, const json_t *from
 
 /* ---- key files ------------------------------------------------------------------------------- */
 
-/* {id: state}. An id with files in several states: acceptance wins, then rejection. NEW, or NULL with *err.
+/* {id: state} of all key files. For an id with several, accepted wins over rejected over pending. NEW, or
+ * NULL with *err.
  */
 static json_t *
 s_states(front_t *self, fail_t *err)
@@ -738,7 +757,8 @@ s_states(front_t *self, fail_t *err)
     return states;
 }
 
-/* Key files to tables. */
+/* Read all key files into the tables, and forget ids without one. Files that could not be read for now are
+ * retried with a growing pause, beginning with KEYS_AGAIN_MS. */
 static int
 s_load(front_t *self, fail_t *err)
 {
@@ -776,7 +796,7 @@ s_load(front_t *self, fail_t *err)
 
 #define UNFIT_SHOWN 5
 
-/* Which key files have names that are no ids. */
+/* Warn about key files whose names are not valid ids. */
 static void
 s_tell_unfit(front_t *self)
 {
@@ -834,7 +854,7 @@ s_reload(front_t *self)
 static void
 s_tick(front_t *self, int64_t now_ms)
 {
-    fail_auto_t unused = FAIL_INIT; /* what can't be read is told */
+    fail_auto_t unused = FAIL_INIT; /* s_load has logged it */
     s_rivals(self, now_ms);
     if (s_own(self)->again_ms && now_ms >= s_own(self)->again_ms)
         (void) s_load(self, &unused);

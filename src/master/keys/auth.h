@@ -1,4 +1,4 @@
-/* auth.h - who may be here: hello, acceptance, and the life of a minion's key.
+/* auth.h - authentication of minions and the lifecycle of their keys; see auth.c.
  *
  * Layer      master
  * Threads    the front loop's
@@ -9,7 +9,7 @@
 
 #include "master/front/front.h"
 
-/* Its key is too old: it waits again, or is forgotten when it does already. May end `m`. */
+/* The minion's key is too old: an accepted one becomes pending, a pending one is deleted. May free `m`. */
 void auth_expire(front_t *self, minion_t *m);
 
 #endif

@@ -1,4 +1,6 @@
-/* autosign.c - files that list ids: autosign_file and autoreject_file. */
+/* autosign.c - files that list ids: autosign_file, autoreject_file and the folder minions_autosign. A file
+ * that others could write is ignored, with the rules of Salt's AutoKey.check_permissions, as its writer
+ * could accept keys. */
 #include <fcntl.h>
 #include <grp.h>
 #include <sys/stat.h>
@@ -15,6 +17,7 @@
 #include "salt/limits.h"
 #include "salt/log.h"
 
+/* True when the process is in the group. */
 static bool
 own_group(gid_t gid)
 {
@@ -28,6 +31,7 @@ own_group(gid_t gid)
     return gid == getegid();
 }
 
+/* Why the file's mode makes it untrustworthy, as in Salt; NULL: it is fine. */
 static const char *
 objection(const struct stat *st, bool permissive)
 {
@@ -42,7 +46,8 @@ objection(const struct stat *st, bool permissive)
     return NULL;
 }
 
-/* Checked on the open file, not on its name: what is read is what was checked. */
+/* Read a list after checking the open file, not its name: what is checked is what is read. -ENOENT without
+ * *err: there is none. */
 static int
 list_read(const char *file, bool permissive, buf_t *out, fail_t *err)
 {
@@ -61,6 +66,7 @@ list_read(const char *file, bool permissive, buf_t *out, fail_t *err)
     return rc == 0 ? 0 : fail_set(err, rc, "cannot read %s: %s", file, strerror(-rc));
 }
 
+/* An invalid line sets *err while others are still tried: the caller decides what that means. */
 bool
 keystore_listed(const char *file, const char *id, bool permissive, fail_t *err)
 {
@@ -86,6 +92,8 @@ keystore_listed(const char *file, const char *id, bool permissive, fail_t *err)
     return found;
 }
 
+/* One-time acceptance by a file named as the id, valid for `minutes` (0: for ever). The folder is opened
+ * beneath pki_dir without following links of the id. */
 bool
 keystore_take_autosign(const char *pki_dir, const char *id, int minutes)
 {
@@ -102,7 +110,7 @@ keystore_take_autosign(const char *pki_dir, const char *id, int minutes)
 
     if (old)
         log_warning("%s: older than autosign_timeout; it accepts nobody", file);
-    /* What can't be removed would accept another key tomorrow. */
+    /* A file that can't be removed must not accept: it would accept another key tomorrow. */
     if (unlinkat(dir, id, 0) != 0) {
         log_error("%s can't be removed and accepts nobody: %s", file, strerror(errno));
         return false;

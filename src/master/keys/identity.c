@@ -1,4 +1,5 @@
-/* identity.c - see identity.h. */
+/* identity.c - the part that opens the master's key, or makes one, at the start. Salt's RSA keys in
+ * pki_dir are set aside first. */
 #include "master/keys/identity.h"
 
 #include "common/crypto/saltpki.h"
@@ -38,6 +39,7 @@ s_drop(front_t *front)
     return true;
 }
 
+/* The claim is built once per key; the hello port sends it to anybody who asks. */
 void
 identity_take(front_t *front, const masterkey_t *key)
 {

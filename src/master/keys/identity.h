@@ -1,4 +1,4 @@
-/* identity.h - the master's own key while it runs, and what it says of it.
+/* identity.h - the master's own key, and the claim that the hello port publishes.
  *
  * Layer      master
  * Threads    the front loop's
@@ -10,10 +10,11 @@
 #include "master/front/front.h"
 #include "keyring/masterkey.h"
 
+/* BORROWED until identity_take or the master's end. */
 const masterkey_t *identity_key(const front_t *front);
-/* What the plaintext port says of it: {pub, proto} and who vouches for it. BORROWED. */
+/* The claim: {pub, proto}, or a voucher of the signing key with proto. BORROWED. */
 json_t *identity_claim(const front_t *front);
 void identity_take(front_t *front,
-                   const masterkey_t *key); /* TAKES what it holds: it is another from now on */
+                   const masterkey_t *key); /* TAKES its contents: this is the key from now on */
 
 #endif

@@ -1,4 +1,4 @@
-/* keychange.h - what follows when a minion's key is another, or good no more.
+/* keychange.h - consequences of a changed or invalid minion key.
  *
  * Layer      master
  * Threads    the front loop's
@@ -9,11 +9,11 @@
 
 #include "master/front/front.h"
 
-/* Ends all connections of a key that is good no more, and what else speaks for its id. `m` is whose it is,
- * or was. */
+/* Cut all connections of a key that is no longer valid, and those bound to its minion `m`. `was_accepted`:
+ * it may have subscribed. */
 void keychange_cut(front_t *self, minion_t *m, const char *z85, bool was_accepted);
-/* A line of the audit log, and the event salt/key with what is in `more` (TAKES, may be NULL). `peer` is
- * who caused it; NULL: nobody, time has. */
+/* Write the audit log and fire salt/key with the fields of `more` (TAKES, may be NULL). `peer` caused it;
+ * NULL: it was due to time. */
 void keychange_tell(front_t *self, const peer_t *peer, const char *id, const char *act, json_t *more);
 
 #endif

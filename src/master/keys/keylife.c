@@ -1,6 +1,6 @@
-/* keylife.c - keys that grow old: their minions are asked for new ones, operators are warned, and in the
- * end they are let in no more (key_expire_days). Keys that nobody accepts are forgotten
- * (key_pending_days). */
+/* keylife.c - ageing keys. At half of key_expire_days a connected minion is asked for a new key, at nine
+ * tenths operators are warned, and at the end the key becomes pending. Pending keys are deleted after
+ * key_pending_days. Nothing ages while the clock is in doubt. The file's time is the key's age. */
 #include "master/keys/auth.h"
 
 #include "common/base/clock.h"
@@ -13,8 +13,9 @@
 #define LOOK_MS     60000
 #define LOOK_MIN_MS 100
 #define DAY_S       86400.0
-#define BACK_MS     20000 /* after a start, those who wait are given so long to come back */
+#define BACK_MS     20000 /* after a start, pending minions get this long to reconnect */
 
+/* Since when the key is in its state, in seconds; read from the file once. */
 static int64_t
 s_since(front_t *self, minion_t *m)
 {
@@ -43,6 +44,7 @@ s_accepted(front_t *self, minion_t *m, double age_s, double life_s, int64_t now_
     }
 }
 
+/* One pass over all keys. A pending key is only deleted when no connection uses it. */
 static void
 s_look(front_t *self, int64_t now_ms, int64_t wall_s, double life_s, double wait_s)
 {
@@ -69,7 +71,7 @@ s_days(const front_t *self, const char *option)
     return conf_float(self->conf, option) * DAY_S;
 }
 
-/* In seconds: the shorter of the two times, 0 when keys have neither. */
+/* The shorter of the two limits in seconds; 0 without limits. */
 static double
 s_shorter(const front_t *self)
 {
@@ -77,6 +79,7 @@ s_shorter(const front_t *self)
     return life_s > 0 && (wait_s <= 0 || life_s < wait_s) ? life_s : wait_s;
 }
 
+/* A twentieth of the shorter limit, between 100 ms and a minute; tests use short limits. */
 static int64_t
 s_pause(const front_t *self)
 {

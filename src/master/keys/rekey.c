@@ -1,6 +1,7 @@
-/* rekey.c - a minion's next key. It is named on a connection that the present one authenticates, kept on
- * the disk, and counts from the moment on in which a connection comes with it: that is the proof that its
- * owner has it. Until then the present one does, so that whoever dies in between finds one of both good. */
+/* rekey.c - replace a minion's key. The minion names its next key on a connection that the present key
+ * authenticates; the master stores it. The first connection with the next key proves its possession, and
+ * from then on it is the accepted one. Until then the present key stays valid, so that after a crash of
+ * either side one of the two works. */
 #include "master/keys/rekey.h"
 
 #include "common/base/clock.h"
@@ -14,7 +15,7 @@
 #include "salt/value.h"
 
 typedef struct rekey {
-    rate_t disk; /* next keys that go to the disk */
+    rate_t disk; /* rate of next keys written to the disk */
 } rekey_t;
 
 static void
@@ -26,6 +27,7 @@ s_answer(front_t *self, peer_t *peer, const char *pem, const char *error, bool a
     (void) post_send(self, peer, MSG_rekeyed, body);
 }
 
+/* Forget the next key; its handshake is refused again unless another minion has it. */
 static void
 s_unexpect(front_t *self, minion_t *m)
 {
@@ -34,7 +36,7 @@ s_unexpect(front_t *self, minion_t *m)
     m->next_z85[0] = '\0';
 }
 
-/* As of a key that waits: it is known, so that it may come when unknown ones may not. */
+/* Let the next key's handshake pass like a pending one's, even while unknown keys are turned away. */
 static void
 s_expect(front_t *self, minion_t *m, const char *z85)
 {
@@ -45,7 +47,8 @@ s_expect(front_t *self, minion_t *m, const char *z85)
 
 #define ANOTHERS "another minion has this key"
 
-/* Who names another's next key can't have it, and would take it away when it names one more. */
+/* True when another minion named this key. A minion that could name it too would block or replace the
+ * other's. */
 static bool
 s_is_expected(front_t *self, const minion_t *but, const char *z85)
 {
@@ -56,7 +59,7 @@ s_is_expected(front_t *self, const minion_t *but, const char *z85)
     return false;
 }
 
-/* NULL, or why this can't be the next key of a minion. */
+/* Why this can't be the minion's next key; NULL: it can. */
 static const char *
 s_problem(front_t *self, const minion_t *m, const char *z85)
 {
@@ -65,7 +68,8 @@ s_problem(front_t *self, const minion_t *m, const char *z85)
     return peers_by_key(self->peers, z85) ? ANOTHERS : NULL;
 }
 
-/* A minion that names one key after the other waits alone: what is its own is used up before what is for all. */
+/* Rate limit per minion, charged before the shared one, so that one minion that names key after key delays
+ * only itself. */
 static bool
 s_may_name(minion_t *m)
 {
@@ -75,6 +79,7 @@ s_may_name(minion_t *m)
     return true;
 }
 
+/* The message rekey. Refusals that may pass are answered with `again`. */
 static void
 s_rekey(front_t *self, peer_t *peer, const inbound_t *in)
 {
@@ -114,6 +119,7 @@ s_rekey(front_t *self, peer_t *peer, const inbound_t *in)
     s_answer(self, peer, pem, NULL, false);
 }
 
+/* The file is moved first: if that fails, the present key stays. */
 bool
 rekey_came(front_t *self, peer_t *peer, minion_t *m)
 {
@@ -137,7 +143,7 @@ rekey_came(front_t *self, peer_t *peer, minion_t *m)
     m->key_since_s = m->renew_ms = 0;
     m->expiring = false;
     zap_set(self->zap, m->z85, ZAP_ACCEPTED);
-    /* The jobs that it runs go on: it tells of them in its hello. */
+    /* Running jobs continue: the minion lists them in its hello. */
     keychange_cut(self, m, old, true);
     log_info("minion %s at %s has a new key, fingerprint %s; the old one is good no more", m->id,
              peer->address, finger);
@@ -146,7 +152,7 @@ rekey_came(front_t *self, peer_t *peer, minion_t *m)
     return true;
 }
 
-/* -ENOENT: there is nothing that could become the next key. Else 0, or why that can't be told now. */
+/* Load one next key: 0; -ENOENT: it can't become a key, drop the file; other errors: unknown for now. */
 static int
 s_load(front_t *self, const char *id, bool all_read)
 {

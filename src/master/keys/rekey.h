@@ -1,4 +1,4 @@
-/* rekey.h - a minion's next key, which takes the place of its present one when it comes.
+/* rekey.h - a minion's next key, which replaces its present one when a connection proves it.
  *
  * Layer      master
  * Threads    the front loop's
@@ -9,12 +9,12 @@
 
 #include "master/front/front.h"
 
-/* Whether this connection comes with the next key of its id: then that is the accepted one from now on,
- * and the old one and its connections are cut. */
+/* True when this connection has the next key of `m`: then it is the accepted one from now on, and
+ * connections of the old key have been cut. */
 bool rekey_came(front_t *self, peer_t *peer, minion_t *m);
-/* From the files, `all_read`: of which all present keys are known. What can't be read now is not
- * forgotten: false. */
+/* Load the next keys from files. `all_read`: all present keys are known. False: something can't be read
+ * now; nothing is deleted for that, call again. */
 bool rekey_load(front_t *self, bool all_read);
-void rekey_forget(front_t *self, minion_t *m); /* its key is accepted no more */
+void rekey_forget(front_t *self, minion_t *m); /* the key is no longer accepted: delete its next key */
 
 #endif

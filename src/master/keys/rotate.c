@@ -1,5 +1,5 @@
-/* rotate.c - a successor of the master's key while the master runs: who is connected is told, the ports
- * take the new key, and all come back. Jobs and what waits in the sockets stay. */
+/* rotate.c - replace the master's key while it runs. Connected minions get the new key with its voucher,
+ * the ports are bound anew with it, and all reconnect. Jobs, the store and queued messages are kept. */
 #include "common/base/clock.h"
 #include "common/net/sock.h"
 #include "master/events/bus.h"
@@ -14,7 +14,7 @@
 #include "salt/log.h"
 
 typedef struct rotate {
-    int64_t tell_ms; /* monotonic: until then everybody who greets is told the key; 0: done */
+    int64_t tell_ms; /* monotonic: until then every hello is answered with the key; 0: done */
 } rotate_t;
 
 static bool
@@ -24,7 +24,7 @@ s_tell(front_t *self, peer_t *peer)
     return known && post_send(self, peer, MSG_master_key, identity_claim(self)) == 0;
 }
 
-/* It may have shaken hands while the key changed. */
+/* Hook: a minion that shook hands while the key changed may have missed it. */
 static void
 s_greeted(front_t *self, peer_t *peer)
 {
@@ -40,14 +40,14 @@ s_tell_all(front_t *self)
     peer_t *peer;
     for (size_t i = 0; peers_next(self->peers, &i, &peer);) {
         if (peer->minion && peer->minion->peer == peer)
-            peer->minion->seen = false; /* as after a start: it is on its way back */
+            peer->minion->seen = false; /* as after a start: it is expected back */
         told += s_tell(self, peer);
     }
     return told;
 }
 
-/* With its listener libzmq ends the connections that came through it, and tells no monitor: their
- * descriptors are others' from now on. */
+/* Closing a listener makes libzmq end the connections made through it, without a monitor event; their
+ * descriptors are reused. Forget them all. */
 static void
 s_forget_lines(front_t *self)
 {
@@ -62,7 +62,7 @@ s_forget_lines(front_t *self)
     gate_all_went(self);
 }
 
-/* A master that can't be reached is of no use: the next start has the new key on its ports. */
+/* A master with unreachable ports is useless: end, and let the next start use the new key. */
 static void
 s_rekey(front_t *self)
 {
@@ -75,7 +75,7 @@ s_rekey(front_t *self)
     self->stop = true;
 }
 
-/* A local key_rotate: NEW {finger, serial, told: connections}. */
+/* The request key_rotate: NEW {finger, serial, told: number of connections}, or NULL with *err. */
 static json_t *
 s_rotate(front_t *self, fail_t *err)
 {
