@@ -1,4 +1,6 @@
-/* acks.c - see acks.h. */
+/* acks.c - a queue of acknowledgements ordered by store tickets, sent when a commit reaches them. While a
+ * crowd of minions sends, acknowledgements are delayed up to ACK_MAX_MS: reading what has not been heard
+ * comes first. */
 #include "master/minions/acks.h"
 
 #include "common/base/clock.h"
@@ -8,32 +10,32 @@
 #include "master/minions/post.h"
 #include "salt/log.h"
 
-#define ACK_PAUSE_MS 60  /* between two looks whether others come first; a command has printed by then */
-#define ACK_CROWD    192 /* messages within that: they do */
-#define ACK_MAX_MS   500 /* an acknowledgement waits no longer for them */
+#define ACK_PAUSE_MS 60  /* ms between looks at the traffic; an interactive command has printed by then */
+#define ACK_CROWD    192 /* messages within that: a crowd */
+#define ACK_MAX_MS   500 /* longest delay for a crowd */
 
-/* A row whose commit is awaited before its sender is told. */
+/* A row whose commit its sender waits for. */
 typedef struct pending_ack {
     struct pending_ack *next;
     uint64_t ticket;
     int64_t since_ms;
-    uint8_t rid[RID_MAX]; /* the connection it came on */
+    uint8_t rid[RID_MAX]; /* connection that it came on */
     size_t rid_len;
-    uint32_t slot, starts; /* of the minion */
+    uint32_t slot, starts; /* of the minion, see peers.h */
     bool is_call;
     size_t jid_len;
-    char *key;        /* a return, "JID/ID"; or NULL: */
-    json_int_t event; /* an event's number */
+    char *key;        /* owned: a return's "JID/ID"; NULL: */
+    json_int_t event; /* the number of an event */
 } pending_ack_t;
 
-/* In the order of their tickets. */
+/* In ticket order. */
 typedef struct acks {
     pending_ack_t *first, **tail;
-    map_t *uncommitted; /* "JID/ID" of returns -> pending_ack_t */
-    bool timer;         /* s_ack_again is due */
+    map_t *uncommitted; /* owned keys "JID/ID" -> BORROWED pending_ack_t */
+    bool timer;         /* s_ack_again is scheduled */
     bool crowded;       /* at the last look, */
     int64_t looked_ms;  /* monotonic, */
-    uint64_t looked_in; /* when so many messages had come */
+    uint64_t looked_in; /* number of messages read by then */
 } acks_t;
 
 static acks_t *
@@ -53,6 +55,7 @@ acks_key(const char *jid, const char *id)
     return key;
 }
 
+/* Copies what identifies the connection, as the peer may be gone by the commit. */
 void
 acks_later(front_t *self, const peer_t *peer, uint64_t ticket, char **key_p, json_int_t event)
 {
@@ -74,7 +77,7 @@ acks_later(front_t *self, const peer_t *peer, uint64_t ticket, char **key_p, jso
     own->tail = &a->next;
 }
 
-/* What a jid may hold stands in JSON as it is. */
+/* A jid needs no escaping in JSON, so the message is composed as text: there is one per return. */
 void
 acks_jid(front_t *self, peer_t *peer, const char *jid, size_t len)
 {
@@ -96,7 +99,8 @@ acks_event(front_t *self, peer_t *peer, json_int_t n)
     (void) post_send(self, peer, MSG_ack, body);
 }
 
-/* To the connection it came on, or to the one that the minion has now. */
+/* Send to the connection that the row came on, else to the minion's present one. An event's number only
+ * makes sense to the same start of the minion. */
 static void
 s_tell(front_t *self, pending_ack_t *a)
 {
@@ -135,8 +139,7 @@ s_free_ack(pending_ack_t *a)
     free(a);
 }
 
-/* Thousands are sending at the moment: those who have not been heard yet come before those who wait to be
- * told that they have. */
+/* True while a crowd sends and the oldest acknowledgement is younger than ACK_MAX_MS. */
 static bool
 s_crowded(front_t *self, int64_t now_ms)
 {

@@ -1,4 +1,5 @@
-/* acks.h - acknowledgements of returns and events, which wait for the commit of their rows.
+/* acks.h - acknowledge returns and events after the commit of their rows. A minion keeps them until then,
+ * so none is lost.
  *
  * Layer      master
  * Threads    the front loop's
@@ -9,13 +10,13 @@
 
 #include "master/front/front.h"
 
-char *acks_key(const char *jid, const char *id); /* NEW "JID/ID": of a return */
-/* When this ticket is committed, to the connection it came on or to the one that the minion has then.
- * TAKES *key_p: of a return; NULL: the minion's event of this number. */
+char *acks_key(const char *jid, const char *id); /* NEW "JID/ID", the key of a return */
+/* Acknowledge when `ticket` is committed, on the connection that it came on or the minion's later one.
+ * TAKES *key_p, a return's; NULL: the minion's event number `event`. */
 void acks_later(front_t *front, const peer_t *peer, uint64_t ticket, char **key_p, json_int_t event);
 bool acks_waits(const front_t *front,
-                const char *key); /* this return is in the store's queue, and not committed */
-/* At once: what was committed before, or will never be. */
+                const char *key); /* this return is in the store's queue, not yet committed */
+/* Acknowledge at once: it was committed before, or never will be. */
 void acks_jid(front_t *front, peer_t *peer, const char *jid, size_t len);
 void acks_event(front_t *front, peer_t *peer, json_int_t n);
 

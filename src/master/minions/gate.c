@@ -1,13 +1,12 @@
-/* gate.c - what peers that nobody knows may hold of the minions' ports: descriptors and memory.
+/* gate.c - bound the descriptors and memory that unknown peers take at the minions' ports.
  *
- * libzmq spins when descriptors run out, so strangers, which are connections without an accepted key, make
- * room before that: the oldest silent one for each new one, then the oldest that waits for acceptance. An
- * accepted minion always finds a place, and has time for its handshake as long as the tenth that is kept
- * free lasts.
+ * Descriptors: libzmq spins when they run out, so strangers (connections without an accepted key) make
+ * room before: the oldest silent one for each newcomer, then the oldest that is pending. A tenth is kept
+ * free: as long as it lasts, an accepted minion finds a place and has time for its handshake.
  *
- * libzmq also reads what is sent before it asks whose it is, up to a whole frame, and more frames than are
- * looked at. The kernel knows how much came on a connection: whenever the process has grown, connections that
- * hold more than they may are cut. */
+ * Memory: libzmq reads ahead of authentication, up to a whole frame, and more frames than the master has
+ * looked at. The kernel counts the bytes received per connection (TCP_INFO); whenever the process has
+ * grown, connections that hold more than their share are cut. */
 #include "master/minions/gate.h"
 
 #include <fcntl.h>
@@ -24,38 +23,38 @@
 #include "master/minions/refused.h"
 #include "salt/log.h"
 
-#define PRESSED_MS    3000 /* GATE_SILENT_MS when descriptors begin to be scarce */
+#define PRESSED_MS    3000 /* GATE_SILENT_MS once descriptors get scarce */
 #define HANDSHAKE_MS  50
 #define CHECK_MS      5000
 #define SETTLE_MS     60000
-#define SALT_AGAIN_MS 600000              /* until the same address is told again */
-#define WENT_MANY     64                  /* connections: what they held is given back */
-#define STEP          1024                /* of the table */
-#define GROWN_BYTES   (32L * 1024 * 1024) /* of the process: reason enough to look */
-#define SMALL_BYTES   (1024 * 1024)       /* waiting: what pings come to, and messages under way */
-/* Descriptors kept for operators, runners and the store: a share of all, within bounds. */
+#define SALT_AGAIN_MS 600000              /* before the same address is reported again */
+#define WENT_MANY     64                  /* closed connections, after which free memory is returned */
+#define STEP          1024                /* by which the table grows */
+#define GROWN_BYTES   (32L * 1024 * 1024) /* growth of the process that triggers a check */
+#define SMALL_BYTES   (1024 * 1024)       /* normal backlog: pings and messages in flight */
+/* Descriptors reserved for operators, runners and the store: a share of all, within bounds. */
 #define RESERVE_SHARE 25
 #define RESERVE_MIN   256
 #define RESERVE_MAX   4096
 
-/* Of the descriptors that connections may have, in hundredths: from here on unknown keys are turned away,
- * and strangers have less time; have next to none; leave one for another. A door opens again so many below
- * where it closed. */
+/* Percentages of the descriptors for connections: from PRESSED_AT on unknown keys are turned away and
+ * strangers get less time, at SCARCE_AT hardly any, at FULL_AT a pending one goes for each newcomer. A
+ * door opens again DOOR_SLACK below where it closed. */
 #define PRESSED_AT 90
 #define SCARCE_AT  95
 #define FULL_AT    98
 #define DOOR_SLACK 2
 
-/* What is known of a connection. The first two are strangers, and in a list by age. */
+/* Stage of a connection. Connections of the first two are strangers, listed by age. */
 typedef enum stage { STAGE_SILENT, STAGE_SPOKEN, STAGE_ACCEPTED, STAGE_CUT } stage_t;
 #define STRANGERS 2
 
 typedef struct door_line {
     int64_t since_ms; /* monotonic */
-    uint64_t taken;   /* bytes of the messages that were looked at */
-    uint64_t said;    /* bytes of those that were sent */
-    int prev, next;   /* strangers of its stage, by age; -1: none */
-    uint8_t ports;    /* a bit for each that it is open at: their monitors are not in order with each other */
+    uint64_t taken;   /* bytes of messages looked at */
+    uint64_t said;    /* bytes of messages sent */
+    int prev, next;   /* list of its stage, by age; -1: none */
+    uint8_t ports;    /* a bit per open port: the ports' monitors are not in order with each other */
     stage_t stage;
     tcp_peer_t from;
 } door_line_t;
@@ -65,24 +64,24 @@ typedef struct time_box {
 } time_box_t;
 
 typedef struct gate {
-    door_line_t *lines; /* by descriptor */
+    door_line_t *lines; /* indexed by descriptor */
     int n_lines;
     struct {
         int first, last; /* -1: none */
         long n;
     } strangers[STRANGERS];
-    long open, cut, limit; /* connections; those that were cut and are not gone yet */
-    long reserve;          /* descriptors that they leave */
-    long went;             /* since memory was given back */
+    long open, cut, limit; /* connections; those cut but not gone yet; their limit */
+    long reserve;          /* descriptors reserved for others */
+    long went;             /* closed since memory was returned */
     int64_t check_next_ms, settle_next_ms;
-    uint8_t mismatched; /* a bit for each port at which the connection that goes next has another mechanism */
-    map_t *salted;      /* addresses of such, to time_box_t: when each was told last */
+    uint8_t mismatched; /* a bit per port: the next connection to end there failed by its mechanism */
+    map_t *salted;      /* address -> time_box_t: last report of a Salt minion */
     zap_door_t door, told;
-    bool full; /* LIMIT_PENDING_KEYS wait */
+    bool full; /* LIMIT_PENDING_KEYS keys are pending */
     bool told_full;
     rate_t tells;
     int statm; /* descriptor of /proc/self/statm */
-    long calm; /* bytes of the process when all was last seen to be well */
+    long calm; /* size of the process when all was last well */
     long page;
 } gate_t;
 
@@ -100,6 +99,7 @@ gate_reserve(const front_t *front)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+/* The entry of a descriptor; grows the table. NULL for -1. */
 static door_line_t *
 s_line(gate_t *self, int fd)
 {
@@ -159,7 +159,8 @@ s_move(gate_t *self, int fd, stage_t stage)
     s_list(self, fd);
 }
 
-/* It ends: libzmq sees that, and its monitor tells when the descriptor is free. */
+/* Shut the connection down. libzmq notices, closes it, and the monitor reports when the descriptor is
+ * free; closing it here would free a number that libzmq still uses. */
 static void
 s_cut(gate_t *self, int fd)
 {
@@ -178,14 +179,14 @@ s_share(const gate_t *self, int hundredths)
 static zap_door_t
 s_wanted(const gate_t *self)
 {
-    /* Without the slack it would swing. */
+    /* Hysteresis, or the door would swing with each connection. */
     long slack = s_share(self, DOOR_SLACK), open = self->open - self->cut;
     long shut = self->limit - (self->door == ZAP_SHUT ? slack : 0);
     long known = s_share(self, PRESSED_AT) - (self->door != ZAP_OPEN ? slack : 0);
     return open >= shut ? ZAP_SHUT : open >= known ? ZAP_KNOWN : ZAP_OPEN;
 }
 
-/* Tell the key handler who may come in. */
+/* Tell the ZAP handler which keys may enter. */
 static void
 s_set_door(front_t *front)
 {
@@ -201,7 +202,7 @@ gate_full(front_t *front, bool full)
     s_set_door(front);
 }
 
-/* Who is turned away, when that has changed: a few times in a row, then as it is after a while. */
+/* Report changes of the door: a few in a row, then the state after a while. */
 static void
 s_tell(front_t *front, int64_t now_ms)
 {
@@ -226,8 +227,8 @@ s_tell(front_t *front, int64_t now_ms)
     (void) bus_fire(front, "salt/gate/door", &data);
 }
 
-/* How long a stranger may be silent: the less the fewer descriptors there are, but always long enough for a
- * handshake; at the last one nothing is. */
+/* How long a stranger may be silent: less as descriptors get scarce, but enough for a handshake, and
+ * nothing at the limit. */
 static int64_t
 s_patience(const gate_t *self)
 {
@@ -238,7 +239,7 @@ s_patience(const gate_t *self)
     return open >= self->limit ? 0 : pressed > HANDSHAKE_MS ? pressed : HANDSHAKE_MS;
 }
 
-/* Room for one more: the oldest strangers go, those that wait for acceptance last. */
+/* Make room for one more: the oldest silent strangers go, pending ones last. */
 static void
 s_make_room(gate_t *self, int newest)
 {
@@ -272,7 +273,7 @@ gate_came(front_t *front, port_t port, int fd)
         s_make_room(self, fd);
     if (s_wanted(self) != self->door)
         s_set_door(front);
-    /* Even the handshake of one more may cost the last descriptor. */
+    /* At the limit even a newcomer's handshake might take the last descriptor. */
     if (self->door == ZAP_SHUT)
         s_cut(self, fd);
 }
@@ -284,7 +285,7 @@ gate_misspoke(front_t *front, port_t port, int error)
         s_own(front)->mismatched |= (uint8_t) (1u << port);
 }
 
-/* Salt's minions come again every few seconds, for as long as they live. */
+/* Salt's minions reconnect every few seconds for ever: report an address once per SALT_AGAIN_MS. */
 static bool
 s_told_lately(gate_t *self, const char *address)
 {
@@ -300,8 +301,8 @@ s_told_lately(gate_t *self, const char *address)
     return false;
 }
 
-/* libzmq tells of a failed handshake without its connection, and of that one's end next: a context has one
- * thread. */
+/* A peer without CURVE, such as a Salt minion. libzmq reports the failed handshake without its connection
+ * and that connection's end next, as a context has one I/O thread. */
 static void
 s_is_salt(front_t *front, const door_line_t *line)
 {
@@ -398,7 +399,7 @@ gate_cut_strangers(front_t *front, port_t port)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Bytes of the process in memory; 0: not known. */
+/* Resident bytes of the process, from /proc/self/statm; 0: unknown. */
 static long
 s_resident(const gate_t *self)
 {
@@ -411,6 +412,7 @@ s_resident(const gate_t *self)
     return second ? strtol(second, NULL, 10) * self->page : 0;
 }
 
+/* A token bucket per minion for messages larger than a file chunk. */
 bool
 gate_takes(const peer_t *peer, size_t bytes)
 {
@@ -444,7 +446,7 @@ gate_send(front_t *front, const peer_t *peer, const void *data, size_t len)
     return rc;
 }
 
-/* What came on a connection and was not looked at; what was sent on it and has not arrived. */
+/* Bytes received on a connection and not looked at; *ret_unread: bytes sent and not read by the peer. */
 static uint64_t
 s_waiting(gate_t *self, int fd, uint64_t *ret_unread)
 {
@@ -455,7 +457,7 @@ s_waiting(gate_t *self, int fd, uint64_t *ret_unread)
     return counts.received > line->taken ? counts.received - line->taken : 0;
 }
 
-/* Strangers need a handshake and a hello. */
+/* Cut strangers that send more than a handshake and a hello need; the share shrinks with their number. */
 static void
 s_watch_strangers(front_t *front)
 {
@@ -479,7 +481,7 @@ s_watch_strangers(front_t *front)
         }
 }
 
-/* An accepted minion has a bound for all its connections. */
+/* Cut accepted minions whose connections together hold more than the bound, in either direction. */
 static void
 s_watch_minions(front_t *front)
 {
@@ -507,6 +509,8 @@ s_watch_minions(front_t *front)
     }
 }
 
+/* Check only when the process has grown by GROWN_BYTES, as asking the kernel about each connection is
+ * costly. */
 static void
 s_watch(front_t *front)
 {
@@ -521,7 +525,7 @@ s_watch(front_t *front)
     s_watch_minions(front);
 }
 
-/* Pings are in no count of ours: while all is calm, what they add up to is forgotten. */
+/* Pings are not counted as looked at: while little waits, count the remainder as taken. */
 static void
 s_settle(front_t *front)
 {
@@ -552,8 +556,8 @@ gate_tick(front_t *front, int64_t now_ms)
         self->settle_next_ms = now_ms + SETTLE_MS;
         s_settle(front);
     }
-    /* libzmq touches a little of each of a connection's blocks. Those of the next ones lie elsewhere, so
-     * that in the end all of the blocks of all connections that ever were would be touched. */
+    /* libzmq touches a part of each block of a closed connection's memory; later connections touch other
+     * parts, until all blocks ever used are resident. Trim returns them. */
     if (self->went >= WENT_MANY) {
         self->went = 0;
         (void) malloc_trim(0);

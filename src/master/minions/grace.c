@@ -4,12 +4,12 @@
 #include "common/base/clock.h"
 #include "master/front/part.h"
 
-/* How long after its start the master waits for minions to come back; and the time for each of them. */
+/* Time after a start in which minions are expected back, and the extra time for each of them. */
 #define GRACE_MS      15000
 #define GRACE_EACH_MS 2
 
 typedef struct grace {
-    int64_t from_ms; /* monotonic: since then minions are on their way back */
+    int64_t from_ms; /* monotonic: minions are expected from then on */
 } grace_t;
 
 void

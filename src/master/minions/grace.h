@@ -1,5 +1,5 @@
-/* grace.h - how long a minion that is not connected may still take to come back: after the master's start,
- * after its key was replaced, after its connection ended a moment ago.
+/* grace.h - how long a disconnected minion may still be expected to reconnect: after the master's start or
+ * a new master key, when the whole fleet does.
  *
  * Layer      master
  * Threads    the front loop's
@@ -10,11 +10,11 @@
 
 #include "master/front/front.h"
 
-void grace_begin(front_t *front, int64_t now_ms); /* all minions are on their way back from now on */
-int64_t grace_ms(const front_t *front);           /* how long that takes in this fleet */
-/* It was here before the master's start, or before its key changed, and has not come back yet. */
+void grace_begin(front_t *front, int64_t now_ms); /* expect all minions from now on */
+int64_t grace_ms(const front_t *front);           /* the time for this fleet */
+/* True when the minion has not connected since the last grace_begin and its time has not passed. */
 bool grace_expects(const front_t *front, const minion_t *m);
-/* How long a minion may still take; 0: it is here, or its time is over. */
+/* Milliseconds that it may still take; 0: it is connected, or its time is over. */
 int64_t grace_awaits_ms(const front_t *front, const minion_t *m);
 
 #endif

@@ -1,4 +1,4 @@
-/* grains.c - grains as minions send them, and as operators ask for them. */
+/* grains.c - the message and the request `grains`. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "master/events/bus.h"
@@ -9,7 +9,8 @@
 #include "master/jobs/targets.h"
 #include "salt/value.h"
 
-/* A fleet that comes back says what it has said before: comparing costs a tenth of reading and keeping it. */
+/* Compare with the known text first: a fleet that reconnects sends what it sent before, and comparing
+ * costs a tenth of parsing and storing. */
 static bool
 s_known_grains(const minion_t *m, const char *text, size_t len)
 {
@@ -33,8 +34,8 @@ s_new_grains(front_t *self, minion_t *m, const char *raw, size_t len, fail_t *er
     return 0;
 }
 
-/* Nobody acknowledges grains. Who sends more than any host has of them fills the store's queue, which is
- * all minions'. */
+/* Rate-limit grains by size: they are not acknowledged, and a minion that sends more than any host has
+ * would fill the store's queue, which all minions share. */
 static bool
 s_may_send_grains(front_t *self, peer_t *peer, size_t len)
 {
@@ -49,6 +50,7 @@ s_may_send_grains(front_t *self, peer_t *peer, size_t len)
     return may;
 }
 
+/* The time spent is charged to the minion as well. */
 static int
 s_grains(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
 {

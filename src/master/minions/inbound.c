@@ -1,5 +1,6 @@
-/* inbound.c - what minions send: each frame is decoded by the table in the state of its sender's key, then
- * handled by row. */
+/* inbound.c - receive minions' messages: identify the connection, check limits, decode the frame by
+ * messages.def in the state of its key, and call the handler of its row. Also reads subscriptions and
+ * answers the plaintext hello port. */
 #include "common/base/clock.h"
 #include "common/base/jsonread.h"
 #include "common/net/sock.h"
@@ -14,10 +15,10 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define TURN_BUDGET 1000 /* messages per turn of the loop, so that timers and operators get theirs */
-#define TURN_MS     20   /* the same for large ones */
+#define TURN_BUDGET 1000 /* messages per turn of the loop, to leave time for timers and operators */
+#define TURN_MS     20   /* the same limit for large messages */
 #define PROBE_MS    1000 /* a peer is asked for its hello at most this often */
-#define OWN_RID_LEN 5    /* routing ids that libzmq makes: a zero and a number */
+#define OWN_RID_LEN 5    /* length of libzmq's own routing ids: a zero byte and a number */
 
 static const message_row_t *const rows[MSG_COUNT] = {
 #define MESSAGE_UP(name) [MSG_##name] = &message_##name,
@@ -29,14 +30,14 @@ static const message_row_t *const rows[MSG_COUNT] = {
 #undef MESSAGE_DOWN
 };
 
-/* The key state as messages.def has it. */
+/* The letter of the key's state in messages.def: A accepted, P not. */
 static char
 s_state_letter(const peer_t *peer)
 {
     return peer->minion && peer->state == KEY_ACCEPTED ? 'A' : 'P';
 }
 
-/* To make values of megabytes that hold little else takes seconds, in which nobody else is heard. */
+/* Refuse a message of too many values: building them would take seconds, in which nobody else is served. */
 static int
 s_too_many(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
 {
@@ -46,7 +47,7 @@ s_too_many(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
                     in->len, rows[in->msg]->most);
 }
 
-/* One that its table allows. -EPROTO with *err: it is refused. */
+/* Decode and handle a frame. -EPROTO with *err: refused; -ENOMEM: the connection must be cut. */
 static int
 s_handle(front_t *self, peer_t *peer, zmq_msg_t *frame, fail_t *err)
 {
@@ -74,7 +75,7 @@ s_handle(front_t *self, peer_t *peer, zmq_msg_t *frame, fail_t *err)
 
 /* ---- sockets --------------------------------------------------------------------------------- */
 
-/* A peer that has not said hello, or whose hello we have lost: the empty message makes it say so again. */
+/* Ask for a hello with an empty message: the peer has not sent one, or the master lost it. */
 static void
 s_probe(front_t *self, peer_t *peer)
 {
@@ -85,6 +86,7 @@ s_probe(front_t *self, peer_t *peer)
     (void) sock_send_to(self->router, peer->rid, peer->rid_len, "", 0);
 }
 
+/* ports_look first: the descriptor may be another connection's by now. */
 static void
 s_cut(front_t *self, peer_t *peer)
 {
@@ -99,7 +101,7 @@ s_lines_of(const front_t *self, const char *z85)
     return m && m->state == KEY_ACCEPTED ? LIMIT_MINION_LINES : LIMIT_STRANGER_LINES;
 }
 
-/* The connection that a message came on; NULL when it is not one to listen to. */
+/* The connection of a message, made on its first; NULL: ignored, and cut. */
 static peer_t *
 s_sender(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
 {
@@ -107,13 +109,13 @@ s_sender(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
     int fd = zmq_msg_get(frame, ZMQ_SRCFD);
     peer_t *peer = NULL;
     if (!peers_by_rid(self->peers, rid, rid_len)) {
-        /* Its beginning, perhaps its end has been told by now; what is told later of this descriptor is not
-         * of somebody before. */
+        /* For a new connection read the monitors first, so that later reports about this descriptor are
+         * not about an earlier one. */
         ports_look(self);
         if (!gate_is_open(self, PORT_REQUEST, fd))
             fd = -1;
     }
-    /* A routing id that its owner chose is not bound to a key. */
+    /* Only routing ids made by libzmq are accepted: one chosen by the peer could imitate another's. */
     if (z85 && rid_len == OWN_RID_LEN && *(const uint8_t *) rid == 0)
         peer = peers_connect(self->peers, rid, rid_len, fd, z85, zmq_msg_gets(frame, "Peer-Address"));
     if (peer)
@@ -152,7 +154,7 @@ s_frame(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
     fail_auto_t err = FAIL_INIT;
     int rc = s_handle(self, peer, frame, &err);
     if (rc == -ENOMEM) {
-        /* What is not acknowledged comes again over the next connection. */
+        /* Unacknowledged messages come again on the next connection. */
         log_error("%s: %s; its connection is cut", peer->minion ? peer->minion->id : "an unknown peer",
                   fail_text(&err));
         s_cut(self, peer);
@@ -163,7 +165,7 @@ s_frame(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
     }
 }
 
-/* A connection is over when what it sent has been read: a minion may return and end before we have looked. */
+/* Drop ended connections after their messages were read: a minion may return and disconnect at once. */
 static void
 s_ended(front_t *self)
 {
@@ -174,6 +176,8 @@ s_ended(front_t *self)
     }
 }
 
+/* Read up to TURN_BUDGET messages of two frames, routing id and payload; longer ones are discarded. Ended
+ * connections are dropped only when nothing is left to read. */
 static int
 s_router(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
@@ -207,14 +211,14 @@ s_router(zloop_t *loop, zmq_pollitem_t *item, void *arg)
     return 0;
 }
 
-/* The one subscription that minions make: to everything. */
+/* The only valid subscription: to everything. */
 static bool
 s_is_subscription(zmq_msg_t *frame)
 {
     return zmq_msg_size(frame) == 1 && *(const uint8_t *) zmq_msg_data(frame) == 1;
 }
 
-/* A subscription says that a minion's SUB is up. */
+/* Read subscriptions: each proves that a minion's SUB connection is up. */
 static int
 s_pub(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
@@ -233,15 +237,14 @@ s_pub(zloop_t *loop, zmq_pollitem_t *item, void *arg)
         if (fd >= 0 && s_is_subscription(&frame))
             hook_subscribed(self, z85, fd);
         else if (fd >= 0 && zmq_msg_size(&frame) > 1)
-            /* Each topic is kept in a tree without a limit. */
+            /* Topics are kept in a tree without a limit: cut peers that add one. */
             gate_cut(self, fd);
         (void) zmq_msg_close(&frame);
     }
     return s_router(loop, item, arg);
 }
 
-/* The plaintext port: whatever is asked, the answer is the public key, who vouches for it, and the protocol's
- * number. */
+/* The plaintext port: any message is answered with the public key, its voucher and the protocol number. */
 static int
 s_hello(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {

@@ -1,4 +1,6 @@
-/* known.c - see known.h. */
+/* known.c - grains, pillar and mine of each minion in memory, backed by the store. After a start the
+ * stored texts are taken over unparsed, and parsed on use or in slices of a tick. A write that the store's
+ * queue refused is repeated by the tick. */
 #include "master/minions/known.h"
 
 #include "common/base/clock.h"
@@ -8,13 +10,13 @@
 #include "salt/limits.h"
 #include "salt/log.h"
 
-#define SLICE_US 5000 /* of a tick */
+#define SLICE_US 5000 /* per tick */
 
 typedef struct knowledge {
-    alike_t *alike; /* grains */
-    json_t *bare;   /* the grains of whom none are known: the id */
-    uint32_t next;  /* the first slot that may not have been read */
-    bool behind;    /* the store is, of some */
+    alike_t *alike; /* interns the grains */
+    json_t *bare;   /* view of a minion without grains: the id alone */
+    uint32_t next;  /* first slot that may have unparsed texts */
+    bool behind;    /* some documents are not in the store yet */
 } knowledge_t;
 
 static knowledge_t *
@@ -27,6 +29,7 @@ static const char *const names[STORE_DOCS] = {
     [STORE_GRAINS] = "grains", [STORE_PILLAR] = "pillar", [STORE_MINE] = "mine"
 };
 
+/* A claimed `id` that differs is corrected and reported: targets rely on it. */
 static void
 s_keep_grains(front_t *front, minion_t *m, json_t *grains)
 {
@@ -87,13 +90,13 @@ known_grains(front_t *front, minion_t *m)
 void
 known_set(front_t *front, minion_t *m, store_doc_t what, json_t *value)
 {
-    json_auto_t *kept = json_incref(value); /* it may be a part of what is dropped */
+    json_auto_t *kept = json_incref(value); /* `value` may belong to what is dropped */
     known_drop(&m->known, what);
     if (kept)
         s_keep(front, m, what, kept);
 }
 
-/* False: it has no room. */
+/* Queue a document for the store. False: no room, to be repeated. */
 static bool
 s_put(front_t *front, minion_t *m, store_doc_t what)
 {
@@ -152,7 +155,7 @@ s_start(front_t *front, fail_t *err)
     return rc;
 }
 
-/* Whether the store has got all of them. */
+/* Queue documents that the store refused. True when none are left. */
 static bool
 s_catch_up(front_t *front, int64_t until_us)
 {
@@ -165,7 +168,7 @@ s_catch_up(front_t *front, int64_t until_us)
     return true;
 }
 
-/* Some more of what the store has is read; and the store is told what it had no room for. */
+/* Parse some more stored texts, and repeat refused writes. */
 static void
 s_tick(front_t *front, int64_t now_ms)
 {
@@ -180,7 +183,7 @@ s_tick(front_t *front, int64_t now_ms)
     }
 }
 
-/* Minions are freed after that: what they keep is of this `alike`. */
+/* Runs before the minions are freed, as their grains belong to `alike`. */
 static bool
 s_destroy(front_t *front)
 {

@@ -1,12 +1,11 @@
-/* known.h - what the master knows of a minion beside its key: its grains, its pillar as last compiled, its
- * values in the mine. The store has it too.
+/* known.h - what the master knows of a minion besides its key: grains, pillar as last compiled, values in
+ * the mine. The store has a copy.
  *
- * A master that starts takes over what the one before knew as the texts that the store has. Each is read when
- * something asks for it, or when there is time: reading all of them first kept the ports of a fleet's master
- * closed for seconds.
+ * A starting master takes the stored texts over unparsed and parses each when it is needed, or when there
+ * is time: parsing all first would keep the ports of a large fleet's master closed for seconds.
  *
- * The grain `id` of what is kept is the id of the minion's key, whoever sent or stored another; all other
- * grains, and what the mine holds, are what the minion claims.
+ * The grain `id` is always that of the minion's key, whoever sent or stored another. All other grains, and
+ * the mine, are the minion's claims.
  *
  * Layer      master
  * Threads    the front loop's
@@ -18,19 +17,18 @@
 
 #include "master/front/front.h"
 
-/* An object, or NULL: there is nothing. Grains are good until others' are asked for: see kept_view. */
+/* The document, or NULL. Grains are valid until another minion's are asked for, see kept_view. */
 json_t *known_get(front_t *front, minion_t *m, store_doc_t what);
-/* What the store has of it is read, if it was not yet. */
+/* Parse the stored text, if that has not happened yet. */
 void known_read(front_t *front, minion_t *m, store_doc_t what);
-/* The grains as targets look at them: never NULL, as the id is known of each minion. Good until others'
- * are asked for. */
+/* The grains for targets: never NULL, as each minion has its id. Valid until another minion's are asked
+ * for. */
 json_t *known_grains(front_t *front, minion_t *m);
-/* NULL: nothing any more. The store is the caller's business. Grains are corrected: their `id` is the
- * minion's. */
+/* Replace a document in memory; NULL: drop it. The caller writes the store. The grain `id` is corrected. */
 void known_set(front_t *front, minion_t *m, store_doc_t what, json_t *value);
-/* The same, and the store has it too: now, or when it has room again. */
+/* The same, and write it to the store, now or when there is room again. */
 void known_keep(front_t *front, minion_t *m, store_doc_t what, json_t *value);
-/* Whether it is what this text says, as value_dump would write it. */
+/* True when the document equals this text, as value_dump writes it. */
 bool known_is(const minion_t *m, store_doc_t what, const char *text, size_t len);
 
 #endif

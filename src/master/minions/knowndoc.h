@@ -1,5 +1,4 @@
-/* knowndoc.h - the place in a minion's entry for what it said of itself: no front, no store. known.h fills
- * it.
+/* knowndoc.h - the documents in a minion's entry, without front or store. known.h fills them.
  *
  * Layer      master
  * Threads    the front loop's
@@ -15,11 +14,11 @@
 typedef struct known {
     kept_t *grains;
     json_t *pillar, *mine;
-    char *unread[STORE_DOCS]; /* as the store has it; NULL: it was read, or there is none */
-    bool unkept[STORE_DOCS];  /* the store had no room for what is here */
+    char *unread[STORE_DOCS]; /* owned: stored text, not parsed yet; NULL: parsed, or none */
+    bool unkept[STORE_DOCS];  /* the store's queue refused the present document */
 } known_t;
 
-/* What was read: BORROWED, NULL when there is nothing. Grains as kept_view. */
+/* The parsed document, BORROWED; NULL without one. Grains as kept_view. */
 json_t *known_view(const known_t *self, store_doc_t what);
 void known_drop(known_t *self, store_doc_t what);
 void known_free(known_t *self); /* drops all */

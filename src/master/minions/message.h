@@ -1,6 +1,5 @@
-/* message.h - the handler of a minion's message: each row of messages.def that goes up has one,
- * message_NAME, in the file of the part that takes it. inbound.c decodes the frame in the state of its
- * sender's key, and calls it.
+/* message.h - handlers of minions' messages: each upward row of messages.def has one, message_NAME, in the
+ * file of the part that takes it. inbound.c decodes frames in the state of the sender's key and calls it.
  *
  * Layer      master
  * Threads    the front loop's
@@ -12,22 +11,22 @@
 #include "common/net/wire.h"
 #include "master/front/front.h"
 
-/* A message that its row allows. All of it is BORROWED. */
+/* A message that its row allows, BORROWED for the call. */
 typedef struct inbound {
     wire_msg_t msg;
-    json_t *body; /* NULL for a handler of texts */
-    /* The JSON text; for a handler of values the whole frame, with the bytes that may follow the text. */
+    json_t *body; /* NULL for text handlers */
+    /* The JSON text; for `body` handlers the whole frame, in which bytes may follow the text. */
     const char *text;
     size_t len;
 } inbound_t;
 
-/* One of both handlers: with values, or with the text, where values would cost more than all the rest. */
+/* One of two handlers: `body` gets values; `text` gets the text, where building values would cost most. */
 typedef struct message_row {
     void (*body)(front_t *front, peer_t *peer, const inbound_t *in);
-    /* 0; -EPROTO with *err: the text is not what the message's table says; -ENOMEM. */
+    /* 0; -EPROTO with *err: the text violates the message's format; -ENOMEM. */
     int (*text)(front_t *front, peer_t *peer, const inbound_t *in, fail_t *err);
-    size_t most; /* values in one; 0: its size bounds them */
-    /* One of more values than that: it is refused, and no value of it was made. NULL: that is all. */
+    size_t most; /* most values in a message; 0: bounded by its size */
+    /* Called instead for a message with more values, of which none were built. NULL: nothing to do. */
     void (*unread)(front_t *front, peer_t *peer, const inbound_t *in);
 } message_row_t;
 
@@ -39,7 +38,7 @@ typedef struct message_row {
 #undef MESSAGE_UP
 #undef MESSAGE_DOWN
 
-/* The connection speaks for an id, and is not salt-call's. */
+/* True when the connection speaks for a minion and is not a salt-call's. */
 static inline bool
 message_is_minions(const peer_t *peer)
 {

@@ -1,8 +1,8 @@
-/* mine.c - the mine: values that minions gave for each other, kept by the master; and what the master forgets
- * of minions when it is told to.
+/* mine.c - Salt's mine: values that minions publish for each other, kept by the master; and the request
+ * `forget`, which drops data of minions.
  *
- * A value may say who sees it: {"__saltmine_acl__", "__data__", "allow_tgt", "allow_tgt_type"}. The option
- * mine_get says which minions may ask for which names. */
+ * An entry may restrict its readers as in Salt: {"__saltmine_acl__", "__data__", "allow_tgt",
+ * "allow_tgt_type"}. The option mine_get restricts which minions may ask for which names. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/match/match.h"
@@ -21,17 +21,18 @@
 
 /* ---- who may see what ------------------------------------------------------------------------ */
 
-/* A question under way. Minions of one kind say the same about who may see: the last answer is kept. */
+/* A query under way. Minions of one kind often have equal restrictions, so the last answer is cached. */
 typedef struct look {
     front_t *front;
-    const char *id;     /* who asks */
-    match_work_t *work; /* of the question */
+    const char *id;     /* the minion that asks */
+    match_work_t *work; /* budget of the query */
     json_t *tgt, *type;
     bool allowed;
 } look_t;
 
-/* Who gave the value wrote its target: its work is bounded by itself, so that one minion does not use up
- * what others' questions may cost. It counts for the question, as who asks may be the same. */
+/* True when the asking minion matches an entry's target. The entry's owner chose the target, so its work
+ * has a budget of its own, and one minion can't use up another's query; it is charged to the query as
+ * well, since both may be the same minion. */
 static bool
 s_is_target(look_t *look, json_t *tgt, const char *type_name)
 {
@@ -51,7 +52,7 @@ s_is_target(look_t *look, json_t *tgt, const char *type_name)
     return is_target;
 }
 
-/* The value behind an entry, BORROWED; NULL: it is not for who asks. */
+/* The value of an entry, BORROWED; NULL: hidden from the asking minion. */
 static json_t *
 s_visible(look_t *look, json_t *entry)
 {
@@ -67,10 +68,10 @@ s_visible(look_t *look, json_t *entry)
     return !tgt || look->allowed ? value_get(entry, ACL_DATA) : NULL;
 }
 
-/* A rule's expressions are compiled for each name: in the time of so many steps. */
+/* Steps charged per rule: its expressions are compiled for each name. */
 #define RULE_STEPS 200
 
-/* Option mine_get: {expression of ids: [expression of names]}. */
+/* Check the option mine_get: {expression of ids: [expression of names]}. Without it everything is allowed. */
 static bool
 s_name_allowed(const look_t *look, const char *name)
 {
@@ -90,7 +91,7 @@ s_name_allowed(const look_t *look, const char *name)
 
 /* ---- get -------------------------------------------------------------------------------------- */
 
-/* "a,b" as a list: NEW. */
+/* NEW list of the words in "a,b". */
 static json_t *
 s_split(const char *text)
 {
@@ -102,8 +103,8 @@ s_split(const char *text)
     return all;
 }
 
-/* The names in "a,b" or a list that may be asked for: NEW array, or NULL with *err. *ret_by_name: the
- * answer is by name. */
+/* The allowed names of "a,b" or a list: NEW array, or NULL with *err. *ret_by_name: the answer is grouped
+ * by name. */
 static json_t *
 s_names(const look_t *look, json_t *fun, bool *ret_by_name, fail_t *err)
 {
@@ -125,7 +126,7 @@ s_names(const look_t *look, json_t *fun, bool *ret_by_name, fail_t *err)
     return names;
 }
 
-/* {id: value}, or {name: {id: value}}, put into `found`. */
+/* Put a minion's visible values into `found`: {id: value}, or {name: {id: value}}. */
 static void
 s_collect(look_t *look, minion_t *m, const json_t *names, bool by_name, json_t *found)
 {
@@ -146,7 +147,8 @@ s_collect(look_t *look, minion_t *m, const json_t *names, bool by_name, json_t *
     }
 }
 
-/* What minions have put into the mine, as `id` may see it: NEW, or NULL with *err. `work` pays for it. */
+/* Answer a query of `id`: NEW, or NULL with *err. `work` is its budget; pillar targets match exactly, as
+ * for users. */
 static json_t *
 s_ask(front_t *self, const char *id, const json_t *request, match_work_t *work, fail_t *err)
 {
@@ -170,7 +172,7 @@ s_ask(front_t *self, const char *id, const json_t *request, match_work_t *work, 
     return STEAL(found);
 }
 
-/* A runner that is asked for from now on finds it. */
+/* Let runners asked from now on wait for this row. */
 static int
 s_noted(front_t *self, uint64_t ticket, fail_t *err)
 {
@@ -182,7 +184,7 @@ s_noted(front_t *self, uint64_t ticket, fail_t *err)
 
 /* ---- what minions put in --------------------------------------------------------------------- */
 
-/* In memory and on the disk, or in neither. TAKES *mine_p; an empty one is none. */
+/* Replace a mine in memory and store, or in neither. TAKES *mine_p. */
 static int
 s_keep(front_t *self, minion_t *m, json_t **mine_p, fail_t *err)
 {
@@ -206,6 +208,7 @@ s_get(front_t *self, minion_t *m, const json_t *body, fail_t *err)
     return s_ask(self, m->id, body, &work, err);
 }
 
+/* mine.send and mine.update. True without keeping anything when the data cache is off, as in Salt. */
 static json_t *
 s_send(front_t *self, minion_t *m, const json_t *body, fail_t *err)
 {
@@ -283,7 +286,8 @@ s_answer(front_t *self, peer_t *peer, const json_t *n, json_t *value, const fail
     (void) post_send(self, peer, MSG_mine, large);
 }
 
-/* All that it takes, the answer too, is the minion's: a question of a few bytes may be about megabytes. */
+/* The message mine_ask. All time spent, answering included, is charged to the minion: a query of few bytes
+ * may touch megabytes. */
 static void
 s_asked(front_t *self, peer_t *peer, const inbound_t *in)
 {
@@ -309,7 +313,7 @@ s_asked(front_t *self, peer_t *peer, const inbound_t *in)
 
 /* ---- forgetting ------------------------------------------------------------------------------ */
 
-/* {name: what is kept}; another name is another part's. */
+/* Forget one named kind of data; other names are offered to other parts. */
 static int
 s_forget_named(front_t *self, minion_t *m, const char *name, fail_t *err)
 {
@@ -340,7 +344,7 @@ s_forget(front_t *self, minion_t *m, const json_t *request, fail_t *err)
     return s_keep(self, m, &mine, err);
 }
 
-/* Forget what is known of targets: NEW [id] of them. `request`: {tgt, tgt_type, what, mine_function?}. */
+/* The request forget: {tgt, tgt_type, what, mine_function?}. NEW [id] of the targets, or NULL with *err. */
 static json_t *
 s_forget_all(front_t *self, const json_t *request, fail_t *err)
 {

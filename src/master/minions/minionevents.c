@@ -1,5 +1,6 @@
-/* minionevents.c - events that minions fire: in the order of their numbers, each once, acknowledged after
- * its commit. */
+/* minionevents.c - events that minions fire. Each has a number of its minion's; they are taken in order,
+ * each once, and acknowledged after their commit. An event without room is left unacknowledged, and its
+ * number (lost_event) blocks later ones until it is sent again. */
 #include "common/base/plainjson.h"
 #include "common/net/tags.h"
 #include "master/minions/acks.h"
@@ -9,19 +10,19 @@
 #include "master/minions/refused.h"
 #include "salt/value.h"
 
-/* The first that there was no room for; 0: none. */
+/* The first number that could not be taken; 0: none. salt-call's are per connection. */
 static json_int_t *
 s_lost(peer_t *peer)
 {
     return peer->is_call ? &peer->lost_event : &peer->minion->lost_event;
 }
 
-/* An event that was taken before: acknowledged when it is on the disk. */
+/* Acknowledge an event that was taken before, once it is on the disk. */
 static void
 s_ack_taken(front_t *self, peer_t *peer, json_int_t n)
 {
     char *none = NULL;
-    /* A salt-call's number is behind the event's own. */
+    /* A salt-call's record is queued behind the event itself, so its ticket covers both. */
     uint64_t ticket = peer->is_call ? numbers_call_keep(self, peer->minion, peer->boot, n) : 0;
     if (ticket != 0)
         acks_later(self, peer, ticket, &none, n);
@@ -29,9 +30,9 @@ s_ack_taken(front_t *self, peer_t *peer, json_int_t n)
         acks_event(self, peer, n);
 }
 
-/* Whether this number is the next of its minion's. An event that the store has no room for is sent again;
- * none with a higher number is taken before it, or it would look like one that was. Of those that another
- * master has taken meanwhile the minion has none any more: then the first that it still has is the next. */
+/* True when `n` is the next event to take. After a refused one, none with a higher number is taken first,
+ * or the refused one would look like a repetition. `oldest`: the first that the minion still has; events
+ * that another master took meanwhile are gone, so the order continues there. */
 static bool
 s_event_due(front_t *self, peer_t *peer, json_int_t n, json_int_t oldest)
 {
@@ -50,13 +51,13 @@ s_event_due(front_t *self, peer_t *peer, json_int_t n, json_int_t oldest)
         *lost = *lost == 0 || n < *lost ? n : *lost;
         return false;
     }
-    if (*lost == n) /* the next one is due */
+    if (*lost == n) /* the one after it is due */
         *lost = n + 1;
     s_ack_taken(self, peer, n);
     return false;
 }
 
-/* `n` could not be taken, so those behind it have to wait; or it was. */
+/* Record whether `n` could be taken: if not, later ones wait. */
 static void
 s_mark_lost(peer_t *peer, json_int_t n, bool lost)
 {
@@ -76,7 +77,7 @@ s_event(front_t *self, peer_t *peer, const inbound_t *in)
         return;
     if (!bus_tag_valid(tag, &err) || !bus_size_valid(self, tag, in->len, &err) ||
         !tags_of_minion(tag, m->id, &err)) {
-        /* It will not get better by being sent again. */
+        /* Sending it again would not help: acknowledge it. */
         refused_tell(self, REFUSED_MESSAGE, peer->address, "minion %s: event refused: %s", m->id,
                      fail_text(&err));
         acks_event(self, peer, n);
@@ -93,7 +94,7 @@ s_event(front_t *self, peer_t *peer, const inbound_t *in)
                              payload ? json_incref(payload) : json_object(), "cmd", "_minion_event");
     if (!peer->is_call)
         json_object_set_new(data, "pretag", json_null());
-    /* Who sent what stays as we know it. */
+    /* The fields that identify the sender can't be overridden. */
     (void) json_object_update_missing(data, value_get(body, "more"));
     bus_together(self);
     uint64_t ticket = bus_fire_kept(self, tag, &data);
@@ -110,7 +111,7 @@ s_event(front_t *self, peer_t *peer, const inbound_t *in)
         acks_later(self, peer, ticket, &none, n);
 }
 
-/* An event that is refused as it is will not get better by being sent again. Its number stands in front. */
+/* An event refused unparsed is acknowledged too. Its number is the second key, read from the text. */
 static void
 s_unread(front_t *self, peer_t *peer, const inbound_t *in)
 {

@@ -1,4 +1,4 @@
-/* peers.c - see peers.h. */
+/* peers.c - see peers.h. Lookups are O(1): maps by id, key and routing id, arrays by slot and descriptor. */
 #include "master/minions/peers.h"
 
 #include "common/base/clock.h"
@@ -7,13 +7,13 @@
 #define FD_SLOTS_STEP 256
 
 struct peers {
-    map_t *ids;   /* id -> minion_t, not owned */
-    map_t *keys;  /* Z85 -> minion_t */
+    map_t *ids;   /* id -> minion_t; `slots` owns it */
+    map_t *keys;  /* Z85 -> minion_t, BORROWED */
     map_t *rids;  /* hex of the routing id -> peer_t, owned */
     map_t *lines; /* Z85 -> number of connections */
     minion_t **slots;
     uint32_t n_slots, cap_slots;
-    uint32_t *free_slots; /* of those that only waited; as many as `cap_slots` */
+    uint32_t *free_slots; /* free ones, reusable as no job knows them; capacity cap_slots */
     uint32_t n_free;
     size_t counts[KEY_STATES];
     /* Indexed by descriptor: descriptors are small and dense. */
@@ -72,6 +72,7 @@ peers_destroy(peers_t **self_p)
     free(self);
 }
 
+/* Grow both arrays to hold `fd`. */
 static void
 s_fit_fd(peers_t *self, int fd)
 {
@@ -134,6 +135,7 @@ s_unbind_key(peers_t *self, minion_t *m)
         (void) map_take(self->keys, m->z85);
 }
 
+/* A pending key never displaces another id's key in the map. */
 minion_t *
 peers_know(peers_t *self, const char *id, const uint8_t key[KEY_BYTES], key_state_t state)
 {
@@ -153,6 +155,8 @@ peers_know(peers_t *self, const char *id, const uint8_t key[KEY_BYTES], key_stat
     return m;
 }
 
+/* Clears every pointer to the minion. Its slot is reused only if it was never accepted, since jobs refer
+ * to slots. */
 void
 peers_forget(peers_t *self, minion_t **m_p)
 {
@@ -230,6 +234,7 @@ peers_by_fd(const peers_t *self, int fd)
     return fd >= 0 && fd < self->n_fds ? self->by_fd[fd] : NULL;
 }
 
+/* The count is stored in the map's pointer itself. */
 static void
 s_count_line(peers_t *self, const char *z85, int by)
 {
@@ -283,8 +288,8 @@ peers_connect(peers_t *self, const void *rid, size_t rid_len, int fd, const char
     peer = map_get(self->rids, hex);
     if (peer && (peer->fd == fd || peer->fd < 0) && str_eq(peer->z85, z85))
         return peer;
-    /* A routing id or a descriptor was used again before its end was told: the message's own key is what
-     * counts. */
+    /* The routing id or descriptor was reused before its end was reported. The key in the message decides:
+     * drop or end the old entry. */
     if (peer)
         peers_drop(self, &peer);
     peers_end(self, fd);
@@ -343,6 +348,7 @@ peers_connected(const peers_t *self)
     return map_len(self->rids);
 }
 
+/* If it was the newest, any other of the minion's takes its place. */
 void
 peers_drop_sub(peers_t *self, int fd)
 {

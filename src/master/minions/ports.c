@@ -1,4 +1,5 @@
-/* ports.c - see ports.h. */
+/* ports.c - see ports.h. Monitors report accepted and ended connections by descriptor; they are read in
+ * order per port before anything that depends on a descriptor. */
 #include "master/minions/ports.h"
 
 #include "common/net/sock.h"
@@ -12,7 +13,7 @@
 #define PUB_EVENTS (PORT_EVENTS | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
 
 typedef struct ports {
-    void *hello;          /* NULL: it is closed */
+    void *hello;          /* NULL: closed */
     void *monitor[PORTS]; /* NULL: none */
 } ports_t;
 
@@ -146,7 +147,7 @@ s_destroy(front_t *self)
     return true;
 }
 
-/* Connections are cut by their descriptor: so the monitors are read first. */
+/* Read the monitors first, as gate_tick cuts connections by descriptor. */
 static void
 s_tick(front_t *self, int64_t now_ms)
 {

@@ -1,4 +1,5 @@
-/* ports.h - the minions' ports: ROUTER, XPUB and the plaintext one, and who came or went at them.
+/* ports.h - the minions' ports: ROUTER (returns), XPUB (publish) and the plaintext hello port, with
+ * monitors that report which connections came and went.
  *
  * Layer      master
  * Threads    the front loop's
@@ -9,10 +10,10 @@
 
 #include "master/front/front.h"
 
-/* Who came or went by now: before one is cut by its descriptor. */
+/* Read the monitors: required before a connection is cut by its descriptor. */
 void ports_look(front_t *front);
-void *ports_hello(const front_t *front); /* the plaintext port's socket; NULL: it is closed */
-/* What reads the sockets from now on; `request` is also called when a monitor has something. */
+void *ports_hello(const front_t *front); /* socket of the hello port; NULL: closed */
+/* Set the handlers of the sockets; `request` is also called when a monitor has something. */
 void ports_serve(front_t *front, zloop_fn *request, zloop_fn *publish, zloop_fn *hello);
 
 #endif

@@ -1,8 +1,8 @@
-/* post.h - a message of messages.def to a minion's connection.
+/* post.h - send a message of messages.def to a minion.
  *
  * Layer      master
  * Threads    the front loop's
- * Errors     what can't be written as a message is logged; the others are sock_send_to's
+ * Errors     negative errno; a body that can't be encoded is logged, others are sock_send_to's
  * Tests      tests/t/1250-messages.bats
  */
 #ifndef MASTER_MINIONS_POST_H

@@ -1,6 +1,6 @@
-/* presence.c - salt/presence/change when a minion comes or goes, salt/presence/present every loop_interval;
- * both only with the option presence_events. Changes within one turn of the timer are told together, so that
- * a fleet's return is not ten thousand events. */
+/* presence.c - the events salt/presence/change, when minions come or go, and salt/presence/present, every
+ * loop_interval, with the option presence_events as in Salt; and the request `minions`. Changes within one
+ * tick make one event, so that a fleet's return is not ten thousand. */
 #include "master/events/bus.h"
 #include "master/minions/grace.h"
 #include "master/front/part.h"
@@ -9,11 +9,11 @@
 #include "salt/value.h"
 
 typedef struct presence {
-    json_t *all;     /* owned: who was connected at the last turn, while presence_events is on */
+    json_t *all;     /* owned: the connected minions at the last tick; NULL while the option is off */
     int64_t next_ms; /* monotonic */
 } presence_t;
 
-/* Who is connected now: {id: true}. NEW. */
+/* NEW {id: true} of the connected minions. */
 static json_t *
 s_present(const front_t *self)
 {
@@ -25,7 +25,7 @@ s_present(const front_t *self)
     return all;
 }
 
-/* Ids of `a` that are not in `b`. NEW array. */
+/* NEW array of ids in `a` that are not in `b`. */
 static json_t *
 s_without(json_t *a, const json_t *b)
 {
@@ -65,7 +65,7 @@ s_tick(front_t *self, int64_t now_ms)
 static void
 s_reload(front_t *self)
 {
-    ((presence_t *) self->own[PART_presence])->next_ms = 0; /* the interval may be another */
+    ((presence_t *) self->own[PART_presence])->next_ms = 0; /* the interval may have changed */
 }
 
 static bool
@@ -77,7 +77,7 @@ s_destroy(front_t *self)
 
 /* ---- the request `minions` ------------------------------------------------------------------- */
 
-/* NEW: how a minion is connected, or whether it is on its way back. */
+/* NEW: a minion's connection, or whether it is expected back. */
 static json_t *
 s_one(const front_t *self, const minion_t *m)
 {

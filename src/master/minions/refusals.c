@@ -1,4 +1,4 @@
-/* refusals.c - see refusals.h. */
+/* refusals.c - see refusals.h. One token bucket and one waiting message per kind. */
 #include "master/minions/refusals.h"
 
 #include "common/base/rate.h"
@@ -7,7 +7,7 @@
 
 typedef struct kind {
     rate_t pace;
-    char *address, *reason; /* what waits; NULL: nothing */
+    char *address, *reason; /* waiting message; NULL: none */
 } kind_t;
 
 struct refusals {

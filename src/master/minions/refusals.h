@@ -1,5 +1,6 @@
-/* refusals.h - what peers were refused, as operators hear of it: of each kind so many at once, then one after
- * the other. A kind has a pace of its own and its newest is told at last, so no flood of one hides another.
+/* refusals.h - pace the reports of refused peers: each kind may report a few at once, then one at a time.
+ * Every kind has a pace of its own, and its newest message is kept until it may be reported, so a flood of
+ * one kind hides no other.
  *
  * Layer      master; pure but for its memory
  * Threads    one at a time
@@ -13,9 +14,9 @@
 typedef enum refusal {
     REFUSED_HELLO,
     REFUSED_MESSAGE,
-    CUT_STRANGER, /* a connection whose key is not accepted, or not yet */
+    CUT_STRANGER, /* a connection whose key is not accepted */
     CUT_MINION,
-    REFUSED_SALT, /* a peer that speaks ZeroMQ as Salt does */
+    REFUSED_SALT, /* a peer that speaks plain ZeroMQ, as Salt does */
     REFUSALS
 } refusal_t;
 
@@ -23,12 +24,11 @@ typedef struct refusals refusals_t;
 
 refusals_t *refusals_new(void);
 void refusals_destroy(refusals_t **self_p);
-/* Whether to tell of it now. If not it waits in the place of its kind, and is told when there is none
- * newer by then. */
+/* True: report it now. False: it waits for its turn and replaces an older one of its kind. */
 bool refusals_add(refusals_t *self, refusal_t kind, const char *address, const char *reason, int64_t now_ms);
-/* One that may be told by now: NEW texts. False: none. */
+/* A message whose turn has come: NEW texts. False: none. */
 bool refusals_due(refusals_t *self, int64_t now_ms, char **ret_address, char **ret_reason);
-/* How many gave way to newer ones since this was last asked. */
+/* Number of messages replaced since the last call. */
 uint64_t refusals_unsaid(refusals_t *self);
 
 #endif

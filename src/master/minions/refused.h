@@ -1,5 +1,5 @@
-/* refused.h - what a peer was refused: counted, and told in the log and by salt/gate/refused (refusals.h
- * says how often).
+/* refused.h - report what a peer was refused: counted, logged, and fired as salt/gate/refused, paced by
+ * refusals.h.
  *
  * Layer      master
  * Threads    the front loop's
@@ -11,9 +11,10 @@
 #include "master/front/front.h"
 #include "master/minions/refusals.h"
 
+/* Report a refusal. `address`: the peer's. */
 void refused_tell(front_t *front, refusal_t kind, const char *address, const char *fmt, ...) PRINTF(4, 5);
-/* Whether what a minion tells unasked, of `len` bytes, has room in its share; else it is refused. It is
- * not acknowledged, so it is sent again later. */
+/* True when an unsolicited message of `len` bytes fits the minion's share; otherwise it is refused and not
+ * acknowledged, so that it is sent again later. */
 bool refused_share(front_t *front, peer_t *peer, size_t len);
 
 #endif

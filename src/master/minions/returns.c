@@ -1,5 +1,6 @@
-/* returns.c - what minions return: each return is stored once, told by events, and acknowledged after its
- * commit. */
+/* returns.c - minions' returns. Each is stored once together with its events, pushed to followers, and
+ * acknowledged after the commit. Repetitions are acknowledged again but not counted; a return for a job
+ * that was not for the minion is refused. */
 #include "common/base/clock.h"
 #include "common/base/plainjson.h"
 #include "common/base/plainwrite.h"
@@ -14,8 +15,8 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define RET_FRAME 256         /* what an event or a push holds beside the return, mostly */
-#define RET_CHEAP (16 * 1024) /* bytes of a return of which values are quickly made */
+#define RET_FRAME 256         /* usual bytes of an event or push beside the return */
+#define RET_CHEAP (16 * 1024) /* bytes up to which building values is quick */
 
 static void
 s_fire_ret(front_t *self, const peer_t *peer, ret_t *ret, const job_t *job)
@@ -48,8 +49,8 @@ s_push_ret(const job_t *job, const minion_t *m, const ret_t *ret)
         (void) lconn_push_text(job->followers[i], msg.data, msg.len);
 }
 
-/* The return and the events that tell of it: both are on the disk, or none. TAKES *key_p. False when there
- * is no room. */
+/* Queue the return and its events in one transaction. TAKES *key_p. False: no room; it is not
+ * acknowledged. */
 static bool
 s_keep_ret(front_t *self, peer_t *peer, ret_t *ret, const job_t *job, char **key_p)
 {
@@ -67,8 +68,8 @@ s_keep_ret(front_t *self, peer_t *peer, ret_t *ret, const job_t *job, char **key
     return ticket != 0;
 }
 
-/* Whether this is a job of ours, and not for this minion: 1, 0, or negative with *err. Who is not in it by
- * its slot may be one whose key was deleted and accepted again. */
+/* 1 when the job is known and was not for this minion, 0, or negative with *err. A minion without a slot
+ * in the job may be one whose key was deleted and accepted again, so the store's list of ids decides. */
 static int
 s_is_of_others(front_t *self, const minion_t *m, const char *jid, const job_t *job, fail_t *err)
 {
@@ -85,12 +86,12 @@ s_take_ret(front_t *self, peer_t *peer, ret_t *ret)
     job_t *job = jobs_get(self->jobs, jid);
     job_target_t *t = job ? job_find(job, m->slot) : NULL;
     if (acks_waits(self, key)) {
-        /* Once more before its commit: that will acknowledge it. */
+        /* Repeated before its commit, which will acknowledge both. */
         log_debug("job %s: minion %s returns once more, before its commit", jid, m->id);
         self->counters.duplicates++;
         return;
     }
-    /* Without a target: salt-call's own, or one of before. */
+    /* Without a target: a salt-call's return, or one for an earlier job. */
     fail_auto_t err = FAIL_INIT;
     int had = t ? t->verdict == VERDICT_RETURNED : store_has_return(self->reader, jid, m->id, &err);
     int others = t || had != 0 ? 0 : s_is_of_others(self, m, jid, job, &err);
@@ -100,7 +101,7 @@ s_take_ret(front_t *self, peer_t *peer, ret_t *ret)
         return;
     }
     if (had > 0) {
-        /* Ours was acknowledged, but that was lost on the way: say it again, count it never. */
+        /* The acknowledgement was lost: repeat it, count nothing. */
         log_debug("job %s: minion %s returns once more; it is acknowledged again", jid, m->id);
         self->counters.duplicates++;
         acks_jid(self, peer, jid, strlen(jid));
@@ -133,8 +134,8 @@ s_cut_ret(front_t *self, peer_t *peer, const char *text, size_t len, bool *ret_v
     return rc;
 }
 
-/* Of most returns no values are made. A large one of which they are may take a second: there is a share of
- * that too, and a return for which nothing is left of it is not acknowledged. */
+/* The message ret. Most returns need no values. For a large one they may take a second, so the time is
+ * charged to the minion's share; when that is used up, the return is not acknowledged and comes again. */
 static int
 s_ret(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
 {
