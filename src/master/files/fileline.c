@@ -1,5 +1,5 @@
-/* fileline.c - between minions and the file workers: requests in, chunks out. The front loop looks at no byte
- * of them. */
+/* fileline.c - the part between minions and the file workers: hands requests over and sends the chunks
+ * that come back. The front loop neither reads nor copies them. */
 #include "common/base/str.h"
 #include "common/net/sock.h"
 #include "master/files/files.h"
@@ -70,16 +70,16 @@ s_line_closed(front_t *front, lconn_t *c)
     files_names_gone(s_own(front), c);
 }
 
-/* ---- what the workers have to say ------------------------------------------------------------ */
+/* ---- results of the workers ------------------------------------------------------------------ */
 
-/* Called by libzmq's thread; tests/lib/tsan.supp knows the name. */
+/* zmq_free_fn, called by libzmq's I/O thread; tests/lib/tsan.supp knows the name. */
 static void
 s_chunk_sent(void *data, void *hint)
 {
     free(data);
 }
 
-/* Without a copy: libzmq frees the chunk when it is sent. */
+/* Send a chunk without copying: libzmq takes over out->data and frees it. */
 static int
 s_send(front_t *front, files_out_t *out)
 {
@@ -90,6 +90,8 @@ s_send(front_t *front, files_out_t *out)
     return sock_send_frame_to(front->router, out->rid, out->rid_len, &frame);
 }
 
+/* Answers for local connections first, then up to TURN_BUDGET messages. A connection that can't be sent to
+ * loses all its requests. */
 static void
 s_readable(front_t *front)
 {

@@ -1,4 +1,6 @@
-/* files.c - what minions ask of the file workers, and what goes back to them. See files.h. */
+/* files.c - the file workers as the front loop uses them: requests are checked, counted and queued for a
+ * worker; credit and pushed chunks are handed on; finished messages are fetched. Everything here runs in
+ * the front loop and holds `lock` briefly; the work is in files_work.c and files_serve.c. */
 #include "master/files/files_int.h"
 
 #include <sys/eventfd.h>
@@ -14,6 +16,7 @@ static const char *const ops[] = { "get",   "hash", "files",   "dirs", "empty_di
 
 /* ---- what goes out --------------------------------------------------------------------------- */
 
+/* An empty queue clears the eventfd, and sets it again if answers for local connections are still waiting. */
 files_out_t *
 files_next(files_t *self)
 {
@@ -42,7 +45,7 @@ files_fd(const files_t *self)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* The worker that knows this path. */
+/* The worker of a path, by a hash (djb2): one worker per file, so that each caches its hashes. */
 static files_worker_t *
 s_worker_of(files_t *self, const asking_t *a)
 {
@@ -58,7 +61,7 @@ s_is_of(const asking_t *a, const void *rid, size_t rid_len)
     return !a->gone && a->rid_len == rid_len && memcmp(a->rid, rid, rid_len) == 0;
 }
 
-/* Calls fn with each request of one connection; how many there are. With the lock held. */
+/* Lock held. Call `fn` (may be NULL) with each request of a connection; returns their number. */
 static size_t
 s_each(files_t *self, const void *rid, size_t rid_len,
        void (*fn)(files_t *self, asking_t *a, const json_t *body), const json_t *body)
@@ -83,7 +86,7 @@ s_share(files_t *self, const char *id)
     return share;
 }
 
-/* A text that C and JSON agree on; "" for one with a NUL in it. */
+/* A member as a string without NUL bytes, on which C and JSON agree; "" for any other. */
 static const char *
 s_text(const json_t *body, const char *key, const char *dflt)
 {
@@ -92,6 +95,7 @@ s_text(const json_t *body, const char *key, const char *dflt)
     return json_is_string(v) && strlen(text) != json_string_length(v) ? "" : text;
 }
 
+/* Build a request from a message. Numbers are clamped to limits; a missing or unknown `op` leaves op NULL. */
 static asking_t *
 s_asking_new(const peer_t *peer, const json_t *body)
 {
@@ -119,7 +123,7 @@ s_asking_new(const peer_t *peer, const json_t *body)
     return a;
 }
 
-/* Why a request is not taken; NULL when it is. */
+/* Why a request is refused, with *ret_code; NULL: accepted. */
 static const char *
 s_refusal(files_t *self, const asking_t *a, size_t n_peer, int *ret_code)
 {
@@ -161,6 +165,7 @@ files_open(files_t *self, const peer_t *peer, const json_t *body)
     (void) pthread_mutex_unlock(&self->lock);
 }
 
+/* Credit from the receiver: its chunks have arrived, and so many more may be sent. */
 static void
 s_grant(files_t *self, asking_t *a, const json_t *body)
 {
@@ -174,6 +179,7 @@ s_grant(files_t *self, asking_t *a, const json_t *body)
     (void) pthread_cond_signal(&a->worker->wake);
 }
 
+/* End a request; the worker frees it. `body` NULL: the connection is gone, end all. */
 static void
 s_end(files_t *self, asking_t *a, const json_t *body)
 {
@@ -192,7 +198,8 @@ files_more(files_t *self, const peer_t *peer, const json_t *body)
     (void) pthread_mutex_unlock(&self->lock);
 }
 
-/* One chunk, or the end, of what a connection pushes; what was not granted ends it. */
+/* A pushed chunk, or with `tag` the end. A chunk beyond the granted ones, or after the end, fails the
+ * request. */
 static void
 s_push(files_t *self, const peer_t *peer, const json_t *body, const void *bytes, size_t n, const char *tag)
 {
@@ -249,7 +256,7 @@ files_gone(files_t *self, const void *rid, size_t rid_len)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* All that have a thread. */
+/* The i-th thread: workers, then the updater; NULL behind the last. */
 static files_worker_t *
 s_nth(files_t *self, size_t i)
 {
@@ -300,7 +307,7 @@ files_new(json_t *opts, fail_t *err)
     self->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int rc = self->fd < 0 ? -errno : 0;
     take_begin(opts);
-    /* A worker looks at the others' number only while it holds the lock. */
+    /* Held so that no worker reads n_workers while it still changes. */
     (void) pthread_mutex_lock(&self->lock);
     for (size_t i = 0; rc == 0 && i < FILES_WORKERS; i++)
         if ((rc = s_start_worker(self, &self->workers[i], files_work, opts)) == 0)
@@ -329,7 +336,7 @@ s_free_worker(files_worker_t *w)
     (void) pthread_cond_destroy(&w->wake);
 }
 
-/* The threads are told; whether all of them hear it soon. */
+/* Tell all threads to stop. False when a fetch from a remote is under way, which can't be interrupted. */
 static bool
 s_end_threads(files_t *self)
 {

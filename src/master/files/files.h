@@ -1,9 +1,10 @@
-/* files.h - the file workers: threads that read, hash and list what minions ask for, chunk by chunk.
+/* files.h - the file workers: threads that read, hash and list files for minions, chunk by chunk.
  *
- * The front loop hands requests over and sends what comes back; it reads no file. A request belongs to one
- * worker, by its path, so that each knows the hashes of its files. A worker serves its requests in turn, one
- * chunk each. A chunk is read only when its receiver has granted it (`credit`), so what waits in memory is
- * bounded by LIMIT_FILE_CREDIT chunks for a connection and LIMIT_FILE_UNDER_WAY bytes in all.
+ * The front loop passes requests in and sends what comes out; it reads no file. A request belongs to one
+ * worker, chosen by its path, so that each worker caches the hashes of its files. A worker serves its
+ * requests in turn, one chunk each. A chunk is read only after its receiver granted it (`credit`), so
+ * memory is bounded by LIMIT_FILE_CREDIT chunks per connection and LIMIT_FILE_UNDER_WAY bytes in all.
+ *
  *
  *   files.c        requests, credit, what goes out      files_work.c   the threads
  *   files_update.c fetching from remotes, in a thread of its own
@@ -11,9 +12,10 @@
  *   files_serve.c  one step of one request              files_take.c   a file that a minion pushes
  *
  * Layer      master
- * Threads    all but the threads inside: the front loop's. One lock guards what both sides touch
+ * Threads    the front loop calls everything here; threads inside do the work. One lock guards what both
+ * use
  * Ownership  said per function
- * Errors     what is wrong with a request is answered to its sender
+ * Errors     faults of a request are answered to its sender
  * Tests      tests/unit/master/test_files.c, tests/t/4000-files.bats
  */
 #ifndef MASTER_FILES_FILES_H
@@ -24,42 +26,44 @@
 
 typedef struct files files_t;
 
-/* NEW; `opts` is copied. */
+/* Start the threads. `opts` is copied. NEW, or NULL with *err. */
 files_t *files_new(json_t *opts, fail_t *err);
-/* Ends the threads; a read under way is waited for. False when a fetch from a remote goes on all the same. */
+/* End the threads, waiting for reads under way. False when a fetch from a remote continues: then nothing
+ * is freed. */
 bool files_destroy(files_t **self_p);
 void files_reload(files_t *self, json_t *opts); /* the configuration changed */
-/* Readable when files_next has something. */
+/* An eventfd, readable when files_next or files_names_next has something. BORROWED. */
 int files_fd(const files_t *self);
 
-/* What a connection says: see messages.def. */
+/* Messages of a connection, see messages.def: open a request, grant credit, push a chunk, end a push,
+ * stop. */
 void files_open(files_t *self, const peer_t *peer, const json_t *body);
 void files_more(files_t *self, const peer_t *peer, const json_t *body);
 /* `bytes` BORROWED. */
 void files_part(files_t *self, const peer_t *peer, const json_t *body, const void *bytes, size_t n);
 void files_done(files_t *self, const peer_t *peer, const json_t *body);
 void files_stop(files_t *self, const peer_t *peer, const json_t *body);
-/* The connection is gone: all that it asked for ends. */
+/* The connection is gone: end all its requests. */
 void files_gone(files_t *self, const void *rid, size_t rid_len);
 
-/* A question for names of files by a local connection, its answer when there is one. */
+/* A query for names by a local connection, then its answer. */
 typedef struct files_names {
     struct files_names *next;
-    struct lconn *who;      /* BORROWED; NULL: it is gone */
-    json_int_t n;           /* its number */
-    char *prefix, *saltenv; /* owned; saltenv NULL: environments are asked for, else state files */
+    struct lconn *who;      /* BORROWED; NULL: it has closed */
+    json_int_t n;           /* number of its request */
+    char *prefix, *saltenv; /* owned; saltenv NULL: list environments, else state files */
     enum { NAMES_NEW, NAMES_BUSY, NAMES_DONE } state;
     json_t *found; /* owned */
 } files_names_t;
 
-/* The request `names` of the kinds sls and saltenvs: 0 when it is taken. Its answer comes by
- * files_names_next (NEW, files_names_free; NULL when there is none), and files_fd is readable then. */
+/* Accept the request `names` of kind sls or saltenvs: 0, or negative with *err. Its answer comes by
+ * files_names_next (NEW, files_names_free; NULL without one). */
 int files_names(files_t *self, struct lconn *who, const json_t *request, fail_t *err);
 files_names_t *files_names_next(files_t *self);
 void files_names_free(files_names_t *q);
-void files_names_gone(files_t *self, const struct lconn *who); /* the connection ends */
+void files_names_gone(files_t *self, const struct lconn *who); /* the connection closes */
 
-/* One message to send. */
+/* A message to send to a minion. */
 typedef struct files_out {
     struct files_out *next;
     uint8_t rid[RID_MAX];
@@ -68,7 +72,7 @@ typedef struct files_out {
     size_t len;
 } files_out_t;
 
-/* The oldest, NEW (files_out_free); NULL when there is none. */
+/* The oldest message, NEW (files_out_free); NULL without one. */
 files_out_t *files_next(files_t *self);
 void files_out_free(files_out_t *out);
 

@@ -1,8 +1,10 @@
-/* files_int.h - private to files*.c: a request, a worker, and who may touch what.
+/* files_int.h - private to files*.c: requests, workers, and which thread may use which field.
+ *
  *
  * Layer      master
- * Threads    fields marked L are guarded by files.lock; the others belong to the worker while `busy`, else to
- *            nobody
+ * Threads    fields marked L are guarded by files.lock; the others belong to the worker while `busy`, and
+ * to
+ *            no thread otherwise
  * Tests      tests/unit/master/test_files.c
  */
 #ifndef MASTER_FILES_FILES_INT_H
@@ -21,15 +23,15 @@
 typedef struct files_worker files_worker_t;
 
 typedef enum asking_state {
-    ASKING_NEW,    /* nothing was looked at yet */
-    ASKING_PREFIX, /* what the receiver has already is read for the tag */
-    ASKING_DATA,   /* chunks go out while there is credit */
-    ASKING_HASH,   /* the digest is made */
-    ASKING_TAKE,   /* chunks come in */
+    ASKING_NEW,    /* not examined yet */
+    ASKING_PREFIX, /* the part that the receiver has is read for the tag */
+    ASKING_DATA,   /* sends chunks while there is credit */
+    ASKING_HASH,   /* computes the digest */
+    ASKING_TAKE,   /* receives chunks */
     ASKING_DONE
 } asking_state_t;
 
-/* A chunk that has come and waits for the disk; of 0 bytes and with a tag: the end. */
+/* A received chunk to be written; n 0 with a tag: the end. */
 typedef struct files_in {
     struct files_in *next;
     int64_t at;
@@ -38,9 +40,9 @@ typedef struct files_in {
     char bytes[];
 } files_in_t;
 
-/* What one minion has of the places and bytes that all share, however many connections it asks on. */
+/* A minion's share of the places and bytes, over all its connections. */
 typedef struct files_share {
-    size_t n_asking, n_open; /* L: requests; those with a file open */
+    size_t n_asking, n_open; /* L: requests; those with an open file */
     size_t under_way;        /* L: bytes */
 } files_share_t;
 
@@ -51,26 +53,26 @@ typedef struct asking {
     uint8_t rid[RID_MAX];     /* constant */
     size_t rid_len;
     json_int_t n;              /* constant: the sender's number */
-    uint64_t serial;           /* constant: ours, of no other request */
+    uint64_t serial;           /* constant: our number, unique */
     char *op, *path, *saltenv; /* constant, owned */
-    int credit;                /* L: chunks that may go out */
-    size_t under_way;          /* L: bytes that went out and were not granted again */
-    int64_t heard_ms;          /* L: monotonic, last word of the receiver */
+    int credit;                /* L: chunks that may be sent */
+    size_t under_way;          /* L: bytes sent and not granted again */
+    int64_t heard_ms;          /* L: monotonic, last message of the receiver */
     bool busy, gone;           /* L */
     asking_state_t state;
-    char *id;                  /* constant, owned: who asks */
-    files_share_t *share;      /* constant once it is taken: its minion's */
-    files_in_t *in, **in_tail; /* L: of what is pushed */
-    int granted;               /* L: chunks that may still come */
-    bool all_came;             /* L: the end of what is pushed has */
-    int folder, taken;         /* descriptors: where it is put, and the file; -1: none */
-    int unsaid, told;  /* chunks that were written and not granted again; those that the last step granted */
-    char *name, *part; /* owned: in that folder; the path of what has come of it */
+    char *id;                  /* constant, owned: the minion */
+    files_share_t *share;      /* constant once accepted: its minion's */
+    files_in_t *in, **in_tail; /* L: pushed chunks to be written */
+    int granted;               /* L: chunks that may still be pushed */
+    bool all_came;             /* L: the end of a push was received */
+    int folder, taken;         /* descriptors: target folder, and the file that grows; -1: none */
+    int unsaid, told;          /* chunks written and not granted again; those granted by the last step */
+    char *name, *part;         /* owned: name in `folder`; path of the growing file */
     served_t file;
-    buf_t text; /* a list instead of a file */
+    buf_t text; /* a list, served like a file */
     bool is_text;
-    int64_t at, start, size; /* next byte; first byte sent; all bytes */
-    int64_t known_size;      /* of a hash: no digest unless the size is this; -1: any */
+    int64_t at, start, size; /* next byte; first byte to send; all bytes */
+    int64_t known_size;      /* for a hash: no digest unless the file has this size; -1: any */
     tag_t *tag;
     digest_t *digest;
 } asking_t;
@@ -79,10 +81,10 @@ struct files_worker {
     struct files *owner;
     pthread_t thread;
     pthread_cond_t wake;
-    asking_t *ring, **tail; /* L: requests in turn */
-    int64_t swept_ms;       /* monotonic: when stalled ones were last looked for */
-    char *fresh_opts;       /* L: JSON of a new configuration; NULL: none */
-    json_t *opts;           /* the thread's own */
+    asking_t *ring, **tail; /* L: its requests, in turn */
+    int64_t swept_ms;       /* monotonic: last search for stalled requests */
+    char *fresh_opts;       /* L: owned: JSON of a new configuration; NULL: none */
+    json_t *opts;           /* used by the thread */
     fileserver_t *server;
 };
 
@@ -92,59 +94,59 @@ struct files_worker {
 struct files {
     pthread_mutex_t lock;
     files_worker_t workers[FILES_WORKERS];
-    files_worker_t updater;           /* takes no requests */
-    bool fetching;                    /* L: it is at work, on remotes */
-    asking_t *buckets[FILES_BUCKETS]; /* L: requests by their connection */
-    map_t *shares;                    /* L: id -> files_share_t of who asks for something */
+    files_worker_t updater;           /* fetches remotes; takes no requests */
+    bool fetching;                    /* L: it is fetching from remotes */
+    asking_t *buckets[FILES_BUCKETS]; /* L: requests by connection */
+    map_t *shares;                    /* L: id -> files_share_t of minions with requests */
     size_t n_workers;                 /* started */
-    size_t n_asking, n_open;          /* L: requests; those with a file open */
+    size_t n_asking, n_open;          /* L: requests; those with an open file */
     uint64_t serial;                  /* L: of the newest request */
     size_t under_way;                 /* L: bytes of all requests */
     files_out_t *out, **out_tail;     /* L */
-    files_names_t *names;             /* L: questions of the local socket */
+    files_names_t *names;             /* L: queries of local connections */
     int fd;                           /* eventfd */
     bool stop;                        /* L */
 };
 
-/* files_names.c: one question, if there is one; with the lock held, which is let go of meanwhile. */
+/* files_names.c. Lock held, released meanwhile: answer one query; false without one. */
 bool files_names_step(files_worker_t *w);
-/* What of these paths is a state file whose name begins so, up to the next dot behind that. NEW, as
- * names_bounded. */
+/* The names of state files among `paths` that start with `prefix`, cut after the next dot. NEW, bounded as
+ * by names_bounded. */
 json_t *files_sls_names(const json_t *paths, const char *prefix);
 
-/* files_serve.c: do a little of what is asked; messages to send are appended to *out_tail in order. */
+/* files_serve.c: do one step of a request; messages to send are appended at *out_tail in order. */
 void asking_step(asking_t *self, const files_worker_t *worker, files_out_t ***out_tail);
 /* files_take.c */
-void take_begin(const json_t *opts); /* at the start: what is half written is nobody's */
+void take_begin(const json_t *opts); /* at the start: delete unfinished pushes of earlier processes */
 void take_open(asking_t *self, json_t *opts, files_out_t ***out_tail);
 void take_step(asking_t *self, files_out_t ***out_tail);
-void take_free(asking_t *self); /* what is half written goes */
-/* Whether a step has something to do; with the lock held. */
+void take_free(asking_t *self); /* deletes an unfinished push */
+/* Lock held. True when a step would do something. */
 bool asking_can_step(const asking_t *self, const struct files *files);
 void asking_free(asking_t *self);
 
-/* files_say.c: a message of a request, `body` consumed; one that ends it, file_info or file_end; the end of one
- * by an error. */
-files_out_t *asking_frame(const asking_t *self, char **text_p, size_t len); /* of a text: TAKES it */
+/* files_say.c: build messages of a request. asking_message consumes `body`; asking_error ends a request,
+ * as file_info before it was opened and as file_end after. */
+files_out_t *asking_frame(const asking_t *self, char **text_p, size_t len); /* TAKES *text_p */
 files_out_t *asking_message(const asking_t *self, wire_msg_t msg, json_t *body);
 files_out_t *asking_error(const asking_t *self, bool opened, int code, const char *text);
 void asking_put(files_out_t ***tail, files_out_t *out);
 void asking_fail(asking_t *self, bool opened, int code, const fail_t *err, files_out_t ***tail);
 
-/* files_places.c, with the lock held: a message goes out; a request is out of the buckets and the counts; one
- * that nobody asked to end is ended; whether a place is one too many, by its minion or in all. */
+/* files_places.c, lock held: queue a message; remove a request from buckets and counts; end a request with
+ * an error; true when no place is left, for its minion or in all. */
 void files_put(struct files *self, files_out_t *out);
 void files_forget(struct files *self, asking_t *a);
 void files_give_up(struct files *self, asking_t *a, int code, const char *why);
 bool files_full(const struct files *self, const asking_t *a);
-/* Where a connection's requests begin; so many bytes of one have arrived; each worker looks again. */
+/* The head of a connection's list of requests; record arrived bytes; wake every worker. */
 asking_t **files_bucket(struct files *self, const uint8_t *rid, size_t rid_len);
 void files_received(struct files *self, asking_t *a, size_t bytes);
 void files_wake_all(struct files *self);
 
 /* files_update.c */
 void *files_update(void *worker);
-/* files_work.c: take a new configuration over; with the lock held. */
+/* files_work.c. Lock held: apply a new configuration. */
 void files_take_opts(files_worker_t *w);
 
 void *files_work(void *worker);

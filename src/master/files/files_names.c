@@ -1,5 +1,5 @@
-/* files_names.c - names of state files and environments for a prompt: what file_roots and gitfs have,
- * listed by a worker. */
+/* files_names.c - names of state files and environments for completion at a prompt, from file_roots and
+ * gitfs, listed by a worker since it may take long. */
 #include "master/files/files_int.h"
 
 #include <unistd.h>
@@ -11,7 +11,8 @@
 
 #define SUFFIX "sls"
 
-/* "web/ng/init.sls" -> "web.ng"; NULL: no state file, or one that no name leads to. NEW */
+/* NEW "web.ng" from "web/ng/init.sls"; NULL: not a state file, or one with a dot in its path, which no
+ * name leads to. */
 static char *
 s_sls_of(const char *path)
 {
@@ -51,7 +52,7 @@ files_sls_names(const json_t *paths, const char *prefix)
     return names_bounded(names);
 }
 
-/* NEW; of what can't be listed there are no names. */
+/* NEW list; empty when listing fails. */
 static json_t *
 s_found(const files_names_t *q, fileserver_t *server)
 {
@@ -66,6 +67,8 @@ s_found(const files_names_t *q, fileserver_t *server)
     return files_sls_names(paths, q->prefix);
 }
 
+/* The query stays in the list while it is busy, so a closing connection finds it; only `found` and `state`
+ * change. */
 bool
 files_names_step(files_worker_t *w)
 {
@@ -102,7 +105,7 @@ files_names(files_t *self, struct lconn *who, const json_t *request, fail_t *err
         q->saltenv = str_eq(value_str(request, "kind", ""), "sls")
                          ? xstrdup(value_str(request, "saltenv", "base"))
                          : NULL;
-        for (size_t i = 0; i < self->n_workers; i++) /* whichever is not at work */
+        for (size_t i = 0; i < self->n_workers; i++) /* whichever is idle */
             (void) pthread_cond_signal(&self->workers[i].wake);
     }
     (void) pthread_mutex_unlock(&self->lock);

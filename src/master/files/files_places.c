@@ -1,5 +1,5 @@
-/* files_places.c - the table of requests: who has which place and how many bytes; and the queue of what goes out.
- * All with the lock held. */
+/* files_places.c - the table of requests: places and bytes of each minion, and the queue of outgoing
+ * messages. Every function here needs the lock. */
 #include "master/files/files_int.h"
 
 #include <unistd.h>
@@ -39,6 +39,7 @@ files_wake_all(files_t *self)
         (void) pthread_cond_signal(&self->workers[i].wake);
 }
 
+/* Workers are woken only if a limit was reached: then some request may have waited for these bytes. */
 void
 files_received(files_t *self, asking_t *a, size_t bytes)
 {
@@ -64,7 +65,7 @@ files_forget(files_t *self, asking_t *a)
         at = &(*at)->peer_next;
     *at = a->peer_next;
     self->n_asking--;
-    if (files_full(self, a)) /* others may have waited for this one's place */
+    if (files_full(self, a)) /* others may have waited for this place */
         files_wake_all(self);
     self->n_open -= a->state != ASKING_NEW;
     a->share->n_open -= a->state != ASKING_NEW;

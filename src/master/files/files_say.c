@@ -1,10 +1,10 @@
-/* files_say.c - messages of a request. */
+/* files_say.c - messages about requests. */
 #include "master/files/files_int.h"
 
 #include "common/base/str.h"
 #include "salt/value.h"
 
-#define WORDS_MAX 2048 /* of an error */
+#define WORDS_MAX 2048 /* bytes of an error's text */
 
 /* TAKES *data_p. */
 files_out_t *
@@ -18,7 +18,7 @@ asking_frame(const asking_t *a, char **data_p, size_t len)
     return out;
 }
 
-/* NEW. A text may repeat a path, which is as long as its sender likes: the middle is left out. */
+/* NEW string. A text may repeat a path of any length: its middle is cut out. */
 static json_t *
 s_words(const char *text)
 {

@@ -1,4 +1,5 @@
-/* files_serve.c - one step of one request: open, read a chunk, digest a chunk, list. */
+/* files_serve.c - one step of a request: open a file, read or digest a chunk, make a list. A step reads at
+ * most READ_MAX bytes, so that a large file delays other requests little. Runs without the lock. */
 #include "master/files/files_int.h"
 
 #include <unistd.h>
@@ -13,8 +14,8 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define HEAD_MAX 128                    /* the JSON in front of a chunk */
-#define READ_MAX (4 * LIMIT_FILE_CHUNK) /* of a file that is only looked at, in one step */
+#define HEAD_MAX 128                    /* JSON in front of a chunk */
+#define READ_MAX (4 * LIMIT_FILE_CHUNK) /* bytes per step of a file that is only read, not sent */
 
 void
 asking_free(asking_t *self)
@@ -48,7 +49,7 @@ asking_can_step(const asking_t *self, const files_t *files)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* The machine's trouble, and not that a file is missing: the operator is told as well. Minions may ask
+/* Log errors of the host, not missing files: the operator must know. Rate-limited, as minions may ask
  * again and again. */
 static void
 s_log_trouble(const asking_t *a, int code, const char *text)
@@ -73,7 +74,7 @@ s_info(asking_t *a, json_t *more, files_out_t ***tail)
 static void
 s_start_data(asking_t *a, files_out_t ***tail)
 {
-    /* What the receiver has beyond the end is not of this file. */
+    /* A receiver that has more than the file: its copy is another file's, start over. */
     a->start = a->start > a->size ? 0 : a->start;
     a->at = 0;
     a->state = a->start > 0 ? ASKING_PREFIX : ASKING_DATA;
@@ -81,6 +82,7 @@ s_start_data(asking_t *a, files_out_t ***tail)
         s_info(a, json_pack("{s:i}", "at", 0), tail);
 }
 
+/* "get" starts sending; "hash" answers at once when the hash is cached or the size differs already. */
 static void
 s_open_file(asking_t *a, fileserver_t *server, files_out_t ***tail)
 {
@@ -132,7 +134,7 @@ s_list(const asking_t *a, const files_worker_t *worker, fail_t *err)
     return NULL;
 }
 
-/* A list is served as a file whose bytes are its JSON. */
+/* Serve a list as a file whose bytes are its JSON. */
 static void
 s_open_list(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
 {
@@ -156,8 +158,8 @@ s_open_list(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* Up to `max` bytes from where the request is. 0 with *ret_n > 0, or a negative errno: the file is shorter
- * than it was, or can't be read. */
+/* Read up to `max` bytes at the request's position. 0 with *ret_n > 0, or a negative errno; -ESTALE: the
+ * file became shorter. */
 static int
 s_read(asking_t *a, char *into, size_t max, size_t *ret_n)
 {
@@ -177,6 +179,7 @@ s_read(asking_t *a, char *into, size_t max, size_t *ret_n)
     return 0;
 }
 
+/* End a request with an error and log it. */
 static void
 s_broken(asking_t *a, int code, files_out_t ***tail)
 {
@@ -189,6 +192,8 @@ s_broken(asking_t *a, int code, files_out_t ***tail)
     asking_fail(a, a->state == ASKING_DATA, code, &err, tail);
 }
 
+/* Feed the part that the receiver has to the tag; with the whole of it, the receiver can compare and
+ * resume. */
 static void
 s_prefix(asking_t *a, files_out_t ***tail)
 {
@@ -209,7 +214,7 @@ s_prefix(asking_t *a, files_out_t ***tail)
     s_info(a, json_pack("{s:I, s:s}", "at", (json_int_t) a->start, "tag", hex), tail);
 }
 
-/* The chunk is read to where it is sent from. */
+/* Send a chunk, read straight into its frame to avoid a copy. */
 static void
 s_data(asking_t *a, files_out_t ***tail)
 {
@@ -236,6 +241,7 @@ s_data(asking_t *a, files_out_t ***tail)
     asking_put(tail, asking_frame(a, &frame, (size_t) head + 1 + n));
 }
 
+/* Digest a chunk; at the end answer, and cache the hash. */
 static void
 s_hash(asking_t *a, fileserver_t *server, files_out_t ***tail)
 {

@@ -1,7 +1,9 @@
-/* files_take.c - cp.push: a file that a minion sends goes to cachedir/minions/ID/files, if file_recv says so.
+/* files_take.c - cp.push: store a file that a minion sends under cachedir/minions/ID/files, if file_recv
+ * allows it.
  *
- * The kernel keeps every step of the way inside that folder, links are not followed, and a file is there only
- * when all of it has come: until then it grows in cachedir/minions/.parts, which no id is called. */
+ * The path is resolved beneath that folder by the kernel, without following links. A file grows in
+ * cachedir/minions/.parts, a name that no id can have, and is renamed into place when it is complete and
+ * its tag is right. */
 #include "master/files/files_int.h"
 
 #include <fcntl.h>
@@ -21,7 +23,8 @@
 
 /* ---- the place ------------------------------------------------------------------------------- */
 
-/* cachedir/minions/ID/files and in it the folder of the path; sets the name in it. */
+/* Open cachedir/minions/ID/files and the path's folder in it; sets a->folder and a->name. Folders are
+ * made. 0, or a negative errno. */
 static int
 s_find_place(asking_t *a, const char *cachedir)
 {
@@ -43,6 +46,7 @@ s_find_place(asking_t *a, const char *cachedir)
     return 0;
 }
 
+/* file_recv and file_recv_max_size (megabytes), as in Salt. */
 static int
 s_check(const asking_t *a, json_t *opts, fail_t *err)
 {
@@ -56,8 +60,8 @@ s_check(const asking_t *a, json_t *opts, fail_t *err)
     return 0;
 }
 
-/* The number is ours: a minion and a salt-call on its host may push the same file, and both begin to count
- * at one. */
+/* The part's name is our serial: a minion and a salt-call on its host may push the same file, and both
+ * number from one. */
 static int
 s_open_part(asking_t *a, const char *cachedir)
 {
@@ -66,7 +70,7 @@ s_open_part(asking_t *a, const char *cachedir)
     if (rc < 0)
         return rc;
     a->part = xasprintf("%s/%llx", parts, (unsigned long long) a->serial);
-    (void) unlink(a->part); /* of a master that had another cachedir then */
+    (void) unlink(a->part); /* left by a process with another cachedir */
     a->taken = open(a->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     return a->taken < 0 ? -errno : 0;
 }
@@ -129,6 +133,7 @@ take_free(asking_t *self)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
+/* Compare size and tag, then rename into place. -EBADMSG when the file arrived damaged. */
 static void
 s_end(asking_t *a, const char *tag, files_out_t ***tail)
 {
@@ -149,6 +154,7 @@ s_end(asking_t *a, const char *tag, files_out_t ***tail)
     asking_put(tail, asking_message(a, MSG_file_end, json_pack("{s:s}", "tag", hex)));
 }
 
+/* Write one chunk, which must continue where the last ended; grant more for every GRANT chunks. */
 void
 take_step(asking_t *self, files_out_t ***out_tail)
 {

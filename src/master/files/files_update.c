@@ -1,5 +1,5 @@
-/* files_update.c - fetching from remotes at their intervals, beside the workers, who go on with what is
- * there. */
+/* files_update.c - the thread that fetches from remotes (gitfs) at their intervals. Workers continue with
+ * what was fetched last. */
 #include "master/files/files_int.h"
 
 #include <time.h>

@@ -1,4 +1,5 @@
-/* files_work.c - a file worker's thread: requests in turn, one step each. */
+/* files_work.c - a file worker's thread: a ring of requests, one step each. The lock is held except while
+ * a step works or a configuration is applied, so a request is only touched by its worker while `busy`. */
 #include "master/files/files_int.h"
 
 #include <unistd.h>
@@ -7,13 +8,14 @@
 #include "salt/limits.h"
 #include "salt/log.h"
 
-#define SLEEP_MS      5000 /* how often stalled requests are looked for */
-#define SLEEP_FULL_MS 1000 /* the same while places are wanted */
+#define SLEEP_MS      5000 /* between searches for stalled requests */
+#define SLEEP_FULL_MS 1000 /* the same while places are short */
 
 void
 files_take_opts(files_worker_t *w)
 {
-    /* A newer one may have come while the lock was free; what is asked after that is answered by it. */
+    /* Repeat: a newer configuration may have come while the lock was free, and requests after it must see
+     * it. */
     for (char *text; (text = STEAL(w->fresh_opts));) {
         (void) pthread_mutex_unlock(&w->owner->lock);
         fileserver_destroy(&w->server);
@@ -25,7 +27,7 @@ files_take_opts(files_worker_t *w)
     }
 }
 
-/* Out of the ring, and freed; with the lock held. */
+/* Lock held. Remove a request from the ring and free it. */
 static void
 s_drop(files_worker_t *w, asking_t **at)
 {
@@ -37,7 +39,7 @@ s_drop(files_worker_t *w, asking_t **at)
     asking_free(a);
 }
 
-/* Somebody waits for the place that a request has: another minion, or its own one. With the lock held. */
+/* Lock held. True when another request, of any minion or of the same one, waits for this one's place. */
 static bool
 s_is_wanted(const files_t *files, const asking_t *a)
 {
@@ -45,8 +47,8 @@ s_is_wanted(const files_t *files, const asking_t *a)
            (a->share->n_open >= LIMIT_FILE_MINION && a->share->n_asking > a->share->n_open);
 }
 
-/* How long a request may stand still. To a slow receiver chunks are under way for long; one to whom
- * nothing is, and who grants nothing, only keeps a place that is wanted. */
+/* How long a request may stall. A slow receiver has chunks in flight for long; one without any that grants
+ * no credit merely occupies a place, and loses it sooner when others wait. */
 static int64_t
 s_patience(const files_t *files, const asking_t *a)
 {
@@ -54,7 +56,7 @@ s_patience(const files_t *files, const asking_t *a)
                                                                                  : LIMIT_FILE_STALL;
 }
 
-/* Requests whose receiver says nothing any more; with the lock held. */
+/* Lock held. End requests whose receivers have fallen silent. */
 static void
 s_sweep(files_worker_t *w, int64_t now)
 {
@@ -68,7 +70,8 @@ s_sweep(files_worker_t *w, int64_t now)
     }
 }
 
-/* The next request that has something to do, moved to the end of the ring; NULL: none. With the lock held. */
+/* Lock held. The next request that can step, moved to the ring's end; NULL without one. Frees ended ones
+ * on the way. */
 static asking_t *
 s_next(files_worker_t *w)
 {
@@ -93,7 +96,7 @@ s_next(files_worker_t *w)
     return NULL;
 }
 
-/* What a step made goes to the front loop; with the lock held. */
+/* Lock held. Queue what a step produced, or drop it if the request ended meanwhile. */
 static void
 s_deliver(files_worker_t *w, asking_t *a, files_out_t *made, files_out_t **made_tail)
 {
@@ -113,7 +116,7 @@ s_deliver(files_worker_t *w, asking_t *a, files_out_t *made, files_out_t **made_
     (void) !write(files->fd, &one, sizeof(one));
 }
 
-/* With the lock held, which is let go of while the disk works. */
+/* Lock held, released during the step. Counts places and bytes before and after. */
 static void
 s_serve(files_worker_t *w, asking_t *a)
 {
@@ -149,6 +152,7 @@ s_serve(files_worker_t *w, asking_t *a)
     s_deliver(w, a, made, tail);
 }
 
+/* Sleeps until it is woken, or to look for stalled requests. */
 void *
 files_work(void *worker)
 {
