@@ -1,4 +1,6 @@
-/* acl.c - see acl.h. */
+/* acl.c - see acl.h. publisher_acl maps users to functions, optionally within a compound target: {user:
+ * [function pattern, or {target: [function pattern]}]}. A request is allowed if one entry matches each of
+ * its functions; a target restriction is checked by matching both targets and comparing the minions. */
 #include "master/operators/acl.h"
 
 #include "common/base/str.h"
@@ -8,7 +10,8 @@
 #include "master/jobs/targets.h"
 #include "salt/value.h"
 
-/* publisher_acl: {user pattern: [function pattern, or {compound target: [function pattern]}]}. */
+/* True when one of the function patterns matches. A single string is a regular expression, list items may
+ * be globs as well. */
 static bool
 s_functions(const json_t *patterns, const char *fun)
 {
@@ -24,8 +27,8 @@ s_functions(const json_t *patterns, const char *fun)
     return false;
 }
 
-/* Whether all minions that the request means are among those of a rule, of which there is one at least:
- * what either says is another thing, "web* or db1" begins as "web*" does. */
+/* True when the rule's target has minions and contains all minions of the request. Compared by minions,
+ * not by text: "web* or db1" starts like "web*". */
 static bool
 s_covers(front_t *self, const char *scope, const json_t *request, match_work_t *work)
 {
@@ -36,7 +39,7 @@ s_covers(front_t *self, const char *scope, const json_t *request, match_work_t *
     size_t n_may = 0, n_wants = 0, i = 0, k = 0;
     if (targets_match_within(self, rule, work, &may, &n_may, &missing, &err) < 0 ||
         targets_match_within(self, request, work, &wants, &n_wants, &unmet, &err) < 0) {
-        /* Either may be at fault: the rule, or what a user asks for, as often as he likes. */
+        /* Either target may be invalid, and a user may send such requests at will: rate-limited. */
         noise_warn(self, "publisher_acl: whether '%s' covers a request can't be told, so it does not: %s",
                    scope, fail_text(&err));
         return false;
@@ -59,8 +62,7 @@ s_entry(front_t *self, const json_t *entry, const char *fun, const json_t *reque
     return false;
 }
 
-/* Salt makes a key file for each user whom a pattern names only with client_acl_verify; else for those who
- * are named as they are. */
+/* As in Salt: a user must be named literally, unless client_acl_verify allows patterns. */
 static bool
 s_names(front_t *self, const char *who, const char *user)
 {
@@ -83,6 +85,7 @@ s_allows(front_t *self, const char *user, const char *fun, const json_t *request
     return false;
 }
 
+/* Every function of the list must be allowed, within one budget of work. */
 bool
 acl_lets(front_t *self, const char *user, const char *op, const json_t *request)
 {
@@ -113,7 +116,7 @@ s_on_blacklist(front_t *self, const char *list, const char *word)
     return false;
 }
 
-/* publisher_acl_blacklist holds for everybody's jobs, root's too. */
+/* publisher_acl_blacklist applies to everyone's jobs, root's included. */
 bool
 acl_blocks(front_t *self, const char *user, const json_t *request)
 {

@@ -9,11 +9,11 @@
 
 #include "master/front/front.h"
 
-/* An administrator, or named in publisher_acl. */
+/* True for administrators and users named in publisher_acl. */
 bool acl_may_read(front_t *front, const lconn_t *c);
-/* Whether publisher_acl lets this user, no administrator, ask for it. */
+/* True when publisher_acl allows this request to a user who is no administrator. */
 bool acl_lets(front_t *front, const char *user, const char *op, const json_t *request);
-/* publisher_acl_blacklist holds for everybody's jobs, root's too. */
+/* True when publisher_acl_blacklist forbids it; applies to root as well. */
 bool acl_blocks(front_t *front, const char *user, const json_t *request);
 
 #endif

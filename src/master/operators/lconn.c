@@ -1,5 +1,9 @@
-/* lconn.c - a connection to the local socket: what it asks and is told, each user's share of a turn, and
- * what a slow listener misses. */
+/* lconn.c - a connection to the local socket: reads requests, queues answers, sends events.
+ *
+ * Output has three sources in order: `out` (answers and pushes), replays of jobs (catchup.h), events
+ * (listen.h). s_send drains them in turn until the socket is full or the budget is used. Users, unlike
+ * administrators, share one turn per user: one request and one replay piece per turn of the loop, and
+ * bounded unread output. */
 #include "master/operators/lsock_int.h"
 
 #include <poll.h>
@@ -14,15 +18,17 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define READ_BUDGET   4             /* chunks per turn, so that one client can't keep the loop */
-#define FLUSH_BUDGET  (1024 * 1024) /* bytes to one client in one turn, about */
-#define EVENT_PIECES  64            /* that one call sends */
-#define PUSH_TOGETHER (64 * 1024)   /* answers that wait for the end of a turn */
-#define USER_UNREAD   (64 * 1024)   /* answers that a user leaves unread and is still heard */
-#define IDLE_BUFFER   4096          /* what an idle connection's buffers may keep */
+#define READ_BUDGET   4             /* chunks per turn, so that one client can't occupy the loop */
+#define FLUSH_BUDGET  (1024 * 1024) /* bytes to one client per turn, about */
+#define EVENT_PIECES  64            /* pieces per sendmsg */
+#define PUSH_TOGETHER (64 * 1024)   /* bytes of answers that wait for the turn's end */
+#define USER_UNREAD   (64 * 1024)   /* unread answers up to which a user's requests are read */
+#define IDLE_BUFFER   4096          /* capacity that an idle connection's buffers keep */
 
 /* ---- its parts -------------------------------------------------------------------------------- */
 
+/* Tell epoll what to wait for: input unless paused or waiting, output if some is pending. EPOLLOUT also
+ * brings the turn of a user who waits. */
 void
 lconn_poll(lconn_t *c)
 {
@@ -43,7 +49,7 @@ s_watch(lconn_t *c, bool write)
     lconn_poll(c);
 }
 
-/* The end of a connection: the hang-up that follows brings the loop to it, which frees it. */
+/* Shut down; the resulting hang-up makes the loop come by and free the connection. Safe inside callbacks. */
 void
 lconn_kill(lconn_t *c)
 {
@@ -64,7 +70,7 @@ s_unread(const lconn_t *c)
     return c->out.len - c->out_at;
 }
 
-/* Of the other lines of its user. */
+/* Unread bytes of the user's other connections. */
 static size_t
 s_unread_beside(const lconn_t *c)
 {
@@ -74,8 +80,8 @@ s_unread_beside(const lconn_t *c)
     return n;
 }
 
-/* Replies and returns are never dropped: whoever lets so many pile up is not reading at all. A user's
- * lines count together, and one that is read is not to blame. */
+/* True when the connection must be cut: answers and returns are never dropped, so unread ones pile up. A
+ * user's connections count together, but one that is read is not blamed. */
 static bool
 s_is_deaf(const lconn_t *c)
 {
@@ -87,7 +93,7 @@ s_is_deaf(const lconn_t *c)
 
 /* ---- what it is told -------------------------------------------------------------------------- */
 
-/* What waits in `out`. False when not all could be sent now. */
+/* Send `out`. False when the socket is full or broken. */
 static bool
 s_send_out(lconn_t *c)
 {
@@ -106,7 +112,8 @@ s_send_out(lconn_t *c)
     return !c->dead;
 }
 
-/* Events out of memory: bytes sent, 0 when there are none; negative when no more can be sent, or found, now. */
+/* Send events from the ring without copying: bytes sent; 0 without events; negative when the socket is
+ * full, or the listener's turn is over. */
 static ssize_t
 s_send_events(lconn_t *c)
 {
@@ -128,7 +135,7 @@ s_send_events(lconn_t *c)
     return n == (ssize_t) whole ? n : -1;
 }
 
-/* NULL: too many users have had something in this turn. */
+/* The user's share of this turn; NULL when too many users had one. */
 static share_t *
 s_share(lsock_t *self, uid_t uid)
 {
@@ -141,7 +148,7 @@ s_share(lsock_t *self, uid_t uid)
     return &self->shares[self->n_shares++];
 }
 
-/* A piece may be a return of any size: a user has one in a turn, */
+/* A replay piece may be a return of any size: one per user and turn, */
 static bool
 s_may_catch_up(lconn_t *c)
 {
@@ -154,14 +161,14 @@ s_may_catch_up(lconn_t *c)
     return true;
 }
 
-/* and none while its other lines leave much unread: lsock_tick asks again. */
+/* and none while the user's other connections have much unread; lsock_tick tries again. */
 static bool
 s_has_room(const lconn_t *c)
 {
     return lconn_is_admin(c) || s_unread_beside(c) <= LIMIT_LOCAL_QUEUE;
 }
 
-/* True when there is more than could be sent now. */
+/* Send all there is, within FLUSH_BUDGET. True when output remains: wait for EPOLLOUT. */
 static bool
 s_send(lconn_t *c)
 {
@@ -194,6 +201,7 @@ s_send(lconn_t *c)
     return true;
 }
 
+/* Send, then give back buffer space. */
 void
 lconn_flush(lconn_t *c)
 {
@@ -206,9 +214,8 @@ lconn_flush(lconn_t *c)
     s_watch(c, more && !c->dead);
 }
 
-/* What happened before a message comes before it, except out of the journal, what a user's turn is too
- * short for, and more than a user may leave unread: what the socket does not take now waits with the
- * message. */
+/* Keep order: events fired before a message go first, into `out`, as far as they are in the ring and a
+ * user's limits allow. Events from the journal don't. */
 static void
 s_events_first(lconn_t *c)
 {
@@ -231,7 +238,8 @@ s_events_first(lconn_t *c)
     }
 }
 
-/* What was added to `out` since it had `before` bytes is a whole frame. */
+/* A whole frame was added since `out` had `before` bytes. False: too large, removed. Sends now, or at the
+ * turn's end, so that the reader wakes once. */
 static bool
 s_pushed(lconn_t *c, size_t before)
 {
@@ -244,7 +252,7 @@ s_pushed(lconn_t *c, size_t before)
         lconn_kill(c);
         return true;
     }
-    /* Answers of one turn go together: whoever reads them wakes up once. */
+    /* Collect the answers of one turn. */
     bool soon = c->owner->front->bus->held > 0 && s_unread(c) < PUSH_TOGETHER;
     if (!c->want_write && !soon)
         lconn_flush(c);
@@ -350,7 +358,7 @@ lconn_user(const lconn_t *c)
     return c->user;
 }
 
-/* Its name is its own word; the numbers are the kernel's. */
+/* The program's name is its own claim; uid and pid come from the kernel (SO_PEERCRED). */
 static void
 s_ask_program(lconn_t *c)
 {
@@ -385,7 +393,7 @@ lconn_is_admin(const lconn_t *c)
 
 /* ---- what it asks ----------------------------------------------------------------------------- */
 
-/* One message; false when it is garbage. */
+/* Handle one message; false when it is not JSON. */
 static bool
 s_message(lconn_t *c, const char *text, size_t len, fail_t *err)
 {
@@ -397,7 +405,7 @@ s_message(lconn_t *c, const char *text, size_t len, fail_t *err)
     return msg != NULL;
 }
 
-/* Names are for publisher_acl: where that lets nobody in, none is asked for. */
+/* User names are only needed for publisher_acl; without it nobody is looked up. */
 static bool
 s_must_ask(const lconn_t *c)
 {
@@ -412,9 +420,8 @@ s_ask(lconn_t *c)
     c->owner->asks = true;
 }
 
-/* One request of a user's in a turn, of whichever of its lines, and none while its answers lie unread: it
- * takes nobody's time that way, nor the master's memory. Root and the master's user could have both in any
- * case. */
+/* One request per user and turn, over all connections, and none while its answers are unread: a user can
+ * occupy neither the loop nor memory. Administrators could do both anyway. */
 static bool
 s_has_turn(lconn_t *c)
 {
@@ -436,6 +443,7 @@ s_wait(lconn_t *c, bool waits)
     lconn_poll(c);
 }
 
+/* Handle complete frames in `in`, unless the name is still looked up or the connection is paused. */
 void
 lconn_frames(lconn_t *c)
 {
@@ -468,7 +476,7 @@ lconn_frames(lconn_t *c)
     s_shrink(&c->in);
 }
 
-/* What a user has begun to ask and does not end takes memory, of all its lines together. */
+/* True when a user's unfinished requests, over all connections, exceed the bound. */
 static bool
 s_asks_too_much(const lconn_t *c)
 {
@@ -480,6 +488,7 @@ s_asks_too_much(const lconn_t *c)
     return n > LIMIT_LOCAL_QUEUE;
 }
 
+/* A short read means that the socket is empty. */
 void
 lconn_read(lconn_t *c)
 {

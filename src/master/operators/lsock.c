@@ -1,5 +1,8 @@
-/* lsock.c - the local socket: accepts operators, knows their uid and their name from the kernel and the
- * host, and turns the loop for them. lconn.c is one connection. */
+/* lsock.c - the local socket: accepts operators, identifies them by SO_PEERCRED, looks their names up in a
+ * thread, and drives an epoll set whose descriptor the front loop polls. lconn.c is a single connection.
+ *
+ * When descriptors run out, a spare one is given up to accept and close those who have waited for FULL_MS,
+ * so that the queue moves. Half of the places are reserved for administrators. */
 #include "master/operators/lsock_int.h"
 
 #include <fcntl.h>
@@ -20,9 +23,9 @@
 #include "master/operators/username.h"
 #include "salt/log.h"
 
-#define ACCEPT_BUDGET  64 /* of those who knock, in one turn: whoever only knocks must not keep the loop */
+#define ACCEPT_BUDGET  64 /* connections accepted per turn */
 #define LISTEN_BACKLOG 512
-#define FULL_MS        2000 /* who knocks while no descriptor is left waits so long for one at least */
+#define FULL_MS        2000 /* time that a client waits at least when no descriptor is left */
 
 static lsock_t *
 s_own(const front_t *front)
@@ -36,10 +39,10 @@ lsock_serve(front_t *front, const lsock_server_t *server)
     s_own(front)->server = server;
 }
 
-/* ---- whose name it is ------------------------------------------------------------------------- */
+/* ---- names of users -------------------------------------------------------------------------- */
 
-/* One question at a time: if its answer does not come, other users wait with it, root and the master's
- * user never do. */
+/* Look up one name at a time, the oldest first. If the service hangs, other users wait; root and the
+ * master's user are known without it. */
 static void
 s_ask_next(lsock_t *self)
 {
@@ -47,7 +50,7 @@ s_ask_next(lsock_t *self)
     self->asks = false;
     for (lconn_t *c = self->name_fd < 0 ? self->conns : NULL; c; c = c->next)
         if (c->asking && !c->dead)
-            first = c; /* the newest is at the head */
+            first = c; /* new connections are added at the head */
     if (!first)
         return;
     int fd = username_ask(first->uid);
@@ -65,6 +68,7 @@ s_ask_next(lsock_t *self)
         (void) close(fd);
 }
 
+/* The name is there: it applies to all waiting connections of that uid. */
 static void
 s_named(lsock_t *self)
 {
@@ -89,8 +93,8 @@ s_named(lsock_t *self)
 
 /* ---- the connections -------------------------------------------------------------------------- */
 
-/* What they ask for is done here: whoever calls holds nothing that a request may end, such as a minion or
- * a worker. */
+/* Read paused connections again once the journal has room. Runs from a hook whose caller holds no pointers
+ * that a request could free, such as a minion or worker. */
 static void
 s_resume(lsock_t *self)
 {
@@ -145,7 +149,8 @@ s_close(lconn_t *c)
     self->n_paused -= c->paused ? 1 : 0;
     listener_destroy(&c->listener);
     catchup_destroy(&c->behind);
-    /* Closing is not enough: a child that has not yet begun its program has the descriptor too. */
+    /* Remove from epoll explicitly: a child process before its exec still holds the descriptor, so closing
+     * alone would not. */
     (void) epoll_ctl(self->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
     (void) close(c->fd);
     buf_free(&c->in);
@@ -164,7 +169,7 @@ s_listen(lsock_t *self, bool yes)
     self->paused = !yes || rc != 0; /* the next tick tries again */
 }
 
-/* Give up the spare descriptor for a moment; another thread may have taken it meanwhile. */
+/* Give up the spare descriptor for a moment; another thread may take it meanwhile. */
 static void
 s_lend_spare(lsock_t *self)
 {
@@ -178,8 +183,8 @@ s_keep_spare(lsock_t *self)
     self->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* The kernel does not tell who waits since when, nor how many. So a line of our own joins them, which is
- * closed at once: who stands before it has been there since now. False: there is no place for it. */
+/* The kernel tells neither how long clients have waited in the backlog nor how many. So queue a connection
+ * of our own, closed at once: all before it have waited since now. False: the backlog is full. */
 static bool
 s_mark(lsock_t *self)
 {
@@ -201,8 +206,8 @@ s_credentials(int fd, struct ucred *ret_who)
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret_who, &n) == 0;
 }
 
-/* A mark that was forgotten, or a runner's line that came to nothing, ends a round too early: others wait
- * longer. */
+/* True for a mark. A stale mark, or a runner's aborted connection, ends a round early, which only makes
+ * others wait longer. */
 static bool
 s_is_mark(int fd)
 {
@@ -211,9 +216,9 @@ s_is_mark(int fd)
     return s_credentials(fd, &who) && who.pid == getpid() && recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-/* No descriptor is left: who has waited long enough is turned away. All before the mark have; without one
- * it is the first alone. False: nobody has, or that can't be done either. The call fails like that when
- * nobody knocks, too. */
+/* No descriptor is left: accept and close one client that has waited for FULL_MS, up to the mark; without
+ * a mark, the first only. False: nobody has, or even that failed. accept4 also fails so with an empty
+ * backlog. */
 static bool
 s_turn_away(lsock_t *self, bool knocks)
 {
@@ -242,8 +247,8 @@ s_turn_away(lsock_t *self, bool knocks)
     return fd >= 0;
 }
 
-/* Of all places, and of the descriptors that minions leave, users have half: however many there are, root
- * and the master's user come in. */
+/* Users get half of all places, and of the descriptors reserved from minions: administrators always find
+ * one. */
 static size_t
 s_users_places(const lsock_t *self)
 {
@@ -299,7 +304,7 @@ s_accept(lsock_t *self)
         if (fd < 0 && (errno == EMFILE || errno == ENFILE) && s_turn_away(self, i == 0))
             continue;
         if (fd < 0) {
-            /* They stay in the queue, and the loop must not turn for them all the time. */
+            /* Clients stay in the backlog; stop listening, or the loop would spin. */
             s_listen(self, false);
             return;
         }
@@ -317,6 +322,7 @@ s_accept(lsock_t *self)
 
 /* ---- the loop --------------------------------------------------------------------------------- */
 
+/* Connections are freed only at the end, as handlers may kill any. */
 static void
 s_readable(front_t *front)
 {
@@ -372,14 +378,14 @@ s_tick(front_t *front, int64_t now_ms)
     s_listen(self, true);
 }
 
-/* The socket file is 0660 or, when publisher_acl names other users, 0666: what each may do is checked per
- * request. */
+/* Mode of the socket file: 0660, or 0666 when publisher_acl names users; each request is checked. */
 static mode_t
 s_mode(const lsock_t *self)
 {
     return json_object_size(conf_get(self->front->conf, "publisher_acl")) > 0 ? 0666 : 0660;
 }
 
+/* Users who are no longer in publisher_acl are disconnected. */
 static void
 s_reload(front_t *front)
 {
@@ -393,6 +399,7 @@ s_reload(front_t *front)
     }
 }
 
+/* connect() first detects a running master; a stale socket file is removed. */
 static int
 s_bind(lsock_t *self, fail_t *err)
 {
@@ -435,7 +442,7 @@ s_start(front_t *front, fail_t *err)
     if (self->epoll_fd < 0)
         (void) fail_set(err, -errno, "epoll: %s", strerror(errno));
     if (self->epoll_fd < 0 || fs_own_dir(sock_dir, 0755, err) < 0 || s_bind(self, err) < 0) {
-        /* Not ours: leave another master's socket file where it is. */
+        /* Another master's socket file must stay. */
         free(STEAL(self->path));
         return err->code;
     }
@@ -451,7 +458,7 @@ s_close_fd(int *fd)
     *fd = -1;
 }
 
-/* The lines are closed before any other part ends: operators and runners that wait for an answer see it. */
+/* Close connections before other parts end, so that clients and runners waiting for answers notice. */
 static void
 s_stop(front_t *front)
 {

@@ -1,4 +1,5 @@
-/* lsock.h - the local socket: the handlers of what operators ask are registered here.
+/* lsock.h - the local socket. requests.c registers the handlers of requests here, so that this folder does
+ * not depend on them.
  *
  * Layer      master
  * Threads    the front loop's
@@ -11,9 +12,9 @@
 
 typedef struct lsock_server {
     void (*handle)(front_t *front, lconn_t *c, const json_t *request);
-    /* A request as text: true when it was one that needs no tree, and is answered. */
+    /* Handle a request as text: true when it was handled and answered. */
     bool (*handle_text)(front_t *front, lconn_t *c, const char *text, size_t len);
-    bool (*may_read)(front_t *front, const lconn_t *c); /* whether its user may ask anything at all */
+    bool (*may_read)(front_t *front, const lconn_t *c); /* true when its user may make requests at all */
 } lsock_server_t;
 
 void lsock_serve(front_t *front, const lsock_server_t *server); /* BORROWED */

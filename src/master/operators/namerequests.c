@@ -1,5 +1,5 @@
-/* namerequests.c - what completion at a prompt is told: minions, functions, jobs and keys whose names
- * begin as something typed. */
+/* namerequests.c - names for completion at a prompt: minions, functions, jobs and keys that start with
+ * what was typed. Kinds that other parts know (sls, saltenvs) go through hook_names. */
 #include "common/base/str.h"
 #include "common/plugin/registry.h"
 #include "master/front/hooks.h"
@@ -24,7 +24,7 @@ s_minions(front_t *self, const char *prefix, fail_t *err)
     return names;
 }
 
-/* A master that is no minion has no modules. */
+/* Without a host the master has no modules. */
 static json_t *
 s_registered(const registry_t *registry, const char *prefix)
 {
@@ -76,7 +76,7 @@ s_names_of(front_t *self, const json_t *request, fail_t *err)
     return NULL;
 }
 
-/* Denied keys belong to nobody whom the tables know: the folder does. */
+/* Denied keys are not in the tables; list the folder. */
 static int
 s_add_denied(front_t *self, const char *prefix, json_t *names, fail_t *err)
 {
@@ -89,7 +89,7 @@ s_add_denied(front_t *self, const char *prefix, json_t *names, fail_t *err)
     return ids ? 0 : -EIO;
 }
 
-/* The operation `key_names`. */
+/* The request key_names. */
 static json_t *
 s_names_of_keys(front_t *self, const json_t *request, fail_t *err)
 {

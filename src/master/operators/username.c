@@ -1,4 +1,5 @@
-/* username.c - see username.h. */
+/* username.c - see username.h. A detached thread per query looks the user up and sends the name over a
+ * socketpair; if the caller is gone, the send fails silently. */
 #include "master/operators/username.h"
 
 #include <pthread.h>
@@ -29,7 +30,7 @@ username_of(uid_t uid)
     return found ? xstrdup(found->pw_name) : s_number(uid);
 }
 
-/* Who asked may have gone meanwhile. */
+/* The asking side may have closed its end. */
 static void *
 s_main(void *arg)
 {

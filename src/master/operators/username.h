@@ -1,8 +1,8 @@
-/* username.h - the names of local users, asked for without waiting: a directory service that hangs must not
- * hold up the front loop.
+/* username.h - look up names of local users without blocking: a directory service that hangs must not
+ * stall the front loop.
  *
  * Layer      master
- * Threads    the front loop's; each question has a thread of its own, which shares nothing but a socket with it
+ * Threads    the front loop's; each query has a thread of its own, connected by a socket only
  * Tests      tests/t/5000-events.bats
  */
 #ifndef MASTER_OPERATORS_USERNAME_H
@@ -10,12 +10,12 @@
 
 #include "salt/base.h"
 
-/* Now, however long it takes. NEW; the number as text when there is no such user. */
+/* Look up now, however long it takes. NEW; the uid as text when there is no such user. */
 char *username_of(uid_t uid);
-/* NEW descriptor that becomes readable when the answer is there, or -errno: there is no descriptor, or no
+/* Start a query: a NEW descriptor that becomes readable with the answer, or -errno without descriptor or
  * thread. */
 int username_ask(uid_t uid);
-/* Takes the answer, and closes the descriptor. NEW, as username_of. */
+/* Read the answer and close the descriptor. NEW, as username_of. */
 char *username_take(int fd, uid_t uid);
 
 #endif

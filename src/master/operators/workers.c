@@ -1,5 +1,11 @@
-/* workers.c - runners and wheel functions, as the front loop sees them: who waits for which, places, ends,
- * what is kept. */
+/* workers.c - runners and wheel functions: a pool of actors, a queue, and what is recorded of each
+ * function.
+ *
+ * A function gets a jid, is stored under "run/JID" with its event in one transaction, and runs in an idle
+ * actor or waits. At its end, its event, its return and the removal of that key are one transaction, so
+ * after a crash the next master knows which functions were cut off. Places: functions begun by runners may
+ * use more than those of operators, which may use more than reactions; a few are reserved for quick,
+ * reading ones. */
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/str.h"
@@ -16,31 +22,31 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define RUN_KEY     "run/" /* and a jid: the store's name for the task of a function that is begun and not over */
-#define RUN_ARG_MAX 4096 /* bytes of its arguments that are kept there */
+#define RUN_KEY     "run/" /* prefix of keys in the store: tasks of functions that have begun and not ended */
+#define RUN_ARG_MAX 4096   /* bytes of arguments kept there */
 #define CUT_OFF     "The master ended while this function ran; what it has done is not known"
 #define NOT_BEGUN   "The master ended before this function was begun"
-#define END_WAIT_MS 3000                /* for functions under way when the master ends */
-#define TRIMMED     "\"VALUE_TRIMMED\"" /* Salt's word for a return that is left out */
+#define END_WAIT_MS 3000                /* wait for running functions when the master ends */
+#define TRIMMED     "\"VALUE_TRIMMED\"" /* Salt's placeholder for a return that is left out */
 
-/* A function that runs or waits for its turn. */
+/* A function that runs or is queued. */
 typedef struct run {
     struct run *next; /* in the queue */
     json_t *task;     /* {wheel, fun, jid, tag, user, arg, depth, note?, peer?} */
-    char *within;     /* jid of the runner that asks; "" */
+    char *within;     /* jid of the runner that began it; "" */
     lconn_t **who;    /* followers */
     size_t n_who;
-    size_t places; /* how many may be at work when it begins, it included */
-    bool quick;    /* somebody asks for it, and it only reads: it may have one of the places kept for such */
-    bool kept;     /* it has one */
-    bool secret;   /* its return is for who asks: FN_SECRET, of it or of what it began */
+    size_t places; /* it begins while fewer functions run */
+    bool quick;    /* only reads, for an operator: may use a reserved place */
+    bool kept;     /* it uses one */
+    bool secret;   /* the return is for its caller only: FN_SECRET of it, or of a function that it began */
 } run_t;
 
 typedef struct worker {
     zactor_t *actor;
     struct workers *owner;
-    run_t *run; /* what it does now; NULL: idle */
-    bool stale; /* its copy of the configuration is */
+    run_t *run; /* its function; NULL: idle */
+    bool stale; /* its configuration is out of date */
 } worker_t;
 
 typedef struct workers {
@@ -48,8 +54,8 @@ typedef struct workers {
     char *store_path;
     worker_t pool[LIMIT_RUNNER_NESTED + LIMIT_RUNNER_QUICK];
     size_t n_pool;
-    size_t n_busy, n_kept; /* workers with a function: in the places for all, and in those for quick ones */
-    run_t *queue, **queue_end; /* that wait for a worker */
+    size_t n_busy, n_kept;     /* functions that run: in common places, and in reserved ones */
+    run_t *queue, **queue_end; /* functions waiting for a worker */
     size_t n_queue;
 } workers_t;
 
@@ -61,7 +67,7 @@ s_own(const front_t *front)
 
 /* ---- the front loop's side ------------------------------------------------------------------- */
 
-/* How a function has ended. */
+/* The outcome of a function. */
 typedef struct ending {
     json_t *head; /* owned: {retcode, success, failed?, unknown?} */
     char *ret;    /* owned: JSON of the return */
@@ -74,8 +80,8 @@ s_free_ending(ending_t *end)
     free(end->ret);
 }
 
-/* NEW text of an object: the members of `before`, "return", the members of `after`; neither is empty.
- * TAKES before. */
+/* NEW JSON text of {before..., "return": ret, after...}; neither may be empty. The return is spliced in as
+ * text, since it may be large. TAKES before. */
 static char *
 s_with_return(json_t *before, const char *ret, const json_t *after, size_t *ret_len)
 {
@@ -91,7 +97,7 @@ s_with_return(json_t *before, const char *ret, const json_t *after, size_t *ret_
     return buf_steal(&out);
 }
 
-/* NEW data of the events of a function. */
+/* NEW data of a function's events. */
 static json_t *
 s_event_data(const json_t *task)
 {
@@ -106,7 +112,7 @@ s_run_key(const json_t *task)
     return xasprintf(RUN_KEY "%s", value_str(task, "jid", ""));
 }
 
-/* What the next master knows of it if this one is killed. */
+/* Record the task for the next master, in case this one is killed. */
 static void
 s_keep_begun(workers_t *self, const json_t *task)
 {
@@ -129,7 +135,7 @@ s_tell_begin(workers_t *self, const json_t *task)
     bus_apart(self->front);
 }
 
-/* The return as those see it who did not ask. An error in its place is told. BORROWED. */
+/* The return as shown to others than the caller: secret ones are left out, errors are not. BORROWED. */
 static const char *
 s_shown(const run_t *run, const ending_t *end)
 {
@@ -137,7 +143,7 @@ s_shown(const run_t *run, const ending_t *end)
     return run->secret && !is_error ? TRIMMED : end->ret;
 }
 
-/* As Salt, an event leaves out what is larger than an event may be. */
+/* As in Salt, a return larger than an event may be is left out of it. */
 static void
 s_fire_end(workers_t *self, const run_t *run, const ending_t *end)
 {
@@ -159,8 +165,8 @@ s_free_run(run_t *run)
     free(run);
 }
 
-/* What a runner has begun may go on where others wait: the runner waits for it. The reactor leaves places
- * to people. */
+/* Limit of running functions at which this one may begin. A runner waits for those it began, so these may
+ * use places that others can't, or both would wait for ever. Reactions leave places to operators. */
 static size_t
 s_places(const json_t *task)
 {
@@ -204,6 +210,8 @@ s_count_of(workers_t *self, const run_t *run)
     return run->kept ? &self->n_kept : &self->n_busy;
 }
 
+/* Send a task to an idle worker, with the configuration if the worker's is out of date, and the ticket
+ * that the function must be able to see. */
 static void
 s_assign(worker_t *w, run_t *run)
 {
@@ -217,7 +225,7 @@ s_assign(worker_t *w, run_t *run)
     sock_tell(w->actor, text, opts, ticket, NULL);
 }
 
-/* The first in the queue that may begin, or its end. */
+/* Link to the first queued function that may begin, or to the queue's end. */
 static run_t **
 s_next_in_queue(workers_t *self)
 {
@@ -249,7 +257,7 @@ s_enqueue(workers_t *self, run_t *run)
     self->n_queue++;
 }
 
-/* NEW row of the job that a function is, or was. */
+/* NEW row of the job that stands for a function. */
 static json_t *
 s_row(workers_t *self, const json_t *task)
 {
@@ -288,8 +296,8 @@ s_keep_return(workers_t *self, const run_t *run, const ending_t *end)
         self->front->row_ticket = ticket;
 }
 
-/* A result that nobody waits for any more is kept as a job's, for jobs.lookup_jid; one that may be asked for
- * again, in any case. */
+/* Keep the return as a job's for jobs.lookup_jid: when no caller waits for it any more, and always with a
+ * note, which may be asked for again. */
 static void
 s_keep(workers_t *self, const run_t *run, const ending_t *end)
 {
@@ -315,7 +323,7 @@ s_tell_end(const run_t *run, const ending_t *end)
         (void) lconn_push_text(run->who[i], text, len);
 }
 
-/* That it began is in the line of its request. */
+/* Audit the end; the request's line has the beginning. */
 static void
 s_audit_end(workers_t *self, const run_t *run, const ending_t *end)
 {
@@ -326,7 +334,7 @@ s_audit_end(workers_t *self, const run_t *run, const ending_t *end)
     audit_write(self->front->audit, &line);
 }
 
-/* It is told, kept and audited; what tells of it is on the disk together or not at all. TAKES run. */
+/* End a function: event, return and removal of its key in one transaction, then audit and push. TAKES run. */
 static void
 s_over(workers_t *self, run_t *run, const ending_t *end)
 {
@@ -353,6 +361,7 @@ s_receive(worker_t *w, ending_t *ret_end)
     return ret_end->head;
 }
 
+/* An actor has answered: end its function and start the next. */
 static int
 s_finished(zloop_t *loop, zsock_t *reader, void *arg)
 {
@@ -367,6 +376,7 @@ s_finished(zloop_t *loop, zsock_t *reader, void *arg)
     return 0;
 }
 
+/* An idle worker, or a new one; NULL when the pool is full or sockets are short. */
 static worker_t *
 s_idle_worker(workers_t *self)
 {
@@ -396,7 +406,7 @@ s_idle_worker(workers_t *self)
     return w;
 }
 
-/* Those for whose thread there was no descriptor. */
+/* Start queued functions for which there was no worker before. */
 static void
 s_tick(front_t *front, int64_t now_ms)
 {
@@ -406,7 +416,7 @@ s_tick(front_t *front, int64_t now_ms)
         s_next_queued(self, w);
 }
 
-/* Whether a worker's function ends before `until_ms`. */
+/* True when a worker's function ends before `until_ms`. */
 static bool
 s_ends(worker_t *w, int64_t until_ms)
 {
@@ -415,7 +425,7 @@ s_ends(worker_t *w, int64_t until_ms)
     return !w->run || zmq_poll(&item, 1, left > 0 ? (long) left : 0) > 0;
 }
 
-/* An orchestration that has come as far as its journal goes on there. */
+/* True for an orchestration whose journal allows it to be resumed. */
 static bool
 s_resumes(const workers_t *self, const char *jid)
 {
@@ -423,7 +433,7 @@ s_resumes(const workers_t *self, const char *jid)
     return json_is_object(row) && value_int(row, "end_us", 0) == 0;
 }
 
-/* The verdict on a function that did not come to its end with its master. TAKES run. */
+/* End a function that the master's end cut off: the outcome is unknown. TAKES run. */
 static void
 s_cut_off(workers_t *self, run_t *run, const char *why)
 {
@@ -438,7 +448,7 @@ s_cut_off(workers_t *self, run_t *run, const char *why)
     s_free_ending(&end);
 }
 
-/* What the master's end has made fail is no verdict on the function; what has succeeded is. */
+/* A failure may be due to the master's end, so only a success is taken as the outcome. */
 static void
 s_end_run(worker_t *w, bool ended)
 {
@@ -451,7 +461,7 @@ s_end_run(worker_t *w, bool ended)
     s_free_ending(&end);
 }
 
-/* Waits a moment for functions under way, and keeps what became of each. */
+/* Wait END_WAIT_MS for running functions, record each one's outcome, and cut off queued ones. */
 static bool
 s_destroy(front_t *front)
 {
@@ -477,7 +487,7 @@ s_destroy(front_t *front)
     return all_ended;
 }
 
-/* The verdict on functions that a killed master had begun. */
+/* Cut off the functions that an earlier, killed process had begun. */
 static void
 s_restore(workers_t *self)
 {
@@ -507,7 +517,7 @@ s_reload(front_t *front)
         self->pool[i].stale = true;
 }
 
-/* BORROWED; NULL when it is not at work and does not wait. */
+/* BORROWED; NULL when it neither runs nor waits. */
 static run_t *
 s_run_of(const workers_t *self, const char *jid)
 {
@@ -520,7 +530,7 @@ s_run_of(const workers_t *self, const char *jid)
     return NULL;
 }
 
-/* Who began it, and whoever began that one, may have its return in their own. */
+/* A function's callers may return its result as their own: mark them secret, too. */
 static void
 s_spread_secret(workers_t *self, const run_t *run)
 {
@@ -529,7 +539,7 @@ s_spread_secret(workers_t *self, const run_t *run)
         parent->secret = true;
 }
 
-/* NEW task, or NULL with *err. */
+/* NEW task, or NULL with *err: invalid, or nested too deep (-ELOOP). */
 static json_t *
 s_task(workers_t *self, bool wheel, const json_t *request, const char *user, fail_t *err)
 {
@@ -555,7 +565,7 @@ s_task(workers_t *self, bool wheel, const json_t *request, const char *user, fai
                              arg ? json_incref(arg) : json_array());
     if (note)
         json_object_set(task, "note", note);
-    /* Its arguments are made of what a minion said. */
+    /* The arguments contain text of a minion's. */
     if (value_bool(request, "peer", false) || str_eq(value_str(note, "kind", ""), "react") ||
         (parent && value_bool(parent->task, "peer", false)))
         json_object_set_new(task, "peer", json_true());
@@ -588,8 +598,8 @@ s_add_follower(run_t *run, lconn_t *follower)
     run->who[run->n_who++] = follower;
 }
 
-/* Run a runner's or wheel's function, once rows that were queued before are committed; its end is an event,
- * and a push to the follower. NEW {jid, tag}, or NULL with *err. */
+/* Begin a runner or wheel function, or queue it. It starts after rows queued so far are committed; its end
+ * is an event and a push to the follower. NEW {jid, tag, waits_for?}, or NULL with *err. */
 static json_t *
 s_begin_run(workers_t *self, bool wheel, const json_t *request, const char *user, lconn_t *follower,
             fail_t *err)
@@ -622,7 +632,7 @@ s_begin_run(workers_t *self, bool wheel, const json_t *request, const char *user
     return reply;
 }
 
-/* The end of one that has ended, or was begun by a master that is no more. */
+/* Push the end of a function that has ended, from the store, or of one that an earlier process began. */
 static void
 s_tell_kept(front_t *front, const char *jid, lconn_t *follower)
 {
@@ -639,7 +649,7 @@ s_tell_kept(front_t *front, const char *jid, lconn_t *follower)
     (void) lconn_push(follower, msg);
 }
 
-/* Follow a function that an earlier request began: its end is pushed, at once when it has ended. */
+/* later_fn: follow a function of an earlier request; its end is pushed, at once if it has ended. */
 static void
 s_follow(front_t *front, const char *jid, lconn_t *follower)
 {
@@ -652,7 +662,7 @@ s_follow(front_t *front, const char *jid, lconn_t *follower)
         s_tell_kept(front, jid, follower);
 }
 
-/* Tell those who follow it how far a function is. */
+/* Push a function's progress to its followers. */
 static void
 s_tell_progress(workers_t *self, const json_t *request)
 {
@@ -667,7 +677,7 @@ s_tell_progress(workers_t *self, const json_t *request)
         (void) lconn_push(run->who[i], msg);
 }
 
-/* Runner functions under way: [{jid, fun, arg, user}]. NEW. */
+/* NEW list of running runners: [{jid, fun, arg, user}]. */
 static json_t *
 s_active_ones(const workers_t *self)
 {
@@ -701,7 +711,7 @@ s_line_closed(front_t *front, lconn_t *follower)
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-/* Salt's reactor calls itself so, and does not react to what its own functions tell. */
+/* As in Salt, functions of the reactor run as "Reactor", and the reactor ignores events of that user. */
 static const char *
 s_user(const lconn_t *c, const json_t *request)
 {

@@ -10,12 +10,12 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define RETURN_MAX   (LIMIT_LOCAL_MSG - 65536) /* bytes of a return: what is told beside it is short */
+#define RETURN_MAX   (LIMIT_LOCAL_MSG - 65536) /* bytes of a return: the rest of its message is short */
 #define RETURN_LONG  (1024 * 1024)
-#define RETURN_DEPTH (LIMIT_FRAME_DEPTH - 4) /* the same of its levels */
+#define RETURN_DEPTH (LIMIT_FRAME_DEPTH - 4) /* levels of a return, for the same reason */
 #define STORE_LOST   "The job store can't be written: the function was not begun"
-#define ROWS_WAIT_MS 2000  /* for the commit of what was there when a function was asked for */
-#define NOTE_WAIT_MS 60000 /* for that of its own note: without it, it is not begun */
+#define ROWS_WAIT_MS 2000  /* for rows that were queued when the function was requested */
+#define NOTE_WAIT_MS 60000 /* for the row with its note, without which it does not begin */
 
 static int
 s_env_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
@@ -25,7 +25,7 @@ s_env_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
     return api_request(cookie, &request, &reply, err);
 }
 
-/* What ctx_progress() says. */
+/* ctx_progress(): send it to the master as the request `progress`. */
 static void
 s_env_progress(void *cookie, size_t step, size_t of, const char *what)
 {
@@ -36,7 +36,7 @@ s_env_progress(void *cookie, size_t step, size_t of, const char *what)
     (void) api_request(cookie, &request, &reply, &err);
 }
 
-/* A failure in the words that Salt's runners have for it. NEW. */
+/* NEW: an error in the words of Salt's runners. */
 static char *
 s_words(const registry_t *registry, call_ctx_t *ctx, bool wheel, const char *fun, const fail_t *err)
 {
@@ -50,7 +50,7 @@ s_words(const registry_t *registry, call_ctx_t *ctx, bool wheel, const char *fun
     return xasprintf("\nPassed invalid arguments: %s\n\nUsage:\n%s", fail_text(err), doc);
 }
 
-/* NEW result of a function that failed: an error may quote bytes of a file or of a program that are no text. */
+/* NEW result of a failure. Errors may quote bytes that are not UTF-8. */
 static json_t *
 s_failed(const char *words)
 {
@@ -58,7 +58,7 @@ s_failed(const char *words)
                      false);
 }
 
-/* The configuration for one task: who asks may have a time of his own for silent minions. NEW. */
+/* NEW configuration for a task: its `timeout` replaces the configured one. */
 static json_t *
 s_opts(const workers_env_t *env, const json_t *task)
 {
@@ -70,7 +70,7 @@ s_opts(const workers_env_t *env, const json_t *task)
     return opts;
 }
 
-/* Run one task; NEW result {return, retcode, success, failed?}. */
+/* Run a task with a connection and reader of its own. NEW {return, retcode, success, failed?}. */
 static json_t *
 s_run_task(const workers_env_t *env, const json_t *task)
 {
@@ -108,7 +108,7 @@ s_run_task(const workers_env_t *env, const json_t *task)
     return json_pack("{s:o, s:i, s:b}", "return", value, "retcode", retcode, "success", retcode == 0);
 }
 
-/* NEW text of the return, or NULL with *err: no message holds it. */
+/* NEW JSON text of the return; NULL with *err when no message can hold it. */
 static char *
 s_return_text(const json_t *value, fail_t *err)
 {
@@ -124,7 +124,7 @@ s_return_text(const json_t *value, fail_t *err)
     return NULL;
 }
 
-/* Takes the return's place. NEW text. */
+/* NEW text that replaces a refused return. */
 static char *
 s_refused_text(const json_t *task, const fail_t *err)
 {
@@ -134,8 +134,8 @@ s_refused_text(const json_t *task, const fail_t *err)
     return value_dump(told);
 }
 
-/* A long return is text from here on: the front loop has others to serve. Sends {retcode, success,
- * failed?} and the return's JSON. TAKES result. */
+/* Send {retcode, success, failed?} and the return's JSON text: a long return is dumped here, so that the
+ * front loop need not. TAKES result. */
 static void
 s_send_result(zsock_t *pipe, const json_t *task, json_t *result)
 {
@@ -151,12 +151,12 @@ s_send_result(zsock_t *pipe, const json_t *task, json_t *result)
     AUTO_FREE char *head = value_dump(result);
     json_decref(result);
     sock_tell(pipe, head, text, NULL);
-    /* What the function has used is more than that. */
+    /* The function itself used more than its return. */
     if (strlen(text) > RETURN_LONG || err.code < 0)
         (void) malloc_trim(0);
 }
 
-/* What workers.c tells. */
+/* Texts that workers.c sends, in order. */
 enum { TASK, OPTS, TICKET, N_TEXTS };
 
 static void
@@ -164,7 +164,7 @@ s_work(workers_env_t *env, zsock_t *pipe, char **texts)
 {
     json_auto_t *task = json_loads(texts[TASK], JSON_ALLOW_NUL, NULL);
     const bool noted = value_get(task, "note");
-    /* An operator who has seen a return finds it. */
+    /* Wait for rows queued before the request, so that an operator who saw a return finds it in the store. */
     bool kept = store_wait(env->store, strtoull(texts[TICKET], NULL, 10),
                            noted ? NOTE_WAIT_MS : ROWS_WAIT_MS);
     json_t *fresh = *texts[OPTS] ? json_loads(texts[OPTS], JSON_ALLOW_NUL, NULL) : NULL;
@@ -192,7 +192,7 @@ workers_actor(zsock_t *pipe, void *arg)
     (void) zsock_signal(pipe, 0);
     for (bool ended = false; !ended;) {
         char *texts[N_TEXTS];
-        ended = sock_hear(pipe, texts, N_TEXTS) != N_TEXTS; /* "$TERM" is one */
+        ended = sock_hear(pipe, texts, N_TEXTS) != N_TEXTS; /* "$TERM" is a single text */
         if (!ended)
             s_work(env, pipe, texts);
         for (size_t i = 0; i < NELEMS(texts); i++)

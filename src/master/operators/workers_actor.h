@@ -1,5 +1,5 @@
-/* workers_actor.h - a runner or wheel function at work: each has an actor with its own line to the master, so
- * it may take its time.
+/* workers_actor.h - the thread of a runner or wheel function: each actor has its own connection to the
+ * master, so that a function may block.
  *
  * Layer      master, private to workers*.c
  * Threads    the actor's
@@ -10,20 +10,20 @@
 
 #include "master/front/front.h"
 
-/* What an actor works with; it owns the texts, `opts` and the struct. */
+/* An actor's environment; it owns the strings, `opts` and the struct. The rest is BORROWED. */
 typedef struct workers_env {
     char *sock_dir, *store_path;
-    store_t *store; /* to wait for its commits, and for the journal of orchestrations */
+    store_t *store; /* to wait for commits, and for the journal of orchestrations */
     registry_t *runners, *wheels;
-    json_t *opts;        /* a deep copy: trees are not shared between threads */
-    registry_t *modules; /* what templates of pillars call */
+    json_t *opts;        /* a deep copy: jansson's trees must not be shared between threads */
+    registry_t *modules; /* functions for pillar templates */
     const masterctx_tables_t *host;
 } workers_env_t;
 
 void workers_env_destroy(workers_env_t **self_p);
 
-/* Gets {task, configuration or "", ticket of the store}, answers {retcode, success, failed?} and the
- * return's JSON. `arg` is the workers_env_t. TAKES it. */
+/* zactor_fn. Receives {task, configuration or "", store ticket}, answers {retcode, success, failed?} and
+ * the return's JSON. `arg`: workers_env_t, TAKEN. */
 void workers_actor(zsock_t *pipe, void *arg);
 
 #endif
