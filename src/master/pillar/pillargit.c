@@ -1,4 +1,5 @@
-/* pillargit.c - see pillargit.h. */
+/* pillargit.c - see pillargit.h. The thread copies the configuration and the sources that minions brought,
+ * fetches without the lock, and sleeps until the next interval or a change. */
 #include "master/pillar/pillargit.h"
 
 #include <pthread.h>
@@ -10,23 +11,23 @@
 #include "salt/value.h"
 
 #define NEVER_S  3600
-#define ALSO_MAX 64 /* sources that minions brought; when there are more, their list begins anew */
+#define ALSO_MAX 64 /* sources brought by minions; beyond that the list starts over */
 
 struct pillargit {
     registry_t *modules; /* BORROWED */
     pthread_mutex_t lock;
     pthread_cond_t wake;
     pthread_t thread;
-    bool started;        /* the owner's */
-    bool stop, fetching; /* guarded by the lock, as all below */
-    bool news;           /* there are other remotes than before */
-    char *fresh_opts;    /* JSON of a new configuration; NULL: none */
-    json_t *also;        /* array of texts: sources as JSON */
+    bool started;        /* used by the owner */
+    bool stop, fetching; /* guarded by the lock, as everything below */
+    bool news;           /* the remotes have changed */
+    char *fresh_opts;    /* owned: JSON of a new configuration; NULL: none */
+    json_t *also;        /* owned: array of JSON texts, one source each */
 };
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* The configuration with the minions' sources among its own. With the lock held. NEW. */
+/* Lock held. NEW configuration with the minions' sources added to ext_pillar. */
 static json_t *
 s_all(const pillargit_t *self, json_t *opts)
 {
@@ -46,7 +47,7 @@ s_update(const pillargit_t *self, json_t *opts)
     return pillar_git_update(&env);
 }
 
-/* Until it is time, or there is news. With the lock held. */
+/* Lock held. Sleep until the next interval, a change or the stop. */
 static void
 s_rest(pillargit_t *self, int wait_s)
 {
@@ -85,6 +86,7 @@ s_thread(void *arg)
 
 /* ---- the owner's side ------------------------------------------------------------------------ */
 
+/* True when ext_pillar has git, or minions may bring it. */
 static bool
 s_is_needed(json_t *opts)
 {
@@ -96,6 +98,7 @@ s_is_needed(json_t *opts)
     return value_lists(value_get(opts, "on_demand_ext_pillar"), "git");
 }
 
+/* The thread is started on first need and lives until destroy. */
 void
 pillargit_reload(pillargit_t *self, json_t *opts)
 {
@@ -116,6 +119,7 @@ pillargit_reload(pillargit_t *self, json_t *opts)
                   strerror(rc));
 }
 
+/* Compared as JSON text; a known source is ignored. */
 void
 pillargit_also(pillargit_t *self, const json_t *ext)
 {

@@ -1,4 +1,9 @@
-/* pillars.c - compiles the minions' pillars: a queue, worker threads, and what was compiled before. */
+/* pillars.c - compile minions' pillars: a queue, a pool of actors, and a cache of compiled pillars.
+ *
+ * A request becomes a task, which the loop fills with deep copies (jansson's trees are not shared between
+ * threads) and passes to an idle actor. The actor answers from the minion's cached pillar if its key
+ * (everything but files) is equal and every file it read is unchanged; otherwise it compiles. One minion's
+ * tasks run one after another. */
 #include <stdatomic.h>
 
 #include "common/base/clock.h"
@@ -21,44 +26,44 @@
 #include "salt/value.h"
 
 #define END_WAIT_MS     1000   /* for compiles under way when the master ends */
-#define REFUSED_MAX     10     /* values that one compile tells of by events */
-#define AGAIN_MS        5000   /* a minion whom the queue has no room for asks again after so long */
-#define FRESH_MS        300000 /* a pillar is compiled anew after this, whatever its files say */
-#define SOURCE_NAME_MAX 64     /* bytes of a name that a message repeats */
+#define REFUSED_MAX     10     /* values that one compile reports by events */
+#define AGAIN_MS        5000   /* pause before a minion asks again when the queue is full */
+#define FRESH_MS        300000 /* a cached pillar is compiled anew after this, whatever its files say */
+#define SOURCE_NAME_MAX 64     /* bytes of a name repeated in a message */
 
-/* What was compiled before, handed to a worker and back. */
+/* A cached pillar, passed to an actor and back. */
 typedef struct kept {
-    char *key;  /* digest of everything but the files that went in */
-    char *text; /* the pillar as JSON of py_wire.h */
+    char *key;  /* owned: digest of all inputs but files */
+    char *text; /* owned: JSON of py_wire.h */
     pillar_reads_t *reads;
     int64_t made_ms; /* monotonic */
 } kept_t;
 
-/* One question, from its arrival to its answer. The worker owns it meanwhile. */
+/* A request, from arrival to answer. Owned by the actor while it has it. */
 typedef struct task {
     struct task *next;
     uint32_t slot;
-    size_t bytes; /* of the question */
+    size_t bytes; /* size of the request */
     char z85[KEY_Z85_LEN];
     uint8_t rid[RID_MAX];
     size_t rid_len;
-    json_t *ask; /* owned, and nobody else's, as all below */
+    json_t *ask; /* owned and unshared, as everything below */
     char *id;
-    json_t *grains, *opts; /* opts NULL: those of before */
+    json_t *grains, *opts; /* opts NULL: unchanged */
     uint64_t generation;   /* of the configuration */
     kept_t *kept;
-    char *frame; /* the answer */
+    char *frame; /* the encoded answer */
     size_t frame_len;
-    json_t *refused; /* list of what call_env's `refused` was told; NULL: nothing */
-    json_t *shown;   /* for targets; NULL: the same as before, or not to be kept */
+    json_t *refused; /* values reported through call_env's `refused`; NULL: none */
+    json_t *shown;   /* the pillar for targets; NULL: unchanged, or not kept */
     atomic_bool passed;
 } task_t;
 
 typedef struct worker {
     zactor_t *actor;
     struct pillars *owner;
-    bool busy, stale; /* stale: its copy of the configuration is */
-    uint32_t slot;    /* whose pillar it works on */
+    bool busy, stale; /* stale: its configuration is out of date */
+    uint32_t slot;    /* minion of its task */
 } worker_t;
 
 typedef struct pillars {
@@ -110,8 +115,8 @@ s_task_free(task_t *t)
     free(t);
 }
 
-/* A task belongs to one thread at a time. The pipe that hands it over orders memory too, but inside a library
- * that the thread sanitizer can't see into. */
+/* Pass a task's ownership through the pipe. The pipe orders memory as well, but inside a library that the
+ * thread sanitizer can't see; the atomic shows it. */
 static void
 s_pass(void *to, task_t *t)
 {
@@ -119,7 +124,7 @@ s_pass(void *to, task_t *t)
     (void) zsock_send(to, "p", t);
 }
 
-/* NULL: it is time to end. */
+/* NULL: terminate. */
 static task_t *
 s_take(void *from)
 {
@@ -139,6 +144,7 @@ typedef struct actor_env {
     pillar_claims_t *claims; /* locks itself */
 } actor_env_t;
 
+/* Encode the answer; one that is too large becomes an error. */
 static void
 s_answer(task_t *t, json_t *pillar, const char *error)
 {
@@ -152,7 +158,7 @@ s_answer(task_t *t, json_t *pillar, const char *error)
     t->frame = wire_encode(MSG_pillar, failed, &t->frame_len, NULL);
 }
 
-/* NEW digest of what goes in beside files. */
+/* NEW digest of all inputs but files. Members of the request that do not change the result are left out. */
 static char *
 s_key(const task_t *t)
 {
@@ -165,8 +171,8 @@ s_key(const task_t *t)
     return digest_bytes("sha256", text, strlen(text), NULL);
 }
 
-/* Whether what was compiled before is what a compile would give now. With pillar_cache what functions said
- * counts as unchanged for pillar_cache_ttl seconds. */
+/* True when the cached pillar equals what a compile would give. With pillar_cache, results of functions
+ * count as unchanged for pillar_cache_ttl seconds. */
 static bool
 s_holds(const kept_t *k, const char *key, json_t *opts)
 {
@@ -189,7 +195,8 @@ s_answer_kept(const actor_env_t *env, task_t *t, const char *key)
     return true;
 }
 
-/* Targets, and the mine, go by what the master says of a minion, and by nothing that it brought itself. */
+/* True when the result may be kept for targets and the mine: compiled without overrides or sources that
+ * the minion brought. */
 static bool
 s_is_kept(const json_t *ask)
 {
@@ -197,7 +204,7 @@ s_is_kept(const json_t *ask)
            !value_truthy(value_get(ask, "ext"));
 }
 
-/* What failed may go well the next time, with the same files. */
+/* A pillar with errors is not cached: it may compile next time from the same files. */
 static bool
 s_has_errors(const py_t *pillar)
 {
@@ -214,7 +221,7 @@ s_keep(task_t *t, char **key_p, json_t *pillar, pillar_reads_t **reads_p)
     t->kept->made_ms = clock_mono_ms();
 }
 
-/* Told of as events when the task is back in the front loop. */
+/* call_env's `refused`: collect values for events, fired when the task is back in the loop. */
 static void
 s_refused(void *cookie, json_t *what)
 {
@@ -248,7 +255,7 @@ s_compile(const actor_env_t *env, task_t *t, pillar_reads_t *reads, fail_t *err)
     return pillar;
 }
 
-/* Whom the lines of this thread are about from now on; the jid is a peer's word. */
+/* Set which minion and job this thread's log lines are about. The jid is the minion's claim. */
 static void
 s_log_for(const char *id, const json_t *ask)
 {
@@ -319,7 +326,8 @@ s_tell_again(front_t *front, peer_t *peer, const json_t *body)
     (void) post_send(front, peer, MSG_pillar, answer);
 }
 
-/* What is compiled again soonest is forgotten first: the oldest. */
+/* Cache a pillar (NULL: drop it). Beyond LIMIT_PILLAR_KEPT the oldest entries go, as they would be
+ * compiled again soonest. */
 static void
 s_put_kept(pillars_t *self, const char *id, kept_t *k)
 {
@@ -365,7 +373,7 @@ s_remember(front_t *front, minion_t *m, json_t *shown)
         known_keep(front, m, STORE_PILLAR, shown);
 }
 
-/* Values of the minion that its pillar's files may not be made of. */
+/* Fire events about values of the minion that pillar files must not depend on. */
 static void
 s_fire_refused(front_t *front, minion_t *m, const json_t *refused)
 {
@@ -380,6 +388,7 @@ s_fire_refused(front_t *front, minion_t *m, const json_t *refused)
     }
 }
 
+/* Deliver a finished task, if its minion still has the same key: events, cache, answer. */
 static void
 s_deliver(pillars_t *self, task_t *t)
 {
@@ -393,7 +402,7 @@ s_deliver(pillars_t *self, task_t *t)
     s_fire_refused(front, m, t->refused);
     if (t->shown)
         s_remember(front, m, t->shown);
-    /* A minion that connects has had its event with its grains. */
+    /* A connecting minion's refresh event was fired with its grains. */
     if (!s_is_kept(t->ask) || value_bool(t->ask, "clean", false))
         s_fire_refresh(front, m);
     if (!peer || peer->minion != m || !str_eq(peer->z85, t->z85) || !t->frame)
@@ -413,7 +422,7 @@ s_is_worked_on(const pillars_t *self, uint32_t slot)
     return false;
 }
 
-/* What the worker gets is its own: trees are not shared between threads. False: the minion is gone. */
+/* Fill a task with deep copies for its actor. False: the minion is gone. */
 static bool
 s_prepare(pillars_t *self, worker_t *w, task_t *t)
 {
@@ -432,7 +441,7 @@ s_prepare(pillars_t *self, worker_t *w, task_t *t)
     return true;
 }
 
-/* The first that waits and whose minion's pillar nobody works on. NULL: none. */
+/* The first queued task whose minion has none at work; NULL without one. */
 static task_t *
 s_next(pillars_t *self)
 {
@@ -467,7 +476,7 @@ s_assign_all(pillars_t *self)
     }
 }
 
-/* Questions for whose worker there was no descriptor. */
+/* Start queued tasks for which there was no worker before. */
 static void
 s_tick(front_t *front, int64_t now_ms)
 {
@@ -516,7 +525,7 @@ s_idle_worker(pillars_t *self)
     return w;
 }
 
-/* No minion's questions take the room of the others'. */
+/* True when the queue has room, in all and within one minion's share. */
 static bool
 s_has_room(const pillars_t *self, uint32_t slot, size_t bytes)
 {
@@ -531,7 +540,8 @@ s_has_room(const pillars_t *self, uint32_t slot, size_t bytes)
     return n == 0 || (n < LIMIT_PILLAR_EACH && waiting <= LIMIT_PILLAR_BYTES / 4);
 }
 
-/* It is refused here, where refusals are counted and limited; its pillar comes without. */
+/* Refuse sources that are not allowed on demand here, where refusals are counted and paced; the pillar is
+ * compiled without them. */
 static void
 s_without_ext(front_t *front, const peer_t *peer, json_t *ask)
 {
@@ -544,6 +554,7 @@ s_without_ext(front_t *front, const peer_t *peer, json_t *ask)
     (void) json_object_del(ask, "ext");
 }
 
+/* The message pillar_ask. */
 static void
 s_ask(front_t *front, peer_t *peer, const inbound_t *in)
 {
@@ -574,7 +585,7 @@ s_ask(front_t *front, peer_t *peer, const inbound_t *in)
 
 const message_row_t message_pillar_ask = { .body = s_ask, .most = LIMIT_GRAINS_VALUES };
 
-/* What was compiled for this minion is not the answer to the next question. */
+/* Hook: drop the minion's cached pillar. */
 static int
 s_forget(front_t *front, minion_t *m, const char *what, fail_t *err)
 {
@@ -583,7 +594,7 @@ s_forget(front_t *front, minion_t *m, const char *what, fail_t *err)
     return 0;
 }
 
-/* Nothing that was kept holds any more. */
+/* Nothing that is cached holds with a new configuration; `generation` invalidates what actors have. */
 static void
 s_reload(front_t *front)
 {
@@ -608,7 +619,7 @@ s_start(front_t *front, fail_t *err)
     return 0;
 }
 
-/* Whether a worker is done before `until_ms`; what it worked on is freed. */
+/* True when an actor finishes before `until_ms`; its task is freed. */
 static bool
 s_ends(worker_t *w, int64_t until_ms)
 {
@@ -624,7 +635,7 @@ s_ends(worker_t *w, int64_t until_ms)
     return true;
 }
 
-/* Waits a moment for compiles under way. */
+/* Wait END_WAIT_MS for compiles under way. */
 static bool
 s_destroy(front_t *front)
 {
