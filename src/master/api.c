@@ -1,4 +1,5 @@
-/* api.c - a runner's view of the master. */
+/* api.c - a runner's view of the master: requests over the local socket, reads through a store connection
+ * of its own, and writes to the journal of orchestrations through the store's queue. */
 #include "master/api.h"
 
 #include "common/base/clock.h"
@@ -10,6 +11,7 @@
 
 #define VERDICT_RETURNED "returned"
 #define JOURNAL_WAIT_MS  60000 /* for a commit */
+/* ms to wait for a job that an earlier process published: its minions need a while to reconnect. */
 #define AGAIN_WAIT_MS    20000
 
 struct master_api {
@@ -18,10 +20,10 @@ struct master_api {
     struct registry *modules;
     const struct masterctx_tables *host;
     char *jid;  /* owned: of the runner; NULL: none */
-    char *user; /* owned: who asked for it; NULL: nobody is known */
+    char *user; /* owned: who began it; NULL: unknown */
     bool peer;
     char *sock_dir, *store_path;
-    store_t *store_rw; /* NULL: nothing can be written */
+    store_t *store_rw; /* NULL: read-only */
     registry_t *runners, *wheels;
 };
 
@@ -173,7 +175,7 @@ api_peer(const master_api_t *self)
     return self->peer;
 }
 
-/* What a runner begins or tells is said to come from it. */
+/* Mark what a runner begins or fires with its jid, and with `peer` if it works with a minion's words. */
 static void
 tell_run(const master_api_t *self, json_t *request)
 {
@@ -223,7 +225,7 @@ take_verdict(json_t *minions, const json_t *push)
 {
     json_t *entry = json_object_get(minions, value_str(push, "id", ""));
 
-    /* A return is final; a verdict for an id that was not targeted is none of ours. */
+    /* A return is final, and verdicts of ids that were not targeted are ignored. */
     if (entry == NULL || strcmp(value_str(entry, "verdict", ""), VERDICT_RETURNED) == 0)
         return false;
     json_object_set_new(entry, "verdict", json_string(value_str(push, "verdict", "")));
@@ -240,7 +242,7 @@ take_done(json_t *minions, const json_t *push)
     return true;
 }
 
-/* By push: what it does to {id: entry}; true when the job is over. */
+/* Handlers of pushes on {id: entry}; true when the job is over. */
 static const struct push {
     const char *kind;
     bool (*take)(json_t *minions, const json_t *push);
@@ -253,7 +255,7 @@ static const struct push {
 static bool
 take_push(json_t *minions, const char *jid, const json_t *push)
 {
-    /* Late news of a job given up earlier. */
+    /* Late news of a job that was given up before. */
     if (strcmp(value_str(push, "jid", ""), jid) != 0)
         return false;
     for (size_t i = 0; i < NELEMS(pushes); i++) {
@@ -263,8 +265,8 @@ take_push(json_t *minions, const char *jid, const json_t *push)
     return false;
 }
 
-/* Whether a minion works on it still: the master says at once when one is lost, so that waiting is safe. Who
- * has lost its connection counts as one that does not, until it is back. */
+/* True while a minion works on the job: waiting is safe, as the master reports a lost one at once. A
+ * disconnected minion does not count until it is back. */
 static bool
 any_at_work(json_t *minions)
 {
@@ -287,7 +289,7 @@ has_returned(const json_t *minions, const char *id)
     return strcmp(value_str(json_object_get(minions, id), "verdict", ""), VERDICT_RETURNED) == 0;
 }
 
-/* Until the job is over, or nothing came for `timeout_ms` and nobody is at work. */
+/* Collect pushes until the job is over, or nothing came for `timeout_ms` and no minion works on it. */
 static int
 gather(master_api_t *self, const char *jid, const api_wait_t *wait, json_t *minions, fail_t *err)
 {
@@ -300,7 +302,7 @@ gather(master_api_t *self, const char *jid, const api_wait_t *wait, json_t *mini
             continue;
         if (rc <= 0)
             return rc;
-        /* One that is told twice counts once. */
+        /* A return that is pushed twice counts once. */
         bool before = has_returned(minions, value_str(push, "id", ""));
         if (take_push(minions, jid, push))
             return 0;
@@ -326,7 +328,7 @@ api_publish(master_api_t *self, json_t **request_p, const api_wait_t *wait, json
     json_t *minions = json_object();
     json_array_foreach (value_get(reply, "minions"), i, id)
         json_object_set_new(minions, json_string_value(id), json_pack("{s:s}", "verdict", "not_delivered"));
-    /* Followed anew, perhaps after the master's restart: its minions need a while to find it. */
+    /* Followed again, perhaps after the master's restart: its minions need a while to reconnect. */
     if (value_bool(reply, "again", false) && how.timeout_ms < AGAIN_WAIT_MS)
         how.timeout_ms = AGAIN_WAIT_MS;
     rc = jid[0] != '\0' ? gather(self, jid, &how, minions, err) : 0;

@@ -25,7 +25,7 @@ s_fail(const fail_t *err)
     return 1;
 }
 
-/* This host's grains, gathered once. NEW. */
+/* NEW copy of this host's grains, which are gathered once; runners' threads may ask at the same time. */
 static json_t *
 s_grains(json_t *opts)
 {
@@ -45,6 +45,8 @@ s_grains(json_t *opts)
     return copy;
 }
 
+/* Build the registries of plug-ins and run the front loop. When a thread still uses them at the end, the
+ * process exits without freeing anything. */
 static int
 s_serve(conf_t **conf_p, const char *dir, json_t *overrides, const char *pid_file, fail_t *err)
 {
@@ -65,12 +67,14 @@ s_serve(conf_t **conf_p, const char *dir, json_t *overrides, const char *pid_fil
     bool ended = front_destroy(&front);
     daemon_pid_remove(pid_file);
     if (!ended) {
-        proc_end_all(); /* what their work has started: the kernel would end only the first process of each */
+        proc_end_all(); /* processes that work started, with their children: exiting would leave them */
         _exit(code);
     }
     return code;
 }
 
+/* Order matters: completion answers before anything is set up; configuration is read as root, then the pid
+ * file and folders are made, and only then privileges are dropped. */
 int
 main(int argc, char **argv)
 {
