@@ -54,7 +54,8 @@ master_api_t *api_another(const master_api_t *self, fail_t *err);
 
 /* The journal of orchestrations. `row`, BORROWED:
  *   {"what": "run", "run", "doc": {...}, "plan": [chunk], "start_us"}     a run begins
- *   {"what": "end", "run", "result": {...}, "end_us"}                     it is over; end_us 0: again under way
+ *   {"what": "end", "run", "result": {...}, "end_us"}                     it is over; end_us 0: under way
+ * again
  *   {"what": "step", "run", "tag", "go", "begin_us", "end_us": 0 while it runs, "doc": {...}}
  * `wait`: return when it is on the disk, with everything that was written before. */
 int api_journal(master_api_t *self, const json_t *row, bool wait, fail_t *err);

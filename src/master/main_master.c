@@ -86,7 +86,7 @@ main(int argc, char **argv)
         return complete_options(&opts_master, argc, argv);
     daemon_stdio();
     notify_begin();
-    tzset(); /* the C library makes the names of time zones when they are first needed: before there are threads */
+    tzset(); /* time zone names are made on first use: before there are threads */
     int code = optparse_run(&opts_master, argc, argv, &opts);
     if (code >= 0) {
         opt_result_free(&opts);

@@ -7,7 +7,6 @@
  * The keys have this order and the stamp comes last in the data, so number, tag and time are read without
  * parsing the rest.
  *
- *
  * Layer      master; pure
  * Threads    any
  * Tests      tests/unit/master/test_ring.c

@@ -35,7 +35,7 @@ struct listener {
     bool more;                        /* the turn ended before anything was found */
 };
 
-/* ---- what is asked for ----------------------------------------------------------------------- */
+/* ---- the request ----------------------------------------------------------------------------- */
 
 /* NEW list of patterns; ["*"] when the request has none. */
 static json_t *

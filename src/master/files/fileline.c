@@ -18,7 +18,7 @@ s_own(const front_t *front)
     return front->own[PART_files];
 }
 
-/* ---- what minions ask ------------------------------------------------------------------------ */
+/* ---- minions' requests ----------------------------------------------------------------------- */
 
 static void
 s_asked(front_t *front, peer_t *peer, const inbound_t *in)
@@ -52,7 +52,7 @@ s_peer_left(front_t *front, peer_t *peer)
     files_gone(s_own(front), peer->rid, peer->rid_len);
 }
 
-/* ---- what operators ask ---------------------------------------------------------------------- */
+/* ---- operators' requests --------------------------------------------------------------------- */
 
 static int
 s_names(front_t *front, lconn_t *c, const json_t *request, fail_t *err)

@@ -14,7 +14,7 @@
 static const char *const ops[] = { "get",   "hash", "files",   "dirs", "empty_dirs",
                                    "links", "envs", "options", "put" };
 
-/* ---- what goes out --------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 /* An empty queue clears the eventfd, and sets it again if answers for local connections are still waiting. */
 files_out_t *
@@ -76,6 +76,7 @@ s_each(files_t *self, const void *rid, size_t rid_len,
     return n;
 }
 
+/* The minion's share, made with its first request; files_forget frees it with the last. */
 static files_share_t *
 s_share(files_t *self, const char *id)
 {
@@ -139,6 +140,7 @@ s_refusal(files_t *self, const asking_t *a, size_t n_peer, int *ret_code)
     return moves && (!a->tag || a->at < 0) ? "a request for a file without its key" : NULL;
 }
 
+/* Queue a request with its worker, or answer why it is refused. */
 void
 files_open(files_t *self, const peer_t *peer, const json_t *body)
 {
@@ -278,6 +280,7 @@ files_reload(files_t *self, json_t *opts)
     (void) pthread_mutex_unlock(&self->lock);
 }
 
+/* Workers and the updater read their first configuration like a reload. 0, or a negative errno. */
 static int
 s_start_worker(files_t *self, files_worker_t *w, void *(*fn)(void *), json_t *opts)
 {
@@ -350,6 +353,7 @@ s_end_threads(files_t *self)
     return soon;
 }
 
+/* Joins the threads unless a fetch is under way; then everything stays allocated for it. */
 bool
 files_destroy(files_t **self_p)
 {

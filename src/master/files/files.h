@@ -5,7 +5,6 @@
  * requests in turn, one chunk each. A chunk is read only after its receiver granted it (`credit`), so
  * memory is bounded by LIMIT_FILE_CREDIT chunks per connection and LIMIT_FILE_UNDER_WAY bytes in all.
  *
- *
  *   files.c        requests, credit, what goes out      files_work.c   the threads
  *   files_update.c fetching from remotes, in a thread of its own
  *   files_names.c  names for completion at a prompt

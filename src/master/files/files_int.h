@@ -1,6 +1,5 @@
 /* files_int.h - private to files*.c: requests, workers, and which thread may use which field.
  *
- *
  * Layer      master
  * Threads    fields marked L are guarded by files.lock; the others belong to the worker while `busy`, and
  * to

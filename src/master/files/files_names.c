@@ -89,6 +89,7 @@ files_names_step(files_worker_t *w)
     return true;
 }
 
+/* Any worker may answer, so all are woken. */
 int
 files_names(files_t *self, struct lconn *who, const json_t *request, fail_t *err)
 {

@@ -71,6 +71,7 @@ s_info(asking_t *a, json_t *more, files_out_t ***tail)
     asking_put(tail, asking_message(a, MSG_file_info, json_incref(body)));
 }
 
+/* A resumed transfer first digests the part that the receiver has (ASKING_PREFIX). */
 static void
 s_start_data(asking_t *a, files_out_t ***tail)
 {
@@ -276,6 +277,7 @@ s_open(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
         s_open_list(a, worker, tail);
 }
 
+/* Errors set ASKING_DONE. The file is closed as soon as it is not needed, not when the request is freed. */
 void
 asking_step(asking_t *self, const files_worker_t *worker, files_out_t ***out_tail)
 {

@@ -1,7 +1,6 @@
 /* front.h - the state that all parts of the master share. One thread, the front loop, owns all sockets and
  * tables, so nothing here is locked.
  *
- *
  * A part is a row of parts.def and a file with a descriptor (part.h); its own state is in a struct of its
  * own.
  * Modules that several parts build on have headers of their own, from the bottom up:

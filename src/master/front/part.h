@@ -8,7 +8,6 @@
  * Members may be NULL. Hooks are called in the order of the rows, for parts that have started. Pointers
  * are BORROWED for the call.
  *
- *
  * Layer      master
  * Threads    the front loop's calls every function of a descriptor
  * Ownership  front->own[PART_NAME] is the part's own struct: `size` zeroed bytes, allocated before `start`
@@ -46,7 +45,7 @@ typedef struct front_part {
     void (*readable)(front_t *front);
 
     /* ---- hooks: minions */
-    /* Nobody speaks on this connection any more; peer->minion is still set. */
+    /* The peer has left this connection; peer->minion is still set. */
     void (*peer_left)(front_t *front, peer_t *peer);
     /* The connection is closed and all its messages were read; its entry is removed next. */
     void (*peer_ended)(front_t *front, peer_t *peer);

@@ -89,7 +89,7 @@ s_followed(front_t *self, lconn_t *c, const request_done_t *done)
 
 const request_row_t request_follow = { .fn = s_follow, .answered = s_followed };
 
-/* ---- what is under way ----------------------------------------------------------------------- */
+/* ---- match, verdicts, active ----------------------------------------------------------------- */
 
 /* The ids that a target matches, without publishing anything. */
 static json_t *

@@ -36,7 +36,7 @@
 #define BUSY_ROUNDS     30    /* resend rounds for which that is believed */
 #define BACK_MS         2000  /* a reconnect that succeeds does so within this time */
 #define KEEP_OPEN_MS    (24 * 3600 * 1000LL)
-#define LONG_US         60000000LL /* a job longer than this is kept by the age of its end, not of its start */
+#define LONG_US         60000000LL /* a job longer than this ages from its end, not its start */
 #define RESTORE_JOBS_US (LIMIT_UNFINISHED_DAYS * 24 * 3600 * 1000000LL)
 
 typedef struct publish {
@@ -458,7 +458,7 @@ s_is_alive(void *front, const job_t *job)
     return alive;
 }
 
-/* One pass over the jobs per tick: resend, write ends that the store refused, tell followers of a backlog.
+/* Walk over the jobs each tick: resend, write ends that the store refused, tell followers of a backlog.
  * ZMQ_EVENTS says, without reading, whether the router has input. */
 static void
 s_tick(front_t *self, int64_t now_ms)
@@ -848,7 +848,7 @@ s_restore(front_t *self, fail_t *ret_err)
     return 0;
 }
 
-/* ---- what minions say of their jobs ---------------------------------------------------------- */
+/* ---- minions' messages about jobs ------------------------------------------------------------ */
 
 /* Message "started": without a pid the job server has it, with a pid its child runs. */
 static void

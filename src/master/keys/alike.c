@@ -81,7 +81,7 @@ alike_shapes(const alike_t *self)
     return map_len(self->shapes);
 }
 
-/* ---- when two are the same ------------------------------------------------------------------- */
+/* ---- hashing and comparing ------------------------------------------------------------------- */
 
 /* Fibonacci hashing: the multiplier is 2^64 divided by the golden ratio. */
 static uint64_t

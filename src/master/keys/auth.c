@@ -128,6 +128,7 @@ s_cut_minion(front_t *self, minion_t *m, const char *z85, bool was_accepted)
     hook_dismissed(self, m);
 }
 
+/* Forget an id whose key file is gone: next key, handshake permission, connections, jobs, table entry. */
 static void
 s_forget(front_t *self, minion_t *m)
 {
@@ -448,6 +449,8 @@ s_is_understood(front_t *self, peer_t *peer, const char *id, const json_t *body)
     return !problem;
 }
 
+/* The message hello: check id, protocol and claim, then admit the connection, refuse it or leave it
+ * pending. */
 static void
 s_hello(front_t *self, peer_t *peer, const inbound_t *in)
 {
@@ -556,6 +559,7 @@ s_accepted(front_t *self, minion_t *m)
             hook_connected(self, m, NULL, true);
     }
 }
+/* Accept a key: move its file, then learn it. `from`: the state whose folder has it. */
 
 static bool
 s_apply_accept(front_t *self, const char *id, key_state_t from, fail_t *err)
@@ -591,6 +595,7 @@ s_apply_reject(front_t *self, const char *id, key_state_t from, fail_t *err)
     return true;
 }
 
+/* Delete a key file; if the id is in that state, also forget the minion and its data. */
 static bool
 s_apply_delete(front_t *self, const char *id, key_state_t from, fail_t *err)
 {
@@ -812,7 +817,7 @@ s_tell_unfit(front_t *self)
             n, buf_str(&text), n > UNFIT_SHOWN ? ", ..." : "");
 }
 
-/* ---- what minions and operators say ---------------------------------------------------------- */
+/* ---- messages and requests ------------------------------------------------------------------- */
 
 const message_row_t message_hello = { .body = s_hello };
 const message_row_t message_bye = { .body = s_bye };

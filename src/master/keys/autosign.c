@@ -92,8 +92,8 @@ keystore_listed(const char *file, const char *id, bool permissive, fail_t *err)
     return found;
 }
 
-/* One-time acceptance by a file named as the id, valid for `minutes` (0: for ever). The folder is opened
- * beneath pki_dir without following links of the id. */
+/* Accept once by a file named as the id, valid for `minutes` (0: for ever). The folder is opened beneath
+ * pki_dir, and a link in place of the file is refused. */
 bool
 keystore_take_autosign(const char *pki_dir, const char *id, int minutes)
 {

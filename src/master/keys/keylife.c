@@ -44,7 +44,7 @@ s_accepted(front_t *self, minion_t *m, double age_s, double life_s, int64_t now_
     }
 }
 
-/* One pass over all keys. A pending key is only deleted when no connection uses it. */
+/* Look at every key. A pending key is only deleted when no connection uses it. */
 static void
 s_look(front_t *self, int64_t now_ms, int64_t wall_s, double life_s, double wait_s)
 {

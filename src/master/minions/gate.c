@@ -570,6 +570,7 @@ gate_tick(front_t *front, int64_t now_ms)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+/* Derive the limits from the number of descriptors; at most a quarter is reserved. */
 static int
 s_start(front_t *front, fail_t *err)
 {

@@ -20,7 +20,8 @@ typedef struct inbound {
     size_t len;
 } inbound_t;
 
-/* One of two handlers: `body` gets values; `text` gets the text, where building values would cost most. */
+/* Handlers, of which a row has one: `body` gets values; `text` gets the text, where building values would
+ * cost most. */
 typedef struct message_row {
     void (*body)(front_t *front, peer_t *peer, const inbound_t *in);
     /* 0; -EPROTO with *err: the text violates the message's format; -ENOMEM. */

@@ -19,7 +19,7 @@
 #define ACL_ID   "__saltmine_acl__"
 #define ACL_DATA "__data__"
 
-/* ---- who may see what ------------------------------------------------------------------------ */
+/* ---- access ---------------------------------------------------------------------------------- */
 
 /* A query under way. Minions of one kind often have equal restrictions, so the last answer is cached. */
 typedef struct look {
@@ -182,7 +182,7 @@ s_noted(front_t *self, uint64_t ticket, fail_t *err)
     return 0;
 }
 
-/* ---- what minions put in --------------------------------------------------------------------- */
+/* ---- minions' operations --------------------------------------------------------------------- */
 
 /* Replace a mine in memory and store, or in neither. TAKES *mine_p. */
 static int

@@ -65,6 +65,8 @@ s_mark_lost(peer_t *peer, json_int_t n, bool lost)
         *s_lost(peer) = lost ? n : 0;
 }
 
+/* The message event: validate it, check its order, fire it with Salt's fields, and acknowledge it after
+ * the commit. */
 static void
 s_event(front_t *self, peer_t *peer, const inbound_t *in)
 {

@@ -47,7 +47,7 @@ typedef struct peer {
 /* A known id, with a key file in some state. */
 struct minion {
     uint32_t
-        slot; /* dense number, stable while the id is known; once it was accepted, nobody's afterwards: jobs know it */
+        slot; /* dense number, stable while the id is known; not reused once accepted, as jobs refer to it */
     bool was_accepted;
     char *id;
     int64_t key_since_s;    /* wall clock: since when the key is in its state; 0: ask the file */

@@ -23,7 +23,7 @@ s_own(const front_t *front)
     return front->own[PART_ports];
 }
 
-/* ---- who comes and goes ---------------------------------------------------------------------- */
+/* ---- monitors -------------------------------------------------------------------------------- */
 
 static void
 s_router_event(front_t *self, int event, int value)
@@ -91,6 +91,7 @@ ports_serve(front_t *self, zloop_fn *request, zloop_fn *publish, zloop_fn *hello
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+/* Monitors are opened before the sockets are bound, so that no connection is missed. */
 static int
 s_open(front_t *self, fail_t *err)
 {

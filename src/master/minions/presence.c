@@ -37,6 +37,8 @@ s_without(json_t *a, const json_t *b)
     return out;
 }
 
+/* As in Salt, the set of present minions is compared with the last one; only changes are fired between the
+ * intervals. */
 static void
 s_tick(front_t *self, int64_t now_ms)
 {

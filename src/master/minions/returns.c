@@ -18,6 +18,7 @@
 #define RET_FRAME 256         /* usual bytes of an event or push beside the return */
 #define RET_CHEAP (16 * 1024) /* bytes up to which building values is quick */
 
+/* Fire salt/job/JID/ret/ID, composed as text, and the events of failed states. */
 static void
 s_fire_ret(front_t *self, const peer_t *peer, ret_t *ret, const job_t *job)
 {
@@ -37,6 +38,7 @@ s_fire_ret(front_t *self, const peer_t *peer, ret_t *ret, const job_t *job)
         statefail_fire(self, m->id, ret->jid, ret_body(ret), user ? user : "");
 }
 
+/* Push a return to the job's followers; composed once for all. */
 static void
 s_push_ret(const job_t *job, const minion_t *m, const ret_t *ret)
 {
@@ -77,6 +79,7 @@ s_is_of_others(front_t *self, const minion_t *m, const char *jid, const job_t *j
     return is == -ENOENT ? job != NULL : is < 0 ? is : is == 0;
 }
 
+/* Decide what a return is (repeated, not the minion's, or new), and store, push and acknowledge a new one. */
 static void
 s_take_ret(front_t *self, peer_t *peer, ret_t *ret)
 {

@@ -25,7 +25,7 @@
 #define USER_UNREAD   (64 * 1024)   /* unread answers up to which a user's requests are read */
 #define IDLE_BUFFER   4096          /* capacity that an idle connection's buffers keep */
 
-/* ---- its parts -------------------------------------------------------------------------------- */
+/* ---- polling, ending, limits ------------------------------------------------------------------ */
 
 /* Tell epoll what to wait for: input unless paused or waiting, output if some is pending. EPOLLOUT also
  * brings the turn of a user who waits. */
@@ -57,6 +57,7 @@ lconn_kill(lconn_t *c)
     (void) shutdown(c->fd, SHUT_RDWR);
 }
 
+/* Free an empty buffer that has grown. */
 static void
 s_shrink(buf_t *b)
 {
@@ -91,7 +92,7 @@ s_is_deaf(const lconn_t *c)
     return n > LIMIT_LOCAL_QUEUE + LIMIT_LOCAL_MSG;
 }
 
-/* ---- what it is told -------------------------------------------------------------------------- */
+/* ---- output ----------------------------------------------------------------------------------- */
 
 /* Send `out`. False when the socket is full or broken. */
 static bool
@@ -283,6 +284,7 @@ lconn_push_text(lconn_t *c, const char *text, size_t len)
     return s_pushed(c, before);
 }
 
+/* Later requests replace the patterns of the connection's one listener. */
 bool
 lconn_listen(lconn_t *c, const json_t *request, fail_t *err)
 {
@@ -335,6 +337,7 @@ lconn_catches_up(const lconn_t *c, const char *jid)
     return catchup_waits(c->behind, jid);
 }
 
+/* Resumed by s_resume in lsock.c. */
 void
 lconn_pause(lconn_t *c)
 {
@@ -343,7 +346,7 @@ lconn_pause(lconn_t *c)
     lconn_poll(c);
 }
 
-/* ---- who it is -------------------------------------------------------------------------------- */
+/* ---- identity --------------------------------------------------------------------------------- */
 
 bool
 lconn_is_gone(const lconn_t *c)
@@ -391,7 +394,7 @@ lconn_is_admin(const lconn_t *c)
     return lsock_is_admin(c->uid);
 }
 
-/* ---- what it asks ----------------------------------------------------------------------------- */
+/* ---- input ------------------------------------------------------------------------------------ */
 
 /* Handle one message; false when it is not JSON. */
 static bool
@@ -420,8 +423,8 @@ s_ask(lconn_t *c)
     c->owner->asks = true;
 }
 
-/* One request per user and turn, over all connections, and none while its answers are unread: a user can
- * occupy neither the loop nor memory. Administrators could do both anyway. */
+/* Users get one request per turn, over all connections, and none while their answers are unread: a user
+ * can occupy neither the loop nor memory. Administrators could do both anyway. */
 static bool
 s_has_turn(lconn_t *c)
 {

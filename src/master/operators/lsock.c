@@ -111,6 +111,7 @@ s_resume(lsock_t *self)
     }
 }
 
+/* Send new events to every listener that does not wait for its socket already. */
 static void
 s_serve(lsock_t *self)
 {
@@ -119,6 +120,7 @@ s_serve(lsock_t *self)
             lconn_flush(c);
 }
 
+/* Send the answers that were collected during the turn. */
 static void
 s_answer(lsock_t *self)
 {
@@ -133,6 +135,7 @@ s_answer(lsock_t *self)
     }
 }
 
+/* Unlink and free a connection; before that, parts drop their pointers to it (hook_line_closed). */
 static void
 s_close(lconn_t *c)
 {
@@ -159,8 +162,9 @@ s_close(lconn_t *c)
     free(c);
 }
 
-/* ---- who comes in ----------------------------------------------------------------------------- */
+/* ---- accepting -------------------------------------------------------------------------------- */
 
+/* Poll the listening socket, or stop. */
 static void
 s_listen(lsock_t *self, bool yes)
 {
@@ -271,6 +275,7 @@ s_may_come(lsock_t *self, uid_t uid)
     return own < LIMIT_LOCAL_USER_LINES && users < s_users_places(self);
 }
 
+/* Add a connection. Administrators' names are known; other users start with their uid as name. */
 static void
 s_add(lsock_t *self, int fd, const struct ucred *who)
 {
@@ -294,6 +299,7 @@ s_add(lsock_t *self, int fd, const struct ucred *who)
     s_close(c);
 }
 
+/* Accept up to ACCEPT_BUDGET clients; those beyond their share are closed at once. */
 static void
 s_accept(lsock_t *self)
 {
@@ -358,6 +364,8 @@ s_readable(front_t *front)
     }
 }
 
+/* Retry what failed for lack of resources (polls, name lookups, listening), and replays that waited for
+ * room. */
 static void
 s_tick(front_t *front, int64_t now_ms)
 {
@@ -497,6 +505,8 @@ s_turn_ended(front_t *front, bool events)
         s_serve(s_own(front));
 }
 
+/* Hook: the journal may have room again for paused clients, and listeners get events whose numbers are
+ * granted now. */
 static void
 s_committed(front_t *front)
 {

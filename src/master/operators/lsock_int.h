@@ -40,7 +40,7 @@ struct lconn {
     bool want_write, paused, dead;
 };
 
-/* What a user had in this turn, over all connections. */
+/* A user's part of this turn, over all connections. */
 typedef struct share {
     uid_t uid;
     bool asked;  /* a request */

@@ -124,6 +124,7 @@ s_keep_begun(workers_t *self, const json_t *task)
     (void) store_put_meta(self->front->store, key, text);
 }
 
+/* Store the task and fire salt/run/JID/new (or salt/wheel/...) in one transaction. */
 static void
 s_tell_begin(workers_t *self, const json_t *task)
 {
@@ -198,6 +199,7 @@ s_has_place(const workers_t *self, const run_t *run)
     return self->n_busy < run->places;
 }
 
+/* True when a common place is free, or a reserved one for a quick function. */
 static bool
 s_may_begin(const workers_t *self, const run_t *run)
 {
@@ -235,6 +237,7 @@ s_next_in_queue(workers_t *self)
     return link;
 }
 
+/* Give the worker the next function that may begin; those that may not are overtaken. */
 static void
 s_next_queued(workers_t *self, worker_t *w)
 {
@@ -269,6 +272,7 @@ s_row(workers_t *self, const json_t *task)
                      value_str(task, "user", ""), "minions", id);
 }
 
+/* Queue a job's row: TAKES *row_p. Functions requested from now on wait for its commit. */
 static int
 s_keep_job(workers_t *self, json_t **row_p, fail_t *err)
 {
@@ -279,6 +283,7 @@ s_keep_job(workers_t *self, json_t **row_p, fail_t *err)
     return 0;
 }
 
+/* Keep the return as the master's own, under its id; secret ones without their value. */
 static void
 s_keep_return(workers_t *self, const run_t *run, const ending_t *end)
 {
@@ -311,6 +316,7 @@ s_keep(workers_t *self, const run_t *run, const ending_t *end)
     s_keep_return(self, run, end);
 }
 
+/* Push the end to the followers; only they get a secret return. */
 static void
 s_tell_end(const run_t *run, const ending_t *end)
 {
@@ -349,6 +355,8 @@ s_over(workers_t *self, run_t *run, const ending_t *end)
     s_free_run(run);
 }
 
+/* Read an actor's answer; false without one, when the actor is ending. s_free_ending() frees it in any
+ * case. */
 static bool
 s_receive(worker_t *w, ending_t *ret_end)
 {
@@ -576,6 +584,7 @@ s_task(workers_t *self, bool wheel, const json_t *request, const char *user, fai
     return task;
 }
 
+/* Store the job of a function with a note before it begins, so that a repeated request finds it. */
 static int
 s_keep_note(workers_t *self, const json_t *task, fail_t *err)
 {
@@ -690,6 +699,7 @@ s_active_ones(const workers_t *self)
     return all;
 }
 
+/* Order does not matter: the last follower fills the gap. */
 static void
 s_unfollow(run_t *run, const lconn_t *follower)
 {
@@ -719,6 +729,7 @@ s_user(const lconn_t *c, const json_t *request)
     return reacts ? "Reactor" : lconn_user(c);
 }
 
+/* The requests runner and wheel; a known note gets the first reply again and begins nothing. */
 static json_t *
 s_asked(front_t *self, lconn_t *c, bool wheel, bool follow, const json_t *request, fail_t *err)
 {
@@ -751,6 +762,7 @@ s_progress(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     return json_object();
 }
 
+/* A repeated request is followed once queued rows are committed: its end may be among them. */
 static void
 s_answered(front_t *self, const request_done_t *done, lconn_t *c, bool follow)
 {

@@ -159,6 +159,7 @@ s_send_result(zsock_t *pipe, const json_t *task, json_t *result)
 /* Texts that workers.c sends, in order. */
 enum { TASK, OPTS, TICKET, N_TEXTS };
 
+/* Apply a new configuration, wait for the rows that the function must see, run it and answer. */
 static void
 s_work(workers_env_t *env, zsock_t *pipe, char **texts)
 {

@@ -40,6 +40,7 @@ s_all(const pillargit_t *self, json_t *opts)
     return all;
 }
 
+/* Fetch what is due. Returns seconds until the next fetch; 0 or less: none. */
 static int
 s_update(const pillargit_t *self, json_t *opts)
 {
@@ -59,6 +60,8 @@ s_rest(pillargit_t *self, int wait_s)
         rc = pthread_cond_timedwait(&self->wake, &self->lock, &until);
 }
 
+/* Take a new configuration, fetch without the lock, sleep; until `stop`. A change during the fetch sets
+ * `news`, so the sleep ends at once. */
 static void *
 s_thread(void *arg)
 {
@@ -160,6 +163,7 @@ pillargit_new(registry_t *modules, json_t *opts)
     return self;
 }
 
+/* A fetch can't be interrupted: while it runs, the struct stays, as the thread uses it. */
 bool
 pillargit_destroy(pillargit_t **self_p)
 {

@@ -184,6 +184,8 @@ s_holds(const kept_t *k, const char *key, json_t *opts)
     return pillar_reads_hold(k->reads, opts);
 }
 
+/* Answer from the cache if it holds; `clean` in the request forces a compile. The cached pillar stays with
+ * the task and returns to the cache with it. */
 static bool
 s_answer_kept(const actor_env_t *env, task_t *t, const char *key)
 {
@@ -211,6 +213,7 @@ s_has_errors(const py_t *pillar)
     return py_is(pillar, PY_DICT) && py_dict_gets(pillar, "_errors") != NULL;
 }
 
+/* Attach a compiled pillar to its task, for the cache. TAKES *key_p and *reads_p. */
 static void
 s_keep(task_t *t, char **key_p, json_t *pillar, pillar_reads_t **reads_p)
 {
@@ -232,6 +235,9 @@ s_refused(void *cookie, json_t *what)
         json_array_append(t->refused, what);
 }
 
+/* Compile for an untrusted minion: its grains and overrides are marked as a peer's (py_peer.h), so values
+ * made of them are recognised, and refused where files must not depend on them. NULL with *err, or with a
+ * Python error raised. */
 static py_t *
 s_compile(const actor_env_t *env, task_t *t, pillar_reads_t *reads, fail_t *err)
 {
@@ -264,6 +270,8 @@ s_log_for(const char *id, const json_t *ask)
     log_job(clock_is_jid(jid) ? jid : "");
 }
 
+/* Answer a task from the cache, by compiling, or with an error, whose text stays in the log. Only pillars
+ * that may be kept go to targets and the cache. */
 static void
 s_work(const actor_env_t *env, task_t *t)
 {
@@ -298,6 +306,7 @@ s_env_free(actor_env_t *env)
     free(env);
 }
 
+/* zactor_fn: work on tasks until the pipe says to end. Log lines carry the minion's id and job meanwhile. */
 static void
 s_actor(zsock_t *pipe, void *arg)
 {
@@ -318,6 +327,7 @@ s_actor(zsock_t *pipe, void *arg)
 
 /* ---- the front loop's side ------------------------------------------------------------------- */
 
+/* Tell a minion to repeat its request in AGAIN_MS; it is not queued. */
 static void
 s_tell_again(front_t *front, peer_t *peer, const json_t *body)
 {
@@ -347,6 +357,7 @@ s_put_kept(pillars_t *self, const char *id, kept_t *k)
     }
 }
 
+/* Take a minion's pillar out of the cache: the task owns it until it returns. */
 static kept_t *
 s_take_kept(pillars_t *self, const char *id)
 {
@@ -356,6 +367,7 @@ s_take_kept(pillars_t *self, const char *id)
     return k;
 }
 
+/* Tell listeners that the master's data of this minion is new, with minion_data_cache_events, as in Salt. */
 static void
 s_fire_refresh(front_t *front, minion_t *m)
 {
@@ -366,6 +378,7 @@ s_fire_refresh(front_t *front, minion_t *m)
     (void) bus_fire(front, tag, &data);
 }
 
+/* Keep the pillar for targets, unless minion_data_cache is off. */
 static void
 s_remember(front_t *front, minion_t *m, json_t *shown)
 {
@@ -460,6 +473,7 @@ s_next(pillars_t *self)
     return NULL;
 }
 
+/* Pair idle actors with queued tasks until either runs out. */
 static void
 s_assign_all(pillars_t *self)
 {
@@ -499,6 +513,7 @@ s_finished(zloop_t *loop, zsock_t *reader, void *arg)
     return 0;
 }
 
+/* An idle actor, or a new one while tasks wait; NULL when the pool is full or sockets are short. */
 static worker_t *
 s_idle_worker(pillars_t *self)
 {
@@ -607,6 +622,8 @@ s_reload(front_t *front)
         self->pool[i].stale = true;
 }
 
+/* Actors are started on demand, see s_idle_worker; cache, claims and the fetching thread live as long as
+ * the part. */
 static int
 s_start(front_t *front, fail_t *err)
 {

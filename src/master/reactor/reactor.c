@@ -3,6 +3,9 @@
  * functions. The front loop sends it the configuration through the actor's pipe and reads counters from
  * reactor_shared_t; all else goes through the local socket, like an operator's requests.
  *
+ * An event that matches rules becomes one task per file (rtask_t). A render actor turns it into reactions
+ * (react_t), which are requested with a note once what they require has succeeded. A task ends with its
+ * last reaction.
  *
  *   reactor.c         what the thread is told, and the operation `reactor`
  *   reactor_loop.c    the thread: events in their order, catching up, the cursor
@@ -35,7 +38,7 @@ s_own(const front_t *front)
     return front->own[PART_reactor];
 }
 
-/* ---- what the thread is told --------------------------------------------------------------------------- */
+/* ---- messages to the thread ---------------------------------------------------------------------------- */
 
 /* Send the configuration to the thread. Never blocks: a thread that does not read is reported as an error. */
 static int
@@ -238,6 +241,7 @@ s_is_leader(reactor_t *self, const json_t *request, fail_t *err)
     return json_pack("{s:b}", "result", self->leader);
 }
 
+/* As Salt's reactor.set_leader: a master that is no leader reacts to nothing, but its cursor moves on. */
 static json_t *
 s_set_leader(reactor_t *self, const json_t *request, fail_t *err)
 {

@@ -1,10 +1,5 @@
 /* reactor_int.h - types and functions shared by the files of the reactor; reactor.c lists them.
  *
- * An event that matches rules becomes one task per file (rtask_t). A render actor turns it into reactions
- * (react_t), which are requested from the front loop with a note, once what they require has succeeded. A
- * task ends with its last reaction.
- *
- *
  * Layer      master, private to reactor*.c
  * Threads    the reactor's, unless said otherwise
  * Tests      tests/t/6100-reactor.bats
@@ -40,7 +35,7 @@ typedef struct reactor_shared {
 #define RENDER_AGAIN_MS 500   /* pause before a read or request that failed for now is retried, */
 #define PASSES_MS       60000 /* and how long it is retried while the system lacks something */
 
-/* One file's rendering of one event. Owned by a render actor while it is in a batch, else by the loop. */
+/* A file's rendering of an event. Owned by a render actor while it is in a batch, else by the loop. */
 typedef struct rtask {
     struct rtask *next;                    /* in its file's queue, or its batch */
     struct rtask *open_next, **open_where; /* in the list of all open tasks */
@@ -176,7 +171,6 @@ bool rrender_destroy(rloop_t *self); /* false: an actor is still rendering */
 /* reactor_work.c */
 void work_take(rloop_t *self, rtask_t *task); /* TAKES a rendered task */
 void work_turn(rloop_t *self);                /* request what may begin */
-/* An answer or push of the front loop. */
 void work_heard(rloop_t *self, const json_t *msg);
 void work_lost(rloop_t *self);           /* the connection broke: request again what has no answer */
 json_t *work_begun(const rloop_t *self); /* NEW [{jid, file, id, fun}] of the master's functions that run */

@@ -289,6 +289,7 @@ s_put_back(rloop_t *self, rfile_t *file, rtask_t *rest)
     file->after_ms = clock_mono_ms() + RENDER_AGAIN_MS;
 }
 
+/* Take back an actor's batch: rendered tasks continue, the rest return to their queue. */
 void
 rrender_ready(rloop_t *self, rworker_t *w)
 {

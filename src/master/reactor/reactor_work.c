@@ -59,6 +59,8 @@ s_queue_of(const react_t *r)
     return str_eq(value_str(r->what, "client", ""), "local") ? QUEUE_MINIONS : QUEUE_MASTER;
 }
 
+/* Queue a reaction. Jobs of minions and functions of the master have separate queues, so that waiting
+ * runners do not block jobs. */
 static void
 s_enqueue(rloop_t *self, react_t *r)
 {
@@ -69,6 +71,7 @@ s_enqueue(rloop_t *self, react_t *r)
     self->ready_tail[which] = &r->next;
 }
 
+/* Free a task without open reactions. */
 static void
 s_end_task(rloop_t *self, rtask_t *task)
 {
@@ -397,7 +400,7 @@ s_is_put_off(rloop_t *self, react_t *r, const json_t *reply)
     int64_t now_ms = clock_mono_ms(), *after_ms = &self->ask_after_ms[s_queue_of(r)];
     if (!fs_is_passing((int) value_int(reply, "code", 0)))
         return false;
-    /* One warning for all that are refused together. */
+    /* Warn once for all that are refused together. */
     if (r->tried_ms == 0 && now_ms >= *after_ms)
         log_warning("reactor: %s.%s: %s; it is tried again for a minute", value_str(r->what, "client", ""),
                     value_str(r->what, "fun", ""), value_str(reply, "error", "refused"));

@@ -69,8 +69,8 @@ uint64_t store_del_minion(store_t *self, const char *id);
  * name the first is kept. `end_us` 0 reopens the run: it is under way again. */
 uint64_t store_add_run(store_t *self, const char *run, const char *doc, const char *plan, int64_t start_us);
 uint64_t store_end_run(store_t *self, const char *run, const char *result, int64_t end_us);
-/* One attempt (`go`) at a step (`tag`) of a run; end_us 0: under way. The last write of the same three is
- * kept. `doc`: JSON text. */
+/* Record an attempt (`go`) at a step (`tag`) of a run; end_us 0: under way. The last write of the same
+ * three is kept. `doc`: JSON text. */
 uint64_t store_put_step(store_t *self, const char *run, const char *tag, int64_t go, int64_t begin_us,
                         int64_t end_us, const char *doc);
 /* Key of the store's own: when it replaced a damaged one, in microseconds of the wall clock. */

@@ -54,7 +54,7 @@ news(checkpointer_t *self, sqlite3 *db, int rc, bool all)
                      fail_text(&err), self->path);
 }
 
-/* One passive checkpoint on `db`, by either thread: pages moved, or -1. */
+/* Run a passive checkpoint on `db`, in either thread: pages moved, or -1. */
 static int
 move_pages(checkpointer_t *self, sqlite3 *db)
 {

@@ -247,7 +247,7 @@ copy_to(sqlite3 *from, const char *path, const char *part, const char *sql, cons
     return rc;
 }
 
-/* ---- looking at one -------------------------------------------------------------------------- */
+/* ---- checking a database --------------------------------------------------------------------- */
 
 typedef struct look {
     sqlite3 *db;
@@ -455,7 +455,7 @@ open_copy(const char *path, sqlite3 **ret_db, fail_t *err)
     return 0;
 }
 
-/* ---- what is asked for ----------------------------------------------------------------------- */
+/* ---- backup and check ------------------------------------------------------------------------ */
 
 static uint64_t
 file_size(const char *path)
@@ -579,7 +579,7 @@ store_check(const char *path, bool full, const store_watch_t *watch, fail_t *err
     return out;
 }
 
-/* ---- to take the store's place --------------------------------------------------------------- */
+/* ---- restore --------------------------------------------------------------------------------- */
 
 /* NEW {"jobs", "returns"}: rows of the store at `path` that `part` lacks; NULL when the store can't be
  * read. */

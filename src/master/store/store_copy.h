@@ -32,7 +32,7 @@ typedef struct store_watch {
 
 #define STORE_KEPT                                                                                           \
     "store_kept" /* the store's own text: the name of the store whose place it took, without folder */
-#define STORE_BACKUP   "store_backup" /* key in a backup: when it was made, in microseconds of the wall clock */
+#define STORE_BACKUP   "store_backup" /* key in a backup: when it was made, wall clock, microseconds */
 #define RESTORE_SUFFIX ".restore"     /* suffix of the backup that waits beside a store to replace it */
 
 /* Back up the store at `path` as the new file `to`. Returns {"backup", "size", "jobs", "returns",

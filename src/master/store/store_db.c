@@ -372,8 +372,9 @@ db_open_file(const char *path, sqlite3 **ret_db, fail_t *err)
                  : db_fail(db, path, err);
     if (rc == 0) {
         sqlite3_busy_timeout(db, 5000);
-        /* A return of up to 2 kB lies in its leaf; with smaller pages each would take a page of its own. Page size and
-           auto_vacuum are for a file that is begun. Deleted rows are wiped where that writes no page more. */
+        /* A return of up to 2 kB fits into its leaf; smaller pages would give each one a page of its own.
+         * Page size and auto_vacuum only affect a new file. Deleted rows are wiped where that writes no
+         * further page. */
         rc = db_exec(
             db, path,
             "PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"

@@ -11,7 +11,8 @@
  * Layer      master; included by store_forget.c and store_write.c only
  * Threads    the writer's only
  * Errors     negative errno with *err set; the caller rolls back
- * Tests      tests/unit/master/test_store_forget.c, tests/t/7020-history.bats; figures by tests/bench/history.c
+ * Tests      tests/unit/master/test_store_forget.c, tests/t/7020-history.bats;
+ *            figures by tests/bench/history.c
  */
 #ifndef MASTER_STORE_STORE_FORGET_H
 #define MASTER_STORE_STORE_FORGET_H

@@ -473,7 +473,7 @@ take_wanted(void *cookie, const char *id, const char *text, size_t len)
     if (!any_glob(self->globs, id, true))
         return true;
     self->bytes += len;
-    /* One return always fits: it came in a message. */
+    /* A single return always fits: it came in a message. */
     self->too_much = self->bytes > LIMIT_LOCAL_MSG && json_object_size(self->found) > 0;
     if (!self->too_much)
         json_object_set_new(self->found, id, stored_json(text, len));

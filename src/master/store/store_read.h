@@ -83,7 +83,7 @@ json_t *store_noted(store_reader_t *self, const char *kind, const char *ref, con
 json_t *store_notes(store_reader_t *self, const char *kind, const char *ref, fail_t *err);
 /* Orchestrations, newest first: [{run, start_us, end_us (0: under way), ...request, result?}]. */
 json_t *store_runs(store_reader_t *self, size_t limit, fail_t *err);
-/* One run with its "plan"; json null when unknown. */
+/* A run with its "plan"; json null when unknown. */
 json_t *store_run(store_reader_t *self, const char *run, fail_t *err);
 /* A run's steps, ordered by their start: [{tag, go, begin_us, end_us, ...}]. */
 json_t *store_steps(store_reader_t *self, const char *run, fail_t *err);

@@ -42,7 +42,7 @@ static const char merge[] = PRESENT_DOCS("grains") PRESENT_DOCS("pillar")
                          "'events_of/*' OR key GLOB 'calls_of/*';"
                          "DELETE FROM main.meta WHERE key IN ('" STORE_NUMBERS "', '" STORE_REACTOR "');";
 
-/* One transaction in the backup; repeating it after a kill gives the same result. */
+/* Merge in one transaction of the backup; repeating it after a kill gives the same result. */
 static int
 merge_present(const take_t *self, sqlite3 *db, fail_t *err)
 {

@@ -88,7 +88,7 @@ struct store_writer {
     checkpointer_t *checkpointer;
 };
 
-/* What a transaction adds to a job's counters. */
+/* Counters that a transaction adds to a job. */
 typedef struct counts {
     const char *jid; /* BORROWED from a row */
     int64_t returned, failed;

@@ -34,7 +34,7 @@ enum { ROW_TEXTS = 5, ROW_NUMS = 4 };
 
 #define EVENT_BLOCK (128 * 1024) /* target size of one row of the journal */
 
-/* One queued row. Texts and numbers are the parameters of its kind's statement, in order. A row of events
+/* A queued row. Texts and numbers are the parameters of its kind's statement, in order. A row of events
  * has one text, the frames, which may grow while it waits, and four numbers: first and last event number,
  * first and last time. */
 typedef struct row {
