@@ -116,6 +116,8 @@ api_function(const master_api_t *self, call_ctx_t *ctx, bool wheel, const char *
     return registry != NULL ? registry_find(registry, ctx, fun, &err) : NULL;
 }
 
+/* For threads inside a runner: connection and store reader are its own, registries and identity are
+ * shared. */
 master_api_t *
 api_another(const master_api_t *self, fail_t *err)
 {
@@ -353,6 +355,7 @@ api_execute(master_api_t *self, json_t **request_p, int timeout_ms, json_t **ret
     return rc;
 }
 
+/* Waits without a timeout: the function's end is pushed, or the connection breaks when the master ends. */
 int
 api_run_function(master_api_t *self, json_t **request_p, json_t **ret_value, fail_t *err)
 {
@@ -374,6 +377,7 @@ api_run_function(master_api_t *self, json_t **request_p, json_t **ret_value, fai
     return rc;
 }
 
+/* Other pushes on the connection are skipped; the timeout covers the whole wait. */
 int
 api_next_event(master_api_t *self, int timeout_ms, json_t **ret_event, fail_t *err)
 {

@@ -111,6 +111,7 @@ s_keep(shots_t *shots, const shot_t *shot)
     shots->all[shots->n++] = *shot;
 }
 
+/* A list of events; false as soon as something is not plain, and the request is then read as values. */
 static bool
 s_list(plain_t *p, shots_t *shots)
 {

@@ -102,6 +102,7 @@ s_begin_at(listener_t *self, const json_t *request, fail_t *err)
     return store_event_since(self->front->reader, us, &self->after, err);
 }
 
+/* Listeners are in a list of the bus, since the ring must find those in a block that it drops. */
 listener_t *
 listener_new(front_t *front, const json_t *request, bool brief, fail_t *err)
 {
@@ -138,6 +139,7 @@ listener_destroy(listener_t **self_p)
     free(self);
 }
 
+/* With since or since_seq a new listener replaces the old one, only after it was made. */
 bool
 listener_again(listener_t **self_p, const json_t *request, fail_t *err)
 {
@@ -342,6 +344,8 @@ s_from_journal(listener_t *self, buf_t *out, size_t *budget)
     return true;
 }
 
+/* From the journal to the ring: read blocks until the ring has the next event, within the budget of bytes
+ * and the turn's time. Returns false at the ring, or when nothing more can be read now. */
 bool
 listener_fill(listener_t *self, buf_t *out)
 {
@@ -444,6 +448,8 @@ s_collect(const buf_t *frames, const globs_t *tags, uint64_t to, json_t *events)
     }
 }
 
+/* Both limits, of bytes and time, stop after a whole block, so each request makes progress. The end is
+ * numbers_last: later events must not be told yet. */
 json_t *
 listen_journal(front_t *self, const json_t *request, bool brief, fail_t *err)
 {

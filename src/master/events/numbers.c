@@ -136,6 +136,8 @@ numbers_keep(front_t *self, const minion_t *m, json_int_t n)
     (void) store_put_meta(self->store, key, text);
 }
 
+/* A stored number counts only within the same `series`, which the minion changes when it starts numbering
+ * anew. */
 int
 numbers_kept(const front_t *self, minion_t *m)
 {

@@ -20,6 +20,7 @@ s_own(const front_t *front)
 
 /* ---- minions' requests ----------------------------------------------------------------------- */
 
+/* Hand a message to the workers by its kind. Connections that speak for no minion are ignored. */
 static void
 s_asked(front_t *front, peer_t *peer, const inbound_t *in)
 {
@@ -64,6 +65,7 @@ s_names(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
     return rc == 0 ? 1 : rc;
 }
 
+/* Answers that come later are dropped, as q->who is NULL. */
 static void
 s_line_closed(front_t *front, lconn_t *c)
 {
@@ -134,6 +136,7 @@ s_destroy(front_t *front)
     return files_destroy(&self);
 }
 
+/* Workers take the new options between two steps. */
 static void
 s_reload(front_t *front)
 {

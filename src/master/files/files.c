@@ -28,7 +28,7 @@ files_next(files_t *self)
         if (!self->out)
             self->out_tail = &self->out;
     } else {
-        (void) !read(self->fd, &n, sizeof(n)); /* names that came meanwhile are said again */
+        (void) !read(self->fd, &n, sizeof(n)); /* names that came meanwhile are announced again */
         for (const files_names_t *q = self->names; q; q = q->next)
             if (q->state == NAMES_DONE)
                 (void) !write(self->fd, &one, sizeof(one));
@@ -325,6 +325,7 @@ files_new(json_t *opts, fail_t *err)
     return NULL;
 }
 
+/* Requests in the ring are freed with their files and unfinished pushes. */
 static void
 s_free_worker(files_worker_t *w)
 {

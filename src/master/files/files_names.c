@@ -31,6 +31,7 @@ s_sls_of(const char *path)
     return name;
 }
 
+/* A set first, since several paths have the same name up to the next dot. */
 json_t *
 files_sls_names(const json_t *paths, const char *prefix)
 {

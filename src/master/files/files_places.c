@@ -6,6 +6,7 @@
 
 #include "salt/limits.h"
 
+/* NULL is allowed. */
 void
 files_out_free(files_out_t *out)
 {
@@ -32,6 +33,7 @@ files_bucket(files_t *self, const uint8_t *rid, size_t rid_len)
     return &self->buckets[h % FILES_BUCKETS];
 }
 
+/* After a shared limit was lifted: any worker may have a request that waited for it. */
 void
 files_wake_all(files_t *self)
 {

@@ -17,6 +17,7 @@
 #define HEAD_MAX 128                    /* JSON in front of a chunk */
 #define READ_MAX (4 * LIMIT_FILE_CHUNK) /* bytes per step of a file that is only read, not sent */
 
+/* The caller has removed the request from ring, buckets and counts. */
 void
 asking_free(asking_t *self)
 {
@@ -266,6 +267,7 @@ s_hash(asking_t *a, fileserver_t *server, files_out_t ***tail)
     a->state = ASKING_DONE;
 }
 
+/* The first step of each operation. */
 static void
 s_open(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
 {

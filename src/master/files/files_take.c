@@ -104,6 +104,7 @@ take_open(asking_t *self, json_t *opts, files_out_t ***out_tail)
                                                   LIMIT_FILE_CREDIT)));
 }
 
+/* Unfinished pushes of an earlier process can't be resumed. */
 void
 take_begin(const json_t *opts)
 {
@@ -113,6 +114,7 @@ take_begin(const json_t *opts)
         log_warning("what pushes left that a master's end cut off: %s", fail_text(&err));
 }
 
+/* Also frees chunks that were not written. */
 void
 take_free(asking_t *self)
 {

@@ -117,6 +117,7 @@ s_start(front_t *self, fail_t *err)
     return parts_start(self, err);
 }
 
+/* A failed start is undone by front_destroy, which ends the parts that have started. */
 front_t *
 front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *runners, registry_t *wheels,
           const masterctx_tables_t *host, fail_t *err)

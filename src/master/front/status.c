@@ -5,6 +5,7 @@
 #include "master/front/hooks.h"
 #include "master/front/request.h"
 
+/* Some counters belong to no part; the others come by hook_status. */
 static json_t *
 s_status(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {

@@ -218,6 +218,8 @@ s_fun(const json_t *request)
     return value_str(request, "fun", "(several)");
 }
 
+/* Order matters: everything that can fail comes before the row is queued, and the row before the job
+ * enters the table; the encoding is tried here so that publish_start can't fail. */
 json_t *
 publish_job(front_t *self, const json_t *request, const char *user, void *follower, fail_t *err)
 {

@@ -105,6 +105,8 @@ targets_match(front_t *self, const json_t *request, uint32_t **ret_slots, size_t
     return targets_match_within(self, request, &work, ret_slots, ret_n, ret_missing, err);
 }
 
+/* For users the compilation is metered too, and pillar targets match exactly. Slots come out sorted, as
+ * the walk is by slot. */
 int
 targets_match_within(front_t *self, const json_t *request, match_work_t *work, uint32_t **ret_slots,
                      size_t *ret_n, json_t **ret_missing, fail_t *err)

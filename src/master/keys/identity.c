@@ -50,6 +50,7 @@ identity_take(front_t *front, const masterkey_t *key)
     json_object_set_new(self->claim, "proto", json_integer(WIRE_PROTO));
 }
 
+/* Logs the fingerprints, with which operators compare what minions have. */
 static int
 s_start(front_t *front, fail_t *err)
 {

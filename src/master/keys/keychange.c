@@ -1,4 +1,5 @@
-/* keychange.c - see keychange.h. */
+/* keychange.c - see keychange.h. Cutting goes by descriptor: monitors are read first, then request and
+ * publish connections are shut down. */
 #include "master/keys/keychange.h"
 
 #include "common/base/str.h"

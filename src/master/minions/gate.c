@@ -316,6 +316,7 @@ s_is_salt(front_t *front, const door_line_t *line)
                      "name a Salt master");
 }
 
+/* A handshake failure that was reported just before belongs to this connection, see s_is_salt. */
 void
 gate_went(front_t *front, port_t port, int fd)
 {

@@ -1,4 +1,4 @@
-/* grace.c - see grace.h. */
+/* grace.c - see grace.h. The time grows with the fleet: a base plus GRACE_EACH_MS per accepted key. */
 #include "master/minions/grace.h"
 
 #include "common/base/clock.h"

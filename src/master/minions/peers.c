@@ -52,6 +52,7 @@ s_free_minion(minion_t *m)
     free(m);
 }
 
+/* `ids`, `keys` and `lines` own nothing; minions are freed by slot, connections by the map of routing ids. */
 void
 peers_destroy(peers_t **self_p)
 {
@@ -323,6 +324,8 @@ peers_bind(peer_t *peer, minion_t *m)
     peer->minion = m;
 }
 
+/* Unbind, remove from the descriptor's slot or the list of ended ones, then free through the map that owns
+ * it. */
 void
 peers_drop(peers_t *self, peer_t **peer_p)
 {

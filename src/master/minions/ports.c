@@ -41,6 +41,8 @@ s_pub_event(front_t *self, int event, int value)
         peers_drop_sub(self->peers, value);
 }
 
+/* Read all monitors. Accepted connections enter the gate's table first; then the port's own handler
+ * updates the tables of peers. */
 void
 ports_look(front_t *self)
 {

@@ -1,4 +1,4 @@
-/* post.c - see post.h. */
+/* post.c - see post.h. Encodes by messages.def and sends through the gate, which counts the bytes. */
 #include "master/minions/post.h"
 
 #include "master/minions/gate.h"

@@ -1,4 +1,5 @@
-/* refused.c - see refused.h. */
+/* refused.c - see refused.h. Wires the pacing of refusals.h to log and bus; what waits is reported by the
+ * tick. */
 #include "master/minions/refused.h"
 
 #include "common/base/clock.h"

@@ -295,6 +295,7 @@ lconn_listen(lconn_t *c, const json_t *request, fail_t *err)
     return c->listener != NULL;
 }
 
+/* A user's patterns count over all connections, this request's included. */
 bool
 lconn_may_match(const lconn_t *c, const json_t *request, fail_t *err)
 {

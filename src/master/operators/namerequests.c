@@ -55,6 +55,7 @@ s_jids(front_t *self, const char *prefix, fail_t *err)
     return store_jids(self->reader, prefix, LIMIT_NAMES, err);
 }
 
+/* Dispatch by kind; the result is sorted and bounded. */
 static json_t *
 s_names_of(front_t *self, const json_t *request, fail_t *err)
 {

@@ -42,6 +42,7 @@ s_main(void *arg)
     return NULL;
 }
 
+/* SOCK_SEQPACKET keeps the name one message. The thread owns its end, so the caller may close at any time. */
 int
 username_ask(uid_t uid)
 {

@@ -1,4 +1,5 @@
-/* workers_actor.c - see workers_actor.h. */
+/* workers_actor.c - see workers_actor.h. For each task the actor makes an api handle and a call context,
+ * runs the function, and sends the result as two texts. */
 #include "master/operators/workers_actor.h"
 
 #include <malloc.h>
@@ -84,7 +85,7 @@ s_run_task(const workers_env_t *env, const json_t *task)
     api_set_functions(api, env->runners, env->wheels);
     api_set_run(api, value_str(task, "jid", ""));
     api_set_user(api, value_str(task, "user", ""));
-    log_job(value_str(task, "jid", "")); /* until this thread has another */
+    log_job(value_str(task, "jid", "")); /* until this thread gets another task */
     api_set_peer(api, value_bool(task, "peer", false));
     json_auto_t *opts = s_opts(env, task);
     call_env_t call = { .registry = value_bool(task, "wheel", false) ? env->wheels : env->runners,

@@ -102,7 +102,7 @@ typedef struct rloop {
     bool leader;
     rules_t *rules;
     struct change
-        *changes; /* what holds behind events that were not looked at yet, in order: reactor_loop.c */
+        *changes; /* rules and leadership that take force behind events not looked at yet, in order */
 
     /* events: reactor_loop.c */
     local_client_t *ears;

@@ -80,6 +80,7 @@ born_destroy(born_t **self_p)
     free(self);
 }
 
+/* Start a new generation when the young one is full; the oldest entries are forgotten. */
 void
 born_add(born_t *self, const char *child, const char *parent)
 {

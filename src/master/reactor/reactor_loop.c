@@ -53,6 +53,7 @@ s_write(rloop_t *self, uint64_t seq, const char *rules)
     self->written = seq;
 }
 
+/* Write the snapshot once the last task that it waits for is durable. */
 static void
 s_snap_done(rloop_t *self)
 {
@@ -264,6 +265,7 @@ s_task(rloop_t *self, const json_t *firing)
     rrender_add(self, &task);
 }
 
+/* TAKES firings. */
 static void
 s_tasks(rloop_t *self, json_t *firings)
 {
@@ -596,6 +598,7 @@ s_patience(const rloop_t *self, int64_t now_ms)
     return wait > 0 ? wait : 0;
 }
 
+/* Run every stage once; each is bounded, so that the poll for the front loop's messages is never far away. */
 static void
 s_turn(rloop_t *self)
 {
@@ -662,6 +665,7 @@ s_begin(rloop_t *self)
         self->ready_tail[i] = &self->ready[i];
 }
 
+/* Tasks are freed only if no render actor still has some. False: the shared struct must stay. */
 static bool
 s_end(rloop_t *self)
 {

@@ -33,6 +33,7 @@ s_pass(void *to, rbatch_t *batch)
     (void) zsock_send(to, "p", batch);
 }
 
+/* Receive a batch; NULL when the pipe ends. */
 static rbatch_t *
 s_take(void *from)
 {
@@ -68,6 +69,7 @@ s_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
     return api_request(self->api, &request, &reply, err);
 }
 
+/* In reverse order of s_open: the renderer uses the context, which uses the api handle. */
 static void
 s_close(actor_t *self)
 {
@@ -229,6 +231,8 @@ s_cut(rloop_t *self, rfile_t *file)
     return first;
 }
 
+/* Start a batch for each file that waits and is not being rendered, as long as actors are idle. Files
+ * without tasks leave the map here. */
 void
 rrender_turn(rloop_t *self)
 {

@@ -28,6 +28,7 @@ work_fire(rloop_t *self, const char *tag, json_t **data_p)
         json_decref(request);
 }
 
+/* PLACE is "FILE, line N, ID", as far as they are known. The event salt/reactor/error has the same fields. */
 void
 work_error(rloop_t *self, const json_t *where, uint64_t seq, const char *fmt, ...)
 {
@@ -190,6 +191,7 @@ s_warn_ignored(rloop_t *self, const json_t *what)
     }
 }
 
+/* Errors of compiling: each in the log and as an event. */
 static void
 s_tell_errors(rloop_t *self, const json_t *errors, uint64_t seq)
 {
@@ -270,6 +272,7 @@ s_requires_key(const react_t *r)
     return false;
 }
 
+/* NEW request for a reaction. The note makes it idempotent; `follow` asks for pushes until its end. */
 static json_t *
 s_request(const rloop_t *self, const react_t *r)
 {
@@ -334,6 +337,7 @@ s_ask(rloop_t *self, react_t *r)
     map_set(self->asked, key, r);
 }
 
+/* The queue must not be empty. */
 static react_t *
 s_pop(rloop_t *self, int which)
 {

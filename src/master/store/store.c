@@ -48,7 +48,7 @@ struct store {
     uint64_t held_from; /* rows from this ticket on wait for store_apart; 0: none */
     bool stop;
     bool expire;
-    bool wished; /* that, since the step under way began */
+    bool wished; /* wanted again since the step under way began */
     store_keep_t keep;
     size_t added; /* bytes committed since the size was last checked */
     char *trouble, *notice;
@@ -212,6 +212,8 @@ note_row(const json_t *job)
     return row;
 }
 
+/* The list of minions has a column of its own and leaves the document: both may be large, and most readers
+ * need only one. */
 uint64_t
 store_add_job(store_t *self, json_t **job_p)
 {
@@ -714,6 +716,8 @@ free_store(store_t *self)
     free(self);
 }
 
+/* The conditions use the monotonic clock, so that a step of the wall clock neither wakes nor delays the
+ * writer. On failure nothing stays behind. */
 store_t *
 store_new(const char *path, fail_t *err)
 {

@@ -154,6 +154,7 @@ checkpointer_new(sqlite3 *db, const char *path, fail_t *err)
     return self;
 }
 
+/* The hook goes first: no commit may call into a struct that is being freed. */
 void
 checkpointer_destroy(checkpointer_t **self_p)
 {

@@ -367,6 +367,8 @@ read_texts(look_t *self, json_t *out, fail_t *err)
     return rc;
 }
 
+/* Tables one by one, so that progress can be told and the watcher can cancel between them, or within one
+ * through the progress handler. */
 static int
 look_at_tables(look_t *self, bool full, json_t *damage, fail_t *err)
 {

@@ -31,7 +31,7 @@ typedef struct store_watch {
 } store_watch_t;
 
 #define STORE_KEPT                                                                                           \
-    "store_kept" /* the store's own text: the name of the store whose place it took, without folder */
+    "store_kept" /* key of the store's own: name, without folder, of the store that it replaced */
 #define STORE_BACKUP   "store_backup" /* key in a backup: when it was made, wall clock, microseconds */
 #define RESTORE_SUFFIX ".restore"     /* suffix of the backup that waits beside a store to replace it */
 

@@ -300,6 +300,7 @@ refuse_newer(sqlite3 *db, const char *path, int version, fail_t *err)
     return rc;
 }
 
+/* application_id tells our files from other programs'; user_version is the format. */
 int
 db_format(sqlite3 *db, const char *path, int *ret_version, fail_t *err)
 {
@@ -483,6 +484,8 @@ db_open_writer(const char *path, sqlite3 **ret_db, char **ret_notice, fail_t *er
     return rc < 0 ? rc : db_open_file(path, ret_db, err);
 }
 
+/* Not SQLITE_OPEN_READONLY: a reader of a WAL database must be able to write its -shm file. query_only
+ * forbids the rest. */
 int
 db_open_reader(const char *path, sqlite3 **ret_db, fail_t *err)
 {

@@ -128,6 +128,7 @@ struct forgetter {
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+/* All statements are prepared once, for the life of the writer's connection. */
 forgetter_t *
 forgetter_new(sqlite3 *db, const char *path, fail_t *err)
 {
@@ -528,6 +529,8 @@ give_back(forgetter_t *self, fail_t *err)
 
 /* ---- a slice --------------------------------------------------------------------------------- */
 
+/* Work through the kinds of removal in order, one unit at a time, until the time is up. Pages are returned
+ * first, see give_back. */
 int
 forgetter_step(forgetter_t *self, const store_keep_t *keep, int64_t until_us, bool *ret_more, fail_t *err)
 {

@@ -608,6 +608,8 @@ query_jobs(store_reader_t *self, const json_t *filter, fail_t *err)
     return name != NULL ? bind_text(self, stmt, 3, name, err) : stmt;
 }
 
+/* Rows come newest first, so that `limit` keeps the newest; the result is reversed. The limit on jobs
+ * without `limit` protects the caller's memory. */
 json_t *
 store_jobs(store_reader_t *self, const json_t *filter, fail_t *err)
 {
@@ -698,6 +700,7 @@ add_frames(const char *bytes, size_t len, uint64_t after, buf_t *out)
     buf_add(out, bytes, len);
 }
 
+/* The subquery finds by the primary key the block that contains the number; blocks do not overlap. */
 int
 store_event_block(store_reader_t *self, uint64_t after, buf_t *out, uint64_t *ret_last, fail_t *err)
 {

@@ -158,6 +158,8 @@ take(take_t *self, fail_t *err)
     return rc == 0 ? fs_settle(self->waits, self->path, err) : rc;
 }
 
+/* Fails only when the present store can't be opened either; a backup that can't be used is logged and left
+ * waiting. */
 int
 store_restore_take(const char *path, fail_t *err)
 {
