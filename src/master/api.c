@@ -1,5 +1,5 @@
-/* api.c - a runner's view of the master: requests over the local socket, reads through a store connection
- * of its own, and writes to the journal of orchestrations through the store's queue. */
+/* api.c - a runner's view of the master: requests over the local socket, reads through a store connection of
+ * its own, and writes to the journal of orchestrations through the store's queue. */
 #include "master/api.h"
 
 #include "common/base/clock.h"

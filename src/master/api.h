@@ -54,8 +54,7 @@ master_api_t *api_another(const master_api_t *self, fail_t *err);
 
 /* The journal of orchestrations. `row`, BORROWED:
  *   {"what": "run", "run", "doc": {...}, "plan": [chunk], "start_us"}     a run begins
- *   {"what": "end", "run", "result": {...}, "end_us"}                     it is over; end_us 0: under way
- * again
+ *   {"what": "end", "run", "result": {...}, "end_us"}                     it ends; end_us 0: under way again
  *   {"what": "step", "run", "tag", "go", "begin_us", "end_us": 0 while it runs, "doc": {...}}
  * `wait`: return when it is on the disk, with everything that was written before. */
 int api_journal(master_api_t *self, const json_t *row, bool wait, fail_t *err);
@@ -77,14 +76,14 @@ json_t *api_backup(master_api_t *self, const char *to, const api_watch_t *watch,
 json_t *api_check(master_api_t *self, const char *path, bool full, const api_watch_t *watch, fail_t *err);
 json_t *api_restore(master_api_t *self, const char *from, const api_watch_t *watch, fail_t *err);
 
-/* Make a request (include/salt/requests.def) and wait for the reply. TAKES *request_p. 0, or a negative
- * errno with *err. */
+/* Make a request (include/salt/requests.def) and wait for the reply. TAKES *request_p. 0, or a negative errno
+ * with *err. */
 int api_request(master_api_t *self, json_t **request_p, json_t **ret_reply, fail_t *err);
 /* The same for masterctx_env_t: `self` is the handle. */
 int api_request_of(void *self, json_t **request_p, json_t **ret_reply, fail_t *err);
-/* Publish and wait until every target has returned or can't, or nothing was heard for `timeout_ms` while
- * no minion works on it. *ret_value NEW: {id: {"verdict": TEXT, "return": ..., "retcode": N, "success":
- * B}}, verdict "returned" for returns. */
+/* Publish and wait until every target has returned or can't, or nothing was heard for `timeout_ms` while no
+ * minion works on it. *ret_value NEW: {id: {"verdict": TEXT, "return": ..., "retcode": N, "success": B}},
+ * verdict "returned" for returns. */
 int api_execute(master_api_t *self, json_t **request_p, int timeout_ms, json_t **ret_value, fail_t *err);
 /* The same with the reply's fields: *ret_value NEW {"jid": "" when no minion matched, "again"?: true,
  * "minions": as above, "missing": [ids that are named and not accepted]}. A minion that has the job but is
@@ -96,8 +95,8 @@ typedef struct api_wait {
 } api_wait_t;
 int api_publish(master_api_t *self, json_t **request_p, const api_wait_t *wait, json_t **ret_value,
                 fail_t *err);
-/* Begin a runner or wheel function and wait for its end. TAKES *request_p, with its "op". *ret_value NEW:
- * the push (include/salt/requests.def), with "jid". */
+/* Begin a runner or wheel function and wait for its end. TAKES *request_p, with its "op". *ret_value NEW: the
+ * push (include/salt/requests.def), with "jid". */
 int api_run_function(master_api_t *self, json_t **request_p, json_t **ret_value, fail_t *err);
 /* The next event after the request `events`: 1 and *ret_event NEW {seq, tag, data}; 0 after `timeout_ms`. */
 int api_next_event(master_api_t *self, int timeout_ms, json_t **ret_event, fail_t *err);

@@ -1,9 +1,9 @@
 /* bus.c - fire events: number them, write their frames into the ring, journal them in runs and serve
  * listeners.
  *
- * Events fired together form a run: consecutive frames in one block of the ring with one stamp, handed to
- * the store as one row. bus_hold/bus_release nest; at the last release the parts are told
- * (hook_turn_ended), and listeners are sent what is new, so a burst costs one send per listener. */
+ * Events fired together form a run: consecutive frames in one block of the ring with one stamp, handed to the
+ * store as one row. bus_hold/bus_release nest; at the last release the parts are told (hook_turn_ended), and
+ * listeners are sent what is new, so a burst costs one send per listener. */
 #include "master/events/bus.h"
 
 #include "common/base/clock.h"

@@ -13,8 +13,8 @@
 #include "master/front/front.h"
 #include "master/events/ring.h"
 
-/* Fired when numbers {from, to} were skipped: a killed master may have sent events with them that were not
- * on the disk yet, or the store that had them was damaged. */
+/* Fired when numbers {from, to} were skipped: a killed master may have sent events with them that were not on
+ * the disk yet, or the store that had them was damaged. */
 #define EVENT_GAP "salt/event/gap"
 
 typedef struct listener listener_t;

@@ -1,6 +1,6 @@
 /* eframe.c - write and scan event frames. Scanning relies on the fixed order of keys that eframe_write
- * produces: tag and stamp are found without parsing the data. The journal is read from disk, so every
- * length is checked. */
+ * produces: tag and stamp are found without parsing the data. The journal is read from disk, so every length
+ * is checked. */
 #include "master/events/eframe.h"
 
 #include <arpa/inet.h>

@@ -1,11 +1,10 @@
-/* eframe.h - the frame of an event: the message of the local socket, made once and used for listeners and
- * the journal alike.
+/* eframe.h - the frame of an event: the message of the local socket, made once and used for listeners and the
+ * journal alike.
  *
- *   4 bytes of length (network order), {"push":"event","seq":N,"tag":"T","data":{...,
- * "_stamp":"2026-11-20T10:00:00.123456"}}
+ *   4 bytes of length, {"push":"event","seq":N,"tag":"T","data":{..., "_stamp":"2026-11-20T10:00:00.123456"}}
  *
- * The keys have this order and the stamp comes last in the data, so number, tag and time are read without
- * parsing the rest.
+ * The length is in network order. The keys have this order and the stamp comes last in the data, so number,
+ * tag and time are read without parsing the rest.
  *
  * Layer      master; pure
  * Threads    any
@@ -32,8 +31,8 @@ typedef struct eframe {
 
 /* Upper bound of the bytes that eframe_write writes. */
 size_t eframe_room(size_t tag_len, size_t data_len);
-/* Write a frame. `tag` and `data` are JSON text: a string without quotes, an object without "_stamp".
- * Returns the bytes written. */
+/* Write a frame. `tag` and `data` are JSON text: a string without quotes, an object without "_stamp". Returns
+ * the bytes written. */
 size_t eframe_write(char *out, uint64_t seq, const char *tag, size_t tag_len, const char *data,
                     size_t data_len, const char *stamp);
 /* Read the frame at the front of `bytes`; false when there is no complete one. */

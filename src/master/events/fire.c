@@ -1,8 +1,8 @@
 /* fire.c - the request `fire`: {tag, data} or {events: [{tag, data}, ...]}, all of them or none.
  *
- * Bulk senders use plain JSON (plainjson.h): such a request is checked and cut as text, and its events go
- * to listeners and journal as they came, with a stamp added. Anything else is parsed; both paths enforce
- * the same limits. */
+ * Bulk senders use plain JSON (plainjson.h): such a request is checked and cut as text, and its events go to
+ * listeners and journal as they came, with a stamp added. Anything else is parsed; both paths enforce the
+ * same limits. */
 #include "master/events/bus.h"
 #include "master/operators/lconn.h"
 #include "master/front/request.h"
@@ -49,8 +49,8 @@ s_fire_all(front_t *self, const json_t *events, uint64_t *ret_ticket, fail_t *er
     return 0;
 }
 
-/* The request as values: NEW {seq} of the last event, or NULL with *err. *ret_ticket is the store's, of
- * the last. */
+/* The request as values: NEW {seq} of the last event, or NULL with *err. *ret_ticket is the store's, of the
+ * last. */
 static json_t *
 s_fire_request(front_t *self, const json_t *request, uint64_t *ret_ticket, fail_t *err)
 {

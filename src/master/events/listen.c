@@ -1,9 +1,9 @@
 /* listen.c - deliver events to listeners.
  *
- * A listener has a place in the ring, from which listener_next gives iovecs of whole frames to send
- * without copying. Behind the ring it either reads the journal (`since`) or counts what it misses, to be
- * told in one message. `brief` listeners are users': comparing their patterns may take TURN_MS of a turn,
- * since a user may choose slow ones. */
+ * A listener has a place in the ring, from which listener_next gives iovecs of whole frames to send without
+ * copying. Behind the ring it either reads the journal (`since`) or counts what it misses, to be told in one
+ * message. `brief` listeners are users': comparing their patterns may take TURN_MS of a turn, since a user
+ * may choose slow ones. */
 #include "master/events/listen.h"
 
 #include "common/base/clock.h"
@@ -323,8 +323,8 @@ s_gap(listener_t *self, const buf_t *frames)
         s_miss(self, self->after + 1, frame.seq - 1, frame.seq - 1 - self->after);
 }
 
-/* Add one block of the journal. False when nothing can be read now: the next event is not committed yet,
- * or a read failed. */
+/* Add one block of the journal. False when nothing can be read now: the next event is not committed yet, or a
+ * read failed. */
 static bool
 s_from_journal(listener_t *self, buf_t *out, size_t *budget)
 {
@@ -344,8 +344,8 @@ s_from_journal(listener_t *self, buf_t *out, size_t *budget)
     return true;
 }
 
-/* From the journal to the ring: read blocks until the ring has the next event, within the budget of bytes
- * and the turn's time. Returns false at the ring, or when nothing more can be read now. */
+/* From the journal to the ring: read blocks until the ring has the next event, within the budget of bytes and
+ * the turn's time. Returns false at the ring, or when nothing more can be read now. */
 bool
 listener_fill(listener_t *self, buf_t *out)
 {

@@ -1,5 +1,5 @@
-/* listen.h - a listener: the events it wants and how far it has got. Events come from the ring of the
- * newest; after `since` or `since_seq` from the journal, until the ring has what follows.
+/* listen.h - a listener: the events it wants and how far it has got. Events come from the ring of the newest;
+ * after `since` or `since_seq` from the journal, until the ring has what follows.
  *
  * A listener that falls behind the ring costs no memory: missed events are counted when their block is
  * dropped, or, after `since`, read from the journal later.
@@ -16,8 +16,8 @@
 #include "common/base/buf.h"
 #include "master/events/bus.h"
 
-/* Make a listener from the request `events`: {tags?, tag?, since_seq?, since?}. `brief`: bound the time
- * spent on its patterns. NEW, or NULL with *err. */
+/* Make a listener from the request `events`: {tags?, tag?, since_seq?, since?}. `brief`: bound the time spent
+ * on its patterns. NEW, or NULL with *err. */
 listener_t *listener_new(front_t *front, const json_t *request, bool brief, fail_t *err);
 void listener_destroy(listener_t **self_p);
 /* Apply the request again: new patterns from the present place, or, with since_seq or since, a new start.
@@ -32,8 +32,8 @@ void listener_turn(listener_t *self);
 /* Add what precedes the ring's events: the message of missed ones, a piece of the journal. `out` must be
  * empty. True: call again, whether or not something was added. */
 bool listener_fill(listener_t *self, buf_t *out);
-/* Whole frames to send, in up to `max` pieces; returns their number. They stay in place until the next
- * event is fired. 0 with listener_has_more: the turn is over, continue in the next one. */
+/* Whole frames to send, in up to `max` pieces; returns their number. They stay in place until the next event
+ * is fired. 0 with listener_has_more: the turn is over, continue in the next one. */
 size_t listener_next(listener_t *self, struct iovec *iov, size_t max);
 bool listener_has_more(const listener_t *self);
 /* Report that `sent` bytes of these pieces were sent; the rest of a cut frame is added to `rest`. */
@@ -42,8 +42,8 @@ void listener_sent(listener_t *self, const struct iovec *iov, size_t n_iov, size
 /* ring_drop_fn: the block is dropped, its listeners move on. Patterns of brief ones are compared for 20 ms
  * altogether; after that every event of the block counts as missed. */
 void listen_dropped(void *front, ring_block_t *block);
-/* The request `journal`: {from, to?, tags?} -> NEW {events, next}; `next` is where to continue, or 0. A
- * reply holds about LIMIT_JOURNAL_PIECE at most and, when `brief`, takes about 20 ms. */
+/* The request `journal`: {from, to?, tags?} -> NEW {events, next}; `next` is where to continue, or 0. A reply
+ * holds about LIMIT_JOURNAL_PIECE at most and, when `brief`, takes about 20 ms. */
 json_t *listen_journal(front_t *self, const json_t *request, bool brief, fail_t *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* numbers.c - reserve event numbers in the store, LIMIT_EVENTS_AHEAD at a time, and tell events only up to
  * the reserved number. A clean end stores the exact last number; after a kill, numbers continue behind the
- * reservation, and the gap is reported. Also remembers which of a minion's own event numbers were taken,
- * so that events sent again are recognised. */
+ * reservation, and the gap is reported. Also remembers which of a minion's own event numbers were taken, so
+ * that events sent again are recognised. */
 #include "master/events/numbers.h"
 
 #include "common/base/str.h"

@@ -9,8 +9,8 @@
 
 #include "master/front/front.h"
 
-/* A listener must never see two events with one number, even if the master is killed before the first is
- * on the disk. So numbers are reserved in the store before listeners see them. */
+/* A listener must never see two events with one number, even if the master is killed before the first is on
+ * the disk. So numbers are reserved in the store before listeners see them. */
 typedef struct numbers {
     uint64_t granted;             /* reserved on the disk up to this */
     uint64_t asked, asked_ticket; /* the reservation under way, and its ticket; 0: none */
@@ -26,12 +26,12 @@ void numbers_reserve(front_t *self); /* reserve more when few are left */
 uint64_t numbers_last(const front_t *self);
 bool numbers_may_tell(const front_t *self);
 /* numbers_keep records the last of a minion's own event numbers that was taken; call it in the event's
- * transaction. numbers_kept loads it into m->last_event on first use: 0, or negative when it can't be
- * read, and then no event may be taken. */
+ * transaction. numbers_kept loads it into m->last_event on first use: 0, or negative when it can't be read,
+ * and then no event may be taken. */
 void numbers_keep(front_t *self, const minion_t *m, json_int_t n);
 int numbers_kept(const front_t *self, minion_t *m);
-/* The same for salt-call, whose runs (`boot`) number separately. numbers_call_kept: 1 taken, 0, or
- * negative when unreadable. numbers_call_keep returns the store's ticket, 0 when it has no room. */
+/* The same for salt-call, whose runs (`boot`) number separately. numbers_call_kept: 1 taken, 0, or negative
+ * when unreadable. numbers_call_keep returns the store's ticket, 0 when it has no room. */
 int numbers_call_kept(const front_t *self, minion_t *m, const char *boot, json_int_t n);
 uint64_t numbers_call_keep(front_t *self, minion_t *m, const char *boot, json_int_t n);
 

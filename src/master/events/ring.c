@@ -1,6 +1,6 @@
-/* ring.c - a linked list of blocks with the newest events' frames. Writing appends to the last block;
- * blocks leave at the front. Places count as users of their block, so that a block is only freed when no
- * reader is in it. One standard block is kept as a spare. */
+/* ring.c - a linked list of blocks with the newest events' frames. Writing appends to the last block; blocks
+ * leave at the front. Places count as users of their block, so that a block is only freed when no reader is
+ * in it. One standard block is kept as a spare. */
 #include "master/events/ring.h"
 
 #define BLOCK (256 * 1024)
@@ -64,8 +64,8 @@ ring_destroy(ring_t **self_p)
     free(self);
 }
 
-/* The returned room is contiguous: a frame that does not fit starts a new block, over-sized if need be.
- * The last two blocks are never dropped. */
+/* The returned room is contiguous: a frame that does not fit starts a new block, over-sized if need be. The
+ * last two blocks are never dropped. */
 char *
 ring_room(ring_t *self, size_t room)
 {

@@ -1,5 +1,5 @@
-/* fileline.c - the part between minions and the file workers: hands requests over and sends the chunks
- * that come back. The front loop neither reads nor copies them. */
+/* fileline.c - the part between minions and the file workers: hands requests over and sends the chunks that
+ * come back. The front loop neither reads nor copies them. */
 #include "common/base/str.h"
 #include "common/net/sock.h"
 #include "master/files/files.h"

@@ -1,6 +1,6 @@
 /* files.c - the file workers as the front loop uses them: requests are checked, counted and queued for a
- * worker; credit and pushed chunks are handed on; finished messages are fetched. Everything here runs in
- * the front loop and holds `lock` briefly; the work is in files_work.c and files_serve.c. */
+ * worker; credit and pushed chunks are handed on; finished messages are fetched. Everything here runs in the
+ * front loop and holds `lock` briefly; the work is in files_work.c and files_serve.c. */
 #include "master/files/files_int.h"
 
 #include <sys/eventfd.h>

@@ -2,8 +2,8 @@
  *
  * The front loop passes requests in and sends what comes out; it reads no file. A request belongs to one
  * worker, chosen by its path, so that each worker caches the hashes of its files. A worker serves its
- * requests in turn, one chunk each. A chunk is read only after its receiver granted it (`credit`), so
- * memory is bounded by LIMIT_FILE_CREDIT chunks per connection and LIMIT_FILE_UNDER_WAY bytes in all.
+ * requests in turn, one chunk each. A chunk is read only after its receiver granted it (`credit`), so memory
+ * is bounded by LIMIT_FILE_CREDIT chunks per connection and LIMIT_FILE_UNDER_WAY bytes in all.
  *
  *   files.c        requests, credit, what goes out      files_work.c   the threads
  *   files_update.c fetching from remotes, in a thread of its own
@@ -11,8 +11,7 @@
  *   files_serve.c  one step of one request              files_take.c   a file that a minion pushes
  *
  * Layer      master
- * Threads    the front loop calls everything here; threads inside do the work. One lock guards what both
- * use
+ * Threads    the front loop calls everything here; threads inside do the work. One lock guards what both use
  * Ownership  said per function
  * Errors     faults of a request are answered to its sender
  * Tests      tests/unit/master/test_files.c, tests/t/4000-files.bats
@@ -27,8 +26,8 @@ typedef struct files files_t;
 
 /* Start the threads. `opts` is copied. NEW, or NULL with *err. */
 files_t *files_new(json_t *opts, fail_t *err);
-/* End the threads, waiting for reads under way. False when a fetch from a remote continues: then nothing
- * is freed. */
+/* End the threads, waiting for reads under way. False when a fetch from a remote continues: then nothing is
+ * freed. */
 bool files_destroy(files_t **self_p);
 void files_reload(files_t *self, json_t *opts); /* the configuration changed */
 /* An eventfd, readable when files_next or files_names_next has something. BORROWED. */

@@ -1,8 +1,7 @@
 /* files_int.h - private to files*.c: requests, workers, and which thread may use which field.
  *
  * Layer      master
- * Threads    fields marked L are guarded by files.lock; the others belong to the worker while `busy`, and
- * to
+ * Threads    fields marked L are guarded by files.lock; the others belong to the worker while `busy`, and to
  *            no thread otherwise
  * Tests      tests/unit/master/test_files.c
  */
@@ -109,8 +108,8 @@ struct files {
 
 /* files_names.c. Lock held, released meanwhile: answer one query; false without one. */
 bool files_names_step(files_worker_t *w);
-/* The names of state files among `paths` that start with `prefix`, cut after the next dot. NEW, bounded as
- * by names_bounded. */
+/* The names of state files among `paths` that start with `prefix`, cut after the next dot. NEW, bounded as by
+ * names_bounded. */
 json_t *files_sls_names(const json_t *paths, const char *prefix);
 
 /* files_serve.c: do one step of a request; messages to send are appended at *out_tail in order. */
@@ -124,16 +123,16 @@ void take_free(asking_t *self); /* deletes an unfinished push */
 bool asking_can_step(const asking_t *self, const struct files *files);
 void asking_free(asking_t *self);
 
-/* files_say.c: build messages of a request. asking_message consumes `body`; asking_error ends a request,
- * as file_info before it was opened and as file_end after. */
+/* files_say.c: build messages of a request. asking_message consumes `body`; asking_error ends a request, as
+ * file_info before it was opened and as file_end after. */
 files_out_t *asking_frame(const asking_t *self, char **text_p, size_t len); /* TAKES *text_p */
 files_out_t *asking_message(const asking_t *self, wire_msg_t msg, json_t *body);
 files_out_t *asking_error(const asking_t *self, bool opened, int code, const char *text);
 void asking_put(files_out_t ***tail, files_out_t *out);
 void asking_fail(asking_t *self, bool opened, int code, const fail_t *err, files_out_t ***tail);
 
-/* files_places.c, lock held: queue a message; remove a request from buckets and counts; end a request with
- * an error; true when no place is left, for its minion or in all. */
+/* files_places.c, lock held: queue a message; remove a request from buckets and counts; end a request with an
+ * error; true when no place is left, for its minion or in all. */
 void files_put(struct files *self, files_out_t *out);
 void files_forget(struct files *self, asking_t *a);
 void files_give_up(struct files *self, asking_t *a, int code, const char *why);

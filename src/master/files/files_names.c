@@ -11,8 +11,8 @@
 
 #define SUFFIX "sls"
 
-/* NEW "web.ng" from "web/ng/init.sls"; NULL: not a state file, or one with a dot in its path, which no
- * name leads to. */
+/* NEW "web.ng" from "web/ng/init.sls"; NULL: not a state file, or one with a dot in its path, which no name
+ * leads to. */
 static char *
 s_sls_of(const char *path)
 {

@@ -50,8 +50,8 @@ asking_can_step(const asking_t *self, const files_t *files)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* Log errors of the host, not missing files: the operator must know. Rate-limited, as minions may ask
- * again and again. */
+/* Log errors of the host, not missing files: the operator must know. Rate-limited, as minions may ask again
+ * and again. */
 static void
 s_log_trouble(const asking_t *a, int code, const char *text)
 {
@@ -160,8 +160,8 @@ s_open_list(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* Read up to `max` bytes at the request's position. 0 with *ret_n > 0, or a negative errno; -ESTALE: the
- * file became shorter. */
+/* Read up to `max` bytes at the request's position. 0 with *ret_n > 0, or a negative errno; -ESTALE: the file
+ * became shorter. */
 static int
 s_read(asking_t *a, char *into, size_t max, size_t *ret_n)
 {

@@ -2,8 +2,8 @@
  * allows it.
  *
  * The path is resolved beneath that folder by the kernel, without following links. A file grows in
- * cachedir/minions/.parts, a name that no id can have, and is renamed into place when it is complete and
- * its tag is right. */
+ * cachedir/minions/.parts, a name that no id can have, and is renamed into place when it is complete and its
+ * tag is right. */
 #include "master/files/files_int.h"
 
 #include <fcntl.h>
@@ -23,8 +23,8 @@
 
 /* ---- the place ------------------------------------------------------------------------------- */
 
-/* Open cachedir/minions/ID/files and the path's folder in it; sets a->folder and a->name. Folders are
- * made. 0, or a negative errno. */
+/* Open cachedir/minions/ID/files and the path's folder in it; sets a->folder and a->name. Folders are made.
+ * 0, or a negative errno. */
 static int
 s_find_place(asking_t *a, const char *cachedir)
 {
@@ -60,8 +60,8 @@ s_check(const asking_t *a, json_t *opts, fail_t *err)
     return 0;
 }
 
-/* The part's name is our serial: a minion and a salt-call on its host may push the same file, and both
- * number from one. */
+/* The part's name is our serial: a minion and a salt-call on its host may push the same file, and both number
+ * from one. */
 static int
 s_open_part(asking_t *a, const char *cachedir)
 {

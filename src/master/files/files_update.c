@@ -8,8 +8,8 @@
 
 #define NEVER_S 3600
 
-/* Fetch, then sleep until the shortest interval of the remotes, a new configuration or the stop. The lock
- * is free during the fetch. */
+/* Fetch, then sleep until the shortest interval of the remotes, a new configuration or the stop. The lock is
+ * free during the fetch. */
 void *
 files_update(void *worker)
 {

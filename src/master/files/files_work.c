@@ -1,5 +1,5 @@
-/* files_work.c - a file worker's thread: a ring of requests, one step each. The lock is held except while
- * a step works or a configuration is applied, so a request is only touched by its worker while `busy`. */
+/* files_work.c - a file worker's thread: a ring of requests, one step each. The lock is held except while a
+ * step works or a configuration is applied, so a request is only touched by its worker while `busy`. */
 #include "master/files/files_int.h"
 
 #include <unistd.h>
@@ -47,8 +47,8 @@ s_is_wanted(const files_t *files, const asking_t *a)
            (a->share->n_open >= LIMIT_FILE_MINION && a->share->n_asking > a->share->n_open);
 }
 
-/* How long a request may stall. A slow receiver has chunks in flight for long; one without any that grants
- * no credit merely occupies a place, and loses it sooner when others wait. */
+/* How long a request may stall. A slow receiver has chunks in flight for long; one without any that grants no
+ * credit merely occupies a place, and loses it sooner when others wait. */
 static int64_t
 s_patience(const files_t *files, const asking_t *a)
 {
@@ -70,8 +70,8 @@ s_sweep(files_worker_t *w, int64_t now)
     }
 }
 
-/* Lock held. The next request that can step, moved to the ring's end; NULL without one. Frees ended ones
- * on the way. */
+/* Lock held. The next request that can step, moved to the ring's end; NULL without one. Frees ended ones on
+ * the way. */
 static asking_t *
 s_next(files_worker_t *w)
 {

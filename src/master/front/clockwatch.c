@@ -1,6 +1,6 @@
-/* clockwatch.c - the part that compares wall and monotonic clock in every tick, and the wall clock with
- * the newest stored event at the start. A step larger than SET_MS puts the clock in doubt, until it steps
- * back or a day has passed. The doubt's end is kept in the store. */
+/* clockwatch.c - the part that compares wall and monotonic clock in every tick, and the wall clock with the
+ * newest stored event at the start. A step larger than SET_MS puts the clock in doubt, until it steps back or
+ * a day has passed. The doubt's end is kept in the store. */
 #include "master/front/clockwatch.h"
 
 #include "common/base/clock.h"
@@ -69,8 +69,8 @@ s_start(front_t *self, fail_t *err)
     return 0;
 }
 
-/* `ahead` is wall minus monotonic time: constant but for corrections. A step back to its last trusted
- * value ends the doubt. */
+/* `ahead` is wall minus monotonic time: constant but for corrections. A step back to its last trusted value
+ * ends the doubt. */
 static void
 s_tick(front_t *self, int64_t now_ms)
 {

@@ -1,5 +1,5 @@
-/* clockwatch.h - decide whether the wall clock can be trusted. What is too old by it is deleted for good
- * or no longer accepted, so ages count only while it is.
+/* clockwatch.h - decide whether the wall clock can be trusted. What is too old by it is deleted for good or
+ * no longer accepted, so ages count only while it is.
  *
  * A clock that was set by more than a correction is in doubt for a day, in which somebody will notice, or
  * until it is right again; so is one that disagrees with the newest event in the store at the start. The

@@ -1,6 +1,6 @@
-/* front.c - the master's start, loop and end. front_new makes the event loop (zloop) and starts the parts
- * in the order of parts.def; front_run turns the loop until a signal; front_destroy ends the parts in
- * reverse. A timer of 100 ms drives the parts' ticks; SIGHUP reloads. */
+/* front.c - the master's start, loop and end. front_new makes the event loop (zloop) and starts the parts in
+ * the order of parts.def; front_run turns the loop until a signal; front_destroy ends the parts in reverse. A
+ * timer of 100 ms drives the parts' ticks; SIGHUP reloads. */
 #include "master/front/front.h"
 
 #include <malloc.h>

@@ -2,8 +2,7 @@
  * tables, so nothing here is locked.
  *
  * A part is a row of parts.def and a file with a descriptor (part.h); its own state is in a struct of its
- * own.
- * Modules that several parts build on have headers of their own, from the bottom up:
+ * own. Modules that several parts build on have headers of their own, from the bottom up:
  *
  *   peers.h jobs.h keystore.h store.h ring.h ...   tables and the store: they know no front
  *   hooks.h noise.h storage.h numbers.h bus.h       what happened, the log, the store, events

@@ -1,5 +1,5 @@
-/* hooks.c - call a hook of every started part, in the order of parts.def. Parts may fire hooks inside
- * hooks. The table is reached through the front, so this file depends on no part. */
+/* hooks.c - call a hook of every started part, in the order of parts.def. Parts may fire hooks inside hooks.
+ * The table is reached through the front, so this file depends on no part. */
 #include "master/front/hooks.h"
 
 #include "master/front/part.h"

@@ -1,5 +1,4 @@
-/* noise.h - rate-limited warnings about peers' faults: only some are written, then the number of the
- * others.
+/* noise.h - rate-limited warnings about peers' faults: only some are written, then the number of the others.
  *
  * Layer      master
  * Threads    the front loop's

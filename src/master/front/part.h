@@ -1,18 +1,17 @@
 /* part.h - the descriptor of a part of the master: start and end, ticks, a polled descriptor, and hooks.
  *
  * A part is one row of parts.def and one descriptor, part_NAME, at the end of its file. The front loop
- * (front.c) walks the table and names no part; a part reports to the others through hooks (hooks.h) and
- * names none of them either. Modules that several parts build on have functions of their own: bus.h,
- * storage.h, gate.h, acks.h, ...
+ * (front.c) walks the table and names no part; a part reports to the others through hooks (hooks.h) and names
+ * none of them either. Modules that several parts build on have functions of their own: bus.h, storage.h,
+ * gate.h, acks.h, ...
  *
- * Members may be NULL. Hooks are called in the order of the rows, for parts that have started. Pointers
- * are BORROWED for the call.
+ * Members may be NULL. Hooks are called in the order of the rows, for parts that have started. Pointers are
+ * BORROWED for the call.
  *
  * Layer      master
  * Threads    the front loop's calls every function of a descriptor
  * Ownership  front->own[PART_NAME] is the part's own struct: `size` zeroed bytes, allocated before `start`
- * and
- *            freed after `destroy`; with size 0, whatever `start` puts there and `destroy` frees
+ *            and freed after `destroy`; with size 0, whatever `start` puts there and `destroy` frees
  * Tests      tests/unit/master/test_front.c, tests/unit/master/test_parts.c
  */
 #ifndef MASTER_FRONT_PART_H
@@ -34,8 +33,8 @@ typedef struct front_part {
     bool (*destroy)(front_t *front);
     void (*reload)(front_t *front); /* conf has been replaced */
 
-    /* ---- time: `tick` runs in each turn of the timer, or every `every_ms`, or after `pause_ms` if that
-     * is set. The first tick comes at once, and so does the next one after a reload. */
+    /* ---- time: `tick` runs in each turn of the timer, or every `every_ms`, or after `pause_ms` if that is
+     * set. The first tick comes at once, and so does the next one after a reload. */
     void (*tick)(front_t *front, int64_t now_ms);
     int64_t every_ms;
     int64_t (*pause_ms)(const front_t *front);

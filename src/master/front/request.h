@@ -20,8 +20,8 @@ typedef struct request_done {
 typedef struct request_row {
     /* NEW reply without "n" and "ok", or NULL with *err. NULL without *err: request_answer sends it later. */
     json_t *(*fn)(front_t *front, lconn_t *c, const json_t *request, fail_t *err);
-    /* Handle the request as text, before it is parsed; only for administrators. True: it has been
-     * answered. NULL member: never. */
+    /* Handle the request as text, before it is parsed; only for administrators. True: it has been answered.
+     * NULL member: never. */
     bool (*text)(front_t *front, lconn_t *c, const char *text, size_t len);
     /* Called after the reply is queued, so that what it sends follows the reply on the wire. */
     void (*answered)(front_t *front, lconn_t *c, const request_done_t *done);

@@ -27,8 +27,8 @@ static const struct operation {
 };
 #undef REQUEST
 
-/* True when the connection's user may make the request. The blacklist applies to everyone, as in Salt;
- * errors have Salt's words. */
+/* True when the connection's user may make the request. The blacklist applies to everyone, as in Salt; errors
+ * have Salt's words. */
 static bool
 s_allowed(front_t *self, lconn_t *c, access_t access, const char *op, const json_t *request, fail_t *err)
 {
@@ -49,8 +49,8 @@ s_allowed(front_t *self, lconn_t *c, access_t access, const char *op, const json
     return false;
 }
 
-/* Audit one line per key that a request changed or failed to change; otherwise one line in all. Refusals
- * by users have a bounded share of the log. */
+/* Audit one line per key that a request changed or failed to change; otherwise one line in all. Refusals by
+ * users have a bounded share of the log. */
 static void
 s_audit(front_t *self, lconn_t *c, const json_t *request, bool allowed, const json_t *reply,
         const fail_t *err)

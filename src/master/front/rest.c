@@ -1,5 +1,5 @@
-/* rest.c - return free heap memory to the system once the master has been idle for REST_MS, so that the
- * pause it takes (malloc_trim) delays no one. */
+/* rest.c - return free heap memory to the system once the master has been idle for REST_MS, so that the pause
+ * it takes (malloc_trim) delays no one. */
 #include "common/base/memory.h"
 #include "master/front/part.h"
 

@@ -1,5 +1,5 @@
-/* shared.c - the tables and keys that all parts use: peers, the ZAP handler's accepted keys, key files,
- * and the audit log. The first part to start and the last to be destroyed. */
+/* shared.c - the tables and keys that all parts use: peers, the ZAP handler's accepted keys, key files, and
+ * the audit log. The first part to start and the last to be destroyed. */
 #include "master/front/part.h"
 
 static int

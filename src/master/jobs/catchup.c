@@ -1,7 +1,7 @@
 /* catchup.c - replay a job's stored returns to a follower in pieces, then its verdicts and its end. Each
  * connection has a queue of jobs; the cursor of a job is the last minion id that was sent. The local
- * connection calls catchup_fill whenever its output queue is empty, so memory stays bounded by PIECE and
- * one return. */
+ * connection calls catchup_fill whenever its output queue is empty, so memory stays bounded by PIECE and one
+ * return. */
 #include "master/jobs/catchup.h"
 
 #include "common/base/str.h"
@@ -62,8 +62,8 @@ s_add_frame(buf_t *out, json_t *msg)
         frame_add(out, own);
 }
 
-/* A row that ret_begin rejects is no minion's message, such as a runner's return: merge the stored
- * document into the push as it is. The fields of the push win over those of the document. */
+/* A row that ret_begin rejects is no minion's message, such as a runner's return: merge the stored document
+ * into the push as it is. The fields of the push win over those of the document. */
 static void
 s_add_values(const char *jid, const char *id, const char *text, size_t len, buf_t *out)
 {

@@ -2,8 +2,8 @@
  * end.
  *
  * A job's returns may exceed a connection's queue and the time that the front loop may spend at once. They
- * are read in the order of ids, one piece after the last has been sent. News meanwhile goes out at once,
- * so a follower may get a return twice; only "done" is always last.
+ * are read in the order of ids, one piece after the last has been sent. News meanwhile goes out at once, so a
+ * follower may get a return twice; only "done" is always last.
  *
  * Layer      master
  * Threads    the front loop's

@@ -1,7 +1,7 @@
-/* fleeting.c - an allocator for libzmq's short-lived handshake secrets: 128 places of 512 bytes in one
- * locked mapping, with a bitmap of those in use. The functions below have libsodium's names and stand
- * before its own in the dynamic linker's order; anything that does not fit is passed on to libsodium
- * through dlsym(RTLD_NEXT). */
+/* fleeting.c - an allocator for libzmq's short-lived handshake secrets: 128 places of 512 bytes in one locked
+ * mapping, with a bitmap of those in use. The functions below have libsodium's names and stand before its own
+ * in the dynamic linker's order; anything that does not fit is passed on to libsodium through
+ * dlsym(RTLD_NEXT). */
 #include "master/jobs/fleeting.h"
 
 #include <dlfcn.h>
@@ -23,8 +23,8 @@ void sodium_free(void *p);
 typedef void *alloc_fn(size_t count, size_t size);
 typedef void free_fn(void *p);
 
-/* Failure to map is not an error: `places` stays NULL and libsodium serves. Failure to lock is accepted
- * too (RLIMIT_MEMLOCK), as libsodium does with its own. */
+/* Failure to map is not an error: `places` stays NULL and libsodium serves. Failure to lock is accepted too
+ * (RLIMIT_MEMLOCK), as libsodium does with its own. */
 void
 fleeting_open(void)
 {

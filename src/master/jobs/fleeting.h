@@ -3,8 +3,8 @@
  * libzmq asks libsodium for six allocations in every handshake, each a mapping of its own between guard
  * pages: ten system calls and as many interrupts of the other threads, a fifth of a handshake's cost. When
  * ten thousand minions reconnect at once, that is most of one second in five. Here they are places in one
- * locked mapping that is left out of core dumps, wiped when freed; libsodium keeps all others, the
- * master's own key among them.
+ * locked mapping that is left out of core dumps, wiped when freed; libsodium keeps all others, the master's
+ * own key among them.
  *
  * It defines sodium_allocarray and sodium_free, which libzmq calls, ahead of libsodium's. That works in
  * programs that call fleeting_open and link libzmq and libsodium as shared libraries: the master.

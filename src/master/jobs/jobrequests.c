@@ -1,6 +1,6 @@
 /* jobrequests.c - the operators' requests about jobs: publish, follow, match, verdicts and active. A
- * request's `fn` makes the reply; its `answered` runs after the reply is in the connection's queue, which
- * is where sending starts and following begins, so that no push overtakes the reply. */
+ * request's `fn` makes the reply; its `answered` runs after the reply is in the connection's queue, which is
+ * where sending starts and following begins, so that no push overtakes the reply. */
 #include "common/base/str.h"
 #include "master/front/hooks.h"
 #include "master/operators/lconn.h"
@@ -20,8 +20,8 @@ s_follow_catch_up(front_t *self, const char *jid, lconn_t *c)
         lconn_catch_up(c, jid);
 }
 
-/* Follow from now on, and replay the past once the queued returns are committed and so can be read. Pushes
- * of now may precede replayed ones. */
+/* Follow from now on, and replay the past once the queued returns are committed and so can be read. Pushes of
+ * now may precede replayed ones. */
 static void
 s_follow_later(front_t *self, const char *jid, lconn_t *c)
 {

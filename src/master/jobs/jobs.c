@@ -88,8 +88,8 @@ jobs_destroy(jobs_t **self_p)
     free(self);
 }
 
-/* A target starts as WAITING (0), which counts as open and unheard. Sorted slots let job_find search in
- * O(log n). */
+/* A target starts as WAITING (0), which counts as open and unheard. Sorted slots let job_find search in O(log
+ * n). */
 job_t *
 jobs_add(jobs_t *self, const char *jid, json_t **info_p, const uint32_t *slots, size_t n)
 {
@@ -200,9 +200,9 @@ jobs_unfollow(jobs_t *self, void *follower)
                 job->followers[k--] = job->followers[--job->n_followers];
 }
 
-/* True: keep the job in the table. A job found alive is examined again only after another keep_ms, since
- * it may have ten thousand targets. One whose end could not be queued for the store (unended) stays until
- * it can. */
+/* True: keep the job in the table. A job found alive is examined again only after another keep_ms, since it
+ * may have ten thousand targets. One whose end could not be queued for the store (unended) stays until it
+ * can. */
 static bool
 s_stays(jobs_t *self, job_t *job, int64_t now_ms, int64_t keep_ms, jobs_alive_fn *is_alive)
 {

@@ -1,5 +1,5 @@
-/* jobs.h - the table of jobs under way: each target's state, the followers, and when a job was last sent.
- * No sockets and no store here; publish.c drives it.
+/* jobs.h - the table of jobs under way: each target's state, the followers, and when a job was last sent. No
+ * sockets and no store here; publish.c drives it.
  *
  * Verdicts follow the transition table in jobs.c; each change is reported through `on_verdict`.
  *
@@ -65,14 +65,14 @@ typedef void jobs_done_fn(void *cookie, job_t *job);
 /* True when an open job may still get a return, or has a follower: jobs_sweep keeps it. */
 typedef bool jobs_alive_fn(void *cookie, const job_t *job);
 
-/* `on_verdict` is called for each change but RETURNED (its payload is pushed by the caller), `on_done`
- * when the last open target gets a final verdict, or when jobs_sweep gives the job up. Both may be called
- * inside jobs_move; neither may remove jobs. */
+/* `on_verdict` is called for each change but RETURNED (its payload is pushed by the caller), `on_done` when
+ * the last open target gets a final verdict, or when jobs_sweep gives the job up. Both may be called inside
+ * jobs_move; neither may remove jobs. */
 jobs_t *jobs_new(jobs_verdict_fn *on_verdict, jobs_done_fn *on_done, void *cookie);
 void jobs_destroy(jobs_t **self_p);
 
-/* TAKES *info_p in any case and copies the slots, which must be sorted and unique. BORROWED result; NULL
- * when the jid exists. */
+/* TAKES *info_p in any case and copies the slots, which must be sorted and unique. BORROWED result; NULL when
+ * the jid exists. */
 job_t *jobs_add(jobs_t *self, const char *jid, json_t **info_p, const uint32_t *slots, size_t n);
 job_t *jobs_get(const jobs_t *self, const char *jid);
 job_target_t *job_find(const job_t *job, uint32_t slot);
@@ -80,8 +80,8 @@ size_t jobs_len(const jobs_t *self);
 /* for (size_t i = 0; jobs_next(j, &i, &job);) */
 bool jobs_next(const jobs_t *self, size_t *iter, job_t **ret_job);
 
-/* Move a target to `to`. A transition that the table does not allow (a returned target that "runs" again)
- * is ignored: false. `pid` 0 when unknown. */
+/* Move a target to `to`. A transition that the table does not allow (a returned target that "runs" again) is
+ * ignored: false. `pid` 0 when unknown. */
 bool jobs_move(jobs_t *self, job_t *job, job_target_t *target, verdict_t to, int32_t pid);
 
 bool job_follow(job_t *job, void *follower); /* false when it is one already */

@@ -1,9 +1,8 @@
 /* notes.c - idempotent requests and work that waits for a commit.
  *
- * A queue ordered by store tickets holds callbacks, answers and fresh notes. The part's `committed` hook
- * runs the head of the queue up to the committed ticket. A note is found in `fresh` until its row is
- * committed and in the store from then on, so there is no moment at which a repeated request would start
- * its job twice. */
+ * A queue ordered by store tickets holds callbacks, answers and fresh notes. The part's `committed` hook runs
+ * the head of the queue up to the committed ticket. A note is found in `fresh` until its row is committed and
+ * in the store from then on, so there is no moment at which a repeated request would start its job twice. */
 #include "master/jobs/notes.h"
 
 #include "common/base/str.h"

@@ -1,12 +1,11 @@
 /* publish.c - publish a job and follow it to its targets.
  *
- * publish_job matches targets and queues the row; publish_start sends, by one PUB message when every
- * accepted minion is a target, else by unicast on each one's connection. PUB drops silently, so a target
- * that says nothing gets the job again by unicast: the minion drops a jid that it has had. Up to
- * RESEND_MAX sends, then the target is NOT_DELIVERED. When a minion connects, its hello lists its pending
- * jobs, from which s_connected decides for each open job whether it runs, is lost or must be sent. After a
- * restart of the master, unfinished jobs are read from the store as delivered, and the hellos correct
- * that. */
+ * publish_job matches targets and queues the row; publish_start sends, by one PUB message when every accepted
+ * minion is a target, else by unicast on each one's connection. PUB drops silently, so a target that says
+ * nothing gets the job again by unicast: the minion drops a jid that it has had. Up to RESEND_MAX sends, then
+ * the target is NOT_DELIVERED. When a minion connects, its hello lists its pending jobs, from which
+ * s_connected decides for each open job whether it runs, is lost or must be sent. After a restart of the
+ * master, unfinished jobs are read from the store as delivered, and the hellos correct that. */
 #include "master/jobs/publish.h"
 
 #include "common/base/clock.h"
@@ -45,8 +44,8 @@ typedef struct publish {
 
 /* ---- targets --------------------------------------------------------------------------------- */
 
-/* Implement --subset: a random choice of `want` slots, still sorted. Selection sampling (Knuth 3.4.2 S):
- * each slot is taken with the chance (still wanted)/(still left), in one pass. */
+/* Implement --subset: a random choice of `want` slots, still sorted. Selection sampling (Knuth 3.4.2 S): each
+ * slot is taken with the chance (still wanted)/(still left), in one pass. */
 static void
 s_subset(uint32_t *slots, size_t *n, size_t want)
 {
@@ -73,8 +72,8 @@ s_ids(front_t *self, const uint32_t *slots, size_t n)
 
 /* ---- a new job ------------------------------------------------------------------------------- */
 
-/* The payload that minions get and the store keeps. Only known fields are copied, so a request cannot
- * smuggle others to the minions. */
+/* The payload that minions get and the store keeps. Only known fields are copied, so a request cannot smuggle
+ * others to the minions. */
 static json_t *
 s_info(const json_t *request, const char *jid, const char *user)
 {
@@ -218,8 +217,8 @@ s_fun(const json_t *request)
     return value_str(request, "fun", "(several)");
 }
 
-/* Order matters: everything that can fail comes before the row is queued, and the row before the job
- * enters the table; the encoding is tried here so that publish_start can't fail. */
+/* Order matters: everything that can fail comes before the row is queued, and the row before the job enters
+ * the table; the encoding is tried here so that publish_start can't fail. */
 json_t *
 publish_job(front_t *self, const json_t *request, const char *user, void *follower, fail_t *err)
 {
@@ -271,9 +270,9 @@ s_may_be_back(const minion_t *m)
     return m->gone_ms && clock_mono_ms() - m->gone_ms < BACK_MS;
 }
 
-/* Send to one target, or give its verdict when it is not connected and not expected. EHOSTUNREACH means
- * that the connection ended and its end was not read yet: only a target that was never sent to is given
- * up, others wait for the disconnect. */
+/* Send to one target, or give its verdict when it is not connected and not expected. EHOSTUNREACH means that
+ * the connection ended and its end was not read yet: only a target that was never sent to is given up, others
+ * wait for the disconnect. */
 static void
 s_unicast(front_t *self, job_t *job, job_target_t *target, const char *text, size_t len)
 {
@@ -300,8 +299,8 @@ s_unicast(front_t *self, job_t *job, job_target_t *target, const char *text, siz
         (void) jobs_move(self->jobs, job, target, VERDICT_SENT, 0);
 }
 
-/* Send a job for the whole fleet: one PUB message with the next sequence number, and a unicast to those
- * whose SUB connection is not up. */
+/* Send a job for the whole fleet: one PUB message with the next sequence number, and a unicast to those whose
+ * SUB connection is not up. */
 static void
 s_broadcast(front_t *self, job_t *job, const char *text, size_t len)
 {
@@ -325,8 +324,8 @@ s_broadcast(front_t *self, job_t *job, const char *text, size_t len)
     }
 }
 
-/* True when the targets are exactly the accepted minions. Each is checked, since keys may have been
- * deleted and accepted since the job was matched, which leaves the count equal. */
+/* True when the targets are exactly the accepted minions. Each is checked, since keys may have been deleted
+ * and accepted since the job was matched, which leaves the count equal. */
 static bool
 s_is_for_all(const front_t *self, const job_t *job)
 {
@@ -389,8 +388,8 @@ s_resend(front_t *self, job_t *job)
 }
 
 /* True when the job's next round is due. A message is lost with a connection or a full queue, rarely
- * otherwise, while thousands of answers take time that resending would lengthen. So a round waits longer
- * with many unheard targets, while answers still arrive (idle_ms) and while the socket has unread input
+ * otherwise, while thousands of answers take time that resending would lengthen. So a round waits longer with
+ * many unheard targets, while answers still arrive (idle_ms) and while the socket has unread input
  * (`unread`). */
 static bool
 s_resend_due(const job_t *job, bool unread, int64_t now_ms)
@@ -430,8 +429,8 @@ s_was_long(const job_t *job)
     return clock_wall_us() - job->start_us > LONG_US;
 }
 
-/* Queue the job's end; `unended` makes s_tick try again when the store's queue is full. A short job's end
- * is written as 0: its age counts from its start. */
+/* Queue the job's end; `unended` makes s_tick try again when the store's queue is full. A short job's end is
+ * written as 0: its age counts from its start. */
 static void
 s_write_end(front_t *self, job_t *job)
 {
@@ -513,9 +512,9 @@ s_is_ours(const job_target_t *t)
     return t->tries > 0 || t->verdict == VERDICT_RUNNING;
 }
 
-/* The connected minion lacks a job that counted as delivered. A job that is ours is LOST. A restored one
- * may never have left the earlier master: it is sent now, unless its begin_until_ms has passed, when a
- * late start would surprise (NOT_DELIVERED). */
+/* The connected minion lacks a job that counted as delivered. A job that is ours is LOST. A restored one may
+ * never have left the earlier master: it is sent now, unless its begin_until_ms has passed, when a late start
+ * would surprise (NOT_DELIVERED). */
 static void
 s_not_there(front_t *self, job_t *job, job_target_t *t)
 {
@@ -541,9 +540,9 @@ s_is_elsewhere(front_t *self, const minion_t *m, const char *jid)
 }
 
 /* Hook: correct each open job by the minion's hello. `pending` lists the jids that it has, the newest
- * LIMIT_HELLO_JIDS; `elsewhere` those that it returned to another master. A pending job is RUNNING. A
- * missing one that it had is LOST or sent, see s_not_there, when the list is complete or the minion
- * started anew; one that never reached it is sent. `hello` NULL: the minion says nothing of its jobs. */
+ * LIMIT_HELLO_JIDS; `elsewhere` those that it returned to another master. A pending job is RUNNING. A missing
+ * one that it had is LOST or sent, see s_not_there, when the list is complete or the minion started anew; one
+ * that never reached it is sent. `hello` NULL: the minion says nothing of its jobs. */
 static void
 s_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted)
 {
@@ -665,8 +664,8 @@ s_unique(uint32_t *slots, size_t n)
     return kept;
 }
 
-/* Take up a job of an earlier run: row as in store_add_job, `returned` the ids whose returns are stored.
- * NULL when the jid is in the table. Minions whose keys are gone are left out. */
+/* Take up a job of an earlier run: row as in store_add_job, `returned` the ids whose returns are stored. NULL
+ * when the jid is in the table. Minions whose keys are gone are left out. */
 static job_t *
 s_restore_one(front_t *self, const json_t *row, const json_t *returned)
 {
@@ -690,8 +689,8 @@ s_restore_one(front_t *self, const json_t *row, const json_t *returned)
     }
     for (i = 0; job && i < n; i++) {
         job_target_t *t = &job->targets[i];
-        /* How far it got is unknown until the minion's hello; until then it counts as delivered, so that
-         * it is not sent twice. The table allows DELIVERED only by way of SENT. */
+        /* How far it got is unknown until the minion's hello; until then it counts as delivered, so that it
+         * is not sent twice. The table allows DELIVERED only by way of SENT. */
         (void) jobs_move(self->jobs, job, t, VERDICT_SENT, 0);
         (void) jobs_move(self->jobs, job, t, VERDICT_DELIVERED, 0);
         if (map_get(had, peers_by_slot(self->peers, t->slot)->id))
@@ -712,8 +711,8 @@ s_is_from_before(const front_t *self, const json_t *row)
     return value_int(row, "start_us", INT64_MAX) < started_us;
 }
 
-/* Restore a job of an earlier run that is not in the table; NULL when there is none, it is this run's, or
- * it can't be read. */
+/* Restore a job of an earlier run that is not in the table; NULL when there is none, it is this run's, or it
+ * can't be read. */
 static job_t *
 s_reopen(front_t *self, const char *jid)
 {
@@ -747,8 +746,8 @@ s_targets(front_t *self, const job_t *job)
     return ids;
 }
 
-/* True when the restored jobs stay within LIMIT_RESTORED_BYTES. Without a bound, a user could load every
- * job of the store into memory by following them one by one. */
+/* True when the restored jobs stay within LIMIT_RESTORED_BYTES. Without a bound, a user could load every job
+ * of the store into memory by following them one by one. */
 static bool
 s_has_room(const front_t *self, const json_t *head)
 {
@@ -821,8 +820,8 @@ publish_again(front_t *self, const char *jid)
     }
 }
 
-/* Restore unfinished jobs of earlier runs, the newest within LIMIT_RESTORED_BYTES. Read errors are logged
- * and the master starts all the same; only -ENOMEM fails the start, so that a supervisor tries again. */
+/* Restore unfinished jobs of earlier runs, the newest within LIMIT_RESTORED_BYTES. Read errors are logged and
+ * the master starts all the same; only -ENOMEM fails the start, so that a supervisor tries again. */
 static int
 s_restore(front_t *self, fail_t *ret_err)
 {

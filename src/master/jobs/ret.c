@@ -2,8 +2,8 @@
  *
  * The fast path (s_plain) walks the top-level keys and records where each value's text lies; nothing is
  * allocated. JSON that is not plain, or has unknown or doubled fields, is parsed, and each known field is
- * written into `more`. Either way field[] holds compact JSON text. A return may have megabytes, and most
- * are passed on unread. */
+ * written into `more`. Either way field[] holds compact JSON text. A return may have megabytes, and most are
+ * passed on unread. */
 #include "master/jobs/ret.h"
 
 #include "common/base/clock.h"
@@ -74,8 +74,8 @@ s_parse(ret_t *self, fail_t *err)
     return self->body ? 0 : fail_set(err, why.code == -ENOMEM ? -ENOMEM : -EPROTO, "%s", fail_text(&why));
 }
 
-/* The slow path: dump each known field into `more`. Room for the whole is offered first and offsets are
- * kept, as the buffer may still move while it grows. */
+/* The slow path: dump each known field into `more`. Room for the whole is offered first and offsets are kept,
+ * as the buffer may still move while it grows. */
 static int
 s_values(ret_t *self, fail_t *err)
 {
@@ -130,8 +130,8 @@ s_is(jtext_t field, const char *text)
     return field.at && jtext_is(field, text);
 }
 
-/* Set retcode and success. The common case, one function that succeeded, is decided on the text and builds
- * no values. */
+/* Set retcode and success. The common case, one function that succeeded, is decided on the text and builds no
+ * values. */
 static int
 s_judge(ret_t *self, fail_t *err)
 {

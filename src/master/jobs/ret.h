@@ -1,5 +1,5 @@
-/* ret.h - a minion's return as spans of its fields' JSON text, from which events and pushes are composed,
- * so that a return of any size is scanned once and not turned into values.
+/* ret.h - a minion's return as spans of its fields' JSON text, from which events and pushes are composed, so
+ * that a return of any size is scanned once and not turned into values.
  *
  * A return whose JSON is not plain (common/base/plainjson.h) goes through values and means the same.
  *
@@ -43,8 +43,8 @@ typedef struct ret {
     buf_t more;   /* the fields' texts when `text` is not plain */
 } ret_t;
 
-/* Read the message `text`, BORROWED until ret_end. -EPROTO with *err when it is not JSON, or lacks a jid
- * or a function; -ENOMEM. Call ret_end in any case. */
+/* Read the message `text`, BORROWED until ret_end. -EPROTO with *err when it is not JSON, or lacks a jid or a
+ * function; -ENOMEM. Call ret_end in any case. */
 int ret_begin(ret_t *self, const char *text, size_t len, fail_t *err);
 void ret_end(ret_t *self);
 /* The message as values. BORROWED; NULL without memory. Free of cost after a retcode other than 0, which

@@ -1,6 +1,6 @@
-/* statefail.c - fire Salt's events for failed states of state.highstate and state.sls
- * (salt/utils/event.py, fire_ret_load): per failed state, the tag MODULE.FUNCTION with the state's data,
- * and salt/job/JID/sub/ID/error/FUN with the job's as well. */
+/* statefail.c - fire Salt's events for failed states of state.highstate and state.sls (salt/utils/event.py,
+ * fire_ret_load): per failed state, the tag MODULE.FUNCTION with the state's data, and
+ * salt/job/JID/sub/ID/error/FUN with the job's as well. */
 #include "master/jobs/statefail.h"
 
 #include <ctype.h>
@@ -12,8 +12,8 @@
 
 #define PART_LEN 100 /* of a module's or a function's name */
 
-/* From "cmd_|-ID_|-NAME_|-run" make "cmd.run", the first part and the last. The text comes from a minion
- * and becomes an event tag, so anything but letters, digits, _ and . is refused: false. */
+/* From "cmd_|-ID_|-NAME_|-run" make "cmd.run", the first part and the last. The text comes from a minion and
+ * becomes an event tag, so anything but letters, digits, _ and . is refused: false. */
 static bool
 s_short_tag(const char *state, char tag[2 * PART_LEN + 2])
 {

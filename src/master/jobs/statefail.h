@@ -1,5 +1,5 @@
-/* statefail.h - fire events for failed states: "MODULE.FUNCTION" and salt/job/JID/sub/ID/error/FUN for
- * each failed state of a state.highstate or state.sls.
+/* statefail.h - fire events for failed states: "MODULE.FUNCTION" and salt/job/JID/sub/ID/error/FUN for each
+ * failed state of a state.highstate or state.sls.
  *
  * Layer      master
  * Threads    the front loop's

@@ -1,7 +1,6 @@
 /* targets.c - match a request's target against the accepted minions. Compile the expression once
- * (common/match), then test each minion with its cached grains and pillar. Work is metered (match_work_t):
- * an expression, and what it is compared with, may be chosen to be slow, and the front loop must not
- * stall. */
+ * (common/match), then test each minion with its cached grains and pillar. Work is metered (match_work_t): an
+ * expression, and what it is compared with, may be chosen to be slow, and the front loop must not stall. */
 #include "master/jobs/targets.h"
 
 #include "common/base/clock.h"
@@ -10,8 +9,8 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-/* Load documents of an earlier run from the store before matching. The time is credited to `work`: the
- * caller is not charged for the master's cold cache. */
+/* Load documents of an earlier run from the store before matching. The time is credited to `work`: the caller
+ * is not charged for the master's cold cache. */
 static void
 s_read_known(front_t *self, const target_t *target, match_work_t *work)
 {
@@ -105,8 +104,8 @@ targets_match(front_t *self, const json_t *request, uint32_t **ret_slots, size_t
     return targets_match_within(self, request, &work, ret_slots, ret_n, ret_missing, err);
 }
 
-/* For users the compilation is metered too, and pillar targets match exactly. Slots come out sorted, as
- * the walk is by slot. */
+/* For users the compilation is metered too, and pillar targets match exactly. Slots come out sorted, as the
+ * walk is by slot. */
 int
 targets_match_within(front_t *self, const json_t *request, match_work_t *work, uint32_t **ret_slots,
                      size_t *ret_n, json_t **ret_missing, fail_t *err)

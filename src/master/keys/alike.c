@@ -1,7 +1,6 @@
-/* alike.c - see alike.h. An open-addressing hash table interns values from the inside out, so two
- * containers are equal when their members are the same pointers, and hashing or comparing one is shallow.
- * A value that only the table refers to is dropped when the table would have to grow; a shape, with its
- * last user.
+/* alike.c - see alike.h. An open-addressing hash table interns values from the inside out, so two containers
+ * are equal when their members are the same pointers, and hashing or comparing one is shallow. A value that
+ * only the table refers to is dropped when the table would have to grow; a shape, with its last user.
  *
  * A shape has one object (`view`) into which the values of a minion are put when it is looked at: from one
  * minion to the next most values are the same, so few are replaced. */
@@ -206,8 +205,8 @@ s_make_room(alike_t *self)
 
 static void s_share(alike_t *self, json_t *object);
 
-/* Intern a value, members first. TAKES `value`; returns the kept one, NEW. Booleans and null are
- * singletons in jansson already. */
+/* Intern a value, members first. TAKES `value`; returns the kept one, NEW. Booleans and null are singletons
+ * in jansson already. */
 static json_t *
 s_kept(alike_t *self, json_t *value)
 {

@@ -1,11 +1,11 @@
 /* auth.c - authentication of minions: hello, automatic and operators' decisions about keys, and cutting
  * connections of keys that are not accepted.
  *
- * A connection proves a key by its CURVE handshake, and its hello claims an id. s_claim binds both: an id
- * has one key, a key has one id. An unknown pair is decided by s_policy and becomes a key file; key files
- * are the truth, the tables and the ZAP handler follow them (s_learn). If a second connection shows a
- * connected minion's key, the first gets RIVAL_GRACE_MS to prove that it lives: a restart replaces it, a
- * copied key is refused. */
+ * A connection proves a key by its CURVE handshake, and its hello claims an id. s_claim binds both: an id has
+ * one key, a key has one id. An unknown pair is decided by s_policy and becomes a key file; key files are the
+ * truth, the tables and the ZAP handler follow them (s_learn). If a second connection shows a connected
+ * minion's key, the first gets RIVAL_GRACE_MS to prove that it lives: a restart replaces it, a copied key is
+ * refused. */
 #include "master/keys/auth.h"
 
 #include "common/base/buf.h"
@@ -32,8 +32,8 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-/* Pause before key files that could not be read are tried again: doubled each time, as all files are read
- * and a disk may stay broken. */
+/* Pause before key files that could not be read are tried again: doubled each time, as all files are read and
+ * a disk may stay broken. */
 #define KEYS_AGAIN_MS     5000
 #define KEYS_AGAIN_MAX_MS 600000
 #define SUB_SPREAD_MS     2 /* per minion: spreads a fleet's subscriptions so that they take half a core */
@@ -210,8 +210,8 @@ s_admit(front_t *self, peer_t *peer, minion_t *m)
     s_welcome(self, peer, "accepted", NULL);
 }
 
-/* Refuse a hello, in log, event, audit log and answer. `known`: the minion that rightfully has the id or
- * key; NULL: another reason. Two machines that claim the same are reported once per TWIN_MS. */
+/* Refuse a hello, in log, event, audit log and answer. `known`: the minion that rightfully has the id or key;
+ * NULL: another reason. Two machines that claim the same are reported once per TWIN_MS. */
 static void
 s_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const char *reason, minion_t *known)
 {
@@ -237,8 +237,8 @@ s_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const cha
     s_welcome(self, peer, act, reason);
 }
 
-/* The configured state of an unknown key: accepted, rejected, or pending. While autoreject_file, or a line
- * of it, can't be read, nobody is accepted automatically, since whom it names is unknown. */
+/* The configured state of an unknown key: accepted, rejected, or pending. While autoreject_file, or a line of
+ * it, can't be read, nobody is accepted automatically, since whom it names is unknown. */
 static key_state_t
 s_policy(front_t *self, const char *id, const uint8_t key[KEY_BYTES])
 {
@@ -401,8 +401,8 @@ s_rivals(front_t *self, int64_t now_ms)
         }
 }
 
-/* Check a claim of `id` with the connection's key. Returns the key's state and *ret_m; KEY_UNKNOWN:
- * refused, and the peer has been told. */
+/* Check a claim of `id` with the connection's key. Returns the key's state and *ret_m; KEY_UNKNOWN: refused,
+ * and the peer has been told. */
 static key_state_t
 s_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
 {
@@ -433,8 +433,8 @@ s_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
     return m->state;
 }
 
-/* False: the peer speaks another protocol and was told which side to upgrade. This master's release is
- * told to accepted minions only. */
+/* False: the peer speaks another protocol and was told which side to upgrade. This master's release is told
+ * to accepted minions only. */
 static bool
 s_is_understood(front_t *self, peer_t *peer, const char *id, const json_t *body)
 {
@@ -610,8 +610,8 @@ s_apply_delete(front_t *self, const char *id, key_state_t from, fail_t *err)
     return true;
 }
 
-/* A minion asks to delete its own key; the connection proves which. Subject to allow_minion_key_revoke, as
- * in Salt. */
+/* A minion asks to delete its own key; the connection proves which. Subject to allow_minion_key_revoke, as in
+ * Salt. */
 static void
 s_revoke(front_t *self, peer_t *peer, const inbound_t *in)
 {

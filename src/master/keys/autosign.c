@@ -1,6 +1,6 @@
 /* autosign.c - files that list ids: autosign_file, autoreject_file and the folder minions_autosign. A file
- * that others could write is ignored, with the rules of Salt's AutoKey.check_permissions, as its writer
- * could accept keys. */
+ * that others could write is ignored, with the rules of Salt's AutoKey.check_permissions, as its writer could
+ * accept keys. */
 #include <fcntl.h>
 #include <grp.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-/* identity.c - the part that opens the master's key, or makes one, at the start. Salt's RSA keys in
- * pki_dir are set aside first. */
+/* identity.c - the part that opens the master's key, or makes one, at the start. Salt's RSA keys in pki_dir
+ * are set aside first. */
 #include "master/keys/identity.h"
 
 #include "common/crypto/saltpki.h"

@@ -21,8 +21,8 @@ keychange_tell(front_t *self, const peer_t *peer, const char *id, const char *ac
 }
 
 /* Cut every connection of a key. A connection to the publish port is known by its subscription only, which
- * libzmq serves before the master sees it. So when an accepted key ends, all connections there that have
- * not subscribed yet are cut, whoever they belong to; the others reconnect. */
+ * libzmq serves before the master sees it. So when an accepted key ends, all connections there that have not
+ * subscribed yet are cut, whoever they belong to; the others reconnect. */
 void
 keychange_cut(front_t *self, minion_t *m, const char *z85, bool was_accepted)
 {

@@ -9,8 +9,8 @@
 
 #include "master/front/front.h"
 
-/* Cut all connections of a key that is no longer valid, and those bound to its minion `m`. `was_accepted`:
- * it may have subscribed. */
+/* Cut all connections of a key that is no longer valid, and those bound to its minion `m`. `was_accepted`: it
+ * may have subscribed. */
 void keychange_cut(front_t *self, minion_t *m, const char *z85, bool was_accepted);
 /* Write the audit log and fire salt/key with the fields of `more` (TAKES, may be NULL). `peer` caused it;
  * NULL: it was due to time. */

@@ -24,8 +24,8 @@ s_since(front_t *self, minion_t *m)
     return m->key_since_s;
 }
 
-/* Handle an accepted key by its age: expired, due for renewal, or nearly expired. Renewal is asked for
- * again every twentieth of the lifetime. */
+/* Handle an accepted key by its age: expired, due for renewal, or nearly expired. Renewal is asked for again
+ * every twentieth of the lifetime. */
 static void
 s_accepted(front_t *self, minion_t *m, double age_s, double life_s, int64_t now_ms)
 {

@@ -1,7 +1,7 @@
 /* rekey.c - replace a minion's key. The minion names its next key on a connection that the present key
- * authenticates; the master stores it. The first connection with the next key proves its possession, and
- * from then on it is the accepted one. Until then the present key stays valid, so that after a crash of
- * either side one of the two works. */
+ * authenticates; the master stores it. The first connection with the next key proves its possession, and from
+ * then on it is the accepted one. Until then the present key stays valid, so that after a crash of either
+ * side one of the two works. */
 #include "master/keys/rekey.h"
 
 #include "common/base/clock.h"

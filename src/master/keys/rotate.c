@@ -1,5 +1,5 @@
-/* rotate.c - replace the master's key while it runs. Connected minions get the new key with its voucher,
- * the ports are bound anew with it, and all reconnect. Jobs, the store and queued messages are kept. */
+/* rotate.c - replace the master's key while it runs. Connected minions get the new key with its voucher, the
+ * ports are bound anew with it, and all reconnect. Jobs, the store and queued messages are kept. */
 #include "common/base/clock.h"
 #include "common/net/sock.h"
 #include "master/events/bus.h"

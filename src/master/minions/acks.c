@@ -99,8 +99,8 @@ acks_event(front_t *self, peer_t *peer, json_int_t n)
     (void) post_send(self, peer, MSG_ack, body);
 }
 
-/* Send to the connection that the row came on, else to the minion's present one. An event's number only
- * makes sense to the same start of the minion. */
+/* Send to the connection that the row came on, else to the minion's present one. An event's number only makes
+ * sense to the same start of the minion. */
 static void
 s_tell(front_t *self, pending_ack_t *a)
 {

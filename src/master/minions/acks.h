@@ -1,5 +1,5 @@
-/* acks.h - acknowledge returns and events after the commit of their rows. A minion keeps them until then,
- * so none is lost.
+/* acks.h - acknowledge returns and events after the commit of their rows. A minion keeps them until then, so
+ * none is lost.
  *
  * Layer      master
  * Threads    the front loop's
@@ -11,8 +11,8 @@
 #include "master/front/front.h"
 
 char *acks_key(const char *jid, const char *id); /* NEW "JID/ID", the key of a return */
-/* Acknowledge when `ticket` is committed, on the connection that it came on or the minion's later one.
- * TAKES *key_p, a return's; NULL: the minion's event number `event`. */
+/* Acknowledge when `ticket` is committed, on the connection that it came on or the minion's later one. TAKES
+ * *key_p, a return's; NULL: the minion's event number `event`. */
 void acks_later(front_t *front, const peer_t *peer, uint64_t ticket, char **key_p, json_int_t event);
 bool acks_waits(const front_t *front,
                 const char *key); /* this return is in the store's queue, not yet committed */

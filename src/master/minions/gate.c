@@ -1,12 +1,12 @@
 /* gate.c - bound the descriptors and memory that unknown peers take at the minions' ports.
  *
- * Descriptors: libzmq spins when they run out, so strangers (connections without an accepted key) make
- * room before: the oldest silent one for each newcomer, then the oldest that is pending. A tenth is kept
- * free: as long as it lasts, an accepted minion finds a place and has time for its handshake.
+ * Descriptors: libzmq spins when they run out, so strangers (connections without an accepted key) make room
+ * before: the oldest silent one for each newcomer, then the oldest that is pending. A tenth is kept free: as
+ * long as it lasts, an accepted minion finds a place and has time for its handshake.
  *
  * Memory: libzmq reads ahead of authentication, up to a whole frame, and more frames than the master has
- * looked at. The kernel counts the bytes received per connection (TCP_INFO); whenever the process has
- * grown, connections that hold more than their share are cut. */
+ * looked at. The kernel counts the bytes received per connection (TCP_INFO); whenever the process has grown,
+ * connections that hold more than their share are cut. */
 #include "master/minions/gate.h"
 
 #include <fcntl.h>
@@ -38,8 +38,8 @@
 #define RESERVE_MAX   4096
 
 /* Percentages of the descriptors for connections: from PRESSED_AT on unknown keys are turned away and
- * strangers get less time, at SCARCE_AT hardly any, at FULL_AT a pending one goes for each newcomer. A
- * door opens again DOOR_SLACK below where it closed. */
+ * strangers get less time, at SCARCE_AT hardly any, at FULL_AT a pending one goes for each newcomer. A door
+ * opens again DOOR_SLACK below where it closed. */
 #define PRESSED_AT 90
 #define SCARCE_AT  95
 #define FULL_AT    98
@@ -159,8 +159,8 @@ s_move(gate_t *self, int fd, stage_t stage)
     s_list(self, fd);
 }
 
-/* Shut the connection down. libzmq notices, closes it, and the monitor reports when the descriptor is
- * free; closing it here would free a number that libzmq still uses. */
+/* Shut the connection down. libzmq notices, closes it, and the monitor reports when the descriptor is free;
+ * closing it here would free a number that libzmq still uses. */
 static void
 s_cut(gate_t *self, int fd)
 {
@@ -227,8 +227,8 @@ s_tell(front_t *front, int64_t now_ms)
     (void) bus_fire(front, "salt/gate/door", &data);
 }
 
-/* How long a stranger may be silent: less as descriptors get scarce, but enough for a handshake, and
- * nothing at the limit. */
+/* How long a stranger may be silent: less as descriptors get scarce, but enough for a handshake, and nothing
+ * at the limit. */
 static int64_t
 s_patience(const gate_t *self)
 {
@@ -301,8 +301,8 @@ s_told_lately(gate_t *self, const char *address)
     return false;
 }
 
-/* A peer without CURVE, such as a Salt minion. libzmq reports the failed handshake without its connection
- * and that connection's end next, as a context has one I/O thread. */
+/* A peer without CURVE, such as a Salt minion. libzmq reports the failed handshake without its connection and
+ * that connection's end next, as a context has one I/O thread. */
 static void
 s_is_salt(front_t *front, const door_line_t *line)
 {

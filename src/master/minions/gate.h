@@ -1,5 +1,5 @@
-/* gate.h - limit the connections at the minions' ports and the memory that each holds. Descriptors
- * identify connections: read the monitors (ports_look) before acting on one.
+/* gate.h - limit the connections at the minions' ports and the memory that each holds. Descriptors identify
+ * connections: read the monitors (ports_look) before acting on one.
  *
  * Layer      master
  * Threads    the front loop's

@@ -1,5 +1,5 @@
-/* grace.h - how long a disconnected minion may still be expected to reconnect: after the master's start or
- * a new master key, when the whole fleet does.
+/* grace.h - how long a disconnected minion may still be expected to reconnect: after the master's start or a
+ * new master key, when the whole fleet does.
  *
  * Layer      master
  * Threads    the front loop's

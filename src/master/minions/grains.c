@@ -9,8 +9,8 @@
 #include "master/jobs/targets.h"
 #include "salt/value.h"
 
-/* Compare with the known text first: a fleet that reconnects sends what it sent before, and comparing
- * costs a tenth of parsing and storing. */
+/* Compare with the known text first: a fleet that reconnects sends what it sent before, and comparing costs a
+ * tenth of parsing and storing. */
 static bool
 s_known_grains(const minion_t *m, const char *text, size_t len)
 {
@@ -34,8 +34,8 @@ s_new_grains(front_t *self, minion_t *m, const char *raw, size_t len, fail_t *er
     return 0;
 }
 
-/* Rate-limit grains by size: they are not acknowledged, and a minion that sends more than any host has
- * would fill the store's queue, which all minions share. */
+/* Rate-limit grains by size: they are not acknowledged, and a minion that sends more than any host has would
+ * fill the store's queue, which all minions share. */
 static bool
 s_may_send_grains(front_t *self, peer_t *peer, size_t len)
 {

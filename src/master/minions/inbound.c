@@ -1,6 +1,6 @@
 /* inbound.c - receive minions' messages: identify the connection, check limits, decode the frame by
- * messages.def in the state of its key, and call the handler of its row. Also reads subscriptions and
- * answers the plaintext hello port. */
+ * messages.def in the state of its key, and call the handler of its row. Also reads subscriptions and answers
+ * the plaintext hello port. */
 #include "common/base/clock.h"
 #include "common/base/jsonread.h"
 #include "common/net/sock.h"
@@ -109,8 +109,8 @@ s_sender(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
     int fd = zmq_msg_get(frame, ZMQ_SRCFD);
     peer_t *peer = NULL;
     if (!peers_by_rid(self->peers, rid, rid_len)) {
-        /* For a new connection read the monitors first, so that later reports about this descriptor are
-         * not about an earlier one. */
+        /* For a new connection read the monitors first, so that later reports about this descriptor are not
+         * about an earlier one. */
         ports_look(self);
         if (!gate_is_open(self, PORT_REQUEST, fd))
             fd = -1;

@@ -1,6 +1,6 @@
-/* known.c - grains, pillar and mine of each minion in memory, backed by the store. After a start the
- * stored texts are taken over unparsed, and parsed on use or in slices of a tick. A write that the store's
- * queue refused is repeated by the tick. */
+/* known.c - grains, pillar and mine of each minion in memory, backed by the store. After a start the stored
+ * texts are taken over unparsed, and parsed on use or in slices of a tick. A write that the store's queue
+ * refused is repeated by the tick. */
 #include "master/minions/known.h"
 
 #include "common/base/clock.h"

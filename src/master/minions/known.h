@@ -1,8 +1,8 @@
-/* known.h - what the master knows of a minion besides its key: grains, pillar as last compiled, values in
- * the mine. The store has a copy.
+/* known.h - what the master knows of a minion besides its key: grains, pillar as last compiled, values in the
+ * mine. The store has a copy.
  *
- * A starting master takes the stored texts over unparsed and parses each when it is needed, or when there
- * is time: parsing all first would keep the ports of a large fleet's master closed for seconds.
+ * A starting master takes the stored texts over unparsed and parses each when it is needed, or when there is
+ * time: parsing all first would keep the ports of a large fleet's master closed for seconds.
  *
  * The grain `id` is always that of the minion's key, whoever sent or stored another. All other grains, and
  * the mine, are the minion's claims.

@@ -30,9 +30,9 @@ typedef struct look {
     bool allowed;
 } look_t;
 
-/* True when the asking minion matches an entry's target. The entry's owner chose the target, so its work
- * has a budget of its own, and one minion can't use up another's query; it is charged to the query as
- * well, since both may be the same minion. */
+/* True when the asking minion matches an entry's target. The entry's owner chose the target, so its work has
+ * a budget of its own, and one minion can't use up another's query; it is charged to the query as well, since
+ * both may be the same minion. */
 static bool
 s_is_target(look_t *look, json_t *tgt, const char *type_name)
 {
@@ -103,8 +103,8 @@ s_split(const char *text)
     return all;
 }
 
-/* The allowed names of "a,b" or a list: NEW array, or NULL with *err. *ret_by_name: the answer is grouped
- * by name. */
+/* The allowed names of "a,b" or a list: NEW array, or NULL with *err. *ret_by_name: the answer is grouped by
+ * name. */
 static json_t *
 s_names(const look_t *look, json_t *fun, bool *ret_by_name, fail_t *err)
 {
@@ -147,8 +147,8 @@ s_collect(look_t *look, minion_t *m, const json_t *names, bool by_name, json_t *
     }
 }
 
-/* Answer a query of `id`: NEW, or NULL with *err. `work` is its budget; pillar targets match exactly, as
- * for users. */
+/* Answer a query of `id`: NEW, or NULL with *err. `work` is its budget; pillar targets match exactly, as for
+ * users. */
 static json_t *
 s_ask(front_t *self, const char *id, const json_t *request, match_work_t *work, fail_t *err)
 {

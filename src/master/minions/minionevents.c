@@ -1,6 +1,6 @@
-/* minionevents.c - events that minions fire. Each has a number of its minion's; they are taken in order,
- * each once, and acknowledged after their commit. An event without room is left unacknowledged, and its
- * number (lost_event) blocks later ones until it is sent again. */
+/* minionevents.c - events that minions fire. Each has a number of its minion's; they are taken in order, each
+ * once, and acknowledged after their commit. An event without room is left unacknowledged, and its number
+ * (lost_event) blocks later ones until it is sent again. */
 #include "common/base/plainjson.h"
 #include "common/net/tags.h"
 #include "master/minions/acks.h"
@@ -30,9 +30,9 @@ s_ack_taken(front_t *self, peer_t *peer, json_int_t n)
         acks_event(self, peer, n);
 }
 
-/* True when `n` is the next event to take. After a refused one, none with a higher number is taken first,
- * or the refused one would look like a repetition. `oldest`: the first that the minion still has; events
- * that another master took meanwhile are gone, so the order continues there. */
+/* True when `n` is the next event to take. After a refused one, none with a higher number is taken first, or
+ * the refused one would look like a repetition. `oldest`: the first that the minion still has; events that
+ * another master took meanwhile are gone, so the order continues there. */
 static bool
 s_event_due(front_t *self, peer_t *peer, json_int_t n, json_int_t oldest)
 {
@@ -65,8 +65,8 @@ s_mark_lost(peer_t *peer, json_int_t n, bool lost)
         *s_lost(peer) = lost ? n : 0;
 }
 
-/* The message event: validate it, check its order, fire it with Salt's fields, and acknowledge it after
- * the commit. */
+/* The message event: validate it, check its order, fire it with Salt's fields, and acknowledge it after the
+ * commit. */
 static void
 s_event(front_t *self, peer_t *peer, const inbound_t *in)
 {

@@ -156,8 +156,8 @@ peers_know(peers_t *self, const char *id, const uint8_t key[KEY_BYTES], key_stat
     return m;
 }
 
-/* Clears every pointer to the minion. Its slot is reused only if it was never accepted, since jobs refer
- * to slots. */
+/* Clears every pointer to the minion. Its slot is reused only if it was never accepted, since jobs refer to
+ * slots. */
 void
 peers_forget(peers_t *self, minion_t **m_p)
 {

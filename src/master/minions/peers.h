@@ -1,8 +1,8 @@
 /* peers.h - tables of minions and connections: minions by id, key and slot, connections by routing id and
  * descriptor. No sockets here.
  *
- * A minion's identity is its key. An id is a claim that acceptance binds to a key; a connection belongs to
- * a key.
+ * A minion's identity is its key. An id is a claim that acceptance binds to a key; a connection belongs to a
+ * key.
  *
  * Layer      master
  * Threads    the front loop's
@@ -74,8 +74,8 @@ struct minion {
     peer_t *rival;          /* a second connection with its key, until the first answers */
     int64_t rival_until_ms; /* monotonic */
     int64_t twin_told_ms;   /* monotonic: last report that another claims its id or key; 0: never */
-    /* For gate.c: tokens for large messages in bytes, and the monotonic time of that count; bytes from and
-     * to the minion that libzmq and the kernel hold. */
+    /* For gate.c: tokens for large messages in bytes, and the monotonic time of that count; bytes from and to
+     * the minion that libzmq and the kernel hold. */
     int64_t large_left, large_ms;
     uint64_t waiting, unread;
     rate_t rekeys; /* LIMIT_REKEY_EACH per named key */
@@ -108,9 +108,9 @@ size_t peers_count(const peers_t *self, key_state_t state);
 const minion_t *peers_there(const peers_t *self, uint32_t slot);
 size_t peers_present(const peers_t *self);
 
-/* peers_connect finds or makes the entry of a routing id; `fd` -1: the connection has ended already. An
- * entry with the same routing id but another key is dropped; one with the same descriptor has ended. NULL:
- * the routing id is longer than libzmq's own. */
+/* peers_connect finds or makes the entry of a routing id; `fd` -1: the connection has ended already. An entry
+ * with the same routing id but another key is dropped; one with the same descriptor has ended. NULL: the
+ * routing id is longer than libzmq's own. */
 peer_t *peers_connect(peers_t *self, const void *rid, size_t rid_len, int fd, const char *z85,
                       const char *address);
 peer_t *peers_by_rid(const peers_t *self, const void *rid, size_t rid_len);
@@ -120,8 +120,8 @@ void peers_end(peers_t *self, int fd);
 /* An ended connection for the caller to drop, or NULL. */
 peer_t *peers_next_ended(peers_t *self);
 void peers_drop(peers_t *self, peer_t **peer_p);
-/* Make the connection speak for `m` (NULL: nobody). Its former minion no longer refers to it, as
- * connection or rival. */
+/* Make the connection speak for `m` (NULL: nobody). Its former minion no longer refers to it, as connection
+ * or rival. */
 void peers_bind(peer_t *peer, minion_t *m);
 size_t peers_connected(const peers_t *self);
 /* Number of connections with this key. */

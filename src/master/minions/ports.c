@@ -1,5 +1,5 @@
-/* ports.c - see ports.h. Monitors report accepted and ended connections by descriptor; they are read in
- * order per port before anything that depends on a descriptor. */
+/* ports.c - see ports.h. Monitors report accepted and ended connections by descriptor; they are read in order
+ * per port before anything that depends on a descriptor. */
 #include "master/minions/ports.h"
 
 #include "common/net/sock.h"
@@ -41,8 +41,8 @@ s_pub_event(front_t *self, int event, int value)
         peers_drop_sub(self->peers, value);
 }
 
-/* Read all monitors. Accepted connections enter the gate's table first; then the port's own handler
- * updates the tables of peers. */
+/* Read all monitors. Accepted connections enter the gate's table first; then the port's own handler updates
+ * the tables of peers. */
 void
 ports_look(front_t *self)
 {

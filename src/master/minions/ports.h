@@ -1,5 +1,5 @@
-/* ports.h - the minions' ports: ROUTER (returns), XPUB (publish) and the plaintext hello port, with
- * monitors that report which connections came and went.
+/* ports.h - the minions' ports: ROUTER (returns), XPUB (publish) and the plaintext hello port, with monitors
+ * that report which connections came and went.
  *
  * Layer      master
  * Threads    the front loop's

@@ -1,6 +1,6 @@
 /* returns.c - minions' returns. Each is stored once together with its events, pushed to followers, and
- * acknowledged after the commit. Repetitions are acknowledged again but not counted; a return for a job
- * that was not for the minion is refused. */
+ * acknowledged after the commit. Repetitions are acknowledged again but not counted; a return for a job that
+ * was not for the minion is refused. */
 #include "common/base/clock.h"
 #include "common/base/plainjson.h"
 #include "common/base/plainwrite.h"
@@ -70,8 +70,8 @@ s_keep_ret(front_t *self, peer_t *peer, ret_t *ret, const job_t *job, char **key
     return ticket != 0;
 }
 
-/* 1 when the job is known and was not for this minion, 0, or negative with *err. A minion without a slot
- * in the job may be one whose key was deleted and accepted again, so the store's list of ids decides. */
+/* 1 when the job is known and was not for this minion, 0, or negative with *err. A minion without a slot in
+ * the job may be one whose key was deleted and accepted again, so the store's list of ids decides. */
 static int
 s_is_of_others(front_t *self, const minion_t *m, const char *jid, const job_t *job, fail_t *err)
 {

@@ -1,6 +1,6 @@
 /* acl.c - see acl.h. publisher_acl maps users to functions, optionally within a compound target: {user:
- * [function pattern, or {target: [function pattern]}]}. A request is allowed if one entry matches each of
- * its functions; a target restriction is checked by matching both targets and comparing the minions. */
+ * [function pattern, or {target: [function pattern]}]}. A request is allowed if one entry matches each of its
+ * functions; a target restriction is checked by matching both targets and comparing the minions. */
 #include "master/operators/acl.h"
 
 #include "common/base/str.h"
@@ -10,8 +10,8 @@
 #include "master/jobs/targets.h"
 #include "salt/value.h"
 
-/* True when one of the function patterns matches. A single string is a regular expression, list items may
- * be globs as well. */
+/* True when one of the function patterns matches. A single string is a regular expression, list items may be
+ * globs as well. */
 static bool
 s_functions(const json_t *patterns, const char *fun)
 {
@@ -27,8 +27,8 @@ s_functions(const json_t *patterns, const char *fun)
     return false;
 }
 
-/* True when the rule's target has minions and contains all minions of the request. Compared by minions,
- * not by text: "web* or db1" starts like "web*". */
+/* True when the rule's target has minions and contains all minions of the request. Compared by minions, not
+ * by text: "web* or db1" starts like "web*". */
 static bool
 s_covers(front_t *self, const char *scope, const json_t *request, match_work_t *work)
 {

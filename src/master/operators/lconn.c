@@ -2,8 +2,8 @@
  *
  * Output has three sources in order: `out` (answers and pushes), replays of jobs (catchup.h), events
  * (listen.h). s_send drains them in turn until the socket is full or the budget is used. Users, unlike
- * administrators, share one turn per user: one request and one replay piece per turn of the loop, and
- * bounded unread output. */
+ * administrators, share one turn per user: one request and one replay piece per turn of the loop, and bounded
+ * unread output. */
 #include "master/operators/lsock_int.h"
 
 #include <poll.h>
@@ -113,8 +113,8 @@ s_send_out(lconn_t *c)
     return !c->dead;
 }
 
-/* Send events from the ring without copying: bytes sent; 0 without events; negative when the socket is
- * full, or the listener's turn is over. */
+/* Send events from the ring without copying: bytes sent; 0 without events; negative when the socket is full,
+ * or the listener's turn is over. */
 static ssize_t
 s_send_events(lconn_t *c)
 {
@@ -215,8 +215,8 @@ lconn_flush(lconn_t *c)
     s_watch(c, more && !c->dead);
 }
 
-/* Keep order: events fired before a message go first, into `out`, as far as they are in the ring and a
- * user's limits allow. Events from the journal don't. */
+/* Keep order: events fired before a message go first, into `out`, as far as they are in the ring and a user's
+ * limits allow. Events from the journal don't. */
 static void
 s_events_first(lconn_t *c)
 {
@@ -424,8 +424,8 @@ s_ask(lconn_t *c)
     c->owner->asks = true;
 }
 
-/* Users get one request per turn, over all connections, and none while their answers are unread: a user
- * can occupy neither the loop nor memory. Administrators could do both anyway. */
+/* Users get one request per turn, over all connections, and none while their answers are unread: a user can
+ * occupy neither the loop nor memory. Administrators could do both anyway. */
 static bool
 s_has_turn(lconn_t *c)
 {

@@ -1,7 +1,7 @@
 /* lconn.h - an operator's connection to the local socket, as the handlers of requests see it.
  *
- * Answers and returns are never dropped: a client that leaves too many unread is disconnected. Events may
- * be skipped, see listen.h.
+ * Answers and returns are never dropped: a client that leaves too many unread is disconnected. Events may be
+ * skipped, see listen.h.
  *
  * Layer      master
  * Threads    the front loop's

@@ -1,8 +1,8 @@
 /* lsock.c - the local socket: accepts operators, identifies them by SO_PEERCRED, looks their names up in a
  * thread, and drives an epoll set whose descriptor the front loop polls. lconn.c is a single connection.
  *
- * When descriptors run out, a spare one is given up to accept and close those who have waited for FULL_MS,
- * so that the queue moves. Half of the places are reserved for administrators. */
+ * When descriptors run out, a spare one is given up to accept and close those who have waited for FULL_MS, so
+ * that the queue moves. Half of the places are reserved for administrators. */
 #include "master/operators/lsock_int.h"
 
 #include <fcntl.h>
@@ -41,8 +41,8 @@ lsock_serve(front_t *front, const lsock_server_t *server)
 
 /* ---- names of users -------------------------------------------------------------------------- */
 
-/* Look up one name at a time, the oldest first. If the service hangs, other users wait; root and the
- * master's user are known without it. */
+/* Look up one name at a time, the oldest first. If the service hangs, other users wait; root and the master's
+ * user are known without it. */
 static void
 s_ask_next(lsock_t *self)
 {
@@ -187,8 +187,8 @@ s_keep_spare(lsock_t *self)
     self->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* The kernel tells neither how long clients have waited in the backlog nor how many. So queue a connection
- * of our own, closed at once: all before it have waited since now. False: the backlog is full. */
+/* The kernel tells neither how long clients have waited in the backlog nor how many. So queue a connection of
+ * our own, closed at once: all before it have waited since now. False: the backlog is full. */
 static bool
 s_mark(lsock_t *self)
 {

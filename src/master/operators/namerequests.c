@@ -1,5 +1,5 @@
-/* namerequests.c - names for completion at a prompt: minions, functions, jobs and keys that start with
- * what was typed. Kinds that other parts know (sls, saltenvs) go through hook_names. */
+/* namerequests.c - names for completion at a prompt: minions, functions, jobs and keys that start with what
+ * was typed. Kinds that other parts know (sls, saltenvs) go through hook_names. */
 #include "common/base/str.h"
 #include "common/plugin/registry.h"
 #include "master/front/hooks.h"

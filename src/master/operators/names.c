@@ -1,5 +1,5 @@
-/* names.c - see names.h. Sorting first makes the first and the last name the extremes, whose common prefix
- * is everyone's. */
+/* names.c - see names.h. Sorting first makes the first and the last name the extremes, whose common prefix is
+ * everyone's. */
 #include "master/operators/names.h"
 
 #include "salt/limits.h"

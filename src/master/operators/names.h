@@ -10,8 +10,8 @@
 
 #include "salt/base.h"
 
-/* Sort, and keep LIMIT_NAMES: the first ones and the last, so that the common prefix of the result is that
- * of all. TAKES `all`; NEW. */
+/* Sort, and keep LIMIT_NAMES: the first ones and the last, so that the common prefix of the result is that of
+ * all. TAKES `all`; NEW. */
 json_t *names_bounded(json_t *all);
 
 #endif

@@ -1,5 +1,5 @@
-/* username.h - look up names of local users without blocking: a directory service that hangs must not
- * stall the front loop.
+/* username.h - look up names of local users without blocking: a directory service that hangs must not stall
+ * the front loop.
  *
  * Layer      master
  * Threads    the front loop's; each query has a thread of its own, connected by a socket only

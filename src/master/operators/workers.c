@@ -1,11 +1,9 @@
-/* workers.c - runners and wheel functions: a pool of actors, a queue, and what is recorded of each
- * function.
+/* workers.c - runners and wheel functions: a pool of actors, a queue, and what is recorded of each function.
  *
  * A function gets a jid, is stored under "run/JID" with its event in one transaction, and runs in an idle
- * actor or waits. At its end, its event, its return and the removal of that key are one transaction, so
- * after a crash the next master knows which functions were cut off. Places: functions begun by runners may
- * use more than those of operators, which may use more than reactions; a few are reserved for quick,
- * reading ones. */
+ * actor or waits. At its end, its event, its return and the removal of that key are one transaction, so after
+ * a crash the next master knows which functions were cut off. Places: functions begun by runners may use more
+ * than those of operators, which may use more than reactions; a few are reserved for quick, reading ones. */
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/str.h"
@@ -166,8 +164,8 @@ s_free_run(run_t *run)
     free(run);
 }
 
-/* Limit of running functions at which this one may begin. A runner waits for those it began, so these may
- * use places that others can't, or both would wait for ever. Reactions leave places to operators. */
+/* Limit of running functions at which this one may begin. A runner waits for those it began, so these may use
+ * places that others can't, or both would wait for ever. Reactions leave places to operators. */
 static size_t
 s_places(const json_t *task)
 {
@@ -212,8 +210,8 @@ s_count_of(workers_t *self, const run_t *run)
     return run->kept ? &self->n_kept : &self->n_busy;
 }
 
-/* Send a task to an idle worker, with the configuration if the worker's is out of date, and the ticket
- * that the function must be able to see. */
+/* Send a task to an idle worker, with the configuration if the worker's is out of date, and the ticket that
+ * the function must be able to see. */
 static void
 s_assign(worker_t *w, run_t *run)
 {
@@ -607,8 +605,8 @@ s_add_follower(run_t *run, lconn_t *follower)
     run->who[run->n_who++] = follower;
 }
 
-/* Begin a runner or wheel function, or queue it. It starts after rows queued so far are committed; its end
- * is an event and a push to the follower. NEW {jid, tag, waits_for?}, or NULL with *err. */
+/* Begin a runner or wheel function, or queue it. It starts after rows queued so far are committed; its end is
+ * an event and a push to the follower. NEW {jid, tag, waits_for?}, or NULL with *err. */
 static json_t *
 s_begin_run(workers_t *self, bool wheel, const json_t *request, const char *user, lconn_t *follower,
             fail_t *err)

@@ -1,5 +1,5 @@
-/* workers_actor.c - see workers_actor.h. For each task the actor makes an api handle and a call context,
- * runs the function, and sends the result as two texts. */
+/* workers_actor.c - see workers_actor.h. For each task the actor makes an api handle and a call context, runs
+ * the function, and sends the result as two texts. */
 #include "master/operators/workers_actor.h"
 
 #include <malloc.h>

@@ -22,8 +22,8 @@ typedef struct workers_env {
 
 void workers_env_destroy(workers_env_t **self_p);
 
-/* zactor_fn. Receives {task, configuration or "", store ticket}, answers {retcode, success, failed?} and
- * the return's JSON. `arg`: workers_env_t, TAKEN. */
+/* zactor_fn. Receives {task, configuration or "", store ticket}, answers {retcode, success, failed?} and the
+ * return's JSON. `arg`: workers_env_t, TAKEN. */
 void workers_actor(zsock_t *pipe, void *arg);
 
 #endif

@@ -171,8 +171,8 @@ s_key(const task_t *t)
     return digest_bytes("sha256", text, strlen(text), NULL);
 }
 
-/* True when the cached pillar equals what a compile would give. With pillar_cache, results of functions
- * count as unchanged for pillar_cache_ttl seconds. */
+/* True when the cached pillar equals what a compile would give. With pillar_cache, results of functions count
+ * as unchanged for pillar_cache_ttl seconds. */
 static bool
 s_holds(const kept_t *k, const char *key, json_t *opts)
 {
@@ -197,8 +197,8 @@ s_answer_kept(const actor_env_t *env, task_t *t, const char *key)
     return true;
 }
 
-/* True when the result may be kept for targets and the mine: compiled without overrides or sources that
- * the minion brought. */
+/* True when the result may be kept for targets and the mine: compiled without overrides or sources that the
+ * minion brought. */
 static bool
 s_is_kept(const json_t *ask)
 {
@@ -336,8 +336,8 @@ s_tell_again(front_t *front, peer_t *peer, const json_t *body)
     (void) post_send(front, peer, MSG_pillar, answer);
 }
 
-/* Cache a pillar (NULL: drop it). Beyond LIMIT_PILLAR_KEPT the oldest entries go, as they would be
- * compiled again soonest. */
+/* Cache a pillar (NULL: drop it). Beyond LIMIT_PILLAR_KEPT the oldest entries go, as they would be compiled
+ * again soonest. */
 static void
 s_put_kept(pillars_t *self, const char *id, kept_t *k)
 {
@@ -622,8 +622,8 @@ s_reload(front_t *front)
         self->pool[i].stale = true;
 }
 
-/* Actors are started on demand, see s_idle_worker; cache, claims and the fetching thread live as long as
- * the part. */
+/* Actors are started on demand, see s_idle_worker; cache, claims and the fetching thread live as long as the
+ * part. */
 static int
 s_start(front_t *front, fail_t *err)
 {

@@ -4,8 +4,8 @@
  * reactor_shared_t; all else goes through the local socket, like an operator's requests.
  *
  * An event that matches rules becomes one task per file (rtask_t). A render actor turns it into reactions
- * (react_t), which are requested with a note once what they require has succeeded. A task ends with its
- * last reaction.
+ * (react_t), which are requested with a note once what they require has succeeded. A task ends with its last
+ * reaction.
  *
  *   reactor.c         what the thread is told, and the operation `reactor`
  *   reactor_loop.c    the thread: events in their order, catching up, the cursor
@@ -297,8 +297,8 @@ s_start(front_t *front, fail_t *err)
     return 0;
 }
 
-/* The local socket is closed by now, so the thread's requests end. False when a template still renders:
- * its thread keeps using the shared struct, which is then not freed until the process ends. */
+/* The local socket is closed by now, so the thread's requests end. False when a template still renders: its
+ * thread keeps using the shared struct, which is then not freed until the process ends. */
 static bool
 s_destroy(front_t *front)
 {

@@ -184,8 +184,8 @@ kin_t *kin_new(struct born *born); /* `born` BORROWED */
 void kin_destroy(kin_t **self_p);
 /* NEW [jid] that the event is about, among them the event's own name as a child of whoever fired it. */
 json_t *kin_jids(uint64_t seq, const char *tag, const json_t *data);
-/* The highest count of `part` among the ancestors of these jids; negative with *err when the store can't
- * be read. */
+/* The highest count of `part` among the ancestors of these jids; negative with *err when the store can't be
+ * read. */
 int kin_count(kin_t *self, store_reader_t *reader, const json_t *jids, const char *part, fail_t *err);
 /* Child to parent, written by the front loop and read by the thread; locked. */
 typedef struct born born_t;

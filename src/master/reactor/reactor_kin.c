@@ -1,8 +1,8 @@
 /* reactor_kin.c - ancestry of reactions, to cut loops: an event is about a job, the job was begun by a
- * reaction, that by an event. For each jid the count of every part (file and reaction) among its ancestors
- * is kept, so a check is a look-up; jids of before a restart are reconstructed from the notes in the
- * store. Memory is bounded by two generations of maps: when the young one is full it becomes the old one,
- * whose entries are forgotten. */
+ * reaction, that by an event. For each jid the count of every part (file and reaction) among its ancestors is
+ * kept, so a check is a look-up; jids of before a restart are reconstructed from the notes in the store.
+ * Memory is bounded by two generations of maps: when the young one is full it becomes the old one, whose
+ * entries are forgotten. */
 #include "master/reactor/reactor_int.h"
 
 #include <pthread.h>
@@ -124,8 +124,8 @@ s_add_jid(json_t **jids_p, const char *jid)
     json_array_append_new(*jids_p, json_string(jid));
 }
 
-/* The jids of an event: its own number, data.jid, and __pub_jid of published data. A tag of 20 digits is
- * the jid of a new job. */
+/* The jids of an event: its own number, data.jid, and __pub_jid of published data. A tag of 20 digits is the
+ * jid of a new job. */
 json_t *
 kin_jids(uint64_t seq, const char *tag, const json_t *data)
 {

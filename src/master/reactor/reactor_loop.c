@@ -4,9 +4,9 @@
  * events up to it is durable. After a restart, later events are looked at again, and reactions that are
  * durable already are recognised by their notes; so each happens once.
  *
- * A change of the rules is in force after the event that was the newest when it was made, whenever the
- * thread gets there. Events that the connection did not deliver, because their tags were not subscribed to
- * in time, are read from the journal. */
+ * A change of the rules is in force after the event that was the newest when it was made, whenever the thread
+ * gets there. Events that the connection did not deliver, because their tags were not subscribed to in time,
+ * are read from the journal. */
 #include "master/reactor/reactor_int.h"
 
 #include "common/base/clock.h"
@@ -109,8 +109,8 @@ s_tell_gone(rloop_t *self, uint64_t to)
                (unsigned long long) self->routed + 1, (unsigned long long) (first <= to ? first - 1 : to));
 }
 
-/* Restore cursor and rules from `meta`, the stored text or null. Functions of the master that were under
- * way then are reported as failed unless they returned: they are not repeated. */
+/* Restore cursor and rules from `meta`, the stored text or null. Functions of the master that were under way
+ * then are reported as failed unless they returned: they are not repeated. */
 static void
 s_restore(rloop_t *self, const json_t *meta)
 {
@@ -231,8 +231,8 @@ s_configure(rloop_t *self, const char *text)
     self->fence = 0; /* a fence under way was for other tags */
 }
 
-/* Read one message of the front loop. False: terminate. Only the front loop decides that, as it would go
- * on sending to a thread that had ended itself. */
+/* Read one message of the front loop. False: terminate. Only the front loop decides that, as it would go on
+ * sending to a thread that had ended itself. */
 static bool
 s_told(rloop_t *self)
 {
@@ -337,8 +337,8 @@ s_is_closed(const rloop_t *self, const json_t *found)
     return !found || trouble;
 }
 
-/* Read one piece of the journal. Events that do not appear within COMMIT_MS, while the store works, are
- * given up with a warning. */
+/* Read one piece of the journal. Events that do not appear within COMMIT_MS, while the store works, are given
+ * up with a warning. */
 static void
 s_catch_turn(rloop_t *self)
 {
@@ -413,8 +413,8 @@ s_connect(rloop_t *self)
     s_catch(self, (uint64_t) value_int(reply, "seq", 0));
 }
 
-/* Open the store and read the last run's cursor, retrying for as long as it takes: an unreadable store is
- * not an empty one. */
+/* Open the store and read the last run's cursor, retrying for as long as it takes: an unreadable store is not
+ * an empty one. */
 static bool
 s_is_ready(rloop_t *self, int64_t now_ms)
 {
@@ -443,8 +443,8 @@ s_is_ready(rloop_t *self, int64_t now_ms)
     return true;
 }
 
-/* Send a fence: subscribing again, whose answer follows every earlier event on the connection. It moves
- * the cursor past events of other tags, applies changed tags, and tells when time-based rules may fire. */
+/* Send a fence: subscribing again, whose answer follows every earlier event on the connection. It moves the
+ * cursor past events of other tags, applies changed tags, and tells when time-based rules may fire. */
 static void
 s_fence(rloop_t *self, int64_t now_ms)
 {

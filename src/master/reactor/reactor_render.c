@@ -1,7 +1,7 @@
-/* reactor_render.c - actors that render the reactor's files. Events of one file are rendered in order by
- * one actor at a time, different files in parallel, so a slow file delays only itself. Actors are started
- * on demand up to reactor_worker_threads; each has a master API and template context of its own, renewed
- * every reactor_refresh_interval seconds. An actor that still renders when the master ends is abandoned. */
+/* reactor_render.c - actors that render the reactor's files. Events of one file are rendered in order by one
+ * actor at a time, different files in parallel, so a slow file delays only itself. Actors are started on
+ * demand up to reactor_worker_threads; each has a master API and template context of its own, renewed every
+ * reactor_refresh_interval seconds. An actor that still renders when the master ends is abandoned. */
 #include "common/net/sock.h"
 #include "master/reactor/reactor_int.h"
 
@@ -231,8 +231,8 @@ s_cut(rloop_t *self, rfile_t *file)
     return first;
 }
 
-/* Start a batch for each file that waits and is not being rendered, as long as actors are idle. Files
- * without tasks leave the map here. */
+/* Start a batch for each file that waits and is not being rendered, as long as actors are idle. Files without
+ * tasks leave the map here. */
 void
 rrender_turn(rloop_t *self)
 {

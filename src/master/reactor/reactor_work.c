@@ -1,9 +1,9 @@
 /* reactor_work.c - run reactions: order by requisites, limits, answers and results.
  *
- * Each reaction is requested with the note {react, event number, part}, so that it begins once however
- * often its event is looked at. A job of minions is over as soon as it is published, unless another
- * reaction requires it; runners and wheel functions are followed to their end, and at most
- * reactor_worker_threads of them run at a time. */
+ * Each reaction is requested with the note {react, event number, part}, so that it begins once however often
+ * its event is looked at. A job of minions is over as soon as it is published, unless another reaction
+ * requires it; runners and wheel functions are followed to their end, and at most reactor_worker_threads of
+ * them run at a time. */
 #include "master/reactor/reactor_int.h"
 
 #include "common/base/clock.h"
@@ -60,8 +60,8 @@ s_queue_of(const react_t *r)
     return str_eq(value_str(r->what, "client", ""), "local") ? QUEUE_MINIONS : QUEUE_MASTER;
 }
 
-/* Queue a reaction. Jobs of minions and functions of the master have separate queues, so that waiting
- * runners do not block jobs. */
+/* Queue a reaction. Jobs of minions and functions of the master have separate queues, so that waiting runners
+ * do not block jobs. */
 static void
 s_enqueue(rloop_t *self, react_t *r)
 {
@@ -149,8 +149,8 @@ s_skip(rloop_t *self, react_t *r, const react_t *cause)
     s_now_begun(self, r);
 }
 
-/* Re-examine blocked reactions after a change, until nothing more changes: a skipped one may decide
- * others. Frees the task when all are over. */
+/* Re-examine blocked reactions after a change, until nothing more changes: a skipped one may decide others.
+ * Frees the task when all are over. */
 static void
 s_release(rloop_t *self, rtask_t *task)
 {
@@ -256,8 +256,8 @@ s_arg(const json_t *what)
     return arg;
 }
 
-/* True when it requires a wheel function on keys: the minion was just accepted and is not connected yet,
- * so the job waits for it. */
+/* True when it requires a wheel function on keys: the minion was just accepted and is not connected yet, so
+ * the job waits for it. */
 static bool
 s_requires_key(const react_t *r)
 {
@@ -317,8 +317,8 @@ s_ask(rloop_t *self, react_t *r)
     fail_auto_t err = FAIL_INIT;
     json_t *request = s_request(self, r);
     if (local_post(self->line, &request, &r->n, &err) < 0) {
-        /* -EMSGSIZE is the request's fault. Any other error is the connection's, and is handled where it
-         * is read. */
+        /* -EMSGSIZE is the request's fault. Any other error is the connection's, and is handled where it is
+         * read. */
         if (err.code == -EMSGSIZE) {
             s_over(self, r, xstrdup(fail_text(&err)));
             return;
@@ -349,8 +349,8 @@ s_pop(rloop_t *self, int which)
     return r;
 }
 
-/* Send requests from both queues, within the limits. The count n bounds the turn, as a reaction may be
- * queued again. */
+/* Send requests from both queues, within the limits. The count n bounds the turn, as a reaction may be queued
+ * again. */
 void
 work_turn(rloop_t *self)
 {
@@ -396,8 +396,8 @@ s_published(rloop_t *self, react_t *r, const json_t *reply)
     s_now_begun(self, r);
 }
 
-/* True when the master only lacks something for now, such as room for another runner: the reaction is
- * queued again, for PASSES_MS at most. */
+/* True when the master only lacks something for now, such as room for another runner: the reaction is queued
+ * again, for PASSES_MS at most. */
 static bool
 s_is_put_off(rloop_t *self, react_t *r, const json_t *reply)
 {

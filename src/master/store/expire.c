@@ -14,8 +14,8 @@ s_pause(const front_t *front)
 static void
 s_tick(front_t *front, int64_t now_ms)
 {
-    /* For one interval after a start, and while the clock is in doubt, age removes nothing: a job that
-     * could be looked up before a restart can be for as long after it. */
+    /* For one interval after a start, and while the clock is in doubt, age removes nothing: a job that could
+     * be looked up before a restart can be for as long after it. */
     bool all = clockwatch_doubts(front) || now_ms - front->started_ms < s_pause(front);
     store_keep_t keep = { .now_us = clock_wall_us(),
                           .jobs_s = all ? 0 : conf_int(front->conf, "keep_jobs_seconds"),

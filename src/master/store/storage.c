@@ -1,5 +1,5 @@
-/* storage.c - the part that owns the store: open it, drain its eventfd, announce commits to the other
- * parts (hook_committed), and log when it fails, recovers or begins a new file. */
+/* storage.c - the part that owns the store: open it, drain its eventfd, announce commits to the other parts
+ * (hook_committed), and log when it fails, recovers or begins a new file. */
 #include "master/store/storage.h"
 
 #include <unistd.h>

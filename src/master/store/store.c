@@ -1,7 +1,7 @@
 /* store.c - the queue in front of the writer, and the writer's thread.
  *
- * Adds append rows to a linked list under `lock` and never touch the disk. The thread takes a batch off
- * the front, commits it as one transaction and publishes its last ticket; a batch that fails stays in the
+ * Adds append rows to a linked list under `lock` and never touch the disk. The thread takes a batch off the
+ * front, commits it as one transaction and publishes its last ticket; a batch that fails stays in the
  * thread's hands and is retried with growing pauses, so order and tickets hold. Between batches it expires
  * old rows in steps of milliseconds. Group commit: while rows come in a crowd the thread lingers for more,
  * since a commit costs a sync however few rows it has. */
@@ -102,8 +102,8 @@ is_full(const store_t *self)
     return self->n_rows >= LIMIT_STORE_BATCH || self->n_bytes >= LIMIT_STORE_BATCH_BYTES;
 }
 
-/* Lock held. True when a row of this size fits. An empty queue takes a row of any size, or a large one
- * never got in. */
+/* Lock held. True when a row of this size fits. An empty queue takes a row of any size, or a large one never
+ * got in. */
 static bool
 has_room(const store_t *self, size_t size)
 {
@@ -111,8 +111,8 @@ has_room(const store_t *self, size_t size)
            (self->n_rows == 0 || self->n_bytes + size <= LIMIT_STORE_BYTES);
 }
 
-/* Lock held. True between store_together and store_apart once the first row was taken: the rest must go
- * with it. */
+/* Lock held. True between store_together and store_apart once the first row was taken: the rest must go with
+ * it. */
 static bool
 is_following(const store_t *self)
 {
@@ -120,8 +120,8 @@ is_following(const store_t *self)
 }
 
 /* Lock held. Append without checking for room. TAKES row; returns its ticket. `follows`: commit it in the
- * transaction of the row before it. The writer is not woken inside store_together, nor for single rows
- * while it lingers. */
+ * transaction of the row before it. The writer is not woken inside store_together, nor for single rows while
+ * it lingers. */
 static uint64_t
 take_in(store_t *self, row_t *row, bool follows)
 {
@@ -453,8 +453,8 @@ is_free(const store_t *self, const row_t *row)
     return row != NULL && (self->held_from == 0 || row->ticket < self->held_from);
 }
 
-/* Lock held. Detach a batch from the queue's front, within LIMIT_STORE_BATCH and _BATCH_BYTES except for
- * rows that must be committed together. NULL when none may be taken. */
+/* Lock held. Detach a batch from the queue's front, within LIMIT_STORE_BATCH and _BATCH_BYTES except for rows
+ * that must be committed together. NULL when none may be taken. */
 static row_t *
 take_rows(store_t *self)
 {
@@ -479,8 +479,8 @@ take_rows(store_t *self)
     return first;
 }
 
-/* Lock held. Wait for more rows while at least BUSY_ROWS come in each LINGER_MS, up to LINGER_MAX. Ends
- * early with a full batch or a stop. */
+/* Lock held. Wait for more rows while at least BUSY_ROWS come in each LINGER_MS, up to LINGER_MAX. Ends early
+ * with a full batch or a stop. */
 static void
 linger(store_t *self)
 {
@@ -497,8 +497,8 @@ linger(store_t *self)
     self->lingering = false;
 }
 
-/* The next batch, or NULL when there is none and expiry or a stop is due. Lingers only after a large
- * batch, so a lone row is committed at once. */
+/* The next batch, or NULL when there is none and expiry or a stop is due. Lingers only after a large batch,
+ * so a lone row is committed at once. */
 static row_t *
 next_batch(store_t *self, size_t last_rows)
 {
@@ -538,8 +538,8 @@ pass_notice(store_t *self)
         wake_owner(self);
 }
 
-/* Handle a failed commit or step. After damage, begin a new database: true, retry at once. Otherwise
- * record the error as `trouble`: false, back off. */
+/* Handle a failed commit or step. After damage, begin a new database: true, retry at once. Otherwise record
+ * the error as `trouble`: false, back off. */
 static bool
 handle_failure(store_t *self, const fail_t *err)
 {
@@ -558,8 +558,8 @@ handle_failure(store_t *self, const fail_t *err)
     return false;
 }
 
-/* Release the batch's share of the queue, publish its ticket and wake the waiters. The batch itself stays
- * the caller's. */
+/* Release the batch's share of the queue, publish its ticket and wake the waiters. The batch itself stays the
+ * caller's. */
 static void
 batch_done(store_t *self, row_t *batch, uint64_t duplicates)
 {
@@ -617,8 +617,8 @@ expire_step(store_t *self)
     if (n < 0)
         handle_failure(self, &err);
     pthread_mutex_lock(&self->lock);
-    /* A failed step is dropped, as queued rows matter more and store_expire is called again. A wish that
-     * came during the step may be for more than the step knew of, so it stays. */
+    /* A failed step is dropped, as queued rows matter more and store_expire is called again. A wish that came
+     * during the step may be for more than the step knew of, so it stays. */
     if (n < 0 || !more) {
         self->expire = self->wished;
         self->added = 0;
@@ -638,8 +638,8 @@ rest(store_t *self)
     pthread_mutex_unlock(&self->lock);
 }
 
-/* Retry a batch until it is committed; give up only when the store stops while the disk still fails.
- * Returns its number of rows. Frees the batch. */
+/* Retry a batch until it is committed; give up only when the store stops while the disk still fails. Returns
+ * its number of rows. Frees the batch. */
 static size_t
 commit_batch(store_t *self, row_t *batch)
 {

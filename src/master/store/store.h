@@ -1,17 +1,16 @@
-/* store.h - the durable state of the master: jobs, returns, events, documents of minions. One thread
- * inside writes it.
+/* store.h - the durable state of the master: jobs, returns, events, documents of minions. One thread inside
+ * writes it.
  *
- * Every add returns a ticket, growing from call to call. When store_committed() reaches it, the row is on
- * the disk; only then may a return be acknowledged to its minion. While the disk fails, rows wait in
- * memory and are retried: none is lost, none acknowledged. A row that can never be stored, whatever the
- * disk, is logged and left out, and its ticket counts as reached, since sending it again would not help.
+ * Every add returns a ticket, growing from call to call. When store_committed() reaches it, the row is on the
+ * disk; only then may a return be acknowledged to its minion. While the disk fails, rows wait in memory and
+ * are retried: none is lost, none acknowledged. A row that can never be stored, whatever the disk, is logged
+ * and left out, and its ticket counts as reached, since sending it again would not help.
  *
  * Layer      master; SQLite (with store_read.h) and common/base only
  * Threads    add, expire and ask from any thread; the writer is a thread inside
  * Ownership  texts marked TAKES are consumed even when the row is refused
  * Errors     an add returns 0 when the queue is full (LIMIT_STORE_QUEUE, LIMIT_STORE_BYTES): the caller
- * retries
- *            later. Exception: store_del_minion always succeeds
+ *            retries later. Exception: store_del_minion always succeeds
  * Tests      tests/unit/master/test_store.c; figures by tests/bench/store_bench.c
  */
 #ifndef MASTER_STORE_STORE_H
@@ -25,16 +24,16 @@
 typedef struct store store_t;
 
 /* Open or create the database `path` (0600; its folder must exist) and start the writer. A damaged file is
- * moved aside and a new one begun, see store_notice; a restored backup that waits takes its place first.
- * NEW, or NULL with *err. */
+ * moved aside and a new one begun, see store_notice; a restored backup that waits takes its place first. NEW,
+ * or NULL with *err. */
 store_t *store_new(const char *path, fail_t *err);
 /* Write the queue, then stop. Rows that a failing disk still refuses are dropped: they were never
  * acknowledged. */
 void store_destroy(store_t **self_p);
 const char *store_path(const store_t *self); /* BORROWED */
 
-/* `job`: {jid, fun, arg, tgt, tgt_type, user, minions: [id], metadata?, start_us?, note?, ...}; every
- * field is kept. A second job with the same jid is ignored. A note {kind, ref, part} is a name under which
+/* `job`: {jid, fun, arg, tgt, tgt_type, user, minions: [id], metadata?, start_us?, note?, ...}; every field
+ * is kept. A second job with the same jid is ignored. A note {kind, ref, part} is a name under which
  * store_noted finds the jid, from the same commit on and for as long as the job is kept. TAKES. */
 uint64_t store_add_job(store_t *self, json_t **job_p);
 /* Record that a job is over: store_unfinished no longer lists it, and it may expire. Its age counts from
@@ -47,12 +46,12 @@ uint64_t store_end_job(store_t *self, const char *jid, int64_t end_us);
 #define NOTE_REACT "react"
 /* The note of a job that an orchestration's step began; `ref` is the run. */
 #define NOTE_ORCH  "orch"
-/* `raw`: the return's JSON text as the minion sent it. The first return of (jid, id) is kept, later ones
- * are ignored. TAKES *raw_p. */
+/* `raw`: the return's JSON text as the minion sent it. The first return of (jid, id) is kept, later ones are
+ * ignored. TAKES *raw_p. */
 uint64_t store_add_return(store_t *self, const char *jid, const char *id, char **raw_p, int retcode,
                           bool success);
-/* Append events numbered first..last to the journal: their frames (eframe.h), concatenated; copied.
- * Numbers must grow from call to call; `wall_us` is in microseconds since 1970. */
+/* Append events numbered first..last to the journal: their frames (eframe.h), concatenated; copied. Numbers
+ * must grow from call to call; `wall_us` is in microseconds since 1970. */
 uint64_t store_add_events(store_t *self, uint64_t first, uint64_t last, int64_t wall_us, const char *frames,
                           size_t len);
 /* Replace a document of one minion. TAKES the text, which is JSON. */
@@ -62,15 +61,15 @@ uint64_t store_put_mine(store_t *self, const char *id, char **mine_p);
 /* Delete one document of a minion. */
 typedef enum store_doc { STORE_GRAINS, STORE_PILLAR, STORE_MINE, STORE_DOCS } store_doc_t;
 uint64_t store_forget(store_t *self, const char *id, store_doc_t what);
-/* Delete all documents of a minion whose key was deleted, in one commit, however full the queue is:
- * another host may get the id next. */
+/* Delete all documents of a minion whose key was deleted, in one commit, however full the queue is: another
+ * host may get the id next. */
 uint64_t store_del_minion(store_t *self, const char *id);
-/* A run of an orchestration: the request, its plan, and later its result, as JSON texts. Of two with one
- * name the first is kept. `end_us` 0 reopens the run: it is under way again. */
+/* A run of an orchestration: the request, its plan, and later its result, as JSON texts. Of two with one name
+ * the first is kept. `end_us` 0 reopens the run: it is under way again. */
 uint64_t store_add_run(store_t *self, const char *run, const char *doc, const char *plan, int64_t start_us);
 uint64_t store_end_run(store_t *self, const char *run, const char *result, int64_t end_us);
-/* Record an attempt (`go`) at a step (`tag`) of a run; end_us 0: under way. The last write of the same
- * three is kept. `doc`: JSON text. */
+/* Record an attempt (`go`) at a step (`tag`) of a run; end_us 0: under way. The last write of the same three
+ * is kept. `doc`: JSON text. */
 uint64_t store_put_step(store_t *self, const char *run, const char *tag, int64_t go, int64_t begin_us,
                         int64_t end_us, const char *doc);
 /* Key of the store's own: when it replaced a damaged one, in microseconds of the wall clock. */
@@ -84,8 +83,8 @@ uint64_t store_put_step(store_t *self, const char *run, const char *tag, int64_t
 uint64_t store_put_meta(store_t *self, const char *key, const char *value);
 uint64_t store_del_meta(store_t *self, const char *key);
 
-/* Retention. Jobs with their returns, and runs with their steps, expire together, oldest first. Jobs of a
- * run that has not ended are kept as long as the run is. */
+/* Retention. Jobs with their returns, and runs with their steps, expire together, oldest first. Jobs of a run
+ * that has not ended are kept as long as the run is. */
 typedef struct store_keep {
     int64_t now_us;   /* wall clock as the caller believes it; ages are relative to it */
     int64_t jobs_s;   /* 0: no limit of age. Unfinished jobs stay for LIMIT_UNFINISHED_DAYS more */
@@ -94,8 +93,8 @@ typedef struct store_keep {
     uint64_t settled; /* the reactor may read later events again: notes of their reactions outlive jobs */
 } store_keep_t;
 
-/* Set the retention and expire now, in small steps between commits; from now on also whenever much has
- * been added. Returns at once. */
+/* Set the retention and expire now, in small steps between commits; from now on also whenever much has been
+ * added. Returns at once. */
 void store_expire(store_t *self, const store_keep_t *keep);
 
 /* An eventfd, readable after commits and when an error begins or ends; read 8 bytes to clear it. BORROWED. */
@@ -106,12 +105,12 @@ uint64_t store_committed(const store_t *self);
 bool store_wait(store_t *self, uint64_t ticket, int timeout_ms);
 /* The error that keeps the store from being written, with advice; NULL when it works. NEW. */
 char *store_trouble(store_t *self);
-/* A message for the operator's log: a damaged file was moved aside; the write-ahead log can't be moved
- * into the database, or can again. Each is returned once. NEW or NULL. */
+/* A message for the operator's log: a damaged file was moved aside; the write-ahead log can't be moved into
+ * the database, or can again. Each is returned once. NEW or NULL. */
 char *store_notice(store_t *self);
 
-/* Rows added between the two are committed in one transaction: a return and its event. Once the first row
- * is accepted the others are too, however full the queue; keep them few. Does not nest. */
+/* Rows added between the two are committed in one transaction: a return and its event. Once the first row is
+ * accepted the others are too, however full the queue; keep them few. Does not nest. */
 void store_together(store_t *self);
 void store_apart(store_t *self);
 

@@ -1,8 +1,8 @@
-/* store_checkpoint.c - a thread that moves the write-ahead log into the database
- * (sqlite3_wal_checkpoint_v2, PASSIVE), so that commits do not pay for it. SQLite's hook reports the log's
- * length after each commit and wakes the thread. A passive checkpoint moves all pages that no reader
- * needs, yet the log is only reused from its start when all are moved while nobody commits; so at certain
- * lengths the writer itself moves the last ones. */
+/* store_checkpoint.c - a thread that moves the write-ahead log into the database (sqlite3_wal_checkpoint_v2,
+ * PASSIVE), so that commits do not pay for it. SQLite's hook reports the log's length after each commit and
+ * wakes the thread. A passive checkpoint moves all pages that no reader needs, yet the log is only reused
+ * from its start when all are moved while nobody commits; so at certain lengths the writer itself moves the
+ * last ones. */
 #include "master/store/store_checkpoint.h"
 
 #include <pthread.h>
@@ -11,8 +11,8 @@
 
 #include "master/store/store_db.h"
 
-/* Lengths in pages of the log. While commits follow each other the thread never catches up entirely; then
- * the writer moves the last few pages, which lets the log start over. */
+/* Lengths in pages of the log. While commits follow each other the thread never catches up entirely; then the
+ * writer moves the last few pages, which lets the log start over. */
 #define PAGES_BEGIN 1000  /* unmoved pages at which the thread begins */
 #define PAGES_LONG  4000  /* from this length on the log shall start over */
 #define PAGES_FEW   200   /* once so few pages are left for the writer to move; */
@@ -35,8 +35,8 @@ struct checkpointer {
     bool stop;
 };
 
-/* Lock held. NEW text when checkpoints on `db` begin to fail or work again, else NULL. BUSY and LOCKED are
- * no failures: readers or the other thread hold the log. */
+/* Lock held. NEW text when checkpoints on `db` begin to fail or work again, else NULL. BUSY and LOCKED are no
+ * failures: readers or the other thread hold the log. */
 static char *
 news(checkpointer_t *self, sqlite3 *db, int rc, bool all)
 {

@@ -153,8 +153,8 @@ rest(int64_t took_us)
     (void) poll(NULL, 0, (int) (ms < REST_MAX_MS ? ms : REST_MAX_MS));
 }
 
-/* Write back the file's pages without its metadata: an fsync would make the file system's journal, and
- * with it concurrent commits, wait. fs_settle makes the copy durable at the end. */
+/* Write back the file's pages without its metadata: an fsync would make the file system's journal, and with
+ * it concurrent commits, wait. fs_settle makes the copy durable at the end. */
 static int
 to_disk(int fd)
 {
@@ -162,8 +162,8 @@ to_disk(int fd)
                            SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
 }
 
-/* Copy all pages. The piece doubles while it takes less than half of PIECE_US and halves above it.
- * -ECANCELED when the watcher says so. */
+/* Copy all pages. The piece doubles while it takes less than half of PIECE_US and halves above it. -ECANCELED
+ * when the watcher says so. */
 static int
 copy_pages(const copy_t *self, fail_t *err)
 {
@@ -229,8 +229,8 @@ open_part(const char *part, sqlite3 **ret_db, fail_t *err)
     return db_exec(*ret_db, part, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;", err);
 }
 
-/* Copy the database of `from` into the new file `part`, then run `sql` in it. The part stays on failure;
- * the caller removes it. */
+/* Copy the database of `from` into the new file `part`, then run `sql` in it. The part stays on failure; the
+ * caller removes it. */
 static int
 copy_to(sqlite3 *from, const char *path, const char *part, const char *sql, const store_watch_t *watch,
         fail_t *err)
@@ -273,8 +273,8 @@ add_damage(json_t *damage, const char *table, const char *text)
     json_array_append_new(damage, value_fmt("%s: %s", table, text));
 }
 
-/* Check one table. Damage is a result and is added to `damage`; anything else that prevents the check is
- * an error. */
+/* Check one table. Damage is a result and is added to `damage`; anything else that prevents the check is an
+ * error. */
 static int
 look_at_table(look_t *self, const char *table, bool full, json_t *damage, fail_t *err)
 {
@@ -432,8 +432,8 @@ uri_of(const char *path)
     return buf_steal(&uri);
 }
 
-/* Open a copy read-only without creating files beside it. A copy with a -wal file is not complete in
- * itself: -EBUSY. */
+/* Open a copy read-only without creating files beside it. A copy with a -wal file is not complete in itself:
+ * -EBUSY. */
 static int
 open_copy(const char *path, sqlite3 **ret_db, fail_t *err)
 {

@@ -7,12 +7,9 @@
  * Layer      master; SQLite and common/base only
  * Threads    any, each with connections of its own; one copy is made at one time
  * Ownership  results are NEW
- * Errors     negative errno: -EEXIST the name is taken, or the file is another program's; -EUCLEAN
- * damaged;
- *            -EPROTO written by a newer master; -ENOSPC no room, where possible before anything is
- * written;
- *            -EBUSY another copy is under way; -ECANCELED the watcher gave up. A failed copy leaves no
- * files
+ * Errors     negative errno: -EEXIST the name is taken, or the file is another program's; -EUCLEAN damaged;
+ *            -EPROTO written by a newer master; -ENOSPC no room, where possible before anything is written;
+ *            -EBUSY another copy is under way; -ECANCELED the watcher gave up. A failed copy leaves no files
  * Tests      tests/unit/master/test_store_copy.c, tests/t/7030-backup.bats
  */
 #ifndef MASTER_STORE_STORE_COPY_H
@@ -35,17 +32,17 @@ typedef struct store_watch {
 #define STORE_BACKUP   "store_backup" /* key in a backup: when it was made, wall clock, microseconds */
 #define RESTORE_SUFFIX ".restore"     /* suffix of the backup that waits beside a store to replace it */
 
-/* Back up the store at `path` as the new file `to`. Returns {"backup", "size", "jobs", "returns",
- * "events", "orchestrations", "made"}. */
+/* Back up the store at `path` as the new file `to`. Returns {"backup", "size", "jobs", "returns", "events",
+ * "orchestrations", "made"}. */
 json_t *store_backup(const char *path, const char *to, const store_watch_t *watch, fail_t *err);
 /* Check the database at `path`, the store or a backup; `full` also compares indexes with tables. Returns
- * {"store", "size", "log", "free", "format", "jobs", ..., "damage": [text]}; "kept" and "made" as above
- * where it has them, "waits" when a backup waits to replace it. A file that can't be opened is an error. */
+ * {"store", "size", "log", "free", "format", "jobs", ..., "damage": [text]}; "kept" and "made" as above where
+ * it has them, "waits" when a backup waits to replace it. A file that can't be opened is an error. */
 json_t *store_check(const char *path, bool full, const store_watch_t *watch, fail_t *err);
 /* Prepare the backup `from` to replace the store at `path` at the next store_new. Returns the fields of
- * store_backup, {"waits", "kept"}, and {"after": {"jobs", "returns"}}: how many rows of the present store
- * the backup lacks, which remain in "kept"; no "after" when the present store can't be read. An earlier
- * backup that waits is replaced. */
+ * store_backup, {"waits", "kept"}, and {"after": {"jobs", "returns"}}: how many rows of the present store the
+ * backup lacks, which remain in "kept"; no "after" when the present store can't be read. An earlier backup
+ * that waits is replaced. */
 json_t *store_restore(const char *path, const char *from, const store_watch_t *watch, fail_t *err);
 /* Called by the writer before it opens the store: if a backup waits at `path`, rename it into place, after
  * giving the present store another name. Event numbers continue after all that were used, documents of

@@ -1,9 +1,9 @@
-/* store_db.c - open the store's SQLite database: create or upgrade its tables, probe it for damage, and
- * move a damaged one aside.
+/* store_db.c - open the store's SQLite database: create or upgrade its tables, probe it for damage, and move
+ * a damaged one aside.
  *
- * Moving aside takes several renames, so it is made repeatable: a mark file PATH.replacing is written
- * first, holding the stamp of the new name, and removed last; whoever opens the store next finishes what
- * the mark says. */
+ * Moving aside takes several renames, so it is made repeatable: a mark file PATH.replacing is written first,
+ * holding the stamp of the new name, and removed last; whoever opens the store next finishes what the mark
+ * says. */
 #include "master/store/store_db.h"
 
 #include <fcntl.h>
@@ -45,8 +45,8 @@
     "CREATE INDEX IF NOT EXISTS jobs_several ON jobs(start_us) WHERE substr(fun, 1, 1) = '[';"               \
     "CREATE INDEX IF NOT EXISTS jobs_tgt ON jobs(tgt, start_us) WHERE substr(tgt, 1, 1) <> '[';"             \
     "CREATE INDEX IF NOT EXISTS jobs_listed ON jobs(start_us) WHERE substr(tgt, 1, 1) = '[';"
-/* Names whose row is gone, so readers no longer see them, but which still have returns (kind 0) or steps
- * (1) to be deleted. */
+/* Names whose row is gone, so readers no longer see them, but which still have returns (kind 0) or steps (1)
+ * to be deleted. */
 #define EXPIRED_TABLE                                                                                        \
     "CREATE TABLE IF NOT EXISTS expired(name TEXT NOT NULL, kind INTEGER NOT NULL, PRIMARY KEY(name, kind))" \
     " WITHOUT ROWID;"

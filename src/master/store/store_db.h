@@ -3,9 +3,8 @@
  *
  * Layer      master; included by store*.c only
  * Threads    a connection belongs to one thread
- * Errors     negative errno; -EUCLEAN: the file is damaged; -EBADMSG: the row itself can't be stored, so
- * no retry
- *            helps. The text names the file and what to do
+ * Errors     negative errno; -EUCLEAN: the file is damaged; -EBADMSG: the row itself can't be stored, so no
+ *            retry helps. The text names the file and what to do
  * Tests      tests/unit/master/test_store.c
  */
 #ifndef MASTER_STORE_STORE_DB_H
@@ -17,8 +16,8 @@
 
 #define DB_INCREMENTAL 2 /* value of "PRAGMA auto_vacuum" with which free pages can be returned */
 
-/* Open the writer's connection and create missing tables. A damaged file is moved aside and a new one
- * begun; *ret_notice (NEW, else NULL) says so. */
+/* Open the writer's connection and create missing tables. A damaged file is moved aside and a new one begun;
+ * *ret_notice (NEW, else NULL) says so. */
 int db_open_writer(const char *path, sqlite3 **ret_db, char **ret_notice, fail_t *err);
 /* The same without moving anything: damage is an error. Also for backups. */
 int db_open_file(const char *path, sqlite3 **ret_db, fail_t *err);

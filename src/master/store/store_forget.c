@@ -1,10 +1,10 @@
 /* store_forget.c - expire jobs, runs and events in steps of a few milliseconds, inside the writer's
  * transactions.
  *
- * Deleting a job with ten thousand returns in one statement would stall commits, so its row goes first,
- * which hides it from readers, and its name goes into `expired`; returns follow in portions whose size
- * adapts to the time they take. Each step does the first of these that finds work: return a free page,
- * portions of `expired`, spared notes, jobs by age, jobs by size, events. */
+ * Deleting a job with ten thousand returns in one statement would stall commits, so its row goes first, which
+ * hides it from readers, and its name goes into `expired`; returns follow in portions whose size adapts to
+ * the time they take. Each step does the first of these that finds work: return a free page, portions of
+ * `expired`, spared notes, jobs by age, jobs by size, events. */
 #include "master/store/store_forget.h"
 
 #include "common/base/clock.h"
@@ -221,8 +221,8 @@ run_mark(forgetter_t *self, int which, const char *name, int kind, fail_t *err)
 
 /* ---- jobs and runs --------------------------------------------------------------------------- */
 
-/* Delete a portion of a job's returns or a run's steps and adapt the portion's size. *ret_all when none
- * are left. */
+/* Delete a portion of a job's returns or a run's steps and adapt the portion's size. *ret_all when none are
+ * left. */
 static int
 drop_parts(forgetter_t *self, int kind, const char *name, bool *ret_all, fail_t *err)
 {
@@ -331,9 +331,9 @@ read_pages(forgetter_t *self, int64_t *ret_used, int64_t *ret_free, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
-/* The pages that a document occupies, by SQLite's file format, section 1.6: above a threshold the row
- * spills into overflow pages of its own, each with a 4-byte link, and keeps a remainder in its leaf, which
- * it shares with others. */
+/* The pages that a document occupies, by SQLite's file format, section 1.6: above a threshold the row spills
+ * into overflow pages of its own, each with a 4-byte link, and keeps a remainder in its leaf, which it shares
+ * with others. */
 static int64_t
 on_pages(const forgetter_t *self, int64_t bytes)
 {
@@ -432,8 +432,8 @@ take_older(forgetter_t *self, int kind, int which, oldest_t *oldest, fail_t *err
     return rc;
 }
 
-/* Bind the times of the statements that find the oldest: ?1 the future, ?2 the limit for unfinished ones,
- * ?3 the end before which a job is old. */
+/* Bind the times of the statements that find the oldest: ?1 the future, ?2 the limit for unfinished ones, ?3
+ * the end before which a job is old. */
 static int
 bind_times(forgetter_t *self, int which, const store_keep_t *keep, fail_t *err)
 {
@@ -512,8 +512,8 @@ forgetter_events(forgetter_t *self, uint64_t keep_events, fail_t *err)
 
 /* ---- space ----------------------------------------------------------------------------------- */
 
-/* Return one page to the file system when more than RESERVE are free: 1, 0 or a negative errno. Done
- * before more is deleted, as SQLite searches the list of free pages for the one it returns. */
+/* Return one page to the file system when more than RESERVE are free: 1, 0 or a negative errno. Done before
+ * more is deleted, as SQLite searches the list of free pages for the one it returns. */
 static int
 give_back(forgetter_t *self, fail_t *err)
 {

@@ -1,18 +1,18 @@
 /* store_forget.h - expire old jobs, orchestrations and events from the store, a little at a time.
  *
- * An expired job or run disappears for readers at once and as a whole: its own row goes first, and the
- * table `expired` names those that still have parts (returns, steps) to be deleted, also after a crash.
+ * An expired job or run disappears for readers at once and as a whole: its own row goes first, and the table
+ * `expired` names those that still have parts (returns, steps) to be deleted, also after a crash.
  *
- * A reaction's note outlives its job until its event is settled (table `spared`), or the reactor would
- * repeat it.
+ * A reaction's note outlives its job until its event is settled (table `spared`), or the reactor would repeat
+ * it.
  *
  * Freed space is reused; beyond a reserve it goes back to the file system.
  *
  * Layer      master; included by store_forget.c and store_write.c only
  * Threads    the writer's only
  * Errors     negative errno with *err set; the caller rolls back
- * Tests      tests/unit/master/test_store_forget.c, tests/t/7020-history.bats;
- *            figures by tests/bench/history.c
+ * Tests      tests/unit/master/test_store_forget.c, tests/t/7020-history.bats; figures by
+ *            tests/bench/history.c
  */
 #ifndef MASTER_STORE_STORE_FORGET_H
 #define MASTER_STORE_STORE_FORGET_H

@@ -186,8 +186,8 @@ failed(store_reader_t *self, fail_t *err)
         fail_text(&why));
 }
 
-/* Bind a text to `stmt` (may be NULL). NULL with *err without memory: the statement would run with its
- * former parameter, or with none. */
+/* Bind a text to `stmt` (may be NULL). NULL with *err without memory: the statement would run with its former
+ * parameter, or with none. */
 static sqlite3_stmt *
 bind_text(store_reader_t *self, sqlite3_stmt *stmt, int at, const char *text, fail_t *err)
 {
@@ -608,8 +608,8 @@ query_jobs(store_reader_t *self, const json_t *filter, fail_t *err)
     return name != NULL ? bind_text(self, stmt, 3, name, err) : stmt;
 }
 
-/* Rows come newest first, so that `limit` keeps the newest; the result is reversed. The limit on jobs
- * without `limit` protects the caller's memory. */
+/* Rows come newest first, so that `limit` keeps the newest; the result is reversed. The limit on jobs without
+ * `limit` protects the caller's memory. */
 json_t *
 store_jobs(store_reader_t *self, const json_t *filter, fail_t *err)
 {

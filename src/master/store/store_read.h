@@ -3,8 +3,8 @@
  * Layer      master
  * Threads    a reader belongs to one thread; any number of readers beside the writer
  * Ownership  results are NEW
- * Errors     NULL (or a negative errno) with *err when the database can't be read; a missing row is a
- * result (json null, an empty list)
+ * Errors     NULL (or a negative errno) with *err when the database can't be read; a missing row is a result
+ *            (json null, an empty list)
  * Tests      tests/unit/master/test_store.c, tests/unit/master/test_store_plans.c
  */
 #ifndef MASTER_STORE_STORE_READ_H
@@ -20,11 +20,11 @@ typedef struct store_reader store_reader_t;
 store_reader_t *store_reader_new(const char *path, fail_t *err);
 void store_reader_destroy(store_reader_t **self_p);
 
-/* The job as given to store_add_job, with start_us, n_minions, n_returned and n_failed added; json null
- * when unknown. */
+/* The job as given to store_add_job, with start_us, n_minions, n_returned and n_failed added; json null when
+ * unknown. */
 json_t *store_job(store_reader_t *self, const char *jid, fail_t *err);
-/* The same without the request, which may have megabytes: jid, minions, the numbers, and `bytes`, the
- * memory that the whole job would take. */
+/* The same without the request, which may have megabytes: jid, minions, the numbers, and `bytes`, the memory
+ * that the whole job would take. */
 json_t *store_job_head(store_reader_t *self, const char *jid, fail_t *err);
 /* {id: return as the minion sent it}, ordered by id; -EMSGSIZE when several exceed LIMIT_LOCAL_MSG bytes
  * together, as no message could hold them. */
@@ -47,16 +47,16 @@ int store_is_target(store_reader_t *self, const char *jid, const char *id, fail_
  * [glob], target?: [glob], start_us?, end_us?, metadata?: {key: value} of which one must fit, failed?:
  * true, minions?: true and returned?: true add these lists}. */
 json_t *store_jobs(store_reader_t *self, const json_t *filter, fail_t *err);
-/* [jid] of jobs begun after `since_us` that lack returns and have no recorded end, oldest first: the
- * newest ones whose rows take up to `max_bytes` in memory. *ret_left: how many older ones were left out. */
+/* [jid] of jobs begun after `since_us` that lack returns and have no recorded end, oldest first: the newest
+ * ones whose rows take up to `max_bytes` in memory. *ret_left: how many older ones were left out. */
 json_t *store_unfinished(store_reader_t *self, int64_t since_us, size_t max_bytes, size_t *ret_left,
                          fail_t *err);
 
 /* Append the next block of the journal to `out`: frames (eframe.h) of events numbered above `after`.
  * *ret_last: the block's last number. 1, 0 at the journal's end, or a negative errno. */
 int store_event_block(store_reader_t *self, uint64_t after, buf_t *out, uint64_t *ret_last, fail_t *err);
-/* Events after *cursor_p, oldest first: [{seq, tag, data}], at most `limit`. *cursor_p moves to the last
- * one; repeat until it no longer moves. */
+/* Events after *cursor_p, oldest first: [{seq, tag, data}], at most `limit`. *cursor_p moves to the last one;
+ * repeat until it no longer moves. */
 json_t *store_events(store_reader_t *self, uint64_t *cursor_p, size_t limit, fail_t *err);
 /* A number to resume after so as not to miss events from `wall_us` on: the one before the first block that
  * reaches that time, or the last event's. 0, or a negative errno. */
@@ -73,8 +73,8 @@ json_t *store_last_jid(store_reader_t *self, fail_t *err);
 /* {id: document} of all minions, or of one (empty when unknown): grains, pillars as targets see them, or
  * {name: value} of the mine. The grain `id` is corrected to the row's. */
 json_t *store_docs(store_reader_t *self, store_doc_t what, const char *id, fail_t *err);
-/* Call `fn` with each stored text, BORROWED for the call; the grain `id` is not corrected. 0, or a
- * negative errno. */
+/* Call `fn` with each stored text, BORROWED for the call; the grain `id` is not corrected. 0, or a negative
+ * errno. */
 typedef void store_doc_fn(void *cookie, const char *id, const char *text);
 int store_docs_each(store_reader_t *self, store_doc_t what, store_doc_fn *fn, void *cookie, fail_t *err);
 /* The jid that has this note, as a json string; json null without one. */

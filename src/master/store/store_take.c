@@ -1,9 +1,9 @@
-/* store_take.c - at the master's start, put a restored backup in the store's place. See store_copy.h for
- * what is kept.
+/* store_take.c - at the master's start, put a restored backup in the store's place. See store_copy.h for what
+ * is kept.
  *
- * Steps: fold the present store's log into its file; merge its documents into the backup, in one
- * transaction; give the present store a second name (link); rename the backup over the first. Each step
- * can be repeated, so a start that is killed midway is completed by the next. */
+ * Steps: fold the present store's log into its file; merge its documents into the backup, in one transaction;
+ * give the present store a second name (link); rename the backup over the first. Each step can be repeated,
+ * so a start that is killed midway is completed by the next. */
 #include "master/store/store_copy.h"
 
 #include <fcntl.h>
@@ -31,8 +31,8 @@ typedef struct take {
     "')), 0), coalesce((SELECT max(CAST(value AS INTEGER)) FROM present.meta WHERE key IN ('" STORE_NUMBERS  \
     "', '" STORE_REPLACED "')), 0), " LAST_OF("main") ", " LAST_OF("present") ", CAST(?1 AS INTEGER))"
 
-/* Documents of minions and cursors of their events come from the present store, which is newer, unless it
- * was just begun and has none. */
+/* Documents of minions and cursors of their events come from the present store, which is newer, unless it was
+ * just begun and has none. */
 #define PRESENT_DOCS(table)                                                                                  \
     "DELETE FROM main." table " WHERE EXISTS (SELECT 1 FROM present.grains);"                                \
     "INSERT OR REPLACE INTO main." table " SELECT * FROM present." table ";"

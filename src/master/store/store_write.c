@@ -1,9 +1,9 @@
 /* store_write.c - write batches of queued rows, each batch in one transaction.
  *
- * A row's kind selects a prepared statement; texts and numbers are its parameters. Two things are
- * collected per batch and written at its end: events, which become one block however many rows they came
- * in, and the returned/failed counters of jobs, one update per job rather than per return. A return
- * without a job row gets one ("adopted"). */
+ * A row's kind selects a prepared statement; texts and numbers are its parameters. Two things are collected
+ * per batch and written at its end: events, which become one block however many rows they came in, and the
+ * returned/failed counters of jobs, one update per job rather than per return. A return without a job row
+ * gets one ("adopted"). */
 #include "master/store/store_write.h"
 
 #include "common/base/buf.h"
@@ -16,8 +16,8 @@
 #include "salt/limits.h"
 #include "salt/log.h"
 
-/* By row_kind_t: the name in log messages, the statement, and its numbers of texts and integers (texts
- * come first). */
+/* By row_kind_t: the name in log messages, the statement, and its numbers of texts and integers (texts come
+ * first). */
 static const struct kind {
     const char *name;
     int texts, nums;
@@ -241,8 +241,8 @@ insert_events(store_writer_t *self, const int64_t *num, const char *frames, size
     return or_without(changed, kinds[ROW_EVENTS].name, first, "and after", err);
 }
 
-/* Collects the batch's events into one block: they are committed together anyway, and few large rows read
- * and delete faster. */
+/* Collects the batch's events into one block: they are committed together anyway, and few large rows read and
+ * delete faster. */
 typedef struct gathered {
     int64_t num[ROW_NUMS]; /* of the block */
     bool any;              /* blocks were written */
@@ -259,8 +259,8 @@ insert_gathered(store_writer_t *self, gathered_t *g, fail_t *err)
     return changed;
 }
 
-/* Add a row of events, writing the block first when it is full. A row of at least half a block is written
- * as it is, without copying. */
+/* Add a row of events, writing the block first when it is full. A row of at least half a block is written as
+ * it is, without copying. */
 static int
 gather(store_writer_t *self, gathered_t *g, const row_t *row, fail_t *err)
 {
@@ -300,8 +300,8 @@ insert_row(store_writer_t *self, const row_t *row, uint64_t *ret_duplicates, fai
     return or_without(changed, kind->name, row->text[0], row->kind == ROW_RETURN ? row->text[1] : "", err);
 }
 
-/* The counters of a job in this batch. Returns of one job follow each other, so the last one is tried
- * first. BORROWED. */
+/* The counters of a job in this batch. Returns of one job follow each other, so the last one is tried first.
+ * BORROWED. */
 static counts_t *
 counts_of(map_t *jobs, const char *jid, counts_t *last)
 {
@@ -363,8 +363,8 @@ count_job(store_writer_t *self, const row_t *rows, counts_t *counts, fail_t *err
 
     if (changed != 0)
         return changed;
-    /* New returns for a job that is being deleted: what remains of the old ones goes, and these are all
-     * that is known of it. */
+    /* New returns for a job that is being deleted: what remains of the old ones goes, and these are all that
+     * is known of it. */
     changed = forgetter_finish(self->forgetter, counts->jid, err);
     if (changed > 0)
         changed = insert_again(self, rows, counts, err);
@@ -473,8 +473,8 @@ store_writer_expire(store_writer_t *self, const store_keep_t *keep, int64_t for_
     int dropped = rc == 0 ? forgetter_step(self->forgetter, keep, clock_mono_us() + for_us, ret_more, err)
                           : rc;
     rc = finish(self, dropped, err);
-    /* If the sync mode can't be restored, commits would be acknowledged without being durable: close,
-     * which makes the next commit open the database anew. */
+    /* If the sync mode can't be restored, commits would be acknowledged without being durable: close, which
+     * makes the next commit open the database anew. */
     if (self->db != NULL && db_exec(self->db, self->path, "PRAGMA synchronous=FULL", NULL) < 0)
         close_db(self);
     return rc < 0 ? rc : dropped;

@@ -34,9 +34,9 @@ enum { ROW_TEXTS = 5, ROW_NUMS = 4 };
 
 #define EVENT_BLOCK (128 * 1024) /* target size of one row of the journal */
 
-/* A queued row. Texts and numbers are the parameters of its kind's statement, in order. A row of events
- * has one text, the frames, which may grow while it waits, and four numbers: first and last event number,
- * first and last time. */
+/* A queued row. Texts and numbers are the parameters of its kind's statement, in order. A row of events has
+ * one text, the frames, which may grow while it waits, and four numbers: first and last event number, first
+ * and last time. */
 typedef struct row {
     struct row *next;
     struct row
@@ -69,8 +69,8 @@ int store_writer_restart(store_writer_t *self, const char *why, fail_t *err);
 /* A message for the operator, once. NEW or NULL. */
 char *store_writer_notice(store_writer_t *self);
 
-/* Run one step of expiry for about `for_us`; durable with the next commit. Rows deleted, or a negative
- * errno. *ret_more: there is more to do. */
+/* Run one step of expiry for about `for_us`; durable with the next commit. Rows deleted, or a negative errno.
+ * *ret_more: there is more to do. */
 int store_writer_expire(store_writer_t *self, const store_keep_t *keep, int64_t for_us, bool *ret_more,
                         fail_t *err);
 
