@@ -1,5 +1,5 @@
-/* rest.c - return free heap memory to the system once the master has been idle for REST_MS, so that the pause
- * it takes (malloc_trim) delays no one. */
+/* rest.c - return free memory to the system (memory_rest) once the master has been idle for REST_MS, so that
+ * the pause that this takes delays no request. */
 #include "common/base/memory.h"
 #include "master/front/part.h"
 
