@@ -12,7 +12,7 @@
 #include "common/base/notify.h"
 #include "common/base/str.h"
 #include "common/conf/startup.h"
-#include "master/jobs/fleeting.h"
+#include "master/minions/secretmem.h"
 #include "master/front/part.h"
 #include "master/front/parts.h"
 #include "salt/log.h"
@@ -105,7 +105,7 @@ s_start(front_t *self, fail_t *err)
     /* Map large messages individually, so that their memory returns to the system; glibc would raise the
      * threshold with each and keep more. */
     (void) mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
-    fleeting_open();
+    secretmem_open();
     zsys_handler_set(NULL);
     zsys_set_max_sockets(0);
     self->zctx = zsys_init();

@@ -13,10 +13,10 @@
 #define SLICE_US 5000 /* per tick */
 
 typedef struct knowledge {
-    alike_t *alike; /* interns the grains */
-    json_t *bare;   /* view of a minion without grains: the id alone */
-    uint32_t next;  /* first slot that may have unparsed texts */
-    bool behind;    /* some documents are not in the store yet */
+    valuepool_t *pool; /* interns the grains */
+    json_t *bare;      /* view of a minion without grains: the id alone */
+    uint32_t next;     /* first slot that may have unparsed texts */
+    bool behind;       /* some documents are not in the store yet */
 } knowledge_t;
 
 static knowledge_t *
@@ -38,7 +38,7 @@ s_keep_grains(front_t *front, minion_t *m, json_t *grains)
         noise_warn(front, "minion %s: its grains call it '%.100s'; the grain 'id' stays the id of its key",
                    m->id, claimed);
     grains_set_id(grains, m->id);
-    m->known.grains = alike_keep(s_own(front)->alike, grains);
+    m->known.grains = valuepool_keep(s_own(front)->pool, grains);
 }
 
 static void
@@ -147,7 +147,7 @@ static int
 s_start(front_t *front, fail_t *err)
 {
     int rc = 0;
-    s_own(front)->alike = alike_new();
+    s_own(front)->pool = valuepool_new();
     for (store_doc_t what = 0; what < STORE_DOCS && rc == 0; what++) {
         load_t load = { front, what };
         rc = store_docs_each(front->reader, what, s_take_over, &load, err);
@@ -183,7 +183,7 @@ s_tick(front_t *front, int64_t now_ms)
     }
 }
 
-/* Runs before the minions are freed, as their grains belong to `alike`. */
+/* Runs before the minions are freed, as their grains belong to `pool`. */
 static bool
 s_destroy(front_t *front)
 {
@@ -191,7 +191,7 @@ s_destroy(front_t *front)
     for (uint32_t slot = 0; slot < peers_slots(front->peers); slot++)
         if ((m = peers_by_slot(front->peers, slot)))
             known_free(&m->known);
-    alike_destroy(&s_own(front)->alike);
+    valuepool_destroy(&s_own(front)->pool);
     json_decref(s_own(front)->bare);
     return true;
 }

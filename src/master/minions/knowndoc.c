@@ -1,4 +1,4 @@
-/* knowndoc.c - see knowndoc.h. Grains are interned (alike.h), pillar and mine are plain values. */
+/* knowndoc.c - see knowndoc.h. Grains are interned (valuepool.h), pillar and mine are plain values. */
 #include "master/minions/knowndoc.h"
 
 json_t *

@@ -8,7 +8,7 @@
 #ifndef MASTER_MINIONS_KNOWNDOC_H
 #define MASTER_MINIONS_KNOWNDOC_H
 
-#include "master/keys/alike.h"
+#include "master/minions/valuepool.h"
 #include "master/store/store.h"
 
 typedef struct known {

@@ -1,7 +1,7 @@
 /* salt.c - state module `salt` of orchestrations: functions and states on minions, and waiting for events.
  * salt_runner.c has what runs on the master. A step publishes jobs through fleet.h, collects the minions'
  * entries as they come, and turns them into one state return with Salt's texts, followed by the causes of
- * failures (blame.h). */
+ * failures (failures.h). */
 #include <math.h>
 
 #include "common/base/clock.h"
@@ -10,7 +10,7 @@
 #include "common/state/run.h"
 #include "master/api.h"
 #include "runners/lib/ask.h"
-#include "runners/lib/blame.h"
+#include "runners/lib/failures.h"
 #include "runners/lib/fleet.h"
 #include "runners/lib/orchrun.h"
 #include "salt/log.h"
@@ -25,7 +25,7 @@ typedef struct step {
     json_t *may_fail;   /* owned: ids of fail_minions */
     size_t allowed;     /* allow_fail */
     bool expect;        /* expect_minions */
-    blame_t *blame;
+    failures_t *failures;
     /* Owned: {id: return}; ids that failed; those without changes (a function: those that it ran on). */
     json_t *changes, *fail, *quiet;
     json_t *causes; /* owned, of a function: {id: cause or null} */
@@ -48,7 +48,7 @@ step_close(step_t *self)
     json_decref(self->fail);
     json_decref(self->quiet);
     json_decref(self->causes);
-    blame_destroy(&self->blame);
+    failures_destroy(&self->failures);
 }
 #define step_auto_t __attribute__((cleanup(step_close))) step_t
 
@@ -89,7 +89,7 @@ step_open(step_t *self, call_ctx_t *ctx, json_t *args)
     *self = (step_t){ .ctx = ctx,
                       .args = args,
                       .ret = state_ret_args(args),
-                      .blame = blame_new(),
+                      .failures = failures_new(),
                       .changes = json_object(),
                       .fail = json_array(),
                       .quiet = json_array(),
@@ -173,14 +173,14 @@ note_failure(step_t *self, const char *id, const json_t *causes)
     if (value_lists(self->may_fail, id))
         return;
     json_array_append_new(self->fail, json_string(id));
-    blame_add(self->blame, id, causes);
+    failures_add(self->failures, id, causes);
 }
 
 /* Appends the failures, grouped by kind, and the minions left out, below Salt's own text. */
 static void
-add_blame(step_t *self, const json_t *answer)
+add_failures(step_t *self, const json_t *answer)
 {
-    AUTO_FREE char *text = blame_text(self->blame);
+    AUTO_FREE char *text = failures_text(self->failures);
     const char *stopped = value_str(answer, "stopped", NULL);
 
     if (*text != '\0')
@@ -198,10 +198,10 @@ names(const json_t *v)
     json_t *one;
 
     if (json_is_array(v))
-        return blame_ids(v);
+        return failures_ids(v);
     json_object_foreach ((json_t *) v, id, one)
         json_array_append_new(ids, json_string(id));
-    return blame_ids(ids);
+    return failures_ids(ids);
 }
 
 /* Fails the step: the target matches nobody, with Salt's sentence and the target itself. */
@@ -274,7 +274,7 @@ take_states(step_t *self, const char *id, const json_t *entry)
             json_object_set_new(self->changes, id, json_false());
         }
     } else if (!succeeded(ret)) {
-        json_auto_t *causes = blame_states(ret);
+        json_auto_t *causes = failures_states(ret);
         note_failure(self, id, causes);
         json_object_set_new(self->changes, id, ret != NULL ? json_incref(ret) : json_null());
     } else if (has_changes(ret)) {
@@ -336,7 +336,7 @@ state_outcome(step_t *self, const json_t *answer)
         (void) state_ret_set(self->ret, STATE_TRUE, "States ran successfully.%s%s%s%s%s%s",
                              any ? " Updating " : "", any ? changed : "", any ? "." : "",
                              *quiet ? " No changes made to " : "", quiet, *quiet ? "." : "");
-    add_blame(self, answer);
+    add_failures(self, answer);
     if ((value_truthy(arg(self, "test")) || ctx_test(self->ctx)) && any &&
         json_is_true(value_get(self->ret, "result")))
         json_object_set_new(self->ret, "result", json_null());
@@ -460,7 +460,7 @@ function_outcome(step_t *self, const json_t *answer)
     else
         (void) state_ret_set(self->ret, STATE_TRUE, "Function ran successfully. Function %s ran on %s.", fun,
                              ran);
-    add_blame(self, answer);
+    add_failures(self, answer);
 }
 
 static int

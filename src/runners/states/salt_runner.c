@@ -7,7 +7,7 @@
 #include "common/base/str.h"
 #include "common/output/output.h"
 #include "master/api.h"
-#include "runners/lib/blame.h"
+#include "runners/lib/failures.h"
 #include "runners/lib/fleet.h"
 #include "runners/lib/orchrun.h"
 #include "salt/state.h"
@@ -154,14 +154,14 @@ call_succeeded(const call_t *self)
 
 /* Steps that failed in an orchestration that this one began. */
 static void
-blame_nested(blame_t *blame, const json_t *ret)
+failures_nested(failures_t *failures, const json_t *ret)
 {
     const char *id;
     json_t *running;
 
     json_object_foreach (value_get(ret, "data"), id, running) {
-        json_auto_t *causes = blame_states(running);
-        blame_add(blame, id, causes);
+        json_auto_t *causes = failures_states(running);
+        failures_add(failures, id, causes);
     }
 }
 
@@ -171,7 +171,7 @@ static void
 add_reason(call_ctx_t *ctx, json_t *state, const call_t *self)
 {
     json_t *ret = value_get(self->push, "return");
-    AUTO(blame) blame = blame_new();
+    AUTO(failures) failures = failures_new();
 
     if (value_bool(self->push, "unknown", false)) {
         AUTO_FREE char *text = orchrun_unsure(ctx);
@@ -179,8 +179,8 @@ add_reason(call_ctx_t *ctx, json_t *state, const call_t *self)
         return;
     }
     if (json_is_object(value_get(ret, "data")))
-        blame_nested(blame, ret);
-    AUTO_FREE char *text = json_is_string(ret) ? xstrdup(json_string_value(ret)) : blame_text(blame);
+        failures_nested(failures, ret);
+    AUTO_FREE char *text = json_is_string(ret) ? xstrdup(json_string_value(ret)) : failures_text(failures);
     const char *shown = str_trim(text);
     if (*shown != '\0')
         state_ret_add(state, "%s", shown);
@@ -369,7 +369,7 @@ lanes_outcome(call_ctx_t *ctx, json_t *state, const lane_t *lanes, size_t n)
     else
         state_change(state, "ret", json_incref(all));
     size_t k = json_array_size(failed);
-    AUTO_FREE char *ids = blame_ids(failed);
+    AUTO_FREE char *ids = failures_ids(failed);
     if (k == 0)
         return state_ret_set(state, STATE_TRUE, "All runner functions executed successfully.");
     (void) state_ret_set(state, STATE_FALSE, "Runner%s %s failed.", k == 1 ? "" : "s", ids);

@@ -2,7 +2,7 @@
  * lines, by programs of our own on PATH. */
 #include "unit/unit.h"
 
-#include "plugins/lib/system/civil.h"
+#include "plugins/lib/system/datetime.h"
 #include "plugins/lib/system/machineinfo.h"
 #include "unit/plugins/fakes.h"
 
@@ -28,8 +28,8 @@ test_times(void **state)
     };
 
     for (size_t i = 0; i < NELEMS(rows); i++) {
-        civil_t c = { 0 };
-        bool ok = civil_parse(rows[i].text, times, &c);
+        datetime_t c = { 0 };
+        bool ok = datetime_parse(rows[i].text, times, &c);
         if (ok != (rows[i].hour >= 0))
             fail_msg("'%s' was %s", rows[i].text, ok ? "taken" : "refused");
         if (ok && (c.hour != rows[i].hour || c.minute != rows[i].minute || c.second != rows[i].second))
@@ -52,8 +52,8 @@ test_dates(void **state)
     };
 
     for (size_t i = 0; i < NELEMS(rows); i++) {
-        civil_t c = { 0 };
-        bool ok = civil_parse(rows[i].text, dates, &c);
+        datetime_t c = { 0 };
+        bool ok = datetime_parse(rows[i].text, dates, &c);
         if (ok != (rows[i].year > 0))
             fail_msg("'%s' was %s", rows[i].text, ok ? "taken" : "refused");
         if (ok && (c.year != rows[i].year || c.month != rows[i].month || c.day != rows[i].day))
@@ -65,7 +65,7 @@ static void
 test_ranges(void **state)
 {
     static const struct {
-        civil_t c;
+        datetime_t c;
         const char *want;
     } rows[] = {
         { { 2026, 11, 20, 0, 0, 0 }, "" },
@@ -83,7 +83,7 @@ test_ranges(void **state)
 
     for (size_t i = 0; i < NELEMS(rows); i++) {
         fail_auto_t err = FAIL_INIT;
-        int rc = civil_check(&rows[i].c, &err);
+        int rc = datetime_check(&rows[i].c, &err);
         assert_string_equal(rc < 0 ? fail_text(&err) : "", rows[i].want);
     }
 }
@@ -100,7 +100,7 @@ test_offsets(void **state)
 
     for (size_t i = 0; i < NELEMS(rows); i++) {
         fail_auto_t err = FAIL_INIT;
-        int minutes = 0, rc = civil_offset(rows[i].text, &minutes, &err);
+        int minutes = 0, rc = datetime_offset(rows[i].text, &minutes, &err);
         if (rows[i].minutes == 9999)
             assert_string_equal(fail_text(&err), "Invalid UTC offset");
         else
@@ -111,8 +111,8 @@ test_offsets(void **state)
 static void
 test_shift(void **state)
 {
-    civil_t new_year = { 2026, 12, 31, 23, 30, 5 }, march = { 2024, 3, 1, 0, 10, 0 };
-    civil_t after = civil_shift(&new_year, 330), before = civil_shift(&march, -30);
+    datetime_t new_year = { 2026, 12, 31, 23, 30, 5 }, march = { 2024, 3, 1, 0, 10, 0 };
+    datetime_t after = datetime_shift(&new_year, 330), before = datetime_shift(&march, -30);
 
     assert_int_equal(after.year, 2027);
     assert_int_equal(after.month, 1);

@@ -5,7 +5,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "plugins/lib/system/civil.h"
+#include "plugins/lib/system/datetime.h"
 #include "plugins/lib/system/machineinfo.h"
 #include "plugins/lib/call/tool.h"
 
@@ -67,7 +67,7 @@ system_shut_down(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     {                                                                                                        \
         struct tm tm;                                                                                        \
         char text[STAMP_LEN];                                                                                \
-        int rc = civil_now(value_str(args, "utc_offset", NULL), &tm, err);                                   \
+        int rc = datetime_now(value_str(args, "utc_offset", NULL), &tm, err);                                \
         if (rc == 0) {                                                                                       \
             strftime(text, sizeof(text), format, &tm);                                                       \
             *ret_value = json_string(text);                                                                  \
@@ -112,7 +112,7 @@ system_has_settable_hwclock(call_ctx_t *ctx, json_t *args, json_t **ret_value, f
 
 /* `date [-u] MMDDhhmmCCYY.ss`; seconds are no POSIX, so it is tried without them too. */
 static int
-run_date(call_ctx_t *ctx, const civil_t *c, bool utc, fail_t *err)
+run_date(call_ctx_t *ctx, const datetime_t *c, bool utc, fail_t *err)
 {
     AUTO_FREE char *first = NULL;
 
@@ -138,16 +138,16 @@ run_date(call_ctx_t *ctx, const civil_t *c, bool utc, fail_t *err)
 
 /* `c` is the time at the offset; local without one. */
 static int
-set_clock(call_ctx_t *ctx, const civil_t *c, const char *utc_offset, json_t **ret_value, fail_t *err)
+set_clock(call_ctx_t *ctx, const datetime_t *c, const char *utc_offset, json_t **ret_value, fail_t *err)
 {
-    civil_t wanted = *c;
+    datetime_t wanted = *c;
     json_auto_t *run = NULL;
-    int minutes = 0, rc = civil_check(c, err);
+    int minutes = 0, rc = datetime_check(c, err);
 
     if (rc == 0 && utc_offset != NULL)
-        rc = civil_offset(utc_offset, &minutes, err);
+        rc = datetime_offset(utc_offset, &minutes, err);
     if (rc == 0 && utc_offset != NULL)
-        wanted = civil_shift(c, -minutes);
+        wanted = datetime_shift(c, -minutes);
     if (rc == 0)
         rc = run_date(ctx, &wanted, utc_offset != NULL, err);
     if (rc == 0 && settable_hwclock(ctx))
@@ -164,13 +164,13 @@ set_clock(call_ctx_t *ctx, const civil_t *c, const char *utc_offset, json_t **re
 
 /* The present time at the offset. */
 static int
-present(const char *utc_offset, civil_t *ret, fail_t *err)
+present(const char *utc_offset, datetime_t *ret, fail_t *err)
 {
     struct tm tm;
-    int rc = civil_now(utc_offset, &tm, err);
+    int rc = datetime_now(utc_offset, &tm, err);
 
     if (rc == 0)
-        *ret = (civil_t){ tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec };
+        *ret = (datetime_t){ tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec };
     return rc;
 }
 
@@ -178,7 +178,7 @@ static int
 system_set_system_date_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *utc_offset = value_str(args, "utc_offset", NULL);
-    civil_t c;
+    datetime_t c;
     int rc = present(utc_offset, &c, err);
     const struct {
         const char *arg;
@@ -201,9 +201,9 @@ system_set_system_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 {
     static const char *const formats[] = { "%I:%M:%S %p", "%I:%M %p", "%H:%M:%S", "%H:%M", NULL };
     const char *utc_offset = value_str(args, "utc_offset", NULL);
-    civil_t typed, c;
+    datetime_t typed, c;
 
-    if (!civil_parse(value_str(args, "newtime", ""), formats, &typed)) {
+    if (!datetime_parse(value_str(args, "newtime", ""), formats, &typed)) {
         *ret_value = json_false();
         return 0;
     }
@@ -222,9 +222,9 @@ system_set_system_date(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     static const char *const formats[] = { "%Y-%m-%d", "%m-%d-%Y", "%m-%d-%y", "%m/%d/%Y",
                                            "%m/%d/%y", "%Y/%m/%d", NULL };
     const char *utc_offset = value_str(args, "utc_offset", NULL);
-    civil_t typed, c;
+    datetime_t typed, c;
 
-    if (!civil_parse(value_str(args, "newdate", ""), formats, &typed))
+    if (!datetime_parse(value_str(args, "newdate", ""), formats, &typed))
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "Invalid date format");
     int rc = present(utc_offset, &c, err);
     if (rc < 0)

@@ -1,17 +1,17 @@
-/* test_alike.c - equal values are one, unequal ones are none, and what nobody has any more goes. */
+/* test_valuepool.c - equal values are one, unequal ones are none, and what nobody has any more goes. */
 #include "unit/unit.h"
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
-#include "master/keys/alike.h"
+#include "master/minions/valuepool.h"
 
 static kept_t *
-keep(alike_t *alike, const char *text)
+keep(valuepool_t *pool, const char *text)
 {
     json_auto_t *object = json_loads(text, 0, NULL);
 
     assert_non_null(object);
-    return alike_keep(alike, object);
+    return valuepool_keep(pool, object);
 }
 
 /* A value of it: BORROWED. */
@@ -32,12 +32,12 @@ assert_is(const kept_t *kept, const char *text)
 static void
 test_equal_values_are_one(void **state)
 {
-    AUTO(alike) alike = alike_new();
+    AUTO(valuepool) pool = valuepool_new();
     const char *text = "{\"os\": \"Debian\", \"n\": 12, \"r\": 1.5, \"up\": true, \"no\": null, \"flags\": "
                        "[\"fpu\", [\"sse\", 1]], "
                        "\"dns\": {\"search\": [], \"servers\": [\"10.0.0.1\"]}}";
-    AUTO(kept) a = keep(alike, text);
-    AUTO(kept) b = keep(alike, text);
+    AUTO(kept) a = keep(pool, text);
+    AUTO(kept) b = keep(pool, text);
     json_auto_t *plain = json_loads(text, 0, NULL), *of_a = json_copy(kept_view(a)),
                 *of_b = json_copy(kept_view(b));
     const char *key;
@@ -53,7 +53,7 @@ test_equal_values_are_one(void **state)
 static void
 test_unequal_values_stay_apart(void **state)
 {
-    AUTO(alike) alike = alike_new();
+    AUTO(valuepool) pool = valuepool_new();
     /* Alike at a glance: another type, another order, more or fewer members, another name. */
     static const char *const values[] = {
         "1",         "1.0",    "\"1\"",     "\"\"",      "\"1\\u0000\"",      "[1]",   "[\"1\"]",
@@ -67,7 +67,7 @@ test_unequal_values_stay_apart(void **state)
             AUTO_FREE char *name = xasprintf("%d-%zu", round, i);
             json_object_set_new(all, name, json_loads(values[i], JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL));
         }
-    AUTO(kept) kept = alike_keep(alike, all);
+    AUTO(kept) kept = valuepool_keep(pool, all);
     assert_ptr_not_equal(kept_view(kept), all);
     for (size_t i = 0; i < NELEMS(values); i++)
         for (size_t k = 0; k < NELEMS(values); k++) {
@@ -85,15 +85,15 @@ test_unequal_values_stay_apart(void **state)
 static void
 test_what_nobody_has_goes(void **state)
 {
-    AUTO(alike) alike = alike_new();
-    AUTO(kept) kept = keep(alike, "{\"name\": \"of one that stays\", \"in\": [[\"deep\"]]}");
+    AUTO(valuepool) pool = valuepool_new();
+    AUTO(kept) kept = keep(pool, "{\"name\": \"of one that stays\", \"in\": [[\"deep\"]]}");
 
     for (int i = 0; i < 20000; i++) {
         AUTO_FREE char *text = xasprintf("{\"a\": \"text %d\", \"b\": [%d, {\"c\": \"of %d\"}]}", i, i, i);
-        AUTO(kept) passing = keep(alike, text);
-        assert_in_range(alike_len(alike), 4, 1024);
+        AUTO(kept) passing = keep(pool, text);
+        assert_in_range(valuepool_len(pool), 4, 1024);
     }
-    AUTO(kept) again = keep(alike, "{\"name\": \"of one that stays\", \"in\": [[\"deep\"]]}");
+    AUTO(kept) again = keep(pool, "{\"name\": \"of one that stays\", \"in\": [[\"deep\"]]}");
     json_t *in = of(kept, "in");
     assert_ptr_equal(in, of(again, "in"));
 }
@@ -122,15 +122,15 @@ nested(int n, int depth, int round)
 static int64_t
 time_of(int depth)
 {
-    AUTO(alike) alike = alike_new();
+    AUTO(valuepool) pool = valuepool_new();
     int64_t took = 0;
 
     for (int round = 0; round < 8; round++) {
         json_auto_t *all = nested(60000, depth, round);
         int64_t from = clock_thread_us();
-        AUTO(kept) passing = alike_keep(alike, all);
+        AUTO(kept) passing = valuepool_keep(pool, all);
         took += clock_thread_us() - from;
-        assert_in_range(alike_len(alike), 60000, 300000);
+        assert_in_range(valuepool_len(pool), 60000, 300000);
     }
     return took;
 }
@@ -147,15 +147,15 @@ test_what_was_nested_goes_at_once(void **state)
 static void
 test_many_in_use(void **state)
 {
-    AUTO(alike) alike = alike_new();
+    AUTO(valuepool) pool = valuepool_new();
     kept_t *all[5000];
 
     for (int i = 0; i < 5000; i++) {
         AUTO_FREE char *text = xasprintf("{\"id\": \"m%d\", \"rack\": %d}", i, i % 10);
-        all[i] = keep(alike, text);
+        all[i] = keep(pool, text);
     }
-    assert_int_equal(alike_len(alike), 5010);
-    assert_int_equal(alike_shapes(alike), 1);
+    assert_int_equal(valuepool_len(pool), 5010);
+    assert_int_equal(valuepool_shapes(pool), 1);
     for (int i = 0; i < 5000; i++) {
         json_t *rack = of(all[i], "rack");
         assert_ptr_equal(rack, of(all[i % 10], "rack"));
@@ -170,7 +170,7 @@ test_many_in_use(void **state)
 static void
 test_names_and_their_order_stay(void **state)
 {
-    AUTO(alike) alike = alike_new();
+    AUTO(valuepool) pool = valuepool_new();
     static const char *const texts[] = {
         "{}",           "{\"a\":1,\"b\":2}", "{\"b\":2,\"a\":1}",
         "{\"a1:b\":1}", "{\"a\":3,\"b\":4}", "{\"1:a1:b\":1}",
@@ -179,8 +179,8 @@ test_names_and_their_order_stay(void **state)
     kept_t *kept[NELEMS(texts)];
 
     for (size_t i = 0; i < NELEMS(texts); i++)
-        kept[i] = keep(alike, texts[i]);
-    assert_int_equal(alike_shapes(alike), NELEMS(texts) - 1);
+        kept[i] = keep(pool, texts[i]);
+    assert_int_equal(valuepool_shapes(pool), NELEMS(texts) - 1);
     for (int round = 0; round < 2; round++)
         for (size_t i = 0; i < NELEMS(texts); i++)
             assert_is(kept[i], texts[i]);
@@ -193,16 +193,16 @@ test_names_and_their_order_stay(void **state)
 static void
 test_shapes_that_nobody_has_go(void **state)
 {
-    AUTO(alike) alike = alike_new();
-    AUTO(kept) stays = keep(alike, "{\"stays\":true}");
+    AUTO(valuepool) pool = valuepool_new();
+    AUTO(kept) stays = keep(pool, "{\"stays\":true}");
 
     for (int i = 0; i < 20000; i++) {
         AUTO_FREE char *text = xasprintf("{\"of-%d\":1}", i);
-        AUTO(kept) passing = keep(alike, text);
+        AUTO(kept) passing = keep(pool, text);
         assert_is(passing, text);
-        assert_int_equal(alike_shapes(alike), 2);
+        assert_int_equal(valuepool_shapes(pool), 2);
     }
-    assert_int_equal(alike_shapes(alike), 1);
+    assert_int_equal(valuepool_shapes(pool), 1);
     assert_is(stays, "{\"stays\":true}");
 }
 

@@ -1,7 +1,7 @@
-/* blame.c - see blame.h. Causes are reduced to short lines; minions with the same cause form a group, and the
+/* failures.c - see failures.h. Causes are reduced to short lines; minions with the same cause form a group, and the
  * largest groups come first. Numbers of names, groups and bytes are bounded, so that a fleet's failure stays
  * readable. */
-#include "runners/lib/blame.h"
+#include "runners/lib/failures.h"
 
 #include "common/base/buf.h"
 #include "common/base/map.h"
@@ -19,7 +19,7 @@ enum {
 #define NOT_CALLED "One or more requisite failed"
 
 char *
-blame_ids(const json_t *ids)
+failures_ids(const json_t *ids)
 {
     buf_t out = BUF_INIT;
     size_t n = json_array_size(ids), shown = n <= IDS_ALL ? n : IDS_FIRST;
@@ -80,7 +80,7 @@ cause(const char *tag, const json_t *one)
 /* States that failed by themselves; those whose requisites failed only when there are no others. NEW list,
  * never empty. */
 json_t *
-blame_states(const json_t *ret)
+failures_states(const json_t *ret)
 {
     json_t *roots = json_array(), *others = json_array(), *one;
     const char *tag;
@@ -117,7 +117,7 @@ typedef struct group {
     size_t order;
 } group_t;
 
-struct blame {
+struct failures {
     map_t *groups; /* by text */
 };
 
@@ -131,19 +131,19 @@ group_free(void *p)
     free(group);
 }
 
-blame_t *
-blame_new(void)
+failures_t *
+failures_new(void)
 {
-    blame_t *self = xcalloc(1, sizeof(*self));
+    failures_t *self = xcalloc(1, sizeof(*self));
 
     self->groups = map_new(group_free);
     return self;
 }
 
 void
-blame_destroy(blame_t **self_p)
+failures_destroy(failures_t **self_p)
 {
-    blame_t *self = STEAL(*self_p);
+    failures_t *self = STEAL(*self_p);
 
     if (self == NULL)
         return;
@@ -166,7 +166,7 @@ joined(const json_t *causes)
 }
 
 void
-blame_add(blame_t *self, const char *id, const json_t *causes)
+failures_add(failures_t *self, const char *id, const json_t *causes)
 {
     json_auto_t *line = json_is_string(causes) ? short_line(json_string_value(causes)) : NULL;
     char *text = line != NULL ? xstrdup(json_string_value(line)) : joined(causes);
@@ -197,7 +197,7 @@ static void
 add_line(buf_t *out, const group_t *group)
 {
     size_t n = json_array_size(group->ids);
-    AUTO_FREE char *ids = blame_ids(group->ids);
+    AUTO_FREE char *ids = failures_ids(group->ids);
 
     if (out->len > 0)
         buf_putc(out, '\n');
@@ -208,7 +208,7 @@ add_line(buf_t *out, const group_t *group)
 }
 
 char *
-blame_text(const blame_t *self)
+failures_text(const failures_t *self)
 {
     size_t n = map_len(self->groups), at = 0;
     group_t **sorted = xcalloc(n + 1, sizeof(*sorted));

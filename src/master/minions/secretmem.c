@@ -1,8 +1,8 @@
-/* fleeting.c - an allocator for libzmq's short-lived handshake secrets: 128 places of 512 bytes in one locked
+/* secretmem.c - an allocator for libzmq's short-lived handshake secrets: 128 places of 512 bytes in one locked
  * mapping, with a bitmap of those in use. The functions below have libsodium's names and stand before its own
  * in the dynamic linker's order; anything that does not fit is passed on to libsodium through
  * dlsym(RTLD_NEXT). */
-#include "master/jobs/fleeting.h"
+#include "master/minions/secretmem.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -26,7 +26,7 @@ typedef void free_fn(void *p);
 /* Failure to map is not an error: `places` stays NULL and libsodium serves. Failure to lock is accepted too
  * (RLIMIT_MEMLOCK), as libsodium does with its own. */
 void
-fleeting_open(void)
+secretmem_open(void)
 {
     if (places)
         return;
@@ -39,7 +39,7 @@ fleeting_open(void)
 }
 
 uint64_t
-fleeting_served(void)
+secretmem_served(void)
 {
     (void) pthread_mutex_lock(&lock);
     uint64_t n = served;

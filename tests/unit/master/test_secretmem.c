@@ -1,23 +1,23 @@
-/* test_fleeting.c - places for the secrets of a handshake: wiped, never two at once, libsodium's when
+/* test_secretmem.c - places for the secrets of a handshake: wiped, never two at once, libsodium's when
  * there are no more, and used by libzmq. */
 #include "unit/unit.h"
 
 #include <sodium.h>
 
 #include "common/net/sock.h"
-#include "master/jobs/fleeting.h"
+#include "master/minions/secretmem.h"
 
 static int
 set_up(void **state)
 {
-    fleeting_open();
+    secretmem_open();
     return sodium_init() < 0;
 }
 
 static void
 test_wiped_and_used_again(void **state)
 {
-    uint64_t before = fleeting_served();
+    uint64_t before = secretmem_served();
     uint8_t *first = sodium_allocarray(1, 32);
 
     memset(first, 0xaa, 32);
@@ -27,7 +27,7 @@ test_wiped_and_used_again(void **state)
     for (int i = 0; i < 32; i++)
         assert_int_equal(again[i], 0);
     sodium_free(again);
-    assert_int_equal(fleeting_served() - before, 2);
+    assert_int_equal(secretmem_served() - before, 2);
 }
 
 /* More than there are, and more than fits: libsodium has room. */
@@ -35,40 +35,40 @@ static void
 test_libsodium_has_the_rest(void **state)
 {
     uint8_t *all[FLEETING_PLACES + 2];
-    uint64_t before = fleeting_served();
+    uint64_t before = secretmem_served();
 
     for (size_t i = 0; i < NELEMS(all); i++) {
         all[i] = sodium_allocarray(FLEETING_SIZE, 1);
         assert_non_null(all[i]);
         memset(all[i], (int) i, FLEETING_SIZE);
     }
-    assert_int_equal(fleeting_served() - before, FLEETING_PLACES);
+    assert_int_equal(secretmem_served() - before, FLEETING_PLACES);
     for (size_t i = 0; i < NELEMS(all); i++) {
         for (size_t k = 0; k < FLEETING_SIZE; k++)
             assert_int_equal(all[i][k], (uint8_t) i);
         sodium_free(all[i]);
     }
-    before = fleeting_served();
+    before = secretmem_served();
     uint8_t *large = sodium_allocarray(FLEETING_SIZE + 1, 1);
     assert_non_null(large);
     large[FLEETING_SIZE] = 1;
     sodium_free(large);
     assert_null(sodium_allocarray(SIZE_MAX / 2, 3));
     sodium_free(NULL);
-    assert_int_equal(fleeting_served(), before);
+    assert_int_equal(secretmem_served(), before);
 }
 
 /* What asks for guard pages gets them. */
 static void
 test_long_lived_keys_stay_with_libsodium(void **state)
 {
-    uint64_t before = fleeting_served();
+    uint64_t before = secretmem_served();
     uint8_t *key = sodium_malloc(KEY_BYTES);
 
     assert_non_null(key);
     assert_int_equal(sodium_mprotect_readonly(key), 0);
     sodium_free(key);
-    assert_int_equal(fleeting_served(), before);
+    assert_int_equal(secretmem_served(), before);
 }
 
 static void
@@ -79,7 +79,7 @@ test_a_handshake_uses_them(void **state)
     AUTO(key_pair) minion = key_pair_new();
     void *router = sock_new(zctx, SOCK_ROUTER_SERVER, master, NULL, NULL);
     void *dealer = sock_new(zctx, SOCK_DEALER_CLIENT, minion, key_pair_public(master), NULL);
-    uint64_t before = fleeting_served();
+    uint64_t before = secretmem_served();
     char endpoint[128], byte;
     size_t n = sizeof(endpoint);
 
@@ -88,7 +88,7 @@ test_a_handshake_uses_them(void **state)
     assert_int_equal(sock_connect(dealer, "127.0.0.1", atoi(strrchr(endpoint, ':') + 1), NULL), 0);
     assert_int_equal(sock_send(dealer, "x", 1), 0);
     assert_true(zmq_recv(router, &byte, 1, 0) >= 0);
-    assert_in_range(fleeting_served() - before, 6, 24);
+    assert_in_range(secretmem_served() - before, 6, 24);
     sock_close(&dealer);
     sock_close(&router);
     (void) zmq_ctx_term(zctx);

@@ -1,6 +1,6 @@
-/* test_blame.c - failures, grouped. */
+/* test_failures.c - failures, grouped. */
 #include "common/base/str.h"
-#include "runners/lib/blame.h"
+#include "runners/lib/failures.h"
 #include "salt/value.h"
 #include "unit/unit.h"
 
@@ -14,9 +14,9 @@ parse(const char *text)
 }
 
 static void
-expect(const blame_t *blame, const char *want)
+expect(const failures_t *blame, const char *want)
 {
-    AUTO_FREE char *text = blame_text(blame);
+    AUTO_FREE char *text = failures_text(blame);
 
     assert_string_equal(text, want);
 }
@@ -24,16 +24,16 @@ expect(const blame_t *blame, const char *want)
 static void
 test_equal_failures_are_one_line(void **state)
 {
-    AUTO(blame) blame = blame_new();
+    AUTO(failures) blame = failures_new();
     json_auto_t *common = parse("[\"state nginx (pkg.installed): not found\"]"),
                 *silent = json_string("not connected");
 
     expect(blame, "");
-    blame_add(blame, "m0001", silent);
-    blame_add(blame, "m0002", silent);
+    failures_add(blame, "m0001", silent);
+    failures_add(blame, "m0002", silent);
     for (int i = 3; i < 1000; i++) {
         AUTO_FREE char *id = xasprintf("m%04d", i);
-        blame_add(blame, id, common);
+        failures_add(blame, id, common);
     }
     expect(blame, "997 minions (m0003, m0004, m0005, m0006, m0007 and 992 more): state nginx "
                   "(pkg.installed): not found\n"
@@ -43,14 +43,14 @@ test_equal_failures_are_one_line(void **state)
 static void
 test_many_kinds(void **state)
 {
-    AUTO(blame) blame = blame_new();
+    AUTO(failures) blame = failures_new();
 
     for (int i = 0; i < 25; i++) {
         AUTO_FREE char *id = xasprintf("m%02d", i), *text = xasprintf("kind %d\nsecond line", i);
         json_auto_t *cause = json_string(text);
-        blame_add(blame, id, cause);
+        failures_add(blame, id, cause);
     }
-    AUTO_FREE char *text = blame_text(blame);
+    AUTO_FREE char *text = failures_text(blame);
     assert_true(str_starts(text, "m00: kind 0 second line\nm01: kind 1 second line\n"));
     assert_true(str_ends(text, "\nand 5 more kinds of failures"));
 }
@@ -80,7 +80,7 @@ test_causes_in_a_return(void **state)
     };
 
     for (size_t i = 0; i < NELEMS(rows); i++) {
-        json_auto_t *ret = parse(rows[i].ret), *want = parse(rows[i].want), *got = blame_states(ret);
+        json_auto_t *ret = parse(rows[i].ret), *want = parse(rows[i].want), *got = failures_states(ret);
         if (!json_equal(got, want))
             fail_msg("%s: %s", rows[i].ret, value_dump(got));
     }
@@ -89,14 +89,14 @@ test_causes_in_a_return(void **state)
 static void
 test_long_texts_are_cut_between_letters(void **state)
 {
-    AUTO(blame) blame = blame_new();
+    AUTO(failures) blame = failures_new();
     char text[802] = "x";
 
     for (int i = 0; i < 400; i++)
         memcpy(text + 1 + 2 * i, "\xc3\xa4", 2);
     json_auto_t *cause = json_string(text);
-    blame_add(blame, "m", cause);
-    AUTO_FREE char *out = blame_text(blame);
+    failures_add(blame, "m", cause);
+    AUTO_FREE char *out = failures_text(blame);
     assert_true(strlen(out) < 320);
     assert_true(str_ends(out, "\xc3\xa4..."));
 }

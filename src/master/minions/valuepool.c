@@ -1,10 +1,10 @@
-/* alike.c - see alike.h. An open-addressing hash table interns values from the inside out, so two containers
+/* valuepool.c - see valuepool.h. An open-addressing hash table interns values from the inside out, so two containers
  * are equal when their members are the same pointers, and hashing or comparing one is shallow. A value that
  * only the table refers to is dropped when the table would have to grow; a shape, with its last user.
  *
  * A shape has one object (`view`) into which the values of a minion are put when it is looked at: from one
  * minion to the next most values are the same, so few are replaced. */
-#include "master/keys/alike.h"
+#include "master/minions/valuepool.h"
 
 #include "common/base/buf.h"
 #include "common/base/map.h"
@@ -18,7 +18,7 @@ typedef struct slot {
 
 /* A sequence of names, shared by all objects that have it. */
 typedef struct shape {
-    alike_t *owner;
+    valuepool_t *owner;
     char *names; /* owned */
     size_t users, n;
     json_t *view;
@@ -30,7 +30,7 @@ struct kept {
     json_t *values[];
 };
 
-struct alike {
+struct valuepool {
     slot_t *slots;
     size_t n_slots, n;
     map_t *shapes; /* by the encoded names */
@@ -45,10 +45,10 @@ s_free_shape(void *value)
     free(shape);
 }
 
-alike_t *
-alike_new(void)
+valuepool_t *
+valuepool_new(void)
 {
-    alike_t *self = xcalloc(1, sizeof(*self));
+    valuepool_t *self = xcalloc(1, sizeof(*self));
     self->n_slots = SLOTS_MIN;
     self->slots = xcalloc(self->n_slots, sizeof(*self->slots));
     self->shapes = map_new(s_free_shape);
@@ -56,9 +56,9 @@ alike_new(void)
 }
 
 void
-alike_destroy(alike_t **self_p)
+valuepool_destroy(valuepool_t **self_p)
 {
-    alike_t *self = STEAL(*self_p);
+    valuepool_t *self = STEAL(*self_p);
     if (!self)
         return;
     for (size_t i = 0; i < self->n_slots; i++)
@@ -69,13 +69,13 @@ alike_destroy(alike_t **self_p)
 }
 
 size_t
-alike_len(const alike_t *self)
+valuepool_len(const valuepool_t *self)
 {
     return self->n;
 }
 
 size_t
-alike_shapes(const alike_t *self)
+valuepool_shapes(const valuepool_t *self)
 {
     return map_len(self->shapes);
 }
@@ -142,7 +142,7 @@ s_same(json_t *a, json_t *b)
 
 /* The slot of an equal value, or the free slot where it belongs. Linear probing; the table is never full. */
 static slot_t *
-s_find(alike_t *self, uint64_t hash, json_t *value)
+s_find(valuepool_t *self, uint64_t hash, json_t *value)
 {
     size_t i = hash & (self->n_slots - 1);
     while (self->slots[i].value && (self->slots[i].hash != hash || !s_same(self->slots[i].value, value)))
@@ -150,12 +150,12 @@ s_find(alike_t *self, uint64_t hash, json_t *value)
     return &self->slots[i];
 }
 
-static void s_let_go_of(alike_t *self, json_t **members, size_t n);
+static void s_let_go_of(valuepool_t *self, json_t **members, size_t n);
 
 /* Remove a value that only the table refers to, then those of its members to which the same now applies.
  * Members are found by look-up: scanning the table once per level of a peer's nesting would be quadratic. */
 static void
-s_let_go(alike_t *self, slot_t *slot)
+s_let_go(valuepool_t *self, slot_t *slot)
 {
     json_t *value = slot->value, *one;
     size_t n = json_array_size(value) + json_object_size(value), i = 0;
@@ -172,7 +172,7 @@ s_let_go(alike_t *self, slot_t *slot)
 
 /* TAKES the references in `members`. A count of 2 is this one and the table's. */
 static void
-s_let_go_of(alike_t *self, json_t **members, size_t n)
+s_let_go_of(valuepool_t *self, json_t **members, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         bool lonely = members[i]->refcount == 2;
@@ -184,7 +184,7 @@ s_let_go_of(alike_t *self, json_t **members, size_t n)
 
 /* At half full: drop unused values, then rehash into a table at most a quarter full. */
 static void
-s_make_room(alike_t *self)
+s_make_room(valuepool_t *self)
 {
     if (self->n < self->n_slots / 2)
         return;
@@ -203,12 +203,12 @@ s_make_room(alike_t *self)
     free(old);
 }
 
-static void s_share(alike_t *self, json_t *object);
+static void s_share(valuepool_t *self, json_t *object);
 
 /* Intern a value, members first. TAKES `value`; returns the kept one, NEW. Booleans and null are singletons
  * in jansson already. */
 static json_t *
-s_kept(alike_t *self, json_t *value)
+s_kept(valuepool_t *self, json_t *value)
 {
     if (json_is_boolean(value) || json_is_null(value))
         return value;
@@ -230,7 +230,7 @@ s_kept(alike_t *self, json_t *value)
 }
 
 static void
-s_share(alike_t *self, json_t *object)
+s_share(valuepool_t *self, json_t *object)
 {
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
         json_object_iter_set_new(object, at, s_kept(self, json_incref(json_object_iter_value(at))));
@@ -240,7 +240,7 @@ s_share(alike_t *self, json_t *object)
 
 /* The shape of an object whose values are interned; made on first use. BORROWED. */
 static shape_t *
-s_shape(alike_t *self, json_t *object)
+s_shape(valuepool_t *self, json_t *object)
 {
     buf_auto_t names = BUF_INIT;
     const char *key;
@@ -265,7 +265,7 @@ s_shape(alike_t *self, json_t *object)
 }
 
 kept_t *
-alike_keep(alike_t *self, json_t *object)
+valuepool_keep(valuepool_t *self, json_t *object)
 {
     s_share(self, object);
     shape_t *shape = s_shape(self, object);

@@ -1,6 +1,6 @@
-/* civil.c - dates and times as people type them, in strptime formats of Python, without time zones. The C
+/* datetime.c - dates and times as people type them, in strptime formats of Python, without time zones. The C
  * library's strptime is not used: it accepts dates that do not exist. */
-#include "plugins/lib/system/civil.h"
+#include "plugins/lib/system/datetime.h"
 
 #include <ctype.h>
 
@@ -29,10 +29,10 @@ static const struct field {
     int least_digits, most_digits, min, max;
     size_t at;
 } fields[] = {
-    { 'Y', 4, 4, 1, 9999, offsetof(civil_t, year) }, { 'y', 2, 2, 0, 99, offsetof(civil_t, year) },
-    { 'm', 1, 2, 1, 12, offsetof(civil_t, month) },  { 'd', 1, 2, 1, 31, offsetof(civil_t, day) },
-    { 'H', 1, 2, 0, 23, offsetof(civil_t, hour) },   { 'I', 1, 2, 1, 12, offsetof(civil_t, hour) },
-    { 'M', 1, 2, 0, 59, offsetof(civil_t, minute) }, { 'S', 1, 2, 0, 59, offsetof(civil_t, second) },
+    { 'Y', 4, 4, 1, 9999, offsetof(datetime_t, year) }, { 'y', 2, 2, 0, 99, offsetof(datetime_t, year) },
+    { 'm', 1, 2, 1, 12, offsetof(datetime_t, month) },  { 'd', 1, 2, 1, 31, offsetof(datetime_t, day) },
+    { 'H', 1, 2, 0, 23, offsetof(datetime_t, hour) },   { 'I', 1, 2, 1, 12, offsetof(datetime_t, hour) },
+    { 'M', 1, 2, 0, 59, offsetof(datetime_t, minute) }, { 'S', 1, 2, 0, 59, offsetof(datetime_t, second) },
 };
 
 /* NULL for an unknown directive. */
@@ -48,7 +48,7 @@ field_of(char letter)
 
 /* Parses the number of a field; the position behind it, or NULL. */
 static const char *
-take_number(const char *p, const struct field *f, civil_t *out)
+take_number(const char *p, const struct field *f, datetime_t *out)
 {
     int digits = 0, n = 0;
 
@@ -64,7 +64,7 @@ take_number(const char *p, const struct field *f, civil_t *out)
 
 /* AM or PM corrects the hour; it stands last in every format. */
 static const char *
-take_half(const char *p, civil_t *out)
+take_half(const char *p, datetime_t *out)
 {
     bool pm = strncasecmp(p, "PM", 2) == 0;
 
@@ -76,7 +76,7 @@ take_half(const char *p, civil_t *out)
 
 /* Matches the whole text against one format; a blank stands for any white space. */
 static bool
-fits(const char *p, const char *format, civil_t *out)
+fits(const char *p, const char *format, datetime_t *out)
 {
     for (; *format != '\0' && p != NULL; format++) {
         if (*format == ' ') {
@@ -96,10 +96,10 @@ fits(const char *p, const char *format, civil_t *out)
 
 /* Tries the formats in order; the first that fits a real date wins. */
 bool
-civil_parse(const char *text, const char *const *formats, civil_t *ret)
+datetime_parse(const char *text, const char *const *formats, datetime_t *ret)
 {
     for (; *formats != NULL; formats++) {
-        civil_t c = { 1900, 1, 1, 0, 0, 0 };
+        datetime_t c = { 1900, 1, 1, 0, 0, 0 };
         if (fits(text, *formats, &c) && c.day <= days_in(c.year, c.month)) {
             *ret = c;
             return true;
@@ -110,7 +110,7 @@ civil_parse(const char *text, const char *const *formats, civil_t *ret)
 
 /* Python's ValueError texts for a date that does not exist. */
 int
-civil_check(const civil_t *c, fail_t *err)
+datetime_check(const datetime_t *c, fail_t *err)
 {
     if (c->year < 1 || c->year > 9999)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "year %d is out of range", c->year);
@@ -131,7 +131,7 @@ civil_check(const civil_t *c, fail_t *err)
 
 /* "+0130" in minutes. */
 int
-civil_offset(const char *text, int *ret_minutes, fail_t *err)
+datetime_offset(const char *text, int *ret_minutes, fail_t *err)
 {
     const char *p = text + (*text == '+' || *text == '-' ? 1 : 0);
     int n = 0;
@@ -147,7 +147,7 @@ civil_offset(const char *text, int *ret_minutes, fail_t *err)
 
 /* Local time, or the time at that offset from UTC. */
 int
-civil_now(const char *utc_offset, struct tm *ret, fail_t *err)
+datetime_now(const char *utc_offset, struct tm *ret, fail_t *err)
 {
     time_t now = time(NULL);
     int minutes = 0;
@@ -156,15 +156,15 @@ civil_now(const char *utc_offset, struct tm *ret, fail_t *err)
         localtime_r(&now, ret);
         return 0;
     }
-    int rc = civil_offset(utc_offset, &minutes, err);
+    int rc = datetime_offset(utc_offset, &minutes, err);
     now += (time_t) minutes * MINUTE;
     gmtime_r(&now, ret);
     return rc;
 }
 
 /* Adds minutes, across days and years. */
-civil_t
-civil_shift(const civil_t *c, int minutes)
+datetime_t
+datetime_shift(const datetime_t *c, int minutes)
 {
     struct tm tm = { .tm_year = c->year - 1900,
                      .tm_mon = c->month - 1,
@@ -175,5 +175,5 @@ civil_shift(const civil_t *c, int minutes)
     time_t t = timegm(&tm) + (time_t) minutes * MINUTE;
 
     gmtime_r(&t, &tm);
-    return (civil_t){ tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec };
+    return (datetime_t){ tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec };
 }
