@@ -203,8 +203,9 @@ static char *
 without_stamp(sqlite3_stmt *stmt)
 {
     const char *text = (const char *) sqlite3_column_text(stmt, 3);
-    json_auto_t *data = value_parse(text, (size_t) sqlite3_column_bytes(stmt, 3), LIMIT_LOCAL_MSG, "store",
-                                    NULL);
+    size_t len = (size_t) sqlite3_column_bytes(stmt, 3);
+    /* Without memory there is no text, but the length is still the column's. */
+    json_auto_t *data = text != NULL ? value_parse(text, len, LIMIT_LOCAL_MSG, "store", NULL) : NULL;
 
     json_object_del(data, "_stamp");
     return json_is_object(data) ? value_dump(data) : NULL;

@@ -261,9 +261,10 @@ stored_json(const char *text, size_t len)
 static json_t *
 col_json(sqlite3_stmt *stmt, int col)
 {
-    const char *text = col_text(stmt, col);
+    const char *text = (const char *) sqlite3_column_text(stmt, col);
 
-    return stored_json(text, (size_t) sqlite3_column_bytes(stmt, col));
+    /* Without memory there is no text, but the length is still the column's: see lacks_memory(). */
+    return text != NULL ? stored_json(text, (size_t) sqlite3_column_bytes(stmt, col)) : json_string("");
 }
 
 /* NEW {first column: JSON of the second}. */
