@@ -172,8 +172,8 @@ test_execute(void **state)
         "{\"b\":[1]}");
     assert_request(
         s, 0,
-        "{\"tgt\":\"web*\",\"tgt_type\":\"compound\",\"fun\":\"cmd.run\",\"arg\":[\"ls\",{\"cwd\":\"/\","
-        "\"__kwarg__\":true}],\"op\":\"publish\",\"follow\":true}");
+        "{\"tgt\":\"web*\",\"tgt_type\":\"compound\",\"fun\":\"cmd.run\",\"arg\":[\"ls\",{\"__kwarg__\":true,"
+        "\"cwd\":\"/\"}],\"op\":\"publish\",\"follow\":true}");
     assert_call(s, "salt.execute", "[\"*\", \"test.echo\", \"one\"]", "{\"b\":[1]}");
     stage_script(s, nobody);
     assert_call(s, "salt.execute", "[\"nosuch\", \"test.ping\"]", "{}");
