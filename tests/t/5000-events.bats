@@ -30,7 +30,7 @@ jid_in() { grep -oE '[0-9]{20}' <<<"$1" | head -n 1; }
     [ "$(head -n 2 <<<"$tags" | tr '\n' ' ')" = "$jid salt/job/$jid/new " ]
     [ "$(wc -l <<<"$tags")" -eq 4 ]
     event=$(wait_event job "salt/job/$jid/new")
-    for part in '"fun":"test.echo"' '"arg":["hi"]' '"tgt":"*"' '"tgt_type":"glob"' '"user":"root"' '"minions":["m1","m2"]' '"_stamp":"'; do
+    for part in '"fun":"test.echo"' '"arg":["hi"]' '"tgt":"*"' '"tgt_type":"glob"' "\"user\":\"$(id -un)\"" '"minions":["m1","m2"]' '"_stamp":"'; do
         grep -qF "$part" <<<"$event"
     done
     event=$(wait_event job "salt/job/$jid/ret/m1")

@@ -30,7 +30,7 @@ teardown_file() {
     event=$(wait_event all '"tag":"test.fail_without_changes"')
     for part in '"result":false' '"retcode":2' '"name":"bad"'; do grep -qF "$part" <<<"$event"; done
     event=$(wait_event all '"tag":"salt/job/[0-9]*/sub/m1/error/state.sls".*cmd.run')
-    for part in '"return":"Error: cmd.run"' '"id":"m1"' '"fun":"state.sls"' '"success":false' '"user":"root"'; do
+    for part in '"return":"Error: cmd.run"' '"id":"m1"' '"fun":"state.sls"' '"success":false' "\"user\":\"$(id -un)\""; do
         grep -qF "$part" <<<"$event"
     done
     [ "$(heard all '/sub/m1/error/')" -eq 2 ]

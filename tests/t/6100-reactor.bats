@@ -70,7 +70,7 @@ SLS
     send go/one "{\"out\": \"$OUT\"}"
     until_true 10 test -e "$OUT/one"
     event=$(wait_event all '/new".*test.echo')
-    for part in '"tgt":"m1"' '"tgt_type":"glob"' '"user":"root"' '"arg":[{"__kwarg__":true,"text":"new-style"}]' '"minions":["m1"]'; do
+    for part in '"tgt":"m1"' '"tgt_type":"glob"' "\"user\":\"$(id -un)\"" '"arg":[{"__kwarg__":true,"text":"new-style"}]' '"minions":["m1"]'; do
         grep -qF "$part" <<<"$event"
     done
     event=$(wait_event all 'salt/run/[0-9]*/ret".*runner.test.arg')

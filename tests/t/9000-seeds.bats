@@ -169,7 +169,7 @@ listens_more() { [ "$(ask '{"op":"status"}' | field listeners)" -gt "$1" ]; }
     until_true 10 eval 'salt_call ubuntuAsus event.fire "{}" walk/ready >/dev/null; grep -q "^walk/ready" "$FLEET/log/listen-call"'
     run -0 salt ubuntuAsus test.ping
     bus_has 'salt/job/*/new' '"arg": []' '"fun": "test.ping"' '"minions": ["ubuntuAsus"]' '"missing": []' '"tgt": "ubuntuAsus"' \
-        '"tgt_type": "glob"' '"user": "root"'
+        '"tgt_type": "glob"' "\"user\": \"$(id -un)\""
     bus_has 'salt/job/*/ret/ubuntuAsus' '"cmd": "_return"' '"fun": "test.ping"' '"fun_args": []' '"id": "ubuntuAsus"' \
         '"retcode": 0' '"return": true' '"success": true'
     bus_has "$(on_bus 'salt/job/*/ret/ubuntuAsus' | field jid)" '"minions": ["ubuntuAsus"]'

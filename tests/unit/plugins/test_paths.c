@@ -101,6 +101,8 @@ test_closed(void **state)
     check("shut/x", (int[]){ -EACCES, -EACCES, -EACCES, -EACCES, -EACCES });
     check("in", (int[]){ -EACCES, 1, -EACCES, 1, 0 });
     assert_int_equal(root ? seteuid(0) : 0, 0);
+    AUTO_FREE char *shut = fs_join(dir, "shut");
+    assert_int_equal(chmod(shut, 0700), 0); /* or an ordinary user can't remove it */
 }
 
 UNIT_MAIN(cmocka_unit_test_setup_teardown(test_names, setup, teardown),
