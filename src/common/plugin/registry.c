@@ -284,12 +284,6 @@ add_module(void *cookie, const char *name, const plugin_t *p, const func_t *f)
     add_name(cookie, plugin_name(p));
 }
 
-static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *) a, *(char *const *) b);
-}
-
 json_t *
 registry_names(const registry_t *self, const char *prefix)
 {
@@ -298,7 +292,7 @@ registry_names(const registry_t *self, const char *prefix)
 
     registry_each(self, NULL, add_function, &found);
     if (found.n > 0)
-        qsort(found.v, found.n, sizeof(*found.v), by_text);
+        qsort(found.v, found.n, sizeof(*found.v), str_by_text);
     for (size_t i = 0; i < found.n; i++)
         json_array_append_new(out, json_string(found.v[i]));
     strv_free(found.v);
