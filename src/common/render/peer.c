@@ -187,7 +187,7 @@ has_call(const words_t *w, const py_t *v, int *left)
 static bool
 is_keyword(const words_t *w, const yaml_span_place_t *place)
 {
-    return w->keyword != NULL && PY_LEN(w->keyword) == place->len &&
+    return w->keyword != NULL && py_is(w->keyword, PY_STR) && PY_LEN(w->keyword) == place->len &&
            memcmp(PY_TEXT(w->keyword), place->text, place->len) == 0;
 }
 
@@ -238,9 +238,9 @@ run_check_words(run_t *run, py_t *data, fail_t *err)
     if (w.keyword == NULL && !(named && has_top_word(data)) && !has_call(&w, data, &left))
         return 0;
     bool read = yaml_spans_walk(buf_str(&run->text), run->text.len, &run->peer, look_at_word, &w);
-    if (w.rc < 0 || read)
+    if (w.rc < 0 || (read && (w.keyword == NULL || w.told > 0)))
         return w.rc;
-    /* JSON that is not YAML has no positions, so the whole text is refused. */
+    /* JSON that is not YAML has no positions, and a keyword may have none: the whole text is refused. */
     (void) breakout_set(&b, &run->peer, 0, w.keyword != NULL ? KEYWORD : "perhaps a word of the file's own");
     return refuse(run, &b, err);
 }

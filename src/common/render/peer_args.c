@@ -102,8 +102,10 @@ find(keywords_t *self, const py_t *v, int depth)
     const py_t *found = NULL;
     py_t *key, *value;
 
-    if ((!py_is(v, PY_LIST) && !py_is(v, PY_DICT)) || --self->left < 0)
+    if (!py_is(v, PY_LIST) && !py_is(v, PY_DICT))
         return NULL;
+    if (--self->left < 0) /* more than can be looked at is refused, as in has_call() */
+        return v;
     if (py_is(v, PY_LIST) && self->reaction && depth == 2)
         found = find_text(v);
     for (size_t i = 0; py_is(v, PY_LIST) && found == NULL && i < py_seq_len(v); i++)
