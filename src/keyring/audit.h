@@ -5,10 +5,10 @@
  *   {"time", "op": "ended", "jid", "fun", "success", "retcode"}   a function of a runner or wheel module
  *   {"time", "op": "lost", "lines"}                               so many lines before could not be written
  *
- * What is not in it, as it may be secret: arguments, metadata and the data of events, what functions return,
- * and targets that look into pillar. Of requests that only read there are lines when they are refused.
+ * Arguments, metadata, data of events, returns, and targets that look into pillar may be secret and are left
+ * out. Requests that only read have a line when they are refused.
  *
- * Layer      master; also linked into salt-key for when no master runs
+ * Layer      keyring; also linked into salt-key for when no master runs
  * Threads    one at a time
  * Errors     a file that can't be written stops nobody; that it can't, and can again, is logged once
  * Tests      tests/unit/keyring/test_audit.c, tests/t/1120-audit.bats

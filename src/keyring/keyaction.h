@@ -1,7 +1,7 @@
 /* keyaction.h - accept, reject or delete in the key folders. What it changes in a running master (live table,
  * connections, events) is the caller's.
  *
- * Layer      master; also linked into salt-key for the time when no master runs. No sockets
+ * Layer      keyring; also linked into salt-key for the time when no master runs. No sockets
  * Threads    one at a time per store
  * Ownership  results are NEW
  * Errors     negative errno with the id and the reason

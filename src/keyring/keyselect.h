@@ -4,7 +4,7 @@
  * A "key table" is an object from state folder to ids: {"minions": [id], "minions_pre": [id], ...}; "local"
  * holds the names of the master's own files where they count, KEY_UNFIT names that are no ids.
  *
- * Layer      master; also linked into salt-key
+ * Layer      keyring; also linked into salt-key
  * Threads    any
  * Ownership  results are NEW; arguments BORROWED
  * Tests      tests/unit/keyring/test_keyselect.c
@@ -33,8 +33,8 @@ unsigned key_act_from(key_act_t act, unsigned include);
 /* Keys that a glob, several with commas between them, or a list of globs name; never those of KEY_UNFIT.
  * States without a match are absent. */
 json_t *keyselect_match(const json_t *table, const json_t *globs);
-/* Keys of the id that a text is, or of those in a list: as they are written, nothing stands for others.
- * What is neither an id nor a name of KEY_UNFIT is refused: NULL with *err (FAIL_INVOCATION). */
+/* Keys of one id, or of a list of ids, taken literally: no character is a pattern. A text that is neither an
+ * id nor a name of KEY_UNFIT is refused: NULL with *err (FAIL_INVOCATION). */
 json_t *keyselect_exact(const json_t *table, const json_t *ids, fail_t *err);
 /* The same of texts of any kind. */
 json_t *keyselect_ids(const json_t *table, const json_t *ids);

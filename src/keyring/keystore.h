@@ -2,7 +2,7 @@
  * minions_rejected, minions_denied. The file system is the truth, so that salt-key works without a running
  * master.
  *
- * Layer      master; also linked into salt-key. No sockets
+ * Layer      keyring; also linked into salt-key. No sockets
  * Threads    one at a time
  * Ownership  lists are NEW
  * Errors     negative errno with the path

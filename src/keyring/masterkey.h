@@ -9,7 +9,7 @@
  * A rotation is decided when the signature names the new key: whatever was cut short after that is completed
  * by the next start; before it, nothing has happened.
  *
- * Layer      master; also linked into salt-key. No sockets
+ * Layer      keyring; also linked into salt-key. No sockets
  * Threads    one at a time
  * Errors     negative errno with the file and what to do
  * Tests      tests/unit/keyring/test_masterkey.c

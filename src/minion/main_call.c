@@ -1,7 +1,7 @@
 /* main_call.c - salt-call: runs one function in this process with the minion's modules; with a master unless
  * --local.
  *
- * It replaces the job server for its function: s_host() answers the requests that a minion's parts would,
+ * salt-call stands in for the job server while its function runs: s_host() answers the requests that a minion's parts would,
  * from the connection to the master (callsession.h) or through the bus of a minion that runs here. Grains and
  * pillar are gathered on first use. The return is printed, and sent to the master unless --no-return-event.
  */

@@ -1,7 +1,7 @@
 /* callsession.h - salt-call's connection to the master: a session with the minion's key and role "call",
  * which makes progress only while one of these functions waits.
  *
- * Layer      minion
+ * Layer      uplink
  * Threads    one, beside libzmq's
  * Errors     -ETIMEDOUT no master answered; -EACCES the key is not accepted; texts say what to do
  * Tests      tests/t

@@ -10,7 +10,7 @@
  * path) or "cache" (a cachedir). Its answer: {"ok": true, "value"} or {"ok": false, "error", "code"}, code a
  * positive errno; ENOENT: no such file. Requests with "what": "mine" are for mineask.h.
  *
- * Layer      minion
+ * Layer      uplink
  * Threads    the session's
  * Tests      tests/unit/uplink/test_download.c, tests/t/4000-files.bats; fuzz target tests/fuzz/fuzz_files.c
  */

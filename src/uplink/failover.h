@@ -5,7 +5,7 @@
  * tried, and so on round the list. With failback (back_ms) the first is probed again and again, beside the
  * one that serves meanwhile.
  *
- * Layer      minion
+ * Layer      uplink
  * Threads    one
  * Tests      tests/unit/uplink/test_failover.c
  */

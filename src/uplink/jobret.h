@@ -5,7 +5,7 @@
  * others. So each is checked where it is made, and one that does not fit is replaced by a failed one that
  * says why.
  *
- * Layer      minion
+ * Layer      uplink
  * Threads    any
  * Ownership  jobs are BORROWED
  * Tests      tests/unit/minion/test_job.c, tests/unit/uplink/test_outbox.c

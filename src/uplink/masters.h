@@ -1,6 +1,6 @@
 /* masters.h - parses the option `master`, and names the files that keep the masters' keys.
  *
- * Layer      minion
+ * Layer      uplink
  * Threads    any
  * Ownership  said per function
  * Tests      tests/unit/uplink/test_sessions.c

@@ -4,7 +4,7 @@
  * Requested through download.h with {"what": "mine", "op", ...}, where the rest is the body of the message
  * mine_ask.
  *
- * Layer      minion
+ * Layer      uplink
  * Threads    the session's
  * Tests      tests/t/7100-mine.bats
  */

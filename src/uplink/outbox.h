@@ -7,7 +7,7 @@
  * unacknowledged for 30 s is sent again, with the interval doubling up to 10 minutes: delivery is at least
  * once, and masters drop copies by jid or event number.
  *
- * Layer      minion
+ * Layer      uplink
  * Threads    the job server's
  * Ownership  what is sent is BORROWED by the callback
  * Errors     a full disk keeps returns in memory up to LIMIT_UNSPOOLED; then outbox_full() is true, and new

@@ -3,7 +3,7 @@
  * The sentences are a table in reach.c; the log of salt-minion, the error of salt-call and whatever shows the
  * state of a connection take their words from it.
  *
- * Layer      minion; pure
+ * Layer      uplink; pure
  * Threads    any; a reach_told_t is one thread's
  * Ownership  texts of reach_facts_t are BORROWED for the call
  * Tests      tests/unit/uplink/test_reach.c

@@ -3,7 +3,7 @@
  * Without a master, files, environments and options come from the cache as they last were; a file that is not
  * there is -ENOENT or -EHOSTUNREACH.
  *
- * Layer      minion
+ * Layer      uplink
  * Threads    its caller's
  * Errors     as common/files/fileclient.h; the connection's in their own words
  * Tests      tests/t/4000-files.bats

@@ -5,7 +5,7 @@
  * has seen the new one, so an interruption at any point leaves a key that works. minion_next.pem marks a
  * renewal under way: the next start goes on with it.
  *
- * Layer      minion
+ * Layer      uplink
  * Threads    the networking process's
  * Errors     negative errno with the file
  * Tests      tests/unit/uplink/test_renewal.c, tests/t/1130-key-life.bats

@@ -3,7 +3,7 @@
  * Has no loop of its own: the owner polls its sockets and calls session_step(). The minion runs one session
  * per master; the swarm of tests/bench runs thousands in a process.
  *
- * Layer      minion
+ * Layer      uplink
  * Threads    one at a time
  * Ownership  callbacks get BORROWED values
  * Errors     everything that can go wrong with a master is a state, told through on_state with what to do

@@ -16,7 +16,7 @@
  *         {"t": "cancel", id}  {"t": "rekey"}  {"t": "ping"}, answered by {"t": "pong"}  {"t": "quit"}
  * `master` is an index; -1 means every master. `asker` and `by` are masters' names, which hold over restarts.
  *
- * Layer      minion
+ * Layer      uplink
  * Threads    one, beside libzmq's
  * Tests      tests/t
  */

@@ -12,7 +12,7 @@
  * Nothing is synced: files survive the death of processes. After a power failure those of the last seconds
  * may be missing or empty; an empty return counts as damaged, and its job never returns.
  *
- * Layer      minion; files only
+ * Layer      uplink; files only
  * Threads    the job server's
  * Errors     negative errno with the path; a full disk keeps the return in memory (see jobserver.c)
  * Tests      tests/unit/uplink/test_spool.c

@@ -9,7 +9,7 @@
  *
  * A remembered signing key is never replaced by what a master says.
  *
- * Layer      minion
+ * Layer      uplink
  * Threads    one at a time per object; several processes may have the same files
  * Ownership  texts of trust_conf_t are BORROWED while the object lives
  * Errors     what is refused comes with a text that says what to do

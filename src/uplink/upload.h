@@ -3,7 +3,7 @@
  *
  * Requested through download.h with {"op": "put", "local": a path here, "path": the path on the master}.
  *
- * Layer      minion
+ * Layer      uplink
  * Threads    the session's
  * Tests      tests/t/4000-files.bats
  */

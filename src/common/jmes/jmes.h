@@ -1,7 +1,7 @@
 /* jmes.h - JMESPath, the language of the filter `json_query`: an expression is parsed to a tree, which is
  * evaluated over a value. Follows jmespath.py, its deviations from the specification included.
  *
- * Layer      common/jinja, private
+ * Layer      common/jmes, private
  * Threads    one
  * Ownership  a tree counts its references; nodes and tokens belong to it
  * Errors     NULL raised: ParseError, LexerError, ... of JMESPathError, a ValueError, in jmespath.py's words

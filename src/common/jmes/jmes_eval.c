@@ -1,6 +1,6 @@
 /* jmes_eval.c - evaluates a JMESPath tree over a value.
  *
- * One function per kind of node, chosen by a table. A mismatch of types gives None, as the language demands;
+ * A table has a function for each kind of node. A mismatch of types gives None, as the language demands;
  * only functions raise. Steps and depth are charged to the surrounding limits. */
 #include "common/jmes/jmes.h"
 

@@ -1,6 +1,6 @@
 /* ring.h - the newest events in memory, as frames in blocks: what listeners have yet to be sent.
  *
- * One thread writes at the end; readers hold a place (ring_at_t), counted in the block. Blocks at the front
+ * The front loop writes at the end; readers hold a place (ring_at_t), counted in the block. Blocks at the front
  * are freed when they hold no place and are committed; above the limit they are freed regardless, and the
  * owner is asked to move the readers on.
  *

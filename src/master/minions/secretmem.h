@@ -6,7 +6,7 @@
  * locked mapping that is left out of core dumps, wiped when freed; libsodium keeps all others, the master's
  * own key among them.
  *
- * It defines sodium_allocarray and sodium_free, which libzmq calls, ahead of libsodium's. That works in
+ * The file defines sodium_allocarray and sodium_free, which libzmq calls, ahead of libsodium's. That works in
  * programs that call secretmem_open and link libzmq and libsodium as shared libraries: the master.
  *
  * Layer      master (programs that link libsodium statically could not have it)

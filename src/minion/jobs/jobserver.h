@@ -1,7 +1,7 @@
 /* jobserver.h - the minion's first process: forks the networking process and one child per job, keeps the
  * spool.
  *
- * It has no thread and no libzmq socket, so it may fork at any time. The networking process may crash and is
+ * The job server has no thread and no libzmq socket, so it may fork at any time. The networking process may crash and is
  * started again while jobs run on; returns go to the spool first.
  *
  * All that is not jobs is done by parts (part.h), each with its file, its fields and a row in parts.def. What

@@ -1,6 +1,6 @@
 /* parse.c - the parser's tokens and nodes, and bodies of statements.
  *
- * One token of look-ahead beyond the current one suffices. Nesting is limited by parse_enter, chains of
+ * The parser looks ahead by one token beyond the current one. Nesting is limited by parse_enter, chains of
  * operators by parse_over, since rendering recurses along both. Names are interned in a hash table of the
  * template. */
 #include "common/base/buf.h"

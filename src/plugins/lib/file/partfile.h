@@ -1,7 +1,7 @@
 /* partfile.h - a file that is changed where its links lead: edits and what is managed, whole or in part, such
  * as authorized_keys, hosts, apt's sources, sysctl.conf, the grains.
  *
- * It is found by the rules of common/files/way.h, and held open itself: it is read and replaced by way of
+ * The file is found by the rules of common/files/way.h, and held open itself: it is read and replaced by way of
  * what is held, so nobody can put another one in its place meanwhile. Its owner, mode and extended attributes
  * stay, and it is replaced whole.
  *

@@ -1,10 +1,10 @@
 /* http.h - Salt's http.query through the system's curl: the request's every word goes to curl's stdin and to
  * files that only we may read, since others may read our command line.
  *
- * What an answer becomes is Salt's: {"body", "status"?, "headers"?, "dict"?, "text"?}, or {"error",
+ * An answer has Salt's shape: {"body", "status"?, "headers"?, "dict"?, "text"?}, or {"error",
  * "status"?}.
  *
- * Layer      common/http
+ * Layer      plugins/lib/http
  * Threads    any
  * Ownership  results are NEW
  * Limits     LIMIT_FILE_READ bytes of an answer

@@ -1,6 +1,6 @@
 /* http_int.h - private to common/http: a request as curl gets it, and an answer as it came.
  *
- * Layer      common/http
+ * Layer      plugins/lib/http
  * Threads    one
  * Tests      tests/t/7300-http.bats
  */

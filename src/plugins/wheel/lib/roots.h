@@ -1,7 +1,7 @@
 /* roots.h - the files below file_roots or pillar_roots, for the wheel modules of these names. No path leads
  * out of its root: what was opened is asked where it lies.
  *
- * Layer      master
+ * Layer      plugins/wheel/lib
  * Threads    any
  * Limits     LIMIT_FILE_READ bytes of a file, LIMIT_FILE_LIST names, LIMIT_FILE_DEPTH folders inside each
  *            other
