@@ -86,7 +86,7 @@ place_used(batch_t *self)
 
 /* The command ends with the highest code; a signal's negative one counts as 1. */
 static void
-count(batch_t *self, int retcode)
+batch_count(batch_t *self, int retcode)
 {
     int code = retcode < 0 ? EXIT_FAILURE : startup_exit_code(retcode);
 
@@ -96,11 +96,11 @@ count(batch_t *self, int retcode)
 /* Prints or collects one return. With --failhard a failure stops the run after the jobs that are under
  * way. */
 static void
-take_return(batch_t *self, const news_t *news)
+batch_take_return(batch_t *self, const news_t *news)
 {
     int retcode = cmd_retcode(news->push);
 
-    count(self, retcode);
+    batch_count(self, retcode);
     if (self->grouped) {
         json_object_set(self->all, news->id, value_get(news->push, "return"));
     } else {
@@ -120,7 +120,7 @@ take_silent(batch_t *self, const news_t *news)
 {
     if (!cmd_mentions(self->cmd, news->outcome))
         return;
-    count(self, EXIT_FAILURE);
+    batch_count(self, EXIT_FAILURE);
     json_auto_t *data = json_pack("{s:s}", news->id, news->text);
     if (self->grouped)
         json_object_update(self->all, data);
@@ -146,7 +146,7 @@ wake_places(batch_t *self, int64_t now_ms)
 
 /* The ids of the next job. NEW; empty when no place is free or nobody is left. */
 static json_t *
-next_ids(batch_t *self)
+batch_next_ids(batch_t *self)
 {
     json_t *ids = json_array();
     size_t used = self->active + self->n_resting;
@@ -170,7 +170,7 @@ static int
 start_next(batch_t *self)
 {
     fail_auto_t err = FAIL_INIT;
-    json_auto_t *ids = next_ids(self);
+    json_auto_t *ids = batch_next_ids(self);
     follow_t *job = NULL;
 
     if (json_array_size(ids) == 0)
@@ -184,7 +184,7 @@ start_next(batch_t *self)
     if (job == NULL) {
         /* Their keys were removed meanwhile. */
         show_error(&self->cmd->show, "%s: no longer accepted\n", names);
-        count(self, EXIT_FAILURE);
+        batch_count(self, EXIT_FAILURE);
         return 0;
     }
     interrupt_job(follow_jid(job));
@@ -205,7 +205,7 @@ take_next(batch_t *self)
     if (jobline_news(self->cmd->line, until, &news, &err) < 0)
         return cmd_refused(self->cmd, &err);
     if (news.kind == NEWS_RETURN)
-        take_return(self, &news);
+        batch_take_return(self, &news);
     else if (news.kind == NEWS_SILENT)
         take_silent(self, &news);
     if (news.kind == NEWS_RETURN || news.kind == NEWS_SILENT)
@@ -218,7 +218,7 @@ take_next(batch_t *self)
 
 /* Until all are started and over, or the run is stopped. 0, or the exit code. */
 static int
-run_all(batch_t *self)
+batch_run_all(batch_t *self)
 {
     int rc = 0;
 
@@ -235,7 +235,7 @@ run_all(batch_t *self)
 
 /* Reports a target that takes no part. Its text appears with the returns in --static mode only. */
 static void
-leave_out(batch_t *self, const char *id, outcome_t outcome)
+batch_leave_out(batch_t *self, const char *id, outcome_t outcome)
 {
     AUTO_FREE char *text = outcome_text(outcome, false, "");
 
@@ -244,7 +244,7 @@ leave_out(batch_t *self, const char *id, outcome_t outcome)
                    ttyguard_bound(stdout));
     if (!cmd_mentions(self->cmd, outcome))
         return;
-    count(self, EXIT_FAILURE);
+    batch_count(self, EXIT_FAILURE);
     json_object_set_new(self->all, id, json_string(text));
 }
 
@@ -257,7 +257,7 @@ is_present(const json_t *minion)
 
 /* The targets, and of them those that are there. *ret_ids NEW. */
 static int
-gather(batch_t *self, json_t **ret_ids)
+batch_gather(batch_t *self, json_t **ret_ids)
 {
     json_t *request = json_copy(self->cmd->request), *state = json_object(), *id;
     json_auto_t *reply = NULL, *minions = NULL;
@@ -273,10 +273,10 @@ gather(batch_t *self, json_t **ret_ids)
         if (is_present(value_get(value_get(minions, "minions"), name)))
             json_array_append(*ret_ids, id);
         else if (rc == 0)
-            leave_out(self, name, OUTCOME_NOT_CONNECTED);
+            batch_leave_out(self, name, OUTCOME_NOT_CONNECTED);
     }
     json_array_foreach (value_get(reply, "missing"), i, id)
-        leave_out(self, json_string_value(id), OUTCOME_NOT_ACCEPTED);
+        batch_leave_out(self, json_string_value(id), OUTCOME_NOT_ACCEPTED);
     if (rc == 0 && json_array_size(value_get(reply, "minions")) == 0)
         return cmd_no_match(self->cmd);
     return rc;
@@ -297,7 +297,7 @@ run_gathered(batch_t *self, const json_t *size)
     /* More places than minions are of no use. */
     self->places = (size_t) places < n ? (size_t) places : n;
     self->resting = xcalloc(self->places + 1, sizeof(*self->resting));
-    int rc = run_all(self);
+    int rc = batch_run_all(self);
     free(self->resting);
     if (rc != 0)
         return rc;
@@ -319,7 +319,7 @@ batch_run(cmd_t *cmd, const json_t *size)
                      .failhard = startup_flag(&cmd->start, "failhard", false),
                      .wait_ms = (int64_t) (fmax(0, fmin(value_num(values, "batch_wait", 0), WAIT_MAX_S)) *
                                            1000) };
-    int rc = gather(&self, &ids);
+    int rc = batch_gather(&self, &ids);
 
     self.ids = ids;
     return rc == 0 ? run_gathered(&self, size) : rc;

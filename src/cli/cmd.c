@@ -1,4 +1,4 @@
-/* cmd.c - the salt command: from the command line to the exit code. build() makes the request,
+/* cmd.c - the salt command: from the command line to the exit code. cli_cmd_build() makes the request,
  * connect_and_run() opens the line to the master, run_mode() chooses how returns are printed (plain,
  * --static, --async, --batch, -d). All modes but --async follow their job through cmd_follow(), which hands
  * news to the mode's sink. */
@@ -127,7 +127,7 @@ cmd_mentions(const cmd_t *self, outcome_t outcome)
 
 /* Prints the jid as -v and --show-jid ask for it. */
 static void
-announce(cmd_t *self, const char *jid)
+cli_cmd_announce(cmd_t *self, const char *jid)
 {
     AUTO_FREE char *line = xasprintf("Executing job with jid %s", jid);
     buf_auto_t rule = BUF_INIT;
@@ -209,7 +209,7 @@ cmd_follow(cmd_t *self, json_t **request_p, const cmd_sink_t *sink, void *state)
         return cmd_no_match(self);
     interrupt_job(follow_jid(job));
     if (sink->announce)
-        announce(self, follow_jid(job));
+        cli_cmd_announce(self, follow_jid(job));
     AUTO(progress) progress = progress_new("minions returned");
     self->show.progress = progress;
     int rc = take_news(self, job, sink, state);
@@ -253,7 +253,7 @@ plain_silent(cmd_t *self, const char *id, outcome_t outcome, const char *text, v
 
 /* With --progress, counts the return instead of printing it. */
 static void
-count_return(cmd_t *self, const char *id, json_t *push, void *state)
+cli_cmd_count_return(cmd_t *self, const char *id, json_t *push, void *state)
 {
     int retcode = cmd_retcode(push);
 
@@ -273,7 +273,7 @@ static int
 run_plain(cmd_t *self)
 {
     static const cmd_sink_t plain = { plain_return, plain_silent, true };
-    static const cmd_sink_t counting = { count_return, count_silent, true };
+    static const cmd_sink_t counting = { cli_cmd_count_return, count_silent, true };
     summary_t summary = SUMMARY_INIT;
     bool progress = value_bool(self->start.values, "progress", false);
     bool wanted = progress || (startup_flag(&self->start, "cli_summary", false) && self->show.output == NULL);
@@ -322,7 +322,7 @@ run_static(cmd_t *self)
 
 /* Publishes and prints the jid; the returns are left to the master. */
 static int
-run_async(cmd_t *self)
+cli_cmd_run_async(cmd_t *self)
 {
     json_auto_t *reply = NULL;
 
@@ -389,7 +389,7 @@ check_async(const cmd_t *self)
 
 /* Rejects a negative --subset. 0, or the exit code. */
 static int
-check_subset(const cmd_t *self)
+cli_cmd_check_subset(const cmd_t *self)
 {
     json_int_t subset = value_int(self->start.values, "subset", 0);
 
@@ -457,7 +457,7 @@ run_mode(cmd_t *self)
     rc = run_safely(self, &done);
     if (done)
         return rc;
-    return value_bool(values, "async", false) ? run_async(self) : run_waiting(self);
+    return value_bool(values, "async", false) ? cli_cmd_run_async(self) : run_waiting(self);
 }
 
 static int
@@ -500,7 +500,7 @@ print_help(void)
 
 /* Builds the request. 0, or the exit code of a command line that does not make one. */
 static int
-build(cmd_t *self)
+cli_cmd_build(cmd_t *self)
 {
     const opt_result_t *res = &self->start.res;
     fail_auto_t err = FAIL_INIT;
@@ -524,7 +524,7 @@ build(cmd_t *self)
 }
 
 static int
-run_configured(cmd_t *self)
+cli_cmd_run_configured(cmd_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     int rc = startup_configure(&self->start);
@@ -537,9 +537,9 @@ run_configured(cmd_t *self)
     self->show_silent = startup_flag(&self->start, "show_timeout", true);
     if (value_bool(self->start.values, "config_dump", false))
         return dump_config(self);
-    if ((rc = build(self)) != 0)
+    if ((rc = cli_cmd_build(self)) != 0)
         return rc;
-    if ((rc = check_async(self)) != 0 || (rc = check_subset(self)) != 0)
+    if ((rc = check_async(self)) != 0 || (rc = cli_cmd_check_subset(self)) != 0)
         return rc;
     show_args(&self->show, value_get(self->request, "arg"));
     return connect_and_run(self);
@@ -553,7 +553,7 @@ cmd_main(int argc, char **argv)
 
     interrupt_arm();
     if (rc < 0)
-        rc = run_configured(&self);
+        rc = cli_cmd_run_configured(&self);
     if (rc == 0 && self.show.failed)
         rc = EXIT_FAILURE;
     jobline_destroy(&self.line);

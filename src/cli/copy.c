@@ -43,7 +43,7 @@ typedef struct gathered {
 
 /* Collects a return of the current job. */
 static void
-take_return(cmd_t *self, const char *id, json_t *push, void *state)
+copy_take_return(cmd_t *self, const char *id, json_t *push, void *state)
 {
     json_t *value = value_get(push, "return");
 
@@ -62,7 +62,7 @@ take_silence(cmd_t *self, const char *id, outcome_t outcome, const char *text, v
 static int
 run_job(copy_t *self, const char *fun, json_t *arg, json_t **ret)
 {
-    static const cmd_sink_t sink = { take_return, take_silence, false };
+    static const cmd_sink_t sink = { copy_take_return, take_silence, false };
     json_t *request = json_copy(self->target);
     json_auto_t *returns = json_object();
     gathered_t g = { returns };
@@ -79,7 +79,7 @@ run_job(copy_t *self, const char *fun, json_t *arg, json_t **ret)
 
 /* Reads a file that must be UTF-8 text and fit into one message; the error names --chunked otherwise. */
 static int
-load_file(copy_t *self, const char *path, json_t *files)
+copy_load_file(copy_t *self, const char *path, json_t *files)
 {
     buf_auto_t text = BUF_INIT;
     fail_auto_t err = FAIL_INIT;
@@ -117,7 +117,7 @@ run_whole(copy_t *self)
     size_t i;
 
     json_array_foreach (self->sources, i, path) {
-        int rc = load_file(self, json_string_value(path), files);
+        int rc = copy_load_file(self, json_string_value(path), files);
         if (rc != 0)
             return rc;
     }
@@ -186,7 +186,7 @@ survey(copy_t *self, const char *path, int depth)
 }
 
 static const char *
-name_of(const char *path)
+copy_name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -206,18 +206,18 @@ remote_path(const copy_t *self, const char *path)
         const char *top = json_string_value(source);
         size_t n = strlen(top);
         if (str_eq(path, top))
-            return into ? fs_join(self->dest, name_of(path)) : xstrdup(self->dest);
+            return into ? fs_join(self->dest, copy_name_of(path)) : xstrdup(self->dest);
         if (!str_starts(path, top) || path[n] != '/')
             continue;
-        AUTO_FREE char *folder = fs_join(self->dest, name_of(top));
+        AUTO_FREE char *folder = fs_join(self->dest, copy_name_of(top));
         return fs_join(folder, path + n);
     }
-    return fs_join(self->dest, name_of(path));
+    return fs_join(self->dest, copy_name_of(path));
 }
 
 /* Keeps the first error of a file as its result; later pieces can't overwrite it. */
 static void
-merge(copy_t *self, json_t *returns, const char *path)
+copy_merge(copy_t *self, json_t *returns, const char *path)
 {
     const char *id;
     json_t *value;
@@ -270,14 +270,14 @@ send_piece(copy_t *self, const sending_t *s)
                             self->packed, "mode", s->mode);
     int rc = run_job(self, "cp.recv_chunked", arg, &returns);
     if (rc == 0)
-        merge(self, returns, s->place);
+        copy_merge(self, returns, s->place);
     return rc;
 }
 
 /* Discards the pieces that the minions have received of a file whose sending failed. Best effort: the failure
  * that led here is the one that is reported. */
 static void
-give_up(copy_t *self, const sending_t *s)
+copy_give_up(copy_t *self, const sending_t *s)
 {
     json_auto_t *returns = NULL;
 
@@ -334,7 +334,7 @@ send_file(copy_t *self, const char *path, json_t *mode)
         s.n = s.n_next;
     }
     show_error(&self->cmd.show, "%s: %s\n", path, strerror(-rc));
-    give_up(self, &s);
+    copy_give_up(self, &s);
     return EXIT_MISSING;
 }
 
@@ -356,7 +356,7 @@ run_pieces(copy_t *self)
         if (rc == 0)
             rc = run_job(self, "cp.recv_chunked", json_pack("[s, n]", place), &returns);
         if (rc == 0)
-            merge(self, returns, place);
+            copy_merge(self, returns, place);
     }
     return rc;
 }
@@ -395,7 +395,7 @@ check_names(const copy_t *self)
     size_t i;
 
     json_array_foreach (self->sources, i, source) {
-        const char *path = json_string_value(source), *name = name_of(path);
+        const char *path = json_string_value(source), *name = copy_name_of(path);
         const char *other = value_str(by_name, name, NULL);
         if (*name != '\0' && other != NULL && !str_eq(other, path))
             return optparse_error(&opts_cp,
@@ -432,7 +432,7 @@ take_words(copy_t *self)
 }
 
 static int
-run_configured(copy_t *self)
+copy_run_configured(copy_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     startup_t *start = &self->cmd.start;
@@ -467,7 +467,7 @@ copy_main(int argc, char **argv)
 
     interrupt_arm();
     if (rc < 0)
-        rc = run_configured(&self);
+        rc = copy_run_configured(&self);
     if (rc == 0 && self.cmd.show.failed)
         rc = EXIT_FAILURE;
     jobline_destroy(&self.cmd.line);

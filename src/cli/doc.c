@@ -50,7 +50,7 @@ print_doc(cmd_t *self, const char *fun, json_t *text)
 }
 
 static void
-print_docs(cmd_t *self, json_t *by_fun)
+cli_doc_print_docs(cmd_t *self, json_t *by_fun)
 {
     AUTO_FREE const char **names = xcalloc(json_object_size(by_fun) + 1, sizeof(*names));
     size_t n = 0;
@@ -74,7 +74,7 @@ doc_run(cmd_t *self)
 
     if (rc != 0)
         return rc;
-    print_docs(self, by_fun);
+    cli_doc_print_docs(self, by_fun);
     /* Any minion's text will do; that others are away matters only when there is none. */
     if (!docs.any_return && json_object_size(silent) > 0) {
         show_data(&self->show, silent, "no_return", EXIT_FAILURE);

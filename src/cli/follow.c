@@ -30,13 +30,13 @@ struct follow {
 };
 
 static int
-by_id(const void *a, const void *b)
+follow_by_id(const void *a, const void *b)
 {
     return strcmp((*(const target_t *const *) a)->id, (*(const target_t *const *) b)->id);
 }
 
 static void
-add_targets(follow_t *self, const json_t *ids, outcome_t outcome)
+follow_add_targets(follow_t *self, const json_t *ids, outcome_t outcome)
 {
     size_t i;
     json_t *id;
@@ -54,8 +54,8 @@ follow_new(const char *jid, const json_t *minions, const json_t *missing, int64_
 
     self->jid = xstrdup(jid);
     self->targets = xcalloc(json_array_size(minions) + json_array_size(missing) + 1, sizeof(*self->targets));
-    add_targets(self, minions, OUTCOME_UNHEARD);
-    add_targets(self, missing, OUTCOME_NOT_ACCEPTED);
+    follow_add_targets(self, minions, OUTCOME_UNHEARD);
+    follow_add_targets(self, missing, OUTCOME_NOT_ACCEPTED);
     self->by_id = map_new(NULL);
     for (size_t i = 0; i < self->n_targets; i++) {
         map_set(self->by_id, self->targets[i].id, &self->targets[i]);
@@ -102,7 +102,7 @@ set_outcome(follow_t *self, target_t *t, outcome_t to, bool away, int64_t now_ms
 
 /* False for a return that was told already, or of a minion that is no target. */
 static bool
-take_return(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
+follow_take_return(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
 {
     if (t == NULL || t->told || t->outcome == OUTCOME_RETURNED)
         return false;
@@ -113,7 +113,7 @@ take_return(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
 }
 
 static bool
-take_verdict(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
+follow_take_verdict(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
 {
     outcome_t to = outcome_parse(value_str(push, "verdict", ""));
 
@@ -125,7 +125,7 @@ take_verdict(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
 
 /* The master has ended the job: no more returns come. */
 static bool
-take_done(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
+follow_take_done(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
 {
     self->done = true;
     return false;
@@ -143,10 +143,10 @@ static const struct {
     const char *kind;
     bool (*take)(follow_t *self, target_t *t, const json_t *push, int64_t now_ms);
 } pushes[] = {
-    { "ret", take_return },
-    { "verdict", take_verdict },
+    { "ret", follow_take_return },
+    { "verdict", follow_take_verdict },
     { "busy", take_busy },
-    { "done", take_done },
+    { "done", follow_take_done },
 };
 
 /* True for a return that the caller should print. Unknown pushes are ignored. */
@@ -214,13 +214,13 @@ follow_next_ms(const follow_t *self, int64_t timeout_ms)
 
 /* Mostly all return, and nobody asks for an order. */
 static target_t **
-in_order(follow_t *self)
+follow_in_order(follow_t *self)
 {
     if (self->sorted == NULL) {
         self->sorted = xcalloc(self->n_targets + 1, sizeof(*self->sorted));
         for (size_t i = 0; i < self->n_targets; i++)
             self->sorted[i] = &self->targets[i];
-        qsort(self->sorted, self->n_targets, sizeof(*self->sorted), by_id);
+        qsort(self->sorted, self->n_targets, sizeof(*self->sorted), follow_by_id);
     }
     return self->sorted;
 }
@@ -233,7 +233,7 @@ follow_silent(follow_t *self, bool over, int64_t now_ms, outcome_t *ret_outcome,
     if (self->n_told == self->n_targets ||
         (!over && (now_ms - self->news_ms < FOLLOW_QUIET_MS || untold_silent(self) == 0)))
         return NULL;
-    target_t **sorted = in_order(self);
+    target_t **sorted = follow_in_order(self);
     while (self->first_untold < self->n_targets && sorted[self->first_untold]->told)
         self->first_untold++;
     for (size_t i = self->first_untold; i < self->n_targets; i++) {
@@ -267,7 +267,7 @@ char *
 follow_runners(follow_t *self, size_t max)
 {
     buf_auto_t out = BUF_INIT;
-    target_t **sorted = in_order(self);
+    target_t **sorted = follow_in_order(self);
     size_t n = 0;
 
     for (size_t i = 0; i < self->n_targets && n < max; i++)

@@ -199,7 +199,7 @@ wake_ms(const jobline_t *self, int64_t until_ms)
 
 /* Gives a push to its job; true when it is a return to hand on. */
 static bool
-take_push(jobline_t *self, json_t *push, news_t *ret)
+jobline_take_push(jobline_t *self, json_t *push, news_t *ret)
 {
     for (size_t i = 0; i < self->n_jobs; i++) {
         follow_t *job = self->jobs[i];
@@ -218,7 +218,7 @@ take_push(jobline_t *self, json_t *push, news_t *ret)
 
 /* Wait for one message: 1 when it is news, 0 when not, or a negative errno. */
 static int
-receive(jobline_t *self, int64_t until_ms, news_t *ret, fail_t *err)
+jobline_receive(jobline_t *self, int64_t until_ms, news_t *ret, fail_t *err)
 {
     json_auto_t *push = NULL;
     int64_t wake = wake_ms(self, until_ms), wait = wake - clock_mono_ms();
@@ -229,7 +229,7 @@ receive(jobline_t *self, int64_t until_ms, news_t *ret, fail_t *err)
         fail_clear(err);
         return 0;
     }
-    return rc <= 0 ? rc : take_push(self, push, ret);
+    return rc <= 0 ? rc : jobline_take_push(self, push, ret);
 }
 
 bool
@@ -248,7 +248,7 @@ jobline_news(jobline_t *self, int64_t until_ms, news_t *ret, fail_t *err)
         for (size_t i = 0; rc == 0 && i < self->n_jobs; i++)
             rc = news_of_job(self, self->jobs[i], ret);
         if (rc == 0)
-            rc = receive(self, until_ms, ret, err);
+            rc = jobline_receive(self, until_ms, ret, err);
         if (rc > 0)
             return 0;
         if (rc == -EREMOTEIO || (rc < 0 && (rc = reconnect(self, err)) < 0))

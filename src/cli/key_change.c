@@ -18,7 +18,7 @@ enum { KEYS_AT_ONCE = 200 };
 
 /* Key states that the --include options add to the action's own. */
 static unsigned
-included(key_cli_t *cli, key_act_t act)
+key_change_included(key_cli_t *cli, key_act_t act)
 {
     static const struct {
         const char *option;
@@ -79,7 +79,7 @@ typedef int apply_fn(key_cli_t *cli, local_client_t *line, key_act_t act, const 
 
 /* Sends one request; the ids done are appended to `done`. `more` tells the master that others follow. */
 static int
-ask_master(local_client_t *line, key_act_t act, const char *state, json_t *ids, bool more, json_t *done,
+key_change_ask_master(local_client_t *line, key_act_t act, const char *state, json_t *ids, bool more, json_t *done,
            fail_t *err)
 {
     json_auto_t *reply = NULL;
@@ -106,7 +106,7 @@ apply_by_master(key_cli_t *cli, local_client_t *line, key_act_t act, const char 
         json_auto_t *some = json_array();
         for (; i < n && json_array_size(some) < KEYS_AT_ONCE; i++)
             json_array_append(some, json_array_get(ids, i));
-        rc = ask_master(line, act, state, some, i < n, done, err);
+        rc = key_change_ask_master(line, act, state, some, i < n, done, err);
     }
     return rc;
 }
@@ -140,7 +140,7 @@ apply_on_files(key_cli_t *cli, local_client_t *line, key_act_t act, const char *
 
 /* Say of each id what became of it. Returns how many failed. */
 static size_t
-tell(key_cli_t *cli, key_act_t act, json_t *ids, json_t *done)
+key_change_tell(key_cli_t *cli, key_act_t act, json_t *ids, json_t *done)
 {
     json_auto_t *lookup = json_object();
     size_t i, failed = 0;
@@ -198,7 +198,7 @@ key_no_master(const fail_t *err)
 
 /* Exit code: 1 when a key was not changed. */
 static int
-apply(key_cli_t *cli, key_act_t act, json_t *chosen)
+key_change_apply(key_cli_t *cli, key_act_t act, json_t *chosen)
 {
     fail_auto_t err = FAIL_INIT;
     AUTO(local_client) line = key_line(cli, &err);
@@ -214,10 +214,10 @@ apply(key_cli_t *cli, key_act_t act, json_t *chosen)
         json_auto_t *done = json_array();
 
         if (fn(cli, line, act, state, ids, done, &err) < 0) {
-            (void) tell(cli, act, done, done);
+            (void) key_change_tell(cli, act, done, done);
             return key_out_fail("%s", fail_text(&err));
         }
-        failed += tell(cli, act, ids, done);
+        failed += key_change_tell(cli, act, ids, done);
     }
     return failed > 0 ? 1 : 0;
 }
@@ -228,7 +228,7 @@ apply(key_cli_t *cli, key_act_t act, json_t *chosen)
 static int
 none_matches(key_cli_t *cli, key_act_t act, const json_t *nothing)
 {
-    AUTO_FREE char *text = keyselect_no_match(act, included(cli, act), cli->match);
+    AUTO_FREE char *text = keyselect_no_match(act, key_change_included(cli, act), cli->match);
     int rc = cli->structured ? key_out_show(cli, nothing) : 0;
 
     key_out_say(cli, "%s\n", text);
@@ -238,7 +238,7 @@ none_matches(key_cli_t *cli, key_act_t act, const json_t *nothing)
 /* NEW key table of what the user names. A name that is no id, as -L lists it, is that one: as a pattern it
  * could be all the others. */
 static json_t *
-named(const key_cli_t *cli, const json_t *table, key_act_t act)
+key_change_named(const key_cli_t *cli, const json_t *table, key_act_t act)
 {
     json_auto_t *glob = json_string(cli->match);
     json_t *unfit = act == KEY_ACT_DELETE ? keyselect_unfit(table, cli->all ? NULL : cli->match) : NULL;
@@ -263,8 +263,8 @@ key_run_change(key_cli_t *cli, const key_verb_t *verb)
 
     if (table == NULL)
         return key_out_fail("%s", fail_text(&err));
-    json_auto_t *found = named(cli, table, verb->act);
-    json_auto_t *chosen = keyselect_only(found, included(cli, verb->act));
+    json_auto_t *found = key_change_named(cli, table, verb->act);
+    json_auto_t *chosen = keyselect_only(found, key_change_included(cli, verb->act));
 
     if (json_object_size(chosen) == 0)
         return none_matches(cli, verb->act, chosen);
@@ -278,5 +278,5 @@ key_run_change(key_cli_t *cli, const key_verb_t *verb)
 
     if (answer != KEY_ANSWER_YES)
         return answer == KEY_ANSWER_NO ? 0 : 1;
-    return apply(cli, verb->act, chosen);
+    return key_change_apply(cli, verb->act, chosen);
 }

@@ -6,7 +6,7 @@
 
 /* A leading ~ as the shell would have it: the option is often written as --gen-keys-dir=~/keys. */
 static char *
-expand_home(const char *path)
+key_gen_expand_home(const char *path)
 {
     const char *home = getenv("HOME");
 
@@ -18,7 +18,7 @@ expand_home(const char *path)
 int
 key_run_gen_keys(key_cli_t *cli, const key_verb_t *verb)
 {
-    AUTO_FREE char *dir = expand_home(value_str(cli->values, "gen_keys_dir", "."));
+    AUTO_FREE char *dir = key_gen_expand_home(value_str(cli->values, "gen_keys_dir", "."));
     fail_auto_t err = FAIL_INIT;
     char finger[FINGER_LEN];
 

@@ -5,7 +5,7 @@
 
 /* Show a table, or say that the glob names nothing: a script must be able to tell. */
 static int
-show(key_cli_t *cli, const json_t *table, const fail_t *err)
+key_read_show(key_cli_t *cli, const json_t *table, const fail_t *err)
 {
     if (table == NULL)
         return key_out_fail("%s", fail_text(err));
@@ -70,7 +70,7 @@ key_run_print(key_cli_t *cli, const key_verb_t *verb)
     json_auto_t *found = table == NULL ? NULL : keyselect_match(table, glob);
     json_auto_t *texts = found == NULL ? NULL : keyaction_texts(cli->store, found, &err);
 
-    return show(cli, texts, &err);
+    return key_read_show(cli, texts, &err);
 }
 
 int
@@ -83,5 +83,5 @@ key_run_finger(key_cli_t *cli, const key_verb_t *verb)
     const char *hash_type = value_str(cli->opts, "hash_type", "sha256");
     json_auto_t *fingers = found == NULL ? NULL : keyaction_fingers(cli->store, found, hash_type, &err);
 
-    return show(cli, fingers, &err);
+    return key_read_show(cli, fingers, &err);
 }

@@ -43,7 +43,7 @@ rotate_files(key_cli_t *cli, fail_t *err)
 
 /* NEW {finger}; NULL with *err. */
 static json_t *
-rotate(key_cli_t *cli, fail_t *err)
+key_rotate(key_cli_t *cli, fail_t *err)
 {
     AUTO(local_client) line = key_line(cli, err);
     json_t *request = json_pack("{s:s}", "op", "key_rotate"), *reply = NULL;
@@ -69,7 +69,7 @@ key_run_rotate(key_cli_t *cli, const key_verb_t *verb)
         if (answer != KEY_ANSWER_YES)
             return answer == KEY_ANSWER_NO ? 0 : 1;
     }
-    json_auto_t *reply = rotate(cli, &err);
+    json_auto_t *reply = key_rotate(cli, &err);
 
     if (reply == NULL)
         return key_out_fail("%s", fail_text(&err));

@@ -18,7 +18,7 @@ static const struct key_action {
 };
 
 static unsigned
-included(const json_t *values)
+key_words_included(const json_t *values)
 {
     bool all = value_bool(values, "include_all", false);
     unsigned bits = 0;
@@ -40,7 +40,7 @@ offer_keys(words_t *self, const char *option)
             continue;
         unsigned from = key_actions[i].act < 0
                             ? KEY_ALL
-                            : key_act_from((key_act_t) key_actions[i].act, included(self->c.values));
+                            : key_act_from((key_act_t) key_actions[i].act, key_words_included(self->c.values));
         json_t *states = json_array();
         for (key_state_t state = 0; state < KEY_STATES; state++)
             if ((from & KEY_BIT(state)) != 0)

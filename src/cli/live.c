@@ -85,7 +85,7 @@ live_begin(live_t *self, const char *fun, int64_t now_ms)
 
 /* Slot of a step, or the end of the list. */
 static line_t **
-find(live_t *self, const char *id)
+live_find(live_t *self, const char *id)
 {
     line_t **at = &self->lines;
 
@@ -98,7 +98,7 @@ find(live_t *self, const char *id)
 static void
 take_begin(live_t *self, const json_t *push, int64_t now_ms)
 {
-    line_t **at = find(self, value_str(push, "id", "?")), *line;
+    line_t **at = live_find(self, value_str(push, "id", "?")), *line;
 
     if (*at != NULL)
         return;
@@ -114,7 +114,7 @@ take_begin(live_t *self, const json_t *push, int64_t now_ms)
 static void
 take_at(live_t *self, const json_t *push, int64_t now_ms)
 {
-    line_t *line = *find(self, value_str(push, "id", "?"));
+    line_t *line = *live_find(self, value_str(push, "id", "?"));
 
     if (line == NULL)
         return;
@@ -126,7 +126,7 @@ take_at(live_t *self, const json_t *push, int64_t now_ms)
 static void
 take_end(live_t *self, const json_t *push, int64_t now_ms)
 {
-    line_t **at = find(self, value_str(push, "id", "?")), *line = *at;
+    line_t **at = live_find(self, value_str(push, "id", "?")), *line = *at;
 
     if (line == NULL)
         return;
@@ -137,7 +137,7 @@ take_end(live_t *self, const json_t *push, int64_t now_ms)
 
 /* Keeps the failed steps of an orchestration for live_hint(). */
 static void
-take_over(live_t *self, const json_t *push, int64_t now_ms)
+live_take_over(live_t *self, const json_t *push, int64_t now_ms)
 {
     free(self->run);
     self->run = value_bool(push, "success", true) ? NULL : xstrdup(value_str(push, "run", ""));
@@ -152,7 +152,7 @@ static const struct phase {
     { "begin", take_begin },
     { "at", take_at },
     { "end", take_end },
-    { "over", take_over },
+    { "over", live_take_over },
 };
 
 /* Takes one progress push; unknown phases are ignored. */
@@ -197,7 +197,7 @@ live_hint(const live_t *self)
 
 /* Appends one line without control characters, truncated at the terminal's width. */
 static void
-put_line(buf_t *out, const char *text, size_t columns)
+live_put_line(buf_t *out, const char *text, size_t columns)
 {
     term_put(out, text, columns - 1); /* so that it never wraps */
     buf_putc(out, '\n');
@@ -212,7 +212,7 @@ put_step(buf_t *out, const line_t *line, int64_t now_ms, size_t columns)
     AUTO_FREE char *text = xasprintf("%s (%s)%s, %lld s", line->id, line->fun, counts,
                                      (long long) ((now_ms - line->since_ms) / 1000));
 
-    put_line(out, text, columns);
+    live_put_line(out, text, columns);
 }
 
 /* The lines that live_draw() would show. NEW; pure, for tests. */
@@ -226,23 +226,23 @@ live_text(const live_t *self, int64_t now_ms, size_t columns)
         put_step(&out, l, now_ms, columns);
     if (shown < self->n) {
         AUTO_FREE char *more = xasprintf("and %zu more steps", self->n - shown);
-        put_line(&out, more, columns);
+        live_put_line(&out, more, columns);
     }
     if (self->what != NULL && self->n == 0) {
         AUTO_FREE char *text = xasprintf("[%lld/%lld] %s", (long long) self->step, (long long) self->steps,
                                          self->what);
-        put_line(&out, text, columns);
+        live_put_line(&out, text, columns);
     } else if (self->fun != NULL && self->n == 0 && now_ms - self->first_ms >= SILENT_MS) {
         AUTO_FREE char *text = xasprintf("%s, %lld s", self->fun,
                                          (long long) ((now_ms - self->first_ms) / 1000));
-        put_line(&out, text, columns);
+        live_put_line(&out, text, columns);
     }
     return buf_steal(&out);
 }
 
 /* Writes all of it or gives up: the display is not worth an error. */
 static void
-put(const live_t *self, const char *text)
+live_put(const live_t *self, const char *text)
 {
     size_t n = strlen(text);
 
@@ -261,7 +261,7 @@ live_clear(live_t *self)
     if (self->drawn == 0)
         return;
     AUTO_FREE char *up = xasprintf("\033[%zuA\r\033[J", self->drawn);
-    put(self, up);
+    live_put(self, up);
     self->drawn = 0;
     self->changed = true;
 }
@@ -285,7 +285,7 @@ live_draw(live_t *self, int64_t now_ms)
         return;
     AUTO_FREE char *text = live_text(self, now_ms, term_columns(self->fd));
     live_clear(self);
-    put(self, text);
+    live_put(self, text);
     for (const char *c = text; *c != '\0'; c++)
         self->drawn += *c == '\n';
     self->drawn_ms = now_ms;

@@ -18,7 +18,7 @@ enum { KEYSIZE_MIN = 2048, KEYSIZE_MAX = 32768 };
 
 /* Checks combinations of options that the option table can't express. 0, or the exit code. */
 static int
-check_options(const json_t *values)
+main_key_check_options(const json_t *values)
 {
     const char *list = value_str(values, "list", "");
     json_int_t keysize = value_int(values, "keysize", KEYSIZE_MIN);
@@ -35,7 +35,7 @@ check_options(const json_t *values)
 /* A name behind -A that was meant for -a, or what the shell made of web*: nothing is left out of a command
  * line that changes keys. 0, or the exit code. */
 static int
-check_arguments(const opt_result_t *res)
+main_key_check_arguments(const opt_result_t *res)
 {
     bool fingers = value_bool(res->values, "finger_all", false);
 
@@ -67,7 +67,7 @@ check_actions(const json_t *values)
 /* Root works as the master's user, so that no file appears that the master can't read: the configured one,
  * or who has the keys, as a unit may name the user. */
 static int
-become(const char *user, const char *pki_dir)
+main_key_become(const char *user, const char *pki_dir)
 {
     struct stat st;
 
@@ -104,27 +104,27 @@ run_with_store(key_cli_t *cli, const key_verb_t *verb)
 }
 
 static int
-run_configured(key_cli_t *cli, const key_verb_t *verb, startup_t *start)
+main_key_run_configured(key_cli_t *cli, const key_verb_t *verb, startup_t *start)
 {
     int rc = startup_configure(start);
 
     if (rc >= 0)
         return rc;
     cli->opts = start->opts;
-    rc = become(json_string_value(startup_setting(start, "user")), value_str(start->opts, "pki_dir", ""));
+    rc = main_key_become(json_string_value(startup_setting(start, "user")), value_str(start->opts, "pki_dir", ""));
     return rc != 0 ? rc : run_with_store(cli, verb);
 }
 
 /* Actions that need no store (`bare`) run before the configuration is read. */
 static int
-run(startup_t *start)
+main_key_run(startup_t *start)
 {
     const key_verb_t *verb = key_verb_of(start->values);
     key_cli_t cli = { .values = start->values, .all = verb->match != NULL, .uid = getuid() };
 
     cli.match = cli.all ? verb->match : value_str(start->values, verb->option, "");
     if (!verb->bare)
-        return run_configured(&cli, verb, start);
+        return main_key_run_configured(&cli, verb, start);
     int rc = key_out_init(&cli);
 
     return rc != 0 ? rc : verb->run(&cli, verb);
@@ -141,13 +141,13 @@ main(int argc, char **argv)
     int rc = startup_options(&start, &opts_key, argc, argv);
 
     if (rc < 0) {
-        rc = check_options(start.values);
+        rc = main_key_check_options(start.values);
         if (rc == 0)
-            rc = check_arguments(&start.res);
+            rc = main_key_check_arguments(&start.res);
         if (rc == 0)
             rc = check_actions(start.values);
         if (rc == 0)
-            rc = run(&start);
+            rc = main_key_run(&start);
     }
     startup_free(&start);
     return fflush(stdout) == 0 ? rc : 1;

@@ -15,7 +15,7 @@ enum {
 
 /* "a,b" or "a b". NEW. */
 static json_t *
-id_list(const char *text)
+cli_request_id_list(const char *text)
 {
     char **ids = str_split(text, strchr(text, ',') != NULL ? ", " : " \t\n", true);
     json_t *list = json_array();
@@ -31,7 +31,7 @@ json_t *
 request_target(const json_t *values, const char *target)
 {
     const char *type = value_str(values, "tgt_type", "glob");
-    json_t *tgt = str_eq(type, "list") ? id_list(target) : value_utf8(target, strlen(target));
+    json_t *tgt = str_eq(type, "list") ? cli_request_id_list(target) : value_utf8(target, strlen(target));
     json_t *request = json_pack("{s:o, s:s}", "tgt", tgt, "tgt_type", type);
 
     if (value_get(values, "delimiter") != NULL)
@@ -54,7 +54,7 @@ request_for(const json_t *request, json_t *ids)
 /* ---- several functions ----------------------------------------------------------------------- */
 
 static void
-add_word(json_t *groups, const char *word, size_t len)
+cli_request_add_word(json_t *groups, const char *word, size_t len)
 {
     json_array_append_new(json_array_get(groups, json_array_size(groups) - 1), value_utf8(word, len));
 }
@@ -67,7 +67,7 @@ split_at_words(char *const *words, size_t n, const char *separator, json_t *grou
         if (str_eq(words[i], separator))
             json_array_append_new(groups, json_array());
         else
-            add_word(groups, words[i], strlen(words[i]));
+            cli_request_add_word(groups, words[i], strlen(words[i]));
     }
 }
 
@@ -79,11 +79,11 @@ split_in_words(char *const *words, size_t n, const char *separator, json_t *grou
         const char *p = words[i], *at;
         for (; (at = strstr(p, separator)) != NULL; p = at + strlen(separator)) {
             if (at > p)
-                add_word(groups, p, (size_t) (at - p));
+                cli_request_add_word(groups, p, (size_t) (at - p));
             json_array_append_new(groups, json_array());
         }
         if (*p != '\0' || p == words[i])
-            add_word(groups, p, strlen(p));
+            cli_request_add_word(groups, p, strlen(p));
     }
 }
 

@@ -80,7 +80,7 @@ run_docs_of(const json_t *docs, const char *arg)
 
 /* The line to the master failed: tells how to find the return later. */
 static int
-broken(run_t *self, const fail_t *err)
+cli_run_broken(run_t *self, const fail_t *err)
 {
     show_error(&self->show, "%s\n", fail_text(err));
     if (self->jid != NULL)
@@ -92,10 +92,10 @@ broken(run_t *self, const fail_t *err)
 }
 
 static int
-refused(run_t *self, const fail_t *err)
+cli_run_refused(run_t *self, const fail_t *err)
 {
     if (err->code != -EREMOTEIO)
-        return broken(self, err);
+        return cli_run_broken(self, err);
     show_text(&self->show, fail_text(err));
     return EXIT_FAILURE;
 }
@@ -130,7 +130,7 @@ orchestration(const char *fun, const json_t *arg, const char *jid)
 
 /* Start it; its jid is self->jid then. 0, or the exit code. */
 static int
-start(run_t *self, const char *fun, json_t *arg, bool follow, fail_t *err)
+cli_run_start(run_t *self, const char *fun, json_t *arg, bool follow, fail_t *err)
 {
     json_t *request = json_pack("{s:s, s:s, s:O, s:b}", "op", "runner", "fun", fun, "arg", arg, "follow",
                                 follow);
@@ -140,7 +140,7 @@ start(run_t *self, const char *fun, json_t *arg, bool follow, fail_t *err)
         json_object_set_new(request, "timeout", json_integer(startup_timeout_ms(&self->start) / 1000));
     interrupt_asked();
     if (local_call(self->line, &request, &reply, err) < 0)
-        return refused(self, err);
+        return cli_run_refused(self, err);
     self->jid = xstrdup(value_str(reply, "jid", ""));
     AUTO_FREE char *run = orchestration(fun, arg, self->jid);
     if (run != NULL)
@@ -153,7 +153,7 @@ start(run_t *self, const char *fun, json_t *arg, bool follow, fail_t *err)
 
 /* Shows progress that the runner reports before it ends. */
 static void
-show_progress(run_t *self, const json_t *push)
+cli_run_show_progress(run_t *self, const json_t *push)
 {
     const char *tag = value_str(push, "tag", "");
     json_t *data = value_get(push, "data");
@@ -167,7 +167,7 @@ show_progress(run_t *self, const json_t *push)
 
 /* Until its push came: 0 and *ret_push NEW, or the exit code. */
 static int
-await(run_t *self, json_t **ret_push)
+cli_run_await(run_t *self, json_t **ret_push)
 {
     for (;;) {
         fail_auto_t err = FAIL_INIT;
@@ -177,11 +177,11 @@ await(run_t *self, json_t **ret_push)
         if (rc == -EINTR || rc == 0)
             continue;
         if (rc < 0)
-            return broken(self, &err);
+            return cli_run_broken(self, &err);
         const char *kind = value_str(push, "push", "");
         if (str_eq(kind, "event")) {
             live_clear(self->live);
-            show_progress(self, push);
+            cli_run_show_progress(self, push);
         } else if (str_eq(kind, "progress")) {
             live_take(self->live, push, clock_mono_ms());
         } else if (str_eq(kind, "runner") && str_eq(value_str(push, "jid", ""), self->jid)) {
@@ -203,7 +203,7 @@ listen_to_progress(run_t *self)
     int rc = local_call(self->line, &request, &reply, &err);
     if (rc == -EREMOTEIO)
         log_debug("no progress will be shown: %s", fail_text(&err));
-    return rc == 0 || rc == -EREMOTEIO ? 0 : broken(self, &err);
+    return rc == 0 || rc == -EREMOTEIO ? 0 : cli_run_broken(self, &err);
 }
 
 static int
@@ -217,10 +217,10 @@ run_following(run_t *self, json_t *arg)
 
     int rc = listen_to_progress(self);
     if (rc == 0)
-        rc = start(self, self->fun, arg, true, &err);
+        rc = cli_run_start(self, self->fun, arg, true, &err);
     live_begin(self->live, self->fun, clock_mono_ms());
     if (rc == 0)
-        rc = await(self, &push);
+        rc = cli_run_await(self, &push);
     hint = live_hint(self->live);
     live_clear(self->live);
     if (rc != 0)
@@ -234,10 +234,10 @@ run_following(run_t *self, json_t *arg)
 }
 
 static int
-run_async(run_t *self, json_t *arg)
+cli_run_async(run_t *self, json_t *arg)
 {
     fail_auto_t err = FAIL_INIT;
-    int rc = start(self, self->fun, arg, false, &err);
+    int rc = cli_run_start(self, self->fun, arg, false, &err);
 
     if (rc != 0)
         return rc;
@@ -258,10 +258,10 @@ fetch_docs(run_t *self, json_t **ret)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *push = NULL, *none = json_array();
-    int rc = start(self, "doc.runner", none, true, &err);
+    int rc = cli_run_start(self, "doc.runner", none, true, &err);
 
     if (rc == 0)
-        rc = await(self, &push);
+        rc = cli_run_await(self, &push);
     if (rc == 0)
         *ret = run_docs_of(value_get(push, "return"), self->fun);
     return rc;
@@ -269,7 +269,7 @@ fetch_docs(run_t *self, json_t **ret)
 
 /* salt-run -d: plain text. */
 static int
-print_docs(run_t *self)
+cli_run_print_docs(run_t *self)
 {
     json_auto_t *docs = NULL, *sorted = NULL;
     int rc = fetch_docs(self, &docs);
@@ -348,12 +348,12 @@ run_connected(run_t *self)
 
     self->live = live_new(STDERR_FILENO);
     if (value_bool(res->values, "doc", false))
-        return print_docs(self);
+        return cli_run_print_docs(self);
     if (strchr(self->fun, '.') == NULL)
         return show_docs(self);
     arg = args_parse(res->args + 1, res->n_args - 1, value_get(res->values, "no_parse"));
     if (value_bool(res->values, "async", false))
-        return run_async(self, arg);
+        return cli_run_async(self, arg);
     for (size_t i = 0; i < NELEMS(own); i++)
         if (str_eq(self->fun, own[i].fun))
             return own[i].fn(self, arg);
@@ -361,7 +361,7 @@ run_connected(run_t *self)
 }
 
 static int
-run_configured(run_t *self)
+cli_run_configured(run_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     const opt_result_t *res = &self->start.res;
@@ -376,7 +376,7 @@ run_configured(run_t *self)
     self->fun = res->n_args > 0 ? res->args[0] : "";
     self->line = local_connect(value_str(self->start.opts, "sock_dir", ""), &err);
     if (self->line == NULL)
-        return broken(self, &err);
+        return cli_run_broken(self, &err);
     patience_set(self->line, startup_timeout_ms(&self->start));
     return run_connected(self);
 }
@@ -389,7 +389,7 @@ run_main(int argc, char **argv)
 
     interrupt_arm();
     if (rc < 0)
-        rc = run_configured(&self);
+        rc = cli_run_configured(&self);
     if (rc == 0 && self.show.failed)
         rc = EXIT_FAILURE;
     live_destroy(&self.live);

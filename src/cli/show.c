@@ -42,7 +42,7 @@ show_wants_colour(bool force, bool no, const json_t *conf, const char *env, bool
 
 /* The option as given, else the configuration's. */
 static const json_t *
-setting(const json_t *values, const json_t *conf, const char *name)
+show_setting(const json_t *values, const json_t *conf, const char *name)
 {
     const json_t *v = value_get(values, name);
 
@@ -52,7 +52,7 @@ setting(const json_t *values, const json_t *conf, const char *name)
 static bool
 setting_bool(const json_t *values, const json_t *conf, const char *name, bool dflt)
 {
-    const json_t *v = setting(values, conf, name);
+    const json_t *v = show_setting(values, conf, name);
 
     return v != NULL ? value_truthy(v) : dflt;
 }
@@ -85,9 +85,9 @@ ready_file(const char *path, bool append, fail_t *err)
 int
 show_init(show_t *self, const json_t *values, const json_t *conf, fail_t *err)
 {
-    const char *out = json_string_value(setting(values, conf, "output"));
-    const char *file = json_string_value(setting(values, conf, "output_file"));
-    const char *states = json_string_value(setting(values, conf, "state_output"));
+    const char *out = json_string_value(show_setting(values, conf, "output"));
+    const char *file = json_string_value(show_setting(values, conf, "output_file"));
+    const char *states = json_string_value(show_setting(values, conf, "state_output"));
 
     *self = (show_t){ .opts = OUTPUT_OPTS_INIT };
     self->output = str_empty(out) ? NULL : out;
@@ -131,7 +131,7 @@ show_args(show_t *self, const json_t *arg)
 
 /* Said once: the rest is lost for the same reason. Nothing is said of a reader who has gone. */
 static void
-unwritten(show_t *self, const char *where)
+show_unwritten(show_t *self, const char *where)
 {
     int code = errno;
 
@@ -149,23 +149,23 @@ write_stdout(show_t *self, const buf_t *text)
     if (self->held)
         (void) ttyguard_hold(true);
     if (fwrite(buf_str(text), 1, text->len, stdout) != text->len || (!self->held && !ttyguard_hold(false)))
-        unwritten(self, "Standard output");
+        show_unwritten(self, "Standard output");
 }
 
 void
 show_flush(show_t *self)
 {
     if (!ttyguard_hold(false))
-        unwritten(self, "Standard output");
+        show_unwritten(self, "Standard output");
 }
 
 static void
-write_file(show_t *self, const buf_t *text)
+show_write_file(show_t *self, const buf_t *text)
 {
     AUTO_FILE f = fopen(self->file, "ae");
 
     if (f == NULL || !ttyguard_write(f, text))
-        unwritten(self, self->file);
+        show_unwritten(self, self->file);
 }
 
 /* Formats and writes; the progress line is cleared first. */
@@ -185,7 +185,7 @@ show_as(show_t *self, const json_t *data, const char *out, int retcode)
     if (text.len == 0)
         return;
     if (self->file != NULL)
-        write_file(self, &text);
+        show_write_file(self, &text);
     else
         write_stdout(self, &text);
 }

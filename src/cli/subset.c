@@ -55,7 +55,7 @@ random_below(size_t n)
 
 /* Fisher-Yates; the modulo's bias is irrelevant here. */
 static void
-shuffle(json_t *ids)
+subset_shuffle(json_t *ids)
 {
     for (size_t i = json_array_size(ids); i > 1; i--) {
         size_t j = random_below(i);
@@ -67,7 +67,7 @@ shuffle(json_t *ids)
 
 /* Ask the next `n` ids, from *at on, and add those that have the function. */
 static int
-ask_next(cmd_t *self, const json_t *ids, size_t *at, size_t n, choice_t *choice)
+subset_ask_next(cmd_t *self, const json_t *ids, size_t *at, size_t n, choice_t *choice)
 {
     static const cmd_sink_t sink = { choice_return, choice_silent, false };
     json_t *some = json_array();
@@ -89,9 +89,9 @@ subset_choose(cmd_t *self, size_t want)
     json_t *ids = value_get(reply, "minions");
     size_t at = 0;
 
-    shuffle(ids);
+    subset_shuffle(ids);
     while (rc == 0 && json_array_size(chosen) < want && at < json_array_size(ids))
-        rc = ask_next(self, ids, &at, want - json_array_size(chosen), &choice);
+        rc = subset_ask_next(self, ids, &at, want - json_array_size(chosen), &choice);
     if (rc != 0)
         return rc;
     if (json_array_size(chosen) == 0)

@@ -6,7 +6,7 @@
 #define RULE "-------------------------------------------\n"
 
 static void
-add_name(buf_t *names, const char *id)
+summary_add_name(buf_t *names, const char *id)
 {
     buf_printf(names, " %s%s", id, ttyguard_bound(stdout));
 }
@@ -18,18 +18,18 @@ summary_return(summary_t *self, const char *id, int retcode)
     if (retcode == 0)
         return;
     self->n_failed++;
-    add_name(&self->failed, id);
+    summary_add_name(&self->failed, id);
 }
 
 void
 summary_silent(summary_t *self, const char *id, outcome_t outcome)
 {
     self->silent++;
-    add_name(outcome == OUTCOME_NOT_CONNECTED ? &self->not_connected : &self->no_response, id);
+    summary_add_name(outcome == OUTCOME_NOT_CONNECTED ? &self->not_connected : &self->no_response, id);
 }
 
 static void
-add_names(buf_t *out, const char *what, const buf_t *ids)
+summary_add_names(buf_t *out, const char *what, const buf_t *ids)
 {
     if (ids->len > 0)
         buf_printf(out, "%s:%s\n", what, buf_str(ids));
@@ -43,9 +43,9 @@ summary_format(const summary_t *self, bool verbose, buf_t *out)
     buf_printf(out, "# of minions that did not return: %zu\n# of minions with errors: %zu\n", self->silent,
                self->n_failed);
     if (verbose) {
-        add_names(out, "Minions not connected", &self->not_connected);
-        add_names(out, "Minions not responding", &self->no_response);
-        add_names(out, "Minions with failures", &self->failed);
+        summary_add_names(out, "Minions not connected", &self->not_connected);
+        summary_add_names(out, "Minions not responding", &self->no_response);
+        summary_add_names(out, "Minions with failures", &self->failed);
     }
     buf_puts(out, RULE);
 }

@@ -47,7 +47,7 @@ offer_minions(words_t *self)
 }
 
 static void
-offer_functions(words_t *self)
+words_offer_functions(words_t *self)
 {
     complete_split(&self->c, ',');
     ask_kind(self, "functions");
@@ -72,7 +72,7 @@ offer_jids(words_t *self)
 }
 
 static void
-offer_sls(words_t *self)
+words_offer_sls(words_t *self)
 {
     complete_split(&self->c, ',');
     if (!words_ask(self, "names", json_pack("{s:s, s:s*}", "kind", "sls", "saltenv", self->sls_env)))
@@ -126,14 +126,14 @@ static const struct argument {
     size_t at;
     offer_fn *offer;
 } arguments[] = {
-    { &opts_salt, "state.apply", 1, offer_sls },
-    { &opts_salt, "state.sls", 1, offer_sls },
-    { &opts_salt, "state.sls_exists", 1, offer_sls },
-    { &opts_salt, "state.sls_id", 2, offer_sls },
-    { &opts_salt, "state.show_sls", 1, offer_sls },
-    { &opts_salt, "state.show_low_sls", 1, offer_sls },
-    { &opts_salt, "sys.doc", 0, offer_functions },
-    { &opts_salt, "sys.argspec", 0, offer_functions },
+    { &opts_salt, "state.apply", 1, words_offer_sls },
+    { &opts_salt, "state.sls", 1, words_offer_sls },
+    { &opts_salt, "state.sls_exists", 1, words_offer_sls },
+    { &opts_salt, "state.sls_id", 2, words_offer_sls },
+    { &opts_salt, "state.show_sls", 1, words_offer_sls },
+    { &opts_salt, "state.show_low_sls", 1, words_offer_sls },
+    { &opts_salt, "sys.doc", 0, words_offer_functions },
+    { &opts_salt, "sys.argspec", 0, words_offer_functions },
     { &opts_salt, "saltutil.find_job", 1, offer_jids },
     { &opts_salt, "saltutil.kill_job", 1, offer_jids },
     { &opts_salt, "saltutil.signal_job", 1, offer_jids },
@@ -143,12 +143,12 @@ static const struct argument {
     { &opts_run, "jobs.lookup_jid", 1, offer_jids },
     { &opts_run, "jobs.print_job", 1, offer_jids },
     { &opts_run, "pillar.show_pillar", 1, offer_minions },
-    { &opts_run, "salt.cmd", 1, offer_functions },
+    { &opts_run, "salt.cmd", 1, words_offer_functions },
     { &opts_run, "salt.execute", 1, offer_minions },
-    { &opts_run, "salt.execute", 2, offer_functions },
-    { &opts_run, "state.orch", 1, offer_sls },
-    { &opts_run, "state.orchestrate", 1, offer_sls },
-    { &opts_run, "state.orchestrate_show_sls", 1, offer_sls },
+    { &opts_run, "salt.execute", 2, words_offer_functions },
+    { &opts_run, "state.orch", 1, words_offer_sls },
+    { &opts_run, "state.orchestrate", 1, words_offer_sls },
+    { &opts_run, "state.orchestrate_show_sls", 1, words_offer_sls },
 };
 
 /* The same of keyword arguments; `beside`: another that must be there. */
@@ -158,7 +158,7 @@ static const struct keyword {
 } keywords[] = {
     { NULL, NULL, "saltenv=", offer_saltenvs },
     { NULL, NULL, "pillarenv=", offer_pillarenvs },
-    { "state.orchestrate_single", "fun=salt.function", "name=", offer_functions },
+    { "state.orchestrate_single", "fun=salt.function", "name=", words_offer_functions },
     { "state.orchestrate_single", "fun=salt.runner", "name=", offer_runners },
     { "state.orchestrate_single", "fun=salt.wheel", "name=", offer_wheels },
 };
@@ -191,7 +191,7 @@ offer_keyword(words_t *self, char *const *args)
 
 /* Counts the positional arguments before the cursor, which tells which one is completed next. */
 static size_t
-place_of(char *const *args)
+words_place_of(char *const *args)
 {
     size_t n = 0;
 
@@ -204,7 +204,7 @@ place_of(char *const *args)
 static void
 offer_argument(words_t *self, const opt_spec_t *spec, char *const *args)
 {
-    size_t n = place_of(args);
+    size_t n = words_place_of(args);
 
     for (size_t i = 0; args[i] != NULL; i++)
         if (str_starts(args[i], "saltenv="))
@@ -248,7 +248,7 @@ offer(words_t *self, const opt_spec_t *spec, words_value_fn *value)
     else if (n == before && spec == &opts_run)
         offer_runners(self);
     else if (n == before && spec == &opts_salt)
-        offer_functions(self);
+        words_offer_functions(self);
     else if (spec != &opts_cp)
         offer_argument(self, spec, args + before);
 }

@@ -24,7 +24,7 @@ struct audit {
 
 /* The path's folder is created when missing; a link in the file's place is not followed. */
 static void
-open_file(audit_t *self)
+audit_open_file(audit_t *self)
 {
     if (self->path[0] == '\0')
         return;
@@ -49,7 +49,7 @@ audit_new(const char *path)
     self->fd = -1;
     for (int i = 0; i < AUDIT_CROWDS; i++)
         self->spare[i] = (rate_t) RATE(LIMIT_AUDIT_RATE, LIMIT_AUDIT_BURST);
-    open_file(self);
+    audit_open_file(self);
     return self;
 }
 
@@ -74,7 +74,7 @@ audit_reopen(audit_t *self, const char *path)
     self->path = xstrdup(path);
     free(old);
     close_file(self);
-    open_file(self);
+    audit_open_file(self);
 }
 
 /* ---- writing ------------------------------------------------------------------------------------- */
@@ -87,7 +87,7 @@ follow_rotation(audit_t *self)
     if (self->fd >= 0 && fs_is_same(self->fd, self->path))
         return;
     int old = self->fd;
-    open_file(self);
+    audit_open_file(self);
     if (old < 0)
         return;
     if (self->fd < 0) {
@@ -101,7 +101,7 @@ follow_rotation(audit_t *self)
 
 /* Whole, or not at all: a file that ends in half a line would spoil the next one. */
 static int
-append(audit_t *self, const json_t *line)
+audit_append(audit_t *self, const json_t *line)
 {
     AUTO_FREE char *text = json_dumps(line, JSON_COMPACT);
     AUTO_FREE char *whole = xasprintf("%s\n", text != NULL ? text : "{}");
@@ -129,7 +129,7 @@ write_lost(audit_t *self, const char *stamp)
 {
     json_auto_t *line = json_pack("{s:s, s:s, s:I}", "time", stamp, "op", "lost", "lines", self->lost);
 
-    if (append(self, line) != 0)
+    if (audit_append(self, line) != 0)
         return;
     log_warning("the audit log %s can be written again; %d lines are missing", self->path, (int) self->lost);
     self->lost = 0;
@@ -151,7 +151,7 @@ audit_write(audit_t *self, json_t **line_p)
     json_object_update(whole, line);
     if (self->lost > 0)
         write_lost(self, stamp);
-    int rc = self->lost > 0 ? -ENOSPC : append(self, whole);
+    int rc = self->lost > 0 ? -ENOSPC : audit_append(self, whole);
 
     if (rc == 0)
         return;

@@ -40,7 +40,7 @@ is_local_key(const struct dirent *e)
 }
 
 static int
-ignoring_case(const struct dirent **a, const struct dirent **b)
+keyaction_ignoring_case(const struct dirent **a, const struct dirent **b)
 {
     return strcasecmp((*a)->d_name, (*b)->d_name);
 }
@@ -55,7 +55,7 @@ keyaction_table_local(const keystore_t *store, fail_t *err)
 
     if (table != NULL)
         json_object_set(table, LOCAL, names);
-    int n = table == NULL ? 0 : scandir(keystore_dir(store), &found, is_local_key, ignoring_case);
+    int n = table == NULL ? 0 : scandir(keystore_dir(store), &found, is_local_key, keyaction_ignoring_case);
 
     for (int i = 0; i < n; i++) {
         json_array_append_new(names, value_utf8(found[i]->d_name, strlen(found[i]->d_name)));
@@ -93,7 +93,7 @@ typedef json_t *show_fn(const keystore_t *store, const char *state, const char *
 
 /* PEM text of a key. */
 static json_t *
-show_text(const keystore_t *store, const char *state, const char *id, const char *hash_type, int *ret_code,
+keyaction_show_text(const keystore_t *store, const char *state, const char *id, const char *hash_type, int *ret_code,
           fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
@@ -116,7 +116,7 @@ show_finger(const keystore_t *store, const char *state, const char *id, const ch
 
         *ret_code = key_finger_file(hash_type, path, finger, err);
     } else {
-        json_auto_t *pem = show_text(store, state, id, hash_type, ret_code, err);
+        json_auto_t *pem = keyaction_show_text(store, state, id, hash_type, ret_code, err);
 
         if (pem != NULL)
             *ret_code = key_finger_typed(hash_type, json_string_value(pem), json_string_length(pem), finger,
@@ -154,7 +154,7 @@ show_table(const keystore_t *store, const json_t *table, show_fn *show, const ch
 json_t *
 keyaction_texts(const keystore_t *store, const json_t *table, fail_t *err)
 {
-    return show_table(store, table, show_text, NULL, err);
+    return show_table(store, table, keyaction_show_text, NULL, err);
 }
 
 json_t *

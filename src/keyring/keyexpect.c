@@ -31,7 +31,7 @@ folder_open(const char *pki_dir)
 
 /* True for a SHA-256 fingerprint with colons: digits are checked, their places are not. */
 static bool
-is_finger(const char *text)
+keyexpect_is_finger(const char *text)
 {
     size_t n = strspn(text, "0123456789abcdefABCDEF:");
 
@@ -48,7 +48,7 @@ keystore_is_expected(const char *pki_dir, const char *id)
 
 /* Removes the expectation of an id. True when its file is gone. */
 static bool
-forget(int folder, const char *pki_dir, const char *id)
+keyexpect_forget(int folder, const char *pki_dir, const char *id)
 {
     if (unlinkat(folder, id, 0) == 0 || errno == ENOENT)
         return true;
@@ -69,7 +69,7 @@ keystore_take_expected(const char *pki_dir, const char *id, const uint8_t key[KE
     key_finger(key, finger);
     /* An expectation that remained would accept the key again after an operator deletes it; its removal is
      * therefore part of the answer. */
-    return strcasecmp(buf_str(&text), finger) == 0 && forget(folder, pki_dir, id);
+    return strcasecmp(buf_str(&text), finger) == 0 && keyexpect_forget(folder, pki_dir, id);
 }
 
 void
@@ -78,7 +78,7 @@ keystore_expected_over(const char *pki_dir, const char *id)
     AUTO_FD folder = conf_id_valid(id, NULL) ? folder_open(pki_dir) : -1;
 
     if (folder >= 0)
-        (void) forget(folder, pki_dir, id);
+        (void) keyexpect_forget(folder, pki_dir, id);
 }
 
 /* {id: fingerprint} of lines "id: ... fingerprint", as a job shows them. NEW, or NULL with *err. */
@@ -97,7 +97,7 @@ read_fingers(const char *file, fail_t *err)
         if (*line == '\0' || *line == '#')
             continue;
         AUTO_FREE char *id = xstrndup(line, colon != NULL ? (size_t) (colon - line) : 0);
-        if (conf_id_valid(id, NULL) && is_finger(last + 1))
+        if (conf_id_valid(id, NULL) && keyexpect_is_finger(last + 1))
             json_object_set_new(out, id, json_string(last + 1));
         else
             (void) fail_set(err, -EINVAL, "%s:%zu: not 'ID: FINGERPRINT', the sha256 one of key.finger", file,
@@ -109,7 +109,7 @@ read_fingers(const char *file, fail_t *err)
 
 /* Writes the expectation, synced to the disk. */
 static int
-expect(int folder, const char *id, const char *finger, fail_t *err)
+keyexpect_expect(int folder, const char *id, const char *finger, fail_t *err)
 {
     int rc = beneath_put(folder, id, finger, strlen(finger), MODE, true);
 
@@ -118,7 +118,7 @@ expect(int folder, const char *id, const char *finger, fail_t *err)
 
 /* Takes over one id of Salt's master; an id that has an accepted key here is left out. */
 static int
-take_over(const char *pki_dir, int folder, const char *id, const json_t *known, json_t *done, fail_t *err)
+keyexpect_take_over(const char *pki_dir, int folder, const char *id, const json_t *known, json_t *done, fail_t *err)
 {
     AUTO_FREE char *accepted = xasprintf("%s/%s/%s", pki_dir, key_state_dir(KEY_ACCEPTED), id);
     const char *finger = value_str(known, id, NULL);
@@ -127,7 +127,7 @@ take_over(const char *pki_dir, int folder, const char *id, const json_t *known, 
     if (there != 0)
         return there < 0 ? there : 0;
     json_object_set_new(done, id, json_boolean(finger != NULL));
-    return expect(folder, id, finger != NULL ? finger : "", err);
+    return keyexpect_expect(folder, id, finger != NULL ? finger : "", err);
 }
 
 /* Each accepted id of Salt's master becomes expected; ids with an accepted key here are left alone. */
@@ -152,7 +152,7 @@ keystore_import_salt(const char *pki_dir, const char *from, const char *fingers,
         rc = fail_set(err, -errno, "%s: %s", folder, strerror(errno));
     for (const struct dirent *e; rc == 0 && (e = fs_next(dir, &rc)) != NULL;) {
         if (e->d_name[0] != '.' && conf_id_valid(e->d_name, NULL))
-            rc = take_over(pki_dir, to, e->d_name, known, done, err);
+            rc = keyexpect_take_over(pki_dir, to, e->d_name, known, done, err);
     }
     (void) closedir(dir);
     return rc == 0 ? STEAL(done) : NULL;

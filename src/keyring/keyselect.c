@@ -77,7 +77,7 @@ glob_list(const json_t *globs)
 }
 
 static bool
-any_matches(const json_t *globs, const char *id)
+keyselect_any_matches(const json_t *globs, const char *id)
 {
     size_t i;
     json_t *glob;
@@ -103,7 +103,7 @@ keyselect_match(const json_t *table, const json_t *globs)
         json_t *hits = json_array();
 
         json_array_foreach (ids, i, id)
-            if (any_matches(list, json_string_value(id)))
+            if (keyselect_any_matches(list, json_string_value(id)))
                 json_array_append(hits, id);
         if (json_array_size(hits) > 0)
             json_object_set(found, state, hits);
@@ -147,7 +147,7 @@ check_exact(const json_t *table, const json_t *id, fail_t *err)
 
 /* NEW list. */
 static json_t *
-id_list(const json_t *ids)
+keyselect_id_list(const json_t *ids)
 {
     return json_is_array(ids) ? json_incref((json_t *) ids) : json_pack("[O]", ids);
 }
@@ -156,7 +156,7 @@ id_list(const json_t *ids)
 json_t *
 keyselect_exact(const json_t *table, const json_t *ids, fail_t *err)
 {
-    json_auto_t *list = id_list(ids);
+    json_auto_t *list = keyselect_id_list(ids);
     json_t *name;
     size_t i;
 
@@ -170,7 +170,7 @@ keyselect_exact(const json_t *table, const json_t *ids, fail_t *err)
 json_t *
 keyselect_ids(const json_t *table, const json_t *ids)
 {
-    json_auto_t *list = id_list(ids);
+    json_auto_t *list = keyselect_id_list(ids);
     json_t *found = json_object(), *names, *name;
     const char *state;
     size_t i;

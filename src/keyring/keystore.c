@@ -126,7 +126,7 @@ names_add(names_t *names, const char *name)
 /* Salt's sorted_ignorecase; equal but for case: by bytes, so that the order does not depend on the folder's.
  */
 static int
-compare(const void *a, const void *b)
+keystore_compare(const void *a, const void *b)
 {
     const char *const *x = a, *const *y = b;
     int c = strcasecmp(*x, *y);
@@ -149,7 +149,7 @@ is_file(int fd, const struct dirent *e)
 
 /* Names of the files that are ids, or of those that are none. One with a dot at its beginning is no key. */
 static int
-names_in(const keystore_t *self, key_state_t state, bool fit, names_t *names, fail_t *err)
+keystore_names_in(const keystore_t *self, key_state_t state, bool fit, names_t *names, fail_t *err)
 {
     /* Opens the folder anew, because walks that share the offset of self->fds would skip each other's
      * entries. */
@@ -175,12 +175,12 @@ names_in(const keystore_t *self, key_state_t state, bool fit, names_t *names, fa
 
 /* NEW array, each name once. */
 static json_t *
-names_list(names_t *names)
+keystore_names_list(names_t *names)
 {
     json_t *list = json_array();
 
     if (names->n > 0)
-        qsort(names->v, names->n, sizeof(*names->v), compare);
+        qsort(names->v, names->n, sizeof(*names->v), keystore_compare);
     for (size_t i = 0; i < names->n; i++)
         if (i == 0 || strcmp(names->v[i], names->v[i - 1]) != 0)
             json_array_append_new(list, value_utf8(names->v[i], strlen(names->v[i])));
@@ -192,7 +192,7 @@ json_t *
 keystore_list(const keystore_t *self, key_state_t state, fail_t *err)
 {
     names_t names = { NULL, 0, 0 };
-    json_t *list = names_in(self, state, true, &names, err) == 0 ? names_list(&names) : NULL;
+    json_t *list = keystore_names_in(self, state, true, &names, err) == 0 ? keystore_names_list(&names) : NULL;
 
     names_free(&names);
     return list;
@@ -205,8 +205,8 @@ keystore_unfit(const keystore_t *self, fail_t *err)
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < KEY_FOLDERS; i++)
-        rc = names_in(self, (key_state_t) i, false, &names, err);
-    json_t *list = rc == 0 ? names_list(&names) : NULL;
+        rc = keystore_names_in(self, (key_state_t) i, false, &names, err);
+    json_t *list = rc == 0 ? keystore_names_list(&names) : NULL;
     names_free(&names);
     return list;
 }
@@ -216,7 +216,7 @@ static int
 unfit_delete_in(keystore_t *self, key_state_t state, const char *name, size_t *ret_n, fail_t *err)
 {
     names_t names = { NULL, 0, 0 };
-    int rc = names_in(self, state, false, &names, err);
+    int rc = keystore_names_in(self, state, false, &names, err);
 
     for (size_t i = 0; rc == 0 && i < names.n; i++) {
         json_auto_t *shown = value_utf8(names.v[i], strlen(names.v[i]));

@@ -1,6 +1,6 @@
 /* masterkey.c - see masterkey.h. A voucher is the signing key's statement that a public key is the master's,
  * with a serial number that grows; minions accept a new master key by it. All files are replaced atomically,
- * and complete() finishes a rotation that a crash interrupted. */
+ * and masterkey_complete() finishes a rotation that a crash interrupted. */
 #include "keyring/masterkey.h"
 
 #include "common/base/fs.h"
@@ -17,14 +17,14 @@ typedef struct place {
 } place_t;
 
 static void
-place_free(place_t *self)
+masterkey_place_free(place_t *self)
 {
     free(self->signature);
 }
 
 /* 0, or -EINVAL for names that lead out of the folder. */
 static int
-place_of(place_t *self, const json_t *opts, fail_t *err)
+masterkey_place_of(place_t *self, const json_t *opts, fail_t *err)
 {
     const char *signature = value_str(opts, "master_pubkey_signature", "master_pubkey_signature");
 
@@ -41,7 +41,7 @@ place_of(place_t *self, const json_t *opts, fail_t *err)
                         signature);
     return 0;
 }
-#define AUTO_PLACE __attribute__((cleanup(place_free))) place_t
+#define AUTO_PLACE __attribute__((cleanup(masterkey_place_free))) place_t
 
 /* ---- vouching ------------------------------------------------------------------------------------ */
 
@@ -91,7 +91,7 @@ vouched_already(const place_t *place, const uint8_t key[KEY_BYTES], voucher_t *r
 
 /* Completes a rotation that was decided (1), and removes half of a pair (0). */
 static int
-complete(const place_t *place, fail_t *err)
+masterkey_complete(const place_t *place, fail_t *err)
 {
     AUTO_FREE char *pem = xasprintf("%s/" NEXT ".pem", place->pki);
     voucher_t v;
@@ -111,16 +111,16 @@ complete(const place_t *place, fail_t *err)
     return rc < 0 ? rc : 1;
 }
 
-/* Order matters: complete() may replace the key that is opened next. Without a valid signature from elsewhere
+/* Order matters: masterkey_complete() may replace the key that is opened next. Without a valid signature from elsewhere
  * the key is open, but not vouched for. */
 int
 masterkey_open(masterkey_t *self, const json_t *opts, bool *ret_made, fail_t *err)
 {
     AUTO_PLACE place = { 0 };
-    int rc = place_of(&place, opts, err);
+    int rc = masterkey_place_of(&place, opts, err);
 
     *self = (masterkey_t){ 0 };
-    rc = rc == 0 ? complete(&place, err) : rc;
+    rc = rc == 0 ? masterkey_complete(&place, err) : rc;
     if (rc < 0)
         return rc;
     self->pair = key_pair_open(place.pki, OWN, ret_made, err);
@@ -160,7 +160,7 @@ masterkey_rotate(const json_t *opts, fail_t *err)
     AUTO_PLACE place = { 0 };
     fail_auto_t why = FAIL_INIT;
     voucher_t v;
-    int rc = place_of(&place, opts, err);
+    int rc = masterkey_place_of(&place, opts, err);
 
     if (rc != 0)
         return rc;
@@ -169,7 +169,7 @@ masterkey_rotate(const json_t *opts, fail_t *err)
             err, -EPERM,
             "master_sign_pubkey is off: no minion could tell the master's new key from a stranger's. "
             "Switch it on, restart the master, and rotate when all minions have been connected once");
-    rc = complete(&place, err);
+    rc = masterkey_complete(&place, err);
     if (rc != 0)
         return rc < 0 ? rc : 0;
     AUTO(key_pair) next = key_pair_open(place.pki, NEXT, NULL, err);
@@ -195,7 +195,7 @@ masterkey_sign(const json_t *opts, const char *priv, const char *pub, const char
                char **ret_path, fail_t *err)
 {
     AUTO_PLACE place = { 0 };
-    int rc = place_of(&place, opts, err);
+    int rc = masterkey_place_of(&place, opts, err);
 
     if (rc != 0)
         return rc;

@@ -26,7 +26,7 @@ row_bounds(const option_row_t *row)
 }
 
 static void
-put_option(printer_t *p, const option_row_t *row)
+confpage_put_option(printer_t *p, const option_row_t *row)
 {
     AUTO_FREE char *bounds = row_bounds(row);
     AUTO_FREE char *dflt = conf_default_text(row);
@@ -49,7 +49,7 @@ each_heeded(void *cookie, const char *section, const option_row_t *row)
     if (p->last == NULL || !str_eq(section, p->last))
         roff_subsection(p->out, section);
     p->last = section;
-    put_option(p, row);
+    confpage_put_option(p, row);
 }
 
 /* Callback of conf_each(): options without an effect have a replacement, or are gathered for the list. */

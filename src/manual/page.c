@@ -47,7 +47,7 @@ put_names(const opt_row_t *row, buf_t *out)
 
 /* An option without a help text is hidden. */
 static void
-put_option(const page_t *page, const opt_row_t *row, buf_t *out)
+page_put_option(const page_t *page, const opt_row_t *row, buf_t *out)
 {
     if (row->help == NULL)
         return;
@@ -59,13 +59,13 @@ put_option(const page_t *page, const opt_row_t *row, buf_t *out)
 
 /* As --help: what belongs to no group first. */
 static void
-put_options(const page_t *page, buf_t *out)
+page_put_options(const page_t *page, buf_t *out)
 {
     roff_section(out, "OPTIONS");
     for (size_t t = 0; page->spec->tables[t] != NULL; t++)
         for (const opt_row_t *row = page->spec->tables[t]; row->names != NULL && row->kind != OPT_GROUP;
              row++)
-            put_option(page, row, out);
+            page_put_option(page, row, out);
     for (size_t t = 0; page->spec->tables[t] != NULL; t++) {
         bool grouped = false;
         for (const opt_row_t *row = page->spec->tables[t]; row->names != NULL; row++) {
@@ -75,7 +75,7 @@ put_options(const page_t *page, buf_t *out)
                 if (row->help != NULL)
                     roff_paragraph(out, row->help);
             } else if (grouped) {
-                put_option(page, row, out);
+                page_put_option(page, row, out);
             }
         }
     }
@@ -101,7 +101,7 @@ put_runner(runner_t *self)
 
 /* Callback of registry_each(), which lists functions by plug-in: a new plug-in prints the one before. */
 static void
-add_function(void *cookie, const char *name, const plugin_t *p, const func_t *f)
+page_add_function(void *cookie, const char *name, const plugin_t *p, const func_t *f)
 {
     runner_t *self = cookie;
 
@@ -117,13 +117,13 @@ put_runners(const registry_t *runners, buf_t *out)
     runner_t last = { .functions = BUF_INIT, .out = out };
 
     roff_section(out, "RUNNERS");
-    registry_each(runners, NULL, add_function, &last);
+    registry_each(runners, NULL, page_add_function, &last);
     put_runner(&last);
     buf_free(&last.functions);
 }
 
 static void
-put_list(buf_t *out, const char *title, const entry_t *entries)
+page_put_list(buf_t *out, const char *title, const entry_t *entries)
 {
     roff_section(out, title);
     roff_entries(out, entries);
@@ -149,13 +149,13 @@ page_print(const page_t *page, const char *date, const registry_t *runners, buf_
     roff_paragraph(out, page->spec->description);
     for (const char *const *text = page->about; *text != NULL; text++)
         roff_paragraph(out, *text);
-    put_options(page, out);
+    page_put_options(page, out);
     if (page->runners)
         put_runners(runners, out);
     put_examples(page, out);
-    put_list(out, "FILES", page->files);
-    put_list(out, "EXIT STATUS", page->exits);
-    put_list(out, "ENVIRONMENT", page->variables);
+    page_put_list(out, "FILES", page->files);
+    page_put_list(out, "EXIT STATUS", page->exits);
+    page_put_list(out, "ENVIRONMENT", page->variables);
     roff_section(out, "SEE ALSO");
     roff_see(out, page->see);
 }

@@ -31,7 +31,7 @@ roff_text(buf_t *out, const char *text, size_t len)
 
 /* Appends a line of text; a dot at its start is escaped, as roff would take it for a request. */
 static void
-put_line(buf_t *out, const char *text, size_t len)
+roff_put_line(buf_t *out, const char *text, size_t len)
 {
     if (len > 0 && text[0] == '.')
         buf_puts(out, "\\&");
@@ -41,11 +41,11 @@ put_line(buf_t *out, const char *text, size_t len)
 
 /* Each line of the text by itself. */
 static void
-put_lines(buf_t *out, const char *text)
+roff_put_lines(buf_t *out, const char *text)
 {
     while (*text != '\0') {
         size_t len = strcspn(text, "\n");
-        put_line(out, text, len);
+        roff_put_line(out, text, len);
         text += len + (text[len] == '\n' ? 1 : 0);
     }
 }
@@ -73,7 +73,7 @@ roff_head(buf_t *out, const char *name, int section, const char *date, const cha
     buf_puts(out, ".nh\n.ad l\n.SH \"NAME\"\n");
     roff_text(out, name, strlen(name));
     buf_puts(out, " \\- ");
-    put_lines(out, summary);
+    roff_put_lines(out, summary);
 }
 
 void
@@ -104,7 +104,7 @@ roff_paragraph(buf_t *out, const char *text)
 {
     if (!follows_heading(out))
         buf_puts(out, ".PP\n");
-    put_lines(out, text);
+    roff_put_lines(out, text);
 }
 
 void
@@ -112,7 +112,7 @@ roff_entry(buf_t *out, const char *term, const char *text)
 {
     buf_puts(out, ".TP\n");
     put_macro(out, ".B", term);
-    put_lines(out, text);
+    roff_put_lines(out, text);
 }
 
 void
@@ -127,7 +127,7 @@ void
 roff_lines(buf_t *out, int indent, const char *text)
 {
     buf_printf(out, ".RS %d\n.nf\n", indent);
-    put_lines(out, text);
+    roff_put_lines(out, text);
     buf_puts(out, ".fi\n.RE\n");
 }
 

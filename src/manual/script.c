@@ -113,7 +113,7 @@ print_bash(const page_t *page, buf_t *out)
 
 /* Within single quotes. */
 static void
-put_quoted(buf_t *out, const char *text, const char *quote)
+script_put_quoted(buf_t *out, const char *text, const char *quote)
 {
     AUTO_FREE char *safe = str_replace(text, "'", quote);
 
@@ -126,7 +126,7 @@ zsh_name(buf_t *out, const page_t *page, const opt_row_t *row, const char *name,
     AUTO_FREE char *text = described(page, row);
 
     buf_printf(out, "        '%.*s:", (int) len, name);
-    put_quoted(out, text, "'\\''");
+    script_put_quoted(out, text, "'\\''");
     buf_puts(out, "'\n");
 }
 
@@ -175,7 +175,7 @@ fish_name(buf_t *out, const page_t *page, const opt_row_t *row, const char *name
     if (optrow_takes_value(row))
         buf_printf(out, " -r -a '(_halite_%s)'", function);
     buf_puts(out, " -d '");
-    put_quoted(out, text, "\\'");
+    script_put_quoted(out, text, "\\'");
     buf_puts(out, "'\n");
 }
 

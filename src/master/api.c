@@ -207,7 +207,7 @@ api_request_of(void *self, json_t **request_p, json_t **ret_reply, fail_t *err)
 /* ---- publish and wait ------------------------------------------------------------------------ */
 
 static bool
-take_return(json_t *minions, const json_t *push)
+api_take_return(json_t *minions, const json_t *push)
 {
     static const char *const kept[] = { "return", "retcode", "success", "fun", "jid" };
     json_t *entry = json_object();
@@ -223,7 +223,7 @@ take_return(json_t *minions, const json_t *push)
 }
 
 static bool
-take_verdict(json_t *minions, const json_t *push)
+api_take_verdict(json_t *minions, const json_t *push)
 {
     json_t *entry = json_object_get(minions, value_str(push, "id", ""));
 
@@ -239,7 +239,7 @@ take_verdict(json_t *minions, const json_t *push)
 }
 
 static bool
-take_done(json_t *minions, const json_t *push)
+api_take_done(json_t *minions, const json_t *push)
 {
     return true;
 }
@@ -249,13 +249,13 @@ static const struct push {
     const char *kind;
     bool (*take)(json_t *minions, const json_t *push);
 } pushes[] = {
-    { "ret", take_return },
-    { "verdict", take_verdict },
-    { "done", take_done },
+    { "ret", api_take_return },
+    { "verdict", api_take_verdict },
+    { "done", api_take_done },
 };
 
 static bool
-take_push(json_t *minions, const char *jid, const json_t *push)
+api_take_push(json_t *minions, const char *jid, const json_t *push)
 {
     /* Late news of a job that was given up before. */
     if (strcmp(value_str(push, "jid", ""), jid) != 0)
@@ -293,7 +293,7 @@ has_returned(const json_t *minions, const char *id)
 
 /* Collect pushes until the job is over, or nothing came for `timeout_ms` and no minion works on it. */
 static int
-gather(master_api_t *self, const char *jid, const api_wait_t *wait, json_t *minions, fail_t *err)
+api_gather(master_api_t *self, const char *jid, const api_wait_t *wait, json_t *minions, fail_t *err)
 {
     size_t returned = 0, of = json_object_size(minions);
 
@@ -306,7 +306,7 @@ gather(master_api_t *self, const char *jid, const api_wait_t *wait, json_t *mini
             return rc;
         /* A return that is pushed twice counts once. */
         bool before = has_returned(minions, value_str(push, "id", ""));
-        if (take_push(minions, jid, push))
+        if (api_take_push(minions, jid, push))
             return 0;
         if (wait->news != NULL && returned < of && !before && strcmp(value_str(push, "push", ""), "ret") == 0)
             wait->news(wait->cookie, ++returned, of);
@@ -333,7 +333,7 @@ api_publish(master_api_t *self, json_t **request_p, const api_wait_t *wait, json
     /* Followed again, perhaps after the master's restart: its minions need a while to reconnect. */
     if (value_bool(reply, "again", false) && how.timeout_ms < AGAIN_WAIT_MS)
         how.timeout_ms = AGAIN_WAIT_MS;
-    rc = jid[0] != '\0' ? gather(self, jid, &how, minions, err) : 0;
+    rc = jid[0] != '\0' ? api_gather(self, jid, &how, minions, err) : 0;
     if (rc < 0) {
         json_decref(minions);
         return rc;
@@ -545,7 +545,7 @@ api_notes(master_api_t *self, const char *run, fail_t *err)
 /* ---- copies ---------------------------------------------------------------------------------- */
 
 static store_watch_t
-watch_of(const api_watch_t *watch)
+api_watch_of(const api_watch_t *watch)
 {
     return (store_watch_t){ .go_on = watch->go_on, .whole = watch->whole, .cookie = watch->cookie };
 }
@@ -553,7 +553,7 @@ watch_of(const api_watch_t *watch)
 json_t *
 api_backup(master_api_t *self, const char *to, const api_watch_t *watch, fail_t *err)
 {
-    const store_watch_t own = watch_of(watch);
+    const store_watch_t own = api_watch_of(watch);
 
     return store_backup(self->store_path, to, &own, err);
 }
@@ -561,7 +561,7 @@ api_backup(master_api_t *self, const char *to, const api_watch_t *watch, fail_t 
 json_t *
 api_check(master_api_t *self, const char *path, bool full, const api_watch_t *watch, fail_t *err)
 {
-    const store_watch_t own = watch_of(watch);
+    const store_watch_t own = api_watch_of(watch);
 
     return store_check(path != NULL ? path : self->store_path, full, &own, err);
 }
@@ -569,7 +569,7 @@ api_check(master_api_t *self, const char *path, bool full, const api_watch_t *wa
 json_t *
 api_restore(master_api_t *self, const char *from, const api_watch_t *watch, fail_t *err)
 {
-    const store_watch_t own = watch_of(watch);
+    const store_watch_t own = api_watch_of(watch);
 
     return store_restore(self->store_path, from, &own, err);
 }

@@ -19,7 +19,7 @@
 #include "salt/value.h"
 
 static int
-s_fail(const fail_t *err)
+master_main_master_fail(const fail_t *err)
 {
     log_critical("%s", fail_text(err));
     return 1;
@@ -27,7 +27,7 @@ s_fail(const fail_t *err)
 
 /* NEW copy of this host's grains, which are gathered once; runners' threads may ask at the same time. */
 static json_t *
-s_grains(json_t *opts)
+master_main_master_grains(json_t *opts)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static json_t *found;
@@ -48,7 +48,7 @@ s_grains(json_t *opts)
 /* Build the registries of plug-ins and run the front loop. When a thread still uses them at the end, the
  * process exits without freeing anything. */
 static int
-s_serve(conf_t **conf_p, const char *dir, json_t *overrides, const char *pid_file, fail_t *err)
+master_main_master_serve(conf_t **conf_p, const char *dir, json_t *overrides, const char *pid_file, fail_t *err)
 {
     size_t n_runners, n_wheels, n_modules, n_states;
     const plugin_t *const *runner_rows = builtin_plugins(PLUGIN_RUNNER, &n_runners);
@@ -60,10 +60,10 @@ s_serve(conf_t **conf_p, const char *dir, json_t *overrides, const char *pid_fil
     const plugin_t *const *state_rows = builtin_plugins(PLUGIN_STATE, &n_states);
     AUTO(registry) states = registry_new(PLUGIN_STATE, state_rows, n_states);
     const masterctx_tables_t host = {
-        .modules = modules, .states = states, .runners = runners, .grains = s_grains
+        .modules = modules, .states = states, .runners = runners, .grains = master_main_master_grains
     };
     front_t *front = front_new(conf_p, dir, overrides, runners, wheels, &host, err);
-    int code = front ? front_run(front) : s_fail(err);
+    int code = front ? front_run(front) : master_main_master_fail(err);
     bool ended = front_destroy(&front);
     daemon_pid_remove(pid_file);
     if (!ended) {
@@ -98,14 +98,14 @@ main(int argc, char **argv)
     bool background = value_bool(opts.values, "daemon", false);
     opt_result_free(&opts);
     if (!conf || (background && daemon_background(&err) < 0))
-        return s_fail(&err);
+        return master_main_master_fail(&err);
     AUTO_FREE char *pid_file = xstrdup(conf_str(conf, "pidfile"));
     if (daemon_pid_file(pid_file, &err) < 0)
-        return s_fail(&err);
+        return master_main_master_fail(&err);
     if (startup_folders(conf, CONF_MASTER, &err) < 0 || daemon_user(conf_str(conf, "user"), &err) < 0) {
         daemon_pid_remove(pid_file);
-        return s_fail(&err);
+        return master_main_master_fail(&err);
     }
     daemon_hide();
-    return s_serve(&conf, dir, overrides, pid_file, &err);
+    return master_main_master_serve(&conf, dir, overrides, pid_file, &err);
 }

@@ -10,7 +10,7 @@
 #include "salt/value.h"
 
 static void
-s_offer_functions(complete_t *c, const registry_t *functions)
+callwords_offer_functions(complete_t *c, const registry_t *functions)
 {
     complete_split(c, ',');
     json_auto_t *names = registry_names(functions, c->part);
@@ -20,7 +20,7 @@ s_offer_functions(complete_t *c, const registry_t *functions)
 /* Offers state files from this host's file_roots, or --file-root. Only for --local: a master's files are not
  * known here. */
 static void
-s_offer_sls(complete_t *c)
+callwords_offer_sls(complete_t *c)
 {
     const char *root = value_str(c->values, "file_root", NULL);
     AUTO_FREE char *dir = startup_conf_dir(c->values);
@@ -40,9 +40,9 @@ callwords_complete(const registry_t *functions, int argc, char **argv)
     if (c.row)
         (void) complete_choices(&c);
     else if (c.n_args == 0 || str_eq(fun, "sys.doc") || str_eq(fun, "sys.argspec"))
-        s_offer_functions(&c, functions);
+        callwords_offer_functions(&c, functions);
     else if (c.n_args == 1 && local && (str_eq(fun, "state.apply") || str_eq(fun, "state.sls")))
-        s_offer_sls(&c);
+        callwords_offer_sls(&c);
     complete_free(&c);
     return 0;
 }

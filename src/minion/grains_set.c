@@ -45,7 +45,7 @@ drop_blocked(const json_t *opts, json_t *found)
 /* Merges a producer's grains, without blacklisted keys; recursively under grains_deep_merge. `found` is
  * changed. */
 static void
-merge(const json_t *opts, json_t *into, json_t *found)
+grains_set_merge(const json_t *opts, json_t *into, json_t *found)
 {
     drop_blocked(opts, found);
     if (value_bool(opts, "grains_deep_merge", false))
@@ -65,7 +65,7 @@ by_file(const void *a, const void *b)
 
 /* Runs one producer. It writes to an object of its own, so that a failure half-way leaves nothing behind. */
 static void
-run(const plugin_t *plugin, const char *root, json_t *opts, json_t *into)
+grains_set_run(const plugin_t *plugin, const char *root, json_t *opts, json_t *into)
 {
     grain_ctx_t ctx = { root, opts, into };
     json_auto_t *found = json_object();
@@ -74,7 +74,7 @@ run(const plugin_t *plugin, const char *root, json_t *opts, json_t *into)
     if (plugin->collect(&ctx, found, &err) < 0)
         log_warning("grains of %s are missing: %s", plugin->file, fail_text(&err));
     else
-        merge(opts, into, found);
+        grains_set_merge(opts, into, found);
 }
 
 void
@@ -89,7 +89,7 @@ grains_collect(const plugin_t *const *plugins, size_t n, grain_cost_t cost, cons
     qsort(sorted, n, sizeof(*sorted), by_file);
     for (size_t i = 0; i < n; i++) {
         if (sorted[i]->cost == cost && !value_lists(disabled, sorted[i]->file))
-            run(sorted[i], root, opts, into);
+            grains_set_run(sorted[i], root, opts, into);
     }
 }
 
@@ -116,7 +116,7 @@ grains_check(const plugin_t *const *plugins, size_t n, fail_t *err)
 
 /* NEW content of the grains file; NULL when there is none, or with *err when it can't be read. */
 static json_t *
-read_file(const char *path, yaml_lines_t **ret_lines, fail_t *err)
+grains_set_read_file(const char *path, yaml_lines_t **ret_lines, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
 
@@ -129,16 +129,16 @@ read_file(const char *path, yaml_lines_t **ret_lines, fail_t *err)
 }
 
 static void
-add_file(const json_t *opts, json_t *into)
+grains_set_add_file(const json_t *opts, json_t *into)
 {
     AUTO_FREE char *path = grains_file_path(opts);
     fail_auto_t err = FAIL_INIT;
-    json_auto_t *found = read_file(path, NULL, &err);
+    json_auto_t *found = grains_set_read_file(path, NULL, &err);
 
     if (err.code < 0)
         log_warning("%s", fail_text(&err));
     else if (json_is_object(found))
-        merge(opts, into, found);
+        grains_set_merge(opts, into, found);
 }
 
 void
@@ -147,7 +147,7 @@ grains_check_file(const json_t *opts)
     AUTO_FREE char *path = grains_file_path(opts);
     const char *id = value_str(opts, "id", "");
     yaml_lines_t *lines = NULL;
-    json_auto_t *found = read_file(path, &lines, NULL);
+    json_auto_t *found = grains_set_read_file(path, &lines, NULL);
 
     if (value_get(found, "id") != NULL && !grains_are_of(found, id))
         log_warning("%s:%d: the grain 'id' is ignored: it is always the minion's id ('%s'), which the option "
@@ -161,7 +161,7 @@ grains_finish(json_t *opts, json_t *into)
 {
     json_t *configured = value_get(opts, "grains");
 
-    add_file(opts, into);
+    grains_set_add_file(opts, into);
     if (json_is_object(configured)) {
         json_auto_t *copy = json_deep_copy(configured);
         json_object_update(into, copy);

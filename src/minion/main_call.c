@@ -1,7 +1,7 @@
 /* main_call.c - salt-call: runs one function in this process with the minion's modules; with a master unless
  * --local.
  *
- * salt-call stands in for the job server while its function runs: s_host() answers the requests that a minion's parts would,
+ * salt-call stands in for the job server while its function runs: main_call_host() answers the requests that a minion's parts would,
  * from the connection to the master (callsession.h) or through the bus of a minion that runs here. Grains and
  * pillar are gathered on first use. The return is printed, and sent to the master unless --no-return-event.
  */
@@ -52,7 +52,7 @@ typedef struct caller {
 } caller_t;
 
 static int
-s_fail(const char *text)
+main_call_fail(const char *text)
 {
     (void) fprintf(stderr, "%s\n", text);
     return EXIT_GENERIC;
@@ -61,7 +61,7 @@ s_fail(const char *text)
 /* BORROWED grains, gathered on first use: cheap ones now, slow ones from the minion's cache unless it is
  * empty or --refresh-grains-cache. */
 static json_t *
-s_grains(void *cookie)
+main_call_grains(void *cookie)
 {
     caller_t *self = cookie;
     if (self->grains)
@@ -85,23 +85,23 @@ s_grains(void *cookie)
 
 /* Gathers the grains anew. NEW reference. */
 static json_t *
-s_grains_again(void *cookie)
+grains_again(void *cookie)
 {
     caller_t *self = cookie;
     json_decref(self->grains);
     self->grains = NULL;
-    return json_incref(s_grains(self));
+    return json_incref(main_call_grains(self));
 }
 
 static void
-s_progress(void *cookie, size_t step, size_t of, const char *what)
+main_call_progress(void *cookie, size_t step, size_t of, const char *what)
 {
     caller_t *self = cookie;
     waitline_step(self->waiting, step, of, what);
 }
 
 static int
-s_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
+main_call_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
 {
     caller_t *self = cookie;
     if (!self->master)
@@ -111,7 +111,7 @@ s_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
 
 /* Answers saltutil.revoke_auth. */
 static int
-s_host_revoke(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
+host_revoke(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
 {
     *ret_value = json_true();
     return callsession_revoke(self->master, value_bool(request, "preserve_minion_cache", false), err);
@@ -120,7 +120,7 @@ s_host_revoke(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
 /* Sends a request to the bus of the minion that runs on this host. `none`: the error text when there is
  * none. */
 static int
-s_to_minion(const caller_t *self, json_t *request, const char *none, json_t **ret_reply, fail_t *err)
+to_minion(const caller_t *self, json_t *request, const char *none, json_t **ret_reply, fail_t *err)
 {
     AUTO(local_client) line = local_connect_minion(conf_str(self->conf, "sock_dir"), NULL);
     json_t *copy = line ? json_copy(request) : NULL;
@@ -131,13 +131,13 @@ s_to_minion(const caller_t *self, json_t *request, const char *none, json_t **re
 /* Fires an event: "fire_master" goes to the master; any other is for the reactor of the minion that runs
  * here. */
 static int
-s_host_event(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
+host_event(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
 {
     json_t *data = value_get(request, "data");
     json_auto_t *reply = NULL;
     *ret_value = json_true();
     if (!str_eq(value_str(request, "tag", ""), "fire_master"))
-        return s_to_minion(self, request, "no minion with a reactor runs here that would hear an event",
+        return to_minion(self, request, "no minion with a reactor runs here that would hear an event",
                            &reply, err);
     if (!self->master)
         return fail_set(err, -ENOTCONN, "there is no master to ask (--local)");
@@ -147,10 +147,10 @@ s_host_event(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
 
 /* Passes a request to the scheduler of the minion that runs here; salt-call has none. */
 static int
-s_host_schedule(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
+host_schedule(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
 {
     json_auto_t *reply = NULL;
-    int rc = s_to_minion(self, request,
+    int rc = to_minion(self, request,
                          "no minion runs here whose schedule that could be; offline=True changes what its "
                          "next start reads",
                          &reply, err);
@@ -159,23 +159,23 @@ s_host_schedule(caller_t *self, json_t *request, json_t **ret_value, fail_t *err
 }
 
 static int
-s_host_ask(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
+host_ask(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
 {
     return callsession_file(self->master, value_get(request, "ask"), ret_value, err);
 }
 
 /* Answers host requests, as a minion's parts would. Operations without a row need a running minion. */
 static int
-s_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
+main_call_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
 {
     static const struct {
         const char *op;
         int (*fn)(caller_t *self, json_t *request, json_t **ret_value, fail_t *err);
         bool local; /* it may need no master */
-    } rows[] = { { "ask", s_host_ask, false },
-                 { "event", s_host_event, true },
-                 { "revoke", s_host_revoke, false },
-                 { "schedule", s_host_schedule, true } };
+    } rows[] = { { "ask", host_ask, false },
+                 { "event", host_event, true },
+                 { "revoke", host_revoke, false },
+                 { "schedule", host_schedule, true } };
     caller_t *self = cookie;
     const char *op = value_str(request, "op", "?");
     for (size_t i = 0; i < NELEMS(rows); i++) {
@@ -191,9 +191,9 @@ s_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
 
 /* A pillar compiled for `ask`, here or by the master. NEW, or NULL with *err. */
 static py_t *
-s_compile_pillar(caller_t *self, json_t *ask, fail_t *err)
+compile_pillar(caller_t *self, json_t *ask, fail_t *err)
 {
-    json_t *opts = conf_opts(self->conf), *grains = s_grains(self);
+    json_t *opts = conf_opts(self->conf), *grains = main_call_grains(self);
     if (!self->master)
         return pillar_local(opts, self->registry, conf_str(self->conf, "id"), grains, ask, self->pillar, err);
     json_auto_t *whole = pillar_ask_complete(opts, ask);
@@ -204,19 +204,19 @@ s_compile_pillar(caller_t *self, json_t *ask, fail_t *err)
 
 /* As in a job: without `ask` the pillar in memory, with `ask` one compiled for it. NEW reference. */
 static py_t *
-s_pillar(void *cookie, json_t *ask, fail_t *err)
+pillar(void *cookie, json_t *ask, fail_t *err)
 {
     caller_t *self = cookie;
     if (!self->pillar && (!ask || !self->master))
-        self->pillar = s_compile_pillar(self, NULL, err);
+        self->pillar = compile_pillar(self, NULL, err);
     if (!ask || !(self->pillar || self->master))
         return py_ref(self->pillar);
-    return s_compile_pillar(self, ask, err);
+    return compile_pillar(self, ask, err);
 }
 
 /* Prints a failure in Salt's words and returns the exit code. */
 static int
-s_failed(const func_t *f, const char *fun, const fail_t *err)
+main_call_failed(const func_t *f, const char *fun, const fail_t *err)
 {
     (void) fflush(stdout);
     if (err->kind == FAIL_ARGUMENTS) {
@@ -233,7 +233,7 @@ s_failed(const func_t *f, const char *fun, const fail_t *err)
 
 /* Keeps the return in the job cache (cache_jobs) and sends it to the master unless --no-return-event. */
 static void
-s_keep_return(caller_t *self, const char *fun, char *const *words, size_t n, json_t *value, int retcode)
+main_call_keep_return(caller_t *self, const char *fun, char *const *words, size_t n, json_t *value, int retcode)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *arg = json_array();
@@ -254,7 +254,7 @@ s_keep_return(caller_t *self, const char *fun, char *const *words, size_t n, jso
 /* The function's return code. As in Salt, a return with {"result": false} or {"success": false} counts as
  * failed. */
 static int
-s_retcode(call_ctx_t *ctx, const json_t *value)
+main_call_retcode(call_ctx_t *ctx, const json_t *value)
 {
     int retcode = ctx_retcode(ctx);
     bool ok = value_bool(value, "result", true) && value_bool(value, "success", true);
@@ -263,7 +263,7 @@ s_retcode(call_ctx_t *ctx, const json_t *value)
 
 /* Runs args[0] with the other arguments, prints and keeps the return; the exit code. */
 static int
-s_run(caller_t *self, char *const *args, size_t n)
+main_call_run(caller_t *self, char *const *args, size_t n)
 {
     fail_auto_t err = FAIL_INIT;
     const char *fun = args[0];
@@ -274,18 +274,18 @@ s_run(caller_t *self, char *const *args, size_t n)
                        .opts = conf_opts(self->conf),
                        .id = conf_str(self->conf, "id"),
                        .jid = self->jid,
-                       .grains = s_grains,
-                       .grains_again = s_grains_again,
-                       .progress = s_progress,
-                       .pillar = s_pillar,
+                       .grains = main_call_grains,
+                       .grains_again = grains_again,
+                       .progress = main_call_progress,
+                       .pillar = pillar,
                        .files = self->files,
-                       .fire = s_fire,
-                       .host = s_host,
+                       .fire = main_call_fire,
+                       .host = main_call_host,
                        .cookie = self };
     AUTO(call_ctx) ctx = call_ctx_new(&env);
     const func_t *f = registry_find(self->registry, ctx, fun, &err);
     if (!f)
-        return s_failed(NULL, fun, &err);
+        return main_call_failed(NULL, fun, &err);
     json_auto_t *arg = args_parse(args + 1, n - 1, value_get(self->values, "no_parse"));
     json_auto_t *pub = json_pack("{s:s, s:i, s:s, s:s}", "__pub_fun", fun, "__pub_pid", (int) getpid(),
                                  "__pub_jid", self->jid, "__pub_tgt", "salt-call");
@@ -295,9 +295,9 @@ s_run(caller_t *self, char *const *args, size_t n)
     int rc = call_function(ctx, fun, arg, pub, &value, &err);
     waitline_destroy(&self->waiting);
     if (rc < 0)
-        return s_failed(f, fun, &err);
-    int retcode = s_retcode(ctx, value);
-    s_keep_return(self, fun, args + 1, n - 1, value, retcode);
+        return main_call_failed(f, fun, &err);
+    int retcode = main_call_retcode(ctx, value);
+    main_call_keep_return(self, fun, args + 1, n - 1, value, retcode);
     json_auto_t *shown = value_bool(self->values, "metadata", false)
                              ? json_pack("{s:{s:s, s:s, s:O, s:i}}", "local", "jid", self->jid, "fun", fun,
                                          "return", value, "retcode", retcode)
@@ -310,27 +310,27 @@ s_run(caller_t *self, char *const *args, size_t n)
 
 /* Runs the function, or the one behind -g (grains) and -d (sys.doc). */
 static int
-s_dispatch(caller_t *self, char **args, size_t n)
+dispatch(caller_t *self, char **args, size_t n)
 {
     static char sys_doc[] = "sys.doc";
     char *doc[] = { sys_doc, NULL, NULL };
     if (value_bool(self->values, "grains", false)) {
-        json_auto_t *shown = json_pack("{s:O}", "local", s_grains(self));
+        json_auto_t *shown = json_pack("{s:O}", "local", main_call_grains(self));
         show_data(&self->show, shown, NULL, 0);
         return 0;
     }
     if (value_bool(self->values, "doc", false)) {
         doc[1] = n > 0 ? args[0] : NULL;
-        return s_run(self, doc, n > 0 ? 2 : 1);
+        return main_call_run(self, doc, n > 0 ? 2 : 1);
     }
     if (n == 0)
         return optparse_error(&opts_call, "no function given; for example: salt-call test.ping");
-    return s_run(self, args, n);
+    return main_call_run(self, args, n);
 }
 
 /* Connects unless --local, file_client local or no master is configured, then runs the function. */
 static int
-s_with_master(caller_t *self, char **args, size_t n)
+with_master(caller_t *self, char **args, size_t n)
 {
     fail_auto_t err = FAIL_INIT;
     bool local = value_bool(self->values, "local", false) ||
@@ -340,14 +340,14 @@ s_with_master(caller_t *self, char **args, size_t n)
     if (!local) {
         self->master = callsession_open(self->conf, (int) conf_int(self->conf, "auth_timeout") * 1000, &err);
         if (!self->master)
-            return s_fail(fail_text(&err));
-        if (callsession_grains(self->master, s_grains(self), &err) < 0)
-            return s_fail(fail_text(&err));
+            return main_call_fail(fail_text(&err));
+        if (callsession_grains(self->master, main_call_grains(self), &err) < 0)
+            return main_call_fail(fail_text(&err));
         self->files = remotefiles_new(conf_str(self->conf, "cachedir"), callsession_file, self->master);
     } else {
         self->files = fileclient_local(conf_opts(self->conf), NULL);
     }
-    int code = s_dispatch(self, args, n);
+    int code = dispatch(self, args, n);
     fileclient_destroy(&self->files);
     callsession_destroy(&self->master);
     return code;
@@ -355,7 +355,7 @@ s_with_master(caller_t *self, char **args, size_t n)
 
 /* Turns --file-root or --pillar-root into one folder of the environment base. */
 static void
-s_take_root(const json_t *values, const char *option, json_t *overrides, const char *roots)
+take_root(const json_t *values, const char *option, json_t *overrides, const char *roots)
 {
     json_t *folder = value_get(values, option);
     if (folder)
@@ -385,8 +385,8 @@ main(int argc, char **argv)
     /* The flags --grains and --local must not override options of the same names. */
     json_object_del(overrides, "grains");
     json_object_del(overrides, "local");
-    s_take_root(opts.values, "file_root", overrides, "file_roots");
-    s_take_root(opts.values, "pillar_root", overrides, "pillar_roots");
+    take_root(opts.values, "file_root", overrides, "file_roots");
+    take_root(opts.values, "pillar_root", overrides, "pillar_roots");
     caller_t self = { .values = opts.values };
     daemon_hide();
     self.conf = startup_conf("salt-call", dir, CONF_MINION, overrides, &err);
@@ -394,14 +394,14 @@ main(int argc, char **argv)
     if (self.conf != NULL)
         json_object_set_new(conf_opts(self.conf), "__cli", json_string("salt-call"));
     if (!self.conf || show_init(&self.show, opts.values, conf_opts(self.conf), &err) < 0) {
-        code = s_fail(fail_text(&err));
+        code = main_call_fail(fail_text(&err));
     } else {
         size_t n;
         const plugin_t *const *rows = builtin_plugins(PLUGIN_EXEC, &n);
         self.registry = registry_new(PLUGIN_EXEC, rows, n);
         rows = builtin_plugins(PLUGIN_STATE, &n);
         self.states = registry_new(PLUGIN_STATE, rows, n);
-        code = s_with_master(&self, opts.args, opts.n_args);
+        code = with_master(&self, opts.args, opts.n_args);
         registry_destroy(&self.registry);
         registry_destroy(&self.states);
     }

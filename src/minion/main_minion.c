@@ -28,7 +28,7 @@
 #include "salt/value.h"
 
 static int
-s_fail(const fail_t *err)
+main_minion_fail(const fail_t *err)
 {
     log_critical("%s", fail_text(err));
     return 1;
@@ -37,7 +37,7 @@ s_fail(const fail_t *err)
 /* Tries what the networking process will need, here, where an error still reaches the terminal: descriptors,
  * masters, id, key. */
 static int
-s_check(const conf_t *conf, fail_t *err)
+main_minion_check(const conf_t *conf, fail_t *err)
 {
     bool made = false;
     if (daemon_need_files(LIMIT_MINION_FILES, err) < 0)
@@ -64,17 +64,17 @@ s_check(const conf_t *conf, fail_t *err)
 
 /* Creates folders, changes to the configured user and makes the process undumpable, before anything runs. */
 static int
-s_prepare(const conf_t *conf, fail_t *err)
+main_minion_prepare(const conf_t *conf, fail_t *err)
 {
     if (startup_folders(conf, CONF_MINION, err) < 0 || daemon_user(conf_str(conf, "user"), err) < 0)
         return err->code;
     daemon_hide();
-    return s_check(conf, err);
+    return main_minion_check(conf, err);
 }
 
 /* Runs the job server until it ends. *ret_owner: false in the networking process. *ret_again: start again. */
 static int
-s_serve(conf_t **conf_p, const char *dir, json_t *overrides, bool *ret_owner, bool *ret_again, fail_t *err)
+main_minion_serve(conf_t **conf_p, const char *dir, json_t *overrides, bool *ret_owner, bool *ret_again, fail_t *err)
 {
     size_t n_exec, n_states, n_grains;
     const plugin_t *const *exec_rows = builtin_plugins(PLUGIN_EXEC, &n_exec);
@@ -85,7 +85,7 @@ s_serve(conf_t **conf_p, const char *dir, json_t *overrides, bool *ret_owner, bo
     const jobserver_tables_t tables = { exec, states, grain_rows, n_grains, minion_parts };
     AUTO(jobserver) server = jobserver_new(conf_p, dir, overrides, &tables, err);
     if (!server)
-        return s_fail(err);
+        return main_minion_fail(err);
     int code = jobserver_run(server);
     *ret_owner = !server->in_session;
     *ret_again = *ret_owner && server->ending == JOBSERVER_RESTART;
@@ -114,16 +114,16 @@ main(int argc, char **argv)
     bool background = value_bool(opts.values, "daemon", false);
     opt_result_free(&opts);
     if (!conf || (background && daemon_background(&err) < 0))
-        return s_fail(&err);
+        return main_minion_fail(&err);
     AUTO_FREE char *pid_file = xstrdup(conf_str(conf, "pidfile"));
     if (daemon_pid_file(pid_file, &err) < 0)
-        return s_fail(&err);
-    if (s_prepare(conf, &err) < 0) {
+        return main_minion_fail(&err);
+    if (main_minion_prepare(conf, &err) < 0) {
         daemon_pid_remove(pid_file);
-        return s_fail(&err);
+        return main_minion_fail(&err);
     }
     bool owner = true, again = false;
-    code = s_serve(&conf, dir, overrides, &owner, &again, &err);
+    code = main_minion_serve(&conf, dir, overrides, &owner, &again, &err);
     if (owner)
         daemon_pid_remove(pid_file);
     if (again) {

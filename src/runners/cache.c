@@ -38,7 +38,7 @@ REFUSES(cache_cloud, "There is no salt-cloud here, and so no cache of its machin
 
 /* `what` TAKEN; `function` may be NULL. True, as Salt returns it; false without a target. */
 static int
-forget(call_ctx_t *ctx, const json_t *args, json_t *what, json_t *function, json_t **ret_value, fail_t *err)
+cache_forget(call_ctx_t *ctx, const json_t *args, json_t *what, json_t *function, json_t **ret_value, fail_t *err)
 {
     json_t *fields = json_pack("{s:O, s:O, s:o, s:O*}", "tgt", value_get(args, "tgt"), "tgt_type",
                                value_get(args, "tgt_type"), "what", what, "mine_function", function);
@@ -61,13 +61,13 @@ cache_clear(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     for (const char *const *table = ctx_row(ctx)->data.ptr; *table != NULL; table++)
         json_array_append_new(what, json_string(*table));
-    return forget(ctx, args, what, NULL, ret_value, err);
+    return cache_forget(ctx, args, what, NULL, ret_value, err);
 }
 
 static int
 cache_clear_mine_func(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return forget(ctx, args, json_array(), value_get(args, "clear_mine_func_flag"), ret_value, err);
+    return cache_forget(ctx, args, json_array(), value_get(args, "clear_mine_func_flag"), ret_value, err);
 }
 
 static bool
@@ -100,7 +100,7 @@ cache_clear_git_lock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 #define MINE    "mine"
 
 static const char *
-cachedir(call_ctx_t *ctx)
+cache_cachedir(call_ctx_t *ctx)
 {
     return value_str(ctx_opts(ctx), "cachedir", "");
 }
@@ -140,7 +140,7 @@ known_of(call_ctx_t *ctx, const char *id, fail_t *err)
 
 /* NEW sorted ids; NULL with *err. */
 static json_t *
-known_minions(call_ctx_t *ctx, fail_t *err)
+cache_known_minions(call_ctx_t *ctx, fail_t *err)
 {
     json_t *(*const reads[])(master_api_t *, const char *, fail_t *) = { api_grains, api_pillar, api_mine };
     json_auto_t *ids = json_object(), *list = json_array();
@@ -166,11 +166,11 @@ cache_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *one;
 
     if (!is_minions(bank)) {
-        *ret_value = bank_list(cachedir(ctx), bank, err);
+        *ret_value = bank_list(cache_cachedir(ctx), bank, err);
         return *ret_value != NULL ? 0 : -EIO;
     }
     if (minion_of(bank) == NULL) {
-        *ret_value = known_minions(ctx, err);
+        *ret_value = cache_known_minions(ctx, err);
         return *ret_value != NULL ? 0 : -EIO;
     }
     json_auto_t *known = known_of(ctx, minion_of(bank), err);
@@ -188,7 +188,7 @@ cache_fetch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *bank = value_str(args, "bank", ""), *key = value_str(args, "key", "");
 
     if (!is_minions(bank) || minion_of(bank) == NULL) {
-        *ret_value = bank_fetch(cachedir(ctx), bank, key, err);
+        *ret_value = bank_fetch(cache_cachedir(ctx), bank, key, err);
         return *ret_value != NULL ? 0 : -EIO;
     }
     json_auto_t *known = known_of(ctx, minion_of(bank), err);
@@ -208,7 +208,7 @@ cache_store(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return fail_kind(err, FAIL_COMMAND, -EPERM,
                          "The bank 'minions' is what minions have sent; nothing else is stored there");
     *ret_value = json_null();
-    return bank_store(cachedir(ctx), bank, value_str(args, "key", ""), value_get(args, "data"), err);
+    return bank_store(cache_cachedir(ctx), bank, value_str(args, "key", ""), value_get(args, "data"), err);
 }
 
 /* Forgets one minion's data, or all minions'; `key` restricts it to data or mine. */
@@ -225,7 +225,7 @@ flush_minions(call_ctx_t *ctx, const char *id, const char *key, json_t **ret_val
     }
     if (key == NULL || str_eq(key, MINE))
         json_array_append_new(what, json_string("mine"));
-    return forget(ctx, tgt, what, NULL, ret_value, err);
+    return cache_forget(ctx, tgt, what, NULL, ret_value, err);
 }
 
 static int
@@ -235,7 +235,7 @@ cache_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (is_minions(bank))
         return flush_minions(ctx, minion_of(bank), key, ret_value, err);
-    int rc = bank_flush(cachedir(ctx), bank, key, err);
+    int rc = bank_flush(cache_cachedir(ctx), bank, key, err);
     *ret_value = json_boolean(rc > 0);
     return rc < 0 ? rc : 0;
 }

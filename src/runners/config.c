@@ -2,7 +2,7 @@
 #include "salt/plugin.h"
 
 static int
-config_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+runners_config_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *found = value_path(ctx_opts(ctx), value_str(args, "key", ""), value_str(args, "delimiter", ":"));
 
@@ -18,7 +18,7 @@ static const arg_t get_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "get", config_get, get_args, FN_READONLY | FN_ACCESS_ADMIN,
+    { "get", runners_config_get, get_args, FN_READONLY | FN_ACCESS_ADMIN,
       "Return an option of the master, or a part of its value.\n\ndefault\n    What to return when there is "
       "none.\n\ndelimiter\n    What stands between the parts of the "
       "key." CLI_EXAMPLE(

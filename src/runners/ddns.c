@@ -32,7 +32,7 @@ check_data(const char *data, fail_t *err)
 
 /* NEW {fqdn: text}. TAKES text. */
 static json_t *
-said(const char *fqdn, json_t *text)
+ddns_said(const char *fqdn, json_t *text)
 {
     return json_pack("{s:o}", fqdn, text);
 }
@@ -40,16 +40,16 @@ said(const char *fqdn, json_t *text)
 /* Result of an update from `rc` of zone_update. Failed updates are not errors, as in Salt; the retcode tells.
  * NEW; NULL: the server did not answer. */
 static json_t *
-outcome(call_ctx_t *ctx, int rc, const char *fqdn, json_t *done, json_t *failed, const char *why)
+ddns_outcome(call_ctx_t *ctx, int rc, const char *fqdn, json_t *done, json_t *failed, const char *why)
 {
     json_auto_t *good = done, *bad = failed;
 
     if (rc < 0)
         return NULL;
     if (rc > 0)
-        return said(fqdn, json_incref(good));
+        return ddns_said(fqdn, json_incref(good));
     ctx_set_retcode(ctx, 1);
-    return said(fqdn, value_fmt("%s (%s)", json_string_value(bad), why));
+    return ddns_said(fqdn, value_fmt("%s (%s)", json_string_value(bad), why));
 }
 
 /* ---- one record ---------------------------------------------------------------------------------------- */
@@ -74,7 +74,7 @@ find_data(json_t *found, const char *data)
 
 /* Adds a record unless one with the same data exists, whatever its TTL. */
 static json_t *
-create(call_ctx_t *ctx, const zone_t *zone, const record_t *r, fail_t *err)
+ddns_own_create(call_ctx_t *ctx, const zone_t *zone, const record_t *r, fail_t *err)
 {
     json_auto_t *found = check_data(r->data, err) == 0 ? zone_query(zone, r->fqdn, r->type, err) : NULL;
     AUTO_FREE char *why = NULL;
@@ -83,12 +83,12 @@ create(call_ctx_t *ctx, const zone_t *zone, const record_t *r, fail_t *err)
         return NULL;
     const json_t *same = find_data(found, r->data);
     if (same != NULL)
-        return said(r->fqdn, value_fmt("Record of type '%s' already exists with ttl of %lld", r->type,
+        return ddns_said(r->fqdn, value_fmt("Record of type '%s' already exists with ttl of %lld", r->type,
                                        (long long) value_int(same, "ttl", 0)));
     AUTO_FREE char *lines = xasprintf("update add %s %lld %s %s", r->fqdn, (long long) r->ttl, r->type,
                                       r->data);
     int rc = zone_update(zone, lines, &why, err);
-    return outcome(ctx, rc, r->fqdn,
+    return ddns_outcome(ctx, rc, r->fqdn,
                    value_fmt("Created record of type '%s': %s -> %s", r->type, r->fqdn, r->data),
                    value_fmt("Failed to create record of type '%s'", r->type), why);
 }
@@ -96,7 +96,7 @@ create(call_ctx_t *ctx, const zone_t *zone, const record_t *r, fail_t *err)
 /* Replaces all records of the type by one. A record with the same data and TTL is left alone unless `replace`
  * has others to remove. */
 static json_t *
-update(call_ctx_t *ctx, const zone_t *zone, const record_t *r, bool replace, fail_t *err)
+ddns_own_update(call_ctx_t *ctx, const zone_t *zone, const record_t *r, bool replace, fail_t *err)
 {
     json_auto_t *found = check_data(r->data, err) == 0 ? zone_query(zone, r->fqdn, r->type, err) : NULL;
     AUTO_FREE char *why = NULL;
@@ -104,20 +104,20 @@ update(call_ctx_t *ctx, const zone_t *zone, const record_t *r, bool replace, fai
     if (found == NULL)
         return NULL;
     if (json_array_size(found) == 0)
-        return said(r->fqdn, json_string("No matching DNS record(s) found"));
+        return ddns_said(r->fqdn, json_string("No matching DNS record(s) found"));
     const json_t *same = find_data(found, r->data);
     if (same != NULL && value_int(same, "ttl", -1) == r->ttl && !(replace && json_array_size(found) > 1))
-        return said(r->fqdn, value_fmt("Record of type '%s' already present with ttl of %lld", r->type,
+        return ddns_said(r->fqdn, value_fmt("Record of type '%s' already present with ttl of %lld", r->type,
                                        (long long) r->ttl));
     AUTO_FREE char *lines = xasprintf("update delete %s %s\nupdate add %s %lld %s %s", r->fqdn, r->type,
                                       r->fqdn, (long long) r->ttl, r->type, r->data);
     int rc = zone_update(zone, lines, &why, err);
-    return outcome(ctx, rc, r->fqdn, value_fmt("Updated record of type '%s'", r->type),
+    return ddns_outcome(ctx, rc, r->fqdn, value_fmt("Updated record of type '%s'", r->type),
                    value_fmt("Failed to update record of type '%s'", r->type), why);
 }
 
 /* Deletes the records of a name: all, those of a type, or the one with the data. */
-static json_t *delete (call_ctx_t *ctx, const zone_t *zone, const record_t *r, fail_t *err)
+static json_t *ddns_own_delete (call_ctx_t *ctx, const zone_t *zone, const record_t *r, fail_t *err)
 {
     json_auto_t *found = r->data == NULL || check_data(r->data, err) == 0
                              ? zone_query(zone, r->fqdn, r->type != NULL ? r->type : "ANY", err)
@@ -127,11 +127,11 @@ static json_t *delete (call_ctx_t *ctx, const zone_t *zone, const record_t *r, f
     if (found == NULL)
         return NULL;
     if (json_array_size(found) == 0)
-        return said(r->fqdn, json_string("No matching DNS record(s) found"));
+        return ddns_said(r->fqdn, json_string("No matching DNS record(s) found"));
     AUTO_FREE char *lines = xasprintf("update delete %s %s %s", r->fqdn, r->type != NULL ? r->type : "",
                                       r->type != NULL && r->data != NULL ? r->data : "");
     int rc = zone_update(zone, lines, &why, err);
-    return outcome(ctx, rc, r->fqdn, json_string("Deleted DNS record(s)"),
+    return ddns_outcome(ctx, rc, r->fqdn, json_string("Deleted DNS record(s)"),
                    json_string("Failed to delete DNS record(s)"), why);
 }
 
@@ -151,7 +151,7 @@ ddns_create(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *fqdn = NULL;
     record_t r = record_of(args, &fqdn);
 
-    *ret_value = zone_init(&zone, args, err) == 0 ? create(ctx, &zone, &r, err) : NULL;
+    *ret_value = zone_init(&zone, args, err) == 0 ? ddns_own_create(ctx, &zone, &r, err) : NULL;
     return *ret_value != NULL ? 0 : -EIO;
 }
 
@@ -163,7 +163,7 @@ ddns_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     record_t r = record_of(args, &fqdn);
 
     *ret_value = zone_init(&zone, args, err) == 0
-                     ? update(ctx, &zone, &r, value_bool(args, "replace", false), err)
+                     ? ddns_own_update(ctx, &zone, &r, value_bool(args, "replace", false), err)
                      : NULL;
     return *ret_value != NULL ? 0 : -EIO;
 }
@@ -175,7 +175,7 @@ ddns_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *fqdn = NULL;
     record_t r = record_of(args, &fqdn);
 
-    *ret_value = zone_init(&zone, args, err) == 0 ? delete (ctx, &zone, &r, err) : NULL;
+    *ret_value = zone_init(&zone, args, err) == 0 ? ddns_own_delete (ctx, &zone, &r, err) : NULL;
     return *ret_value != NULL ? 0 : -EIO;
 }
 
@@ -198,7 +198,7 @@ is_settled(const char *text)
 /* The address's name in each zone that may hold it, the smallest first, until one of them takes it. What was
  * said last: NEW text, or NULL with *err. */
 static json_t *
-reverse(call_ctx_t *ctx, const zone_t *zone, const char *ip, const record_t *host, reverse_fn *act,
+ddns_reverse(call_ctx_t *ctx, const zone_t *zone, const char *ip, const record_t *host, reverse_fn *act,
         fail_t *err)
 {
     struct in_addr address;
@@ -244,8 +244,8 @@ ddns_add_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     r.type = "A";
     r.data = value_str(args, "ip", "");
-    json_auto_t *one = zone_init(&zone, args, err) == 0 ? create(ctx, &zone, &r, err) : NULL;
-    json_t *back = one != NULL ? reverse(ctx, &zone, r.data, &r, create, err) : NULL;
+    json_auto_t *one = zone_init(&zone, args, err) == 0 ? ddns_own_create(ctx, &zone, &r, err) : NULL;
+    json_t *back = one != NULL ? ddns_reverse(ctx, &zone, r.data, &r, ddns_own_create, err) : NULL;
     if (back == NULL)
         return -EIO;
     *ret_value = json_pack("{s:[O, o]}", fqdn, value_get(one, fqdn), back);
@@ -261,7 +261,7 @@ delete_reverse(call_ctx_t *ctx, const zone_t *zone, const record_t *r, json_t *f
     size_t i;
 
     json_array_foreach (found, i, one) {
-        json_auto_t *back = reverse(ctx, zone, value_str(one, "data", ""), r, delete, err);
+        json_auto_t *back = ddns_reverse(ctx, zone, value_str(one, "data", ""), r, ddns_own_delete, err);
         if (back == NULL)
             return -EIO;
         json_array_append_new(all, strstr(json_string_value(back), "Deleted") != NULL
@@ -278,7 +278,7 @@ ddns_delete_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *fqdn = NULL;
     record_t r = record_of(args, &fqdn);
     json_auto_t *found = zone_init(&zone, args, err) == 0 ? zone_query(&zone, fqdn, "A", err) : NULL;
-    json_auto_t *one = found != NULL ? delete (ctx, &zone, &r, err) : NULL;
+    json_auto_t *one = found != NULL ? ddns_own_delete (ctx, &zone, &r, err) : NULL;
     json_auto_t *all = json_array();
 
     if (one == NULL)

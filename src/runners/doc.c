@@ -7,7 +7,7 @@
 #include "salt/plugin.h"
 
 static void
-add_doc(void *cookie, const char *name, const plugin_t *p, const func_t *f)
+runners_doc_add_doc(void *cookie, const char *name, const plugin_t *p, const func_t *f)
 {
     AUTO_FREE char *text = func_doc(f);
 
@@ -21,7 +21,7 @@ docs_of(const registry_t *registry, call_ctx_t *ctx)
     json_t *out = json_object();
 
     if (registry != NULL)
-        registry_each(registry, ctx, add_doc, out);
+        registry_each(registry, ctx, runners_doc_add_doc, out);
     return out;
 }
 

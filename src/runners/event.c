@@ -3,7 +3,7 @@
 #include "salt/plugin.h"
 
 static int
-event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+runners_event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *data = value_get(args, "data");
     json_t *fields = json_pack("{s:O, s:o, s:b}", "tag", value_get(args, "tag"), "data",
@@ -19,7 +19,7 @@ static const arg_t send_args[] = { { "tag", ARG_STR, ARG_REQUIRED, "The event's 
                                    ARGS_END };
 
 static const func_t funcs[] = {
-    { "send", event_send, send_args, FN_ACCESS_ADMIN,
+    { "send", runners_event_send, send_args, FN_ACCESS_ADMIN,
       "Send an event with this tag and this data. The tag gets no prefix.\n\ntag\n    The tag to "
       "send.\n\ndata\n  "
       "  A dictionary that goes with it." CLI_EXAMPLE(

@@ -31,7 +31,7 @@ with_result(call_ctx_t *ctx, const char *jid, const json_t *args, json_t *out, f
 
 /* Sends a progress event when display_progress asks for it. */
 static int
-announce(call_ctx_t *ctx, const json_t *args, const char *text, fail_t *err)
+runners_jobs_announce(call_ctx_t *ctx, const json_t *args, const char *text, fail_t *err)
 {
     return value_bool(args, "display_progress", false) ? ask_progress(ctx, text, err) : 0;
 }
@@ -40,7 +40,7 @@ static int
 jobs_list_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *jid = value_str(args, "jid", "");
-    int rc = announce(ctx, args, "Querying the job cache", err);
+    int rc = runners_jobs_announce(ctx, args, "Querying the job cache", err);
 
     if (rc < 0)
         return rc;
@@ -66,7 +66,7 @@ jobs_print_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* True when a glob matches the id; without globs every id fits. */
 static bool
-fits(const json_t *globs, const char *id)
+runners_jobs_fits(const json_t *globs, const char *id)
 {
     size_t i, n = json_array_size(globs);
 
@@ -77,13 +77,13 @@ fits(const json_t *globs, const char *id)
 
 /* Adds "Minion did not return" for each target without a return that fits. */
 static void
-add_missing(json_t *out, const json_t *minions, const json_t *result, const json_t *globs)
+runners_jobs_add_missing(json_t *out, const json_t *minions, const json_t *result, const json_t *globs)
 {
     size_t i;
     json_t *id;
 
     json_array_foreach (minions, i, id) {
-        if (json_object_get(result, json_string_value(id)) == NULL && fits(globs, json_string_value(id)))
+        if (json_object_get(result, json_string_value(id)) == NULL && runners_jobs_fits(globs, json_string_value(id)))
             json_object_set_new(out, json_string_value(id), json_string("Minion did not return"));
     }
 }
@@ -93,7 +93,7 @@ static int
 jobs_lookup_jid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *jid = value_str(args, "jid", ""), *id;
-    int rc = announce(ctx, args, "Querying the job cache", err);
+    int rc = runners_jobs_announce(ctx, args, "Querying the job cache", err);
     json_t *out = json_object(), *entry;
 
     json_auto_t *job = rc == 0 ? with_result(ctx, jid, args, json_object(), err) : NULL;
@@ -108,7 +108,7 @@ jobs_lookup_jid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
     json_auto_t *globs = ask_split(value_get(args, "minions"));
     if (value_bool(args, "missing", false))
-        add_missing(out, value_get(job, "Minions"), result, globs);
+        runners_jobs_add_missing(out, value_get(job, "Minions"), result, globs);
     const char *outputter = jobshape_outputter(result);
     json_auto_t *name = outputter != NULL ? json_string(outputter) : json_null();
     *ret_value = jobshape_with_outputter(name, out);
@@ -173,7 +173,7 @@ add_globs(json_t *filter, const char *key, const json_t *v)
 }
 
 static int
-add_metadata(json_t *filter, json_t *v, fail_t *err)
+runners_jobs_add_metadata(json_t *filter, json_t *v, fail_t *err)
 {
     if (!value_truthy(v))
         return 0;
@@ -185,13 +185,13 @@ add_metadata(json_t *filter, json_t *v, fail_t *err)
 
 /* NEW filter for the store from list_jobs' arguments, or NULL with *err. */
 static json_t *
-filter_of(const json_t *args, fail_t *err)
+runners_jobs_filter_of(const json_t *args, fail_t *err)
 {
     json_t *filter = json_object();
 
     add_globs(filter, "function", value_get(args, "search_function"));
     add_globs(filter, "target", value_get(args, "search_target"));
-    if (add_metadata(filter, value_get(args, "search_metadata"), err) == 0 &&
+    if (runners_jobs_add_metadata(filter, value_get(args, "search_metadata"), err) == 0 &&
         add_time(filter, "start_us", value_str(args, "start_time", NULL), err) == 0 &&
         add_time(filter, "end_us", value_str(args, "end_time", NULL), err) == 0)
         return filter;
@@ -202,11 +202,11 @@ filter_of(const json_t *args, fail_t *err)
 static int
 jobs_list_jobs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *filter = filter_of(args, err);
+    json_auto_t *filter = runners_jobs_filter_of(args, err);
     size_t i;
     json_t *job;
 
-    if (filter == NULL || announce(ctx, args, "Querying the job cache for jobs.", err) < 0)
+    if (filter == NULL || runners_jobs_announce(ctx, args, "Querying the job cache for jobs.", err) < 0)
         return -EINVAL;
     json_auto_t *jobs = api_jobs(api_of(ctx), filter, err);
     if (jobs == NULL)
@@ -230,7 +230,7 @@ jobs_list_jobs_filter(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 
     if (value_bool(args, "filter_find_job", true))
         json_object_set_new(filter, "not_function", json_pack("[s]", "saltutil.find_job"));
-    if (announce(ctx, args, "Querying the job cache for jobs.", err) < 0)
+    if (runners_jobs_announce(ctx, args, "Querying the job cache for jobs.", err) < 0)
         return -EIO;
     json_auto_t *jobs = api_jobs(api_of(ctx), filter, err);
     if (jobs == NULL)
@@ -251,9 +251,9 @@ jobs_last_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     add_globs(filter, "function", value_get(args, "function"));
     add_globs(filter, "target", value_get(args, "target"));
-    int rc = add_metadata(filter, metadata, err);
+    int rc = runners_jobs_add_metadata(filter, metadata, err);
     if (rc == 0)
-        rc = announce(ctx, args, "Querying the job cache for jobs.", err);
+        rc = runners_jobs_announce(ctx, args, "Querying the job cache for jobs.", err);
     json_auto_t *jobs = rc == 0 ? api_jobs(api_of(ctx), filter, err) : NULL;
     if (jobs == NULL)
         return rc < 0 ? rc : -EIO;
@@ -289,7 +289,7 @@ jobs_active(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     size_t i;
     json_t *job;
 
-    if (announce(ctx, args, "Asking the master for jobs that run", err) < 0)
+    if (runners_jobs_announce(ctx, args, "Asking the master for jobs that run", err) < 0)
         return -EIO;
     json_auto_t *reply = ask_master(ctx, "active", err);
     if (reply == NULL)

@@ -15,7 +15,7 @@
 
 /* NEW {id: {connected, address, since}} of every accepted minion. */
 static json_t *
-known_minions(call_ctx_t *ctx, fail_t *err)
+runners_manage_known_minions(call_ctx_t *ctx, fail_t *err)
 {
     json_auto_t *reply = ask_master(ctx, "minions", err);
 
@@ -48,7 +48,7 @@ settled_minions(call_ctx_t *ctx, const json_t *targets, fail_t *err)
     size_t most = 0;
 
     for (;;) {
-        json_t *minions = known_minions(ctx, err);
+        json_t *minions = runners_manage_known_minions(ctx, err);
         size_t awaited = count_awaited(targets, minions);
         if (awaited == 0)
             return minions;
@@ -61,7 +61,7 @@ settled_minions(call_ctx_t *ctx, const json_t *targets, fail_t *err)
 
 /* NEW {"up": [...], "down": [...]} of the targets. */
 static json_t *
-status_of(call_ctx_t *ctx, json_t *args, fail_t *err)
+runners_manage_status_of(call_ctx_t *ctx, json_t *args, fail_t *err)
 {
     json_auto_t *targets = ask_targets(ctx, args, err);
     json_auto_t *minions = targets != NULL ? settled_minions(ctx, targets, err) : NULL;
@@ -81,14 +81,14 @@ status_of(call_ctx_t *ctx, json_t *args, fail_t *err)
 static int
 manage_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = status_of(ctx, args, err);
+    *ret_value = runners_manage_status_of(ctx, args, err);
     return *ret_value != NULL ? 0 : -EIO;
 }
 
 static int
 manage_up(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *status = status_of(ctx, args, err);
+    json_auto_t *status = runners_manage_status_of(ctx, args, err);
 
     *ret_value = json_incref(value_get(status, "up"));
     return status != NULL ? 0 : -EIO;
@@ -111,7 +111,7 @@ remove_keys(call_ctx_t *ctx, json_t *ids, fail_t *err)
 static int
 manage_down(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *status = status_of(ctx, args, err);
+    json_auto_t *status = runners_manage_status_of(ctx, args, err);
     json_t *down = value_get(status, "down");
 
     if (status == NULL)
@@ -159,7 +159,7 @@ present_ids(json_t *minions, const json_t *subset, bool connected)
 static int
 manage_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *minions = known_minions(ctx, err);
+    json_auto_t *minions = runners_manage_known_minions(ctx, err);
     size_t i;
     json_t *id;
 
@@ -182,7 +182,7 @@ manage_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 manage_not_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *minions = known_minions(ctx, err);
+    json_auto_t *minions = runners_manage_known_minions(ctx, err);
 
     if (minions == NULL)
         return -EIO;
@@ -244,7 +244,7 @@ manage_versions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *everyone = json_string("*");
     json_auto_t *minions = ask_execute(ctx, everyone, "glob", "test.version", NULL, 0, err);
-    json_auto_t *known = minions != NULL ? known_minions(ctx, err) : NULL;
+    json_auto_t *known = minions != NULL ? runners_manage_known_minions(ctx, err) : NULL;
     json_t *found[V_LABELS] = { NULL }, *entry;
     const char *id;
 

@@ -4,7 +4,7 @@
 #include "salt/plugin.h"
 
 static int
-mine_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+runners_mine_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *fields = json_pack("{s:O, s:O, s:O}", "tgt", value_get(args, "tgt"), "tgt_type",
                                value_get(args, "tgt_type"), "fun", value_get(args, "fun"));
@@ -15,7 +15,7 @@ mine_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static int
-mine_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+runners_mine_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *arg = json_pack("[{s:b, s:O, s:O}]", "__kwarg__", true, "clear", value_get(args, "clear"),
                                  "mine_functions", value_get(args, "mine_functions"));
@@ -39,10 +39,10 @@ static const arg_t update_args[] = { { "tgt", ARG_ANY, ARG_REQUIRED, "Which mini
                                      ARGS_END };
 
 static const func_t funcs[] = {
-    { "get", mine_get, get_args, FN_READONLY | FN_ACCESS_READ,
+    { "get", runners_mine_get, get_args, FN_READONLY | FN_ACCESS_READ,
       "Return what the minions of a target have put into the mine, by minion. A value with ``allow_tgt`` "
       "is not for the master." CLI_EXAMPLE("salt-run mine.get '*' network.interfaces") },
-    { "update", mine_update, update_args, FN_ACCESS_ADMIN,
+    { "update", runners_mine_update, update_args, FN_ACCESS_ADMIN,
       "Have minions call their ``mine_functions`` and send the values." CLI_EXAMPLE(
           "salt-run mine.update '*'\n    salt-run mine.update 'juniper-edges' tgt_type='nodegroup'") },
 };

@@ -19,7 +19,7 @@ enum {
 };
 
 static int
-hex_digit(char c)
+runners_network_hex_digit(char c)
 {
     const char *digits = "0123456789abcdef",
                *at = c != '\0' ? strchr(digits, tolower((unsigned char) c)) : NULL;
@@ -29,14 +29,14 @@ hex_digit(char c)
 
 /* "080027136977", or with one separator throughout: "08-00-27-13-69-77". */
 static bool
-parse_mac(const char *text, uint8_t out[MAC_BYTES])
+runners_network_parse_mac(const char *text, uint8_t out[MAC_BYTES])
 {
     size_t len = strlen(text), step = len == MAC_SPLIT ? 3 : 2;
 
     if (len != MAC_PLAIN && len != MAC_SPLIT)
         return false;
     for (size_t i = 0; i < MAC_BYTES; i++) {
-        int high = hex_digit(text[i * step]), low = hex_digit(text[i * step + 1]);
+        int high = runners_network_hex_digit(text[i * step]), low = runners_network_hex_digit(text[i * step + 1]);
         if (high < 0 || low < 0 || (step == 3 && i > 0 && text[i * step - 1] != text[2]))
             return false;
         out[i] = (uint8_t) (high << 4 | low);
@@ -46,7 +46,7 @@ parse_mac(const char *text, uint8_t out[MAC_BYTES])
 
 /* Sends one packet. 0, or negative with *err. */
 static int
-wake(const char *mac, const json_t *args, fail_t *err)
+runners_network_wake(const char *mac, const json_t *args, fail_t *err)
 {
     uint8_t packet[PACKET], address[MAC_BYTES];
     const char *bcast = value_str(args, "bcast", "");
@@ -54,7 +54,7 @@ wake(const char *mac, const json_t *args, fail_t *err)
     struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t) port) };
     int one = 1;
 
-    if (!parse_mac(mac, address))
+    if (!runners_network_parse_mac(mac, address))
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "Invalid MAC address: %s", mac);
     if (port < 1 || port > UINT16_MAX || inet_pton(AF_INET, bcast, &to.sin_addr) != 1)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "%s port %lld is not an IPv4 address and port", bcast,
@@ -70,10 +70,10 @@ wake(const char *mac, const json_t *args, fail_t *err)
 }
 
 static int
-network_wol(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+runners_network_wol(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     *ret_value = json_true();
-    return wake(value_str(args, "mac", ""), args, err);
+    return runners_network_wake(value_str(args, "mac", ""), args, err);
 }
 
 static int
@@ -93,7 +93,7 @@ network_wollist(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         AUTO_FREE char *note = xasprintf("Waking up %s", mac);
         if (mac[0] == '\0')
             continue;
-        rc = wake(mac, args, err);
+        rc = runners_network_wake(mac, args, err);
         if (rc == 0)
             rc = ask_progress(ctx, note, err);
         json_array_append_new(*ret_value, json_string(mac));
@@ -112,7 +112,7 @@ wake_minion(const json_t *args, const json_t *grains, json_t *woken, fail_t *err
     json_object_foreach (value_get(grains, "hwaddr_interfaces"), name, mac) {
         if (strcmp(name, "lo") == 0 || !json_is_string(mac))
             continue;
-        int rc = wake(json_string_value(mac), args, err);
+        int rc = runners_network_wake(json_string_value(mac), args, err);
         if (rc < 0)
             return rc;
         json_array_append(woken, mac);
@@ -158,7 +158,7 @@ static const arg_t wolmatch_args[] = { { "tgt", ARG_ANY, ARG_REQUIRED, "Which mi
                                        ARGS_END };
 
 static const func_t funcs[] = {
-    { "wol", network_wol, wol_args, FN_ACCESS_ADMIN,
+    { "wol", runners_network_wol, wol_args, FN_ACCESS_ADMIN,
       "Send a \"Magic Packet\" that wakes up one machine." CLI_EXAMPLE(
           "salt-run network.wol 08-00-27-13-69-77\n    salt-run network.wol 080027136977 255.255.255.255 "
           "7\n    salt-run network.wol 08:00:27:13:69:77 255.255.255.255 7") },

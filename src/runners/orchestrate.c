@@ -14,7 +14,7 @@ enum { RUNS_MAX = 1000, US_PER_MS = 1000 };
 
 /* Time as text; None for 0. NEW. */
 static json_t *
-stamp(json_int_t us)
+orchestrate_stamp(json_int_t us)
 {
     char text[CLOCK_STAMP_LEN];
 
@@ -26,7 +26,7 @@ stamp(json_int_t us)
 
 /* "True", "False", "running", or "unfinished" where its master ended first. */
 static json_t *
-result_of(const json_t *row)
+orchestrate_result_of(const json_t *row)
 {
     const char *run = value_str(row, "run", "");
 
@@ -63,14 +63,14 @@ orchestrate_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_array_foreach (rows, i, row)
         json_object_set_new(*ret_value, value_str(row, "run", "?"),
                             json_pack("{s:o, s:o, s:o, s:o}", "Mods", mods_of(row), "Start",
-                                      stamp(value_int(row, "start_us", 0)), "End",
-                                      stamp(value_int(row, "end_us", 0)), "Result", result_of(row)));
+                                      orchestrate_stamp(value_int(row, "start_us", 0)), "End",
+                                      orchestrate_stamp(value_int(row, "end_us", 0)), "Result", orchestrate_result_of(row)));
     return 0;
 }
 
 /* NEW row of a run, or NULL with *err. */
 static json_t *
-find_run(call_ctx_t *ctx, const json_t *name, fail_t *err)
+orchestrate_find_run(call_ctx_t *ctx, const json_t *name, fail_t *err)
 {
     AUTO_FREE char *run = value_pystr(name);
     json_t *row = api_run_row(api_of(ctx), run, err);
@@ -170,8 +170,8 @@ show_step(call_ctx_t *ctx, const json_t *chunk, const json_t *goes, const json_t
                             "Name", value_get(chunk, "name"), "Result", step_result(go, last), "Comment",
                             comment);
     if (go != NULL) {
-        json_object_set_new(out, "Started", stamp(begin));
-        json_object_set_new(out, "Ended", stamp(end));
+        json_object_set_new(out, "Started", orchestrate_stamp(begin));
+        json_object_set_new(out, "Ended", orchestrate_stamp(end));
         json_object_set_new(out, "Duration",
                             end > 0 ? value_fmt("%.3f ms", (double) (end - begin) / US_PER_MS) : json_null());
         json_object_set(out, "Goes", value_get(go, "go"));
@@ -184,7 +184,7 @@ show_step(call_ctx_t *ctx, const json_t *chunk, const json_t *goes, const json_t
 
 /* The run's arguments: its row without the columns that are shown apart. NEW. */
 static json_t *
-arguments_of(const json_t *row)
+orchestrate_arguments_of(const json_t *row)
 {
     static const char *const ours[] = { "run", "start_us", "end_us", "result", "plan", "mods" };
     json_t *out = json_copy((json_t *) row);
@@ -198,7 +198,7 @@ arguments_of(const json_t *row)
 static int
 orchestrate_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *row = find_run(ctx, value_get(args, "run"), err);
+    json_auto_t *row = orchestrate_find_run(ctx, value_get(args, "run"), err);
     const char *run = value_str(row, "run", "");
     json_auto_t *rows = row != NULL ? api_steps(api_of(ctx), run, err) : NULL;
     json_auto_t *notes = rows != NULL ? api_notes(api_of(ctx), run, err) : NULL;
@@ -215,8 +215,8 @@ orchestrate_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         json_array_append_new(steps, step);
     }
     *ret_value = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:O}", "Run", run, "Mods", mods_of(row),
-                           "Arguments", arguments_of(row), "Start", stamp(value_int(row, "start_us", 0)),
-                           "End", stamp(value_int(row, "end_us", 0)), "Result", result_of(row), "Steps",
+                           "Arguments", orchestrate_arguments_of(row), "Start", orchestrate_stamp(value_int(row, "start_us", 0)),
+                           "End", orchestrate_stamp(value_int(row, "end_us", 0)), "Result", orchestrate_result_of(row), "Steps",
                            steps);
     json_t *stopped = value_get(value_get(row, "result"), "stopped");
     if (stopped != NULL)
@@ -245,7 +245,7 @@ times_of(const json_t *goes)
 
 /* Plan as text, dot or mermaid. *ret_value NEW. */
 static int
-draw(const json_t *chunks, const json_t *times, const json_t *args, json_t **ret_value, fail_t *err)
+orchestrate_draw(const json_t *chunks, const json_t *times, const json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO(plan) plan = plan_new(chunks, times);
     AUTO_FREE char *text = plan_draw(plan, value_str(args, "format", "text"), err);
@@ -263,7 +263,7 @@ graph_after(call_ctx_t *ctx, const json_t *row, const json_t *args, json_t **ret
     json_auto_t *rows = api_steps(api_of(ctx), value_str(row, "run", ""), err);
     json_auto_t *goes = newest_goes(rows), *times = times_of(goes);
 
-    return rows != NULL ? draw(value_get(row, "plan"), times, args, ret_value, err) : -EIO;
+    return rows != NULL ? orchestrate_draw(value_get(row, "plan"), times, args, ret_value, err) : -EIO;
 }
 
 /* Compiles the SLS files and draws the plan. Compilation errors are the return. */
@@ -279,7 +279,7 @@ graph_before(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         chunks = orch_chunks(masterctx_ctx(host), value_get(args, "what"), value_str(args, "saltenv", "base"),
                              NULL, ctx_jid(ctx), errors);
     if (json_array_size(errors) == 0)
-        return draw(chunks, NULL, args, ret_value, err);
+        return orchestrate_draw(chunks, NULL, args, ret_value, err);
     ctx_set_retcode(ctx, 1);
     *ret_value = json_incref(errors);
     return 0;
@@ -293,7 +293,7 @@ orchestrate_graph(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
     if (!clock_is_jid(what))
         return graph_before(ctx, args, ret_value, err);
-    json_auto_t *row = find_run(ctx, value_get(args, "what"), err);
+    json_auto_t *row = orchestrate_find_run(ctx, value_get(args, "what"), err);
     return row != NULL ? graph_after(ctx, row, args, ret_value, err) : -ENOENT;
 }
 

@@ -64,7 +64,7 @@ static const struct {
 #undef SYNC
 
 static int
-saltutil_sync_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+runners_saltutil_sync_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     *ret_value = json_object();
     for (size_t i = 0; i < NELEMS(kinds); i++) {
@@ -90,7 +90,7 @@ static const arg_t sync_args[] = { { "saltenv", ARG_STR, "\"base\"",
       " to the master's extension_modules, and return what came or changed. Nothing is loaded: what the "    \
       "master runs is built in." CLI_EXAMPLE("salt-run saltutil.sync_" #name),                               \
       .data.text = folder },
-static const func_t funcs[] = { { "sync_all", saltutil_sync_all, sync_args, FN_ACCESS_ADMIN,
+static const func_t funcs[] = { { "sync_all", runners_saltutil_sync_all, sync_args, FN_ACCESS_ADMIN,
                                   "Copy custom modules of all kinds to the master's extension_modules, and "
                                   "return what came or changed, by "
                                   "kind. Nothing is loaded: what the master runs is built in." CLI_EXAMPLE(

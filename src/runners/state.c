@@ -19,7 +19,7 @@ enum { EXIT_FAILED = 1 };
 
 /* {"data": {ID of the master: running}, "outputter": "highstate", "retcode": N}. TAKES running. */
 static json_t *
-answer(call_ctx_t *ctx, json_t *running, bool success)
+runners_state_answer(call_ctx_t *ctx, json_t *running, bool success)
 {
     ctx_set_retcode(ctx, success ? 0 : EXIT_FAILED);
     return json_pack("{s:{s:o}, s:s, s:i}", "data", value_str(ctx_opts(ctx), "id", "master"), running,
@@ -48,7 +48,7 @@ read_parallel(call_ctx_t *ctx, const json_t *args, size_t *ret_max, fail_t *err)
 
 /* The steps, with their journal. NEW {tag: return}. */
 static json_t *
-run_steps(call_ctx_t *host, orchrun_t *run, json_t *chunks, size_t max_parallel)
+runners_state_run_steps(call_ctx_t *host, orchrun_t *run, json_t *chunks, size_t max_parallel)
 {
     threads_env_t many = { .ctx = host, .max = max_parallel, .dress = orchrun_dress, .cookie = run };
     AUTO(threads) threads = threads_new(&many);
@@ -84,12 +84,12 @@ is_complete(const json_t *running, const json_t *chunks)
 static json_t *
 run_and_end(call_ctx_t *ctx, call_ctx_t *host, orchrun_t *run, json_t *chunks, size_t max_parallel)
 {
-    json_t *running = run_steps(host, run, chunks, max_parallel);
+    json_t *running = runners_state_run_steps(host, run, chunks, max_parallel);
     bool success = state_succeeded(running, chunks) && is_complete(running, chunks);
 
     orchrun_add_stop(run, running);
     orchrun_end(run, running, success);
-    return answer(ctx, running, success);
+    return runners_state_answer(ctx, running, success);
 }
 
 /* Environment from the call, the configuration, or base. */
@@ -150,7 +150,7 @@ run_new(call_ctx_t *ctx, json_t *args, const json_t *high, json_t **ret_value, f
                               : orch_chunks(masterctx_ctx(host), value_get(args, "mods"),
                                             saltenv_of(ctx, args), value_get(args, "exclude"), jid, errors);
     if (json_array_size(errors) > 0) {
-        *ret_value = answer(ctx, json_incref(errors), false);
+        *ret_value = runners_state_answer(ctx, json_incref(errors), false);
         return 0;
     }
     if (api_peer(api_of(ctx))) /* a minion's words are among the arguments, or in the steps */
@@ -175,7 +175,7 @@ again_args(const json_t *doc, const json_t *args)
 
 /* From the journal. */
 static int
-run_again(call_ctx_t *ctx, json_t *args, const char *name, json_t **ret_value, fail_t *err)
+runners_state_run_again(call_ctx_t *ctx, json_t *args, const char *name, json_t **ret_value, fail_t *err)
 {
     json_auto_t *errors = json_array(), *doc = NULL, *chunks = NULL;
     orchrun_ask_t ask = { 0 };
@@ -195,7 +195,7 @@ run_again(call_ctx_t *ctx, json_t *args, const char *name, json_t **ret_value, f
     if (host == NULL)
         return -EIO;
     if (json_array_size(errors) > 0) {
-        *ret_value = answer(ctx, json_incref(errors), false);
+        *ret_value = runners_state_answer(ctx, json_incref(errors), false);
         return 0;
     }
     if (orchrun_reopen(run, err) < 0)
@@ -211,7 +211,7 @@ state_orchestrate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
     if (resume != NULL && !json_is_null(resume)) {
         AUTO_FREE char *name = value_pystr(resume);
-        return run_again(ctx, args, name, ret_value, err);
+        return runners_state_run_again(ctx, args, name, ret_value, err);
     }
     if (mods == NULL || json_is_null(mods))
         return fail_kind(err, FAIL_ARGUMENTS, -EINVAL,
@@ -223,7 +223,7 @@ state_orchestrate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* {ID of the master: what it came to}, and the same as an event, as Salt has it. */
 static int
-plain(call_ctx_t *ctx, json_t *whole, json_t **ret_value, fail_t *err)
+runners_state_plain(call_ctx_t *ctx, json_t *whole, json_t **ret_value, fail_t *err)
 {
     json_auto_t *given = whole;
     AUTO_FREE char *tag = xasprintf("salt/run/%s/progress", ctx_jid(ctx));
@@ -241,7 +241,7 @@ state_orchestrate_high(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     json_t *whole = NULL;
     int rc = run_new(ctx, args, value_get(args, "data"), &whole, err);
 
-    return rc == 0 ? plain(ctx, whole, ret_value, err) : rc;
+    return rc == 0 ? runners_state_plain(ctx, whole, ret_value, err) : rc;
 }
 
 /* High data of one state: its keywords become the arguments. NEW. */
@@ -274,7 +274,7 @@ state_orchestrate_single(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     json_t *whole = NULL;
     int rc = high != NULL ? run_new(ctx, args, high, &whole, err) : -EINVAL;
 
-    return rc == 0 ? plain(ctx, whole, ret_value, err) : rc;
+    return rc == 0 ? runners_state_plain(ctx, whole, ret_value, err) : rc;
 }
 
 static int
@@ -325,7 +325,7 @@ set_pause(call_ctx_t *ctx, const json_t *args, json_t *change, json_t **ret_valu
 
 /* Pauses before one ID or all; without a duration until state.resume. */
 static int
-state_pause(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+runners_state_pause(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *entry = json_object(), *duration = value_get(args, "duration");
 
@@ -335,14 +335,14 @@ state_pause(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static int
-state_resume(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+runners_state_resume(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     return set_pause(ctx, args, json_null(), ret_value, err);
 }
 
 /* Ends the run at the next step. The entry carries user and time for the run's return. */
 static int
-state_soft_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+runners_state_soft_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     char now[CLOCK_STAMP_LEN];
 
@@ -448,19 +448,19 @@ static const func_t funcs[] = {
           "salt-run state.orchestrate_show_sls webserver") },
     { "orchestrate_single", state_orchestrate_single, single_args, FN_ACCESS_ADMIN,
       "Run one step." CLI_EXAMPLE("salt-run state.orchestrate_single fun=salt.wheel name=key.list_all") },
-    { "pause", state_pause, pause_args, FN_ACCESS_ADMIN,
+    { "pause", runners_state_pause, pause_args, FN_ACCESS_ADMIN,
       "Let a run wait before its next step, or before a certain one." CLI_EXAMPLE(
           "salt-run state.pause 20261120094019532935\n    salt-run state.pause 20261120094019532935 deploy "
           "30") },
-    { "resume", state_resume, resume_args, FN_ACCESS_ADMIN,
+    { "resume", runners_state_resume, resume_args, FN_ACCESS_ADMIN,
       "Let a run that was paused go on." CLI_EXAMPLE("salt-run state.resume 20261120094019532935") },
-    { "rm_pause", state_resume, resume_args, FN_ACCESS_ADMIN,
+    { "rm_pause", runners_state_resume, resume_args, FN_ACCESS_ADMIN,
       "Let a run that was paused go on." CLI_EXAMPLE("salt-run state.rm_pause 20261120094019532935") },
-    { "set_pause", state_pause, pause_args, FN_ACCESS_ADMIN,
+    { "set_pause", runners_state_pause, pause_args, FN_ACCESS_ADMIN,
       "Let a run wait before its next step, or before a certain one." CLI_EXAMPLE(
           "salt-run state.set_pause 20261120094019532935") },
     { "sls", state_orchestrate, orchestrate_args, FN_ACCESS_ADMIN, DOC_ORCHESTRATE },
-    { "soft_kill", state_soft_kill, resume_args, FN_ACCESS_ADMIN,
+    { "soft_kill", runners_state_soft_kill, resume_args, FN_ACCESS_ADMIN,
       "End a run before its next step, or before a certain one. Its return and the journal say who did, and "
       "when." CLI_EXAMPLE("salt-run state.soft_kill 20261120094019532935") },
 };

@@ -15,7 +15,7 @@ typedef struct store_work {
 
 /* A master that ends waits for nobody's copy. */
 static bool
-go_on(void *cookie, uint64_t done, uint64_t of, const char *what)
+runners_store_go_on(void *cookie, uint64_t done, uint64_t of, const char *what)
 {
     store_work_t *self = cookie;
     int64_t now = clock_mono_ms();
@@ -36,9 +36,9 @@ save_keys(void *cookie, fail_t *err)
 }
 
 static api_watch_t
-watch_of(store_work_t *work)
+runners_store_watch_of(store_work_t *work)
 {
-    return (api_watch_t){ .go_on = go_on, .whole = save_keys, .cookie = work };
+    return (api_watch_t){ .go_on = runners_store_go_on, .whole = save_keys, .cookie = work };
 }
 
 /* ---- backup ---------------------------------------------------------------------------------- */
@@ -67,7 +67,7 @@ store_backup_(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *to = value_str(args, "path", "");
     AUTO_FREE char *keys = value_bool(args, "keys", false) ? xasprintf("%s.keys.tar", to) : NULL;
     store_work_t work = { .ctx = ctx, .keys = keys };
-    const api_watch_t watch = watch_of(&work);
+    const api_watch_t watch = runners_store_watch_of(&work);
 
     *ret_value = api_backup(api_of(ctx), to, &watch, err);
     if (*ret_value == NULL)
@@ -106,7 +106,7 @@ store_check_(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *path = value_str(args, "path", NULL);
     store_work_t work = { .ctx = ctx };
-    const api_watch_t watch = watch_of(&work);
+    const api_watch_t watch = runners_store_watch_of(&work);
     json_t *found = api_check(api_of(ctx), path, value_bool(args, "full", false), &watch, err);
 
     if (found == NULL)
@@ -126,7 +126,7 @@ static int
 store_restore_(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     store_work_t work = { .ctx = ctx };
-    const api_watch_t watch = watch_of(&work);
+    const api_watch_t watch = runners_store_watch_of(&work);
     json_t *out = api_restore(api_of(ctx), value_str(args, "path", ""), &watch, err);
 
     if (out == NULL)

@@ -8,7 +8,7 @@
 
 /* Keywords of survey's own, and Salt's; the rest are the function's. NEW. */
 static json_t *
-passed_on(json_t *kwargs)
+survey_passed_on(json_t *kwargs)
 {
     json_t *kept = json_object(), *v;
     const char *key;
@@ -21,11 +21,11 @@ passed_on(json_t *kwargs)
 
 /* NEW api_execute's answer. */
 static json_t *
-answers(call_ctx_t *ctx, const json_t *args, fail_t *err)
+survey_answers(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
     json_t *given = value_get(args, "args"), *kwargs = value_get(args, "kwargs");
     const char *type = value_str(kwargs, "tgt_type", "");
-    json_auto_t *plain = json_array(), *passed = passed_on(kwargs);
+    json_auto_t *plain = json_array(), *passed = survey_passed_on(kwargs);
 
     if (json_array_size(given) < 2 || !json_is_string(json_array_get(given, 1))) {
         (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "A target and a function are needed");
@@ -55,7 +55,7 @@ pool_of(json_t *pools, const char *result)
 
 /* By size, the largest first unless `up`; of one size in the order in which they came. NEW. */
 static json_t *
-by_size(json_t *pools, bool up)
+survey_by_size(json_t *pools, bool up)
 {
     json_t *sorted = json_array(), *pool;
     size_t i;
@@ -74,9 +74,9 @@ by_size(json_t *pools, bool up)
 
 /* NEW [{"pool": [id], "result": text}], or NULL with *err. */
 static json_t *
-pools_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
+survey_pools_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
-    json_auto_t *minions = answers(ctx, args, err), *ids = json_array(), *pools = json_array();
+    json_auto_t *minions = survey_answers(ctx, args, err), *ids = json_array(), *pools = json_array();
     const char *id;
     json_t *value, *name;
     size_t i;
@@ -91,13 +91,13 @@ pools_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
         AUTO_FREE char *result = value_pystr(value_get(returns, json_string_value(name)));
         json_array_append(pool_of(pools, result), name);
     }
-    return by_size(pools, str_eq(value_str(value_get(args, "kwargs"), "survey_sort", "down"), "up"));
+    return survey_by_size(pools, str_eq(value_str(value_get(args, "kwargs"), "survey_sort", "down"), "up"));
 }
 
 static int
 survey_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = pools_of(ctx, args, err);
+    *ret_value = survey_pools_of(ctx, args, err);
     return *ret_value != NULL ? 0 : -EIO;
 }
 
@@ -105,7 +105,7 @@ survey_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 survey_diff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_t *pools = pools_of(ctx, args, err), *pool, *first = json_array_get(pools, 0);
+    json_t *pools = survey_pools_of(ctx, args, err), *pool, *first = json_array_get(pools, 0);
     const char *old = value_str(first, "result", "");
     size_t i;
 

@@ -16,7 +16,7 @@ test_raw_arg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* Salt's own keywords stay hidden. */
 static int
-test_arg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+runners_test_arg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *kwargs = json_object(), *v;
     const char *key;
@@ -30,7 +30,7 @@ test_arg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static int
-test_get_opts(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+runners_test_get_opts(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     *ret_value = json_incref(ctx_opts(ctx));
     return 0;
@@ -49,7 +49,7 @@ test_metasyntactic(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 }
 
 static int
-test_sleep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+runners_test_sleep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     double s = value_num(args, "s_time", 0);
 
@@ -89,17 +89,17 @@ static const arg_t metasyntactic_args[] = { { "locality", ARG_STR, "\"us\"", "us
 static const arg_t sleep_args[] = { { "s_time", ARG_FLOAT, "10", "Seconds" }, ARGS_END };
 
 static const func_t funcs[] = {
-    { "arg", test_arg, any_args, FN_READONLY | FN_ACCESS_READ,
+    { "arg", runners_test_arg, any_args, FN_READONLY | FN_ACCESS_READ,
       "Return the arguments as the runner got them, without Salt's own "
       "keywords." CLI_EXAMPLE("salt-run test.arg foo bar=baz") },
-    { "get_opts", test_get_opts, NULL, FN_READONLY | FN_ACCESS_ADMIN,
+    { "get_opts", runners_test_get_opts, NULL, FN_READONLY | FN_ACCESS_ADMIN,
       "Return the configuration of the master." CLI_EXAMPLE("salt-run test.get_opts") },
     { "metasyntactic", test_metasyntactic, metasyntactic_args, FN_READONLY | FN_ACCESS_READ,
       "Return the names that programmers like to give to things." CLI_EXAMPLE(
           "salt-run test.metasyntactic locality=uk") },
     { "raw_arg", test_raw_arg, any_args, FN_READONLY | FN_RAW_KWARGS | FN_ACCESS_READ,
       "Return the arguments as the runner got them." CLI_EXAMPLE("salt-run test.arg foo __bar=baz") },
-    { "sleep", test_sleep, sleep_args, FN_READONLY | FN_ACCESS_READ,
+    { "sleep", runners_test_sleep, sleep_args, FN_READONLY | FN_ACCESS_READ,
       "Sleep for so many seconds, then return ``True``." CLI_EXAMPLE("salt-run test.sleep s_time=5") },
     { "stdout_print", test_stdout_print, NULL, FN_READONLY | FN_ACCESS_READ,
       "Print 'foo' (as a progress event) and return 'bar'." CLI_EXAMPLE("salt-run test.stdout_print") },

@@ -1,4 +1,4 @@
-/* callsession.c - drives one session by hand: s_turn() polls and steps it until a condition holds or time is
+/* callsession.c - drives one session by hand: callsession_turn() polls and steps it until a condition holds or time is
  * up. Events and returns stay in `unsettled` until acknowledged, and are sent again on each reconnect.
  */
 #include "uplink/callsession.h"
@@ -36,26 +36,26 @@ struct callsession {
 };
 
 static void
-s_because(callsession_t *self, const char *reason)
+because(callsession_t *self, const char *reason)
 {
     free(self->reason);
     self->reason = xstrdup(reason);
 }
 
 static void
-s_on_why(void *cookie, const char *sentence)
+callsession_on_why(void *cookie, const char *sentence)
 {
-    s_because(cookie, sentence);
+    because(cookie, sentence);
 }
 
 static void
-s_on_state(void *cookie, session_state_t state, const char *reason)
+callsession_on_state(void *cookie, session_state_t state, const char *reason)
 {
     callsession_t *self = cookie;
     size_t i;
     json_t *one;
     if (reason)
-        s_because(self, reason);
+        because(self, reason);
     if (state != SESSION_READY) {
         downloads_lost(self->downloads);
         return;
@@ -69,7 +69,7 @@ s_on_state(void *cookie, session_state_t state, const char *reason)
 
 /* True when an acknowledgement names this message: a return by its jid, an event by its number. */
 static bool
-s_is_acked(const json_t *one, const json_t *jids, const json_t *events)
+is_acked(const json_t *one, const json_t *jids, const json_t *events)
 {
     json_t *body = value_get(one, "body"), *id;
     size_t i;
@@ -83,16 +83,16 @@ s_is_acked(const json_t *one, const json_t *jids, const json_t *events)
 }
 
 static void
-s_on_ack(void *cookie, json_t *jids, json_t *events)
+callsession_on_ack(void *cookie, json_t *jids, json_t *events)
 {
     callsession_t *self = cookie;
     for (size_t i = json_array_size(self->unsettled); i-- > 0;)
-        if (s_is_acked(json_array_get(self->unsettled, i), jids, events))
+        if (is_acked(json_array_get(self->unsettled, i), jids, events))
             (void) json_array_remove(self->unsettled, i);
 }
 
 static void
-s_on_answer(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_t n)
+callsession_on_answer(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_t n)
 {
     callsession_t *self = cookie;
     downloads_message(self->downloads, msg, body, bytes, n);
@@ -103,7 +103,7 @@ s_on_answer(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_
 }
 
 static void
-s_step(callsession_t *self)
+callsession_step(callsession_t *self)
 {
     int wait = session_step(self->session, NULL);
     self->step_ms = clock_mono_ms() + wait;
@@ -112,7 +112,7 @@ s_step(callsession_t *self)
 /* Waits at most until `until` (monotonic ms) for something to do, and does it. Polls before it steps: what
  * the caller waits for may come in any step, and the caller looks after each. */
 static void
-s_turn(callsession_t *self, int64_t until)
+callsession_turn(callsession_t *self, int64_t until)
 {
     void *socks[SESSION_SOCKETS];
     zmq_pollitem_t items[SESSION_SOCKETS];
@@ -121,12 +121,12 @@ s_turn(callsession_t *self, int64_t until)
     for (size_t i = 0; i < n; i++)
         items[i] = (zmq_pollitem_t){ socks[i], 0, ZMQ_POLLIN, 0 };
     (void) zmq_poll(items, (int) n, wait > 0 ? (long) wait : 0);
-    s_step(self);
+    callsession_step(self);
 }
 
 /* Waits for READY. A pending or refused key is final here: salt-call does not wait for an operator. */
 static int
-s_wait_ready(callsession_t *self, int timeout_ms, fail_t *err)
+wait_ready(callsession_t *self, int timeout_ms, fail_t *err)
 {
     int64_t until = clock_mono_ms() + timeout_ms;
     for (;;) {
@@ -141,13 +141,13 @@ s_wait_ready(callsession_t *self, int timeout_ms, fail_t *err)
                             "(salt-call --local works without a master)",
                             self->host, timeout_ms / 1000, self->reason ? ": " : "",
                             self->reason ? self->reason : "");
-        s_turn(self, until);
+        callsession_turn(self, until);
     }
 }
 
 /* Opens a session with the nth master, in place of the one before. */
 static int
-s_connect(callsession_t *self, const conf_t *conf, size_t nth, const json_t *master, int timeout_ms,
+callsession_connect(callsession_t *self, const conf_t *conf, size_t nth, const json_t *master, int timeout_ms,
           fail_t *err)
 {
     session_destroy(&self->session); /* it has the files' names */
@@ -173,18 +173,18 @@ s_connect(callsession_t *self, const conf_t *conf, size_t nth, const json_t *mas
                           .wait_ms = timeout_ms,
                           .wait_max_ms = timeout_ms,
                           .look_ms = timeout_ms / 2 };
-    const session_host_t host = { .on_state = s_on_state,
-                                  .on_ack = s_on_ack,
-                                  .on_answer = s_on_answer,
-                                  .on_why = s_on_why,
+    const session_host_t host = { .on_state = callsession_on_state,
+                                  .on_ack = callsession_on_ack,
+                                  .on_answer = callsession_on_answer,
+                                  .on_why = callsession_on_why,
                                   .cookie = self };
     self->session = session_new(self->zctx, &sc, &host);
     self->step_ms = 0;
-    return s_wait_ready(self, timeout_ms, err);
+    return wait_ready(self, timeout_ms, err);
 }
 
 static int
-s_file_send(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes, size_t n)
+callsession_file_send(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes, size_t n)
 {
     session_t *session = ((callsession_t *) cookie)->session;
     return bytes ? session_send_bytes(session, msg, body, bytes, n, NULL)
@@ -192,14 +192,14 @@ s_file_send(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes,
 }
 
 static void
-s_file_done(void *cookie, json_int_t id, json_t *answer)
+callsession_file_done(void *cookie, json_int_t id, json_t *answer)
 {
     ((callsession_t *) cookie)->file_answer = json_incref(answer);
 }
 
 /* Moves keys of Salt's own format away, as the minion does: salt-call may be the first to run here. */
 static int
-s_set_aside(const char *pki, fail_t *err)
+set_aside(const char *pki, fail_t *err)
 {
     AUTO_FREE char *of_salt = NULL;
     int rc = saltpki_set_aside(pki, &of_salt, err);
@@ -215,11 +215,11 @@ callsession_open(const conf_t *conf, int timeout_ms, fail_t *err)
     const char *pki = conf_str(conf, "pki_dir");
     callsession_t *self = xcalloc(1, sizeof(*self));
     self->unsettled = json_array();
-    const download_host_t host = { s_file_send, s_file_done, self };
+    const download_host_t host = { callsession_file_send, callsession_file_done, self };
     self->downloads = downloads_new(&host);
     (void) snprintf(self->boot, sizeof(self->boot), "call-%llx-%x", (unsigned long long) clock_wall_us(),
                     (unsigned) getpid());
-    self->keys = masters && fs_own_dir(pki, 0700, err) == 0 && s_set_aside(pki, err) == 0
+    self->keys = masters && fs_own_dir(pki, 0700, err) == 0 && set_aside(pki, err) == 0
                      ? key_pair_open(pki, "minion", NULL, err)
                      : NULL;
     self->zctx = self->keys ? zmq_ctx_new() : NULL;
@@ -232,7 +232,7 @@ callsession_open(const conf_t *conf, int timeout_ms, fail_t *err)
         if (!self->zctx || rc == 0)
             break;
         fail_clear(err);
-        rc = s_connect(self, conf, i, one, timeout_ms, err);
+        rc = callsession_connect(self, conf, i, one, timeout_ms, err);
     }
     if (rc < 0)
         callsession_destroy(&self);
@@ -242,11 +242,11 @@ callsession_open(const conf_t *conf, int timeout_ms, fail_t *err)
 /* Sends a message. Steps the session first, as it stood still while the function ran, and waits for a
  * reconnect. `settles`: it will be acknowledged, so keep it until then. */
 static int
-s_send(callsession_t *self, wire_msg_t msg, const json_t *body, bool settles, fail_t *err)
+callsession_send(callsession_t *self, wire_msg_t msg, const json_t *body, bool settles, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
-    s_step(self);
-    if (session_state(self->session) != SESSION_READY && s_wait_ready(self, SEND_WAIT_MS, err) < 0)
+    callsession_step(self);
+    if (session_state(self->session) != SESSION_READY && wait_ready(self, SEND_WAIT_MS, err) < 0)
         return err->code;
     int rc = session_send(self->session, msg, body, &why);
     if (rc < 0)
@@ -263,39 +263,39 @@ callsession_event(callsession_t *self, const char *tag, json_t *data, json_t *mo
 {
     json_auto_t *body = json_pack("{s:I, s:s, s:O, s:O*}", "n", ++self->next_event, "tag", tag, "data", data,
                                   "more", more);
-    return s_send(self, MSG_event, body, true, err);
+    return callsession_send(self, MSG_event, body, true, err);
 }
 
 int
 callsession_revoke(callsession_t *self, bool preserve_cache, fail_t *err)
 {
     json_auto_t *body = json_pack("{s:b}", "preserve_minion_cache", preserve_cache);
-    return s_send(self, MSG_revoke, body, false, err);
+    return callsession_send(self, MSG_revoke, body, false, err);
 }
 
 int
 callsession_return(callsession_t *self, const json_t *ret, fail_t *err)
 {
-    return s_send(self, MSG_ret, ret, true, err);
+    return callsession_send(self, MSG_ret, ret, true, err);
 }
 
 int
 callsession_grains(callsession_t *self, json_t *grains, fail_t *err)
 {
     json_auto_t *body = json_pack("{s:O}", "grains", grains);
-    return s_send(self, MSG_grains, body, false, err);
+    return callsession_send(self, MSG_grains, body, false, err);
 }
 
 /* Sends the request for a pillar until it is answered: again after a lost connection, and after the pause
  * that a busy master names. */
 static int
-s_ask(callsession_t *self, const json_t *body, int64_t until, fail_t *err)
+callsession_ask(callsession_t *self, const json_t *body, int64_t until, fail_t *err)
 {
     while (clock_mono_ms() < until) {
-        if (s_send(self, MSG_pillar_ask, body, false, err) < 0)
+        if (callsession_send(self, MSG_pillar_ask, body, false, err) < 0)
             return err->code;
         while (!self->answer && session_state(self->session) == SESSION_READY && clock_mono_ms() < until)
-            s_turn(self, until);
+            callsession_turn(self, until);
         json_int_t again = value_int(self->answer, "again", 0);
         if (self->answer && again <= 0)
             return 0;
@@ -303,7 +303,7 @@ s_ask(callsession_t *self, const json_t *body, int64_t until, fail_t *err)
         self->answer = NULL;
         int64_t pause = clock_mono_ms() + again;
         while (clock_mono_ms() < pause && clock_mono_ms() < until)
-            s_turn(self, pause);
+            callsession_turn(self, pause);
     }
     return fail_set(err, -ETIMEDOUT, "The master %s did not send a pillar within %d seconds", self->host,
                     PILLAR_WAIT_MS / 1000);
@@ -316,7 +316,7 @@ callsession_pillar(callsession_t *self, json_t *ask, json_t *grains, fail_t *err
     json_object_set_new(body, "n", json_integer(++self->next_event));
     json_object_set(body, "grains", grains);
     self->asked = self->next_event;
-    int rc = s_ask(self, body, clock_mono_ms() + PILLAR_WAIT_MS, err);
+    int rc = callsession_ask(self, body, clock_mono_ms() + PILLAR_WAIT_MS, err);
     json_auto_t *answer = STEAL(self->answer);
     self->asked = 0;
     if (rc < 0)
@@ -333,10 +333,10 @@ int
 callsession_file(void *cookie, json_t *ask, json_t **ret_value, fail_t *err)
 {
     callsession_t *self = cookie;
-    s_step(self);
+    callsession_step(self);
     downloads_ask(self->downloads, 1, ask);
     while (!self->file_answer)
-        s_turn(self, clock_mono_ms() + downloads_step(self->downloads));
+        callsession_turn(self, clock_mono_ms() + downloads_step(self->downloads));
     json_auto_t *answer = STEAL(self->file_answer);
     if (value_bool(answer, "ok", false)) {
         *ret_value = json_incref(value_get(answer, "value"));
@@ -350,7 +350,7 @@ callsession_settle(callsession_t *self, int timeout_ms, fail_t *err)
 {
     int64_t until = clock_mono_ms() + timeout_ms;
     while (json_array_size(self->unsettled) > 0 && clock_mono_ms() < until)
-        s_turn(self, until);
+        callsession_turn(self, until);
     size_t left = json_array_size(self->unsettled);
     return left == 0 ? 0
                      : fail_set(err, -ETIMEDOUT,

@@ -67,7 +67,7 @@ struct downloads {
 /* ---- the end of one -------------------------------------------------------------------------- */
 
 static void
-s_free(download_t *d)
+download_free(download_t *d)
 {
     if (d->fd >= 0)
         (void) close(d->fd);
@@ -83,7 +83,7 @@ s_free(download_t *d)
 }
 
 static void
-s_unlink(downloads_t *self, const download_t *d)
+download_unlink(downloads_t *self, const download_t *d)
 {
     download_t **at = &self->all;
     while (*at != d)
@@ -93,52 +93,52 @@ s_unlink(downloads_t *self, const download_t *d)
 
 /* True while the master works on this request. */
 static bool
-s_is_out(const download_t *d)
+is_out(const download_t *d)
 {
     return d->stage == STAGE_ASKED || d->stage == STAGE_RUNNING;
 }
 
 /* Tells the master to stop sending, if it does. */
 static void
-s_tell_stop(downloads_t *self, const download_t *d)
+tell_stop(downloads_t *self, const download_t *d)
 {
     json_auto_t *body = json_pack("{s:I}", "n", d->n);
-    if (self->ready && s_is_out(d))
+    if (self->ready && is_out(d))
         (void) self->host.send(self->host.cookie, MSG_file_stop, body, NULL, 0);
 }
 
 /* Removes the request from the list, answers it and frees it. `answer` is consumed. */
 static void
-s_finish(downloads_t *self, download_t *d, json_t *answer)
+download_finish(downloads_t *self, download_t *d, json_t *answer)
 {
     json_auto_t *held = answer;
-    s_unlink(self, d);
+    download_unlink(self, d);
     self->host.done(self->host.cookie, d->id, held);
-    s_free(d);
+    download_free(d);
 }
 
 /* Fails a request. `code`: negative errno. `keep`: a part in the cache stays, for the next request to
  * resume. */
 static void
-s_fail(downloads_t *self, download_t *d, int code, const char *text, bool keep)
+download_fail(downloads_t *self, download_t *d, int code, const char *text, bool keep)
 {
     if (d->part && !(keep && value_get(d->ask, "cache") && d->have > 0))
         (void) unlinkat(d->folder, d->part, 0);
-    s_tell_stop(self, d);
+    tell_stop(self, d);
     json_auto_t *words = value_utf8(text, strlen(text));
-    s_finish(self, d, json_pack("{s:b, s:O, s:i}", "ok", false, "error", words, "code", -code));
+    download_finish(self, d, json_pack("{s:b, s:O, s:i}", "ok", false, "error", words, "code", -code));
 }
 
 static void
-s_fail_err(downloads_t *self, download_t *d, int code, const fail_t *err)
+fail_err(downloads_t *self, download_t *d, int code, const fail_t *err)
 {
-    s_fail(self, d, code, err->text ? err->text : strerror(-code), false);
+    download_fail(self, d, code, err->text ? err->text : strerror(-code), false);
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
 static const char *
-s_name(const download_t *d)
+download_name(const download_t *d)
 {
     const char *slash = strrchr(d->place, '/');
     return slash ? slash + 1 : d->place;
@@ -147,7 +147,7 @@ s_name(const download_t *d)
 /* Finds the destination's folder without creating anything. A path in the cache comes from the master, so it
  * is opened beneath the cache, without links; `dest` is the caller's own path. */
 static void
-s_find_place(download_t *d)
+download_find_place(download_t *d)
 {
     const char *cache = value_str(d->ask, "cache", NULL), *name;
     if (!cache) {
@@ -170,7 +170,7 @@ s_find_place(download_t *d)
 /* Locks a part and checks that nobody else can write to it: an owner could do so after the check of the tag.
  * Another process that has the lock goes on with it. */
 static bool
-s_is_ours(int fd)
+download_is_ours(int fd)
 {
     struct stat st;
     return flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
@@ -180,12 +180,12 @@ s_is_ours(int fd)
 /* Opens the existing part or, with `make`, creates one; under a name with pid and id where the usual one is
  * taken. 0 or a negative errno. */
 static int
-s_open_part(download_t *d, bool make)
+download_open_part(download_t *d, bool make)
 {
     const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
-    AUTO_FREE char *part = xasprintf(".%.*s.part", NAME_KEEP, s_name(d));
+    AUTO_FREE char *part = xasprintf(".%.*s.part", NAME_KEEP, download_name(d));
     d->fd = openat(d->folder, part, flags | O_NONBLOCK | (make ? O_CREAT : 0), 0600);
-    if (d->fd >= 0 && s_is_ours(d->fd)) {
+    if (d->fd >= 0 && download_is_ours(d->fd)) {
         d->part = STEAL(part);
         return 0;
     }
@@ -205,18 +205,18 @@ s_open_part(download_t *d, bool make)
 
 /* Finds the part that an earlier download left, and how much it has. */
 static void
-s_look_for_part(download_t *d)
+look_for_part(download_t *d)
 {
     struct stat st;
-    s_find_place(d);
-    if (d->folder >= 0 && s_open_part(d, false) == 0 && fstat(d->fd, &st) == 0)
+    download_find_place(d);
+    if (d->folder >= 0 && download_open_part(d, false) == 0 && fstat(d->fd, &st) == 0)
         d->have = st.st_size;
 }
 
 /* Opens the part for writing, and in the cache creates the folders on the way, once the master has said that
  * the file exists. */
 static int
-s_make_part(download_t *d, fail_t *err)
+make_part(download_t *d, fail_t *err)
 {
     const char *cache = value_str(d->ask, "cache", NULL);
     if (d->fd >= 0)
@@ -233,7 +233,7 @@ s_make_part(download_t *d, fail_t *err)
     }
     if (d->why.text)
         return fail_kind(err, d->why.kind, d->folder, "%s", fail_text(&d->why));
-    int rc = d->folder < 0 ? d->folder : s_open_part(d, true);
+    int rc = d->folder < 0 ? d->folder : download_open_part(d, true);
     return rc < 0 ? fail_set(err, rc, "cannot write %s: %s", d->place, strerror(-rc)) : 0;
 }
 
@@ -241,14 +241,14 @@ s_make_part(download_t *d, fail_t *err)
 
 /* The master or the disk made progress: the time-out starts again. */
 static void
-s_heard(download_t *d)
+download_heard(download_t *d)
 {
     d->until_ms = clock_mono_ms() + LIMIT_FILE_STALL;
 }
 
 /* Starts the tag anew under a fresh random key: a Poly1305 key may tag one run of bytes only (tag.h). */
 static void
-s_new_key(download_t *d)
+download_new_key(download_t *d)
 {
     tag_destroy(&d->tag);
     tag_key(d->key);
@@ -260,7 +260,7 @@ s_new_key(download_t *d)
 /* Sends file_open under a new number, so that late messages of the request before are not mistaken for
  * answers. */
 static void
-s_send_open(downloads_t *self, download_t *d)
+send_open(downloads_t *self, download_t *d)
 {
     const char *op = value_str(d->ask, "op", "");
     json_auto_t *body = json_pack("{s:I, s:s, s:s, s:s, s:i}", "n", ++self->next_n, "op", op, "path",
@@ -283,24 +283,24 @@ s_send_open(downloads_t *self, download_t *d)
 }
 
 static int
-s_busy(const downloads_t *self)
+download_busy(const downloads_t *self)
 {
     int busy = 0;
     for (const download_t *d = self->all; d; d = d->next)
-        busy += s_is_out(d);
+        busy += is_out(d);
     return busy;
 }
 
 /* Sends waiting requests, up to AT_ONCE at a time. */
 static void
-s_pump(downloads_t *self)
+download_pump(downloads_t *self)
 {
-    int busy = s_busy(self);
+    int busy = download_busy(self);
     int64_t now = clock_mono_ms();
     for (download_t *d = self->all; self->ready && d && busy < AT_ONCE; d = d->next) {
         if (d->stage != STAGE_WAITING || now < d->retry_ms)
             continue;
-        s_send_open(self, d);
+        send_open(self, d);
         busy++;
     }
 }
@@ -321,19 +321,19 @@ downloads_ask(downloads_t *self, json_int_t id, const json_t *ask)
     d->ask = json_deep_copy(ask);
     d->fd = d->folder = -1;
     d->is_file = str_eq(value_str(ask, "op", ""), "get");
-    s_heard(d);
+    download_heard(d);
     while (*end)
         end = &(*end)->next;
     *end = d;
     if (d->is_file) {
-        s_look_for_part(d);
-        s_new_key(d);
+        look_for_part(d);
+        download_new_key(d);
     }
-    s_pump(self);
+    download_pump(self);
 }
 
 static download_t *
-s_by_id(downloads_t *self, json_int_t id)
+download_by_id(downloads_t *self, json_int_t id)
 {
     download_t *d = self->all;
     while (d && d->id != id)
@@ -344,7 +344,7 @@ s_by_id(downloads_t *self, json_int_t id)
 void
 downloads_cancel(downloads_t *self, json_int_t id)
 {
-    download_t *d = s_by_id(self, id);
+    download_t *d = download_by_id(self, id);
     if (!d) {
         uploads_cancel(self->uploads, id);
         mineasks_cancel(self->mine, id);
@@ -352,10 +352,10 @@ downloads_cancel(downloads_t *self, json_int_t id)
     }
     if (d->part && !value_get(d->ask, "cache"))
         (void) unlinkat(d->folder, d->part, 0);
-    s_tell_stop(self, d);
-    s_unlink(self, d);
-    s_free(d);
-    s_pump(self);
+    tell_stop(self, d);
+    download_unlink(self, d);
+    download_free(d);
+    download_pump(self);
 }
 
 void
@@ -364,7 +364,7 @@ downloads_ready(downloads_t *self)
     self->ready = true;
     uploads_ready(self->uploads);
     mineasks_ready(self->mine);
-    s_pump(self);
+    download_pump(self);
 }
 
 void
@@ -374,11 +374,11 @@ downloads_lost(downloads_t *self)
     uploads_lost(self->uploads);
     mineasks_lost(self->mine);
     for (download_t *d = self->all; d; d = d->next) {
-        if (!s_is_out(d))
+        if (!is_out(d))
             continue;
         d->stage = STAGE_WAITING;
         if (d->is_file)
-            s_new_key(d);
+            download_new_key(d);
     }
 }
 
@@ -394,48 +394,48 @@ downloads_take(downloads_t *self, downloads_t *from)
     for (download_t *d = *end; d; d = d->next) {
         d->again = false;
         d->retry_ms = 0;
-        s_heard(d);
+        download_heard(d);
     }
     uploads_take(self->uploads, from->uploads);
     mineasks_take(self->mine, from->mine);
-    s_pump(self);
+    download_pump(self);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
 /* Starts over from the first byte: the part was of another file. Done once per request. */
 static void
-s_anew(downloads_t *self, download_t *d)
+anew(downloads_t *self, download_t *d)
 {
     log_info("%s: what was here is of another file; it is fetched from its start",
              value_str(d->ask, "path", ""));
-    s_tell_stop(self, d);
+    tell_stop(self, d);
     d->again = true;
     d->have = 0;
-    s_new_key(d);
-    s_send_open(self, d);
+    download_new_key(d);
+    send_open(self, d);
 }
 
 /* The master ended the request. EAGAIN: ask again later; ESTALE: the part no longer fits, start over once;
  * else fail. */
 static void
-s_error(downloads_t *self, download_t *d, const json_t *body)
+download_error(downloads_t *self, download_t *d, const json_t *body)
 {
     json_int_t code = value_int(body, "code", EIO);
     code = code > 0 && code < 4096 ? code : EIO;
     d->retry_ms = code == EAGAIN ? clock_mono_ms() + AGAIN_MS : 0;
     if (code == ESTALE && d->is_file && !d->again) {
-        s_anew(self, d);
+        anew(self, d);
         return;
     }
     d->stage = STAGE_WAITING; /* the master has ended it */
     if (code != EAGAIN)
-        s_fail(self, d, -(int) code, value_str(body, "error", ""), false);
+        download_fail(self, d, -(int) code, value_str(body, "error", ""), false);
 }
 
 /* True when the existing part equals the beginning of the master's file. */
 static bool
-s_prefix_fits(download_t *d, const json_t *body)
+prefix_fits(download_t *d, const json_t *body)
 {
     char hex[TAG_HEX + 1];
     tag_end(d->tag, hex);
@@ -445,7 +445,7 @@ s_prefix_fits(download_t *d, const json_t *body)
 /* Handles file_info: the answer to "hash", or how the transfer begins. `at` is where the master starts: our
  * length, or 0 if it has a shorter file. */
 static void
-s_info(downloads_t *self, download_t *d, const json_t *body)
+download_info(downloads_t *self, download_t *d, const json_t *body)
 {
     fail_auto_t err = FAIL_INIT;
     json_int_t at = value_int(body, "at", 0);
@@ -455,33 +455,33 @@ s_info(downloads_t *self, download_t *d, const json_t *body)
                                        "hsum", value_str(body, "hsum", NULL));
         json_object_set_new(value, "mode", json_integer(value_int(body, "mode", 0)));
         json_object_set_new(value, "size", json_integer(d->size));
-        s_finish(self, d, json_pack("{s:b, s:O}", "ok", true, "value", value));
+        download_finish(self, d, json_pack("{s:b, s:O}", "ok", true, "value", value));
         return;
     }
     if (d->size < 0 || (!d->is_file && d->size > LIMIT_FILE_TEXT) || (at != d->have && at != 0)) {
-        s_fail(self, d, -EPROTO, "the master answers what was not asked", false);
+        download_fail(self, d, -EPROTO, "the master answers what was not asked", false);
         return;
     }
     d->have = at;
-    if (at > 0 && !s_prefix_fits(d, body)) {
+    if (at > 0 && !prefix_fits(d, body)) {
         if (!d->again)
-            s_anew(self, d);
+            anew(self, d);
         else
-            s_fail(self, d, -EBADMSG, "the file changes while it is fetched", false);
+            download_fail(self, d, -EBADMSG, "the file changes while it is fetched", false);
         return;
     }
-    int rc = d->is_file ? s_make_part(d, &err) : 0;
+    int rc = d->is_file ? make_part(d, &err) : 0;
     if (rc == 0 && d->is_file && ftruncate(d->fd, d->have) != 0)
         rc = fail_set(&err, -errno, "cannot write %s: %s", d->part, strerror(errno));
     if (rc < 0)
-        s_fail_err(self, d, rc, &err);
+        fail_err(self, d, rc, &err);
     else
         d->stage = STAGE_RUNNING;
 }
 
 /* Appends bytes to the part, or to the text of a list. */
 static int
-s_keep(download_t *d, const void *bytes, size_t n, fail_t *err)
+download_keep(download_t *d, const void *bytes, size_t n, fail_t *err)
 {
     if (!d->is_file) {
         buf_add(&d->text, bytes, n);
@@ -495,16 +495,16 @@ s_keep(download_t *d, const void *bytes, size_t n, fail_t *err)
 /* Handles one chunk. It must continue at our length and stay within the announced size. Credit is granted in
  * steps of GRANT chunks. */
 static void
-s_data(downloads_t *self, download_t *d, const json_t *body, const void *bytes, size_t n)
+download_data(downloads_t *self, download_t *d, const json_t *body, const void *bytes, size_t n)
 {
     fail_auto_t err = FAIL_INIT;
     if (d->stage != STAGE_RUNNING || value_int(body, "at", -1) != d->have ||
         (int64_t) n > d->size - d->have) {
-        s_fail(self, d, -EPROTO, "the master sends what was not asked", false);
+        download_fail(self, d, -EPROTO, "the master sends what was not asked", false);
         return;
     }
-    if (s_keep(d, bytes, n, &err) < 0) {
-        s_fail_err(self, d, err.code, &err);
+    if (download_keep(d, bytes, n, &err) < 0) {
+        fail_err(self, d, err.code, &err);
         return;
     }
     d->have += (int64_t) n;
@@ -517,37 +517,37 @@ s_data(downloads_t *self, download_t *d, const json_t *body, const void *bytes, 
 
 /* Parses a list that is complete. */
 static void
-s_text_done(downloads_t *self, download_t *d)
+text_done(downloads_t *self, download_t *d)
 {
     fail_auto_t err = FAIL_INIT;
     json_t *value = value_parse(buf_str(&d->text), d->text.len, LIMIT_FILE_TEXT, "the master's list", &err);
     d->stage = STAGE_WAITING;
     if (value)
-        s_finish(self, d, json_pack("{s:b, s:o}", "ok", true, "value", value));
+        download_finish(self, d, json_pack("{s:b, s:o}", "ok", true, "value", value));
     else
-        s_fail_err(self, d, -EPROTO, &err);
+        fail_err(self, d, -EPROTO, &err);
 }
 
 /* Handles file_end: only valid when every byte has come. The part is renamed into place. */
 static void
-s_end(downloads_t *self, download_t *d)
+download_end(downloads_t *self, download_t *d)
 {
     fail_auto_t err = FAIL_INIT;
     if (d->stage != STAGE_RUNNING || d->have != d->size) {
-        s_fail(self, d, -EPROTO, "the master ended before all was sent", false);
+        download_fail(self, d, -EPROTO, "the master ended before all was sent", false);
         return;
     }
     if (!d->is_file) {
-        s_text_done(self, d);
+        text_done(self, d);
         return;
     }
     d->stage = STAGE_WAITING;
     int rc = settle(d->fd, d->folder, d->part, d->place,
                     value_get(d->ask, "cache") ? SETTLE_OURS : SETTLE_USUAL, &err);
     if (rc < 0)
-        s_fail_err(self, d, rc, &err);
+        fail_err(self, d, rc, &err);
     else
-        s_finish(self, d,
+        download_finish(self, d,
                  json_pack("{s:b, s:{s:s, s:I}}", "ok", true, "value", "path", d->place, "size",
                            (json_int_t) d->size));
 }
@@ -562,22 +562,22 @@ downloads_message(downloads_t *self, wire_msg_t msg, const json_t *body, const v
         mineasks_message(self->mine, body);
         return;
     }
-    while (d && (d->n != which || !s_is_out(d)))
+    while (d && (d->n != which || !is_out(d)))
         d = d->next;
     if (!d) {
         uploads_message(self->uploads, msg, body);
         return;
     }
-    s_heard(d);
+    download_heard(d);
     if (msg == MSG_file_data)
-        s_data(self, d, body, bytes, n);
+        download_data(self, d, body, bytes, n);
     else if (value_get(body, "error"))
-        s_error(self, d, body);
+        download_error(self, d, body);
     else if (msg == MSG_file_info && d->stage == STAGE_ASKED)
-        s_info(self, d, body);
+        download_info(self, d, body);
     else if (msg == MSG_file_end)
-        s_end(self, d);
-    s_pump(self);
+        download_end(self, d);
+    download_pump(self);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -585,7 +585,7 @@ downloads_message(downloads_t *self, wire_msg_t msg, const json_t *body, const v
 /* Adds up to READ_MAX bytes of the existing part to its tag, in steps, so that other sessions are not
  * starved. */
 static void
-s_prefix(download_t *d)
+download_prefix(download_t *d)
 {
     AUTO_FREE char *piece = malloc(READ_MAX);
     int64_t left = d->have - d->tagged;
@@ -600,7 +600,7 @@ s_prefix(download_t *d)
     }
     if (d->tagged >= d->have)
         d->stage = STAGE_WAITING;
-    s_heard(d);
+    download_heard(d);
 }
 
 int
@@ -608,21 +608,21 @@ downloads_step(downloads_t *self)
 {
     int uploads_ms = uploads_step(self->uploads), mine_ms = mineasks_step(self->mine);
     int64_t now = clock_mono_ms(), next = now + (mine_ms < uploads_ms ? mine_ms : uploads_ms);
-    bool full = self->ready && s_busy(self) >= AT_ONCE;
+    bool full = self->ready && download_busy(self) >= AT_ONCE;
     for (download_t *d = self->all, *after; d; d = after) {
         after = d->next;
         if (d->stage == STAGE_PREFIX)
-            s_prefix(d);
+            download_prefix(d);
         if (d->stage == STAGE_PREFIX)
             next = now;
         else if (full && d->stage == STAGE_WAITING)
-            s_heard(d); /* waits for its turn */
+            download_heard(d); /* waits for its turn */
         else if (now >= d->until_ms)
-            s_fail(self, d, -ETIMEDOUT, "the master has not answered for a long time", true);
+            download_fail(self, d, -ETIMEDOUT, "the master has not answered for a long time", true);
         else if (d->until_ms < next)
             next = d->until_ms;
     }
-    s_pump(self);
+    download_pump(self);
     for (const download_t *d = self->all; d; d = d->next)
         if (d->stage == STAGE_WAITING && d->retry_ms > now && d->retry_ms < next)
             next = d->retry_ms;
@@ -652,7 +652,7 @@ downloads_destroy(downloads_t **self_p)
         self->all = d->next;
         if (d->part && !value_get(d->ask, "cache"))
             (void) unlinkat(d->folder, d->part, 0);
-        s_free(d);
+        download_free(d);
     }
     uploads_destroy(&self->uploads);
     mineasks_destroy(&self->mine);

@@ -19,7 +19,7 @@ failover_first(const failover_t *self)
 
 /* Fisher-Yates. With failback the first master keeps its place, as it is the one to come back to. */
 static void
-s_shuffle(failover_t *self)
+failover_shuffle(failover_t *self)
 {
     int first = self->conf.back_ms > 0 ? 1 : 0;
     for (int i = self->conf.n - 1; i > first; i--) {
@@ -39,19 +39,19 @@ failover_init(failover_t *self, const failover_conf_t *conf, int64_t now_ms)
     for (int i = 0; i < conf->n; i++)
         self->order[i] = i;
     if (conf->shuffle)
-        s_shuffle(self);
+        failover_shuffle(self);
 }
 
 /* How long the present master may be bad: gone_ms when it has served, answer_ms when it never answered. */
 static int
-s_patience(const failover_t *self)
+failover_patience(const failover_t *self)
 {
     return self->served ? self->conf.gone_ms : self->conf.answer_ms;
 }
 
 /* Goes on to the next of the order, round and round. */
 static failover_act_t
-s_move(failover_t *self, int64_t now_ms)
+failover_move(failover_t *self, int64_t now_ms)
 {
     self->at = (self->at + 1) % self->conf.n;
     self->served = self->probing = false;
@@ -63,7 +63,7 @@ s_move(failover_t *self, int64_t now_ms)
 /* A step of failback while another than the first serves: alternates between back_ms of waiting and a probe
  * of answer_ms. */
 static failover_act_t
-s_look_back(failover_t *self, int64_t now_ms, bool probe_good)
+look_back(failover_t *self, int64_t now_ms, bool probe_good)
 {
     if (self->at == 0 || self->conf.back_ms <= 0)
         return FAILOVER_STAY;
@@ -92,9 +92,9 @@ failover_step(failover_t *self, int64_t now_ms, bool good, bool probe_good)
     } else if (self->since == 0) {
         self->since = now_ms;
     }
-    failover_act_t act = s_look_back(self, now_ms, probe_good);
-    if (act == FAILOVER_STAY && !good && self->conf.n > 1 && now_ms - self->since >= s_patience(self))
-        return s_move(self, now_ms);
+    failover_act_t act = look_back(self, now_ms, probe_good);
+    if (act == FAILOVER_STAY && !good && self->conf.n > 1 && now_ms - self->since >= failover_patience(self))
+        return failover_move(self, now_ms);
     return act;
 }
 
@@ -102,8 +102,8 @@ int64_t
 failover_wait(const failover_t *self, int64_t now_ms)
 {
     int64_t wait = WAIT_MAX_MS;
-    if (self->since != 0 && self->since + s_patience(self) - now_ms < wait)
-        wait = self->since + s_patience(self) - now_ms;
+    if (self->since != 0 && self->since + failover_patience(self) - now_ms < wait)
+        wait = self->since + failover_patience(self) - now_ms;
     if (self->next != 0 && self->next - now_ms < wait)
         wait = self->next - now_ms;
     return wait > 0 ? wait : 0;

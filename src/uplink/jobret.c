@@ -9,7 +9,7 @@
 
 /* Copies the fields of the job that its return repeats. */
 static void
-s_mark(json_t *ret, const json_t *from)
+jobret_mark(json_t *ret, const json_t *from)
 {
     static const char *const marks[] = { "metadata", "schedule" };
     for (size_t i = 0; i < NELEMS(marks); i++)
@@ -24,7 +24,7 @@ jobret_of(const json_t *job, const json_t *result)
                             value_get(job, "fun"), "fun_args", args_shown(value_get(job, "arg")), "return",
                             value_get(result, "return"), "retcode", value_get(result, "retcode"), "success",
                             value_get(result, "success"));
-    s_mark(ret, job);
+    jobret_mark(ret, job);
     return ret;
 }
 
@@ -38,7 +38,7 @@ jobret_failed(const json_t *job, char *text)
 
 /* True when a message can hold the return and the master's parser accepts it. */
 static bool
-s_fits(const json_t *ret, fail_t *err)
+jobret_fits(const json_t *ret, fail_t *err)
 {
     size_t len;
     AUTO_FREE char *text = wire_encode(MSG_ret, ret, &len, err);
@@ -54,19 +54,19 @@ jobret_fitting(json_t **ret_p)
 {
     json_auto_t *ret = STEAL(*ret_p);
     fail_auto_t err = FAIL_INIT;
-    if (!ret || s_fits(ret, &err))
+    if (!ret || jobret_fits(ret, &err))
         return json_incref(ret);
     log_error("job %s: %s", value_str(ret, "jid", ""), fail_text(&err));
     /* Drop the arguments first: the master knows what it asked. */
     json_object_set_new(ret, "fun_args", json_array());
-    if (s_fits(ret, NULL))
+    if (jobret_fits(ret, NULL))
         return json_incref(ret);
     json_t *why = value_fmt("The job has run, but its return can't be sent to the master: %s; have the "
                             "function return less (job_output_max), or write to a file instead",
                             fail_text(&err));
     (void) json_object_update_new(
         ret, json_pack("{s:o, s:i, s:b}", "return", why, "retcode", 1, "success", false));
-    if (!s_fits(ret, NULL))
+    if (!jobret_fits(ret, NULL))
         json_object_del(ret, "metadata");
     return json_incref(ret);
 }

@@ -21,7 +21,7 @@ struct mineasks {
 };
 
 static void
-s_drop(mineask_t **at)
+mineask_drop(mineask_t **at)
 {
     mineask_t *q = *at;
     *at = q->next;
@@ -31,16 +31,16 @@ s_drop(mineask_t **at)
 
 /* Answers and frees the request at `at`. TAKES answer. */
 static void
-s_finish(mineasks_t *self, mineask_t **at, json_t *answer)
+mineask_finish(mineasks_t *self, mineask_t **at, json_t *answer)
 {
     json_auto_t *held = answer;
     json_int_t id = (*at)->id;
-    s_drop(at);
+    mineask_drop(at);
     self->host.done(self->host.cookie, id, held);
 }
 
 static json_t *
-s_failure(int code, const char *text)
+mineask_failure(int code, const char *text)
 {
     return json_pack("{s:b, s:s, s:i}", "ok", false, "error", text, "code", code);
 }
@@ -48,7 +48,7 @@ s_failure(int code, const char *text)
 /* Appends a request under a new number of this object, with its full time. TAKES q; returns where it is
  * linked. */
 static mineask_t **
-s_append(mineasks_t *self, mineask_t *q)
+mineask_append(mineasks_t *self, mineask_t *q)
 {
     mineask_t **end = &self->all;
     while (*end)
@@ -62,7 +62,7 @@ s_append(mineasks_t *self, mineask_t *q)
 
 /* Sends a request when connected. False: it is too large for a message and can never be sent. */
 static bool
-s_send(mineasks_t *self, const mineask_t *q)
+mineask_send(mineasks_t *self, const mineask_t *q)
 {
     return !self->ready || self->host.send(self->host.cookie, MSG_mine_ask, q->body, NULL, 0) != -EMSGSIZE;
 }
@@ -74,9 +74,9 @@ mineasks_ask(mineasks_t *self, json_int_t id, const json_t *ask)
     q->id = id;
     q->body = json_deep_copy(ask);
     json_object_del(q->body, "what");
-    mineask_t **at = s_append(self, q);
-    if (!s_send(self, q))
-        s_finish(self, at, s_failure(EMSGSIZE, "the value is too large for the mine"));
+    mineask_t **at = mineask_append(self, q);
+    if (!mineask_send(self, q))
+        mineask_finish(self, at, mineask_failure(EMSGSIZE, "the value is too large for the mine"));
 }
 
 void
@@ -84,7 +84,7 @@ mineasks_cancel(mineasks_t *self, json_int_t id)
 {
     for (mineask_t **at = &self->all; *at; at = &(*at)->next)
         if ((*at)->id == id) {
-            s_drop(at);
+            mineask_drop(at);
             return;
         }
 }
@@ -94,7 +94,7 @@ mineasks_ready(mineasks_t *self)
 {
     self->ready = true;
     for (const mineask_t *q = self->all; q; q = q->next)
-        (void) s_send(self, q);
+        (void) mineask_send(self, q);
 }
 
 void
@@ -109,8 +109,8 @@ mineasks_take(mineasks_t *self, mineasks_t *from)
     while (from->all) {
         mineask_t *q = from->all;
         from->all = q->next;
-        (void) s_append(self, q);
-        (void) s_send(self, q);
+        (void) mineask_append(self, q);
+        (void) mineask_send(self, q);
     }
 }
 
@@ -121,9 +121,9 @@ mineasks_message(mineasks_t *self, const json_t *body)
     for (mineask_t **at = &self->all; *at; at = &(*at)->next) {
         if (value_int((*at)->body, "n", 0) != value_int(body, "n", -1))
             continue;
-        s_finish(self, at,
+        mineask_finish(self, at,
                  value ? json_pack("{s:b, s:O}", "ok", true, "value", value)
-                       : s_failure(EREMOTEIO, value_str(body, "error", "the master gave no answer")));
+                       : mineask_failure(EREMOTEIO, value_str(body, "error", "the master gave no answer")));
         return;
     }
 }
@@ -134,7 +134,7 @@ mineasks_step(mineasks_t *self)
     int64_t now = clock_mono_ms(), next = now + WAIT_MS;
     for (mineask_t **at = &self->all; *at;) {
         if (now >= (*at)->until_ms) {
-            s_finish(self, at, s_failure(ETIMEDOUT, "no master has answered within a minute"));
+            mineask_finish(self, at, mineask_failure(ETIMEDOUT, "no master has answered within a minute"));
             continue;
         }
         next = (*at)->until_ms < next ? (*at)->until_ms : next;
@@ -156,6 +156,6 @@ mineasks_destroy(mineasks_t **self_p)
 {
     mineasks_t *self = STEAL(*self_p);
     while (self && self->all)
-        s_drop(&self->all);
+        mineask_drop(&self->all);
     free(self);
 }

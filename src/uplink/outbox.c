@@ -1,7 +1,7 @@
 /* outbox.c - a doubly linked list in order of arrival, with a map from jid or "#number" to its items.
  *
  * `next` is a cursor: everything before it is under way, or can't go now because its master is away or its
- * file can't be read. s_pump() moves the cursor on, s_rewind() back to the first. An item leaves the list
+ * file can't be read. outbox_pump() moves the cursor on, outbox_rewind() back to the first. An item leaves the list
  * only when it is acknowledged, replaced, or lost on disk.
  */
 #include "uplink/outbox.h"
@@ -63,7 +63,7 @@ struct outbox {
 };
 
 static void
-s_free(item_t *it)
+outbox_free(item_t *it)
 {
     json_decref(it->kept);
     free(it->asker);
@@ -79,7 +79,7 @@ outbox_destroy(outbox_t **self_p)
         return;
     for (item_t *it = self->first, *next; it; it = next) {
         next = it->next;
-        s_free(it);
+        outbox_free(it);
     }
     map_destroy(&self->by_key);
     json_decref(self->masters);
@@ -90,7 +90,7 @@ outbox_destroy(outbox_t **self_p)
 
 /* The first event at or behind `it`; NULL: none. */
 static item_t *
-s_event_from(item_t *it)
+event_from(item_t *it)
 {
     while (it && it->is_ret)
         it = it->next;
@@ -100,14 +100,14 @@ s_event_from(item_t *it)
 /* Unlinks and frees an item, with its event file. A return's file is the caller's: it may be needed, gone
  * already, or replaced. */
 static void
-s_remove(outbox_t *self, item_t *it)
+outbox_remove(outbox_t *self, item_t *it)
 {
     *(it->prev ? &it->prev->next : &self->first) = it->next;
     *(it->next ? &it->next->prev : &self->last) = it->prev;
     if (self->next == it)
         self->next = it->next;
     if (self->first_event == it)
-        self->first_event = s_event_from(it->next);
+        self->first_event = event_from(it->next);
     if (it->under_way)
         self->way_bytes -= it->size;
     (void) map_take(self->by_key, it->key);
@@ -122,11 +122,11 @@ s_remove(outbox_t *self, item_t *it)
             self->n_loose--;
     }
     self->n_items--;
-    s_free(it);
+    outbox_free(it);
 }
 
 static void
-s_append(outbox_t *self, item_t *it)
+outbox_append(outbox_t *self, item_t *it)
 {
     it->prev = self->last;
     *(self->last ? &self->last->next : &self->first) = it;
@@ -134,7 +134,7 @@ s_append(outbox_t *self, item_t *it)
     if (!self->next)
         self->next = it;
     if (!self->first_event)
-        self->first_event = s_event_from(it);
+        self->first_event = event_from(it);
     map_set(self->by_key, it->key, it);
     self->n_items++;
 }
@@ -142,7 +142,7 @@ s_append(outbox_t *self, item_t *it)
 /* Reads an item from the spool. NEW; NULL with *err, which is logged: missing, damaged, or unreadable for
  * now. An event then stays in memory; a return is read each time it is sent. */
 static json_t *
-s_load(outbox_t *self, item_t *it, fail_t *err)
+outbox_load(outbox_t *self, item_t *it, fail_t *err)
 {
     size_t size = 0;
     AUTO_FREE char *asker = NULL;
@@ -165,7 +165,7 @@ s_load(outbox_t *self, item_t *it, fail_t *err)
 
 /* True when reading again is pointless: the file is gone, or was damaged and moved aside. */
 static bool
-s_is_lost(const fail_t *err)
+outbox_is_lost(const fail_t *err)
 {
     return err->code == -EBADMSG || err->code == -ENOENT;
 }
@@ -173,7 +173,7 @@ s_is_lost(const fail_t *err)
 /* Queues what earlier processes left in the spool. Damaged files are moved aside now, while an operator who
  * starts the minion reads the log; unreadable ones are read when they are sent. */
 static void
-s_take_over(outbox_t *self)
+outbox_take_over(outbox_t *self)
 {
     size_t i;
     json_t *one;
@@ -186,14 +186,14 @@ s_take_over(outbox_t *self)
         it->on_disk = !it->is_ret;
         it->master = -1; /* until outbox_masters() tells who there is */
         it->since_ms = clock_mono_ms();
-        json_decref(s_load(self, it, &err));
-        if (s_is_lost(&err)) {
-            s_free(it);
+        json_decref(outbox_load(self, it, &err));
+        if (outbox_is_lost(&err)) {
+            outbox_free(it);
             continue;
         }
         self->next_n = it->n > self->next_n ? it->n : self->next_n;
         self->n_events += !it->is_ret;
-        s_append(self, it);
+        outbox_append(self, it);
     }
 }
 
@@ -207,7 +207,7 @@ outbox_new(spool_t **spool_p, outbox_send_fn *send, void *cookie)
     self->by_key = map_new(NULL);
     self->patience_ms = PATIENCE_MS;
     self->alone_ms = clock_mono_ms();
-    s_take_over(self);
+    outbox_take_over(self);
     return self;
 }
 
@@ -230,7 +230,7 @@ outbox_series(outbox_t *self, char series[LIMIT_BOOT], fail_t *err)
 
 /* The index of a master's name; -1: any master, also for a name that is no longer configured. */
 static int
-s_index(const outbox_t *self, const char *asker)
+outbox_index(const outbox_t *self, const char *asker)
 {
     return asker ? (int) value_int(self->masters, asker, -1) : -1;
 }
@@ -241,12 +241,12 @@ outbox_masters(outbox_t *self, json_t *masters)
     json_decref(self->masters);
     self->masters = json_incref(masters);
     for (item_t *it = self->first; it; it = it->next)
-        it->master = s_index(self, it->asker);
+        it->master = outbox_index(self, it->asker);
 }
 
 /* True when a master that may take this item is connected. */
 static bool
-s_heard(const outbox_t *self, const item_t *it)
+outbox_heard(const outbox_t *self, const item_t *it)
 {
     return it->master < 0 ? self->listening != 0 : (self->listening & (1u << it->master)) != 0;
 }
@@ -254,7 +254,7 @@ s_heard(const outbox_t *self, const item_t *it)
 /* Writes an event to disk, so that it survives this process. When the disk refuses, it stays in memory
  * only. */
 static void
-s_keep_event(outbox_t *self, item_t *it)
+keep_event(outbox_t *self, item_t *it)
 {
     fail_auto_t err = FAIL_INIT;
     it->on_disk = spool_event_keep(self->spool, it->kept, &err) == 0;
@@ -266,17 +266,17 @@ s_keep_event(outbox_t *self, item_t *it)
 }
 
 static void
-s_keep_events(outbox_t *self)
+keep_events(outbox_t *self)
 {
     for (item_t *it = self->first_event; it && self->n_loose > 0; it = it->next)
         if (!it->is_ret && !it->on_disk)
-            s_keep_event(self, it);
+            keep_event(self, it);
 }
 
 /* Reserves SERIES_STEP event numbers on disk before the first is used, so that a start after a crash, which
  * goes on at the end of the reserve, never uses a number twice. One write per SERIES_STEP events. */
 static void
-s_reserve(outbox_t *self)
+reserve(outbox_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     if (!self->series || self->next_n < self->upto)
@@ -287,7 +287,7 @@ s_reserve(outbox_t *self)
 }
 
 static void
-s_send_ret(outbox_t *self, const item_t *it, json_t *ret)
+send_ret(outbox_t *self, const item_t *it, json_t *ret)
 {
     json_auto_t *frame = json_pack("{s:s, s:i, s:O}", "t", "ret", "master", it->master, "ret", ret);
     self->send(self->cookie, frame);
@@ -296,7 +296,7 @@ s_send_ret(outbox_t *self, const item_t *it, json_t *ret)
 /* `oldest` tells the master which event numbers are gone: one that waits for a gap to fill need not wait for
  * these. */
 static void
-s_send_event(outbox_t *self, json_t *event)
+send_event(outbox_t *self, json_t *event)
 {
     json_auto_t *frame = json_copy(event);
     json_object_set_new(frame, "t", json_string("event"));
@@ -306,39 +306,39 @@ s_send_event(outbox_t *self, json_t *event)
 
 /* Sends an item. False: its file can't be read now. An item whose file is missing or damaged is removed. */
 static bool
-s_send(outbox_t *self, item_t *it)
+outbox_send(outbox_t *self, item_t *it)
 {
     fail_auto_t err = FAIL_INIT;
-    json_auto_t *what = it->kept ? json_incref(it->kept) : s_load(self, it, &err);
-    if (!what && !s_is_lost(&err))
+    json_auto_t *what = it->kept ? json_incref(it->kept) : outbox_load(self, it, &err);
+    if (!what && !outbox_is_lost(&err))
         return false;
     if (!what) {
-        s_remove(self, it);
+        outbox_remove(self, it);
         return true;
     }
     if (it->is_ret)
-        s_send_ret(self, it, what);
+        send_ret(self, it, what);
     else
-        s_send_event(self, what);
+        send_event(self, what);
     it->under_way = true;
     self->way_bytes += it->size;
     return true;
 }
 
 static bool
-s_may_go(const outbox_t *self, const item_t *it)
+may_go(const outbox_t *self, const item_t *it)
 {
-    return !it->under_way && s_heard(self, it) && (it->is_ret || !self->events_held);
+    return !it->under_way && outbox_heard(self, it) && (it->is_ret || !self->events_held);
 }
 
 /* Sends until LIMIT_UNDER_WAY bytes are unacknowledged. An unreadable return is skipped; an unreadable event
  * holds up the events after it, because masters take a minion's events in the order of their numbers. */
 static void
-s_pump(outbox_t *self)
+outbox_pump(outbox_t *self)
 {
     while (self->next && self->listening && self->way_bytes < LIMIT_UNDER_WAY) {
         item_t *it = self->next, *after = it->next;
-        if (s_may_go(self, it) && !s_send(self, it)) {
+        if (may_go(self, it) && !outbox_send(self, it)) {
             self->events_held = self->events_held || !it->is_ret;
             self->unread_ms = self->unread_ms ? self->unread_ms : clock_mono_ms() + PATIENCE_MS;
         }
@@ -349,7 +349,7 @@ s_pump(outbox_t *self)
 }
 
 static void
-s_from_the_first(outbox_t *self)
+from_the_first(outbox_t *self)
 {
     self->next = self->first;
     self->unread_ms = 0;
@@ -358,13 +358,13 @@ s_from_the_first(outbox_t *self)
 
 /* Marks everything as unsent: the connection that carried it is gone, or its acknowledgement is overdue. */
 static void
-s_rewind(outbox_t *self)
+outbox_rewind(outbox_t *self)
 {
     for (item_t *it = self->first; it; it = it->next)
         it->under_way = false;
     self->way_bytes = 0;
     self->again_ms = 0;
-    s_from_the_first(self);
+    from_the_first(self);
 }
 
 int64_t
@@ -382,9 +382,9 @@ outbox_is_heard(const outbox_t *self)
 /* When this return is redirected, monotonic; 0: never. A master that was away before the return came counts
  * from the return's arrival. */
 static int64_t
-s_given_up_ms(const outbox_t *self, const item_t *it)
+given_up_ms(const outbox_t *self, const item_t *it)
 {
-    if (!it->is_ret || it->master < 0 || self->away_ms <= 0 || !self->listening || s_heard(self, it))
+    if (!it->is_ret || it->master < 0 || self->away_ms <= 0 || !self->listening || outbox_heard(self, it))
         return 0;
     int64_t since = self->deaf_ms[it->master];
     return (since > it->since_ms ? since : it->since_ms) + self->away_ms;
@@ -392,12 +392,12 @@ s_given_up_ms(const outbox_t *self, const item_t *it)
 
 /* Redirects the returns whose master was away for too long, and finds the time of the next. O(items). */
 static void
-s_give_up(outbox_t *self, int64_t now_ms)
+outbox_give_up(outbox_t *self, int64_t now_ms)
 {
     bool any = false;
     self->give_up_ms = 0;
     for (item_t *it = self->first; it; it = it->next) {
-        int64_t when = s_given_up_ms(self, it);
+        int64_t when = given_up_ms(self, it);
         if (when > 0 && now_ms >= when) {
             log_warning("job %s: the master that asked is away: its return goes to another one", it->key);
             it->master = -1;
@@ -409,8 +409,8 @@ s_give_up(outbox_t *self, int64_t now_ms)
         }
     }
     if (any) {
-        s_from_the_first(self);
-        s_pump(self);
+        from_the_first(self);
+        outbox_pump(self);
     }
 }
 
@@ -418,7 +418,7 @@ void
 outbox_patience(outbox_t *self, int64_t away_ms)
 {
     self->away_ms = away_ms;
-    s_give_up(self, clock_mono_ms());
+    outbox_give_up(self, clock_mono_ms());
 }
 
 void
@@ -426,9 +426,9 @@ outbox_listens(outbox_t *self, int master)
 {
     self->listening |= 1u << master;
     self->patience_ms = PATIENCE_MS;
-    s_rewind(self);
-    s_give_up(self, clock_mono_ms());
-    s_pump(self);
+    outbox_rewind(self);
+    outbox_give_up(self, clock_mono_ms());
+    outbox_pump(self);
 }
 
 void
@@ -440,13 +440,13 @@ outbox_deaf(outbox_t *self, int master)
         if (gone >> i & 1)
             self->deaf_ms[i] = clock_mono_ms();
     if (gone)
-        s_give_up(self, clock_mono_ms());
+        outbox_give_up(self, clock_mono_ms());
     if (self->listening)
         return;
     if (gone)
         self->alone_ms = clock_mono_ms();
-    s_rewind(self);
-    s_keep_events(self);
+    outbox_rewind(self);
+    keep_events(self);
 }
 
 /* ---- queueing --------------------------------------------------------------------------------- */
@@ -454,7 +454,7 @@ outbox_deaf(outbox_t *self, int master)
 /* Writes a return to disk: true when it is there. The log tells the first refusal and the recovery, not each
  * return between. */
 static bool
-s_spool(outbox_t *self, const item_t *it, const json_t *ret)
+spool(outbox_t *self, const item_t *it, const json_t *ret)
 {
     fail_auto_t err = FAIL_INIT;
     bool ok = spool_end(self->spool, ret, it->asker, &err) == 0;
@@ -473,43 +473,43 @@ outbox_return(outbox_t *self, json_t *ret, const char *asker)
     item_t *old = map_get(self->by_key, jid);
     if (old) {
         spool_forget(self->spool, jid);
-        s_remove(self, old);
+        outbox_remove(self, old);
     }
     item_t *it = xcalloc(1, sizeof(*it));
     it->key = xstrdup(jid);
     it->is_ret = true;
     it->asker = asker ? xstrdup(asker) : NULL;
-    it->master = s_index(self, asker);
+    it->master = outbox_index(self, asker);
     it->since_ms = clock_mono_ms();
     it->size = json_dumpb(ret, NULL, 0, JSON_COMPACT);
     /* Events that the job fired precede its return, so they must survive a crash as it does. */
-    s_keep_events(self);
-    if (!s_spool(self, it, ret)) {
+    keep_events(self);
+    if (!spool(self, it, ret)) {
         it->kept = json_incref(ret);
         self->kept_bytes += it->size;
         self->disk_ms = self->disk_ms ? self->disk_ms : clock_mono_ms() + DISK_RETRY_MS;
     }
-    int64_t given_up = s_given_up_ms(self, it);
+    int64_t given_up = given_up_ms(self, it);
     if (given_up && (self->give_up_ms == 0 || given_up < self->give_up_ms))
         self->give_up_ms = given_up;
-    bool at_once = !self->next && s_heard(self, it) && self->way_bytes < LIMIT_UNDER_WAY;
-    s_append(self, it);
+    bool at_once = !self->next && outbox_heard(self, it) && self->way_bytes < LIMIT_UNDER_WAY;
+    outbox_append(self, it);
     if (!at_once) {
-        s_pump(self);
+        outbox_pump(self);
         return;
     }
     /* The usual case: send the value at hand instead of reading it back from disk. */
-    s_send_ret(self, it, ret);
+    send_ret(self, it, ret);
     it->under_way = true;
     self->way_bytes += it->size;
     self->next = NULL;
-    s_pump(self);
+    outbox_pump(self);
 }
 
 bool
 outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more)
 {
-    s_reserve(self);
+    reserve(self);
     json_auto_t *event = json_pack("{s:I, s:I, s:s, s:O, s:O*}", "n", self->next_n + 1, "oldest",
                                    self->next_n + 1 /* at most: it has its room */, "tag", tag, "data", data,
                                    "more", more);
@@ -529,9 +529,9 @@ outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more)
     self->n_loose++;
     self->event_bytes += size;
     if (!self->listening)
-        s_keep_event(self, it);
-    s_append(self, it);
-    s_pump(self);
+        keep_event(self, it);
+    outbox_append(self, it);
+    outbox_pump(self);
     return true;
 }
 
@@ -545,30 +545,30 @@ outbox_acked(outbox_t *self, const json_t *jids, const json_t *events)
         if (it && it->is_ret) {
             log_debug("job %s: its return is acknowledged", it->key);
             spool_forget(self->spool, it->key);
-            s_remove(self, it);
+            outbox_remove(self, it);
         }
     }
     json_array_foreach (events, i, one) {
         AUTO_FREE char *key = xasprintf("#%lld", (long long) json_integer_value(one));
         item_t *it = map_get(self->by_key, key);
         if (it)
-            s_remove(self, it);
+            outbox_remove(self, it);
     }
     self->patience_ms = PATIENCE_MS;
     self->again_ms = 0;
-    s_pump(self);
+    outbox_pump(self);
 }
 
 /* ---- time ------------------------------------------------------------------------------------- */
 
 /* Writes to disk the returns that it refused before, and frees their memory. Stops at the first refusal. */
 static void
-s_try_disk(outbox_t *self)
+try_disk(outbox_t *self)
 {
     for (item_t *it = self->first; it && self->kept_bytes > 0; it = it->next) {
         if (!it->is_ret || !it->kept)
             continue;
-        if (!s_spool(self, it, it->kept))
+        if (!spool(self, it, it->kept))
             return;
         self->kept_bytes -= it->size;
         json_decref(it->kept);
@@ -580,18 +580,18 @@ void
 outbox_tick(outbox_t *self, int64_t now_ms)
 {
     if (self->disk_ms && now_ms >= self->disk_ms) {
-        s_try_disk(self);
+        try_disk(self);
         self->disk_ms = self->kept_bytes > 0 ? now_ms + DISK_RETRY_MS : 0;
     }
     if (self->give_up_ms && now_ms >= self->give_up_ms)
-        s_give_up(self, now_ms);
+        outbox_give_up(self, now_ms);
     if (self->again_ms && now_ms >= self->again_ms) {
         self->patience_ms = self->patience_ms * 2 < PATIENCE_MAX_MS ? self->patience_ms * 2 : PATIENCE_MAX_MS;
-        s_rewind(self);
-        s_pump(self);
+        outbox_rewind(self);
+        outbox_pump(self);
     } else if (self->unread_ms && now_ms >= self->unread_ms) {
-        s_from_the_first(self);
-        s_pump(self);
+        from_the_first(self);
+        outbox_pump(self);
     }
 }
 

@@ -107,7 +107,7 @@ reach_of_welcome(const char *state)
 
 /* NEW "port 4506: Connection refused (ECONNREFUSED), port 4507: ...": the ports that took no connection. */
 static char *
-failures(const knock_said_t *said, const int ports[KNOCK_PORTS])
+reach_failures(const knock_said_t *said, const int ports[KNOCK_PORTS])
 {
     buf_auto_t out = BUF_INIT;
 
@@ -172,7 +172,7 @@ reach_of_knock(const knock_said_t *said, const int ports[KNOCK_PORTS], bool asks
     if (said->code[0] == 0 && (!asks || said->code[hello] == 0))
         return false;
     facts->why = said->code[0] == 0 ? REACH_NO_HELLO : of_errno(said->code[0]);
-    *ret_detail = failures(said, ports);
+    *ret_detail = reach_failures(said, ports);
     return true;
 }
 

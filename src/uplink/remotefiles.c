@@ -26,7 +26,7 @@ typedef struct remote {
 
 /* Sends one request. `more` (fields to add) is consumed; NULL: none. -ENOENT is not an error in *err. */
 static int
-s_ask(remote_t *self, const char *op, const char *path, const char *saltenv, json_t *more, json_t **ret_value,
+remotefiles_ask(remote_t *self, const char *op, const char *path, const char *saltenv, json_t *more, json_t **ret_value,
       fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
@@ -44,14 +44,14 @@ s_ask(remote_t *self, const char *op, const char *path, const char *saltenv, jso
 
 /* NEW path of a file's copy in the cache. */
 static char *
-s_copy(const remote_t *self, const char *path, const char *saltenv)
+remotefiles_copy(const remote_t *self, const char *path, const char *saltenv)
 {
     return xasprintf("%s/files/%s/%s", self->cachedir, saltenv, path);
 }
 
 /* Checks the cached copy: 0 and its size; -EHOSTUNREACH: there is none. */
 static int
-s_have(const char *copy, const char *path, int64_t *ret_size, fail_t *err)
+remotefiles_have(const char *copy, const char *path, int64_t *ret_size, fail_t *err)
 {
     struct stat st;
     if (lstat(copy, &st) != 0 && !fs_is_absence(-errno))
@@ -64,12 +64,12 @@ s_have(const char *copy, const char *path, int64_t *ret_size, fail_t *err)
 }
 
 static int
-s_hash_offline(remote_t *self, const char *path, const char *saltenv, int64_t size, json_t **ret_hash,
+hash_offline(remote_t *self, const char *path, const char *saltenv, int64_t size, json_t **ret_hash,
                fail_t *err)
 {
-    AUTO_FREE char *copy = s_copy(self, path, saltenv), *sum = NULL;
+    AUTO_FREE char *copy = remotefiles_copy(self, path, saltenv), *sum = NULL;
     int64_t have = 0;
-    int rc = s_have(copy, path, &have, err);
+    int rc = remotefiles_have(copy, path, &have, err);
     if (rc == 0 && (size < 0 || size == have))
         rc = digest_file(copy, "sha256", &sum, err);
     if (rc == 0)
@@ -79,11 +79,11 @@ s_hash_offline(remote_t *self, const char *path, const char *saltenv, int64_t si
 }
 
 static int
-s_get_offline(remote_t *self, const char *path, const char *saltenv, const char *dest, fail_t *err)
+get_offline(remote_t *self, const char *path, const char *saltenv, const char *dest, fail_t *err)
 {
-    AUTO_FREE char *copy = s_copy(self, path, saltenv);
+    AUTO_FREE char *copy = remotefiles_copy(self, path, saltenv);
     int64_t have = 0;
-    int rc = s_have(copy, path, &have, err);
+    int rc = remotefiles_have(copy, path, &have, err);
     if (rc < 0)
         return rc;
     AUTO_FD fd = open(copy, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -92,7 +92,7 @@ s_get_offline(remote_t *self, const char *path, const char *saltenv, const char 
 
 /* NEW list of the environments that files were fetched from, or NULL with *err. */
 static json_t *
-s_envs_offline(const remote_t *self, fail_t *err)
+envs_offline(const remote_t *self, fail_t *err)
 {
     AUTO_FREE char *dir = xasprintf("%s/files", self->cachedir);
     json_auto_t *all = json_object();
@@ -110,7 +110,7 @@ s_envs_offline(const remote_t *self, fail_t *err)
 }
 
 static char *
-s_options_path(const remote_t *self)
+options_path(const remote_t *self)
 {
     return fs_join(self->cachedir, "master_options");
 }
@@ -118,9 +118,9 @@ s_options_path(const remote_t *self)
 /* Reads the master's options as they were last told: a custom top file or failhard counts without a master
  * too. */
 static int
-s_options_offline(const remote_t *self, json_t **ret_told, fail_t *err)
+options_offline(const remote_t *self, json_t **ret_told, fail_t *err)
 {
-    AUTO_FREE char *path = s_options_path(self);
+    AUTO_FREE char *path = options_path(self);
     buf_auto_t text = BUF_INIT;
     fail_auto_t why = FAIL_INIT;
     int rc = fs_read(path, LIMIT_FILE_TEXT, &text, &why);
@@ -136,9 +136,9 @@ s_options_offline(const remote_t *self, json_t **ret_told, fail_t *err)
 }
 
 static void
-s_keep_options(const remote_t *self, const json_t *told)
+keep_options(const remote_t *self, const json_t *told)
 {
-    AUTO_FREE char *path = s_options_path(self), *text = value_dump(told);
+    AUTO_FREE char *path = options_path(self), *text = value_dump(told);
     fail_auto_t err = FAIL_INIT;
     if (fs_write_quick(path, text, strlen(text), MODE_OPTIONS, &err) < 0)
         log_warning("the master's options are not kept for when it is away: %s", fail_text(&err));
@@ -147,26 +147,26 @@ s_keep_options(const remote_t *self, const json_t *told)
 /* ---- with one --------------------------------------------------------------------------------- */
 
 static int
-s_ask_hash(void *cookie, const char *path, const char *saltenv, int64_t size, json_t **ret_hash, fail_t *err)
+ask_hash(void *cookie, const char *path, const char *saltenv, int64_t size, json_t **ret_hash, fail_t *err)
 {
-    return s_ask(cookie, "hash", path, saltenv,
+    return remotefiles_ask(cookie, "hash", path, saltenv,
                  size < 0 ? NULL : json_pack("{s:I}", "size", (json_int_t) size), ret_hash, err);
 }
 
 static int
-s_hash(void *cookie, const char *path, const char *saltenv, int64_t size, json_t **ret_hash, fail_t *err)
+remotefiles_hash(void *cookie, const char *path, const char *saltenv, int64_t size, json_t **ret_hash, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
-    int rc = s_ask_hash(cookie, path, saltenv, size, ret_hash, &why);
+    int rc = ask_hash(cookie, path, saltenv, size, ret_hash, &why);
     if (rc == -EHOSTUNREACH)
-        return s_hash_offline(cookie, path, saltenv, size, ret_hash, err);
+        return hash_offline(cookie, path, saltenv, size, ret_hash, err);
     return rc < 0 && rc != -ENOENT ? fail_set(err, rc, "%s", fail_text(&why)) : rc;
 }
 
 /* Sets *ret_is when the cached copy equals the master's file; -ENOENT when the master has none. The size is
  * sent along, so the master computes no digest for a file that differs anyway. */
 static int
-s_is_current(remote_t *self, const char *path, const char *saltenv, const char *copy, bool *ret_is,
+is_current(remote_t *self, const char *path, const char *saltenv, const char *copy, bool *ret_is,
              fail_t *err)
 {
     struct stat st;
@@ -174,7 +174,7 @@ s_is_current(remote_t *self, const char *path, const char *saltenv, const char *
     if (lstat(copy, &st) != 0 || !S_ISREG(st.st_mode))
         return 0;
     json_auto_t *hash = NULL;
-    int rc = s_ask_hash(self, path, saltenv, st.st_size, &hash, err);
+    int rc = ask_hash(self, path, saltenv, st.st_size, &hash, err);
     const char *want = value_str(hash, "hsum", "");
     AUTO_FREE char *have = NULL;
     if (rc == 0 && *want)
@@ -183,14 +183,14 @@ s_is_current(remote_t *self, const char *path, const char *saltenv, const char *
 }
 
 static int
-s_cache(void *cookie, const char *path, const char *saltenv, char **ret_local, fail_t *err)
+remotefiles_cache(void *cookie, const char *path, const char *saltenv, char **ret_local, fail_t *err)
 {
     remote_t *self = cookie;
-    AUTO_FREE char *copy = s_copy(self, path, saltenv);
+    AUTO_FREE char *copy = remotefiles_copy(self, path, saltenv);
     fail_auto_t why = FAIL_INIT;
     bool current;
     int64_t have;
-    int rc = s_is_current(self, path, saltenv, copy, &current, &why);
+    int rc = is_current(self, path, saltenv, copy, &current, &why);
     log_debug("salt://%s in saltenv '%s': %s", path, saltenv,
               rc == -ENOENT ? "the master has none"
               : rc < 0      ? fail_text(&why)
@@ -198,11 +198,11 @@ s_cache(void *cookie, const char *path, const char *saltenv, char **ret_local, f
                             : "it is fetched from the master");
     if (rc == 0 && !current) {
         json_auto_t *value = NULL;
-        rc = s_ask(self, "get", path, saltenv, json_pack("{s:s}", "cache", self->cachedir), &value, &why);
+        rc = remotefiles_ask(self, "get", path, saltenv, json_pack("{s:s}", "cache", self->cachedir), &value, &why);
     }
     if (rc == -EHOSTUNREACH) {
         fail_clear(&why);
-        rc = s_have(copy, path, &have, &why);
+        rc = remotefiles_have(copy, path, &have, &why);
     }
     /* -ENOENT lets a caller that tries several names go on to the next; the log has the reason. */
     if (rc == -EHOSTUNREACH) {
@@ -217,59 +217,59 @@ s_cache(void *cookie, const char *path, const char *saltenv, char **ret_local, f
 }
 
 static int
-s_get(void *cookie, const char *path, const char *saltenv, const char *dest, fail_t *err)
+remotefiles_get(void *cookie, const char *path, const char *saltenv, const char *dest, fail_t *err)
 {
     json_auto_t *value = NULL;
     fail_auto_t why = FAIL_INIT;
-    int rc = s_ask(cookie, "get", path, saltenv, json_pack("{s:s}", "dest", dest), &value, &why);
+    int rc = remotefiles_ask(cookie, "get", path, saltenv, json_pack("{s:s}", "dest", dest), &value, &why);
     if (rc == -EHOSTUNREACH)
-        return s_get_offline(cookie, path, saltenv, dest, err);
+        return get_offline(cookie, path, saltenv, dest, err);
     return rc < 0 && rc != -ENOENT ? fail_set(err, rc, "%s", fail_text(&why)) : rc;
 }
 
 static json_t *
-s_list(void *cookie, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
+remotefiles_list(void *cookie, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
 {
     static const char *const ops[] = { "files", "dirs", "empty_dirs", "links" };
     json_t *value = NULL;
-    return s_ask(cookie, ops[kind], prefix, saltenv, NULL, &value, err) == 0 ? value : NULL;
+    return remotefiles_ask(cookie, ops[kind], prefix, saltenv, NULL, &value, err) == 0 ? value : NULL;
 }
 
 static json_t *
-s_envs(void *cookie, fail_t *err)
+remotefiles_envs(void *cookie, fail_t *err)
 {
     json_t *value = NULL;
     fail_auto_t why = FAIL_INIT;
-    int rc = s_ask(cookie, "envs", "", "base", NULL, &value, &why);
+    int rc = remotefiles_ask(cookie, "envs", "", "base", NULL, &value, &why);
     if (rc == -EHOSTUNREACH)
-        return s_envs_offline(cookie, err);
+        return envs_offline(cookie, err);
     if (rc < 0 && rc != -ENOENT)
         (void) fail_set(err, rc, "%s", fail_text(&why));
     return rc == 0 ? value : NULL;
 }
 
 static int
-s_options(void *cookie, json_t **ret_told, fail_t *err)
+options(void *cookie, json_t **ret_told, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
-    int rc = s_ask(cookie, "options", "", "base", NULL, ret_told, &why);
+    int rc = remotefiles_ask(cookie, "options", "", "base", NULL, ret_told, &why);
     if (rc == -EHOSTUNREACH)
-        return s_options_offline(cookie, ret_told, err);
+        return options_offline(cookie, ret_told, err);
     if (rc < 0)
         return fail_set(err, rc, "the master does not tell its options for state runs: %s", fail_text(&why));
-    s_keep_options(cookie, *ret_told);
+    keep_options(cookie, *ret_told);
     return 0;
 }
 
 static int
-s_put(void *cookie, const char *local, const char *path, fail_t *err)
+remotefiles_put(void *cookie, const char *local, const char *path, fail_t *err)
 {
     json_auto_t *value = NULL;
-    return s_ask(cookie, "put", path, "base", json_pack("{s:s}", "local", local), &value, err);
+    return remotefiles_ask(cookie, "put", path, "base", json_pack("{s:s}", "local", local), &value, err);
 }
 
 static void
-s_free(void *cookie)
+remotefiles_free(void *cookie)
 {
     remote_t *self = cookie;
     free(self->cachedir);
@@ -280,7 +280,7 @@ fileclient_t *
 remotefiles_new(const char *cachedir, remotefiles_ask_fn *ask, void *cookie)
 {
     static const fileclient_class_t cls = {
-        s_cache, s_get, s_list, s_hash, s_envs, s_options, s_put, s_free
+        remotefiles_cache, remotefiles_get, remotefiles_list, remotefiles_hash, remotefiles_envs, options, remotefiles_put, remotefiles_free
     };
     remote_t *self = xcalloc(1, sizeof(*self));
     self->cachedir = xstrdup(cachedir);

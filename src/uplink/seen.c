@@ -19,14 +19,14 @@ struct seen {
 };
 
 static void
-s_init(ring_t *ring)
+seen_init(ring_t *ring)
 {
     ring->texts = map_new(free);
     ring->jids = xcalloc(LIMIT_JIDS_SEEN, sizeof(*ring->jids));
 }
 
 static void
-s_free(ring_t *ring)
+seen_free(ring_t *ring)
 {
     for (size_t i = 0; i < LIMIT_JIDS_SEEN; i++)
         free(ring->jids[i]);
@@ -36,7 +36,7 @@ s_free(ring_t *ring)
 
 /* Adds a jid in the oldest one's place. False: it was there already. */
 static bool
-s_add(ring_t *ring, const char *jid, const char *text)
+seen_own_add(ring_t *ring, const char *jid, const char *text)
 {
     if (map_get(ring->texts, jid))
         return false;
@@ -54,8 +54,8 @@ seen_t *
 seen_new(void)
 {
     seen_t *self = xcalloc(1, sizeof(*self));
-    s_init(&self->had);
-    s_init(&self->elsewhere);
+    seen_init(&self->had);
+    seen_init(&self->elsewhere);
     return self;
 }
 
@@ -65,21 +65,21 @@ seen_destroy(seen_t **self_p)
     seen_t *self = STEAL(*self_p);
     if (!self)
         return;
-    s_free(&self->had);
-    s_free(&self->elsewhere);
+    seen_free(&self->had);
+    seen_free(&self->elsewhere);
     free(self);
 }
 
 bool
 seen_add(seen_t *self, const char *jid)
 {
-    return !seen_is_elsewhere(self, jid) && s_add(&self->had, jid, "");
+    return !seen_is_elsewhere(self, jid) && seen_own_add(&self->had, jid, "");
 }
 
 void
 seen_elsewhere_add(seen_t *self, const char *jid, const char *asker)
 {
-    (void) s_add(&self->elsewhere, jid, asker);
+    (void) seen_own_add(&self->elsewhere, jid, asker);
 }
 
 bool
@@ -90,7 +90,7 @@ seen_is_elsewhere(const seen_t *self, const char *jid)
 
 /* The nth newest jid of those elsewhere, from 0; NULL: there are fewer. */
 static const char *
-s_nth(const seen_t *self, size_t n)
+seen_nth(const seen_t *self, size_t n)
 {
     return n < LIMIT_JIDS_SEEN
                ? self->elsewhere.jids[(self->elsewhere.at + LIMIT_JIDS_SEEN - 1 - n) % LIMIT_JIDS_SEEN]
@@ -102,7 +102,7 @@ seen_elsewhere(const seen_t *self, const char *asker, size_t max)
 {
     json_t *out = json_array();
     const char *jid;
-    for (size_t i = 0; json_array_size(out) < max && (jid = s_nth(self, i)); i++)
+    for (size_t i = 0; json_array_size(out) < max && (jid = seen_nth(self, i)); i++)
         if (str_eq(map_get(self->elsewhere.texts, jid), asker))
             json_array_insert_new(out, 0, json_string(jid));
     return out;
@@ -113,7 +113,7 @@ seen_dump(const seen_t *self)
 {
     json_t *out = json_array();
     for (size_t i = map_len(self->elsewhere.texts); i-- > 0;) {
-        const char *jid = s_nth(self, i), *asker = map_get(self->elsewhere.texts, jid);
+        const char *jid = seen_nth(self, i), *asker = map_get(self->elsewhere.texts, jid);
         json_array_append_new(out, json_pack("[s, s]", jid, asker));
     }
     return out;

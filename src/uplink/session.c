@@ -1,6 +1,6 @@
 /* session.c - the state machine of one connection to one master.
  *
- * The states and the transitions that are allowed between them are the table `states`; s_move() is the only
+ * The states and the transitions that are allowed between them are the table `states`; session_move() is the only
  * writer and asserts them. Three things drive it: messages of the DEALER and the SUB socket, libzmq's monitor
  * events (connects, disconnects, handshake failures) and the timers in `session_t`, each a monotonic time in
  * ms with 0 for "not set". Trust in keys is decided in trust.c, the wording of failures in reach.c.
@@ -106,7 +106,7 @@ session_state_name(session_state_t s)
 /* Milliseconds without a connection until the first probe. In a large fleet most minions wait longer than
  * LOOK_MS for their turn to reconnect; probing then would only load a master that is busy with handshakes. */
 static int
-s_look_ms(const session_t *self)
+look_ms(const session_t *self)
 {
     int fleet = self->sub_spread_ms / FLEET_SHARE;
     if (self->conf.look_ms > 0 && self->conf.look_ms < LOOK_MS)
@@ -117,11 +117,11 @@ s_look_ms(const session_t *self)
 /* Starts the probe timer in the states in which only a look at the ports can tell the cause, and stops it in
  * the others. GREETING keeps a running timer: the connection is not proven yet. */
 static void
-s_watch_reach(session_t *self)
+watch_reach(session_t *self)
 {
     bool looks = self->host.on_why && (self->state == SESSION_ASKING || self->state == SESSION_CONNECTING);
     if (looks && !self->look_at) {
-        self->look_at = clock_mono_ms() + s_look_ms(self);
+        self->look_at = clock_mono_ms() + look_ms(self);
         self->look_ms = LOOK_AGAIN_MS;
     } else if (!looks && self->state != SESSION_GREETING) {
         self->look_at = 0;
@@ -132,14 +132,14 @@ s_watch_reach(session_t *self)
 /* The only writer of `state`. A transition that is not in `states` is a bug and aborts. `reason`: a sentence
  * for the log and the user; NULL: none. */
 static void
-s_move(session_t *self, session_state_t to, const char *reason)
+session_move(session_t *self, session_state_t to, const char *reason)
 {
     if (self->state == to)
         return;
     salt_assert(states[self->state].next & (1u << to));
     log_debug("session with %s: %s -> %s", self->conf.host, states[self->state].name, states[to].name);
     self->state = to;
-    s_watch_reach(self);
+    watch_reach(self);
     if (self->host.on_state)
         self->host.on_state(self->host.cookie, to, reason);
 }
@@ -147,7 +147,7 @@ s_move(session_t *self, session_state_t to, const char *reason)
 /* A random number in 0..ms-1, from the system's generator: minions that boot from one image at one moment
  * must not draw the same numbers. */
 static int
-s_jitter(int ms)
+jitter(int ms)
 {
     uint32_t r;
     key_random(&r, sizeof(r));
@@ -157,7 +157,7 @@ s_jitter(int ms)
 /* ---- sockets that are watched ---------------------------------------------------------------- */
 
 static void
-s_close(session_t *self, void **sock)
+session_close(session_t *self, void **sock)
 {
     if (*sock == self->watched) {
         sock_unmonitor(*sock, &self->monitor);
@@ -168,7 +168,7 @@ s_close(session_t *self, void **sock)
 
 /* Moves the only monitor to `sock`: a session watches its request for the key or its DEALER, never both. */
 static void
-s_watch(session_t *self, void *sock, const char *name, int events, fail_t *err)
+session_watch(session_t *self, void *sock, const char *name, int events, fail_t *err)
 {
     if (self->watched)
         sock_unmonitor(self->watched, &self->monitor);
@@ -178,14 +178,14 @@ s_watch(session_t *self, void *sock, const char *name, int events, fail_t *err)
 
 /* ---- the master's key ------------------------------------------------------------------------ */
 
-/* Asks the hello port for the master's key (plaintext, see s_introduced), and again every ASK_TIMEOUT_MS.
+/* Asks the hello port for the master's key (plaintext, see introduced), and again every ASK_TIMEOUT_MS.
  * Without a hello port the state is STRANGER until an operator puts a key file in place. */
 static void
-s_ask(session_t *self)
+session_ask(session_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     if (self->conf.hello_port == 0) {
-        s_move(self, SESSION_STRANGER,
+        session_move(self, SESSION_STRANGER,
                trust_key(self->trust)
                    ? "the handshake with the master failed: its key may have changed, and hello_port is 0: "
                      "compare pki/minion/minion_master.pub with the master's master.pub"
@@ -201,7 +201,7 @@ s_ask(session_t *self)
             sock_connect_from(self->ask, self->conf.source, self->conf.host, self->conf.hello_port, &err) < 0)
             log_error("%s", fail_text(&err));
         if (self->ask && !self->dealer && !self->monitor)
-            s_watch(self, self->ask, "ask", ASK_EVENTS, NULL);
+            session_watch(self, self->ask, "ask", ASK_EVENTS, NULL);
     }
     if (self->ask)
         (void) sock_send(self->ask, "{}", 2);
@@ -210,7 +210,7 @@ s_ask(session_t *self)
 
 /* Ends the connection; the socket and its monitor stay for the next one. */
 static void
-s_detach(session_t *self)
+detach(session_t *self)
 {
     if (self->attached)
         (void) sock_disconnect(self->dealer, self->conf.source, self->conf.host, self->conf.port);
@@ -218,7 +218,7 @@ s_detach(session_t *self)
 }
 
 static void *
-s_sock(session_t *self, sock_kind_t kind, fail_t *err)
+session_sock(session_t *self, sock_kind_t kind, fail_t *err)
 {
     void *sock = sock_new(self->zctx, kind, self->conf.keys, trust_key(self->trust), err);
     if (sock && self->conf.no_heartbeat)
@@ -229,24 +229,24 @@ s_sock(session_t *self, sock_kind_t kind, fail_t *err)
 /* Makes the DEALER on first use, tells it the server key to expect, and moves the monitor to it. False with
  * *err. */
 static bool
-s_have_dealer(session_t *self, fail_t *err)
+have_dealer(session_t *self, fail_t *err)
 {
     if (!self->dealer) {
-        self->dealer = s_sock(self, SOCK_DEALER_CLIENT, err);
+        self->dealer = session_sock(self, SOCK_DEALER_CLIENT, err);
         if (!self->dealer)
             return false;
         sock_once(self->dealer);
     }
     sock_expect(self->dealer, trust_key(self->trust));
     if (self->watched != self->dealer)
-        s_watch(self, self->dealer, "dealer", DEALER_EVENTS, err);
+        session_watch(self, self->dealer, "dealer", DEALER_EVENTS, err);
     return self->watched == self->dealer;
 }
 
 /* Drops messages and monitor events that belong to the connection before: read later they would be taken for
  * ones of the next. */
 static void
-s_clear(session_t *self)
+session_clear(session_t *self)
 {
     char unused[1];
     int event, value;
@@ -257,17 +257,17 @@ s_clear(session_t *self)
 }
 
 /* Starts a new connection with the key that is trusted now. It must be known: the caller asks first
- * (s_ask). */
+ * (session_ask). */
 static void
-s_connect(session_t *self)
+session_connect(session_t *self)
 {
     fail_auto_t err = FAIL_INIT;
-    s_detach(self);
+    detach(self);
     sock_close(&self->sub);
     self->sub_at = self->greet_at = 0;
     self->on_way = false;
-    if (s_have_dealer(self, &err)) {
-        s_clear(self);
+    if (have_dealer(self, &err)) {
+        session_clear(self);
         self->attached = sock_connect_from(self->dealer, self->conf.source, self->conf.host, self->conf.port,
                                            &err) == 0;
     }
@@ -275,20 +275,20 @@ s_connect(session_t *self)
         log_error("master %s: %s", self->conf.host, fail_text(&err));
         self->retry_at = clock_mono_ms() + self->conf.wait_ms;
     }
-    s_move(self, SESSION_CONNECTING, NULL);
+    session_move(self, SESSION_CONNECTING, NULL);
 }
 
 /* Refuses the master's key until the next retry. TAKES `why`, the sentence to log. */
 static void
-s_stranger(session_t *self, char *why)
+session_stranger(session_t *self, char *why)
 {
     AUTO_FREE char *reason = why;
-    s_move(self, SESSION_STRANGER, reason);
+    session_move(self, SESSION_STRANGER, reason);
     self->retry_at = clock_mono_ms() + self->conf.wait_max_ms;
 }
 
 static void
-s_tell_new_key(session_t *self, bool first)
+tell_new_key(session_t *self, bool first)
 {
     char finger[FINGER_LEN];
     key_finger(trust_key(self->trust), finger);
@@ -300,14 +300,14 @@ s_tell_new_key(session_t *self, bool first)
 
 /* True in the states that follow a CURVE handshake: the peer proved that it holds the trusted key. */
 static bool
-s_is_proven(const session_t *self)
+is_proven(const session_t *self)
 {
     return self->state == SESSION_GREETING || self->state == SESSION_PENDING || self->state == SESSION_READY;
 }
 
 /* NEW sentence about incompatible protocol versions; NULL: the master's version is compatible. */
 static char *
-s_proto_problem(const json_t *said)
+session_proto_problem(const json_t *said)
 {
     char release[LIMIT_RELEASE];
     proto_release(said, release);
@@ -318,11 +318,11 @@ s_proto_problem(const json_t *said)
 /* Handles the answer of the hello port. It is plaintext and may be anybody's, so it may only introduce a key
  * where none is trusted, or one that the signing key vouches for; on a proven connection it is ignored. */
 static void
-s_introduced(session_t *self, const char *text, size_t len)
+introduced(session_t *self, const char *text, size_t len)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *answer = value_parse(text, len, LIMIT_HELLO_ANSWER, "hello", &err);
-    bool proven = s_is_proven(self);
+    bool proven = is_proven(self);
     char *why = NULL;
     trust_verdict_t verdict = answer && !proven ? trust_claim(self->trust, answer, &why, &err) : TRUST_SAME;
     if (err.text) {
@@ -331,24 +331,24 @@ s_introduced(session_t *self, const char *text, size_t len)
         return;
     }
     self->ask_until = 0;
-    s_close(self, &self->ask);
+    session_close(self, &self->ask);
     /* An unauthenticated answer only warns about versions; the welcome decides. */
-    AUTO_FREE char *problem = s_proto_problem(answer);
+    AUTO_FREE char *problem = session_proto_problem(answer);
     if (problem && !proven)
         log_warning("master %s, port %d: %s", self->conf.host, self->conf.hello_port, problem);
     if (verdict == TRUST_REFUSED)
-        s_stranger(self, why);
+        session_stranger(self, why);
     else if (verdict != TRUST_SAME)
-        s_tell_new_key(self, verdict == TRUST_NEW);
+        tell_new_key(self, verdict == TRUST_NEW);
     if (verdict == TRUST_NEW || verdict == TRUST_CHANGED ||
         (verdict == TRUST_SAME && self->state == SESSION_STRANGER))
-        s_connect(self);
+        session_connect(self);
 }
 
 /* The master announces its next key on a connection that proves the present one. The reconnect is spread over
  * the fleet's interval; until then this connection serves. */
 static void
-s_successor(session_t *self, const json_t *body)
+successor(session_t *self, const json_t *body)
 {
     fail_auto_t err = FAIL_INIT;
     AUTO_FREE char *why = NULL;
@@ -357,8 +357,8 @@ s_successor(session_t *self, const json_t *body)
         log_error("master %s: %s", self->conf.host, why ? why : fail_text(&err));
     if (verdict != TRUST_CHANGED)
         return;
-    s_tell_new_key(self, false);
-    self->retry_at = clock_mono_ms() + 1 + s_jitter(self->sub_spread_ms);
+    tell_new_key(self, false);
+    self->retry_at = clock_mono_ms() + 1 + jitter(self->sub_spread_ms);
 }
 
 /* ---- hello and welcome ----------------------------------------------------------------------- */
@@ -366,7 +366,7 @@ s_successor(session_t *self, const json_t *body)
 /* The newest LIMIT_HELLO_JIDS jobs that run or whose returns wait: a hello has a size limit. The master
  * learns of older ones from their returns. NEW array. */
 static json_t *
-s_pending(session_t *self)
+session_pending(session_t *self)
 {
     json_auto_t *all = self->host.pending(self->host.cookie);
     json_t *newest = json_array();
@@ -379,7 +379,7 @@ s_pending(session_t *self)
 /* NEW array: the newest of this master's jobs whose returns other masters stored, as many as the hello still
  * has room for; NULL: this session keeps no record. */
 static json_t *
-s_elsewhere(const session_t *self, size_t n_pending)
+session_own_elsewhere(const session_t *self, size_t n_pending)
 {
     size_t room = LIMIT_HELLO_JIDS - n_pending;
     if (!self->conf.seen || !self->conf.name)
@@ -390,7 +390,7 @@ s_elsewhere(const session_t *self, size_t n_pending)
 
 /* Replaces the list of jids to report after the welcome. TAKES `jids`, which may be NULL. */
 static void
-s_untold(session_t *self, json_t *jids)
+session_untold(session_t *self, json_t *jids)
 {
     json_decref(self->untold);
     self->untold = jids;
@@ -399,7 +399,7 @@ s_untold(session_t *self, json_t *jids)
 /* Sends the hello: who we are and which jobs the master must not send again. In READY and PENDING it answers
  * the master's probe without a change of state; else a welcome is expected within GREET_MS. */
 static void
-s_hello(session_t *self)
+session_hello(session_t *self)
 {
     json_auto_t *body = json_pack("{s:s, s:s, s:s, s:i, s:s, s:s}", "id", self->conf.id, "role",
                                   self->conf.role, "boot", self->conf.boot, "proto", WIRE_PROTO, "version",
@@ -407,11 +407,11 @@ s_hello(session_t *self)
     if (self->conf.series && !str_eq(self->conf.series, self->conf.boot))
         json_object_set_new(body, "series", json_string(self->conf.series));
     if (self->host.pending)
-        json_object_set_new(body, "pending", s_pending(self));
-    json_auto_t *elsewhere = s_elsewhere(self, json_array_size(value_get(body, "pending")));
+        json_object_set_new(body, "pending", session_pending(self));
+    json_auto_t *elsewhere = session_own_elsewhere(self, json_array_size(value_get(body, "pending")));
     if (json_array_size(elsewhere) > 0)
         json_object_set(body, "elsewhere", elsewhere);
-    s_untold(self, NULL);
+    session_untold(self, NULL);
     fail_auto_t err = FAIL_INIT;
     size_t len = 0;
     AUTO_FREE char *text = wire_encode(MSG_hello, body, &len, &err);
@@ -422,12 +422,12 @@ s_hello(session_t *self)
     if (self->state == SESSION_READY || self->state == SESSION_PENDING)
         return;
     self->greet_at = clock_mono_ms() + GREET_MS;
-    s_move(self, SESSION_GREETING, NULL);
+    session_move(self, SESSION_GREETING, NULL);
 }
 
 /* NEW sentence for a reason. `detail`: the master's words; NULL: none. */
 static char *
-s_sentence(const session_t *self, reach_why_t why, const char *detail)
+session_sentence(const session_t *self, reach_why_t why, const char *detail)
 {
     char finger[FINGER_LEN];
     key_finger(key_pair_public(self->conf.keys), finger);
@@ -442,25 +442,25 @@ s_sentence(const session_t *self, reach_why_t why, const char *detail)
 /* Moves to REFUSED and schedules the next attempt. The pause doubles up to wait_max_ms, plus a quarter at
  * random. */
 static void
-s_refused(session_t *self, reach_why_t why, const char *detail)
+session_refused(session_t *self, reach_why_t why, const char *detail)
 {
-    AUTO_FREE char *sentence = s_sentence(self, why, detail);
-    s_move(self, SESSION_REFUSED, sentence);
-    self->retry_at = clock_mono_ms() + self->wait_ms + s_jitter(self->wait_ms / 4);
+    AUTO_FREE char *sentence = session_sentence(self, why, detail);
+    session_move(self, SESSION_REFUSED, sentence);
+    self->retry_at = clock_mono_ms() + self->wait_ms + jitter(self->wait_ms / 4);
     self->wait_ms = self->wait_ms * 2 > self->conf.wait_max_ms ? self->conf.wait_max_ms : self->wait_ms * 2;
 }
 
 /* The master accepts SUB from accepted keys only, and libzmq does not retry where the handshake was refused;
  * each READY makes a new socket. */
 static void
-s_drop_sub(session_t *self)
+drop_sub(session_t *self)
 {
     sock_close(&self->sub);
     self->sub_at = 0;
 }
 
 static int
-s_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err)
+session_own_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err)
 {
     if (self->state != SESSION_READY)
         return -ENOTCONN;
@@ -470,27 +470,27 @@ s_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err)
 }
 
 static void
-s_tell_elsewhere(session_t *self, const char *jid)
+session_tell_elsewhere(session_t *self, const char *jid)
 {
     json_auto_t *body = json_pack("{s:s}", "jid", jid);
-    (void) s_send(self, MSG_elsewhere, body, NULL);
+    (void) session_own_send(self, MSG_elsewhere, body, NULL);
 }
 
 static void
-s_tell_untold(session_t *self)
+tell_untold(session_t *self)
 {
     size_t i;
     json_t *jid;
     json_array_foreach (self->untold, i, jid)
-        s_tell_elsewhere(self, json_string_value(jid));
-    s_untold(self, NULL);
+        session_tell_elsewhere(self, json_string_value(jid));
+    session_untold(self, NULL);
 }
 
 void
 session_elsewhere(session_t *self, const char *jid)
 {
     if (self->state == SESSION_READY) {
-        s_tell_elsewhere(self, jid);
+        session_tell_elsewhere(self, jid);
     } else if (self->state == SESSION_GREETING) {
         self->untold = self->untold ? self->untold : json_array();
         json_array_append_new(self->untold, json_string(jid));
@@ -500,41 +500,41 @@ session_elsewhere(session_t *self, const char *jid)
 /* Enters READY. SUB is connected later, between one half and one and a half of the interval that the master
  * names, so that a fleet does not subscribe at one moment. */
 static void
-s_accepted(session_t *self, int publish_port, json_int_t sub_spread_ms)
+session_accepted(session_t *self, int publish_port, json_int_t sub_spread_ms)
 {
     bool sane = sub_spread_ms >= 0 && sub_spread_ms <= SUB_SPREAD_MAX;
     self->sub_spread_ms = sane ? (int) sub_spread_ms : SUB_SPREAD_MAX;
     self->wait_ms = self->conf.wait_ms;
     self->retry_at = 0;
     if (publish_port != self->publish_port)
-        s_drop_sub(self);
+        drop_sub(self);
     self->publish_port = publish_port;
     if (!self->sub && self->sub_at == 0 && str_eq(self->conf.role, "minion"))
-        self->sub_at = clock_mono_ms() + 1 + self->sub_spread_ms / 2 + s_jitter(self->sub_spread_ms);
+        self->sub_at = clock_mono_ms() + 1 + self->sub_spread_ms / 2 + jitter(self->sub_spread_ms);
     /* A second welcome means that the master restarted: leave READY and enter it again, so that the owner
      * sends unacknowledged returns once more. */
     if (self->state == SESSION_READY)
-        s_move(self, SESSION_GREETING, NULL);
-    s_move(self, SESSION_READY, NULL);
-    s_tell_untold(self);
+        session_move(self, SESSION_GREETING, NULL);
+    session_move(self, SESSION_READY, NULL);
+    tell_untold(self);
 }
 
 /* The key waits for acceptance. No retry is scheduled: the connection stays, and the master sends another
  * welcome when salt-key decides. */
 static void
-s_pend(session_t *self, const char *reason)
+pend(session_t *self, const char *reason)
 {
-    AUTO_FREE char *sentence = s_sentence(self, REACH_PENDING, reason);
+    AUTO_FREE char *sentence = session_sentence(self, REACH_PENDING, reason);
     self->retry_at = 0;
     if (self->state == SESSION_READY)
-        s_move(self, SESSION_GREETING, NULL);
-    s_move(self, SESSION_PENDING, sentence);
+        session_move(self, SESSION_GREETING, NULL);
+    session_move(self, SESSION_PENDING, sentence);
 }
 
 /* Handles the welcome: checks its voucher (always_verify_signature) and its protocol version before the state
  * that it grants. A port or an interval out of range falls back to the configured or the largest one. */
 static void
-s_welcome(session_t *self, const json_t *body)
+session_welcome(session_t *self, const json_t *body)
 {
     const char *state = value_str(body, "state", ""), *reason = value_str(body, "reason", "");
     json_int_t port = value_int(body, "publish_port", 0);
@@ -544,29 +544,29 @@ s_welcome(session_t *self, const json_t *body)
     self->pause_ms = 0;
     char *why = NULL;
     if (!trust_proven(self->trust, value_get(body, "voucher"), &why)) {
-        s_drop_sub(self);
-        s_detach(self);
-        s_stranger(self, why);
+        drop_sub(self);
+        detach(self);
+        session_stranger(self, why);
         return;
     }
     bool lets_in = str_eq(state, "accepted") || str_eq(state, "pending");
-    AUTO_FREE char *problem = lets_in ? s_proto_problem(body) : NULL;
+    AUTO_FREE char *problem = lets_in ? session_proto_problem(body) : NULL;
     if (problem) {
-        s_drop_sub(self);
-        s_refused(self, REACH_PROTOCOL, problem);
+        drop_sub(self);
+        session_refused(self, REACH_PROTOCOL, problem);
         return;
     }
     if (str_eq(state, "accepted")) {
-        s_accepted(self, port >= 1 && port <= UINT16_MAX ? (int) port : self->conf.publish_port,
+        session_accepted(self, port >= 1 && port <= UINT16_MAX ? (int) port : self->conf.publish_port,
                    value_int(body, "sub_spread_ms", SUB_SPREAD_MS));
         return;
     }
-    s_drop_sub(self);
+    drop_sub(self);
     reach_why_t row = reach_of_welcome(state);
     if (row == REACH_PENDING)
-        s_pend(self, reason);
+        pend(self, reason);
     else
-        s_refused(self, row, reason);
+        session_refused(self, row, reason);
 }
 
 /* ---- delayed `started` ------------------------------------------------------------------------ */
@@ -574,7 +574,7 @@ s_welcome(session_t *self, const json_t *body)
 /* Finds a delayed `started` by its jid; searched from the newest, which is nearly always the one asked
  * for. */
 static held_t *
-s_held(session_t *self, const char *jid)
+held(session_t *self, const char *jid)
 {
     size_t i = self->n_held;
     while (i > 0 && !str_eq(self->held[i - 1].jid, jid))
@@ -584,9 +584,9 @@ s_held(session_t *self, const char *jid)
 
 /* Delays `started` by HOLD_MS: most jobs return within that time, and then one message does for two. */
 static void
-s_hold(session_t *self, const char *jid, json_int_t pid)
+session_hold(session_t *self, const char *jid, json_int_t pid)
 {
-    held_t *h = s_held(self, jid);
+    held_t *h = held(self, jid);
     if (!h && self->n_held == self->cap_held) {
         self->cap_held = self->cap_held ? self->cap_held * 2 : 1;
         self->held = xrealloc(self->held, self->cap_held * sizeof(*self->held));
@@ -601,7 +601,7 @@ s_hold(session_t *self, const char *jid, json_int_t pid)
 }
 
 static void
-s_let_go(session_t *self, held_t *h)
+session_let_go(session_t *self, held_t *h)
 {
     free(h->jid);
     *h = self->held[--self->n_held];
@@ -610,21 +610,21 @@ s_let_go(session_t *self, held_t *h)
 }
 
 static void
-s_forget_held(session_t *self)
+forget_held(session_t *self)
 {
     while (self->n_held > 0)
-        s_let_go(self, &self->held[self->n_held - 1]);
+        session_let_go(self, &self->held[self->n_held - 1]);
 }
 
 /* Sends all delayed `started` messages. Failures are ignored: the next hello lists pending jobs anyway. */
 static void
-s_tell_held(session_t *self)
+tell_held(session_t *self)
 {
     for (size_t i = 0; i < self->n_held; i++) {
         json_auto_t *started = json_pack("{s:s, s:I}", "jid", self->held[i].jid, "pid", self->held[i].pid);
-        (void) s_send(self, MSG_started, started, NULL);
+        (void) session_own_send(self, MSG_started, started, NULL);
     }
-    s_forget_held(self);
+    forget_held(self);
 }
 
 int
@@ -632,13 +632,13 @@ session_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err)
 {
     const char *jid = value_str(body, "jid", "");
     if (self->state == SESSION_READY && msg == MSG_started) {
-        s_hold(self, jid, value_int(body, "pid", 0));
+        session_hold(self, jid, value_int(body, "pid", 0));
         return 0;
     }
-    held_t *h = msg == MSG_ret ? s_held(self, jid) : NULL;
+    held_t *h = msg == MSG_ret ? held(self, jid) : NULL;
     if (h)
-        s_let_go(self, h);
-    return s_send(self, msg, body, err);
+        session_let_go(self, h);
+    return session_own_send(self, msg, body, err);
 }
 
 int
@@ -660,7 +660,7 @@ session_send_bytes(session_t *self, wire_msg_t msg, const json_t *body, const vo
 
 /* True for a function's name or a list of names that is not empty. */
 static bool
-s_names_functions(const json_t *fun)
+names_functions(const json_t *fun)
 {
     size_t i, n = json_array_size(fun);
     for (i = 0; i < n && json_is_string(json_array_get(fun, i)); i++)
@@ -672,10 +672,10 @@ s_names_functions(const json_t *fun)
  * is held as `started` so that the master hears of it, and runs only if no session of this minion had it
  * before. */
 static void
-s_job(session_t *self, json_t *body, bool published)
+session_job(session_t *self, json_t *body, bool published)
 {
     const char *jid = value_str(body, "jid", "");
-    if (!clock_is_jid(jid) || !s_names_functions(value_get(body, "fun"))) {
+    if (!clock_is_jid(jid) || !names_functions(value_get(body, "fun"))) {
         log_warning("master %s: a job without a jid or a function is ignored", self->conf.host);
         return;
     }
@@ -687,11 +687,11 @@ s_job(session_t *self, json_t *body, bool published)
         self->pub_seq = seq;
     }
     if (self->conf.seen && seen_is_elsewhere(self->conf.seen, jid)) {
-        s_tell_elsewhere(self, jid);
+        session_tell_elsewhere(self, jid);
         return;
     }
-    if (!s_held(self, jid))
-        s_hold(self, jid, 0);
+    if (!held(self, jid))
+        session_hold(self, jid, 0);
     bool fresh = self->conf.seen && seen_add(self->conf.seen, jid);
     log_debug("master %s: job %s arrives%s%s", self->conf.host, jid, published ? ", published to all" : "",
               fresh ? "" : ", and was had before");
@@ -702,7 +702,7 @@ s_job(session_t *self, json_t *body, bool published)
 /* Decodes and dispatches one frame. Jobs and answers before READY are refused; the SUB socket (`published`)
  * carries nothing but jobs, anything else there is ignored. */
 static void
-s_handle(session_t *self, const void *data, size_t len, bool published)
+session_handle(session_t *self, const void *data, size_t len, bool published)
 {
     fail_auto_t err = FAIL_INIT;
     wire_msg_t msg;
@@ -718,11 +718,11 @@ s_handle(session_t *self, const void *data, size_t len, bool published)
     if (msg == MSG_job && self->state != SESSION_READY)
         log_warning("master %s: a job before the welcome is refused", self->conf.host);
     else if (msg == MSG_job)
-        s_job(self, body, published);
+        session_job(self, body, published);
     else if (msg == MSG_welcome && !published)
-        s_welcome(self, body);
+        session_welcome(self, body);
     else if (msg == MSG_master_key && !published)
-        s_successor(self, body);
+        successor(self, body);
     else if (msg == MSG_ack && !published && self->host.on_ack)
         self->host.on_ack(self->host.cookie, value_get(body, "jids"), value_get(body, "events"));
     else if (msg != MSG_ack && !published && self->state == SESSION_READY && self->host.on_answer) {
@@ -737,7 +737,7 @@ s_handle(session_t *self, const void *data, size_t len, bool published)
 /* Reads at most `budget` frames. False: the socket is drained. An empty frame is the master's probe, which a
  * hello answers. */
 static bool
-s_drain(session_t *self, void **sock, bool published, int budget)
+session_drain(session_t *self, void **sock, bool published, int budget)
 {
     zmq_msg_t frame;
     while (*sock && budget-- > 0) {
@@ -745,9 +745,9 @@ s_drain(session_t *self, void **sock, bool published, int budget)
         if (zmq_msg_recv(&frame, *sock, ZMQ_DONTWAIT) < 0)
             return false;
         if (zmq_msg_size(&frame) > 0)
-            s_handle(self, zmq_msg_data(&frame), zmq_msg_size(&frame), published);
+            session_handle(self, zmq_msg_data(&frame), zmq_msg_size(&frame), published);
         else if (!published)
-            s_hello(self); /* the master's probe: of a new connection, or "are you there?" */
+            session_hello(self); /* the master's probe: of a new connection, or "are you there?" */
         (void) zmq_msg_close(&frame);
     }
     return *sock != NULL;
@@ -755,7 +755,7 @@ s_drain(session_t *self, void **sock, bool published, int budget)
 
 /* Doubles a pause up to `most`; a pause beyond it stays as it is. */
 static int
-s_twice(int ms, int most)
+twice(int ms, int most)
 {
     return ms >= most ? ms : ms * 2 < most ? ms * 2 : most;
 }
@@ -764,39 +764,39 @@ s_twice(int ms, int most)
  * keeps them from reconnecting in step, and `fleet` from coming faster than the master shakes hands: its
  * listen queue holds about four thousand, and a minion that finds it full waits for seconds. */
 static int
-s_pause(session_t *self)
+session_pause(session_t *self)
 {
     const session_conf_t *c = &self->conf;
     int last = self->pause_ms, fleet = self->sub_spread_ms / FLEET_SHARE;
     if (c->recon_ms > 0)
-        self->pause_ms = last ? s_twice(last, c->recon_max_ms)
-                              : c->recon_ms + s_jitter(c->recon_spread_ms + 1);
+        self->pause_ms = last ? twice(last, c->recon_max_ms)
+                              : c->recon_ms + jitter(c->recon_spread_ms + 1);
     else if (fleet > RECONNECT_MAX_MS)
-        self->pause_ms = last ? fleet : RECONNECT_MS + s_jitter(fleet);
+        self->pause_ms = last ? fleet : RECONNECT_MS + jitter(fleet);
     else
-        self->pause_ms = last ? s_twice(last, RECONNECT_MAX_MS) : RECONNECT_MS + s_jitter(RECONNECT_MS);
+        self->pause_ms = last ? twice(last, RECONNECT_MAX_MS) : RECONNECT_MS + jitter(RECONNECT_MS);
     return self->pause_ms;
 }
 
 /* Handles a lost connection: reads what has arrived, then drops SUB with the DEALER, so that after a master's
  * restart every minion gets its first connection before any gets its second. */
 static void
-s_lost(session_t *self, int pause_ms)
+session_lost(session_t *self, int pause_ms)
 {
-    (void) s_drain(self, &self->dealer, false, INT_MAX);
-    s_drop_sub(self);
-    s_detach(self);
+    (void) session_drain(self, &self->dealer, false, INT_MAX);
+    drop_sub(self);
+    detach(self);
     self->greet_at = 0;
     if (self->state == SESSION_REFUSED || self->state == SESSION_STRANGER)
         return;
-    s_move(self, SESSION_CONNECTING, "the connection was lost");
+    session_move(self, SESSION_CONNECTING, "the connection was lost");
     self->retry_at = clock_mono_ms() + pause_ms;
 }
 
 /* True when libzmq gave up an attempt before TCP began and the host is a name: it could not be resolved, or
  * no route leads there. */
 static bool
-s_has_no_way(const session_t *self)
+has_no_way(const session_t *self)
 {
     struct in6_addr unused;
     return !self->on_way && inet_pton(AF_INET, self->conf.host, &unused) != 1 &&
@@ -806,14 +806,14 @@ s_has_no_way(const session_t *self)
 /* An attempt to connect failed. libzmq itself retries the socket of the hello port, so that is closed only to
  * keep retry_dns between two look-ups of a name. */
 static void
-s_failed(session_t *self)
+session_failed(session_t *self)
 {
-    int pause_ms = s_has_no_way(self) ? self->conf.retry_dns_ms : 0;
+    int pause_ms = has_no_way(self) ? self->conf.retry_dns_ms : 0;
     self->on_way = false;
     if (self->watched == self->dealer) {
-        s_lost(self, pause_ms > 0 ? pause_ms : s_pause(self));
+        session_lost(self, pause_ms > 0 ? pause_ms : session_pause(self));
     } else if (pause_ms > 0) {
-        s_close(self, &self->ask);
+        session_close(self, &self->ask);
         self->ask_until = clock_mono_ms() + pause_ms;
     }
 }
@@ -821,60 +821,60 @@ s_failed(session_t *self)
 /* Handles libzmq's monitor events. A handshake that fails without detail usually means another server key, so
  * the hello port is asked before the key counts as changed. */
 static void
-s_monitor(session_t *self)
+monitor(session_t *self)
 {
     int event, value;
     while (self->monitor && sock_monitor_next(self->monitor, &event, &value)) {
         if (self->watched == self->dealer && !self->attached)
             continue; /* an event of a connection that is closed */
         if (event == ZMQ_EVENT_CONNECT_RETRIED) {
-            s_failed(self);
+            session_failed(self);
             continue;
         }
         self->on_way = true;
         if (event == ZMQ_EVENT_DISCONNECTED)
-            s_lost(self, s_pause(self));
+            session_lost(self, session_pause(self));
         else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
-            s_refused(self, REACH_BARRED, NULL);
+            session_refused(self, REACH_BARRED, NULL);
         else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL && self->ask_until == 0 &&
                  self->state != SESSION_STRANGER)
-            s_ask(self);
+            session_ask(self);
         else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL && self->state != SESSION_REFUSED)
-            s_refused(self, value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH ? REACH_SALT : REACH_FOREIGN,
+            session_refused(self, value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH ? REACH_SALT : REACH_FOREIGN,
                       NULL);
     }
 }
 
 static void
-s_asking(session_t *self)
+asking(session_t *self)
 {
     char text[LIMIT_HELLO_ANSWER];
     while (self->ask) {
         int n = zmq_recv(self->ask, text, sizeof(text), ZMQ_DONTWAIT);
         if (n < 0)
             return;
-        s_introduced(self, text, (size_t) n < sizeof(text) ? (size_t) n : sizeof(text));
+        introduced(self, text, (size_t) n < sizeof(text) ? (size_t) n : sizeof(text));
     }
 }
 
 /* Retries after a refusal. STRANGER asks for the key first; without a hello port it retries the known key,
  * because a handshake cut short is indistinguishable from one with another key. */
 static void
-s_again(session_t *self)
+session_again(session_t *self)
 {
     trust_look_again(self->trust);
     AUTO_FREE char *problem = trust_finger_problem(self->trust);
     bool good = self->conf.hello_port == 0 && trust_key(self->trust) && !problem;
     if (self->state == SESSION_STRANGER && !good)
-        s_ask(self);
+        session_ask(self);
     else
-        s_connect(self);
+        session_connect(self);
 }
 
 /* ---- the reason for no connection -------------------------------------------------------------- */
 
 static void
-s_tell_why(session_t *self, reach_facts_t *facts)
+tell_why(session_t *self, reach_facts_t *facts)
 {
     facts->host = self->conf.host;
     facts->id = self->conf.id;
@@ -884,7 +884,7 @@ s_tell_why(session_t *self, reach_facts_t *facts)
 
 /* Starts a probe of the ports. It runs in a thread of its own (knock.h), as the resolver may block. */
 static void
-s_look(session_t *self, int64_t now)
+session_look(session_t *self, int64_t now)
 {
     fail_auto_t err = FAIL_INIT;
     const knock_conf_t knock = { .host = self->conf.host,
@@ -896,13 +896,13 @@ s_look(session_t *self, int64_t now)
     if (!self->knock)
         log_debug("%s", fail_text(&err));
     self->look_until = now + RESOLVE_MS;
-    self->look_at = now + RESOLVE_MS + self->look_ms + s_jitter(self->look_ms / 4);
+    self->look_at = now + RESOLVE_MS + self->look_ms + jitter(self->look_ms / 4);
     self->look_ms = self->look_ms * 2 > LOOK_MAX_MS ? LOOK_MAX_MS : self->look_ms * 2;
 }
 
 /* Takes the result of a probe. A probe that is not over by `look_until` means that the resolver hangs. */
 static void
-s_looked(session_t *self, int64_t now)
+session_looked(session_t *self, int64_t now)
 {
     knock_said_t said;
     reach_facts_t facts = { .why = REACH_RESOLVER };
@@ -915,39 +915,39 @@ s_looked(session_t *self, int64_t now)
     knock_destroy(&self->knock);
     facts.detail = detail;
     if (wrong)
-        s_tell_why(self, &facts);
+        tell_why(self, &facts);
 }
 
 /* Runs the timers that are due. Each handler clears its timer first, as it may set it again. */
 static void
-s_timers(session_t *self, int64_t now)
+session_timers(session_t *self, int64_t now)
 {
-    s_looked(self, now);
+    session_looked(self, now);
     if (self->look_at && now >= self->look_at)
-        s_look(self, now);
-    if (self->ask_until && s_is_proven(self)) {
+        session_look(self, now);
+    if (self->ask_until && is_proven(self)) {
         self->ask_until = 0;
-        s_close(self, &self->ask);
+        session_close(self, &self->ask);
     } else if (self->ask_until && now >= self->ask_until) {
-        s_ask(self);
+        session_ask(self);
     }
     if (self->retry_at && now >= self->retry_at) {
         self->retry_at = 0;
-        s_again(self);
+        session_again(self);
     }
     if (self->greet_at && now >= self->greet_at) {
         self->greet_at = 0;
         if (self->state == SESSION_GREETING)
-            s_connect(self);
+            session_connect(self);
     }
     if (self->held_until && now >= self->held_until)
-        s_tell_held(self);
+        tell_held(self);
     if (self->sub_at && now >= self->sub_at) {
         fail_auto_t err = FAIL_INIT;
         self->sub_at = 0;
         if (self->state != SESSION_READY)
             return; /* the next welcome asks for it again */
-        self->sub = s_sock(self, SOCK_SUB_CLIENT, &err);
+        self->sub = session_sock(self, SOCK_SUB_CLIENT, &err);
         if (!self->sub ||
             sock_connect_from(self->sub, self->conf.source, self->conf.host, self->publish_port, &err) < 0) {
             log_warning("master %s: no broadcasts: %s", self->conf.host, fail_text(&err));
@@ -963,11 +963,11 @@ session_set_keys(session_t *self, const key_pair_t *keys)
     self->conf.keys = keys;
     if (!self->dealer)
         return;
-    s_detach(self);
-    s_drop_sub(self);
-    s_close(self, &self->dealer);
+    detach(self);
+    drop_sub(self);
+    session_close(self, &self->dealer);
     if (self->state != SESSION_ASKING && self->state != SESSION_STRANGER)
-        s_connect(self);
+        session_connect(self);
 }
 
 int
@@ -975,14 +975,14 @@ session_step(session_t *self, const void *only)
 {
     bool more = false;
     if (!only || only == self->ask)
-        s_asking(self);
+        asking(self);
     if (!only || only == self->monitor)
-        s_monitor(self);
+        monitor(self);
     if (!only || only == self->dealer)
-        more = s_drain(self, &self->dealer, false, DRAIN_BUDGET);
+        more = session_drain(self, &self->dealer, false, DRAIN_BUDGET);
     if (!only || only == self->sub)
-        more = s_drain(self, &self->sub, true, DRAIN_BUDGET) || more;
-    s_timers(self, clock_mono_ms());
+        more = session_drain(self, &self->sub, true, DRAIN_BUDGET) || more;
+    session_timers(self, clock_mono_ms());
     if (more)
         return 0;
     int64_t next = clock_mono_ms() + STEP_MAX_MS, now = next - STEP_MAX_MS;
@@ -1042,12 +1042,12 @@ session_new(void *zctx, const session_conf_t *conf, const session_host_t *host)
                                              .always = conf->always_verify });
     char *problem = trust_finger_problem(self->trust);
     if (problem)
-        s_stranger(self, problem);
+        session_stranger(self, problem);
     else if (trust_key(self->trust))
-        s_connect(self);
+        session_connect(self);
     else
-        s_ask(self);
-    s_watch_reach(self);
+        session_ask(self);
+    watch_reach(self);
     return self;
 }
 
@@ -1063,12 +1063,12 @@ session_destroy(session_t **self_p)
         (void) zmq_setsockopt(self->dealer, ZMQ_LINGER, &linger, sizeof(linger));
     }
     knock_destroy(&self->knock);
-    s_close(self, &self->ask);
-    s_close(self, &self->dealer);
+    session_close(self, &self->ask);
+    session_close(self, &self->dealer);
     sock_close(&self->sub);
     trust_destroy(&self->trust);
-    s_forget_held(self);
-    s_untold(self, NULL);
+    forget_held(self);
+    session_untold(self, NULL);
     free(self->held);
     free(self);
 }

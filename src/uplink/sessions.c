@@ -81,7 +81,7 @@ struct sessions {
 
 /* Queues a frame to the job server. TAKES `frame`. */
 static void
-s_up(sessions_t *self, json_t *frame)
+sessions_up(sessions_t *self, json_t *frame)
 {
     json_auto_t *msg = frame;
     frame_add(&self->out, msg);
@@ -89,7 +89,7 @@ s_up(sessions_t *self, json_t *frame)
 
 /* Sends what the socket takes. An error other than EAGAIN means that the job server is gone: quit. */
 static void
-s_flush(sessions_t *self)
+sessions_flush(sessions_t *self)
 {
     while (self->out.len > 0) {
         ssize_t n = send(self->fd, self->out.data, self->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -106,7 +106,7 @@ s_flush(sessions_t *self)
 
 /* Sends the new key to the masters that have not confirmed it, when that is due. */
 static void
-s_renewal_ask(sessions_t *self)
+renewal_ask(sessions_t *self)
 {
     json_auto_t *question = renewal_question(self->renewal, clock_mono_ms());
     for (int i = 0; question && i < self->n; i++)
@@ -117,7 +117,7 @@ s_renewal_ask(sessions_t *self)
 /* Begins a new key for this minion. Refused under failover: only the serving master can be told, and the
  * others would refuse the new key. */
 static void
-s_renewal_begin(sessions_t *self)
+sessions_renewal_begin(sessions_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     bool failover = false;
@@ -127,7 +127,7 @@ s_renewal_begin(sessions_t *self)
         (void) fail_set(&err, -ENOTSUP,
                         "with master_type failover the other masters would not know the new key");
     else if (renewal_begin(self->renewal, &err) == 0)
-        s_renewal_ask(self);
+        renewal_ask(self);
     if (err.text)
         log_error("this minion gets no new key: %s", fail_text(&err));
 }
@@ -135,7 +135,7 @@ s_renewal_begin(sessions_t *self)
 /* Switches to the new key once every master has confirmed it. True: every session has new sockets, so the
  * poll list is stale. */
 static bool
-s_renewal_end(sessions_t *self)
+renewal_end(sessions_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     key_pair_t *fresh = renewal_take(self->renewal, &err), *old = self->keys;
@@ -161,7 +161,7 @@ s_renewal_end(sessions_t *self)
 
 /* The first connected master; `otherwise` when none is. */
 static int
-s_any_master(const sessions_t *self, int otherwise)
+any_master(const sessions_t *self, int otherwise)
 {
     for (int i = 0; i < self->n; i++)
         if (self->lines[i].ready)
@@ -171,9 +171,9 @@ s_any_master(const sessions_t *self, int otherwise)
 
 /* Moves the open questions of disconnected masters to a connected one. */
 static void
-s_hand_over(sessions_t *self)
+hand_over(sessions_t *self)
 {
-    int to = s_any_master(self, -1);
+    int to = any_master(self, -1);
     for (int i = 0; to >= 0 && i < self->n; i++)
         if (!self->lines[i].ready)
             downloads_take(self->lines[to].downloads, self->lines[i].downloads);
@@ -181,44 +181,44 @@ s_hand_over(sessions_t *self)
 
 /* Reports a line's state to the job server. `again` is cleared until the job server answers. */
 static void
-s_tell_state(line_t *line, session_state_t state, const char *reason)
+tell_state(line_t *line, session_state_t state, const char *reason)
 {
     line->ready = state == SESSION_READY;
     line->again = false;
     (line->ready ? downloads_ready : downloads_lost)(line->downloads);
-    s_hand_over(line->owner);
-    s_up(line->owner,
+    hand_over(line->owner);
+    sessions_up(line->owner,
          json_pack("{s:s, s:i, s:s*, s:s, s:s*}", "t", "state", "master", line->index, "host",
                    line->now ? line->now->host : NULL, "state", session_state_name(state), "reason", reason));
 }
 
 /* Logs a reason, at a rate that reach_tells() limits. */
 static void
-s_log_why(candidate_t *c, const char *sentence)
+log_why(candidate_t *c, const char *sentence)
 {
     if (reach_tells(&c->told, sentence, clock_mono_ms()))
         log_error("master %s: %s", c->host, sentence);
 }
 
 static void
-s_on_why(void *cookie, const char *sentence)
+sessions_on_why(void *cookie, const char *sentence)
 {
     candidate_t *c = cookie;
-    s_log_why(c, sentence);
+    log_why(c, sentence);
     if (c == c->line->now)
-        s_up(c->line->owner, json_pack("{s:s, s:i, s:s, s:s}", "t", "why", "master", c->line->index, "host",
+        sessions_up(c->line->owner, json_pack("{s:s, s:i, s:s, s:s}", "t", "why", "master", c->line->index, "host",
                                        c->host, "reason", sentence));
 }
 
 /* A session changed its state. Candidates that do not serve (a probe for failback) are logged but not
  * reported. */
 static void
-s_on_state(void *cookie, session_state_t state, const char *reason)
+sessions_on_state(void *cookie, session_state_t state, const char *reason)
 {
     candidate_t *c = cookie;
     bool waits = state == SESSION_PENDING, refused = state == SESSION_REFUSED || state == SESSION_STRANGER;
     if (reason && refused)
-        s_log_why(c, reason);
+        log_why(c, reason);
     else if (reason && waits && reach_tells(&c->told, reason, clock_mono_ms()))
         log_warning("master %s: %s", c->host, reason);
     else if (state == SESSION_READY)
@@ -226,25 +226,25 @@ s_on_state(void *cookie, session_state_t state, const char *reason)
     if (state == SESSION_READY)
         reach_over(&c->told);
     if (c == c->line->now)
-        s_tell_state(c->line, state, reason);
+        tell_state(c->line, state, reason);
     if (state == SESSION_READY)
         renewal_soon(c->line->owner->renewal);
 }
 
 /* Remembers who asked, so that the return finds its way, and passes the job up. */
 static void
-s_on_job(void *cookie, json_t *job)
+on_job(void *cookie, json_t *job)
 {
     const candidate_t *c = cookie;
     line_t *line = c->line;
     json_object_set_new(line->owner->pending, value_str(job, "jid", ""), json_string(c->name));
-    s_up(line->owner,
+    sessions_up(line->owner,
          json_pack("{s:s, s:i, s:s, s:O}", "t", "job", "master", line->index, "asker", c->name, "job", job));
 }
 
 /* Master `asker` waits for a return that another master has stored: record and report it. */
 static void
-s_tell_elsewhere(sessions_t *self, const char *jid, const char *asker)
+sessions_tell_elsewhere(sessions_t *self, const char *jid, const char *asker)
 {
     seen_elsewhere_add(self->begin->seen, jid, asker);
     for (int i = 0; i < self->n; i++)
@@ -257,7 +257,7 @@ s_tell_elsewhere(sessions_t *self, const char *jid, const char *asker)
 
 /* A master stored returns and events. Jobs that another master asked for are reported to that one. */
 static void
-s_on_ack(void *cookie, json_t *jids, json_t *events)
+sessions_on_ack(void *cookie, json_t *jids, json_t *events)
 {
     const candidate_t *c = cookie;
     sessions_t *self = c->line->owner;
@@ -268,32 +268,32 @@ s_on_ack(void *cookie, json_t *jids, json_t *events)
         json_auto_t *asker = json_incref(value_get(self->pending, text));
         json_object_del(self->pending, text);
         if (json_is_string(asker) && !str_eq(json_string_value(asker), c->name))
-            s_tell_elsewhere(self, text, json_string_value(asker));
+            sessions_tell_elsewhere(self, text, json_string_value(asker));
     }
-    s_up(self,
+    sessions_up(self,
          json_pack("{s:s, s:s, s:O*, s:O*}", "t", "ack", "by", c->name, "jids", jids, "events", events));
 }
 
 /* Messages of a candidate that does not serve are ignored. */
 static void
-s_on_answer(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_t n)
+sessions_on_answer(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_t n)
 {
     candidate_t *c = cookie;
     line_t *line = c->line;
     if (c != line->now)
         return;
     if (msg == MSG_renew)
-        s_renewal_begin(line->owner);
+        sessions_renewal_begin(line->owner);
     else if (msg == MSG_rekeyed)
         renewal_answered(line->owner->renewal, line->index, body);
     else if (msg == MSG_pillar)
-        s_up(line->owner, json_pack("{s:s, s:i, s:O}", "t", "pillar", "master", line->index, "body", body));
+        sessions_up(line->owner, json_pack("{s:s, s:i, s:O}", "t", "pillar", "master", line->index, "body", body));
     else
         downloads_message(line->downloads, msg, body, bytes, n);
 }
 
 static int
-s_file_send(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes, size_t n)
+sessions_file_send(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes, size_t n)
 {
     session_t *session = ((line_t *) cookie)->now->session;
     return bytes ? session_send_bytes(session, msg, body, bytes, n, NULL)
@@ -301,24 +301,24 @@ s_file_send(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes,
 }
 
 static void
-s_file_done(void *cookie, json_int_t id, json_t *answer)
+sessions_file_done(void *cookie, json_int_t id, json_t *answer)
 {
     line_t *line = cookie;
-    s_up(line->owner, json_pack("{s:s, s:I, s:O}", "t", "answer", "id", id, "answer", answer));
+    sessions_up(line->owner, json_pack("{s:s, s:I, s:O}", "t", "answer", "id", id, "answer", answer));
 }
 
 /* Asks the job server to fire an event: a master changed its key. */
 static void
-s_on_new_key(void *cookie, const char *finger)
+on_new_key(void *cookie, const char *finger)
 {
     candidate_t *c = cookie;
-    s_up(c->line->owner, json_pack("{s:s, s:s, s:{s:s, s:s}}", "t", "tell", "tag", "master_key", "data",
+    sessions_up(c->line->owner, json_pack("{s:s, s:s, s:{s:s, s:s}}", "t", "tell", "tag", "master_key", "data",
                                    "master", c->host, "finger", finger));
 }
 
 /* NEW array of jids for the hello. */
 static json_t *
-s_pending(void *cookie)
+sessions_pending(void *cookie)
 {
     line_t *line = ((candidate_t *) cookie)->line;
     json_t *all = json_array();
@@ -334,7 +334,7 @@ typedef void down_fn(sessions_t *self, session_t *session, json_t *frame);
 /* Sends to the master; only messages that can't be encoded are logged, as the outbox repeats what a lost
  * connection swallows. */
 static void
-s_send(session_t *session, wire_msg_t msg, json_t *body)
+sessions_send(session_t *session, wire_msg_t msg, json_t *body)
 {
     fail_auto_t err = FAIL_INIT;
     if (session_send(session, msg, body, &err) < 0 && err.text)
@@ -342,14 +342,14 @@ s_send(session_t *session, wire_msg_t msg, json_t *body)
 }
 
 static void
-s_down_ret(sessions_t *self, session_t *session, json_t *frame)
+down_ret(sessions_t *self, session_t *session, json_t *frame)
 {
-    s_send(session, MSG_ret, value_get(frame, "ret"));
+    sessions_send(session, MSG_ret, value_get(frame, "ret"));
 }
 
 /* The line that `session` serves. It must serve one. */
 static line_t *
-s_line_of(sessions_t *self, const session_t *session)
+sessions_line_of(sessions_t *self, const session_t *session)
 {
     int i = 0;
     while (self->lines[i].now->session != session)
@@ -358,77 +358,77 @@ s_line_of(sessions_t *self, const session_t *session)
 }
 
 static void
-s_down_again(sessions_t *self, session_t *session, json_t *frame)
+down_again(sessions_t *self, session_t *session, json_t *frame)
 {
-    s_line_of(self, session)->again = true;
+    sessions_line_of(self, session)->again = true;
 }
 
 /* Events before "again" are dropped: the outbox sends them again, in order, after it. */
 static void
-s_down_event(sessions_t *self, session_t *session, json_t *frame)
+down_event(sessions_t *self, session_t *session, json_t *frame)
 {
     json_object_del(frame, "t");
-    if (s_line_of(self, session)->again)
-        s_send(session, MSG_event, frame);
+    if (sessions_line_of(self, session)->again)
+        sessions_send(session, MSG_event, frame);
 }
 
 static void
-s_down_grains(sessions_t *self, session_t *session, json_t *frame)
+down_grains(sessions_t *self, session_t *session, json_t *frame)
 {
     json_auto_t *body = json_pack("{s:O}", "grains", value_get(frame, "grains"));
-    s_send(session, MSG_grains, body);
+    sessions_send(session, MSG_grains, body);
 }
 
 static void
-s_down_started(sessions_t *self, session_t *session, json_t *frame)
+down_started(sessions_t *self, session_t *session, json_t *frame)
 {
     json_auto_t *body = json_pack("{s:O, s:O}", "jid", value_get(frame, "jid"), "pid",
                                   value_get(frame, "pid"));
-    s_send(session, MSG_started, body);
+    sessions_send(session, MSG_started, body);
 }
 
 static void
-s_down_pillar_ask(sessions_t *self, session_t *session, json_t *frame)
+down_pillar_ask(sessions_t *self, session_t *session, json_t *frame)
 {
-    s_send(session, MSG_pillar_ask, value_get(frame, "body"));
+    sessions_send(session, MSG_pillar_ask, value_get(frame, "body"));
 }
 
 static void
-s_down_revoke(sessions_t *self, session_t *session, json_t *frame)
+down_revoke(sessions_t *self, session_t *session, json_t *frame)
 {
     json_auto_t *body = json_pack("{s:b}", "preserve_minion_cache",
                                   value_bool(frame, "preserve_minion_cache", false));
-    s_send(session, MSG_revoke, body);
+    sessions_send(session, MSG_revoke, body);
 }
 
 static void
-s_down_ask(sessions_t *self, session_t *session, json_t *frame)
+down_ask(sessions_t *self, session_t *session, json_t *frame)
 {
-    downloads_ask(s_line_of(self, session)->downloads, value_int(frame, "id", 0), value_get(frame, "ask"));
+    downloads_ask(sessions_line_of(self, session)->downloads, value_int(frame, "id", 0), value_get(frame, "ask"));
 }
 
 static void
-s_down_cancel(sessions_t *self, session_t *session, json_t *frame)
+down_cancel(sessions_t *self, session_t *session, json_t *frame)
 {
-    downloads_cancel(s_line_of(self, session)->downloads, value_int(frame, "id", 0));
+    downloads_cancel(sessions_line_of(self, session)->downloads, value_int(frame, "id", 0));
 }
 
 static void
-s_down_ping(sessions_t *self, session_t *session, json_t *frame)
+down_ping(sessions_t *self, session_t *session, json_t *frame)
 {
-    s_up(self, json_pack("{s:s}", "t", "pong"));
+    sessions_up(self, json_pack("{s:s}", "t", "pong"));
 }
 
 /* The frame is dispatched once per master; the renewal is of all, so only the first counts. */
 static void
-s_down_rekey(sessions_t *self, session_t *session, json_t *frame)
+down_rekey(sessions_t *self, session_t *session, json_t *frame)
 {
     if (session == self->lines[0].now->session)
-        s_renewal_begin(self);
+        sessions_renewal_begin(self);
 }
 
 static void
-s_down_quit(sessions_t *self, session_t *session, json_t *frame)
+down_quit(sessions_t *self, session_t *session, json_t *frame)
 {
     self->quit = true;
 }
@@ -436,15 +436,15 @@ s_down_quit(sessions_t *self, session_t *session, json_t *frame)
 static const struct {
     const char *name;
     down_fn *fn;
-} downs[] = { { "ret", s_down_ret },       { "again", s_down_again },           { "event", s_down_event },
-              { "grains", s_down_grains }, { "started", s_down_started },       { "quit", s_down_quit },
-              { "ping", s_down_ping },     { "pillar_ask", s_down_pillar_ask }, { "ask", s_down_ask },
-              { "cancel", s_down_cancel }, { "revoke", s_down_revoke },         { "rekey", s_down_rekey } };
+} downs[] = { { "ret", down_ret },       { "again", down_again },           { "event", down_event },
+              { "grains", down_grains }, { "started", down_started },       { "quit", down_quit },
+              { "ping", down_ping },     { "pillar_ask", down_pillar_ask }, { "ask", down_ask },
+              { "cancel", down_cancel }, { "revoke", down_revoke },         { "rekey", down_rekey } };
 
 /* Dispatches a frame to the masters it names. A question for a master that is not connected goes to any
  * connected one, else waits at the one it names. */
 static void
-s_down(sessions_t *self, json_t *frame)
+sessions_down(sessions_t *self, json_t *frame)
 {
     const char *name = value_str(frame, "t", "");
     int master = (int) value_int(frame, "master", -1);
@@ -452,8 +452,8 @@ s_down(sessions_t *self, json_t *frame)
     for (size_t i = 0; i < NELEMS(downs); i++)
         if (str_eq(name, downs[i].name))
             fn = downs[i].fn;
-    if (fn == s_down_ask && (master < 0 || master >= self->n || !self->lines[master].ready))
-        master = s_any_master(self, master >= 0 && master < self->n ? master : 0);
+    if (fn == down_ask && (master < 0 || master >= self->n || !self->lines[master].ready))
+        master = any_master(self, master >= 0 && master < self->n ? master : 0);
     for (int i = 0; fn && i < self->n; i++)
         if (master < 0 || master == i)
             fn(self, self->lines[i].now->session, frame);
@@ -462,7 +462,7 @@ s_down(sessions_t *self, json_t *frame)
 /* Handles the whole frames in the buffer. A frame that can't be parsed is skipped, as its length is known;
  * one that is too large ends the process, because the stream has no next frame boundary. */
 static void
-s_frames(sessions_t *self)
+sessions_frames(sessions_t *self)
 {
     for (;;) {
         fail_auto_t err = FAIL_INIT;
@@ -475,7 +475,7 @@ s_frames(sessions_t *self)
         if (rc < 0)
             log_error("a message of the job server can't be read: %s", fail_text(&err));
         else
-            s_down(self, frame);
+            sessions_down(self, frame);
         if (rc == -EMSGSIZE) {
             self->quit = true;
             return;
@@ -485,7 +485,7 @@ s_frames(sessions_t *self)
 
 /* Reads the socketpair until it is empty. EOF means that the job server is gone: quit. */
 static void
-s_read(sessions_t *self)
+sessions_read(sessions_t *self)
 {
     for (;;) {
         buf_reserve(&self->in, READ_CHUNK);
@@ -494,7 +494,7 @@ s_read(sessions_t *self)
             self->in.len += (size_t) n;
         else if (n == 0 || (errno != EAGAIN && errno != EINTR))
             self->quit = true;
-        s_frames(self);
+        sessions_frames(self);
         if (n <= 0)
             return;
     }
@@ -505,7 +505,7 @@ s_read(sessions_t *self)
 /* Takes recon_* or random_reauth_delay when one is set. They have no default here: the session's own pauses
  * suit a fleet better than Salt's defaults. */
 static void
-s_take_recon(session_conf_t *sc, const conf_t *conf)
+take_recon(session_conf_t *sc, const conf_t *conf)
 {
     const json_t *first = conf_get(conf, "recon_default"), *more = conf_get(conf, "recon_max"),
                  *spread = conf_get(conf, "random_reauth_delay");
@@ -523,7 +523,7 @@ s_take_recon(session_conf_t *sc, const conf_t *conf)
 
 /* Fills a candidate's session_conf_t from the configuration. Its texts belong to `conf` or the candidate. */
 static void
-s_prepare(candidate_t *c, line_t *line, const conf_t *conf, int nth, const json_t *master)
+sessions_prepare(candidate_t *c, line_t *line, const conf_t *conf, int nth, const json_t *master)
 {
     c->line = line;
     c->told = (reach_told_t) REACH_TOLD_INIT;
@@ -548,20 +548,20 @@ s_prepare(candidate_t *c, line_t *line, const conf_t *conf, int nth, const json_
                                 .wait_max_ms = (int) (conf_float(conf, "acceptance_wait_time_max") * 1000) };
     if (c->conf.wait_max_ms < c->conf.wait_ms)
         c->conf.wait_max_ms = c->conf.wait_ms;
-    s_take_recon(&c->conf, conf);
+    take_recon(&c->conf, conf);
 }
 
 /* Starts a session with a candidate, unless it has one. */
 static void
-s_open(candidate_t *c)
+sessions_open(candidate_t *c)
 {
-    const session_host_t host = { .on_state = s_on_state,
-                                  .on_job = s_on_job,
-                                  .on_ack = s_on_ack,
-                                  .on_answer = s_on_answer,
-                                  .pending = s_pending,
-                                  .on_new_key = s_on_new_key,
-                                  .on_why = s_on_why,
+    const session_host_t host = { .on_state = sessions_on_state,
+                                  .on_job = on_job,
+                                  .on_ack = sessions_on_ack,
+                                  .on_answer = sessions_on_answer,
+                                  .pending = sessions_pending,
+                                  .on_new_key = on_new_key,
+                                  .on_why = sessions_on_why,
                                   .cookie = c };
     if (!c->session)
         c->session = session_new(c->line->owner->zctx, &c->conf, &host);
@@ -570,7 +570,7 @@ s_open(candidate_t *c)
 /* Salt's options in ms. master_alive_interval is how long a lost master is waited for; auth_timeout how long
  * one that never answered is. */
 static void
-s_failover_conf(failover_conf_t *fc, const conf_t *conf, int n)
+failover_conf(failover_conf_t *fc, const conf_t *conf, int n)
 {
     json_int_t alive = conf_int(conf, "master_alive_interval"),
                back = conf_int(conf, "master_failback_interval");
@@ -586,7 +586,7 @@ s_failover_conf(failover_conf_t *fc, const conf_t *conf, int n)
 
 /* Adds a line for n candidates. `first`: the index of the first in the option `master`. */
 static void
-s_start_line(sessions_t *self, const conf_t *conf, const key_pair_t *keys, const json_t *masters, int first,
+sessions_start_line(sessions_t *self, const conf_t *conf, const key_pair_t *keys, const json_t *masters, int first,
              int n)
 {
     line_t *line = &self->lines[self->n];
@@ -596,35 +596,35 @@ s_start_line(sessions_t *self, const conf_t *conf, const key_pair_t *keys, const
     line->n = n;
     line->all = xcalloc((size_t) n, sizeof(*line->all));
     for (int i = 0; i < n; i++) {
-        s_prepare(&line->all[i], line, conf, first + i, json_array_get(masters, (size_t) (first + i)));
+        sessions_prepare(&line->all[i], line, conf, first + i, json_array_get(masters, (size_t) (first + i)));
         line->all[i].conf.boot = self->begin->boot;
         line->all[i].conf.series = self->begin->series;
         line->all[i].conf.seen = self->begin->seen;
         line->all[i].conf.keys = keys;
     }
-    const download_host_t files = { s_file_send, s_file_done, line };
+    const download_host_t files = { sessions_file_send, sessions_file_done, line };
     line->downloads = downloads_new(&files);
-    s_failover_conf(&fc, conf, n);
+    failover_conf(&fc, conf, n);
     failover_init(&line->failover, &fc, clock_mono_ms());
     line->now = &line->all[failover_now(&line->failover)];
     self->n++;
-    s_open(line->now);
+    sessions_open(line->now);
 }
 
 /* With failover the job server sees one master; else as many as there are. */
 static void
-s_start(sessions_t *self, const conf_t *conf, const key_pair_t *keys, const json_t *masters)
+sessions_start(sessions_t *self, const conf_t *conf, const key_pair_t *keys, const json_t *masters)
 {
     int n = (int) json_array_size(masters), at_once = masters_at_once(conf, masters);
     for (int i = 0; i < n; i += at_once)
-        s_start_line(self, conf, keys, masters, i, at_once);
+        sessions_start_line(self, conf, keys, masters, i, at_once);
 }
 
 /* ---- failover -------------------------------------------------------------------------------- */
 
 /* PENDING counts: a master that waits for salt-key -a is alive, so failover stays with it. */
 static bool
-s_answers(const candidate_t *c)
+sessions_answers(const candidate_t *c)
 {
     session_state_t state = session_state(c->session);
     return state == SESSION_READY || state == SESSION_PENDING;
@@ -633,9 +633,9 @@ s_answers(const candidate_t *c)
 /* Makes `c` the serving candidate and ends every other session. The job server is told that the line is lost
  * first, so that it marks everything as unsent. */
 static void
-s_serve(line_t *line, candidate_t *c)
+sessions_serve(line_t *line, candidate_t *c)
 {
-    s_tell_state(line, SESSION_CONNECTING, "another master is taken");
+    tell_state(line, SESSION_CONNECTING, "another master is taken");
     line->now = c;
     for (int i = 0; i < line->n; i++)
         if (&line->all[i] != c)
@@ -644,29 +644,29 @@ s_serve(line_t *line, candidate_t *c)
 
 /* Runs one step of failover; milliseconds until the next at the latest. */
 static long
-s_failover(line_t *line)
+sessions_failover(line_t *line)
 {
     int64_t now = clock_mono_ms();
     candidate_t *first = &line->all[failover_first(&line->failover)], *was = line->now;
     bool probe_good = first != was && first->session && session_state(first->session) == SESSION_READY;
-    switch (failover_step(&line->failover, now, s_answers(was), probe_good)) {
+    switch (failover_step(&line->failover, now, sessions_answers(was), probe_good)) {
     case FAILOVER_STAY:
         break;
     case FAILOVER_MOVE:
-        s_serve(line, &line->all[failover_now(&line->failover)]);
+        sessions_serve(line, &line->all[failover_now(&line->failover)]);
         log_warning("master %s does not answer; master %s is tried", was->host, line->now->host);
-        s_open(line->now);
+        sessions_open(line->now);
         break;
     case FAILOVER_PROBE:
-        s_open(first);
+        sessions_open(first);
         break;
     case FAILOVER_PROBE_END:
         session_destroy(&first->session);
         break;
     case FAILOVER_BACK:
         log_info("master %s is back", first->host);
-        s_serve(line, first);
-        s_tell_state(line, SESSION_READY, NULL);
+        sessions_serve(line, first);
+        tell_state(line, SESSION_READY, NULL);
         break;
     }
     return (long) failover_wait(&line->failover, now);
@@ -676,20 +676,20 @@ s_failover(line_t *line)
 
 /* Runs what is due on a line; milliseconds until it must be called again at the latest. */
 static long
-s_line_step(line_t *line)
+line_step(line_t *line)
 {
     long wait = downloads_step(line->downloads);
     for (int i = 0; i < line->n; i++) {
         long w = line->all[i].session ? session_step(line->all[i].session, NULL) : wait;
         wait = w < wait ? w : wait;
     }
-    long w = line->n > 1 ? s_failover(line) : wait;
+    long w = line->n > 1 ? sessions_failover(line) : wait;
     return w < wait ? w : wait;
 }
 
 /* Adds a line's sockets to the poll list; their number. */
 static int
-s_line_sockets(const line_t *line, zmq_pollitem_t *items)
+line_sockets(const line_t *line, zmq_pollitem_t *items)
 {
     void *socks[SESSION_SOCKETS];
     int n = 0;
@@ -702,7 +702,7 @@ s_line_sockets(const line_t *line, zmq_pollitem_t *items)
 }
 
 static void
-s_loop(sessions_t *self)
+loop(sessions_t *self)
 {
     int64_t rest_ms = 0, now; /* monotonic: when memory is given back; 0: done since the last event */
     while (!self->quit) {
@@ -710,14 +710,14 @@ s_loop(sessions_t *self)
         int n_items = 1;
         long wait = 60000;
         for (int i = 0; i < self->n; i++) {
-            long w = s_line_step(&self->lines[i]);
+            long w = line_step(&self->lines[i]);
             wait = w < wait ? w : wait;
-            n_items += s_line_sockets(&self->lines[i], items + n_items);
+            n_items += line_sockets(&self->lines[i], items + n_items);
         }
-        s_renewal_ask(self);
-        if (s_renewal_end(self))
+        renewal_ask(self);
+        if (renewal_end(self))
             continue;
-        s_flush(self);
+        sessions_flush(self);
         items[0] = (zmq_pollitem_t){ NULL, self->fd, (short) (ZMQ_POLLIN | (self->out.len ? ZMQ_POLLOUT : 0)),
                                      0 };
         now = clock_mono_ms();
@@ -729,12 +729,12 @@ s_loop(sessions_t *self)
             wait = (long) (rest_ms - now);
         if (zmq_poll(items, n_items, wait) > 0)
             rest_ms = clock_mono_ms() + REST_MS;
-        s_read(self);
+        sessions_read(self);
     }
 }
 
 static void
-s_line_free(line_t *line)
+line_free(line_t *line)
 {
     for (int i = 0; i < line->n; i++) {
         session_destroy(&line->all[i].session);
@@ -763,13 +763,13 @@ sessions_main(const conf_t *conf, const sessions_begin_t *begin, int fd)
     else
         (void) zmq_ctx_set(self.zctx, ZMQ_BLOCKY, 0);
     if (self.keys && self.zctx)
-        s_start(&self, conf, self.keys, masters);
+        sessions_start(&self, conf, self.keys, masters);
     if (err.text)
         log_critical("%s", fail_text(&err));
     else
-        s_loop(&self);
+        loop(&self);
     for (int k = 0; k < self.n; k++)
-        s_line_free(&self.lines[k]);
+        line_free(&self.lines[k]);
     (void) zmq_ctx_term(self.zctx);
     renewal_destroy(&self.renewal);
     key_pair_destroy(&self.keys);

@@ -43,21 +43,21 @@ struct spool {
 };
 
 static char *
-s_path_in(const char *dir, const char *jid, const char *suffix)
+path_in(const char *dir, const char *jid, const char *suffix)
 {
     return xasprintf("%s/%s%s", dir, jid, suffix);
 }
 
 static char *
-s_path(const spool_t *self, const char *jid, const char *suffix)
+spool_path(const spool_t *self, const char *jid, const char *suffix)
 {
-    return s_path_in(self->dir, jid, suffix);
+    return path_in(self->dir, jid, suffix);
 }
 
 /* True for an event's number: zero-padded to the digits of the largest, so that names sort as numbers, and
  * within int64. */
 static bool
-s_number_ok(const char *name)
+number_ok(const char *name)
 {
     return strlen(name) == NUMBER_DIGITS && strspn(name, "0123456789") == NUMBER_DIGITS &&
            strcmp(name, "9223372036854775807") <= 0;
@@ -66,7 +66,7 @@ s_number_ok(const char *name)
 /* NEW sorted array of the jids or numbers that have a file with this suffix, at most LIMIT_SPOOL_FILES; NULL
  * with *err. */
 static json_t *
-s_list(const spool_t *self, const char *suffix, bool (*ok)(const char *name), fail_t *err)
+spool_list(const spool_t *self, const char *suffix, bool (*ok)(const char *name), fail_t *err)
 {
     DIR *d = opendir(self->dir);
     if (!d)
@@ -93,7 +93,7 @@ s_list(const spool_t *self, const char *suffix, bool (*ok)(const char *name), fa
 /* ---- order ------------------------------------------------------------------------------------ */
 
 static int64_t
-s_mtime(const char *path)
+mtime(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 ? (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec : 0;
@@ -102,7 +102,7 @@ s_mtime(const char *path)
 /* Gives a file a time later than all before, even when the clock is set back: the times are the queue's
  * order. */
 static void
-s_stamp(spool_t *self, const char *path)
+spool_stamp(spool_t *self, const char *path)
 {
     int64_t now = clock_wall_us() * 1000;
     self->stamp_ns = now > self->stamp_ns ? now : self->stamp_ns + 1;
@@ -118,7 +118,7 @@ typedef struct waiting {
 } waiting_t;
 
 static int
-s_by_time(const void *a, const void *b)
+by_time(const void *a, const void *b)
 {
     const waiting_t *x = a, *y = b;
     return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
@@ -127,25 +127,25 @@ s_by_time(const void *a, const void *b)
 /* True for temporary files of writes that a death cut short (fs_write_quick): .JID.ret.XXXXXX and the
  * like. */
 static bool
-s_is_cut_short(const char *file)
+is_cut_short(const char *file)
 {
     const char *name = file + 1;
     size_t n = strcspn(name, ".");
     AUTO_FREE char *jid = xstrndup(name, n);
     bool ours = (clock_is_jid(jid) && str_starts(name + n, RET ".")) || str_eq(jid, SERIES) ||
-                str_eq(jid, ELSEWHERE) || (s_number_ok(jid) && str_starts(name + n, EV "."));
+                str_eq(jid, ELSEWHERE) || (number_ok(jid) && str_starts(name + n, EV "."));
     return file[0] == '.' && ours && name[n] == '.';
 }
 
 static void
-s_clean(const spool_t *self)
+spool_clean(const spool_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     char **names = NULL;
     int rc = fs_names(self->dir, &names, &err);
     for (size_t i = 0; names && names[i]; i++) {
         AUTO_FREE char *path = fs_join(self->dir, names[i]);
-        if (s_is_cut_short(names[i]) && unlink(path) != 0 && errno != ENOENT)
+        if (is_cut_short(names[i]) && unlink(path) != 0 && errno != ENOENT)
             rc = fs_fail(&err, -errno, "remove", path);
     }
     if (rc < 0)
@@ -153,10 +153,10 @@ s_clean(const spool_t *self)
     strv_free(names);
 }
 
-/* NEW array of what waits, oldest first. The newest file's time becomes the one that s_stamp() goes on
+/* NEW array of what waits, oldest first. The newest file's time becomes the one that spool_stamp() goes on
  * from. */
 static json_t *
-s_in_order(spool_t *self, const json_t *rets, const json_t *events)
+spool_in_order(spool_t *self, const json_t *rets, const json_t *events)
 {
     size_t n_rets = json_array_size(rets), n = n_rets + json_array_size(events);
     AUTO_FREE waiting_t *all = xcalloc(n + 1, sizeof(*all));
@@ -164,11 +164,11 @@ s_in_order(spool_t *self, const json_t *rets, const json_t *events)
     for (size_t i = 0; i < n; i++) {
         bool is_ret = i < n_rets;
         json_t *name = is_ret ? json_array_get(rets, i) : json_array_get(events, i - n_rets);
-        AUTO_FREE char *path = s_path(self, json_string_value(name), is_ret ? RET : EV);
-        all[i].at_ns = s_mtime(path);
+        AUTO_FREE char *path = spool_path(self, json_string_value(name), is_ret ? RET : EV);
+        all[i].at_ns = mtime(path);
         all[i].what = is_ret ? json_incref(name) : json_integer(strtoll(json_string_value(name), NULL, 10));
     }
-    qsort(all, n, sizeof(*all), s_by_time);
+    qsort(all, n, sizeof(*all), by_time);
     for (size_t i = 0; i < n; i++)
         json_array_append_new(out, all[i].what);
     self->stamp_ns = n > 0 ? all[n - 1].at_ns : 0;
@@ -184,16 +184,16 @@ spool_new(const char *dir, fail_t *err)
     self->dir = xstrdup(dir);
     self->left = json_array();
     self->landed = json_array();
-    s_clean(self);
-    json_auto_t *rets = s_list(self, RET, clock_is_jid, err);
-    json_auto_t *events = rets ? s_list(self, EV, s_number_ok, err) : NULL;
-    self->marks = events ? s_list(self, RUN, clock_is_jid, err) : NULL;
+    spool_clean(self);
+    json_auto_t *rets = spool_list(self, RET, clock_is_jid, err);
+    json_auto_t *events = rets ? spool_list(self, EV, number_ok, err) : NULL;
+    self->marks = events ? spool_list(self, RUN, clock_is_jid, err) : NULL;
     if (!self->marks) {
         spool_destroy(&self);
         return NULL;
     }
     self->n_ret = json_array_size(rets);
-    self->waiting = s_in_order(self, rets, events);
+    self->waiting = spool_in_order(self, rets, events);
     return self;
 }
 
@@ -213,7 +213,7 @@ spool_destroy(spool_t **self_p)
 
 /* Takes a jid off the list of files to remove: a job of this jid is written again. */
 static void
-s_wanted(spool_t *self, const char *jid)
+spool_wanted(spool_t *self, const char *jid)
 {
     for (size_t i = json_array_size(self->left); i-- > 0;)
         if (str_eq(json_string_value(json_array_get(self->left, i)), jid))
@@ -227,8 +227,8 @@ spool_begin(spool_t *self, const json_t *job, fail_t *err)
     const char *jid = value_str(job, "jid", "");
     if (!clock_is_jid(jid))
         return fail_set(err, -EINVAL, "spool: '%s' is not a jid", jid);
-    s_wanted(self, jid);
-    AUTO_FREE char *path = s_path(self, jid, RUN);
+    spool_wanted(self, jid);
+    AUTO_FREE char *path = spool_path(self, jid, RUN);
     AUTO_FREE char *text = value_dump(job);
     AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     int rc = fd < 0 ? -errno : fs_write_all(fd, text, strlen(text));
@@ -249,7 +249,7 @@ spool_part(spool_t *self, const json_t *job, pid_t pid, fail_t *err)
         return found;
     if (found == 0)
         return fail_set(err, -ESRCH, "job %s: there is no process %d", jid, (int) pid);
-    AUTO_FREE char *path = s_path(self, jid, RUN);
+    AUTO_FREE char *path = spool_path(self, jid, RUN);
     json_auto_t *mark = json_copy((json_t *) job);
     json_object_set_new(mark, PARTED,
                         json_pack("{s:i, s:I}", "pid", (int) pid, "start", (json_int_t) proc.start));
@@ -259,12 +259,12 @@ spool_part(spool_t *self, const json_t *job, pid_t pid, fail_t *err)
 
 /* Writes a return's file. Also called by parted processes, so it takes the folder and no spool_t. */
 static int
-s_put(const char *dir, const json_t *ret, const char *asker, fail_t *err)
+spool_put(const char *dir, const json_t *ret, const char *asker, fail_t *err)
 {
     const char *jid = value_str(ret, "jid", "");
     if (!clock_is_jid(jid))
         return fail_set(err, -EINVAL, "spool: '%s' is not a jid", jid);
-    AUTO_FREE char *path = s_path_in(dir, jid, RET);
+    AUTO_FREE char *path = path_in(dir, jid, RET);
     json_auto_t *whole = json_copy((json_t *) ret);
     if (asker)
         json_object_set_new(whole, ASKER, json_string(asker));
@@ -275,7 +275,7 @@ s_put(const char *dir, const json_t *ret, const char *asker, fail_t *err)
 int
 spool_leave(const char *dir, const json_t *ret, const char *asker, fail_t *err)
 {
-    return s_put(dir, ret, asker, err);
+    return spool_put(dir, ret, asker, err);
 }
 
 int
@@ -284,40 +284,40 @@ spool_end(spool_t *self, const json_t *ret, const char *asker, fail_t *err)
     const char *jid = value_str(ret, "jid", "");
     if (self->n_ret >= LIMIT_SPOOL_FILES)
         return fail_set(err, -ENOSPC, "spool: %d returns wait for a master already", LIMIT_SPOOL_FILES);
-    s_wanted(self, jid);
-    int rc = s_put(self->dir, ret, asker, err);
+    spool_wanted(self, jid);
+    int rc = spool_put(self->dir, ret, asker, err);
     if (rc < 0)
         return rc;
-    AUTO_FREE char *path = s_path(self, jid, RET), *mark = s_path(self, jid, RUN);
-    s_stamp(self, path);
+    AUTO_FREE char *path = spool_path(self, jid, RET), *mark = spool_path(self, jid, RUN);
+    spool_stamp(self, path);
     self->n_ret++;
     (void) unlink(mark);
     return 0;
 }
 
 static bool
-s_gone(const char *path)
+gone(const char *path)
 {
     return unlink(path) == 0 || errno == ENOENT;
 }
 
 /* Removes a job's files; false: something is left. */
 static bool
-s_forget(spool_t *self, const char *jid)
+spool_own_forget(spool_t *self, const char *jid)
 {
-    AUTO_FREE char *ret = s_path(self, jid, RET), *mark = s_path(self, jid, RUN);
+    AUTO_FREE char *ret = spool_path(self, jid, RET), *mark = spool_path(self, jid, RUN);
     bool was = unlink(ret) == 0;
     if (was && self->n_ret > 0)
         self->n_ret--;
-    return (was || errno == ENOENT) && s_gone(mark);
+    return (was || errno == ENOENT) && gone(mark);
 }
 
 /* Removes the files that a read-only or failing disk kept; stops at the first that it still keeps. */
 static void
-s_forget_left(spool_t *self)
+forget_left(spool_t *self)
 {
     while (json_array_size(self->left) > 0 &&
-           s_forget(self, json_string_value(json_array_get(self->left, 0))))
+           spool_own_forget(self, json_string_value(json_array_get(self->left, 0))))
         (void) json_array_remove(self->left, 0);
 }
 
@@ -326,26 +326,26 @@ spool_forget(spool_t *self, const char *jid)
 {
     if (!clock_is_jid(jid))
         return;
-    s_forget_left(self);
-    if (!s_forget(self, jid) && json_array_size(self->left) < LIMIT_SPOOL_FILES)
+    forget_left(self);
+    if (!spool_own_forget(self, jid) && json_array_size(self->left) < LIMIT_SPOOL_FILES)
         json_array_append_new(self->left, json_string(jid));
 }
 
 static bool
-s_has_jid(const json_t *v, const char *jid)
+has_jid(const json_t *v, const char *jid)
 {
     return json_is_object(v) && str_eq(value_str(v, "jid", ""), jid);
 }
 
 /* True for a mark of this job. One without a function describes no job. */
 static bool
-s_is_mark(const json_t *v, const char *jid)
+spool_is_mark(const json_t *v, const char *jid)
 {
-    return s_has_jid(v, jid) && value_get(v, "fun");
+    return has_jid(v, jid) && value_get(v, "fun");
 }
 
 static bool
-s_is_event(const json_t *v, const char *number)
+is_event(const json_t *v, const char *number)
 {
     return value_int(v, "n", -1) == strtoll(number, NULL, 10) && value_str(v, "tag", NULL);
 }
@@ -353,10 +353,10 @@ s_is_event(const json_t *v, const char *number)
 /* Reads and checks one file. NULL with *err: a readable file that fails `ok` is moved aside (-EBADMSG), never
  * deleted; else the errno. */
 static json_t *
-s_read(spool_t *self, const char *name, const char *suffix, bool (*ok)(const json_t *v, const char *name),
+spool_read(spool_t *self, const char *name, const char *suffix, bool (*ok)(const json_t *v, const char *name),
        size_t *ret_size, fail_t *err)
 {
-    AUTO_FREE char *path = s_path(self, name, suffix);
+    AUTO_FREE char *path = spool_path(self, name, suffix);
     buf_auto_t text = BUF_INIT;
     fail_auto_t why = FAIL_INIT;
     /* The limit is the frame's; whether a message to the master can hold it, the outbox decides. */
@@ -379,7 +379,7 @@ s_read(spool_t *self, const char *name, const char *suffix, bool (*ok)(const jso
 json_t *
 spool_load(spool_t *self, const char *jid, char **ret_asker, size_t *ret_size, fail_t *err)
 {
-    json_t *ret = s_read(self, jid, RET, s_has_jid, ret_size, err);
+    json_t *ret = spool_read(self, jid, RET, has_jid, ret_size, err);
     const char *asker = value_str(ret, ASKER, NULL);
     *ret_asker = asker ? xstrdup(asker) : NULL;
     if (ret)
@@ -390,7 +390,7 @@ spool_load(spool_t *self, const char *jid, char **ret_asker, size_t *ret_size, f
 }
 
 static bool
-s_is_empty(const char *path)
+spool_is_empty(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && st.st_size == 0;
@@ -399,7 +399,7 @@ s_is_empty(const char *path)
 /* True while the parted process may live. Its start time is compared too, as the pid may belong to another
  * process by now; when /proc can't be read, it counts as running. */
 static bool
-s_runs(const json_t *job)
+spool_runs(const json_t *job)
 {
     procfs_proc_t proc;
     json_t *parted = value_get(job, PARTED);
@@ -409,22 +409,22 @@ s_runs(const json_t *job)
 }
 
 static bool
-s_waits(const spool_t *self, const char *jid)
+waits(const spool_t *self, const char *jid)
 {
     return value_lists(self->waiting, jid);
 }
 
 /* Looks for the job's return: 1, and its mark is removed; 0; or -EAGAIN in err->code: not known now. */
 static int
-s_has_ended(spool_t *self, const char *jid, fail_t *err)
+has_ended(spool_t *self, const char *jid, fail_t *err)
 {
-    AUTO_FREE char *ret = s_path(self, jid, RET), *mark = s_path(self, jid, RUN);
+    AUTO_FREE char *ret = spool_path(self, jid, RET), *mark = spool_path(self, jid, RUN);
     int there = fs_look(ret, err);
     if (there < 0)
         err->code = -EAGAIN;
     if (there <= 0)
         return there;
-    if (!s_waits(self, jid))
+    if (!waits(self, jid))
         json_array_append_new(self->landed, json_string(jid));
     (void) unlink(mark);
     return 1;
@@ -433,23 +433,23 @@ s_has_ended(spool_t *self, const char *jid, fail_t *err)
 /* Examines one mark: NEW job when it was interrupted. NULL with *err: -EAGAIN when it can't be examined now,
  * -EINPROGRESS while the job runs, -EBADMSG when damaged; NULL alone: nothing to report. */
 static json_t *
-s_interrupted(spool_t *self, const char *jid, fail_t *err)
+interrupted(spool_t *self, const char *jid, fail_t *err)
 {
     size_t size;
-    AUTO_FREE char *mark = s_path(self, jid, RUN);
-    if (s_has_ended(self, jid, err) != 0)
+    AUTO_FREE char *mark = spool_path(self, jid, RUN);
+    if (has_ended(self, jid, err) != 0)
         return NULL;
-    if (s_is_empty(mark)) {
+    if (spool_is_empty(mark)) {
         (void) unlink(mark);
         return NULL;
     }
-    json_auto_t *job = s_read(self, jid, RUN, s_is_mark, &size, err);
+    json_auto_t *job = spool_read(self, jid, RUN, spool_is_mark, &size, err);
     if (err->text && err->code != -EBADMSG && err->code != -ENOENT)
         err->code = -EAGAIN;
-    if (job && s_runs(job))
+    if (job && spool_runs(job))
         return (void) fail_set(err, -EINPROGRESS, "job %s still runs", jid), NULL;
-    /* Look again: the process may have written its return and ended between the first look and s_runs(). */
-    if (!job || s_has_ended(self, jid, err) != 0)
+    /* Look again: the process may have written its return and ended between the first look and spool_runs(). */
+    if (!job || has_ended(self, jid, err) != 0)
         return NULL;
     (void) json_object_del(job, PARTED);
     return json_incref(job);
@@ -465,7 +465,7 @@ spool_interrupted(spool_t *self, json_t *damaged)
     self->n_parted = 0;
     json_array_foreach (jids, i, jid) {
         fail_auto_t err = FAIL_INIT;
-        json_t *job = s_interrupted(self, json_string_value(jid), &err);
+        json_t *job = interrupted(self, json_string_value(jid), &err);
         if (job)
             json_array_append_new(all, job);
         else if (err.code == -EAGAIN || err.code == -EINPROGRESS) {
@@ -506,7 +506,7 @@ spool_waiting(const spool_t *self)
 /* ---- events ----------------------------------------------------------------------------------- */
 
 static char *
-s_number(json_int_t n)
+spool_number(json_int_t n)
 {
     return xasprintf("%0*lld", NUMBER_DIGITS, (long long) n);
 }
@@ -514,32 +514,32 @@ s_number(json_int_t n)
 int
 spool_event_keep(spool_t *self, const json_t *event, fail_t *err)
 {
-    AUTO_FREE char *number = s_number(value_int(event, "n", 0)), *path = s_path(self, number, EV);
+    AUTO_FREE char *number = spool_number(value_int(event, "n", 0)), *path = spool_path(self, number, EV);
     AUTO_FREE char *text = value_dump(event);
     int rc = fs_write_quick(path, text, strlen(text), 0600, err);
     if (rc == 0)
-        s_stamp(self, path);
+        spool_stamp(self, path);
     return rc;
 }
 
 void
 spool_event_forget(spool_t *self, json_int_t n)
 {
-    AUTO_FREE char *number = s_number(n), *path = s_path(self, number, EV);
+    AUTO_FREE char *number = spool_number(n), *path = spool_path(self, number, EV);
     (void) unlink(path);
 }
 
 json_t *
 spool_event_load(spool_t *self, json_int_t n, size_t *ret_size, fail_t *err)
 {
-    AUTO_FREE char *number = s_number(n);
-    return s_read(self, number, EV, s_is_event, ret_size, err);
+    AUTO_FREE char *number = spool_number(n);
+    return spool_read(self, number, EV, is_event, ret_size, err);
 }
 
 /* Reads `series` or `elsewhere`: 1, 0 or a negative errno. A missing file is 0, and so is one larger than any
  * of ours, which can only be damaged. */
 static int
-s_read_note(const char *path, size_t limit, buf_t *out, fail_t *err)
+read_note(const char *path, size_t limit, buf_t *out, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
     int rc = fs_read(path, limit, out, &why);
@@ -553,7 +553,7 @@ spool_series(const spool_t *self, char **ret_boot, json_int_t *ret_upto, fail_t 
 {
     AUTO_FREE char *path = xasprintf("%s/" SERIES, self->dir);
     buf_auto_t text = BUF_INIT;
-    int rc = s_read_note(path, LIMIT_HELLO_MSG, &text, err);
+    int rc = read_note(path, LIMIT_HELLO_MSG, &text, err);
     if (rc <= 0)
         return rc;
     json_auto_t *v = value_parse(buf_str(&text), text.len, LIMIT_HELLO_MSG, path, NULL);
@@ -579,7 +579,7 @@ spool_elsewhere(const spool_t *self, fail_t *err)
 {
     AUTO_FREE char *path = xasprintf("%s/" ELSEWHERE, self->dir);
     buf_auto_t text = BUF_INIT;
-    if (s_read_note(path, LIMIT_LOCAL_MSG, &text, err) <= 0)
+    if (read_note(path, LIMIT_LOCAL_MSG, &text, err) <= 0)
         return NULL;
     return value_parse(buf_str(&text), text.len, LIMIT_LOCAL_MSG, path, NULL);
 }

@@ -31,7 +31,7 @@ struct trust {
  * would let an attacker in who can merely provoke read errors. A file that holds no key (-EINVAL) is asked
  * for again. */
 static void
-load_key(trust_t *self)
+trust_load_key(trust_t *self)
 {
     fail_auto_t err = FAIL_INIT;
 
@@ -55,7 +55,7 @@ void
 trust_look_again(trust_t *self)
 {
     if (!self->have_key)
-        load_key(self);
+        trust_load_key(self);
 }
 
 /* Reads the signing key; again before each decision, as an operator may have put it there since. */
@@ -93,7 +93,7 @@ load_voucher(trust_t *self)
 }
 
 static void
-save(const char *path, const char *text)
+trust_save(const char *path, const char *text)
 {
     fail_auto_t err = FAIL_INIT;
 
@@ -110,7 +110,7 @@ keep_voucher(trust_t *self, const voucher_t *v)
     json_object_set_new(object, "first", json_string(self->first));
     AUTO_FREE char *text = value_dump(object);
 
-    save(self->sig_file, text);
+    trust_save(self->sig_file, text);
 }
 
 static void
@@ -120,7 +120,7 @@ keep_key(trust_t *self, const uint8_t key[KEY_BYTES])
 
     memcpy(self->key, key, KEY_BYTES);
     self->have_key = true;
-    save(self->conf.known_file, pem);
+    trust_save(self->conf.known_file, pem);
 }
 
 static void
@@ -131,7 +131,7 @@ keep_signer(trust_t *self, const uint8_t signer[KEY_BYTES])
 
     memcpy(self->signer, signer, KEY_BYTES);
     self->have_signer = true;
-    save(self->conf.sign_file, pem);
+    trust_save(self->conf.sign_file, pem);
     key_finger_of(KEY_KIND_SIGN, signer, finger);
     log_info("master %s: its signing key is remembered, fingerprint %s", self->conf.host, finger);
 }
@@ -156,7 +156,7 @@ trust_new(const trust_conf_t *conf)
 
     self->conf = *conf;
     self->sig_file = sig_file_of(conf->known_file);
-    load_key(self);
+    trust_load_key(self);
     load_signer(self);
     load_voucher(self);
     return self;
@@ -182,7 +182,7 @@ trust_key(const trust_t *self)
 /* ---- master_finger ------------------------------------------------------------------------------- */
 
 static bool
-is_finger(const trust_t *self, key_kind_t kind, const uint8_t key[KEY_BYTES])
+trust_is_finger(const trust_t *self, key_kind_t kind, const uint8_t key[KEY_BYTES])
 {
     char finger[FINGER_LEN];
 
@@ -193,13 +193,13 @@ is_finger(const trust_t *self, key_kind_t kind, const uint8_t key[KEY_BYTES])
 /* True when master_finger, if set, allows this key. It may name the key, the signing key behind voucher `v`,
  * or the key that was trusted first, to which vouchers trace the present one. */
 static bool
-fits(const trust_t *self, const uint8_t key[KEY_BYTES], const voucher_t *v)
+trust_fits(const trust_t *self, const uint8_t key[KEY_BYTES], const voucher_t *v)
 {
-    if (str_empty(self->conf.finger) || is_finger(self, KEY_KIND_CURVE, key))
+    if (str_empty(self->conf.finger) || trust_is_finger(self, KEY_KIND_CURVE, key))
         return true;
     if (v == NULL || memcmp(v->key, key, KEY_BYTES) != 0)
         return false;
-    return is_finger(self, KEY_KIND_SIGN, v->signer) ||
+    return trust_is_finger(self, KEY_KIND_SIGN, v->signer) ||
            (v == &self->voucher && strcasecmp(self->first, self->conf.finger) == 0);
 }
 
@@ -216,7 +216,7 @@ not_the_finger(const trust_t *self, const uint8_t key[KEY_BYTES])
 static bool
 known_fits(const trust_t *self)
 {
-    return fits(self, self->key, self->voucher.serial > 0 ? &self->voucher : NULL);
+    return trust_fits(self, self->key, self->voucher.serial > 0 ? &self->voucher : NULL);
 }
 
 char *
@@ -253,7 +253,7 @@ not_vouched(const trust_t *self, const voucher_t *v)
 /* NEW sentence about a changed key: both fingerprints, and which files to delete if the change is
  * intended. */
 static char *
-changed(const trust_t *self, const uint8_t key[KEY_BYTES], const char *why)
+trust_changed(const trust_t *self, const uint8_t key[KEY_BYTES], const char *why)
 {
     char theirs[FINGER_LEN], ours[FINGER_LEN];
 
@@ -281,12 +281,12 @@ first_claim(trust_t *self, const uint8_t key[KEY_BYTES], const voucher_t *v, cha
             self->conf.host, why, self->conf.sign_file ? self->conf.sign_file : "pki_dir of this minion");
         return TRUST_REFUSED;
     }
-    if (!fits(self, key, v)) {
+    if (!trust_fits(self, key, v)) {
         *ret_why = not_the_finger(self, key);
         return TRUST_REFUSED;
     }
     if (why != NULL && v != NULL && !str_empty(self->conf.finger) &&
-        is_finger(self, KEY_KIND_SIGN, v->signer)) {
+        trust_is_finger(self, KEY_KIND_SIGN, v->signer)) {
         keep_signer(self, v->signer);
         free(STEAL(why));
     }
@@ -322,7 +322,7 @@ trust_claim(trust_t *self, const json_t *claim, char **ret_why, fail_t *err)
     AUTO_FREE char *why = not_vouched(self, v);
 
     if (why != NULL) {
-        *ret_why = changed(self, key, why);
+        *ret_why = trust_changed(self, key, why);
         return TRUST_REFUSED;
     }
     if (self->first[0] == '\0')
@@ -347,7 +347,7 @@ own_voucher(const trust_t *self, const json_t *voucher, voucher_t *said)
  * verify_master_pubkey_sign), and newer vouchers of the known one. Another signing key is only logged,
  * once. */
 static void
-learn(trust_t *self, const voucher_t *v)
+trust_learn(trust_t *self, const voucher_t *v)
 {
     if (!self->have_signer && !self->bad_signer && self->conf.sign_file != NULL && !self->conf.verify) {
         key_finger(self->key, self->first);
@@ -371,7 +371,7 @@ trust_proven(trust_t *self, const json_t *voucher, char **ret_why)
     const voucher_t *v = own_voucher(self, voucher, &said);
 
     if (v != NULL)
-        learn(self, v);
+        trust_learn(self, v);
     if (!self->conf.always)
         return true;
     AUTO_FREE char *why = not_vouched(self, v);

@@ -40,7 +40,7 @@ struct uploads {
 };
 
 static void
-s_free(upload_t *u)
+upload_free(upload_t *u)
 {
     if (u->fd >= 0)
         (void) close(u->fd);
@@ -51,7 +51,7 @@ s_free(upload_t *u)
 
 /* Removes the upload from the list, answers it and frees it. `answer` is consumed. */
 static void
-s_finish(uploads_t *self, upload_t *u, json_t *answer)
+upload_finish(uploads_t *self, upload_t *u, json_t *answer)
 {
     json_auto_t *held = answer;
     upload_t **at = &self->all;
@@ -59,23 +59,23 @@ s_finish(uploads_t *self, upload_t *u, json_t *answer)
         at = &(*at)->next;
     *at = u->next;
     self->host.done(self->host.cookie, u->id, held);
-    s_free(u);
+    upload_free(u);
 }
 
 /* Fails an upload; `code`: negative errno. The master is told when it expects more. */
 static void
-s_fail(uploads_t *self, upload_t *u, int code, const char *text)
+upload_fail(uploads_t *self, upload_t *u, int code, const char *text)
 {
     json_auto_t *words = value_utf8(text, strlen(text)), *stop = json_pack("{s:I}", "n", u->n);
     if (self->ready && u->asked)
         (void) self->host.send(self->host.cookie, MSG_file_stop, stop, NULL, 0);
-    s_finish(self, u, json_pack("{s:b, s:O, s:i}", "ok", false, "error", words, "code", -code));
+    upload_finish(self, u, json_pack("{s:b, s:O, s:i}", "ok", false, "error", words, "code", -code));
 }
 
 /* Asks the master to accept the first upload of the list, unless it was asked. O_NONBLOCK: a FIFO must not
  * block the process before fstat() refuses it. */
 static void
-s_begin(uploads_t *self)
+upload_begin(uploads_t *self)
 {
     upload_t *u = self->all;
     char key[TAG_KEY_HEX + 1];
@@ -85,7 +85,7 @@ s_begin(uploads_t *self)
     if (u->fd < 0)
         u->fd = open(value_str(u->ask, "local", ""), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (u->fd < 0 || fstat(u->fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        s_fail(self, u, u->fd < 0 ? -errno : -EINVAL, u->fd < 0 ? strerror(errno) : "it is no regular file");
+        upload_fail(self, u, u->fd < 0 ? -errno : -EINVAL, u->fd < 0 ? strerror(errno) : "it is no regular file");
         return;
     }
     tag_key(key);
@@ -101,7 +101,7 @@ s_begin(uploads_t *self)
 
 /* Sends the tag of all bytes, by which the master verifies what it got. */
 static void
-s_done(uploads_t *self, upload_t *u)
+upload_done(uploads_t *self, upload_t *u)
 {
     char hex[TAG_HEX + 1];
     tag_end(u->tag, hex);
@@ -113,7 +113,7 @@ s_done(uploads_t *self, upload_t *u)
 /* Sends chunks while there is credit. A send that fails is not an error: the session reports the lost
  * connection. */
 static void
-s_send_parts(uploads_t *self, upload_t *u)
+send_parts(uploads_t *self, upload_t *u)
 {
     AUTO_FREE char *piece = malloc(LIMIT_FILE_CHUNK);
     if (!piece)
@@ -122,7 +122,7 @@ s_send_parts(uploads_t *self, upload_t *u)
         int64_t left = u->size - u->at;
         ssize_t n = pread(u->fd, piece, left < LIMIT_FILE_CHUNK ? (size_t) left : LIMIT_FILE_CHUNK, u->at);
         if (n <= 0) {
-            s_fail(self, u, n < 0 ? -errno : -ESTALE,
+            upload_fail(self, u, n < 0 ? -errno : -ESTALE,
                    n < 0 ? strerror(errno) : "it became shorter while it was read");
             return;
         }
@@ -134,7 +134,7 @@ s_send_parts(uploads_t *self, upload_t *u)
         u->credit--;
     }
     if (u->running && u->at == u->size)
-        s_done(self, u);
+        upload_done(self, u);
 }
 
 void
@@ -148,15 +148,15 @@ uploads_message(uploads_t *self, wire_msg_t msg, const json_t *body)
     if (value_get(body, "error")) {
         json_int_t code = value_int(body, "code", EIO);
         u->asked = false; /* the master has ended it */
-        s_fail(self, u, code > 0 && code < 4096 ? -(int) code : -EIO, value_str(body, "error", ""));
+        upload_fail(self, u, code > 0 && code < 4096 ? -(int) code : -EIO, value_str(body, "error", ""));
     } else if (msg == MSG_file_end) {
-        s_finish(self, u, json_pack("{s:b, s:b}", "ok", true, "value", true));
+        upload_finish(self, u, json_pack("{s:b, s:b}", "ok", true, "value", true));
     } else if (msg == MSG_file_info || msg == MSG_file_got) {
         u->running = u->running || msg == MSG_file_info;
         u->credit += more > 0 && more <= LIMIT_FILE_CREDIT ? (int) more : 0;
-        s_send_parts(self, u);
+        send_parts(self, u);
     }
-    s_begin(self);
+    upload_begin(self);
 }
 
 void
@@ -170,7 +170,7 @@ uploads_ask(uploads_t *self, json_int_t id, const json_t *ask)
     while (*end)
         end = &(*end)->next;
     *end = u;
-    s_begin(self);
+    upload_begin(self);
 }
 
 void
@@ -184,17 +184,17 @@ uploads_cancel(uploads_t *self, json_int_t id)
         if (self->ready && u->asked)
             (void) self->host.send(self->host.cookie, MSG_file_stop, stop, NULL, 0);
         *at = u->next;
-        s_free(u);
+        upload_free(u);
         break;
     }
-    s_begin(self);
+    upload_begin(self);
 }
 
 void
 uploads_ready(uploads_t *self)
 {
     self->ready = true;
-    s_begin(self);
+    upload_begin(self);
 }
 
 void
@@ -216,7 +216,7 @@ uploads_take(uploads_t *self, uploads_t *from)
     *end = STEAL(from->all);
     for (upload_t *u = *end; u; u = u->next)
         u->until_ms = clock_mono_ms() + LIMIT_FILE_STALL;
-    s_begin(self);
+    upload_begin(self);
 }
 
 int
@@ -227,10 +227,10 @@ uploads_step(uploads_t *self)
     for (upload_t *u = first ? first->next : NULL; u; u = u->next)
         u->until_ms = now + LIMIT_FILE_STALL; /* waits for its turn */
     if (first && now >= first->until_ms)
-        s_fail(self, first, -ETIMEDOUT, "the master has not answered for a long time");
+        upload_fail(self, first, -ETIMEDOUT, "the master has not answered for a long time");
     else if (first && first->until_ms < next)
         next = first->until_ms;
-    s_begin(self);
+    upload_begin(self);
     return (int) (next - now);
 }
 
@@ -249,7 +249,7 @@ uploads_destroy(uploads_t **self_p)
     while (self && self->all) {
         upload_t *u = self->all;
         self->all = u->next;
-        s_free(u);
+        upload_free(u);
     }
     free(self);
 }

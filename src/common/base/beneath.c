@@ -92,7 +92,7 @@ beneath_open(int dir, const char *path, beneath_t how, int flags, mode_t mode)
 /* Opens the first `len` bytes of a checked path as a folder. Each step is looked up from `dir` again, because
  * a link on the way may lead back up and still stay inside. */
 static int
-walk(int dir, const char *path, size_t len, beneath_t how, mode_t mode)
+beneath_walk(int dir, const char *path, size_t len, beneath_t how, mode_t mode)
 {
     AUTO_FREE char *way = xstrndup(path, len);
     int at = open_how(dir, ".", how, O_RDONLY | O_DIRECTORY, 0);
@@ -115,7 +115,7 @@ beneath_folder(int dir, const char *path, beneath_t how, mode_t mode)
 {
     int rc = *path == '\0' ? 0 : beneath_check(path);
 
-    return rc < 0 ? rc : walk(dir, path, strlen(path), how, mode);
+    return rc < 0 ? rc : beneath_walk(dir, path, strlen(path), how, mode);
 }
 
 int
@@ -125,7 +125,7 @@ beneath_parent(int dir, const char *path, beneath_t how, mode_t mode, const char
     int rc = beneath_check(path);
 
     *ret_name = slash != NULL ? slash + 1 : path;
-    return rc < 0 ? rc : walk(dir, path, slash != NULL ? (size_t) (slash - path) : 0, how, mode);
+    return rc < 0 ? rc : beneath_walk(dir, path, slash != NULL ? (size_t) (slash - path) : 0, how, mode);
 }
 
 /* ---- files --------------------------------------------------------------------------------------------- */
@@ -146,7 +146,7 @@ beneath_read(int dir, const char *path, size_t limit, buf_t *out)
 /* Makes a name for a temporary file. It begins with a dot, as no other name of ours does, and is random: a
  * counter would meet the leftovers of killed processes. */
 static void
-temp_name(char out[TEMP_NAME])
+beneath_temp_name(char out[TEMP_NAME])
 {
     uint64_t chance;
 
@@ -161,7 +161,7 @@ beneath_put(int folder, const char *name, const void *data, size_t len, mode_t m
 
     if (!beneath_is_name(name))
         return -EINVAL;
-    temp_name(temp);
+    beneath_temp_name(temp);
     AUTO_FD fd = openat(folder, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;

@@ -24,7 +24,7 @@ buf_clear(buf_t *b)
 
 /* The capacity that `more` bytes need; 0 when the buffer has it already. */
 static size_t
-wanted(const buf_t *b, size_t more)
+buf_wanted(const buf_t *b, size_t more)
 {
     salt_assert(more < SIZE_MAX / 4 - b->len);
     size_t need = b->len + more + 1; /* the NUL behind */
@@ -41,7 +41,7 @@ wanted(const buf_t *b, size_t more)
 static bool
 grow(buf_t *b, size_t more, bool must)
 {
-    size_t cap = wanted(b, more), least = b->len + more + 1;
+    size_t cap = buf_wanted(b, more), least = b->len + more + 1;
 
     if (cap == 0)
         return true;
@@ -68,7 +68,7 @@ buf_reserve(buf_t *b, size_t more)
 bool
 buf_offer_room(buf_t *b, size_t more)
 {
-    size_t cap = wanted(b, more);
+    size_t cap = buf_wanted(b, more);
     char *grown = cap != 0 ? realloc(b->data, cap) : b->data;
 
     if (grown == NULL)

@@ -81,7 +81,7 @@ daemon_ready(void)
 /* The length of a program's path without the " (deleted)" that the kernel appends when an upgrade has
  * replaced the file. */
 static ssize_t
-s_exe(const char *link, char *out, size_t cap)
+exe(const char *link, char *out, size_t cap)
 {
     static const char gone[] = " (deleted)";
     ssize_t n = readlink(link, out, cap), tail = (ssize_t) strlen(gone);
@@ -90,7 +90,7 @@ s_exe(const char *link, char *out, size_t cap)
 
 /* Compares by the process's name, which every user may read. */
 static bool
-s_same_name(long pid)
+daemon_same_name(long pid)
 {
     AUTO_FREE char *path = xasprintf("/proc/%ld/comm", pid);
     buf_auto_t ours = BUF_INIT, theirs = BUF_INIT;
@@ -100,13 +100,13 @@ s_same_name(long pid)
 
 /* True when the pid is alive and runs this very program. */
 static bool
-s_same_program(long pid)
+same_program(long pid)
 {
     char ours[4096], theirs[4096];
     AUTO_FREE char *link = xasprintf("/proc/%ld/exe", pid);
-    ssize_t a = s_exe("/proc/self/exe", ours, sizeof(ours)), b = s_exe(link, theirs, sizeof(theirs));
+    ssize_t a = exe("/proc/self/exe", ours, sizeof(ours)), b = exe(link, theirs, sizeof(theirs));
     if (b < 0 && errno == EACCES)
-        return s_same_name(pid);
+        return daemon_same_name(pid);
     return a > 0 && a == b && memcmp(ours, theirs, (size_t) a) == 0;
 }
 
@@ -116,7 +116,7 @@ daemon_pid_file(const char *path, fail_t *err)
     buf_auto_t old = BUF_INIT;
     long long pid = 0;
     if (fs_read(path, PID_FILE_LIMIT, &old, NULL) == 0 && old.data &&
-        str_to_int(str_trim(old.data), 1, INT32_MAX, &pid) && pid != getpid() && s_same_program((long) pid))
+        str_to_int(str_trim(old.data), 1, INT32_MAX, &pid) && pid != getpid() && same_program((long) pid))
         return fail_set(err, -EEXIST,
                         "%s: process %lld already runs with this pid file; stop it first, or give --pid-file",
                         path, pid);

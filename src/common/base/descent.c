@@ -21,7 +21,7 @@ innermost(const descent_t *self)
 
 /* Opens a folder's stream and notes its identity. */
 static int
-open_level(struct descent_level *level, int dir, const char *name)
+descent_open_level(struct descent_level *level, int dir, const char *name)
 {
     AUTO_FD fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat st;
@@ -35,7 +35,7 @@ open_level(struct descent_level *level, int dir, const char *name)
 }
 
 static void
-close_level(struct descent_level *level)
+descent_close_level(struct descent_level *level)
 {
     if (level->dir != NULL)
         closedir(level->dir);
@@ -46,7 +46,7 @@ int
 descent_down(descent_t *self, int dir, const char *name)
 {
     struct descent_level level = { 0 };
-    int rc = open_level(&level, dir, name);
+    int rc = descent_open_level(&level, dir, name);
 
     if (rc < 0)
         return rc;
@@ -57,32 +57,32 @@ descent_down(descent_t *self, int dir, const char *name)
     level.name = xstrdup(name);
     self->v[self->depth++] = level;
     if (self->depth > DESCENT_OPEN)
-        close_level(&self->v[self->depth - 1 - DESCENT_OPEN]);
+        descent_close_level(&self->v[self->depth - 1 - DESCENT_OPEN]);
     return 0;
 }
 
 /* Opens the folder above the innermost one again and checks that it is the same one as before. */
 static int
-reopen(struct descent_level *above, const struct descent_level *level)
+descent_reopen(struct descent_level *above, const struct descent_level *level)
 {
     struct descent_level now = { 0 };
-    int rc = open_level(&now, dirfd(level->dir), "..");
+    int rc = descent_open_level(&now, dirfd(level->dir), "..");
 
     if (rc == 0 && (now.dev != above->dev || now.ino != above->ino))
         rc = -ESTALE;
     if (rc < 0)
-        close_level(&now);
+        descent_close_level(&now);
     else
         above->dir = now.dir;
     return rc;
 }
 
 static void
-leave(descent_t *self)
+descent_leave(descent_t *self)
 {
     struct descent_level *level = innermost(self);
 
-    close_level(level);
+    descent_close_level(level);
     free(level->name);
     if (self->free_own != NULL)
         self->free_own(level->own);
@@ -93,10 +93,10 @@ int
 descent_up(descent_t *self)
 {
     struct descent_level *level = innermost(self);
-    int rc = self->depth > 1 && level[-1].dir == NULL ? reopen(&level[-1], level) : 0;
+    int rc = self->depth > 1 && level[-1].dir == NULL ? descent_reopen(&level[-1], level) : 0;
 
     if (rc == 0)
-        leave(self);
+        descent_leave(self);
     return rc;
 }
 
@@ -104,7 +104,7 @@ void
 descent_end(descent_t *self)
 {
     while (self->depth > 0)
-        leave(self);
+        descent_leave(self);
     free(STEAL(self->v));
     self->cap = 0;
 }

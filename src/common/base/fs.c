@@ -60,7 +60,7 @@ fs_is_absence(int code)
 }
 
 static int
-look(const char *path, struct stat *st, fail_t *err)
+fs_own_look(const char *path, struct stat *st, fail_t *err)
 {
     int rc = stat(path, st) != 0 ? -errno : 1;
 
@@ -72,14 +72,14 @@ fs_look(const char *path, fail_t *err)
 {
     struct stat st;
 
-    return look(path, &st, err);
+    return fs_own_look(path, &st, err);
 }
 
 int
 fs_look_dir(const char *path, fail_t *err)
 {
     struct stat st;
-    int rc = look(path, &st, err);
+    int rc = fs_own_look(path, &st, err);
 
     return rc > 0 ? S_ISDIR(st.st_mode) : rc;
 }
@@ -88,7 +88,7 @@ int
 fs_look_file(const char *path, fail_t *err)
 {
     struct stat st;
-    int rc = look(path, &st, err);
+    int rc = fs_own_look(path, &st, err);
 
     return rc > 0 ? S_ISREG(st.st_mode) : rc;
 }
@@ -213,7 +213,7 @@ sync_folder_of(const char *path)
 
 /* A template for mkostemp: a name beside `path`, so that rename() stays on one file system. NEW. */
 static char *
-temp_name(const char *path)
+fs_temp_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *base = slash != NULL ? slash + 1 : path;
@@ -253,7 +253,7 @@ replace_file(const char *path, const void *data, size_t len, mode_t mode, const 
 {
     if (fs_is_device(path))
         return fail_set(err, -EINVAL, "%s is a device; name a file", path);
-    AUTO_FREE char *temp = temp_name(path);
+    AUTO_FREE char *temp = fs_temp_name(path);
     int fd = mkostemp(temp, O_CLOEXEC);
     if (fd < 0)
         return fail_errno(err, "write", path);
@@ -504,7 +504,7 @@ fs_next(DIR *dir, int *ret_rc)
 }
 
 static int
-add_names(DIR *dir, char ***names_p)
+fs_add_names(DIR *dir, char ***names_p)
 {
     size_t n = 0;
     char **names = xcalloc(1, sizeof(*names));
@@ -529,7 +529,7 @@ fs_names(const char *path, char ***ret_names, fail_t *err)
 
     if (dir == NULL && !fs_is_absence(-errno))
         return fail_errno(err, "read the folder", path);
-    int rc = dir != NULL ? add_names(dir, &names) : 0;
+    int rc = dir != NULL ? fs_add_names(dir, &names) : 0;
     if (dir != NULL)
         (void) closedir(dir);
     if (rc < 0) {
@@ -617,7 +617,7 @@ fs_join(const char *a, const char *b)
 }
 
 static bool
-is_program(const char *path)
+fs_is_program(const char *path)
 {
     struct stat st;
 
@@ -630,12 +630,12 @@ fs_which_on(const char *search_path, const char *program)
     if (*program == '\0')
         return NULL;
     if (strchr(program, '/') != NULL)
-        return is_program(program) ? xstrdup(program) : NULL;
+        return fs_is_program(program) ? xstrdup(program) : NULL;
     char **folders = str_split(search_path, ":", true);
     char *found = NULL;
     for (size_t i = 0; folders[i] != NULL && found == NULL; i++) {
         AUTO_FREE char *path = fs_join(folders[i], program);
-        if (is_program(path))
+        if (fs_is_program(path))
             found = STEAL(path);
     }
     strv_free(folders);

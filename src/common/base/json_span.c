@@ -17,14 +17,14 @@ typedef struct check {
 } check_t;
 
 static bool
-refuse(const check_t *c, size_t at, const char *what)
+json_span_refuse(const check_t *c, size_t at, const char *what)
 {
     return breakout_set(c->ret, c->spans, at, what);
 }
 
 /* The span that holds this byte or follows it; a span beyond the text when there is none. */
 static span_t
-span_behind(check_t *c, size_t at)
+json_span_behind(check_t *c, size_t at)
 {
     while (c->span < c->spans->n && c->spans->v[c->span].to <= at)
         c->span++;
@@ -35,7 +35,7 @@ span_behind(check_t *c, size_t at)
 
 /* Reads the escape at a backslash: its length, and if it is a valid one. */
 static size_t
-escape_len(const check_t *c, size_t at, bool *ret_valid)
+json_span_escape_len(const check_t *c, size_t at, bool *ret_valid)
 {
     char letter = at + 1 < c->len ? c->text[at + 1] : '\0';
     const char *digits = c->text + at + 2;
@@ -52,21 +52,21 @@ escape_len(const check_t *c, size_t at, bool *ret_valid)
 /* Checks a string from its opening quote at `at`. *ret_end is behind the closing quote, or the end of the
  * text. */
 static bool
-string_fits(check_t *c, size_t at, size_t *ret_end)
+json_span_string_fits(check_t *c, size_t at, size_t *ret_end)
 {
     size_t i = at + 1, n = 1;
 
     for (; i < c->len; i += n) {
-        const span_t span = span_behind(c, i);
+        const span_t span = json_span_behind(c, i);
         unsigned char byte = (unsigned char) c->text[i];
         bool inside = i >= span.from, valid = true;
-        n = byte == '\\' ? escape_len(c, i, &valid) : 1;
+        n = byte == '\\' ? json_span_escape_len(c, i, &valid) : 1;
         if (byte == '"' && inside)
-            return refuse(c, i, "the end of a quoted text");
+            return json_span_refuse(c, i, "the end of a quoted text");
         if (inside && (byte < ' ' || !valid))
-            return refuse(c, i, "a character that JSON forbids in a text");
+            return json_span_refuse(c, i, "a character that JSON forbids in a text");
         if (span_cut(&span, i, i + n))
-            return refuse(c, i > span.from ? i : span.from, "an escape of what stands beside it");
+            return json_span_refuse(c, i > span.from ? i : span.from, "an escape of what stands beside it");
         if (byte == '"')
             break;
     }
@@ -76,10 +76,10 @@ string_fits(check_t *c, size_t at, size_t *ret_end)
 
 /* ---- values of their own -------------------------------------------------------------------------------------- */
 
-static bool value(scan_t *s, int depth);
+static bool json_span_value(scan_t *s, int depth);
 
 static bool
-quoted(scan_t *s)
+json_span_quoted(scan_t *s)
 {
     bool escaped;
 
@@ -88,21 +88,21 @@ quoted(scan_t *s)
 
 /* Reads the items of a list or object and the closing bracket. */
 static bool
-members(scan_t *s, char close, int depth)
+json_span_members(scan_t *s, char close, int depth)
 {
     if (scan_take(s, close))
         return true;
     do {
-        if (close == '}' && !(quoted(s) && scan_take(s, ':')))
+        if (close == '}' && !(json_span_quoted(s) && scan_take(s, ':')))
             return false;
-        if (!value(s, depth))
+        if (!json_span_value(s, depth))
             return false;
     } while (scan_take(s, ','));
     return scan_take(s, close);
 }
 
 static bool
-value(scan_t *s, int depth)
+json_span_value(scan_t *s, int depth)
 {
     scan_number_t number;
     char c = scan_peek(s);
@@ -110,10 +110,10 @@ value(scan_t *s, int depth)
     if (depth == LIMIT_JSON_DEPTH)
         return false;
     if (c == '"')
-        return quoted(s);
+        return json_span_quoted(s);
     if (c == '[' || c == '{') {
         s->at++;
-        return members(s, c == '[' ? ']' : '}', depth + 1);
+        return json_span_members(s, c == '[' ? ']' : '}', depth + 1);
     }
     return c == '-' || (c >= '0' && c <= '9') ? scan_number(s, &number) : scan_word(s);
 }
@@ -129,17 +129,17 @@ glues(const check_t *c, size_t at)
 }
 
 static bool
-value_fits(const check_t *c, const span_t *span)
+json_span_value_fits(const check_t *c, const span_t *span)
 {
     scan_t s = { c->text + span->from, c->text + span->to, NULL };
     char first = scan_peek(&s);
 
     if ((span->flags & SPAN_TEXT) && (first == '[' || first == '{'))
-        return refuse(c, span->from, first == '[' ? "a list" : "an object");
+        return json_span_refuse(c, span->from, first == '[' ? "a list" : "an object");
     if ((span->from > 0 && glues(c, span->from - 1)) || glues(c, span->to))
-        return refuse(c, span->from, "a part of a number or word");
-    return (value(&s, 0) && scan_at_end(&s)) ||
-           refuse(c, span->from, "something other than one value of JSON");
+        return json_span_refuse(c, span->from, "a part of a number or word");
+    return (json_span_value(&s, 0) && scan_at_end(&s)) ||
+           json_span_refuse(c, span->from, "something other than one value of JSON");
 }
 
 bool
@@ -150,14 +150,14 @@ json_spans_fit(const char *text, size_t len, const spans_t *spans, breakout_t *r
     if (!spans_have_characters(spans, text, len, ret))
         return false;
     for (size_t i = 0; i < len;) {
-        const span_t span = span_behind(&c, i);
+        const span_t span = json_span_behind(&c, i);
         if (i == span.from) {
-            if (!value_fits(&c, &span))
+            if (!json_span_value_fits(&c, &span))
                 return false;
             i = span.to;
         } else if (text[i] != '"') {
             i++;
-        } else if (!string_fits(&c, i, &i)) {
+        } else if (!json_span_string_fits(&c, i, &i)) {
             return false;
         }
     }

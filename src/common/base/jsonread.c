@@ -10,9 +10,9 @@
 
 #define SHORT 64 /* longest text of a number that is parsed without an allocation */
 
-/* Records the failure and returns NULL, for `return fail(...)`. */
+/* Records the failure and returns NULL, for `return jsonread_fail(...)`. */
 static json_t *
-fail(scan_t *s, const char *why)
+jsonread_fail(scan_t *s, const char *why)
 {
     (void) scan_fail(s, why);
     return NULL;
@@ -29,7 +29,7 @@ typedef struct text {
 
 /* Wipes and frees a copy, which may be a password. */
 static void
-forget(text_t *t)
+jsonread_forget(text_t *t)
 {
     if (t->copy)
         explicit_bzero(t->copy, t->len);
@@ -38,7 +38,7 @@ forget(text_t *t)
 
 /* Reads an escape behind its backslash and appends its character. */
 static bool
-escape(scan_t *s, const char *end, text_t *out)
+jsonread_escape(scan_t *s, const char *end, text_t *out)
 {
     char plain = scan_escaped(*s->at);
     uint32_t cp;
@@ -62,7 +62,7 @@ escape(scan_t *s, const char *end, text_t *out)
 /* Decodes a string that ends at `end`. An escape is never shorter than its character, so the copy fits into
  * the length of the text. s->at is at the start of the string before. */
 static bool
-unescape(scan_t *s, const char *end, text_t *out)
+jsonread_unescape(scan_t *s, const char *end, text_t *out)
 {
     out->copy = malloc((size_t) (end - s->at));
     if (!out->copy)
@@ -73,7 +73,7 @@ unescape(scan_t *s, const char *end, text_t *out)
         memcpy(out->copy + out->len, s->at, n);
         out->len += n;
         s->at += n + (next != NULL);
-        if (next && !escape(s, end, out))
+        if (next && !jsonread_escape(s, end, out))
             return false;
     }
     return true;
@@ -95,7 +95,7 @@ string(scan_t *s, text_t *ret)
     }
     const char *end = s->at;
     s->at = from;
-    if (!unescape(s, end - 1, ret))
+    if (!jsonread_unescape(s, end - 1, ret))
         return false;
     s->at = end;
     ret->at = ret->copy;
@@ -108,7 +108,7 @@ string_value(scan_t *s)
     text_t t;
     json_t *v = string(s, &t) ? json_stringn_nocheck(t.at, t.len) : NULL;
 
-    forget(&t);
+    jsonread_forget(&t);
     return v;
 }
 
@@ -121,10 +121,10 @@ converted(scan_t *s, const char *text, bool real)
     errno = 0;
     if (!real) {
         long long i = strtoll(text, NULL, 10);
-        return errno == 0 ? json_integer(i) : fail(s, "an integer that 64 bits do not hold");
+        return errno == 0 ? json_integer(i) : jsonread_fail(s, "an integer that 64 bits do not hold");
     }
     double d = strtod(text, NULL);
-    return isinf(d) ? fail(s, "a number that is too large") : json_real(d);
+    return isinf(d) ? jsonread_fail(s, "a number that is too large") : json_real(d);
 }
 
 static json_t *
@@ -170,7 +170,7 @@ word_value(scan_t *s)
 static const char too_deep[] = "nested deeper than the " STRINGIFY(LIMIT_JSON_DEPTH) " levels allowed",
                   frame_too_deep[] = "nested deeper than the " STRINGIFY(LIMIT_FRAME_DEPTH) " levels allowed";
 
-static json_t *value(scan_t *s, int depth);
+static json_t *jsonread_value(scan_t *s, int depth);
 
 static json_t *
 array_value(scan_t *s, int depth)
@@ -180,15 +180,15 @@ array_value(scan_t *s, int depth)
     if (scan_take(s, ']'))
         return json_incref(out);
     do {
-        if (json_array_append_new(out, value(s, depth)) != 0)
+        if (json_array_append_new(out, jsonread_value(s, depth)) != 0)
             return NULL;
     } while (scan_take(s, ','));
-    return scan_take(s, ']') ? json_incref(out) : fail(s, "a comma or ] is expected");
+    return scan_take(s, ']') ? json_incref(out) : jsonread_fail(s, "a comma or ] is expected");
 }
 
 /* Reads a member from behind the opening quote of its key to the end of its value. */
 static bool
-member(scan_t *s, json_t *object, int depth)
+jsonread_member(scan_t *s, json_t *object, int depth)
 {
     const char *at = s->at - 1;
     size_t before = json_object_size(object);
@@ -201,8 +201,8 @@ member(scan_t *s, json_t *object, int depth)
     }
     if (fine && !scan_take(s, ':'))
         fine = scan_fail(s, "a colon is expected after a key");
-    fine = fine && json_object_setn_new_nocheck(object, key.at, key.len, value(s, depth)) == 0;
-    forget(&key);
+    fine = fine && json_object_setn_new_nocheck(object, key.at, key.len, jsonread_value(s, depth)) == 0;
+    jsonread_forget(&key);
     if (fine && json_object_size(object) == before) {
         s->at = at;
         fine = scan_fail(s, "a key that comes twice");
@@ -219,17 +219,17 @@ object_value(scan_t *s, int depth)
         return json_incref(out);
     do {
         if (!scan_take(s, '"'))
-            return fail(s, "a key in double quotes is expected");
-        if (!member(s, out, depth))
+            return jsonread_fail(s, "a key in double quotes is expected");
+        if (!jsonread_member(s, out, depth))
             return NULL;
     } while (scan_take(s, ','));
-    return scan_take(s, '}') ? json_incref(out) : fail(s, "a comma or } is expected");
+    return scan_take(s, '}') ? json_incref(out) : jsonread_fail(s, "a comma or } is expected");
 }
 
 /* Reads a value. `depth`: levels that may still be entered. NEW, or NULL: s->why says the reason, or memory
  * is gone. */
 static json_t *
-value(scan_t *s, int depth)
+jsonread_value(scan_t *s, int depth)
 {
     char c = scan_peek(s);
 
@@ -239,12 +239,12 @@ value(scan_t *s, int depth)
     }
     if (c == '{' || c == '[') {
         if (depth == 0)
-            return fail(s, too_deep);
+            return jsonread_fail(s, too_deep);
         s->at++;
         return c == '{' ? object_value(s, depth - 1) : array_value(s, depth - 1);
     }
     if (s->at == s->end)
-        return fail(s, "it ends where a value is expected");
+        return jsonread_fail(s, "it ends where a value is expected");
     return c == '-' || (c >= '0' && c <= '9') ? number_value(s) : word_value(s);
 }
 
@@ -252,7 +252,7 @@ static json_t *
 read_whole(const char *text, size_t len, int depth, json_bad_t *ret_bad)
 {
     scan_t s = { .at = text, .end = text + len };
-    json_auto_t *v = value(&s, depth);
+    json_auto_t *v = jsonread_value(&s, depth);
 
     if (v && !scan_at_end(&s))
         (void) scan_fail(&s, "more follows behind the value");

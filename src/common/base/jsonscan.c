@@ -45,7 +45,7 @@ scan_string(scan_t *s, bool *ret_escaped)
 }
 
 static size_t
-digits(scan_t *s)
+jsonscan_digits(scan_t *s)
 {
     const char *from = s->at;
 
@@ -69,18 +69,18 @@ scan_number(scan_t *s, scan_number_t *ret)
 {
     *ret = (scan_number_t){ .minus = take_one(s, '-', '-') };
     bool zero = s->at < s->end && *s->at == '0';
-    ret->whole = digits(s);
+    ret->whole = jsonscan_digits(s);
     if (ret->whole == 0)
         return scan_fail(s, ret->minus ? "a minus sign without a number" : "no value");
     if (zero && ret->whole > 1)
         return scan_fail(s, "a number that begins with 0");
-    if (take_one(s, '.', '.') && (ret->fraction = digits(s)) == 0)
+    if (take_one(s, '.', '.') && (ret->fraction = jsonscan_digits(s)) == 0)
         return scan_fail(s, "a number without digits after its point");
     ret->exponent = take_one(s, 'e', 'E');
     if (!ret->exponent)
         return true;
     (void) take_one(s, '+', '-');
-    return digits(s) > 0 || scan_fail(s, "a number without digits in its exponent");
+    return jsonscan_digits(s) > 0 || scan_fail(s, "a number without digits in its exponent");
 }
 
 bool

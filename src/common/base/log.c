@@ -127,7 +127,7 @@ log_name_known(const char *name)
 
 /* Replaces a text; `owned` is the previous one, which is freed. */
 static void
-take_text(const char **at, char **owned, const char *text)
+base_log_take_text(const char **at, char **owned, const char *text)
 {
     char *old = *owned;
 
@@ -140,11 +140,11 @@ log_form(const log_form_t *fresh)
 {
     static char *owned[5];
 
-    take_text(&form.console, &owned[0], fresh->console);
-    take_text(&form.console_date, &owned[1], fresh->console_date);
-    take_text(&form.file, &owned[2], fresh->file);
-    take_text(&form.file_date, &owned[3], fresh->file_date);
-    take_text(&form.jid, &owned[4], fresh->jid);
+    base_log_take_text(&form.console, &owned[0], fresh->console);
+    base_log_take_text(&form.console_date, &owned[1], fresh->console_date);
+    base_log_take_text(&form.file, &owned[2], fresh->file);
+    base_log_take_text(&form.file_date, &owned[3], fresh->file_date);
+    base_log_take_text(&form.jid, &owned[4], fresh->jid);
     form.json = fresh->json;
 }
 
@@ -198,7 +198,7 @@ open_syslog(const char *address, log_level_t level, fail_t *err)
 }
 
 static void
-set_path(const char *path)
+base_log_set_path(const char *path)
 {
     log_path_t *before = file_path;
     size_t size = strlen(path) + 1;
@@ -221,7 +221,7 @@ log_open_file(const char *path, log_level_t level, fail_t *err)
     if (fd < 0)
         return fail_set(err, fd, "cannot open the log file %s: %s; check log_file and the folder's owner",
                         path, strerror(-fd));
-    set_path(path);
+    base_log_set_path(path);
     if (file_fd < 0) {
         file_fd = fd;
     } else {
@@ -235,7 +235,7 @@ log_open_file(const char *path, log_level_t level, fail_t *err)
 
 /* Opens the file anew. 0, or a negative errno: the old file stays open then. */
 static int
-reopen(void)
+base_log_reopen(void)
 {
     int fd = fs_open_log(((log_path_t *) file_path)->path, 0);
 
@@ -250,7 +250,7 @@ reopen(void)
 void
 log_reopen(void)
 {
-    int rc = file_fd < 0 ? 0 : reopen();
+    int rc = file_fd < 0 ? 0 : base_log_reopen();
 
     if (rc < 0 && !atomic_exchange(&lost_name, true))
         log_error("cannot reopen the log file %s: %s; still writing to the old one",

@@ -65,7 +65,7 @@ text_pathname(const parts_t *p)
 }
 
 static const char *
-base_name(const char *path)
+logfmt_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -75,13 +75,13 @@ base_name(const char *path)
 static char *
 text_filename(const parts_t *p)
 {
-    return xstrdup(base_name(p->r->path));
+    return xstrdup(logfmt_base_name(p->r->path));
 }
 
 static char *
 text_module(const parts_t *p)
 {
-    const char *base = base_name(p->r->path);
+    const char *base = logfmt_base_name(p->r->path);
 
     return xstrndup(base, strcspn(base, "."));
 }
@@ -182,7 +182,7 @@ number_level(const log_record_t *r)
 }
 
 static int64_t
-number_line(const log_record_t *r)
+logfmt_number_line(const log_record_t *r)
 {
     return r->line;
 }
@@ -226,7 +226,7 @@ static const field_t fields[] = {
     { "jid", .text = text_jid },
     { "levelname", .text = text_levelname },
     { "levelno", .number = number_level },
-    { "lineno", .number = number_line },
+    { "lineno", .number = logfmt_number_line },
     { "message", .text = text_message },
     { "minion_id", .text = text_minion },
     { "module", .text = text_module },
@@ -241,7 +241,7 @@ static const field_t fields[] = {
 /* ---- reading a format ------------------------------------------------------------------------- */
 
 static int
-refuse_field(const char *name, size_t len, fail_t *err)
+logfmt_refuse_field(const char *name, size_t len, fail_t *err)
 {
     buf_auto_t all = BUF_INIT;
 
@@ -300,7 +300,7 @@ scan_spec(const char *at, spec_t *spec, fail_t *err)
     }
     spec->field = find_field(at + 1, len);
     if (spec->field == NULL) {
-        refuse_field(at + 1, len, err);
+        logfmt_refuse_field(at + 1, len, err);
         return NULL;
     }
     at = scan_width(at + len + 2, spec);
@@ -336,7 +336,7 @@ logfmt_check(const char *format, fail_t *err)
 
 /* The bytes of the first `most` characters of a UTF-8 text, and their number. */
 static size_t
-measure(const char *text, size_t most, size_t *ret_chars)
+logfmt_measure(const char *text, size_t most, size_t *ret_chars)
 {
     size_t i = 0;
 
@@ -367,7 +367,7 @@ static void
 put_spec(buf_t *out, const spec_t *spec, const parts_t *p)
 {
     AUTO_FREE char *text = spec_text(spec, p);
-    size_t chars, bytes = measure(text, spec->field->text != NULL ? spec->precision : SIZE_MAX, &chars);
+    size_t chars, bytes = logfmt_measure(text, spec->field->text != NULL ? spec->precision : SIZE_MAX, &chars);
     size_t pad = chars < spec->width ? spec->width - chars : 0;
     char filler = spec->zero && spec->field->text == NULL && !spec->left ? '0' : ' ';
 
@@ -404,7 +404,7 @@ logfmt_put(buf_t *out, const char *format, const char *datefmt, const char *jidf
 
 /* Appends a JSON string. Few characters need escapes: others are visible already. */
 static void
-put_quoted(buf_t *out, const char *text)
+logfmt_put_quoted(buf_t *out, const char *text)
 {
     static const char special[] = "\"\\\n\t", letter[] = "\"\\nt";
 
@@ -420,10 +420,10 @@ put_quoted(buf_t *out, const char *text)
 }
 
 static void
-put_member(buf_t *out, const char *name, const char *text)
+logfmt_put_member(buf_t *out, const char *name, const char *text)
 {
     buf_printf(out, ", \"%s\": ", name);
-    put_quoted(out, text);
+    logfmt_put_quoted(out, text);
 }
 
 void
@@ -433,17 +433,17 @@ logfmt_json(buf_t *out, const log_record_t *record)
 
     clock_stamp(stamp, record->wall_us);
     buf_printf(out, "{\"time\": \"%sZ\"", stamp);
-    put_member(out, "level", record->level);
-    put_member(out, "name", record->name);
-    put_member(out, "program", record->program);
+    logfmt_put_member(out, "level", record->level);
+    logfmt_put_member(out, "name", record->name);
+    logfmt_put_member(out, "program", record->program);
     buf_printf(out, ", \"process\": %d", (int) getpid());
-    put_member(out, "file", record->path);
+    logfmt_put_member(out, "file", record->path);
     buf_printf(out, ", \"line\": %d", record->line);
     if (*record->minion_id != '\0')
-        put_member(out, "minion_id", record->minion_id);
+        logfmt_put_member(out, "minion_id", record->minion_id);
     if (*record->jid != '\0')
-        put_member(out, "jid", record->jid);
-    put_member(out, "message", record->message);
+        logfmt_put_member(out, "jid", record->jid);
+    logfmt_put_member(out, "message", record->message);
     buf_putc(out, '}');
 }
 

@@ -51,7 +51,7 @@ logname_of(const char *file, char out[LOGNAME_LEN])
 
 /* True when `name` is `above` or lies below it. */
 static bool
-is_below(const char *name, const char *above)
+logname_is_below(const char *name, const char *above)
 {
     size_t len = strlen(above);
 
@@ -62,7 +62,7 @@ bool
 logname_known(const char *name)
 {
     for (size_t i = 0; i < NELEMS(rows); i++)
-        if (is_below(rows[i].name, name) || (rows[i].each && is_below(name, rows[i].name)))
+        if (logname_is_below(rows[i].name, name) || (rows[i].each && logname_is_below(name, rows[i].name)))
             return true;
     return false;
 }
@@ -115,7 +115,7 @@ logname_level(const char *name, log_level_t otherwise)
     const level_rule_t *best = NULL;
 
     for (size_t i = 0; rules != NULL && i < rules->n; i++)
-        if (is_below(name, rules->v[i].name) &&
+        if (logname_is_below(name, rules->v[i].name) &&
             (best == NULL || strlen(rules->v[i].name) > strlen(best->name)))
             best = &rules->v[i];
     return best != NULL ? best->level : otherwise;

@@ -33,7 +33,7 @@ seed_once(void)
 }
 
 static uint64_t
-rotate(uint64_t x, int n)
+map_rotate(uint64_t x, int n)
 {
     return (x << n) | (x >> (64 - n));
 }
@@ -42,20 +42,20 @@ static void
 sip_round(uint64_t v[4])
 {
     v[0] += v[1];
-    v[1] = rotate(v[1], 13) ^ v[0];
-    v[0] = rotate(v[0], 32);
+    v[1] = map_rotate(v[1], 13) ^ v[0];
+    v[0] = map_rotate(v[0], 32);
     v[2] += v[3];
-    v[3] = rotate(v[3], 16) ^ v[2];
+    v[3] = map_rotate(v[3], 16) ^ v[2];
     v[0] += v[3];
-    v[3] = rotate(v[3], 21) ^ v[0];
+    v[3] = map_rotate(v[3], 21) ^ v[0];
     v[2] += v[1];
-    v[1] = rotate(v[1], 17) ^ v[2];
-    v[2] = rotate(v[2], 32);
+    v[1] = map_rotate(v[1], 17) ^ v[2];
+    v[2] = map_rotate(v[2], 32);
 }
 
 /* SipHash-1-3. */
 static uint64_t
-hash_bytes(const char *key, size_t len)
+map_hash_bytes(const char *key, size_t len)
 {
     size_t left = len;
     uint64_t v[4] = { seed[0] ^ 0x736f6d6570736575, seed[1] ^ 0x646f72616e646f6d,
@@ -96,7 +96,7 @@ uint64_t
 map_hash(const void *bytes, size_t len)
 {
     need_seed();
-    return hash_bytes(bytes, len);
+    return map_hash_bytes(bytes, len);
 }
 
 map_t *
@@ -123,7 +123,7 @@ map_destroy(map_t **self_p)
 
 /* The slot that holds `key`, or NULL. */
 static uint32_t *
-find(const map_t *self, const char *key, uint64_t hash)
+map_find(const map_t *self, const char *key, uint64_t hash)
 {
     if (self->n_slots == 0)
         return NULL;
@@ -140,7 +140,7 @@ find(const map_t *self, const char *key, uint64_t hash)
 }
 
 static void
-place(map_t *self, size_t position)
+map_place(map_t *self, size_t position)
 {
     size_t i = self->entries[position].hash & (self->n_slots - 1);
 
@@ -171,13 +171,13 @@ rebuild(map_t *self)
     self->slots = xcalloc(n_slots, sizeof(*self->slots));
     self->n_slots = n_slots;
     for (size_t i = 0; i < n; i++)
-        place(self, i);
+        map_place(self, i);
 }
 
 void *
 map_get(const map_t *self, const char *key)
 {
-    const uint32_t *slot = find(self, key, hash_bytes(key, strlen(key)));
+    const uint32_t *slot = map_find(self, key, map_hash_bytes(key, strlen(key)));
 
     return slot != NULL ? self->entries[*slot - SLOT_BASE].value : NULL;
 }
@@ -192,8 +192,8 @@ drop_value(map_t *self, void *value)
 void
 map_set(map_t *self, const char *key, void *value)
 {
-    uint64_t hash = hash_bytes(key, strlen(key));
-    const uint32_t *slot = find(self, key, hash);
+    uint64_t hash = map_hash_bytes(key, strlen(key));
+    const uint32_t *slot = map_find(self, key, hash);
 
     if (slot != NULL) {
         entry_t *e = &self->entries[*slot - SLOT_BASE];
@@ -206,15 +206,15 @@ map_set(map_t *self, const char *key, void *value)
     if (self->n_entries == entries_cap(self->n_slots))
         rebuild(self);
     self->entries[self->n_entries] = (entry_t){ .key = xstrdup(key), .value = value, .hash = hash };
-    place(self, self->n_entries++);
+    map_place(self, self->n_entries++);
     self->n_live++;
 }
 
 /* Removes the entry; false when there is none. */
 static bool
-extract(map_t *self, const char *key, void **ret_value)
+map_extract(map_t *self, const char *key, void **ret_value)
 {
-    uint32_t *slot = find(self, key, hash_bytes(key, strlen(key)));
+    uint32_t *slot = map_find(self, key, map_hash_bytes(key, strlen(key)));
 
     if (slot == NULL)
         return false;
@@ -232,7 +232,7 @@ map_del(map_t *self, const char *key)
 {
     void *value;
 
-    if (!extract(self, key, &value))
+    if (!map_extract(self, key, &value))
         return false;
     drop_value(self, value);
     return true;
@@ -243,7 +243,7 @@ map_take(map_t *self, const char *key)
 {
     void *value;
 
-    return extract(self, key, &value) ? value : NULL;
+    return map_extract(self, key, &value) ? value : NULL;
 }
 
 size_t

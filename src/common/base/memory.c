@@ -11,7 +11,7 @@
 static _Thread_local bool sparing, refused;
 
 static void *
-s_json_malloc(size_t n)
+json_malloc(size_t n)
 {
     void *p = malloc(n);
     if (!p && !sparing)
@@ -21,7 +21,7 @@ s_json_malloc(size_t n)
 }
 
 static void
-s_json_free(void *p)
+json_free(void *p)
 {
     if (p)
         explicit_bzero(p, malloc_usable_size(p));
@@ -45,11 +45,11 @@ memory_end_spare(void)
 void
 memory_begin(void)
 {
-    json_set_alloc_funcs(s_json_malloc, s_json_free);
+    json_set_alloc_funcs(json_malloc, json_free);
 }
 
 static int
-s_let_go(struct dl_phdr_info *object, size_t size, void *cookie)
+base_memory_let_go(struct dl_phdr_info *object, size_t size, void *cookie)
 {
     uintptr_t page = *(const uintptr_t *) cookie;
     for (int i = 0; i < object->dlpi_phnum; i++) {
@@ -67,5 +67,5 @@ memory_rest(void)
 {
     uintptr_t page = (uintptr_t) sysconf(_SC_PAGESIZE);
     (void) malloc_trim(0);
-    (void) dl_iterate_phdr(s_let_go, &page);
+    (void) dl_iterate_phdr(base_memory_let_go, &page);
 }

@@ -17,7 +17,7 @@ static struct {
 } self;
 
 static void
-take(const char *name, char **slot)
+notify_take(const char *name, char **slot)
 {
     const char *value = getenv(name);
 
@@ -27,7 +27,7 @@ take(const char *name, char **slot)
 }
 
 static void
-put(const char *name, const char *value)
+notify_put(const char *name, const char *value)
 {
     if (value != NULL)
         (void) setenv(name, value, 1);
@@ -38,9 +38,9 @@ notify_begin(void)
 {
     long long usec = 0, pid = 0;
 
-    take("NOTIFY_SOCKET", &self.socket);
-    take("WATCHDOG_USEC", &self.watchdog_usec);
-    take("WATCHDOG_PID", &self.watchdog_pid);
+    notify_take("NOTIFY_SOCKET", &self.socket);
+    notify_take("WATCHDOG_USEC", &self.watchdog_usec);
+    notify_take("WATCHDOG_PID", &self.watchdog_pid);
     bool ours = self.watchdog_pid == NULL ||
                 (str_to_int(self.watchdog_pid, 1, INT32_MAX, &pid) && pid == getpid());
     if (ours && self.watchdog_usec != NULL && str_to_int(self.watchdog_usec, 1, INT64_MAX, &usec))
@@ -50,9 +50,9 @@ notify_begin(void)
 void
 notify_again(void)
 {
-    put("NOTIFY_SOCKET", self.socket);
-    put("WATCHDOG_USEC", self.watchdog_usec);
-    put("WATCHDOG_PID", self.watchdog_pid);
+    notify_put("NOTIFY_SOCKET", self.socket);
+    notify_put("WATCHDOG_USEC", self.watchdog_usec);
+    notify_put("WATCHDOG_PID", self.watchdog_pid);
 }
 
 bool
@@ -63,7 +63,7 @@ notify_heard(void)
 
 /* Sends a datagram. With MSG_DONTWAIT in `flags` it is dropped rather than block the loop. */
 static void
-say(const char *text, int flags)
+notify_say(const char *text, int flags)
 {
     struct sockaddr_un addr = { .sun_family = AF_UNIX };
 
@@ -81,13 +81,13 @@ say(const char *text, int flags)
 void
 notify_ready(void)
 {
-    say("READY=1", 0);
+    notify_say("READY=1", 0);
 }
 
 void
 notify_stopping(void)
 {
-    say("STOPPING=1", MSG_DONTWAIT);
+    notify_say("STOPPING=1", MSG_DONTWAIT);
 }
 
 void
@@ -105,7 +105,7 @@ notify_status(const char *fmt, ...)
     for (char *p = text; *p != '\0'; p++) /* a line break would begin another field */
         *p = (unsigned char) *p < ' ' ? ' ' : *p;
     AUTO_FREE char *line = xasprintf("STATUS=%s", text);
-    say(line, MSG_DONTWAIT);
+    notify_say(line, MSG_DONTWAIT);
     free(self.status);
     self.status = STEAL(text);
 }
@@ -115,7 +115,7 @@ notify_turn(int64_t now_ms)
 {
     if (self.every_ms == 0 || now_ms < self.next_ms)
         return;
-    say("WATCHDOG=1", MSG_DONTWAIT);
+    notify_say("WATCHDOG=1", MSG_DONTWAIT);
     self.next_ms = now_ms + self.every_ms;
 }
 

@@ -16,13 +16,13 @@ plain_new(const char *text, size_t len)
 }
 
 static bool
-fail(plain_t *p)
+plainjson_fail(plain_t *p)
 {
     return scan_fail(&p->scan, "not plain");
 }
 
 static bool
-take(plain_t *p, char c)
+plainjson_take(plain_t *p, char c)
 {
     return scan_take(&p->scan, c);
 }
@@ -51,11 +51,11 @@ string_rest(plain_t *p, bool escapes, jtext_t *ret)
     if (!scan_string(&p->scan, &escaped))
         return false;
     ret->len = (size_t) (p->scan.at - 1 - ret->at);
-    return !escaped || (escapes && plainly_escaped(*ret)) || fail(p);
+    return !escaped || (escapes && plainly_escaped(*ret)) || plainjson_fail(p);
 }
 
 static bool
-number(plain_t *p)
+plainjson_number(plain_t *p)
 {
     const char *from = p->scan.at;
     scan_number_t n;
@@ -66,26 +66,26 @@ number(plain_t *p)
      * real to others. */
     bool fine = !n.exponent && (n.fraction > 0 ? n.whole + n.fraction <= REAL_DIGITS
                                                : n.whole <= SCAN_INT_DIGITS && !(n.minus && from[1] == '0'));
-    return fine || fail(p);
+    return fine || plainjson_fail(p);
 }
 
-static bool value(plain_t *p, int depth);
+static bool plainjson_value(plain_t *p, int depth);
 
 static bool
 array_rest(plain_t *p, int depth)
 {
-    if (take(p, ']'))
+    if (plainjson_take(p, ']'))
         return true;
     do {
-        if (!value(p, depth))
+        if (!plainjson_value(p, depth))
             return false;
-    } while (take(p, ','));
-    return take(p, ']') || fail(p);
+    } while (plainjson_take(p, ','));
+    return plainjson_take(p, ']') || plainjson_fail(p);
 }
 
 /* Adds a key; false when the same one came before. */
 static bool
-new_key(jtext_t *keys, size_t n, jtext_t key)
+plainjson_new_key(jtext_t *keys, size_t n, jtext_t key)
 {
     for (size_t i = 0; i < n; i++)
         if (keys[i].len == key.len && memcmp(keys[i].at, key.at, key.len) == 0)
@@ -101,22 +101,22 @@ object_rest(plain_t *p, int depth, const char *wanted, bool *ret_has)
     jtext_t keys[PLAIN_KEYS];
     size_t n = 0;
 
-    if (take(p, '}'))
+    if (plainjson_take(p, '}'))
         return true;
     do {
         jtext_t key;
-        if (n == PLAIN_KEYS || !take(p, '"') || !string_rest(p, false, &key) || !new_key(keys, n++, key) ||
-            !take(p, ':') || !value(p, depth))
-            return fail(p);
+        if (n == PLAIN_KEYS || !plainjson_take(p, '"') || !string_rest(p, false, &key) || !plainjson_new_key(keys, n++, key) ||
+            !plainjson_take(p, ':') || !plainjson_value(p, depth))
+            return plainjson_fail(p);
         if (wanted != NULL && jtext_is(key, wanted))
             *ret_has = true;
-    } while (take(p, ','));
-    return take(p, '}') || fail(p);
+    } while (plainjson_take(p, ','));
+    return plainjson_take(p, '}') || plainjson_fail(p);
 }
 
 /* Reads a value. `depth`: levels that may still be entered. */
 static bool
-value(plain_t *p, int depth)
+plainjson_value(plain_t *p, int depth)
 {
     jtext_t unused;
     char c = scan_peek(&p->scan);
@@ -128,11 +128,11 @@ value(plain_t *p, int depth)
     if (c == '{' || c == '[') {
         p->scan.at++;
         if (depth == 0)
-            return fail(p);
+            return plainjson_fail(p);
         return c == '{' ? object_rest(p, depth - 1, NULL, NULL) : array_rest(p, depth - 1);
     }
     if (c == '-' || (c >= '0' && c <= '9'))
-        return number(p);
+        return plainjson_number(p);
     return scan_word(&p->scan);
 }
 
@@ -147,34 +147,34 @@ plain_fine(const plain_t *p)
 bool
 plain_enter(plain_t *p, char open)
 {
-    p->opened = take(p, open);
-    return p->opened || fail(p);
+    p->opened = plainjson_take(p, open);
+    return p->opened || plainjson_fail(p);
 }
 
 /* True when another member follows; otherwise steps over the end of the container. */
 static bool
-next(plain_t *p, char close)
+plainjson_next(plain_t *p, char close)
 {
     bool first = p->opened;
 
     p->opened = false;
-    if (take(p, close))
+    if (plainjson_take(p, close))
         return false;
-    return first ? plain_fine(p) : take(p, ',') || fail(p);
+    return first ? plain_fine(p) : plainjson_take(p, ',') || plainjson_fail(p);
 }
 
 bool
 plain_key(plain_t *p, jtext_t *ret_key)
 {
-    if (!next(p, '}'))
+    if (!plainjson_next(p, '}'))
         return false;
-    return (take(p, '"') && string_rest(p, false, ret_key) && take(p, ':')) || fail(p);
+    return (plainjson_take(p, '"') && string_rest(p, false, ret_key) && plainjson_take(p, ':')) || plainjson_fail(p);
 }
 
 bool
 plain_item(plain_t *p)
 {
-    return next(p, ']');
+    return plainjson_next(p, ']');
 }
 
 bool
@@ -182,7 +182,7 @@ plain_value(plain_t *p, jtext_t *ret_value)
 {
     (void) scan_peek(&p->scan);
     ret_value->at = p->scan.at;
-    bool fine = plain_fine(p) && value(p, PLAIN_DEPTH);
+    bool fine = plain_fine(p) && plainjson_value(p, PLAIN_DEPTH);
     ret_value->len = (size_t) (p->scan.at - ret_value->at);
     return fine;
 }
@@ -190,7 +190,7 @@ plain_value(plain_t *p, jtext_t *ret_value)
 bool
 plain_string(plain_t *p, jtext_t *ret_text)
 {
-    return (take(p, '"') && string_rest(p, false, ret_text)) || fail(p);
+    return (plainjson_take(p, '"') && string_rest(p, false, ret_text)) || plainjson_fail(p);
 }
 
 bool
@@ -200,7 +200,7 @@ plain_int(plain_t *p, int64_t *ret_value)
 
     if (!plain_value(p, &text) || memchr(text.at, '.', text.len) != NULL ||
         (*text.at != '-' && (*text.at < '0' || *text.at > '9')))
-        return fail(p);
+        return plainjson_fail(p);
     *ret_value = 0;
     for (size_t i = *text.at == '-'; i < text.len; i++)
         *ret_value = *ret_value * 10 + (text.at[i] - '0');
@@ -212,8 +212,8 @@ bool
 plain_object(plain_t *p, const char *key, jtext_t *ret_value, bool *ret_has, bool *ret_empty)
 {
     *ret_has = false;
-    if (!take(p, '{'))
-        return fail(p);
+    if (!plainjson_take(p, '{'))
+        return plainjson_fail(p);
     ret_value->at = p->scan.at - 1;
     *ret_empty = scan_peek(&p->scan) == '}';
     bool fine = object_rest(p, PLAIN_DEPTH - 1, key, ret_has);

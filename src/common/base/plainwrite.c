@@ -141,7 +141,7 @@ written(const json_t *v, int depth, buf_t *out)
 }
 
 static int
-append(const char *bytes, size_t n, void *cookie)
+plainwrite_append(const char *bytes, size_t n, void *cookie)
 {
     buf_add(cookie, bytes, n);
     return 0;
@@ -155,7 +155,7 @@ plain_add(const json_t *v, buf_t *out)
     if (written(v, DEPTH, out))
         return 0;
     out->len = from;
-    if (json_dump_callback(v, append, out, JSON_COMPACT | JSON_ENCODE_ANY) == 0)
+    if (json_dump_callback(v, plainwrite_append, out, JSON_COMPACT | JSON_ENCODE_ANY) == 0)
         return 0;
     out->len = from;
     out->data[from] = '\0'; /* `data` is not NULL, as the first byte was written */

@@ -64,7 +64,7 @@ refill(pyrandom_t *self)
 }
 
 static uint32_t
-next_word(pyrandom_t *self)
+pyrandom_next_word(pyrandom_t *self)
 {
     if (self->at == N)
         refill(self);
@@ -188,9 +188,9 @@ static uint64_t
 next_bits(pyrandom_t *self, int k)
 {
     if (k <= 32)
-        return next_word(self) >> (32 - k);
-    uint64_t low = next_word(self);
-    return low | (uint64_t) (next_word(self) >> (64 - k)) << 32;
+        return pyrandom_next_word(self) >> (32 - k);
+    uint64_t low = pyrandom_next_word(self);
+    return low | (uint64_t) (pyrandom_next_word(self) >> (64 - k)) << 32;
 }
 
 uint64_t

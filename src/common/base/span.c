@@ -46,7 +46,7 @@ breakout_set(breakout_t *ret, const spans_t *spans, size_t at, const char *what)
 }
 
 static bool
-goes_on(const char *text, size_t len, size_t at)
+span_goes_on(const char *text, size_t len, size_t at)
 {
     return at < len && ((unsigned char) text[at] & 0xc0) == 0x80;
 }
@@ -55,7 +55,7 @@ bool
 spans_have_characters(const spans_t *spans, const char *text, size_t len, breakout_t *ret)
 {
     for (size_t i = 0; i < spans->n; i++)
-        if (goes_on(text, len, spans->v[i].from) || goes_on(text, len, spans->v[i].to))
+        if (span_goes_on(text, len, spans->v[i].from) || span_goes_on(text, len, spans->v[i].to))
             return breakout_set(ret, spans, spans->v[i].from, "a part of a character");
     return true;
 }

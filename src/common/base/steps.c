@@ -28,14 +28,14 @@ typedef struct steps {
 } steps_t;
 
 static int
-here(const steps_t *self)
+steps_here(const steps_t *self)
 {
     return self->at >= 0 ? self->at : self->root;
 }
 
 /* Makes `to` the folder of the walk. TAKES the descriptor, or its negative errno. */
 static int
-move(steps_t *self, int to)
+steps_move(steps_t *self, int to)
 {
     if (to < 0 && to != GO_ON)
         return to;
@@ -76,7 +76,7 @@ check_link(const steps_t *self, int link, const struct stat *st)
     struct stat dir;
     struct statfs on;
 
-    if (fstat(here(self), &dir) != 0 || fstatfs(link, &on) != 0)
+    if (fstat(steps_here(self), &dir) != 0 || fstatfs(link, &on) != 0)
         return -errno;
     if ((on.f_type == PROC_SUPER_MAGIC && dir.st_ino != PROC_ROOT_INO) || (on.f_flags & NO_SYMFOLLOW) != 0)
         return -ELOOP;
@@ -90,17 +90,17 @@ follow_text(steps_t *self, const char *text)
     if (*text == '/' && self->how == BENEATH_LINKS)
         return -EXDEV;
     put_before(self, text);
-    return *text == '/' ? move(self, open_at(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0)) : GO_ON;
+    return *text == '/' ? steps_move(self, open_at(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0)) : GO_ON;
 }
 
 /* Handles a `name` that could not be opened as expected, with `code`: if it is a link, its text is walked
  * next. */
 static int
-follow(steps_t *self, const char *name, int code)
+steps_follow(steps_t *self, const char *name, int code)
 {
     char text[PATH_MAX];
     struct stat st;
-    AUTO_FD link = open_at(here(self), name, O_PATH, 0);
+    AUTO_FD link = open_at(steps_here(self), name, O_PATH, 0);
 
     if (link < 0 || fstat(link, &st) != 0)
         return link < 0 ? link : -errno;
@@ -123,48 +123,48 @@ follow(steps_t *self, const char *name, int code)
 /* Where links must stay inside, ".." walks from the root again without the last name: the kernel's ".." of a
  * folder that was moved meanwhile may lie outside. */
 static int
-up(steps_t *self)
+steps_up(steps_t *self)
 {
     if (self->how == BENEATH_OUT)
-        return move(self, open_at(here(self), "..", O_PATH | O_DIRECTORY, 0));
+        return steps_move(self, open_at(steps_here(self), "..", O_PATH | O_DIRECTORY, 0));
     char *last = self->seen.len > 0 ? strrchr(self->seen.data, '/') : NULL;
     if (last == NULL)
         return -EXDEV;
     *last = '\0';
     put_before(self, self->seen.data);
     buf_clear(&self->seen);
-    return move(self, GO_ON);
+    return steps_move(self, GO_ON);
 }
 
 static int
-down(steps_t *self, const char *name)
+steps_down(steps_t *self, const char *name)
 {
     /* O_DIRECTORY triggers automounts. */
-    int fd = open_at(here(self), name, O_PATH | O_DIRECTORY, 0);
+    int fd = open_at(steps_here(self), name, O_PATH | O_DIRECTORY, 0);
 
     if (fd == -ENOTDIR)
-        return follow(self, name, fd);
+        return steps_follow(self, name, fd);
     if (fd >= 0)
         buf_printf(&self->seen, "/%s", name);
-    return move(self, fd);
+    return steps_move(self, fd);
 }
 
 static int
-finish(steps_t *self, const char *name, int flags, mode_t mode)
+steps_finish(steps_t *self, const char *name, int flags, mode_t mode)
 {
     struct stat st;
-    int fd = open_at(here(self), name, flags, mode);
+    int fd = open_at(steps_here(self), name, flags, mode);
 
     if (fd >= 0 && (flags & O_PATH) != 0 && (fstat(fd, &st) != 0 || S_ISLNK(st.st_mode))) {
         (void) close(fd);
         fd = -ELOOP;
     }
-    return (fd == -ELOOP || fd == -ENOTDIR) && (flags & O_NOFOLLOW) == 0 ? follow(self, name, fd) : fd;
+    return (fd == -ELOOP || fd == -ENOTDIR) && (flags & O_NOFOLLOW) == 0 ? steps_follow(self, name, fd) : fd;
 }
 
 /* Takes the next name off the rest. NEW; "." when the rest has none. */
 static char *
-next_name(steps_t *self)
+steps_next_name(steps_t *self)
 {
     const char *start = buf_str(&self->rest);
 
@@ -178,9 +178,9 @@ next_name(steps_t *self)
 }
 
 static int
-step(steps_t *self, int flags, mode_t mode)
+steps_step(steps_t *self, int flags, mode_t mode)
 {
-    AUTO_FREE char *name = next_name(self);
+    AUTO_FREE char *name = steps_next_name(self);
     bool last = self->rest.len == 0;
 
     if (self->steps-- == 0)
@@ -188,10 +188,10 @@ step(steps_t *self, int flags, mode_t mode)
     if (strlen(name) > NAME_MAX)
         return -ENAMETOOLONG;
     if (str_eq(name, ".."))
-        return up(self);
+        return steps_up(self);
     if (last)
-        return finish(self, name, flags, mode);
-    return str_eq(name, ".") ? GO_ON : down(self, name);
+        return steps_finish(self, name, flags, mode);
+    return str_eq(name, ".") ? GO_ON : steps_down(self, name);
 }
 
 int
@@ -202,8 +202,8 @@ steps_open(int root, const char *path, beneath_t how, int flags, mode_t mode)
 
     buf_puts(&self.rest, path);
     while (rc == GO_ON)
-        rc = step(&self, flags, mode);
-    (void) move(&self, GO_ON);
+        rc = steps_step(&self, flags, mode);
+    (void) steps_move(&self, GO_ON);
     buf_free(&self.seen);
     buf_free(&self.rest);
     return rc;

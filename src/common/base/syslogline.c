@@ -53,7 +53,7 @@ static struct {
 } line = { .fd = -1 };
 
 static void
-place_free(place_t *place)
+syslogline_place_free(place_t *place)
 {
     free(place->path);
     free(place->host);
@@ -129,7 +129,7 @@ parse_file(place_t *place, const char *address, fail_t *err)
 }
 
 static int
-parse(place_t *place, const char *address, fail_t *err)
+syslogline_parse(place_t *place, const char *address, fail_t *err)
 {
     *place = (place_t){ .facility = LOG_USER };
     if (str_starts(address, UDP))
@@ -149,9 +149,9 @@ int
 syslogline_check(const char *address, fail_t *err)
 {
     place_t place;
-    int rc = parse(&place, address, err);
+    int rc = syslogline_parse(&place, address, err);
 
-    place_free(&place);
+    syslogline_place_free(&place);
     return rc;
 }
 
@@ -217,7 +217,7 @@ syslogline_open(const char *address, const char *program, fail_t *err)
 
     if (line.fd >= 0 && str_eq(line.address, address))
         return 0;
-    rc = parse(&place, address, err);
+    rc = syslogline_parse(&place, address, err);
     if (rc == 0 && place.path == NULL)
         rc = find_host(&place, address, err);
     else if (rc == 0)
@@ -232,7 +232,7 @@ syslogline_open(const char *address, const char *program, fail_t *err)
         (void) snprintf(line.last_head, sizeof(line.last_head), "<%d>%.40s: ", place.facility | LOG_CRIT,
                         program);
     }
-    place_free(&place);
+    syslogline_place_free(&place);
     return rc;
 }
 

@@ -370,7 +370,7 @@ value_sorted_keys(const json_t *object)
 }
 
 static int
-by_value(const void *a, const void *b)
+value_by_value(const void *a, const void *b)
 {
     return strcmp(json_string_value(*(json_t *const *) a), json_string_value(*(json_t *const *) b));
 }
@@ -386,7 +386,7 @@ value_sorted_texts(const json_t *list)
         if (json_is_string(one))
             texts[n++] = one;
     }
-    qsort(texts, n, sizeof(*texts), by_value);
+    qsort(texts, n, sizeof(*texts), value_by_value);
     for (i = 0; i < n; i++)
         json_array_append(sorted, texts[i]);
     return sorted;

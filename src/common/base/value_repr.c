@@ -84,7 +84,7 @@ value_float_repr(double d)
 }
 
 static void
-repr_char(buf_t *out, const char *bytes, size_t n, uint32_t cp, char quote)
+value_repr_char(buf_t *out, const char *bytes, size_t n, uint32_t cp, char quote)
 {
     if (cp == (unsigned char) quote || cp == '\\')
         buf_printf(out, "\\%c", (char) cp);
@@ -105,7 +105,7 @@ repr_char(buf_t *out, const char *bytes, size_t n, uint32_t cp, char quote)
 }
 
 static void
-repr_text(buf_t *out, const char *s, size_t len)
+value_repr_text(buf_t *out, const char *s, size_t len)
 {
     char quote = memchr(s, '\'', len) != NULL && memchr(s, '"', len) == NULL ? '"' : '\'';
 
@@ -115,7 +115,7 @@ repr_text(buf_t *out, const char *s, size_t len)
         size_t n = utf8_next(s + i, len - i, &cp);
         if (n == 0)
             n = 1; /* jansson holds valid UTF-8 only, keys set by json_object_set_new_nocheck aside */
-        repr_char(out, s + i, n, cp, quote);
+        value_repr_char(out, s + i, n, cp, quote);
         i += n;
     }
     buf_putc(out, quote);
@@ -133,7 +133,7 @@ repr_object(buf_t *out, const json_t *v)
     for (void *it = json_object_iter(object); it != NULL; it = json_object_iter_next(object, it)) {
         const char *key = json_object_iter_key(it);
         buf_puts(out, between);
-        repr_text(out, key, strlen(key));
+        value_repr_text(out, key, strlen(key));
         buf_puts(out, ": ");
         repr_value(out, json_object_iter_value(it));
         between = ", ";
@@ -179,7 +179,7 @@ repr_value(buf_t *out, const json_t *v)
         repr_array(out, v);
         break;
     case JSON_STRING:
-        repr_text(out, json_string_value(v), json_string_length(v));
+        value_repr_text(out, json_string_value(v), json_string_length(v));
         break;
     case JSON_INTEGER:
         buf_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(v));

@@ -18,7 +18,7 @@ static const struct range {
 };
 
 static bool
-is_hidden(uint32_t cp)
+visible_is_hidden(uint32_t cp)
 {
     for (size_t i = 0; i < NELEMS(hidden) && cp >= hidden[i].first; i++)
         if (cp <= hidden[i].last)
@@ -38,7 +38,7 @@ visible_run(const char *s, size_t len)
             p++;
             continue;
         }
-        if (*p <= DEL || (n = utf8_next((const char *) p, (size_t) (end - p), &cp)) == 0 || is_hidden(cp))
+        if (*p <= DEL || (n = utf8_next((const char *) p, (size_t) (end - p), &cp)) == 0 || visible_is_hidden(cp))
             break;
         p += n;
     }

@@ -41,7 +41,7 @@ row_named(const opt_spec_t *spec, const char *text, size_t text_len)
 /* Stores an option as optparse.c does, without checking the value: a bad one is the program's to refuse
  * later. */
 static void
-take_option(complete_t *self, const opt_row_t *row, const char *value)
+complete_take_option(complete_t *self, const opt_row_t *row, const char *value)
 {
     AUTO_FREE char *key = optrow_key(row);
 
@@ -60,7 +60,7 @@ take_letters(complete_t *self, const opt_spec_t *spec, const char *word)
             return NULL;
         if (optrow_takes_value(row) && c[1] == '\0')
             return row;
-        take_option(self, row, optrow_takes_value(row) ? c + 1 : NULL);
+        complete_take_option(self, row, optrow_takes_value(row) ? c + 1 : NULL);
         if (optrow_takes_value(row))
             return NULL;
     }
@@ -78,20 +78,20 @@ take_long(complete_t *self, const opt_spec_t *spec, const char *word)
         return NULL;
     if (optrow_takes_value(row) && word[len] == '\0')
         return row;
-    take_option(self, row, word[len] == '=' ? word + len + 1 : NULL);
+    complete_take_option(self, row, word[len] == '=' ? word + len + 1 : NULL);
     return NULL;
 }
 
 /* Takes one word before the one to complete. It is the value of the option before it, an argument, or an
  * option, whose row is kept when its value comes next. An unknown option is passed over. */
 static void
-take_word(complete_t *self, const opt_spec_t *spec, char *word)
+complete_take_word(complete_t *self, const opt_spec_t *spec, char *word)
 {
     const opt_row_t *row = self->row;
 
     self->row = NULL;
     if (row != NULL) {
-        take_option(self, row, word);
+        complete_take_option(self, row, word);
     } else if (word[0] != '-' || word[1] == '\0') {
         self->args = xrealloc(self->args, (self->n_args + 2) * sizeof(*self->args));
         self->args[self->n_args++] = xstrdup(word);
@@ -109,7 +109,7 @@ complete_begin(complete_t *self, const opt_spec_t *spec, int argc, char **argv)
 
     *self = (complete_t){ .values = json_object(), .args = xcalloc(1, sizeof(char *)), .out = stdout };
     for (int i = 2; i < argc - 1; i++)
-        take_word(self, spec, argv[i]);
+        complete_take_word(self, spec, argv[i]);
     bool is_value = self->row == NULL && optrow_is_long(last) && last[len] == '=';
     if (is_value)
         self->row = row_named(spec, last, len);

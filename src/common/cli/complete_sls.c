@@ -12,7 +12,7 @@
 
 /* The folder of the part: "web.ng" gives "web/" and leaves "ng" to complete. NEW. */
 static char *
-folder_of(complete_t *self)
+complete_sls_folder_of(complete_t *self)
 {
     const char *dot = strrchr(self->part, '.');
     char *folder = dot != NULL ? xstrndup(self->part, (size_t) (dot + 1 - self->part)) : xstrdup("");
@@ -67,7 +67,7 @@ complete_sls(complete_t *self, const json_t *opts, const char *saltenv)
     json_t *root;
 
     complete_split(self, ',');
-    AUTO_FREE char *folder = folder_of(self);
+    AUTO_FREE char *folder = complete_sls_folder_of(self);
     if (folder[0] == '/' || strstr(folder, "//") != NULL)
         return; /* a leading dot or two in a row: not a state's name */
     json_array_foreach ((json_t *) roots, i, root) {

@@ -51,7 +51,7 @@ optparse_error(const opt_spec_t *spec, const char *fmt, ...)
 
 /* The text as Python's %r shows it in optparse's errors. NEW. */
 static char *
-quoted(const char *text)
+optparse_quoted(const char *text)
 {
     json_auto_t *value = value_utf8(text, strlen(text));
 
@@ -91,12 +91,12 @@ parse_float(const char *text, double *ret_v)
 }
 
 static int
-set_int(parser_t *p, const char *key, const char *text)
+optparse_set_int(parser_t *p, const char *key, const char *text)
 {
     json_int_t v;
 
     if (!parse_int(text, &v)) {
-        AUTO_FREE char *shown = quoted(text);
+        AUTO_FREE char *shown = optparse_quoted(text);
         return optparse_error(p->spec, "option %s: invalid integer value: %s", p->opt, shown);
     }
     (void) json_object_set_new_nocheck(p->res->values, key, json_integer(v));
@@ -109,7 +109,7 @@ set_float(parser_t *p, const char *key, const char *text)
     double v;
 
     if (!parse_float(text, &v)) {
-        AUTO_FREE char *shown = quoted(text);
+        AUTO_FREE char *shown = optparse_quoted(text);
         return optparse_error(p->spec, "option %s: invalid floating-point value: %s", p->opt, shown);
     }
     /* JSON has no infinity; the largest number means as long a wait. */
@@ -122,7 +122,7 @@ set_float(parser_t *p, const char *key, const char *text)
 static int
 bad_choice(parser_t *p, const char *choices, const char *text)
 {
-    AUTO_FREE char *shown = quoted(text);
+    AUTO_FREE char *shown = optparse_quoted(text);
     buf_auto_t list = BUF_INIT;
 
     for (const char *c = choices; *c != '\0';) {
@@ -160,7 +160,7 @@ set_bool(parser_t *p, const char *key, const char *text)
 }
 
 static int
-add_list(parser_t *p, const char *key, const char *text)
+optparse_add_list(parser_t *p, const char *key, const char *text)
 {
     char **parts = str_split(text, ",", false);
     json_t *list = json_object_get(p->res->values, key);
@@ -178,7 +178,7 @@ add_list(parser_t *p, const char *key, const char *text)
 }
 
 static int
-set_text(parser_t *p, const char *key, const char *text)
+optparse_set_text(parser_t *p, const char *key, const char *text)
 {
     (void) json_object_set_new_nocheck(p->res->values, key, value_utf8(text, strlen(text)));
     return GO_ON;
@@ -188,11 +188,11 @@ set_text(parser_t *p, const char *key, const char *text)
 static int
 store_value(parser_t *p, const opt_row_t *row, const char *text)
 {
-    static int (*const setters[])(parser_t *, const char *, const char *) = { [OPT_STR] = set_text,
-                                                                              [OPT_INT] = set_int,
+    static int (*const setters[])(parser_t *, const char *, const char *) = { [OPT_STR] = optparse_set_text,
+                                                                              [OPT_INT] = optparse_set_int,
                                                                               [OPT_FLOAT] = set_float,
                                                                               [OPT_BOOL] = set_bool,
-                                                                              [OPT_LIST] = add_list };
+                                                                              [OPT_LIST] = optparse_add_list };
     AUTO_FREE char *key = optrow_key(row);
 
     if (row->choices != NULL && !is_choice(row->choices, text))
@@ -204,7 +204,7 @@ store_value(parser_t *p, const opt_row_t *row, const char *text)
 
 /* ---- flags ----------------------------------------------------------------------------------- */
 
-/* Remembers that a flag was given which picks one of several values, for check_exclusive(). */
+/* Remembers that a flag was given which picks one of several values, for optparse_check_exclusive(). */
 static void
 note_exclusive(parser_t *p, const char *key, const opt_row_t *row)
 {
@@ -299,7 +299,7 @@ static flag_fn *const flags[] = {
 /* ---- the command line ------------------------------------------------------------------------ */
 
 static char *
-take(parser_t *p)
+optparse_take(parser_t *p)
 {
     p->argc--;
     return *p->argv++;
@@ -311,7 +311,7 @@ with_value(parser_t *p, const opt_row_t *row, const char *attached)
 {
     if (attached == NULL && p->argc == 0)
         return optparse_error(p->spec, "%s option requires 1 argument", p->opt);
-    return store_value(p, row, attached != NULL ? attached : take(p));
+    return store_value(p, row, attached != NULL ? attached : optparse_take(p));
 }
 
 /* Reports a prefix of several names: "ambiguous option: --out (--out-file, --out-indent?)". */
@@ -414,7 +414,7 @@ short_options(parser_t *p, const char *arg)
 }
 
 static void
-add_argument(opt_result_t *res, const char *text)
+optparse_add_argument(opt_result_t *res, const char *text)
 {
     res->args = xrealloc(res->args, (res->n_args + 2) * sizeof(char *));
     res->args[res->n_args++] = xstrdup(text);
@@ -424,15 +424,15 @@ add_argument(opt_result_t *res, const char *text)
 /* Reads the whole command line. Everything behind "--" is an argument; behind the first argument too, unless
  * the program allows options there. */
 static int
-parse(parser_t *p)
+optparse_parse(parser_t *p)
 {
     bool options = true;
     int rc = GO_ON;
 
     while (rc == GO_ON && p->argc > 0) {
-        const char *arg = take(p);
+        const char *arg = optparse_take(p);
         if (!options || arg[0] != '-' || arg[1] == '\0') {
-            add_argument(p->res, arg);
+            optparse_add_argument(p->res, arg);
             options = options && p->spec->interspersed;
         } else if (str_eq(arg, "--")) {
             options = false;
@@ -460,7 +460,7 @@ list_given(const parser_t *p, const json_t *given, buf_t *out)
 
 /* Refuses a command line with two flags that exclude each other. */
 static int
-check_exclusive(parser_t *p)
+optparse_check_exclusive(parser_t *p)
 {
     const char *key;
     json_t *given;
@@ -502,7 +502,7 @@ parse_stdin(parser_t *p)
         lines[i][strcspn(lines[i], "\r")] = '\0';
     p->argv = lines;
     p->argc = (int) strv_len(lines);
-    int rc = parse(p);
+    int rc = optparse_parse(p);
     strv_free(lines);
     return rc;
 }
@@ -515,8 +515,8 @@ optparse_run(const opt_spec_t *spec, int argc, char **argv, opt_result_t *ret)
 
     *ret = (opt_result_t){ json_object(), xcalloc(1, sizeof(char *)), 0 };
     if (argc > 0)
-        (void) take(&p); /* the program's name */
-    int rc = parse(&p);
+        (void) optparse_take(&p); /* the program's name */
+    int rc = optparse_parse(&p);
     if (rc == GO_ON && value_bool(ret->values, "args_stdin", false))
         rc = parse_stdin(&p);
     if (rc == GO_ON && p.report) {
@@ -526,7 +526,7 @@ optparse_run(const opt_spec_t *spec, int argc, char **argv, opt_result_t *ret)
     }
     if (rc == GO_ON && spec->bare && ret->n_args > 0)
         return optparse_error(spec, "unexpected argument: '%s'", ret->args[0]);
-    return rc == GO_ON ? check_exclusive(&p) : rc;
+    return rc == GO_ON ? optparse_check_exclusive(&p) : rc;
 }
 
 void

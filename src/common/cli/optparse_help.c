@@ -22,7 +22,7 @@ at_least(int v, int min)
 
 /* NEW text with the program's name filled in. */
 static char *
-expand(const helper_t *h, const char *text)
+optparse_help_expand(const helper_t *h, const char *text)
 {
     return str_replace(text, "%prog", h->spec->prog);
 }
@@ -97,16 +97,16 @@ show_option(helper_t *h, const opt_row_t *row, int indent)
     } else {
         buf_printf(h->out, "%-*s  ", room, names.data);
     }
-    AUTO_FREE char *text = expand(h, row->help);
+    AUTO_FREE char *text = optparse_help_expand(h, row->help);
     pytext_wrap(h->out, text, at_least(h->width - h->position, MIN_TEXT_WIDTH), h->position);
     buf_putc(h->out, '\n');
 }
 
 /* Appends a paragraph at an indentation. */
 static void
-show_text(helper_t *h, const char *text, int indent)
+optparse_help_show_text(helper_t *h, const char *text, int indent)
 {
-    AUTO_FREE char *expanded = expand(h, text);
+    AUTO_FREE char *expanded = optparse_help_expand(h, text);
 
     /* The indentation is subtracted twice, because Python does so and the line breaks must agree. */
     buf_fill(h->out, ' ', (size_t) indent);
@@ -120,7 +120,7 @@ show_group(helper_t *h, const opt_row_t *row)
 {
     buf_printf(h->out, "\n%*s%s:\n", INDENT, "", row->names);
     if (row->help != NULL) {
-        show_text(h, row->help, 2 * INDENT);
+        optparse_help_show_text(h, row->help, 2 * INDENT);
         buf_putc(h->out, '\n');
     }
     for (row++; row->names != NULL && row->kind != OPT_GROUP; row++) {
@@ -134,12 +134,12 @@ void
 optparse_help(const opt_spec_t *spec, int width, buf_t *out)
 {
     helper_t h = { spec, out, width, 0 };
-    AUTO_FREE char *usage = expand(&h, spec->usage);
+    AUTO_FREE char *usage = optparse_help_expand(&h, spec->usage);
 
     find_position(&h);
     buf_printf(out, "Usage: %s\n\n", usage);
     if (spec->description != NULL) {
-        show_text(&h, spec->description, 0);
+        optparse_help_show_text(&h, spec->description, 0);
         buf_putc(out, '\n');
     }
     buf_puts(out, "Options:\n");

@@ -100,7 +100,7 @@ take_sgr(const char *s, size_t len, unsigned *begun)
 
 /* Resets what a value has left on, so that it does not colour what follows. */
 static void
-end_value(const ttyfilter_t *self, buf_t *out)
+ttyfilter_end_value(const ttyfilter_t *self, buf_t *out)
 {
     if ((self->begun & ALL) != 0)
         buf_puts(out, RESET);
@@ -120,7 +120,7 @@ static void
 take_mark(ttyfilter_t *self, colour_t colour, buf_t *out)
 {
     if (colour == COLOUR_COUNT) {
-        end_value(self, out);
+        ttyfilter_end_value(self, out);
         go_on_with_own(self, out);
         return;
     }
@@ -176,7 +176,7 @@ take_other(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
     if (*s == ESC)
         return take_escape(self, s, len, last, out);
     if (*s == '\n') {
-        end_value(self, out);
+        ttyfilter_end_value(self, out);
         buf_putc(out, '\n');
         go_on_with_own(self, out);
         return 1;
@@ -186,7 +186,7 @@ take_other(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
 
 /* Handles as many bytes as can be decided. Returns their number; the rest waits for more. */
 static size_t
-take_all(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
+ttyfilter_take_all(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
 {
     size_t at = 0;
 
@@ -204,7 +204,7 @@ take_all(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
 static void
 take_piece(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
 {
-    size_t done = take_all(self, s, len, last, out);
+    size_t done = ttyfilter_take_all(self, s, len, last, out);
 
     self->n_held = len - done;
     salt_assert(self->n_held <= sizeof(self->held));

@@ -29,7 +29,7 @@ struct waitline {
 
 /* Draws the line when its text or its seconds have changed. The caller holds the lock. */
 static void
-draw(waitline_t *self, int64_t now_ms)
+waitline_draw(waitline_t *self, int64_t now_ms)
 {
     int64_t seconds = (now_ms - self->since_ms) / 1000;
     buf_auto_t line = BUF_INIT;
@@ -55,7 +55,7 @@ waitline_main(void *cookie)
     while (!self->over) {
         int64_t now_ms = clock_mono_ms(), next_ms = now_ms + EVERY_MS;
         struct timespec until = { next_ms / 1000, next_ms % 1000 * 1000000 };
-        draw(self, now_ms);
+        waitline_draw(self, now_ms);
         pthread_cond_timedwait(&self->stop, &self->lock, &until);
     }
     pthread_mutex_unlock(&self->lock);
@@ -64,7 +64,7 @@ waitline_main(void *cookie)
 
 /* Starts the thread with all signals blocked: other threads wait for them. */
 static int
-start_thread(waitline_t *self)
+waitline_start_thread(waitline_t *self)
 {
     sigset_t all, before;
 
@@ -103,7 +103,7 @@ waitline_new_after(int fd, const char *what, int64_t delay_ms)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&self->stop, &attributes);
     pthread_condattr_destroy(&attributes);
-    if (start_thread(self) == 0)
+    if (waitline_start_thread(self) == 0)
         return self;
     waitline_free(self);
     return NULL;

@@ -49,7 +49,7 @@ typedef struct names {
 
 /* Returns the names of this side's options one by one, for str_suggest(). */
 static const char *
-next_name(void *cookie)
+conf_next_name(void *cookie)
 {
     names_t *names = cookie;
     size_t n;
@@ -73,7 +73,7 @@ check_unknown(const char *name, const char *where, conf_side_t side, json_t *war
 
     if (strpbrk(name, ".:") != NULL || *name == '_' || conf_row(name, CONF_BOTH) != NULL)
         return 0;
-    const char *near = str_suggest(name, next_name, &names);
+    const char *near = str_suggest(name, conf_next_name, &names);
     if (near != NULL && conf_row(near, side)->rule != NULL)
         return fail_set(
             err, -EINVAL,
@@ -120,7 +120,7 @@ take_without_effect(const option_row_t *row, json_t *v, const char *where, json_
 
 /* Apply the values over the defaults. An option without a value (null) keeps its default. */
 static int
-apply(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *notes, json_t *warnings, fail_t *err)
+conf_apply(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *notes, json_t *warnings, fail_t *err)
 {
     const char *name;
     json_t *v;
@@ -158,7 +158,7 @@ add_overrides(conf_said_t *said, const json_t *overrides)
 
 /* Salt's opts: conf_file, config_dir, __role. */
 static void
-set_origin(json_t *opts, const char *dir, conf_side_t side)
+conf_set_origin(json_t *opts, const char *dir, conf_side_t side)
 {
     const char *role = side == CONF_MASTER ? "master" : "minion";
     AUTO_FREE char *file = fs_join(dir, role);
@@ -177,9 +177,9 @@ conf_load(const char *dir, conf_side_t side, const json_t *overrides, json_t *wa
     int rc = conf_read(dir, side, &said, warnings, err);
 
     if (rc == 0) {
-        set_origin(opts, dir, side);
+        conf_set_origin(opts, dir, side);
         add_overrides(&said, overrides);
-        rc = apply(opts, &said, side, notes, warnings, err);
+        rc = conf_apply(opts, &said, side, notes, warnings, err);
     }
     if (rc == 0)
         rc = conf_finish(opts, &said, side, warnings, err);

@@ -167,7 +167,7 @@ check_any(const option_row_t *row, const json_t *v, const char *where, fail_t *e
 }
 
 static json_t *
-check_forbidden(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+conf_check_forbidden(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {
     if (!value_truthy(v))
         return json_deep_copy(v);
@@ -197,7 +197,7 @@ static conf_check_fn *const checks[] = {
     [CONF_LOGJID] = check_log_jid,
     [CONF_LEVELS] = check_levels,
     [CONF_ANY] = check_any,
-    [CONF_FORBIDDEN] = check_forbidden,
+    [CONF_FORBIDDEN] = conf_check_forbidden,
 };
 
 json_t *

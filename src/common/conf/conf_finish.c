@@ -38,7 +38,7 @@ where(const finish_t *f, const char *name)
 }
 
 static void
-set_text(json_t *opts, const char *name, const char *text)
+conf_finish_set_text(json_t *opts, const char *name, const char *text)
 {
     json_object_set_new(opts, name, value_utf8(text, strlen(text)));
 }
@@ -179,7 +179,7 @@ finish_return(finish_t *f)
                             where(f, "return"));
         buf_printf(&text, "%s%s", i > 0 ? "," : "", json_string_value(name));
     }
-    set_text(f->opts, "return", buf_str(&text));
+    conf_finish_set_text(f->opts, "return", buf_str(&text));
     return 0;
 }
 
@@ -224,7 +224,7 @@ finish_master_type(finish_t *f)
 
 /* Python's os.path.abspath: from the current folder, without ".", ".." and doubled slashes. NEW. */
 static char *
-absolute(const char *path)
+conf_finish_absolute(const char *path)
 {
     char here[PATH_MAX] = "/";
     buf_auto_t out = BUF_INIT;
@@ -264,7 +264,7 @@ under_root(const char *root, const char *path)
 static int
 finish_paths(finish_t *f)
 {
-    AUTO_FREE char *root = absolute(value_str(f->opts, "root_dir", "/"));
+    AUTO_FREE char *root = conf_finish_absolute(value_str(f->opts, "root_dir", "/"));
     const char *cachedir = value_str(f->opts, "cachedir", ""), *sock_dir = value_str(f->opts, "sock_dir", "");
     size_t n;
     const option_row_t *rows = conf_rows(&n);
@@ -282,9 +282,9 @@ finish_paths(finish_t *f)
         /* A path from the command line is relative to the shell's folder, not to root_dir. */
         bool typed = str_eq(where(f, rows[i].name), CONF_COMMAND_LINE);
         AUTO_FREE char *full = typed ? xstrdup(path) : under_root(root, path);
-        set_text(f->opts, rows[i].name, full);
+        conf_finish_set_text(f->opts, rows[i].name, full);
     }
-    set_text(f->opts, "root_dir", root);
+    conf_finish_set_text(f->opts, "root_dir", root);
     return 0;
 }
 
@@ -300,9 +300,9 @@ finish_user(finish_t *f)
     if (json_is_string(value_get(f->opts, "user")))
         return 0;
     if (geteuid() == 0)
-        set_text(f->opts, "user", "root");
+        conf_finish_set_text(f->opts, "user", "root");
     else if (getpwuid_r(geteuid(), &entry, work, sizeof(work), &found) == 0 && found != NULL)
-        set_text(f->opts, "user", entry.pw_name);
+        conf_finish_set_text(f->opts, "user", entry.pw_name);
     else
         json_object_set_new(f->opts, "user", value_fmt("%u", (unsigned) geteuid()));
     return 0;
@@ -353,7 +353,7 @@ finish_id(finish_t *f)
         free(id);
         id = label;
     }
-    set_text(f->opts, "id", id);
+    conf_finish_set_text(f->opts, "id", id);
     return check_id(f, id, guessed ? from : where(f, "id"));
 }
 

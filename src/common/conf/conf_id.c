@@ -30,7 +30,7 @@ enum { NAME_FILE_MAX = 65536, RESOLVER_MAX = 65536 };
 
 /* True for the words of compound targets. */
 static bool
-is_operator(const char *id)
+conf_id_is_operator(const char *id)
 {
     static const char *const operators[] = { "and", "or", "not" };
 
@@ -67,7 +67,7 @@ conf_id_valid(const char *id, fail_t *err)
     }
     if (first == 0 || pos < len)
         return refuse_char(id, first == 0 ? 0 : pos, err);
-    if (is_operator(id)) {
+    if (conf_id_is_operator(id)) {
         fail_set(err, -EINVAL, "the id '%s' is a word of compound targets (and, or, not)", id);
         return false;
     }

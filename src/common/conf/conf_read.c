@@ -83,7 +83,7 @@ check_reactor(const char *path, const buf_t *text, const json_t *values, fail_t 
 
 /* Read a file as an object; *ret_lines NEW. NULL with *err. */
 static json_t *
-read_file(reader_t *r, const char *path, yaml_lines_t **ret_lines)
+conf_read_file(reader_t *r, const char *path, yaml_lines_t **ret_lines)
 {
     buf_auto_t text = BUF_INIT;
 
@@ -124,7 +124,7 @@ read_with_includes(reader_t *r, const char *path, int depth, conf_said_t *out)
     const char *key;
     json_t *v;
 
-    out->values = read_file(r, path, &lines);
+    out->values = conf_read_file(r, path, &lines);
     out->where = json_object();
     if (out->values == NULL)
         return -EINVAL;
@@ -142,7 +142,7 @@ read_with_includes(reader_t *r, const char *path, int depth, conf_said_t *out)
 
 /* Merge lists and mappings of a pattern's files, as Salt does. */
 static int
-add_included(reader_t *r, const char *path, int depth, conf_said_t *out)
+conf_read_add_included(reader_t *r, const char *path, int depth, conf_said_t *out)
 {
     conf_said_t one;
     int rc = read_with_includes(r, path, depth + 1, &one);
@@ -164,11 +164,11 @@ read_pattern(reader_t *r, const char *pattern, bool must_match, int depth, conf_
     int rc = fs_glob(pattern, GLOB_TILDE, &found, r->err);
 
     for (size_t i = 0; rc == 0 && i < found.gl_pathc; i++)
-        rc = add_included(r, found.gl_pathv[i], depth, out);
+        rc = conf_read_add_included(r, found.gl_pathv[i], depth, out);
     if (rc == 0 && found.gl_pathc == 0) {
         /* The file exists but can't be read: reading it gives the reason. */
         if (strpbrk(pattern, "*?[") == NULL && !fs_absent(pattern))
-            rc = add_included(r, pattern, depth, out);
+            rc = conf_read_add_included(r, pattern, depth, out);
         else if (must_match)
             conf_warn(r->warnings, "include '%s' matches no file", pattern);
     }

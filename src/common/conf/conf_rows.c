@@ -20,7 +20,7 @@ static const option_row_t rows[] = {
 static uint16_t by_name[NELEMS(rows)]; /* positions in `rows`, sorted by name */
 
 static int
-compare(const void *a, const void *b)
+conf_rows_compare(const void *a, const void *b)
 {
     return strcmp(rows[*(const uint16_t *) a].name, rows[*(const uint16_t *) b].name);
 }
@@ -30,7 +30,7 @@ sort_rows(void)
 {
     for (size_t i = 0; i < NELEMS(rows); i++)
         by_name[i] = (uint16_t) i;
-    qsort(by_name, NELEMS(by_name), sizeof(by_name[0]), compare);
+    qsort(by_name, NELEMS(by_name), sizeof(by_name[0]), conf_rows_compare);
 }
 
 const option_row_t *

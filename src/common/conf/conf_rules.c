@@ -31,10 +31,10 @@ struct conf_rule {
     const field_t *fields; /* or these only; `loose` also admits others that resemble none */
 };
 
-static bool refuse(fail_t *err, const char *fmt, ...) PRINTF(2, 3);
+static bool conf_rules_refuse(fail_t *err, const char *fmt, ...) PRINTF(2, 3);
 
 static bool
-refuse(fail_t *err, const char *fmt, ...)
+conf_rules_refuse(fail_t *err, const char *fmt, ...)
 {
     va_list ap;
 
@@ -58,9 +58,9 @@ static bool
 check_filled(const char *text, bool blank, fail_t *err)
 {
     if (*text == '\0' || text[strspn(text, " \t\r\n\v\f")] == '\0')
-        return refuse(err, "an empty text names nothing");
+        return conf_rules_refuse(err, "an empty text names nothing");
     if (!blank && has_blank(text))
-        return refuse(err, "'%.100s' has a blank, which no name has", text);
+        return conf_rules_refuse(err, "'%.100s' has a blank, which no name has", text);
     return true;
 }
 
@@ -74,13 +74,13 @@ is_only(const char *text, const char *chars)
 
 /* The name of a module, source or environment. Compared literally, so a pattern would match nothing. */
 static bool
-check_name(json_t *opts, const char *text, fail_t *err)
+conf_rules_check_name(json_t *opts, const char *text, fail_t *err)
 {
     if (!check_filled(text, false, err))
         return false;
     if (is_only(text, NAME_CHARS))
         return true;
-    return refuse(err, "'%.100s' is no module's name: whole modules are named here, without patterns", text);
+    return conf_rules_refuse(err, "'%.100s' is no module's name: whole modules are named here, without patterns", text);
 }
 
 /* The name of a custom module, which may be in a folder. */
@@ -91,7 +91,7 @@ check_extmod(json_t *opts, const char *text, fail_t *err)
         return false;
     if (is_only(text, NAME_CHARS ".") && !str_ends(text, ".py"))
         return true;
-    return refuse(err, "'%.100s' is no module's name: write it without .py, / and patterns", text);
+    return conf_rules_refuse(err, "'%.100s' is no module's name: write it without .py, / and patterns", text);
 }
 
 /* A list in one text: "a,b". */
@@ -115,7 +115,7 @@ check_glob(json_t *opts, const char *text, fail_t *err)
 
 /* A glob of functions; "not " before it denies. */
 static bool
-check_allowed(json_t *opts, const char *text, fail_t *err)
+conf_rules_check_allowed(json_t *opts, const char *text, fail_t *err)
 {
     const char *glob = str_starts(text, "not ") ? text + strlen("not ") + strspn(text + strlen("not "), " ")
                                                 : text;
@@ -124,7 +124,7 @@ check_allowed(json_t *opts, const char *text, fail_t *err)
         return false;
     if (is_only(glob + (*glob == '!'), NAME_CHARS ".*?[]-!") && *glob != '!' && *glob != '-')
         return true;
-    return refuse(err, "'%.100s' is no glob of functions, and none with `not ` before it", text);
+    return conf_rules_refuse(err, "'%.100s' is no glob of functions, and none with `not ` before it", text);
 }
 
 /* A glob or regular expression that must match a whole text. */
@@ -149,9 +149,9 @@ check_user(json_t *opts, const char *text, fail_t *err)
     if (!check_filled(text, false, err))
         return false;
     if (is_only(text, "0123456789"))
-        return refuse(err, "'%s' is a number: users have names here", text);
+        return conf_rules_refuse(err, "'%s' is a number: users have names here", text);
     if (*text == '%' || str_ends(text, "%"))
-        return refuse(err, "'%.100s' is a group: there are users only here", text);
+        return conf_rules_refuse(err, "'%.100s' is a group: there are users only here", text);
     return check_expr(opts, text, err);
 }
 
@@ -176,7 +176,7 @@ check_prefix(const char *text, bool glob, fail_t *err)
 }
 
 static bool
-check_function(json_t *opts, const char *text, fail_t *err)
+conf_rules_check_function(json_t *opts, const char *text, fail_t *err)
 {
     return check_prefix(text, true, err);
 }
@@ -189,7 +189,7 @@ check_prefix_only(json_t *opts, const char *text, fail_t *err)
 
 /* A bare module name such as "cmd" matches no function and would forbid nothing. */
 static bool
-check_forbidden(json_t *opts, const char *text, fail_t *err)
+conf_rules_check_forbidden(json_t *opts, const char *text, fail_t *err)
 {
     if (!check_expr(opts, text, err))
         return false;
@@ -221,7 +221,7 @@ check_state(json_t *opts, const char *text, fail_t *err)
         return false;
     if (str_eq(text, "*") || is_only(text, NAME_CHARS "."))
         return true;
-    return refuse(err, "'%.100s' is neither a state module, nor MODULE.FUNCTION, nor *", text);
+    return conf_rules_refuse(err, "'%.100s' is neither a state module, nor MODULE.FUNCTION, nor *", text);
 }
 
 static bool
@@ -231,7 +231,7 @@ check_type(json_t *opts, const char *text, fail_t *err)
 
     if (tgt_type_parse(text, &type))
         return true;
-    return refuse(err, "'%.100s' is no type of targets", text);
+    return conf_rules_refuse(err, "'%.100s' is no type of targets", text);
 }
 
 /* Kinds of custom modules, as Salt names them. */
@@ -261,7 +261,7 @@ check_kind(json_t *opts, const char *text, fail_t *err)
             return true;
     const char *near = str_suggest(text, next_kind, &at);
     AUTO_FREE char *hint = near != NULL ? xasprintf("; is '%s' meant?", near) : xstrdup("");
-    return refuse(err, "'%.100s' is no kind of custom modules%s", text, hint);
+    return conf_rules_refuse(err, "'%.100s' is no kind of custom modules%s", text, hint);
 }
 
 /* A minion has no node groups: an N@ target can be resolved by its master only. */
@@ -297,7 +297,7 @@ static bool
 check_rejects(json_t *opts, const char *path, fail_t *err)
 {
     if (*path != '\0' && fs_absent(path))
-        return refuse(err, "there is no file %s; make an empty one if nobody is to be rejected", path);
+        return conf_rules_refuse(err, "there is no file %s; make an empty one if nobody is to be rejected", path);
     return check_lines(opts, path, err);
 }
 
@@ -307,14 +307,14 @@ check_rejects(json_t *opts, const char *path, fail_t *err)
 #define LIST(name, described, of)                                                                            \
     const conf_rule_t name = { .what = (described), .items = &(of), .lone = true }
 
-TEXT(one_name, "a module's name", check_name);
+TEXT(one_name, "a module's name", conf_rules_check_name);
 TEXT(one_glob, "a glob", check_glob);
-TEXT(one_allowed, "a glob of functions", check_allowed);
+TEXT(one_allowed, "a glob of functions", conf_rules_check_allowed);
 TEXT(one_expr, "a glob or a regular expression", check_expr);
 TEXT(one_regex, "a regular expression", check_regex);
 TEXT(one_user, "a user's name or a pattern of names", check_user);
-TEXT(one_function, "a function or a pattern of functions", check_function);
-TEXT(one_forbidden, "a function or a pattern of functions", check_forbidden);
+TEXT(one_function, "a function or a pattern of functions", conf_rules_check_function);
+TEXT(one_forbidden, "a function or a pattern of functions", conf_rules_check_forbidden);
 TEXT(one_prefix, "a regular expression", check_prefix_only);
 TEXT(one_extmod, "a module's name", check_extmod);
 TEXT(one_target, "a compound target", check_minion_target);
@@ -331,7 +331,7 @@ const conf_rule_t conf_rule_rejects = { .what = "a path", .text = check_rejects 
 /* USER: [FUNCTION, {TARGET: [FUNCTION]}] */
 static LIST(functions, "a list of functions", one_function);
 static const conf_rule_t grant = { .what = "a function, or a mapping of targets to lists of functions",
-                                   .text = check_function,
+                                   .text = conf_rules_check_function,
                                    .key = check_target,
                                    .values = &functions };
 static const conf_rule_t grants = { .what = "a list of functions", .items = &grant };
@@ -418,7 +418,7 @@ next_field(void *cookie)
 }
 
 static const field_t *
-field_of(const conf_rule_t *rule, const char *key)
+conf_rules_field_of(const conf_rule_t *rule, const char *key)
 {
     for (const field_t *f = rule->fields; f->name != NULL; f++)
         if (str_eq(f->name, key))
@@ -428,7 +428,7 @@ field_of(const conf_rule_t *rule, const char *key)
 
 /* An unknown field is accepted by a loose rule, unless it looks like a misspelt known one. */
 static bool
-refuse_field(look_t *look, const conf_rule_t *rule, const char *key)
+conf_rules_refuse_field(look_t *look, const conf_rule_t *rule, const char *key)
 {
     const field_t *at = rule->fields;
     const char *near = str_suggest(key, next_field, &at);
@@ -439,17 +439,17 @@ refuse_field(look_t *look, const conf_rule_t *rule, const char *key)
     for (const field_t *f = rule->fields; f->name != NULL; f++)
         buf_printf(&known, "%s%s", known.len > 0 ? ", " : "", f->name);
     AUTO_FREE char *hint = near != NULL ? xasprintf("; is '%s' meant?", near) : xstrdup("");
-    return refuse(look->err, "'%.100s' is not known here; known are %s%s", key, buf_str(&known), hint);
+    return conf_rules_refuse(look->err, "'%.100s' is not known here; known are %s%s", key, buf_str(&known), hint);
 }
 
 /* Checks a key and its value. A rule has either fixed fields or a check for any key. */
 static bool
 check_pair(look_t *look, const conf_rule_t *rule, const char *key, const json_t *v)
 {
-    const field_t *field = rule->fields != NULL ? field_of(rule, key) : NULL;
+    const field_t *field = rule->fields != NULL ? conf_rules_field_of(rule, key) : NULL;
 
     if (rule->fields != NULL && field == NULL)
-        return refuse_field(look, rule, key);
+        return conf_rules_refuse_field(look, rule, key);
     if (field == NULL && !rule->key(look->opts, key, look->err))
         return false;
     if (check_rule(look, field != NULL ? field->rule : rule->values, v))
@@ -478,7 +478,7 @@ check_items(look_t *look, const conf_rule_t *rule, const json_t *v)
     json_t *item;
 
     if (rule->some && json_array_size(v) == 0)
-        return refuse(look->err, "an empty list says nothing: leave it out");
+        return conf_rules_refuse(look->err, "an empty list says nothing: leave it out");
     json_array_foreach (v, i, item) {
         if (check_rule(look, rule->items, item))
             continue;
@@ -503,8 +503,8 @@ check_rule(look_t *look, const conf_rule_t *rule, const json_t *v)
     if (rule->loose)
         return true;
     if (json_is_string(v))
-        return refuse(look->err, "wants %s, not the text '%.100s'", rule->what, json_string_value(v));
-    return refuse(look->err, "wants %s, not %s", rule->what, conf_type_name(v));
+        return conf_rules_refuse(look->err, "wants %s, not the text '%.100s'", rule->what, json_string_value(v));
+    return conf_rules_refuse(look->err, "wants %s, not %s", rule->what, conf_type_name(v));
 }
 
 int

@@ -31,13 +31,13 @@ is_count(const json_t *v)
 }
 
 static bool
-is_text(const json_t *v)
+conf_shapes_is_text(const json_t *v)
 {
     return json_is_string(v);
 }
 
 static bool
-is_mapping(const json_t *v)
+conf_shapes_is_mapping(const json_t *v)
 {
     return json_is_object(v);
 }
@@ -49,9 +49,9 @@ static const struct {
 } shapes[] = {
     { CONF_SWITCH, is_switch, "true or false" },
     { CONF_COUNT, is_count, "a whole number" },
-    { CONF_TEXT, is_text, "a text" },
+    { CONF_TEXT, conf_shapes_is_text, "a text" },
     { CONF_TEXTS, is_texts, "a list of texts" },
-    { CONF_MAPPING, is_mapping, "a mapping (name: value)" },
+    { CONF_MAPPING, conf_shapes_is_mapping, "a mapping (name: value)" },
 };
 
 json_t *

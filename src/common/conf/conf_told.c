@@ -36,7 +36,7 @@ told_value(const char *name, json_t *v, fail_t *err)
 
 /* True when a minion's own state_aggregate has precedence. */
 static bool
-stays(const json_t *opts, const char *name)
+conf_told_stays(const json_t *opts, const char *name)
 {
     return str_eq(name, "state_aggregate") && value_truthy(value_get(opts, name));
 }
@@ -50,7 +50,7 @@ conf_lay_over(json_t *opts, const json_t *told, fail_t *err)
         return fail_set(err, -EPROTO, "the master's options are no mapping");
     for (size_t i = 0; i < NELEMS(names); i++) {
         json_t *v = value_get(told, names[i]);
-        if (v == NULL || stays(opts, names[i]))
+        if (v == NULL || conf_told_stays(opts, names[i]))
             continue;
         json_t *checked = told_value(names[i], v, err);
         if (checked == NULL)

@@ -26,7 +26,7 @@ const char *const conf_outputters[] = {
 
 /* Look up a name in any case. The table's spelling, or NULL. */
 static const char *
-name_of(const option_row_t *row, const char *text)
+conf_words_name_of(const option_row_t *row, const char *text)
 {
     for (const char *const *name = row->names; *name != NULL; name++)
         if (strcasecmp(*name, text) == 0)
@@ -35,7 +35,7 @@ name_of(const option_row_t *row, const char *text)
 }
 
 static const char *
-next_name(void *cookie)
+conf_words_next_name(void *cookie)
 {
     const char *const **at = cookie;
 
@@ -48,7 +48,7 @@ refuse_name(const option_row_t *row, const char *text, const char *where, fail_t
 {
     buf_auto_t known = BUF_INIT;
     const char *const *at = row->names;
-    const char *near = str_suggest(text, next_name, &at);
+    const char *near = str_suggest(text, conf_words_next_name, &at);
 
     for (const char *const *name = row->names; *name != NULL; name++)
         buf_printf(&known, "%s%s", known.len > 0 ? ", " : "", *name);
@@ -65,7 +65,7 @@ conf_check_word(const option_row_t *row, const json_t *v, const char *where, fai
     json_auto_t *text = conf_check_text(row, v, where, err);
     if (text == NULL)
         return NULL;
-    const char *name = name_of(row, json_string_value(text));
+    const char *name = conf_words_name_of(row, json_string_value(text));
     if (name == NULL)
         refuse_name(row, json_string_value(text), where, err);
     return name != NULL ? json_string(name) : NULL;
@@ -98,7 +98,7 @@ conf_check_pipeline(const option_row_t *row, const json_t *v, const char *where,
     for (size_t i = 0; ok && parts[i] != NULL; i++) {
         char *name = str_trim(parts[i]);
         name[strcspn(name, " ")] = '\0';
-        ok = name_of(row, name) != NULL;
+        ok = conf_words_name_of(row, name) != NULL;
         if (!ok)
             refuse_name(row, name, where, err);
     }

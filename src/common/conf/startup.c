@@ -23,7 +23,7 @@
 /* Make a path from the command line absolute: a daemon changes its folder, and reads its configuration again
  * there. NEW. */
 static json_t *
-s_from_here(const char *path)
+from_here(const char *path)
 {
     char here[PATH_MAX];
     if (path[0] == '/' || !*path || log_is_syslog(path) || !getcwd(here, sizeof(here)))
@@ -42,7 +42,7 @@ startup_overrides(const json_t *values)
         bool is_path = rows[i].type == CONF_PATH || rows[i].type == CONF_LOGFILE;
         if ((v = value_get(values, rows[i].name)))
             json_object_set_new(out, rows[i].name,
-                                is_path ? s_from_here(json_string_value(v)) : json_incref(v));
+                                is_path ? from_here(json_string_value(v)) : json_incref(v));
     }
     return out;
 }
@@ -61,7 +61,7 @@ startup_conf_dir(const json_t *values)
 
 /* Opens the log file. A daemon whose log can't be opened still starts, and says so on the terminal. */
 static void
-s_open_log(const conf_t *conf)
+open_log(const conf_t *conf)
 {
     fail_auto_t err = FAIL_INIT;
     log_level_t level = LEVEL_WARNING;
@@ -76,7 +76,7 @@ s_open_log(const conf_t *conf)
 }
 
 static void
-s_tell(const json_t *warnings, const conf_t *conf)
+conf_startup_tell(const json_t *warnings, const conf_t *conf)
 {
     const json_t *one;
     for (size_t i = 0; (one = json_array_get(warnings, i)); i++)
@@ -87,7 +87,7 @@ s_tell(const json_t *warnings, const conf_t *conf)
 
 /* Warns of names in log_granular_levels that no line of the log has. */
 static void
-s_tell_names(const json_t *opts)
+tell_names(const json_t *opts)
 {
     json_t *levels = value_get(opts, "log_granular_levels"), *level;
     const char *name;
@@ -126,16 +126,16 @@ startup_conf(const char *program, const char *dir, conf_side_t side, const json_
     if (side == CONF_MINION)
         log_minion(conf_str(conf, "id"));
     startup_log_form(conf_opts(conf));
-    s_open_log(conf);
-    s_tell_names(conf_opts(conf));
-    s_tell(warnings, conf);
+    open_log(conf);
+    tell_names(conf_opts(conf));
+    conf_startup_tell(warnings, conf);
     return conf;
 }
 
 /* ---- a reload -------------------------------------------------------------------------------- */
 
 static bool
-s_same(const json_t *a, const json_t *b)
+conf_startup_same(const json_t *a, const json_t *b)
 {
     return a == b || json_equal(a, b); /* both may be absent */
 }
@@ -152,7 +152,7 @@ startup_reload(const conf_t *old, const char *dir, conf_side_t side, const json_
         return NULL;
     for (size_t i = 0; i < n; i++) {
         json_t *was = conf_get(old, rows[i].name), *is = conf_get(fresh, rows[i].name);
-        if (!(rows[i].side & side) || s_same(was, is))
+        if (!(rows[i].side & side) || conf_startup_same(was, is))
             continue;
         if (rows[i].live == CONF_LIVE) {
             changed++;
@@ -169,9 +169,9 @@ startup_reload(const conf_t *old, const char *dir, conf_side_t side, const json_
     (void) log_level_parse(conf_str(fresh, "log_level"), &level);
     log_console(level);
     log_granular(conf_get(fresh, "log_granular_levels"));
-    s_open_log(fresh);
-    s_tell_names(conf_opts(fresh));
-    s_tell(warnings, fresh);
+    open_log(fresh);
+    tell_names(conf_opts(fresh));
+    conf_startup_tell(warnings, fresh);
     log_info("reload: %zu options changed", changed);
     return fresh;
 }
@@ -183,12 +183,12 @@ typedef struct owner {
     gid_t gid;
 } owner_t;
 
-static void s_give_tree(int dir_fd, const char *name, owner_t to, int depth);
+static void give_tree(int dir_fd, const char *name, owner_t to, int depth);
 
 /* Change the owner of an entry. The descriptor is checked and changed, not the name, which the previous owner
  * may have replaced meanwhile. Files with several links are left alone. 0 also for an entry that is gone. */
 static int
-s_give_entry(int dir_fd, const char *name, owner_t to, int depth)
+give_entry(int dir_fd, const char *name, owner_t to, int depth)
 {
     struct stat st;
     AUTO_FD fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -201,14 +201,14 @@ s_give_entry(int dir_fd, const char *name, owner_t to, int depth)
     if (S_ISDIR(st.st_mode) && below < 0)
         return -errno;
     if (below >= 0)
-        s_give_tree(below, name, to, depth + 1);
+        give_tree(below, name, to, depth + 1);
     return 0;
 }
 
 /* Change the owner of all that is in a folder, recursively, at most TREE_DEPTH deep. Links are not followed,
  * and a file with several names may belong elsewhere. Closes `dir_fd`. */
 static void
-s_give_tree(int dir_fd, const char *name, owner_t to, int depth)
+give_tree(int dir_fd, const char *name, owner_t to, int depth)
 {
     DIR *d = depth < TREE_DEPTH ? fdopendir(dir_fd) : NULL;
     const struct dirent *e;
@@ -219,7 +219,7 @@ s_give_tree(int dir_fd, const char *name, owner_t to, int depth)
         return;
     }
     while ((e = fs_next(d, &rc))) {
-        int one = s_give_entry(dirfd(d), e->d_name, to, depth);
+        int one = give_entry(dirfd(d), e->d_name, to, depth);
         if (one < 0)
             log_warning("%s/%s can't be given to the user: %s", name, e->d_name, strerror(-one));
     }
@@ -231,7 +231,7 @@ s_give_tree(int dir_fd, const char *name, owner_t to, int depth)
 /* Gives a folder and its content to a user. All goes through one descriptor, so that a rename meanwhile can't
  * mix two folders. */
 static int
-s_give_folder(const char *path, owner_t to, fail_t *err)
+give_folder(const char *path, owner_t to, fail_t *err)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 || fchown(fd, to.uid, to.gid) != 0) {
@@ -240,13 +240,13 @@ s_give_folder(const char *path, owner_t to, fail_t *err)
             (void) close(fd);
         return fail_set(err, -code, "%s: can't be given to the user: %s", path, strerror(code));
     }
-    s_give_tree(fd, path, to, 0);
+    give_tree(fd, path, to, 0);
     return 0;
 }
 
 /* Create the audit log as root: the daemon's user may not be allowed to create it. */
 static void
-s_make_audit_log(const conf_t *conf)
+make_audit_log(const conf_t *conf)
 {
     const char *path = conf_str(conf, "audit_log");
     if (!*path)
@@ -275,10 +275,10 @@ startup_folders(const conf_t *conf, conf_side_t side, fail_t *err)
         const char *path = folders[i].side & side ? conf_str(conf, folders[i].option) : "";
         rc = *path ? fs_own_dir(path, folders[i].mode, err) : 0;
         if (rc == 0 && *path && give)
-            rc = s_give_folder(path, to, err);
+            rc = give_folder(path, to, err);
     }
     if (rc == 0 && side == CONF_MASTER)
-        s_make_audit_log(conf);
+        make_audit_log(conf);
     for (size_t i = 0; rc == 0 && give && i < NELEMS(files); i++)
         if (!log_is_syslog(conf_str(conf, files[i])) &&
             lchown(conf_str(conf, files[i]), to.uid, to.gid) != 0 && errno != ENOENT)

@@ -105,7 +105,7 @@ key_pair_secret(const key_pair_t *self)
 /* ---- files -------------------------------------------------------------------------------------- */
 
 static ssize_t
-read_all(int fd, char *buf, size_t cap)
+keys_read_all(int fd, char *buf, size_t cap)
 {
     size_t len = 0;
 
@@ -169,7 +169,7 @@ private_read(key_kind_t kind, const char *path, int *ret_code, fail_t *err)
         return NULL;
 
     AUTO_SECRET char *text = secret_alloc(LIMIT_KEY_FILE + 1);
-    ssize_t len = read_all(fd, text, LIMIT_KEY_FILE + 1);
+    ssize_t len = keys_read_all(fd, text, LIMIT_KEY_FILE + 1);
 
     if (len < 0) {
         *ret_code = fail_set(err, (int) len, "%s: %s", path, strerror((int) -len));

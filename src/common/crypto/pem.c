@@ -53,7 +53,7 @@ pem_write(pem_kind_t kind, const uint8_t key[KEY_BYTES], char out[PEM_TEXT_MAX])
 }
 
 static bool
-is_blank(char c)
+pem_is_blank(char c)
 {
     return c != '\0' && strchr(BLANKS, c) != NULL;
 }
@@ -62,9 +62,9 @@ is_blank(char c)
 static void
 trim(const char **from, const char **to)
 {
-    while (*from < *to && is_blank(**from))
+    while (*from < *to && pem_is_blank(**from))
         ++*from;
-    while (*from < *to && is_blank((*to)[-1]))
+    while (*from < *to && pem_is_blank((*to)[-1]))
         --*to;
 }
 
@@ -80,7 +80,7 @@ take_front(const char **from, const char *to, const char *text)
 }
 
 static bool
-take_back(const char *from, const char **to, const char *text)
+pem_take_back(const char *from, const char **to, const char *text)
 {
     size_t n = strlen(text);
 
@@ -121,7 +121,7 @@ pem_read(pem_kind_t kind, const char *pem, size_t len, uint8_t out[KEY_BYTES], f
         return fail_set(err, -EINVAL, "the key is empty");
     if (!take_front(&from, to, s->begin) || from == to || (*from != '\n' && *from != '\r'))
         return fail_set(err, -EINVAL, "it does not start with the line '%s'", s->begin);
-    if (!take_back(from, &to, s->end) || to[-1] != '\n')
+    if (!pem_take_back(from, &to, s->end) || to[-1] != '\n')
         return fail_set(err, -EINVAL, "it does not end with the line '%s'", s->end);
     trim(&from, &to);
     if (!der_read(s, from, (size_t) (to - from), out))

@@ -67,7 +67,7 @@ typedef struct counts {
 } counts_t;
 
 static int
-count(void *cookie, const char *folder, const char *path, const char *name, fail_t *err)
+saltpki_own_count(void *cookie, const char *folder, const char *path, const char *name, fail_t *err)
 {
     counts_t *n = cookie;
 
@@ -83,13 +83,13 @@ saltpki_count(const char *pki_dir, size_t *ret_minions)
     counts_t n = { 0 };
 
     for (size_t i = 0; i < NELEMS(folders); i++)
-        (void) each_of(pki_dir, folders[i], count, &n, NULL);
+        (void) each_of(pki_dir, folders[i], saltpki_own_count, &n, NULL);
     *ret_minions = n.accepted;
     return n.own + n.minions;
 }
 
 static int
-move(void *cookie, const char *folder, const char *path, const char *name, fail_t *err)
+saltpki_move(void *cookie, const char *folder, const char *path, const char *name, fail_t *err)
 {
     counts_t *n = cookie;
     AUTO_FREE char *dir = *folder != '\0' ? fs_join(n->aside, folder) : xstrdup(n->aside);
@@ -100,7 +100,7 @@ move(void *cookie, const char *folder, const char *path, const char *name, fail_
         rc = fail_set(err, -errno,
                       "%s is an RSA key of Salt and can't be moved to %s: %s; move it elsewhere by hand",
                       path, to, strerror(errno));
-    return rc != 0 ? rc : count(n, folder, path, name, err);
+    return rc != 0 ? rc : saltpki_own_count(n, folder, path, name, err);
 }
 
 int
@@ -112,7 +112,7 @@ saltpki_set_aside(const char *pki_dir, char **ret_text, fail_t *err)
 
     *ret_text = NULL;
     for (size_t i = 0; rc == 0 && i < NELEMS(folders); i++)
-        rc = each_of(pki_dir, folders[i], move, &n, err);
+        rc = each_of(pki_dir, folders[i], saltpki_move, &n, err);
     if (n.own + n.minions > 0)
         *ret_text = xasprintf(
             "%s held RSA keys of Salt, which Halite can't use: %zu of this host's own and %zu of minions "

@@ -16,7 +16,7 @@
 static const char kwarg_mark[] = "__kwarg__";
 
 static bool
-is_one_of(const char *s, size_t len, const char *const *list, size_t n)
+args_is_one_of(const char *s, size_t len, const char *const *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (strlen(list[i]) == len && memcmp(s, list[i], len) == 0)
@@ -36,7 +36,7 @@ is_plain_word(const char *word)
 
     while (len > 0 && strchr(SPACES, start[len - 1]) != NULL)
         len--;
-    if (is_one_of(start, len, kept, NELEMS(kept)) || strpbrk(word, "\t\r\n") != NULL)
+    if (args_is_one_of(start, len, kept, NELEMS(kept)) || strpbrk(word, "\t\r\n") != NULL)
         return true;
     return memchr(start, '_', len) != NULL && strspn(start, "0123456789_") >= len;
 }
@@ -44,7 +44,7 @@ is_plain_word(const char *word)
 /* True when Salt keeps the value that YAML made of the word. Containers count only in their brackets ("a: b"
  * stays text), and a value that lost text to a "#" comment is discarded in favour of the word. */
 static bool
-takes(const json_t *v, const char *word)
+args_takes(const json_t *v, const char *word)
 {
     bool lost = json_is_null(v) || (json_is_string(v) && json_string_length(v) == 0);
 
@@ -66,7 +66,7 @@ arg_type_word(const char *word)
         return json_null();
     if (!is_plain_word(word)) {
         json_t *v = yaml_load(word, len, "argument", NULL, NULL);
-        if (v != NULL && takes(v, word))
+        if (v != NULL && args_takes(v, word))
             return v;
         json_decref(v);
     }
@@ -119,7 +119,7 @@ args_keyword_len(const char *word)
 
 /* Adds one "name=value" word. A user cannot forge the mark: a keyword of that name is dropped. */
 static void
-add_keyword(json_t *kwargs, const char *word, size_t name_len, const json_t *no_parse)
+args_add_keyword(json_t *kwargs, const char *word, size_t name_len, const json_t *no_parse)
 {
     AUTO_FREE char *name = xstrndup(word, name_len);
     const char *text = word + name_len + 1;
@@ -141,7 +141,7 @@ args_parse(char *const *words, size_t n, const json_t *no_parse)
     for (size_t i = 0; i < n; i++) {
         size_t name_len = args_keyword_len(words[i]);
         if (name_len > 0)
-            add_keyword(kwargs, words[i], name_len, no_parse);
+            args_add_keyword(kwargs, words[i], name_len, no_parse);
         else
             json_array_append_new(args, arg_type_word(words[i]));
     }

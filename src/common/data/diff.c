@@ -34,7 +34,7 @@ typedef struct blocks {
 
 /* Offset after the line that begins at `at`, its line end included. CRLF counts as one line end. */
 static size_t
-line_end(const char *text, size_t at, size_t len, bool lf_only)
+diff_line_end(const char *text, size_t at, size_t len, bool lf_only)
 {
     while (at < len && text[at] != '\n' && (lf_only || text[at] != '\r'))
         at++;
@@ -50,7 +50,7 @@ diff_lines(const char *text, size_t len, bool lf_only, size_t *ret_n)
     size_t n = 0, cap = 0;
 
     for (size_t at = 0; at < len;) {
-        size_t end = line_end(text, at, len, lf_only);
+        size_t end = diff_line_end(text, at, len, lf_only);
         if (n == cap) {
             cap = cap * 2 + 16;
             lines = xrealloc(lines, cap * sizeof(*lines));
@@ -264,7 +264,7 @@ matching_blocks(seqs_t *s, blocks_t *out)
 /* ---- printing -------------------------------------------------------------------------------- */
 
 static void
-put_lines(buf_t *out, char mark, const diff_line_t *lines, size_t from, size_t to)
+diff_put_lines(buf_t *out, char mark, const diff_line_t *lines, size_t from, size_t to)
 {
     for (size_t k = from; k < to; k++) {
         buf_putc(out, mark);
@@ -307,12 +307,12 @@ put_hunk(const seqs_t *s, const change_t *c, size_t first, size_t last, buf_t *o
     put_range(out, '+', c[first].j1 - before, c[last].j2 + after);
     buf_puts(out, " @@\n");
     for (size_t k = first; k <= last; k++) {
-        put_lines(out, ' ', s->a, from, c[k].i1);
-        put_lines(out, '-', s->a, c[k].i1, c[k].i2);
-        put_lines(out, '+', s->b, c[k].j1, c[k].j2);
+        diff_put_lines(out, ' ', s->a, from, c[k].i1);
+        diff_put_lines(out, '-', s->a, c[k].i1, c[k].i2);
+        diff_put_lines(out, '+', s->b, c[k].j1, c[k].j2);
         from = c[k].i2;
     }
-    put_lines(out, ' ', s->a, from, from + after);
+    diff_put_lines(out, ' ', s->a, from, from + after);
 }
 
 /* Changes whose equal lines in between number at most twice CONTEXT share a hunk, as in difflib's
@@ -329,7 +329,7 @@ put_hunks(const seqs_t *s, const change_t *c, size_t n, buf_t *out)
 }
 
 static size_t
-changes_of(const blocks_t *blocks, change_t *out)
+diff_changes_of(const blocks_t *blocks, change_t *out)
 {
     size_t i = 0, j = 0, n = 0;
 
@@ -346,7 +346,7 @@ changes_of(const blocks_t *blocks, change_t *out)
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
 static char *
-too_large(size_t len_a, size_t len_b)
+diff_too_large(size_t len_a, size_t len_b)
 {
     return xasprintf("Replace text of %zu bytes by one of %zu bytes (too large to compare by lines)", len_a,
                      len_b);
@@ -369,7 +369,7 @@ bounded(buf_t *diff)
 }
 
 static size_t
-bytes_of(const diff_line_t *lines, size_t n)
+diff_bytes_of(const diff_line_t *lines, size_t n)
 {
     size_t len = 0;
 
@@ -394,7 +394,7 @@ same_lines(const diff_line_t *a, size_t n_a, const diff_line_t *b, size_t n_b)
 
 /* NEW, or NULL when it takes too many steps. */
 static char *
-compare(seqs_t *s, const char *from_name, const char *to_name)
+diff_compare(seqs_t *s, const char *from_name, const char *to_name)
 {
     blocks_t blocks = { NULL, 0, 0 };
     buf_t out = BUF_INIT;
@@ -405,7 +405,7 @@ compare(seqs_t *s, const char *from_name, const char *to_name)
     s->next_run = xcalloc(s->n_b + 2, sizeof(size_t));
     bool through = matching_blocks(s, &blocks);
     change_t *changes = xcalloc(blocks.n, sizeof(*changes));
-    size_t n = through ? changes_of(&blocks, changes) : 0;
+    size_t n = through ? diff_changes_of(&blocks, changes) : 0;
     if (n > 0) {
         buf_printf(&out, "--- %s\n+++ %s\n", from_name, to_name);
         put_hunks(s, changes, n, &out);
@@ -420,27 +420,27 @@ diff_unified(const diff_line_t *a, size_t n_a, const diff_line_t *b, size_t n_b,
              const char *to_name)
 {
     seqs_t s = { .a = a, .b = b, .n_a = n_a, .n_b = n_b };
-    size_t len_a = bytes_of(a, n_a), len_b = bytes_of(b, n_b);
+    size_t len_a = diff_bytes_of(a, n_a), len_b = diff_bytes_of(b, n_b);
     char *diff = NULL;
 
     if (same_lines(a, n_a, b, n_b))
         return xstrdup("");
     if (len_a <= LIMIT_DIFF_FILE && len_b <= LIMIT_DIFF_FILE && n_a <= DIFF_LINES && n_b <= DIFF_LINES)
-        diff = compare(&s, from_name, to_name);
+        diff = diff_compare(&s, from_name, to_name);
     seqs_free(&s);
-    return diff != NULL ? diff : too_large(len_a, len_b);
+    return diff != NULL ? diff : diff_too_large(len_a, len_b);
 }
 
 /* Counts the lines before diff_lines allocates the array, which for short lines is larger than the text. */
 static bool
-fits(const char *text, size_t len, bool lf_only)
+diff_fits(const char *text, size_t len, bool lf_only)
 {
     size_t n = 0;
 
     if (len > LIMIT_DIFF_FILE)
         return false;
     for (size_t at = 0; at < len && n <= DIFF_LINES; n++)
-        at = line_end(text, at, len, lf_only);
+        at = diff_line_end(text, at, len, lf_only);
     return n <= DIFF_LINES;
 }
 
@@ -452,8 +452,8 @@ texts_diff(const char *a, size_t len_a, const char *b, size_t len_b, bool lf_onl
 
     if (len_a == len_b && memcmp(a, b, len_a) == 0)
         return xstrdup("");
-    if (!fits(a, len_a, lf_only) || !fits(b, len_b, lf_only))
-        return too_large(len_a, len_b);
+    if (!diff_fits(a, len_a, lf_only) || !diff_fits(b, len_b, lf_only))
+        return diff_too_large(len_a, len_b);
     diff_line_t *lines_a = diff_lines(a, len_a, lf_only, &n_a);
     diff_line_t *lines_b = diff_lines(b, len_b, lf_only, &n_b);
     char *text = diff_unified(lines_a, n_a, lines_b, n_b, from_name, to_name);

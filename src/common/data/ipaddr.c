@@ -13,7 +13,7 @@
 #include "salt/value.h"
 
 static size_t
-size_of(int version)
+ipaddr_size_of(int version)
 {
     return version == 4 ? 4 : 16;
 }
@@ -47,7 +47,7 @@ parse_raw(const char *text, ip_t *out)
 
 /* -EINVAL with the ValueError that ip_address() or ip_network() raises; `what` is "address" or "network". */
 static int
-not_a(const char *text, const char *what, fail_t *err)
+ipaddr_not_a(const char *text, const char *what, fail_t *err)
 {
     json_auto_t *v = value_utf8(text, strlen(text));
     AUTO_FREE char *shown = value_repr(v);
@@ -58,11 +58,11 @@ not_a(const char *text, const char *what, fail_t *err)
 int
 ip_parse(const char *text, ip_t *out, fail_t *err)
 {
-    return parse_raw(text, out) ? 0 : not_a(text, "address", err);
+    return parse_raw(text, out) ? 0 : ipaddr_not_a(text, "address", err);
 }
 
 static unsigned
-group_of(const ip_t *ip, size_t i)
+ipaddr_group_of(const ip_t *ip, size_t i)
 {
     return (unsigned) ip->b[2 * i] << 8 | ip->b[2 * i + 1];
 }
@@ -77,7 +77,7 @@ zero_run(const ip_t *ip, size_t *ret_len)
     *ret_len = 1;
     for (size_t i = 0; i < 8;) {
         size_t n = 0;
-        while (i + n < 8 && group_of(ip, i + n) == 0)
+        while (i + n < 8 && ipaddr_group_of(ip, i + n) == 0)
             n++;
         if (n > *ret_len) {
             best = i;
@@ -105,7 +105,7 @@ ip_text(const ip_t *ip)
         }
         if (i > 0 && i != run + run_len)
             buf_putc(&out, ':');
-        buf_printf(&out, "%x", group_of(ip, i++));
+        buf_printf(&out, "%x", ipaddr_group_of(ip, i++));
     }
     return buf_steal(&out);
 }
@@ -115,7 +115,7 @@ ip_cmp(const ip_t *a, const ip_t *b)
 {
     if (a->version != b->version)
         return a->version - b->version;
-    return memcmp(a->b, b->b, size_of(a->version));
+    return memcmp(a->b, b->b, ipaddr_size_of(a->version));
 }
 
 /* True when the address lies in one of the networks, given as text. */
@@ -252,10 +252,10 @@ ipnet_parse_interface(const char *text, ipnet_t *out, fail_t *err)
     AUTO_FREE char *addr = xstrndup(text, slash != NULL ? (size_t) (slash - text) : strlen(text));
 
     if (!parse_raw(addr, &out->addr))
-        return not_a(text, "network", err);
+        return ipaddr_not_a(text, "network", err);
     out->bits = all_bits(out->addr.version);
     if (slash != NULL && !prefix_bits(slash + 1, out->addr.version, &out->bits))
-        return not_a(text, "network", err);
+        return ipaddr_not_a(text, "network", err);
     return 0;
 }
 
@@ -298,7 +298,7 @@ ipnet_last(const ipnet_t *net)
 {
     ip_t mask = ipnet_mask(net), last = net->addr;
 
-    for (size_t i = 0; i < size_of(last.version); i++)
+    for (size_t i = 0; i < ipaddr_size_of(last.version); i++)
         last.b[i] |= (uint8_t) ~mask.b[i];
     return last;
 }

@@ -13,7 +13,7 @@ typedef struct dumper {
 } dumper_t;
 
 static void
-dump_text(dumper_t *d, const char *text, size_t len)
+yaml_dump_text(dumper_t *d, const char *text, size_t len)
 {
     yaml_write_scalar(d->writer, NULL, YAML_IS_STR, text, len);
 }
@@ -51,7 +51,7 @@ dump_real(dumper_t *d, double v)
 static void dump_value(dumper_t *d, const json_t *v);
 
 static void
-dump_array(dumper_t *d, const json_t *v)
+yaml_dump_array(dumper_t *d, const json_t *v)
 {
     size_t i;
     json_t *item;
@@ -63,13 +63,13 @@ dump_array(dumper_t *d, const json_t *v)
 }
 
 static void
-dump_object(dumper_t *d, const json_t *v)
+yaml_dump_object(dumper_t *d, const json_t *v)
 {
     json_t *object = (json_t *) v; /* for jansson's iterator; nothing is changed */
 
     yaml_write_map(d->writer, NULL, false, d->flow);
     for (void *it = json_object_iter(object); it != NULL; it = json_object_iter_next(object, it)) {
-        dump_text(d, json_object_iter_key(it), json_object_iter_key_len(it));
+        yaml_dump_text(d, json_object_iter_key(it), json_object_iter_key_len(it));
         dump_value(d, json_object_iter_value(it));
     }
     yaml_write_map_end(d->writer);
@@ -80,13 +80,13 @@ dump_value(dumper_t *d, const json_t *v)
 {
     switch (json_typeof(v)) {
     case JSON_OBJECT:
-        dump_object(d, v);
+        yaml_dump_object(d, v);
         break;
     case JSON_ARRAY:
-        dump_array(d, v);
+        yaml_dump_array(d, v);
         break;
     case JSON_STRING:
-        dump_text(d, json_string_value(v), json_string_length(v));
+        yaml_dump_text(d, json_string_value(v), json_string_length(v));
         break;
     case JSON_INTEGER:
         dump_int(d, json_integer_value(v));

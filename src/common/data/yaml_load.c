@@ -46,19 +46,19 @@ yaml_line_of(const yaml_lines_t *self, const char *key)
 /* ---- scalars --------------------------------------------------------------------------------- */
 
 static json_t *
-make_str(const ynode_t *node, yproblem_t *problem)
+yaml_load_make_str(const ynode_t *node, yproblem_t *problem)
 {
     return value_utf8(node->text, node->n);
 }
 
 static json_t *
-make_null(const ynode_t *node, yproblem_t *problem)
+yaml_load_make_null(const ynode_t *node, yproblem_t *problem)
 {
     return json_null();
 }
 
 static void
-not_a(yproblem_t *problem, const ynode_t *node, const char *what)
+yaml_load_not_a(yproblem_t *problem, const ynode_t *node, const char *what)
 {
     int shown = node->n < 100 ? (int) node->n : 100; /* the text of yaml_scalar has no NUL behind it */
 
@@ -66,18 +66,18 @@ not_a(yproblem_t *problem, const ynode_t *node, const char *what)
 }
 
 static json_t *
-make_bool(const ynode_t *node, yproblem_t *problem)
+yaml_load_make_bool(const ynode_t *node, yproblem_t *problem)
 {
     bool v;
 
     if (yaml_to_bool(node->text, node->n, &v))
         return json_boolean(v);
-    not_a(problem, node, "a boolean");
+    yaml_load_not_a(problem, node, "a boolean");
     return NULL;
 }
 
 static json_t *
-make_int(const ynode_t *node, yproblem_t *problem)
+yaml_load_make_int(const ynode_t *node, yproblem_t *problem)
 {
     AUTO_FREE char *digits = NULL;
     json_int_t v = 0;
@@ -93,18 +93,18 @@ make_int(const ynode_t *node, yproblem_t *problem)
     case YAML_INT_BAD:
         break;
     }
-    not_a(problem, node, "an integer");
+    yaml_load_not_a(problem, node, "an integer");
     return NULL;
 }
 
 /* JSON has neither infinities nor NaN; they become the strings that yaml.h names. */
 static json_t *
-make_float(const ynode_t *node, yproblem_t *problem)
+yaml_load_make_float(const ynode_t *node, yproblem_t *problem)
 {
     double v;
 
     if (!yaml_to_float(node->text, node->n, &v)) {
-        not_a(problem, node, "a number");
+        yaml_load_not_a(problem, node, "a number");
         return NULL;
     }
     if (v != v)
@@ -117,7 +117,7 @@ make_float(const ynode_t *node, yproblem_t *problem)
 /* !!binary to text: PyYAML first encodes the scalar as ASCII, which explains the first message; bytes that
  * are not UTF-8 become replacement characters (value_utf8). */
 static json_t *
-make_binary(const ynode_t *node, yproblem_t *problem)
+yaml_load_make_binary(const ynode_t *node, yproblem_t *problem)
 {
     AUTO_FREE char *why = NULL;
     size_t len = 0;
@@ -142,7 +142,7 @@ make_binary(const ynode_t *node, yproblem_t *problem)
 typedef json_t *scalar_fn(const ynode_t *node, yproblem_t *problem);
 typedef bool fill_fn(loader_t *l, const job_t *job);
 
-static fill_fn fill_seq, fill_map, fill_set, fill_pairs;
+static fill_fn yaml_load_fill_seq, yaml_load_fill_map, yaml_load_fill_set, yaml_load_fill_pairs;
 
 /* How each kind is made: a scalar at once; a container empty now, and filled when its turn comes. */
 static const struct kind_row {
@@ -151,17 +151,17 @@ static const struct kind_row {
     json_t *(*empty)(void);
     fill_fn *fill;
 } kinds[] = {
-    [YAML_IS_STR] = { YSCALAR, make_str, NULL, NULL },
-    [YAML_IS_NULL] = { YSCALAR, make_null, NULL, NULL },
-    [YAML_IS_BOOL] = { YSCALAR, make_bool, NULL, NULL },
-    [YAML_IS_INT] = { YSCALAR, make_int, NULL, NULL },
-    [YAML_IS_FLOAT] = { YSCALAR, make_float, NULL, NULL },
-    [YAML_IS_TIMESTAMP] = { YSCALAR, make_str, NULL, NULL },
-    [YAML_IS_BINARY] = { YSCALAR, make_binary, NULL, NULL },
-    [YAML_IS_SEQ] = { YSEQ, NULL, json_array, fill_seq },
-    [YAML_IS_MAP] = { YMAP, NULL, json_object, fill_map },
-    [YAML_IS_SET] = { YMAP, NULL, json_object, fill_set },
-    [YAML_IS_PAIRS] = { YSEQ, NULL, json_array, fill_pairs },
+    [YAML_IS_STR] = { YSCALAR, yaml_load_make_str, NULL, NULL },
+    [YAML_IS_NULL] = { YSCALAR, yaml_load_make_null, NULL, NULL },
+    [YAML_IS_BOOL] = { YSCALAR, yaml_load_make_bool, NULL, NULL },
+    [YAML_IS_INT] = { YSCALAR, yaml_load_make_int, NULL, NULL },
+    [YAML_IS_FLOAT] = { YSCALAR, yaml_load_make_float, NULL, NULL },
+    [YAML_IS_TIMESTAMP] = { YSCALAR, yaml_load_make_str, NULL, NULL },
+    [YAML_IS_BINARY] = { YSCALAR, yaml_load_make_binary, NULL, NULL },
+    [YAML_IS_SEQ] = { YSEQ, NULL, json_array, yaml_load_fill_seq },
+    [YAML_IS_MAP] = { YMAP, NULL, json_object, yaml_load_fill_map },
+    [YAML_IS_SET] = { YMAP, NULL, json_object, yaml_load_fill_set },
+    [YAML_IS_PAIRS] = { YSEQ, NULL, json_array, yaml_load_fill_pairs },
     [YAML_IS_UNKNOWN] = { 0 },
 };
 
@@ -187,7 +187,7 @@ count_text(loader_t *l, const ynode_t *node)
 
 /* NEW value, or NULL with the problem set. */
 static json_t *
-make(loader_t *l, const ynode_t *node, int depth)
+yaml_load_make(loader_t *l, const ynode_t *node, int depth)
 {
     const struct kind_row *row = &kinds[node->kind];
 
@@ -220,10 +220,10 @@ make(loader_t *l, const ynode_t *node, int depth)
 /* ---- containers ------------------------------------------------------------------------------ */
 
 static bool
-fill_seq(loader_t *l, const job_t *job)
+yaml_load_fill_seq(loader_t *l, const job_t *job)
 {
     for (size_t i = 0; i < job->node->n; i++) {
-        json_t *v = make(l, job->node->items[i], job->depth + 1);
+        json_t *v = yaml_load_make(l, job->node->items[i], job->depth + 1);
         if (v == NULL)
             return false;
         json_array_append_new(job->into, v);
@@ -263,7 +263,7 @@ key_free(mapkey_t *k)
 /* Text of a mapping's key: Python's str() of values that are not text. Containers, which Python cannot hash,
  * and NUL bytes are refused. */
 static bool
-make_key(loader_t *l, const ynode_t *node, int depth, mapkey_t *k)
+yaml_load_make_key(loader_t *l, const ynode_t *node, int depth, mapkey_t *k)
 {
     if (node->shape == YSCALAR &&
         (node->kind == YAML_IS_STR || node->kind == YAML_IS_TIMESTAMP || node->kind == YAML_IS_VALUE)) {
@@ -274,7 +274,7 @@ make_key(loader_t *l, const ynode_t *node, int depth, mapkey_t *k)
                                 "found unacceptable key: it has a NUL byte");
         return count_text(l, node);
     }
-    json_auto_t *v = make(l, node, depth);
+    json_auto_t *v = yaml_load_make(l, node, depth);
     if (v == NULL)
         return false;
     if (json_is_object(v) || json_is_array(v))
@@ -293,7 +293,7 @@ make_key(loader_t *l, const ynode_t *node, int depth, mapkey_t *k)
 /* Adds one pair, or refuses a duplicate key as Salt's loader does. `numbers`, made when first needed, holds
  * the canonical texts of the mapping's numeric keys. Consumes `value`. */
 static bool
-add_pair(loader_t *l, const job_t *job, const ypair_t *pair, const mapkey_t *k, json_t **numbers,
+yaml_load_add_pair(loader_t *l, const job_t *job, const ypair_t *pair, const mapkey_t *k, json_t **numbers,
          json_t *value)
 {
     bool known = json_object_getn(job->into, k->text, k->len) != NULL;
@@ -314,7 +314,7 @@ add_pair(loader_t *l, const job_t *job, const ypair_t *pair, const mapkey_t *k, 
 }
 
 static bool
-fill_map(loader_t *l, const job_t *job)
+yaml_load_fill_map(loader_t *l, const job_t *job)
 {
     json_auto_t *numbers = NULL;
 
@@ -322,10 +322,10 @@ fill_map(loader_t *l, const job_t *job)
         const ypair_t *pair = &job->node->pairs[i];
         mapkey_t k = { NULL, 0, NULL, NULL };
         json_t *v = NULL;
-        bool ok = make_key(l, pair->key, job->depth + 1, &k);
+        bool ok = yaml_load_make_key(l, pair->key, job->depth + 1, &k);
         if (ok)
-            v = make(l, pair->value, job->depth + 1);
-        ok = v != NULL && add_pair(l, job, pair, &k, &numbers, v);
+            v = yaml_load_make(l, pair->value, job->depth + 1);
+        ok = v != NULL && yaml_load_add_pair(l, job, pair, &k, &numbers, v);
         key_free(&k);
         if (!ok)
             return false;
@@ -336,13 +336,13 @@ fill_map(loader_t *l, const job_t *job)
 /* A set's values are discarded; containers inside of them that are still queued are dropped too, since they
  * would be filled after their release. */
 static bool
-fill_set(loader_t *l, const job_t *job)
+yaml_load_fill_set(loader_t *l, const job_t *job)
 {
     size_t waiting = l->n;
     const char *key;
     json_t *v;
 
-    if (!fill_map(l, job))
+    if (!yaml_load_fill_map(l, job))
         return false;
     l->n = waiting;
     json_object_foreach (job->into, key, v)
@@ -351,14 +351,14 @@ fill_set(loader_t *l, const job_t *job)
 }
 
 static bool
-fill_pairs(loader_t *l, const job_t *job)
+yaml_load_fill_pairs(loader_t *l, const job_t *job)
 {
     for (size_t i = 0; i < job->node->n; i++) {
         const ynode_t *item = job->node->items[i];
         if (!yaml_is_pair(item, job->node, l->problem))
             return false;
-        json_t *key = make(l, item->pairs[0].key, job->depth + 2);
-        json_t *value = key != NULL ? make(l, item->pairs[0].value, job->depth + 2) : NULL;
+        json_t *key = yaml_load_make(l, item->pairs[0].key, job->depth + 2);
+        json_t *value = key != NULL ? yaml_load_make(l, item->pairs[0].value, job->depth + 2) : NULL;
         if (value == NULL) {
             json_decref(key);
             return false;
@@ -374,7 +374,7 @@ static json_t *
 load_root(const ynode_t *root, yproblem_t *problem)
 {
     loader_t l = { .problem = problem };
-    json_t *v = root != NULL ? make(&l, root, 1) : json_null();
+    json_t *v = root != NULL ? yaml_load_make(&l, root, 1) : json_null();
     bool ok = v != NULL;
 
     for (size_t i = 0; ok && i < l.n; i++) {
@@ -389,7 +389,7 @@ load_root(const ynode_t *root, yproblem_t *problem)
 }
 
 static yaml_lines_t *
-lines_of(const ynode_t *root)
+yaml_load_lines_of(const ynode_t *root)
 {
     yaml_lines_t *lines = xcalloc(1, sizeof(*lines));
 
@@ -412,7 +412,7 @@ yaml_load(const char *text, size_t len, const char *source, yaml_lines_t **ret_l
     if (doc != NULL)
         v = load_root(ydoc_root(doc), &problem);
     if (v != NULL && ret_lines != NULL)
-        *ret_lines = lines_of(ydoc_root(doc));
+        *ret_lines = yaml_load_lines_of(ydoc_root(doc));
     ydoc_destroy(&doc);
     if (v == NULL) {
         AUTO_FREE char *why = yproblem_show(&problem, source, text, len);

@@ -38,7 +38,7 @@ typedef struct composer {
 } composer_t;
 
 /* Memory that lives as long as the document, aligned for any type. The thread's meter (buf_meter) is asked
- * for each chunk; a refusal is recorded and reported by count(), since the callers of arena() cannot fail. */
+ * for each chunk; a refusal is recorded and reported by yaml_node_count(), since the callers of arena() cannot fail. */
 static void *
 arena(ydoc_t *doc, size_t size)
 {
@@ -114,7 +114,7 @@ ynode_shape_name(const ynode_t *node)
 }
 
 static ymark_t
-mark_of(yaml_mark_t m)
+yaml_node_mark_of(yaml_mark_t m)
 {
     return (ymark_t){ (int) m.line, (int) m.column };
 }
@@ -163,15 +163,15 @@ take_problem(composer_t *c, const char *text, size_t len)
     else if (cls == YAML_READER)
         yproblem_set(c->problem, cls, mark_of_offset(text, len, p->problem_offset), "%s", what);
     else if (p->context != NULL)
-        yproblem_within(c->problem, cls, p->context, mark_of(p->context_mark), mark_of(p->problem_mark), "%s",
+        yproblem_within(c->problem, cls, p->context, yaml_node_mark_of(p->context_mark), yaml_node_mark_of(p->problem_mark), "%s",
                         what);
     else
-        yproblem_set(c->problem, cls, mark_of(p->problem_mark), "%s", what);
+        yproblem_set(c->problem, cls, yaml_node_mark_of(p->problem_mark), "%s", what);
 }
 
 /* Counts a node against LIMIT_YAML_NODES. False with the problem set. */
 static bool
-count(composer_t *c, ymark_t at)
+yaml_node_count(composer_t *c, ymark_t at)
 {
     if (c->doc->refused)
         return yproblem_set(c->problem, YAML_LIMIT, at, "more memory than is left");
@@ -186,7 +186,7 @@ new_node(composer_t *c, yshape_t shape, const yaml_event_t *ev, const yaml_char_
 {
     ynode_t *node = arena(c->doc, sizeof(*node));
 
-    *node = (ynode_t){ .shape = shape, .kind = dflt, .at = mark_of(ev->start_mark), .open = true };
+    *node = (ynode_t){ .shape = shape, .kind = dflt, .at = yaml_node_mark_of(ev->start_mark), .open = true };
     if (tag != NULL && strcmp((const char *) tag, "!") != 0) {
         node->tag = arena_text(c->doc, tag, strlen((const char *) tag));
         node->kind = yaml_kind_of_tag(node->tag);
@@ -321,12 +321,12 @@ compose_alias(composer_t *c, const yaml_event_t *ev)
     ynode_t *node = c->anchors != NULL ? map_get(c->anchors, name) : NULL;
 
     if (node == NULL) {
-        yproblem_set(c->problem, YAML_COMPOSER, mark_of(ev->start_mark), "found undefined alias");
+        yproblem_set(c->problem, YAML_COMPOSER, yaml_node_mark_of(ev->start_mark), "found undefined alias");
         return NULL;
     }
     if (node->open && !c->graph) {
         yproblem_within(c->problem, YAML_COMPOSER, "the anchor is on a node that is still open", node->at,
-                        mark_of(ev->start_mark), "found unconstructable recursive node '%s'", name);
+                        yaml_node_mark_of(ev->start_mark), "found unconstructable recursive node '%s'", name);
         return NULL;
     }
     node->shared = true;
@@ -384,8 +384,8 @@ start_node(composer_t *c, const yaml_event_t *ev)
 static ynode_t *
 compose(composer_t *c, yaml_event_t *ev, int depth)
 {
-    ymark_t at = mark_of(ev->start_mark);
-    bool ok = count(c, at), alias = ev->type == YAML_ALIAS_EVENT;
+    ymark_t at = yaml_node_mark_of(ev->start_mark);
+    bool ok = yaml_node_count(c, at), alias = ev->type == YAML_ALIAS_EVENT;
 
     if (ok && depth > LIMIT_YAML_DEPTH)
         ok = yproblem_set(c->problem, YAML_LIMIT, at, "nested deeper than the %d levels allowed",
@@ -410,7 +410,7 @@ static bool
 add_pairs(composer_t *c, pairs_t *to, const ynode_t *from)
 {
     for (size_t i = 0; i < from->n; i++) {
-        if (!count(c, from->at))
+        if (!yaml_node_count(c, from->at))
             return false;
         if (from->pairs[i].key->kind == YAML_IS_MERGE)
             continue; /* a mapping that merges itself adds nothing */
@@ -448,7 +448,7 @@ collect_merged(composer_t *c, const ynode_t *node, const ynode_t *value, pairs_t
 }
 
 static bool
-has_key(const json_t *texts, const ynode_t *key)
+yaml_node_has_key(const json_t *texts, const ynode_t *key)
 {
     return key->shape == YSCALAR && json_object_getn(texts, key->text, key->n) != NULL;
 }
@@ -475,7 +475,7 @@ merge_mapping(composer_t *c, ynode_t *node)
     }
     node->n = kept;
     for (size_t i = 0; i < merged.n; i++) {
-        if (!has_key(own, merged.v[i].key)) {
+        if (!yaml_node_has_key(own, merged.v[i].key)) {
             all.v = arena_grow(c->doc, all.v, all.n, sizeof(*all.v));
             all.v[all.n++] = merged.v[i];
         }
@@ -504,7 +504,7 @@ compose_stream(composer_t *c)
     if (!next_event(c, &ev))
         return false;
     yaml_event_type_t type = ev.type;
-    start = mark_of(ev.start_mark);
+    start = yaml_node_mark_of(ev.start_mark);
     yaml_event_delete(&ev);
     if (type == YAML_STREAM_END_EVENT)
         return true;
@@ -517,7 +517,7 @@ compose_stream(composer_t *c)
     if (!next_event(c, &ev))
         return false;
     type = ev.type;
-    ymark_t second = mark_of(ev.start_mark);
+    ymark_t second = yaml_node_mark_of(ev.start_mark);
     yaml_event_delete(&ev);
     return type == YAML_STREAM_END_EVENT ||
            yproblem_within(c->problem, YAML_COMPOSER, "expected a single document in the stream", start,

@@ -63,7 +63,7 @@ big_result(const big_t *b, bool negative, json_int_t *ret_v, char **ret_digits)
 
 /* Value of one digit in up to base 16, or 16. */
 static unsigned
-digit_value(char c)
+yaml_number_digit_value(char c)
 {
     if (c >= '0' && c <= '9')
         return (unsigned) (c - '0');
@@ -78,7 +78,7 @@ push_digits(big_t *b, const char *p, const char *end, unsigned base)
     if (p == end)
         return false;
     for (; p < end && !b->overflow; p++) {
-        unsigned digit = digit_value(*p);
+        unsigned digit = yaml_number_digit_value(*p);
         if (digit >= base)
             return false;
         big_push(b, base, digit);
@@ -226,7 +226,7 @@ yaml_to_float(const char *text, size_t len, double *ret_v)
 }
 
 static int
-base64_value(char c)
+yaml_number_base64_value(char c)
 {
     static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const char *at = c != '\0' ? strchr(alphabet, c) : NULL;
@@ -248,7 +248,7 @@ yaml_from_base64(const char *text, size_t len, size_t *ret_len, char **ret_why)
                 goto padded;
             continue;
         }
-        int v = base64_value(text[i]);
+        int v = yaml_number_base64_value(text[i]);
         if (v < 0)
             continue;
         pads = 0;

@@ -16,12 +16,12 @@ yproblem_free(yproblem_t *p)
     p->cls = YAML_FINE;
 }
 
-static char *message(const char *fmt, va_list ap) PRINTF(1, 0);
+static char *yaml_problem_message(const char *fmt, va_list ap) PRINTF(1, 0);
 
 /* Formats a message and cuts it to MESSAGE_MAX bytes at a character's boundary: keys and tags may be as long
  * as their file. NEW. */
 static char *
-message(const char *fmt, va_list ap)
+yaml_problem_message(const char *fmt, va_list ap)
 {
     char *text = xvasprintf(fmt, ap);
     size_t len = strlen(text);
@@ -43,7 +43,7 @@ yproblem_set(yproblem_t *p, yclass_t cls, ymark_t at, const char *fmt, ...)
     if (p->cls != YAML_FINE)
         return false;
     va_start(ap, fmt);
-    p->text = message(fmt, ap);
+    p->text = yaml_problem_message(fmt, ap);
     va_end(ap);
     p->cls = cls;
     p->at = at;
@@ -59,7 +59,7 @@ yproblem_within(yproblem_t *p, yclass_t cls, const char *context, ymark_t contex
     if (p->cls != YAML_FINE)
         return false;
     va_start(ap, fmt);
-    p->text = message(fmt, ap);
+    p->text = yaml_problem_message(fmt, ap);
     va_end(ap);
     p->cls = cls;
     p->at = at;
@@ -70,7 +70,7 @@ yproblem_within(yproblem_t *p, yclass_t cls, const char *context, ymark_t contex
 
 /* Length in bytes of the line break at `p`, or 0. YAML 1.1 has five kinds. */
 static size_t
-line_break(const char *p, const char *end)
+yaml_problem_line_break(const char *p, const char *end)
 {
     static const char *const breaks[] = { "\r\n", "\n", "\r", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9" };
 
@@ -89,12 +89,12 @@ find_line(const char *text, size_t len, int line, size_t *ret_len)
     const char *end = text + len, *p = text;
 
     while (line > 0 && p < end) {
-        size_t n = line_break(p, end);
+        size_t n = yaml_problem_line_break(p, end);
         p += n > 0 ? n : 1;
         line -= n > 0;
     }
     const char *stop = p;
-    while (stop < end && line_break(stop, end) == 0)
+    while (stop < end && yaml_problem_line_break(stop, end) == 0)
         stop++;
     *ret_len = (size_t) (stop - p);
     return p;

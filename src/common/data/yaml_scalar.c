@@ -13,7 +13,7 @@
 typedef bool byte_fn(char c);
 
 static bool
-is_digit(char c)
+yaml_scalar_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -21,7 +21,7 @@ is_digit(char c)
 static bool
 is_digit_(char c)
 {
-    return is_digit(c) || c == '_';
+    return yaml_scalar_is_digit(c) || c == '_';
 }
 
 static bool
@@ -43,13 +43,13 @@ is_hex_(char c)
 }
 
 static bool
-is_blank(char c)
+yaml_scalar_is_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
 
 static bool
-is_sign(char c)
+yaml_scalar_is_sign(char c)
 {
     return c == '-' || c == '+';
 }
@@ -61,20 +61,20 @@ typedef struct scan {
 } scan_t;
 
 static char
-peek(const scan_t *s, size_t ahead)
+yaml_scalar_peek(const scan_t *s, size_t ahead)
 {
     return (size_t) (s->end - s->at) > ahead ? s->at[ahead] : '\0';
 }
 
 static bool
-done(const scan_t *s)
+yaml_scalar_done(const scan_t *s)
 {
     return s->at == s->end;
 }
 
 /* Skips every byte that fits and returns their number. */
 static size_t
-span(scan_t *s, byte_fn *fits)
+yaml_scalar_span(scan_t *s, byte_fn *fits)
 {
     const char *start = s->at;
 
@@ -84,7 +84,7 @@ span(scan_t *s, byte_fn *fits)
 }
 
 static bool
-skip(scan_t *s, byte_fn *fits)
+yaml_scalar_skip(scan_t *s, byte_fn *fits)
 {
     if (s->at == s->end || !fits(*s->at))
         return false;
@@ -103,24 +103,24 @@ skip_char(scan_t *s, char c)
 
 /* Skips up to `max` digits; true when there were at least `min`. */
 static bool
-digits(scan_t *s, size_t min, size_t max)
+yaml_scalar_digits(scan_t *s, size_t min, size_t max)
 {
     size_t n = 0;
 
-    while (n < max && skip(s, is_digit))
+    while (n < max && yaml_scalar_skip(s, yaml_scalar_is_digit))
         n++;
     return n >= min;
 }
 
 /* The regular expression (?::[0-5]?[0-9])+ */
 static bool
-sixties(scan_t *s)
+yaml_scalar_sixties(scan_t *s)
 {
     size_t n = 0;
 
     for (; skip_char(s, ':'); n++) {
-        bool two = peek(s, 0) <= '5' && is_digit(peek(s, 1));
-        if (!digits(s, two ? 2 : 1, two ? 2 : 1))
+        bool two = yaml_scalar_peek(s, 0) <= '5' && yaml_scalar_is_digit(yaml_scalar_peek(s, 1));
+        if (!yaml_scalar_digits(s, two ? 2 : 1, two ? 2 : 1))
             return false;
     }
     return n > 0;
@@ -129,27 +129,27 @@ sixties(scan_t *s)
 /* [-+]? then 0b, 0x, octal, decimal or base 60. `s` is a copy, so a failed match leaves the caller's cursor
  * alone. */
 static bool
-is_int(scan_t s)
+yaml_scalar_is_int(scan_t s)
 {
-    skip(&s, is_sign);
-    if (peek(&s, 0) == '0') {
+    yaml_scalar_skip(&s, yaml_scalar_is_sign);
+    if (yaml_scalar_peek(&s, 0) == '0') {
         s.at++;
-        if (done(&s))
+        if (yaml_scalar_done(&s))
             return true;
         if (skip_char(&s, 'b'))
-            return span(&s, is_binary_) > 0 && done(&s);
+            return yaml_scalar_span(&s, is_binary_) > 0 && yaml_scalar_done(&s);
         if (skip_char(&s, 'x'))
-            return span(&s, is_hex_) > 0 && done(&s);
-        return span(&s, is_octal_) > 0 && done(&s);
+            return yaml_scalar_span(&s, is_hex_) > 0 && yaml_scalar_done(&s);
+        return yaml_scalar_span(&s, is_octal_) > 0 && yaml_scalar_done(&s);
     }
-    if (!skip(&s, is_digit))
+    if (!yaml_scalar_skip(&s, yaml_scalar_is_digit))
         return false;
-    span(&s, is_digit_);
-    return done(&s) || (sixties(&s) && done(&s));
+    yaml_scalar_span(&s, is_digit_);
+    return yaml_scalar_done(&s) || (yaml_scalar_sixties(&s) && yaml_scalar_done(&s));
 }
 
 static bool
-is_word(const scan_t *s, const char *word)
+yaml_scalar_is_word(const scan_t *s, const char *word)
 {
     size_t len = strlen(word);
 
@@ -160,68 +160,68 @@ is_word(const scan_t *s, const char *word)
 static bool
 is_special_float(const scan_t *s, bool has_sign)
 {
-    return is_word(s, ".inf") || is_word(s, ".Inf") || is_word(s, ".INF") ||
-           (!has_sign && (is_word(s, ".nan") || is_word(s, ".NaN") || is_word(s, ".NAN")));
+    return yaml_scalar_is_word(s, ".inf") || yaml_scalar_is_word(s, ".Inf") || yaml_scalar_is_word(s, ".INF") ||
+           (!has_sign && (yaml_scalar_is_word(s, ".nan") || yaml_scalar_is_word(s, ".NaN") || yaml_scalar_is_word(s, ".NAN")));
 }
 
 /* PyYAML's exponent needs a sign: "1.0e3" is text. True at the end of the scalar, too. */
 static bool
-exponent(scan_t *s)
+yaml_scalar_exponent(scan_t *s)
 {
-    if (done(s))
+    if (yaml_scalar_done(s))
         return true;
     if (!skip_char(s, 'e') && !skip_char(s, 'E'))
         return false;
-    return skip(s, is_sign) && span(s, is_digit) > 0 && done(s);
+    return yaml_scalar_skip(s, yaml_scalar_is_sign) && yaml_scalar_span(s, yaml_scalar_is_digit) > 0 && yaml_scalar_done(s);
 }
 
 static bool
 is_float(scan_t s)
 {
-    bool has_sign = skip(&s, is_sign);
+    bool has_sign = yaml_scalar_skip(&s, yaml_scalar_is_sign);
 
     if (is_special_float(&s, has_sign))
         return true;
-    if (!has_sign && peek(&s, 0) == '.') {
+    if (!has_sign && yaml_scalar_peek(&s, 0) == '.') {
         s.at++;
-        return skip(&s, is_digit) && (span(&s, is_digit_), exponent(&s));
+        return yaml_scalar_skip(&s, yaml_scalar_is_digit) && (yaml_scalar_span(&s, is_digit_), yaml_scalar_exponent(&s));
     }
-    if (!skip(&s, is_digit))
+    if (!yaml_scalar_skip(&s, yaml_scalar_is_digit))
         return false;
-    span(&s, is_digit_);
-    if (peek(&s, 0) == ':')
-        return sixties(&s) && skip_char(&s, '.') && (span(&s, is_digit_), done(&s));
-    return skip_char(&s, '.') && (span(&s, is_digit_), exponent(&s));
+    yaml_scalar_span(&s, is_digit_);
+    if (yaml_scalar_peek(&s, 0) == ':')
+        return yaml_scalar_sixties(&s) && skip_char(&s, '.') && (yaml_scalar_span(&s, is_digit_), yaml_scalar_done(&s));
+    return skip_char(&s, '.') && (yaml_scalar_span(&s, is_digit_), yaml_scalar_exponent(&s));
 }
 
 /* Z or an offset such as +1 or -05:30. */
 static bool
 time_zone(scan_t *s)
 {
-    span(s, is_blank);
+    yaml_scalar_span(s, yaml_scalar_is_blank);
     if (skip_char(s, 'Z'))
-        return done(s);
-    if (!skip(s, is_sign) || !digits(s, 1, 2))
+        return yaml_scalar_done(s);
+    if (!yaml_scalar_skip(s, yaml_scalar_is_sign) || !yaml_scalar_digits(s, 1, 2))
         return false;
-    return !skip_char(s, ':') || digits(s, 2, 2);
+    return !skip_char(s, ':') || yaml_scalar_digits(s, 2, 2);
 }
 
 static bool
 is_timestamp(scan_t s)
 {
-    if (!digits(&s, 4, 4) || !skip_char(&s, '-') || !digits(&s, 1, 2) || !skip_char(&s, '-') ||
-        !digits(&s, 1, 2))
+    if (!yaml_scalar_digits(&s, 4, 4) || !skip_char(&s, '-') || !yaml_scalar_digits(&s, 1, 2) || !skip_char(&s, '-') ||
+        !yaml_scalar_digits(&s, 1, 2))
         return false;
-    if (done(&s))
+    if (yaml_scalar_done(&s))
         return true;
-    if (!skip_char(&s, 'T') && !skip_char(&s, 't') && span(&s, is_blank) == 0)
+    if (!skip_char(&s, 'T') && !skip_char(&s, 't') && yaml_scalar_span(&s, yaml_scalar_is_blank) == 0)
         return false;
-    if (!digits(&s, 1, 2) || !skip_char(&s, ':') || !digits(&s, 2, 2) || !skip_char(&s, ':') ||
-        !digits(&s, 2, 2))
+    if (!yaml_scalar_digits(&s, 1, 2) || !skip_char(&s, ':') || !yaml_scalar_digits(&s, 2, 2) || !skip_char(&s, ':') ||
+        !yaml_scalar_digits(&s, 2, 2))
         return false;
     if (skip_char(&s, '.'))
-        span(&s, is_digit);
-    return done(&s) || (time_zone(&s) && done(&s));
+        yaml_scalar_span(&s, yaml_scalar_is_digit);
+    return yaml_scalar_done(&s) || (time_zone(&s) && yaml_scalar_done(&s));
 }
 
 bool
@@ -253,17 +253,17 @@ yaml_resolve(const char *text, size_t len)
 
     if (len == 0)
         return YAML_IS_NULL;
-    if (is_digit(*text) || is_sign(*text) || *text == '.') {
+    if (yaml_scalar_is_digit(*text) || yaml_scalar_is_sign(*text) || *text == '.') {
         if (is_float(s))
             return YAML_IS_FLOAT;
-        if (*text != '.' && is_int(s))
+        if (*text != '.' && yaml_scalar_is_int(s))
             return YAML_IS_INT;
         return len >= 10 && is_timestamp(s) ? YAML_IS_TIMESTAMP : YAML_IS_STR;
     }
     if (len > 5 || strchr("~nN<=yYtTfFoO", *text) == NULL)
         return YAML_IS_STR;
     for (size_t i = 0; i < NELEMS(words); i++) {
-        if (is_word(&s, words[i].text))
+        if (yaml_scalar_is_word(&s, words[i].text))
             return words[i].kind;
     }
     return YAML_IS_STR;

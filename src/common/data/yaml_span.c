@@ -93,7 +93,7 @@ is_utf16(const char *text, size_t len)
 
 /* True when the bytes are spaces, tabs and YAML's line breaks only. */
 static bool
-is_blank(const char *text, size_t from, size_t to)
+yaml_span_is_blank(const char *text, size_t from, size_t to)
 {
     static const char *const wide[] = { "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9" };
 
@@ -165,7 +165,7 @@ start_fits(check_t *c)
 
     if (is == wanted)
         return true;
-    return hole_from(c, c->ref.start) != NULL && is > wanted && is_blank(c->real.text, wanted, is);
+    return hole_from(c, c->ref.start) != NULL && is > wanted && yaml_span_is_blank(c->real.text, wanted, is);
 }
 
 /* A token that ends with a span may end earlier in the text, before blanks at the span's end. */
@@ -178,14 +178,14 @@ end_fits(check_t *c)
         return c->real.start == c->real.end;
     if (is == wanted)
         return true;
-    return hole_to(c, c->ref.end) != NULL && is < wanted && is_blank(c->real.text, is, wanted);
+    return hole_to(c, c->ref.end) != NULL && is < wanted && yaml_span_is_blank(c->real.text, is, wanted);
 }
 
 /* ---- in plain words ------------------------------------------------------------------------------------------- */
 
 /* A token in plain words, for the message "... would begin a new key". */
 static const char *
-name_of(yaml_token_type_t type)
+yaml_span_name_of(yaml_token_type_t type)
 {
     static const char *const names[] = {
         [YAML_STREAM_END_TOKEN] = "no value at all",
@@ -215,7 +215,7 @@ name_of(yaml_token_type_t type)
 }
 
 static bool
-refuse(check_t *c, size_t at, const char *what)
+yaml_span_refuse(check_t *c, size_t at, const char *what)
 {
     return breakout_set(c->ret, c->spans, at, what);
 }
@@ -250,7 +250,7 @@ refuse_error(check_t *c)
     else if (strstr(problem, "unexpected end of stream") != NULL)
         what = is_quoted(c->ref.token.data.scalar.style) ? "the end of a quoted text"
                                                          : "a quoted text without end";
-    return refuse(c, at, what);
+    return yaml_span_refuse(c, at, what);
 }
 
 /* The scalar's end differs: finds out what ended it (a quote, a comment, a colon, or the next token that is
@@ -263,17 +263,17 @@ refuse_end(check_t *c)
     size_t at = least(s->end, map(c, c->ref.end));
 
     if (style != YAML_PLAIN_SCALAR_STYLE)
-        return refuse(c, at, is_quoted(style) ? "the end of a quoted text" : "the end of a block of text");
+        return yaml_span_refuse(c, at, is_quoted(style) ? "the end of a quoted text" : "the end of a block of text");
     if (is_quoted(s->token.data.scalar.style))
-        return refuse(c, s->start, "a quoted text");
-    while (at < s->len && is_blank(s->text, at, at + 1))
+        return yaml_span_refuse(c, s->start, "a quoted text");
+    while (at < s->len && yaml_span_is_blank(s->text, at, at + 1))
         at++;
     if (at < s->len && (s->text[at] == '#' || s->text[at] == ':'))
-        return refuse(c, at, s->text[at] == '#' ? "a comment" : "a new key");
+        return yaml_span_refuse(c, at, s->text[at] == '#' ? "a comment" : "a new key");
     do
         side_next(s);
     while (s->token.type == YAML_BLOCK_END_TOKEN);
-    return s->failed ? refuse_error(c) : refuse(c, at, name_of(s->token.type));
+    return s->failed ? refuse_error(c) : yaml_span_refuse(c, at, yaml_span_name_of(s->token.type));
 }
 
 /* The texts have tokens of different kinds at corresponding places; names the first byte of the span that is
@@ -286,21 +286,21 @@ refuse_type(check_t *c)
 
     /* A key begins before the span that ends it. */
     if (h == NULL && c->ref.token.type == YAML_SCALAR_TOKEN && has_hole(c))
-        return refuse(c, c->holes[c->hole].from, name_of(c->real.token.type));
+        return yaml_span_refuse(c, c->holes[c->hole].from, yaml_span_name_of(c->real.token.type));
     if (h == NULL)
-        return refuse(c, at, name_of(c->real.token.type));
+        return yaml_span_refuse(c, at, yaml_span_name_of(c->real.token.type));
     size_t first = h->from;
-    while (first < h->to && is_blank(c->real.text, first, first + 1))
+    while (first < h->to && yaml_span_is_blank(c->real.text, first, first + 1))
         first++;
     bool comment = first < h->to && c->real.text[first] == '#';
-    return refuse(c, first, comment ? "a comment" : name_of(c->real.token.type));
+    return yaml_span_refuse(c, first, comment ? "a comment" : yaml_span_name_of(c->real.token.type));
 }
 
 /* ---- scalars -------------------------------------------------------------------------------------------------- */
 
 /* Length in bytes of the escape that begins with the backslash at `p`, cut at `end`. */
 static size_t
-escape_len(const char *p, const char *end)
+yaml_span_escape_len(const char *p, const char *end)
 {
     uint32_t cp;
     size_t n = 2;
@@ -330,19 +330,19 @@ escapes_fit(check_t *c, size_t from, size_t to)
     const hole_t *h = &c->holes[c->hole], *last = c->holes + c->n_holes;
 
     for (size_t i = from, n; i < to; i += n) {
-        n = text[i] == '\\' ? escape_len(text + i, text + to) : 1;
+        n = text[i] == '\\' ? yaml_span_escape_len(text + i, text + to) : 1;
         while (h < last && h->to <= i)
             h++;
         const span_t whole = { h < last ? h->from : to, h < last ? h->to : to, 0 };
         if (span_cut(&whole, i, i + n))
-            return refuse(c, whole.from > i ? whole.from : i, "an escape of what stands beside it");
+            return yaml_span_refuse(c, whole.from > i ? whole.from : i, "an escape of what stands beside it");
     }
     return true;
 }
 
 /* True for the plain scalars "<<" and "=", which have a meaning beyond text and numbers. */
 static bool
-is_special(const yaml_token_t *t)
+yaml_span_is_special(const yaml_token_t *t)
 {
     if (t->type != YAML_SCALAR_TOKEN || t->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
         return false;
@@ -376,14 +376,14 @@ scalar_fits(check_t *c)
     yaml_scalar_style_t style = real->data.scalar.style, wanted = ref->data.scalar.style;
 
     if (style != wanted && (!is_quoted(style) || wanted != YAML_PLAIN_SCALAR_STYLE || sole_hole(c) == NULL))
-        return refuse(c, least(c->real.start, map(c, c->ref.end)),
+        return yaml_span_refuse(c, least(c->real.start, map(c, c->ref.end)),
                       is_quoted(style) ? "a quoted text" : "a block of text");
     if (!end_fits(c))
         return refuse_end(c);
     if (!has_hole(c))
-        return same_value(real, ref) || refuse(c, map(c, c->ref.start), "a change of the text after it");
-    if (is_special(real))
-        return refuse(c, c->real.start, "a merge key or default value");
+        return same_value(real, ref) || yaml_span_refuse(c, map(c, c->ref.start), "a change of the text after it");
+    if (yaml_span_is_special(real))
+        return yaml_span_refuse(c, c->real.start, "a merge key or default value");
     return wanted != YAML_DOUBLE_QUOTED_SCALAR_STYLE || escapes_fit(c, c->real.start + 1, c->real.end - 1);
 }
 
@@ -392,12 +392,12 @@ scalar_fits(check_t *c)
 /* True when a span of blanks leaves no scalar in the text, where YAML then reads null, as in "key: ". The
  * real side is already at the next token. */
 static bool
-is_lost(check_t *c)
+yaml_span_is_lost(check_t *c)
 {
     if (c->ref.failed || c->real.failed || c->ref.token.type != YAML_SCALAR_TOKEN)
         return false;
     if (c->ref.token.data.scalar.style != YAML_PLAIN_SCALAR_STYLE || hole_from(c, c->ref.start) == NULL ||
-        hole_to(c, c->ref.end) == NULL || !is_blank(c->real.text, map(c, c->ref.start), map(c, c->ref.end)))
+        hole_to(c, c->ref.end) == NULL || !yaml_span_is_blank(c->real.text, map(c, c->ref.start), map(c, c->ref.end)))
         return false;
     switch (c->real.token.type) {
     case YAML_KEY_TOKEN:
@@ -469,22 +469,22 @@ collection_fits(check_t *c, const hole_t *h)
     do {
         if (s->failed)
             return refuse_error(c);
-        if (!is_blank(s->text, end, s->start) || s->end > h->to)
-            return refuse(c, least(s->start, h->to - 1),
+        if (!yaml_span_is_blank(s->text, end, s->start) || s->end > h->to)
+            return yaml_span_refuse(c, least(s->start, h->to - 1),
                           s->end > h->to ? "a part of a list or mapping" : "a comment");
         if (!may_be_inside(&s->token))
-            return refuse(c, s->start, name_of(s->token.type));
-        if (is_special(&s->token))
-            return refuse(c, s->start, "a merge key or default value");
+            return yaml_span_refuse(c, s->start, yaml_span_name_of(s->token.type));
+        if (yaml_span_is_special(&s->token))
+            return yaml_span_refuse(c, s->start, "a merge key or default value");
         depth += opens_flow(s->token.type);
         depth -= closes_flow(s->token.type);
         if (c->depth + depth > LIMIT_YAML_DEPTH)
-            return refuse(c, s->start, "a nesting without end");
+            return yaml_span_refuse(c, s->start, "a nesting without end");
         end = s->end;
         if (depth > 0)
             side_next(s);
     } while (depth > 0);
-    return is_blank(s->text, end, h->to) || refuse(c, end, "more than one list or mapping");
+    return yaml_span_is_blank(s->text, end, h->to) || yaml_span_refuse(c, end, "more than one list or mapping");
 }
 
 /* ---- token by token --------------------------------------------------------------------------------------------- */
@@ -500,7 +500,7 @@ keep_open(check_t *c)
                 : type == YAML_FLOW_MAPPING_START_TOKEN ? '{'
                                                         : 'b';
 
-    if (c->before == YAML_KEY_TOKEN && is_special(&c->ref.token))
+    if (c->before == YAML_KEY_TOKEN && yaml_span_is_special(&c->ref.token))
         c->merging = c->depth;
     else if (c->depth <= c->merging && (closes || type == YAML_KEY_TOKEN))
         c->merging = 0;
@@ -518,7 +518,7 @@ keep_open(check_t *c)
 
 /* Compares two tokens of the same kind. */
 static bool
-token_fits(check_t *c)
+yaml_span_token_fits(check_t *c)
 {
     yaml_token_type_t type = c->ref.token.type;
 
@@ -527,8 +527,8 @@ token_fits(check_t *c)
     if (type == YAML_SCALAR_TOKEN)
         return scalar_fits(c);
     if (has_hole(c))
-        return refuse(c, c->real.start, name_of(type));
-    return end_fits(c) || refuse(c, c->real.start, name_of(type));
+        return yaml_span_refuse(c, c->real.start, yaml_span_name_of(type));
+    return end_fits(c) || yaml_span_refuse(c, c->real.start, yaml_span_name_of(type));
 }
 
 /* Compares a pair of tokens; both sides are at their ends afterwards. */
@@ -540,10 +540,10 @@ pair_fits(check_t *c)
     if (c->real.failed)
         return refuse_error(c);
     if (c->ref.failed)
-        return refuse(c, c->real.start,
-                      in_hole(c, c->real.start) ? name_of(c->real.token.type) : "a part of a sign of YAML's");
+        return yaml_span_refuse(c, c->real.start,
+                      in_hole(c, c->real.start) ? yaml_span_name_of(c->real.token.type) : "a part of a sign of YAML's");
     if (c->real.token.type == c->ref.token.type)
-        return token_fits(c);
+        return yaml_span_token_fits(c);
     bool one = h != NULL && h->n == 1 && !(c->spans->v[h->first].flags & SPAN_TEXT);
     if (one && opens_flow(c->real.token.type) && takes_collection(c) && start_fits(c) && c->real.end <= h->to)
         return collection_fits(c, h);
@@ -553,12 +553,12 @@ pair_fits(check_t *c)
 /* True when the texts have corresponding tokens up to their end, or up to where both cannot be read or are
  * nested deeper than the loader allows. */
 static bool
-compare(check_t *c)
+yaml_span_compare(check_t *c)
 {
     for (;;) {
         side_next(&c->real);
         side_next(&c->ref);
-        if (is_lost(c)) {
+        if (yaml_span_is_lost(c)) {
             c->before = YAML_SCALAR_TOKEN;
             side_next(&c->ref);
         }
@@ -624,16 +624,16 @@ make_reference(check_t *c, const char *text, size_t len, buf_t *out)
 }
 
 static bool
-fits(check_t *c)
+yaml_span_fits(check_t *c)
 {
-    bool agree = compare(c);
+    bool agree = yaml_span_compare(c);
 
     if (agree && (c->whole == NULL || can_be_read(c->real.text, c->real.len)))
         return true;
     /* A text that is no YAML even without its spans is left to the loader's error. */
     if (!can_be_read(c->ref.text, c->ref.len) && (agree || !can_be_read(c->real.text, c->real.len)))
         return true;
-    return !agree ? false : refuse(c, c->whole->from, "text that YAML cannot read");
+    return !agree ? false : yaml_span_refuse(c, c->whole->from, "text that YAML cannot read");
 }
 
 bool
@@ -647,7 +647,7 @@ yaml_spans_agree(const char *text, size_t len, const spans_t *spans, yaml_breako
     make_reference(&c, text, len, &reference);
     side_begin(&c.real, text, len);
     side_begin(&c.ref, reference.data, reference.len);
-    bool fit = fits(&c);
+    bool fit = yaml_span_fits(&c);
     side_end(&c.real);
     side_end(&c.ref);
     free(c.holes);

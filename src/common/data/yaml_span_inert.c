@@ -24,7 +24,7 @@ enum {
 
 /* Bytes that YAML takes for content at any place of a scalar, its first one included. */
 static bool
-is_letter(unsigned char c)
+yaml_span_inert_is_letter(unsigned char c)
 {
     return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') ||
            (c != '\0' && strchr("_/~$();^+", c) != NULL);
@@ -57,7 +57,7 @@ is_inert(const char *p, size_t len)
 {
     size_t n;
 
-    if ((unsigned char) p[0] < 0x80 && !is_letter((unsigned char) p[0]))
+    if ((unsigned char) p[0] < 0x80 && !yaml_span_inert_is_letter((unsigned char) p[0]))
         return false;
     if (p[len - 1] == ' ' || p[len - 1] == ':')
         return false;
@@ -66,7 +66,7 @@ is_inert(const char *p, size_t len)
         n = c < 0x80 ? 1 : wide_letter(p + i, len - i);
         if (n == 0)
             return false;
-        if (c >= 0x80 || is_letter(c) || is_inner(c) || c == ' ')
+        if (c >= 0x80 || yaml_span_inert_is_letter(c) || is_inner(c) || c == ' ')
             continue;
         if (c != ':' || p[i - 1] == ' ' || p[i + 1] == ' ')
             return false;

@@ -82,7 +82,7 @@ yaml_said_next(yaml_said_t *self, const yaml_event_t *ev)
 
 /* Calls the visitor when the scalar has bytes of a span. */
 static void
-visit(walk_t *w, const yaml_event_t *ev, bool key)
+yaml_span_walk_visit(walk_t *w, const yaml_event_t *ev, bool key)
 {
     yaml_said_t *said = &w->said;
     yaml_span_place_t place = { .path = (const char *const *) w->path,
@@ -116,25 +116,25 @@ node_ends(walk_t *w)
 }
 
 static void
-add_key(walk_t *w, const char *text)
+yaml_span_walk_add_key(walk_t *w, const char *text)
 {
     w->path[w->keys++] = xstrdup(text);
 }
 
 static void
-scalar(walk_t *w, const yaml_event_t *ev)
+yaml_span_walk_scalar(walk_t *w, const yaml_event_t *ev)
 {
     bool key = w->depth > 0 && w->levels[w->depth - 1].mapping && !w->levels[w->depth - 1].at_value;
 
-    visit(w, ev, key);
+    yaml_span_walk_visit(w, ev, key);
     if (key)
-        add_key(w, (const char *) ev->data.scalar.value);
+        yaml_span_walk_add_key(w, (const char *) ev->data.scalar.value);
     node_ends(w);
 }
 
 /* False when nested deeper than LIMIT_YAML_DEPTH. */
 static bool
-open_level(walk_t *w, bool mapping)
+yaml_span_walk_open_level(walk_t *w, bool mapping)
 {
     if (w->depth == LIMIT_YAML_DEPTH)
         return false;
@@ -147,12 +147,12 @@ static void
 unnamed_ends(walk_t *w)
 {
     if (w->depth > 0 && w->levels[w->depth - 1].mapping && !w->levels[w->depth - 1].at_value)
-        add_key(w, "");
+        yaml_span_walk_add_key(w, "");
     node_ends(w);
 }
 
 static void
-close_level(walk_t *w)
+yaml_span_walk_close_level(walk_t *w)
 {
     cut_path(w, w->levels[--w->depth].keys);
     unnamed_ends(w);
@@ -160,21 +160,21 @@ close_level(walk_t *w)
 
 /* Handles an event. False at the stream's end, or where the nesting is too deep to go on. */
 static bool
-take(walk_t *w, const yaml_event_t *ev)
+yaml_span_walk_take(walk_t *w, const yaml_event_t *ev)
 {
     switch (ev->type) {
     case YAML_SCALAR_EVENT:
-        scalar(w, ev);
+        yaml_span_walk_scalar(w, ev);
         return true;
     case YAML_ALIAS_EVENT:
         unnamed_ends(w);
         return true;
     case YAML_SEQUENCE_START_EVENT:
     case YAML_MAPPING_START_EVENT:
-        return open_level(w, ev->type == YAML_MAPPING_START_EVENT);
+        return yaml_span_walk_open_level(w, ev->type == YAML_MAPPING_START_EVENT);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
-        close_level(w);
+        yaml_span_walk_close_level(w);
         return true;
     default:
         return ev->type != YAML_STREAM_END_EVENT;
@@ -191,7 +191,7 @@ yaml_spans_walk(const char *text, size_t len, const spans_t *spans, yaml_span_vi
     w.said = (yaml_said_t){ .place = yaml_place_begin(&parser, text, len), .spans = spans };
     bool more = true, ended = false;
     while (more && yaml_parser_parse(&parser, &ev)) {
-        more = take(&w, &ev);
+        more = yaml_span_walk_take(&w, &ev);
         ended = ev.type == YAML_STREAM_END_EVENT;
         yaml_event_delete(&ev);
     }

@@ -29,7 +29,7 @@ write_bytes(void *cookie, unsigned char *bytes, size_t n)
 /* Emits an event; `made` is false when libyaml could not allocate it. Errors other than memory are
  * programming errors: the events are always in a legal order and in UTF-8. */
 static void
-emit(yaml_writer_t *self, int made, yaml_event_t *ev)
+yaml_write_emit(yaml_writer_t *self, int made, yaml_event_t *ev)
 {
     if (!made || (!yaml_emitter_emit(&self->emitter, ev) && self->emitter.error == YAML_MEMORY_ERROR))
         salt_no_memory(sizeof(*ev));
@@ -47,8 +47,8 @@ yaml_writer_new(buf_t *out, int indent)
     yaml_emitter_set_output(&self->emitter, write_bytes, out);
     yaml_emitter_set_unicode(&self->emitter, 1);
     yaml_emitter_set_indent(&self->emitter, indent);
-    emit(self, yaml_stream_start_event_initialize(&ev, YAML_UTF8_ENCODING), &ev);
-    emit(self, yaml_document_start_event_initialize(&ev, NULL, NULL, NULL, 1), &ev);
+    yaml_write_emit(self, yaml_stream_start_event_initialize(&ev, YAML_UTF8_ENCODING), &ev);
+    yaml_write_emit(self, yaml_document_start_event_initialize(&ev, NULL, NULL, NULL, 1), &ev);
     return self;
 }
 
@@ -59,8 +59,8 @@ yaml_writer_destroy(yaml_writer_t **self_p)
 
     if (*self_p == NULL)
         return;
-    emit(*self_p, yaml_document_end_event_initialize(&ev, 1), &ev);
-    emit(*self_p, yaml_stream_end_event_initialize(&ev), &ev);
+    yaml_write_emit(*self_p, yaml_document_end_event_initialize(&ev, 1), &ev);
+    yaml_write_emit(*self_p, yaml_stream_end_event_initialize(&ev), &ev);
     yaml_emitter_delete(&(*self_p)->emitter);
     free(*self_p);
     *self_p = NULL;
@@ -105,7 +105,7 @@ yaml_write_scalar(yaml_writer_t *self, const char *anchor, yaml_kind_t kind, con
         len = clean.len;
     }
     salt_assert(len <= INT_MAX);
-    emit(self,
+    yaml_write_emit(self,
          yaml_scalar_event_initialize(
              &ev, (const yaml_char_t *) anchor, (const yaml_char_t *) tag_of(kind),
              (const yaml_char_t *) text, (int) len, yaml_resolve(text, len) == kind, kind == YAML_IS_STR,
@@ -118,7 +118,7 @@ yaml_write_list(yaml_writer_t *self, const char *anchor, bool flow)
 {
     yaml_event_t ev;
 
-    emit(self,
+    yaml_write_emit(self,
          yaml_sequence_start_event_initialize(&ev, (const yaml_char_t *) anchor,
                                               (const yaml_char_t *) YAML_SEQ_TAG, 1,
                                               flow ? YAML_FLOW_SEQUENCE_STYLE : YAML_BLOCK_SEQUENCE_STYLE),
@@ -130,7 +130,7 @@ yaml_write_list_end(yaml_writer_t *self)
 {
     yaml_event_t ev;
 
-    emit(self, yaml_sequence_end_event_initialize(&ev), &ev);
+    yaml_write_emit(self, yaml_sequence_end_event_initialize(&ev), &ev);
 }
 
 void
@@ -138,7 +138,7 @@ yaml_write_map(yaml_writer_t *self, const char *anchor, bool set, bool flow)
 {
     yaml_event_t ev;
 
-    emit(self,
+    yaml_write_emit(self,
          yaml_mapping_start_event_initialize(&ev, (const yaml_char_t *) anchor,
                                              (const yaml_char_t *) (set ? SET_TAG : YAML_MAP_TAG), !set,
                                              flow ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE),
@@ -150,7 +150,7 @@ yaml_write_map_end(yaml_writer_t *self)
 {
     yaml_event_t ev;
 
-    emit(self, yaml_mapping_end_event_initialize(&ev), &ev);
+    yaml_write_emit(self, yaml_mapping_end_event_initialize(&ev), &ev);
 }
 
 void
@@ -158,7 +158,7 @@ yaml_write_alias(yaml_writer_t *self, const char *anchor)
 {
     yaml_event_t ev;
 
-    emit(self, yaml_alias_event_initialize(&ev, (const yaml_char_t *) anchor), &ev);
+    yaml_write_emit(self, yaml_alias_event_initialize(&ev, (const yaml_char_t *) anchor), &ev);
 }
 
 /* ---- places ----------------------------------------------------------------------------------- */
@@ -178,7 +178,7 @@ skip_characters(const char *text, size_t len, size_t at, size_t n)
 
 /* Shrinks a scalar's range to its content: without quotes, or without the head line of a block scalar. */
 static yaml_place_t
-inside(const char *text, yaml_place_t p, yaml_scalar_style_t style)
+yaml_write_inside(const char *text, yaml_place_t p, yaml_scalar_style_t style)
 {
     const char *line_end;
 
@@ -211,7 +211,7 @@ next_place(yaml_parser_t *parser, const char *text, size_t len, yaml_place_t *at
         size_t from = skip_characters(text, len, at->from, token.start_mark.index - at->to);
         size_t to = skip_characters(text, len, from, token.end_mark.index - token.start_mark.index);
         *at = (yaml_place_t){ to, token.end_mark.index };
-        *ret = inside(text, (yaml_place_t){ from, to }, token.data.scalar.style);
+        *ret = yaml_write_inside(text, (yaml_place_t){ from, to }, token.data.scalar.style);
     }
     yaml_token_delete(&token);
     return rc;

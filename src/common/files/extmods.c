@@ -36,7 +36,7 @@ extmods_dir(call_ctx_t *ctx, const char *form)
 
 /* The list of names for this form. NEW; NULL: not configured. */
 static json_t *
-s_names(call_ctx_t *ctx, const char *form, json_t *given, const char *option)
+extmods_names(call_ctx_t *ctx, const char *form, json_t *given, const char *option)
 {
     json_t *names = json_is_string(given) ? given : NULL;
     json_t *by_form = given == NULL || json_is_null(given) ? value_get(ctx_opts(ctx), option) : given;
@@ -54,7 +54,7 @@ s_names(call_ctx_t *ctx, const char *form, json_t *given, const char *option)
 
 /* "pkg/web.py" is pkg.web. NEW; NULL when the file is no module. */
 static char *
-s_module_name(const char *path)
+module_name(const char *path)
 {
     static const char *const ends[] = { ".py", ".pyx", ".so", ".zip" };
     for (size_t i = 0; i < NELEMS(ends); i++) {
@@ -68,7 +68,7 @@ s_module_name(const char *path)
 
 /* Copy the file server's file to `rel`, unless the content is the same. */
 static int
-s_bring(sync_t *self, const char *url, const char *env, const char *rel, bool *ret_changed, fail_t *err)
+bring(sync_t *self, const char *url, const char *env, const char *rel, bool *ret_changed, fail_t *err)
 {
     AUTO_FREE char *local = NULL;
     buf_auto_t is = BUF_INIT, was = BUF_INIT;
@@ -89,7 +89,7 @@ s_bring(sync_t *self, const char *url, const char *env, const char *rel, bool *r
 
 /* Sync one file; `path` is the file server's, below _FORM/. */
 static int
-s_one(sync_t *self, const char *env, const char *path, fail_t *err)
+extmods_one(sync_t *self, const char *env, const char *path, fail_t *err)
 {
     AUTO_FREE char *url = xasprintf("salt://%s", path);
     AUTO_FREE char *top = xasprintf("_%s/", self->what->form);
@@ -98,20 +98,20 @@ s_one(sync_t *self, const char *env, const char *path, fail_t *err)
     if (rc < 0 || !str_starts(inside, top))
         return rc;
     const char *rel = inside + strlen(top);
-    AUTO_FREE char *name = s_module_name(rel);
+    AUTO_FREE char *name = module_name(rel);
     if (!name || (self->only && !value_lists(self->only, name)) ||
         (self->never && value_lists(self->never, name)))
         return 0;
     json_object_set_new(self->remote, rel, json_true());
     bool changed = false;
-    rc = s_bring(self, url, env, rel, &changed, err);
+    rc = bring(self, url, env, rel, &changed, err);
     if (rc == 0 && changed)
         json_array_append_new(self->changed, value_fmt("%s.%s", self->what->form, name));
     return rc;
 }
 
 static int
-s_environment(sync_t *self, const char *env, fail_t *err)
+extmods_environment(sync_t *self, const char *env, fail_t *err)
 {
     AUTO_FREE char *top = xasprintf("_%s/", self->what->form);
     json_auto_t *paths = fileclient_list(self->files, FILES_FILES, env, top, err);
@@ -120,13 +120,13 @@ s_environment(sync_t *self, const char *env, fail_t *err)
     int rc = paths ? 0 : -EIO;
     json_array_foreach (paths, i, path)
         if (rc == 0 && json_is_string(path))
-            rc = s_one(self, env, json_string_value(path), err);
+            rc = extmods_one(self, env, json_string_value(path), err);
     return rc;
 }
 
 /* Remove files that the file server does not have any more, and folders that become empty. Closes `fd`. */
 static void
-s_clean(const sync_t *self, int fd, const char *rel, int depth)
+extmods_clean(const sync_t *self, int fd, const char *rel, int depth)
 {
     DIR *d = fd >= 0 && depth < DEPTH_MAX ? fdopendir(fd) : NULL;
     const struct dirent *e;
@@ -137,7 +137,7 @@ s_clean(const sync_t *self, int fd, const char *rel, int depth)
         AUTO_FREE char *below = *rel ? fs_join(rel, e->d_name) : xstrdup(e->d_name);
         int inner = beneath_open(dirfd(d), e->d_name, BENEATH_NO_LINKS, O_RDONLY | O_DIRECTORY, 0);
         if (inner >= 0) {
-            s_clean(self, inner, below, depth + 1);
+            extmods_clean(self, inner, below, depth + 1);
             (void) unlinkat(dirfd(d), e->d_name,
                             AT_REMOVEDIR); /* fails as long as there is something in it */
         } else if (!value_get(self->remote, below) && unlinkat(dirfd(d), e->d_name, 0) != 0) {
@@ -156,8 +156,8 @@ extmods_sync(call_ctx_t *ctx, const extmods_t *what)
 {
     json_t *changed = json_array(), *env;
     json_auto_t *remote = json_object();
-    json_auto_t *only = s_names(ctx, what->form, what->only, "extmod_whitelist");
-    json_auto_t *never = s_names(ctx, what->form, what->never, "extmod_blacklist");
+    json_auto_t *only = extmods_names(ctx, what->form, what->only, "extmod_whitelist");
+    json_auto_t *never = extmods_names(ctx, what->form, what->never, "extmod_blacklist");
     AUTO_FREE char *dir = extmods_dir(ctx, what->form);
     fail_auto_t err = FAIL_INIT;
     sync_t self = {
@@ -173,10 +173,10 @@ extmods_sync(call_ctx_t *ctx, const extmods_t *what)
         rc = fail_set(&err, -errno, "%s: %s", dir, strerror(errno));
     json_array_foreach (what->envs, i, env)
         if (rc == 0 && json_is_string(env))
-            rc = s_environment(&self, json_string_value(env), &err);
+            rc = extmods_environment(&self, json_string_value(env), &err);
     if (rc < 0)
         log_error("Failed to sync %s module: %s", what->form, fail_text(&err));
     else if (value_bool(ctx_opts(ctx), "clean_dynamic_modules", true))
-        s_clean(&self, fcntl(fd, F_DUPFD_CLOEXEC, 0), "", 0);
+        extmods_clean(&self, fcntl(fd, F_DUPFD_CLOEXEC, 0), "", 0);
     return changed;
 }

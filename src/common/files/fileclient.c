@@ -51,7 +51,7 @@ fileclient_destroy(fileclient_t **self_p)
 
 /* True for "http:" and its like; a Windows drive letter is no scheme. */
 static bool
-s_other_scheme(const char *url)
+other_scheme(const char *url)
 {
     size_t n = strspn(url, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-");
     return n > 1 && str_starts(url + n, "://");
@@ -59,7 +59,7 @@ s_other_scheme(const char *url)
 
 /* Remove the query from a path. In "|path" every character is literal. "saltenv=" counts behind "&" too. */
 static void
-s_drop_query(char *path, char **env_p)
+drop_query(char *path, char **env_p)
 {
     char *query = *path == '|' ? NULL : strchr(path, '?');
     if (!query)
@@ -80,7 +80,7 @@ int
 fileclient_split(const char *url, const char *saltenv, char **ret_path, char **ret_saltenv, fail_t *err)
 {
     bool full = str_starts(url, SCHEME);
-    if (!full && s_other_scheme(url))
+    if (!full && other_scheme(url))
         return fail_set(err, -EINVAL, "Unsupported path: %s", url);
     AUTO_FREE char *rest = xstrdup(full ? url + strlen(SCHEME) : url);
     AUTO_FREE char *env = NULL;
@@ -91,7 +91,7 @@ fileclient_split(const char *url, const char *saltenv, char **ret_path, char **r
         *own = '\0';
         env = xstrdup(own + strlen(SALTENV));
     }
-    s_drop_query(rest, &env);
+    drop_query(rest, &env);
     const char *path = rest + strspn(rest, "|");
     if (str_empty(env)) {
         free(env);
@@ -108,9 +108,9 @@ fileclient_split(const char *url, const char *saltenv, char **ret_path, char **r
 
 /* The same, but a path that leaves the roots counts as a file that does not exist. */
 static int
-s_place(const char *url, const char *saltenv, char **ret_path, char **ret_saltenv, fail_t *err)
+fileclient_place(const char *url, const char *saltenv, char **ret_path, char **ret_saltenv, fail_t *err)
 {
-    bool ours = str_starts(url, SCHEME) || !s_other_scheme(url);
+    bool ours = str_starts(url, SCHEME) || !other_scheme(url);
     int rc = fileclient_split(url, saltenv, ret_path, ret_saltenv, ours ? NULL : err);
     return rc < 0 && ours ? -ENOENT : rc;
 }
@@ -121,7 +121,7 @@ int
 fileclient_cache(fileclient_t *self, const char *url, const char *saltenv, char **ret_local, fail_t *err)
 {
     AUTO_FREE char *path = NULL, *env = NULL;
-    int rc = s_place(url, saltenv, &path, &env, err);
+    int rc = fileclient_place(url, saltenv, &path, &env, err);
     return rc < 0 ? rc : self->cls->cache(self->self, path, env, ret_local, err);
 }
 
@@ -129,7 +129,7 @@ int
 fileclient_get(fileclient_t *self, const char *url, const char *saltenv, const char *dest, fail_t *err)
 {
     AUTO_FREE char *path = NULL, *env = NULL;
-    int rc = s_place(url, saltenv, &path, &env, err);
+    int rc = fileclient_place(url, saltenv, &path, &env, err);
     return rc < 0 ? rc : self->cls->get(self->self, path, env, dest, err);
 }
 
@@ -138,7 +138,7 @@ fileclient_hash_of_size(fileclient_t *self, const char *url, const char *saltenv
                         json_t **ret_hash, fail_t *err)
 {
     AUTO_FREE char *path = NULL, *env = NULL;
-    int rc = s_place(url, saltenv, &path, &env, err);
+    int rc = fileclient_place(url, saltenv, &path, &env, err);
     return rc < 0 ? rc : self->cls->hash(self->self, path, env, size, ret_hash, err);
 }
 
@@ -174,7 +174,7 @@ fileclient_same(fileclient_t *self, const char *url, const char *saltenv, const 
 /* Drop listed names that lead out of the roots or are no text: callers build paths from them, and the server
  * may be hostile. */
 static json_t *
-s_only_below(json_t *names)
+only_below(json_t *names)
 {
     const char *key;
     json_t *v;
@@ -199,7 +199,7 @@ s_only_below(json_t *names)
 json_t *
 fileclient_list(fileclient_t *self, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
 {
-    return s_only_below(self->cls->list(self->self, kind, str_empty(saltenv) ? BASE_ENV : saltenv,
+    return only_below(self->cls->list(self->self, kind, str_empty(saltenv) ? BASE_ENV : saltenv,
                                         prefix ? prefix : "", err));
 }
 

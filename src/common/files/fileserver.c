@@ -52,7 +52,7 @@ fileserver_find(fileserver_t *self, const char *path, const char *saltenv, serve
 
 /* The names that begin with `prefix`, in the order of Python's sorted(). NEW array. */
 static json_t *
-s_sorted(json_t *set, const char *prefix)
+files_fileserver_sorted(json_t *set, const char *prefix)
 {
     size_t n = 0;
     const char **names = xcalloc(json_object_size(set) + 1, sizeof(*names)), *name;
@@ -68,7 +68,7 @@ s_sorted(json_t *set, const char *prefix)
 }
 
 static json_t *
-s_picked(json_t *links, const char *prefix)
+picked(json_t *links, const char *prefix)
 {
     json_t *out = json_object(), *v;
     const char *name;
@@ -80,7 +80,7 @@ s_picked(json_t *links, const char *prefix)
 
 /* Python's text.strip("/"). NEW. */
 static char *
-s_stripped(const char *text)
+files_fileserver_stripped(const char *text)
 {
     text += strspn(text, "/");
     size_t n = strlen(text);
@@ -95,13 +95,13 @@ fileserver_list(fileserver_t *self, files_kind_t kind, const char *saltenv, cons
     json_auto_t *files = json_object(), *dirs = json_object(), *empty = json_object(), *links = json_object();
     json_t *sets[] = { files, dirs, empty, links };
     file_lists_t lists = { files, dirs, empty, links, 0 };
-    AUTO_FREE char *want = s_stripped(prefix);
+    AUTO_FREE char *want = files_fileserver_stripped(prefix);
     int rc = self->broken.text ? fail_set(err, self->broken.code, "%s", self->broken.text) : 0;
     for (size_t i = 0; rc == 0 && i < self->n && files_is_below(saltenv); i++)
         rc = self->backends[i].cls->list(self->backends[i].self, saltenv, &lists, err);
     json_t *out = rc < 0                   ? NULL
-                  : kind == FILES_SYMLINKS ? s_picked(sets[kind], want)
-                                           : s_sorted(sets[kind], want);
+                  : kind == FILES_SYMLINKS ? picked(sets[kind], want)
+                                           : files_fileserver_sorted(sets[kind], want);
     return out;
 }
 
@@ -112,7 +112,7 @@ fileserver_envs(fileserver_t *self, fail_t *err)
     int rc = self->broken.text ? fail_set(err, self->broken.code, "%s", self->broken.text) : 0;
     for (size_t i = 0; rc == 0 && i < self->n; i++)
         rc = self->backends[i].cls->envs(self->backends[i].self, set, err);
-    return rc < 0 ? NULL : s_sorted(set, "");
+    return rc < 0 ? NULL : files_fileserver_sorted(set, "");
 }
 
 bool
@@ -170,7 +170,7 @@ fileserver_hash_type(const fileserver_t *self)
 /* Cache key that changes whenever the file does: a writer can restore a file's mtime, but not its ctime.
  * NEW. */
 static char *
-s_hash_key(const served_t *file)
+hash_key(const served_t *file)
 {
     return xasprintf("%llx:%llx:%llx:%llx:%llx", (unsigned long long) file->dev,
                      (unsigned long long) file->ino, (unsigned long long) file->size,
@@ -180,14 +180,14 @@ s_hash_key(const served_t *file)
 const char *
 fileserver_known_hash(const fileserver_t *self, const served_t *file)
 {
-    AUTO_FREE char *key = s_hash_key(file);
+    AUTO_FREE char *key = hash_key(file);
     return map_get(self->hashes, key);
 }
 
 void
 fileserver_learn_hash(fileserver_t *self, const served_t *file, const char *hex)
 {
-    AUTO_FREE char *key = s_hash_key(file);
+    AUTO_FREE char *key = hash_key(file);
     if (map_len(self->hashes) >= LIMIT_FILE_HASHES)
         map_clear(self->hashes);
     map_set(self->hashes, key, xstrdup(hex));
@@ -216,7 +216,7 @@ static const file_backend_t *const backends[] = { &roots_backend, &gitfs_backend
 /* A backend that can't be made sets `broken`, so that the whole server fails: serving only a part could serve
  * the wrong file. */
 static void
-s_add_backend(fileserver_t *self, const char *name, json_t *opts, json_t *roots)
+add_backend(fileserver_t *self, const char *name, json_t *opts, json_t *roots)
 {
     for (size_t i = 0; i < NELEMS(backends); i++) {
         if (!str_eq(backends[i]->name, name))
@@ -239,9 +239,9 @@ fileserver_new(json_t *opts, json_t *roots)
     self->hash_type = xstrdup(value_str(opts, "hash_type", "sha256"));
     self->hashes = map_new(free);
     json_array_foreach (names, i, name)
-        s_add_backend(self, json_is_string(name) ? json_string_value(name) : "", opts, roots);
+        add_backend(self, json_is_string(name) ? json_string_value(name) : "", opts, roots);
     if (json_array_size(names) == 0)
-        s_add_backend(self, roots_backend.name, opts, roots);
+        add_backend(self, roots_backend.name, opts, roots);
     return self;
 }
 

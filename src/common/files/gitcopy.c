@@ -21,7 +21,7 @@
 
 /* Report git's message, or its exit code if it printed none. */
 static int
-s_failed(const char *url, const proc_result_t *res, fail_t *err)
+gitcopy_failed(const char *url, const proc_result_t *res, fail_t *err)
 {
     AUTO_FREE char *text = xstrdup(buf_str(&res->errs));
     const char *said = str_trim(text);
@@ -48,7 +48,7 @@ git_copy_run(const git_copy_t *self, const char *cwd, const char *const *words, 
     else if (rc == 0 && res.dropped > 0)
         rc = fail_set(err, -EFBIG, "%s: git's answer is too long", url);
     else if (rc == 0 && res.status != 0)
-        rc = s_failed(url, &res, err);
+        rc = gitcopy_failed(url, &res, err);
     if (rc == 0 && out)
         buf_add(out, buf_str(&res.out), res.out.len);
     proc_result_free(&res);
@@ -72,7 +72,7 @@ git_copy_commit(const git_copy_t *self, const char *object, char **ret, fail_t *
 
 /* Read a stamp. 1; 0: it does not exist; or a negative errno. */
 static int
-s_stamp(const git_copy_t *self, const char *name, struct timespec *ret)
+gitcopy_stamp(const git_copy_t *self, const char *name, struct timespec *ret)
 {
     AUTO_FREE char *path = fs_join(self->dir, name);
     struct stat st;
@@ -86,7 +86,7 @@ int
 git_copy_stamp(const git_copy_t *self, int64_t *ret, fail_t *err)
 {
     struct timespec at = { 0, 0 };
-    int rc = s_stamp(self, FETCHED, &at);
+    int rc = gitcopy_stamp(self, FETCHED, &at);
     *ret = at.tv_sec * 1000000000LL + at.tv_nsec;
     return rc < 0 ? fail_set(err, rc, "%s/" FETCHED ": %s", self->dir, strerror(-rc)) : 0;
 }
@@ -98,7 +98,7 @@ git_copy_wait_s(const git_copy_t *self, int every)
     time_t now = time(NULL), wait = 0;
     for (size_t i = 0; i < NELEMS(names); i++) {
         struct timespec at = { 0, 0 };
-        if (s_stamp(self, names[i], &at) != 1 || at.tv_sec > now || now - at.tv_sec >= every)
+        if (gitcopy_stamp(self, names[i], &at) != 1 || at.tv_sec > now || now - at.tv_sec >= every)
             continue;
         time_t left = every - (now - at.tv_sec);
         wait = left > wait ? left : wait;
@@ -126,7 +126,7 @@ git_copy_note(const git_copy_t *self, const char *why)
 
 /* Remove a lock, or the temporary packed-refs, which git does not replace. Other folders hold neither. */
 static int
-s_unlock_one(const char *path, const struct stat *st, int type, struct FTW *at)
+unlock_one(const char *path, const struct stat *st, int type, struct FTW *at)
 {
     const char *name = path + at->base;
     bool top = at->level == 1;
@@ -139,22 +139,22 @@ s_unlock_one(const char *path, const struct stat *st, int type, struct FTW *at)
 
 /* Remove the leftovers of a git that was killed. Safe, because only this process writes while it fetches. */
 static void
-s_unlock(const git_copy_t *self)
+unlock(const git_copy_t *self)
 {
-    (void) nftw(self->dir, s_unlock_one, WALK_OPEN, FTW_PHYS | FTW_ACTIONRETVAL);
+    (void) nftw(self->dir, unlock_one, WALK_OPEN, FTW_PHYS | FTW_ACTIONRETVAL);
 }
 
 /* Let git tidy up in the foreground, while this process holds the copy: background work would leave locks
  * that must not be removed. Failures are ignored; the next time will do. */
 static void
-s_tidy(const git_copy_t *self)
+tidy(const git_copy_t *self)
 {
     static const char *const words[] = { "git", "-c", "gc.autoDetach=false", "gc", "--auto", "-q", NULL };
     (void) git_copy_run(self, self->dir, words, NULL, NULL);
 }
 
 static int
-s_init(const git_copy_t *self, fail_t *err)
+gitcopy_init(const git_copy_t *self, fail_t *err)
 {
     AUTO_FREE char *head = fs_join(self->dir, "HEAD");
     const char *const words[] = { "git", "init", "-q", "--bare", ".", NULL };
@@ -162,7 +162,7 @@ s_init(const git_copy_t *self, fail_t *err)
 }
 
 static int
-s_fetch(const git_copy_t *self, fail_t *err)
+gitcopy_fetch(const git_copy_t *self, fail_t *err)
 {
     AUTO_FREE char *fetched = fs_join(self->dir, FETCHED), *tried = fs_join(self->dir, TRIED);
     git_login_auto_t login = GIT_LOGIN_INIT;
@@ -198,12 +198,12 @@ git_copy_fetch(const git_copy_t *self, fail_t *err)
         return fail_set(err, -errno, "%s: %s", self->dir, strerror(errno));
     if (flock(lock, LOCK_EX | LOCK_NB) != 0)
         return errno == EWOULDBLOCK ? 1 : fail_set(err, -errno, "%s: %s", self->dir, strerror(errno));
-    s_unlock(self);
-    rc = s_init(self, &why);
+    unlock(self);
+    rc = gitcopy_init(self, &why);
     if (rc == 0)
-        rc = s_fetch(self, &why);
+        rc = gitcopy_fetch(self, &why);
     if (rc == 0) {
-        s_tidy(self);
+        tidy(self);
         return 0;
     }
     git_copy_note(self, fail_text(&why));

@@ -15,13 +15,13 @@
 #define LINKS_MAX 100
 
 static void *
-s_new(json_t *opts, json_t *roots, fail_t *err)
+gitfs_new(json_t *opts, json_t *roots, fail_t *err)
 {
     return git_remotes_new(opts, err);
 }
 
 static void
-s_free(void *remotes)
+gitfs_free(void *remotes)
 {
     git_remotes_free(remotes);
 }
@@ -30,7 +30,7 @@ s_free(void *remotes)
 
 /* Map a served path to the repository's. NEW; NULL: not below the mountpoint. */
 static char *
-s_inside(const git_remote_t *r, const char *path, const char *saltenv)
+gitfs_inside(const git_remote_t *r, const char *path, const char *saltenv)
 {
     AUTO_FREE char *mount = git_setting(r, "mountpoint", saltenv), *root = git_setting(r, "root", saltenv);
     size_t n = strlen(mount);
@@ -42,7 +42,7 @@ s_inside(const git_remote_t *r, const char *path, const char *saltenv)
 
 /* Map a repository's path to the served one. NEW; NULL: outside `root`. */
 static char *
-s_outside(const char *mount, const char *root, const char *path)
+gitfs_outside(const char *mount, const char *root, const char *path)
 {
     size_t n = strlen(root);
     if (n > 0 && (!str_starts(path, root) || path[n] != '/'))
@@ -53,7 +53,7 @@ s_outside(const char *mount, const char *root, const char *path)
 
 /* Look up a path, following links inside the tree, at most LINKS_MAX; NULL: no such file. Changes *path_p. */
 static const git_entry_t *
-s_follow(git_remote_t *r, const map_t *tree, char **path_p, fail_t *err)
+gitfs_follow(git_remote_t *r, const map_t *tree, char **path_p, fail_t *err)
 {
     for (int i = 0; i < LINKS_MAX; i++) {
         const git_entry_t *e = map_get(tree, *path_p);
@@ -74,14 +74,14 @@ s_follow(git_remote_t *r, const map_t *tree, char **path_p, fail_t *err)
 }
 
 static int
-s_find_in(git_remote_t *r, const char *path, const char *saltenv, served_t *ret, fail_t *err)
+gitfs_find_in(git_remote_t *r, const char *path, const char *saltenv, served_t *ret, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
-    AUTO_FREE char *inside = s_inside(r, path, saltenv), *blob = NULL;
+    AUTO_FREE char *inside = gitfs_inside(r, path, saltenv), *blob = NULL;
     if (!inside || git_look(r, &why) < 0)
         return why.text ? fail_set(err, why.code, "%s", why.text) : -ENOENT;
     const map_t *tree = git_tree(r, saltenv, &why);
-    const git_entry_t *e = tree ? s_follow(r, tree, &inside, &why) : NULL;
+    const git_entry_t *e = tree ? gitfs_follow(r, tree, &inside, &why) : NULL;
     if (!e || git_blob(r, e->id, &blob, &why) < 0)
         return why.text ? fail_set(err, why.code, "%s", why.text) : -ENOENT;
     unsigned mode = e->mode;
@@ -94,12 +94,12 @@ s_find_in(git_remote_t *r, const char *path, const char *saltenv, served_t *ret,
 }
 
 static int
-s_find(void *self, const char *path, const char *saltenv, served_t *ret, fail_t *err)
+gitfs_find(void *self, const char *path, const char *saltenv, served_t *ret, fail_t *err)
 {
     git_remote_t **remotes = self;
     int rc = -ENOENT;
     for (size_t i = 0; rc == -ENOENT && remotes[i]; i++)
-        rc = s_find_in(remotes[i], path, saltenv, ret, err);
+        rc = gitfs_find_in(remotes[i], path, saltenv, ret, err);
     return rc;
 }
 
@@ -107,7 +107,7 @@ s_find(void *self, const char *path, const char *saltenv, served_t *ret, fail_t 
 
 /* List a link. A target longer than a link's maximum makes it a file. */
 static int
-s_add_link(git_remote_t *r, const git_entry_t *e, const char *name, file_lists_t *into, fail_t *err)
+gitfs_add_link(git_remote_t *r, const git_entry_t *e, const char *name, file_lists_t *into, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
     AUTO_FREE char *target = git_link(r, e->id, &why);
@@ -117,7 +117,7 @@ s_add_link(git_remote_t *r, const git_entry_t *e, const char *name, file_lists_t
 }
 
 static int
-s_list_in(git_remote_t *r, const char *saltenv, file_lists_t *into, fail_t *err)
+gitfs_list_in(git_remote_t *r, const char *saltenv, file_lists_t *into, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
     const map_t *tree = git_look(r, &why) == 0 ? git_tree(r, saltenv, &why) : NULL;
@@ -131,28 +131,28 @@ s_list_in(git_remote_t *r, const char *saltenv, file_lists_t *into, fail_t *err)
         rc = file_lists_add(into, into->dirs, mount, err);
     for (size_t i = 0; rc == 0 && map_next(tree, &i, &path, &value);) {
         const git_entry_t *e = value;
-        AUTO_FREE char *name = s_outside(mount, root, path);
+        AUTO_FREE char *name = gitfs_outside(mount, root, path);
         if (!name || (!S_ISDIR(e->mode) && !S_ISREG(e->mode) && !S_ISLNK(e->mode)))
             continue;
         rc = file_lists_add(into, S_ISDIR(e->mode) ? into->dirs : into->files, name, err);
         if (rc == 0 && S_ISLNK(e->mode))
-            rc = s_add_link(r, e, name, into, err);
+            rc = gitfs_add_link(r, e, name, into, err);
     }
     return rc;
 }
 
 static int
-s_list(void *self, const char *saltenv, file_lists_t *into, fail_t *err)
+gitfs_list(void *self, const char *saltenv, file_lists_t *into, fail_t *err)
 {
     git_remote_t **remotes = self;
     int rc = 0;
     for (size_t i = 0; rc == 0 && remotes[i]; i++)
-        rc = s_list_in(remotes[i], saltenv, into, err);
+        rc = gitfs_list_in(remotes[i], saltenv, into, err);
     return rc;
 }
 
 static int
-s_envs(void *self, json_t *set, fail_t *err)
+gitfs_envs(void *self, json_t *set, fail_t *err)
 {
     git_remote_t **remotes = self;
     int rc = 0;
@@ -166,7 +166,7 @@ s_envs(void *self, json_t *set, fail_t *err)
 
 /* A remote that does not answer must not block the others, and its last content is still served. */
 static int
-s_update(void *self, bool now)
+gitfs_update(void *self, bool now)
 {
     git_remote_t **remotes = self;
     int wait_s = 0;
@@ -181,7 +181,7 @@ s_update(void *self, bool now)
 }
 
 static int
-s_clear(void *self, fail_t *err)
+gitfs_clear(void *self, fail_t *err)
 {
     git_remote_t **remotes = self;
     int rc = 0;
@@ -194,7 +194,7 @@ s_clear(void *self, fail_t *err)
 }
 
 static int
-s_lock(void *self, const char *glob, bool on, json_t *said, fail_t *err)
+lock(void *self, const char *glob, bool on, json_t *said, fail_t *err)
 {
     git_remote_t **remotes = self;
     int rc = 0;
@@ -209,5 +209,5 @@ s_lock(void *self, const char *glob, bool on, json_t *said, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
-const file_backend_t gitfs_backend = { "gitfs", s_new,    s_free,  s_find, s_list,
-                                       s_envs,  s_update, s_clear, s_lock };
+const file_backend_t gitfs_backend = { "gitfs", gitfs_new,    gitfs_free,  gitfs_find, gitfs_list,
+                                       gitfs_envs,  gitfs_update, gitfs_clear, lock };

@@ -23,7 +23,7 @@
 
 /* Verify a file against git's name for it: the hash over "blob SIZE\0" and the content. */
 static bool
-s_is_whole(const char *path, const char *id)
+gitfs_blob_is_whole(const char *path, const char *id)
 {
     const char *kind = digest_of_len(strlen(id));
     AUTO(digest) digest = kind ? digest_new(kind, NULL) : NULL;
@@ -41,7 +41,7 @@ s_is_whole(const char *path, const char *id)
 
 /* Let git write the file itself, so that its size is not limited by memory. */
 static int
-s_make(const git_remote_t *r, const char *id, const char *path, fail_t *err)
+gitfs_blob_make(const git_remote_t *r, const char *id, const char *path, fail_t *err)
 {
     AUTO_FREE char *dir = xasprintf("--git-dir=%s", r->dir);
     const char *const words[] = { "git", dir, "unpack-file", id, NULL };
@@ -53,7 +53,7 @@ s_make(const git_remote_t *r, const char *id, const char *path, fail_t *err)
     AUTO_FREE char *name = xstrndup(buf_str(&out), strcspn(buf_str(&out), "\n"));
     AUTO_FREE char *temp = fs_join(r->blobs, name);
     rc = fs_settle(temp, path, err);
-    if (rc == 0 && !s_is_whole(path, id))
+    if (rc == 0 && !gitfs_blob_is_whole(path, id))
         rc = fail_set(err, -EIO,
                       "%s: the object %s is damaged; salt-run fileserver.clear_cache has all fetched anew",
                       r->dir, id);
@@ -62,7 +62,7 @@ s_make(const git_remote_t *r, const char *id, const char *path, fail_t *err)
 
 /* True when the file exists; its use is noted in the atime, at most once a day. */
 static bool
-s_use(const char *path)
+use(const char *path)
 {
     const struct timespec times[] = { { 0, UTIME_NOW }, { 0, UTIME_OMIT } };
     struct stat st;
@@ -78,12 +78,12 @@ git_blob(git_remote_t *r, const char *id, char **ret_path, fail_t *err)
 {
     static char yes;
     AUTO_FREE char *path = fs_join(r->blobs, id);
-    bool there = s_use(path);
+    bool there = use(path);
     if (!there || !map_get(r->whole, id)) {
-        bool whole = there && s_is_whole(path, id);
+        bool whole = there && gitfs_blob_is_whole(path, id);
         if (there && !whole)
             log_warning("gitfs: %s is damaged, and made anew", path);
-        int rc = whole ? 0 : s_make(r, id, path, err);
+        int rc = whole ? 0 : gitfs_blob_make(r, id, path, err);
         if (rc < 0)
             return rc;
         if (map_len(r->whole) >= LIMIT_FILE_HASHES)

@@ -30,7 +30,7 @@ static const char *const own_settings[] = { "name", "saltenv", "all_saltenvs" };
 
 /* Merge a list of one-key mappings into one mapping. NEW. */
 static json_t *
-s_packed(json_t *list)
+packed(json_t *list)
 {
     json_t *all = json_object(), *one;
     size_t i;
@@ -42,7 +42,7 @@ s_packed(json_t *list)
 }
 
 static bool
-s_is_known(const char *key)
+gitfs_conf_is_known(const char *key)
 {
     for (size_t i = 0; i < NELEMS(settings); i++)
         if (str_eq(settings[i], key))
@@ -55,13 +55,13 @@ s_is_known(const char *key)
 
 /* Merge {env: [{ref: x}, ...]}, or a list of such, over the existing settings. */
 static void
-s_take_saltenvs(json_t *into, json_t *list)
+take_saltenvs(json_t *into, json_t *list)
 {
-    json_auto_t *envs = s_packed(list);
+    json_auto_t *envs = packed(list);
     const char *env;
     json_t *conf;
     json_object_foreach (envs, env, conf) {
-        json_auto_t *own = s_packed(conf);
+        json_auto_t *own = packed(conf);
         json_t *was = value_get(into, env);
         if (was)
             (void) json_object_update(was, own);
@@ -71,7 +71,7 @@ s_take_saltenvs(json_t *into, json_t *list)
 }
 
 static int
-s_settings(git_remote_t *r, json_t *opts, json_t *own, fail_t *err)
+gitfs_conf_settings(git_remote_t *r, json_t *opts, json_t *own, fail_t *err)
 {
     const char *key;
     json_t *v;
@@ -81,19 +81,19 @@ s_settings(git_remote_t *r, json_t *opts, json_t *own, fail_t *err)
             json_object_set(r->conf, settings[i], v);
     }
     json_object_foreach (own, key, v) {
-        if (!s_is_known(key))
+        if (!gitfs_conf_is_known(key))
             return fail_set(err, -EINVAL, "gitfs_remotes: '%s': '%s' can't be set for a remote", r->url, key);
         json_object_set(r->conf, key, v);
     }
     if (git_auth_check(r->conf, r->url, err) < 0)
         return -EINVAL;
-    s_take_saltenvs(r->saltenvs, value_get(opts, "gitfs_saltenv"));
-    s_take_saltenvs(r->saltenvs, value_get(r->conf, "saltenv"));
+    take_saltenvs(r->saltenvs, value_get(opts, "gitfs_saltenv"));
+    take_saltenvs(r->saltenvs, value_get(r->conf, "saltenv"));
     return 0;
 }
 
 static void
-s_remote_free(git_remote_t *r)
+gitfs_conf_remote_free(git_remote_t *r)
 {
     json_decref(r->conf);
     json_decref(r->saltenvs);
@@ -107,7 +107,7 @@ s_remote_free(git_remote_t *r)
 }
 
 static void
-s_tree_free(void *tree)
+tree_free(void *tree)
 {
     map_t *map = tree;
     map_destroy(&map);
@@ -115,11 +115,11 @@ s_tree_free(void *tree)
 
 /* Read one entry: an URL, or {URL: settings}. An URL that starts with '-' would be an option of git. */
 static int
-s_remote(json_t *opts, json_t *entry, git_remote_t *r, fail_t *err)
+remote(json_t *opts, json_t *entry, git_remote_t *r, fail_t *err)
 {
     void *it = json_is_object(entry) ? json_object_iter(entry) : NULL;
     const char *url = it ? json_object_iter_key(it) : json_string_value(entry);
-    json_auto_t *own = it ? s_packed(json_object_iter_value(it)) : json_object();
+    json_auto_t *own = it ? packed(json_object_iter_value(it)) : json_object();
     const char *cachedir = value_str(opts, "cachedir", "");
     if (str_empty(url) || *url == '-')
         return fail_set(err, -EINVAL, "gitfs_remotes: an item is no URL");
@@ -131,9 +131,9 @@ s_remote(json_t *opts, json_t *entry, git_remote_t *r, fail_t *err)
     r->conf = json_object();
     r->saltenvs = json_object();
     r->refs = json_object();
-    r->trees = map_new(s_tree_free);
+    r->trees = map_new(tree_free);
     r->whole = map_new(NULL);
-    return s_settings(r, opts, own, err);
+    return gitfs_conf_settings(r, opts, own, err);
 }
 
 git_remote_t **
@@ -144,7 +144,7 @@ git_remotes_new(json_t *opts, fail_t *err)
     size_t i;
     json_array_foreach (list, i, entry) {
         all[i] = xcalloc(1, sizeof(**all));
-        if (s_remote(opts, entry, all[i], err) < 0) {
+        if (remote(opts, entry, all[i], err) < 0) {
             git_remotes_free(all);
             return NULL;
         }
@@ -156,7 +156,7 @@ void
 git_remotes_free(git_remote_t **remotes)
 {
     for (size_t i = 0; remotes && remotes[i]; i++)
-        s_remote_free(remotes[i]);
+        gitfs_conf_remote_free(remotes[i]);
     free(remotes);
 }
 
@@ -164,7 +164,7 @@ git_remotes_free(git_remote_t **remotes)
 
 /* "salt://web/" becomes "web". NEW. */
 static char *
-s_trimmed(const char *text)
+gitfs_conf_trimmed(const char *text)
 {
     text += str_starts(text, "salt://") ? strlen("salt://") : 0;
     text += strspn(text, "/");
@@ -180,7 +180,7 @@ git_setting(const git_remote_t *r, const char *key, const char *saltenv)
     const json_t *env = value_get(r->saltenvs, saltenv);
     const char *own = value_str(env, key, NULL);
     if (!str_eq(key, "ref"))
-        return s_trimmed(own ? own : value_str(r->conf, key, ""));
+        return gitfs_conf_trimmed(own ? own : value_str(r->conf, key, ""));
     const char *all = value_str(r->conf, "all_saltenvs", NULL);
     if (all || str_eq(saltenv, "base"))
         return xstrdup(all ? all : value_str(r->conf, "base", "master"));
@@ -191,7 +191,7 @@ git_setting(const git_remote_t *r, const char *key, const char *saltenv)
 
 /* True when the list has `text` as a word, a glob or a regular expression. */
 static bool
-s_is_listed(json_t *list, const char *text)
+gitfs_conf_is_listed(json_t *list, const char *text)
 {
     json_t *one;
     size_t i;
@@ -209,12 +209,12 @@ git_is_exposed(const git_remote_t *r, const char *saltenv)
 {
     json_t *only = value_get(r->conf, "saltenv_whitelist"),
            *without = value_get(r->conf, "saltenv_blacklist");
-    return (json_array_size(only) == 0 || s_is_listed(only, saltenv)) && !s_is_listed(without, saltenv);
+    return (json_array_size(only) == 0 || gitfs_conf_is_listed(only, saltenv)) && !gitfs_conf_is_listed(without, saltenv);
 }
 
 /* Add the environments of a branch or tag. */
 static void
-s_add_ref(const git_remote_t *r, const char *name, json_t *set)
+add_ref(const git_remote_t *r, const char *name, json_t *set)
 {
     const char *env;
     json_t *conf;
@@ -234,7 +234,7 @@ s_add_ref(const git_remote_t *r, const char *name, json_t *set)
 }
 
 static bool
-s_uses(const git_remote_t *r, const char *type)
+uses(const git_remote_t *r, const char *type)
 {
     json_t *types = value_get(r->conf, "ref_types");
     if (value_lists(types, type))
@@ -249,8 +249,8 @@ git_add_envs(const git_remote_t *r, json_t *set)
     const char *ref;
     json_t *commit;
     json_object_foreach (r->refs, ref, commit)
-        if (s_uses(r, str_starts(ref, "heads/") ? "branch" : "tag"))
-            s_add_ref(r, strchr(ref, '/') + 1, all);
+        if (uses(r, str_starts(ref, "heads/") ? "branch" : "tag"))
+            add_ref(r, strchr(ref, '/') + 1, all);
     json_object_foreach (all, ref, commit)
         if (git_is_exposed(r, ref))
             json_object_set_new(set, ref, json_true());

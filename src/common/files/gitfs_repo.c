@@ -23,7 +23,7 @@ git_remote_copy(const git_remote_t *r)
 }
 
 static int
-s_git(const git_remote_t *r, const char *cwd, const char *const *words, buf_t *out, fail_t *err)
+gitfs_repo_git(const git_remote_t *r, const char *cwd, const char *const *words, buf_t *out, fail_t *err)
 {
     const git_copy_t copy = git_remote_copy(r);
     return git_copy_run(&copy, cwd, words, out, err);
@@ -47,7 +47,7 @@ git_lock(git_remote_t *r, bool on, fail_t *err)
 }
 
 static bool
-s_is_locked(const git_remote_t *r)
+gitfs_repo_is_locked(const git_remote_t *r)
 {
     AUTO_FREE char *lock = fs_join(r->dir, LOCK);
     return !fs_absent(lock); /* if that can't be told, nothing is fetched */
@@ -63,7 +63,7 @@ git_update(git_remote_t *r, bool at_once, int *ret_wait_s, fail_t *err)
     *ret_wait_s = wait_s > 0 ? wait_s : (int) every;
     if (wait_s > 0)
         return 0;
-    if (s_is_locked(r)) {
+    if (gitfs_repo_is_locked(r)) {
         log_info("gitfs: %s is locked and not fetched: salt-run fileserver.clear_lock", r->url);
         return 0;
     }
@@ -95,7 +95,7 @@ git_look(git_remote_t *r, fail_t *err)
         r->stamp = 0;
         return 0;
     }
-    rc = s_git(r, r->dir, words, &out, err);
+    rc = gitfs_repo_git(r, r->dir, words, &out, err);
     if (rc < 0)
         return rc;
     json_object_clear(r->refs);
@@ -113,7 +113,7 @@ git_look(git_remote_t *r, fail_t *err)
 }
 
 static bool
-s_is_id(const char *text)
+is_id(const char *text)
 {
     size_t n = strlen(text);
     return n >= SHORTEST_ID && n <= GIT_ID_MAX && strspn(text, "0123456789abcdef") == n;
@@ -121,7 +121,7 @@ s_is_id(const char *text)
 
 /* Resolve a branch, a tag or a commit id, in the order of ref_types. NEW commit; NULL: none. */
 static int
-s_commit(git_remote_t *r, const char *ref, char **ret, fail_t *err)
+gitfs_repo_commit(git_remote_t *r, const char *ref, char **ret, fail_t *err)
 {
     static const struct {
         const char *type, *prefix;
@@ -139,7 +139,7 @@ s_commit(git_remote_t *r, const char *ref, char **ret, fail_t *err)
             const char *known = rows[k].prefix ? value_str(r->refs, name, NULL) : NULL;
             if (known)
                 *ret = xstrdup(known);
-            else if (!rows[k].prefix && s_is_id(ref))
+            else if (!rows[k].prefix && is_id(ref))
                 rc = git_copy_commit(&copy, ref, ret, err);
         }
     return rc;
@@ -149,7 +149,7 @@ s_commit(git_remote_t *r, const char *ref, char **ret, fail_t *err)
 
 /* Parse "MODE TYPE ID\tPATH". */
 static void
-s_add_entry(map_t *tree, const char *line)
+gitfs_repo_add_entry(map_t *tree, const char *line)
 {
     git_entry_t e = { 0 };
     const char *tab = strchr(line, '\t');
@@ -161,15 +161,15 @@ s_add_entry(map_t *tree, const char *line)
 }
 
 static map_t *
-s_read_tree(git_remote_t *r, const char *commit, fail_t *err)
+read_tree(git_remote_t *r, const char *commit, fail_t *err)
 {
     buf_auto_t out = BUF_INIT;
     const char *const words[] = { "git", "ls-tree", "-r", "-t", "-z", "--full-tree", commit, NULL };
-    if (s_git(r, r->dir, words, &out, err) < 0)
+    if (gitfs_repo_git(r, r->dir, words, &out, err) < 0)
         return NULL;
     map_t *tree = map_new(free);
     for (size_t at = 0; at < out.len && map_len(tree) < LIMIT_FILE_LIST; at += strlen(out.data + at) + 1)
-        s_add_entry(tree, out.data + at);
+        gitfs_repo_add_entry(tree, out.data + at);
     if (map_len(r->trees) >= TREES_MAX)
         map_clear(r->trees);
     map_set(r->trees, commit, tree);
@@ -182,11 +182,11 @@ git_tree(git_remote_t *r, const char *saltenv, fail_t *err)
     AUTO_FREE char *ref = git_is_exposed(r, saltenv) ? git_setting(r, "ref", saltenv) : NULL;
     const char *fallback = value_str(r->conf, "fallback", "");
     AUTO_FREE char *commit = NULL;
-    int rc = ref ? s_commit(r, ref, &commit, err) : 0;
+    int rc = ref ? gitfs_repo_commit(r, ref, &commit, err) : 0;
     if (rc == 0 && ref && !commit && *fallback)
-        rc = s_commit(r, fallback, &commit, err);
+        rc = gitfs_repo_commit(r, fallback, &commit, err);
     if (rc < 0 || str_empty(commit))
         return NULL;
     const map_t *known = map_get(r->trees, commit);
-    return known ? known : s_read_tree(r, commit, err);
+    return known ? known : read_tree(r, commit, err);
 }

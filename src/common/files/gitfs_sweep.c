@@ -17,7 +17,7 @@
 /* True when another sweep ran within a day, or the stamp can't be written (then nothing is removed). Sets the
  * stamp. */
 static bool
-s_is_swept(const char *stamp)
+is_swept(const char *stamp)
 {
     struct stat st;
     fail_auto_t err = FAIL_INIT;
@@ -30,7 +30,7 @@ s_is_swept(const char *stamp)
 }
 
 static int
-s_forget(const char *path, time_t now)
+gitfs_sweep_forget(const char *path, time_t now)
 {
     struct stat st;
     if (lstat(path, &st) != 0)
@@ -46,10 +46,10 @@ git_blobs_forget(const git_remote_t *r)
     fail_auto_t err = FAIL_INIT;
     char **names = NULL;
     time_t now = time(NULL);
-    int rc = s_is_swept(stamp) ? 0 : fs_names(r->blobs, &names, &err);
+    int rc = is_swept(stamp) ? 0 : fs_names(r->blobs, &names, &err);
     for (size_t i = 0; names && names[i]; i++) {
         AUTO_FREE char *path = fs_join(r->blobs, names[i]);
-        int one = s_forget(path, now);
+        int one = gitfs_sweep_forget(path, now);
         rc = one < 0 ? fs_fail(&err, one, "remove", path) : rc;
     }
     if (rc < 0)

@@ -7,7 +7,7 @@
 #include "salt/value.h"
 
 static int
-s_cache(void *self, const char *path, const char *saltenv, char **ret_local, fail_t *err)
+local_cache(void *self, const char *path, const char *saltenv, char **ret_local, fail_t *err)
 {
     served_auto_t file = SERVED_INIT;
     int rc = fileserver_find(self, path, saltenv, &file, err);
@@ -17,7 +17,7 @@ s_cache(void *self, const char *path, const char *saltenv, char **ret_local, fai
 }
 
 static int
-s_get(void *self, const char *path, const char *saltenv, const char *dest, fail_t *err)
+local_get(void *self, const char *path, const char *saltenv, const char *dest, fail_t *err)
 {
     served_auto_t file = SERVED_INIT;
     int rc = fileserver_find(self, path, saltenv, &file, err);
@@ -25,13 +25,13 @@ s_get(void *self, const char *path, const char *saltenv, const char *dest, fail_
 }
 
 static json_t *
-s_list(void *self, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
+local_list(void *self, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
 {
     return fileserver_list(self, kind, saltenv, prefix, err);
 }
 
 static int
-s_hash(void *self, const char *path, const char *saltenv, int64_t size, json_t **ret_hash, fail_t *err)
+local_hash(void *self, const char *path, const char *saltenv, int64_t size, json_t **ret_hash, fail_t *err)
 {
     served_auto_t file = SERVED_INIT;
     AUTO_FREE char *hex = NULL;
@@ -45,13 +45,13 @@ s_hash(void *self, const char *path, const char *saltenv, int64_t size, json_t *
 }
 
 static json_t *
-s_envs(void *self, fail_t *err)
+local_envs(void *self, fail_t *err)
 {
     return fileserver_envs(self, err);
 }
 
 static void
-s_free(void *self)
+local_free(void *self)
 {
     fileserver_t *server = self;
     fileserver_destroy(&server);
@@ -60,7 +60,7 @@ s_free(void *self)
 fileclient_t *
 fileclient_local(json_t *opts, json_t *roots)
 {
-    static const fileclient_class_t cls = { s_cache, s_get, s_list, s_hash, s_envs, NULL, NULL, s_free };
+    static const fileclient_class_t cls = { local_cache, local_get, local_list, local_hash, local_envs, NULL, NULL, local_free };
     fileserver_t *server = fileserver_new(opts, roots);
     /* On the master a thread fetches remotes for all (master/files/files_update.c); elsewhere it is done here. */
     if (!str_eq(value_str(opts, "__role", ""), "master"))

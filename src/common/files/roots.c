@@ -29,7 +29,7 @@ typedef struct roots {
 } roots_t;
 
 static void *
-s_new(json_t *opts, json_t *roots, fail_t *err)
+files_roots_new(json_t *opts, json_t *roots, fail_t *err)
 {
     roots_t *self = xcalloc(1, sizeof(*self));
     self->folders = roots ? roots : value_get(opts, "file_roots");
@@ -40,7 +40,7 @@ s_new(json_t *opts, json_t *roots, fail_t *err)
 }
 
 static void
-s_free(void *cookie)
+files_roots_free(void *cookie)
 {
     roots_t *self = cookie;
     ignore_destroy(&self->ignore);
@@ -49,7 +49,7 @@ s_free(void *cookie)
 
 /* The folders of an environment, BORROWED; NULL when it does not exist. *ret_any: they are ANY_ENV's. */
 static json_t *
-s_folders(const roots_t *self, const char *saltenv, bool *ret_any)
+files_roots_folders(const roots_t *self, const char *saltenv, bool *ret_any)
 {
     json_t *own = value_get(self->folders, saltenv);
     *ret_any = !own;
@@ -58,7 +58,7 @@ s_folders(const roots_t *self, const char *saltenv, bool *ret_any)
 
 /* The path of a folder, with ANY_ENV replaced. NEW. */
 static char *
-s_folder(const json_t *folder, const char *saltenv, bool any)
+files_roots_folder(const json_t *folder, const char *saltenv, bool any)
 {
     const char *path = json_is_string(folder) ? json_string_value(folder) : "";
     return any ? str_replace(path, ANY_ENV, saltenv) : xstrdup(path);
@@ -69,13 +69,13 @@ s_folder(const json_t *folder, const char *saltenv, bool any)
 /* True when a failed open() means that the file is not served: it does not exist, links loop or leave the
  * folder, or it is a socket. Any other error must be reported, as the file may exist. */
 static bool
-s_is_no_file(int code)
+is_no_file(int code)
 {
     return fs_is_absence(code) || code == -ELOOP || code == -EXDEV || code == -ENAMETOOLONG || code == -ENXIO;
 }
 
 static int
-s_find_in(roots_t *self, const char *folder, const char *path, served_t *ret, fail_t *err)
+files_roots_find_in(roots_t *self, const char *folder, const char *path, served_t *ret, fail_t *err)
 {
     AUTO_FREE char *full = fs_join(folder, path);
     if (beneath_check(path) < 0)
@@ -86,21 +86,21 @@ s_find_in(roots_t *self, const char *folder, const char *path, served_t *ret, fa
                                           O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
                            : -errno;
     if (fd < 0)
-        return s_is_no_file(fd) ? -ENOENT : fs_fail(err, fd, "open", root >= 0 ? full : folder);
+        return is_no_file(fd) ? -ENOENT : fs_fail(err, fd, "open", root >= 0 ? full : folder);
     /* fs_join drops double slashes only at the seam, as Python's os.path.join does. */
     return ignore_match(self->ignore, full) ? -ENOENT : served_take(ret, &fd, &full, err);
 }
 
 static int
-s_find(void *cookie, const char *path, const char *saltenv, served_t *ret, fail_t *err)
+files_roots_find(void *cookie, const char *path, const char *saltenv, served_t *ret, fail_t *err)
 {
     roots_t *self = cookie;
     bool any;
-    json_t *folders = s_folders(self, saltenv, &any), *one;
+    json_t *folders = files_roots_folders(self, saltenv, &any), *one;
     size_t i;
     json_array_foreach (folders, i, one) {
-        AUTO_FREE char *folder = s_folder(one, saltenv, any);
-        int rc = s_find_in(self, folder, path, ret, err);
+        AUTO_FREE char *folder = files_roots_folder(one, saltenv, any);
+        int rc = files_roots_find_in(self, folder, path, ret, err);
         if (rc != -ENOENT)
             return rc;
     }
@@ -137,7 +137,7 @@ typedef struct entries {
 } entries_t;
 
 static void
-s_entries_free(entries_t *all)
+files_roots_entries_free(entries_t *all)
 {
     for (size_t i = 0; i < all->n; i++)
         free(all->items[i].rel);
@@ -145,7 +145,7 @@ s_entries_free(entries_t *all)
 }
 
 static int
-s_failed(const walk_t *w, const char *rel, const char *verb, int rc)
+files_roots_failed(const walk_t *w, const char *rel, const char *verb, int rc)
 {
     AUTO_FREE char *full = *rel ? fs_join(w->folder, rel) : xstrdup(w->folder);
     return fs_fail(w->err, rc, verb, full);
@@ -154,27 +154,27 @@ s_failed(const walk_t *w, const char *rel, const char *verb, int rc)
 /* Stat an entry. One that was removed since its name was read, or a link to nowhere, stays in the list with
  * no type. */
 static int
-s_stat(const walk_t *w, const char *rel, int flags, struct stat *st)
+files_roots_stat(const walk_t *w, const char *rel, int flags, struct stat *st)
 {
     int rc = fstatat(w->root, rel, st, flags) == 0 ? 0 : -errno;
     if (rc == 0)
         return 0;
     st->st_mode = 0;
-    return s_is_no_file(rc) ? 0 : s_failed(w, rel, "look at", rc);
+    return is_no_file(rc) ? 0 : files_roots_failed(w, rel, "look at", rc);
 }
 
 static int
-s_entry_add(walk_t *w, entries_t *all, const char *rel, const struct dirent *d)
+entry_add(walk_t *w, entries_t *all, const char *rel, const struct dirent *d)
 {
     struct stat st;
     int rc = 0;
     entry_t e = { *rel ? fs_join(rel, d->d_name) : xstrdup(d->d_name), d->d_type == DT_DIR,
                   d->d_type == DT_LNK };
-    if (d->d_type == DT_UNKNOWN && (rc = s_stat(w, e.rel, AT_SYMLINK_NOFOLLOW, &st)) == 0) {
+    if (d->d_type == DT_UNKNOWN && (rc = files_roots_stat(w, e.rel, AT_SYMLINK_NOFOLLOW, &st)) == 0) {
         e.is_dir = S_ISDIR(st.st_mode);
         e.is_link = S_ISLNK(st.st_mode);
     }
-    if (rc == 0 && e.is_link && (rc = s_stat(w, e.rel, 0, &st)) == 0)
+    if (rc == 0 && e.is_link && (rc = files_roots_stat(w, e.rel, 0, &st)) == 0)
         e.is_dir = S_ISDIR(st.st_mode);
     if ((all->n & (all->n + 1)) == 0) /* full at 0, 1, 3, 7, ... */
         all->items = xrealloc(all->items, (2 * all->n + 1) * sizeof(*all->items));
@@ -184,33 +184,33 @@ s_entry_add(walk_t *w, entries_t *all, const char *rel, const struct dirent *d)
 
 /* Open a folder. Negative on failure, with *err unless the folder simply is not served. */
 static int
-s_open_folder(walk_t *w, const char *rel)
+open_folder(walk_t *w, const char *rel)
 {
     beneath_t how = w->self->follow ? BENEATH_OUT : BENEATH_NO_LINKS;
     int fd = *rel ? beneath_open(w->root, rel, how, O_RDONLY | O_DIRECTORY, 0)
                   : openat(w->root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     fd = fd < 0 && !*rel ? -errno : fd;
-    return fd >= 0 || s_is_no_file(fd) ? fd : s_failed(w, rel, "read the folder", fd);
+    return fd >= 0 || is_no_file(fd) ? fd : files_roots_failed(w, rel, "read the folder", fd);
 }
 
 /* Read a folder and close it, so that a deep walk holds one descriptor. A partial list is an error: callers
  * delete what is not listed. */
 static int
-s_entries(walk_t *w, const char *rel, above_t *here, entries_t *ret)
+files_roots_entries(walk_t *w, const char *rel, above_t *here, entries_t *ret)
 {
-    AUTO_FD fd = s_open_folder(w, rel);
+    AUTO_FD fd = open_folder(w, rel);
     struct stat st;
     if (fd < 0)
         return fd;
     DIR *dir = fstat(fd, &st) == 0 ? fdopendir(fd) : NULL;
     if (!dir)
-        return s_failed(w, rel, "read the folder", -errno);
+        return files_roots_failed(w, rel, "read the folder", -errno);
     fd = -1;
     here->dev = st.st_dev;
     here->ino = st.st_ino;
     int rc, bad = 0;
     for (const struct dirent *d; bad == 0 && (d = fs_next(dir, &rc));)
-        bad = s_entry_add(w, ret, rel, d);
+        bad = entry_add(w, ret, rel, d);
     (void) closedir(dir);
     if (bad < 0 || rc == 0)
         return bad;
@@ -219,7 +219,7 @@ s_entries(walk_t *w, const char *rel, above_t *here, entries_t *ret)
 }
 
 static bool
-s_is_loop(const above_t *here)
+is_loop(const above_t *here)
 {
     for (const above_t *a = here->up; a; a = a->up)
         if (a->dev == here->dev && a->ino == here->ino)
@@ -229,7 +229,7 @@ s_is_loop(const above_t *here)
 
 /* Resolve the existing part of `path` and append the rest. NEW. */
 static char *
-s_real(const char *path)
+files_roots_real(const char *path)
 {
     AUTO_FREE char *head = xstrdup(path);
     for (;;) {
@@ -244,19 +244,19 @@ s_real(const char *path)
 /* List a link's target if it is inside the folder, or if links are not followed. "Inside" as Salt computes
  * it: a target that begins with ".." is relative to the link's own name. */
 static int
-s_add_link(walk_t *w, const entry_t *e)
+files_roots_add_link(walk_t *w, const entry_t *e)
 {
     char target[PATH_MAX];
     ssize_t n = readlinkat(w->root, e->rel, target, sizeof(target) - 1);
     if (n < 0)
-        return fs_is_absence(-errno) || errno == EINVAL ? 0 : s_failed(w, e->rel, "read the link", -errno);
+        return fs_is_absence(-errno) || errno == EINVAL ? 0 : files_roots_failed(w, e->rel, "read the link", -errno);
     target[n] = '\0';
     const char *slash = strrchr(e->rel, '/');
     int len = str_starts(target, "..") ? (int) strlen(e->rel) : slash ? (int) (slash - e->rel) : 0;
     AUTO_FREE char *from = xasprintf("%s/%.*s", w->folder, len, e->rel);
     AUTO_FREE char *joined = *target == '/' ? xstrdup(target) : fs_join(from, target);
     AUTO_FREE char *flat = files_flatten(joined);
-    AUTO_FREE char *real = s_real(flat);
+    AUTO_FREE char *real = files_roots_real(flat);
     size_t k = strlen(w->real);
     bool inside = str_starts(real, w->real) && (real[k] == '\0' || real[k] == '/' || k == 1);
     if (!inside && w->self->follow)
@@ -269,86 +269,86 @@ s_add_link(walk_t *w, const entry_t *e)
 }
 
 static int
-s_add_if_empty(walk_t *w, const char *rel)
+add_if_empty(walk_t *w, const char *rel)
 {
     entries_t all = { NULL, 0 };
     above_t here = { 0 };
-    int rc = s_entries(w, rel, &here, &all);
+    int rc = files_roots_entries(w, rel, &here, &all);
     bool empty = rc == 0 && all.n == 0;
-    s_entries_free(&all);
+    files_roots_entries_free(&all);
     if (rc < 0)
-        return s_is_no_file(rc) ? 0 : rc;
+        return is_no_file(rc) ? 0 : rc;
     return empty ? file_lists_add(w->into, w->into->empty_dirs, rel, w->err) : 0;
 }
 
 static int
-s_add(walk_t *w, const entry_t *e)
+files_roots_add(walk_t *w, const entry_t *e)
 {
     if ((e->is_link && w->self->no_links) || ignore_match(w->self->ignore, e->rel))
         return 0;
     int rc = file_lists_add(w->into, e->is_dir ? w->into->dirs : w->into->files, e->rel, w->err);
     if (rc == 0 && e->is_dir)
-        rc = s_add_if_empty(w, e->rel);
-    return rc == 0 && e->is_link ? s_add_link(w, e) : rc;
+        rc = add_if_empty(w, e->rel);
+    return rc == 0 && e->is_link ? files_roots_add_link(w, e) : rc;
 }
 
 /* True when the failure is tolerable: a folder that vanished, or an ignored one (lost+found), which need not
  * be readable. */
 static bool
-s_may_lack(const walk_t *w, const char *rel, int rc)
+may_lack(const walk_t *w, const char *rel, int rc)
 {
-    bool may = s_is_no_file(rc) || (*rel && ignore_match(w->self->ignore, rel));
+    bool may = is_no_file(rc) || (*rel && ignore_match(w->self->ignore, rel));
     if (may)
         fail_clear(w->err);
     return may;
 }
 
 static bool
-s_is_entered(const walk_t *w, const entry_t *e)
+is_entered(const walk_t *w, const entry_t *e)
 {
     return e->is_dir && (!e->is_link || w->self->follow);
 }
 
 static int
-s_walk(walk_t *w, const char *rel, const above_t *up)
+files_roots_walk(walk_t *w, const char *rel, const above_t *up)
 {
     entries_t all = { NULL, 0 };
     above_t here = { 0, 0, up ? up->depth + 1 : 0, up };
-    int rc = s_entries(w, rel, &here, &all);
+    int rc = files_roots_entries(w, rel, &here, &all);
     if (rc < 0) {
-        s_entries_free(&all);
-        return s_may_lack(w, rel, rc) ? 0 : rc;
+        files_roots_entries_free(&all);
+        return may_lack(w, rel, rc) ? 0 : rc;
     }
     if (here.depth > LIMIT_FILE_DEPTH)
         log_warning("%s/%s: folders deeper than %d levels are not served", w->folder, rel, LIMIT_FILE_DEPTH);
-    bool stop = here.depth > LIMIT_FILE_DEPTH || s_is_loop(&here);
+    bool stop = here.depth > LIMIT_FILE_DEPTH || is_loop(&here);
     for (size_t i = 0; !stop && rc == 0 && i < all.n; i++)
-        rc = s_add(w, &all.items[i]);
+        rc = files_roots_add(w, &all.items[i]);
     for (size_t i = 0; !stop && rc == 0 && i < all.n; i++)
-        if (s_is_entered(w, &all.items[i]))
-            rc = s_walk(w, all.items[i].rel, &here);
-    s_entries_free(&all);
+        if (is_entered(w, &all.items[i]))
+            rc = files_roots_walk(w, all.items[i].rel, &here);
+    files_roots_entries_free(&all);
     return rc;
 }
 
 static int
-s_list(void *cookie, const char *saltenv, file_lists_t *into, fail_t *err)
+files_roots_list(void *cookie, const char *saltenv, file_lists_t *into, fail_t *err)
 {
     roots_t *self = cookie;
     bool any;
-    json_t *folders = s_folders(self, saltenv, &any), *one;
+    json_t *folders = files_roots_folders(self, saltenv, &any), *one;
     size_t i;
     json_array_foreach (folders, i, one) {
-        AUTO_FREE char *folder = s_folder(one, saltenv, any);
+        AUTO_FREE char *folder = files_roots_folder(one, saltenv, any);
         AUTO_FD root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
         AUTO_FREE char *real = root >= 0 ? realpath(folder, NULL) : NULL;
         int why = real ? 0 : -errno;
-        if (!real && s_is_no_file(why))
+        if (!real && is_no_file(why))
             continue;
         if (!real)
             return fs_fail(err, why, "open", folder);
         walk_t w = { self, root, folder, real, into, err };
-        int rc = s_walk(&w, "", NULL);
+        int rc = files_roots_walk(&w, "", NULL);
         if (rc < 0)
             return rc;
     }
@@ -356,7 +356,7 @@ s_list(void *cookie, const char *saltenv, file_lists_t *into, fail_t *err)
 }
 
 static int
-s_envs(void *cookie, json_t *set, fail_t *err)
+files_roots_envs(void *cookie, json_t *set, fail_t *err)
 {
     const roots_t *self = cookie;
     const char *env;
@@ -366,4 +366,4 @@ s_envs(void *cookie, json_t *set, fail_t *err)
     return 0;
 }
 
-const file_backend_t roots_backend = { "roots", s_new, s_free, s_find, s_list, s_envs, NULL, NULL, NULL };
+const file_backend_t roots_backend = { "roots", files_roots_new, files_roots_free, files_roots_find, files_roots_list, files_roots_envs, NULL, NULL, NULL };

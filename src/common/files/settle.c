@@ -27,7 +27,7 @@ settle_find(way_t *way, const char *dest, fail_t *err)
 
 /* Set owner and permissions: those of the replaced file (`old`), or for a new file (NULL) `fresh`. */
 static int
-s_dress(int fd, const struct stat *old, mode_t fresh)
+settle_dress(int fd, const struct stat *old, mode_t fresh)
 {
     if (old) {
         if (fchown(fd, old->st_uid, old->st_gid) != 0 && errno != EPERM)
@@ -52,7 +52,7 @@ settle(int fd, int dir, const char *temp, const char *place, mode_t fresh, fail_
         return fs_fail(err, -errno, "look at", place);
     if (there && (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)))
         return fail_set(err, -EINVAL, "%s is a device; name a file", place);
-    int rc = s_dress(fd, there && S_ISREG(st.st_mode) ? &st : NULL, fresh);
+    int rc = settle_dress(fd, there && S_ISREG(st.st_mode) ? &st : NULL, fresh);
     if (rc == 0 && renameat(dir, temp, dir, name) != 0)
         rc = -errno;
     return rc < 0 ? fail_set(err, rc, "cannot write %s: %s", place, strerror(-rc)) : 0;
@@ -60,7 +60,7 @@ settle(int fd, int dir, const char *temp, const char *place, mode_t fresh, fail_
 
 /* Enter a folder of the cache, making it; a file or link with its name is removed. */
 static int
-s_enter(int dir, const char *name)
+settle_enter(int dir, const char *name)
 {
     int fd = beneath_folder(dir, name, BENEATH_NO_LINKS, 0700);
     if (fd != -ELOOP && fd != -ENOTDIR)
@@ -71,7 +71,7 @@ s_enter(int dir, const char *name)
 
 /* Remove a folder or link that has the file's name. */
 static int
-s_clear_name(int dir, const char *name)
+clear_name(int dir, const char *name)
 {
     struct stat st;
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || S_ISREG(st.st_mode))
@@ -81,19 +81,19 @@ s_clear_name(int dir, const char *name)
 
 /* Walk to the folder of `rel`, removing obstacles. Closes *at_p on failure. */
 static int
-s_walk(int *at_p, const char *rel)
+settle_walk(int *at_p, const char *rel)
 {
     char **parts = str_split(rel, "/", false);
     int rc = beneath_check(rel);
     size_t n = strv_len(parts);
     for (size_t i = 0; rc == 0 && i + 1 < n; i++) {
-        int next = s_enter(*at_p, parts[i]);
+        int next = settle_enter(*at_p, parts[i]);
         (void) close(*at_p);
         *at_p = next;
         rc = next < 0 ? next : 0;
     }
     if (rc == 0)
-        rc = s_clear_name(*at_p, parts[n - 1]);
+        rc = clear_name(*at_p, parts[n - 1]);
     strv_free(parts);
     return rc;
 }
@@ -107,7 +107,7 @@ settle_cache_folder(const char *cachedir, const char *saltenv, const char *path,
     int rc = fs_mkdirs(cachedir, 0700, err);
     AUTO_FD at = rc == 0 ? open(cachedir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (rc == 0)
-        rc = at < 0 ? -errno : s_walk(&at, rel);
+        rc = at < 0 ? -errno : settle_walk(&at, rel);
     if (rc < 0)
         return fail_set(err, rc, "cannot write %s: %s", place, strerror(-rc));
     *ret_dir = at;
@@ -123,7 +123,7 @@ settle_cache_rel(const char *saltenv, const char *path)
 }
 
 static int
-s_copy_bytes(int from, int to)
+settle_copy_bytes(int from, int to)
 {
     off_t in = 0, out = 0;
     ssize_t n;
@@ -140,7 +140,7 @@ s_copy_bytes(int from, int to)
 
 /* A random name: a counter could meet the leftover of a killed process. */
 static int
-s_open_temp(int folder, char name[TEMP_NAME])
+open_temp(int folder, char name[TEMP_NAME])
 {
     uint64_t chance;
     salt_assert(getrandom(&chance, sizeof(chance), 0) == (ssize_t) sizeof(chance));
@@ -151,7 +151,7 @@ s_open_temp(int folder, char name[TEMP_NAME])
 
 /* Put the text, or the file `from` when it is NULL, at `dest`. */
 static int
-s_put(int from, const buf_t *text, const char *dest, fail_t *err)
+settle_put(int from, const buf_t *text, const char *dest, fail_t *err)
 {
     way_auto_t way = WAY_INIT;
     char temp[TEMP_NAME];
@@ -159,10 +159,10 @@ s_put(int from, const buf_t *text, const char *dest, fail_t *err)
     if (rc < 0)
         return rc;
     AUTO_FREE char *place = way_text(&way);
-    AUTO_FD out = s_open_temp(way.folder, temp);
+    AUTO_FD out = open_temp(way.folder, temp);
     if (out < 0)
         return fail_set(err, out, "cannot write %s: %s", place, strerror(-out));
-    rc = text ? fs_write_all(out, buf_str(text), text->len) : s_copy_bytes(from, out);
+    rc = text ? fs_write_all(out, buf_str(text), text->len) : settle_copy_bytes(from, out);
     rc = rc < 0 ? fail_set(err, rc, "cannot write %s: %s", place, strerror(-rc))
                 : settle(out, way.folder, temp, place, SETTLE_USUAL, err);
     if (rc < 0)
@@ -173,11 +173,11 @@ s_put(int from, const buf_t *text, const char *dest, fail_t *err)
 int
 settle_copy(int fd, const char *dest, fail_t *err)
 {
-    return s_put(fd, NULL, dest, err);
+    return settle_put(fd, NULL, dest, err);
 }
 
 int
 settle_text(const buf_t *text, const char *dest, fail_t *err)
 {
-    return s_put(-1, text, dest, err);
+    return settle_put(-1, text, dest, err);
 }

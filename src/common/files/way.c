@@ -21,7 +21,7 @@ const way_made_t way_made_ours = { .mode = 0777, .uid = NOBODY, .gid = (gid_t) -
 /* The user who could have made or moved the link: its owner or its folder's. NOBODY for root's own, and when
  * we are not root, as there are no rights to misuse. */
 static uid_t
-s_stranger(const struct stat *folder, const struct stat *link, int flags)
+way_stranger(const struct stat *folder, const struct stat *link, int flags)
 {
     if (geteuid() != 0 || (link->st_uid == 0 && !(flags & WAY_STRICT)))
         return NOBODY;
@@ -31,14 +31,14 @@ s_stranger(const struct stat *folder, const struct stat *link, int flags)
 /* Replace the remaining path by the link's target and what follows it. Owner and target are read from the
  * same open link, because the folder's owner may replace the link at any time. 1, or a negative errno. */
 static int
-s_follow(way_t *self, const struct stat *folder, const char *name, const char *behind, int flags)
+way_follow(way_t *self, const struct stat *folder, const char *name, const char *behind, int flags)
 {
     char target[PATH_MAX];
     struct stat link;
     AUTO_FD held = openat(self->folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (held < 0 || fstat(held, &link) != 0)
         return -errno;
-    uid_t whose = s_stranger(folder, &link, flags);
+    uid_t whose = way_stranger(folder, &link, flags);
     ssize_t n = readlinkat(held, "", target, sizeof(target));
     if (n < 0 || n == (ssize_t) sizeof(target))
         return n >= 0 ? -ENAMETOOLONG : errno == ENOENT ? -ELOOP /* a link no more */ : -errno;
@@ -55,7 +55,7 @@ s_follow(way_t *self, const struct stat *folder, const char *name, const char *b
 
 /* Enter a folder below the open one. */
 static int
-s_enter(way_t *self, const char *name)
+way_enter(way_t *self, const char *name)
 {
     int fd = openat(self->folder >= 0 ? self->folder : AT_FDCWD, name,
                     O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -75,7 +75,7 @@ way_astray(const way_t *self, const struct stat *there)
 
 /* Check the end of the path. `st`: the existing file; NULL: none. */
 static int
-s_arrive(const way_t *self, const struct stat *folder, const struct stat *st)
+arrive(const way_t *self, const struct stat *folder, const struct stat *st)
 {
     if (way_astray(self, folder))
         return -EPERM;
@@ -87,7 +87,7 @@ s_arrive(const way_t *self, const struct stat *folder, const struct stat *st)
 /* Give a folder that was just made to its owner. The owner of the parent could have replaced it, but only by
  * a folder that others may write to; the new one is writable by nobody else. */
 static int
-s_give(const way_t *self, const char *name, uid_t uid, gid_t gid)
+way_give(const way_t *self, const char *name, uid_t uid, gid_t gid)
 {
     struct stat st;
     AUTO_FD made = openat(self->folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -100,7 +100,7 @@ s_give(const way_t *self, const char *name, uid_t uid, gid_t gid)
 
 /* Make a missing folder in the open one. */
 static int
-s_make(const way_t *self, const struct stat *above, const char *name, bool last)
+way_make(const way_t *self, const struct stat *above, const char *name, bool last)
 {
     bool given = self->made->uid != NOBODY && geteuid() == 0;
     struct stat st = { .st_uid = geteuid() };
@@ -112,24 +112,24 @@ s_make(const way_t *self, const struct stat *above, const char *name, bool last)
         return -EPERM;
     if (mkdirat(self->folder, name, self->made->mode) != 0)
         return errno == EEXIST ? 0 : -errno; /* somebody else has just made it */
-    return given ? s_give(self, name, st.st_uid, st.st_gid) : 0;
+    return given ? way_give(self, name, st.st_uid, st.st_gid) : 0;
 }
 
 /* Handle a name that is missing or can't be looked up (`code`). 0: it was made. */
 static int
-s_missing(const way_t *self, const struct stat *folder, const char *name, const char *behind, int code)
+way_missing(const way_t *self, const struct stat *folder, const char *name, const char *behind, int code)
 {
     if (code != ENOENT)
         return -code;
     if (self->made)
-        return s_make(self, folder, name, behind[strspn(behind, "/")] == '\0');
+        return way_make(self, folder, name, behind[strspn(behind, "/")] == '\0');
     return way_astray(self, folder) ? -EPERM : -code;
 }
 
 /* Take one part of the path. Any part may be a link, made by the owner of the folder before it. 1: more is
  * left; 0: the end; or a negative errno. */
 static int
-s_step(way_t *self, int flags)
+way_step(way_t *self, int flags)
 {
     size_t n = strcspn(self->name, "/"), left = n + strspn(self->name + n, "/");
     AUTO_FREE char *name = xstrndup(self->name, n), *behind = xstrdup(self->name + n);
@@ -140,16 +140,16 @@ s_step(way_t *self, int flags)
     if (last && (n == 0 || str_eq(name, ".") || str_eq(name, "..")))
         return -EISDIR;
     bool there = n > 0 && fstatat(self->folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-    int rc = n > 0 && !there && (errno != ENOENT || !last) ? s_missing(self, &folder, name, behind, errno)
+    int rc = n > 0 && !there && (errno != ENOENT || !last) ? way_missing(self, &folder, name, behind, errno)
                                                            : 0;
     if (rc < 0)
         return rc;
     if (there && S_ISLNK(st.st_mode) && !(last && (flags & WAY_LINK)))
-        return s_follow(self, &folder, name, behind, flags);
+        return way_follow(self, &folder, name, behind, flags);
     if (last)
-        return s_arrive(self, &folder, there ? &st : NULL);
+        return arrive(self, &folder, there ? &st : NULL);
     memmove(self->name, self->name + left, strlen(self->name + left) + 1);
-    rc = s_enter(self, n > 0 ? name : "/");
+    rc = way_enter(self, n > 0 ? name : "/");
     return rc == 0 ? 1 : rc;
 }
 
@@ -159,9 +159,9 @@ way_find(way_t *self, const char *path, int flags)
     *self = (way_t) WAY_INIT;
     self->asked = path;
     self->name = xstrdup(path);
-    int rc = *path ? s_enter(self, ".") : -ENOENT;
+    int rc = *path ? way_enter(self, ".") : -ENOENT;
     if (rc == 0) {
-        while ((rc = s_step(self, flags)) > 0)
+        while ((rc = way_step(self, flags)) > 0)
             continue;
     }
     return rc;
@@ -174,9 +174,9 @@ way_make_folder(const char *path, int flags, const way_made_t *made, fail_t *err
     way.asked = path;
     way.name = xstrdup(path);
     way.made = made;
-    int rc = *path != '\0' ? s_enter(&way, ".") : -ENOENT;
+    int rc = *path != '\0' ? way_enter(&way, ".") : -ENOENT;
     while (rc >= 0 && *way.name != '\0')
-        rc = s_step(&way, flags);
+        rc = way_step(&way, flags);
     if (rc >= 0 || way_refused(&way, rc, err))
         return rc < 0 ? rc : 0;
     return fail_set(err, rc, "cannot create the folder %s: %s", path,

@@ -88,7 +88,7 @@ take_messages(char *data, size_t len, bool dump, message_fn *each, json_t *out)
 
 /* Send the request and read the whole reply. 0, or a negative errno with *err. */
 static int
-ask(request_t *request, bool dump, message_fn *each, json_t *out, fail_t *err)
+netlink_ask(request_t *request, bool dump, message_fn *each, json_t *out, fail_t *err)
 {
     AUTO_FD fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
     AUTO_FREE char *data = xcalloc(1, REPLY_SIZE);
@@ -107,12 +107,12 @@ ask(request_t *request, bool dump, message_fn *each, json_t *out, fail_t *err)
 }
 
 static int
-dump(unsigned short type, int family, message_fn *each, json_t *out, fail_t *err)
+netlink_dump(unsigned short type, int family, message_fn *each, json_t *out, fail_t *err)
 {
     request_t request = { .h = { .nlmsg_type = type, .nlmsg_len = NLMSG_LENGTH(sizeof(struct rtmsg)) } };
 
     request.body.gen.rtgen_family = (unsigned char) family;
-    return ask(&request, true, each, out, err);
+    return netlink_ask(&request, true, each, out, err);
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -178,7 +178,7 @@ hardware_value(const struct rtattr *a)
 
 /* A parent in another network namespace has no name here: "ifN" then, as iproute2 shows it. */
 static int
-add_link(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t *out)
+netlink_add_link(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t *out)
 {
     const struct ifinfomsg *link = body;
     char other[IF_NAMESIZE];
@@ -217,7 +217,7 @@ scope_name(unsigned scope)
 
 /* Append to object[key], a list that is made when absent. TAKES `v`. */
 static void
-append_to(json_t *object, const char *key, json_t *v)
+netlink_append_to(json_t *object, const char *key, json_t *v)
 {
     json_t *list = json_object_get(object, key);
 
@@ -245,7 +245,7 @@ inet_row(const struct ifaddrmsg *addr, struct rtattr **attrs, const char *name)
 /* Links come first (netlink_interfaces()): an address without a row belongs to a link that came up
  * meanwhile. */
 static int
-add_address(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t *out)
+netlink_add_address(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t *out)
 {
     const struct ifaddrmsg *addr = body;
     char name[IF_NAMESIZE];
@@ -256,7 +256,7 @@ add_address(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t 
     if (row == NULL)
         return 0;
     if (addr->ifa_family == AF_INET6) {
-        append_to(row, "inet6",
+        netlink_append_to(row, "inet6",
                   json_pack("{s:o, s:o, s:s}", "address", address_value(AF_INET6, attrs[IFA_ADDRESS]),
                             "prefixlen", value_fmt("%u", addr->ifa_prefixlen), "scope",
                             scope_name(addr->ifa_scope)));
@@ -265,7 +265,7 @@ add_address(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t 
         bool secondary = (addr->ifa_flags & IFA_F_SECONDARY) != 0;
         if (secondary)
             json_object_set_new(entry, "type", json_string("inet"));
-        append_to(row, secondary ? "secondary" : "inet", entry);
+        netlink_append_to(row, secondary ? "secondary" : "inet", entry);
     }
     return 0;
 }
@@ -275,9 +275,9 @@ netlink_interfaces(fail_t *err)
 {
     json_t *out = json_object();
 
-    if (dump(RTM_GETLINK, AF_UNSPEC, add_link, out, err) == 0 &&
-        dump(RTM_GETADDR, AF_INET, add_address, out, err) == 0 &&
-        dump(RTM_GETADDR, AF_INET6, add_address, out, err) == 0)
+    if (netlink_dump(RTM_GETLINK, AF_UNSPEC, netlink_add_link, out, err) == 0 &&
+        netlink_dump(RTM_GETADDR, AF_INET, netlink_add_address, out, err) == 0 &&
+        netlink_dump(RTM_GETADDR, AF_INET6, netlink_add_address, out, err) == 0)
         return out;
     json_decref(out);
     return NULL;
@@ -342,8 +342,8 @@ netlink_routes(fail_t *err)
 {
     json_t *out = json_array();
 
-    if (dump(RTM_GETROUTE, AF_INET, add_route, out, err) == 0 &&
-        dump(RTM_GETROUTE, AF_INET6, add_route, out, err) == 0)
+    if (netlink_dump(RTM_GETROUTE, AF_INET, add_route, out, err) == 0 &&
+        netlink_dump(RTM_GETROUTE, AF_INET6, add_route, out, err) == 0)
         return out;
     json_decref(out);
     return NULL;
@@ -380,7 +380,7 @@ netlink_get_route(const char *ip, fail_t *err)
     dst->rta_len = (unsigned short) RTA_LENGTH(size);
     request.h.nlmsg_len = (uint32_t) (NLMSG_LENGTH(sizeof(struct rtmsg)) + RTA_ALIGN(dst->rta_len));
     json_t *out = json_pack("{s:s}", "destination", ip);
-    if (ask(&request, false, take_way, out, err) == 0)
+    if (netlink_ask(&request, false, take_way, out, err) == 0)
         return out;
     json_decref(out);
     return NULL;

@@ -23,7 +23,7 @@ passwd_space_free(passwd_space_t *space)
 
 /* The errno for "not found". Name services report that in several ways (getpwnam(3)): these mean 0. */
 static int
-untold(int code)
+passwd_untold(int code)
 {
     return code == ENOENT || code == ESRCH || code == EBADF || code == EPERM ? 0 : code;
 }
@@ -31,12 +31,12 @@ untold(int code)
 /* True when the look-up is to be called (again): the first time, and after ERANGE with twice the room. `code`
  * is the last call's return, FIRST at the start. Sets errno when it ends. */
 static bool
-again(passwd_space_t *space, int code)
+passwd_again(passwd_space_t *space, int code)
 {
     if (code == FIRST && space->size > 0)
         return true;
     if ((code != FIRST && code != ERANGE) || space->size >= SPACE_MAX) {
-        errno = untold(code);
+        errno = passwd_untold(code);
         return false;
     }
     space->size = space->size > 0 ? space->size * 2 : SPACE_MIN;
@@ -49,7 +49,7 @@ passwd_user(passwd_space_t *space, const char *name)
 {
     struct passwd *found = NULL;
 
-    for (int code = FIRST; again(space, code);)
+    for (int code = FIRST; passwd_again(space, code);)
         code = getpwnam_r(name, &space->user, space->bytes, space->size, &found);
     return found;
 }
@@ -59,7 +59,7 @@ passwd_uid(passwd_space_t *space, uid_t uid)
 {
     struct passwd *found = NULL;
 
-    for (int code = FIRST; again(space, code);)
+    for (int code = FIRST; passwd_again(space, code);)
         code = getpwuid_r(uid, &space->user, space->bytes, space->size, &found);
     return found;
 }
@@ -69,7 +69,7 @@ passwd_group(passwd_space_t *space, const char *name)
 {
     struct group *found = NULL;
 
-    for (int code = FIRST; again(space, code);)
+    for (int code = FIRST; passwd_again(space, code);)
         code = getgrnam_r(name, &space->group, space->bytes, space->size, &found);
     return found;
 }
@@ -79,7 +79,7 @@ passwd_gid(passwd_space_t *space, gid_t gid)
 {
     struct group *found = NULL;
 
-    for (int code = FIRST; again(space, code);)
+    for (int code = FIRST; passwd_again(space, code);)
         code = getgrgid_r(gid, &space->group, space->bytes, space->size, &found);
     return found;
 }

@@ -76,7 +76,7 @@ static plan_t *waited;   /* guarded by it */
 static bool waited_over; /* guarded by it: nothing is started any more */
 
 static void
-close_fd(int *fd)
+proc_close_fd(int *fd)
 {
     if (*fd >= 0)
         close(*fd);
@@ -87,7 +87,7 @@ close_fd(int *fd)
 
 /* User, primary group and supplementary groups, as initgroups(3) would set them. */
 static int
-find_user(const char *name, plan_t *plan, fail_t *err)
+proc_find_user(const char *name, plan_t *plan, fail_t *err)
 {
     passwd_space_auto_t space = { 0 };
     const struct passwd *pw = passwd_user(&space, name);
@@ -126,7 +126,7 @@ plan_user(plan_t *plan, fail_t *err)
     plan->gid = getegid();
     plan->switch_user = spec->run_as != NULL || spec->group != NULL;
     if (spec->run_as != NULL)
-        rc = find_user(spec->run_as, plan, err);
+        rc = proc_find_user(spec->run_as, plan, err);
     if (rc == 0 && spec->group != NULL)
         rc = find_group(spec->group, plan, err);
     if (rc == 0 && spec->run_as == NULL && plan->switch_user)
@@ -138,7 +138,7 @@ plan_user(plan_t *plan, fail_t *err)
 }
 
 static const char *
-path_of(char *const *env)
+proc_path_of(char *const *env)
 {
     for (; *env != NULL; env++) {
         if (str_starts(*env, "PATH="))
@@ -151,7 +151,7 @@ static int
 plan_program(plan_t *plan, fail_t *err)
 {
     const char *name = plan->spec->argv[0];
-    const char *search_path = plan->spec->env != NULL ? path_of(plan->spec->env) : NULL;
+    const char *search_path = plan->spec->env != NULL ? proc_path_of(plan->spec->env) : NULL;
 
     /* A name with a slash is left to exec: it is relative to the child's folder. */
     if (strchr(name, '/') != NULL)
@@ -219,18 +219,18 @@ open_streams(plan_t *plan, streams_t *ends, int *ret_report)
 static void
 close_child_ends(plan_t *plan)
 {
-    close_fd(&plan->in);
-    close_fd(&plan->out);
-    close_fd(&plan->errs);
-    close_fd(&plan->report);
+    proc_close_fd(&plan->in);
+    proc_close_fd(&plan->out);
+    proc_close_fd(&plan->errs);
+    proc_close_fd(&plan->report);
 }
 
 static void
 close_streams(streams_t *ends)
 {
-    close_fd(&ends->in);
-    close_fd(&ends->out);
-    close_fd(&ends->errs);
+    proc_close_fd(&ends->in);
+    proc_close_fd(&ends->out);
+    proc_close_fd(&ends->errs);
 }
 
 /* ---- the child: async-signal-safe calls only ------------------------------------------------- */
@@ -351,7 +351,7 @@ child_apart(const plan_t *plan)
 }
 
 static NORETURN void
-child_run(const void *cookie)
+proc_child_run(const void *cookie)
 {
     const plan_t *plan = cookie;
     const proc_spec_t *spec = plan->spec;
@@ -432,10 +432,10 @@ tell_report(const plan_t *plan, const report_t *report, fail_t *err)
 
 /* Fork and register the program in one step under the lock, so that proc_end_all() misses none. */
 static int
-enter(plan_t *plan, pid_t *ret_pid)
+proc_enter(plan_t *plan, pid_t *ret_pid)
 {
     pthread_mutex_lock(&waited_lock);
-    pid_t pid = waited_over ? -1 : proc_fork(child_run, plan);
+    pid_t pid = waited_over ? -1 : proc_fork(proc_child_run, plan);
     int rc = pid >= 0 ? 0 : waited_over ? -ECANCELED : -errno;
     if (rc == 0 && !plan->spec->background) {
         plan->pid = pid;
@@ -449,7 +449,7 @@ enter(plan_t *plan, pid_t *ret_pid)
 
 /* Unregister before reaping: until then the pid can't be reused by another process. */
 static void
-leave(const plan_t *plan)
+proc_leave(const plan_t *plan)
 {
     pthread_mutex_lock(&waited_lock);
     for (plan_t **at = &waited; *at != NULL; at = &(*at)->next) {
@@ -511,11 +511,11 @@ feed(const proc_spec_t *spec, streams_t *ends)
         ends->sent += (size_t) n;
     /* A program that does not read all its input is not a failure: the pipe is closed. */
     if ((n < 0 && n != -EAGAIN) || ends->sent == spec->in_len)
-        close_fd(&ends->in);
+        proc_close_fd(&ends->in);
 }
 
 static void
-collect(int *fd, buf_t *out, size_t limit, size_t *dropped)
+proc_collect(int *fd, buf_t *out, size_t limit, size_t *dropped)
 {
     char chunk[READ_CHUNK];
     ssize_t n = read(*fd, chunk, sizeof(chunk));
@@ -523,7 +523,7 @@ collect(int *fd, buf_t *out, size_t limit, size_t *dropped)
     if (n < 0 && errno == EINTR)
         return;
     if (n <= 0) {
-        close_fd(fd);
+        proc_close_fd(fd);
         return;
     }
     size_t room = limit - out->len, keep = (size_t) n < room ? (size_t) n : room;
@@ -533,7 +533,7 @@ collect(int *fd, buf_t *out, size_t limit, size_t *dropped)
 
 /* Milliseconds until `deadline` as poll()'s timeout: -1 when there is no deadline (0). */
 static int
-left_ms(int64_t deadline)
+proc_left_ms(int64_t deadline)
 {
     if (deadline == 0)
         return -1;
@@ -543,7 +543,7 @@ left_ms(int64_t deadline)
 
 /* Move bytes until both outputs are closed; false when the deadline has passed. */
 static bool
-pump(const proc_spec_t *spec, streams_t *ends, proc_result_t *res, int64_t deadline)
+proc_pump(const proc_spec_t *spec, streams_t *ends, proc_result_t *res, int64_t deadline)
 {
     size_t limit = spec->out_limit != 0 ? spec->out_limit : LIMIT_CMD_OUTPUT;
 
@@ -553,19 +553,19 @@ pump(const proc_spec_t *spec, streams_t *ends, proc_result_t *res, int64_t deadl
             { .fd = ends->errs, .events = POLLIN },
             { .fd = ends->in, .events = POLLOUT },
         };
-        int wait = left_ms(deadline);
+        int wait = proc_left_ms(deadline);
         int n = poll(fds, NELEMS(fds), wait);
         if (n == 0 && wait == 0)
             return false;
         if (n <= 0)
             continue;
         if (fds[0].revents != 0)
-            collect(&ends->out, &res->out, limit, &res->dropped);
+            proc_collect(&ends->out, &res->out, limit, &res->dropped);
         if (fds[1].revents != 0)
-            collect(&ends->errs, &res->errs, limit, &res->dropped);
+            proc_collect(&ends->errs, &res->errs, limit, &res->dropped);
         if (fds[2].revents != 0)
             feed(spec, ends);
-        if (deadline != 0 && left_ms(deadline) == 0)
+        if (deadline != 0 && proc_left_ms(deadline) == 0)
             return false;
     }
     return true;
@@ -575,14 +575,14 @@ pump(const proc_spec_t *spec, streams_t *ends, proc_result_t *res, int64_t deadl
  * its outputs may still read, so it is fed meanwhile. Other holders of the pipe's reading end are not waited
  * for. */
 static bool
-wait_end(const proc_spec_t *spec, streams_t *ends, pid_t pid, int64_t deadline)
+proc_wait_end(const proc_spec_t *spec, streams_t *ends, pid_t pid, int64_t deadline)
 {
     AUTO_FD pidfd = (int) syscall(SYS_pidfd_open, pid, 0);
     siginfo_t info;
 
     for (;;) {
         struct pollfd fds[2] = { { .fd = pidfd, .events = POLLIN }, { .fd = ends->in, .events = POLLOUT } };
-        int wait = left_ms(deadline);
+        int wait = proc_left_ms(deadline);
         memset(&info, 0, sizeof(info));
         int rc = waitid(P_PID, (id_t) pid, &info, WEXITED | WNOHANG | WNOWAIT);
         if ((rc == 0 && info.si_pid == pid) || (rc != 0 && errno != EINTR))
@@ -596,7 +596,7 @@ wait_end(const proc_spec_t *spec, streams_t *ends, pid_t pid, int64_t deadline)
 }
 
 static pid_t
-wait_for(pid_t pid, int *status)
+proc_wait_for(pid_t pid, int *status)
 {
     pid_t got;
 
@@ -607,11 +607,11 @@ wait_for(pid_t pid, int *status)
 }
 
 static int
-reap(const plan_t *plan, proc_result_t *res, fail_t *err)
+proc_reap(const plan_t *plan, proc_result_t *res, fail_t *err)
 {
     int status;
 
-    if (wait_for(res->pid, &status) < 0)
+    if (proc_wait_for(res->pid, &status) < 0)
         return fail_set(err, -errno, "cannot learn how '%s' ended: %s; is SIGCHLD ignored?",
                         plan->spec->argv[0], strerror(errno));
     res->status = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
@@ -621,10 +621,10 @@ reap(const plan_t *plan, proc_result_t *res, fail_t *err)
 /* Read what the killed group wrote before its end. Bounded by DRAIN_MS, as a process that left the group may
  * keep the pipe open. */
 static void
-drain(const proc_spec_t *spec, streams_t *ends, proc_result_t *res)
+proc_drain(const proc_spec_t *spec, streams_t *ends, proc_result_t *res)
 {
-    close_fd(&ends->in);
-    pump(spec, ends, res, clock_mono_ms() + DRAIN_MS);
+    proc_close_fd(&ends->in);
+    proc_pump(spec, ends, res, clock_mono_ms() + DRAIN_MS);
 }
 
 /* Feed and collect until the end or the deadline, then reap. The process group is killed on a timeout. */
@@ -635,38 +635,38 @@ supervise(const plan_t *plan, streams_t *ends, proc_result_t *res, fail_t *err)
     int64_t deadline = spec->timeout_ms > 0 ? clock_mono_ms() + spec->timeout_ms : 0;
 
     if (ends->in >= 0 && spec->in_len == 0)
-        close_fd(&ends->in);
-    if (!pump(spec, ends, res, deadline) || !wait_end(spec, ends, res->pid, deadline)) {
+        proc_close_fd(&ends->in);
+    if (!proc_pump(spec, ends, res, deadline) || !proc_wait_end(spec, ends, res->pid, deadline)) {
         res->timed_out = true;
         /* Not reaped yet, so the number still names this group. */
         kill(-res->pid, SIGKILL);
-        drain(spec, ends, res);
+        proc_drain(spec, ends, res);
     }
     close_streams(ends);
-    leave(plan);
-    return reap(plan, res, err);
+    proc_leave(plan);
+    return proc_reap(plan, res, err);
 }
 
 /* Start the program. A background program's intermediate child is reaped here, and so is a child that
  * failed. */
 static int
-start(plan_t *plan, streams_t *ends, proc_result_t *res, fail_t *err)
+proc_start(plan_t *plan, streams_t *ends, proc_result_t *res, fail_t *err)
 {
     AUTO_FD report = -1;
     pid_t child = -1;
     int rc = open_streams(plan, ends, &report);
 
     if (rc == 0)
-        rc = enter(plan, &child);
+        rc = proc_enter(plan, &child);
     close_child_ends(plan);
     if (rc != 0)
         return fail_set(err, rc, "cannot run '%s': %s", plan->spec->argv[0], strerror(-rc));
     res->pid = child;
     rc = read_report(plan, report, &res->pid, err);
     if (rc != 0)
-        leave(plan);
+        proc_leave(plan);
     if (rc != 0 || plan->spec->background)
-        (void) wait_for(child, NULL);
+        (void) proc_wait_for(child, NULL);
     return rc;
 }
 
@@ -681,7 +681,7 @@ proc_run(const proc_spec_t *spec, proc_result_t *res, fail_t *err)
     if (rc == 0)
         rc = plan_program(&plan, err);
     if (rc == 0)
-        rc = start(&plan, &ends, res, err);
+        rc = proc_start(&plan, &ends, res, err);
     if (rc == 0 && !spec->background)
         rc = supervise(&plan, &ends, res, err);
     close_streams(&ends);

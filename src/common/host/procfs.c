@@ -16,7 +16,7 @@
 enum { NAME_CUT = 15 }; /* the kernel keeps this much of a name */
 
 static int
-by_number(const void *a, const void *b)
+procfs_by_number(const void *a, const void *b)
 {
     pid_t x = *(const pid_t *) a, y = *(const pid_t *) b;
 
@@ -38,7 +38,7 @@ procfs_pids(size_t *ret_n, fail_t *err)
             pids[(*ret_n)++] = (pid_t) pid;
     }
     strv_free(names);
-    qsort(pids, *ret_n, sizeof(*pids), by_number);
+    qsort(pids, *ret_n, sizeof(*pids), procfs_by_number);
     return pids;
 }
 
@@ -184,7 +184,7 @@ parse_stat(const char *text, procfs_proc_t *out)
 }
 
 static void
-parse_ids(const char *status, procfs_proc_t *out)
+procfs_parse_ids(const char *status, procfs_proc_t *out)
 {
     const char *uid = strstr(status, "\nUid:"), *gid = strstr(status, "\nGid:");
 
@@ -221,7 +221,7 @@ procfs_proc(pid_t pid, procfs_proc_t *out, fail_t *err)
     out->pid = pid;
     bool there = parse_stat(stat, out);
     if (there) {
-        parse_ids(status, out);
+        procfs_parse_ids(status, out);
         complete_name(out, &why);
     }
     return why.code != 0 ? fail_set(err, why.code, "%s", fail_text(&why)) : there;
@@ -229,7 +229,7 @@ procfs_proc(pid_t pid, procfs_proc_t *out, fail_t *err)
 
 /* The parent is the second field behind the name. */
 static pid_t
-parent_of(pid_t pid, fail_t *err)
+procfs_parent_of(pid_t pid, fail_t *err)
 {
     AUTO_FREE char *stat = procfs_text(pid, "stat", err);
     const char *close = strrchr(stat, ')');
@@ -245,7 +245,7 @@ procfs_kin(size_t *ret_n, fail_t *err)
     procfs_kin_t *kin = pids != NULL ? xcalloc(*ret_n + 1, sizeof(*kin)) : NULL;
 
     for (size_t i = 0; i < *ret_n; i++)
-        kin[i] = (procfs_kin_t){ pids[i], parent_of(pids[i], err) };
+        kin[i] = (procfs_kin_t){ pids[i], procfs_parent_of(pids[i], err) };
     return kin;
 }
 
@@ -312,7 +312,7 @@ procfs_boot_time(fail_t *err)
 
 /* Undo the octal escapes of mount fields ("\040") in place. */
 static void
-unescape(char *s)
+procfs_unescape(char *s)
 {
     char *to = s;
 
@@ -344,7 +344,7 @@ procfs_mounts(size_t *ret_n, fail_t *err)
         char **words = str_split(lines[i], " ", true);
         if (strv_len(words) >= 4) {
             for (size_t k = 0; k < 4; k++)
-                unescape(words[k]);
+                procfs_unescape(words[k]);
             mounts[n++] = (procfs_mount_t){ xstrdup(words[0]), xstrdup(words[1]), xstrdup(words[2]),
                                             xstrdup(words[3]) };
         }

@@ -22,7 +22,7 @@ prog_free(prog_t *self)
 
 /* TAKES `word`. */
 static void
-push(char ***v, size_t *n, char *word)
+prog_push(char ***v, size_t *n, char *word)
 {
     *v = xrealloc(*v, (*n + 2) * sizeof(**v));
     (*v)[(*n)++] = word;
@@ -32,7 +32,7 @@ push(char ***v, size_t *n, char *word)
 void
 prog_add(prog_t *self, const char *word)
 {
-    push(&self->argv, &self->n, xstrdup(word));
+    prog_push(&self->argv, &self->n, xstrdup(word));
 }
 
 void
@@ -41,7 +41,7 @@ prog_addf(prog_t *self, const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    push(&self->argv, &self->n, xvasprintf(fmt, ap));
+    prog_push(&self->argv, &self->n, xvasprintf(fmt, ap));
     va_end(ap);
 }
 
@@ -60,21 +60,21 @@ void
 prog_add_json(prog_t *self, const json_t *words)
 {
     if (!json_is_array(words)) {
-        push(&self->argv, &self->n, value_pystr(words));
+        prog_push(&self->argv, &self->n, value_pystr(words));
         return;
     }
     for (size_t i = 0; i < json_array_size(words); i++)
-        push(&self->argv, &self->n, value_pystr(json_array_get(words, i)));
+        prog_push(&self->argv, &self->n, value_pystr(json_array_get(words, i)));
 }
 
 void
 prog_env(prog_t *self, const char *assignment)
 {
-    push(&self->env, &self->n_env, xstrdup(assignment));
+    prog_push(&self->env, &self->n_env, xstrdup(assignment));
 }
 
 static bool
-same_name(const char *a, const char *b)
+prog_same_name(const char *a, const char *b)
 {
     size_t n = strcspn(a, "=");
 
@@ -85,7 +85,7 @@ static bool
 overridden(const prog_t *self, const char *assignment)
 {
     for (size_t i = 0; i < self->n_env; i++) {
-        if (same_name(self->env[i], assignment))
+        if (prog_same_name(self->env[i], assignment))
             return true;
     }
     return false;
@@ -93,19 +93,19 @@ overridden(const prog_t *self, const char *assignment)
 
 /* Build the environment: inherited variables, the C locale, then the additions, which win. NEW. */
 static char **
-environment(const prog_t *self)
+prog_environment(const prog_t *self)
 {
     char **env = NULL;
     size_t n = 0;
 
     for (char **e = environ; *e != NULL; e++) {
         if (!str_starts(*e, "LC_") && !str_starts(*e, "LANG") && !overridden(self, *e))
-            push(&env, &n, xstrdup(*e));
+            prog_push(&env, &n, xstrdup(*e));
     }
     if (!overridden(self, "LC_ALL="))
-        push(&env, &n, xstrdup("LC_ALL=C"));
+        prog_push(&env, &n, xstrdup("LC_ALL=C"));
     for (size_t i = 0; i < self->n_env; i++)
-        push(&env, &n, xstrdup(self->env[i]));
+        prog_push(&env, &n, xstrdup(self->env[i]));
     return env;
 }
 
@@ -115,7 +115,7 @@ prog_run(const prog_t *self, proc_result_t *res, fail_t *err)
     proc_spec_t spec = PROC_SPEC_INIT;
 
     salt_assert(self->n > 0);
-    char **env = environment(self);
+    char **env = prog_environment(self);
     spec.argv = self->argv;
     spec.env = env;
     /* The user may have no access to the current folder. */
@@ -188,7 +188,7 @@ prog_retcode(const prog_t *self, fail_t *err)
 /* Append a quoted part; `p` is behind the opening quote. Returns the position behind the closing quote, or
  * NULL if there is none. */
 static const char *
-take_quoted(const char *p, char quote, buf_t *word)
+prog_take_quoted(const char *p, char quote, buf_t *word)
 {
     for (; *p != '\0' && *p != quote; p++) {
         if (quote == '"' && p[0] == '\\' && (p[1] == '"' || p[1] == '\\'))
@@ -200,11 +200,11 @@ take_quoted(const char *p, char quote, buf_t *word)
 
 /* Append a word at `p`. Returns the position behind it, or NULL when a quote or an escape is not finished. */
 static const char *
-take_word(const char *p, buf_t *word)
+prog_take_word(const char *p, buf_t *word)
 {
     while (p != NULL && *p != '\0' && strchr(" \t\r\n", *p) == NULL) {
         if (*p == '\'' || *p == '"') {
-            p = take_quoted(p + 1, *p, word);
+            p = prog_take_quoted(p + 1, *p, word);
         } else if (*p == '\\') {
             if (p[1] == '\0')
                 return NULL;
@@ -225,7 +225,7 @@ prog_split(const char *line, fail_t *err)
 
     for (const char *p = line + strspn(line, " \t\r\n"); *p != '\0'; p += strspn(p, " \t\r\n")) {
         buf_auto_t word = BUF_INIT;
-        p = take_word(p, &word);
+        p = prog_take_word(p, &word);
         if (p == NULL) {
             fail_set(err, -EINVAL, "%s",
                      strchr(line, '"') || strchr(line, '\'') ? "No closing quotation"
@@ -233,7 +233,7 @@ prog_split(const char *line, fail_t *err)
             strv_free(words);
             return NULL;
         }
-        push(&words, &n, buf_steal(&word));
+        prog_push(&words, &n, buf_steal(&word));
     }
     return words;
 }

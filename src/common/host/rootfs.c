@@ -69,7 +69,7 @@ root_is_dir(const char *root, const char *path)
 }
 
 static bool
-is_program(const char *path)
+rootfs_is_program(const char *path)
 {
     struct stat st;
 
@@ -86,7 +86,7 @@ root_which(const char *root, const char *program)
     for (size_t i = 0; folders[i] != NULL && found == NULL; i++) {
         AUTO_FREE char *path = fs_join(folders[i], program);
         AUTO_FREE char *full = root_path(root, path);
-        if (is_program(full))
+        if (rootfs_is_program(full))
             found = STEAL(path);
     }
     strv_free(folders);

@@ -41,7 +41,7 @@ arena_destroy(arena_t **self_p)
 
 /* A new block, zeroed: arena_take relies on that. */
 static block_t *
-add_block(arena_t *self, size_t size)
+arena_add_block(arena_t *self, size_t size)
 {
     size_t room = size > ARENA_BLOCK / 4 ? size : ARENA_BLOCK;
     block_t *b = xcalloc(1, sizeof(block_t) + room);
@@ -65,7 +65,7 @@ arena_take(arena_t *self, size_t size)
     size = (size + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
     block_t *b = self->blocks;
     if (b == NULL || b->size - b->used < size)
-        b = add_block(self, size);
+        b = arena_add_block(self, size);
     void *p = b->data + b->used;
     b->used += size;
     self->used += size;

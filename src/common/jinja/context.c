@@ -81,7 +81,7 @@ jcontext_all(const jcontext_t *ctx)
 }
 
 static void
-add_block(jcontext_t *ctx, const char *name, jblock_t block)
+jinja_context_add_block(jcontext_t *ctx, const char *name, jblock_t block)
 {
     jblocks_t *b = jcontext_blocks(ctx, name);
     if (b == NULL) {
@@ -97,7 +97,7 @@ void
 jcontext_add_blocks(jcontext_t *ctx, jtemplate_t *template)
 {
     for (const jnode_t *b = template->tree.blocks; b != NULL; b = b->block->next)
-        add_block(ctx, b->block->name->text, (jblock_t){ template, b });
+        jinja_context_add_block(ctx, b->block->name->text, (jblock_t){ template, b });
 }
 
 /* Linear: templates have few blocks. BORROWED until a block is added. */
@@ -131,6 +131,6 @@ jcontext_derived(jrun_t *r, jtemplate_t *template, const jlocals_t *locals, bool
     ctx->autoescape = r->ctx->autoescape;
     for (size_t i = 0; i < r->ctx->n_blocks; i++)
         for (size_t k = 0; k < r->ctx->blocks[i].n; k++)
-            add_block(ctx, r->ctx->blocks[i].name, r->ctx->blocks[i].v[k]);
+            jinja_context_add_block(ctx, r->ctx->blocks[i].name, r->ctx->blocks[i].v[k]);
     return ctx;
 }

@@ -190,7 +190,7 @@ jinja_error_place(const jinja_error_t *e)
 
 /* NEW source of a loaded template, also of one that did not compile; NULL for the text that was rendered. */
 static char *
-text_of(const jsession_t *s, const jinja_frame_t *place)
+engine_text_of(const jsession_t *s, const jinja_frame_t *place)
 {
     if (place == NULL || place->name == NULL)
         return NULL;
@@ -213,7 +213,7 @@ tell_error(jsession_t *s, jinja_error_t *err)
         err->frames = STEAL(s->trace);
         err->n = s->n_trace;
         s->n_trace = 0;
-        err->text = text_of(s, jinja_error_place(err));
+        err->text = engine_text_of(s, jinja_error_place(err));
         err->hint = STEAL(s->hint);
     }
     py_error_free(&e);

@@ -37,7 +37,7 @@ unsafe(jsession_t *s, py_t *obj, py_t *name)
 
 /* True for attributes of every Python object, which the sandbox hides. */
 static bool
-is_internal(const char *name)
+eval_is_internal(const char *name)
 {
     static const char *const names[] = { "__class__",  "__doc__",    "__init__",         "__new__",
                                          "__repr__",   "__str__",    "__hash__",         "__eq__",
@@ -106,7 +106,7 @@ find_attr(jsession_t *s, py_t *obj, py_t *name, py_t **ret)
     }
     if (o->sandboxed && text[0] == NAME_PRIVATE && !py_is(obj, PY_UNDEFINED)) {
         bool function = py_is(obj, PY_FUNC) && text[1] == NAME_PRIVATE;
-        int found = is_internal(text) || function ? 1 : py_find_attr(obj, name, ret);
+        int found = eval_is_internal(text) || function ? 1 : py_find_attr(obj, name, ret);
         if (found <= 0)
             return found;
         py_unref(*ret);
@@ -156,7 +156,7 @@ jgetitem(jsession_t *s, py_t *obj, py_t *key)
 /* Method of a value's type by name. The name's last answer is cached with the type, since values at one place
  * mostly have one type. Views are excluded: their methods depend on more than the type. */
 static const py_method_t *
-method_named(const py_t *obj, jname_t *name)
+eval_method_named(const py_t *obj, jname_t *name)
 {
     unsigned key = 2 * (unsigned) py_type(obj) + (py_small(obj) ? 0 : obj->flags & 1u) + 1;
     if (py_is(obj, PY_VIEW))
@@ -178,7 +178,7 @@ eval_getattr(jrun_t *r, const jnode_t *node)
     if (obj == NULL)
         return NULL;
     /* Fast path: an element of a dict whose name is no method of dicts. */
-    if (py_is(obj, PY_DICT) && name->text[0] != NAME_PRIVATE && method_named(obj, name) == NULL) {
+    if (py_is(obj, PY_DICT) && name->text[0] != NAME_PRIVATE && eval_method_named(obj, name) == NULL) {
         py_t *v = py_dict_get(obj, name->str);
         return v != NULL ? py_ref(v)
                          : py_undefined(r->s->engine->options.undefined, obj, name->str, NULL, NULL);
@@ -263,7 +263,7 @@ eval_dict(jrun_t *r, const jnode_t *node)
 
 /* Arithmetic on small integers without allocation; NULL when the general case is needed. */
 static py_t *
-small_binary(uint8_t op, const py_t *a, const py_t *b)
+eval_small_binary(uint8_t op, const py_t *a, const py_t *b)
 {
     int64_t x = py_small_value(a), y = py_small_value(b), z;
     if (op == PY_ADD)
@@ -287,7 +287,7 @@ eval_binary(jrun_t *r, const jnode_t *node)
     py_t *right = jborrow(r, node->pair.right, &y);
     if (right == NULL)
         return NULL;
-    py_t *v = py_small(left) && py_small(right) ? small_binary(node->op, left, right) : NULL;
+    py_t *v = py_small(left) && py_small(right) ? eval_small_binary(node->op, left, right) : NULL;
     return v != NULL ? v : py_binary(node->op, left, right);
 }
 
@@ -359,7 +359,7 @@ jlooked(const jcontext_t *ctx, const char *what)
 /* Calls a filter or test; its result gets the marks of peers' arguments unless the filter handles marks
  * itself. */
 static py_t *
-apply(jcontext_t *ctx, const jfilter_t *f, py_t *const *a, const py_args_t *args)
+eval_apply(jcontext_t *ctx, const jfilter_t *f, py_t *const *a, const py_args_t *args)
 {
     if ((f->flags & JF_WORLD) != 0)
         jlooked(ctx, f->name);
@@ -381,7 +381,7 @@ jfilter_call(jcontext_t *ctx, const jfilter_t *f, const py_args_t *args)
 {
     py_t *slots[PY_MAX_SLOTS + 1], *few[8];
     if ((f->flags & JF_CONTEXT) == 0)
-        return py_bind(args, &f->sig, slots) == 0 ? apply(ctx, f, slots, args) : NULL;
+        return py_bind(args, &f->sig, slots) == 0 ? eval_apply(ctx, f, slots, args) : NULL;
     size_t bytes = (args->n + 1) * sizeof(py_t *);
     py_t **room = bytes > sizeof(few) ? py_alloc_room(bytes) : few;
     if (room == NULL)
@@ -390,7 +390,7 @@ jfilter_call(jcontext_t *ctx, const jfilter_t *f, const py_args_t *args)
     if (args->n > 0)
         memcpy(room + 1, args->v, args->n * sizeof(py_t *));
     const py_args_t a = { args->n + 1, room, args->nkw, args->names, args->kwv };
-    py_t *v = py_bind(&a, &f->sig, slots) == 0 ? apply(ctx, f, slots + 1, &a) : NULL;
+    py_t *v = py_bind(&a, &f->sig, slots) == 0 ? eval_apply(ctx, f, slots + 1, &a) : NULL;
     if (room != few)
         py_release(room, bytes);
     return v;
@@ -421,7 +421,7 @@ call_plain(jrun_t *r, const jfilter_t *f, const jargs_t *args, py_t *first)
         n++;
     }
     const py_args_t view = { n, slots, 0, NULL, NULL };
-    py_t *v = n == hidden + 1 + args->pos.n ? apply(r->ctx, f, slots + hidden, &view) : NULL;
+    py_t *v = n == hidden + 1 + args->pos.n ? eval_apply(r->ctx, f, slots + hidden, &view) : NULL;
     for (size_t i = hidden; i < n; i++)
         py_unref(slots[i]);
     return v;
@@ -514,7 +514,7 @@ direct_method(const jrun_t *r, py_t *obj, jname_t *name)
 {
     if (py_is(obj, PY_HOST) || py_is(obj, PY_UNDEFINED) || name->text[0] == NAME_PRIVATE)
         return NULL;
-    const py_method_t *m = method_named(obj, name);
+    const py_method_t *m = eval_method_named(obj, name);
     unsigned refused = PY_METHOD_PROPERTY | (r->s->engine->options.immutable ? PY_METHOD_MUTATES : 0);
     return m != NULL && (m->flags & refused) == 0 ? m : NULL;
 }

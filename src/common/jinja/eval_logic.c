@@ -20,7 +20,7 @@ compare_small(const py_t *a, const py_t *b, uint8_t op)
 
 /* Any comparison, `in` included: small integers inline, the rest by Python's rules. 1, 0, or -1 raised. */
 static int
-compare(py_t *a, py_t *b, uint8_t op)
+eval_logic_compare(py_t *a, py_t *b, uint8_t op)
 {
     if (op != CMP_IN && op != CMP_NOT_IN)
         return py_small(a) && py_small(b) ? compare_small(a, b, op) : py_compare(a, b, op);
@@ -38,7 +38,7 @@ truth_of_pair(jrun_t *r, const jnode_t *node)
         return -1;
     AUTO(py) y = NULL;
     py_t *b = jborrow(r, node->compare.v[0], &y);
-    return b != NULL ? compare(a, b, node->compare.ops[0]) : -1;
+    return b != NULL ? eval_logic_compare(a, b, node->compare.ops[0]) : -1;
 }
 
 /* Common case: a variable of this function against a small number. */
@@ -58,7 +58,7 @@ truth_of_chain(jrun_t *r, const jnode_t *node)
     int truth = left != NULL ? 1 : -1;
     for (size_t i = 0; truth > 0 && i < node->compare.n; i++) {
         py_t *right = jeval(r, node->compare.v[i]);
-        truth = right != NULL ? compare(left, right, node->compare.ops[i]) : -1;
+        truth = right != NULL ? eval_logic_compare(left, right, node->compare.ops[i]) : -1;
         py_unref(left);
         left = right;
     }

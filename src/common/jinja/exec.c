@@ -107,7 +107,7 @@ jprint(jrun_t *r, py_t *v, bool escape)
 
 /* Records where this item's output begins, when the caller wants marks and this is the marked buffer. */
 static inline void
-mark(const jrun_t *r, const jnode_t *item)
+exec_mark(const jrun_t *r, const jnode_t *item)
 {
     if (r->out == r->s->marked)
         jmarks_add(r->s->marks, r->out->len, item->line, r->template->path,
@@ -116,7 +116,7 @@ mark(const jrun_t *r, const jnode_t *item)
 
 /* buf_add with an inlined fast path. */
 static inline void
-put(buf_t *out, const char *text, size_t len)
+exec_put(buf_t *out, const char *text, size_t len)
 {
     if (len >= out->cap - out->len) {
         buf_add(out, text, len);
@@ -148,7 +148,7 @@ put_value(jrun_t *r, const jnode_t *item, uint8_t escape)
     if (PY_MARKED(v))
         py_put(r->out, v);
     else
-        put(r->out, PY_TEXT(v), PY_LEN(v));
+        exec_put(r->out, PY_TEXT(v), PY_LEN(v));
     return 0;
 }
 
@@ -162,9 +162,9 @@ exec_output(jrun_t *r, const jnode_t *node)
     const jlist_t *list = &node->output.list;
     for (size_t i = 0; i < list->n; i++) {
         const jnode_t *item = list->v[i];
-        mark(r, item);
+        exec_mark(r, item);
         if (item->kind == N_DATA)
-            put(r->out, item->constant.text, item->constant.len);
+            exec_put(r->out, item->constant.text, item->constant.len);
         else if (put_value(r, item, node->op) < 0)
             return -1;
         if (jout_check(r, r->out) < 0)

@@ -46,7 +46,7 @@ call_safe_range(void *data, const py_args_t *args)
 
 /* dict()'s arguments: one mapping or sequence of pairs, then keywords, into `dict`. 0, or -1 raised. */
 static int
-fill_dict(py_t *dict, const char *name, const py_args_t *args)
+globals_fill_dict(py_t *dict, const char *name, const py_args_t *args)
 {
     if (args->n > 1)
         return py_raise_int(&py_TypeError, "%s expected at most 1 argument, got %zu", name, args->n);
@@ -62,21 +62,21 @@ static py_t *
 call_dict(void *data, const py_args_t *args)
 {
     AUTO(py) dict = py_dict();
-    return fill_dict(dict, "dict", args) == 0 ? STEAL(dict) : NULL;
+    return globals_fill_dict(dict, "dict", args) == 0 ? STEAL(dict) : NULL;
 }
 
 static py_t *
 call_odict(void *data, const py_args_t *args)
 {
     AUTO(py) dict = py_odict();
-    return fill_dict(dict, "OrderedDict", args) == 0 ? STEAL(dict) : NULL;
+    return globals_fill_dict(dict, "OrderedDict", args) == 0 ? STEAL(dict) : NULL;
 }
 
 static py_t *
 call_namespace(void *data, const py_args_t *args)
 {
     AUTO(py) ns = py_namespace();
-    return fill_dict(py_namespace_dict(ns), "dict", args) == 0 ? STEAL(ns) : NULL;
+    return globals_fill_dict(py_namespace_dict(ns), "dict", args) == 0 ? STEAL(ns) : NULL;
 }
 
 /* ---- cycler ------------------------------------------------------------------------------------------- */
@@ -237,7 +237,7 @@ static const char *const latin[] = {
 /* Random words in sentences, as jinja2.utils.generate_lorem_ipsum in shape only: results are random anyway.
  */
 static void
-add_paragraph(buf_t *out, pyrandom_t *random, int64_t words)
+globals_add_paragraph(buf_t *out, pyrandom_t *random, int64_t words)
 {
     bool start = true;
     for (int64_t i = 0; i < words; i++) {
@@ -281,7 +281,7 @@ call_lipsum(void *data, const py_args_t *args)
         if (i > 0)
             buf_puts(&b, html ? "\n" : "\n\n");
         buf_puts(&b, html ? "<p>" : "");
-        add_paragraph(&b, random, min + (int64_t) pyrandom_below(random, (uint64_t) (max - min)));
+        globals_add_paragraph(&b, random, min + (int64_t) pyrandom_below(random, (uint64_t) (max - min)));
         buf_puts(&b, html ? "</p>" : "");
     }
     AUTO(py) text = py_str_buf(&b);

@@ -9,11 +9,11 @@
 
 enum { PPRINT_WIDTH = 80 };
 
-static int put(buf_t *out, py_t *v, size_t indent, size_t allowance);
+static int pformat_put(buf_t *out, py_t *v, size_t indent, size_t allowance);
 
 /* Width of a text in columns: code points, as Python's len(). */
 static size_t
-columns(const char *s, size_t n)
+pformat_columns(const char *s, size_t n)
 {
     return utf8_count(s, n);
 }
@@ -77,7 +77,7 @@ jsorted_keys(py_t *dict)
 
 /* Ends an element and indents the next. */
 static void
-new_line(buf_t *out, size_t indent)
+pformat_new_line(buf_t *out, size_t indent)
 {
     buf_puts(out, ",\n");
     buf_fill(out, ' ', indent);
@@ -85,7 +85,7 @@ new_line(buf_t *out, size_t indent)
 
 /* A dict over several lines: values begin after their key's width. */
 static int
-put_dict(buf_t *out, py_t *dict, size_t indent, size_t allowance)
+pformat_put_dict(buf_t *out, py_t *dict, size_t indent, size_t allowance)
 {
     AUTO(py) keys = jsorted_keys(dict);
     if (keys == NULL)
@@ -94,13 +94,13 @@ put_dict(buf_t *out, py_t *dict, size_t indent, size_t allowance)
     buf_putc(out, '{');
     for (size_t i = 0; i < n; i++) {
         if (i > 0)
-            new_line(out, indent + 1);
+            pformat_new_line(out, indent + 1);
         size_t before = out->len;
         if (py_tick_out(out) < 0 || flat(out, py_seq_at(keys, i)) < 0)
             return -1;
-        size_t width = columns(out->data + before, out->len - before);
+        size_t width = pformat_columns(out->data + before, out->len - before);
         buf_puts(out, ": ");
-        if (put(out, py_dict_get(dict, py_seq_at(keys, i)), indent + 1 + width + 2,
+        if (pformat_put(out, py_dict_get(dict, py_seq_at(keys, i)), indent + 1 + width + 2,
                 i + 1 < n ? 1 : allowance + 1) < 0)
             return -1;
     }
@@ -118,9 +118,9 @@ put_sequence(buf_t *out, py_t *v, size_t indent, size_t allowance)
     buf_putc(out, list ? '[' : '(');
     for (size_t i = 0; i < n; i++) {
         if (i > 0)
-            new_line(out, indent + 1);
+            pformat_new_line(out, indent + 1);
         if (py_tick_out(out) < 0 ||
-            put(out, py_seq_at(v, i), indent + 1, i + 1 < n ? 1 : allowance + strlen(end)) < 0)
+            pformat_put(out, py_seq_at(v, i), indent + 1, i + 1 < n ? 1 : allowance + strlen(end)) < 0)
             return -1;
     }
     buf_puts(out, end);
@@ -137,7 +137,7 @@ part_repr(const char *from, const char *to)
 
 /* 0, or -1 raised. */
 static int
-add_part(py_t *pieces, const char *from, const char *to)
+pformat_add_part(py_t *pieces, const char *from, const char *to)
 {
     py_t *shown = part_repr(from, to);
 
@@ -177,19 +177,19 @@ text_pieces(py_t *text, size_t width, size_t last_width)
             return NULL;
         size_t room = next == end ? last_width : width;
         if (at > start && (at[-1] == '\n' || (size_t) py_len(shown) > room)) {
-            if (add_part(pieces, start, at) < 0)
+            if (pformat_add_part(pieces, start, at) < 0)
                 return NULL;
             start = at;
         }
         at = next;
     }
-    return start < end && add_part(pieces, start, end) < 0 ? NULL : STEAL(pieces);
+    return start < end && pformat_add_part(pieces, start, end) < 0 ? NULL : STEAL(pieces);
 }
 
 /* A long text: pieces one below the other, in parentheses at the top level. Peers' marks of the text apply to
  * all pieces. */
 static int
-put_text(buf_t *out, py_t *text, size_t indent, size_t allowance)
+pformat_put_text(buf_t *out, py_t *text, size_t indent, size_t allowance)
 {
     bool top = indent == 0;
     size_t left = indent + (top ? 1 : 0), used = left + allowance + (top ? 1 : 0);
@@ -217,14 +217,14 @@ put_text(buf_t *out, py_t *text, size_t indent, size_t allowance)
 
 /* Prints a value at column `indent`. */
 static int
-put(buf_t *out, py_t *v, size_t indent, size_t allowance)
+pformat_put(buf_t *out, py_t *v, size_t indent, size_t allowance)
 {
     buf_auto_t line = BUF_INIT;
     if (flat(&line, v) < 0)
         return -1;
-    size_t width = columns(buf_str(&line), line.len) + indent + allowance;
+    size_t width = pformat_columns(buf_str(&line), line.len) + indent + allowance;
     if (py_is(v, PY_STR) && !py_is_markup(v) && width > PPRINT_WIDTH)
-        return put_text(out, v, indent, allowance);
+        return pformat_put_text(out, v, indent, allowance);
     bool container = py_is(v, PY_DICT) || py_is(v, PY_LIST) || py_is(v, PY_TUPLE);
     if (!container || width <= PPRINT_WIDTH) {
         py_put_buf(out, &line);
@@ -232,7 +232,7 @@ put(buf_t *out, py_t *v, size_t indent, size_t allowance)
     }
     if (py_enter() < 0)
         return -1;
-    int rc = py_is(v, PY_DICT) ? put_dict(out, v, indent, allowance)
+    int rc = py_is(v, PY_DICT) ? pformat_put_dict(out, v, indent, allowance)
                                : put_sequence(out, v, indent, allowance);
     py_leave();
     return rc;
@@ -242,7 +242,7 @@ py_t *
 jpformat(py_t *v)
 {
     buf_auto_t out = BUF_INIT;
-    return put(&out, v, 0, 0) == 0 ? py_str_buf(&out) : NULL;
+    return pformat_put(&out, v, 0, 0) == 0 ? py_str_buf(&out) : NULL;
 }
 
 JFILTER(do_pprint)

@@ -179,7 +179,7 @@ int_or_raise(int64_t length, int64_t minus)
 
 /* Reads one element ahead. BORROWED; NULL at the end or raised. */
 static py_t *
-peek(loop_t *l)
+rt_loop_peek(loop_t *l)
 {
     if (l->after == NULL)
         l->after = pull(l);
@@ -220,7 +220,7 @@ get_first(loop_t *l)
 static py_t *
 get_last(loop_t *l)
 {
-    const py_t *next = peek(l);
+    const py_t *next = rt_loop_peek(l);
     return next == NULL && py_raised() != NULL ? NULL : py_bool(next == NULL);
 }
 static py_t *
@@ -235,7 +235,7 @@ get_depth0(loop_t *l)
 }
 /* A loop variable that outlives its template can no longer evaluate anything. */
 static py_t *
-ended(void)
+rt_loop_ended(void)
 {
     return py_raise(&py_RuntimeError, "the loop's template has ended");
 }
@@ -243,7 +243,7 @@ ended(void)
 static py_t *
 no_item(const loop_t *l, const char *hint)
 {
-    return l->ctx->session != NULL ? jundefined(l->ctx->session, NULL, hint) : ended();
+    return l->ctx->session != NULL ? jundefined(l->ctx->session, NULL, hint) : rt_loop_ended();
 }
 static py_t *
 get_previtem(loop_t *l)
@@ -253,7 +253,7 @@ get_previtem(loop_t *l)
 static py_t *
 get_nextitem(loop_t *l)
 {
-    py_t *next = peek(l);
+    py_t *next = rt_loop_peek(l);
     if (next == NULL && py_raised() != NULL)
         return NULL;
     return next != NULL ? py_ref(next) : no_item(l, "there is no next item");
@@ -511,7 +511,7 @@ loop_call(py_t *self, const py_args_t *args)
     if (l->frame == NULL)
         return py_raise(&py_TypeError, "The loop must have the 'recursive' marker to be called recursively.");
     if (l->ctx->session == NULL)
-        return ended();
+        return rt_loop_ended();
     buf_t text = BUF_INIT;
     if (run_recursive(l->ctx->session, l->ctx, l->template, l->frame, l->node, args->v[0], l->depth0 + 1,
                       &text) < 0) {

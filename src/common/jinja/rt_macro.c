@@ -61,13 +61,13 @@ macro_repr(py_t *self, buf_t *out)
 }
 
 static py_t *
-name_of(const macro_t *m)
+rt_macro_name_of(const macro_t *m)
 {
     return m->node->macro.name != NULL ? py_ref(m->node->macro.name->str) : py_ref(PY_None);
 }
 
 static py_t *
-arguments_of(const macro_t *m)
+rt_macro_arguments_of(const macro_t *m)
 {
     const jsignature_t *sig = m->node->macro.sig;
     py_t *names = py_tuple(sig->nargs);
@@ -98,8 +98,8 @@ static const struct macro_attr {
     const char *name;
     py_t *(*get)(const macro_t *m);
 } macro_attrs[] = {
-    { "name", name_of },
-    { "arguments", arguments_of },
+    { "name", rt_macro_name_of },
+    { "arguments", rt_macro_arguments_of },
     { "catch_kwargs", catch_kwargs_of },
     { "catch_varargs", catch_varargs_of },
     { "caller", caller_of },
@@ -151,7 +151,7 @@ set_caller(jrun_t *r, const jsignature_t *sig, const py_args_t *args, bool *used
 static int
 surplus_kw(const macro_t *m, const py_args_t *args, const bool *used)
 {
-    AUTO(py) name = name_of(m);
+    AUTO(py) name = rt_macro_name_of(m);
     AUTO(py) shown = py_repr(name);
     size_t first = args->nkw;
     for (size_t i = args->nkw; i > 0; i--) {
@@ -184,7 +184,7 @@ rest_kw(const py_args_t *args, const bool *used)
 
 /* Assigns the arguments to the macro's variables. 0, or -1 raised. */
 static int
-bind(jrun_t *r, const macro_t *m, const py_args_t *args, bool *used)
+rt_macro_bind(jrun_t *r, const macro_t *m, const py_args_t *args, bool *used)
 {
     const jsignature_t *sig = m->node->macro.sig;
     for (size_t i = 0; i < sig->nargs; i++) {
@@ -207,7 +207,7 @@ bind(jrun_t *r, const macro_t *m, const py_args_t *args, bool *used)
             py_tuple_set(rest, i, args->v[sig->nargs + i]);
         jframe_set(r->frame, sig->varargs_ref, rest);
     } else if (args->n > sig->nargs) {
-        AUTO(py) name = name_of(m);
+        AUTO(py) name = rt_macro_name_of(m);
         AUTO(py) shown = py_repr(name);
         return py_raise_int(&py_TypeError, "macro %s takes not more than %zu argument(s)", py_cstr(shown),
                             sig->nargs);
@@ -257,7 +257,7 @@ macro_call(py_t *self, const py_args_t *args)
     /* Wrong arguments are the caller's error: until they are bound, the macro does not appear in the trace. */
     jrun_push(&r, s, m->ctx, m->template, FUNC_MACRO, jframe_new(s, sig->func, m->frame), &text);
     r.label = m->node->macro.name != NULL ? m->node->macro.name->text : NULL;
-    bool bound = bind(&r, m, args, used) == 0;
+    bool bound = rt_macro_bind(&r, m, args, used) == 0;
     int rc = -1;
     if (bound) {
         r.line = m->node->line;

@@ -83,7 +83,7 @@ module_walk(void *data, py_visit_fn *visit, void *cookie)
 
 static int module_find(py_t *self, py_t *name, py_t **ret);
 static int module_str(py_t *self, buf_t *out);
-static int module_repr(py_t *self, buf_t *out);
+static int rt_module_repr(py_t *self, buf_t *out);
 static py_t *module_html(py_t *self);
 
 static const py_class_t module_class = {
@@ -91,7 +91,7 @@ static const py_class_t module_class = {
     .module = "jinja2.environment",
     .find_attr = module_find,
     .str = module_str,
-    .repr = module_repr,
+    .repr = rt_module_repr,
     .html = module_html,
     .free = module_free,
     .walk = module_walk,
@@ -114,7 +114,7 @@ module_str(py_t *self, buf_t *out)
 }
 
 static int
-module_repr(py_t *self, buf_t *out)
+rt_module_repr(py_t *self, buf_t *out)
 {
     module_t *m = py_host_data(self, &module_class);
     buf_puts(out, "<TemplateModule ");
@@ -216,7 +216,7 @@ static const py_class_t self_class = {
 };
 
 static py_t *
-block_new(jcontext_t *ctx, const char *name, size_t depth)
+rt_module_block_new(jcontext_t *ctx, const char *name, size_t depth)
 {
     block_ref_t *b = xcalloc(1, sizeof(*b));
     b->ctx = jcontext_ref(ctx);
@@ -231,7 +231,7 @@ super_at(jcontext_t *ctx, const char *name, size_t depth)
 {
     const jblocks_t *stack = jcontext_blocks(ctx, name);
     if (stack != NULL && depth < stack->n)
-        return block_new(ctx, name, depth);
+        return rt_module_block_new(ctx, name, depth);
     char *hint AUTO_FREE = xasprintf("there is no parent block called '%s'.", name);
     AUTO(py) super = py_strz("super");
     return jundefined(ctx->session, super, hint);
@@ -275,7 +275,7 @@ self_item(py_t *self, py_t *name, py_t **ret)
     block_ref_t *b = py_host_data(self, &self_class);
     if (jcontext_blocks(b->ctx, py_cstr(name)) == NULL)
         return 0;
-    *ret = block_new(b->ctx, py_cstr(name), 0);
+    *ret = rt_module_block_new(b->ctx, py_cstr(name), 0);
     return 1;
 }
 

@@ -62,7 +62,7 @@ parse_result(jtree_t *tree, const jinja_options_t *o, const char *text, size_t l
 /* Parses and resolves; false when syntax_fail jumped, with *e set. Nothing between setjmp and the jump owns
  * heap memory outside of the arenas. */
 static bool
-compile(const jinja_t *engine, jrun_t *run, jtree_t *tree, const char *text, size_t len, bool expression,
+template_compile(const jinja_t *engine, jrun_t *run, jtree_t *tree, const char *text, size_t len, bool expression,
         syntax_error_t *e)
 {
     const jlookup_t lookup = { find_filter, find_test, engine, engine->options.autoescape, run };
@@ -85,7 +85,7 @@ compile_in(jsession_t *s, jtemplate_t *t, const char *text, size_t len, bool exp
     jcontext_t *ctx = jcontext_new(s, t, nothing);
     jrun_t run;
     jrun_push(&run, s, ctx, t, FUNC_ROOT, NULL, NULL);
-    bool ok = compile(s->engine, &run, &t->tree, text, len, expression, e);
+    bool ok = template_compile(s->engine, &run, &t->tree, text, len, expression, e);
     jrun_pop(&run, false);
     jcontext_unref(ctx);
     return ok;
@@ -93,7 +93,7 @@ compile_in(jsession_t *s, jtemplate_t *t, const char *text, size_t len, bool exp
 
 /* References a template until the session's end. */
 static void
-keep(jsession_t *s, jtemplate_t *t)
+template_keep(jsession_t *s, jtemplate_t *t)
 {
     s->kept = xrealloc(s->kept, (s->n_kept + 1) * sizeof(jtemplate_t *));
     s->kept[s->n_kept++] = jtemplate_ref(t);
@@ -109,7 +109,7 @@ trace_syntax(jsession_t *s, const char *name, const char *path, int line)
 
 /* False with Python's UnicodeDecodeError raised for a text that is not UTF-8. */
 static bool
-is_utf8(const char *text, size_t len)
+template_is_utf8(const char *text, size_t len)
 {
     uint32_t cp;
     for (size_t i = 0, n; i < len; i += n)
@@ -134,7 +134,7 @@ jtemplate_new(jsession_t *s, const char *text, size_t len, const char *name, con
     t->tree.arena = arena_new();
     t->tree.scratch = arena_new();
     syntax_error_t e = { .cls = NULL };
-    if (!is_utf8(text, len)) {
+    if (!template_is_utf8(text, len)) {
         arena_destroy(&t->tree.scratch);
         jtemplate_unref(t);
         return NULL;
@@ -143,7 +143,7 @@ jtemplate_new(jsession_t *s, const char *text, size_t len, const char *name, con
     arena_destroy(&t->tree.scratch);
     name_values(&t->tree);
     if (ok) {
-        keep(s, t);
+        template_keep(s, t);
         return t;
     }
     py_raise(strcmp(e.cls, "TemplateSyntaxError") == 0 ? &jinja_TemplateSyntaxError
@@ -205,7 +205,7 @@ put_cache(jinja_t *engine, const char *key, jtemplate_t *t)
 /* Loads by the engine's loader, compiled unless the cached version holds. BORROWED from the cache; NULL
  * raised. */
 static jtemplate_t *
-load_file(jsession_t *s, const char *name)
+template_load_file(jsession_t *s, const char *name)
 {
     jinja_t *engine = s->engine;
     jinja_file_t file = { NULL, NULL, 0, 0 };
@@ -246,10 +246,10 @@ jload(jsession_t *s, py_t *name)
     jloaded_t *l = map_get(s->loaded, py_cstr(name));
     if (l != NULL)
         return l;
-    jtemplate_t *t = load_file(s, py_cstr(name));
+    jtemplate_t *t = template_load_file(s, py_cstr(name));
     if (t == NULL)
         return NULL;
-    keep(s, t);
+    template_keep(s, t);
     l = xcalloc(1, sizeof(*l));
     l->template = t;
     map_set(s->loaded, py_cstr(name), l);

@@ -106,7 +106,7 @@ TEST(test_float)
 
 /* A method of str(v) that answers yes or no. */
 static int
-on_text(py_t *v, const char *method)
+tests_builtin_on_text(py_t *v, const char *method)
 {
     AUTO(py) s = py_tostr(v);
     AUTO(py) so = s != NULL ? jmethod(s, method, 0) : NULL;
@@ -115,12 +115,12 @@ on_text(py_t *v, const char *method)
 
 TEST(test_lower)
 {
-    return on_text(a[0], "islower");
+    return tests_builtin_on_text(a[0], "islower");
 }
 
 TEST(test_upper)
 {
-    return on_text(a[0], "isupper");
+    return tests_builtin_on_text(a[0], "isupper");
 }
 
 TEST(test_string)

@@ -68,7 +68,7 @@ is_false(py_t *v)
 }
 
 static bool
-is_number(py_t *v)
+jmes_eval_is_number(py_t *v)
 {
     return py_is(v, PY_INT) || py_is(v, PY_FLOAT);
 }
@@ -79,7 +79,7 @@ is_zero_or_one(py_t *v)
 {
     AUTO(py) zero = py_int(0);
     AUTO(py) one = py_int(1);
-    return is_number(v) && (py_eq(v, zero) > 0 || py_eq(v, one) > 0);
+    return jmes_eval_is_number(v) && (py_eq(v, zero) > 0 || py_eq(v, one) > 0);
 }
 
 /* jmespath.py's equality: Python would say 0 == False and 1 == True. */
@@ -97,7 +97,7 @@ equals(py_t *a, py_t *b)
 
 /* Ordering is defined for numbers and texts only; None for other types. */
 static py_t *
-compare(jmes_token_type_t op, py_t *a, py_t *b)
+jmes_eval_compare(jmes_token_type_t op, py_t *a, py_t *b)
 {
     static const py_cmp_t ops[JT_TYPES] = {
         [JT_LT] = PY_LT, [JT_LTE] = PY_LE, [JT_GT] = PY_GT, [JT_GTE] = PY_GE
@@ -107,7 +107,7 @@ compare(jmes_token_type_t op, py_t *a, py_t *b)
         truth = equals(a, b);
         return truth < 0 ? NULL : py_bool((truth > 0) == (op == JT_EQ));
     }
-    if ((!is_number(a) && !py_is(a, PY_STR)) || (!is_number(b) && !py_is(b, PY_STR)))
+    if ((!jmes_eval_is_number(a) && !py_is(a, PY_STR)) || (!jmes_eval_is_number(b) && !py_is(b, PY_STR)))
         return py_ref(PY_None);
     truth = py_compare(a, b, ops[op]);
     return truth < 0 ? NULL : py_bool(truth > 0);
@@ -143,7 +143,7 @@ eval_index(jmes_t *t, const jmes_node_t *n, py_t *v)
 }
 
 static py_t *
-eval_slice(jmes_t *t, const jmes_node_t *n, py_t *v)
+jmes_eval_slice(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
     return py_is(v, PY_LIST) ? py_getitem(v, n->value) : py_ref(PY_None);
 }
@@ -171,7 +171,7 @@ eval_flatten(jmes_t *t, const jmes_node_t *n, py_t *v)
 /* Applies a projection: evaluates the right side for each element that meets the condition, and drops None.
  */
 static py_t *
-collect(jmes_t *t, const jmes_node_t *n, py_t *list)
+jmes_eval_collect(jmes_t *t, const jmes_node_t *n, py_t *list)
 {
     AUTO(py) out = py_list();
     for (size_t i = 0; i < py_seq_len(list); i++) {
@@ -197,7 +197,7 @@ eval_projection(jmes_t *t, const jmes_node_t *n, py_t *v)
     AUTO(py) base = jmes_eval(t, n->left, v);
     if (base == NULL || !py_is(base, PY_LIST))
         return base != NULL ? py_ref(PY_None) : NULL;
-    return collect(t, n, base);
+    return jmes_eval_collect(t, n, base);
 }
 
 /* An object projection, over the values in their order. */
@@ -211,7 +211,7 @@ eval_values(jmes_t *t, const jmes_node_t *n, py_t *v)
     py_t *key, *value;
     for (size_t i = 0; py_dict_next(base, &i, &key, &value);)
         py_append(values, value);
-    return collect(t, n, values);
+    return jmes_eval_collect(t, n, values);
 }
 
 static py_t *
@@ -219,7 +219,7 @@ eval_compare(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
     AUTO(py) left = jmes_eval(t, n->left, v);
     AUTO(py) right = left != NULL ? jmes_eval(t, n->right, v) : NULL;
-    return right != NULL ? compare(n->op, left, right) : NULL;
+    return right != NULL ? jmes_eval_compare(n->op, left, right) : NULL;
 }
 
 static py_t *
@@ -270,7 +270,7 @@ eval_function(jmes_t *t, const jmes_node_t *n, py_t *v)
 }
 
 static py_t *
-eval_list(jmes_t *t, const jmes_node_t *n, py_t *v)
+jmes_eval_list(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
     return py_is(v, PY_NONE) ? py_ref(v) : elements(t, n, v);
 }
@@ -306,7 +306,7 @@ static py_t *
 eval_not(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
     AUTO(py) inner = jmes_eval(t, n->left, v);
-    if (inner == NULL || is_number(inner))
+    if (inner == NULL || jmes_eval_is_number(inner))
         return inner != NULL ? py_ref(PY_False) : NULL;
     int truth = py_truth(inner);
     return truth < 0 ? NULL : py_bool(truth == 0);
@@ -318,7 +318,7 @@ static eval_fn *const evaluators[JM_KINDS] = {
     [JM_CHAIN] = eval_chain,
     [JM_INDEX_EXPR] = eval_chain,
     [JM_INDEX] = eval_index,
-    [JM_SLICE] = eval_slice,
+    [JM_SLICE] = jmes_eval_slice,
     [JM_FLATTEN] = eval_flatten,
     [JM_VALUES] = eval_values,
     [JM_FILTER] = eval_projection,
@@ -329,7 +329,7 @@ static eval_fn *const evaluators[JM_KINDS] = {
     [JM_LITERAL] = eval_literal,
     [JM_FUNCTION] = eval_function,
     [JM_HASH] = eval_hash,
-    [JM_LIST] = eval_list,
+    [JM_LIST] = jmes_eval_list,
     [JM_OR] = eval_or,
     [JM_AND] = eval_or,
     [JM_NOT] = eval_not,

@@ -39,7 +39,7 @@ typedef const char *const *types_t;
 
 /* JMESPathTypeError with the value, the allowed types and the received one. NULL. */
 static void *
-bad_type(const char *function, py_t *v, const char *received, types_t types)
+jmes_func_bad_type(const char *function, py_t *v, const char *received, types_t types)
 {
     AUTO(py) shown = py_tostr(v);
     buf_auto_t list = BUF_INIT;
@@ -62,7 +62,7 @@ element_type(const char *type)
 
 /* True when `type` is the part of `wanted` before a dash. */
 static bool
-is_type(const char *type, const char *wanted)
+jmes_func_is_type(const char *type, const char *wanted)
 {
     size_t n = strcspn(wanted, "-");
     return strncmp(type, wanted, n) == 0 && type[n] == '\0';
@@ -80,7 +80,7 @@ check_elements(const char *function, py_t *array, types_t types)
         for (size_t k = 0; types[k] != NULL; k++)
             allowed = allowed || strcmp(element_type(types[k]), first) == 0;
         if (!allowed || strcmp(type_of(v), first) != 0) {
-            bad_type(function, v, py_type_name(v), types);
+            jmes_func_bad_type(function, v, py_type_name(v), types);
             return -1;
         }
     }
@@ -94,9 +94,9 @@ check_arg(const char *function, py_t *v, types_t types)
     const char *type = type_of(v);
     bool allowed = types[0] == NULL;
     for (size_t i = 0; types[i] != NULL; i++)
-        allowed = allowed || is_type(type, types[i]);
+        allowed = allowed || jmes_func_is_type(type, types[i]);
     if (!allowed) {
-        bad_type(function, v, type, types);
+        jmes_func_bad_type(function, v, type, types);
         return -1;
     }
     return types[0] != NULL && element_type(types[0]) != NULL ? check_elements(function, v, types) : 0;
@@ -112,7 +112,7 @@ f_abs(py_t *const *a, size_t n)
 
 /* Python's math.ceil and floor: an int of any size. Integers stay as they are. */
 static py_t *
-whole(py_t *v, double (*round_to)(double))
+jmes_func_whole(py_t *v, double (*round_to)(double))
 {
     if (!py_is(v, PY_FLOAT))
         return py_ref(v);
@@ -123,13 +123,13 @@ whole(py_t *v, double (*round_to)(double))
 static py_t *
 f_ceil(py_t *const *a, size_t n)
 {
-    return whole(a[0], ceil);
+    return jmes_func_whole(a[0], ceil);
 }
 
 static py_t *
 f_floor(py_t *const *a, size_t n)
 {
-    return whole(a[0], floor);
+    return jmes_func_whole(a[0], floor);
 }
 
 static py_t *
@@ -245,7 +245,7 @@ f_to_array(py_t *const *a, size_t n)
 
 /* Element with the largest (or smallest) key, the first of equals; None for an empty array. */
 static py_t *
-extreme(py_t *array, py_t *keys, py_cmp_t op)
+jmes_func_extreme(py_t *array, py_t *keys, py_cmp_t op)
 {
     size_t best = 0;
     if (py_seq_len(array) == 0)
@@ -262,13 +262,13 @@ extreme(py_t *array, py_t *keys, py_cmp_t op)
 static py_t *
 f_max(py_t *const *a, size_t n)
 {
-    return extreme(a[0], a[0], PY_GT);
+    return jmes_func_extreme(a[0], a[0], PY_GT);
 }
 
 static py_t *
 f_min(py_t *const *a, size_t n)
 {
-    return extreme(a[0], a[0], PY_LT);
+    return jmes_func_extreme(a[0], a[0], PY_LT);
 }
 
 /* ---- objects and anything ----------------------------------------------------------------------------- */
@@ -333,7 +333,7 @@ f_map(py_t *const *a, size_t n)
 
 /* Evaluates the expression for each element and checks each key's type. NEW list, or NULL raised. */
 static py_t *
-keys_of(const char *function, py_t *array, py_t *expref, types_t types)
+jmes_func_keys_of(const char *function, py_t *array, py_t *expref, types_t types)
 {
     AUTO(py) keys = py_list();
     for (size_t i = 0; i < py_seq_len(array); i++) {
@@ -358,8 +358,8 @@ f_sort_by(py_t *const *a, size_t n)
         return NULL;
     const char *type = type_of(first);
     if (strcmp(type, "number") != 0 && strcmp(type, "string") != 0)
-        return bad_type("sort_by", py_seq_at(a[0], 0), type, TYPES("string", "number"));
-    AUTO(py) keys = keys_of("sort_by", a[0], a[1], TYPES(type));
+        return jmes_func_bad_type("sort_by", py_seq_at(a[0], 0), type, TYPES("string", "number"));
+    AUTO(py) keys = jmes_func_keys_of("sort_by", a[0], a[1], TYPES(type));
     AUTO(py) list = keys != NULL ? py_tolist(a[0]) : NULL;
     return list != NULL && py_sort(list, keys, false) == 0 ? STEAL(list) : NULL;
 }
@@ -367,15 +367,15 @@ f_sort_by(py_t *const *a, size_t n)
 static py_t *
 f_max_by(py_t *const *a, size_t n)
 {
-    AUTO(py) keys = keys_of("max_by", a[0], a[1], TYPES("number", "string"));
-    return keys != NULL ? extreme(a[0], keys, PY_GT) : NULL;
+    AUTO(py) keys = jmes_func_keys_of("max_by", a[0], a[1], TYPES("number", "string"));
+    return keys != NULL ? jmes_func_extreme(a[0], keys, PY_GT) : NULL;
 }
 
 static py_t *
 f_min_by(py_t *const *a, size_t n)
 {
-    AUTO(py) keys = keys_of("min_by", a[0], a[1], TYPES("number", "string"));
-    return keys != NULL ? extreme(a[0], keys, PY_LT) : NULL;
+    AUTO(py) keys = jmes_func_keys_of("min_by", a[0], a[1], TYPES("number", "string"));
+    return keys != NULL ? jmes_func_extreme(a[0], keys, PY_LT) : NULL;
 }
 
 /* ---- table -------------------------------------------------------------------------------------------- */

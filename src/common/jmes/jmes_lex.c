@@ -64,7 +64,7 @@ typedef struct lexer {
 
 /* Column of a place in characters. Places are asked for in order, so counting is linear in total. */
 static size_t
-position(lexer_t *l, const char *at)
+jmes_lex_position(lexer_t *l, const char *at)
 {
     for (; l->counted < at; l->counted++)
         l->column += ((unsigned char) *l->counted & 0xc0) != 0x80;
@@ -73,32 +73,32 @@ position(lexer_t *l, const char *at)
 
 /* Appends a token. TAKES `value`; names and literals may reach results, so a peer's expression marks them. */
 static void
-add(lexer_t *l, jmes_token_type_t type, const char *from, py_t *value)
+jmes_lex_add(lexer_t *l, jmes_token_type_t type, const char *from, py_t *value)
 {
     jmes_t *t = l->tree;
     value = py_peer_like(value, &t->text, 1); /* literals and names go into results */
     py_append_new(t->values, value);
     t->tokens = arena_grow(t->arena, t->tokens, l->n, sizeof(*t->tokens));
-    t->tokens[l->n++] = (jmes_token_t){ type, position(l, from), value };
+    t->tokens[l->n++] = (jmes_token_t){ type, jmes_lex_position(l, from), value };
 }
 
 /* LexerError with a caret below the column. -1. */
 static int
-bad(lexer_t *l, const char *at, const char *message)
+jmes_lex_bad(lexer_t *l, const char *at, const char *message)
 {
-    size_t column = position(l, at);
+    size_t column = jmes_lex_position(l, at);
     return py_raise_int(&jmes_LexerError, "Bad jmespath expression: %s:\n%s\n%*s^", message, l->start,
                         (int) column, "");
 }
 
 static bool
-is_word(char c, bool first)
+jmes_lex_is_word(char c, bool first)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (!first && c >= '0' && c <= '9');
 }
 
 static bool
-is_digit(char c)
+jmes_lex_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -120,7 +120,7 @@ delimited(lexer_t *l, char delimiter, bool unescape, buf_t *out)
     if (l->p == l->end) {
         char message[] = "Unclosed ? delimiter";
         message[9] = delimiter;
-        return bad(l, from, message);
+        return jmes_lex_bad(l, from, message);
     }
     l->p++;
     return 0;
@@ -138,7 +138,7 @@ lex_quoted(lexer_t *l)
     buf_putc(&b, '"');
     py_t *value = py_json_loads(b.data, b.len);
     if (value != NULL) {
-        add(l, JT_QUOTED, from, value);
+        jmes_lex_add(l, JT_QUOTED, from, value);
         return 0;
     }
     if (!py_raised_is(&py_ValueError))
@@ -146,7 +146,7 @@ lex_quoted(lexer_t *l)
     const char *why = py_raised_text(), *colon = strchr(why, ':');
     char *message AUTO_FREE = colon != NULL ? xstrndup(why, (size_t) (colon - why)) : xstrdup(why);
     py_clear();
-    return bad(l, from, message);
+    return jmes_lex_bad(l, from, message);
 }
 
 /* A raw string in single quotes: no escapes except \' are decoded. */
@@ -159,7 +159,7 @@ lex_raw(lexer_t *l)
         buf_free(&b);
         return -1;
     }
-    add(l, JT_LITERAL, from, py_str_buf(&b));
+    jmes_lex_add(l, JT_LITERAL, from, py_str_buf(&b));
     return 0;
 }
 
@@ -179,14 +179,14 @@ lex_literal(lexer_t *l)
         value = py_json_loads(quoted, strlen(quoted));
     }
     if (value != NULL) {
-        add(l, JT_LITERAL, from, value);
+        jmes_lex_add(l, JT_LITERAL, from, value);
         return 0;
     }
     if (!py_raised_is(&py_ValueError))
         return -1;
     py_clear();
     char *message AUTO_FREE = xasprintf("Bad token %s", buf_str(&b));
-    return bad(l, from, message);
+    return jmes_lex_bad(l, from, message);
 }
 
 /* An integer with an optional sign. */
@@ -194,12 +194,12 @@ static int
 lex_number(lexer_t *l)
 {
     const char *from = l->p;
-    for (l->p++; l->p < l->end && is_digit(*l->p); l->p++) {
+    for (l->p++; l->p < l->end && jmes_lex_is_digit(*l->p); l->p++) {
     }
     size_t n = (size_t) (l->p - from);
     if (n == 1 && *from == '-')
-        return bad(l, from, "Unknown token '-'");
-    add(l, JT_NUMBER, from, py_int_digits(from, n));
+        return jmes_lex_bad(l, from, "Unknown token '-'");
+    jmes_lex_add(l, JT_NUMBER, from, py_int_digits(from, n));
     return 0;
 }
 
@@ -211,7 +211,7 @@ lex_mark(lexer_t *l)
         size_t n = strlen(marks[i].text);
         if (strncmp(l->p, marks[i].text, n) != 0)
             continue;
-        add(l, marks[i].type, l->p, py_str(l->p, n));
+        jmes_lex_add(l, marks[i].type, l->p, py_str(l->p, n));
         l->p += n;
         return 0;
     }
@@ -219,7 +219,7 @@ lex_mark(lexer_t *l)
     size_t n = utf8_next(l->p, (size_t) (l->end - l->p), &cp);
     const char *quote = *l->p == '=' ? "'" : "";
     char *message AUTO_FREE = xasprintf("Unknown token %s%.*s%s", quote, (int) (n > 0 ? n : 1), l->p, quote);
-    return bad(l, l->p, message);
+    return jmes_lex_bad(l, l->p, message);
 }
 
 /* Chooses the kind of token by its first character. */
@@ -227,15 +227,15 @@ static int
 lex_one(lexer_t *l)
 {
     const char *from = l->p;
-    if (!is_word(*from, true))
+    if (!jmes_lex_is_word(*from, true))
         return *from == '"'                      ? lex_quoted(l)
                : *from == '\''                   ? lex_raw(l)
                : *from == '`'                    ? lex_literal(l)
-               : *from == '-' || is_digit(*from) ? lex_number(l)
+               : *from == '-' || jmes_lex_is_digit(*from) ? lex_number(l)
                                                  : lex_mark(l);
-    while (l->p < l->end && is_word(*l->p, false))
+    while (l->p < l->end && jmes_lex_is_word(*l->p, false))
         l->p++;
-    add(l, JT_UNQUOTED, from, py_str(from, (size_t) (l->p - from)));
+    jmes_lex_add(l, JT_UNQUOTED, from, py_str(from, (size_t) (l->p - from)));
     return 0;
 }
 
@@ -256,6 +256,6 @@ jmes_lex(jmes_t *self)
         else if (lex_one(&l) < 0)
             return -1;
     }
-    add(&l, JT_EOF, l.end, py_str("", 0));
+    jmes_lex_add(&l, JT_EOF, l.end, py_str("", 0));
     return 0;
 }

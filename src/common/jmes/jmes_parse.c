@@ -1,6 +1,6 @@
 /* jmes_parse.c - JMESPath's tokens to a tree: a Pratt parser with jmespath.py's binding powers and messages.
  *
- * begin() parses what may start an expression (nud in jmespath.py), go_on() what may follow one (led), while
+ * jmes_parse_begin() parses what may start an expression (nud in jmespath.py), jmes_parse_go_on() what may follow one (led), while
  * the next token binds tighter than the caller's power. Projections apply the rest of the expression to each
  * element, up to a token below PROJECTION_STOP. Nodes live in the tree's arena. */
 #include "common/jmes/jmes.h"
@@ -24,7 +24,7 @@ token(const parser_t *p)
 }
 
 static jmes_token_type_t
-at(const parser_t *p)
+jmes_parse_at(const parser_t *p)
 {
     return token(p)->type;
 }
@@ -32,7 +32,7 @@ at(const parser_t *p)
 static jmes_token_type_t
 behind(const parser_t *p)
 {
-    return at(p) == JT_EOF ? JT_EOF : token(p)[1].type;
+    return jmes_parse_at(p) == JT_EOF ? JT_EOF : token(p)[1].type;
 }
 
 /* A new node in the tree's arena, zeroed but for its kind and sides. */
@@ -63,7 +63,7 @@ fail_at(const parser_t *p, const jmes_token_t *t, size_t column, const char *rea
 
 /* ParseError at the current token. */
 static void *
-fail_here(const parser_t *p, const char *reason)
+jmes_parse_fail_here(const parser_t *p, const char *reason)
 {
     return fail_at(p, token(p), token(p)->start, reason);
 }
@@ -79,18 +79,18 @@ incomplete(const parser_t *p)
 
 /* Skips a token of the type, or raises and returns false. */
 static bool
-match(parser_t *p, jmes_token_type_t type)
+jmes_parse_match(parser_t *p, jmes_token_type_t type)
 {
-    if (at(p) == type) {
+    if (jmes_parse_at(p) == type) {
         p->i++;
         return true;
     }
     char *reason AUTO_FREE = xasprintf("Expecting: %s, got: %s", jmes_tokens[type].name,
-                                       jmes_tokens[at(p)].name);
-    if (at(p) == JT_EOF)
+                                       jmes_tokens[jmes_parse_at(p)].name);
+    if (jmes_parse_at(p) == JT_EOF)
         incomplete(p);
     else
-        fail_here(p, reason);
+        jmes_parse_fail_here(p, reason);
     return false;
 }
 
@@ -98,7 +98,7 @@ match(parser_t *p, jmes_token_type_t type)
 
 /* Appends an item to a node's list, which grows in the arena. */
 static void
-push(parser_t *p, jmes_node_t *list, const jmes_node_t *item)
+jmes_parse_push(parser_t *p, jmes_node_t *list, const jmes_node_t *item)
 {
     list->v = arena_grow(p->tree->arena, list->v, list->n, sizeof(*list->v));
     list->v[list->n++] = item;
@@ -113,10 +113,10 @@ select_list(parser_t *p)
         const jmes_node_t *item = expression(p, 0);
         if (item == NULL)
             return NULL;
-        push(p, list, item);
-        if (at(p) == JT_RBRACKET)
+        jmes_parse_push(p, list, item);
+        if (jmes_parse_at(p) == JT_RBRACKET)
             break;
-        if (!match(p, JT_COMMA))
+        if (!jmes_parse_match(p, JT_COMMA))
             return NULL;
     }
     p->i++;
@@ -136,18 +136,18 @@ select_hash(parser_t *p)
             char *reason AUTO_FREE = xasprintf(
                 "Expecting: ['quoted_identifier', 'unquoted_identifier'], got: %s",
                 jmes_tokens[key->type].name);
-            return fail_here(p, reason);
+            return jmes_parse_fail_here(p, reason);
         }
         p->i++;
-        const jmes_node_t *value = match(p, JT_COLON) ? expression(p, 0) : NULL;
+        const jmes_node_t *value = jmes_parse_match(p, JT_COLON) ? expression(p, 0) : NULL;
         if (value == NULL)
             return NULL;
         hash->keys = arena_grow(p->tree->arena, hash->keys, hash->n, sizeof(*hash->keys));
         hash->keys[hash->n] = key->value;
-        push(p, hash, value);
-        if (at(p) == JT_COMMA) {
+        jmes_parse_push(p, hash, value);
+        if (jmes_parse_at(p) == JT_COMMA) {
             p->i++;
-        } else if (at(p) == JT_RBRACE) {
+        } else if (jmes_parse_at(p) == JT_RBRACE) {
             p->i++;
             return hash;
         }
@@ -156,7 +156,7 @@ select_hash(parser_t *p)
 
 /* Function call after a name; jmespath.py also accepts arguments without commas between them. */
 static jmes_node_t *
-call(parser_t *p, const jmes_node_t *left)
+jmes_parse_call(parser_t *p, const jmes_node_t *left)
 {
     if (left->kind != JM_FIELD) {
         const jmes_token_t *before = token(p) - 2;
@@ -166,13 +166,13 @@ call(parser_t *p, const jmes_node_t *left)
     }
     jmes_node_t *function = node(p, JM_FUNCTION, NULL, NULL);
     function->value = left->value;
-    while (at(p) != JT_RPAREN) {
+    while (jmes_parse_at(p) != JT_RPAREN) {
         const jmes_node_t *arg = expression(p, 0);
         if (arg == NULL)
             return NULL;
-        if (at(p) == JT_COMMA)
+        if (jmes_parse_at(p) == JT_COMMA)
             p->i++;
-        push(p, function, arg);
+        jmes_parse_push(p, function, arg);
     }
     p->i++;
     return function;
@@ -184,7 +184,7 @@ call(parser_t *p, const jmes_node_t *left)
 static jmes_node_t *
 dot_rhs(parser_t *p, int power)
 {
-    switch (at(p)) {
+    switch (jmes_parse_at(p)) {
     case JT_QUOTED:
     case JT_UNQUOTED:
     case JT_STAR:
@@ -198,8 +198,8 @@ dot_rhs(parser_t *p, int power)
     default: {
         char *reason AUTO_FREE = xasprintf(
             "Expecting: ['quoted_identifier', 'unquoted_identifier', 'lbracket', 'lbrace'], got: %s",
-            jmes_tokens[at(p)].name);
-        return fail_here(p, reason);
+            jmes_tokens[jmes_parse_at(p)].name);
+        return jmes_parse_fail_here(p, reason);
     }
     }
 }
@@ -208,12 +208,12 @@ dot_rhs(parser_t *p, int power)
 static jmes_node_t *
 projection_rhs(parser_t *p, int power)
 {
-    if (jmes_tokens[at(p)].power < PROJECTION_STOP)
+    if (jmes_tokens[jmes_parse_at(p)].power < PROJECTION_STOP)
         return node(p, JM_CURRENT, NULL, NULL);
-    if (at(p) == JT_LBRACKET || at(p) == JT_FILTER)
+    if (jmes_parse_at(p) == JT_LBRACKET || jmes_parse_at(p) == JT_FILTER)
         return expression(p, power);
-    if (at(p) != JT_DOT)
-        return fail_here(p, "syntax error");
+    if (jmes_parse_at(p) != JT_DOT)
+        return jmes_parse_fail_here(p, "syntax error");
     p->i++;
     return dot_rhs(p, power);
 }
@@ -236,12 +236,12 @@ flatten(parser_t *p, const jmes_node_t *left)
 
 /* "[?condition]" after its opening mark. Followed by "[]", the filtered list itself is flattened. */
 static jmes_node_t *
-filter(parser_t *p, const jmes_node_t *left)
+jmes_parse_filter(parser_t *p, const jmes_node_t *left)
 {
     const jmes_node_t *condition = expression(p, 0);
-    if (condition == NULL || !match(p, JT_RBRACKET))
+    if (condition == NULL || !jmes_parse_match(p, JT_RBRACKET))
         return NULL;
-    jmes_node_t *n = at(p) == JT_FLATTEN ? node(p, JM_FILTER, left, node(p, JM_CURRENT, NULL, NULL))
+    jmes_node_t *n = jmes_parse_at(p) == JT_FLATTEN ? node(p, JM_FILTER, left, node(p, JM_CURRENT, NULL, NULL))
                                          : project(p, JM_FILTER, left, JT_FILTER);
     if (n != NULL)
         n->condition = condition;
@@ -253,15 +253,15 @@ static jmes_node_t *
 slice(parser_t *p)
 {
     py_t *parts[3] = { NULL, NULL, NULL };
-    for (size_t n = 0; at(p) != JT_RBRACKET && n < 3; p->i++) {
-        if (at(p) != JT_COLON && at(p) != JT_NUMBER)
-            return fail_here(p, "syntax error");
-        if (at(p) == JT_NUMBER)
+    for (size_t n = 0; jmes_parse_at(p) != JT_RBRACKET && n < 3; p->i++) {
+        if (jmes_parse_at(p) != JT_COLON && jmes_parse_at(p) != JT_NUMBER)
+            return jmes_parse_fail_here(p, "syntax error");
+        if (jmes_parse_at(p) == JT_NUMBER)
             parts[n] = token(p)->value;
         else if (++n == 3)
-            return fail_here(p, "syntax error");
+            return jmes_parse_fail_here(p, "syntax error");
     }
-    if (!match(p, JT_RBRACKET))
+    if (!jmes_parse_match(p, JT_RBRACKET))
         return NULL;
     jmes_node_t *s = node(p, JM_SLICE, NULL, NULL);
     s->value = py_slice(parts[0], parts[1], parts[2]);
@@ -274,13 +274,13 @@ static jmes_node_t *
 index_expression(parser_t *p, const jmes_node_t *left)
 {
     jmes_node_t *right;
-    if (at(p) == JT_COLON || behind(p) == JT_COLON) {
+    if (jmes_parse_at(p) == JT_COLON || behind(p) == JT_COLON) {
         right = slice(p);
     } else {
         right = node(p, JM_INDEX, NULL, NULL);
         right->value = token(p)->value;
         p->i++;
-        right = match(p, JT_RBRACKET) ? right : NULL;
+        right = jmes_parse_match(p, JT_RBRACKET) ? right : NULL;
     }
     if (right == NULL)
         return NULL;
@@ -306,7 +306,7 @@ value_node(parser_t *p, jmes_kind_t kind, const jmes_token_t *t)
 static jmes_node_t *
 begin_quoted(parser_t *p, const jmes_token_t *t)
 {
-    if (at(p) == JT_LPAREN)
+    if (jmes_parse_at(p) == JT_LPAREN)
         return fail_at(p, token(p), 0, "Quoted identifier not allowed for function names.");
     return value_node(p, JM_FIELD, t);
 }
@@ -315,7 +315,7 @@ begin_quoted(parser_t *p, const jmes_token_t *t)
 static jmes_node_t *
 begin_star(parser_t *p, const jmes_node_t *current)
 {
-    if (at(p) == JT_RBRACKET)
+    if (jmes_parse_at(p) == JT_RBRACKET)
         return node(p, JM_VALUES, current, current);
     return project(p, JM_VALUES, current, JT_STAR);
 }
@@ -324,9 +324,9 @@ begin_star(parser_t *p, const jmes_node_t *current)
 static jmes_node_t *
 begin_bracket(parser_t *p, const jmes_node_t *current)
 {
-    if (at(p) == JT_NUMBER || at(p) == JT_COLON)
+    if (jmes_parse_at(p) == JT_NUMBER || jmes_parse_at(p) == JT_COLON)
         return index_expression(p, current);
-    if (at(p) != JT_STAR || behind(p) != JT_RBRACKET)
+    if (jmes_parse_at(p) != JT_STAR || behind(p) != JT_RBRACKET)
         return select_list(p);
     p->i += 2;
     return project(p, JM_PROJECTION, current, JT_STAR);
@@ -337,7 +337,7 @@ static jmes_node_t *
 begin_paren(parser_t *p)
 {
     jmes_node_t *inner = expression(p, 0);
-    return inner != NULL && match(p, JT_RPAREN) ? inner : NULL;
+    return inner != NULL && jmes_parse_match(p, JT_RPAREN) ? inner : NULL;
 }
 
 /* "!" and "&", which bind as tightly as their token's power says. */
@@ -349,7 +349,7 @@ begin_unary(parser_t *p, jmes_kind_t kind, jmes_token_type_t type)
 }
 
 static jmes_node_t *
-begin(parser_t *p)
+jmes_parse_begin(parser_t *p)
 {
     const jmes_token_t *t = token(p);
     if (t->type == JT_EOF)
@@ -366,7 +366,7 @@ begin(parser_t *p)
     case JT_STAR:
         return begin_star(p, current);
     case JT_FILTER:
-        return filter(p, current);
+        return jmes_parse_filter(p, current);
     case JT_LBRACE:
         return select_hash(p);
     case JT_LPAREN:
@@ -404,7 +404,7 @@ binary(parser_t *p, jmes_kind_t kind, const jmes_node_t *left, jmes_token_type_t
 static jmes_node_t *
 go_on_dot(parser_t *p, const jmes_node_t *left)
 {
-    if (at(p) == JT_STAR) {
+    if (jmes_parse_at(p) == JT_STAR) {
         p->i++;
         return project(p, JM_VALUES, left, JT_DOT);
     }
@@ -416,18 +416,18 @@ go_on_dot(parser_t *p, const jmes_node_t *left)
 static jmes_node_t *
 go_on_bracket(parser_t *p, const jmes_node_t *left)
 {
-    if (at(p) == JT_NUMBER || at(p) == JT_COLON)
+    if (jmes_parse_at(p) == JT_NUMBER || jmes_parse_at(p) == JT_COLON)
         return index_expression(p, left);
-    if (!match(p, JT_STAR) || !match(p, JT_RBRACKET))
+    if (!jmes_parse_match(p, JT_STAR) || !jmes_parse_match(p, JT_RBRACKET))
         return NULL;
     return project(p, JM_PROJECTION, left, JT_STAR);
 }
 
 /* Token after an expression (led); `left` is the expression so far. */
 static jmes_node_t *
-go_on(parser_t *p, const jmes_node_t *left)
+jmes_parse_go_on(parser_t *p, const jmes_node_t *left)
 {
-    jmes_token_type_t type = at(p);
+    jmes_token_type_t type = jmes_parse_at(p);
     p->i++;
     switch (type) {
     case JT_DOT:
@@ -448,14 +448,14 @@ go_on(parser_t *p, const jmes_node_t *left)
     case JT_FLATTEN:
         return flatten(p, left);
     case JT_FILTER:
-        return filter(p, left);
+        return jmes_parse_filter(p, left);
     case JT_LBRACKET:
         return go_on_bracket(p, left);
     case JT_LPAREN:
-        return call(p, left);
+        return jmes_parse_call(p, left);
     default:
         p->i--;
-        return fail_here(p, "invalid token");
+        return jmes_parse_fail_here(p, "invalid token");
     }
 }
 
@@ -465,9 +465,9 @@ expression(parser_t *p, int power)
 {
     if (py_enter() < 0)
         return NULL;
-    jmes_node_t *left = py_tick() == 0 ? begin(p) : NULL;
-    while (left != NULL && power < jmes_tokens[at(p)].power)
-        left = py_tick() == 0 ? go_on(p, left) : NULL;
+    jmes_node_t *left = py_tick() == 0 ? jmes_parse_begin(p) : NULL;
+    while (left != NULL && power < jmes_tokens[jmes_parse_at(p)].power)
+        left = py_tick() == 0 ? jmes_parse_go_on(p, left) : NULL;
     py_leave();
     return left;
 }
@@ -486,10 +486,10 @@ jmes_parse(py_t *text)
     parser_t p = { self, 0 };
     if (jmes_lex(self) == 0)
         self->root = expression(&p, 0);
-    if (self->root != NULL && at(&p) != JT_EOF) {
+    if (self->root != NULL && jmes_parse_at(&p) != JT_EOF) {
         AUTO(py) value = py_tostr(token(&p)->value);
         char *reason AUTO_FREE = xasprintf("Unexpected token: %s", py_cstr(value));
-        self->root = fail_here(&p, reason);
+        self->root = jmes_parse_fail_here(&p, reason);
     }
     if (self->root != NULL)
         return self;

@@ -38,7 +38,7 @@ typedef struct patience {
 #define CONNECT_S 10
 
 static int
-s_connect(const char *path, const char *whose, fail_t *err)
+client_connect(const char *path, const char *whose, fail_t *err)
 {
     const struct timeval patience = { .tv_sec = CONNECT_S }, none = { 0 };
     struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -68,10 +68,10 @@ s_connect(const char *path, const char *whose, fail_t *err)
 
 /* A full backlog that outlasts CONNECT_S is reported as a timeout. */
 static local_client_t *
-s_open(const char *sock_dir, const char *name, const char *whose, fail_t *err)
+client_open(const char *sock_dir, const char *name, const char *whose, fail_t *err)
 {
     AUTO_FREE char *path = fs_join(sock_dir, name);
-    int fd = s_connect(path, whose, err);
+    int fd = client_connect(path, whose, err);
     if (fd < 0)
         return NULL;
     local_client_t *self = xcalloc(1, sizeof(*self));
@@ -85,13 +85,13 @@ s_open(const char *sock_dir, const char *name, const char *whose, fail_t *err)
 local_client_t *
 local_connect(const char *sock_dir, fail_t *err)
 {
-    return s_open(sock_dir, LOCAL_SOCKET_NAME, "master", err);
+    return client_open(sock_dir, LOCAL_SOCKET_NAME, "master", err);
 }
 
 local_client_t *
 local_connect_minion(const char *sock_dir, fail_t *err)
 {
-    return s_open(sock_dir, MINION_SOCKET_NAME, "minion", err);
+    return client_open(sock_dir, MINION_SOCKET_NAME, "minion", err);
 }
 
 void
@@ -117,7 +117,7 @@ local_fd(const local_client_t *self)
 /* Take one message from the buffer: 1, 0 when it is incomplete, or negative. Consumed bytes are dropped in
  * one go. */
 static int
-s_take(local_client_t *self, json_t **ret_msg, fail_t *err)
+client_take(local_client_t *self, json_t **ret_msg, fail_t *err)
 {
     const char *text;
     size_t len;
@@ -140,25 +140,25 @@ local_patience(local_client_t *self, int64_t timeout_ms, void (*note)(void))
 }
 
 static patience_t
-s_begin(const local_client_t *self)
+client_begin(const local_client_t *self)
 {
     int64_t now = clock_mono_ms();
     return (patience_t){ self->timeout_ms < 0 ? -1 : now + self->timeout_ms,
                          self->note ? now + LOCAL_QUIET_MS : -1 };
 }
 
-/* When s_still_waits must be called. Monotonic ms, -1: never. */
+/* When still_waits must be called. Monotonic ms, -1: never. */
 static int64_t
-s_wake(const patience_t *p)
+client_wake(const patience_t *p)
 {
     if (p->until_ms < 0 || (p->note_ms >= 0 && p->note_ms < p->until_ms))
         return p->note_ms;
     return p->until_ms;
 }
 
-/* Nothing came until s_wake: note it or time out. 0 to go on waiting. */
+/* Nothing came until client_wake: note it or time out. 0 to go on waiting. */
 static int
-s_still_waits(const local_client_t *self, patience_t *p, fail_t *err)
+still_waits(const local_client_t *self, patience_t *p, fail_t *err)
 {
     int64_t now = clock_mono_ms();
     if (p->note_ms >= 0 && now >= p->note_ms) { /* first, however late this is */
@@ -179,7 +179,7 @@ s_still_waits(const local_client_t *self, patience_t *p, fail_t *err)
 /* Wait until the socket can be read or written: 1, 0 on timeout, negative on failure. `until_ms` is
  * monotonic; -1: no limit. */
 static int
-s_ready(const local_client_t *self, short events, int64_t until_ms, fail_t *err)
+client_ready(const local_client_t *self, short events, int64_t until_ms, fail_t *err)
 {
     int wait = -1;
     if (until_ms >= 0) {
@@ -193,13 +193,13 @@ s_ready(const local_client_t *self, short events, int64_t until_ms, fail_t *err)
 
 /* Read one message from the wire: 1, 0 on timeout, negative on failure. `until_ms` as above. */
 static int
-s_receive(local_client_t *self, int64_t until_ms, json_t **ret_msg, fail_t *err)
+client_receive(local_client_t *self, int64_t until_ms, json_t **ret_msg, fail_t *err)
 {
     for (;;) {
-        int rc = s_take(self, ret_msg, err);
+        int rc = client_take(self, ret_msg, err);
         if (rc != 0)
             return rc;
-        rc = s_ready(self, POLLIN, until_ms, err);
+        rc = client_ready(self, POLLIN, until_ms, err);
         if (rc <= 0)
             return rc;
         buf_reserve(&self->in, READ_CHUNK);
@@ -213,18 +213,18 @@ s_receive(local_client_t *self, int64_t until_ms, json_t **ret_msg, fail_t *err)
 
 /* The socket is full, as the master does not read now: wait. 0 to try again. */
 static int
-s_await_room(const local_client_t *self, patience_t *p, fail_t *err)
+await_room(const local_client_t *self, patience_t *p, fail_t *err)
 {
-    int rc = s_ready(self, POLLOUT, s_wake(p), err);
+    int rc = client_ready(self, POLLOUT, client_wake(p), err);
     if (rc == 0)
-        return s_still_waits(self, p, err);
+        return still_waits(self, p, err);
     if (rc == -EINTR)
         fail_clear(err);
     return rc < 0 && rc != -EINTR ? rc : 0;
 }
 
 static int
-s_send(local_client_t *self, const json_t *msg, patience_t *p, fail_t *err)
+client_send(local_client_t *self, const json_t *msg, patience_t *p, fail_t *err)
 {
     buf_auto_t out = BUF_INIT;
     frame_add(&out, msg);
@@ -239,7 +239,7 @@ s_send(local_client_t *self, const json_t *msg, patience_t *p, fail_t *err)
         }
         if (errno != EINTR && errno != EAGAIN)
             return fail_set(err, -errno, "%s: %s", self->path, strerror(errno));
-        int rc = errno == EAGAIN ? s_await_room(self, p, err) : 0;
+        int rc = errno == EAGAIN ? await_room(self, p, err) : 0;
         if (rc < 0)
             return rc;
     }
@@ -254,8 +254,8 @@ local_post(local_client_t *self, json_t **request_p, json_int_t *ret_n, fail_t *
     json_object_set_new(request, "n", json_integer(n));
     if (ret_n)
         *ret_n = n;
-    patience_t p = s_begin(self);
-    return s_send(self, request, &p, err);
+    patience_t p = client_begin(self);
+    return client_send(self, request, &p, err);
 }
 
 int
@@ -264,19 +264,19 @@ local_call(local_client_t *self, json_t **request_p, json_t **ret_reply, fail_t 
     json_auto_t *request = STEAL(*request_p);
     json_int_t n = ++self->next_n;
     json_object_set_new(request, "n", json_integer(n));
-    patience_t p = s_begin(self);
-    int rc = s_send(self, request, &p, err);
+    patience_t p = client_begin(self);
+    int rc = client_send(self, request, &p, err);
     if (rc < 0)
         return rc;
     for (;;) {
         json_t *msg = NULL;
-        rc = s_receive(self, s_wake(&p), &msg, err);
+        rc = client_receive(self, client_wake(&p), &msg, err);
         if (rc == -EINTR) {
             fail_clear(err);
             continue;
         }
         if (rc == 0)
-            rc = s_still_waits(self, &p, err);
+            rc = still_waits(self, &p, err);
         if (rc < 0)
             return rc;
         if (!msg)
@@ -312,5 +312,5 @@ local_next(local_client_t *self, int timeout_ms, json_t **ret_push, fail_t *err)
         json_array_remove(self->pushes, 0);
         return 1;
     }
-    return s_receive(self, timeout_ms < 0 ? -1 : clock_mono_ms() + timeout_ms, ret_push, err);
+    return client_receive(self, timeout_ms < 0 ? -1 : clock_mono_ms() + timeout_ms, ret_push, err);
 }

@@ -45,7 +45,7 @@ frame_peek(const buf_t *in, size_t at, size_t limit, const char **ret_text, size
 
 /* Refuse a message that is no object. TAKES msg, which may be NULL. */
 static json_t *
-s_object(json_t *msg, fail_t *err)
+local_frame_object(json_t *msg, fail_t *err)
 {
     if (!msg || json_is_object(msg))
         return msg;
@@ -57,13 +57,13 @@ s_object(json_t *msg, fail_t *err)
 json_t *
 frame_parse(const char *text, size_t len, fail_t *err)
 {
-    return s_object(value_parse_frame(text, len, "local socket", err), err);
+    return local_frame_object(value_parse_frame(text, len, "local socket", err), err);
 }
 
 json_t *
 frame_parse_request(const char *text, size_t len, fail_t *err)
 {
-    return s_object(value_parse_peer(text, len, len, "local socket", err), err);
+    return local_frame_object(value_parse_peer(text, len, len, "local socket", err), err);
 }
 
 int

@@ -145,7 +145,7 @@ plain_glob(const char *tagmatch)
 
 /* Milliseconds left, -1: no limit. */
 static int
-left_ms(const watch_t *self)
+watch_left_ms(const watch_t *self)
 {
     int64_t left = self->until_ms - clock_mono_ms();
 
@@ -167,7 +167,7 @@ listen_now(watch_t *self, fail_t *err)
     }
     if (!self->minion)
         (void) json_object_update(request, self->since);
-    local_patience(self->line, left_ms(self), NULL);
+    local_patience(self->line, watch_left_ms(self), NULL);
     int rc = local_call(self->line, &request, &reply, err);
     /* From now on the next event's number is known, for a reconnect. */
     if (rc == 0 && json_object_size(self->since) == 0)
@@ -183,32 +183,32 @@ listen_again(watch_t *self, fail_t *err)
     for (;;) {
         fail_clear(err);
         int rc = listen_now(self, err);
-        if (rc == 0 || rc == -EREMOTEIO || left_ms(self) == 0)
+        if (rc == 0 || rc == -EREMOTEIO || watch_left_ms(self) == 0)
             return rc;
         (void) poll(NULL, 0, RECONNECT_MS);
     }
 }
 
 static int
-too_late(fail_t *err)
+watch_too_late(fail_t *err)
 {
     return fail_set(err, -ETIME, "The events did not come in time.");
 }
 
 /* Wait for data. -ETIME at the deadline, -EPIPE when the reader of our output has gone. */
 static int
-await(watch_t *self, fail_t *err)
+watch_await(watch_t *self, fail_t *err)
 {
     struct pollfd fds[2] = { { local_fd(self->line), POLLIN, 0 },
                              { self->out != NULL ? ttyguard_fd(self->out) : -1, 0, 0 } };
-    int left = left_ms(self), n = poll(fds, NELEMS(fds), left);
+    int left = watch_left_ms(self), n = poll(fds, NELEMS(fds), left);
 
     if (n < 0 && errno != EINTR)
         return fail_set(err, -errno, "poll: %s", strerror(errno));
     if (fds[1].revents & (POLLERR | POLLNVAL))
         return -EPIPE;
     if (n == 0 && left == 0)
-        return too_late(err);
+        return watch_too_late(err);
     return 0;
 }
 
@@ -216,7 +216,7 @@ await(watch_t *self, fail_t *err)
 
 /* Error of a failed write: -EPIPE when the reader has gone; any other reason is in *err. */
 static int
-unwritten(fail_t *err)
+watch_unwritten(fail_t *err)
 {
     int code = errno;
 
@@ -236,12 +236,12 @@ show_event(watch_t *self, const json_t *event, fail_t *err)
     AUTO(py) text = py_json_dumps(data, &how);
     int n = fprintf(self->out, "%s%s\t%s\n", value_str(event, "tag", ""), ttyguard_bound(self->out),
                     py_cstr(text));
-    return n < 0 ? unwritten(err) : 0;
+    return n < 0 ? watch_unwritten(err) : 0;
 }
 
 /* Report events that the bus dropped because this client was too slow. */
 static void
-tell_missed(const json_t *push)
+watch_tell_missed(const json_t *push)
 {
     long long from = value_int(push, "from", 0), to = value_int(push, "to", 0);
 
@@ -252,12 +252,12 @@ tell_missed(const json_t *push)
 
 /* Handle a push. 1 when it was the last event wanted, 0, or a negative errno. */
 static int
-take(watch_t *self, const json_t *push, fail_t *err)
+watch_take(watch_t *self, const json_t *push, fail_t *err)
 {
     const char *tag = value_str(push, "tag", "");
 
     if (str_eq(value_str(push, "push", ""), "missed"))
-        tell_missed(push);
+        watch_tell_missed(push);
     if (!str_eq(value_str(push, "push", ""), "event"))
         return 0;
     json_object_clear(self->since);
@@ -273,7 +273,7 @@ take(watch_t *self, const json_t *push, fail_t *err)
 
 /* Handle all pushes that are there. 1 when all wanted events came, 0, or a negative errno. */
 static int
-take_all(watch_t *self, fail_t *err)
+watch_take_all(watch_t *self, fail_t *err)
 {
     int rc = 1, done = 0;
 
@@ -281,16 +281,16 @@ take_all(watch_t *self, fail_t *err)
         json_auto_t *push = NULL;
         rc = local_next(self->line, 0, &push, err);
         if (rc > 0)
-            done = take(self, push, err);
+            done = watch_take(self, push, err);
         else if (rc == -EINTR)
             rc = 0;
         else if (rc < 0 && (rc = listen_again(self, err)) == 0)
             rc = 1; /* more may have come with the answer */
-        if (rc > 0 && done == 0 && left_ms(self) == 0)
-            rc = too_late(err); /* they may come faster than they are written */
+        if (rc > 0 && done == 0 && watch_left_ms(self) == 0)
+            rc = watch_too_late(err); /* they may come faster than they are written */
     }
     if (done >= 0 && self->out != NULL && fflush(self->out) != 0)
-        return unwritten(err);
+        return watch_unwritten(err);
     return done != 0 ? done : rc;
 }
 
@@ -307,9 +307,9 @@ watch_run(const json_t *args, const json_t *opts, FILE *out, fail_t *err)
     if (rc == 0)
         rc = listen_now(&self, err);
     while (rc == 0) {
-        rc = take_all(&self, err);
+        rc = watch_take_all(&self, err);
         if (rc == 0)
-            rc = await(&self, err);
+            rc = watch_await(&self, err);
     }
     local_client_destroy(&self.line);
     json_decref(self.since);

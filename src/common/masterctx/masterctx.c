@@ -32,7 +32,7 @@ env_grains(void *cookie)
 }
 
 static int
-env_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
+masterctx_env_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
 {
     masterctx_t *self = cookie;
 
@@ -47,13 +47,13 @@ env_refused(void *cookie, json_t *what)
 {
     fail_auto_t err = FAIL_INIT;
 
-    if (env_fire(cookie, "salt/gate/value", what, &err) < 0)
+    if (masterctx_env_fire(cookie, "salt/gate/value", what, &err) < 0)
         log_debug("no event tells of the refused value: %s", fail_text(&err));
 }
 
 /* Compile the master's own pillar; the one known so far is passed for `pillar.get` in its templates. */
 static py_t *
-compile(masterctx_t *self, const json_t *ask, fail_t *err)
+masterctx_compile(masterctx_t *self, const json_t *ask, fail_t *err)
 {
     pillar_env_t env = { .opts = self->opts,
                          .registry = self->env.tables->modules,
@@ -76,9 +76,9 @@ env_pillar(void *cookie, json_t *ask, fail_t *err)
     masterctx_t *self = cookie;
 
     if (ask != NULL)
-        return compile(self, ask, err);
+        return masterctx_compile(self, ask, err);
     if (self->pillar == NULL)
-        self->pillar = self->env.pillar != NULL ? py_from_wire(self->env.pillar) : compile(self, NULL, err);
+        self->pillar = self->env.pillar != NULL ? py_from_wire(self->env.pillar) : masterctx_compile(self, NULL, err);
     return py_ref(self->pillar);
 }
 
@@ -104,7 +104,7 @@ env_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
 }
 
 static void
-env_progress(void *cookie, size_t step, size_t of, const char *what)
+masterctx_env_progress(void *cookie, size_t step, size_t of, const char *what)
 {
     masterctx_t *self = cookie;
 
@@ -131,9 +131,9 @@ masterctx_new(const masterctx_env_t *env)
                         .grains = env_grains,
                         .pillar = env_pillar,
                         .files = self->files,
-                        .fire = env_fire,
+                        .fire = masterctx_env_fire,
                         .host = env_host,
-                        .progress = env_progress,
+                        .progress = masterctx_env_progress,
                         .refused = env_refused,
                         .peer_args = env->peer,
                         .cookie = self,

@@ -25,7 +25,7 @@ typedef struct parser {
 static node_t *parse_either(parser_t *p);
 
 static const char *
-peek(const parser_t *p)
+compound_peek(const parser_t *p)
 {
     return p->at < p->words->n ? p->words->items[p->at].text : NULL;
 }
@@ -33,11 +33,11 @@ peek(const parser_t *p)
 static bool
 next_is(const parser_t *p, const char *word)
 {
-    return str_eq(peek(p), word);
+    return str_eq(compound_peek(p), word);
 }
 
 static bool
-take(parser_t *p, const char *word)
+compound_take(parser_t *p, const char *word)
 {
     if (!next_is(p, word))
         return false;
@@ -48,7 +48,7 @@ take(parser_t *p, const char *word)
 /* Prefixes the error with the word's place in the expression: its character, or its number when the words
  * came as a list. */
 static void
-fail_here(parser_t *p, size_t at)
+compound_fail_here(parser_t *p, size_t at)
 {
     const word_t *word = at < p->words->n ? &p->words->items[at] : NULL;
 
@@ -65,7 +65,7 @@ static node_t *
 fail_expected(parser_t *p, const char *what)
 {
     static const char *const operators[] = { "and", "or", "not" };
-    const char *word = peek(p), *hint = "";
+    const char *word = compound_peek(p), *hint = "";
 
     for (size_t i = 0; word != NULL && i < NELEMS(operators); i++) {
         if (strcasecmp(word, operators[i]) == 0 && strcmp(word, operators[i]) != 0)
@@ -75,12 +75,12 @@ fail_expected(parser_t *p, const char *what)
         fail_set(p->err, -EINVAL, "expected %s", what);
     else
         fail_set(p->err, -EINVAL, "expected %s instead of \"%.100s\"%s", what, word, hint);
-    fail_here(p, p->at);
+    compound_fail_here(p, p->at);
     return NULL;
 }
 
 static node_t *
-node_new(node_kind_t kind, node_t *child)
+compound_node_new(node_kind_t kind, node_t *child)
 {
     node_t *self = xcalloc(1, sizeof(*self));
 
@@ -92,7 +92,7 @@ node_new(node_kind_t kind, node_t *child)
 node_t *
 node_of_term(term_t **term_p)
 {
-    node_t *self = node_new(NODE_TERM, NULL);
+    node_t *self = compound_node_new(NODE_TERM, NULL);
 
     self->term = STEAL(*term_p);
     return self;
@@ -127,7 +127,7 @@ has_stuck_parenthesis(const char *word)
 static node_t *
 parse_term(parser_t *p)
 {
-    const char *word = peek(p), *text;
+    const char *word = compound_peek(p), *text;
     char delim[8];
     const term_kind_t *kind = term_parse(word, delim, &text);
     term_t *term = NULL;
@@ -141,7 +141,7 @@ parse_term(parser_t *p)
     else
         term = term_new(kind, text, delim, p->work, p->err);
     if (term == NULL) {
-        fail_here(p, p->at);
+        compound_fail_here(p, p->at);
         return NULL;
     }
     p->at++;
@@ -150,18 +150,18 @@ parse_term(parser_t *p)
 
 /* The expression after "(", its ")" included. `depth` counts open parentheses. */
 static node_t *
-parse_group(parser_t *p)
+compound_parse_group(parser_t *p)
 {
     node_t *inner = NULL;
 
     if (p->depth++ == LIMIT_TARGET_DEPTH) {
         fail_set(p->err, -E2BIG, "parentheses are nested deeper than %d", LIMIT_TARGET_DEPTH);
-        fail_here(p, p->at);
+        compound_fail_here(p, p->at);
         return NULL;
     }
     inner = parse_either(p);
     p->depth--;
-    if (inner != NULL && !take(p, ")")) {
+    if (inner != NULL && !compound_take(p, ")")) {
         fail_expected(p, "\"and\", \"or\" or \")\"");
         node_destroy(&inner);
     }
@@ -171,16 +171,16 @@ parse_group(parser_t *p)
 static node_t *
 parse_one(parser_t *p)
 {
-    bool negated = take(p, "not");
+    bool negated = compound_take(p, "not");
     node_t *inner = NULL;
 
-    if (take(p, "("))
-        inner = parse_group(p);
-    else if (peek(p) == NULL || next_is(p, ")") || next_is(p, "and") || next_is(p, "or") || next_is(p, "not"))
+    if (compound_take(p, "("))
+        inner = compound_parse_group(p);
+    else if (compound_peek(p) == NULL || next_is(p, ")") || next_is(p, "and") || next_is(p, "or") || next_is(p, "not"))
         return fail_expected(p, "a target");
     else
         inner = parse_term(p);
-    return inner != NULL && negated ? node_new(NODE_NOT, inner) : inner;
+    return inner != NULL && negated ? compound_node_new(NODE_NOT, inner) : inner;
 }
 
 /* Parses operands of the next level, put under a single node if there are several. "not" may follow without
@@ -190,13 +190,13 @@ parse_chain(parser_t *p, node_kind_t kind, const char *word, node_t *(*parse)(pa
 {
     node_t *first = parse(p), *last = first;
 
-    while (last != NULL && (take(p, word) || (kind == NODE_AND && next_is(p, "not")))) {
+    while (last != NULL && (compound_take(p, word) || (kind == NODE_AND && next_is(p, "not")))) {
         last->next = parse(p);
         last = last->next;
         if (last == NULL)
             node_destroy(&first);
     }
-    return first != NULL && first->next != NULL ? node_new(kind, first) : first;
+    return first != NULL && first->next != NULL ? compound_node_new(kind, first) : first;
 }
 
 static node_t *

@@ -86,7 +86,7 @@ match_same_folded(const char *a, const char *b)
 }
 
 static size_t
-decode(const char *pattern, bool fold, uint32_t **ret_cps)
+glob_decode(const char *pattern, bool fold, uint32_t **ret_cps)
 {
     size_t len = strlen(pattern), n = 0;
     const char *at = pattern, *end = pattern + len;
@@ -104,7 +104,7 @@ decode(const char *pattern, bool fold, uint32_t **ret_cps)
 #define RANGE_HYPHEN UINT32_MAX
 
 static void
-add_range(wild_t *self, uint32_t low, uint32_t high)
+glob_add_range(wild_t *self, uint32_t low, uint32_t high)
 {
     self->ranges[self->n_ranges++] = (range_t){ low, high };
 }
@@ -157,11 +157,11 @@ add_set(wild_t *self, uint32_t *set, size_t n)
     }
     for (size_t i = 0; i < n; i++) {
         if (i + 2 < n && set[i + 1] == RANGE_HYPHEN) {
-            add_range(self, set[i], set[i + 2]);
+            glob_add_range(self, set[i], set[i + 2]);
             i += 2;
         } else {
             uint32_t cp = set[i] == RANGE_HYPHEN ? '-' : set[i];
-            add_range(self, cp, cp);
+            glob_add_range(self, cp, cp);
         }
     }
     token->n = self->n_ranges - token->first;
@@ -182,7 +182,7 @@ set_end(const uint32_t *cps, size_t n, size_t i)
 
 /* Runs of stars become one. A "[" without "]" is an ordinary character. */
 static void
-compile(wild_t *self, uint32_t *cps, size_t n)
+glob_compile(wild_t *self, uint32_t *cps, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         token_t *last = self->n_tokens > 0 ? &self->tokens[self->n_tokens - 1] : NULL;
@@ -217,10 +217,10 @@ wild_new(const char *pattern, bool fold)
         self->literal = xstrdup(pattern);
         return self;
     }
-    size_t n = decode(pattern, fold, &cps);
+    size_t n = glob_decode(pattern, fold, &cps);
     self->tokens = xcalloc(n + 1, sizeof(*self->tokens));
     self->ranges = xcalloc(n + 1, sizeof(*self->ranges));
-    compile(self, cps, n);
+    glob_compile(self, cps, n);
     return self;
 }
 

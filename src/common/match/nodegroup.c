@@ -62,7 +62,7 @@ typedef struct expansion {
 static int expand_word(expansion_t *x, const char *word);
 
 static bool
-is_operator(const char *word)
+nodegroup_is_operator(const char *word)
 {
     static const char *const operators[] = { "and", "or", "not", "(", ")" };
 
@@ -83,7 +83,7 @@ list_letter(const words_t *words)
     for (size_t i = 0; i < words->n; i++) {
         const char *text = words->items[i].text, *rest;
         char delim[8];
-        if (is_operator(text) || strchr(text, '*') != NULL)
+        if (nodegroup_is_operator(text) || strchr(text, '*') != NULL)
             return NULL;
         if (term_parse(text, delim, &rest)->type != TGT_GLOB || str_starts(text, "R@"))
             return NULL;
@@ -116,7 +116,7 @@ group_words(const expansion_t *x, const char *name, const json_t *group, words_t
 }
 
 static int
-add_words(expansion_t *x, const words_t *words)
+nodegroup_add_words(expansion_t *x, const words_t *words)
 {
     const char *letter = list_letter(words);
     int rc = 0;
@@ -156,7 +156,7 @@ expand_group(expansion_t *x, const char *name)
     x->open[x->depth++] = name;
     int rc = group_words(x, name, group, &words);
     if (rc == 0)
-        rc = add_words(x, &words);
+        rc = nodegroup_add_words(x, &words);
     words_free(&words);
     x->depth--;
     return rc;

@@ -187,7 +187,7 @@ shown_length(const char *pattern)
 
 /* Compiled pattern, or NULL with *err. LF is the only line break, as in Python. The caller frees it. */
 static pcre2_code *
-compile(const char *pattern, unsigned flags, uint32_t invalid, fail_t *err)
+regex_compile(const char *pattern, unsigned flags, uint32_t invalid, fail_t *err)
 {
     const char *body = take_inline_flags(pattern, &flags);
     buf_auto_t text = BUF_INIT;
@@ -226,7 +226,7 @@ count_step(pcre2_callout_block *block, void *rx)
 rx_t *
 rx_new(const char *pattern, unsigned flags, fail_t *err)
 {
-    pcre2_code *code = compile(pattern, flags, PCRE2_MATCH_INVALID_UTF, err);
+    pcre2_code *code = regex_compile(pattern, flags, PCRE2_MATCH_INVALID_UTF, err);
     uint32_t groups = 0;
 
     if (code == NULL)
@@ -287,7 +287,7 @@ run_code(rx_t *self, const pcre2_code *code, const char *text, size_t len, size_
 }
 
 static int
-run(rx_t *self, const char *text, size_t len, size_t from, uint32_t options, fail_t *err)
+regex_run(rx_t *self, const char *text, size_t len, size_t from, uint32_t options, fail_t *err)
 {
     return run_code(self, self->code, text, len, from, options, err);
 }
@@ -295,7 +295,7 @@ run(rx_t *self, const char *text, size_t len, size_t from, uint32_t options, fai
 int
 rx_search(rx_t *self, const char *text, size_t len, size_t from, fail_t *err)
 {
-    return run(self, text, len, from, 0, err);
+    return regex_run(self, text, len, from, 0, err);
 }
 
 int
@@ -303,7 +303,7 @@ rx_match(rx_t *self, const char *text, size_t len, size_t from, fail_t *err)
 {
     if (self->anchored && self->used < RX_JIT_AFTER && ++self->used == RX_JIT_AFTER)
         pcre2_jit_compile(self->code, PCRE2_JIT_COMPLETE); /* else the interpreter does the same */
-    return run(self, text, len, from, self->anchored ? 0 : PCRE2_ANCHORED, err);
+    return regex_run(self, text, len, from, self->anchored ? 0 : PCRE2_ANCHORED, err);
 }
 
 bool
@@ -383,7 +383,7 @@ tmpl_free(tmpl_t *t)
 }
 
 static void
-add_part(tmpl_t *t, part_t part)
+regex_add_part(tmpl_t *t, part_t part)
 {
     t->parts = xrealloc(t->parts, (t->n + 1) * sizeof(part));
     t->parts[t->n++] = part;
@@ -393,17 +393,17 @@ static void
 add_literal(tmpl_t *t, const char *bytes, size_t n)
 {
     if (t->n == 0 || t->parts[t->n - 1].group >= 0)
-        add_part(t, (part_t){ -1, t->literal.len, 0 });
+        regex_add_part(t, (part_t){ -1, t->literal.len, 0 });
     buf_add(&t->literal, bytes, n);
     t->parts[t->n - 1].len += n;
 }
 
 static int
-add_group(rx_t *self, tmpl_t *t, long group, size_t at, fail_t *err)
+regex_add_group(rx_t *self, tmpl_t *t, long group, size_t at, fail_t *err)
 {
     if (group < 0 || (size_t) group > self->groups)
         return fail_set(err, -EINVAL, "invalid group reference %ld at position %zu", group, at);
-    add_part(t, (part_t){ group, 0, 0 });
+    regex_add_part(t, (part_t){ group, 0, 0 });
     return 0;
 }
 
@@ -445,7 +445,7 @@ parse_number(rx_t *self, tmpl_t *t, const char *p, size_t at, fail_t *err)
     long group = p[0] - '0';
     if (isdigit((unsigned char) p[1]))
         group = group * 10 + (p[n++] - '0');
-    return add_group(self, t, group, at, err) == 0 ? p + n : NULL;
+    return regex_add_group(self, t, group, at, err) == 0 ? p + n : NULL;
 }
 
 /* Group reference \g<name> or \g<5>. `p` is after the g. Returns the rest, or NULL with *err. */
@@ -468,7 +468,7 @@ parse_named(rx_t *self, tmpl_t *t, const char *p, size_t at, fail_t *err)
             return NULL;
         }
     }
-    return add_group(self, t, group, at, err) == 0 ? end + 1 : NULL;
+    return regex_add_group(self, t, group, at, err) == 0 ? end + 1 : NULL;
 }
 
 /* Expands an escape of a template; `p` is after the backslash. Unknown ASCII letters are errors, other
@@ -521,7 +521,7 @@ parse_template(rx_t *self, tmpl_t *t, const char *repl, fail_t *err)
 /* Appends a piece within the limit of rx_at_most, through the callback of rx_put_by when there is one.
  * `of_text`: the piece comes from the subject, not from the template. */
 static int
-put(const rx_t *self, buf_t *out, const char *text, size_t n, bool of_text, fail_t *err)
+regex_put(const rx_t *self, buf_t *out, const char *text, size_t n, bool of_text, fail_t *err)
 {
     if (out->len > self->at_most || n > self->at_most - out->len)
         return fail_set(err, -E2BIG, "the text with all matches replaced is longer than %zu bytes",
@@ -534,7 +534,7 @@ put(const rx_t *self, buf_t *out, const char *text, size_t n, bool of_text, fail
 }
 
 static int
-expand(const rx_t *self, const tmpl_t *t, const char *text, buf_t *out, fail_t *err)
+regex_expand(const rx_t *self, const tmpl_t *t, const char *text, buf_t *out, fail_t *err)
 {
     int rc = 0;
 
@@ -542,21 +542,21 @@ expand(const rx_t *self, const tmpl_t *t, const char *text, buf_t *out, fail_t *
         const part_t *part = &t->parts[i];
         size_t start, end;
         if (part->group < 0)
-            rc = put(self, out, t->literal.data + part->start, part->len, false, err);
+            rc = regex_put(self, out, t->literal.data + part->start, part->len, false, err);
         else if (rx_group(self, (size_t) part->group, &start, &end))
-            rc = put(self, out, text + start, end - start, true, err);
+            rc = regex_put(self, out, text + start, end - start, true, err);
     }
     return rc;
 }
 
 /* True when the text is valid UTF-8, so that `checked` can be used; compiles it when first needed. */
 static bool
-is_checked(rx_t *self, const char *text, size_t len)
+regex_is_checked(rx_t *self, const char *text, size_t len)
 {
     if (!self->utf || !utf8_valid(text, len))
         return false;
     if (self->checked == NULL)
-        self->checked = compile(self->pattern, self->flags, 0, NULL);
+        self->checked = regex_compile(self->pattern, self->flags, 0, NULL);
     return self->checked != NULL;
 }
 
@@ -580,7 +580,7 @@ replace_all(rx_t *self, const tmpl_t *t, const char *text, size_t len, size_t co
         size_t start, end;
         if (is_late(self))
             return fail_set(err, -ETIMEDOUT, "the regular expression takes too long; make it simpler");
-        if (n == RX_CHECK_AFTER && is_checked(self, text, len)) {
+        if (n == RX_CHECK_AFTER && regex_is_checked(self, text, len)) {
             code = self->checked;
             known = PCRE2_NO_UTF_CHECK;
         }
@@ -589,8 +589,8 @@ replace_all(rx_t *self, const tmpl_t *t, const char *text, size_t len, size_t co
             return rc;
         if (rc == 0 || !rx_group(self, 0, &start, &end) || start < copied)
             break;
-        if ((rc = put(self, out, text + copied, start - copied, true, err)) < 0 ||
-            (rc = expand(self, t, text, out, err)) < 0)
+        if ((rc = regex_put(self, out, text + copied, start - copied, true, err)) < 0 ||
+            (rc = regex_expand(self, t, text, out, err)) < 0)
             return rc;
         copied = at = end;
         n++;
@@ -599,7 +599,7 @@ replace_all(rx_t *self, const tmpl_t *t, const char *text, size_t len, size_t co
         options = start == end ? PCRE2_NOTEMPTY_ATSTART : 0;
     }
     *ret_n = n;
-    return put(self, out, text + copied, len - copied, true, err);
+    return regex_put(self, out, text + copied, len - copied, true, err);
 }
 
 int

@@ -58,7 +58,7 @@ suffix_at(subdict_t *self, size_t start)
 }
 
 static size_t
-count(const char *text, const char *sep)
+subdict_count(const char *text, const char *sep)
 {
     size_t n = 0;
 
@@ -68,7 +68,7 @@ count(const char *text, const char *sep)
 }
 
 static void
-cut(subdict_t *self, const char *sep, int kind)
+subdict_cut(subdict_t *self, const char *sep, int kind)
 {
     self->sep_len[kind] = strlen(sep);
     for (const char *at = strstr(self->expr, sep); at != NULL; at = strstr(at, sep)) {
@@ -81,7 +81,7 @@ cut(subdict_t *self, const char *sep, int kind)
  * \S, \D and \W into their opposites. Fails only when no proper suffix compiles, since any of them may become
  * the value's pattern. */
 static int
-compile(subdict_t *self, bool counted, fail_t *err)
+subdict_compile(subdict_t *self, bool counted, fail_t *err)
 {
     fail_auto_t first = FAIL_INIT;
     unsigned flags = RX_IGNORECASE | RX_MATCH | (counted ? RX_COUNTED : 0);
@@ -102,7 +102,7 @@ compile(subdict_t *self, bool counted, fail_t *err)
 subdict_t *
 subdict_new(const char *expr, const char *delim, subdict_how_t how, bool counted, fail_t *err)
 {
-    size_t cuts = count(expr, delim) + count(expr, ":");
+    size_t cuts = subdict_count(expr, delim) + subdict_count(expr, ":");
 
     if (strstr(expr, delim) == NULL || cuts > LIMIT_TARGET_DEPTH) {
         if (cuts > LIMIT_TARGET_DEPTH)
@@ -116,9 +116,9 @@ subdict_new(const char *expr, const char *delim, subdict_how_t how, bool counted
     self->how = how;
     self->suffixes = xcalloc(cuts + 1, sizeof(*self->suffixes));
     suffix_at(self, 0);
-    cut(self, delim, CUT_USER);
-    cut(self, ":", CUT_COLON);
-    if (compile(self, counted, err) < 0)
+    subdict_cut(self, delim, CUT_USER);
+    subdict_cut(self, ":", CUT_COLON);
+    if (subdict_compile(self, counted, err) < 0)
         subdict_destroy(&self);
     return self;
 }
@@ -251,7 +251,7 @@ key_index(const char *key, size_t len, size_t size, size_t *ret_index)
 
 /* Goes one level down: an object's key; of a list, the key in the first member that has it, else an index. */
 static json_t *
-step(const json_t *at, const char *key, size_t len)
+subdict_step(const json_t *at, const char *key, size_t len)
 {
     size_t i;
     json_t *item;
@@ -268,7 +268,7 @@ step(const json_t *at, const char *key, size_t len)
 
 /* salt.utils.data.traverse_dict_and_list along the parts between two suffixes. BORROWED value, or NULL. */
 static const json_t *
-traverse(const walk_t *walk, const json_t *data, size_t from, size_t to, int kind)
+subdict_traverse(const walk_t *walk, const json_t *data, size_t from, size_t to, int kind)
 {
     const subdict_t *self = walk->self;
 
@@ -277,7 +277,7 @@ traverse(const walk_t *walk, const json_t *data, size_t from, size_t to, int kin
         size_t start = self->suffixes[from].start;
         if (!match_work_take(walk->work, 1 + json_array_size(data) / ITEMS_PER_STEP))
             return NULL;
-        data = step(data, self->expr + start, self->suffixes[next].start - self->sep_len[kind] - start);
+        data = subdict_step(data, self->expr + start, self->suffixes[next].start - self->sep_len[kind] - start);
         from = next;
     }
     return data;
@@ -285,7 +285,7 @@ traverse(const walk_t *walk, const json_t *data, size_t from, size_t to, int kin
 
 /* Charges one value to the walk and the question. False when either budget is used up. */
 static bool
-spend(walk_t *walk)
+subdict_spend(walk_t *walk)
 {
     if (walk->steps == 0 || !match_work_take(walk->work, 1))
         return false;
@@ -302,7 +302,7 @@ member_matches(walk_t *walk, size_t at, const json_t *list)
     json_t *item;
 
     json_array_foreach (list, i, item) {
-        if (!spend(walk))
+        if (!subdict_spend(walk))
             return false;
         if (value_matches(walk, &walk->self->suffixes[at], item))
             return true;
@@ -319,7 +319,7 @@ object_matches(walk_t *walk, const json_t *object, size_t at)
     const char *text = self->expr + self->suffixes[at].start;
     bool deeper = str_starts(text, "*:");
 
-    if (!spend(walk))
+    if (!subdict_spend(walk))
         return false;
     if (deeper) {
         at = next_cut(self, at, CUT_COLON);
@@ -332,7 +332,7 @@ object_matches(walk_t *walk, const json_t *object, size_t at)
     const char *key;
     json_t *value;
     json_object_foreach ((json_t *) object, key, value) {
-        if (!spend(walk))
+        if (!subdict_spend(walk))
             return false;
         if (json_is_object(value)  ? object_matches(walk, value, at)
             : json_is_array(value) ? member_matches(walk, at, value)
@@ -343,13 +343,13 @@ object_matches(walk_t *walk, const json_t *object, size_t at)
 }
 
 static bool
-list_matches(walk_t *walk, const json_t *list, size_t at)
+subdict_list_matches(walk_t *walk, const json_t *list, size_t at)
 {
     size_t i;
     json_t *item;
 
     json_array_foreach (list, i, item) {
-        if (!spend(walk))
+        if (!subdict_spend(walk))
             return false;
         if (json_is_object(item) && object_matches(walk, item, at))
             return true;
@@ -371,13 +371,13 @@ match_cut(walk_t *walk, const json_t *data, size_t from, size_t at, int kind)
     if (key_len == 1 && self->expr[start] == '*')
         at = from; /* everything under the top level */
     else
-        value = traverse(walk, data, from, at, kind);
+        value = subdict_traverse(walk, data, from, at, kind);
     if (value == NULL)
         return false;
     if (json_is_object(value))
         return json_object_size(value) > 0 && object_matches(walk, value, at);
     if (json_is_array(value))
-        return list_matches(walk, value, at);
+        return subdict_list_matches(walk, value, at);
     return value_matches(walk, &self->suffixes[at], value);
 }
 

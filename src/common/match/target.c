@@ -117,7 +117,7 @@ expr_size(const json_t *expr)
 }
 
 static node_t *
-parse(const ask_t *ask)
+target_parse(const ask_t *ask)
 {
     tgt_type_t type = ask->type;
     parse_fn *fn = parsers[type].text != NULL ? parsers[type].text : parse_plain;
@@ -148,7 +148,7 @@ target_new_within(const json_t *expr, tgt_type_t type, const json_t *nodegroups,
                   match_work_t *work, fail_t *err)
 {
     ask_t ask = { expr, type, nodegroups, delim, work, err };
-    node_t *root = parse(&ask);
+    node_t *root = target_parse(&ask);
 
     if (root == NULL) {
         fail_prefix(err, "%s target: ", tgt_type_name(type));

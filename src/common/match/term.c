@@ -193,7 +193,7 @@ term_parse(const char *word, char delim[8], const char **ret_text)
 }
 
 static term_t *
-make(const term_kind_t *kind, const char *text, const char *delim, bool counted, fail_t *err)
+match_term_make(const term_kind_t *kind, const char *text, const char *delim, bool counted, fail_t *err)
 {
     term_t *self = xcalloc(1, sizeof(*self));
 
@@ -210,7 +210,7 @@ make(const term_kind_t *kind, const char *text, const char *delim, bool counted,
 
 /* Bytes of compiled regular expressions. */
 static size_t
-size_of(const term_t *self)
+match_term_size_of(const term_t *self)
 {
     return (self->rx != NULL ? rx_size(self->rx) : 0) +
            (self->subdict != NULL ? subdict_size(self->subdict) : 0);
@@ -223,8 +223,8 @@ term_new(const term_kind_t *kind, const char *text, const char *delim, match_wor
         fail_set(err, -E2BIG, "\"%.100s...\" is longer than %d bytes", text, LIMIT_TERM_LEN);
         return NULL;
     }
-    term_t *self = make(kind, text, delim, work != NULL, err);
-    if (self != NULL && !match_work_take(work, 1 + size_of(self) / BYTES_PER_STEP)) {
+    term_t *self = match_term_make(kind, text, delim, work != NULL, err);
+    if (self != NULL && !match_work_take(work, 1 + match_term_size_of(self) / BYTES_PER_STEP)) {
         match_work_fail(err);
         term_destroy(&self);
     }

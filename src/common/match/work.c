@@ -8,7 +8,7 @@
 #define LOOK_EACH 512
 
 static void
-look(match_work_t *self)
+work_look(match_work_t *self)
 {
     self->spent = self->steps == 0 || clock_thread_us() >= self->end_us;
     self->look_at = self->steps > LOOK_EACH ? self->steps - LOOK_EACH : 0;
@@ -19,7 +19,7 @@ match_work_begin(match_work_t *self, uint64_t steps, unsigned ms)
 {
     self->steps = steps;
     self->end_us = clock_thread_us() + ms * 1000LL;
-    look(self);
+    work_look(self);
 }
 
 bool
@@ -31,7 +31,7 @@ match_work_take(match_work_t *self, uint64_t steps)
         return false;
     self->steps -= steps < self->steps ? steps : self->steps;
     if (self->steps <= self->look_at)
-        look(self);
+        work_look(self);
     return !self->spent;
 }
 

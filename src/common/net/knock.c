@@ -43,7 +43,7 @@ typedef struct address {
 
 /* Resolve to the first address, as libzmq does: IPv6 only for a literal. 0, or getaddrinfo's code. */
 static int
-resolve(const char *host, address_t *out)
+knock_resolve(const char *host, address_t *out)
 {
     struct addrinfo hints = { .ai_family = strchr(host, ':') != NULL ? AF_INET6 : AF_INET,
                               .ai_socktype = SOCK_STREAM };
@@ -75,7 +75,7 @@ bind_to(int fd, const char *source)
 
     if (str_empty(source))
         return 0;
-    if (resolve(source, &from) != 0)
+    if (knock_resolve(source, &from) != 0)
         return EADDRNOTAVAIL;
     return bind(fd, (struct sockaddr *) &from.is, from.len) == 0 ? 0 : errno;
 }
@@ -108,7 +108,7 @@ open_ports(look_t *self)
 {
     address_t to;
 
-    self->said.name = resolve(self->host, &to);
+    self->said.name = knock_resolve(self->host, &to);
     for (int i = 0; i < KNOCK_PORTS && self->said.name == 0; i++) {
         if (self->ports[i] <= 0)
             continue;
@@ -206,7 +206,7 @@ look_at_ports(look_t *self)
 }
 
 static void *
-run(void *arg)
+knock_run(void *arg)
 {
     look_t *self = arg;
 
@@ -237,14 +237,14 @@ pair_new(void *zctx)
 
 /* Start the thread with all signals blocked: they belong to the threads with handlers. 0, or an errno. */
 static int
-begin(look_t *look)
+knock_begin(look_t *look)
 {
     pthread_t thread;
     sigset_t all, old;
 
     (void) sigfillset(&all);
     (void) pthread_sigmask(SIG_SETMASK, &all, &old);
-    int code = pthread_create(&thread, NULL, run, look);
+    int code = pthread_create(&thread, NULL, knock_run, look);
     (void) pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (code == 0)
         (void) pthread_detach(thread);
@@ -268,7 +268,7 @@ knock_new(void *zctx, const knock_conf_t *conf, fail_t *err)
     look->sock = pair_new(zctx);
     int code = self->sock != NULL && look->sock != NULL && zmq_bind(self->sock, endpoint) == 0 &&
                        zmq_connect(look->sock, endpoint) == 0
-                   ? begin(look)
+                   ? knock_begin(look)
                    : zmq_errno();
 
     if (code == 0)

@@ -77,7 +77,7 @@ static const sock_row_t kinds[] = {
 };
 
 static int
-s_set_int(void *sock, const int_option_t *o)
+sock_set_int(void *sock, const int_option_t *o)
 {
     if (o->name == ZMQ_MAXMSGSIZE) {
         int64_t wide = o->value;
@@ -87,7 +87,7 @@ s_set_int(void *sock, const int_option_t *o)
 }
 
 static int
-s_set_curve(void *sock, const sock_row_t *row, const key_pair_t *own, const uint8_t *server_key)
+set_curve(void *sock, const sock_row_t *row, const key_pair_t *own, const uint8_t *server_key)
 {
     int rc = 0;
     if (row->zap_domain) {
@@ -113,11 +113,11 @@ sock_new(void *zctx, sock_kind_t kind, const key_pair_t *own, const uint8_t *ser
     }
     int rc = 0;
     for (const int_option_t *o = all_options; o->name; o++)
-        rc |= s_set_int(sock, o);
+        rc |= sock_set_int(sock, o);
     for (const int_option_t *o = row->options; o->name; o++)
-        rc |= s_set_int(sock, o);
+        rc |= sock_set_int(sock, o);
     if (row->zap_domain || row->curve_client)
-        rc |= s_set_curve(sock, row, own, server_key);
+        rc |= set_curve(sock, row, own, server_key);
     if (row->zmq_type == ZMQ_SUB)
         rc |= zmq_setsockopt(sock, ZMQ_SUBSCRIBE, "", 0);
     if (rc != 0) {
@@ -137,7 +137,7 @@ sock_close(void **sock_p)
 }
 
 static char *
-s_endpoint(const char *host, int port)
+sock_endpoint(const char *host, int port)
 {
     bool literal6 = strchr(host, ':') != NULL;
     return xasprintf(literal6 ? "tcp://[%s]:%d" : "tcp://%s:%d", host, port);
@@ -146,12 +146,12 @@ s_endpoint(const char *host, int port)
 /* Build an endpoint. libzmq expects the source address before the destination: "tcp://SOURCE:0;HOST:PORT".
  * NEW. */
 static char *
-s_route(const char *source, const char *host, int port)
+route(const char *source, const char *host, int port)
 {
-    AUTO_FREE char *to = s_endpoint(host, port);
+    AUTO_FREE char *to = sock_endpoint(host, port);
     if (str_empty(source))
         return STEAL(to);
-    AUTO_FREE char *from = s_endpoint(source, 0);
+    AUTO_FREE char *from = sock_endpoint(source, 0);
     return xasprintf("%s;%s", from, to + strlen("tcp://"));
 }
 
@@ -160,7 +160,7 @@ sock_bind(void *sock, const char *host, int port, bool ipv6, fail_t *err)
 {
     int on = ipv6 || strchr(host, ':') != NULL;
     (void) zmq_setsockopt(sock, ZMQ_IPV6, &on, sizeof(on));
-    AUTO_FREE char *endpoint = s_endpoint(host, port);
+    AUTO_FREE char *endpoint = sock_endpoint(host, port);
     if (zmq_bind(sock, endpoint) == 0)
         return 0;
     int code = zmq_errno();
@@ -203,7 +203,7 @@ sock_connect_from(void *sock, const char *source, const char *host, int port, fa
 {
     int on = strchr(host, ':') != NULL;
     (void) zmq_setsockopt(sock, ZMQ_IPV6, &on, sizeof(on));
-    AUTO_FREE char *endpoint = s_route(source, host, port);
+    AUTO_FREE char *endpoint = route(source, host, port);
     if (zmq_connect(sock, endpoint) == 0)
         return 0;
     return fail_set(err, -zmq_errno(), "%s: %s", endpoint, zmq_strerror(zmq_errno()));
@@ -228,7 +228,7 @@ sock_no_heartbeat(void *sock)
 int
 sock_disconnect(void *sock, const char *source, const char *host, int port)
 {
-    AUTO_FREE char *endpoint = s_route(source, host, port);
+    AUTO_FREE char *endpoint = route(source, host, port);
     return zmq_disconnect(sock, endpoint);
 }
 
@@ -324,7 +324,7 @@ sock_wire_bytes(size_t len)
 
 /* Initialise a frame with a copy of these bytes. Ends the process without memory. */
 static void
-s_frame(zmq_msg_t *frame, const void *data, size_t len)
+sock_frame(zmq_msg_t *frame, const void *data, size_t len)
 {
     if (zmq_msg_init_size(frame, len) != 0)
         salt_no_memory(len);
@@ -338,7 +338,7 @@ sock_send_to(void *router, const void *rid, size_t rid_len, const void *data, si
     zmq_msg_t frame;
     /* Allocate the body first: if it failed after the routing frame, the next peer's routing frame would
      * become the body. */
-    s_frame(&frame, data, len);
+    sock_frame(&frame, data, len);
     return sock_send_frame_to(router, rid, rid_len, &frame);
 }
 
@@ -351,7 +351,7 @@ sock_tell(void *actor, ...)
     for (const char *text = va_arg(texts, const char *), *next = NULL; text; text = next) {
         zmq_msg_t frame;
         next = va_arg(texts, const char *);
-        s_frame(&frame, text, strlen(text));
+        sock_frame(&frame, text, strlen(text));
         int rc;
         while ((rc = zmq_msg_send(&frame, sock, next ? ZMQ_SNDMORE : 0)) < 0 && zmq_errno() == EINTR)
             ;
@@ -385,16 +385,16 @@ sock_hear(void *actor, char **ret_texts, int n_texts)
 }
 
 static void *
-s_nothing(void *arg)
+sock_nothing(void *arg)
 {
     return arg;
 }
 
 static bool
-s_room_for_thread(void)
+room_for_thread(void)
 {
     pthread_t thread;
-    int code = pthread_create(&thread, NULL, s_nothing, NULL);
+    int code = pthread_create(&thread, NULL, sock_nothing, NULL);
     if (code == 0)
         (void) pthread_join(thread, NULL);
     return code == 0;
@@ -409,5 +409,5 @@ sock_room_for_actor(void)
         n++;
     for (int i = 0; i < n; i++)
         (void) close(fds[i]);
-    return n == ACTOR_FILES && s_room_for_thread();
+    return n == ACTOR_FILES && room_for_thread();
 }

@@ -20,7 +20,7 @@ static const struct rule {
 /* Check tags under "salt/job/". The master fires .../new, .../ret/ID and .../sub/ID; a minion may fire only
  * its own progress, "salt/job/JID/prog/ID/N". */
 static bool
-s_of_job(const char *tag, const char *id)
+of_job(const char *tag, const char *id)
 {
     static const char job[] = "salt/job/", prog[] = "/prog/";
     if (!str_starts(tag, job))
@@ -34,7 +34,7 @@ s_of_job(const char *tag, const char *id)
 }
 
 static bool
-s_is_jid(const char *tag)
+is_jid(const char *tag)
 {
     return strlen(tag) == 20 && strspn(tag, "0123456789") == 20;
 }
@@ -43,7 +43,7 @@ s_is_jid(const char *tag)
 bool
 tags_of_minion(const char *tag, const char *id, fail_t *err)
 {
-    bool own = s_of_job(tag, id) && !s_is_jid(tag);
+    bool own = of_job(tag, id) && !is_jid(tag);
     for (size_t i = 0; own && i < NELEMS(rules); i++) {
         size_t len = strlen(rules[i].prefix), n = strlen(id);
         if (strncmp(tag, rules[i].prefix, len) != 0)

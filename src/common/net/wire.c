@@ -33,7 +33,7 @@ wire_name(wire_msg_t msg)
 
 /* The row of the frame's name, MSG_COUNT when unknown. */
 static wire_msg_t
-s_peek(const char *data, size_t len)
+wire_peek(const char *data, size_t len)
 {
     size_t skip = strlen(PREFIX);
     if (len <= skip || memcmp(data, PREFIX, skip) != 0)
@@ -50,7 +50,7 @@ int
 wire_open(const void *data, size_t len, wire_dir_t dir, char state, wire_msg_t *ret_msg, size_t *ret_len,
           fail_t *err)
 {
-    wire_msg_t msg = s_peek(data, len);
+    wire_msg_t msg = wire_peek(data, len);
     if (msg == MSG_COUNT || rows[msg].dir != dir)
         return fail_set(err, -EPROTO, "unknown message of %zu bytes", len);
     const wire_row_t *row = &rows[msg];

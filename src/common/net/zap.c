@@ -18,28 +18,28 @@ typedef struct table {
 } table_t;
 
 static void
-s_reply(zsock_t *handler, const char *version, const char *sequence, const char *code, const char *text,
+zap_reply(zsock_t *handler, const char *version, const char *sequence, const char *code, const char *text,
         const char *user)
 {
     sock_tell(handler, version, sequence, code, text, user, "", NULL);
 }
 
 static void
-s_decide(table_t *table, zsock_t *handler, const char *version, const char *sequence, const char *domain,
+zap_decide(table_t *table, zsock_t *handler, const char *version, const char *sequence, const char *domain,
          const char *z85)
 {
     zap_verdict_t v = (zap_verdict_t) (uintptr_t) map_get(table->keys, z85);
     bool pub = strcmp(domain, "pub") == 0;
     if (v == ZAP_REJECTED || (pub && v != ZAP_ACCEPTED))
-        s_reply(handler, version, sequence, "400", "key not accepted", "");
+        zap_reply(handler, version, sequence, "400", "key not accepted", "");
     else if (table->door == ZAP_SHUT || (table->door == ZAP_KNOWN && v == ZAP_UNKNOWN))
-        s_reply(handler, version, sequence, "300", "no room", "");
+        zap_reply(handler, version, sequence, "300", "no room", "");
     else
-        s_reply(handler, version, sequence, "200", "OK", z85);
+        zap_reply(handler, version, sequence, "200", "OK", z85);
 }
 
 static void
-s_request(table_t *table, zsock_t *handler)
+zap_request(table_t *table, zsock_t *handler)
 {
     zmsg_t *msg = zmsg_recv(handler);
     if (!msg)
@@ -51,10 +51,10 @@ s_request(table_t *table, zsock_t *handler)
     if (version && sequence && domain && mechanism && strcmp(mechanism, "CURVE") == 0 && key &&
         zframe_size(key) == KEY_BYTES) {
         key_to_z85(zframe_data(key), z85);
-        s_decide(table, handler, version, sequence, domain, z85);
+        zap_decide(table, handler, version, sequence, domain, z85);
     } else {
         /* An unanswered request would block the handler forever. */
-        s_reply(handler, version ? version : "1.0", sequence ? sequence : "", "400",
+        zap_reply(handler, version ? version : "1.0", sequence ? sequence : "", "400",
                 "only CURVE is spoken here", "");
     }
     zframe_destroy(&key);
@@ -64,7 +64,7 @@ s_request(table_t *table, zsock_t *handler)
 
 /* Handle a command of the owner; false when the actor must end. */
 static bool
-s_command(table_t *table, zsock_t *pipe)
+zap_command(table_t *table, zsock_t *pipe)
 {
     char *what = NULL, *key = NULL;
     int arg = 0;
@@ -84,7 +84,7 @@ s_command(table_t *table, zsock_t *pipe)
 }
 
 static void
-s_actor(zsock_t *pipe, void *arg)
+zap_actor(zsock_t *pipe, void *arg)
 {
     zsock_t *handler = zsock_new_rep("inproc://zeromq.zap.01");
     table_t table = { map_new(NULL), ZAP_OPEN };
@@ -100,9 +100,9 @@ s_actor(zsock_t *pipe, void *arg)
          * not. Therefore look for a request before taking the last commands. */
         bool asked = zsock_events(handler) & ZMQ_POLLIN;
         while (run && (zsock_events(pipe) & ZMQ_POLLIN))
-            run = s_command(&table, pipe);
+            run = zap_command(&table, pipe);
         if (run && asked)
-            s_request(&table, handler);
+            zap_request(&table, handler);
     }
     zpoller_destroy(&poller);
     zsock_destroy(&handler);
@@ -113,7 +113,7 @@ zap_t *
 zap_new(fail_t *err)
 {
     zap_t *self = xcalloc(1, sizeof(*self));
-    self->actor = sock_room_for_actor() ? zactor_new(s_actor, NULL) : NULL;
+    self->actor = sock_room_for_actor() ? zactor_new(zap_actor, NULL) : NULL;
     if (!self->actor || zsock_wait(self->actor) != 0) {
         (void) fail_set(err, self->actor ? -EADDRINUSE : -ENOMEM, "the key handler could not start: %s",
                         self->actor ? "this process has one already" : "no thread or no descriptors for it");
@@ -133,7 +133,7 @@ zap_destroy(zap_t **self_p)
 }
 
 static void
-s_tell(zap_t *self, const char *what, const char *key, int arg)
+zap_tell(zap_t *self, const char *what, const char *key, int arg)
 {
     char number[16];
     (void) snprintf(number, sizeof(number), "%d", arg);
@@ -143,11 +143,11 @@ s_tell(zap_t *self, const char *what, const char *key, int arg)
 void
 zap_set(zap_t *self, const char *z85, zap_verdict_t verdict)
 {
-    s_tell(self, "set", z85, (int) verdict);
+    zap_tell(self, "set", z85, (int) verdict);
 }
 
 void
 zap_set_door(zap_t *self, zap_door_t door)
 {
-    s_tell(self, "door", "", (int) door);
+    zap_tell(self, "door", "", (int) door);
 }

@@ -32,7 +32,7 @@ make_marks(void)
 }
 
 static const char *
-mark_of(size_t c)
+colour_mark_of(size_t c)
 {
     (void) pthread_once(&once, make_marks);
     return marks[c];
@@ -43,13 +43,13 @@ colour_code(colour_t c, paint_t how)
 {
     if (how == PAINT_PLAIN)
         return sequences[c];
-    return how == PAINT_MARKED ? mark_of(c) : colour_bound(how);
+    return how == PAINT_MARKED ? colour_mark_of(c) : colour_bound(how);
 }
 
 const char *
 colour_bound(paint_t how)
 {
-    return how == PAINT_MARKED || how == PAINT_BOUNDS ? mark_of(BOUND) : "";
+    return how == PAINT_MARKED || how == PAINT_BOUNDS ? colour_mark_of(BOUND) : "";
 }
 
 void
@@ -63,7 +63,7 @@ colour_add(buf_t *out, colour_t c, paint_t how, const char *text)
 int
 colour_mark(const char *s, size_t len, colour_t *ret_colour)
 {
-    const char *any = mark_of(BOUND);
+    const char *any = colour_mark_of(BOUND);
 
     if (memcmp(s, any, len < HEAD ? len : (size_t) HEAD) != 0)
         return 0;

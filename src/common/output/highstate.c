@@ -34,7 +34,7 @@ unwrap(json_t *data)
 
 /* True for an orchestration's {NAME_master: ..., retcode: N}. */
 static bool
-is_orchestration(json_t *data)
+highstate_is_orchestration(json_t *data)
 {
     size_t masters = 0;
 
@@ -75,7 +75,7 @@ hs_hosts(json_t *data, const output_opts_t *opts, int level, buf_t *out)
     }
     if (!json_is_object(data))
         return false;
-    if (is_orchestration(data)) {
+    if (highstate_is_orchestration(data)) {
         data = hosts = json_copy(data);
         (void) json_object_del(hosts, "retcode");
     }
@@ -163,7 +163,7 @@ host_unordered(json_t *data, buf_t *body)
 
 /* Orders states by the number of their run; states without one keep the order of the return. */
 static int
-by_order(const void *a, const void *b)
+highstate_by_order(const void *a, const void *b)
 {
     const hs_state_t *x = a, *y = b;
 
@@ -203,7 +203,7 @@ states_in_order(json_t *data, size_t *ret_n)
         states[n] = (hs_state_t){ json_object_iter_key(it), info, json_number_value(order), n, 1, NULL, 0 };
         n++;
     }
-    qsort(states, n, sizeof(*states), by_order);
+    qsort(states, n, sizeof(*states), highstate_by_order);
     *ret_n = n;
     return states;
 }

@@ -6,7 +6,7 @@
 
 /* Key of a group: module, id, file, result. NEW, or NULL when one is missing. */
 static char *
-group_of(const char *name, json_t *info)
+highstate_compress_group_of(const char *name, json_t *info)
 {
     json_t *id = value_get(info, "__id__"), *sls = value_get(info, "__sls__"),
            *result = value_get(info, "result");
@@ -27,7 +27,7 @@ count_groups(json_t *states)
     map_t *counts = map_new(free);
 
     for (void *it = json_object_iter(states); it != NULL; it = json_object_iter_next(states, it)) {
-        AUTO_FREE char *group = group_of(json_object_iter_key(it), json_object_iter_value(it));
+        AUTO_FREE char *group = highstate_compress_group_of(json_object_iter_key(it), json_object_iter_value(it));
         if (group == NULL) {
             map_destroy(&counts);
             return NULL;
@@ -121,7 +121,7 @@ compress_host(json_t *states, json_t *out)
     for (void *it = json_object_iter(states); it != NULL; it = json_object_iter_next(states, it)) {
         const char *name = json_object_iter_key(it);
         json_t *info = json_object_iter_value(it);
-        AUTO_FREE char *group = group_of(name, info);
+        AUTO_FREE char *group = highstate_compress_group_of(name, info);
         size_t count = *(size_t *) map_get(counts, group);
         if (count == 1) {
             (void) json_object_set_nocheck(out, name, info);

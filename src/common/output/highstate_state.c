@@ -204,7 +204,7 @@ join_warnings(const json_t *ret, buf_t *out)
 }
 
 static void
-add_member(buf_t *out, const char *before, const json_t *ret, const char *key, const char *behind)
+highstate_state_add_member(buf_t *out, const char *before, const json_t *ret, const char *key, const char *behind)
 {
     buf_puts(out, before);
     output_str(out, json_object_get(ret, key));
@@ -222,12 +222,12 @@ terse_times(const json_t *ret, const output_opts_t *opts, buf_t *out)
     if (duration == NULL)
         return false;
     if (!opts->state_tabular) {
-        add_member(out, " - Started: ", ret, "start_time", "");
-        add_member(out, " - Duration: ", ret, "duration", " ms");
+        highstate_state_add_member(out, " - Started: ", ret, "start_time", "");
+        highstate_state_add_member(out, " - Duration: ", ret, "duration", " ms");
         return true;
     }
     AUTO_FREE char *text = value_pystr(duration);
-    add_member(out, "", ret, "start_time", " ");
+    highstate_state_add_member(out, "", ret, "start_time", " ");
     buf_printf(out, "[%7s ms] ", text);
     return true;
 }
@@ -245,7 +245,7 @@ terse_result(const json_t *ret)
 
 /* Appends a state on a single line. False when its key has too few parts for that. */
 static bool
-terse(const hs_state_t *s, const char *name, const output_opts_t *opts, colour_t c, buf_t *body)
+highstate_state_terse(const hs_state_t *s, const char *name, const output_opts_t *opts, colour_t c, buf_t *body)
 {
     const char *colour = colour_code(c, opts->colour), *bound = colour_bound(opts->colour),
                *function = s->parts[s->n_parts - 1];
@@ -299,7 +299,7 @@ add_comment(const json_t *ret, buf_t *out)
 
 /* Append the state's `data` to its comment. */
 static void
-add_data(const json_t *ret, buf_t *out)
+highstate_state_add_data(const json_t *ret, buf_t *out)
 {
     json_t *data = json_object_get(ret, "data"), *element;
     size_t i;
@@ -349,7 +349,7 @@ full_warnings(const json_t *ret, const output_opts_t *opts, hs_totals_t *t, buf_
 
 /* Write a labelled line: colour, the text in `line`, reset. Empties `line`. */
 static void
-put_line(buf_t *body, const char *colour, const output_opts_t *opts, const char *indent, buf_t *line)
+highstate_state_put_line(buf_t *body, const char *colour, const output_opts_t *opts, const char *indent, buf_t *line)
 {
     buf_printf(body, "\n%s%s", indent, colour);
     buf_add(body, line->data, line->len);
@@ -369,32 +369,32 @@ full(const hs_state_t *s, const char *name, const output_opts_t *opts, colour_t 
     if (s->n_parts < HS_NAME_PARTS || json_object_get(s->ret, "comment") == NULL)
         return false;
     buf_puts(&line, "----------");
-    put_line(body, colour, opts, "", &line);
+    highstate_state_put_line(body, colour, opts, "", &line);
     buf_printf(&line, "      ID: %s", s->parts[1]);
-    put_line(body, colour, opts, "    ", &line);
+    highstate_state_put_line(body, colour, opts, "    ", &line);
     buf_printf(&line, "Function: %s.%s", s->parts[0], s->parts[3]);
-    put_line(body, colour, opts, "    ", &line);
+    highstate_state_put_line(body, colour, opts, "    ", &line);
     if (!str_eq(s->parts[1], name)) {
         buf_printf(&line, "    Name: %s", name);
-        put_line(body, colour, opts, "    ", &line);
+        highstate_state_put_line(body, colour, opts, "    ", &line);
     }
-    add_member(&line, "  Result: ", s->ret, "result", "");
-    put_line(body, colour, opts, "    ", &line);
+    highstate_state_add_member(&line, "  Result: ", s->ret, "result", "");
+    highstate_state_put_line(body, colour, opts, "    ", &line);
     buf_puts(&line, " Comment: ");
     add_comment(s->ret, &line);
-    add_data(s->ret, &line);
-    put_line(body, colour, opts, "    ", &line);
+    highstate_state_add_data(s->ret, &line);
+    highstate_state_put_line(body, colour, opts, "    ", &line);
     if (opts->state_output_profile && json_object_get(s->ret, "start_time") != NULL) {
-        add_member(&line, " Started: ", s->ret, "start_time", "");
-        put_line(body, colour, opts, "    ", &line);
+        highstate_state_add_member(&line, " Started: ", s->ret, "start_time", "");
+        highstate_state_put_line(body, colour, opts, "    ", &line);
         buf_puts(&line, "Duration: ");
         if (duration != NULL && !(json_is_string(duration) && json_string_length(duration) == 0))
-            add_member(&line, "", s->ret, "duration", " ms");
-        put_line(body, colour, opts, "    ", &line);
+            highstate_state_add_member(&line, "", s->ret, "duration", " ms");
+        highstate_state_put_line(body, colour, opts, "    ", &line);
     }
     buf_puts(&line, "     Changes:   ");
     buf_add(&line, changes->data, changes->len);
-    put_line(body, colour, opts, "", &line);
+    highstate_state_put_line(body, colour, opts, "", &line);
     return full_warnings(s->ret, opts, t, body);
 }
 
@@ -402,7 +402,7 @@ full(const hs_state_t *s, const char *name, const output_opts_t *opts, colour_t 
 
 /* True when str(result) is in "True,None" or in a list of texts. */
 static bool
-listed(const json_t *result, const json_t *list)
+highstate_state_listed(const json_t *result, const json_t *list)
 {
     AUTO_FREE char *text = value_pystr(result);
     size_t len = strlen(text);
@@ -431,9 +431,9 @@ choose_shape(const json_t *result, bool changed, const output_opts_t *opts)
     if (value_truthy(result) && !changed && (opts->state_output_diff || !opts->state_verbose))
         return SHAPE_NONE;
     if (strncasecmp(mode, "filter", 6) == 0) {
-        if (listed(result, opts->terse))
+        if (highstate_state_listed(result, opts->terse))
             return SHAPE_TERSE;
-        return listed(result, opts->exclude) ? SHAPE_NONE : SHAPE_FULL;
+        return highstate_state_listed(result, opts->exclude) ? SHAPE_NONE : SHAPE_FULL;
     }
     if (strncasecmp(mode, "terse", 5) == 0 ||
         (strncasecmp(mode, "mixed", 5) == 0 && !json_is_false(result)) ||
@@ -479,6 +479,6 @@ hs_state(const hs_state_t *s, const output_opts_t *opts, int level, hs_totals_t 
         return true;
     const char *name = s->n_parts > 2 ? s->parts[ends_in_id(opts->state_output) ? 1 : 2] : "";
     if (shape == SHAPE_TERSE)
-        return terse(s, name, opts, colour, body);
+        return highstate_state_terse(s, name, opts, colour, body);
     return full(s, name, opts, colour, &text, totals, body);
 }

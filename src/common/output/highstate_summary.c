@@ -13,7 +13,7 @@ typedef struct summary {
 } summary_t;
 
 static int
-digits(size_t n)
+highstate_summary_digits(size_t n)
 {
     return snprintf(NULL, 0, "%zu", n);
 }
@@ -31,28 +31,28 @@ total(const hs_totals_t *t, int *ret_width)
     for (size_t k = 0; k < NELEMS(known); k++) {
         sum += known[k];
         if (known[k] > 0)
-            *ret_width = digits(known[k]) > *ret_width ? digits(known[k]) : *ret_width;
+            *ret_width = highstate_summary_digits(known[k]) > *ret_width ? highstate_summary_digits(known[k]) : *ret_width;
     }
     while (map_next(t->other, &i, &key, &n)) {
         sum += *(size_t *) n;
-        *ret_width = digits(*(size_t *) n) > *ret_width ? digits(*(size_t *) n) : *ret_width;
+        *ret_width = highstate_summary_digits(*(size_t *) n) > *ret_width ? highstate_summary_digits(*(size_t *) n) : *ret_width;
     }
     return sum;
 }
 
 static void
-count_line(summary_t *s, colour_t c, const char *label, const char *count)
+highstate_summary_count_line(summary_t *s, colour_t c, const char *label, const char *count)
 {
     buf_printf(s->body, "\n%s%s: %*s%s", colour_code(c, s->opts->colour), label,
                s->width - (int) strlen(label) - 2, count, colour_code(COLOUR_ENDC, s->opts->colour));
 }
 
 static void
-number_line(summary_t *s, colour_t c, const char *label, size_t count)
+highstate_summary_number_line(summary_t *s, colour_t c, const char *label, size_t count)
 {
     AUTO_FREE char *text = xasprintf("%zu", count);
 
-    count_line(s, c, label, text);
+    highstate_summary_count_line(s, c, label, text);
 }
 
 /* A share in percent, rounded to two digits like Python's round(). */
@@ -63,7 +63,7 @@ percent_line(summary_t *s, colour_t c, const char *label, size_t part, size_t al
         return;
     AUTO_FREE char *rounded = xasprintf("%.2f", (double) part / (double) all * 100);
     AUTO_FREE char *text = value_float_repr(strtod(rounded, NULL));
-    count_line(s, c, label, text);
+    highstate_summary_count_line(s, c, label, text);
 }
 
 /* Append " (unchanged=N, changed=N)". */
@@ -87,7 +87,7 @@ change_counts(summary_t *s, const hs_totals_t *t)
 }
 
 static void
-rule(summary_t *s)
+highstate_summary_rule(summary_t *s)
 {
     buf_putc(s->body, '\n');
     buf_fill(s->body, '-', (size_t) s->width);
@@ -116,17 +116,17 @@ hs_summary(const char *host, const hs_totals_t *t, const output_opts_t *opts, bu
 
     buf_printf(body, "\n%s\nSummary for ", colour_code(COLOUR_CYAN, opts->colour));
     pytext_add_safe(body, host, strlen(host));
-    rule(&s);
+    highstate_summary_rule(&s);
     buf_puts(body, end);
-    number_line(&s, COLOUR_GREEN, "Succeeded", t->ok + t->not_run);
+    highstate_summary_number_line(&s, COLOUR_GREEN, "Succeeded", t->ok + t->not_run);
     change_counts(&s, t);
-    number_line(&s, failed, "Failed", t->failed);
+    highstate_summary_number_line(&s, failed, "Failed", t->failed);
     if (opts->state_output_pct) {
         percent_line(&s, COLOUR_GREEN, "Success %", t->ok + t->not_run, all);
         percent_line(&s, failed, "Failure %", t->failed, all);
     }
     if (t->with_warnings > 0)
-        number_line(&s, COLOUR_LIGHT_RED, "Warnings", t->with_warnings);
+        highstate_summary_number_line(&s, COLOUR_LIGHT_RED, "Warnings", t->with_warnings);
     buf_printf(body, "\n%s", colour_code(COLOUR_CYAN, opts->colour));
     buf_fill(body, '-', (size_t) s.width);
     buf_printf(body, "\nTotal states run: %*zu%s", s.width - 7, all, end);

@@ -10,7 +10,7 @@ enum { DEFAULT_INDENT = 4 };
 /* Appends a string as Python's json.dumps with ensure_ascii=False. Runs without escapes are copied at
  * once. */
 static void
-dump_text(buf_t *out, const char *s, size_t len)
+json_dump_text(buf_t *out, const char *s, size_t len)
 {
     static const char escapes[][3] = { ['\b'] = "\\b", ['\t'] = "\\t", ['\n'] = "\\n", ['\f'] = "\\f",
                                        ['\r'] = "\\r", ['"'] = "\\\"", ['\\'] = "\\\\" };
@@ -56,11 +56,11 @@ break_line(buf_t *out, int indent, int level)
     buf_fill(out, ' ', (size_t) indent * (size_t) level);
 }
 
-static void dump(buf_t *out, json_t *v, int indent, int level);
+static void json_dump(buf_t *out, json_t *v, int indent, int level);
 
 /* Appends a list, each element on its own line when there is an indentation. */
 static void
-dump_array(buf_t *out, json_t *v, int indent, int level)
+json_dump_array(buf_t *out, json_t *v, int indent, int level)
 {
     size_t i;
     json_t *element;
@@ -70,7 +70,7 @@ dump_array(buf_t *out, json_t *v, int indent, int level)
         if (i > 0)
             buf_puts(out, indent < 0 ? ", " : ",");
         break_line(out, indent, level + 1);
-        dump(out, element, indent, level + 1);
+        json_dump(out, element, indent, level + 1);
     }
     if (json_array_size(v) > 0)
         break_line(out, indent, level);
@@ -79,7 +79,7 @@ dump_array(buf_t *out, json_t *v, int indent, int level)
 
 /* Appends an object, in the order of its keys. */
 static void
-dump_object(buf_t *out, json_t *v, int indent, int level)
+json_dump_object(buf_t *out, json_t *v, int indent, int level)
 {
     const char *between = "{";
 
@@ -87,9 +87,9 @@ dump_object(buf_t *out, json_t *v, int indent, int level)
         const char *key = json_object_iter_key(it);
         buf_puts(out, between);
         break_line(out, indent, level + 1);
-        dump_text(out, key, strlen(key));
+        json_dump_text(out, key, strlen(key));
         buf_puts(out, ": ");
-        dump(out, json_object_iter_value(it), indent, level + 1);
+        json_dump(out, json_object_iter_value(it), indent, level + 1);
         between = indent < 0 ? ", " : ",";
     }
     if (json_object_size(v) == 0)
@@ -100,17 +100,17 @@ dump_object(buf_t *out, json_t *v, int indent, int level)
 }
 
 static void
-dump(buf_t *out, json_t *v, int indent, int level)
+json_dump(buf_t *out, json_t *v, int indent, int level)
 {
     switch (v == NULL ? JSON_NULL : json_typeof(v)) {
     case JSON_OBJECT:
-        dump_object(out, v, indent, level);
+        json_dump_object(out, v, indent, level);
         break;
     case JSON_ARRAY:
-        dump_array(out, v, indent, level);
+        json_dump_array(out, v, indent, level);
         break;
     case JSON_STRING:
-        dump_text(out, json_string_value(v), json_string_length(v));
+        json_dump_text(out, json_string_value(v), json_string_length(v));
         break;
     case JSON_INTEGER:
         buf_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
@@ -133,6 +133,6 @@ dump(buf_t *out, json_t *v, int indent, int level)
 bool
 output_json(json_t *data, const output_opts_t *opts, buf_t *out)
 {
-    dump(out, data, opts->indent == OUTPUT_INDENT_DEFAULT ? DEFAULT_INDENT : opts->indent, 0);
+    json_dump(out, data, opts->indent == OUTPUT_INDENT_DEFAULT ? DEFAULT_INDENT : opts->indent, 0);
     return true;
 }

@@ -32,7 +32,7 @@ find_section(const char *status)
 
 /* Show a list of ids, sorted. False when one is no text. */
 static bool
-show_list(const section_t *s, json_t *ids, const output_opts_t *opts, buf_t *out)
+output_key_show_list(const section_t *s, json_t *ids, const output_opts_t *opts, buf_t *out)
 {
     json_auto_t *sorted = value_sorted_texts(ids);
     json_t *id;
@@ -51,7 +51,7 @@ show_list(const section_t *s, json_t *ids, const output_opts_t *opts, buf_t *out
 
 /* Show {id: fingerprint or key}. */
 static void
-show_dict(const section_t *s, json_t *keys, const output_opts_t *opts, buf_t *out)
+output_key_show_dict(const section_t *s, json_t *keys, const output_opts_t *opts, buf_t *out)
 {
     AUTO_FREE output_pair_t *pairs = output_sorted(keys);
 
@@ -79,8 +79,8 @@ output_key(json_t *data, const output_opts_t *opts, buf_t *out)
         colour_add(out, s->head, opts->colour, s->headline);
         buf_putc(out, '\n');
         if (json_is_object(pairs[i].value))
-            show_dict(s, pairs[i].value, opts, out);
-        else if (!json_is_array(pairs[i].value) || !show_list(s, pairs[i].value, opts, out))
+            output_key_show_dict(s, pairs[i].value, opts, out);
+        else if (!json_is_array(pairs[i].value) || !output_key_show_list(s, pairs[i].value, opts, out))
             return false;
     }
     return true;

@@ -14,7 +14,7 @@ typedef struct nest {
 
 /* Start a line: newline, indentation, colour, prefix. */
 static void
-line_start(nest_t *n, int indent, colour_t c, const char *prefix)
+nested_line_start(nest_t *n, int indent, colour_t c, const char *prefix)
 {
     if (n->lines++ > 0)
         buf_putc(n->out, '\n');
@@ -24,88 +24,88 @@ line_start(nest_t *n, int indent, colour_t c, const char *prefix)
 }
 
 static void
-line_end(nest_t *n, const char *suffix)
+nested_line_end(nest_t *n, const char *suffix)
 {
     buf_puts(n->out, colour_code(COLOUR_ENDC, n->opts->colour));
     buf_puts(n->out, suffix);
 }
 
 static void
-line(nest_t *n, int indent, colour_t c, const char *text)
+nested_line(nest_t *n, int indent, colour_t c, const char *text)
 {
-    line_start(n, indent, c, "");
+    nested_line_start(n, indent, c, "");
     buf_puts(n->out, text);
-    line_end(n, "");
+    nested_line_end(n, "");
 }
 
 /* Appends a text line by line. The prefix of a list item stands before the first line only. */
 static void
-show_text(nest_t *n, const json_t *v, int indent, const char *prefix)
+nested_show_text(nest_t *n, const json_t *v, int indent, const char *prefix)
 {
     const char *pos = json_string_value(v), *end = pos + json_string_length(v);
     pyline_t text;
 
     while (pytext_line(&pos, end, &text)) {
-        line_start(n, indent, COLOUR_GREEN, prefix);
+        nested_line_start(n, indent, COLOUR_GREEN, prefix);
         if (n->opts->strip_colors)
             pytext_add_safe(n->out, text.text, text.len);
         else
             buf_add(n->out, text.text, text.len);
-        line_end(n, "");
+        nested_line_end(n, "");
         if (*prefix != '\0')
             prefix = "  ";
     }
 }
 
-static void show(nest_t *n, json_t *v, int indent, const char *prefix);
+static void nested_show(nest_t *n, json_t *v, int indent, const char *prefix);
 
 /* Appends the elements of a list. An element that is a container begins below a mark of its own. */
 static void
-show_list(nest_t *n, json_t *v, int indent)
+nested_show_list(nest_t *n, json_t *v, int indent)
 {
     size_t i;
     json_t *element;
 
     json_array_foreach (v, i, element) {
         if (json_is_object(element) || json_is_array(element)) {
-            line(n, indent, n->item, "|_");
-            show(n, element, indent + 2, json_is_object(element) ? "" : "- ");
+            nested_line(n, indent, n->item, "|_");
+            nested_show(n, element, indent + 2, json_is_object(element) ? "" : "- ");
         } else {
-            show(n, element, indent, "- ");
+            nested_show(n, element, indent, "- ");
         }
     }
 }
 
 /* Appends a dict sorted by key, with a rule above it unless it is the outermost one. */
 static void
-show_dict(nest_t *n, json_t *v, int indent, const char *prefix)
+nested_show_dict(nest_t *n, json_t *v, int indent, const char *prefix)
 {
     AUTO_FREE output_pair_t *pairs = output_sorted(v);
 
     if (indent > 0)
-        line(n, indent, n->container, "----------");
+        nested_line(n, indent, n->container, "----------");
     for (size_t i = 0; i < json_object_size(v); i++) {
-        line_start(n, indent, n->container, prefix);
+        nested_line_start(n, indent, n->container, prefix);
         pytext_add_safe(n->out, pairs[i].key, strlen(pairs[i].key));
-        line_end(n, ":");
-        show(n, pairs[i].value, indent + 4, "");
+        nested_line_end(n, ":");
+        nested_show(n, pairs[i].value, indent + 4, "");
     }
 }
 
 /* Appends any value: containers recurse, a text may have several lines. */
 static void
-show(nest_t *n, json_t *v, int indent, const char *prefix)
+nested_show(nest_t *n, json_t *v, int indent, const char *prefix)
 {
     if (json_is_object(v)) {
-        show_dict(n, v, indent, prefix);
+        nested_show_dict(n, v, indent, prefix);
     } else if (json_is_array(v)) {
-        show_list(n, v, indent);
+        nested_show_list(n, v, indent);
     } else if (json_is_string(v)) {
-        show_text(n, v, indent, prefix);
+        nested_show_text(n, v, indent, prefix);
     } else {
-        line_start(n, indent, COLOUR_LIGHT_YELLOW, prefix);
+        nested_line_start(n, indent, COLOUR_LIGHT_YELLOW, prefix);
         output_str(n->out, v);
-        line_end(n, "");
+        nested_line_end(n, "");
     }
 }
 
@@ -116,7 +116,7 @@ output_nested_at(json_t *data, const output_opts_t *opts, int indent, int retcod
 
     if (retcode != 0)
         n.container = n.item = COLOUR_RED;
-    show(&n, data, indent, "");
+    nested_show(&n, data, indent, "");
 }
 
 bool

@@ -5,7 +5,7 @@
 
 /* Appends each line of a text in red, with its own colour codes, as Salt does. */
 static void
-show_text(const json_t *v, const output_opts_t *opts, int indent, buf_t *out)
+no_return_show_text(const json_t *v, const output_opts_t *opts, int indent, buf_t *out)
 {
     const char *p = json_string_value(v), *end = p + json_string_length(v);
 
@@ -25,10 +25,10 @@ show_text(const json_t *v, const output_opts_t *opts, int indent, buf_t *out)
 
 /* Appends a text, or a dict with each value below its key. */
 static void
-show(json_t *v, const output_opts_t *opts, int indent, buf_t *out)
+no_return_show(json_t *v, const output_opts_t *opts, int indent, buf_t *out)
 {
     if (json_is_string(v)) {
-        show_text(v, opts, indent, out);
+        no_return_show_text(v, opts, indent, out);
         return;
     }
     AUTO_FREE output_pair_t *pairs = output_sorted(v);
@@ -38,13 +38,13 @@ show(json_t *v, const output_opts_t *opts, int indent, buf_t *out)
         pytext_add_safe(out, pairs[i].key, strlen(pairs[i].key));
         buf_puts(out, colour_code(COLOUR_ENDC, opts->colour));
         buf_puts(out, ":\n");
-        show(pairs[i].value, opts, indent + 4, out);
+        no_return_show(pairs[i].value, opts, indent + 4, out);
     }
 }
 
 bool
 output_no_return(json_t *data, const output_opts_t *opts, buf_t *out)
 {
-    show(data, opts, 0, out);
+    no_return_show(data, opts, 0, out);
     return true;
 }

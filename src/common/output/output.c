@@ -24,7 +24,7 @@ static const char *const names[] = {
 };
 
 static const outputter_t *
-find(const char *name)
+output_find(const char *name)
 {
     for (size_t i = 0; i < NELEMS(outputters); i++) {
         if (str_eq(name, outputters[i].name))
@@ -36,7 +36,7 @@ find(const char *name)
 bool
 output_known(const char *name)
 {
-    return find(name) != NULL;
+    return output_find(name) != NULL;
 }
 
 const char *const *
@@ -48,7 +48,7 @@ output_names(void)
 void
 output_format(const json_t *data, const output_opts_t *opts, buf_t *out)
 {
-    const outputter_t *outputter = find(opts->out);
+    const outputter_t *outputter = output_find(opts->out);
     /* jansson iterates only objects that may be changed; no outputter changes them. */
     json_t *value = (json_t *) data;
     size_t start = out->len;

@@ -1,6 +1,6 @@
 /* pprint.c - outputter `pprint`: Python's pprint.pformat() with 80 columns and sorted keys.
  *
- * A value that fits is written on one line, others are broken at their commas. spend() measures with a budget
+ * A value that fits is written on one line, others are broken at their commas. pprint_spend() measures with a budget
  * of columns and stops when it is used up, so that each value is scanned for at most a line's length. */
 #include "common/base/str.h"
 #include "common/base/utf8.h"
@@ -53,7 +53,7 @@ scalar_width(const json_t *v, int limit)
 
 /* Columns left of `budget` after the value is written on one line; negative when it does not fit. */
 static int
-spend(json_t *v, int budget)
+pprint_spend(json_t *v, int budget)
 {
     size_t i;
     json_t *element;
@@ -63,7 +63,7 @@ spend(json_t *v, int budget)
         for (void *it = json_object_iter(v); it != NULL && budget >= 0; it = json_object_iter_next(v, it)) {
             const char *key = json_object_iter_key(it);
             budget -= text_width(key, strlen(key), budget) + 2;
-            budget = budget < 0 ? budget : spend(json_object_iter_value(it), budget);
+            budget = budget < 0 ? budget : pprint_spend(json_object_iter_value(it), budget);
             budget -= json_object_iter_next(v, it) != NULL ? 2 : 0;
         }
         return budget;
@@ -72,7 +72,7 @@ spend(json_t *v, int budget)
         budget -= 2;
         json_array_foreach (v, i, element) {
             budget -= i > 0 ? 2 : 0;
-            if (budget < 0 || (budget = spend(element, budget)) < 0)
+            if (budget < 0 || (budget = pprint_spend(element, budget)) < 0)
                 break;
         }
         return budget;
@@ -83,7 +83,7 @@ spend(json_t *v, int budget)
 /* ---- writing --------------------------------------------------------------------------------- */
 
 static void
-repr_text(buf_t *out, const char *s, size_t len)
+pprint_repr_text(buf_t *out, const char *s, size_t len)
 {
     json_auto_t *text = json_stringn_nocheck(s, len);
     AUTO_FREE char *repr = value_repr(text);
@@ -103,7 +103,7 @@ write_flat(buf_t *out, json_t *v)
         buf_putc(out, '{');
         for (i = 0; i < json_object_size(v); i++) {
             buf_puts(out, i > 0 ? ", " : "");
-            repr_text(out, pairs[i].key, strlen(pairs[i].key));
+            pprint_repr_text(out, pairs[i].key, strlen(pairs[i].key));
             buf_puts(out, ": ");
             write_flat(out, pairs[i].value);
         }
@@ -137,12 +137,12 @@ chunk(chunker_t *c, const char *s, size_t len)
         buf_putc(c->p->out, '\n');
         buf_fill(c->p->out, ' ', (size_t) c->indent);
     }
-    repr_text(c->p->out, s, len);
+    pprint_repr_text(c->p->out, s, len);
 }
 
 /* Length of the next run of other characters followed by white space: the pattern \S*\s*. */
 static size_t
-word_len(const char *s, size_t len)
+pprint_word_len(const char *s, size_t len)
 {
     size_t i = 0, n;
 
@@ -162,7 +162,7 @@ chunk_words(chunker_t *c, const char *s, size_t len, bool last_line)
     int width = COLUMNS - c->indent;
 
     for (const char *word = s; word < end;) {
-        size_t n = word_len(word, (size_t) (end - word));
+        size_t n = pprint_word_len(word, (size_t) (end - word));
         if (last_line && word + n == end)
             width -= c->allowance;
         if (text_width(current, (size_t) (word + n - current), width) > width) {
@@ -202,7 +202,7 @@ write_long_text(printer_t *p, const json_t *v, int indent, int allowance, int le
         return;
     }
     p->out->len = start;
-    repr_text(p->out, json_string_value(v), json_string_length(v));
+    pprint_repr_text(p->out, json_string_value(v), json_string_length(v));
 }
 
 static void write_value(printer_t *p, json_t *v, int indent, int allowance, int level);
@@ -229,7 +229,7 @@ write_dict(printer_t *p, json_t *v, int indent, int allowance, int level)
         if (i > 0)
             next_line(p, indent);
         size_t start = p->out->len;
-        repr_text(p->out, pairs[i].key, strlen(pairs[i].key));
+        pprint_repr_text(p->out, pairs[i].key, strlen(pairs[i].key));
         int width = (int) utf8_count(p->out->data + start, p->out->len - start);
         buf_puts(p->out, ": ");
         write_value(p, pairs[i].value, indent + width + 2, i + 1 == n ? allowance + 1 : 1, level);
@@ -239,7 +239,7 @@ write_dict(printer_t *p, json_t *v, int indent, int allowance, int level)
 
 /* Appends a list with one element a line. */
 static void
-write_list(printer_t *p, json_t *v, int indent, int allowance, int level)
+pprint_write_list(printer_t *p, json_t *v, int indent, int allowance, int level)
 {
     size_t n = json_array_size(v);
 
@@ -258,12 +258,12 @@ write_list(printer_t *p, json_t *v, int indent, int allowance, int level)
 static void
 write_value(printer_t *p, json_t *v, int indent, int allowance, int level)
 {
-    if (spend(v, COLUMNS - indent - allowance) >= 0)
+    if (pprint_spend(v, COLUMNS - indent - allowance) >= 0)
         write_flat(p->out, v);
     else if (json_is_object(v))
         write_dict(p, v, indent, allowance, level + 1);
     else if (json_is_array(v))
-        write_list(p, v, indent, allowance, level + 1);
+        pprint_write_list(p, v, indent, allowance, level + 1);
     else if (json_is_string(v))
         write_long_text(p, v, indent, allowance, level + 1);
     else

@@ -64,19 +64,19 @@ fill_line(line_t *line, const char *sid, json_t *state)
 
 /* True for an empty list or text: a host without states. */
 static bool
-is_empty(const json_t *v)
+profile_is_empty(const json_t *v)
 {
     return (json_is_array(v) || json_is_string(v)) && !value_truthy(v);
 }
 
 /* Collect every state of every host in `lines`; *ret_n are filled, also on failure. */
 static bool
-collect(json_t *data, line_t *lines, size_t *ret_n)
+profile_collect(json_t *data, line_t *lines, size_t *ret_n)
 {
     *ret_n = 0;
     for (void *h = json_object_iter(data); h != NULL; h = json_object_iter_next(data, h)) {
         json_t *states = json_object_iter_value(h);
-        if (!json_is_object(states) && !is_empty(states))
+        if (!json_is_object(states) && !profile_is_empty(states))
             return false;
         for (void *s = json_object_iter(states); s != NULL; s = json_object_iter_next(states, s)) {
             if (!fill_line(&lines[*ret_n], json_object_iter_key(s), json_object_iter_value(s)))
@@ -122,7 +122,7 @@ output_profile(json_t *data, const output_opts_t *opts, buf_t *out)
         room += json_object_size(json_object_iter_value(it));
     AUTO_FREE line_t *lines = xcalloc(room + 1, sizeof(*lines));
     buf_auto_t text = BUF_INIT;
-    bool ok = collect(data, lines, &n);
+    bool ok = profile_collect(data, lines, &n);
     if (ok && n > 0) {
         json_auto_t *rows = rows_of(lines, n);
         ok = output_draw_table(rows, opts, 4, &text);

@@ -6,7 +6,7 @@
 
 /* Length of the line end at `s`, "\r\n" counted as one; 0 when there is none. */
 static size_t
-line_end(const char *s, size_t len)
+pytext_line_end(const char *s, size_t len)
 {
     unsigned char c = (unsigned char) s[0];
 
@@ -29,7 +29,7 @@ pytext_line(const char **pos, const char *end, pyline_t *ret_line)
 
     if (s >= end)
         return false;
-    while (p < end && (n = line_end(p, (size_t) (end - p))) == 0)
+    while (p < end && (n = pytext_line_end(p, (size_t) (end - p))) == 0)
         p++;
     *ret_line = (pyline_t){ s, (size_t) (p - s), (size_t) (p - s) + n };
     *pos = p + n;
@@ -37,7 +37,7 @@ pytext_line(const char **pos, const char *end, pyline_t *ret_line)
 }
 
 static bool
-is_space(uint32_t cp)
+pytext_is_space(uint32_t cp)
 {
     return (cp >= '\t' && cp <= '\r') || (cp >= 0x1c && cp <= ' ') || cp == 0x85 || cp == 0xa0 ||
            cp == 0x1680 || (cp >= 0x2000 && cp <= 0x200a) || cp == 0x2028 || cp == 0x2029 || cp == 0x202f ||
@@ -50,7 +50,7 @@ pytext_space(const char *s, size_t len)
     uint32_t cp;
     size_t n = utf8_next(s, len, &cp);
 
-    return n > 0 && is_space(cp) ? n : 0;
+    return n > 0 && pytext_is_space(cp) ? n : 0;
 }
 
 size_t

@@ -59,7 +59,7 @@ wrap_cell(const char *text)
 }
 
 static size_t
-count_lines(const char *text)
+table_count_lines(const char *text)
 {
     size_t n = 1;
 
@@ -104,7 +104,7 @@ fill_row(row_t *row, json_t *cells)
         if (!json_is_string(cell))
             return false;
         row->cells[i] = wrap_cell(json_string_value(cell));
-        size_t lines = count_lines(row->cells[i]);
+        size_t lines = table_count_lines(row->cells[i]);
         row->lines = i == 0 || lines < row->lines ? lines : row->lines;
     }
     return row->n > 0;
@@ -112,7 +112,7 @@ fill_row(row_t *row, json_t *cells)
 
 /* Count the columns that every row has, and measure them. */
 static void
-measure(grid_t *g)
+table_measure(grid_t *g)
 {
     g->columns = g->n > 0 ? g->rows[0].n : 0;
     for (size_t r = 1; r < g->n; r++)
@@ -134,7 +134,7 @@ measure(grid_t *g)
 /* ---- drawing --------------------------------------------------------------------------------- */
 
 static void
-start_line(buf_t *out, int indent, colour_t c, const output_opts_t *opts)
+table_start_line(buf_t *out, int indent, colour_t c, const output_opts_t *opts)
 {
     if (out->len > 0)
         buf_putc(out, '\n');
@@ -163,7 +163,7 @@ draw_row(const grid_t *g, const row_t *row, const output_opts_t *opts, int inden
     for (size_t c = 0; c < g->columns; c++)
         pos[c] = row->cells[c];
     for (size_t line = 0; line < row->lines; line++) {
-        start_line(out, indent, COLOUR_WHITE, opts);
+        table_start_line(out, indent, COLOUR_WHITE, opts);
         buf_puts(out, PREFIX);
         for (size_t c = 0; c < g->columns; c++) {
             size_t len;
@@ -185,7 +185,7 @@ draw_rule(const grid_t *g, const output_opts_t *opts, int indent, buf_t *out)
 
     for (size_t c = 0; c < g->columns; c++)
         width += g->widths[c];
-    start_line(out, indent, COLOUR_LIGHT_GRAY, opts);
+    table_start_line(out, indent, COLOUR_LIGHT_GRAY, opts);
     buf_fill(out, '-', width);
     buf_puts(out, colour_code(COLOUR_ENDC, opts->colour));
 }
@@ -201,7 +201,7 @@ output_draw_table(json_t *rows, const output_opts_t *opts, int indent, buf_t *ou
         g.n++;
     }
     if (ok && g.n > 0) {
-        measure(&g);
+        table_measure(&g);
         draw_rule(&g, opts, indent, out);
         for (size_t i = 0; i < g.n; i++) {
             draw_row(&g, &g.rows[i], opts, indent, out);
@@ -216,7 +216,7 @@ output_draw_table(json_t *rows, const output_opts_t *opts, int indent, buf_t *ou
 
 /* "admin_state" becomes "Admin State". NEW. */
 static json_t *
-title(const char *key)
+table_title(const char *key)
 {
     AUTO_FREE char *text = str_replace(key, "_", " ");
     bool inside = false;
@@ -238,7 +238,7 @@ row_of_dict(json_t *dict, bool headline)
 
     for (size_t i = 0; i < json_object_size(dict); i++) {
         AUTO_FREE char *text = value_pystr(pairs[i].value);
-        (void) json_array_append_new(row, headline ? title(pairs[i].key) : json_string_nocheck(text));
+        (void) json_array_append_new(row, headline ? table_title(pairs[i].key) : json_string_nocheck(text));
     }
     return row;
 }
@@ -276,19 +276,19 @@ show_rows(json_t *rows, const output_opts_t *opts, int indent, buf_t *out)
 
 /* Shows tables under the keys that lead to them. */
 static bool
-show(json_t *v, const output_opts_t *opts, int indent, buf_t *out)
+table_show(json_t *v, const output_opts_t *opts, int indent, buf_t *out)
 {
     if (json_is_array(v))
         return show_rows(v, opts, indent, out);
     AUTO_FREE output_pair_t *pairs = output_sorted(v);
     for (size_t i = 0; i < json_object_size(v); i++) {
         const char *end = colour_code(COLOUR_ENDC, opts->colour);
-        start_line(out, indent, COLOUR_DARK_GRAY, opts);
+        table_start_line(out, indent, COLOUR_DARK_GRAY, opts);
         buf_printf(out, "%s%s:", pairs[i].key, end);
-        start_line(out, indent, COLOUR_DARK_GRAY, opts);
+        table_start_line(out, indent, COLOUR_DARK_GRAY, opts);
         buf_printf(out, "----------%s", end);
         bool rows = json_is_array(pairs[i].value);
-        if (!show(pairs[i].value, opts, rows ? indent : indent + 4, out))
+        if (!table_show(pairs[i].value, opts, rows ? indent : indent + 4, out))
             return false;
     }
     return true;
@@ -298,7 +298,7 @@ bool
 output_table(json_t *data, const output_opts_t *opts, buf_t *out)
 {
     buf_auto_t text = BUF_INIT;
-    bool ok = show(data, opts, 0, &text);
+    bool ok = table_show(data, opts, 0, &text);
 
     buf_add(out, text.data, ok ? text.len : 0);
     return ok;

@@ -5,7 +5,7 @@
 /* Appends "key: value", and for a text each line with the key before it, so that grep finds whose line it
  * is. */
 static void
-add_member(buf_t *out, const char *key, json_t *value, const output_opts_t *opts)
+txt_add_member(buf_t *out, const char *key, json_t *value, const output_opts_t *opts)
 {
     const char *pos = json_string_value(value);
     const char *bound = colour_bound(opts->colour);
@@ -33,7 +33,7 @@ output_txt(json_t *data, const output_opts_t *opts, buf_t *out)
         output_pformat(data, 1, out);
     } else {
         for (void *it = json_object_iter(data); it != NULL; it = json_object_iter_next(data, it))
-            add_member(out, json_object_iter_key(it), json_object_iter_value(it), opts);
+            txt_add_member(out, json_object_iter_key(it), json_object_iter_value(it), opts);
     }
     return true;
 }

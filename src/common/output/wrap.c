@@ -13,38 +13,38 @@ typedef struct text {
 } text_t;
 
 static bool
-is_letter(uint32_t c)
+wrap_is_letter(uint32_t c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0xc0 || c == 0xaa ||
            c == 0xb5 || c == 0xba;
 }
 
 static bool
-is_word(uint32_t c)
+wrap_is_word(uint32_t c)
 {
-    return is_letter(c) || (c >= '0' && c <= '9');
+    return wrap_is_letter(c) || (c >= '0' && c <= '9');
 }
 
 static bool
 is_word_or_punct(uint32_t c)
 {
-    return is_word(c) || (c < 0x80 && c != 0 && strchr("!\"'&.,?", (int) c) != NULL);
+    return wrap_is_word(c) || (c < 0x80 && c != 0 && strchr("!\"'&.,?", (int) c) != NULL);
 }
 
 /* The character at `i`; 0 outside of the text, since the patterns look to both sides. */
 static uint32_t
-at(const text_t *t, size_t i)
+wrap_at(const text_t *t, size_t i)
 {
     return i < t->n ? t->cp[i] : 0;
 }
 
 /* Counts how often a character repeats from `i` on. */
 static size_t
-run_of(const text_t *t, size_t i, uint32_t c)
+wrap_run_of(const text_t *t, size_t i, uint32_t c)
 {
     size_t n = 0;
 
-    while (at(t, i + n) == c)
+    while (wrap_at(t, i + n) == c)
         n++;
     return n;
 }
@@ -53,45 +53,45 @@ run_of(const text_t *t, size_t i, uint32_t c)
 static bool
 dash_before_word(const text_t *t, size_t i)
 {
-    size_t n = run_of(t, i, '-');
+    size_t n = wrap_run_of(t, i, '-');
 
-    return n >= 2 && is_word(at(t, i + n));
+    return n >= 2 && wrap_is_word(wrap_at(t, i + n));
 }
 
 /* True when a word may be broken behind the hyphen at `i`: "re-use", "a-b-c", but not "2-3" or "--x". */
 static bool
 breaks_behind_hyphen(const text_t *t, size_t i)
 {
-    bool two_letters = i >= 2 && is_letter(at(t, i - 1)) && is_letter(at(t, i - 2));
-    bool short_part = i >= 3 && is_letter(at(t, i - 3)) && at(t, i - 2) == '-' &&
-                      is_word_or_punct(at(t, i - 1));
+    bool two_letters = i >= 2 && wrap_is_letter(wrap_at(t, i - 1)) && wrap_is_letter(wrap_at(t, i - 2));
+    bool short_part = i >= 3 && wrap_is_letter(wrap_at(t, i - 3)) && wrap_at(t, i - 2) == '-' &&
+                      is_word_or_punct(wrap_at(t, i - 1));
 
-    if (at(t, i) != '-' || !(two_letters || short_part) || !is_letter(at(t, i + 1)))
+    if (wrap_at(t, i) != '-' || !(two_letters || short_part) || !wrap_is_letter(wrap_at(t, i + 1)))
         return false;
-    return at(t, i + 2) == '-' ? is_letter(at(t, i + 3)) : is_letter(at(t, i + 2));
+    return wrap_at(t, i + 2) == '-' ? wrap_is_letter(wrap_at(t, i + 3)) : wrap_is_letter(wrap_at(t, i + 2));
 }
 
 /* The end of the chunk that starts at `i`. */
 static size_t
-chunk_end(const text_t *t, size_t i)
+wrap_chunk_end(const text_t *t, size_t i)
 {
-    if (at(t, i) == ' ')
-        return i + run_of(t, i, ' ');
-    if (i > 0 && is_word_or_punct(at(t, i - 1)) && dash_before_word(t, i))
-        return i + run_of(t, i, '-');
+    if (wrap_at(t, i) == ' ')
+        return i + wrap_run_of(t, i, ' ');
+    if (i > 0 && is_word_or_punct(wrap_at(t, i - 1)) && dash_before_word(t, i))
+        return i + wrap_run_of(t, i, '-');
     for (size_t p = i + 1;; p++) {
         if (breaks_behind_hyphen(t, p))
             return p + 1;
-        if (p >= t->n || at(t, p) == ' ')
+        if (p >= t->n || wrap_at(t, p) == ' ')
             return p;
-        if (is_word_or_punct(at(t, p - 1)) && dash_before_word(t, p))
+        if (is_word_or_punct(wrap_at(t, p - 1)) && dash_before_word(t, p))
             return p;
     }
 }
 
 /* Decode to code points; tabs are expanded, other white space becomes blanks. NEW array in `ret`. */
 static void
-decode(const char *s, text_t *ret)
+wrap_decode(const char *s, text_t *ret)
 {
     size_t len = strlen(s), column = 0, tabs = 0;
 
@@ -113,7 +113,7 @@ decode(const char *s, text_t *ret)
 
 /* Appends code points [from, to) as UTF-8. */
 static void
-add_range(buf_t *out, const text_t *t, size_t from, size_t to)
+wrap_add_range(buf_t *out, const text_t *t, size_t from, size_t to)
 {
     for (; from < to; from++) {
         uint32_t c = t->cp[from];
@@ -137,10 +137,10 @@ static size_t
 break_long(const text_t *t, size_t from, size_t room)
 {
     for (size_t i = from + room; i-- > from + 1;) {
-        if (at(t, i) != '-')
+        if (wrap_at(t, i) != '-')
             continue;
         for (size_t k = from; k < i; k++) {
-            if (at(t, k) != '-')
+            if (wrap_at(t, k) != '-')
                 return i + 1;
         }
         break;
@@ -156,7 +156,7 @@ pack_line(const text_t *t, size_t *pos, size_t *chunk, size_t width, size_t *fro
     size_t start = *pos, end = start, last = start;
 
     while (start < t->n) {
-        size_t next = *chunk > end ? *chunk : chunk_end(t, end);
+        size_t next = *chunk > end ? *chunk : wrap_chunk_end(t, end);
         *chunk = next;
         if (next - start > width) {
             if (next - end > width) {
@@ -172,7 +172,7 @@ pack_line(const text_t *t, size_t *pos, size_t *chunk, size_t width, size_t *fro
     }
     *pos = end;
     *from = start;
-    *to = end > last && at(t, last) == ' ' ? last : end; /* a chunk is blank as a whole or not at all */
+    *to = end > last && wrap_at(t, last) == ' ' ? last : end; /* a chunk is blank as a whole or not at all */
 }
 
 void
@@ -182,10 +182,10 @@ pytext_wrap(buf_t *out, const char *text, int width, int indent)
     bool first = true;
     text_t t;
 
-    decode(text, &t);
+    wrap_decode(text, &t);
     while (pos < t.n) {
-        if (!first && at(&t, pos) == ' ')
-            pos += run_of(&t, pos, ' ');
+        if (!first && wrap_at(&t, pos) == ' ')
+            pos += wrap_run_of(&t, pos, ' ');
         pack_line(&t, &pos, &chunk, room, &from, &to);
         if (to == from)
             continue;
@@ -193,7 +193,7 @@ pytext_wrap(buf_t *out, const char *text, int width, int indent)
             buf_putc(out, '\n');
             buf_fill(out, ' ', (size_t) indent);
         }
-        add_range(out, &t, from, to);
+        wrap_add_range(out, &t, from, to);
         first = false;
     }
     free(t.cp);

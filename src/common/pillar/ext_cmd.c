@@ -17,7 +17,7 @@
  * shell characters and a leading '-'. Operators may ask for pillars of ids that do not pass. NEW, or NULL
  * with *err. */
 static char *
-s_command(const compile_t *self, const json_t *args, fail_t *err)
+ext_cmd_command(const compile_t *self, const json_t *args, fail_t *err)
 {
     const json_t *text = json_is_array(args) ? json_array_get(args, 0) : args;
 
@@ -37,7 +37,7 @@ s_command(const compile_t *self, const json_t *args, fail_t *err)
 
 /* Runs the command and appends its output. -ETIMEDOUT and -EFBIG for the limits; the child is then ended. */
 static int
-s_output(compile_t *self, const char *command, buf_t *out, fail_t *err)
+ext_cmd_output(compile_t *self, const char *command, buf_t *out, fail_t *err)
 {
     char shell[] = "/bin/sh", c[] = "-c";
     char *words[] = { shell, c, (char *) command, NULL }; /* the C library's type; nothing writes to it */
@@ -65,13 +65,13 @@ typedef py_t *parse_fn(compile_t *self, const buf_t *text, fail_t *err);
 
 /* The result depends on more than files, so the pillar is marked as not cacheable (reads_mark_world). */
 static py_t *
-s_run(compile_t *self, const json_t *args, parse_fn *parse, fail_t *err)
+ext_cmd_run(compile_t *self, const json_t *args, parse_fn *parse, fail_t *err)
 {
-    AUTO_FREE char *command = s_command(self, args, err);
+    AUTO_FREE char *command = ext_cmd_command(self, args, err);
     buf_auto_t out = BUF_INIT;
 
     reads_mark_world(self->env->reads);
-    if (command == NULL || s_output(self, command, &out, err) < 0)
+    if (command == NULL || ext_cmd_output(self, command, &out, err) < 0)
         return NULL;
     py_t *data = parse(self, &out, err);
     if (data == NULL)
@@ -80,7 +80,7 @@ s_run(compile_t *self, const json_t *args, parse_fn *parse, fail_t *err)
 }
 
 static py_t *
-s_yaml(compile_t *self, const buf_t *text, fail_t *err)
+yaml(compile_t *self, const buf_t *text, fail_t *err)
 {
     yproblem_t problem = YPROBLEM_INIT;
     py_t *data = py_yaml_load(buf_str(text), text->len, true, &problem);
@@ -95,7 +95,7 @@ s_yaml(compile_t *self, const buf_t *text, fail_t *err)
 }
 
 static py_t *
-s_yamlex(compile_t *self, const buf_t *text, fail_t *err)
+yamlex(compile_t *self, const buf_t *text, fail_t *err)
 {
     render_source_t source = { .text = buf_str(text), .len = text->len, .pipeline = "yamlex", .fixed = true };
 
@@ -103,7 +103,7 @@ s_yamlex(compile_t *self, const buf_t *text, fail_t *err)
 }
 
 static py_t *
-s_json(compile_t *self, const buf_t *text, fail_t *err)
+json(compile_t *self, const buf_t *text, fail_t *err)
 {
     py_t *data = py_json_loads(buf_str(text), text->len);
 
@@ -115,17 +115,17 @@ s_json(compile_t *self, const buf_t *text, fail_t *err)
 py_t *
 ext_cmd_yaml(compile_t *self, py_t *pillar, const json_t *args, fail_t *err)
 {
-    return s_run(self, args, s_yaml, err);
+    return ext_cmd_run(self, args, yaml, err);
 }
 
 py_t *
 ext_cmd_yamlex(compile_t *self, py_t *pillar, const json_t *args, fail_t *err)
 {
-    return s_run(self, args, s_yamlex, err);
+    return ext_cmd_run(self, args, yamlex, err);
 }
 
 py_t *
 ext_cmd_json(compile_t *self, py_t *pillar, const json_t *args, fail_t *err)
 {
-    return s_run(self, args, s_json, err);
+    return ext_cmd_run(self, args, json, err);
 }

@@ -26,7 +26,7 @@ typedef struct tree {
 } tree_t;
 
 static bool
-s_keeps_newline(const tree_t *self, const char *path)
+keeps_newline(const tree_t *self, const char *path)
 {
     json_t *glob;
     size_t i;
@@ -39,7 +39,7 @@ s_keeps_newline(const tree_t *self, const char *path)
 
 /* A file's content: rendered with `template`, else text or, when it is not UTF-8, bytes. */
 static py_t *
-s_value(const tree_t *self, const buf_t *text, const char *file, fail_t *err)
+ext_file_tree_value(const tree_t *self, const buf_t *text, const char *file, fail_t *err)
 {
     if (!self->template)
         return utf8_valid(buf_str(text), text->len) ? py_str(buf_str(text), text->len)
@@ -56,7 +56,7 @@ s_value(const tree_t *self, const buf_t *text, const char *file, fail_t *err)
 /* Adds one file under its name. A trailing newline is removed unless keep_newline says otherwise. A file that
  * vanished since the listing is skipped. */
 static int
-s_file(tree_t *self, const char *file, const char *path, const char *name, py_t *into, fail_t *err)
+ext_file_tree_file(tree_t *self, const char *file, const char *path, const char *name, py_t *into, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
     fail_auto_t why = FAIL_INIT;
@@ -69,22 +69,22 @@ s_file(tree_t *self, const char *file, const char *path, const char *name, py_t 
     self->bytes += text.len;
     if (self->bytes > LIMIT_EXT_PILLAR)
         return fail_set(err, -EFBIG, "%s: the tree has more than %d bytes", file, LIMIT_EXT_PILLAR);
-    if (text.len > 0 && text.data[text.len - 1] == '\n' && !s_keeps_newline(self, path))
+    if (text.len > 0 && text.data[text.len - 1] == '\n' && !keeps_newline(self, path))
         text.data[--text.len] = '\0';
-    py_t *value = s_value(self, &text, file, err);
+    py_t *value = ext_file_tree_value(self, &text, file, err);
     if (value == NULL)
         return fail_set(err, -EINVAL, "%s", file);
     py_dict_sets_new(into, name, value);
     return 0;
 }
 
-static int s_folder(tree_t *self, const char *dir, const char *prefix, py_t *into, fail_t *err);
+static int ext_file_tree_folder(tree_t *self, const char *dir, const char *prefix, py_t *into, fail_t *err);
 
 /* Adds one entry of a folder: folders in the first pass, regular files in the second. A broken link or a name
  * that is not UTF-8 is logged and skipped; a linked folder without follow_dir_links is an empty dict, as in
  * Salt. */
 static int
-s_entry(tree_t *self, const char *dir, const char *prefix, const char *name, bool folders, py_t *into,
+ext_file_tree_entry(tree_t *self, const char *dir, const char *prefix, const char *name, bool folders, py_t *into,
         fail_t *err)
 {
     AUTO_FREE char *full = fs_join(dir, name);
@@ -101,15 +101,15 @@ s_entry(tree_t *self, const char *dir, const char *prefix, const char *name, boo
     if (S_ISDIR(st.st_mode) != folders || (!folders && !S_ISREG(st.st_mode)))
         return 0;
     if (!folders)
-        return s_file(self, full, path, name, into, err);
+        return ext_file_tree_file(self, full, path, name, into, err);
     AUTO(py) inner = py_dict();
     py_dict_sets(into, name, inner);
-    return S_ISLNK(own.st_mode) && !self->follow ? 0 : s_folder(self, full, path, inner, err);
+    return S_ISLNK(own.st_mode) && !self->follow ? 0 : ext_file_tree_folder(self, full, path, inner, err);
 }
 
 /* Adds a folder's entries in two passes over the same list, folders before files, as in Salt. */
 static int
-s_folder(tree_t *self, const char *dir, const char *prefix, py_t *into, fail_t *err)
+ext_file_tree_folder(tree_t *self, const char *dir, const char *prefix, py_t *into, fail_t *err)
 {
     char **list = NULL;
 
@@ -121,7 +121,7 @@ s_folder(tree_t *self, const char *dir, const char *prefix, py_t *into, fail_t *
     size_t n = strv_len(list);
     self->depth++;
     for (size_t i = 0; rc == 0 && i < 2 * n; i++)
-        rc = s_entry(self, dir, prefix, list[i % n], i < n, into, err);
+        rc = ext_file_tree_entry(self, dir, prefix, list[i % n], i < n, into, err);
     self->depth--;
     strv_free(list);
     return rc;
@@ -129,11 +129,11 @@ s_folder(tree_t *self, const char *dir, const char *prefix, py_t *into, fail_t *
 
 /* Reads one folder and merges it over *into_p. */
 static int
-s_lay(tree_t *self, const char *dir, py_t **into_p, fail_t *err)
+ext_file_tree_lay(tree_t *self, const char *dir, py_t **into_p, fail_t *err)
 {
     AUTO(py) data = py_dict();
 
-    if (s_folder(self, dir, "", data, err) < 0)
+    if (ext_file_tree_folder(self, dir, "", data, err) < 0)
         return -EINVAL;
     py_t *merged = py_merge(*into_p, data, "recurse", false);
     if (merged == NULL)
@@ -146,7 +146,7 @@ s_lay(tree_t *self, const char *dir, py_t **into_p, fail_t *err)
 /* True when the minion is in the node group. Groups that depend on grains are reported (claims_tell), as a
  * minion can claim any grain. */
 static bool
-s_in_group(const tree_t *self, const char *group, const char *dir)
+in_group(const tree_t *self, const char *group, const char *dir)
 {
     fail_auto_t why = FAIL_INIT;
     json_auto_t *expr = json_string(group);
@@ -162,7 +162,7 @@ s_in_group(const tree_t *self, const char *group, const char *dir)
 /* Merges the folders of the minion's node groups. A group's name with '/' cannot be a folder and is skipped.
  */
 static int
-s_groups(tree_t *self, const char *root, py_t **into_p, fail_t *err)
+groups(tree_t *self, const char *root, py_t **into_p, fail_t *err)
 {
     AUTO_FREE char *parent = fs_join(root, "nodegroups");
     const char *group;
@@ -172,8 +172,8 @@ s_groups(tree_t *self, const char *root, py_t **into_p, fail_t *err)
     json_object_foreach (value_get(self->owner->opts, "nodegroups"), group, meaning) {
         AUTO_FREE char *dir = fs_join(parent, group);
         int there = rc == 0 && strchr(group, '/') == NULL ? fs_look_dir(dir, err) : 0;
-        if (there > 0 && s_in_group(self, group, dir))
-            rc = s_lay(self, dir, into_p, err);
+        if (there > 0 && in_group(self, group, dir))
+            rc = ext_file_tree_lay(self, dir, into_p, err);
         rc = there < 0 ? there : rc;
     }
     return rc;
@@ -182,7 +182,7 @@ s_groups(tree_t *self, const char *root, py_t **into_p, fail_t *err)
 /* Node groups first, then the host's own folder, which therefore wins. -ENOENT for a root that is no folder.
  */
 static int
-s_root(tree_t *self, const char *root, py_t **into_p, fail_t *err)
+ext_file_tree_root(tree_t *self, const char *root, py_t **into_p, fail_t *err)
 {
     AUTO_FREE char *hosts = fs_join(root, "hosts");
     AUTO_FREE char *host = fs_join(hosts, self->owner->env->id);
@@ -190,16 +190,16 @@ s_root(tree_t *self, const char *root, py_t **into_p, fail_t *err)
     int there = fs_look_dir(root, err);
     if (there == 0)
         return fail_set(err, -ENOENT, "root_dir %s does not exist or is not a directory", root);
-    if (there < 0 || s_groups(self, root, into_p, err) < 0)
+    if (there < 0 || groups(self, root, into_p, err) < 0)
         return -EINVAL;
     there = fs_look_dir(host, err);
-    return there > 0 ? s_lay(self, host, into_p, err) : there;
+    return there > 0 ? ext_file_tree_lay(self, host, into_p, err) : there;
 }
 
 /* Absolute folders to read: a relative root_dir counts below each pillar root of pillarenv. NEW array; *err
  * is set when pillarenv is needed and missing. */
 static json_t *
-s_roots(const tree_t *self, const char *root_dir, fail_t *err)
+ext_file_tree_roots(const tree_t *self, const char *root_dir, fail_t *err)
 {
     const compile_t *c = self->owner;
     json_t *out = json_array(), *dir;
@@ -236,9 +236,9 @@ ext_file_tree(compile_t *self, py_t *pillar, const json_t *args, fail_t *err)
     if (!*root_dir)
         (void) fail_set(err, -EINVAL, "no root_dir specified");
     else
-        roots = s_roots(&tree, root_dir, err);
+        roots = ext_file_tree_roots(&tree, root_dir, err);
     json_array_foreach (roots, i, root)
-        if (s_root(&tree, json_string_value(root), &out, err) < 0)
+        if (ext_file_tree_root(&tree, json_string_value(root), &out, err) < 0)
             return NULL;
     return err->code < 0 ? NULL : STEAL(out);
 }

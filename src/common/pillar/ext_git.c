@@ -40,7 +40,7 @@ typedef struct remote {
 } remote_t;
 
 static void
-s_remote_free(remote_t *r)
+ext_git_remote_free(remote_t *r)
 {
     free(r->branch);
     free(r->url);
@@ -60,7 +60,7 @@ static const char *const settings[] = { "root",       "base",          "fallback
                                         "mountpoint", "all_saltenvs" };
 
 static bool
-s_is_known(const char *key)
+ext_git_is_known(const char *key)
 {
     for (size_t i = 0; i < NELEMS(settings); i++)
         if (strcmp(settings[i], key) == 0)
@@ -70,13 +70,13 @@ s_is_known(const char *key)
 
 /* Copies a remote's settings over `conf`; an unknown name is an error. */
 static int
-s_take(json_t *conf, const json_t *own, const char *remote, fail_t *err)
+ext_git_take(json_t *conf, const json_t *own, const char *remote, fail_t *err)
 {
     const char *key;
     json_t *v;
 
     json_object_foreach ((json_t *) own, key, v) {
-        if (!s_is_known(key))
+        if (!ext_git_is_known(key))
             return fail_set(err, -EINVAL, "remote '%s': '%s' can't be set for a remote", remote, key);
         json_object_set(conf, key, v);
     }
@@ -85,7 +85,7 @@ s_take(json_t *conf, const json_t *own, const char *remote, fail_t *err)
 
 /* A remote's settings, a list of one-key mappings or a mapping, over the options. NEW, or NULL with *err. */
 static json_t *
-s_settings(const compile_t *self, const json_t *own, const char *remote, fail_t *err)
+ext_git_settings(const compile_t *self, const json_t *own, const char *remote, fail_t *err)
 {
     json_auto_t *conf = json_object();
     json_t *one;
@@ -98,16 +98,16 @@ s_settings(const compile_t *self, const json_t *own, const char *remote, fail_t 
             json_object_set(conf, settings[i], value_get(self->opts, option));
     }
     json_array_foreach (own, i, one)
-        rc = rc == 0 ? s_take(conf, one, remote, err) : rc;
+        rc = rc == 0 ? ext_git_take(conf, one, remote, err) : rc;
     if (rc == 0 && json_is_object(own))
-        rc = s_take(conf, own, remote, err);
+        rc = ext_git_take(conf, own, remote, err);
     return rc == 0 ? STEAL(conf) : NULL;
 }
 
 /* Environment of a remote: for branch `__env__` the requested one, else the setting `env`, else the branch's
  * name, with the base branch as "base". NEW. */
 static char *
-s_env_of(const compile_t *self, const remote_t *r, const char *configured, bool any)
+ext_git_env_of(const compile_t *self, const remote_t *r, const char *configured, bool any)
 {
     if (any)
         return xstrdup(compile_env(self));
@@ -119,7 +119,7 @@ s_env_of(const compile_t *self, const remote_t *r, const char *configured, bool 
 /* Normalises a path: "web/server" for "salt://web/server/", "" for none. "." and ".." are refused, since the
  * path must stay in the repository. `what` names the setting in messages. NEW, or NULL with *err. */
 static char *
-s_below(const char *text, const char *what, fail_t *err)
+below(const char *text, const char *what, fail_t *err)
 {
     text += str_starts(text, "salt://") ? strlen("salt://") : 0;
     text += strspn(text, "/");
@@ -137,7 +137,7 @@ s_below(const char *text, const char *what, fail_t *err)
 /* Parses an entry of the list: text, or {text: settings}. On failure *r is partly filled; the caller frees it
  * anyway. */
 static int
-s_parse(const compile_t *self, const json_t *entry, remote_t *r, fail_t *err)
+ext_git_parse(const compile_t *self, const json_t *entry, remote_t *r, fail_t *err)
 {
     void *it = json_is_object(entry) ? json_object_iter((json_t *) entry) : NULL;
     const char *text = it != NULL ? json_object_iter_key(it) : json_string_value(entry);
@@ -153,44 +153,44 @@ s_parse(const compile_t *self, const json_t *entry, remote_t *r, fail_t *err)
     AUTO_FREE char *word = xstrndup(text, (size_t) (space - text));
     bool any = strcmp(word, "__env__") == 0;
     r->url = xstrdup(space + 1 + strspn(space + 1, " "));
-    r->conf = s_settings(self, own, text, err);
+    r->conf = ext_git_settings(self, own, text, err);
     if (r->conf == NULL || git_auth_check(r->conf, r->url, err) < 0)
         return -EINVAL;
-    r->root = s_below(value_str(r->conf, "root", ""), "root", err);
+    r->root = below(value_str(r->conf, "root", ""), "root", err);
     r->base = value_str(r->conf, "base", "master");
     r->fallback = value_str(r->conf, "fallback", "");
-    r->mount = r->root != NULL ? s_below(value_str(r->conf, "mountpoint", ""), "mountpoint", err) : NULL;
+    r->mount = r->root != NULL ? below(value_str(r->conf, "mountpoint", ""), "mountpoint", err) : NULL;
     const char *env = compile_env(self), *everywhere = value_str(r->conf, "all_saltenvs", "");
     r->branch = xstrdup(!any                       ? word
                         : *everywhere != '\0'      ? everywhere
                         : strcmp(env, "base") == 0 ? r->base
                                                    : env);
-    r->env = s_env_of(self, r, value_str(r->conf, "env", ""), any);
+    r->env = ext_git_env_of(self, r, value_str(r->conf, "env", ""), any);
     return r->mount != NULL ? 0 : -EINVAL;
 }
 
 /* ---- git ----------------------------------------------------------------------------------------------- */
 
 static git_copy_t
-s_copy(const remote_t *r, const char *dir)
+ext_git_copy(const remote_t *r, const char *dir)
 {
     return (git_copy_t){ .url = r->url, .dir = dir, .conf = r->conf, .time_ms = GIT_TIME_MS };
 }
 
 static int
-s_git(const git_copy_t *copy, const char *const *words, buf_t *out, fail_t *err)
+ext_git_git(const git_copy_t *copy, const char *const *words, buf_t *out, fail_t *err)
 {
     return git_copy_run(copy, copy->dir, words, out, err);
 }
 
 static bool
-s_is_master(const compile_t *self)
+is_master(const compile_t *self)
 {
     return str_eq(value_str(self->opts, "__role", ""), "master");
 }
 
 static int
-s_interval(const compile_t *self)
+interval(const compile_t *self)
 {
     return (int) value_int(self->opts, "git_pillar_update_interval", 60);
 }
@@ -198,7 +198,7 @@ s_interval(const compile_t *self)
 /* Waits for a repository's first fetch while pillar_timeout allows, whichever process fetches. A failure is
  * noted with the copy, so that later compiles report it instead of waiting again. 0 or a negative errno. */
 static int
-s_first(const compile_t *self, git_copy_t copy, fail_t *err)
+ext_git_first(const compile_t *self, git_copy_t copy, fail_t *err)
 {
     const struct timespec nap = { 0, NAP_MS * 1000000L };
     int64_t stamp;
@@ -224,10 +224,10 @@ s_first(const compile_t *self, git_copy_t copy, fail_t *err)
  * there is neither a copy nor a failed attempt; elsewhere each compile fetches when due. With a copy at hand
  * a failed fetch is only logged. */
 static int
-s_refresh(const compile_t *self, const git_copy_t *copy, fail_t *err)
+ext_git_refresh(const compile_t *self, const git_copy_t *copy, fail_t *err)
 {
-    int every = s_interval(self);
-    bool due = !s_is_master(self) && git_copy_wait_s(copy, every) == 0;
+    int every = interval(self);
+    bool due = !is_master(self) && git_copy_wait_s(copy, every) == 0;
     int64_t stamp;
     int rc = git_copy_stamp(copy, &stamp, err);
 
@@ -236,7 +236,7 @@ s_refresh(const compile_t *self, const git_copy_t *copy, fail_t *err)
     if (stamp == 0) {
         AUTO_FREE char *tried = git_copy_tried(copy);
         return tried == NULL || due
-                   ? s_first(self, *copy, err)
+                   ? ext_git_first(self, *copy, err)
                    : fail_set(err, -EAGAIN, "%s; it is tried again every %d seconds", tried, every);
     }
     fail_auto_t why = FAIL_INIT;
@@ -248,13 +248,13 @@ s_refresh(const compile_t *self, const git_copy_t *copy, fail_t *err)
 /* 1 when `ref` is one of the copy's branches and tags, 0 when not, negative with *err. git itself would also
  * resolve "refs/heads/main~1". */
 static int
-s_is_ref(const git_copy_t *copy, const char *ref, fail_t *err)
+is_ref(const git_copy_t *copy, const char *ref, fail_t *err)
 {
     const char *const list[] = {
         "git", "for-each-ref", "--format=%(refname)", "refs/heads", "refs/tags", NULL
     };
     buf_auto_t out = BUF_INIT;
-    int rc = s_git(copy, list, &out, err);
+    int rc = ext_git_git(copy, list, &out, err);
 
     if (rc < 0)
         return rc;
@@ -268,7 +268,7 @@ s_is_ref(const git_copy_t *copy, const char *ref, fail_t *err)
 /* NEW commit of a branch or tag; NULL when there is none. The name may be an environment that a minion asks
  * for, and must not reach older, withdrawn commits by git's revision syntax. */
 static int
-s_commit(const git_copy_t *copy, const char *name, char **ret, fail_t *err)
+ext_git_commit(const git_copy_t *copy, const char *name, char **ret, fail_t *err)
 {
     static const char *const kinds[] = { "heads", "tags" };
     int rc = 0;
@@ -276,7 +276,7 @@ s_commit(const git_copy_t *copy, const char *name, char **ret, fail_t *err)
     *ret = NULL;
     for (size_t i = 0; rc >= 0 && *ret == NULL && i < NELEMS(kinds); i++) {
         AUTO_FREE char *ref = xasprintf("refs/%s/%s", kinds[i], name);
-        rc = s_is_ref(copy, ref, err);
+        rc = is_ref(copy, ref, err);
         if (rc == 1)
             rc = git_copy_commit(copy, ref, ret, err);
     }
@@ -285,7 +285,7 @@ s_commit(const git_copy_t *copy, const char *name, char **ret, fail_t *err)
 
 /* Moves the served folder of `files` below the mount point of `whole`. */
 static int
-s_mount_files(const remote_t *r, const char *files, const char *whole, fail_t *err)
+mount_files(const remote_t *r, const char *files, const char *whole, fail_t *err)
 {
     AUTO_FREE char *from = fs_join(files, r->root), *to = fs_join(whole, r->mount);
     AUTO_FREE char *above = xstrndup(to, (size_t) (strrchr(to, '/') - to));
@@ -299,7 +299,7 @@ s_mount_files(const remote_t *r, const char *files, const char *whole, fail_t *e
 
 /* Writes the files to disk before the rename: once the folder has its name, its content is trusted. */
 static int
-s_sync(const char *dir, fail_t *err)
+ext_git_sync(const char *dir, fail_t *err)
 {
     AUTO_FD fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -309,7 +309,7 @@ s_sync(const char *dir, fail_t *err)
 /* Checks out a commit to `tree`, atomically: into a folder beside it, then renamed. The index is private, as
  * that of the copy would stay locked if git were killed. Losing a race against another process is success. */
 static int
-s_checkout(const remote_t *r, const git_copy_t *copy, const char *commit, const char *tree, fail_t *err)
+ext_git_checkout(const remote_t *r, const git_copy_t *copy, const char *commit, const char *tree, fail_t *err)
 {
     AUTO_FREE char *half = xasprintf("%s.%d-%lx", tree, (int) getpid(), (unsigned long) (uintptr_t) &half);
     AUTO_FREE char *files = fs_join(half, "files"), *index = fs_join(half, "index");
@@ -320,10 +320,10 @@ s_checkout(const remote_t *r, const git_copy_t *copy, const char *commit, const 
 
     own.index = index;
     int rc = fs_mkdirs(files, 0700, err);
-    rc = rc == 0 ? s_git(&own, read, NULL, err) : rc;
+    rc = rc == 0 ? ext_git_git(&own, read, NULL, err) : rc;
     if (rc == 0 && *r->mount != '\0')
-        rc = s_mount_files(r, files, whole, err);
-    rc = rc == 0 ? s_sync(whole, err) : rc;
+        rc = mount_files(r, files, whole, err);
+    rc = rc == 0 ? ext_git_sync(whole, err) : rc;
     if (rc == 0 && rename(whole, tree) != 0 && errno != EEXIST && errno != ENOTEMPTY)
         rc = fail_set(err, -errno, "%s: %s", tree, strerror(errno));
     (void) fs_remove_tree(half, NULL);
@@ -333,7 +333,7 @@ s_checkout(const remote_t *r, const git_copy_t *copy, const char *commit, const 
 /* True when the folder was used less than KEEP_S ago. A time in the future counts by its distance, since the
  * clock may have been wrong; one that cannot be read counts as fresh, as a reader may use the folder. */
 static bool
-s_is_fresh(const char *tree)
+is_fresh(const char *tree)
 {
     struct stat st;
 
@@ -344,7 +344,7 @@ s_is_fresh(const char *tree)
 
 /* Removes folders of other commits that are no longer fresh. Failures are logged only. */
 static void
-s_forget_old(const char *trees, const char *commit)
+forget_old(const char *trees, const char *commit)
 {
     fail_auto_t err = FAIL_INIT;
     char **names = NULL;
@@ -352,7 +352,7 @@ s_forget_old(const char *trees, const char *commit)
 
     for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
         AUTO_FREE char *path = fs_join(trees, names[i]);
-        if (names[i][0] != '.' && strcmp(names[i], commit) != 0 && !s_is_fresh(path) &&
+        if (names[i][0] != '.' && strcmp(names[i], commit) != 0 && !is_fresh(path) &&
             fs_remove_tree(path, &err) < 0)
             rc = -EIO;
     }
@@ -362,15 +362,15 @@ s_forget_old(const char *trees, const char *commit)
 }
 
 /* Provides the files of the remote's commit and sets r->dir. The folder's time of change records its last use
- * for s_is_fresh. */
+ * for is_fresh. */
 static int
-s_files(remote_t *r, const git_copy_t *copy, fail_t *err)
+ext_git_files(remote_t *r, const git_copy_t *copy, fail_t *err)
 {
     AUTO_FREE char *commit = NULL, *trees = fs_join(copy->dir, "trees");
-    int rc = s_commit(copy, r->branch, &commit, err);
+    int rc = ext_git_commit(copy, r->branch, &commit, err);
 
     if (rc == 0 && commit == NULL && *r->fallback)
-        rc = s_commit(copy, r->fallback, &commit, err);
+        rc = ext_git_commit(copy, r->fallback, &commit, err);
     if (rc < 0)
         return rc;
     if (commit == NULL)
@@ -384,9 +384,9 @@ s_files(remote_t *r, const git_copy_t *copy, fail_t *err)
     if (there < 0)
         return there;
     if (there == 0) {
-        if (fs_mkdirs(trees, 0700, err) < 0 || s_checkout(r, copy, commit, tree, err) < 0)
+        if (fs_mkdirs(trees, 0700, err) < 0 || ext_git_checkout(r, copy, commit, tree, err) < 0)
             return -EIO;
-        s_forget_old(trees, name);
+        forget_old(trees, name);
     }
     (void) utimensat(AT_FDCWD, tree, NULL, 0);
     r->dir = *r->mount != '\0' ? xstrdup(tree) : fs_join(tree, r->root);
@@ -395,7 +395,7 @@ s_files(remote_t *r, const git_copy_t *copy, fail_t *err)
 
 /* Folder of a repository's copy, created when missing. NEW path, or NULL with *err. */
 static char *
-s_dir(const compile_t *self, const remote_t *r, fail_t *err)
+ext_git_dir(const compile_t *self, const remote_t *r, fail_t *err)
 {
     AUTO_FREE char *name = digest_bytes("sha256", r->url, strlen(r->url), err);
     AUTO_FREE char *base = fs_join(value_str(self->opts, "cachedir", "/var/cache/salt"), "git_pillar");
@@ -407,7 +407,7 @@ s_dir(const compile_t *self, const remote_t *r, fail_t *err)
 /* Locks a repository's trees against other processes and threads; closing the descriptor unlocks. -1 with
  * *err. */
 static int
-s_enter(const char *dir, fail_t *err)
+ext_git_enter(const char *dir, fail_t *err)
 {
     AUTO_FREE char *lock = fs_join(dir, "lock");
     AUTO_FD fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -422,37 +422,37 @@ s_enter(const char *dir, fail_t *err)
 /* Fetches when due and provides the files. The lock is taken after the network work, so it is held briefly.
  */
 static int
-s_prepare(const compile_t *self, remote_t *r, fail_t *err)
+ext_git_prepare(const compile_t *self, remote_t *r, fail_t *err)
 {
-    AUTO_FREE char *dir = s_dir(self, r, err);
-    const git_copy_t copy = s_copy(r, dir);
+    AUTO_FREE char *dir = ext_git_dir(self, r, err);
+    const git_copy_t copy = ext_git_copy(r, dir);
 
-    if (dir == NULL || s_refresh(self, &copy, err) < 0)
+    if (dir == NULL || ext_git_refresh(self, &copy, err) < 0)
         return -EIO;
-    AUTO_FD lock = s_enter(dir, err);
-    return lock >= 0 ? s_files(r, &copy, err) : -EIO;
+    AUTO_FD lock = ext_git_enter(dir, err);
+    return lock >= 0 ? ext_git_files(r, &copy, err) : -EIO;
 }
 
 /* ---- fetching beside compiles -------------------------------------------------------------------------- */
 
 /* Fetches one remote when it is due. Returns the seconds until the next fetch; failures are logged. */
 static int
-s_update(const compile_t *self, const json_t *entry)
+ext_git_update(const compile_t *self, const json_t *entry)
 {
     remote_t r = { 0 };
     fail_auto_t err = FAIL_INIT;
-    int every = s_interval(self) > UPDATE_MIN_S ? s_interval(self) : UPDATE_MIN_S, wait_s = every;
+    int every = interval(self) > UPDATE_MIN_S ? interval(self) : UPDATE_MIN_S, wait_s = every;
 
     /* A malformed entry is reported by each pillar, not here. */
-    AUTO_FREE char *dir = s_parse(self, entry, &r, &err) == 0 ? s_dir(self, &r, &err) : NULL;
+    AUTO_FREE char *dir = ext_git_parse(self, entry, &r, &err) == 0 ? ext_git_dir(self, &r, &err) : NULL;
     if (dir != NULL) {
-        const git_copy_t copy = s_copy(&r, dir);
+        const git_copy_t copy = ext_git_copy(&r, dir);
         int left = git_copy_wait_s(&copy, every);
         wait_s = left > 0 ? left : every;
         if (left == 0 && git_copy_fetch(&copy, &err) < 0)
             log_error("ext_pillar git: %s", fail_text(&err));
     }
-    s_remote_free(&r);
+    ext_git_remote_free(&r);
     return wait_s;
 }
 
@@ -466,7 +466,7 @@ pillar_git_update(const pillar_env_t *env)
 
     json_array_foreach (value_get(env->opts, "ext_pillar"), i, source)
         json_array_foreach (value_get(source, "git"), k, entry) {
-            int wait_s = s_update(self, entry);
+            int wait_s = ext_git_update(self, entry);
             next = next == 0 || wait_s < next ? wait_s : next;
         }
     return next;
@@ -477,7 +477,7 @@ pillar_git_update(const pillar_env_t *env)
 /* Fetches now; waits up to GIT_TIME_MS for another process that is fetching, then fetches again. 0 or
  * negative with *err. */
 static int
-s_fetch_now(const git_copy_t *copy, fail_t *err)
+fetch_now(const git_copy_t *copy, fail_t *err)
 {
     const struct timespec nap = { 0, NAP_MS * 1000000L };
     int64_t until = clock_mono_ms() + GIT_TIME_MS;
@@ -492,44 +492,44 @@ s_fetch_now(const git_copy_t *copy, fail_t *err)
 
 /* Fetches and compares the refs: 1 when anything changed, 0 when not, negative with *err. */
 static int
-s_renew(const compile_t *self, const remote_t *r, fail_t *err)
+renew(const compile_t *self, const remote_t *r, fail_t *err)
 {
     const char *const refs[] = { "git", "for-each-ref", NULL };
-    AUTO_FREE char *dir = s_dir(self, r, err);
-    const git_copy_t copy = s_copy(r, dir);
+    AUTO_FREE char *dir = ext_git_dir(self, r, err);
+    const git_copy_t copy = ext_git_copy(r, dir);
     buf_auto_t before = BUF_INIT, after = BUF_INIT;
     fail_auto_t unused = FAIL_INIT;
 
     if (dir == NULL)
         return -EIO;
-    (void) s_git(&copy, refs, &before, &unused); /* fails before the first fetch, with no refs to compare */
-    int rc = s_fetch_now(&copy, err);
+    (void) ext_git_git(&copy, refs, &before, &unused); /* fails before the first fetch, with no refs to compare */
+    int rc = fetch_now(&copy, err);
     if (rc == 0)
-        rc = s_git(&copy, refs, &after, err);
+        rc = ext_git_git(&copy, refs, &after, err);
     return rc < 0 ? rc : strcmp(buf_str(&before), buf_str(&after)) != 0;
 }
 
 /* Fetches one remote, when branch and URL select it, and records the outcome in `done`. Credentials in the
  * URL are redacted. */
 static int
-s_renew_one(const compile_t *self, const json_t *entry, const char *branch, const char *repo, json_t *done,
+renew_one(const compile_t *self, const json_t *entry, const char *branch, const char *repo, json_t *done,
             fail_t *err)
 {
     remote_t r = { 0 };
     fail_auto_t why = FAIL_INIT;
-    int rc = s_parse(self, entry, &r, err);
+    int rc = ext_git_parse(self, entry, &r, err);
     const char *text = json_string_value(entry);
 
     if (rc == 0 && (branch == NULL || strcmp(branch, r.branch) == 0) &&
         (repo == NULL || strcmp(repo, r.url) == 0)) {
         AUTO_FREE char *whole = text != NULL ? xstrdup(text) : xasprintf("%s %s", r.branch, r.url);
         AUTO_FREE char *id = str_redacted(whole);
-        int changed = s_renew(self, &r, &why);
+        int changed = renew(self, &r, &why);
         if (changed < 0)
             log_error("ext_pillar git: %s", fail_text(&why));
         json_object_set_new(done, id, changed == 0 ? json_null() : json_boolean(changed > 0));
     }
-    s_remote_free(&r);
+    ext_git_remote_free(&r);
     return rc;
 }
 
@@ -543,7 +543,7 @@ pillar_git_fetch(const pillar_env_t *env, const char *branch, const char *repo, 
 
     json_array_foreach (value_get(env->opts, "ext_pillar"), i, source)
         json_array_foreach (value_get(source, "git"), k, entry)
-            if (s_renew_one(self, entry, branch, repo, done, err) < 0)
+            if (renew_one(self, entry, branch, repo, done, err) < 0)
                 return NULL;
     return json_incref(done);
 }
@@ -553,7 +553,7 @@ pillar_git_fetch(const pillar_env_t *env, const char *branch, const char *repo, 
 /* pillar_roots for one remote: its own folder first, so that its top file counts, then with
  * git_pillar_includes those of the other remotes of the environment. */
 static json_t *
-s_roots(const compile_t *self, const remote_t *all, size_t n, const remote_t *mine)
+ext_git_roots(const compile_t *self, const remote_t *all, size_t n, const remote_t *mine)
 {
     json_t *dirs = json_pack("[s]", mine->dir);
 
@@ -566,7 +566,7 @@ s_roots(const compile_t *self, const remote_t *all, size_t n, const remote_t *mi
 /* Compiles the pillar of one branch with a nested compile: no external sources, no override, and no record of
  * reads (the outer one is already marked). */
 static py_t *
-s_compile(compile_t *self, json_t *roots, const char *saltenv, fail_t *err)
+ext_git_compile(compile_t *self, json_t *roots, const char *saltenv, fail_t *err)
 {
     json_auto_t *opts = json_copy(self->opts);
     pillar_env_t env = *self->env;
@@ -583,14 +583,14 @@ s_compile(compile_t *self, json_t *roots, const char *saltenv, fail_t *err)
 }
 
 static int
-s_lay(compile_t *self, const remote_t *all, size_t n, const remote_t *r, py_t **into_p, fail_t *err)
+ext_git_lay(compile_t *self, const remote_t *all, size_t n, const remote_t *r, py_t **into_p, fail_t *err)
 {
     /* A remote with a mount point has no top file of its own. */
     if (r->dir == NULL || *r->mount != '\0' ||
         (self->pillarenv != NULL && strcmp(r->env, self->pillarenv) != 0))
         return 0;
-    json_auto_t *roots = s_roots(self, all, n, r);
-    AUTO(py) data = s_compile(self, roots, r->env, err);
+    json_auto_t *roots = ext_git_roots(self, all, n, r);
+    AUTO(py) data = ext_git_compile(self, roots, r->env, err);
     if (data == NULL)
         return -EINVAL;
     py_t *merged = py_merge(*into_p, data, self->strategy, self->merge_lists);
@@ -604,16 +604,16 @@ s_lay(compile_t *self, const remote_t *all, size_t n, const remote_t *r, py_t **
 /* Parses all remotes and provides their files. As in Salt, a remote without the branch or that cannot be
  * fetched becomes an error of the pillar and is left out. */
 static int
-s_gather(compile_t *self, const json_t *args, remote_t *remotes, fail_t *err)
+ext_git_gather(compile_t *self, const json_t *args, remote_t *remotes, fail_t *err)
 {
     json_t *entry;
     size_t i;
 
     json_array_foreach (args, i, entry) {
-        if (s_parse(self, entry, &remotes[i], err) < 0)
+        if (ext_git_parse(self, entry, &remotes[i], err) < 0)
             return -EINVAL;
         fail_auto_t why = FAIL_INIT;
-        int rc = s_prepare(self, &remotes[i], &why);
+        int rc = ext_git_prepare(self, &remotes[i], &why);
         if (rc < 0)
             compile_error(self, "Failed to load ext_pillar git: %s", fail_text(&why));
     }
@@ -628,11 +628,11 @@ ext_git(compile_t *self, py_t *pillar, const json_t *args, fail_t *err)
     AUTO(py) out = py_dict();
 
     reads_mark_world(self->env->reads);
-    int rc = n > 0 ? s_gather(self, args, remotes, err)
+    int rc = n > 0 ? ext_git_gather(self, args, remotes, err)
                    : fail_set(err, -EINVAL, "a list of 'BRANCH URL' is expected");
     for (size_t i = 0; rc == 0 && i < n; i++)
-        rc = s_lay(self, remotes, n, &remotes[i], &out, err);
+        rc = ext_git_lay(self, remotes, n, &remotes[i], &out, err);
     for (size_t i = 0; i < n; i++)
-        s_remote_free(&remotes[i]);
+        ext_git_remote_free(&remotes[i]);
     return rc < 0 ? NULL : STEAL(out);
 }

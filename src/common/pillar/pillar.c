@@ -18,7 +18,7 @@
 /* ---- what functions and templates see of it ------------------------------------------------------------ */
 
 static json_t *
-s_grains(void *cookie)
+pillar_grains(void *cookie)
 {
     return ((compile_t *) cookie)->grains;
 }
@@ -26,7 +26,7 @@ s_grains(void *cookie)
 /* call_env's `pillar`: templates see the known pillar. Compiling a fresh one from within would recurse
  * without end. */
 static py_t *
-s_known(void *cookie, json_t *ask, fail_t *err)
+pillar_known(void *cookie, json_t *ask, fail_t *err)
 {
     const compile_t *self = cookie;
 
@@ -37,7 +37,7 @@ s_known(void *cookie, json_t *ask, fail_t *err)
 }
 
 static void
-s_called(void *cookie, const char *fun)
+pillar_called(void *cookie, const char *fun)
 {
     const compile_t *self = cookie;
 
@@ -46,7 +46,7 @@ s_called(void *cookie, const char *fun)
 }
 
 static void
-s_refused(void *cookie, json_t *what)
+pillar_refused(void *cookie, json_t *what)
 {
     const pillar_env_t *env = ((compile_t *) cookie)->env;
 
@@ -56,16 +56,16 @@ s_refused(void *cookie, json_t *what)
 
 /* Context of functions and templates. It caches the pillar, so a change of `known` needs a new context. */
 static void
-s_open_context(compile_t *self)
+open_context(compile_t *self)
 {
     call_env_t env = { .registry = self->env->registry,
                        .opts = self->opts,
                        .id = self->env->id,
                        .renders = "renderer_functions_pillar",
-                       .grains = s_grains,
-                       .pillar = s_known,
-                       .called = s_called,
-                       .refused = s_refused,
+                       .grains = pillar_grains,
+                       .pillar = pillar_known,
+                       .called = pillar_called,
+                       .refused = pillar_refused,
                        .peer = self->env->peer_grains,
                        .files = self->state_files,
                        .cookie = self };
@@ -76,7 +76,7 @@ s_open_context(compile_t *self)
 }
 
 static void
-s_close_context(compile_t *self)
+close_context(compile_t *self)
 {
     render_destroy(&self->render);
     call_ctx_destroy(&self->ctx);
@@ -85,7 +85,7 @@ s_close_context(compile_t *self)
 /* ---- configuration ------------------------------------------------------------------------------------- */
 
 static const char *
-s_text(const json_t *opts, const char *key)
+pillar_text(const json_t *opts, const char *key)
 {
     const char *text = value_str(opts, key, NULL);
 
@@ -101,7 +101,7 @@ compile_env(const compile_t *self)
 /* pillar_roots with "__env__" replaced by the environment in use, unless that one has folders of its own.
  * NEW. */
 static json_t *
-s_roots(const compile_t *self)
+pillar_roots(const compile_t *self)
 {
     const json_t *roots = value_get(self->opts, "pillar_roots");
     json_t *out = json_is_object(roots) ? json_deep_copy(roots) : json_object();
@@ -126,7 +126,7 @@ s_roots(const compile_t *self)
 }
 
 static void
-s_set_text(json_t *opts, const char *key, const char *text)
+pillar_set_text(json_t *opts, const char *key, const char *text)
 {
     json_object_set_new(opts, key, text != NULL ? json_string(text) : json_null());
 }
@@ -150,7 +150,7 @@ pillar_not_on_demand(json_t *opts, json_t *ext)
 
 /* Adds the external source that the minion asked for, if on_demand_ext_pillar allows all of its names. */
 static void
-s_add_on_demand(compile_t *self)
+add_on_demand(compile_t *self)
 {
     const char *refused = pillar_not_on_demand(self->opts, self->env->ext);
 
@@ -168,7 +168,7 @@ s_add_on_demand(compile_t *self)
 
 /* The grains with the minion's authenticated id: the reported grain `id` is not trusted. NEW. */
 static json_t *
-s_own_grains(const pillar_env_t *env)
+own_grains(const pillar_env_t *env)
 {
     if (env->grains != NULL && grains_are_of(env->grains, env->id))
         return json_incref(env->grains);
@@ -180,28 +180,28 @@ s_own_grains(const pillar_env_t *env)
 /* Builds the options that templates and functions see, and picks environments, strategy and deadline.
  * Requested environments win over configured ones. */
 static void
-s_configure(compile_t *self)
+pillar_configure(compile_t *self)
 {
     const pillar_env_t *env = self->env;
     json_t *opts = self->opts = json_copy(env->opts);
 
-    self->saltenv = env->saltenv != NULL ? env->saltenv : s_text(opts, "saltenv");
+    self->saltenv = env->saltenv != NULL ? env->saltenv : pillar_text(opts, "saltenv");
     self->pillarenv = env->pillarenv;
     if (self->pillarenv == NULL && value_bool(opts, "pillarenv_from_saltenv", false))
         self->pillarenv = env->saltenv;
     if (self->pillarenv == NULL)
-        self->pillarenv = s_text(opts, "pillarenv");
-    s_set_text(opts, "saltenv", self->saltenv);
-    s_set_text(opts, "pillarenv", self->pillarenv);
-    s_set_text(opts, "id", env->id);
-    s_set_text(opts, "minion_id", env->id);
-    s_set_text(opts, "file_client", "local");
-    self->grains = s_own_grains(env);
+        self->pillarenv = pillar_text(opts, "pillarenv");
+    pillar_set_text(opts, "saltenv", self->saltenv);
+    pillar_set_text(opts, "pillarenv", self->pillarenv);
+    pillar_set_text(opts, "id", env->id);
+    pillar_set_text(opts, "minion_id", env->id);
+    pillar_set_text(opts, "file_client", "local");
+    self->grains = own_grains(env);
     json_object_set(opts, "grains", self->grains);
-    self->roots = s_roots(self);
+    self->roots = pillar_roots(self);
     json_object_set_new(opts, "pillar_roots", self->roots);
-    s_add_on_demand(self);
-    self->strategy = s_text(opts, "pillar_source_merging_strategy");
+    add_on_demand(self);
+    self->strategy = pillar_text(opts, "pillar_source_merging_strategy");
     self->strategy = self->strategy != NULL ? self->strategy : "smart";
     self->renderer = value_str(opts, "renderer", "jinja|yaml");
     self->merge_lists = value_bool(opts, "pillar_merge_lists", false);
@@ -210,7 +210,7 @@ s_configure(compile_t *self)
 
 /* The pillar's file client; with `reads` wrapped to record what is looked at. */
 static fileclient_t *
-s_files(compile_t *self)
+pillar_files(compile_t *self)
 {
     fileclient_t *inner = fileclient_local(self->opts, self->roots);
 
@@ -224,14 +224,14 @@ compile_new(const pillar_env_t *env, bool nested)
 
     self->env = env;
     self->nested = nested;
-    s_configure(self);
-    self->files = s_files(self);
+    pillar_configure(self);
+    self->files = pillar_files(self);
     self->state_files = fileclient_local(self->opts, NULL);
     self->known = env->known != NULL ? py_ref(env->known) : py_dict();
     self->avail = json_object();
     self->missing_ok = json_object();
     self->errors = json_array();
-    s_open_context(self);
+    open_context(self);
     return self;
 }
 
@@ -242,7 +242,7 @@ compile_destroy(compile_t **self_p)
 
     if (self == NULL)
         return;
-    s_close_context(self);
+    close_context(self);
     fileclient_destroy(&self->files);
     fileclient_destroy(&self->state_files);
     py_unref(self->known);
@@ -297,7 +297,7 @@ compile_merge(compile_t *self, py_t **into_p, py_t *over, fail_t *err)
 
 /* Merges pillar= of the command line, except into nested compiles. */
 static int
-s_merge_override(compile_t *self, py_t **pillar_p, fail_t *err)
+merge_override(compile_t *self, py_t **pillar_p, fail_t *err)
 {
     py_t *override = self->env->override;
 
@@ -307,7 +307,7 @@ s_merge_override(compile_t *self, py_t **pillar_p, fail_t *err)
 }
 
 static int
-s_render(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
+pillar_render(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
 {
     json_auto_t *matches = top_matches(self, top, err);
 
@@ -321,22 +321,22 @@ s_render(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
  * files override it. Data that the minion supplies (an override, a source of its own) is merged only
  * afterwards, so that no template decides by the minion's claims. */
 static int
-s_external_first(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
+external_first(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
 {
     AUTO(py) outside = self->env->override != NULL ? py_copy(self->env->override) : py_dict();
     AUTO(py) facts = py_dict();
 
     if (ext_run(self, value_get(self->env->opts, "ext_pillar"), &facts, err) < 0)
         return -EINVAL;
-    s_close_context(self);
+    close_context(self);
     py_unref(self->known);
     self->known = py_ref(facts);
-    s_open_context(self);
-    if (s_render(self, top, pillar_p, err) < 0)
+    open_context(self);
+    if (pillar_render(self, top, pillar_p, err) < 0)
         return -EINVAL;
     AUTO(py) inside = *pillar_p;
     *pillar_p = NULL;
-    if (s_merge_override(self, &outside, err) < 0 || compile_merge(self, &outside, facts, err) < 0 ||
+    if (merge_override(self, &outside, err) < 0 || compile_merge(self, &outside, facts, err) < 0 ||
         ext_run(self, self->on_demand, &outside, err) < 0)
         return -EINVAL;
     *pillar_p = STEAL(outside);
@@ -346,15 +346,15 @@ s_external_first(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *er
 /* Default order: SLS files, the override, then external sources. compile_run merges the override once more at
  * the end. */
 static int
-s_sources(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
+sources(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
 {
     bool external = !self->nested && json_is_array(value_get(self->opts, "ext_pillar"));
 
     if (external && value_bool(self->opts, "ext_pillar_first", false))
-        return s_external_first(self, top, pillar_p, err);
-    int rc = s_render(self, top, pillar_p, err);
+        return external_first(self, top, pillar_p, err);
+    int rc = pillar_render(self, top, pillar_p, err);
     if (rc == 0 && external && json_array_size(value_get(self->opts, "ext_pillar")) > 0)
-        rc = s_merge_override(self, pillar_p, err) < 0
+        rc = merge_override(self, pillar_p, err) < 0
                  ? -EINVAL
                  : ext_run(self, value_get(self->opts, "ext_pillar"), pillar_p, err);
     return rc;
@@ -362,7 +362,7 @@ s_sources(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
 
 /* pillar_opts: adds the master's configuration as the pillar's key `master`. */
 static void
-s_add_opts(compile_t *self, py_t *pillar)
+add_opts(compile_t *self, py_t *pillar)
 {
     if (self->nested || !value_bool(self->opts, "pillar_opts", false))
         return;
@@ -373,7 +373,7 @@ s_add_opts(compile_t *self, py_t *pillar)
 }
 
 static void
-s_add_errors(const compile_t *self, py_t *pillar)
+add_errors(const compile_t *self, py_t *pillar)
 {
     json_t *one;
     size_t i;
@@ -387,7 +387,7 @@ s_add_errors(const compile_t *self, py_t *pillar)
 /* ssh_merge_pillar: when this process's own pillar was known before, keys that the new one does not replace
  * are kept. */
 static int
-s_merge_known(compile_t *self, py_t **pillar_p, fail_t *err)
+merge_known(compile_t *self, py_t **pillar_p, fail_t *err)
 {
     if (self->nested || self->env->known == NULL || !value_bool(self->opts, "ssh_merge_pillar", false))
         return 0;
@@ -406,18 +406,18 @@ compile_run(compile_t *self, fail_t *err)
 
     /* The top files' errors come last. */
     self->errors = json_array();
-    if (top == NULL || s_sources(self, top, &pillar, err) < 0)
+    if (top == NULL || sources(self, top, &pillar, err) < 0)
         return NULL;
     json_array_extend(self->errors, top_errors);
-    s_add_opts(self, pillar);
-    if (s_merge_known(self, &pillar, err) < 0)
+    add_opts(self, pillar);
+    if (merge_known(self, &pillar, err) < 0)
         return NULL;
-    s_add_errors(self, pillar);
+    add_errors(self, pillar);
     /* A remote minion's override is merged after decryption: otherwise it could have ciphertexts decrypted
      * for it. */
     if (!self->nested && self->env->peer_grains)
         decrypt_pillar(self, pillar);
-    if (s_merge_override(self, &pillar, err) < 0)
+    if (merge_override(self, &pillar, err) < 0)
         return NULL;
     if (!self->nested && !self->env->peer_grains)
         decrypt_pillar(self, pillar);
@@ -461,8 +461,8 @@ pillar_env_ask(pillar_env_t *env, const json_t *ask)
 {
     const json_t *override = value_get(ask, "pillar");
 
-    env->saltenv = s_text(ask, "saltenv") != NULL ? s_text(ask, "saltenv") : env->saltenv;
-    env->pillarenv = s_text(ask, "pillarenv") != NULL ? s_text(ask, "pillarenv") : env->pillarenv;
+    env->saltenv = pillar_text(ask, "saltenv") != NULL ? pillar_text(ask, "saltenv") : env->saltenv;
+    env->pillarenv = pillar_text(ask, "pillarenv") != NULL ? pillar_text(ask, "pillarenv") : env->pillarenv;
     env->ext = json_is_object(value_get(ask, "ext")) ? value_get(ask, "ext") : NULL;
     if (!value_truthy(override))
         return;

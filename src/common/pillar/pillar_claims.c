@@ -44,7 +44,7 @@ pillar_claims_destroy(pillar_claims_t **self_p)
 /* True the first time for a place. Templates can make unlimited targets from grains, so the record is cleared
  * when full. */
 static bool
-s_first(pillar_claims_t *self, const char *place)
+pillar_claims_first(pillar_claims_t *self, const char *place)
 {
     (void) pthread_mutex_lock(&self->lock);
     bool first = map_get(self->told, place) == NULL;
@@ -58,7 +58,7 @@ s_first(pillar_claims_t *self, const char *place)
 
 /* True when the line of YAML has this key, quoted or not. */
 static bool
-s_has_key(const char *line, const char *key)
+pillar_claims_has_key(const char *line, const char *key)
 {
     for (const char *at = strstr(line, key); at != NULL; at = strstr(at + 1, key)) {
         const char *end = at + strlen(key);
@@ -72,7 +72,7 @@ s_has_key(const char *line, const char *key)
 
 /* 1-based line of the target in a top file; 0 when a template generated it, or `path` is a folder. */
 static int
-s_line_of(const char *path, const char *target)
+pillar_claims_line_of(const char *path, const char *target)
 {
     buf_auto_t all = BUF_INIT;
     fail_auto_t err = FAIL_INIT;
@@ -83,7 +83,7 @@ s_line_of(const char *path, const char *target)
     char **lines = str_split(buf_str(&all), "\n", false);
     for (int i = 0; lines[i] != NULL && line == 0; i++) {
         bool comment = lines[i][strspn(lines[i], " \t")] == '#';
-        line = !comment && s_has_key(lines[i], target) ? i + 1 : 0;
+        line = !comment && pillar_claims_has_key(lines[i], target) ? i + 1 : 0;
     }
     strv_free(lines);
     return line;
@@ -101,13 +101,13 @@ claims_tell(const compile_t *self, const char *path, const char *target)
     AUTO_FREE char *version = xasprintf("%s %lld.%09ld", path, (long long) st.st_mtim.tv_sec,
                                         st.st_mtim.tv_nsec);
     AUTO_FREE char *place = xasprintf("%s %s", version, target);
-    if (!s_first(claims, place))
+    if (!pillar_claims_first(claims, place))
         return;
     /* If a template generates several such targets in a file, only the first is reported. */
-    int line = s_line_of(path, target);
+    int line = pillar_claims_line_of(path, target);
     AUTO_FREE char *of_line = xasprintf("%s: %d", version, line);
     AUTO_FREE char *where = line > 0 ? xasprintf("%s:%d", path, line) : xstrdup(path);
-    if (line > 0 || s_first(claims, of_line))
+    if (line > 0 || pillar_claims_first(claims, of_line))
         log_warning("%s: the pillar's target '%s' goes by a grain, which every accepted minion can claim to "
                     "have: give secrets "
                     "by id instead (an id, a glob, a list or 'G@id:...')",

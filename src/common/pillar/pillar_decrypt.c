@@ -11,7 +11,7 @@
 /* Finds the dict that holds the last part of "a:b:c" and that part. False when absent. *ret_holder is
  * BORROWED, *ret_key NEW. */
 static bool
-s_find(py_t *pillar, const char *path, const char *delim, py_t **ret_holder, char **ret_key)
+pillar_decrypt_find(py_t *pillar, const char *path, const char *delim, py_t **ret_holder, char **ret_key)
 {
     const char *cut;
     py_t *at = pillar;
@@ -30,23 +30,23 @@ s_find(py_t *pillar, const char *path, const char *delim, py_t **ret_holder, cha
 }
 
 static bool
-s_is_allowed(const compile_t *self, const char *renderer)
+pillar_decrypt_is_allowed(const compile_t *self, const char *renderer)
 {
     return value_lists(value_get(self->opts, "decrypt_pillar_renderers"), renderer);
 }
 
 static void
-s_key(compile_t *self, py_t *pillar, const char *path, const char *renderer, json_t *errors)
+pillar_decrypt_key(compile_t *self, py_t *pillar, const char *path, const char *renderer, json_t *errors)
 {
     fail_auto_t err = FAIL_INIT;
     AUTO_FREE char *key = NULL;
     py_t *holder = NULL, *clear = NULL;
 
-    if (!s_find(pillar, path, value_str(self->opts, "decrypt_pillar_delimiter", ":"), &holder, &key)) {
+    if (!pillar_decrypt_find(pillar, path, value_str(self->opts, "decrypt_pillar_delimiter", ":"), &holder, &key)) {
         log_debug("Pillar key %s not present", path);
         return;
     }
-    if (!s_is_allowed(self, renderer))
+    if (!pillar_decrypt_is_allowed(self, renderer))
         (void) fail_set(&err, -EINVAL, "'%s' is not a valid decryption renderer", renderer);
     else
         clear = render_decrypt(self->render, renderer, py_dict_gets(holder, key), &err);
@@ -61,15 +61,15 @@ s_key(compile_t *self, py_t *pillar, const char *path, const char *renderer, jso
 
 /* Decrypts the keys of an entry of decrypt_pillar: "key" for the default renderer, or {key: renderer}. */
 static void
-s_entry(compile_t *self, py_t *pillar, json_t *entry, json_t *errors)
+pillar_decrypt_entry(compile_t *self, py_t *pillar, json_t *entry, json_t *errors)
 {
     const char *dflt = value_str(self->opts, "decrypt_pillar_default", "gpg"), *path;
     json_t *renderer;
 
     if (json_is_string(entry))
-        s_key(self, pillar, json_string_value(entry), dflt, errors);
+        pillar_decrypt_key(self, pillar, json_string_value(entry), dflt, errors);
     json_object_foreach (entry, path, renderer)
-        s_key(self, pillar, path, json_is_string(renderer) ? json_string_value(renderer) : dflt, errors);
+        pillar_decrypt_key(self, pillar, path, json_is_string(renderer) ? json_string_value(renderer) : dflt, errors);
 }
 
 void
@@ -80,9 +80,9 @@ decrypt_pillar(compile_t *self, py_t *pillar)
     size_t i;
 
     if (json_is_object(wanted))
-        s_entry(self, pillar, wanted, errors);
+        pillar_decrypt_entry(self, pillar, wanted, errors);
     json_array_foreach (wanted, i, entry)
-        s_entry(self, pillar, entry, errors);
+        pillar_decrypt_entry(self, pillar, entry, errors);
     if (json_array_size(errors) == 0)
         return;
     py_t *told = py_dict_gets(pillar, "_errors");

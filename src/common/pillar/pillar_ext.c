@@ -18,14 +18,14 @@ static const struct {
 };
 
 static bool
-s_is_excluded(const compile_t *self, const char *name)
+pillar_ext_is_excluded(const compile_t *self, const char *name)
 {
     return value_lists(value_get(self->opts, "exclude_ext_pillar"), name);
 }
 
 /* Calls a source. NEW dict; NULL when there is nothing to merge, with the reason among the errors. */
 static py_t *
-s_ask(compile_t *self, const char *name, const json_t *args, py_t *pillar)
+pillar_ext_ask(compile_t *self, const char *name, const json_t *args, py_t *pillar)
 {
     fail_auto_t why = FAIL_INIT;
     ext_fn *fn = NULL;
@@ -51,17 +51,17 @@ s_ask(compile_t *self, const char *name, const json_t *args, py_t *pillar)
 /* Merges one entry of the list. Of several sources in an entry only the last one's data counts, as in Salt.
  */
 static int
-s_entry(compile_t *self, const json_t *entry, py_t **pillar_p, fail_t *err)
+pillar_ext_entry(compile_t *self, const json_t *entry, py_t **pillar_p, fail_t *err)
 {
     AUTO(py) said = NULL;
     const char *name;
     json_t *args;
 
     json_object_foreach ((json_t *) entry, name, args) {
-        if (said == NULL && s_is_excluded(self, name))
+        if (said == NULL && pillar_ext_is_excluded(self, name))
             return 0;
         py_unref(said);
-        said = s_ask(self, name, args, *pillar_p);
+        said = pillar_ext_ask(self, name, args, *pillar_p);
     }
     return said != NULL && py_truth(said) == 1 ? compile_merge(self, pillar_p, said, err) : 0;
 }
@@ -80,7 +80,7 @@ ext_run(compile_t *self, const json_t *list, py_t **pillar_p, fail_t *err)
             *pillar_p = py_dict();
             return 0;
         }
-        if (s_entry(self, entry, pillar_p, err) < 0)
+        if (pillar_ext_entry(self, entry, pillar_p, err) < 0)
             return -EINVAL;
     }
     return 0;

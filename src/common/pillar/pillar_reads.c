@@ -129,7 +129,7 @@ reads_called(pillar_reads_t *reads, const char *fun)
 
 /* Fingerprint of a file, "" when there is none. NEW text. */
 static char *
-s_file_now(fileclient_t *inner, const char *path, const char *saltenv)
+file_now(fileclient_t *inner, const char *path, const char *saltenv)
 {
     AUTO_FREE char *local = NULL;
     struct stat st;
@@ -143,7 +143,7 @@ s_file_now(fileclient_t *inner, const char *path, const char *saltenv)
 }
 
 static char *
-s_list_now(fileclient_t *inner, const char *prefix, const char *saltenv)
+list_now(fileclient_t *inner, const char *prefix, const char *saltenv)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *names = fileclient_list(inner, FILES_FILES, saltenv, prefix, &err);
@@ -155,7 +155,7 @@ s_list_now(fileclient_t *inner, const char *prefix, const char *saltenv)
 /* Records a fingerprint; TAKES `what`. The environment's length comes first in the key, as names may contain
  * '/'. */
 static void
-s_note(pillar_reads_t *self, char kind, const char *path, const char *saltenv, char *what)
+pillar_reads_note(pillar_reads_t *self, char kind, const char *path, const char *saltenv, char *what)
 {
     AUTO_FREE char *key = xasprintf("%c%zu:%s/%s", kind, strlen(saltenv), saltenv, path);
 
@@ -179,8 +179,8 @@ pillar_reads_hold(const pillar_reads_t *self, json_t *opts)
         size_t len = strtoul(key + 1, &colon, 10);
         AUTO_FREE char *saltenv = xstrndup(colon + 1, len);
         const char *path = colon + 1 + len + 1;
-        AUTO_FREE char *now = key[0] == 'F' ? s_file_now(inner, path, saltenv)
-                                            : s_list_now(inner, path, saltenv);
+        AUTO_FREE char *now = key[0] == 'F' ? file_now(inner, path, saltenv)
+                                            : list_now(inner, path, saltenv);
         same = str_eq(now, json_string_value(was));
         if (!same)
             break;
@@ -197,16 +197,16 @@ typedef struct watch {
 } watch_t;
 
 static int
-s_cache(void *cookie, const char *path, const char *saltenv, char **ret_local, fail_t *err)
+pillar_reads_cache(void *cookie, const char *path, const char *saltenv, char **ret_local, fail_t *err)
 {
     const watch_t *self = cookie;
 
-    s_note(self->reads, 'F', path, saltenv, s_file_now(self->inner, path, saltenv));
+    pillar_reads_note(self->reads, 'F', path, saltenv, file_now(self->inner, path, saltenv));
     return fileclient_cache(self->inner, path, saltenv, ret_local, err);
 }
 
 static int
-s_get(void *cookie, const char *path, const char *saltenv, const char *dest, fail_t *err)
+pillar_reads_get(void *cookie, const char *path, const char *saltenv, const char *dest, fail_t *err)
 {
     const watch_t *self = cookie;
 
@@ -215,25 +215,25 @@ s_get(void *cookie, const char *path, const char *saltenv, const char *dest, fai
 }
 
 static json_t *
-s_list(void *cookie, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
+pillar_reads_list(void *cookie, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
 {
     const watch_t *self = cookie;
 
-    s_note(self->reads, 'L', prefix, saltenv, s_list_now(self->inner, prefix, saltenv));
+    pillar_reads_note(self->reads, 'L', prefix, saltenv, list_now(self->inner, prefix, saltenv));
     return fileclient_list(self->inner, kind, saltenv, prefix, err);
 }
 
 static int
-s_hash(void *cookie, const char *path, const char *saltenv, int64_t size, json_t **ret_hash, fail_t *err)
+pillar_reads_hash(void *cookie, const char *path, const char *saltenv, int64_t size, json_t **ret_hash, fail_t *err)
 {
     const watch_t *self = cookie;
 
-    s_note(self->reads, 'F', path, saltenv, s_file_now(self->inner, path, saltenv));
+    pillar_reads_note(self->reads, 'F', path, saltenv, file_now(self->inner, path, saltenv));
     return fileclient_hash_of_size(self->inner, path, saltenv, size, ret_hash, err);
 }
 
 static json_t *
-s_envs(void *cookie, fail_t *err)
+pillar_reads_envs(void *cookie, fail_t *err)
 {
     const watch_t *self = cookie;
 
@@ -242,7 +242,7 @@ s_envs(void *cookie, fail_t *err)
 }
 
 static void
-s_free(void *cookie)
+pillar_reads_free(void *cookie)
 {
     watch_t *self = cookie;
 
@@ -253,7 +253,7 @@ s_free(void *cookie)
 fileclient_t *
 reads_watch(pillar_reads_t *reads, json_t *roots, fileclient_t **inner_p)
 {
-    static const fileclient_class_t cls = { s_cache, s_get, s_list, s_hash, s_envs, NULL, NULL, s_free };
+    static const fileclient_class_t cls = { pillar_reads_cache, pillar_reads_get, pillar_reads_list, pillar_reads_hash, pillar_reads_envs, NULL, NULL, pillar_reads_free };
     watch_t *self = xcalloc(1, sizeof(*self));
 
     json_decref(reads->roots);

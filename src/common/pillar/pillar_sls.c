@@ -35,7 +35,7 @@ sls_find(compile_t *self, const char *sls, const char *saltenv, char **ret_local
 
 /* SLS names of a list of paths ("a/init.sls" is "a"): NEW array, sorted, without duplicates. */
 static json_t *
-s_names(const json_t *paths)
+pillar_sls_names(const json_t *paths)
 {
     size_t n = 0, i;
     char **names = xcalloc(json_array_size(paths) + 1, sizeof(*names));
@@ -59,7 +59,7 @@ s_names(const json_t *paths)
 
 /* All SLS of an environment, cached for the compile. BORROWED; NULL with *err. */
 static json_t *
-s_avail(compile_t *self, const char *saltenv, fail_t *err)
+avail(compile_t *self, const char *saltenv, fail_t *err)
 {
     json_t *names = json_object_get(self->avail, saltenv);
 
@@ -68,22 +68,22 @@ s_avail(compile_t *self, const char *saltenv, fail_t *err)
     json_auto_t *paths = fileclient_list(self->files, FILES_FILES, saltenv, "", err);
     if (paths == NULL)
         return NULL;
-    names = s_names(paths);
+    names = pillar_sls_names(paths);
     json_object_set_new(self->avail, saltenv, names);
     return names;
 }
 
 static bool
-s_env_exists(const compile_t *self, const char *saltenv)
+env_exists(const compile_t *self, const char *saltenv)
 {
     return strcmp(saltenv, "base") == 0 || json_object_get(self->roots, saltenv) != NULL;
 }
 
 /* fnmatch.filter over the SLS of an environment: appends to `out`. */
 static int
-s_filter(compile_t *self, const char *saltenv, const char *pattern, json_t *out, fail_t *err)
+pillar_sls_filter(compile_t *self, const char *saltenv, const char *pattern, json_t *out, fail_t *err)
 {
-    json_t *names = s_avail(self, saltenv, err), *name;
+    json_t *names = avail(self, saltenv, err), *name;
     size_t i;
 
     json_array_foreach (names, i, name)
@@ -95,7 +95,7 @@ s_filter(compile_t *self, const char *saltenv, const char *pattern, json_t *out,
 /* ---- one file ------------------------------------------------------------------------------------------ */
 
 static bool
-s_is_blank(const buf_t *text)
+pillar_sls_is_blank(const buf_t *text)
 {
     const char *at = buf_str(text);
 
@@ -104,7 +104,7 @@ s_is_blank(const buf_t *text)
 
 /* Renders within the time that is left of pillar_timeout. A document without content gives an empty dict. */
 static py_t *
-s_render(compile_t *self, const render_source_t *source, fail_t *err)
+pillar_sls_render(compile_t *self, const render_source_t *source, fail_t *err)
 {
     py_limits_t limits = { .deadline_ms = self->deadline_ms };
     py_scope_t scope;
@@ -132,7 +132,7 @@ sls_load(compile_t *self, const char *local, const char *path, const char *sls, 
 
     if (fs_read(local, LIMIT_TEMPLATE, &text, err) < 0)
         return NULL;
-    if (s_is_blank(&text))
+    if (pillar_sls_is_blank(&text))
         return py_dict();
     bool known = stat(local, &st) == 0;
     render_source_t source = { .text = buf_str(&text),
@@ -145,7 +145,7 @@ sls_load(compile_t *self, const char *local, const char *path, const char *sls, 
                                .pillar = self->known,
                                .context = defaults != NULL && py_is(defaults, PY_DICT) ? defaults : NULL };
     int64_t begin_us = clock_mono_us();
-    py_t *data = s_render(self, &source, err);
+    py_t *data = pillar_sls_render(self, &source, err);
     log_debug("pillar of %s: %s%s in environment '%s' from %s %s in %.6f s", self->env->id,
               sls != NULL ? "SLS " : "the top file", sls != NULL ? sls : "", saltenv, local,
               data != NULL ? "rendered" : "did not render", (double) (clock_mono_us() - begin_us) / 1e6);
@@ -165,13 +165,13 @@ typedef struct include {
     py_t *key, *defaults;
 } include_t;
 
-static int s_sls(compile_t *self, mods_t *mods, const char *sls, py_t *defaults, py_t **ret_state,
+static int pillar_sls(compile_t *self, mods_t *mods, const char *sls, py_t *defaults, py_t **ret_state,
                  fail_t *err);
 
 /* A missing SLS is silent with ignore_missing or without folders for the environment, else an error, once per
  * SLS. */
 static void
-s_missing(compile_t *self, mods_t *mods, const char *sls)
+pillar_sls_missing(compile_t *self, mods_t *mods, const char *sls)
 {
     const json_t *ok = json_object_get(self->missing_ok, mods->saltenv);
 
@@ -191,7 +191,7 @@ s_missing(compile_t *self, mods_t *mods, const char *sls)
 /* Logs a failed SLS. By default the pillar only gets a short text, since the details may contain secrets
  * (pillar_safe_render_error). */
 static void
-s_say_failed(compile_t *self, const char *sls, const fail_t *why)
+say_failed(compile_t *self, const char *sls, const fail_t *why)
 {
     AUTO_FREE char *text = xasprintf("Rendering SLS '%s' failed, render error:\n%s", sls, fail_text(why));
 
@@ -205,7 +205,7 @@ s_say_failed(compile_t *self, const char *sls, const fail_t *why)
 /* Parses "name" or {name: {key, defaults}}. As in Salt, `defaults` of one entry also apply to the entries
  * after it. */
 static int
-s_parse_include(py_t *item, include_t *inc, const char *sls, fail_t *err)
+pillar_sls_parse_include(py_t *item, include_t *inc, const char *sls, fail_t *err)
 {
     py_t *name = item, *how = NULL;
     size_t i = 0;
@@ -229,7 +229,7 @@ s_parse_include(py_t *item, include_t *inc, const char *sls, fail_t *err)
 
 /* Absolute name of a relative include: ".x" and "..x" count from the including SLS. NEW. */
 static char *
-s_absolute(const char *written, const char *from, bool from_init)
+pillar_sls_absolute(const char *written, const char *from, bool from_init)
 {
     const char *dot = from_init ? NULL : strrchr(from, '.');
     size_t len = from_init ? strlen(from) : dot != NULL ? (size_t) (dot - from) : 0;
@@ -242,16 +242,16 @@ s_absolute(const char *written, const char *from, bool from_init)
 /* NEW array of the SLS that an include means. Salt filters twice, so an existing name appears twice, and a
  * relative one is also found at the top level. */
 static json_t *
-s_meant(compile_t *self, const mods_t *mods, const include_t *inc, const char *sls, bool is_init, fail_t *err)
+pillar_sls_meant(compile_t *self, const mods_t *mods, const include_t *inc, const char *sls, bool is_init, fail_t *err)
 {
     AUTO_FREE char *top = str_replace(inc->sls + strspn(inc->sls, "."), "/", ".");
-    AUTO_FREE char *name = s_absolute(inc->sls, sls, is_init);
+    AUTO_FREE char *name = pillar_sls_absolute(inc->sls, sls, is_init);
     json_auto_t *out = json_array();
 
-    if (!s_env_exists(self, mods->saltenv))
+    if (!env_exists(self, mods->saltenv))
         compile_error(self, "No matching pillar environment for environment '%s' found", mods->saltenv);
-    else if (s_filter(self, mods->saltenv, top, out, err) < 0 ||
-             s_filter(self, mods->saltenv, name, out, err) < 0)
+    else if (pillar_sls_filter(self, mods->saltenv, top, out, err) < 0 ||
+             pillar_sls_filter(self, mods->saltenv, name, out, err) < 0)
         return NULL;
     if (json_array_size(out) == 0)
         json_array_append_new(out, value_utf8(name, strlen(name)));
@@ -260,7 +260,7 @@ s_meant(compile_t *self, const mods_t *mods, const include_t *inc, const char *s
 
 /* Wraps `state` as {a: {b: state}} for the key "a:b". TAKES `state`, gives NEW. */
 static py_t *
-s_under_key(py_t *state, const char *key)
+under_key(py_t *state, const char *key)
 {
     char **parts = str_split(key, ":", false);
 
@@ -275,10 +275,10 @@ s_under_key(py_t *state, const char *key)
 
 /* Merges one included SLS into *into_p, under its key. */
 static int
-s_add_included(compile_t *self, const include_t *inc, py_t *state, py_t **into_p, fail_t *err)
+pillar_sls_add_included(compile_t *self, const include_t *inc, py_t *state, py_t **into_p, fail_t *err)
 {
     bool keyed = inc->key != NULL && py_truth(inc->key) == 1;
-    AUTO(py) placed = keyed ? s_under_key(py_ref(state), py_cstr(inc->key)) : py_ref(state);
+    AUTO(py) placed = keyed ? under_key(py_ref(state), py_cstr(inc->key)) : py_ref(state);
 
     if (*into_p != NULL)
         return compile_merge(self, into_p, placed, err);
@@ -287,32 +287,32 @@ s_add_included(compile_t *self, const include_t *inc, py_t *state, py_t **into_p
 }
 
 static int
-s_include_one(compile_t *self, mods_t *mods, const include_t *inc, const char *meant, py_t **into_p,
+include_one(compile_t *self, mods_t *mods, const include_t *inc, const char *meant, py_t **into_p,
               fail_t *err)
 {
     AUTO(py) state = py_ref(py_dict_gets(mods->by_sls, meant));
 
-    if (state == NULL && s_sls(self, mods, meant, inc->defaults, &state, err) < 0)
+    if (state == NULL && pillar_sls(self, mods, meant, inc->defaults, &state, err) < 0)
         return -EINVAL;
-    return state != NULL && py_truth(state) == 1 ? s_add_included(self, inc, state, into_p, err) : 0;
+    return state != NULL && py_truth(state) == 1 ? pillar_sls_add_included(self, inc, state, into_p, err) : 0;
 }
 
 static int
-s_include_all(compile_t *self, mods_t *mods, const char *sls, bool is_init, py_t *includes, py_t *defaults,
+include_all(compile_t *self, mods_t *mods, const char *sls, bool is_init, py_t *includes, py_t *defaults,
               py_t **into_p, fail_t *err)
 {
     include_t inc = { .defaults = defaults };
 
     for (size_t i = 0; i < py_seq_len(includes); i++) {
-        if (s_parse_include(py_seq_at(includes, i), &inc, sls, err) < 0)
+        if (pillar_sls_parse_include(py_seq_at(includes, i), &inc, sls, err) < 0)
             return -EINVAL;
-        json_auto_t *meant = s_meant(self, mods, &inc, sls, is_init, err);
+        json_auto_t *meant = pillar_sls_meant(self, mods, &inc, sls, is_init, err);
         json_t *one;
         size_t k;
         if (meant == NULL)
             return -EINVAL;
         json_array_foreach (meant, k, one)
-            if (s_include_one(self, mods, &inc, json_string_value(one), into_p, err) < 0)
+            if (include_one(self, mods, &inc, json_string_value(one), into_p, err) < 0)
                 return -EINVAL;
     }
     return 0;
@@ -320,7 +320,7 @@ s_include_all(compile_t *self, mods_t *mods, const char *sls, bool is_init, py_t
 
 /* Removes `include` from *state_p and merges the included SLS under it, or over it when so configured. */
 static int
-s_include(compile_t *self, mods_t *mods, const char *sls, bool is_init, py_t *defaults, py_t **state_p,
+include(compile_t *self, mods_t *mods, const char *sls, bool is_init, py_t *defaults, py_t **state_p,
           fail_t *err)
 {
     AUTO(py) includes = py_ref(py_dict_gets(*state_p, "include"));
@@ -337,7 +337,7 @@ s_include(compile_t *self, mods_t *mods, const char *sls, bool is_init, py_t *de
     (void) py_dict_del(*state_p, name);
     bool over = value_bool(self->opts, "pillar_includes_override_sls", false);
     self->depth++;
-    int rc = s_include_all(self, mods, sls, is_init, includes, defaults, over ? state_p : &under, err);
+    int rc = include_all(self, mods, sls, is_init, includes, defaults, over ? state_p : &under, err);
     self->depth--;
     if (rc < 0 || over || under == NULL)
         return rc;
@@ -351,7 +351,7 @@ s_include(compile_t *self, mods_t *mods, const char *sls, bool is_init, py_t *de
 
 /* Renders one SLS. *ret_state is NEW, or NULL when there is nothing to lay on the pillar. */
 static int
-s_sls(compile_t *self, mods_t *mods, const char *sls, py_t *defaults, py_t **ret_state, fail_t *err)
+pillar_sls(compile_t *self, mods_t *mods, const char *sls, py_t *defaults, py_t **ret_state, fail_t *err)
 {
     AUTO_FREE char *local = NULL;
     AUTO_FREE char *path = NULL;
@@ -359,19 +359,19 @@ s_sls(compile_t *self, mods_t *mods, const char *sls, py_t *defaults, py_t **ret
     int rc = sls_find(self, sls, mods->saltenv, &local, &path, &why);
 
     if (rc == -ENOENT) {
-        s_missing(self, mods, sls);
+        pillar_sls_missing(self, mods, sls);
         return 0;
     }
     AUTO(py) state = rc == 0 ? sls_load(self, local, path, sls, mods->saltenv, defaults, &why) : NULL;
     py_dict_sets(mods->by_sls, sls, state != NULL ? state : PY_None);
     if (state == NULL) {
-        s_say_failed(self, sls, &why);
+        say_failed(self, sls, &why);
         return 0;
     }
     if (!py_is(state, PY_DICT) && py_truth(state) == 1)
         compile_error(self, "SLS '%s' does not render to a dictionary", sls);
     else if (py_is(state, PY_DICT) && py_dict_gets(state, "include") != NULL &&
-             s_include(self, mods, sls, str_ends(path, "/init.sls"), defaults, &state, err) < 0)
+             include(self, mods, sls, str_ends(path, "/init.sls"), defaults, &state, err) < 0)
         return -EINVAL;
     *ret_state = STEAL(state);
     return 0;
@@ -381,7 +381,7 @@ s_sls(compile_t *self, mods_t *mods, const char *sls, py_t *defaults, py_t **ret
 
 /* SLS names for a top file's words, globs expanded; a glob without a match stays a name. NEW array. */
 static json_t *
-s_expand(compile_t *self, const char *saltenv, const json_t *words, fail_t *err)
+pillar_sls_expand(compile_t *self, const char *saltenv, const json_t *words, fail_t *err)
 {
     json_auto_t *out = json_array();
     json_t *word;
@@ -389,10 +389,10 @@ s_expand(compile_t *self, const char *saltenv, const json_t *words, fail_t *err)
 
     json_array_foreach (words, i, word) {
         size_t before = json_array_size(out);
-        if (!s_env_exists(self, saltenv))
+        if (!env_exists(self, saltenv))
             compile_error(self, "No matching pillar environment for environment '%s' found", saltenv);
         else if (match_has_glob(json_string_value(word)) &&
-                 s_filter(self, saltenv, json_string_value(word), out, err) < 0)
+                 pillar_sls_filter(self, saltenv, json_string_value(word), out, err) < 0)
             return NULL;
         if (json_array_size(out) == before)
             json_array_append(out, word);
@@ -401,9 +401,9 @@ s_expand(compile_t *self, const char *saltenv, const json_t *words, fail_t *err)
 }
 
 static int
-s_environment(compile_t *self, const char *saltenv, const json_t *words, py_t **pillar_p, fail_t *err)
+pillar_sls_environment(compile_t *self, const char *saltenv, const json_t *words, py_t **pillar_p, fail_t *err)
 {
-    json_auto_t *names = s_expand(self, saltenv, words, err);
+    json_auto_t *names = pillar_sls_expand(self, saltenv, words, err);
     AUTO(py) by_sls = py_dict();
     mods_t mods = { saltenv, by_sls };
     json_t *name;
@@ -413,7 +413,7 @@ s_environment(compile_t *self, const char *saltenv, const json_t *words, py_t **
         return -EIO;
     json_array_foreach (names, i, name) {
         AUTO(py) state = NULL;
-        if (s_sls(self, &mods, json_string_value(name), NULL, &state, err) < 0)
+        if (pillar_sls(self, &mods, json_string_value(name), NULL, &state, err) < 0)
             return -EINVAL;
         if (state == NULL)
             continue;
@@ -432,7 +432,7 @@ sls_render_all(compile_t *self, const json_t *matches, py_t **pillar_p, fail_t *
     json_t *words;
 
     json_object_foreach ((json_t *) matches, saltenv, words)
-        if (s_environment(self, saltenv, words, pillar_p, err) < 0)
+        if (pillar_sls_environment(self, saltenv, words, pillar_p, err) < 0)
             return -EINVAL;
     return 0;
 }

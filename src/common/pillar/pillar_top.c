@@ -14,7 +14,7 @@
 /* Environments whose top files count: pillarenv alone; with strategy "none" the minion's saltenv or base;
  * else all, base first. NEW array. */
 static json_t *
-s_envs(const compile_t *self)
+pillar_top_envs(const compile_t *self)
 {
     json_t *envs = json_array(), *dirs;
     const char *env;
@@ -36,7 +36,7 @@ s_envs(const compile_t *self)
 }
 
 static const char *
-s_top_file(const compile_t *self)
+top_file(const compile_t *self)
 {
     const char *name = value_str(self->opts, "state_top", "top.sls");
 
@@ -51,7 +51,7 @@ typedef struct tops {
 } tops_t;
 
 static void
-s_tops_free(tops_t *self)
+tops_free(tops_t *self)
 {
     py_unref(self->data);
     json_decref(self->paths);
@@ -59,7 +59,7 @@ s_tops_free(tops_t *self)
 
 /* TAKES `data`. */
 static void
-s_tops_add(tops_t *self, py_t *data, const char *local)
+tops_add(tops_t *self, py_t *data, const char *local)
 {
     py_append_new(self->data, data);
     json_array_append_new(self->paths, value_utf8(local, strlen(local)));
@@ -67,21 +67,21 @@ s_tops_add(tops_t *self, py_t *data, const char *local)
 
 /* Loads an environment's top file; a missing one is no error. 0, or negative with *err. */
 static int
-s_load_top(compile_t *self, const char *saltenv, tops_t *tops, fail_t *err)
+pillar_top_load_top(compile_t *self, const char *saltenv, tops_t *tops, fail_t *err)
 {
     AUTO_FREE char *local = NULL;
-    int rc = fileclient_cache(self->files, s_top_file(self), saltenv, &local, err);
+    int rc = fileclient_cache(self->files, top_file(self), saltenv, &local, err);
 
     if (rc == -ENOENT)
         fail_clear(err);
-    py_t *top = rc == 0 ? sls_load(self, local, s_top_file(self), NULL, saltenv, NULL, err) : NULL;
+    py_t *top = rc == 0 ? sls_load(self, local, top_file(self), NULL, saltenv, NULL, err) : NULL;
     if (top != NULL)
-        s_tops_add(tops, top, local);
+        tops_add(tops, top, local);
     return err->code;
 }
 
 static void
-s_load_included(compile_t *self, py_t *name, const char *saltenv, tops_t *tops)
+load_included(compile_t *self, py_t *name, const char *saltenv, tops_t *tops)
 {
     AUTO_FREE char *local = NULL;
     AUTO_FREE char *path = NULL;
@@ -95,14 +95,14 @@ s_load_included(compile_t *self, py_t *name, const char *saltenv, tops_t *tops)
     }
     py_t *data = local != NULL ? sls_load(self, local, path, NULL, saltenv, NULL, &err) : NULL;
     if (data != NULL)
-        s_tops_add(tops, data, local);
+        tops_add(tops, data, local);
     else
         compile_error(self, "Rendering Top file %s failed, render error:\n%s", sls, fail_text(&err));
 }
 
 /* Loads the files that a top file includes; their own includes are not followed, as in Salt. */
 static void
-s_load_includes(compile_t *self, py_t *top, const char *saltenv, tops_t *tops)
+load_includes(compile_t *self, py_t *top, const char *saltenv, tops_t *tops)
 {
     py_t *includes = py_is(top, PY_DICT) ? py_dict_gets(top, "include") : NULL;
     AUTO(py) done = py_set(false);
@@ -113,22 +113,22 @@ s_load_includes(compile_t *self, py_t *top, const char *saltenv, tops_t *tops)
         if (!py_is(name, PY_STR) || py_in(name, done) == 1)
             continue;
         (void) py_set_add(done, name);
-        s_load_included(self, name, saltenv, tops);
+        load_included(self, name, saltenv, tops);
     }
 }
 
 /* Loads the environments' own top files; `of` gets the environment of each. The first failure ends the loop,
  * as in Salt. */
 static void
-s_own_tops(compile_t *self, tops_t *own, json_t *of)
+own_tops(compile_t *self, tops_t *own, json_t *of)
 {
-    json_auto_t *envs = s_envs(self);
+    json_auto_t *envs = pillar_top_envs(self);
     json_t *env;
     size_t i;
 
     json_array_foreach (envs, i, env) {
         fail_auto_t err = FAIL_INIT;
-        if (s_load_top(self, json_string_value(env), own, &err) < 0) {
+        if (pillar_top_load_top(self, json_string_value(env), own, &err) < 0) {
             compile_error(self, "Rendering Primary Top file failed, render error:\n%s", fail_text(&err));
             return;
         }
@@ -139,18 +139,18 @@ s_own_tops(compile_t *self, tops_t *own, json_t *of)
 
 /* All top files, each followed by the files it includes. */
 static void
-s_tops(compile_t *self, tops_t *tops)
+pillar_top_tops(compile_t *self, tops_t *tops)
 {
     tops_t own = { py_list(), json_array() };
     json_auto_t *of = json_array();
 
-    s_own_tops(self, &own, of);
+    own_tops(self, &own, of);
     for (size_t i = 0; i < py_seq_len(own.data); i++) {
         py_t *top = py_seq_at(own.data, i);
-        s_tops_add(tops, py_ref(top), json_string_value(json_array_get(own.paths, i)));
-        s_load_includes(self, top, json_string_value(json_array_get(of, i)), tops);
+        tops_add(tops, py_ref(top), json_string_value(json_array_get(own.paths, i)));
+        load_includes(self, top, json_string_value(json_array_get(of, i)), tops);
     }
-    s_tops_free(&own);
+    tops_free(&own);
 }
 
 /* ---- merging ------------------------------------------------------------------------------------------- */
@@ -164,7 +164,7 @@ typedef struct entry {
 
 /* True when the pending exception is a TypeError, which Salt handles; clears it. */
 static bool
-s_type_error(void)
+type_error(void)
 {
     bool is = py_raised_is(&py_TypeError);
 
@@ -174,7 +174,7 @@ s_type_error(void)
 }
 
 static long long
-s_order(py_t *value)
+pillar_top_order(py_t *value)
 {
     int64_t n = 0;
     long long parsed = 0;
@@ -185,7 +185,7 @@ s_order(py_t *value)
 }
 
 static void
-s_add_sls(json_t *list, py_t *name)
+pillar_top_add_sls(json_t *list, py_t *name)
 {
     json_auto_t *text = py_to_json(name);
     json_t *one;
@@ -199,25 +199,25 @@ s_add_sls(json_t *list, py_t *name)
 
 /* Reads an item of a target's list: an SLS name, a match type, `order` or `ignore_missing`. */
 static void
-s_component(entry_t *entry, py_t *part)
+component(entry_t *entry, py_t *part)
 {
     py_t *order, *missing;
 
     if (py_is(part, PY_STR))
-        s_add_sls(entry->sls, part);
+        pillar_top_add_sls(entry->sls, part);
     if (!py_is(part, PY_DICT))
         return;
     if (py_dict_gets(part, "match") != NULL)
         json_array_append_new(entry->matches, py_to_json(part));
     if ((order = py_dict_gets(part, "order")) != NULL)
-        entry->order = s_order(order);
+        entry->order = pillar_top_order(order);
     missing = py_dict_gets(part, "ignore_missing");
     entry->ignore_missing = entry->ignore_missing || (missing != NULL && py_truth(missing) == 1);
 }
 
 /* 0, or -1 raised. */
 static int
-s_read_entry(entry_t *entry, py_t *parts)
+read_entry(entry_t *entry, py_t *parts)
 {
     py_iter_t it;
     py_t *part;
@@ -225,7 +225,7 @@ s_read_entry(entry_t *entry, py_t *parts)
     if (py_iter_start(&it, parts) < 0)
         return -1;
     while ((part = py_iter_next(&it)) != NULL) {
-        s_component(entry, part);
+        component(entry, part);
         py_unref(part);
     }
     py_iter_end(&it);
@@ -233,7 +233,7 @@ s_read_entry(entry_t *entry, py_t *parts)
 }
 
 static void
-s_ignore_missing(compile_t *self, const char *saltenv, const entry_t *entry)
+ignore_missing(compile_t *self, const char *saltenv, const entry_t *entry)
 {
     json_t *of_env = json_object_get(self->missing_ok, saltenv), *one;
     size_t i;
@@ -251,14 +251,14 @@ s_ignore_missing(compile_t *self, const char *saltenv, const entry_t *entry)
 /* Sets a target's row. A target that an earlier top file has keeps its place and gets the new list. 0, or -1
  * raised. */
 static int
-s_merge_target(compile_t *self, const char *saltenv, py_t *target, py_t *parts, json_t *path, json_t *body)
+merge_target(compile_t *self, const char *saltenv, py_t *target, py_t *parts, json_t *path, json_t *body)
 {
     entry_t entry = { json_array(), json_array(), 0, false };
     AUTO(py) name = py_tostr(target);
-    int rc = name != NULL ? s_read_entry(&entry, parts) : -1;
+    int rc = name != NULL ? read_entry(&entry, parts) : -1;
 
     if (rc == 0) {
-        s_ignore_missing(self, saltenv, &entry);
+        ignore_missing(self, saltenv, &entry);
         json_array_extend(entry.matches, entry.sls);
         json_object_set_new(body, py_cstr(name),
                             json_pack("{s:O, s:I, s:b, s:O}", "data", entry.matches, "order",
@@ -271,7 +271,7 @@ s_merge_target(compile_t *self, const char *saltenv, py_t *target, py_t *parts, 
 
 /* Merges one environment of a top file. 0, or -1 raised. */
 static int
-s_merge_env(compile_t *self, const char *saltenv, py_t *targets, json_t *path, json_t *into)
+merge_env(compile_t *self, const char *saltenv, py_t *targets, json_t *path, json_t *into)
 {
     json_t *body = json_object_get(into, saltenv);
     py_iter_t it;
@@ -286,7 +286,7 @@ s_merge_env(compile_t *self, const char *saltenv, py_t *targets, json_t *path, j
     }
     while (rc == 0 && (target = py_iter_next(&it)) != NULL) {
         AUTO(py) parts = py_getitem(targets, target);
-        rc = parts != NULL ? s_merge_target(self, saltenv, target, parts, path, body) : -1;
+        rc = parts != NULL ? merge_target(self, saltenv, target, parts, path, body) : -1;
         py_unref(target);
     }
     py_iter_end(&it);
@@ -296,7 +296,7 @@ s_merge_env(compile_t *self, const char *saltenv, py_t *targets, json_t *path, j
 /* Merges one top file into {saltenv: {target: row}}. 0, or -1 raised: with Python's AttributeError for data
  * that is no mapping. */
 static int
-s_merge_top(compile_t *self, py_t *top, json_t *path, json_t *into)
+merge_top(compile_t *self, py_t *top, json_t *path, json_t *into)
 {
     py_t *env, *targets;
 
@@ -307,7 +307,7 @@ s_merge_top(compile_t *self, py_t *top, json_t *path, json_t *into)
     for (size_t i = 0; py_dict_next(top, &i, &env, &targets);) {
         AUTO(py) name = py_tostr(env);
         if (name == NULL ||
-            (!py_str_is(name, "include") && s_merge_env(self, py_cstr(name), targets, path, into) < 0))
+            (!py_str_is(name, "include") && merge_env(self, py_cstr(name), targets, path, into) < 0))
             return -1;
     }
     return 0;
@@ -315,7 +315,7 @@ s_merge_top(compile_t *self, py_t *top, json_t *path, json_t *into)
 
 /* Sorts each environment by the targets' `order`, stable. A selection sort is enough, as orders are few. */
 static void
-s_sort(json_t *top)
+sort(json_t *top)
 {
     const char *env, *target;
     json_t *body, *row;
@@ -350,11 +350,11 @@ top_gather(compile_t *self, fail_t *err)
     json_auto_t *top = json_object();
     int rc = 0;
 
-    s_tops(self, &tops);
+    pillar_top_tops(self, &tops);
     for (size_t i = 0; rc == 0 && i < py_seq_len(tops.data); i++)
-        rc = s_merge_top(self, py_seq_at(tops.data, i), json_array_get(tops.paths, i), top);
-    s_tops_free(&tops);
-    if (rc < 0 && s_type_error()) {
+        rc = merge_top(self, py_seq_at(tops.data, i), json_array_get(tops.paths, i), top);
+    tops_free(&tops);
+    if (rc < 0 && type_error()) {
         json_object_clear(top);
         compile_error(self, "Error encountered while rendering pillar top file.");
     } else if (rc < 0) {
@@ -362,7 +362,7 @@ top_gather(compile_t *self, fail_t *err)
         fail_prefix(err, "the pillar's top file: ");
         return NULL;
     }
-    s_sort(top);
+    sort(top);
     return STEAL(top);
 }
 
@@ -370,7 +370,7 @@ top_gather(compile_t *self, fail_t *err)
 
 /* The last `match:` of a target's list, "compound" without one. BORROWED. */
 static const char *
-s_match_word(const json_t *data)
+match_word(const json_t *data)
 {
     const char *word = "compound";
     const json_t *part;
@@ -385,9 +385,9 @@ s_match_word(const json_t *data)
 /* 1 when the target matches the minion, 0 when not, negative with *err for an unknown match type, where Salt
  * raises. A target that cannot be parsed is logged and does not match. */
 static int
-s_confirm(compile_t *self, const char *target, const json_t *row, fail_t *err)
+confirm(compile_t *self, const char *target, const json_t *row, fail_t *err)
 {
-    const char *word = s_match_word(value_get(row, "data"));
+    const char *word = match_word(value_get(row, "data"));
     fail_auto_t why = FAIL_INIT;
     tgt_type_t type;
 
@@ -412,7 +412,7 @@ s_confirm(compile_t *self, const char *target, const json_t *row, fail_t *err)
 }
 
 static void
-s_take_sls(json_t *into, const json_t *data)
+take_sls(json_t *into, const json_t *data)
 {
     json_t *part, *have;
     size_t i, k;
@@ -437,7 +437,7 @@ top_matches(compile_t *self, const json_t *top, fail_t *err)
         if (self->pillarenv != NULL && strcmp(env, self->pillarenv) != 0)
             continue;
         json_object_foreach (body, target, row) {
-            int rc = s_confirm(self, target, row, err);
+            int rc = confirm(self, target, row, err);
             if (rc < 0)
                 return NULL;
             log_trace("pillar of %s: the top file's target '%s' in environment '%s' %s", self->env->id,
@@ -445,7 +445,7 @@ top_matches(compile_t *self, const json_t *top, fail_t *err)
             if (rc == 1 && json_object_get(matches, env) == NULL)
                 json_object_set_new(matches, env, json_array());
             if (rc == 1)
-                s_take_sls(json_object_get(matches, env), value_get(row, "data"));
+                take_sls(json_object_get(matches, env), value_get(row, "data"));
         }
     }
     return STEAL(matches);

@@ -138,7 +138,7 @@ bind_default(const arg_t *row)
 /* Convert `v` to the row's type. NEW, or NULL with *err. None stands for the default where the type does not
  * admit it. */
 static json_t *
-convert(const func_t *f, const arg_t *row, json_t *v, fail_t *err)
+bind_convert(const func_t *f, const arg_t *row, json_t *v, fail_t *err)
 {
     int have = json_is_boolean(v) ? JSON_TRUE : (int) json_typeof(v);
 
@@ -175,7 +175,7 @@ add_pub(const func_t *f, const shape_t *s, json_t *pub, json_t *out)
 
 /* The values for *args. NEW. */
 static json_t *
-rest_of(const places_t *places, json_t *args)
+bind_rest_of(const places_t *places, json_t *args)
 {
     json_t *rest = json_array();
 
@@ -186,7 +186,7 @@ rest_of(const places_t *places, json_t *args)
 
 /* The values for **kwargs. NEW. */
 static json_t *
-extra_of(const places_t *places, json_t *kwargs)
+bind_extra_of(const places_t *places, json_t *kwargs)
 {
     json_t *extra = json_object();
 
@@ -198,17 +198,17 @@ extra_of(const places_t *places, json_t *kwargs)
 
 /* The row's value, converted to its type. NEW; NULL with *err. */
 static json_t *
-value_of(const places_t *places, const arg_t *row, json_t *args, json_t *kwargs, fail_t *err)
+bind_value_of(const places_t *places, const arg_t *row, json_t *args, json_t *kwargs, fail_t *err)
 {
     size_t at = places->of[row - places->f->args];
 
     if (row == places->shape.star)
-        return rest_of(places, args);
+        return bind_rest_of(places, args);
     if (row == places->shape.starstar)
-        return extra_of(places, kwargs);
+        return bind_extra_of(places, kwargs);
     if (at == NO_PLACE)
         return bind_default(row);
-    return convert(places->f, row,
+    return bind_convert(places->f, row,
                    at < places->n ? json_array_get(args, at) : json_object_get(kwargs, row->name), err);
 }
 
@@ -227,7 +227,7 @@ bind_python(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *
     if (places_find(&places, err) < 0)
         return NULL;
     for (size_t i = 0; i < places.shape.n; i++) {
-        v = value_of(&places, &f->args[i], args, kwargs, err);
+        v = bind_value_of(&places, &f->args[i], args, kwargs, err);
         if (v == NULL)
             return NULL;
         json_object_set_new(out, f->args[i].name, v);

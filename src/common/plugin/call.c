@@ -27,7 +27,7 @@ take_kwargs(json_t *element, json_t *kwargs)
 
 /* Parse a text that looks like name=value as a keyword: API callers send their words unparsed. */
 static bool
-take_word(const char *word, json_t *kwargs)
+call_take_word(const char *word, json_t *kwargs)
 {
     char *words[] = { xstrdup(word), NULL };
     json_auto_t *parsed = strchr(word, '=') != NULL ? args_parse(words, 1, NULL) : NULL;
@@ -50,7 +50,7 @@ split_list(json_t *arg, json_t **ret_args, json_t **ret_kwargs)
     json_array_foreach (arg, i, element) {
         if (value_bool(element, "__kwarg__", false))
             take_kwargs(element, kwargs);
-        else if (!json_is_string(element) || !take_word(json_string_value(element), kwargs))
+        else if (!json_is_string(element) || !call_take_word(json_string_value(element), kwargs))
             json_array_append(args, element);
     }
     *ret_args = args;

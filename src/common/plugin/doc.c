@@ -7,7 +7,7 @@
 #define INDENT "    "
 
 static void
-add_line(buf_t *out, const char *line, size_t len)
+plugin_doc_add_line(buf_t *out, const char *line, size_t len)
 {
     if (len > 0)
         buf_puts(out, INDENT);
@@ -25,10 +25,10 @@ shape_doc(const func_t *f, bool code_block)
     buf_putc(&out, '\n');
     for (const char *p = f->doc; *p != '\0';) {
         size_t len = strcspn(p, "\n");
-        add_line(&out, p, len);
+        plugin_doc_add_line(&out, p, len);
         if (code_block && str_starts(p, "CLI Example") && len > 0 && p[len - 1] == ':') {
-            add_line(&out, "", 0);
-            add_line(&out, directive, strlen(directive));
+            plugin_doc_add_line(&out, "", 0);
+            plugin_doc_add_line(&out, directive, strlen(directive));
         }
         p += len + (p[len] == '\n');
     }

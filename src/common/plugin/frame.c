@@ -16,7 +16,7 @@ call_set_frame(call_ctx_t *ctx, const call_frame_t *frame)
 
 /* The empty value for use outside of a run; it lives as long as the context. BORROWED. */
 static json_t *
-nothing(call_ctx_t *ctx, const char *key, json_t *(*make)(void) )
+plugin_frame_nothing(call_ctx_t *ctx, const char *key, json_t *(*make)(void) )
 {
     json_t *v = value_get(ctx->nothing, key);
 
@@ -30,19 +30,19 @@ nothing(call_ctx_t *ctx, const char *key, json_t *(*make)(void) )
 json_t *
 ctx_chunk(call_ctx_t *ctx)
 {
-    return ctx->frame != NULL ? ctx->frame->chunk : nothing(ctx, "chunk", json_object);
+    return ctx->frame != NULL ? ctx->frame->chunk : plugin_frame_nothing(ctx, "chunk", json_object);
 }
 
 json_t *
 ctx_chunks(call_ctx_t *ctx)
 {
-    return ctx->frame != NULL ? ctx->frame->chunks : nothing(ctx, "chunks", json_array);
+    return ctx->frame != NULL ? ctx->frame->chunks : plugin_frame_nothing(ctx, "chunks", json_array);
 }
 
 json_t *
 ctx_running(call_ctx_t *ctx)
 {
-    return ctx->frame != NULL ? ctx->frame->running : nothing(ctx, "running", json_object);
+    return ctx->frame != NULL ? ctx->frame->running : plugin_frame_nothing(ctx, "running", json_object);
 }
 
 py_t *

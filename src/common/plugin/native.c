@@ -13,7 +13,7 @@
 
 /* The values for *args. NEW. */
 static py_t *
-rest_of(const places_t *places, const py_args_t *args)
+native_rest_of(const places_t *places, const py_args_t *args)
 {
     py_t *list = py_list();
 
@@ -24,7 +24,7 @@ rest_of(const places_t *places, const py_args_t *args)
 
 /* The values for **kwargs. NEW. */
 static py_t *
-extra_of(const places_t *places, const py_args_t *args)
+native_extra_of(const places_t *places, const py_args_t *args)
 {
     py_t *dict = py_dict();
 
@@ -36,14 +36,14 @@ extra_of(const places_t *places, const py_args_t *args)
 
 /* The row's value. NEW. */
 static py_t *
-value_of(const places_t *places, const arg_t *row, const py_args_t *args)
+native_value_of(const places_t *places, const arg_t *row, const py_args_t *args)
 {
     size_t at = places->of[row - places->f->args];
 
     if (row == places->shape.star)
-        return rest_of(places, args);
+        return native_rest_of(places, args);
     if (row == places->shape.starstar)
-        return extra_of(places, args);
+        return native_extra_of(places, args);
     if (at == NO_PLACE) {
         json_auto_t *dflt = bind_default(row);
         return py_from_json(dflt);
@@ -62,13 +62,13 @@ bind_native(const func_t *f, const py_args_t *args, fail_t *err)
         return NULL;
     py_t *dict = py_dict();
     for (size_t i = 0; i < places.shape.n; i++)
-        py_dict_sets_new(dict, f->args[i].name, value_of(&places, &f->args[i], args));
+        py_dict_sets_new(dict, f->args[i].name, native_value_of(&places, &f->args[i], args));
     return dict;
 }
 
 /* Salt's kind of failure for an exception's type. */
 static fail_kind_t
-kind_of(const char *type)
+native_kind_of(const char *type)
 {
     static const struct {
         const char *type;
@@ -91,7 +91,7 @@ native_failed(fail_t *err)
     py_error_t e = PY_ERROR_INIT;
 
     py_take_error(&e);
-    int rc = fail_kind(err, kind_of(e.type != NULL ? e.type->name : ""), -EINVAL, "%s",
+    int rc = fail_kind(err, native_kind_of(e.type != NULL ? e.type->name : ""), -EINVAL, "%s",
                        e.message != NULL ? e.message : "no value");
     py_error_free(&e);
     return rc;
@@ -137,7 +137,7 @@ hold_peer(const py_args_t *args)
 
 /* Mark the return as a peer's if the function's flags say so. TAKES, may be NULL; NEW. */
 static py_t *
-said(call_ctx_t *ctx, const func_t *f, py_t *value)
+native_said(call_ctx_t *ctx, const func_t *f, py_t *value)
 {
     bool other = (f->flags & FN_PEER) != 0 || ((f->flags & FN_PEER_FILES) != 0 && py_state.peers) ||
                  ((f->flags & FN_PEER_PILLAR) != 0 && py_holds_peer(ctx_native_pillar(ctx)));
@@ -156,7 +156,7 @@ ctx_call_native(call_ctx_t *ctx, const char *fun, const py_args_t *args, fail_t 
     if ((f->flags & FN_NATIVE) != 0) {
         call_note(ctx, fun);
         AUTO(py) bound = bind_native(f, args, err);
-        return bound != NULL ? said(ctx, f, native_invoke(ctx, f, bound, err)) : NULL;
+        return bound != NULL ? native_said(ctx, f, native_invoke(ctx, f, bound, err)) : NULL;
     }
     json_auto_t *kwargs = json_object();
     json_auto_t *list = json_of_args(args, kwargs);
@@ -172,7 +172,7 @@ ctx_call_native(call_ctx_t *ctx, const char *fun, const py_args_t *args, fail_t 
     ctx->said = outer;
     if (rc < 0)
         return NULL;
-    return said(ctx, f, py_from_json(value));
+    return native_said(ctx, f, py_from_json(value));
 }
 
 /* ---- marks beside JSON ----------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #include "common/base/buf.h"
 
 static bool
-is_star(const arg_t *row)
+place_is_star(const arg_t *row)
 {
     return row->dflt != NULL && strcmp(row->dflt, ARG_STAR) == 0;
 }
@@ -23,7 +23,7 @@ shape_of(const func_t *f)
     for (const arg_t *row = f->args; row != NULL && row->name != NULL; row++, s.n++) {
         if (is_starstar(row)) {
             s.starstar = row;
-        } else if (is_star(row)) {
+        } else if (place_is_star(row)) {
             s.star = row;
             s.only = row + 1;
         } else if (s.star != NULL) {
@@ -88,7 +88,7 @@ place_keyword(places_t *self, size_t k, fail_t *err)
 }
 
 static int
-too_many(const places_t *self, fail_t *err)
+place_too_many(const places_t *self, fail_t *err)
 {
     const char *verb = self->n == 1 ? "was" : "were";
     const shape_t *s = &self->shape;
@@ -109,7 +109,7 @@ lacks(const places_t *self, const arg_t *row)
 
 /* Report required rows without a value, listed as Python does: 'a', 'b', and 'c'. */
 static int
-check_missing(const places_t *self, const arg_t *rows, size_t n, const char *kind, fail_t *err)
+place_check_missing(const places_t *self, const arg_t *rows, size_t n, const char *kind, fail_t *err)
 {
     buf_auto_t names = BUF_INIT;
     size_t missing = 0, seen = 0;
@@ -139,8 +139,8 @@ places_find(places_t *self, fail_t *err)
     for (size_t k = 0; rc == 0 && k < self->nkw; k++)
         rc = place_keyword(self, k, err);
     if (rc == 0 && self->n > s->n_pos && s->star == NULL)
-        rc = too_many(self, err);
+        rc = place_too_many(self, err);
     if (rc == 0)
-        rc = check_missing(self, s->pos, s->n_pos, "positional", err);
-    return rc == 0 ? check_missing(self, s->only, s->n_only, "keyword-only", err) : rc;
+        rc = place_check_missing(self, s->pos, s->n_pos, "positional", err);
+    return rc == 0 ? place_check_missing(self, s->only, s->n_only, "keyword-only", err) : rc;
 }

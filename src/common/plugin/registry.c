@@ -124,7 +124,7 @@ why_unusable(plugin_source_t *source, call_ctx_t *ctx, const plugin_t *p)
 
 /* The module's part of "mod.fun"; all of it when there is no dot. NEW. */
 static char *
-module_of(const char *fun)
+registry_module_of(const char *fun)
 {
     return xstrndup(fun, strcspn(fun, "."));
 }
@@ -135,7 +135,7 @@ const func_t *
 registry_find(const registry_t *self, call_ctx_t *ctx, const char *fun, fail_t *err)
 {
     const char *dot = strchr(fun, '.'), *reason = NULL, *origin = "";
-    AUTO_FREE char *module = module_of(fun);
+    AUTO_FREE char *module = registry_module_of(fun);
     walk_t walk = { .registry = self, .module = module };
     const plugin_t *p;
     bool usable = false;
@@ -178,10 +178,10 @@ registry_provider(const registry_t *self, call_ctx_t *ctx, const char *module)
 
 /* Combine the flags over all providers of "mod.fun": those that all have, or that any has. */
 static unsigned
-flags_of(const registry_t *self, const char *fun, bool all)
+registry_flags_of(const registry_t *self, const char *fun, bool all)
 {
     const char *dot = strchr(fun, '.');
-    AUTO_FREE char *module = module_of(fun);
+    AUTO_FREE char *module = registry_module_of(fun);
     walk_t walk = { .registry = self, .module = module };
     const plugin_t *p;
     unsigned flags = 0;
@@ -200,20 +200,20 @@ flags_of(const registry_t *self, const char *fun, bool all)
 bool
 registry_only_reads(const registry_t *self, const char *fun)
 {
-    return (flags_of(self, fun, true) & FN_READONLY) != 0;
+    return (registry_flags_of(self, fun, true) & FN_READONLY) != 0;
 }
 
 bool
 registry_is_secret(const registry_t *self, const char *fun)
 {
-    return (flags_of(self, fun, false) & FN_SECRET) != 0;
+    return (registry_flags_of(self, fun, false) & FN_SECRET) != 0;
 }
 
 /* ---- all of them --------------------------------------------------------------------------- */
 
 /* True when calls of this function go to a plug-in with precedence over `p`. */
 static bool
-is_hidden(const registry_t *self, call_ctx_t *ctx, const plugin_t *p, const func_t *f)
+registry_is_hidden(const registry_t *self, call_ctx_t *ctx, const plugin_t *p, const func_t *f)
 {
     walk_t walk = { .registry = self, .module = plugin_name(p) };
     const plugin_t *other;
@@ -238,7 +238,7 @@ registry_each(const registry_t *self, call_ctx_t *ctx, registry_each_fn *each, v
         for (size_t k = 0; k < p->n_funcs; k++) {
             const func_t *f = &p->funcs[k];
             AUTO_FREE char *name = xasprintf("%s.%s", plugin_name(p), f->name);
-            if (!is_hidden(self, ctx, p, f))
+            if (!registry_is_hidden(self, ctx, p, f))
                 each(cookie, name, p, f);
         }
     }
@@ -262,7 +262,7 @@ typedef struct names {
 } names_t;
 
 static void
-add_name(names_t *self, const char *name)
+registry_add_name(names_t *self, const char *name)
 {
     self->v = xrealloc(self->v, (self->n + 2) * sizeof(*self->v));
     self->v[self->n++] = xstrdup(name);
@@ -270,18 +270,18 @@ add_name(names_t *self, const char *name)
 }
 
 static void
-add_function(void *cookie, const char *name, const plugin_t *p, const func_t *f)
+registry_add_function(void *cookie, const char *name, const plugin_t *p, const func_t *f)
 {
     names_t *self = cookie;
 
     if (str_starts(name, self->prefix))
-        add_name(self, name);
+        registry_add_name(self, name);
 }
 
 static void
-add_module(void *cookie, const char *name, const plugin_t *p, const func_t *f)
+registry_add_module(void *cookie, const char *name, const plugin_t *p, const func_t *f)
 {
-    add_name(cookie, plugin_name(p));
+    registry_add_name(cookie, plugin_name(p));
 }
 
 json_t *
@@ -290,7 +290,7 @@ registry_names(const registry_t *self, const char *prefix)
     json_t *out = json_array();
     names_t found = { .prefix = prefix };
 
-    registry_each(self, NULL, add_function, &found);
+    registry_each(self, NULL, registry_add_function, &found);
     if (found.n > 0)
         qsort(found.v, found.n, sizeof(*found.v), str_by_text);
     for (size_t i = 0; i < found.n; i++)
@@ -300,7 +300,7 @@ registry_names(const registry_t *self, const char *prefix)
 }
 
 static const char *
-next_name(void *cookie)
+registry_next_name(void *cookie)
 {
     char ***at = cookie;
 
@@ -312,9 +312,9 @@ registry_suggest(const registry_t *self, const char *name)
 {
     names_t known = { .prefix = "" };
 
-    registry_each(self, NULL, strchr(name, '.') != NULL ? add_function : add_module, &known);
+    registry_each(self, NULL, strchr(name, '.') != NULL ? registry_add_function : registry_add_module, &known);
     char **at = known.v;
-    const char *near = str_suggest(name, next_name, &at);
+    const char *near = str_suggest(name, registry_next_name, &at);
     char *found = near != NULL ? xstrdup(near) : NULL;
     strv_free(known.v);
     return found;

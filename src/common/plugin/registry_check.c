@@ -15,7 +15,7 @@ check_default(const func_t *f, const arg_t *row, fail_t *err)
 }
 
 static int
-check_args(const func_t *f, fail_t *err)
+registry_check_args(const func_t *f, fail_t *err)
 {
     bool optional = false;
 
@@ -47,7 +47,7 @@ static const unsigned checks_of[PLUGIN_KINDS] = {
 };
 
 static int
-check_function(const registry_t *self, const plugin_t *p, const func_t *f, fail_t *err)
+registry_check_function(const registry_t *self, const plugin_t *p, const func_t *f, fail_t *err)
 {
     if (f->fn == NULL || f->name == NULL)
         return fail_set(err, -EINVAL, "a row without name or function");
@@ -63,7 +63,7 @@ check_function(const registry_t *self, const plugin_t *p, const func_t *f, fail_
         return fail_set(err, -EINVAL, "%s has no access class", f->name);
     if (plugin_function(p, f->name) != f)
         return fail_set(err, -EINVAL, "two functions %s", f->name);
-    return check_args(f, err);
+    return registry_check_args(f, err);
 }
 
 /* Refuse two always-usable plug-ins of one source with the same function: the order of files would decide.
@@ -92,7 +92,7 @@ check_plugin(const walk_t *walk, const plugin_t *p, fail_t *err)
     if (p->doc == NULL || *p->doc == '\0')
         return fail_set(err, -EINVAL, "no doc");
     for (size_t k = 0; rc == 0 && k < p->n_funcs; k++) {
-        rc = check_function(walk->registry, p, &p->funcs[k], err);
+        rc = registry_check_function(walk->registry, p, &p->funcs[k], err);
         rc = rc == 0 ? check_clash(walk, p, &p->funcs[k], err) : rc;
     }
     return rc;

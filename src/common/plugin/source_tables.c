@@ -29,7 +29,7 @@ tables_destroy(plugin_source_t *source)
 
 /* Append to the list of a module's providers. */
 static void
-add_provider(map_t *modules, const plugin_t *p)
+source_tables_add_provider(map_t *modules, const plugin_t *p)
 {
     const plugin_t **list = map_take(modules, plugin_name(p));
     size_t n = 0;
@@ -53,7 +53,7 @@ source_tables_new(const plugin_source_env_t *env)
     self->modules = map_new(free);
     for (size_t i = 0; i < env->n_tables; i++) {
         self->all[i] = env->tables[i];
-        add_provider(self->modules, env->tables[i]);
+        source_tables_add_provider(self->modules, env->tables[i]);
     }
     return &self->source;
 }

@@ -20,7 +20,7 @@ static const struct {
 };
 
 static bool
-s_names(const char *word, const char *module)
+usable_names(const char *word, const char *module)
 {
     for (size_t i = 0; i < NELEMS(salt_files); i++)
         if (str_eq(salt_files[i].file, word) && str_eq(salt_files[i].module, module))
@@ -29,13 +29,13 @@ s_names(const char *word, const char *module)
 }
 
 static bool
-s_lists(const json_t *names, const char *module)
+lists(const json_t *names, const char *module)
 {
     size_t i;
     json_t *one;
 
     json_array_foreach (names, i, one)
-        if (json_is_string(one) && s_names(json_string_value(one), module))
+        if (json_is_string(one) && usable_names(json_string_value(one), module))
             return true;
     return false;
 }
@@ -46,6 +46,6 @@ plugin_is_allowed(call_ctx_t *ctx, const plugin_t *p)
     if (p->kind != PLUGIN_EXEC)
         return true;
     json_t *opts = ctx_opts(ctx), *only = value_get(opts, "whitelist_modules");
-    return !s_lists(value_get(opts, "disable_modules"), plugin_name(p)) &&
-           (json_array_size(only) == 0 || s_lists(only, plugin_name(p)));
+    return !lists(value_get(opts, "disable_modules"), plugin_name(p)) &&
+           (json_array_size(only) == 0 || lists(only, plugin_name(p)));
 }

@@ -14,7 +14,7 @@ static const char *const symbols[] = {
 };
 
 static void *
-unsupported(py_op_t op, const py_t *a, const py_t *b)
+py_arith_unsupported(py_op_t op, const py_t *a, const py_t *b)
 {
     return py_raise(&py_TypeError, "unsupported operand type(s) for %s: '%s' and '%s'", symbols[op],
                     py_type_name(a), py_type_name(b));
@@ -23,7 +23,7 @@ unsupported(py_op_t op, const py_t *a, const py_t *b)
 /* ---- floats ----------------------------------------------------------------------------------- */
 
 static bool
-is_number(const py_t *v)
+py_arith_is_number(const py_t *v)
 {
     return py_is_int(v) || v->type == PY_FLOAT;
 }
@@ -83,7 +83,7 @@ float_binary(py_op_t op, py_t *a, py_t *b)
     double x, y;
 
     if (op > PY_POW)
-        return unsupported(op, a, b);
+        return py_arith_unsupported(op, a, b);
     if (to_double(a, &x) < 0 || to_double(b, &y) < 0)
         return NULL;
     if (y == 0.0 && (op == PY_DIV || op == PY_FLOORDIV || op == PY_MOD))
@@ -191,7 +191,7 @@ concat(py_t *a, py_t *b)
     if (t == PY_BYTES)
         return py_raise(&py_TypeError, "can't concat %s to bytes", py_type_name(b));
     if (py_is_markup(a) || (t != PY_STR && t != PY_LIST && t != PY_TUPLE))
-        return unsupported(PY_ADD, a, b);
+        return py_arith_unsupported(PY_ADD, a, b);
     return py_raise(&py_TypeError, "can only concatenate %s (not \"%s\") to %s", py_type_name(a),
                     py_type_name(b), py_type_name(a));
 }
@@ -257,7 +257,7 @@ repeat(py_t *a, py_t *b)
     int64_t times;
 
     if (!is_repeatable(seq) || (!py_is_int(count) && !repeats_anything(a) && !repeats_anything(b)))
-        return unsupported(PY_MUL, a, b);
+        return py_arith_unsupported(PY_MUL, a, b);
     if (!py_is_int(count))
         return py_raise(&py_TypeError, "can't multiply sequence by non-int of type '%s'",
                         py_type_name(repeats_anything(a) ? b : a));
@@ -285,7 +285,7 @@ set_like(const py_t *v)
 
 /* Adds those elements of `a` to `out` that are in `b`, or are not, by `wanted`. */
 static int
-pick(py_t *out, const py_t *a, const py_t *b, bool wanted)
+py_arith_pick(py_t *out, const py_t *a, const py_t *b, bool wanted)
 {
     const pydict_t *d = py_as_dict(a);
     int bad, rc = 0;
@@ -319,11 +319,11 @@ py_set_binary(py_op_t op, py_t *a, py_t *b)
         out = py_dict_copy(x);
         out->flags &= (uint8_t) ~PY_F_FROZEN;
         out->flags |= frozen ? PY_F_FROZEN : 0;
-        rc = pick(out, y, x, false);
+        rc = py_arith_pick(out, y, x, false);
     } else {
-        rc = pick(out, x, y, op == PY_AND);
+        rc = py_arith_pick(out, x, y, op == PY_AND);
         if (rc == 0 && op == PY_XOR)
-            rc = pick(out, y, x, false);
+            rc = py_arith_pick(out, y, x, false);
     }
     return rc < 0 ? NULL : STEAL(out);
 }
@@ -335,7 +335,7 @@ set_operator(py_op_t op, py_t *a, py_t *b)
     bool view = is_view(a) || is_view(b);
 
     if (op != PY_OR && op != PY_AND && op != PY_XOR && op != PY_SUB)
-        return unsupported(op, a, b);
+        return py_arith_unsupported(op, a, b);
     if (py_is(a, PY_SET) && py_is(b, PY_SET))
         return py_set_binary(op, a, b);
     /* A view combines with any iterable. */
@@ -345,7 +345,7 @@ set_operator(py_op_t op, py_t *a, py_t *b)
                             py_type_name(py_iterable(a) ? b : a));
         return py_set_binary(op, a, b);
     }
-    return unsupported(op, a, b);
+    return py_arith_unsupported(op, a, b);
 }
 
 /* a | b; an OrderedDict if either is. */
@@ -377,7 +377,7 @@ host_binary(py_op_t op, py_t *a, py_t *b)
     }
     if (op == PY_ADD && (py_is_markup(a) || py_is_markup(b)))
         return concat(a, b);
-    return unsupported(op, a, b);
+    return py_arith_unsupported(op, a, b);
 }
 
 /* Operators whose operands are not both numbers. */
@@ -400,7 +400,7 @@ other_binary(py_op_t op, py_t *a, py_t *b)
         return dict_union(a, b);
     if (set_like(a) || set_like(b))
         return set_operator(op, a, b);
-    return unsupported(op, a, b);
+    return py_arith_unsupported(op, a, b);
 }
 
 py_t *
@@ -408,7 +408,7 @@ py_binary(py_op_t op, py_t *a, py_t *b)
 {
     if (py_is_int(a) && py_is_int(b))
         return py_int_binary(op, a, b);
-    if (is_number(a) && is_number(b))
+    if (py_arith_is_number(a) && py_arith_is_number(b))
         return float_binary(op, a, b);
     return other_binary(op, a, b);
 }

@@ -125,7 +125,7 @@ bind_keyword(const py_sig_t *sig, const py_t *name, py_t *value, py_t **slots, s
 
 /* The first missing argument decides, in a function written in C; one written in Python lists them all. */
 static int
-check_missing(const py_sig_t *sig, py_t *const *slots)
+py_bind_check_missing(const py_sig_t *sig, py_t *const *slots)
 {
     for (int i = 0; i < sig->min; i++) {
         if (slots[i] != NULL)
@@ -168,7 +168,7 @@ py_bind_method(const py_args_t *args, const py_sig_t *sig, const char *owner, py
     }
     if (surplus)
         return is_c(sig) ? wrong_count_c(sig, owner, args) : too_many_def(sig, args->n);
-    return check_missing(sig, slots);
+    return py_bind_check_missing(sig, slots);
 }
 
 int

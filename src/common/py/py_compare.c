@@ -74,7 +74,7 @@ py_same(const py_t *a, const py_t *b)
 /* ---- equality -------------------------------------------------------------------------------- */
 
 static bool
-is_number(const py_t *v)
+py_compare_is_number(const py_t *v)
 {
     return py_is_int(v) || v->type == PY_FLOAT;
 }
@@ -308,7 +308,7 @@ py_eq(py_t *a, py_t *b)
         return a == b;
     if (ta == PY_STR && tb == PY_STR)
         return a == b || (PY_LEN(a) == PY_LEN(b) && memcmp(PY_TEXT(a), PY_TEXT(b), PY_LEN(a)) == 0);
-    if (is_number(a) && is_number(b))
+    if (py_compare_is_number(a) && py_compare_is_number(b))
         return number_order(a, b) == 0;
     if (ta == PY_BYTES && tb == PY_BYTES)
         return PY_LEN(a) == PY_LEN(b) && memcmp(PY_TEXT(a), PY_TEXT(b), PY_LEN(a)) == 0;
@@ -321,7 +321,7 @@ py_eq(py_t *a, py_t *b)
 
 /* Truth of a comparison, given the order of its operands. */
 static int
-decide(int order, py_cmp_t op)
+py_compare_decide(int order, py_cmp_t op)
 {
     switch (op) {
     case PY_LT:
@@ -361,7 +361,7 @@ seq_compare(const py_t *a, const py_t *b, py_cmp_t op)
             return same < 0 ? -1 : py_compare(x, y, op);
     }
     size_t n = py_seq_len(a), m = py_seq_len(b);
-    return decide((n > m) - (n < m), op);
+    return py_compare_decide((n > m) - (n < m), op);
 }
 
 static const char *const symbols[] = { "<", "<=", "==", "!=", ">", ">=" };
@@ -416,13 +416,13 @@ py_compare(py_t *a, py_t *b, py_cmp_t op)
         return same < 0 ? -1 : !same;
     }
     if (py_small(a) && py_small(b))
-        return decide((py_small_value(a) > py_small_value(b)) - (py_small_value(a) < py_small_value(b)), op);
-    if (is_number(a) && is_number(b)) {
+        return py_compare_decide((py_small_value(a) > py_small_value(b)) - (py_small_value(a) < py_small_value(b)), op);
+    if (py_compare_is_number(a) && py_compare_is_number(b)) {
         int order = number_order(a, b);
-        return order == 2 ? 0 : decide(order, op);
+        return order == 2 ? 0 : py_compare_decide(order, op);
     }
     if (ta == tb && (ta == PY_STR || ta == PY_BYTES))
-        return decide(bytes_order(a, b), op);
+        return py_compare_decide(bytes_order(a, b), op);
     if (ta == tb && (ta == PY_LIST || ta == PY_TUPLE)) {
         if (py_enter() < 0)
             return -1;
@@ -458,7 +458,7 @@ in_bytes(py_t *item, py_t *container)
 
 /* Membership in a range by arithmetic; a float counts when it is whole. */
 static int
-in_range(py_t *item, const pyrange_t *r)
+py_compare_in_range(py_t *item, const pyrange_t *r)
 {
     int64_t n;
 
@@ -553,7 +553,7 @@ py_in(py_t *item, py_t *container)
     case PY_SET:
         return in_dict(item, container);
     case PY_RANGE:
-        return in_range(item, (pyrange_t *) container);
+        return py_compare_in_range(item, (pyrange_t *) container);
     case PY_VIEW:
         if (((pyview_t *) container)->kind == PY_KEYS)
             return in_dict(item, ((pyview_t *) container)->dict);

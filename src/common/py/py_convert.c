@@ -65,7 +65,7 @@ drop_underscores(char *text, bool after_prefix)
 
 /* Value of a digit or letter; 99, which no base reaches, for other characters. */
 static int
-digit_value(char c)
+py_convert_digit_value(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -107,7 +107,7 @@ parse_digits(char *p, int base, bool negative)
     if (*p == '\0' || !drop_underscores(p, prefixed))
         return NULL;
     for (const char *q = p; *q != '\0'; q++) {
-        if (digit_value(*q) >= base)
+        if (py_convert_digit_value(*q) >= base)
             return NULL;
     }
     if (decimal_guess && *p == '0' && strspn(p, "0") != strlen(p)) /* 0123 is not a literal */

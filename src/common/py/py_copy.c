@@ -13,24 +13,24 @@ is_shared(const py_t *v)
 }
 
 static py_t *
-address_of(const py_t *v)
+py_copy_address_of(const py_t *v)
 {
     return py_int((int64_t) (uintptr_t) v);
 }
 
 /* Notes the copy of a value that may occur again, by its address. */
 static void
-remember(py_t *memo, const py_t *v, py_t *copy)
+py_copy_remember(py_t *memo, const py_t *v, py_t *copy)
 {
     if (!is_shared(v))
         return;
-    AUTO(py) key = address_of(v);
+    AUTO(py) key = py_copy_address_of(v);
     (void) py_dict_set(memo, key, copy);
 }
 
 /* Appends deep copies of the items. `copy` is in the memo already, so that a list may contain itself. */
 static int
-fill_list(py_t *copy, py_t *v, py_t *memo)
+py_copy_fill_list(py_t *copy, py_t *v, py_t *memo)
 {
     for (size_t i = 0; i < py_seq_len(v); i++) {
         py_t *item = copy_deep(py_seq_at(v, i), memo);
@@ -42,7 +42,7 @@ fill_list(py_t *copy, py_t *v, py_t *memo)
 }
 
 static int
-fill_dict(py_t *copy, py_t *v, py_t *memo)
+py_copy_fill_dict(py_t *copy, py_t *v, py_t *memo)
 {
     py_t *key, *value;
 
@@ -60,8 +60,8 @@ deep_list(py_t *v, py_t *memo)
 {
     AUTO(py) copy = py_list();
 
-    remember(memo, v, copy);
-    return fill_list(copy, v, memo) == 0 ? STEAL(copy) : NULL;
+    py_copy_remember(memo, v, copy);
+    return py_copy_fill_list(copy, v, memo) == 0 ? STEAL(copy) : NULL;
 }
 
 static py_t *
@@ -69,8 +69,8 @@ deep_dict(py_t *v, py_t *memo)
 {
     AUTO(py) copy = py_is_odict(v) ? py_odict() : py_dict();
 
-    remember(memo, v, copy);
-    return fill_dict(copy, v, memo) == 0 ? STEAL(copy) : NULL;
+    py_copy_remember(memo, v, copy);
+    return py_copy_fill_dict(copy, v, memo) == 0 ? STEAL(copy) : NULL;
 }
 
 /* As Python, a tuple whose elements are unchanged is not copied. */
@@ -80,7 +80,7 @@ deep_tuple(py_t *v, py_t *memo)
     AUTO(py) items = py_list();
     bool changed = false;
 
-    if (fill_list(items, v, memo) < 0)
+    if (py_copy_fill_list(items, v, memo) < 0)
         return NULL;
     for (size_t i = 0; i < py_seq_len(v); i++)
         changed = changed || py_seq_at(items, i) != py_seq_at(v, i);
@@ -109,7 +109,7 @@ copy_deep(py_t *v, py_t *memo)
     if (py_small(v))
         return v;
     if (is_shared(v) && py_dict_len(memo) > 0) {
-        AUTO(py) key = address_of(v);
+        AUTO(py) key = py_copy_address_of(v);
         py_t *known = py_dict_get(memo, key);
         if (known != NULL)
             return py_ref(known);

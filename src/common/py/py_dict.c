@@ -153,7 +153,7 @@ enum { ENTRY_BYTES = sizeof(pyentry_t) + 3 * sizeof(int32_t) };
 
 /* Makes room for an entry: compacts when a quarter are gaps, else doubles. 0, or -1 raised. */
 static int
-make_room(pydict_t *d)
+py_dict_make_room(pydict_t *d)
 {
     if (d->used < d->fill - d->fill / 4) {
         compact(d);
@@ -188,7 +188,7 @@ py_dict_put(py_t *dict, py_t *key, uint64_t hash, py_t *value)
         py_unref(old);
         return 0;
     }
-    if (d->fill == d->cap && make_room(d) < 0)
+    if (d->fill == d->cap && py_dict_make_room(d) < 0)
         return -1;
     d->entries[d->fill] = (pyentry_t){ hash, py_ref(key), py_ref(value) };
     if (d->index != NULL)

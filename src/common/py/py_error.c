@@ -40,7 +40,7 @@ py_error_free(py_error_t *e)
 
 /* Sets the pending exception. TAKES `message`. */
 static void
-set(const py_exc_t *type, char *message, size_t len)
+py_error_set(const py_exc_t *type, char *message, size_t len)
 {
     if (current.type == &py_LimitError) {
         free(message);
@@ -53,7 +53,7 @@ set(const py_exc_t *type, char *message, size_t len)
 /* Bytes of a message that are kept: cut at MESSAGE_MAX, at a character. `text` has at least MESSAGE_MAX + 1
  * bytes then. */
 static size_t
-kept(const char *text, size_t len)
+py_error_kept(const char *text, size_t len)
 {
     if (len <= MESSAGE_MAX)
         return len;
@@ -63,7 +63,7 @@ kept(const char *text, size_t len)
 }
 
 static char *
-copy_of(const char *text, size_t len)
+py_error_copy_of(const char *text, size_t len)
 {
     char *copy = xcalloc(len + 1, 1);
 
@@ -83,8 +83,8 @@ py_raise(const py_exc_t *type, const char *fmt, ...)
     int n = vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
     /* vsnprintf fails for more than 2 GiB. */
-    size_t len = kept(text, n >= 0 ? (size_t) n : strlen(text));
-    set(type, copy_of(text, len), len);
+    size_t len = py_error_kept(text, n >= 0 ? (size_t) n : strlen(text));
+    py_error_set(type, py_error_copy_of(text, len), len);
     return NULL;
 }
 
@@ -96,8 +96,8 @@ py_raise_key(py_t *key)
 
     if (py_repr_to(&text, key) < 0)
         return NULL;
-    size_t len = kept(buf_str(&text), text.len);
-    set(&py_KeyError, copy_of(buf_str(&text), len), len);
+    size_t len = py_error_kept(buf_str(&text), text.len);
+    py_error_set(&py_KeyError, py_error_copy_of(buf_str(&text), len), len);
     return NULL;
 }
 

@@ -56,7 +56,7 @@ shortest(double d, char digits[MAX_DIGITS + 1], int *ret_exponent)
 
 /* Python's layout: exponents from 1e16 and below 1e-4. */
 static void
-put_digits(buf_t *out, const char *digits, int n, int exponent)
+py_float_put_digits(buf_t *out, const char *digits, int n, int exponent)
 {
     if (exponent < -4 || exponent >= 16) {
         buf_putc(out, digits[0]);
@@ -105,5 +105,5 @@ py_float_text(buf_t *out, double d)
         return;
     }
     int n = shortest(d, digits, &exponent);
-    put_digits(out, digits, n, exponent);
+    py_float_put_digits(out, digits, n, exponent);
 }

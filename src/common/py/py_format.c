@@ -42,7 +42,7 @@ enum { DIGITS_MAX = 1100, NUMBER_MAX = DIGITS_MAX + 400 };
 
 /* Adds `missing` zeros after the digits of `text`, before its exponent if any. */
 static void
-put_digits(buf_t *out, const char *text, size_t missing)
+py_format_put_digits(buf_t *out, const char *text, size_t missing)
 {
     size_t n = strcspn(text, "eE");
 
@@ -80,7 +80,7 @@ py_double_text(buf_t *out, double d, char type, int64_t precision, bool alternat
     int n = snprintf(text, sizeof(text), format, digits, fabs(d));
 #pragma GCC diagnostic pop
     salt_assert(n > 0 && n < NUMBER_MAX);
-    put_digits(out, text, missing);
+    py_format_put_digits(out, text, missing);
     return 0;
 }
 
@@ -149,7 +149,7 @@ parse_grouping(const char **p, const char *end, spec_t *s)
 }
 
 static bool
-is_one_of(uint32_t type, const char *types)
+py_format_is_one_of(uint32_t type, const char *types)
 {
     return type != 0 && type < 0x80 && strchr(types, (int) type) != NULL;
 }
@@ -158,8 +158,8 @@ is_one_of(uint32_t type, const char *types)
 static int
 check_grouping(const spec_t *s)
 {
-    bool plain = s->type == 0 || is_one_of(s->type, "deEfFgG%");
-    bool based = is_one_of(s->type, "boxX");
+    bool plain = s->type == 0 || py_format_is_one_of(s->type, "deEfFgG%");
+    bool based = py_format_is_one_of(s->type, "boxX");
 
     if (s->grouping == 0 || plain || (based && s->grouping == '_'))
         return 0;
@@ -170,7 +170,7 @@ check_grouping(const spec_t *s)
 
 /* [[fill]align][sign][z][#][0][width][grouping][.precision][type]. */
 static int
-parse_spec(const char *p, size_t len, py_t *v, char default_align, uint32_t default_type, spec_t *s)
+py_format_parse_spec(const char *p, size_t len, py_t *v, char default_align, uint32_t default_type, spec_t *s)
 {
     const char *const start = p, *const end = p + len;
     bool fill_given, align_given;
@@ -267,7 +267,7 @@ group_digits(buf_t *out, const number_t *num, char separator, int group, int64_t
 /* Writes sign, prefix, grouped digits and the rest, padded. Zero padding is part of the digits, as it is
  * grouped with them. */
 static int
-put_number(buf_t *out, const spec_t *s, const number_t *num)
+py_format_put_number(buf_t *out, const spec_t *s, const number_t *num)
 {
     size_t fixed = strlen(num->sign) + strlen(num->prefix) + strlen(num->rest);
     int64_t min_width = s->fill == '0' && s->align == '=' ? s->width - (int64_t) fixed : 0;
@@ -276,7 +276,7 @@ put_number(buf_t *out, const spec_t *s, const number_t *num)
     if (s->width > 0 && py_room((size_t) s->width > SIZE_MAX / 8 ? SIZE_MAX : (size_t) s->width * 4) < 0)
         return -1;
     if (s->grouping != 0)
-        group_digits(&digits, num, s->grouping, is_one_of(s->type, "boxX") ? 4 : 3, min_width);
+        group_digits(&digits, num, s->grouping, py_format_is_one_of(s->type, "boxX") ? 4 : 3, min_width);
     else
         buf_add(&digits, num->digits, num->n_digits);
     if (num->n_digits == 0)
@@ -305,7 +305,7 @@ sign_text(const spec_t *s, bool negative)
 /* ---- str, int, float ------------------------------------------------------------------------- */
 
 static int
-refuse(const char *what)
+py_format_refuse(const char *what)
 {
     return py_raise_int(&py_ValueError, "%s not allowed in string format specifier", what);
 }
@@ -315,18 +315,18 @@ format_text(buf_t *out, py_t *v, const char *spec, size_t len)
 {
     spec_t s;
 
-    if (parse_spec(spec, len, v, '<', 's', &s) < 0)
+    if (py_format_parse_spec(spec, len, v, '<', 's', &s) < 0)
         return -1;
     if (s.type != 's')
         return unknown_type(&s, v);
     if (s.sign != 0)
-        return refuse(s.sign == ' ' ? "Space" : "Sign");
+        return py_format_refuse(s.sign == ' ' ? "Space" : "Sign");
     if (s.no_minus_zero)
-        return refuse("Negative zero coercion (z)");
+        return py_format_refuse("Negative zero coercion (z)");
     if (s.alternate)
-        return refuse("Alternate form (#)");
+        return py_format_refuse("Alternate form (#)");
     if (s.align == '=')
-        return refuse("'=' alignment");
+        return py_format_refuse("'=' alignment");
     size_t n = py_str_count(v), bytes = PY_LEN(v);
     if (s.precision >= 0 && (uint64_t) s.precision < n) {
         n = (size_t) s.precision;
@@ -394,7 +394,7 @@ format_integer(buf_t *out, py_t *v, const spec_t *s)
     bool negative = text.data[0] == '-';
     const number_t num = { sign_text(s, negative), s->alternate ? bases[row].prefix : "",
                            text.data + negative, "", text.len - negative };
-    return put_number(out, s, &num);
+    return py_format_put_number(out, s, &num);
 }
 
 static bool
@@ -476,7 +476,7 @@ format_real(buf_t *out, double d, const spec_t *s)
         buf_putc(&text, '%');
     size_t n = strspn(text.data, "0123456789");
     const number_t num = { sign_text(s, negative), "", text.data, text.data + n, n };
-    return put_number(out, s, &num);
+    return py_format_put_number(out, s, &num);
 }
 
 /* An int formatted by a float's type is converted first. */
@@ -486,11 +486,11 @@ format_int(buf_t *out, py_t *v, const char *spec, size_t len)
     spec_t s;
     double d;
 
-    if (parse_spec(spec, len, v, '>', 'd', &s) < 0)
+    if (py_format_parse_spec(spec, len, v, '>', 'd', &s) < 0)
         return -1;
-    if (is_one_of(s.type, "dnboxXc"))
+    if (py_format_is_one_of(s.type, "dnboxXc"))
         return format_integer(out, v, &s);
-    if (!is_one_of(s.type, "eEfFgG%"))
+    if (!py_format_is_one_of(s.type, "eEfFgG%"))
         return unknown_type(&s, v);
     return py_int_to_double(v, &d) < 0 ? -1 : format_real(out, d, &s);
 }
@@ -500,9 +500,9 @@ format_float(buf_t *out, py_t *v, const char *spec, size_t len)
 {
     spec_t s;
 
-    if (parse_spec(spec, len, v, '>', 0, &s) < 0)
+    if (py_format_parse_spec(spec, len, v, '>', 0, &s) < 0)
         return -1;
-    if (s.type != 0 && s.type != 'n' && !is_one_of(s.type, "eEfFgG%"))
+    if (s.type != 0 && s.type != 'n' && !py_format_is_one_of(s.type, "eEfFgG%"))
         return unknown_type(&s, v);
     return format_real(out, py_float_value(v), &s);
 }

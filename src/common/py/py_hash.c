@@ -9,7 +9,7 @@
 #define MODULUS ((UINT64_C(1) << 61) - 1)
 
 static uint64_t
-mix(uint64_t a, uint64_t b)
+py_hash_mix(uint64_t a, uint64_t b)
 {
     __extension__ unsigned __int128 r = (unsigned __int128) a * b;
 
@@ -17,7 +17,7 @@ mix(uint64_t a, uint64_t b)
 }
 
 static uint64_t
-load(const char *p, size_t n)
+py_hash_load(const char *p, size_t n)
 {
     uint64_t v = 0;
 
@@ -34,24 +34,24 @@ secret(void)
 
     if (__builtin_expect(known == 0, 0)) {
         const char *random = (const char *) getauxval(AT_RANDOM); // NOLINT: that is how the kernel passes it
-        known = (random != NULL ? load(random, sizeof(known)) : 0) | 1;
+        known = (random != NULL ? py_hash_load(random, sizeof(known)) : 0) | 1;
     }
     return known;
 }
 
 /* A wyhash-like hash: 16 bytes per multiplication. Never 0, which means "unknown". */
 static uint64_t
-hash_bytes(const char *p, size_t len)
+py_hash_bytes(const char *p, size_t len)
 {
     const uint64_t k1 = UINT64_C(0x9e3779b97f4a7c15), k2 = UINT64_C(0xd6e8feb86659fd93);
-    uint64_t h = secret() ^ mix(len ^ k2, k1);
+    uint64_t h = secret() ^ py_hash_mix(len ^ k2, k1);
 
     for (; len > 16; len -= 16, p += 16)
-        h = mix(load(p, 8) ^ k1, load(p + 8, 8) ^ h);
+        h = py_hash_mix(py_hash_load(p, 8) ^ k1, py_hash_load(p + 8, 8) ^ h);
     if (len > 8)
-        h = mix(load(p, 8) ^ k2, load(p + 8, len - 8) ^ h);
+        h = py_hash_mix(py_hash_load(p, 8) ^ k2, py_hash_load(p + 8, len - 8) ^ h);
     else
-        h = mix(load(p, len) ^ k2, h ^ k1);
+        h = py_hash_mix(py_hash_load(p, len) ^ k2, h ^ k1);
     return h != 0 ? h : 1;
 }
 
@@ -61,7 +61,7 @@ py_str_hash(const py_t *v)
     pystr_t *s = (pystr_t *) v; /* the hash is a cache */
 
     if (s->hash == 0)
-        s->hash = hash_bytes(s->text, s->len);
+        s->hash = py_hash_bytes(s->text, s->len);
     return s->hash;
 }
 
@@ -123,7 +123,7 @@ tuple_hash(py_t *v, uint64_t *ret_hash)
     for (size_t i = 0; rc == 0 && i < py_as_tuple(v)->n; i++) {
         rc = py_tick() < 0 ? -1 : py_hash(py_as_tuple(v)->v[i], &one);
         if (rc == 0)
-            h = mix(h ^ one, UINT64_C(0x9e3779b97f4a7c15) + i);
+            h = py_hash_mix(h ^ one, UINT64_C(0x9e3779b97f4a7c15) + i);
     }
     py_leave();
     *ret_hash = h;
@@ -139,7 +139,7 @@ set_hash(const py_t *v, uint64_t *ret_hash)
 
     for (size_t i = 0; i < d->fill; i++) {
         if (d->entries[i].key != NULL)
-            h += mix(d->entries[i].hash ^ UINT64_C(0xd6e8feb86659fd93), UINT64_C(0x9e3779b97f4a7c15));
+            h += py_hash_mix(d->entries[i].hash ^ UINT64_C(0xd6e8feb86659fd93), UINT64_C(0x9e3779b97f4a7c15));
     }
     *ret_hash = h;
     return 0;
@@ -166,7 +166,7 @@ undefined_hash(py_t *v, uint64_t *ret_hash)
 static int
 range_hash(const pyrange_t *r, uint64_t *ret_hash)
 {
-    *ret_hash = mix((uint64_t) r->n + 1, (uint64_t) (r->n > 0 ? r->start : 0) ^ 0x72616e67);
+    *ret_hash = py_hash_mix((uint64_t) r->n + 1, (uint64_t) (r->n > 0 ? r->start : 0) ^ 0x72616e67);
     return 0;
 }
 
@@ -212,6 +212,6 @@ py_hash(py_t *v, uint64_t *ret_hash)
     default:
         break;
     }
-    *ret_hash = mix((uintptr_t) v, UINT64_C(0x9e3779b97f4a7c15));
+    *ret_hash = py_hash_mix((uintptr_t) v, UINT64_C(0x9e3779b97f4a7c15));
     return 0;
 }

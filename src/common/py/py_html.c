@@ -798,7 +798,7 @@ put_entity(buf_t *out, int row)
 
 /* True for characters that HTML forbids; they are dropped. */
 static bool
-forbidden(uint32_t cp)
+py_html_forbidden(uint32_t cp)
 {
     return (cp >= 0x1 && cp <= 0x8) || cp == 0xb || (cp >= 0xe && cp <= 0x1f) || (cp >= 0x7f && cp <= 0x9f) ||
            (cp >= 0xfdd0 && cp <= 0xfdef) || (cp & 0xfffe) == 0xfffe;
@@ -807,13 +807,13 @@ forbidden(uint32_t cp)
 /* A numeric reference, with HTML 5's corrections: numbers of the C1 range mean Windows-1252, others that are
  * no character become U+FFFD. */
 static void
-put_number(buf_t *out, uint32_t cp)
+py_html_put_number(buf_t *out, uint32_t cp)
 {
     if (cp >= 0x80 && cp <= 0x9f)
         py_put_char(out, windows_1252[cp - 0x80]);
     else if (cp == 0 || cp > LAST_CODE_POINT || (cp >= 0xd800 && cp <= 0xdfff))
         py_put_char(out, REPLACEMENT);
-    else if (!forbidden(cp))
+    else if (!py_html_forbidden(cp))
         py_put_char(out, cp);
 }
 
@@ -838,7 +838,7 @@ numeric(buf_t *out, const char *p, const char *end)
     }
     if (p == digits)
         return 0;
-    put_number(out, cp);
+    py_html_put_number(out, cp);
     p += p < end && *p == ';';
     return (size_t) (p - start);
 }
@@ -846,7 +846,7 @@ numeric(buf_t *out, const char *p, const char *end)
 /* Decodes a name after the '&': all of it, or the longest prefix that needs no semicolon. Returns the bytes
  * consumed. */
 static size_t
-named(buf_t *out, const char *p, const char *end)
+py_html_named(buf_t *out, const char *p, const char *end)
 {
     size_t n = 0;
 
@@ -884,7 +884,7 @@ py_html_unescape(buf_t *out, const char *text, size_t len)
         }
         buf_add(out, text, (size_t) (mark - text));
         text = mark + 1;
-        size_t taken = text < end && *text == '#' ? numeric(out, text, end) : named(out, text, end);
+        size_t taken = text < end && *text == '#' ? numeric(out, text, end) : py_html_named(out, text, end);
         if (taken == 0)
             buf_putc(out, '&');
         text += taken;

@@ -298,7 +298,7 @@ floor_mod(int64_t a, int64_t b)
 
 /* 64-bit arithmetic; NULL without raising when GMP is needed. */
 static py_t *
-small_binary(py_op_t op, int64_t a, int64_t b)
+py_int_small_binary(py_op_t op, int64_t a, int64_t b)
 {
     int64_t r;
 
@@ -510,7 +510,7 @@ py_int_binary(py_op_t op, py_t *a, py_t *b)
             return py_raise(&py_ZeroDivisionError, "0.0 cannot be raised to a negative power");
         return int_pow_float(a, b);
     }
-    if (small_of(a, &x) && small_of(b, &y) && (v = small_binary(op, x, y)) != NULL)
+    if (small_of(a, &x) && small_of(b, &y) && (v = py_int_small_binary(op, x, y)) != NULL)
         return v;
     mpz_t p, q, r;
     mpz_inits(p, q, r, NULL);

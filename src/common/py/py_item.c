@@ -1,6 +1,6 @@
 /* py_item.c - elements: v[key], slices, assignment and deletion.
  *
- * find() reports why an element is absent as an enum, so that look-ups which expect absence (py_find_item)
+ * py_item_find() reports why an element is absent as an enum, so that look-ups which expect absence (py_find_item)
  * cost no message; py_getitem turns it into Python's exception. Texts are indexed by code point. */
 #include "common/py/py_as.h"
 
@@ -118,7 +118,7 @@ slice_reach(const pyslice_t *s, int64_t len, reach_t *ret_reach)
 
 /* Byte offset `by` code points after `at`, or before it. */
 static size_t
-moved(const char *text, size_t at, int64_t by)
+py_item_moved(const char *text, size_t at, int64_t by)
 {
     for (; by > 0; by--)
         while (((unsigned char) text[++at] & 0xc0) == 0x80)
@@ -146,7 +146,7 @@ slice_str(py_t *v, const reach_t *s)
     for (int64_t i = 0; i < s->n; i++) {
         uint32_t cp;
         if (i > 0)
-            at = moved(PY_TEXT(v), at, s->step);
+            at = py_item_moved(PY_TEXT(v), at, s->step);
         py_put_part(&out, v, PY_TEXT(v) + at, py_decode(PY_TEXT(v) + at, &cp));
     }
     py_t *part = py_str_buf(&out);
@@ -271,7 +271,7 @@ find_index(py_t *v, py_t *key, py_t **ret_v)
 }
 
 static why_t
-find_key(py_t *dict, py_t *key, py_t **ret_v)
+py_item_find_key(py_t *dict, py_t *key, py_t **ret_v)
 {
     uint64_t hash;
     int bad;
@@ -288,10 +288,10 @@ find_key(py_t *dict, py_t *key, py_t **ret_v)
 /* The look-up behind [] and the template language's subscripts: a value, or the reason without a message,
  * since most callers need none. */
 static why_t
-find(py_t *v, py_t *key, py_t **ret_v)
+py_item_find(py_t *v, py_t *key, py_t **ret_v)
 {
     if (py_is(v, PY_DICT))
-        return find_key(v, key, ret_v);
+        return py_item_find_key(v, key, ret_v);
     if (is_sequence(v))
         return find_index(v, key, ret_v);
     if (py_is(v, PY_UNDEFINED)) {
@@ -345,7 +345,7 @@ py_getitem(py_t *v, py_t *key)
 {
     py_t *found = NULL;
 
-    switch (find(v, key, &found)) {
+    switch (py_item_find(v, key, &found)) {
     case FOUND:
         return found;
     case ABSENT_INDEX:
@@ -369,7 +369,7 @@ py_getitem(py_t *v, py_t *key)
 int
 py_find_item(py_t *v, py_t *key, py_t **ret_v)
 {
-    why_t why = find(v, key, ret_v);
+    why_t why = py_item_find(v, key, ret_v);
 
     if (why == FOUND)
         return 1;

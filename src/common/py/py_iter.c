@@ -303,7 +303,7 @@ py_toset(py_t *iterable, bool frozen)
 
 /* Adds element `i` of an update sequence, itself a sequence of two. */
 static int
-add_pair(py_t *dict, py_t *pair, size_t i)
+py_iter_add_pair(py_t *dict, py_t *pair, size_t i)
 {
     if (!py_iterable(pair))
         return py_raise_int(&py_TypeError,
@@ -366,7 +366,7 @@ py_dict_update(py_t *dict, py_t *v)
     if (py_iter_start(&it, v) < 0)
         return -1;
     for (size_t i = 0; rc == 0 && (x = py_iter_next(&it)) != NULL; i++) {
-        rc = py_is_odict(dict) ? add_unpacked(dict, x) : add_pair(dict, x, i);
+        rc = py_is_odict(dict) ? add_unpacked(dict, x) : py_iter_add_pair(dict, x, i);
         py_unref(x);
     }
     py_iter_end(&it);

@@ -20,7 +20,7 @@ static _Thread_local struct {
 /* Aliases share values in memory but not in JSON, so a small document could become a huge one; hence limits
  * for all that is made. */
 static int
-count(size_t text)
+py_json_own_count(size_t text)
 {
     made.values++;
     made.text += text;
@@ -36,7 +36,7 @@ count(size_t text)
 int
 py_json_count(const json_t *v, size_t key_len)
 {
-    return made.depth > 0 ? count(json_string_length(v) + key_len) : 0;
+    return made.depth > 0 ? py_json_own_count(json_string_length(v) + key_len) : 0;
 }
 
 static void
@@ -46,23 +46,23 @@ count_enter(void)
         made.values = made.text = 0;
 }
 
-static int fits(py_t *v);
+static int py_json_own_fits(py_t *v);
 
 static void
 fits_child(py_t *v, void *too_large)
 {
     bool *stop = too_large;
 
-    *stop = *stop || (v != NULL && fits(v) < 0);
+    *stop = *stop || (v != NULL && py_json_own_fits(v) < 0);
 }
 
 /* Counts a value and its content; cycles are left to the conversion, which reports them. */
 static int
-fits(py_t *v)
+py_json_own_fits(py_t *v)
 {
     bool text = py_is(v, PY_STR) || py_is(v, PY_BYTES), too_large = false;
 
-    if (count(text ? PY_LEN(v) : 0) < 0)
+    if (py_json_own_count(text ? PY_LEN(v) : 0) < 0)
         return -1;
     if (!(py_is(v, PY_LIST) || py_is(v, PY_TUPLE) || py_is(v, PY_SET) || py_is(v, PY_DICT)) ||
         (v->flags & PY_F_BUSY) != 0)
@@ -80,7 +80,7 @@ int
 py_json_fits(py_t *v)
 {
     count_enter();
-    int rc = fits(v);
+    int rc = py_json_own_fits(v);
     made.depth--;
     return rc;
 }
@@ -246,7 +246,7 @@ typedef py_t *text_fn(const char *text, size_t len);
 static py_t *from_json(const json_t *v, text_fn *text);
 
 static py_t *
-from_object(const json_t *v, text_fn *text)
+py_json_from_object(const json_t *v, text_fn *text)
 {
     json_t *object = (json_t *) v; /* for jansson's iterator; nothing is changed */
     py_t *dict = py_dict();
@@ -279,7 +279,7 @@ from_json(const json_t *v, text_fn *text)
         return PY_None;
     switch (json_typeof(v)) {
     case JSON_OBJECT:
-        return from_object(v, text);
+        return py_json_from_object(v, text);
     case JSON_ARRAY:
         return from_array(v, text);
     case JSON_STRING:

@@ -13,11 +13,11 @@ typedef struct writer {
     int level;
 } writer_t;
 
-static int put(writer_t *w, py_t *v);
+static int py_json_dumps_put(writer_t *w, py_t *v);
 
 /* Characters beyond 16 bits become a surrogate pair. */
 static void
-put_escape(buf_t *out, uint32_t cp)
+py_json_dumps_put_escape(buf_t *out, uint32_t cp)
 {
     static const char letters[] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r' };
 
@@ -33,7 +33,7 @@ put_escape(buf_t *out, uint32_t cp)
 
 /* Writes a quoted text; `from` is its value, for the marks. */
 static int
-put_text(const writer_t *w, const char *p, size_t len, const py_t *from)
+py_json_dumps_put_text(const writer_t *w, const char *p, size_t len, const py_t *from)
 {
     const char *end = p + len;
 
@@ -46,7 +46,7 @@ put_text(const writer_t *w, const char *p, size_t len, const py_t *from)
         size_t n = py_decode(p, &cp);
         bool escape = cp < 0x20 || cp == '"' || cp == '\\' || (w->how->ensure_ascii && cp > 0x7e);
         if (escape)
-            put_escape(w->out, cp);
+            py_json_dumps_put_escape(w->out, cp);
         else
             buf_add(w->out, p, n);
         if (escape && py_room(w->out->len) < 0)
@@ -70,7 +70,7 @@ put_float(buf_t *out, double d)
 
 /* Line break and indentation before an element, and before the end of a non-empty container. */
 static int
-new_line(const writer_t *w)
+py_json_dumps_new_line(const writer_t *w)
 {
     size_t spaces = w->how->indent > 0 ? (size_t) w->level * (size_t) w->how->indent : 0;
 
@@ -90,7 +90,7 @@ put_key(writer_t *w, py_t *key)
 
     switch (py_type(key)) {
     case PY_STR:
-        return put_text(w, PY_TEXT(key), PY_LEN(key), key);
+        return py_json_dumps_put_text(w, PY_TEXT(key), PY_LEN(key), key);
     case PY_NONE:
         buf_puts(w->out, "\"null\"");
         return 0;
@@ -108,21 +108,21 @@ put_key(writer_t *w, py_t *key)
         return py_raise_int(&py_TypeError, "keys must be str, int, float, bool or None, not %s",
                             py_type_name(key));
     }
-    return put_text(w, buf_str(&text), text.len, PY_None);
+    return py_json_dumps_put_text(w, buf_str(&text), text.len, PY_None);
 }
 
 static int
-put_member(writer_t *w, py_t *key, py_t *value)
+py_json_dumps_put_member(writer_t *w, py_t *key, py_t *value)
 {
     if (put_key(w, key) < 0)
         return -1;
     buf_puts(w->out, w->key_sep);
-    return put(w, value);
+    return py_json_dumps_put(w, value);
 }
 
 /* NEW list of (key, value). */
 static py_t *
-pairs_of(const py_t *dict)
+py_json_dumps_pairs_of(const py_t *dict)
 {
     py_t *pairs = py_list();
     py_t *key, *value;
@@ -134,9 +134,9 @@ pairs_of(const py_t *dict)
 
 /* Sorted as pairs, as Python does, so that keys of different types raise. */
 static int
-put_dict(writer_t *w, const py_t *dict)
+py_json_dumps_put_dict(writer_t *w, const py_t *dict)
 {
-    AUTO(py) pairs = pairs_of(dict);
+    AUTO(py) pairs = py_json_dumps_pairs_of(dict);
 
     if (w->how->sort_keys && py_sort(pairs, NULL, false) < 0)
         return -1;
@@ -146,11 +146,11 @@ put_dict(writer_t *w, const py_t *dict)
         py_t *pair = py_seq_at(pairs, i);
         if (i > 0)
             buf_puts(w->out, w->item_sep);
-        if (new_line(w) < 0 || put_member(w, py_seq_at(pair, 0), py_seq_at(pair, 1)) < 0)
+        if (py_json_dumps_new_line(w) < 0 || py_json_dumps_put_member(w, py_seq_at(pair, 0), py_seq_at(pair, 1)) < 0)
             return -1;
     }
     w->level--;
-    if (py_seq_len(pairs) > 0 && new_line(w) < 0)
+    if (py_seq_len(pairs) > 0 && py_json_dumps_new_line(w) < 0)
         return -1;
     buf_putc(w->out, '}');
     return 0;
@@ -164,11 +164,11 @@ put_seq(writer_t *w, const py_t *seq)
     for (size_t i = 0; i < py_seq_len(seq); i++) {
         if (i > 0)
             buf_puts(w->out, w->item_sep);
-        if (new_line(w) < 0 || put(w, py_seq_at(seq, i)) < 0)
+        if (py_json_dumps_new_line(w) < 0 || py_json_dumps_put(w, py_seq_at(seq, i)) < 0)
             return -1;
     }
     w->level--;
-    if (py_seq_len(seq) > 0 && new_line(w) < 0)
+    if (py_seq_len(seq) > 0 && py_json_dumps_new_line(w) < 0)
         return -1;
     buf_putc(w->out, ']');
     return 0;
@@ -183,14 +183,14 @@ put_container(writer_t *w, py_t *v)
     if (py_enter() < 0)
         return -1;
     v->flags |= PY_F_BUSY;
-    int rc = py_is(v, PY_DICT) ? put_dict(w, v) : put_seq(w, v);
+    int rc = py_is(v, PY_DICT) ? py_json_dumps_put_dict(w, v) : put_seq(w, v);
     v->flags &= (uint8_t) ~PY_F_BUSY;
     py_leave();
     return rc;
 }
 
 static int
-put(writer_t *w, py_t *v)
+py_json_dumps_put(writer_t *w, py_t *v)
 {
     switch (py_type(v)) {
     case PY_NONE:
@@ -205,7 +205,7 @@ put(writer_t *w, py_t *v)
         put_float(w->out, py_float_value(v));
         return 0;
     case PY_STR:
-        return put_text(w, PY_TEXT(v), PY_LEN(v), v);
+        return py_json_dumps_put_text(w, PY_TEXT(v), PY_LEN(v), v);
     case PY_LIST:
     case PY_TUPLE:
     case PY_DICT:
@@ -226,5 +226,5 @@ py_json_dumps(py_t *v, const py_dumps_t *how)
                                                      : ", ",
                    .key_sep = how->key_sep != NULL ? how->key_sep : ": " };
 
-    return put(&w, v) < 0 ? NULL : py_str_buf(&out);
+    return py_json_dumps_put(&w, v) < 0 ? NULL : py_str_buf(&out);
 }

@@ -17,7 +17,7 @@ static py_t *read_value(reader_t *r);
 /* Raises JSONDecodeError with line, column and character: "Expecting value: line 1 column 1 (char 0)". NULL.
  */
 static void *
-bad(const reader_t *r, const char *at, const char *what)
+py_json_loads_bad(const reader_t *r, const char *at, const char *what)
 {
     size_t chars = 0, line = 1, column = 1;
 
@@ -35,7 +35,7 @@ bad(const reader_t *r, const char *at, const char *what)
 }
 
 static void
-skip_space(reader_t *r)
+py_json_loads_skip_space(reader_t *r)
 {
     while (r->p < r->end && (*r->p == ' ' || *r->p == '\t' || *r->p == '\n' || *r->p == '\r'))
         r->p++;
@@ -43,7 +43,7 @@ skip_space(reader_t *r)
 
 /* Skips `c` if it comes next. */
 static bool
-take(reader_t *r, char c)
+py_json_loads_take(reader_t *r, char c)
 {
     if (r->p == r->end || *r->p != c)
         return false;
@@ -60,7 +60,7 @@ read_unicode(reader_t *r, buf_t *out)
     uint32_t cp;
 
     if (!scan_unicode(&r->p, r->end, &cp)) {
-        bad(r, r->p - 1, "Invalid \\uXXXX escape");
+        py_json_loads_bad(r, r->p - 1, "Invalid \\uXXXX escape");
         return -1;
     }
     py_put_char(out, cp);
@@ -73,10 +73,10 @@ read_escape(reader_t *r, buf_t *out)
     const char *at = r->p - 1;
     char plain = r->p < r->end ? scan_escaped(*r->p) : '\0';
 
-    if (take(r, 'u'))
+    if (py_json_loads_take(r, 'u'))
         return read_unicode(r, out);
     if (plain == '\0') {
-        bad(r, at, "Invalid \\escape");
+        py_json_loads_bad(r, at, "Invalid \\escape");
         return -1;
     }
     buf_putc(out, plain);
@@ -97,14 +97,14 @@ read_string(reader_t *r)
             r->p++;
         buf_add(&out, plain, (size_t) (r->p - plain));
         if (r->p == r->end)
-            return bad(r, start, "Unterminated string starting at");
+            return py_json_loads_bad(r, start, "Unterminated string starting at");
         char c = *r->p++;
         if (c == '"')
             return py_str_buf(&out);
         if (c != '\\')
-            return bad(r, r->p - 1, "Invalid control character at");
+            return py_json_loads_bad(r, r->p - 1, "Invalid control character at");
         if (r->p == r->end)
-            return bad(r, start, "Unterminated string starting at");
+            return py_json_loads_bad(r, start, "Unterminated string starting at");
         if (read_escape(r, &out) < 0)
             return NULL;
     }
@@ -113,7 +113,7 @@ read_string(reader_t *r)
 /* ---- numbers and words ----------------------------------------------------------------------- */
 
 static const char *
-digits(const reader_t *r, const char *p)
+py_json_loads_digits(const reader_t *r, const char *p)
 {
     while (p < r->end && *p >= '0' && *p <= '9')
         p++;
@@ -122,7 +122,7 @@ digits(const reader_t *r, const char *p)
 
 /* Reads a number. NEW; NULL without raising when none is here. */
 static py_t *
-read_number(reader_t *r)
+py_json_loads_read_number(reader_t *r)
 {
     const char *start = r->p, *p = start;
     bool is_float = false;
@@ -130,19 +130,19 @@ read_number(reader_t *r)
     if (p < r->end && *p == '-')
         p++;
     const char *whole = p;
-    p = p < r->end && *p == '0' ? p + 1 : digits(r, p);
+    p = p < r->end && *p == '0' ? p + 1 : py_json_loads_digits(r, p);
     if (p == whole)
         return NULL;
-    if (p + 1 < r->end && *p == '.' && digits(r, p + 1) > p + 1) {
-        p = digits(r, p + 1);
+    if (p + 1 < r->end && *p == '.' && py_json_loads_digits(r, p + 1) > p + 1) {
+        p = py_json_loads_digits(r, p + 1);
         is_float = true;
     }
     if (p < r->end && (*p | 0x20) == 'e') {
         const char *exponent = p + 1;
         if (exponent < r->end && (*exponent == '+' || *exponent == '-'))
             exponent++;
-        if (digits(r, exponent) > exponent) {
-            p = digits(r, exponent);
+        if (py_json_loads_digits(r, exponent) > exponent) {
+            p = py_json_loads_digits(r, exponent);
             is_float = true;
         }
     }
@@ -181,10 +181,10 @@ read_word(reader_t *r)
             return py_float(-HUGE_VAL);
         }
     }
-    py_t *number = read_number(r);
+    py_t *number = py_json_loads_read_number(r);
     if (number != NULL || py_raised() != NULL)
         return number;
-    return bad(r, r->p, "Expecting value");
+    return py_json_loads_bad(r, r->p, "Expecting value");
 }
 
 /* ---- containers ------------------------------------------------------------------------------- */
@@ -195,19 +195,19 @@ static const char no_key[] = "Expecting property name enclosed in double quotes"
 static int
 read_member(reader_t *r, py_t *dict)
 {
-    if (!take(r, '"')) {
-        bad(r, r->p, no_key);
+    if (!py_json_loads_take(r, '"')) {
+        py_json_loads_bad(r, r->p, no_key);
         return -1;
     }
     AUTO(py) key = read_string(r);
     if (key == NULL)
         return -1;
-    skip_space(r);
-    if (!take(r, ':')) {
-        bad(r, r->p, "Expecting ':' delimiter");
+    py_json_loads_skip_space(r);
+    if (!py_json_loads_take(r, ':')) {
+        py_json_loads_bad(r, r->p, "Expecting ':' delimiter");
         return -1;
     }
-    skip_space(r);
+    py_json_loads_skip_space(r);
     AUTO(py) value = read_value(r);
     return value != NULL ? py_dict_set(dict, key, value) : -1;
 }
@@ -217,18 +217,18 @@ read_object(reader_t *r)
 {
     AUTO(py) dict = py_dict();
 
-    skip_space(r);
-    if (take(r, '}'))
+    py_json_loads_skip_space(r);
+    if (py_json_loads_take(r, '}'))
         return STEAL(dict);
     for (;;) {
         if (read_member(r, dict) < 0)
             return NULL;
-        skip_space(r);
-        if (take(r, '}'))
+        py_json_loads_skip_space(r);
+        if (py_json_loads_take(r, '}'))
             return STEAL(dict);
-        if (!take(r, ','))
-            return bad(r, r->p, "Expecting ',' delimiter");
-        skip_space(r);
+        if (!py_json_loads_take(r, ','))
+            return py_json_loads_bad(r, r->p, "Expecting ',' delimiter");
+        py_json_loads_skip_space(r);
     }
 }
 
@@ -237,20 +237,20 @@ read_array(reader_t *r)
 {
     AUTO(py) list = py_list();
 
-    skip_space(r);
-    if (take(r, ']'))
+    py_json_loads_skip_space(r);
+    if (py_json_loads_take(r, ']'))
         return STEAL(list);
     for (;;) {
         py_t *v = read_value(r);
         if (v == NULL)
             return NULL;
         py_append_new(list, v);
-        skip_space(r);
-        if (take(r, ']'))
+        py_json_loads_skip_space(r);
+        if (py_json_loads_take(r, ']'))
             return STEAL(list);
-        if (!take(r, ','))
-            return bad(r, r->p, "Expecting ',' delimiter");
-        skip_space(r);
+        if (!py_json_loads_take(r, ','))
+            return py_json_loads_bad(r, r->p, "Expecting ',' delimiter");
+        py_json_loads_skip_space(r);
     }
 }
 
@@ -260,8 +260,8 @@ read_value(reader_t *r)
     py_t *v;
 
     if (r->p == r->end || py_tick() < 0)
-        return py_raised() != NULL ? NULL : bad(r, r->p, "Expecting value");
-    if (take(r, '"'))
+        return py_raised() != NULL ? NULL : py_json_loads_bad(r, r->p, "Expecting value");
+    if (py_json_loads_take(r, '"'))
         return read_string(r);
     if (*r->p != '{' && *r->p != '[')
         return read_word(r);
@@ -278,13 +278,13 @@ py_json_loads(const char *text, size_t len)
     reader_t r = { text, text, text + len };
 
     if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-        return bad(&r, text, "Unexpected UTF-8 BOM (decode using utf-8-sig)");
-    skip_space(&r);
+        return py_json_loads_bad(&r, text, "Unexpected UTF-8 BOM (decode using utf-8-sig)");
+    py_json_loads_skip_space(&r);
     AUTO(py) v = read_value(&r);
     if (v == NULL)
         return NULL;
-    skip_space(&r);
+    py_json_loads_skip_space(&r);
     if (r.p < r.end)
-        return bad(&r, r.p, "Extra data");
+        return py_json_loads_bad(&r, r.p, "Extra data");
     return STEAL(v);
 }

@@ -44,7 +44,7 @@ static _Thread_local struct {
 
 /* Runs when the thread ends. */
 static void
-cache_clear(void *unused)
+py_mem_cache_clear(void *unused)
 {
     for (size_t i = 0; i < CLASSES; i++) {
         for (spare_t *s = cache.head[i], *next; s != NULL; s = next) {
@@ -59,7 +59,7 @@ cache_clear(void *unused)
 static void
 cache_key_make(void)
 {
-    salt_assert(pthread_key_create(&cache_key, cache_clear) == 0);
+    salt_assert(pthread_key_create(&cache_key, py_mem_cache_clear) == 0);
 }
 
 /* Registers the cache's destructor when a thread keeps its first block. */
@@ -173,7 +173,7 @@ set_outside(pyheld_t *v, intptr_t n)
 }
 
 static intptr_t
-outside(const pyheld_t *v)
+py_mem_outside(const pyheld_t *v)
 {
     return (intptr_t) v->prev;
 }
@@ -190,7 +190,7 @@ subtract(py_t *v, void *unused)
 {
     if (being_tried(v)) {
         pyheld_t *held = (pyheld_t *) v;
-        set_outside(held, outside(held) - 1);
+        set_outside(held, py_mem_outside(held) - 1);
     }
 }
 
@@ -201,7 +201,7 @@ typedef struct tried {
 } tried_t;
 
 static void
-push(tried_t *list, pyheld_t *v)
+py_mem_push(tried_t *list, pyheld_t *v)
 {
     if (list->n == list->cap) {
         list->cap = list->cap * 2 + 64;
@@ -212,12 +212,12 @@ push(tried_t *list, pyheld_t *v)
 
 /* A value reached from a living one is alive, and so are those it holds. */
 static void
-reach(py_t *v, void *cookie)
+py_mem_reach(py_t *v, void *cookie)
 {
     if (!being_tried(v))
         return;
     v->flags &= (uint8_t) ~PY_F_TRIED;
-    push(cookie, (pyheld_t *) v);
+    py_mem_push(cookie, (pyheld_t *) v);
 }
 
 /* Splits the list into reachable containers and (still marked) unreachable ones. Linear in values and
@@ -232,15 +232,15 @@ try_list(pyheld_t *first, tried_t *alive, tried_t *dead)
     for (pyheld_t *v = first; v != NULL; v = v->next)
         py_walk_held(&v->h, subtract, NULL);
     for (pyheld_t *v = first; v != NULL; v = v->next) {
-        if (outside(v) > 0)
-            reach(&v->h, alive);
+        if (py_mem_outside(v) > 0)
+            py_mem_reach(&v->h, alive);
         while (dead->n < alive->n) /* `dead` counts what was walked, for now */
-            py_walk_held(&alive->v[dead->n++]->h, reach, alive);
+            py_walk_held(&alive->v[dead->n++]->h, py_mem_reach, alive);
     }
     dead->n = 0;
     for (pyheld_t *v = first; v != NULL; v = v->next) {
         if (being_tried(&v->h))
-            push(dead, v);
+            py_mem_push(dead, v);
     }
 }
 
@@ -393,7 +393,7 @@ py_room_left(void)
 
 /* Marks the budget as used up: the next step finds no fuel. */
 static bool
-spend(void)
+py_mem_spend(void)
 {
     budget.spent = true;
     budget.steps_left += py_state.fuel;
@@ -403,12 +403,12 @@ spend(void)
 
 /* buf_meter's callback: grants a buffer's growth, shrinking what it wants beyond `least` near the limit. */
 static bool
-grant(size_t least, size_t *wanted)
+py_mem_grant(size_t least, size_t *wanted)
 {
     size_t left = py_room_left();
 
     if (least > left)
-        return spend();
+        return py_mem_spend();
     if (*wanted > left)
         *wanted = least + (left - least) / 2;
     return true;
@@ -419,14 +419,14 @@ py_bound_texts(bool on)
 {
     bool was = buf_meter.grant != NULL;
 
-    buf_meter.grant = on ? grant : NULL;
+    buf_meter.grant = on ? py_mem_grant : NULL;
     return was;
 }
 
 bool
 py_grant_(size_t bytes)
 {
-    return buf_meter.grant == NULL || bytes <= py_room_left() || spend();
+    return buf_meter.grant == NULL || bytes <= py_room_left() || py_mem_spend();
 }
 
 /* Grows by half while memory is plentiful, by a sixteenth when the scope's limit is near. */

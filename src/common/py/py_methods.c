@@ -254,7 +254,7 @@ compare_name(const char *row, const char *name, size_t len)
 
 /* Binary search; the tables are sorted by name. */
 static const py_method_t *
-find_in(const table_t *t, const char *name, size_t len)
+py_methods_find_in(const table_t *t, const char *name, size_t len)
 {
     size_t lo = 0, hi = t->n;
 
@@ -287,11 +287,11 @@ py_method_find(const py_t *v, const char *name, size_t len)
     const py_method_t *m = NULL;
 
     if (py_is_markup(v))
-        m = find_in(&markup_table, name, len);
+        m = py_methods_find_in(&markup_table, name, len);
     else if (py_is_odict(v))
-        m = find_in(&odict_table, name, len);
+        m = py_methods_find_in(&odict_table, name, len);
     if (m == NULL)
-        m = find_in(&tables[py_type(v)], name, len);
+        m = py_methods_find_in(&tables[py_type(v)], name, len);
     return m != NULL && applies(v, m) ? m : NULL;
 }
 
@@ -307,7 +307,7 @@ py_method_name(const py_t *v, size_t i)
 
 /* Turns texts in the result of a Markup's method into Markup. TAKES `v`. */
 static py_t *
-mark(py_t *v)
+py_methods_mark(py_t *v)
 {
     if (v == NULL || (!py_is(v, PY_STR) && !py_is(v, PY_LIST) && !py_is(v, PY_TUPLE)))
         return v;
@@ -318,7 +318,7 @@ mark(py_t *v)
     }
     py_t **items = py_is(v, PY_LIST) ? py_as_list(v)->v : py_as_tuple(v)->v;
     for (size_t i = 0; i < py_seq_len(v); i++)
-        items[i] = mark(items[i]);
+        items[i] = py_methods_mark(items[i]);
     return v;
 }
 
@@ -338,7 +338,7 @@ call_markup(const py_method_t *m, py_t *self, py_t **slots, const py_args_t *arg
     py_t *v = failed ? NULL : m->fn(self, slots, args);
     for (int i = 0; i < m->max; i++)
         py_unref(held[i]);
-    return (m->flags & PY_METHOD_SAFE) != 0 ? mark(v) : v;
+    return (m->flags & PY_METHOD_SAFE) != 0 ? py_methods_mark(v) : v;
 }
 
 /* Marks a result when `self` or an argument is a peer's, unless the method keeps marks itself. TAKES `v`;

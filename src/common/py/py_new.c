@@ -331,7 +331,7 @@ py_drop_held(py_t *v)
 /* ---- the end of a value ---------------------------------------------------------------------- */
 
 static size_t
-size_of(const py_t *v)
+py_new_size_of(const py_t *v)
 {
     static const size_t fixed[PY_TYPES] = {
         [PY_NONE] = sizeof(py_t),           [PY_BOOL] = sizeof(py_t),       [PY_FLOAT] = sizeof(pyfloat_t),
@@ -355,7 +355,7 @@ size_of(const py_t *v)
 }
 
 static bool
-is_held(const py_t *v)
+py_new_is_held(const py_t *v)
 {
     return v->type >= PY_LIST && v->type != PY_RANGE;
 }
@@ -371,7 +371,7 @@ free_held(pyheld_t *v)
     freeing.depth++;
     py_drop_held(&v->h);
     freeing.depth--;
-    py_release(v, size_of(&v->h));
+    py_release(v, py_new_size_of(&v->h));
 }
 
 /* Beyond a certain depth values are put on a list and freed later, so that a deeply nested value does not
@@ -379,10 +379,10 @@ free_held(pyheld_t *v)
 void
 py_free_(py_t *v)
 {
-    if (!is_held(v)) {
+    if (!py_new_is_held(v)) {
         if ((v->type == PY_STR || v->type == PY_BYTES) && ((pystr_t *) v)->peer != NULL)
             py_peer_free(((pystr_t *) v)->peer);
-        py_release(v, size_of(v));
+        py_release(v, py_new_size_of(v));
         return;
     }
     py_unlink((pyheld_t *) v);

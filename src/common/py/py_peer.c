@@ -18,7 +18,7 @@ struct pypeer {
 static pypeer_t whole[SPAN_KEPT + 1];
 
 static bool
-is_whole(const pypeer_t *p)
+py_peer_is_whole(const pypeer_t *p)
 {
     return p >= whole && p < whole + NELEMS(whole);
 }
@@ -32,7 +32,7 @@ peer_size(const pypeer_t *p)
 void
 py_peer_free(pypeer_t *p)
 {
-    if (p != NULL && !is_whole(p))
+    if (p != NULL && !py_peer_is_whole(p))
         py_release(p, peer_size(p));
 }
 
@@ -43,7 +43,7 @@ peer_of(const py_t *v)
 }
 
 static bool
-is_text(const py_t *v)
+py_peer_is_text(const py_t *v)
 {
     return py_is(v, PY_STR) || py_is(v, PY_BYTES);
 }
@@ -54,7 +54,7 @@ span_at(const py_t *v, size_t i)
 {
     const pypeer_t *p = peer_of(v);
 
-    return is_whole(p) ? (span_t){ 0, PY_LEN(v), (unsigned) (p - whole) } : p->v[i];
+    return py_peer_is_whole(p) ? (span_t){ 0, PY_LEN(v), (unsigned) (p - whole) } : p->v[i];
 }
 
 static size_t
@@ -62,7 +62,7 @@ span_count(const py_t *v)
 {
     const pypeer_t *p = peer_of(v);
 
-    return p == NULL ? 0 : is_whole(p) ? 1 : p->n;
+    return p == NULL ? 0 : py_peer_is_whole(p) ? 1 : p->n;
 }
 
 /* The flags that all marks of `v` have. */
@@ -115,7 +115,7 @@ py_copy_spans(const py_t *v, size_t at, spans_t *spans)
 bool
 py_is_peer(const py_t *v)
 {
-    return is_text(v) && peer_of(v) != NULL;
+    return py_peer_is_text(v) && peer_of(v) != NULL;
 }
 
 unsigned
@@ -133,13 +133,13 @@ typedef struct search {
     said_t found;
 } search_t;
 
-static void look(search_t *s, const py_t *v);
+static void py_peer_look(search_t *s, const py_t *v);
 
 static void
 look_at_items(search_t *s, const py_t *v)
 {
     for (size_t i = 0; i < py_seq_len(v) && s->found < s->enough; i++)
-        look(s, py_seq_at(v, i));
+        py_peer_look(s, py_seq_at(v, i));
 }
 
 /* Looks at keys and values; a set has no values. */
@@ -149,9 +149,9 @@ look_at_pairs(search_t *s, const py_t *v)
     py_t *key, *value;
 
     for (size_t i = 0; s->found < s->enough && py_dict_next(v, &i, &key, &value);) {
-        look(s, key);
+        py_peer_look(s, key);
         if (value != NULL)
-            look(s, value);
+            py_peer_look(s, value);
     }
 }
 
@@ -166,9 +166,9 @@ said_text(const py_t *v)
 
 /* Looks at `v` and what it holds, until enough was found or the limit of values is reached. */
 static void
-look(search_t *s, const py_t *v)
+py_peer_look(search_t *s, const py_t *v)
 {
-    if (is_text(v)) {
+    if (py_peer_is_text(v)) {
         said_t by = said_text(v);
         s->found = by > s->found ? by : s->found;
         return;
@@ -189,10 +189,10 @@ look(search_t *s, const py_t *v)
         look_at_pairs(s, v);
         return;
     case PY_NAMESPACE:
-        look(s, py_namespace_dict(v));
+        py_peer_look(s, py_namespace_dict(v));
         return;
     case PY_VIEW:
-        look(s, ((const pyview_t *) v)->dict);
+        py_peer_look(s, ((const pyview_t *) v)->dict);
         return;
     default:
         return;
@@ -204,7 +204,7 @@ said_by(const py_t *v, said_t enough)
 {
     search_t s = { .left = LIMIT_PEER_LOOK, .enough = enough };
 
-    look(&s, v);
+    py_peer_look(&s, v);
     return s.found;
 }
 
@@ -246,7 +246,7 @@ typedef void slot_fn(reach_t *r, py_t **slot);
 static void
 wait_for_turn(reach_t *r, py_t *v)
 {
-    if (is_text(v))
+    if (py_peer_is_text(v))
         return;
     if (r->n == r->cap) {
         r->cap = r->cap * 2 + 16;
@@ -294,7 +294,7 @@ each_slot(reach_t *r, py_t *v, slot_fn *fn)
 
 /* Calls `fn` for the slot and for those of all containers that it queues. */
 static void
-traverse(reach_t *r, py_t **slot, slot_fn *fn)
+py_peer_traverse(reach_t *r, py_t **slot, slot_fn *fn)
 {
     fn(r, slot);
     while (r->n > 0)
@@ -304,7 +304,7 @@ traverse(reach_t *r, py_t **slot, slot_fn *fn)
 static bool
 may_hold(const py_t *v)
 {
-    return !py_small(v) && (is_text(v) || v->type >= PY_LIST);
+    return !py_small(v) && (py_peer_is_text(v) || v->type >= PY_LIST);
 }
 
 /* The record of a shared value, made when new. */
@@ -387,11 +387,11 @@ mark_slot(reach_t *r, py_t **slot)
     if (v->refs != 1) {
         shared_t *s = shared_of(r, v);
         own = s->edges == v->refs;
-        if (s->before || (s->done && (own || !is_text(v))))
+        if (s->before || (s->done && (own || !py_peer_is_text(v))))
             return;
         s->done = true;
     }
-    if (is_text(v))
+    if (py_peer_is_text(v))
         mark_text(r, slot, own);
     else
         wait_for_turn(r, v);
@@ -405,17 +405,17 @@ mark_reached(py_t *v, unsigned flags, bool all)
 {
     reach_t r = { .flags = flags };
 
-    if (is_text(v) && v->refs == 1) {
+    if (py_peer_is_text(v) && v->refs == 1) {
         mark_text(&r, &v, true);
         return v;
     }
     r.known = py_dict();
-    traverse(&r, &v, count_edge);
+    py_peer_traverse(&r, &v, count_edge);
     for (size_t i = 0, n = r.n_shared; !all && i < n; i++) {
         if (r.shared[i].edges != r.shared[i].v->refs)
-            traverse(&r, &r.shared[i].v, note_before);
+            py_peer_traverse(&r, &r.shared[i].v, note_before);
     }
-    traverse(&r, &v, mark_slot);
+    py_peer_traverse(&r, &v, mark_slot);
     free(r.waiting);
     free(r.shared);
     py_unref(r.known);
@@ -443,7 +443,7 @@ mark_tree(py_t *v, const reach_t *r, int depth)
 {
     if (!may_hold(v))
         return v;
-    if (is_text(v)) {
+    if (py_peer_is_text(v)) {
         mark_text(r, &v, v->refs == 1);
         return v;
     }
@@ -716,7 +716,7 @@ py_part(const py_t *like, const char *from, size_t len)
 
     if (__builtin_expect(peer_of(like) == NULL, 1))
         return v;
-    if (is_whole(peer_of(like))) {
+    if (py_peer_is_whole(peer_of(like))) {
         ((pystr_t *) v)->peer = len > 0 ? ((const pystr_t *) like)->peer : NULL;
         return v;
     }

@@ -26,7 +26,7 @@ typedef struct directive {
 
 /* True if %(name)s is allowed, by CPython's test: subscripts, but neither a tuple nor a text. */
 static bool
-is_mapping(const py_t *v)
+py_percent_is_mapping(const py_t *v)
 {
     switch (py_type(v)) {
     case PY_LIST:
@@ -84,7 +84,7 @@ parse_key(percent_t *p, const char **at, const char *end)
 
 /* A width or precision: digits, or a star that takes a value. */
 static int
-parse_size(percent_t *p, const char **at, const char *end, const char *what, int64_t *ret_v)
+py_percent_parse_size(percent_t *p, const char **at, const char *end, const char *what, int64_t *ret_v)
 {
     if (*at < end && **at == '*') {
         ++*at;
@@ -143,7 +143,7 @@ parse_directive(percent_t *p, directive_t *d, const char **at, const char *end)
     if (*at < end && **at == '(' && parse_key(p, at, end) < 0)
         return -1;
     parse_flags(d, at, end);
-    if (parse_size(p, at, end, "width", &d->width) < 0)
+    if (py_percent_parse_size(p, at, end, "width", &d->width) < 0)
         return -1;
     if (d->width < -1) { /* from a star */
         d->left = true;
@@ -152,7 +152,7 @@ parse_directive(percent_t *p, directive_t *d, const char **at, const char *end)
     if (*at < end && **at == '.') {
         ++*at;
         d->precision = 0;
-        if (parse_size(p, at, end, "precision", &d->precision) < 0)
+        if (py_percent_parse_size(p, at, end, "precision", &d->precision) < 0)
             return -1;
         if (d->precision < 0)
             d->precision = 0;
@@ -170,7 +170,7 @@ parse_directive(percent_t *p, directive_t *d, const char **at, const char *end)
 /* Writes a field: `prefix` (sign and base) comes before padding zeros; `points` is the number of code points
  * in `text`, which belongs to `from` (for marks). */
 static int
-put_field(percent_t *p, const directive_t *d, const char *prefix, const char *text, size_t len, size_t points,
+py_percent_put_field(percent_t *p, const directive_t *d, const char *prefix, const char *text, size_t len, size_t points,
           bool zero, const py_t *from)
 {
     size_t total = strlen(prefix) + points;
@@ -221,7 +221,7 @@ put_integer(percent_t *p, const directive_t *d, py_t *v)
              : type == 'o'               ? "0o"
              : type == 'x'               ? "0x"
                                          : "0X");
-    return put_field(p, d, prefix, buf_str(&digits), digits.len, digits.len, d->zero, NULL);
+    return py_percent_put_field(p, d, prefix, buf_str(&digits), digits.len, digits.len, d->zero, NULL);
 }
 
 /* d, i and u truncate a float; x and o refuse it. */
@@ -270,7 +270,7 @@ float_directive(percent_t *p, const directive_t *d, py_t *v)
         return -1;
     if (py_double_text(&text, number, d->type, d->precision < 0 ? 6 : d->precision, d->alternate) < 0)
         return -1;
-    return put_field(p, d, sign_of(d, signbit(number) && !isnan(number)), buf_str(&text), text.len, text.len,
+    return py_percent_put_field(p, d, sign_of(d, signbit(number) && !isnan(number)), buf_str(&text), text.len, text.len,
                      d->zero, NULL);
 }
 
@@ -285,7 +285,7 @@ char_directive(percent_t *p, const directive_t *d, py_t *v)
     if (py_is(v, bytes ? PY_BYTES : PY_STR)) {
         size_t n = bytes ? PY_LEN(v) : py_str_count(v);
         if (n == 1)
-            return put_field(p, d, "", PY_TEXT(v), PY_LEN(v), 1, false, v);
+            return py_percent_put_field(p, d, "", PY_TEXT(v), PY_LEN(v), 1, false, v);
     }
     if (!py_is_int(v))
         return py_raise_int(&py_TypeError, bytes ? "%%c requires an integer in range(256) or a single byte"
@@ -295,10 +295,10 @@ char_directive(percent_t *p, const directive_t *d, py_t *v)
                             bytes ? "%%c arg not in range(256)" : "%%c arg not in range(0x110000)");
     if (bytes) {
         text[0] = (char) cp;
-        return put_field(p, d, "", text, 1, 1, false, NULL);
+        return py_percent_put_field(p, d, "", text, 1, 1, false, NULL);
     }
     size_t n = utf8_encode((uint32_t) cp, text), start = p->out->len;
-    int rc = put_field(p, d, "", text, n, 1, false, NULL);
+    int rc = py_percent_put_field(p, d, "", text, n, 1, false, NULL);
     py_put_made(p->out, start);
     return rc;
 }
@@ -337,7 +337,7 @@ text_directive(percent_t *p, const directive_t *d, py_t *v)
         n = (size_t) d->precision;
         len = py_is(text, PY_STR) ? py_str_offset(text, n) : n;
     }
-    return put_field(p, d, "", PY_TEXT(text), len, n, false, text);
+    return py_percent_put_field(p, d, "", PY_TEXT(text), len, n, false, text);
 }
 
 typedef int directive_fn(percent_t *p, const directive_t *d, py_t *v);
@@ -365,7 +365,7 @@ directive_of(char type, bool bytes)
 
 /* The message's index counts characters, not bytes. */
 static int
-bad_type(const percent_t *p, const char *at)
+py_percent_bad_type(const percent_t *p, const char *at)
 {
     uint32_t cp = (unsigned char) *at;
     size_t index = (size_t) (at - PY_TEXT(p->tmpl));
@@ -397,7 +397,7 @@ put_directive(percent_t *p, const char **at, const char *end)
         return -1;
     directive_fn *fn = directive_of(d.type, py_is(p->tmpl, PY_BYTES));
     if (fn == NULL)
-        return bad_type(p, *at);
+        return py_percent_bad_type(p, *at);
     ++*at;
     return fn(p, &d, v);
 }
@@ -432,7 +432,7 @@ py_percent(py_t *tmpl, py_t *values)
     percent_t p = { .out = &out,
                     .tmpl = tmpl,
                     .values = values,
-                    .mapping = is_mapping(values) && py_type(values) != py_type(tmpl) ? values : NULL,
+                    .mapping = py_percent_is_mapping(values) && py_type(values) != py_type(tmpl) ? values : NULL,
                     .n = many ? py_seq_len(values) : 1,
                     .single = !many };
     int rc = put_all(&p);

@@ -16,7 +16,7 @@ plain_in_repr(unsigned char c)
 
 /* Escapes what Python escapes: quotes, controls, and what is not printable. */
 static void
-repr_char(buf_t *out, const char *bytes, size_t n, uint32_t cp, char quote)
+py_repr_char(buf_t *out, const char *bytes, size_t n, uint32_t cp, char quote)
 {
     static const char short_escapes[] = { ['\t'] = 't', ['\n'] = 'n', ['\r'] = 'r' };
 
@@ -56,7 +56,7 @@ repr_str(buf_t *out, const py_t *v)
             break;
         uint32_t cp;
         size_t n = py_decode(s, &cp);
-        repr_char(out, s, n, cp, quote);
+        py_repr_char(out, s, n, cp, quote);
         s += n;
     }
     py_put_like(out, at, v);
@@ -67,7 +67,7 @@ repr_str(buf_t *out, const py_t *v)
 
 /* b'...', with Python's choice of quotes. */
 static void
-repr_bytes(buf_t *out, const py_t *v)
+py_repr_bytes(buf_t *out, const py_t *v)
 {
     const char *s = PY_TEXT(v);
     char quote = memchr(s, '\'', PY_LEN(v)) != NULL && memchr(s, '"', PY_LEN(v)) == NULL ? '"' : '\'';
@@ -78,7 +78,7 @@ repr_bytes(buf_t *out, const py_t *v)
     for (size_t i = 0; i < PY_LEN(v); i++) {
         unsigned char c = (unsigned char) s[i];
         if (c < 0x80)
-            repr_char(out, s + i, 1, c, quote);
+            py_repr_char(out, s + i, 1, c, quote);
         else
             buf_printf(out, "\\x%02x", c);
     }
@@ -330,7 +330,7 @@ py_repr_to(buf_t *out, py_t *v)
         repr_str(out, v);
         return 0;
     case PY_BYTES:
-        repr_bytes(out, v);
+        py_repr_bytes(out, v);
         return 0;
     case PY_RANGE:
         repr_range(out, (pyrange_t *) v);

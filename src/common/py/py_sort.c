@@ -29,7 +29,7 @@ less(sorter_t *s, const pair_t *a, const pair_t *b)
 }
 
 static void
-reverse(pair_t *v, size_t n)
+py_sort_reverse(pair_t *v, size_t n)
 {
     for (size_t i = 0; i < n / 2; i++) {
         pair_t t = v[i];
@@ -40,7 +40,7 @@ reverse(pair_t *v, size_t n)
 
 /* Length of the run at the start of v[0..n): ascending, or strictly descending and then reversed. */
 static size_t
-find_run(sorter_t *s, pair_t *v, size_t n)
+py_sort_find_run(sorter_t *s, pair_t *v, size_t n)
 {
     size_t len = 2;
 
@@ -53,7 +53,7 @@ find_run(sorter_t *s, pair_t *v, size_t n)
     }
     while (len < n && less(s, &v[len], &v[len - 1]))
         len++;
-    reverse(v, len);
+    py_sort_reverse(v, len);
     return len;
 }
 
@@ -78,7 +78,7 @@ insert(sorter_t *s, pair_t *v, size_t sorted, size_t n)
 
 /* Takes from the right part only if its item is less: the sort is stable. */
 static void
-merge(sorter_t *s, size_t from, size_t middle, size_t to)
+py_sort_merge(sorter_t *s, size_t from, size_t middle, size_t to)
 {
     size_t i = from, j = middle, n = 0;
 
@@ -94,7 +94,7 @@ static void
 sort_part(sorter_t *s, size_t from, size_t to)
 {
     if (to - from <= RUN) {
-        size_t run = find_run(s, s->v + from, to - from);
+        size_t run = py_sort_find_run(s, s->v + from, to - from);
         insert(s, s->v + from, run, to - from);
         return;
     }
@@ -102,7 +102,7 @@ sort_part(sorter_t *s, size_t from, size_t to)
     sort_part(s, from, middle);
     sort_part(s, middle, to);
     if (less(s, &s->v[middle], &s->v[middle - 1]))
-        merge(s, from, middle, to);
+        py_sort_merge(s, from, middle, to);
 }
 
 /* As CPython, `reverse` reverses before and after sorting, which keeps stability. */
@@ -122,10 +122,10 @@ py_sort(py_t *list, py_t *keys, bool reversed)
     for (size_t i = 0; i < n; i++)
         s.v[i] = (pair_t){ keys != NULL ? py_seq_at(keys, i) : l->v[i], l->v[i] };
     if (reversed)
-        reverse(s.v, n);
+        py_sort_reverse(s.v, n);
     sort_part(&s, 0, n);
     if (reversed)
-        reverse(s.v, n);
+        py_sort_reverse(s.v, n);
     salt_assert(l->n == n); /* comparisons cannot change the list */
     for (size_t i = 0; i < n; i++)
         l->v[i] = s.v[i].item;

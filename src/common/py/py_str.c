@@ -108,7 +108,7 @@ py_str_raw(size_t len)
 
 /* A text of the type; empty, with LimitError raised, when the limit has no room. */
 static py_t *
-text_of(const char *text, size_t len, py_type_t type)
+py_str_text_of(const char *text, size_t len, py_type_t type)
 {
     if (!py_grant(len))
         len = 0;
@@ -121,7 +121,7 @@ text_of(const char *text, size_t len, py_type_t type)
 py_t *
 py_str(const char *text, size_t len)
 {
-    return text_of(text, len, PY_STR);
+    return py_str_text_of(text, len, PY_STR);
 }
 
 py_t *
@@ -185,7 +185,7 @@ py_char(uint32_t cp)
 py_t *
 py_bytes(const void *bytes, size_t len)
 {
-    return text_of(bytes, len, PY_BYTES);
+    return py_str_text_of(bytes, len, PY_BYTES);
 }
 
 py_t *

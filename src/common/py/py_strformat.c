@@ -30,7 +30,7 @@ typedef struct field {
     bool spec_nested;
 } field_t;
 
-static int put_text(formatter_t *f, buf_t *out, part_t text, int nesting);
+static int py_strformat_put_text(formatter_t *f, buf_t *out, part_t text, int nesting);
 
 /* ---- parsing ---------------------------------------------------------------------------------- */
 
@@ -108,7 +108,7 @@ parse_field(part_t *text, field_t *field)
 
 /* Index of a field's name, -1 when it is a name, -2 raised. */
 static int64_t
-index_of(part_t name)
+py_strformat_index_of(part_t name)
 {
     const char *p = name.start;
     int64_t v;
@@ -151,7 +151,7 @@ static py_t *
 first_value(formatter_t *f, part_t name, bool whole)
 {
     bool empty = name.start == name.end && (whole || !f->python), counts = whole || !f->python;
-    int64_t i = index_of(name);
+    int64_t i = py_strformat_index_of(name);
 
     if (i == -2)
         return NULL;
@@ -182,9 +182,9 @@ first_value(formatter_t *f, part_t name, bool whole)
 
 /* A step of a field name: an attribute, or an item with a number or a text as key. */
 static py_t *
-look_up(formatter_t *f, py_t *obj, part_t name, bool is_attr)
+py_strformat_look_up(formatter_t *f, py_t *obj, part_t name, bool is_attr)
 {
-    int64_t i = is_attr ? -1 : index_of(name);
+    int64_t i = is_attr ? -1 : py_strformat_index_of(name);
 
     if (i == -2)
         return NULL;
@@ -228,7 +228,7 @@ field_value(formatter_t *f, part_t name)
     while (v != NULL && rest.start < rest.end) {
         part_t step;
         bool is_attr;
-        py_t *next = parse_step(&rest, &step, &is_attr) < 0 ? NULL : look_up(f, v, step, is_attr);
+        py_t *next = parse_step(&rest, &step, &is_attr) < 0 ? NULL : py_strformat_look_up(f, v, step, is_attr);
         py_unref(v);
         v = next;
     }
@@ -239,7 +239,7 @@ field_value(formatter_t *f, part_t name)
 
 /* !s, !r and !a. */
 static py_t *
-convert(py_t *v, uint32_t conversion)
+py_strformat_convert(py_t *v, uint32_t conversion)
 {
     buf_auto_t out = BUF_INIT;
 
@@ -275,18 +275,18 @@ put_markup(buf_t *out, py_t *v, const char *spec, size_t len)
 
 /* Formats a value. Fields within the specification are expanded first, one level deeper. */
 static int
-put_field(formatter_t *f, buf_t *out, const field_t *field, int nesting)
+py_strformat_put_field(formatter_t *f, buf_t *out, const field_t *field, int nesting)
 {
     buf_auto_t nested = BUF_INIT;
     const char *spec = field->spec.start;
     size_t len = (size_t) (field->spec.end - field->spec.start);
     AUTO(py) v = field_value(f, field->name);
-    AUTO(py) converted = v != NULL ? convert(v, field->conversion) : NULL;
+    AUTO(py) converted = v != NULL ? py_strformat_convert(v, field->conversion) : NULL;
 
     if (converted == NULL)
         return -1;
     if (field->spec_nested || (f->python && nesting == 1)) {
-        if (put_text(f, &nested, field->spec, nesting - 1) < 0)
+        if (py_strformat_put_text(f, &nested, field->spec, nesting - 1) < 0)
             return -1;
         spec = buf_str(&nested);
         len = nested.len;
@@ -322,7 +322,7 @@ put_literal(buf_t *out, part_t *text)
 }
 
 static int
-put_text(formatter_t *f, buf_t *out, part_t text, int nesting)
+py_strformat_put_text(formatter_t *f, buf_t *out, part_t text, int nesting)
 {
     field_t field;
     int rc;
@@ -330,7 +330,7 @@ put_text(formatter_t *f, buf_t *out, part_t text, int nesting)
     if (nesting <= 0)
         return py_raise_int(&py_ValueError, "Max string recursion exceeded");
     while ((rc = put_literal(out, &text)) > 0) {
-        if (parse_field(&text, &field) < 0 || put_field(f, out, &field, nesting) < 0 || py_room(out->len) < 0)
+        if (parse_field(&text, &field) < 0 || py_strformat_put_field(f, out, &field, nesting) < 0 || py_room(out->len) < 0)
             return -1;
     }
     return rc;
@@ -344,7 +344,7 @@ format_all(formatter_t *f, py_t *tmpl)
 
     f->markup = py_is_markup(tmpl);
     f->python = f->markup || f->field != NULL;
-    if (put_text(f, &out, text, NESTING + f->python) < 0)
+    if (py_strformat_put_text(f, &out, text, NESTING + f->python) < 0)
         return NULL;
     py_put_like(&out, 0, tmpl);
     py_t *v = py_str_buf(&out);

@@ -53,7 +53,7 @@ step_other(py_t *v, py_t *key)
 
 /* The parts of a path. NEW list. */
 static py_t *
-parts_of(py_t *key, const char *delimiter)
+py_traverse_parts_of(py_t *key, const char *delimiter)
 {
     if (!py_is(key, PY_STR) && !py_is(key, PY_INT))
         return py_tolist(key);
@@ -76,7 +76,7 @@ parts_of(py_t *key, const char *delimiter)
 py_t *
 py_traverse(py_t *data, py_t *key, const char *delimiter)
 {
-    AUTO(py) parts = parts_of(key, delimiter);
+    AUTO(py) parts = py_traverse_parts_of(key, delimiter);
     AUTO(py) at = py_ref(data);
 
     for (size_t i = 0; parts != NULL && i < py_seq_len(parts); i++) {

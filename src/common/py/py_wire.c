@@ -95,7 +95,7 @@ is_foreign(const py_t *v)
 /* True if a dict can be a JSON object: text keys without NUL, none that looks like a tag and, with `marks`,
  * none that a peer wrote. */
 static bool
-is_plain(const py_t *dict, bool marks)
+py_wire_is_plain(const py_t *dict, bool marks)
 {
     py_t *key, *value;
 
@@ -160,7 +160,7 @@ wire_of_container(py_t *v)
 {
     if (!py_is(v, PY_DICT))
         return wire_of_items(v, py_to_wire);
-    return is_plain(v, false) ? wire_of_plain(v, py_to_wire) : wire_of_pairs(v, py_to_wire);
+    return py_wire_is_plain(v, false) ? wire_of_plain(v, py_to_wire) : wire_of_pairs(v, py_to_wire);
 }
 
 /* Bounded search of a value that may contain itself. */
@@ -240,11 +240,11 @@ marked_container(py_t *v)
         return wire_of_all_said(v);
     if (!py_is(v, PY_DICT))
         return wire_of_items(v, to_wire_marked);
-    return is_plain(v, true) ? wire_of_plain(v, to_wire_marked) : wire_of_pairs(v, to_wire_marked);
+    return py_wire_is_plain(v, true) ? wire_of_plain(v, to_wire_marked) : wire_of_pairs(v, to_wire_marked);
 }
 
 static json_t *
-wire_of(py_t *v, py_json_fn *container)
+py_wire_of(py_t *v, py_json_fn *container)
 {
     switch (py_type(v)) {
     case PY_INT:
@@ -270,7 +270,7 @@ static json_t *
 to_wire_marked(py_t *v)
 {
     spans_auto_t spans = SPANS_INIT;
-    json_t *wire = wire_of(v, marked_container);
+    json_t *wire = py_wire_of(v, marked_container);
 
     foreign_spans(v, &spans);
     return wire != NULL && spans.n > 0 ? wire_of_said(wire, &spans, PY_LEN(v)) : wire;
@@ -279,14 +279,14 @@ to_wire_marked(py_t *v)
 json_t *
 py_to_wire(py_t *v)
 {
-    return wire_of(v, wire_of_container);
+    return py_wire_of(v, wire_of_container);
 }
 
 /* Keys of the outermost dict stay plain: the receiver finds them by text. */
 static json_t *
 marked_members(py_t *v)
 {
-    return is_plain(v, false) ? wire_of_plain(v, to_wire_marked) : wire_of_pairs(v, to_wire_marked);
+    return py_wire_is_plain(v, false) ? wire_of_plain(v, to_wire_marked) : wire_of_pairs(v, to_wire_marked);
 }
 
 json_t *
@@ -331,7 +331,7 @@ py_wire_plain(const py_t *v)
     case PY_LIST:
         return are_plain(v);
     case PY_DICT:
-        return is_plain(v, false) && values_are_plain(v);
+        return py_wire_is_plain(v, false) && values_are_plain(v);
     case PY_BYTES:
     case PY_TUPLE:
     case PY_SET:
@@ -466,7 +466,7 @@ static const struct kind {
 
 /* Row of a tag, or NULL. */
 static const struct kind *
-kind_of(const json_t *tag)
+py_wire_kind_of(const json_t *tag)
 {
     const char *name = json_array_size(tag) == 2 ? json_string_value(json_array_get(tag, 0)) : NULL;
 
@@ -501,11 +501,11 @@ from_tagged(const struct kind *kind, const json_t *tag, bool said)
 
 /* An object whose only key is the tag, with a kind that is known, is a tagged value; others are dicts. */
 static py_t *
-from_object(const json_t *v, bool said)
+py_wire_from_object(const json_t *v, bool said)
 {
     json_t *object = (json_t *) v; /* for jansson's iterator; nothing is changed */
     const json_t *tag = json_object_size(v) == 1 ? json_object_get(v, TAG) : NULL;
-    const struct kind *kind = kind_of(tag);
+    const struct kind *kind = py_wire_kind_of(tag);
 
     if (kind != NULL)
         return from_tagged(kind, tag, said);
@@ -523,7 +523,7 @@ static py_t *
 from_wire(const json_t *v, bool said)
 {
     if (json_is_object(v))
-        return from_object(v, said);
+        return py_wire_from_object(v, said);
     return json_is_array(v) ? from_items(v, said) : py_from_json(v);
 }
 

@@ -44,7 +44,7 @@ typedef struct dumper {
 
 /* Every node is in d->nodes, which owns it, and counts for the memory limit. */
 static dnode_t *
-node_new(dumper_t *d, yaml_kind_t kind)
+py_yaml_dump_node_new(dumper_t *d, yaml_kind_t kind)
 {
     dnode_t *node = xcalloc(1, sizeof(*node));
 
@@ -90,9 +90,9 @@ add_kid(dnode_t *node, dnode_t *kid)
 
 /* TAKES the text. */
 static dnode_t *
-scalar(dumper_t *d, yaml_kind_t kind, buf_t *text)
+py_yaml_dump_scalar(dumper_t *d, yaml_kind_t kind, buf_t *text)
 {
-    dnode_t *node = node_new(d, kind);
+    dnode_t *node = py_yaml_dump_node_new(d, kind);
 
     node->len = text->len;
     node->room = text->cap + BLOCK;
@@ -107,7 +107,7 @@ word(dumper_t *d, yaml_kind_t kind, const char *text)
     buf_auto_t copy = BUF_INIT;
 
     buf_puts(&copy, text);
-    return scalar(d, kind, &copy);
+    return py_yaml_dump_scalar(d, kind, &copy);
 }
 
 /* Notes on the node whether a peer wrote the value. */
@@ -132,9 +132,9 @@ float_node(dumper_t *d, double v)
     py_float_text(&text, v);
     const char *e = strchr(text.data, 'e');
     if (e == NULL || strchr(text.data, '.') != NULL)
-        return scalar(d, YAML_IS_FLOAT, &text);
+        return py_yaml_dump_scalar(d, YAML_IS_FLOAT, &text);
     buf_printf(&dotted, "%.*s.0%s", (int) (e - text.data), text.data, e);
-    return scalar(d, YAML_IS_FLOAT, &dotted);
+    return py_yaml_dump_scalar(d, YAML_IS_FLOAT, &dotted);
 }
 
 /* !!binary, in base64 with PyYAML's line length. */
@@ -154,7 +154,7 @@ bytes_node(dumper_t *d, const py_t *v)
         if (i % BASE64_LINE == BASE64_LINE - 3 || i + 3 >= len)
             buf_putc(&out, '\n');
     }
-    return of_peer(d, scalar(d, YAML_IS_BINARY, &out), v);
+    return of_peer(d, py_yaml_dump_scalar(d, YAML_IS_BINARY, &out), v);
 }
 
 static dnode_t *
@@ -162,7 +162,7 @@ int_node(dumper_t *d, const py_t *v)
 {
     buf_auto_t text = BUF_INIT;
 
-    return py_int_text(&text, v, 10) < 0 ? NULL : scalar(d, YAML_IS_INT, &text);
+    return py_int_text(&text, v, 10) < 0 ? NULL : py_yaml_dump_scalar(d, YAML_IS_INT, &text);
 }
 
 /* True for a lone surrogate, which Python's text may contain and UTF-8 may not. */
@@ -191,7 +191,7 @@ text_node(dumper_t *d, py_t *v)
     if (py_room(PY_LEN(v)) < 0)
         return NULL;
     buf_add(&text, PY_TEXT(v), PY_LEN(v));
-    return of_peer(d, scalar(d, YAML_IS_STR, &text), v);
+    return of_peer(d, py_yaml_dump_scalar(d, YAML_IS_STR, &text), v);
 }
 
 static dnode_t *represent(dumper_t *d, py_t *v);
@@ -214,7 +214,7 @@ choose_style(const dumper_t *d, dnode_t *node)
 }
 
 static int
-fill_list(dumper_t *d, dnode_t *node, const py_t *v)
+py_yaml_dump_fill_list(dumper_t *d, dnode_t *node, const py_t *v)
 {
     for (size_t i = 0; i < py_seq_len(v); i++) {
         dnode_t *kid = represent(d, py_seq_at(v, i));
@@ -227,7 +227,7 @@ fill_list(dumper_t *d, dnode_t *node, const py_t *v)
 
 /* Pairs of a mapping: sorted unless it is ordered or its keys cannot be compared. NEW, or NULL raised. */
 static py_t *
-pairs_of(py_t *v)
+py_yaml_dump_pairs_of(py_t *v)
 {
     AUTO(py) pairs = py_list();
     py_t *key, *value;
@@ -246,9 +246,9 @@ pairs_of(py_t *v)
 }
 
 static int
-fill_map(dumper_t *d, dnode_t *node, py_t *v)
+py_yaml_dump_fill_map(dumper_t *d, dnode_t *node, py_t *v)
 {
-    AUTO(py) pairs = pairs_of(v);
+    AUTO(py) pairs = py_yaml_dump_pairs_of(v);
 
     for (size_t i = 0; pairs != NULL && i < py_seq_len(pairs); i++) {
         for (size_t k = 0; k < 2; k++) {
@@ -298,7 +298,7 @@ static dnode_t *
 container_node(dumper_t *d, py_t *v)
 {
     bool list = py_is(v, PY_LIST) || py_is(v, PY_TUPLE), set = py_is(v, PY_SET);
-    dnode_t *node = node_new(d, list ? YAML_IS_SEQ : set ? YAML_IS_SET : YAML_IS_MAP);
+    dnode_t *node = py_yaml_dump_node_new(d, list ? YAML_IS_SEQ : set ? YAML_IS_SET : YAML_IS_MAP);
 
     if (may_be_shared(v)) {
         AUTO(py) address = py_int((int64_t) ((uintptr_t) v >> 3));
@@ -306,7 +306,7 @@ container_node(dumper_t *d, py_t *v)
     }
     if (py_enter() < 0)
         return NULL;
-    int rc = list ? fill_list(d, node, v) : fill_map(d, node, v);
+    int rc = list ? py_yaml_dump_fill_list(d, node, v) : py_yaml_dump_fill_map(d, node, v);
     py_leave();
     choose_style(d, node);
     return rc == 0 ? node : NULL;
@@ -353,7 +353,7 @@ number_anchors(dumper_t *d, dnode_t *node)
 
 /* Scalars in the order in which they are written, for marked(). */
 static void
-remember(dumper_t *d, dnode_t *node)
+py_yaml_dump_remember(dumper_t *d, dnode_t *node)
 {
     if (!d->peers)
         return;
@@ -378,7 +378,7 @@ write_node(dumper_t *d, dnode_t *node)
     }
     node->written = true;
     if (node->kind <= YAML_IS_BINARY) {
-        remember(d, node);
+        py_yaml_dump_remember(d, node);
         yaml_write_scalar(d->writer, anchor, node->kind, node->text, node->len);
         return;
     }

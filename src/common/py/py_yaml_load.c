@@ -34,27 +34,27 @@ typedef struct loader {
 
 /* Repeats the pending exception in the problem, which stays raised. NULL. */
 static py_t *
-failed(yproblem_t *problem, const ynode_t *node)
+py_yaml_load_failed(yproblem_t *problem, const ynode_t *node)
 {
     yproblem_set(problem, YAML_CONSTRUCTOR, node->at, "%s", py_raised_text());
     return NULL;
 }
 
 static py_t *
-make_str(const ynode_t *node, yproblem_t *problem)
+py_yaml_load_make_str(const ynode_t *node, yproblem_t *problem)
 {
     return py_str(node->text, node->n);
 }
 
 static py_t *
-make_null(const ynode_t *node, yproblem_t *problem)
+py_yaml_load_make_null(const ynode_t *node, yproblem_t *problem)
 {
     return PY_None;
 }
 
 /* An explicit !!bool with another word is a KeyError, as in PyYAML. */
 static py_t *
-make_bool(const ynode_t *node, yproblem_t *problem)
+py_yaml_load_make_bool(const ynode_t *node, yproblem_t *problem)
 {
     bool v;
 
@@ -63,7 +63,7 @@ make_bool(const ynode_t *node, yproblem_t *problem)
     AUTO(py) text = py_str(node->text, node->n);
     AUTO(py) key = m_str_lower(text, NULL, NULL);
     py_raise_key(key);
-    return failed(problem, node);
+    return py_yaml_load_failed(problem, node);
 }
 
 /* int() of one part of a number, for its exceptions. NEW, or NULL raised. */
@@ -77,7 +77,7 @@ int_part(const char *text, size_t len, int base)
 
 /* Base 60, "1:30:00". NEW, or NULL raised. */
 static py_t *
-sixties(const char *text)
+py_yaml_load_sixties(const char *text)
 {
     AUTO(py) total = py_int(0);
 
@@ -116,7 +116,7 @@ odd_int(const ynode_t *node, bool drop_zeros)
     else if (p[0] == '0')
         v = int_part(p, strlen(p), 8);
     else
-        v = strchr(p, ':') != NULL ? sixties(p) : int_part(p, strlen(p), 10);
+        v = strchr(p, ':') != NULL ? py_yaml_load_sixties(p) : int_part(p, strlen(p), 10);
     AUTO(py) size = v;
     return size != NULL && negative ? py_unary(PY_NEG, size) : py_ref(size);
 }
@@ -136,7 +136,7 @@ odd_float(const ynode_t *node)
 }
 
 static py_t *
-make_int(const ynode_t *node, yproblem_t *problem)
+py_yaml_load_make_int(const ynode_t *node, yproblem_t *problem)
 {
     AUTO_FREE char *digits = NULL;
     json_int_t v = 0;
@@ -151,12 +151,12 @@ make_int(const ynode_t *node, yproblem_t *problem)
                  "Exceeds the limit (4300 digits) for integer string conversion: value has %zu digits; "
                  "use sys.set_int_max_str_digits() to increase the limit",
                  node->n);
-        return failed(problem, node);
+        return py_yaml_load_failed(problem, node);
     case YAML_INT_BAD:
         break;
     }
     py_t *odd = odd_int(node, true);
-    return odd != NULL ? odd : failed(problem, node);
+    return odd != NULL ? odd : py_yaml_load_failed(problem, node);
 }
 
 static py_t *
@@ -164,7 +164,7 @@ make_safe_int(const ynode_t *node, yproblem_t *problem)
 {
     py_t *v = odd_int(node, false);
 
-    return v != NULL ? v : failed(problem, node);
+    return v != NULL ? v : py_yaml_load_failed(problem, node);
 }
 
 /* Dates and times keep the text with which they were written; see py_yaml_time.c. */
@@ -174,25 +174,25 @@ make_time(const ynode_t *node, yproblem_t *problem)
     if (!yaml_is_timestamp(node->text, node->n)) {
         py_raise(&py_ValueError, "'%.*s' is not a date or a time", node->n < 100 ? (int) node->n : 100,
                  node->text);
-        return failed(problem, node);
+        return py_yaml_load_failed(problem, node);
     }
     AUTO(py) text = py_str(node->text, node->n);
     return py_yaml_time(text);
 }
 
 static py_t *
-make_float(const ynode_t *node, yproblem_t *problem)
+py_yaml_load_make_float(const ynode_t *node, yproblem_t *problem)
 {
     double v;
 
     if (yaml_to_float(node->text, node->n, &v))
         return py_float(v);
     py_t *odd = odd_float(node);
-    return odd != NULL ? odd : failed(problem, node);
+    return odd != NULL ? odd : py_yaml_load_failed(problem, node);
 }
 
 static py_t *
-make_binary(const ynode_t *node, yproblem_t *problem)
+py_yaml_load_make_binary(const ynode_t *node, yproblem_t *problem)
 {
     AUTO_FREE char *why = NULL;
     AUTO(py) text = py_str(node->text, node->n);
@@ -219,7 +219,7 @@ make_binary(const ynode_t *node, yproblem_t *problem)
 typedef py_t *scalar_fn(const ynode_t *node, yproblem_t *problem);
 typedef bool fill_fn(loader_t *l, const job_t *job);
 
-static fill_fn fill_seq, fill_map, fill_set, fill_pairs;
+static fill_fn py_yaml_load_fill_seq, py_yaml_load_fill_map, py_yaml_load_fill_set, py_yaml_load_fill_pairs;
 
 /* How each kind is made: a scalar at once; a container empty now, and filled when its turn comes. */
 static const struct kind_row {
@@ -227,12 +227,12 @@ static const struct kind_row {
     scalar_fn *scalar;
     fill_fn *fill;
 } kinds[] = {
-    [YAML_IS_STR] = { YSCALAR, make_str, NULL },       [YAML_IS_NULL] = { YSCALAR, make_null, NULL },
-    [YAML_IS_BOOL] = { YSCALAR, make_bool, NULL },     [YAML_IS_INT] = { YSCALAR, make_int, NULL },
-    [YAML_IS_FLOAT] = { YSCALAR, make_float, NULL },   [YAML_IS_TIMESTAMP] = { YSCALAR, make_str, NULL },
-    [YAML_IS_BINARY] = { YSCALAR, make_binary, NULL }, [YAML_IS_SEQ] = { YSEQ, NULL, fill_seq },
-    [YAML_IS_MAP] = { YMAP, NULL, fill_map },          [YAML_IS_SET] = { YMAP, NULL, fill_set },
-    [YAML_IS_PAIRS] = { YSEQ, NULL, fill_pairs },      [YAML_IS_UNKNOWN] = { 0 },
+    [YAML_IS_STR] = { YSCALAR, py_yaml_load_make_str, NULL },       [YAML_IS_NULL] = { YSCALAR, py_yaml_load_make_null, NULL },
+    [YAML_IS_BOOL] = { YSCALAR, py_yaml_load_make_bool, NULL },     [YAML_IS_INT] = { YSCALAR, py_yaml_load_make_int, NULL },
+    [YAML_IS_FLOAT] = { YSCALAR, py_yaml_load_make_float, NULL },   [YAML_IS_TIMESTAMP] = { YSCALAR, py_yaml_load_make_str, NULL },
+    [YAML_IS_BINARY] = { YSCALAR, py_yaml_load_make_binary, NULL }, [YAML_IS_SEQ] = { YSEQ, NULL, py_yaml_load_fill_seq },
+    [YAML_IS_MAP] = { YMAP, NULL, py_yaml_load_fill_map },          [YAML_IS_SET] = { YMAP, NULL, py_yaml_load_fill_set },
+    [YAML_IS_PAIRS] = { YSEQ, NULL, py_yaml_load_fill_pairs },      [YAML_IS_UNKNOWN] = { 0 },
 };
 
 /* A short text, from the cache when it has it. NEW. */
@@ -261,7 +261,7 @@ constructor(const loader_t *l, const struct kind_row *row)
 
 /* The node's address as a key; NULL for a node that is not shared. NEW. */
 static py_t *
-address_of(const ynode_t *node)
+py_yaml_load_address_of(const ynode_t *node)
 {
     return node->shared ? py_int((int64_t) ((uintptr_t) node >> 3)) : NULL;
 }
@@ -270,7 +270,7 @@ address_of(const ynode_t *node)
 static py_t *
 make_long(loader_t *l, scalar_fn *construct, const ynode_t *node)
 {
-    AUTO(py) address = address_of(node);
+    AUTO(py) address = py_yaml_load_address_of(node);
     py_t *v = address != NULL ? py_dict_get(l->known, address) : NULL;
 
     if (v != NULL)
@@ -300,7 +300,7 @@ make_scalar(loader_t *l, const struct kind_row *row, const ynode_t *node)
 
     if (scalar->shape == YSCALAR && scalar->said != NULL)
         return make_said(l, construct, scalar);
-    if (scalar->shape == YSCALAR && construct == make_str && scalar->n <= SHORT)
+    if (scalar->shape == YSCALAR && construct == py_yaml_load_make_str && scalar->n <= SHORT)
         return make_short(l, scalar);
     if (scalar->shape == YSCALAR)
         return scalar->n > SHORT && scalar == node ? make_long(l, construct, node)
@@ -321,7 +321,7 @@ empty_container(const loader_t *l, yaml_kind_t kind)
 static py_t *
 make_container(loader_t *l, const ynode_t *node)
 {
-    AUTO(py) address = address_of(node);
+    AUTO(py) address = py_yaml_load_address_of(node);
     py_t *v = address != NULL ? py_dict_get(l->known, address) : NULL;
 
     if (v != NULL)
@@ -341,7 +341,7 @@ make_container(loader_t *l, const ynode_t *node)
 
 /* NEW value, or NULL with the problem set. */
 static py_t *
-make(loader_t *l, const ynode_t *node)
+py_yaml_load_make(loader_t *l, const ynode_t *node)
 {
     const struct kind_row *row = &kinds[node->kind];
 
@@ -350,7 +350,7 @@ make(loader_t *l, const ynode_t *node)
         return NULL;
     }
     if (py_tick() < 0)
-        return failed(l->problem, node);
+        return py_yaml_load_failed(l->problem, node);
     if (row->scalar == NULL && row->fill == NULL) {
         yaml_unknown_tag(node, l->problem);
         return NULL;
@@ -366,10 +366,10 @@ make(loader_t *l, const ynode_t *node)
 /* ---- containers ------------------------------------------------------------------------------- */
 
 static bool
-fill_seq(loader_t *l, const job_t *job)
+py_yaml_load_fill_seq(loader_t *l, const job_t *job)
 {
     for (size_t i = 0; i < job->node->n; i++) {
-        py_t *v = make(l, job->node->items[i]);
+        py_t *v = py_yaml_load_make(l, job->node->items[i]);
         if (v == NULL)
             return false;
         py_append_new(job->into, v);
@@ -454,7 +454,7 @@ unacceptable_key(loader_t *l, const job_t *job, ynode_t *key)
 
 /* NEW key, or NULL with the problem set. */
 static py_t *
-make_key(loader_t *l, const job_t *job, ynode_t *node)
+py_yaml_load_make_key(loader_t *l, const job_t *job, ynode_t *node)
 {
     ynode_t plain;
     uint64_t hash;
@@ -463,9 +463,9 @@ make_key(loader_t *l, const job_t *job, ynode_t *node)
         plain = *node;
         plain.kind = YAML_IS_STR;
         plain.shared = false; /* the copy's address does not last */
-        return make(l, &plain);
+        return py_yaml_load_make(l, &plain);
     }
-    py_t *key = make(l, node);
+    py_t *key = py_yaml_load_make(l, node);
     if (key == NULL || py_is(key, PY_STR) || py_hash(key, &hash) == 0)
         return key;
     unacceptable_key(l, job, node);
@@ -489,14 +489,14 @@ put_pair(loader_t *l, const job_t *job, const ynode_t *at, py_t *key, py_t *valu
 }
 
 static bool
-fill_map(loader_t *l, const job_t *job)
+py_yaml_load_fill_map(loader_t *l, const job_t *job)
 {
     bool ok = true;
 
     for (size_t i = 0; ok && i < job->node->n; i++) {
         const ypair_t *pair = &job->node->pairs[i];
-        AUTO(py) key = make_key(l, job, pair->key);
-        AUTO(py) value = key != NULL ? make(l, pair->value) : NULL;
+        AUTO(py) key = py_yaml_load_make_key(l, job, pair->key);
+        AUTO(py) value = key != NULL ? py_yaml_load_make(l, pair->value) : NULL;
         ok = value != NULL && put_pair(l, job, pair->key, key, value);
     }
     return ok;
@@ -504,14 +504,14 @@ fill_map(loader_t *l, const job_t *job)
 
 /* Fills a set. Keys are checked as a mapping's; values are constructed only to report errors in them. */
 static bool
-fill_set(loader_t *l, const job_t *job)
+py_yaml_load_fill_set(loader_t *l, const job_t *job)
 {
     AUTO(py) map = py_dict();
     const job_t as_map = { job->node, map };
     size_t i = 0;
     py_t *key, *unused;
 
-    if (!fill_map(l, &as_map))
+    if (!py_yaml_load_fill_map(l, &as_map))
         return false;
     while (py_dict_next(map, &i, &key, &unused))
         py_set_add(job->into, key);
@@ -519,14 +519,14 @@ fill_set(loader_t *l, const job_t *job)
 }
 
 static bool
-fill_pairs(loader_t *l, const job_t *job)
+py_yaml_load_fill_pairs(loader_t *l, const job_t *job)
 {
     for (size_t i = 0; i < job->node->n; i++) {
         const ynode_t *item = job->node->items[i];
         if (!yaml_is_pair(item, job->node, l->problem))
             return false;
-        AUTO(py) key = make(l, item->pairs[0].key);
-        AUTO(py) value = key != NULL ? make(l, item->pairs[0].value) : NULL;
+        AUTO(py) key = py_yaml_load_make(l, item->pairs[0].key);
+        AUTO(py) value = key != NULL ? py_yaml_load_make(l, item->pairs[0].value) : NULL;
         if (value == NULL)
             return false;
         py_append_new(job->into, py_tuple_of(2, key, value));
@@ -536,10 +536,10 @@ fill_pairs(loader_t *l, const job_t *job)
 
 /* Containers are filled from a list of jobs instead of by recursion, so that depth costs no stack. */
 static py_t *
-build(const ynode_t *root, bool ordered, bool safe, yproblem_t *problem)
+py_yaml_load_build(const ynode_t *root, bool ordered, bool safe, yproblem_t *problem)
 {
     loader_t l = { .problem = problem, .ordered = ordered, .safe = safe, .known = py_dict() };
-    AUTO(py) v = root != NULL ? make(&l, root) : PY_None;
+    AUTO(py) v = root != NULL ? py_yaml_load_make(&l, root) : PY_None;
     bool ok = v != NULL;
 
     for (size_t i = 0; i < l.n; i++) {
@@ -558,14 +558,14 @@ build(const ynode_t *root, bool ordered, bool safe, yproblem_t *problem)
 py_t *
 py_yaml_build(const ynode_t *root, bool ordered, yproblem_t *problem)
 {
-    return build(root, ordered, false, problem);
+    return py_yaml_load_build(root, ordered, false, problem);
 }
 
 static py_t *
-load(const char *text, size_t len, const spans_t *spans, bool ordered, bool safe, yproblem_t *problem)
+py_yaml_load_load(const char *text, size_t len, const spans_t *spans, bool ordered, bool safe, yproblem_t *problem)
 {
     ydoc_t *doc = ydoc_new_graph(text, len, spans, problem);
-    py_t *v = doc != NULL ? build(ydoc_root(doc), ordered, safe, problem) : NULL;
+    py_t *v = doc != NULL ? py_yaml_load_build(ydoc_root(doc), ordered, safe, problem) : NULL;
 
     ydoc_destroy(&doc);
     return v;
@@ -574,17 +574,17 @@ load(const char *text, size_t len, const spans_t *spans, bool ordered, bool safe
 py_t *
 py_yaml_load(const char *text, size_t len, bool ordered, yproblem_t *problem)
 {
-    return load(text, len, NULL, ordered, false, problem);
+    return py_yaml_load_load(text, len, NULL, ordered, false, problem);
 }
 
 py_t *
 py_yaml_load_said(const char *text, size_t len, const spans_t *spans, yproblem_t *problem)
 {
-    return load(text, len, spans, true, false, problem);
+    return py_yaml_load_load(text, len, spans, true, false, problem);
 }
 
 py_t *
 py_yaml_load_safe(const char *text, size_t len, yproblem_t *problem)
 {
-    return load(text, len, NULL, false, true, problem);
+    return py_yaml_load_load(text, len, NULL, false, true, problem);
 }

@@ -1,7 +1,7 @@
 /* reaction.c - render one reactor file for an event and build the list of its reactions; see reaction.h.
  *
- * Steps: s_render() -> s_declaration() per ID, compiled as high data -> low_order() -> reaction_of() per
- * chunk -> s_requisites(), which turns `require` into indexes. An error breaks one reaction, not the file. */
+ * Steps: reaction_render() -> declaration() per ID, compiled as high data -> low_order() -> reaction_of() per
+ * chunk -> requisites(), which turns `require` into indexes. An error breaks one reaction, not the file. */
 #include "common/reactor/reaction_int.h"
 
 #include <glob.h>
@@ -34,7 +34,7 @@ typedef struct work {
 
 /* Take "line" from a message that ends like "in FILE, line 3". */
 static void
-s_add_place(json_t *error, const char *text)
+add_place(json_t *error, const char *text)
 {
     long long line;
 
@@ -46,36 +46,36 @@ s_add_place(json_t *error, const char *text)
 }
 
 static void
-s_error(json_t *errors, const char *file, const char *id, size_t line, const char *text)
+reaction_error(json_t *errors, const char *file, const char *id, size_t line, const char *text)
 {
     json_t *error = json_pack("{s:s, s:s*, s:s}", "file", file, "id", id, "error", text);
 
     if (line > 0)
         json_object_set_new(error, "line", json_integer((json_int_t) line));
     else
-        s_add_place(error, text);
+        add_place(error, text);
     json_array_append_new(errors, error);
 }
 
 /* Report a file that could not be read; "passing" if the cause may pass, so that the caller can retry. */
 static void
-s_error_read(json_t *errors, const char *file, int code, const char *text)
+error_read(json_t *errors, const char *file, int code, const char *text)
 {
-    s_error(errors, file, NULL, 0, text);
+    reaction_error(errors, file, NULL, 0, text);
     if (fs_is_passing(code))
         json_object_set_new(json_array_get(errors, json_array_size(errors) - 1), "passing", json_true());
 }
 
 static void
-s_error_at(work_t *w, const char *id, const char *text)
+error_at(work_t *w, const char *id, const char *text)
 {
-    s_error(w->errors, w->url, id, id != NULL ? sls_line_of(buf_str(&w->text), id) : 0, text);
+    reaction_error(w->errors, w->url, id, id != NULL ? sls_line_of(buf_str(&w->text), id) : 0, text);
 }
 
 /* ---- declarations -------------------------------------------------------------------------------------- */
 
 static bool
-s_is_private(const py_t *key)
+is_private(const py_t *key)
 {
     return py_is(key, PY_STR) && str_starts(py_cstr(key), "__");
 }
@@ -83,7 +83,7 @@ s_is_private(const py_t *key)
 /* Bring a body into the state compiler's shape: a list of one-key mappings and the function's name; other
  * texts go to *ret_words. NEW list. */
 static py_t *
-s_body(py_t *body, bool named, py_t **ret_words)
+reaction_body(py_t *body, bool named, py_t **ret_words)
 {
     py_t *list = py_list(), *key, *value;
 
@@ -108,7 +108,7 @@ s_body(py_t *body, bool named, py_t **ret_words)
 }
 
 static bool
-s_has(const py_t *list, const char *key)
+reaction_has(const py_t *list, const char *key)
 {
     for (size_t i = 0; i < py_seq_len(list); i++)
         if (py_is(py_seq_at(list, i), PY_DICT) && py_dict_gets(py_seq_at(list, i), key) != NULL)
@@ -117,7 +117,7 @@ s_has(const py_t *list, const char *key)
 }
 
 static void
-s_add_arg(py_t *list, const char *key, py_t *value)
+reaction_add_arg(py_t *list, const char *key, py_t *value)
 {
     AUTO(py) one = py_dict();
 
@@ -127,10 +127,10 @@ s_add_arg(py_t *list, const char *key, py_t *value)
 
 /* Compile one declaration to low chunks. Texts without a key become the argument REACTION_WORDS. */
 static void
-s_compile(work_t *w, py_t *id, const char *client, const char *fun, py_t *body)
+reaction_compile(work_t *w, py_t *id, const char *client, const char *fun, py_t *body)
 {
     AUTO(py) words = NULL;
-    AUTO(py) list = s_body(body, fun != NULL, &words);
+    AUTO(py) list = reaction_body(body, fun != NULL, &words);
     AUTO(py) state = py_dict();
     AUTO(py) high = py_dict();
     AUTO(py) order = py_int(w->order++);
@@ -141,9 +141,9 @@ s_compile(work_t *w, py_t *id, const char *client, const char *fun, py_t *body)
     if (fun != NULL)
         py_append_new(list, py_strz(fun));
     if (py_seq_len(words) > 0)
-        s_add_arg(list, REACTION_WORDS, words);
-    if (!s_has(list, "order"))
-        s_add_arg(list, "order", order);
+        reaction_add_arg(list, REACTION_WORDS, words);
+    if (!reaction_has(list, "order"))
+        reaction_add_arg(list, "order", order);
     py_dict_sets(state, client, list);
     py_dict_sets_new(state, "__sls__", py_strz(w->url));
     py_dict_sets_new(state, "__env__", py_strz("base"));
@@ -153,44 +153,44 @@ s_compile(work_t *w, py_t *id, const char *client, const char *fun, py_t *body)
     json_auto_t *chunks = json_array_size(problems) == 0 ? high_compile(high, NULL, problems) : json_array();
     AUTO_FREE char *name = py_is(id, PY_STR) ? xstrdup(py_cstr(id)) : NULL;
     json_array_foreach (problems, i, one)
-        s_error_at(w, name, json_string_value(one));
+        error_at(w, name, json_string_value(one));
     json_array_extend(w->chunks, chunks);
 }
 
 /* Split "runner.state.orchestrate" into client and function. */
 static void
-s_function(work_t *w, py_t *id, const char *word, py_t *body)
+reaction_function(work_t *w, py_t *id, const char *word, py_t *body)
 {
     const char *dot = strchr(word, '.');
     AUTO_FREE char *client = xstrndup(word, dot != NULL ? (size_t) (dot - word) : strlen(word));
 
-    s_compile(w, id, client, dot != NULL ? dot + 1 : NULL, body);
+    reaction_compile(w, id, client, dot != NULL ? dot + 1 : NULL, body);
 }
 
 static void
-s_declaration(work_t *w, py_t *id, py_t *body)
+declaration(work_t *w, py_t *id, py_t *body)
 {
     py_t *key, *value;
 
     if (py_is(body, PY_STR)) {
-        s_function(w, id, py_cstr(body), PY_None);
+        reaction_function(w, id, py_cstr(body), PY_None);
         return;
     }
     if (!py_is(body, PY_DICT)) {
         AUTO_FREE char *text = xasprintf("'%s' has no function below it, CLIENT.MODULE.FUNCTION",
                                          py_cstr(id));
-        s_error_at(w, py_cstr(id), text);
+        error_at(w, py_cstr(id), text);
         return;
     }
     for (size_t at = 0; py_dict_next(body, &at, &key, &value);)
-        if (py_is(key, PY_STR) && !s_is_private(key))
-            s_function(w, id, py_cstr(key), value);
+        if (py_is(key, PY_STR) && !is_private(key))
+            reaction_function(w, id, py_cstr(key), value);
 }
 
 /* ---- what requires what -------------------------------------------------------------------------------- */
 
 static bool
-s_is_meant(const json_t *reaction, const char *client, const char *id)
+reaction_is_meant(const json_t *reaction, const char *client, const char *id)
 {
     return (client == NULL || str_eq(value_str(reaction, "client", ""), client)) &&
            (str_eq(value_str(reaction, "id", ""), id) || str_eq(value_str(reaction, "name", ""), id));
@@ -198,7 +198,7 @@ s_is_meant(const json_t *reaction, const char *client, const char *id)
 
 /* Resolve one target of `require` to indexes. False: the file has no such reaction. */
 static bool
-s_require(const json_t *list, size_t self, const json_t *target, json_t *indexes)
+require(const json_t *list, size_t self, const json_t *target, json_t *indexes)
 {
     const char *key = NULL, *id = json_string_value(target);
     bool found = false;
@@ -213,7 +213,7 @@ s_require(const json_t *list, size_t self, const json_t *target, json_t *indexes
     if (str_eq(client, "id") || str_eq(client, "name"))
         client = NULL;
     json_array_foreach (list, i, one)
-        if (i != self && id != NULL && s_is_meant(one, client, id)) {
+        if (i != self && id != NULL && reaction_is_meant(one, client, id)) {
             json_array_append_new(indexes, json_integer((json_int_t) i));
             found = true;
         }
@@ -223,7 +223,7 @@ s_require(const json_t *list, size_t self, const json_t *target, json_t *indexes
 /* True when `at` reaches `goal` through requirements. `seen` marks visited reactions, so that each is visited
  * once. */
 static bool
-s_leads_to(const json_t *list, size_t at, size_t goal, bool *seen)
+leads_to(const json_t *list, size_t at, size_t goal, bool *seen)
 {
     json_t *index;
     size_t i;
@@ -231,30 +231,30 @@ s_leads_to(const json_t *list, size_t at, size_t goal, bool *seen)
     seen[at] = true;
     json_array_foreach (value_get(json_array_get(list, at), "require"), i, index) {
         size_t next = (size_t) json_integer_value(index);
-        if (next == goal || (!seen[next] && s_leads_to(list, next, goal, seen)))
+        if (next == goal || (!seen[next] && leads_to(list, next, goal, seen)))
             return true;
     }
     return false;
 }
 
 static bool
-s_requires_itself(const json_t *list, size_t at)
+requires_itself(const json_t *list, size_t at)
 {
     AUTO_FREE bool *seen = xcalloc(json_array_size(list) + 1, sizeof(bool));
 
-    return s_leads_to(list, at, at, seen);
+    return leads_to(list, at, at, seen);
 }
 
 static void
-s_break(work_t *w, json_t *reaction, const char *why)
+reaction_break(work_t *w, json_t *reaction, const char *why)
 {
     json_object_set_new(reaction, "broken", json_true());
-    s_error_at(w, value_str(reaction, "id", ""), why);
+    error_at(w, value_str(reaction, "id", ""), why);
 }
 
 /* Resolve the requirements of all reactions; chunks[i] belongs to list[i]. */
 static void
-s_requisites(work_t *w, const json_t *chunks, json_t *list)
+requisites(work_t *w, const json_t *chunks, json_t *list)
 {
     json_t *one, *target;
     size_t i, k;
@@ -262,16 +262,16 @@ s_requisites(work_t *w, const json_t *chunks, json_t *list)
     json_array_foreach (list, i, one) {
         json_t *indexes = json_array();
         json_array_foreach (value_get(json_array_get(chunks, i), "require"), k, target)
-            if (!s_require(list, i, target, indexes)) {
+            if (!require(list, i, target, indexes)) {
                 AUTO_FREE char *shown = value_pystr(target);
                 AUTO_FREE char *why = xasprintf("it requires %s, and the file has no such reaction", shown);
-                s_break(w, one, why);
+                reaction_break(w, one, why);
             }
         json_object_set_new(one, "require", indexes);
     }
     json_array_foreach (list, i, one)
-        if (s_requires_itself(list, i))
-            s_break(w, one, "it requires itself, by way of others");
+        if (requires_itself(list, i))
+            reaction_break(w, one, "it requires itself, by way of others");
 }
 
 /* ---- chunks to reactions ------------------------------------------------------------------------------- */
@@ -279,7 +279,7 @@ s_requisites(work_t *w, const json_t *chunks, json_t *list)
 /* Replace a name that is too long for a note by its digest, leaving room for a number behind it. TAKES it;
  * NEW. */
 static char *
-s_short(char *name)
+reaction_short(char *name)
 {
     if (strlen(name) + sizeof("/1000") <= LIMIT_NOTE_LEN)
         return name;
@@ -291,18 +291,18 @@ s_short(char *name)
 /* Set "part", the key that keeps this reaction of this event from being done twice, also after a restart.
  * Repeated IDs are numbered. */
 static void
-s_name(const work_t *w, json_t *seen, json_t *reaction)
+reaction_name(const work_t *w, json_t *seen, json_t *reaction)
 {
     const char *id = value_str(reaction, "id", ""), *rule = value_str(w->firing, "rule", "");
     json_int_t n = value_int(seen, id, 0) + 1;
-    AUTO_FREE char *part = s_short(xasprintf("%s%s%s#%s", rule, *rule ? "!" : "", w->url, id));
+    AUTO_FREE char *part = reaction_short(xasprintf("%s%s%s#%s", rule, *rule ? "!" : "", w->url, id));
 
     json_object_set_new(seen, id, json_integer(n));
     json_object_set_new(reaction, "part", n == 1 ? json_string(part) : value_fmt("%s/%d", part, (int) n));
 }
 
 static void
-s_reactions(work_t *w)
+reactions(work_t *w)
 {
     json_auto_t *seen = json_object(), *kept = json_array(), *list = json_array();
     json_t *chunk;
@@ -311,7 +311,7 @@ s_reactions(work_t *w)
     if (json_array_size(w->chunks) > LIMIT_REACTIONS) {
         AUTO_FREE char *why = xasprintf("it has %zu reactions, %d are allowed", json_array_size(w->chunks),
                                         LIMIT_REACTIONS);
-        s_error_at(w, NULL, why);
+        error_at(w, NULL, why);
         return;
     }
     low_order(w->chunks);
@@ -320,7 +320,7 @@ s_reactions(work_t *w)
         const char *id = value_str(chunk, "__id__", "");
         json_auto_t *reaction = reaction_of(w->env, chunk, &err);
         if (reaction == NULL) {
-            s_error_at(w, id, fail_text(&err));
+            error_at(w, id, fail_text(&err));
             continue;
         }
         size_t line = sls_line_of(buf_str(&w->text), id);
@@ -329,11 +329,11 @@ s_reactions(work_t *w)
         json_object_set(reaction, "name", value_get(chunk, "name"));
         if (line > 0)
             json_object_set_new(reaction, "line", json_integer((json_int_t) line));
-        s_name(w, seen, reaction);
+        reaction_name(w, seen, reaction);
         json_array_append(kept, chunk);
         json_array_append(list, reaction);
     }
-    s_requisites(w, kept, list);
+    requisites(w, kept, list);
     size_t base = json_array_size(w->out), k;
     json_t *reaction, *index;
     json_array_foreach (list, i, reaction) {
@@ -348,7 +348,7 @@ s_reactions(work_t *w)
 
 /* The template's variables from the event, marked as a peer's data. NEW dict. */
 static py_t *
-s_context(const json_t *firing)
+reaction_context(const json_t *firing)
 {
     static const char *const words[] = { "data", "tag", "events", "count", "group", "missing" };
     py_t *context = py_dict();
@@ -360,15 +360,15 @@ s_context(const json_t *firing)
 }
 
 static py_t *
-s_render(work_t *w)
+reaction_render(work_t *w)
 {
     fail_auto_t err = FAIL_INIT;
-    AUTO(py) context = s_context(w->firing);
+    AUTO(py) context = reaction_context(w->firing);
     struct stat st;
 
     int rc = fs_read(w->path, LIMIT_TEMPLATE, &w->text, &err);
     if (rc < 0) {
-        s_error_read(w->errors, w->url, rc, fail_text(&err));
+        error_read(w->errors, w->url, rc, fail_text(&err));
         return NULL;
     }
     bool there = stat(w->path, &st) == 0;
@@ -384,13 +384,13 @@ s_render(work_t *w)
                                .context = context };
     py_t *high = render_data(w->env->render, &source, &err);
     if (high == NULL)
-        s_error_read(w->errors, w->url, err.code, fail_text(&err));
+        error_read(w->errors, w->url, err.code, fail_text(&err));
     return high;
 }
 
 /* Process one file. A URL of the file server gives the template its path below the roots. */
 static void
-s_file(const reaction_env_t *env, const json_t *firing, const char *path, const char *url, json_t *out,
+reaction_file(const reaction_env_t *env, const json_t *firing, const char *path, const char *url, json_t *out,
        json_t *errors)
 {
     bool served = str_starts(url, "salt://");
@@ -404,15 +404,15 @@ s_file(const reaction_env_t *env, const json_t *firing, const char *path, const 
                  .errors = errors,
                  .out = out,
                  .order = ORDER_BEGIN };
-    AUTO(py) high = s_render(&w);
+    AUTO(py) high = reaction_render(&w);
     py_t *id, *body;
 
     if (high != NULL && !py_is(high, PY_DICT))
-        s_error(errors, url, NULL, 0, "it is no mapping of IDs to functions");
+        reaction_error(errors, url, NULL, 0, "it is no mapping of IDs to functions");
     for (size_t at = 0; py_is(high != NULL ? high : PY_None, PY_DICT) && py_dict_next(high, &at, &id, &body);)
-        if (!s_is_private(id))
-            s_declaration(&w, id, body);
-    s_reactions(&w);
+        if (!is_private(id))
+            declaration(&w, id, body);
+    reactions(&w);
     json_decref(w.chunks);
     buf_free(&w.text);
     free(w.path);
@@ -426,18 +426,18 @@ static const char missing_text[] = "File missing or not found.";
 
 /* A pattern may match several files; each is processed on its own. */
 static void
-s_from_disk(const reaction_env_t *env, const json_t *firing, const char *file, json_t *out, json_t *errors)
+from_disk(const reaction_env_t *env, const json_t *firing, const char *file, json_t *out, json_t *errors)
 {
     glob_t found;
 
     int rc = fs_glob(file, 0, &found, NULL);
     if (fs_is_passing(rc))
-        s_error_read(errors, file, rc, strerror(-rc));
+        error_read(errors, file, rc, strerror(-rc));
     else if (found.gl_pathc == 0)
-        s_error(errors, file, NULL, 0, missing_text);
+        reaction_error(errors, file, NULL, 0, missing_text);
     else
         for (size_t i = 0; i < found.gl_pathc; i++)
-            s_file(env, firing, found.gl_pathv[i], found.gl_pathv[i], out, errors);
+            reaction_file(env, firing, found.gl_pathv[i], found.gl_pathv[i], out, errors);
     globfree(&found);
 }
 
@@ -450,14 +450,14 @@ reaction_list(const reaction_env_t *env, const json_t *firing, json_t *errors)
     AUTO_FREE char *path = NULL;
 
     if (!str_starts(file, "salt://")) {
-        s_from_disk(env, firing, file, out, errors);
+        from_disk(env, firing, file, out, errors);
         return out;
     }
     int rc = fileclient_cache(env->files, file, "base", &path, &err);
     if (rc < 0)
-        s_error_read(errors, file, rc, rc == -ENOENT ? missing_text : fail_text(&err));
+        error_read(errors, file, rc, rc == -ENOENT ? missing_text : fail_text(&err));
     else
-        s_file(env, firing, path, file, out, errors);
+        reaction_file(env, firing, path, file, out, errors);
     return out;
 }
 

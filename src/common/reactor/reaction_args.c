@@ -13,7 +13,7 @@ typedef struct layout {
 } layout_t;
 
 static bool
-s_is_one_of(const char *key, const char *const *words)
+reaction_args_is_one_of(const char *key, const char *const *words)
 {
     for (; *words != NULL; words++)
         if (str_eq(key, *words))
@@ -23,25 +23,25 @@ s_is_one_of(const char *key, const char *const *words)
 
 /* Keys that the compiler adds or that are not arguments of any function. */
 static bool
-s_is_internal(const char *key)
+reaction_args_is_internal(const char *key)
 {
     static const char *const words[] = { "__id__", "__sls__",    "__env__", "state",   "fun",          "name",
                                          "key",    "name_order", "order",   "require", REACTION_WORDS, NULL };
 
-    return s_is_one_of(key, words);
+    return reaction_args_is_one_of(key, words);
 }
 
 static bool
-s_is_layout(const char *key)
+is_layout(const char *key)
 {
     static const char *const words[] = { "args", "arg", "kwarg", "kwargs", NULL };
 
-    return s_is_one_of(key, words);
+    return reaction_args_is_one_of(key, words);
 }
 
 /* Take a mapping as keywords; a list of mappings and plain values as keywords and positional arguments. */
 static void
-s_take(layout_t *self, const json_t *v)
+reaction_args_take(layout_t *self, const json_t *v)
 {
     json_t *one;
     size_t i;
@@ -61,7 +61,7 @@ s_take(layout_t *self, const json_t *v)
 }
 
 static void
-s_take_positional(layout_t *self, const json_t *v)
+take_positional(layout_t *self, const json_t *v)
 {
     if (json_is_array(v))
         json_array_extend(self->arg, (json_t *) v);
@@ -70,7 +70,7 @@ s_take_positional(layout_t *self, const json_t *v)
 }
 
 static const arg_t *
-s_param(const func_t *row, const char *name)
+param(const func_t *row, const char *name)
 {
     for (const arg_t *a = row != NULL ? row->args : NULL; a != NULL && a->name != NULL; a++)
         if (str_eq(a->name, name) && !str_eq(a->dflt, ARG_STAR) && !str_eq(a->dflt, ARG_STARSTAR))
@@ -79,7 +79,7 @@ s_param(const func_t *row, const char *name)
 }
 
 static bool
-s_takes_any(const func_t *row)
+reaction_args_takes_any(const func_t *row)
 {
     for (const arg_t *a = row->args; a != NULL && a->name != NULL; a++)
         if (str_eq(a->dflt, ARG_STARSTAR))
@@ -89,15 +89,15 @@ s_takes_any(const func_t *row)
 
 /* Take keywords directly from the body, the layout before `args`. Only keys that the function accepts. */
 static int
-s_take_direct(layout_t *self, fail_t *err)
+take_direct(layout_t *self, fail_t *err)
 {
     const char *key;
     json_t *v;
 
     json_object_foreach ((json_t *) self->chunk, key, v) {
-        if (s_is_internal(key) || s_is_layout(key))
+        if (reaction_args_is_internal(key) || is_layout(key))
             continue;
-        if (s_param(self->row, key) != NULL || s_takes_any(self->row))
+        if (param(self->row, key) != NULL || reaction_args_takes_any(self->row))
             json_object_set(self->kwarg, key, v);
         else if (str_eq(key, "queue")) /* an option of old Salt that serialised runners */
             json_array_append_new(self->ignored, json_string(key));
@@ -106,7 +106,7 @@ s_take_direct(layout_t *self, fail_t *err)
                             value_str(self->chunk, "fun", ""));
     }
     /* A function's `name` argument defaults to the declaration's name. */
-    if (json_array_size(self->arg) == 0 && s_param(self->row, "name") != NULL &&
+    if (json_array_size(self->arg) == 0 && param(self->row, "name") != NULL &&
         value_get(self->kwarg, "name") == NULL && value_get(self->chunk, "kwarg") == NULL)
         json_object_set(self->kwarg, "name", value_get(self->chunk, "name"));
     return 0;
@@ -114,29 +114,29 @@ s_take_direct(layout_t *self, fail_t *err)
 
 /* `args` wins over the older layouts, which are then reported as ignored. */
 static int
-s_layout(layout_t *self, fail_t *err)
+reaction_args_layout(layout_t *self, fail_t *err)
 {
     json_t *args = value_get(self->chunk, "args");
 
-    s_take_positional(self, value_get(self->chunk, REACTION_WORDS));
+    take_positional(self, value_get(self->chunk, REACTION_WORDS));
     if (args != NULL) {
         static const char *const old[] = { "arg", "kwarg", "kwargs" };
-        s_take(self, args);
+        reaction_args_take(self, args);
         for (size_t i = 0; i < NELEMS(old); i++)
             if (value_get(self->chunk, old[i]) != NULL)
                 json_array_append_new(self->ignored, json_string(old[i]));
         return 0;
     }
-    s_take_positional(self, value_get(self->chunk, "arg"));
-    s_take(self, value_get(self->chunk, "kwarg"));
-    if (s_param(self->row, "kwargs") == NULL)
-        s_take(self, value_get(self->chunk, "kwargs"));
-    return self->row != NULL ? s_take_direct(self, err) : 0;
+    take_positional(self, value_get(self->chunk, "arg"));
+    reaction_args_take(self, value_get(self->chunk, "kwarg"));
+    if (param(self->row, "kwargs") == NULL)
+        reaction_args_take(self, value_get(self->chunk, "kwargs"));
+    return self->row != NULL ? take_direct(self, err) : 0;
 }
 
 /* Refuse positional mappings with __kwarg__: an event's value must not become a keyword. */
 static int
-s_check_values(const layout_t *self, fail_t *err)
+reaction_args_check_values(const layout_t *self, fail_t *err)
 {
     json_t *one;
     size_t i;
@@ -153,7 +153,7 @@ s_check_values(const layout_t *self, fail_t *err)
 /* ---- clients ------------------------------------------------------------------------------------------- */
 
 static int
-s_find(layout_t *self, const registry_t *registry, const char *client, fail_t *err)
+reaction_args_find(layout_t *self, const registry_t *registry, const char *client, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
     const char *fun = value_str(self->chunk, "fun", "");
@@ -165,20 +165,20 @@ s_find(layout_t *self, const registry_t *registry, const char *client, fail_t *e
 }
 
 static int
-s_runner(layout_t *self, json_t *reaction, fail_t *err)
+reaction_args_runner(layout_t *self, json_t *reaction, fail_t *err)
 {
-    return s_find(self, self->env->runners, "runner", err);
+    return reaction_args_find(self, self->env->runners, "runner", err);
 }
 
 static int
-s_wheel(layout_t *self, json_t *reaction, fail_t *err)
+reaction_args_wheel(layout_t *self, json_t *reaction, fail_t *err)
 {
-    return s_find(self, self->env->wheels, "wheel", err);
+    return reaction_args_find(self, self->env->wheels, "wheel", err);
 }
 
 /* The local client: target, and the options of the publication. */
 static int
-s_local(layout_t *self, json_t *reaction, fail_t *err)
+reaction_args_local(layout_t *self, json_t *reaction, fail_t *err)
 {
     static const char *const known[] = { "ret", "timeout", "metadata", "subset", NULL };
     static const char *const used[] = { "tgt", "tgt_type", "expr_form", NULL };
@@ -201,16 +201,16 @@ s_local(layout_t *self, json_t *reaction, fail_t *err)
                                     : json_is_array(tgt) ? "list"
                                                          : "glob"));
     json_object_foreach ((json_t *) self->chunk, key, v) {
-        if (s_is_one_of(key, known))
+        if (reaction_args_is_one_of(key, known))
             json_object_set(reaction, key, v);
-        else if (!s_is_internal(key) && !s_is_layout(key) && !s_is_one_of(key, used))
+        else if (!reaction_args_is_internal(key) && !is_layout(key) && !reaction_args_is_one_of(key, used))
             json_array_append_new(self->ignored, json_string(key));
     }
     return 0;
 }
 
 static int
-s_caller(layout_t *self, json_t *reaction, fail_t *err)
+caller(layout_t *self, json_t *reaction, fail_t *err)
 {
     return 0;
 }
@@ -219,10 +219,10 @@ static const struct client {
     const char *name;
     bool master;
     int (*take)(layout_t *self, json_t *reaction, fail_t *err);
-} clients[] = { { "local", true, s_local },
-                { "runner", true, s_runner },
-                { "wheel", true, s_wheel },
-                { "caller", false, s_caller } };
+} clients[] = { { "local", true, reaction_args_local },
+                { "runner", true, reaction_args_runner },
+                { "wheel", true, reaction_args_wheel },
+                { "caller", false, caller } };
 
 const char *
 reaction_client(const char *state)
@@ -231,7 +231,7 @@ reaction_client(const char *state)
 }
 
 static const struct client *
-s_client(const reaction_env_t *env, const char *name, const char *fun, fail_t *err)
+reaction_args_client(const reaction_env_t *env, const char *name, const char *fun, fail_t *err)
 {
     bool master = env->runners != NULL;
 
@@ -256,7 +256,7 @@ json_t *
 reaction_of(const reaction_env_t *env, const json_t *chunk, fail_t *err)
 {
     const char *name = reaction_client(value_str(chunk, "state", "")), *fun = value_str(chunk, "fun", "");
-    const struct client *client = s_client(env, name, fun, err);
+    const struct client *client = reaction_args_client(env, name, fun, err);
     json_auto_t *arg = json_array(), *kwarg = json_object(), *ignored = json_array();
     layout_t layout = { env, chunk, NULL, arg, kwarg, ignored };
 
@@ -264,8 +264,8 @@ reaction_of(const reaction_env_t *env, const json_t *chunk, fail_t *err)
         return NULL;
     json_auto_t *reaction = json_pack("{s:s, s:s, s:O, s:O}", "client", client->name, "fun", fun, "arg", arg,
                                       "kwarg", kwarg);
-    if (client->take(&layout, reaction, err) < 0 || s_layout(&layout, err) < 0 ||
-        s_check_values(&layout, err) < 0)
+    if (client->take(&layout, reaction, err) < 0 || reaction_args_layout(&layout, err) < 0 ||
+        reaction_args_check_values(&layout, err) < 0)
         return NULL;
     if (json_array_size(ignored) > 0)
         json_object_set(reaction, "ignored", ignored);

@@ -15,17 +15,17 @@
 #define KEY_DIGITS 8 /* of a digest, in the key of a rule without a name */
 
 static void
-s_cond_free(cond_t *cond)
+cond_free(cond_t *cond)
 {
     free(cond->tag);
     json_decref(cond->match);
 }
 
 static void
-s_rule_free(rule_t *rule)
+rule_free(rule_t *rule)
 {
     for (size_t i = 0; i < rule->n_conds; i++)
-        s_cond_free(&rule->conds[i]);
+        cond_free(&rule->conds[i]);
     free(rule->conds);
     free(rule->key);
     json_decref(rule->files);
@@ -41,7 +41,7 @@ rules_destroy(rules_t **self_p)
     if (self == NULL)
         return;
     for (size_t i = 0; i < self->n; i++)
-        s_rule_free(&self->rule[i]);
+        rule_free(&self->rule[i]);
     free(self->rule);
     free(self);
 }
@@ -50,7 +50,7 @@ rules_destroy(rules_t **self_p)
 
 /* Accept a text or a list of texts. NEW list, or NULL with *err. */
 static json_t *
-s_texts(const json_t *v, const char *what, fail_t *err)
+rules_texts(const json_t *v, const char *what, fail_t *err)
 {
     json_t *one;
     size_t i;
@@ -67,7 +67,7 @@ s_texts(const json_t *v, const char *what, fail_t *err)
 }
 
 static int
-s_seconds(const json_t *v, const char *what, int64_t *ret_us, fail_t *err)
+rules_seconds(const json_t *v, const char *what, int64_t *ret_us, fail_t *err)
 {
     double seconds = json_number_value(v);
 
@@ -82,7 +82,7 @@ s_seconds(const json_t *v, const char *what, int64_t *ret_us, fail_t *err)
 
 /* Bound a tag like an event's own: the bus refuses a listener with a longer one. */
 static int
-s_check_tag(const char *tag, fail_t *err)
+rules_check_tag(const char *tag, fail_t *err)
 {
     size_t n = strlen(tag);
 
@@ -92,7 +92,7 @@ s_check_tag(const char *tag, fail_t *err)
 }
 
 static int
-s_cond(rule_t *rule, const json_t *v, fail_t *err)
+rules_cond(rule_t *rule, const json_t *v, fail_t *err)
 {
     const char *tag = json_is_string(v) ? json_string_value(v) : value_str(v, "tag", "");
     json_t *match = value_get(v, "match"), *one;
@@ -102,7 +102,7 @@ s_cond(rule_t *rule, const json_t *v, fail_t *err)
         return fail_set(err, -EINVAL, "a condition is an event's tag, or a mapping with 'tag' and 'match'");
     if (match != NULL && !json_is_object(match))
         return fail_set(err, -EINVAL, "'match' is a mapping: a field's path, and its value or values");
-    if (s_check_tag(tag, err) < 0)
+    if (rules_check_tag(tag, err) < 0)
         return -EINVAL;
     json_object_foreach ((json_t *) v, key, one)
         if (!str_eq(key, "tag") && !str_eq(key, "match"))
@@ -113,7 +113,7 @@ s_cond(rule_t *rule, const json_t *v, fail_t *err)
 }
 
 static int
-s_conds(rule_t *rule, const json_t *list, fail_t *err)
+conds(rule_t *rule, const json_t *list, fail_t *err)
 {
     int rc = 0;
     json_t *one;
@@ -122,12 +122,12 @@ s_conds(rule_t *rule, const json_t *list, fail_t *err)
     if (!json_is_array(list) || json_array_size(list) == 0 || json_array_size(list) > LIMIT_REACTOR_CONDS)
         return fail_set(err, -EINVAL, "conditions are a list of 1 to %d", LIMIT_REACTOR_CONDS);
     json_array_foreach (list, i, one)
-        rc = rc == 0 ? s_cond(rule, one, err) : rc;
+        rc = rc == 0 ? rules_cond(rule, one, err) : rc;
     return rc;
 }
 
 static int
-s_when(rule_t *rule, const json_t *when, fail_t *err)
+rules_when(rule_t *rule, const json_t *when, fail_t *err)
 {
     static const struct {
         const char *word;
@@ -136,22 +136,22 @@ s_when(rule_t *rule, const json_t *when, fail_t *err)
 
     rule->when = WHEN_ANY;
     if (json_is_array(when))
-        return s_conds(rule, when, err);
+        return conds(rule, when, err);
     if (json_is_string(when) || value_get(when, "tag") != NULL)
-        return s_cond(rule, when, err);
+        return rules_cond(rule, when, err);
     for (size_t i = 0; i < NELEMS(rows); i++) {
         json_t *list = value_get(when, rows[i].word);
         if (list == NULL || json_object_size(when) != 1)
             continue;
         rule->when = rows[i].when;
-        return s_conds(rule, list, err);
+        return conds(rule, list, err);
     }
     return fail_set(err, -EINVAL,
                     "'when' is a tag, a list of tags, or one of 'all', 'any', 'not_all' with a list");
 }
 
 static int
-s_throttle(rule_t *rule, const json_t *v, fail_t *err)
+throttle(rule_t *rule, const json_t *v, fail_t *err)
 {
     static const struct {
         const char *word;
@@ -163,14 +163,14 @@ s_throttle(rule_t *rule, const json_t *v, fail_t *err)
         return 0;
     if (by != NULL && rule->by != NULL)
         return fail_set(err, -EINVAL, "'group_by' stands beside 'throttle' or in it, not both");
-    if (by != NULL && (rule->by = s_texts(by, "'group_by'", err)) == NULL)
+    if (by != NULL && (rule->by = rules_texts(by, "'group_by'", err)) == NULL)
         return -EINVAL;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         json_t *seconds = value_get(v, rows[i].word);
         if (seconds == NULL || json_object_size(v) != 1 + (by != NULL))
             continue;
         rule->throttle = rows[i].throttle;
-        return s_seconds(seconds, rows[i].word, &rule->throttle_us, err);
+        return rules_seconds(seconds, rows[i].word, &rule->throttle_us, err);
     }
     return fail_set(err, -EINVAL,
                     "'throttle' is a mapping with 'once_within' or 'once_after', and 'group_by'");
@@ -179,7 +179,7 @@ s_throttle(rule_t *rule, const json_t *v, fail_t *err)
 /* The key of a rule: its name, or a digest of its content without `do`, so that it is the same after a
  * restart. NEW. */
 static char *
-s_key(const json_t *entry, const rule_t *rule)
+rules_key(const json_t *entry, const rule_t *rule)
 {
     const char *name = value_str(entry, "name", "");
     json_auto_t *said = json_copy((json_t *) entry);
@@ -195,7 +195,7 @@ s_key(const json_t *entry, const rule_t *rule)
 /* ---- entries ------------------------------------------------------------------------------------------- */
 
 static rule_t *
-s_add(rules_t *self)
+rules_add(rules_t *self)
 {
     self->rule = xrealloc(self->rule, (self->n + 1) * sizeof(*self->rule));
     self->rule[self->n] = (rule_t){ .when = WHEN_TAG };
@@ -203,7 +203,7 @@ s_add(rules_t *self)
 }
 
 static int
-s_no_surplus(const json_t *entry, fail_t *err)
+no_surplus(const json_t *entry, fail_t *err)
 {
     static const char *const words[] = { "name", "when", "do", "within", "group_by", "throttle" };
     const char *key;
@@ -220,25 +220,25 @@ s_no_surplus(const json_t *entry, fail_t *err)
 }
 
 static int
-s_rule(rules_t *self, const json_t *entry, fail_t *err)
+rules_rule(rules_t *self, const json_t *entry, fail_t *err)
 {
-    rule_t *rule = s_add(self);
+    rule_t *rule = rules_add(self);
     json_t *by = value_get(entry, "group_by");
 
     rule->groups = json_object();
-    if (s_no_surplus(entry, err) < 0 || s_when(rule, value_get(entry, "when"), err) < 0 ||
-        s_seconds(value_get(entry, "within"), "within", &rule->within_us, err) < 0 ||
-        (by != NULL && (rule->by = s_texts(by, "'group_by'", err)) == NULL) ||
-        s_throttle(rule, value_get(entry, "throttle"), err) < 0)
+    if (no_surplus(entry, err) < 0 || rules_when(rule, value_get(entry, "when"), err) < 0 ||
+        rules_seconds(value_get(entry, "within"), "within", &rule->within_us, err) < 0 ||
+        (by != NULL && (rule->by = rules_texts(by, "'group_by'", err)) == NULL) ||
+        throttle(rule, value_get(entry, "throttle"), err) < 0)
         return -EINVAL;
     if (rule->when == WHEN_NOT_ALL && rule->within_us == 0)
         return fail_set(err, -EINVAL, "'not_all' needs 'within': how long to wait for the rest");
     if (rule->when == WHEN_ANY && rule->within_us != 0)
         return fail_set(err, -EINVAL, "'within' belongs to 'all' and 'not_all'");
-    rule->files = s_texts(value_get(entry, "do"), "'do'", err);
+    rule->files = rules_texts(value_get(entry, "do"), "'do'", err);
     if (rule->files == NULL)
         return -EINVAL;
-    rule->key = s_key(entry, rule);
+    rule->key = rules_key(entry, rule);
     for (size_t i = 0; i + 1 < self->n; i++)
         if (str_eq(self->rule[i].key, rule->key))
             return fail_set(err, -EINVAL, "'%s' is there twice: give each a 'name'", rule->key);
@@ -246,28 +246,28 @@ s_rule(rules_t *self, const json_t *entry, fail_t *err)
 }
 
 static int
-s_tag(rules_t *self, const char *tag, const json_t *files, fail_t *err)
+rules_tag(rules_t *self, const char *tag, const json_t *files, fail_t *err)
 {
-    rule_t *rule = s_add(self);
+    rule_t *rule = rules_add(self);
 
     rule->key = xstrdup("");
     rule->conds = xcalloc(1, sizeof(*rule->conds));
     rule->n_conds = 1;
     rule->conds[0].tag = xstrdup(tag);
-    if (s_check_tag(tag, err) < 0)
+    if (rules_check_tag(tag, err) < 0)
         return -EINVAL;
     if (json_is_null(files)) {
         rule->files = json_array();
         return 0;
     }
-    rule->files = s_texts(files, "what stands for a tag", err);
+    rule->files = rules_texts(files, "what stands for a tag", err);
     if (rule->files == NULL)
         fail_prefix(err, "'%s': ", tag);
     return rule->files != NULL ? 0 : -EINVAL;
 }
 
 static int
-s_entry(rules_t *self, const json_t *entry, fail_t *err)
+rules_entry(rules_t *self, const json_t *entry, fail_t *err)
 {
     const char *tag;
     json_t *files;
@@ -278,14 +278,14 @@ s_entry(rules_t *self, const json_t *entry, fail_t *err)
                         json_is_string(entry) ? ", not the text " : "",
                         json_is_string(entry) ? json_string_value(entry) : "");
     if (value_get(entry, "when") != NULL || value_get(entry, "do") != NULL)
-        return s_rule(self, entry, err);
+        return rules_rule(self, entry, err);
     json_object_foreach ((json_t *) entry, tag, files)
-        rc = rc == 0 ? s_tag(self, tag, files, err) : rc;
+        rc = rc == 0 ? rules_tag(self, tag, files, err) : rc;
     return rc;
 }
 
 static int
-s_entries(rules_t *self, const json_t *list, size_t *ret_entry, fail_t *err)
+rules_entries(rules_t *self, const json_t *list, size_t *ret_entry, fail_t *err)
 {
     json_t *entry;
     size_t i;
@@ -296,7 +296,7 @@ s_entries(rules_t *self, const json_t *list, size_t *ret_entry, fail_t *err)
                         "'reactor' is a list of mappings: put '- ' before each tag, and its files below");
     json_array_foreach (list, i, entry) {
         *ret_entry = i;
-        if (s_entry(self, entry, err) < 0) {
+        if (rules_entry(self, entry, err) < 0) {
             fail_prefix(err, "entry %zu of 'reactor': ", i + 1);
             return -EINVAL;
         }
@@ -309,12 +309,12 @@ rules_check(const json_t *list, size_t *ret_entry, fail_t *err)
 {
     AUTO(rules) self = xcalloc(1, sizeof(*self));
 
-    return s_entries(self, list, ret_entry, err);
+    return rules_entries(self, list, ret_entry, err);
 }
 
 /* Read the file of `reactor: /etc/salt/reactor.yaml`. NEW list, or NULL with *err. */
 static json_t *
-s_read(const char *path, fail_t *err)
+rules_read(const char *path, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
 
@@ -327,7 +327,7 @@ json_t *
 rules_list(const json_t *option, fail_t *err)
 {
     if (json_is_string(option))
-        return s_read(json_string_value(option), err);
+        return rules_read(json_string_value(option), err);
     return value_truthy(option) ? json_incref((json_t *) option) : json_array();
 }
 
@@ -341,7 +341,7 @@ rules_new(const json_t *option, fail_t *err)
 
     if (list == NULL)
         return NULL;
-    if (s_entries(self, list, &entry, err) < 0) {
+    if (rules_entries(self, list, &entry, err) < 0) {
         if (path != NULL)
             fail_prefix(err, "%s: ", path);
         return NULL;
@@ -388,13 +388,13 @@ rules_files(const rules_t *self)
 /* A list matches if one of its values does; a text is a glob over Python's str() of the field; others compare
  * by value. */
 static bool
-s_value_fits(const json_t *want, const json_t *have)
+rules_value_fits(const json_t *want, const json_t *have)
 {
     json_t *one;
     size_t i;
 
     json_array_foreach (want, i, one)
-        if (s_value_fits(one, have))
+        if (rules_value_fits(one, have))
             return true;
     if (json_is_string(want) && have != NULL) {
         AUTO_FREE char *text = value_pystr(have);
@@ -416,7 +416,7 @@ cond_fits(const cond_t *cond, const char *tag, const json_t *data)
     if (!match_glob(cond->tag, tag))
         return false;
     json_object_foreach (cond->match, path, want)
-        if (!s_value_fits(want, value_path(data, path, ":")))
+        if (!rules_value_fits(want, value_path(data, path, ":")))
             return false;
     return true;
 }

@@ -15,20 +15,20 @@
 #include "salt/value.h"
 
 static json_t *
-s_event(uint64_t seq, int64_t us, const char *tag, json_t *data)
+rules_fire_event(uint64_t seq, int64_t us, const char *tag, json_t *data)
 {
     return json_pack("{s:I, s:I, s:s, s:O}", "seq", (json_int_t) seq, "us", (json_int_t) us, "tag", tag,
                      "data", data);
 }
 
 static int64_t
-s_stamp(const json_t *event)
+rules_fire_stamp(const json_t *event)
 {
     return value_int(event, "us", 0);
 }
 
 static void
-s_wake(rules_t *self, int64_t us)
+rules_fire_wake(rules_t *self, int64_t us)
 {
     if (self->next_due == 0 || us < self->next_due)
         self->next_due = us;
@@ -36,7 +36,7 @@ s_wake(rules_t *self, int64_t us)
 
 /* True when a time is further in the future than any wait of `span_us` can be. */
 static bool
-s_is_ahead(int64_t us, int64_t span_us, int64_t now_us)
+is_ahead(int64_t us, int64_t span_us, int64_t now_us)
 {
     return us - now_us > span_us;
 }
@@ -45,7 +45,7 @@ s_is_ahead(int64_t us, int64_t span_us, int64_t now_us)
 
 /* The value, or values, of the fields that group a rule's events. NEW. */
 static json_t *
-s_group_value(const rule_t *rule, const json_t *data)
+group_value(const rule_t *rule, const json_t *data)
 {
     json_t *list = json_array(), *path;
     size_t i;
@@ -63,7 +63,7 @@ s_group_value(const rule_t *rule, const json_t *data)
 
 /* Forget a tenth of the groups, oldest first, when there are LIMIT_REACTOR_GROUPS. */
 static void
-s_make_room(rule_t *rule)
+rules_fire_make_room(rule_t *rule)
 {
     const char *key;
     json_t *group;
@@ -80,7 +80,7 @@ s_make_room(rule_t *rule)
 }
 
 static size_t
-s_bytes(const json_t *v)
+rules_fire_bytes(const json_t *v)
 {
     return json_dumpb(v, NULL, 0, JSON_COMPACT);
 }
@@ -89,7 +89,7 @@ s_bytes(const json_t *v)
  * exactly, and other groups are forgotten, oldest first, until an eighth is free. If one group alone is too
  * large, it loses its oldest held events. */
 static void
-s_bound(rule_t *rule, json_t *group, size_t added)
+rules_fire_bound(rule_t *rule, json_t *group, size_t added)
 {
     const size_t enough = LIMIT_REACTOR_MEMORY - LIMIT_REACTOR_MEMORY / 8;
     json_t *held = value_get(value_get(group, "held"), "events"), *one;
@@ -99,42 +99,42 @@ s_bound(rule_t *rule, json_t *group, size_t added)
     rule->bytes += added;
     if (rule->bytes <= LIMIT_REACTOR_MEMORY)
         return;
-    rule->bytes = s_bytes(rule->groups);
+    rule->bytes = rules_fire_bytes(rule->groups);
     if (rule->bytes <= enough)
         return;
     log_warning("reactor: %s remembers more than %d MB of events and groups; the oldest are forgotten",
                 rule->key, LIMIT_REACTOR_MEMORY / (1024 * 1024));
     json_object_foreach_safe (rule->groups, tmp, key, one)
         if (rule->bytes > enough && one != group) {
-            rule->bytes -= s_bytes(one) + strlen(key);
+            rule->bytes -= rules_fire_bytes(one) + strlen(key);
             json_object_del(rule->groups, key);
         }
     while (rule->bytes > enough && json_array_size(held) > 1) {
-        rule->bytes -= s_bytes(json_array_get(held, 0));
+        rule->bytes -= rules_fire_bytes(json_array_get(held, 0));
         json_array_remove(held, 0);
     }
 }
 
 /* The group of a value, made when there is none. BORROWED object. */
 static json_t *
-s_group(rule_t *rule, const json_t *value)
+rules_fire_group(rule_t *rule, const json_t *value)
 {
     AUTO_FREE char *key = value_dump(value);
     json_t *group = json_object_get(rule->groups, key);
 
     if (group != NULL)
         return group;
-    s_make_room(rule);
+    rules_fire_make_room(rule);
     group = json_pack("{s:O}", "value", (json_t *) value);
     json_object_set_new(rule->groups, key, group);
-    s_bound(rule, group, 2 * s_bytes(value)); /* the name and the value */
+    rules_fire_bound(rule, group, 2 * rules_fire_bytes(value)); /* the name and the value */
     return group;
 }
 
 /* ---- firing -------------------------------------------------------------------------------------------- */
 
 static void
-s_emit(const rule_t *rule, const json_t *firing, json_t *out)
+rules_fire_emit(const rule_t *rule, const json_t *firing, json_t *out)
 {
     json_t *file;
     size_t i;
@@ -148,7 +148,7 @@ s_emit(const rule_t *rule, const json_t *firing, json_t *out)
 
 /* Build the firing for these events. NEW. */
 static json_t *
-s_firing(const rule_t *rule, const json_t *group, const json_t *events)
+rules_fire_firing(const rule_t *rule, const json_t *group, const json_t *events)
 {
     json_t *last = json_array_get(events, json_array_size(events) - 1), *one;
     json_t *shown = json_array();
@@ -164,7 +164,7 @@ s_firing(const rule_t *rule, const json_t *group, const json_t *events)
 
 /* Merge a firing into the held one; the newest LIMIT_REACTOR_EVENTS events stay. */
 static void
-s_hold(json_t *held, const json_t *firing)
+rules_fire_hold(json_t *held, const json_t *firing)
 {
     json_t *events = value_get(held, "events"), *one;
     size_t i;
@@ -183,31 +183,31 @@ s_hold(json_t *held, const json_t *firing)
 
 /* Apply the throttle to a firing at `us`: emit it now, hold it until it is quiet, or drop it. */
 static void
-s_throttled(rules_t *self, const rule_t *rule, json_t *group, json_t *firing, int64_t us, json_t *out)
+throttled(rules_t *self, const rule_t *rule, json_t *group, json_t *firing, int64_t us, json_t *out)
 {
     if (rule->throttle == THROTTLE_NONE) {
-        s_emit(rule, firing, out);
+        rules_fire_emit(rule, firing, out);
         return;
     }
     if (rule->throttle == THROTTLE_WITHIN) {
         int64_t until = value_int(group, "until", 0);
-        if (us < until && !s_is_ahead(until, rule->throttle_us, us)) {
+        if (us < until && !is_ahead(until, rule->throttle_us, us)) {
             log_debug("reactor: rule '%s' is silent for %.3f s more (once_within)", rule->key,
                       (double) (until - us) / 1e6);
             return;
         }
         json_object_set_new(group, "until", json_integer(us + rule->throttle_us));
-        s_wake(self, us + rule->throttle_us);
-        s_emit(rule, firing, out);
+        rules_fire_wake(self, us + rule->throttle_us);
+        rules_fire_emit(rule, firing, out);
         return;
     }
     json_t *held = value_get(group, "held");
     if (held != NULL)
-        s_hold(held, firing);
+        rules_fire_hold(held, firing);
     else
         json_object_set(group, "held", firing);
     json_object_set_new(group, "due", json_integer(us + rule->throttle_us));
-    s_wake(self, us + rule->throttle_us);
+    rules_fire_wake(self, us + rule->throttle_us);
     log_debug("reactor: rule '%s' waits for %.3f s without another such event (once_after)", rule->key,
               (double) rule->throttle_us / 1e6);
 }
@@ -215,7 +215,7 @@ s_throttled(rules_t *self, const rule_t *rule, json_t *group, json_t *firing, in
 /* ---- conditions ---------------------------------------------------------------------------------------- */
 
 static json_t *
-s_seen(const rule_t *rule, json_t *group)
+rules_fire_seen(const rule_t *rule, json_t *group)
 {
     json_t *seen = value_get(group, "seen");
 
@@ -232,7 +232,7 @@ s_seen(const rule_t *rule, json_t *group)
  * filled longest ago. -1: none. For `not_all` the first event stays, since its time is running, however often
  * it recurs. */
 static int
-s_place(const rule_t *rule, const json_t *seen, const char *tag, const json_t *data)
+rules_fire_place(const rule_t *rule, const json_t *seen, const char *tag, const json_t *data)
 {
     int place = -1;
 
@@ -243,14 +243,14 @@ s_place(const rule_t *rule, const json_t *seen, const char *tag, const json_t *d
         if (!json_is_object(there))
             return (int) i;
         if (rule->when == WHEN_ALL &&
-            (place < 0 || s_stamp(there) < s_stamp(json_array_get(seen, (size_t) place))))
+            (place < 0 || rules_fire_stamp(there) < rules_fire_stamp(json_array_get(seen, (size_t) place))))
             place = (int) i;
     }
     return place;
 }
 
 static int
-s_by_seq(const void *a, const void *b)
+by_seq(const void *a, const void *b)
 {
     json_int_t x = value_int(*(json_t *const *) a, "seq", 0), y = value_int(*(json_t *const *) b, "seq", 0);
 
@@ -259,7 +259,7 @@ s_by_seq(const void *a, const void *b)
 
 /* The events seen, by their number. NEW list. */
 static json_t *
-s_seen_events(const json_t *seen)
+seen_events(const json_t *seen)
 {
     size_t n = 0, i;
     AUTO_FREE json_t **events = xcalloc(json_array_size(seen) + 1, sizeof(json_t *));
@@ -268,7 +268,7 @@ s_seen_events(const json_t *seen)
     json_array_foreach (seen, i, one)
         if (json_is_object(one))
             events[n++] = one;
-    qsort(events, n, sizeof(*events), s_by_seq);
+    qsort(events, n, sizeof(*events), by_seq);
     for (i = 0; i < n; i++)
         json_array_append(list, events[i]);
     return list;
@@ -277,7 +277,7 @@ s_seen_events(const json_t *seen)
 /* Handle events stamped by a clock that was ahead; their age is unknown. For `all` they are dropped, for
  * `not_all` their wait starts again now. */
 static void
-s_reset_ahead(const rule_t *rule, json_t *seen, int64_t us)
+reset_ahead(const rule_t *rule, json_t *seen, int64_t us)
 {
     json_t *one;
     size_t i;
@@ -285,7 +285,7 @@ s_reset_ahead(const rule_t *rule, json_t *seen, int64_t us)
     if (rule->within_us == 0)
         return;
     json_array_foreach (seen, i, one) {
-        if (!json_is_object(one) || !s_is_ahead(s_stamp(one), rule->within_us, us))
+        if (!json_is_object(one) || !is_ahead(rules_fire_stamp(one), rule->within_us, us))
             continue;
         json_t *now = rule->when == WHEN_NOT_ALL ? json_copy(one) : json_null();
         if (json_is_object(now))
@@ -296,7 +296,7 @@ s_reset_ahead(const rule_t *rule, json_t *seen, int64_t us)
 
 /* Drop events that are too old to be complete within the rule's time. */
 static void
-s_age(const rule_t *rule, json_t *seen, int64_t us)
+age(const rule_t *rule, json_t *seen, int64_t us)
 {
     json_t *one;
     size_t i;
@@ -304,12 +304,12 @@ s_age(const rule_t *rule, json_t *seen, int64_t us)
     if (rule->within_us == 0)
         return;
     json_array_foreach (seen, i, one)
-        if (json_is_object(one) && s_stamp(one) + rule->within_us < us)
+        if (json_is_object(one) && rules_fire_stamp(one) + rule->within_us < us)
             json_array_set_new(seen, i, json_null());
 }
 
 static bool
-s_complete(const json_t *seen)
+rules_fire_complete(const json_t *seen)
 {
     json_t *one;
     size_t i;
@@ -321,7 +321,7 @@ s_complete(const json_t *seen)
 }
 
 static void
-s_tell_missing(const rule_t *rule, const json_t *seen)
+tell_missing(const rule_t *rule, const json_t *seen)
 {
     json_t *one;
     size_t i;
@@ -334,32 +334,32 @@ s_tell_missing(const rule_t *rule, const json_t *seen)
 /* Feed an event to a rule with `all` or `not_all`; fires when all conditions are filled (`all`), or clears
  * the group (`not_all`: nothing is missing). */
 static void
-s_collect(rules_t *self, rule_t *rule, json_t *event, json_t *out)
+rules_fire_collect(rules_t *self, rule_t *rule, json_t *event, json_t *out)
 {
     const char *tag = value_str(event, "tag", "");
     json_t *data = value_get(event, "data");
-    json_auto_t *value = s_group_value(rule, data);
-    json_t *group = s_group(rule, value), *seen = s_seen(rule, group);
+    json_auto_t *value = group_value(rule, data);
+    json_t *group = rules_fire_group(rule, value), *seen = rules_fire_seen(rule, group);
 
-    s_reset_ahead(rule, seen, s_stamp(event));
+    reset_ahead(rule, seen, rules_fire_stamp(event));
     if (rule->when == WHEN_ALL)
-        s_age(rule, seen, s_stamp(event));
-    int place = s_place(rule, seen, tag, data);
+        age(rule, seen, rules_fire_stamp(event));
+    int place = rules_fire_place(rule, seen, tag, data);
     if (place >= 0) {
         json_array_set(seen, (size_t) place, event);
-        s_bound(rule, group, s_bytes(event));
+        rules_fire_bound(rule, group, rules_fire_bytes(event));
     }
     if (rule->within_us > 0)
-        s_wake(self, s_stamp(event) + rule->within_us);
-    if (!s_complete(seen)) {
-        s_tell_missing(rule, seen);
+        rules_fire_wake(self, rules_fire_stamp(event) + rule->within_us);
+    if (!rules_fire_complete(seen)) {
+        tell_missing(rule, seen);
         return;
     }
     if (rule->when == WHEN_ALL) {
-        json_auto_t *events = s_seen_events(seen);
-        json_auto_t *firing = s_firing(rule, group, events);
+        json_auto_t *events = seen_events(seen);
+        json_auto_t *firing = rules_fire_firing(rule, group, events);
         json_object_del(group, "seen");
-        s_throttled(self, rule, group, firing, s_stamp(event), out);
+        throttled(self, rule, group, firing, rules_fire_stamp(event), out);
     } else {
         json_object_del(group, "seen");
     }
@@ -370,21 +370,21 @@ s_collect(rules_t *self, rule_t *rule, json_t *event, json_t *out)
 }
 
 static void
-s_any(rules_t *self, rule_t *rule, json_t *event, json_t *out)
+rules_fire_any(rules_t *self, rule_t *rule, json_t *event, json_t *out)
 {
-    json_auto_t *value = s_group_value(rule, value_get(event, "data"));
+    json_auto_t *value = group_value(rule, value_get(event, "data"));
     json_auto_t *lone = json_pack("{s:O}", "value", value);
     json_auto_t *events = json_pack("[O]", event);
-    json_t *group = rule->throttle != THROTTLE_NONE ? s_group(rule, value) : lone;
-    json_auto_t *firing = s_firing(rule, group, events);
+    json_t *group = rule->throttle != THROTTLE_NONE ? rules_fire_group(rule, value) : lone;
+    json_auto_t *firing = rules_fire_firing(rule, group, events);
 
-    s_throttled(self, rule, group, firing, s_stamp(event), out);
+    throttled(self, rule, group, firing, rules_fire_stamp(event), out);
     if (rule->throttle == THROTTLE_AFTER)
-        s_bound(rule, group, s_bytes(firing)); /* which has the last event twice */
+        rules_fire_bound(rule, group, rules_fire_bytes(firing)); /* which has the last event twice */
 }
 
 static bool
-s_fits_any(const rule_t *rule, const char *tag, const json_t *data)
+fits_any(const rule_t *rule, const char *tag, const json_t *data)
 {
     for (size_t i = 0; i < rule->n_conds; i++)
         if (cond_fits(&rule->conds[i], tag, data))
@@ -394,7 +394,7 @@ s_fits_any(const rule_t *rule, const char *tag, const json_t *data)
 
 /* Salt's form: a file reacts once, however many entries name it. */
 static void
-s_plain(const rule_t *rule, const json_t *event, json_t *named, json_t *out)
+rules_fire_plain(const rule_t *rule, const json_t *event, json_t *named, json_t *out)
 {
     json_auto_t *firing = json_pack("{s:s, s:O, s:O, s:O}", "rule", "", "seq", value_get(event, "seq"), "tag",
                                     value_get(event, "tag"), "data", value_get(event, "data"));
@@ -402,7 +402,7 @@ s_plain(const rule_t *rule, const json_t *event, json_t *named, json_t *out)
     json_t *one;
     size_t i;
 
-    s_emit(rule, firing, all);
+    rules_fire_emit(rule, firing, all);
     json_array_foreach (all, i, one) {
         const char *file = value_str(one, "file", "");
         if (value_get(named, file) != NULL)
@@ -415,23 +415,23 @@ s_plain(const rule_t *rule, const json_t *event, json_t *named, json_t *out)
 json_t *
 rules_event(rules_t *self, uint64_t seq, int64_t us, const char *tag, json_t *data)
 {
-    json_auto_t *event = s_event(seq, us, tag, data);
+    json_auto_t *event = rules_fire_event(seq, us, tag, data);
     json_auto_t *named = json_object();
     json_t *out = json_array();
 
     for (size_t i = 0; i < self->n; i++) {
         rule_t *rule = &self->rule[i];
-        bool fits = s_fits_any(rule, tag, data);
+        bool fits = fits_any(rule, tag, data);
         log_trace("reactor: event %llu '%s' %s '%s'", (unsigned long long) seq, tag,
                   fits ? "is one of" : "is none of", *rule->key != '\0' ? rule->key : rule->conds[0].tag);
         if (!fits)
             continue;
         if (rule->when == WHEN_TAG)
-            s_plain(rule, event, named, out);
+            rules_fire_plain(rule, event, named, out);
         else if (rule->when == WHEN_ANY)
-            s_any(self, rule, event, out);
+            rules_fire_any(self, rule, event, out);
         else
-            s_collect(self, rule, event, out);
+            rules_fire_collect(self, rule, event, out);
     }
     if (json_array_size(out) > 0)
         log_debug("reactor: event %llu '%s' sets off %zu files", (unsigned long long) seq, tag,
@@ -443,23 +443,23 @@ rules_event(rules_t *self, uint64_t seq, int64_t us, const char *tag, json_t *da
 
 /* When the first event seen will have waited long enough. 0: no wait. */
 static int64_t
-s_deadline(const rule_t *rule, const json_t *seen)
+rules_fire_deadline(const rule_t *rule, const json_t *seen)
 {
     int64_t first = 0;
     json_t *one;
     size_t i;
 
     json_array_foreach (seen, i, one)
-        if (json_is_object(one) && (first == 0 || s_stamp(one) < first))
-            first = s_stamp(one);
+        if (json_is_object(one) && (first == 0 || rules_fire_stamp(one) < first))
+            first = rules_fire_stamp(one);
     return first != 0 && rule->within_us > 0 ? first + rule->within_us : 0;
 }
 
 static void
-s_not_all(rules_t *self, const rule_t *rule, json_t *group, json_t *seen, int64_t us, json_t *out)
+not_all(rules_t *self, const rule_t *rule, json_t *group, json_t *seen, int64_t us, json_t *out)
 {
-    json_auto_t *events = s_seen_events(seen);
-    json_auto_t *firing = s_firing(rule, group, events);
+    json_auto_t *events = seen_events(seen);
+    json_auto_t *firing = rules_fire_firing(rule, group, events);
     json_t *missing = json_array(), *one;
     size_t i;
 
@@ -468,47 +468,47 @@ s_not_all(rules_t *self, const rule_t *rule, json_t *group, json_t *seen, int64_
             json_array_append_new(missing, json_string(rule->conds[i].tag));
     json_object_set_new(firing, "missing", missing);
     json_object_del(group, "seen");
-    s_throttled(self, rule, group, firing, us, out);
+    throttled(self, rule, group, firing, us, out);
 }
 
 /* Emit the group's due firings. False: the group is empty and can go. */
 static bool
-s_due_group(rules_t *self, rule_t *rule, json_t *group, int64_t now_us, json_t *out)
+due_group(rules_t *self, rule_t *rule, json_t *group, int64_t now_us, json_t *out)
 {
     json_t *seen = value_get(group, "seen");
-    s_reset_ahead(rule, seen, now_us);
-    int64_t deadline = s_deadline(rule, seen);
+    reset_ahead(rule, seen, now_us);
+    int64_t deadline = rules_fire_deadline(rule, seen);
 
     if (deadline != 0 && deadline <= now_us) {
         if (rule->when == WHEN_NOT_ALL)
-            s_not_all(self, rule, group, seen, deadline, out);
+            not_all(self, rule, group, seen, deadline, out);
         else
-            s_age(rule, seen, now_us + 1);
-        deadline = s_deadline(rule, value_get(group, "seen"));
+            age(rule, seen, now_us + 1);
+        deadline = rules_fire_deadline(rule, value_get(group, "seen"));
     }
     int64_t due = value_int(group, "due", 0), until = value_int(group, "until", 0);
-    if (due != 0 && s_is_ahead(due, rule->throttle_us, now_us)) {
+    if (due != 0 && is_ahead(due, rule->throttle_us, now_us)) {
         due = now_us + rule->throttle_us;
         json_object_set_new(group, "due", json_integer(due));
     }
     if (due != 0 && due <= now_us) {
-        s_emit(rule, value_get(group, "held"), out);
+        rules_fire_emit(rule, value_get(group, "held"), out);
         json_object_del(group, "held");
         json_object_del(group, "due");
         due = 0;
     }
-    until = until <= now_us || s_is_ahead(until, rule->throttle_us, now_us) ? 0 : until;
+    until = until <= now_us || is_ahead(until, rule->throttle_us, now_us) ? 0 : until;
     const int64_t left[] = { deadline, due, until };
     for (size_t i = 0; i < NELEMS(left); i++)
         if (left[i] != 0)
-            s_wake(self, left[i]);
+            rules_fire_wake(self, left[i]);
     return deadline != 0 || due != 0 || until != 0 ||
            (rule->within_us == 0 && value_get(group, "seen") != NULL);
 }
 
 /* The longest wait of any rule, in us. */
 static int64_t
-s_span(const rules_t *self)
+rules_fire_span(const rules_t *self)
 {
     int64_t span = 0;
 
@@ -526,12 +526,12 @@ rules_due(rules_t *self, int64_t now_us)
     const char *key;
     void *tmp;
 
-    if (self->next_due == 0 || (now_us < self->next_due && !s_is_ahead(self->next_due, s_span(self), now_us)))
+    if (self->next_due == 0 || (now_us < self->next_due && !is_ahead(self->next_due, rules_fire_span(self), now_us)))
         return out;
     self->next_due = 0;
     for (size_t i = 0; i < self->n; i++)
         json_object_foreach_safe (self->rule[i].groups, tmp, key, group)
-            if (!s_due_group(self, &self->rule[i], group, now_us, out))
+            if (!due_group(self, &self->rule[i], group, now_us, out))
                 json_object_del(self->rule[i].groups, key);
     return out;
 }
@@ -557,7 +557,7 @@ rules_state(const rules_t *self)
 
 /* True when a saved group fits its rule: same number of conditions, complete fields. */
 static bool
-s_is_sound(const rule_t *rule, const json_t *group)
+is_sound(const rule_t *rule, const json_t *group)
 {
     json_t *seen = value_get(group, "seen");
 
@@ -575,9 +575,9 @@ rules_restore(rules_t *self, const json_t *state)
     for (size_t i = 0; i < self->n; i++) {
         rule_t *rule = &self->rule[i];
         json_object_foreach (value_get(state, rule->key), key, group)
-            if (rule->groups != NULL && s_is_sound(rule, group)) {
+            if (rule->groups != NULL && is_sound(rule, group)) {
                 json_object_set_new(rule->groups, key, json_deep_copy(group));
-                rule->bytes += s_bytes(group) + strlen(key);
+                rule->bytes += rules_fire_bytes(group) + strlen(key);
             }
     }
     self->next_due = 1; /* look at all of it once */

@@ -18,7 +18,7 @@ static const struct {
 
 /* Applies a list to *yes: "cmd.*" allows, "not cmd.run" forbids, the last matching entry decides. */
 static void
-decide(const json_t *list, const char *name, bool *yes)
+allow_decide(const json_t *list, const char *name, bool *yes)
 {
     size_t i;
     json_t *one;
@@ -33,25 +33,25 @@ decide(const json_t *list, const char *name, bool *yes)
 }
 
 static bool
-is_listed(const render_t *self, const char *own, const char *name)
+allow_is_listed(const render_t *self, const char *own, const char *name)
 {
     json_t *opts = ctx_opts(self->ctx);
     bool yes = false;
 
-    decide(value_get(opts, option), name, &yes);
-    decide(value_get(opts, own), name, &yes);
+    allow_decide(value_get(opts, option), name, &yes);
+    allow_decide(value_get(opts, own), name, &yes);
     return yes;
 }
 
 static bool
-is_allowed(render_t *self, const char *own, const char *name)
+allow_is_allowed(render_t *self, const char *own, const char *name)
 {
     static char yes, no;
     const char *known = self->allowed != NULL ? map_get(self->allowed, name) : NULL;
 
     if (known != NULL)
         return known == &yes;
-    bool found = is_listed(self, own, name);
+    bool found = allow_is_listed(self, own, name);
     if (self->allowed == NULL)
         self->allowed = map_new(NULL);
     if (map_len(self->allowed) >= KNOWN_MAX) /* names may come from events */
@@ -78,12 +78,12 @@ inner_name(const char *fun, const py_args_t *args)
 /* 0 when the call is allowed or no list applies (a minion renders its own files); else -EPERM with the option
  * to change. */
 static int
-check(render_t *self, const char *name, const char *shown, fail_t *err)
+allow_check(render_t *self, const char *name, const char *shown, fail_t *err)
 {
     const char *own = call_renders(self->ctx);
 
     if (own == NULL || !str_eq(value_str(ctx_opts(self->ctx), "__role", ""), "master") ||
-        is_allowed(self, own, name))
+        allow_is_allowed(self, own, name))
         return 0;
     return fail_kind(err, FAIL_COMMAND, -EPERM,
                      "%s is not allowed in what the master renders (%s): add %s to the master's option %s",
@@ -96,13 +96,13 @@ render_may_call(render_t *self, const char *fun, const py_args_t *args, fail_t *
     AUTO_FREE char *inner = inner_name(fun, args);
     AUTO_FREE char *shown = inner != NULL ? xasprintf("salt['%s']('%s')", fun, strchr(inner, '.') + 1)
                                           : xasprintf("salt['%s']", fun);
-    int rc = check(self, fun, shown, err);
+    int rc = allow_check(self, fun, shown, err);
 
-    return rc == 0 && inner != NULL ? check(self, inner, shown, err) : rc;
+    return rc == 0 && inner != NULL ? allow_check(self, inner, shown, err) : rc;
 }
 
 int
 render_may_python(render_t *self, fail_t *err)
 {
-    return check(self, "py", "Python (#!py)", err);
+    return allow_check(self, "py", "Python (#!py)", err);
 }

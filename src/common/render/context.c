@@ -69,21 +69,21 @@ render_call(render_t *self, const char *name, const py_args_t *args)
 }
 
 static bool
-has(void *cookie, const char *name)
+render_context_has(void *cookie, const char *name)
 {
     return render_has(cookie, name);
 }
 
 static py_t *
-call(void *cookie, const char *name, const py_args_t *args)
+render_context_call(void *cookie, const char *name, const py_args_t *args)
 {
     return render_call(cookie, name, args);
 }
 
 static py_t *
-salt_of(render_t *self)
+render_context_salt_of(render_t *self)
 {
-    const jinja_funcs_t funcs = { has, call, self };
+    const jinja_funcs_t funcs = { render_context_has, render_context_call, self };
 
     if (self->salt == NULL)
         self->salt = jinja_salt_funcs(&funcs);
@@ -107,7 +107,7 @@ mark_asked(py_t *opts)
 
 /* The configuration with grains and pillar, as Salt's. One dict for all templates. BORROWED. */
 static py_t *
-opts_of(render_t *self, py_t *pillar)
+render_context_opts_of(render_t *self, py_t *pillar)
 {
     if (self->opts == NULL) {
         self->opts = py_from_json(ctx_opts(self->ctx));
@@ -133,9 +133,9 @@ run_context(run_t *run)
     py_t *pillar = s->pillar != NULL ? s->pillar : ctx_native_pillar(self->ctx);
     AUTO(py) context = py_dict();
 
-    py_dict_sets(context, "salt", salt_of(self));
+    py_dict_sets(context, "salt", render_context_salt_of(self));
     py_dict_sets(context, "grains", ctx_native_grains(self->ctx));
-    py_dict_sets(context, "opts", opts_of(self, pillar));
+    py_dict_sets(context, "opts", render_context_opts_of(self, pillar));
     py_dict_sets(context, "pillar", pillar);
     py_dict_sets_new(context, "saltenv",
                      call_is_peer(self->ctx) ? py_str_own(self->saltenv, strlen(self->saltenv))

@@ -33,7 +33,7 @@ run_take_peer(run_t *run, spans_t *spans)
 
 /* The value on one line for a message, shortened. NEW. */
 static char *
-shown(const run_t *run, const span_t *s)
+peer_shown(const run_t *run, const span_t *s)
 {
     size_t len = s->to - s->from, cut = len > SHOWN ? SHOWN : len;
 
@@ -45,7 +45,7 @@ shown(const run_t *run, const span_t *s)
 }
 
 static int
-line_of(const run_t *run, size_t at)
+peer_line_of(const run_t *run, size_t at)
 {
     int line = 1;
 
@@ -56,12 +56,12 @@ line_of(const run_t *run, size_t at)
 
 /* Reports a finding to the process (call_refused) and the caller. -EINVAL, or 0 with a warning in the log. */
 static int
-refuse(run_t *run, const breakout_t *b, fail_t *err)
+peer_refuse(run_t *run, const breakout_t *b, fail_t *err)
 {
     const span_t *s = &run->peer.v[b->span];
     bool strict = !str_eq(value_str(ctx_opts(run->render->ctx), "peer_data", "strict"), "warn");
-    int line = line_of(run, b->at);
-    AUTO_FREE char *value = shown(run, s);
+    int line = peer_line_of(run, b->at);
+    AUTO_FREE char *value = peer_shown(run, s);
     AUTO_FREE char *message = xasprintf(
         "A value that a peer said is not only a value here: %s becomes %s. Print it so that it stays one: "
         "{{ ... | json }} or {{ ... | yaml_dquote }}",
@@ -90,7 +90,7 @@ run_check_yaml(run_t *run, fail_t *err)
 
     if (run->peer.n == 0 || yaml_spans_fit(buf_str(&run->text), run->text.len, &run->peer, &b))
         return 0;
-    return refuse(run, &b, err);
+    return peer_refuse(run, &b, err);
 }
 
 int
@@ -104,7 +104,7 @@ run_check_json(run_t *run, size_t from, fail_t *err)
     for (size_t i = 0; i < run->peer.n; i++)
         if (run->peer.v[i].from < from) {
             b = (breakout_t){ i, run->peer.v[i].from, "a part of the line that names the renderer" };
-            return refuse(run, &b, err);
+            return peer_refuse(run, &b, err);
         }
     spans_t moved = { .v = NULL };
     for (size_t i = 0; i < run->peer.n; i++)
@@ -112,7 +112,7 @@ run_check_json(run_t *run, size_t from, fail_t *err)
     bool fits = json_spans_fit(buf_str(&run->text) + from, run->text.len - from, &moved, &b);
     spans_free(&moved);
     b.at += from;
-    return fits ? 0 : refuse(run, &b, err);
+    return fits ? 0 : peer_refuse(run, &b, err);
 }
 
 /* ---- words with a meaning of their own ------------------------------------------------------------------- */
@@ -152,7 +152,7 @@ typedef struct words {
 
 /* Name, for the message, of what a text with a special meaning becomes; NULL for plain text. */
 static const char *
-calls(const words_t *w, const char *text, size_t len)
+peer_calls(const words_t *w, const char *text, size_t len)
 {
     static const char message[] = "-----BEGIN PGP MESSAGE-----";
 
@@ -172,7 +172,7 @@ has_call(const words_t *w, const py_t *v, int *left)
     py_t *key, *value;
 
     if (py_is(v, PY_STR))
-        return calls(w, PY_TEXT(v), PY_LEN(v)) != NULL;
+        return peer_calls(w, PY_TEXT(v), PY_LEN(v)) != NULL;
     if (--*left < 0)
         return true;
     for (size_t i = 0; py_is(v, PY_LIST) && i < py_seq_len(v); i++)
@@ -199,14 +199,14 @@ look_at_word(void *cookie, const yaml_span_place_t *place)
                            ? "a word of the file's own"
                        : is_keyword(w, place) ? KEYWORD
                        : place->key           ? NULL
-                                              : calls(w, place->text, place->len);
+                                              : peer_calls(w, place->text, place->len);
     breakout_t b;
 
     if (what == NULL || w->rc < 0 || w->told == TOLD_MAX)
         return;
     w->told++;
     (void) breakout_set(&b, &w->run->peer, place->at, what);
-    w->rc = refuse(w->run, &b, w->err);
+    w->rc = peer_refuse(w->run, &b, w->err);
 }
 
 /* Text that names a keyword: of the file of a reactor or of states; of a pillar only in its schedule, as the
@@ -242,7 +242,7 @@ run_check_words(run_t *run, py_t *data, fail_t *err)
         return w.rc;
     /* JSON that is not YAML has no positions, and a keyword may have none: the whole text is refused. */
     (void) breakout_set(&b, &run->peer, 0, w.keyword != NULL ? KEYWORD : "perhaps a word of the file's own");
-    return refuse(run, &b, err);
+    return peer_refuse(run, &b, err);
 }
 
 /* ---- files of minions ----------------------------------------------------------------------------------- */
@@ -265,7 +265,7 @@ short_path(const char *path)
 
 /* True when a text contains the folder's path, or resolves to a path that does. */
 static bool
-is_below(const py_t *v, const char *dir)
+peer_is_below(const py_t *v, const char *dir)
 {
     if (!py_is(v, PY_STR))
         return false;
@@ -322,9 +322,9 @@ render_reads_peers(const render_t *self, const py_args_t *args)
     if (str_empty(cache))
         return false;
     for (size_t i = 0; i < args->n; i++)
-        found = found || is_below(args->v[i], cache);
+        found = found || peer_is_below(args->v[i], cache);
     for (size_t i = 0; i < args->nkw; i++)
-        found = found || is_below(args->kwv[i], cache);
+        found = found || peer_is_below(args->kwv[i], cache);
     return found;
 }
 
@@ -381,7 +381,7 @@ run_check_template(run_t *run, const jsyntax_t *syntax, py_t *context, fail_t *e
     AUTO_FREE jspan_place_t *places = xcalloc(run->peer.n, sizeof(*places));
     if (!jinja_spans_fit(text, run->text.len, syntax, &run->peer, places, &b) ||
         !tags_are_free(run, places, &b))
-        return refuse(run, &b, err);
+        return peer_refuse(run, &b, err);
     AUTO(py) values = py_list();
     for (size_t i = 0; i < run->peer.n; i++) {
         const span_t *s = &run->peer.v[i];
@@ -406,7 +406,7 @@ run_check_program(run_t *run, fail_t *err)
 {
     const breakout_t b = { 0, run->peer.n > 0 ? run->peer.v[0].from : 0, "a part of a program in Python" };
 
-    return run->peer.n > 0 ? refuse(run, &b, err) : 0;
+    return run->peer.n > 0 ? peer_refuse(run, &b, err) : 0;
 }
 
 /* ---- shells -------------------------------------------------------------------------------------------- */
@@ -446,7 +446,7 @@ typedef struct shells {
 } shells_t;
 
 static void
-look_at(void *cookie, const yaml_span_place_t *place)
+peer_look_at(void *cookie, const yaml_span_place_t *place)
 {
     shells_t *self = cookie;
     run_t *run = self->run;
@@ -457,7 +457,7 @@ look_at(void *cookie, const yaml_span_place_t *place)
     if (!command || place->quoted || place->key || self->told == TOLD_MAX)
         return;
     self->told++;
-    int line = line_of(run, place->at), made = 0;
+    int line = peer_line_of(run, place->at), made = 0;
     AUTO_FREE char *file = run_place(run, line, &made);
     AUTO_FREE char *where = xasprintf("%s, line %d", file != NULL ? file : "a text without a file",
                                       made > 0 ? made : line);
@@ -477,5 +477,5 @@ run_look_for_shells(run_t *run)
     shells_t self = { .run = run };
 
     if (run->peer.n > 0 && memmem(text, run->text.len, "cmd.", 4) != NULL)
-        (void) yaml_spans_walk(text, run->text.len, &run->peer, look_at, &self);
+        (void) yaml_spans_walk(text, run->text.len, &run->peer, peer_look_at, &self);
 }

@@ -97,7 +97,7 @@ find_below(const keywords_t *self, const char *key, const py_t *v, int depth)
 /* Searches recursively; `depth` counts the mappings around. The list of a reaction or a state is at the third
  * level: ID, function, list. */
 static const py_t *
-find(keywords_t *self, const py_t *v, int depth)
+peer_args_find(keywords_t *self, const py_t *v, int depth)
 {
     const py_t *found = NULL;
     py_t *key, *value;
@@ -109,10 +109,10 @@ find(keywords_t *self, const py_t *v, int depth)
     if (py_is(v, PY_LIST) && self->reaction && depth == 2)
         found = find_text(v);
     for (size_t i = 0; py_is(v, PY_LIST) && found == NULL && i < py_seq_len(v); i++)
-        found = find(self, py_seq_at(v, i), depth);
+        found = peer_args_find(self, py_seq_at(v, i), depth);
     for (size_t i = 0; py_is(v, PY_DICT) && found == NULL && py_dict_next(v, &i, &key, &value);) {
         found = py_is(key, PY_STR) ? find_below(self, py_cstr(key), value, depth) : NULL;
-        found = found != NULL ? found : find(self, value, depth + 1);
+        found = found != NULL ? found : peer_args_find(self, value, depth + 1);
     }
     return found;
 }
@@ -122,5 +122,5 @@ run_find_keyword(const py_t *data, bool reaction)
 {
     keywords_t self = { .reaction = reaction, .left = LIMIT_YAML_NODES };
 
-    return find(&self, data, 0);
+    return peer_args_find(&self, data, 0);
 }

@@ -30,7 +30,7 @@ render_is_template(const char *name)
 
 /* Iterates over the available renderers, for str_suggest. */
 static const char *
-next_name(void *cookie)
+pipeline_next_name(void *cookie)
 {
     size_t *i = cookie;
 
@@ -57,7 +57,7 @@ renderers_known(void)
     buf_auto_t b = BUF_INIT;
     size_t i = 0;
 
-    for (const char *known = next_name(&i); known != NULL; known = next_name(&i))
+    for (const char *known = pipeline_next_name(&i); known != NULL; known = pipeline_next_name(&i))
         buf_printf(&b, "%s%s", b.len > 0 ? ", " : "; there are ", known);
     return buf_steal(&b);
 }
@@ -66,7 +66,7 @@ char *
 renderer_suggest(const char *name)
 {
     size_t i = 0;
-    const char *near = str_suggest(name, next_name, &i);
+    const char *near = str_suggest(name, pipeline_next_name, &i);
 
     return near != NULL ? xasprintf("; did you mean '%s'?", near) : renderers_known();
 }
@@ -92,7 +92,7 @@ modern_name(const char *spec)
 
 /* False when the configuration forbids the renderer: Salt logs it and skips the step. */
 static bool
-is_allowed(const json_t *opts, const char *name)
+pipeline_is_allowed(const json_t *opts, const char *name)
 {
     const json_t *white = value_get(opts, "renderer_whitelist");
 
@@ -125,7 +125,7 @@ add_step(pipeline_t *self, const json_t *opts, const char *spec, char *part, fai
 
     if (rest != NULL)
         *rest++ = '\0';
-    if (!is_allowed(opts, name))
+    if (!pipeline_is_allowed(opts, name))
         return 0;
     const renderer_t *r = renderer_find(name);
     if (r == NULL || r->fn == NULL)
@@ -138,7 +138,7 @@ add_step(pipeline_t *self, const json_t *opts, const char *spec, char *part, fai
 }
 
 static int
-parse_spec(pipeline_t *self, const json_t *opts, const char *spec, fail_t *err)
+pipeline_parse_spec(pipeline_t *self, const json_t *opts, const char *spec, fail_t *err)
 {
     char **parts = str_split(modern_name(spec), "|", false);
     int rc = 0;
@@ -170,7 +170,7 @@ pipeline_parse(pipeline_t *self, const json_t *opts, const render_source_t *sour
     AUTO_FREE char *said = shebang(source);
     const char *spec = said != NULL ? said : source->pipeline;
 
-    return parse_spec(self, opts, spec != NULL ? spec : value_str(opts, "renderer", "jinja|yaml"), err);
+    return pipeline_parse_spec(self, opts, spec != NULL ? spec : value_str(opts, "renderer", "jinja|yaml"), err);
 }
 
 void

@@ -53,7 +53,7 @@ typedef struct plan {
 /* Runs in the child, and does not return. The interpreter ends with the thread that started it, so that a
  * killed job leaves nothing behind. Only async-signal-safe calls. */
 static NORETURN void
-child_run(const void *cookie)
+python_child_run(const void *cookie)
 {
     const plan_t *plan = cookie;
     char *argv[] = { (char *) "python3", (char *) "-Iu", (char *) "-c", (char *) boot, NULL };
@@ -84,7 +84,7 @@ spawn(const char *path, int fd, pid_t *ret_pid)
         return -errno;
     AUTO_FD told = ends[0];
     const plan_t plan = { path, fd, fcntl(ends[1], F_DUPFD_CLOEXEC, HOST_FD + 1), getpid() };
-    pid_t pid = plan.report < 0 ? -1 : proc_fork(child_run, &plan);
+    pid_t pid = plan.report < 0 ? -1 : proc_fork(python_child_run, &plan);
     int rc = pid < 0 ? -errno : 0;
     close(ends[1]);
     if (plan.report >= 0)
@@ -98,7 +98,7 @@ spawn(const char *path, int fd, pid_t *ret_pid)
 }
 
 static int
-start(python_t *self, fail_t *err)
+python_start(python_t *self, fail_t *err)
 {
     AUTO_FREE char *path = fs_which("python3");
     int fds[2];
@@ -125,7 +125,7 @@ python_new(fail_t *err)
 
     self->owner = getpid();
     self->fd = -1;
-    if (start(self, err) < 0)
+    if (python_start(self, err) < 0)
         python_destroy(&self);
     return self;
 }
@@ -159,7 +159,7 @@ python_usable(const python_t *self)
 
 /* Marks the interpreter as unusable; -EPIPE. */
 static int
-ended(python_t *self, fail_t *err)
+python_ended(python_t *self, fail_t *err)
 {
     self->failed = true;
     return fail_set(err, -EPIPE, "python3 has ended before it answered");
@@ -175,7 +175,7 @@ python_send(python_t *self, const json_t *message, fail_t *err)
     while (sent < len) {
         ssize_t n = fs_write_nosig(self->fd, text + sent, len - sent);
         if (n < 0)
-            return ended(self, err);
+            return python_ended(self, err);
         sent += (size_t) n;
     }
     return 0;
@@ -183,7 +183,7 @@ python_send(python_t *self, const json_t *message, fail_t *err)
 
 /* Timeout of poll() in milliseconds, -1 for none. */
 static int
-patience(const python_t *self, int64_t deadline_ms)
+python_patience(const python_t *self, int64_t deadline_ms)
 {
     if (deadline_ms == 0)
         return -1;
@@ -214,7 +214,7 @@ read_more(python_t *self, fail_t *err)
     if (n < 0 && errno == EINTR)
         return 0;
     if (n <= 0)
-        return ended(self, err);
+        return python_ended(self, err);
     self->in.len += (size_t) n;
     if (self->in.len <= LIMIT_PYTHON_MESSAGE)
         return 0;
@@ -226,10 +226,10 @@ static int
 wait_more(python_t *self, int64_t deadline_ms, fail_t *err)
 {
     struct pollfd pfd = { .fd = self->fd, .events = POLLIN };
-    int n = poll(&pfd, 1, patience(self, deadline_ms));
+    int n = poll(&pfd, 1, python_patience(self, deadline_ms));
 
     if (n < 0 && errno != EINTR)
-        return ended(self, err);
+        return python_ended(self, err);
     if (n == 0)
         return out_of_time(self, err);
     return n > 0 ? read_more(self, err) : 0;

@@ -83,7 +83,7 @@ run_file(const run_t *run)
 
 /* Offset of the first word of a line. */
 static size_t
-line_start(const buf_t *text, int line)
+render_line_start(const buf_t *text, int line)
 {
     const char *p = buf_str(text), *end = p + text->len;
 
@@ -109,7 +109,7 @@ run_place(const run_t *run, int line, int *ret_line)
 
     *ret_line = run->untouched
                     ? line
-                    : jinja_marks_find(&run->marks, buf_str(&run->text), line_start(&run->text, line), &path);
+                    : jinja_marks_find(&run->marks, buf_str(&run->text), render_line_start(&run->text, line), &path);
     return run_url(run, path);
 }
 
@@ -129,7 +129,7 @@ put_place(buf_t *b, const run_t *run, const char *word, int line)
 /* Composes the error: message, lines around, place. `begun` is the line where the broken construct began; 0:
  * none. */
 static int
-tell(const run_t *run, const char *message, const char *where, int line, int begun, fail_t *err)
+render_tell(const run_t *run, const char *message, const char *where, int line, int begun, fail_t *err)
 {
     AUTO_FREE char *around = jinja_salt_around(buf_str(&run->text), run->text.len, line);
     buf_auto_t place = BUF_INIT, first = BUF_INIT;
@@ -147,19 +147,19 @@ run_failed_at(const run_t *run, const char *message, int line, int begun, fail_t
 {
     AUTO_FREE char *where = xasprintf("; line %d", line);
 
-    return tell(run, message, where, line, begun, err);
+    return render_tell(run, message, where, line, begun, err);
 }
 
 int
 run_failed_near(const run_t *run, const char *message, int line, int begun, fail_t *err)
 {
-    return tell(run, message, "", line, begun, err);
+    return render_tell(run, message, "", line, begun, err);
 }
 
 /* ---- running ------------------------------------------------------------------------------------------ */
 
 static bool
-is_blank(const char *text, size_t len)
+render_is_blank(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         if (strchr(" \t\r\n\v\f", text[i]) == NULL || text[i] == '\0')
@@ -182,7 +182,7 @@ run_step(run_t *run, const pipeline_t *pipeline, size_t i, fail_t *err)
 
 /* A step that fails without a message gets the pending exception's, or that of its errno. */
 static int
-run_steps(run_t *run, const pipeline_t *pipeline, fail_t *err)
+render_run_steps(run_t *run, const pipeline_t *pipeline, fail_t *err)
 {
     int rc = 0;
 
@@ -210,7 +210,7 @@ run_limited(run_t *run, const pipeline_t *pipeline, fail_t *err)
     self->saltenv = run->source->saltenv != NULL ? run->source->saltenv : "base";
     self->lacked = 0;
     py_scope_enter(&scope, &limits);
-    int rc = run_steps(run, pipeline, err);
+    int rc = render_run_steps(run, pipeline, err);
     if (rc == 0 && run->is_data && py_json_fits(run->data) < 0)
         rc = fail_set(err, -EINVAL, "%s", py_raised_text());
     py_clear();
@@ -241,7 +241,7 @@ restore_newlines(run_t *run)
 }
 
 static int
-run_all(run_t *run, fail_t *err)
+render_run_all(run_t *run, fail_t *err)
 {
     const render_source_t *s = run->source;
     pipeline_t pipeline = { .n = 0 };
@@ -263,7 +263,7 @@ run_all(run_t *run, fail_t *err)
 }
 
 static void
-run_free(run_t *run)
+render_run_free(run_t *run)
 {
     buf_free(&run->text);
     py_unref(run->data);
@@ -277,11 +277,11 @@ render_data(render_t *self, const render_source_t *source, fail_t *err)
     run_t run = { .render = self, .source = source, .text = BUF_INIT };
     py_t *data = NULL;
 
-    if (!source->fixed && is_blank(source->text, source->len))
+    if (!source->fixed && render_is_blank(source->text, source->len))
         return py_dict();
-    if (run_all(&run, err) == 0)
+    if (render_run_all(&run, err) == 0)
         data = run.is_data ? STEAL(run.data) : py_str_utf8(buf_str(&run.text), run.text.len);
-    run_free(&run);
+    render_run_free(&run);
     return data;
 }
 
@@ -289,13 +289,13 @@ int
 render_text(render_t *self, const render_source_t *source, buf_t *out, fail_t *err)
 {
     run_t run = { .render = self, .source = source, .text = BUF_INIT };
-    int rc = run_all(&run, err);
+    int rc = render_run_all(&run, err);
 
     if (rc == 0 && run.is_data)
         rc = fail_set(err, -EINVAL, "the renderers '%s' make data, and a text is needed",
                       source->pipeline != NULL ? source->pipeline : "jinja|yaml");
     if (rc == 0)
         buf_add(out, buf_str(&run.text), run.text.len);
-    run_free(&run);
+    render_run_free(&run);
     return rc;
 }

@@ -73,7 +73,7 @@ gpg_free(gpg_t *g)
 /* ---- one message -------------------------------------------------------------------------------------- */
 
 static char *
-repr_bytes(const char *bytes, size_t len)
+renderer_gpg_repr_bytes(const char *bytes, size_t len)
 {
     AUTO(py) v = py_bytes(bytes, len);
     AUTO(py) text = py_repr(v);
@@ -98,8 +98,8 @@ add_broken(buf_t *out, const char *text, size_t len)
 static int
 undecrypted(const gpg_t *g, const buf_t *cipher, const proc_result_t *res, buf_t *out, fail_t *err)
 {
-    AUTO_FREE char *message = repr_bytes(buf_str(cipher), cipher->len);
-    AUTO_FREE char *said = repr_bytes(buf_str(&res->errs), res->errs.len);
+    AUTO_FREE char *message = renderer_gpg_repr_bytes(buf_str(cipher), cipher->len);
+    AUTO_FREE char *said = renderer_gpg_repr_bytes(buf_str(&res->errs), res->errs.len);
 
     log_warning("Could not decrypt cipher %s, received: %s", message, said);
     if (g->must_succeed)

@@ -45,7 +45,7 @@ read_template(char *local, jinja_known_fn *known, void *known_cookie, jinja_file
 /* Fetches a template through the file client. Files that minions sent are refused: their content would run as
  * template code. */
 static int
-load(render_t *self, const char *path, jinja_known_fn *known, void *known_cookie, jinja_file_t *ret_file,
+renderer_jinja_load(render_t *self, const char *path, jinja_known_fn *known, void *known_cookie, jinja_file_t *ret_file,
      fail_t *err)
 {
     AUTO_FREE char *local = NULL;
@@ -72,7 +72,7 @@ render_load(void *cookie, const char *name, py_t *globals, jinja_known_fn *known
 
     if (path == NULL || self->files == NULL)
         return -ENOENT;
-    int rc = load(self, path, known, known_cookie, ret_file, err);
+    int rc = renderer_jinja_load(self, path, known, known_cookie, ret_file, err);
     jinja_salt_loaded(name, path, globals);
     if (fs_is_passing(rc))
         self->lacked = rc;
@@ -98,7 +98,7 @@ check_setting(const char *key)
 
 /* The configured environment, keys in lower case, with the older options of the same meaning. NEW. */
 static json_t *
-environment(const json_t *opts, const char *name)
+renderer_jinja_environment(const json_t *opts, const char *name)
 {
     static const char *const older[] = { "trim_blocks", "lstrip_blocks" };
     const json_t *given = value_get(opts, name);
@@ -121,7 +121,7 @@ environment(const json_t *opts, const char *name)
 }
 
 static void
-looked(void *cookie, const char *what)
+renderer_jinja_looked(void *cookie, const char *what)
 {
     call_note(((render_t *) cookie)->ctx, what);
 }
@@ -133,12 +133,12 @@ engine_for(render_t *self, bool sls)
     if (self->engines[sls] != NULL)
         return self->engines[sls];
     json_t *opts = ctx_opts(self->ctx);
-    json_auto_t *env = environment(opts, sls ? "jinja_sls_env" : "jinja_env");
+    json_auto_t *env = renderer_jinja_environment(opts, sls ? "jinja_sls_env" : "jinja_env");
     const jinja_loader_t loader = { render_load, self };
     jinja_options_t options;
     jinja_salt_options(&options, env, value_bool(opts, "allow_undefined", false));
     options.peer_lenient = str_eq(value_str(opts, "peer_data", "strict"), "warn");
-    options.looked = looked;
+    options.looked = renderer_jinja_looked;
     options.cookie = self;
     self->engines[sls] = jinja_new(&options, &loader);
     return self->engines[sls];
@@ -189,7 +189,7 @@ put_chain(buf_t *b, const run_t *run, const jinja_error_t *e)
 
 /* For an unknown function: appends why it is missing and similar names. */
 static void
-put_missing(buf_t *b, const run_t *run, const jinja_error_t *e)
+renderer_jinja_put_missing(buf_t *b, const run_t *run, const jinja_error_t *e)
 {
     const char *name = run->render->missing;
 
@@ -217,7 +217,7 @@ jinja_failed(const run_t *run, const jinja_error_t *e, fail_t *err)
     put_chain(&b, run, e);
     if (py_exc_is(e->type, &jinja_TemplateNotFound))
         buf_printf(&b, "\nThere is no such file in saltenv '%s'.", run->render->saltenv);
-    put_missing(&b, run, e);
+    renderer_jinja_put_missing(&b, run, e);
     return fail_set(err, -EINVAL, "%s", buf_str(&b));
 }
 

@@ -16,7 +16,7 @@
 
 /* A value in the wire form; None, with an error in the log, when it has none. NEW. */
 static json_t *
-wire_of(py_t *v)
+renderer_py_wire_of(py_t *v)
 {
     json_t *wire = v != NULL ? py_to_wire(v) : NULL;
 
@@ -29,7 +29,7 @@ wire_of(py_t *v)
 
 /* The options without grains and pillar, which the host adds itself. NEW. */
 static json_t *
-opts_of(const render_t *self)
+renderer_py_opts_of(const render_t *self)
 {
     json_t *opts = json_copy(ctx_opts(self->ctx));
 
@@ -44,24 +44,24 @@ variables_of(const run_t *run)
     const render_source_t *s = run->source;
     call_ctx_t *ctx = run->render->ctx;
 
-    return json_pack("{s:o, s:o, s:o, s:s, s:s, s:o}", "grains", wire_of(ctx_native_grains(ctx)), "pillar",
-                     wire_of(s->pillar != NULL ? s->pillar : ctx_native_pillar(ctx)), "opts",
-                     opts_of(run->render), "saltenv", run->render->saltenv, "sls",
-                     s->sls != NULL ? s->sls : "", "context", wire_of(s->context));
+    return json_pack("{s:o, s:o, s:o, s:s, s:s, s:o}", "grains", renderer_py_wire_of(ctx_native_grains(ctx)), "pillar",
+                     renderer_py_wire_of(s->pillar != NULL ? s->pillar : ctx_native_pillar(ctx)), "opts",
+                     renderer_py_opts_of(run->render), "saltenv", run->render->saltenv, "sls",
+                     s->sls != NULL ? s->sls : "", "context", renderer_py_wire_of(s->context));
 }
 
 static const char *
-path_of(const run_t *run)
+renderer_py_path_of(const run_t *run)
 {
     return run->source->path != NULL ? run->source->path : ":string:";
 }
 
 /* Python's name for the module: the file's name up to the first dot. NEW. */
 static char *
-module_of(const run_t *run)
+renderer_py_module_of(const run_t *run)
 {
-    const char *slash = strrchr(path_of(run), '/');
-    const char *base = slash != NULL ? slash + 1 : path_of(run);
+    const char *slash = strrchr(renderer_py_path_of(run), '/');
+    const char *base = slash != NULL ? slash + 1 : renderer_py_path_of(run);
 
     return xstrndup(base, strcspn(base, "."));
 }
@@ -130,7 +130,7 @@ on_has(run_t *run, const json_t *asked)
 }
 
 static void
-add_function(void *cookie, const char *name, const plugin_t *p, const func_t *f)
+renderer_py_add_function(void *cookie, const char *name, const plugin_t *p, const func_t *f)
 {
     json_array_append_new(cookie, json_string(name));
 }
@@ -141,7 +141,7 @@ on_functions(run_t *run, const json_t *asked)
     call_ctx_t *ctx = run->render->ctx;
     json_auto_t *names = json_array();
 
-    registry_each(ctx_registry(ctx, PLUGIN_EXEC), ctx, add_function, names);
+    registry_each(ctx_registry(ctx, PLUGIN_EXEC), ctx, renderer_py_add_function, names);
     return json_pack("{s:O}", "value", names);
 }
 
@@ -171,7 +171,7 @@ static const struct {
 
 /* Answers a question: 1; 0 when the message is none; or a negative errno. */
 static int
-answer(run_t *run, const json_t *message, fail_t *err)
+renderer_py_answer(run_t *run, const json_t *message, fail_t *err)
 {
     for (size_t i = 0; i < NELEMS(questions); i++) {
         const json_t *asked = json_object_get(message, questions[i].name);
@@ -188,7 +188,7 @@ answer(run_t *run, const json_t *message, fail_t *err)
 
 /* run()'s result becomes the run's output: text stays text for the next renderer. */
 static int
-give(run_t *run, const json_t *wire)
+renderer_py_give(run_t *run, const json_t *wire)
 {
     if (!json_is_string(wire))
         return run_give_data(run, py_from_wire(wire));
@@ -200,7 +200,7 @@ give(run_t *run, const json_t *wire)
 
 /* For a KeyError of `salt[...]`: appends why the function is missing. */
 static void
-put_missing(buf_t *b, const run_t *run, const char *text)
+renderer_py_put_missing(buf_t *b, const run_t *run, const char *text)
 {
     const char *name = run->render->missing;
     AUTO_FREE char *key = xasprintf("KeyError: '%s'", name != NULL ? name : "");
@@ -231,7 +231,7 @@ tell_failure(const run_t *run, const json_t *failed, fail_t *err)
         else
             buf_printf(&b, "\ncalled from %s, line %d", file != NULL ? file : "the text", line);
     }
-    put_missing(&b, run, text);
+    renderer_py_put_missing(&b, run, text);
     return fail_set(err, -EINVAL, "%s%s", fail_text(&where), buf_str(&b));
 }
 
@@ -243,11 +243,11 @@ converse(run_t *run, fail_t *err)
         json_auto_t *message = python_receive(run->render->python, py_deadline_ms(), err);
         if (message == NULL)
             return -EIO;
-        int rc = answer(run, message, err);
+        int rc = renderer_py_answer(run, message, err);
         if (rc < 0)
             return rc;
         if (rc == 0 && json_object_get(message, "done") != NULL)
-            return give(run, json_object_get(message, "done"));
+            return renderer_py_give(run, json_object_get(message, "done"));
         if (rc == 0)
             return tell_failure(run, json_object_get(message, "failed"), err);
     }
@@ -269,10 +269,10 @@ need_python(render_t *self, fail_t *err)
 static json_t *
 request_of(const run_t *run)
 {
-    AUTO_FREE char *module = module_of(run);
+    AUTO_FREE char *module = renderer_py_module_of(run);
 
     return json_pack("{s:{s:o, s:s, s:s, s:o, s:I, s:i}}", "run", "text",
-                     value_utf8(buf_str(&run->text), run->text.len), "file", path_of(run), "name", module,
+                     value_utf8(buf_str(&run->text), run->text.len), "file", renderer_py_path_of(run), "name", module,
                      "vars", variables_of(run), "memory", (json_int_t) LIMIT_PYTHON_MEMORY, "seconds",
                      LIMIT_TEMPLATE_TIME / 1000);
 }

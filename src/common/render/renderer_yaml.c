@@ -41,7 +41,7 @@ put_mark(buf_t *b, ymark_t at)
 
 /* Characters before `at`: PyYAML's reader errors give a position instead of line and column. */
 static size_t
-position(const buf_t *text, ymark_t at)
+renderer_yaml_position(const buf_t *text, ymark_t at)
 {
     const char *p = buf_str(text), *end = p + text->len;
     size_t n = 0;
@@ -73,7 +73,7 @@ yaml_message(const run_t *run, const yproblem_t *p)
     }
     buf_puts(&b, p->text != NULL ? p->text : "");
     if (p->cls == YAML_READER)
-        buf_printf(&b, "\n  in \"<unicode string>\", position %zu", position(&run->text, p->at));
+        buf_printf(&b, "\n  in \"<unicode string>\", position %zu", renderer_yaml_position(&run->text, p->at));
     else
         put_mark(&b, p->at);
     return buf_steal(&b);

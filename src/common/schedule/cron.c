@@ -33,7 +33,7 @@ static const struct field {
 
 /* Parse a number or a name. The position behind it, or NULL. */
 static const char *
-s_value(const char *p, const struct field *f, int *ret)
+schedule_cron_value(const char *p, const struct field *f, int *ret)
 {
     for (int i = 0; i < f->n_names; i++)
         if (strncasecmp(p, f->names[i], 3) == 0) {
@@ -51,18 +51,18 @@ s_value(const char *p, const struct field *f, int *ret)
 /* Parse one element of a list: *, a, a-b, each with an optional /n. "a/n" runs to the field's end, as in
  * Vixie cron. */
 static bool
-s_part(const char *p, const struct field *f, uint64_t *bits)
+schedule_cron_part(const char *p, const struct field *f, uint64_t *bits)
 {
     int from = f->min, to = f->max, step = 1;
     bool single = false;
     if (*p == '*') {
         p++;
     } else {
-        p = s_value(p, f, &from);
+        p = schedule_cron_value(p, f, &from);
         single = p && *p != '-';
         to = from;
         if (p && *p == '-')
-            p = s_value(p + 1, f, &to);
+            p = schedule_cron_value(p + 1, f, &to);
     }
     if (p && *p == '/') {
         char *end;
@@ -81,7 +81,7 @@ s_part(const char *p, const struct field *f, uint64_t *bits)
 /* Reads one field, a list of parts with commas. strtok_r would skip empty parts, so they are refused
  * first. */
 static bool
-s_field(char *text, const struct field *f, cron_t *out)
+schedule_cron_field(char *text, const struct field *f, cron_t *out)
 {
     uint64_t *bits = (uint64_t *) ((char *) out + f->at);
     char *save = NULL;
@@ -90,14 +90,14 @@ s_field(char *text, const struct field *f, cron_t *out)
         if (f->at == offsetof(cron_t, days) && strcasecmp(part, "l") == 0)
             out->last_day = true;
         else
-            ok = s_part(part, f, bits);
+            ok = schedule_cron_part(part, f, bits);
     }
     return ok;
 }
 
 /* The five fields that a name such as @daily stands for; any other text is returned as it is. */
 static const char *
-s_alias(const char *text)
+alias(const char *text)
 {
     static const struct {
         const char *name, *means;
@@ -117,7 +117,7 @@ cron_parse(const char *text, cron_t *ret, fail_t *err)
 {
     cron_t c = { 0 };
     char part[FIELDS][FIELD_LEN];
-    const char *p = s_alias(text);
+    const char *p = alias(text);
     for (int i = 0; i < FIELDS; i++) {
         p += strspn(p, " \t");
         size_t len = strcspn(p, " \t");
@@ -135,7 +135,7 @@ cron_parse(const char *text, cron_t *ret, fail_t *err)
     for (int i = 0; i < FIELDS; i++) {
         char shown[FIELD_LEN];
         (void) str_copy(shown, sizeof(shown), part[i]);
-        if (!s_field(part[i], &fields[i], &c))
+        if (!schedule_cron_field(part[i], &fields[i], &c))
             return fail_set(err, -EINVAL, "cron '%s': '%s' is no %s (%d to %d)", text, shown, fields[i].what,
                             fields[i].min, fields[i].max);
     }
@@ -149,7 +149,7 @@ cron_parse(const char *text, cron_t *ret, fail_t *err)
 /* True when the expression allows the day. As in cron, days and weekdays are alternatives when both are
  * restricted. */
 static bool
-s_day_matches(const cron_t *self, const struct tm *day)
+day_matches(const cron_t *self, const struct tm *day)
 {
     struct tm tomorrow = { .tm_year = day->tm_year, .tm_mon = day->tm_mon, .tm_mday = day->tm_mday + 1 };
     (void) timegm(&tomorrow);
@@ -160,7 +160,7 @@ s_day_matches(const cron_t *self, const struct tm *day)
 }
 
 static int64_t
-s_midnight(const struct tm *day, int days)
+midnight(const struct tm *day, int days)
 {
     struct tm d = { .tm_year = day->tm_year, .tm_mon = day->tm_mon, .tm_mday = day->tm_mday + days };
     (void) timegm(&d);
@@ -170,10 +170,10 @@ s_midnight(const struct tm *day, int days)
 /* Walk the real minutes of the day, so that an hour that the clock repeats counts twice. The next match after
  * `after_us`, 0: none. */
 static int64_t
-s_any_hour(const cron_t *self, const struct tm *day, int64_t after_us)
+any_hour(const cron_t *self, const struct tm *day, int64_t after_us)
 {
     enum { MINUTE_US = 60 * 1000000 };
-    int64_t end = s_midnight(day, 1), t = s_midnight(day, 0);
+    int64_t end = midnight(day, 1), t = midnight(day, 0);
     if (after_us >= t)
         t += ((after_us - t) / MINUTE_US + 1) * MINUTE_US;
     for (; t < end; t += MINUTE_US) {
@@ -189,7 +189,7 @@ s_any_hour(const cron_t *self, const struct tm *day, int64_t after_us)
 /* Walk the times of the day, so that an hour that the clock repeats counts once. The next match after
  * `after_us`, 0: none. */
 static int64_t
-s_on_day(const cron_t *self, const struct tm *day, int64_t after_us)
+on_day(const cron_t *self, const struct tm *day, int64_t after_us)
 {
     int64_t best = 0;
     for (int i = 0; i < 24 * 60; i++) {
@@ -211,9 +211,9 @@ cron_next(const cron_t *self, int64_t after_us)
     for (int i = 0; i < DAYS_AHEAD; i++) {
         struct tm day = { .tm_year = from.tm_year, .tm_mon = from.tm_mon, .tm_mday = from.tm_mday + i };
         (void) timegm(&day);
-        if (!s_day_matches(self, &day))
+        if (!day_matches(self, &day))
             continue;
-        int64_t t = self->any_hour ? s_any_hour(self, &day, after_us) : s_on_day(self, &day, after_us);
+        int64_t t = self->any_hour ? any_hour(self, &day, after_us) : on_day(self, &day, after_us);
         if (t > 0)
             return t;
     }

@@ -22,7 +22,7 @@ enum {
 
 /* Convert a local time under one reading of daylight saving. True when the clock shows this time under it. */
 static bool
-s_reading(int year, int month, int day, int second, int isdst, int64_t *ret_s)
+reading(int year, int month, int day, int second, int isdst, int64_t *ret_s)
 {
     struct tm tm = { .tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day, .tm_isdst = isdst };
     tm.tm_hour = second / HOUR_S, tm.tm_min = second % HOUR_S / MINUTE_S, tm.tm_sec = second % MINUTE_S;
@@ -35,8 +35,8 @@ int64_t
 moment_local(int year, int month, int day, int second)
 {
     int64_t normal, summer;
-    bool is_normal = s_reading(year, month, day, second, 0, &normal);
-    bool is_summer = s_reading(year, month, day, second, 1, &summer);
+    bool is_normal = reading(year, month, day, second, 0, &normal);
+    bool is_summer = reading(year, month, day, second, 1, &summer);
     int64_t s = normal;
     if (is_normal && is_summer)
         s = summer < normal ? summer : normal;
@@ -48,7 +48,7 @@ moment_local(int year, int month, int day, int second)
 }
 
 static struct tm
-s_tm(int64_t us)
+moment_tm(int64_t us)
 {
     time_t s = (time_t) (us / 1000000);
     struct tm tm;
@@ -60,7 +60,7 @@ s_tm(int64_t us)
 
 /* The index of a name, whole or its first three letters; -1: not found. */
 static int
-s_name(const char *word, const char *const *names, int n)
+moment_name(const char *word, const char *const *names, int n)
 {
     for (int i = 0; i < n; i++)
         if (strcasecmp(word, names[i]) == 0 || (strlen(word) == 3 && strncasecmp(word, names[i], 3) == 0))
@@ -69,11 +69,11 @@ s_name(const char *word, const char *const *names, int n)
 }
 
 static bool
-s_weekday(const char *word, moment_t *out)
+weekday(const char *word, moment_t *out)
 {
     static const char *const names[] = { "Monday", "Tuesday",  "Wednesday", "Thursday",
                                          "Friday", "Saturday", "Sunday" };
-    int i = s_name(word, names, NELEMS(names));
+    int i = moment_name(word, names, NELEMS(names));
     if (i < 0 || out->weekday >= 0)
         return false;
     out->weekday = i;
@@ -81,13 +81,13 @@ s_weekday(const char *word, moment_t *out)
 }
 
 static bool
-s_month(const char *word, moment_t *out)
+moment_month(const char *word, moment_t *out)
 {
     static const char *const names[] = {
         "January", "February", "March",     "April",   "May",      "June",
         "July",    "August",   "September", "October", "November", "December"
     };
-    int i = s_name(word, names, NELEMS(names));
+    int i = moment_name(word, names, NELEMS(names));
     if (i < 0 || out->month > 0)
         return false;
     out->month = i + 1;
@@ -96,7 +96,7 @@ s_month(const char *word, moment_t *out)
 
 /* Parse up to `most` digits. The position behind them, or NULL. */
 static const char *
-s_digits(const char *p, int most, int *ret)
+moment_digits(const char *p, int most, int *ret)
 {
     int n = 0, value = 0;
     for (; n < most && isdigit((unsigned char) p[n]); n++)
@@ -107,7 +107,7 @@ s_digits(const char *p, int most, int *ret)
 
 /* Parse "am", "pm" or nothing up to the word's end; converts *hour from 12 to 24 hours. */
 static bool
-s_half(const char *p, int *hour)
+moment_half(const char *p, int *hour)
 {
     if (*p == '\0')
         return *hour < 24;
@@ -120,18 +120,18 @@ s_half(const char *p, int *hour)
 
 /* Parse 17:00, 17:00:30, 17:00:30.5, 5:00pm, 5pm. */
 static bool
-s_time(const char *word, moment_t *out)
+moment_time(const char *word, moment_t *out)
 {
     int hour, minute = 0, second = 0, rest;
-    const char *p = s_digits(word, 2, &hour);
+    const char *p = moment_digits(word, 2, &hour);
     bool colon = p && *p == ':';
     if (p && colon)
-        p = s_digits(p + 1, 2, &minute);
+        p = moment_digits(p + 1, 2, &minute);
     if (p && colon && *p == ':')
-        p = s_digits(p + 1, 2, &second);
+        p = moment_digits(p + 1, 2, &second);
     if (p && colon && *p == '.')
-        p = s_digits(p + 1, 9, &rest);
-    if (!p || (!colon && *p == '\0') || !s_half(p, &hour) || minute > 59 || second > 59 || out->second >= 0)
+        p = moment_digits(p + 1, 9, &rest);
+    if (!p || (!colon && *p == '\0') || !moment_half(p, &hour) || minute > 59 || second > 59 || out->second >= 0)
         return false;
     out->second = hour * HOUR_S + minute * MINUTE_S + second;
     return true;
@@ -139,7 +139,7 @@ s_time(const char *word, moment_t *out)
 
 /* Sets a date; a `year` or `month` of 0 is not part of it. False when the text has named one already. */
 static bool
-s_day_is(moment_t *out, int year, int month, int day)
+day_is(moment_t *out, int year, int month, int day)
 {
     if (out->day > 0 || (month > 0 && out->month > 0) || (year > 0 && out->year > 0))
         return false;
@@ -151,46 +151,46 @@ s_day_is(moment_t *out, int year, int month, int day)
 
 /* Parse 2026-11-20, 11/20/2026, 20/11/2026 (there is no 20th month), 11/20. */
 static bool
-s_date(const char *word, moment_t *out)
+date(const char *word, moment_t *out)
 {
     int n[3] = { 0 }, parts = 0;
     const char *p = word - 1;
     bool year_first = strlen(word) > 4 && strspn(word, "0123456789") == 4;
     do
-        p = s_digits(p + 1, 4, &n[parts++]);
+        p = moment_digits(p + 1, 4, &n[parts++]);
     while (p && parts < 3 && (*p == '-' || *p == '/'));
     if (!p || *p != '\0' || parts < 2 || (year_first && parts < 3))
         return false;
     if (year_first)
-        return s_day_is(out, n[0], n[1], n[2]);
+        return day_is(out, n[0], n[1], n[2]);
     int year = parts == 3 && n[2] < 100 ? n[2] + 2000 : n[2];
-    return n[0] > 12 ? s_day_is(out, year, n[1], n[0]) : s_day_is(out, year, n[0], n[1]);
+    return n[0] > 12 ? day_is(out, year, n[1], n[0]) : day_is(out, year, n[0], n[1]);
 }
 
 /* Parse 20261120, 2026, 13th, 13. */
 static bool
-s_number(const char *word, moment_t *out)
+moment_number(const char *word, moment_t *out)
 {
     static const char *const endings[] = { "", "st", "nd", "rd", "th" };
     size_t digits = strspn(word, "0123456789");
     int n;
     if (digits == 8 && word[8] == '\0')
-        return s_digits(word, 8, &n) && s_day_is(out, n / 10000, n / 100 % 100, n % 100);
+        return moment_digits(word, 8, &n) && day_is(out, n / 10000, n / 100 % 100, n % 100);
     if (digits == 4 && word[4] == '\0') {
         bool first = out->year == 0;
-        (void) s_digits(word, 4, &out->year);
+        (void) moment_digits(word, 4, &out->year);
         return first;
     }
-    if (digits < 1 || digits > 2 || !s_digits(word, 2, &n))
+    if (digits < 1 || digits > 2 || !moment_digits(word, 2, &n))
         return false;
     for (size_t i = 0; i < NELEMS(endings); i++)
         if (strcasecmp(word + digits, endings[i]) == 0)
-            return s_day_is(out, 0, 0, n);
+            return day_is(out, 0, 0, n);
     return false;
 }
 
 static bool
-s_filler(const char *word, moment_t *out)
+filler(const char *word, moment_t *out)
 {
     static const char *const words[] = { "at", "on", "of", "and" };
     for (size_t i = 0; i < NELEMS(words); i++)
@@ -201,7 +201,7 @@ s_filler(const char *word, moment_t *out)
 
 /* Cut the text into words; "2026-11-20T17:00" becomes two, "5:00 pm" one. -1: too many or too long. */
 static int
-s_words(const char *text, char out[WORDS][WORD_LEN])
+moment_words(const char *text, char out[WORDS][WORD_LEN])
 {
     int n = 0;
     while (*(text += strspn(text, " \t,")) != '\0') {
@@ -227,7 +227,7 @@ s_words(const char *text, char out[WORDS][WORD_LEN])
 
 /* True when such a day exists in some year and no part of the date is missing. */
 static bool
-s_is_day(const moment_t *m)
+is_day(const moment_t *m)
 {
     static const int days[] = { 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
     if (m->month > 12 || m->day > 31 || m->year > MAX_YEAR || (m->year > 0 && m->year < 1970))
@@ -243,11 +243,11 @@ s_is_day(const moment_t *m)
 int
 moment_parse(const char *text, moment_t *ret, fail_t *err)
 {
-    static bool (*const readers[])(const char *, moment_t *) = { s_time,   s_weekday, s_month,
-                                                                 s_filler, s_date,    s_number };
+    static bool (*const readers[])(const char *, moment_t *) = { moment_time,   weekday, moment_month,
+                                                                 filler, date,    moment_number };
     moment_t m = { .weekday = -1, .second = -1 };
     char words[WORDS][WORD_LEN];
-    int n = s_words(text, words);
+    int n = moment_words(text, words);
     bool ok = n > 0;
     for (int i = 0; ok && i < n; i++) {
         moment_t before = m;
@@ -258,7 +258,7 @@ moment_parse(const char *text, moment_t *ret, fail_t *err)
         }
         ok = taken;
     }
-    if (!ok || !s_is_day(&m))
+    if (!ok || !is_day(&m))
         return fail_set(
             err, -EINVAL,
             "'%s' is no date or time that can be read; write it like '5:00pm', 'Monday 17:00', '13th 9:00' "
@@ -284,7 +284,7 @@ moment_format(const char *text, const char *format, int64_t *ret_us)
 /* ---- finding ---------------------------------------------------------------------------------- */
 
 static bool
-s_matches(const moment_t *self, const struct tm *day)
+moment_matches(const moment_t *self, const struct tm *day)
 {
     if (self->day == 0)
         return self->weekday < 0 || (day->tm_wday + 6) % 7 == self->weekday;
@@ -298,11 +298,11 @@ moment_next(const moment_t *self, int64_t from_us)
         int64_t t = moment_local(self->year, self->month, self->day, self->second);
         return t >= from_us ? t : 0;
     }
-    struct tm from = s_tm(from_us);
+    struct tm from = moment_tm(from_us);
     for (int i = 0; i < YEARS_AHEAD * 366; i++) {
         struct tm day = { .tm_year = from.tm_year, .tm_mon = from.tm_mon, .tm_mday = from.tm_mday + i };
         (void) timegm(&day);
-        if (!s_matches(self, &day))
+        if (!moment_matches(self, &day))
             continue;
         int64_t t = moment_local(day.tm_year + 1900, day.tm_mon + 1, day.tm_mday, self->second);
         if (t >= from_us)
@@ -314,7 +314,7 @@ moment_next(const moment_t *self, int64_t from_us)
 int64_t
 moment_today(const moment_t *self, int64_t now_us)
 {
-    struct tm now = s_tm(now_us);
+    struct tm now = moment_tm(now_us);
     if (self->day == 0) { /* from its midnight on */
         int64_t midnight = moment_local(now.tm_year + 1900, now.tm_mon + 1, now.tm_mday, 0);
         return moment_next(self, midnight);
@@ -322,5 +322,5 @@ moment_today(const moment_t *self, int64_t now_us)
     moment_t m = *self;
     m.year = m.year > 0 ? m.year : now.tm_year + 1900;
     m.month = m.month > 0 ? m.month : now.tm_mon + 1;
-    return s_is_day(&m) ? moment_local(m.year, m.month, m.day, m.second) : 0;
+    return is_day(&m) ? moment_local(m.year, m.month, m.day, m.second) : 0;
 }

@@ -53,7 +53,7 @@ schedule_new(const schedule_env_t *env)
 }
 
 static void
-s_entry_free(entry_t *e)
+entry_free(entry_t *e)
 {
     sjob_free(&e->job);
     json_decref(e->item);
@@ -65,11 +65,11 @@ s_entry_free(entry_t *e)
 }
 
 static void
-s_entries_free(entry_t *e)
+schedule_entries_free(entry_t *e)
 {
     while (e) {
         entry_t *next = e->next;
-        s_entry_free(e);
+        entry_free(e);
         e = next;
     }
 }
@@ -80,13 +80,13 @@ schedule_destroy(schedule_t **self_p)
     schedule_t *self = STEAL(*self_p);
     if (!self)
         return;
-    s_entries_free(self->entries);
+    schedule_entries_free(self->entries);
     free(self->skip_function);
     free(self);
 }
 
 static entry_t *
-s_find(const schedule_t *self, const char *name)
+schedule_find(const schedule_t *self, const char *name)
 {
     entry_t *e = self->entries;
     while (e && !str_eq(e->name, name))
@@ -98,7 +98,7 @@ s_find(const schedule_t *self, const char *name)
 
 /* The earliest of the job's moments after `from_us`; 0: there is none. */
 static int64_t
-s_first_when(const sjob_t *job, int64_t from_us)
+first_when(const sjob_t *job, int64_t from_us)
 {
     int64_t best = 0;
     for (size_t i = 0; i < job->n_whens; i++) {
@@ -109,7 +109,7 @@ s_first_when(const sjob_t *job, int64_t from_us)
 }
 
 static void
-s_splay(schedule_t *self, entry_t *e)
+splay(schedule_t *self, entry_t *e)
 {
     int64_t span = e->job.splay_max - e->job.splay_min;
     e->splay_ms = 0;
@@ -119,13 +119,13 @@ s_splay(schedule_t *self, entry_t *e)
 
 /* Arm the next time of day; a time that was just due is not due again if the clock was set back. */
 static void
-s_arm_wall(entry_t *e, int64_t now_us)
+arm_wall(entry_t *e, int64_t now_us)
 {
     int64_t from = now_us;
     if (e->nominal_us >= now_us && e->nominal_us - now_us < SCHEDULE_BACK_S * SECOND_US)
         from = e->nominal_us + 1;
     if (e->job.kind == SJOB_WHEN)
-        e->due_us = s_first_when(&e->job, from);
+        e->due_us = first_when(&e->job, from);
     else if (e->job.kind == SJOB_CRON)
         e->due_us = cron_next(&e->job.cron, from);
     else if (e->job.kind == SJOB_ONCE)
@@ -134,38 +134,38 @@ s_arm_wall(entry_t *e, int64_t now_us)
 
 /* Arm the next time. An interval keeps its phase, but missed steps are not made up for. */
 static void
-s_arm(schedule_t *self, entry_t *e, schedule_now_t now)
+arm(schedule_t *self, entry_t *e, schedule_now_t now)
 {
     if (e->job.kind == SJOB_EVERY) {
         int64_t next = e->due_mono + e->job.every_ms;
         e->due_mono = next > now.mono_ms ? next : now.mono_ms + e->job.every_ms;
     } else {
-        s_arm_wall(e, now.wall_us);
+        arm_wall(e, now.wall_us);
     }
-    s_splay(self, e);
+    splay(self, e);
 }
 
 static int64_t
-s_until_wall(int64_t us, schedule_now_t now)
+until_wall(int64_t us, schedule_now_t now)
 {
     return us > now.wall_us ? (us - now.wall_us + 999) / 1000 : 0;
 }
 
 /* Milliseconds until the regular time; -1: never. */
 static int64_t
-s_until_regular(const entry_t *e, schedule_now_t now)
+until_regular(const entry_t *e, schedule_now_t now)
 {
     if (e->job.kind == SJOB_NEVER || (e->job.kind != SJOB_EVERY && e->due_us == 0))
         return -1;
     if (e->job.kind != SJOB_EVERY)
-        return s_until_wall(e->due_us + e->splay_ms * 1000, now);
+        return until_wall(e->due_us + e->splay_ms * 1000, now);
     int64_t wait = e->due_mono + e->splay_ms - now.mono_ms;
     return wait > 0 ? wait : 0;
 }
 
 /* The next extra time; 0: none. */
 static int64_t
-s_extra(const entry_t *e)
+schedule_extra(const entry_t *e)
 {
     int64_t best = e->extra_us;
     for (size_t i = 0; i < e->job.n_runs; i++) {
@@ -177,20 +177,20 @@ s_extra(const entry_t *e)
 
 /* The wait until the entry's next run, regular or extra; negative: it never runs. */
 static int64_t
-s_until(const entry_t *e, schedule_now_t now)
+until(const entry_t *e, schedule_now_t now)
 {
     if (e->error)
         return -1;
-    int64_t regular = e->start ? 0 : s_until_regular(e, now), extra = s_extra(e);
+    int64_t regular = e->start ? 0 : until_regular(e, now), extra = schedule_extra(e);
     if (extra == 0)
         return regular;
-    int64_t wait = s_until_wall(extra, now);
+    int64_t wait = until_wall(extra, now);
     return regular < 0 || wait < regular ? wait : regular;
 }
 
 /* By how much the wall clock was set since the last look, in us. */
 static int64_t
-s_jump(const schedule_t *self, schedule_now_t now)
+schedule_jump(const schedule_t *self, schedule_now_t now)
 {
     return now.wall_us - now.mono_ms * 1000 - self->offset_us;
 }
@@ -199,10 +199,10 @@ int64_t
 schedule_wait(const schedule_t *self, schedule_now_t now)
 {
     int64_t best = -1;
-    if (llabs(s_jump(self, now)) >= JUMP_US)
+    if (llabs(schedule_jump(self, now)) >= JUMP_US)
         return 0;
     for (const entry_t *e = self->entries; e; e = e->next) {
-        int64_t wait = s_until(e, now);
+        int64_t wait = until(e, now);
         best = wait >= 0 && (best < 0 || wait < best) ? wait : best;
     }
     return best;
@@ -211,14 +211,14 @@ schedule_wait(const schedule_t *self, schedule_now_t now)
 /* ---- configuration ---------------------------------------------------------------------------- */
 
 static void
-s_tell(const schedule_t *self, int rc, const char *why)
+schedule_tell(const schedule_t *self, int rc, const char *why)
 {
     self->env.tell(self->env.cookie, rc, why);
 }
 
 /* Drop extra times that are past already. */
 static void
-s_drop_past(entry_t *e, int64_t now_us)
+drop_past(entry_t *e, int64_t now_us)
 {
     for (size_t i = 0; i < e->job.n_runs; i++)
         if (e->job.runs[i] < now_us)
@@ -228,28 +228,28 @@ s_drop_past(entry_t *e, int64_t now_us)
 /* Reads an entry's settings and sets its first run. An entry with an error stays in the list and does not
  * run, so that its user sees it. */
 static void
-s_read(schedule_t *self, entry_t *e, const json_t *all, const json_t *whens, schedule_now_t now)
+schedule_read(schedule_t *self, entry_t *e, const json_t *all, const json_t *whens, schedule_now_t now)
 {
     fail_auto_t err = FAIL_INIT;
     AUTO_FREE char *unknown = sjob_unknown(e->item);
     if (unknown) {
         AUTO_FREE char *text = xasprintf("schedule: job %s: without effect here: %s", e->name, unknown);
-        s_tell(self, -ENOTSUP, text);
+        schedule_tell(self, -ENOTSUP, text);
     }
     if (sjob_read(e->name, e->item, all, whens, &e->job, &err) < 0) {
         e->error = xstrdup(fail_text(&err));
-        s_tell(self, -EINVAL, e->error);
+        schedule_tell(self, -EINVAL, e->error);
         return;
     }
     e->start = e->job.run_on_start;
     e->due_mono = now.mono_ms;
-    s_drop_past(e, now.wall_us);
-    s_arm(self, e, now);
+    drop_past(e, now.wall_us);
+    arm(self, e, now);
 }
 
 /* The named moments that an item uses. NEW {name: text}. */
 static json_t *
-s_named(const json_t *item, const json_t *whens)
+schedule_named(const json_t *item, const json_t *whens)
 {
     json_t *named = json_object(), *when = value_get(item, "when"), *one;
     json_auto_t *list = json_is_array(when) ? json_incref(when) : json_pack("[O*]", when);
@@ -262,7 +262,7 @@ s_named(const json_t *item, const json_t *whens)
 
 /* The parts of an item that decide its times, without those that only skip them. NEW. */
 static json_t *
-s_times(const json_t *item, json_t *named)
+schedule_times(const json_t *item, json_t *named)
 {
     static const char *const keys[] = { "seconds", "minutes", "hours",    "days",        "when",
                                         "cron",    "once",    "once_fmt", "run_on_start" };
@@ -275,7 +275,7 @@ s_times(const json_t *item, json_t *named)
 
 /* Carry the times over from a job with other content but the same times: it goes on as if unchanged. */
 static void
-s_go_on(entry_t *e, const entry_t *before)
+schedule_go_on(entry_t *e, const entry_t *before)
 {
     if (e->error || before->error || !json_equal(e->times, before->times))
         return;
@@ -293,7 +293,7 @@ s_go_on(entry_t *e, const entry_t *before)
 
 /* Take the entry of this name out of the list. The caller owns it; NULL: none. */
 static entry_t *
-s_take_old(entry_t **old, const char *name)
+take_old(entry_t **old, const char *name)
 {
     entry_t **at = old;
     while (*at && !str_eq((*at)->name, name))
@@ -308,24 +308,24 @@ s_take_old(entry_t **old, const char *name)
 
 /* Keep an unchanged job's entry; else make a new one, which keeps the old times if they are the same. */
 static entry_t *
-s_take(schedule_t *self, entry_t **old, const char *name, json_t *item, const json_t *all,
+schedule_take(schedule_t *self, entry_t **old, const char *name, json_t *item, const json_t *all,
        const json_t *whens, schedule_now_t now)
 {
-    json_auto_t *named = s_named(item, whens);
+    json_auto_t *named = schedule_named(item, whens);
     json_auto_t *meant = json_pack("{s:O, s:O*, s:O*, s:O}", "item", item, "splay", value_get(all, "splay"),
                                    "skip", value_get(all, "skip_during_range"), "named", named);
-    entry_t *before = s_take_old(old, name);
+    entry_t *before = take_old(old, name);
     if (before && json_equal(before->meant, meant))
         return before;
     entry_t *e = xcalloc(1, sizeof(*e));
     e->name = xstrdup(name);
     e->item = json_deep_copy(item);
     e->meant = json_deep_copy(meant);
-    e->times = s_times(e->item, named);
-    s_read(self, e, all, whens, now);
+    e->times = schedule_times(e->item, named);
+    schedule_read(self, e, all, whens, now);
     if (before) {
-        s_go_on(e, before);
-        s_entry_free(before);
+        schedule_go_on(e, before);
+        entry_free(before);
     }
     return e;
 }
@@ -348,10 +348,10 @@ schedule_configure(schedule_t *self, const json_t *opts, const json_t *pillar, c
     json_object_foreach (all, name, item) {
         if (sjob_is_setting(name))
             continue;
-        *end = s_take(self, &old, name, item, all, whens, now);
+        *end = schedule_take(self, &old, name, item, all, whens, now);
         end = &(*end)->next;
     }
-    s_entries_free(old);
+    schedule_entries_free(old);
 }
 
 char *
@@ -368,39 +368,39 @@ schedule_check(const char *name, const json_t *item, const json_t *whens)
 
 /* The wall clock was set back: times of day that were waited for otherwise are armed again. */
 static void
-s_clock_set(schedule_t *self, schedule_now_t now)
+clock_set(schedule_t *self, schedule_now_t now)
 {
-    int64_t jump = s_jump(self, now);
+    int64_t jump = schedule_jump(self, now);
     if (llabs(jump) < JUMP_US)
         return;
     self->offset_us += jump;
     for (entry_t *e = self->entries; e && jump < 0; e = e->next)
         if (!e->error && e->job.kind != SJOB_EVERY)
-            s_arm_wall(e, now.wall_us);
+            arm_wall(e, now.wall_us);
 }
 
 static void
-s_skipped(entry_t *e, const char *reason, int64_t now_us)
+skipped(entry_t *e, const char *reason, int64_t now_us)
 {
     e->skip_reason = reason;
     e->skipped_us = now_us;
 }
 
 static json_t *
-s_row(const entry_t *e, const char *fun)
+schedule_row(const entry_t *e, const char *fun)
 {
     return json_pack("{s:s, s:s, s:O}", "name", e->name, "fun", fun, "item", e->item);
 }
 
 static bool
-s_room(const schedule_t *self, const entry_t *e)
+room(const schedule_t *self, const entry_t *e)
 {
     return !e->job.jid_include || self->env.running(self->env.cookie, e->name) < (size_t) e->job.maxrunning;
 }
 
 /* Begin an entry that is due. NEW row, or NULL with the reason noted when it does not run this time. */
 static json_t *
-s_begin(schedule_t *self, entry_t *e, bool whatever, schedule_now_t now)
+schedule_begin(schedule_t *self, entry_t *e, bool whatever, schedule_now_t now)
 {
     bool replace = false;
     const char *fun = e->job.fun;
@@ -414,19 +414,19 @@ s_begin(schedule_t *self, entry_t *e, bool whatever, schedule_now_t now)
     }
     if (!self->enabled || !e->job.enabled)
         why = "disabled";
-    else if (!why && !s_room(self, e))
+    else if (!why && !room(self, e))
         why = "maxrunning";
     if (why) {
-        s_skipped(e, why, now.wall_us);
+        skipped(e, why, now.wall_us);
         return NULL;
     }
     e->last_us = now.wall_us;
-    return e->job.dry_run ? NULL : s_row(e, fun);
+    return e->job.dry_run ? NULL : schedule_row(e, fun);
 }
 
 /* True for a time of day missed by more than SCHEDULE_LATE_S, as in Salt. Cron times are made up for once. */
 static bool
-s_too_late(const schedule_t *self, const entry_t *e, schedule_now_t now)
+schedule_too_late(const schedule_t *self, const entry_t *e, schedule_now_t now)
 {
     int64_t late = now.wall_us - e->due_us - e->splay_ms * 1000;
     bool by_day = e->job.kind == SJOB_WHEN || e->job.kind == SJOB_ONCE;
@@ -434,13 +434,13 @@ s_too_late(const schedule_t *self, const entry_t *e, schedule_now_t now)
         return false;
     AUTO_FREE char *text = xasprintf("schedule: job %s: runtime missed by %lld seconds", e->name,
                                      (long long) (late / SECOND_US));
-    s_tell(self, 0, text);
+    schedule_tell(self, 0, text);
     return true;
 }
 
 /* Take the extra times that have come. True when there was one. */
 static bool
-s_take_extra(entry_t *e, int64_t now_us)
+take_extra(entry_t *e, int64_t now_us)
 {
     bool due = e->extra_us > 0 && e->extra_us <= now_us;
     e->extra_us = due ? 0 : e->extra_us;
@@ -454,52 +454,52 @@ s_take_extra(entry_t *e, int64_t now_us)
 
 /* Runs an entry when it is due. A regular run that comes too late is left out, and the next one is set. */
 static void
-s_entry_due(schedule_t *self, entry_t *e, schedule_now_t now, json_t *out)
+entry_due(schedule_t *self, entry_t *e, schedule_now_t now, json_t *out)
 {
-    bool extra = s_take_extra(e, now.wall_us), start = e->start;
-    bool regular = !start && s_until_regular(e, now) == 0;
+    bool extra = take_extra(e, now.wall_us), start = e->start;
+    bool regular = !start && until_regular(e, now) == 0;
     e->start = false;
-    bool late = regular && s_too_late(self, e, now);
+    bool late = regular && schedule_too_late(self, e, now);
     if (extra || start || (regular && !late)) {
-        json_t *row = s_begin(self, e, extra || start, now);
+        json_t *row = schedule_begin(self, e, extra || start, now);
         if (row)
             json_array_append_new(out, row);
     }
     if (!regular)
         return;
     e->nominal_us = e->job.kind == SJOB_EVERY ? 0 : e->due_us;
-    s_arm(self, e, now);
+    arm(self, e, now);
 }
 
 json_t *
 schedule_due(schedule_t *self, schedule_now_t now)
 {
     json_t *out = json_array();
-    s_clock_set(self, now);
+    clock_set(self, now);
     for (entry_t *e = self->entries; e; e = e->next)
-        if (s_until(e, now) == 0)
-            s_entry_due(self, e, now, out);
+        if (until(e, now) == 0)
+            entry_due(self, e, now, out);
     return out;
 }
 
 json_t *
 schedule_run(schedule_t *self, const char *name, schedule_now_t now)
 {
-    entry_t *e = s_find(self, name);
+    entry_t *e = schedule_find(self, name);
     if (!e || e->error || e->job.dry_run)
         return NULL;
-    if (!s_room(self, e)) {
-        s_skipped(e, "maxrunning", now.wall_us);
+    if (!room(self, e)) {
+        skipped(e, "maxrunning", now.wall_us);
         return NULL;
     }
     e->last_us = now.wall_us;
-    return s_row(e, e->job.fun);
+    return schedule_row(e, e->job.fun);
 }
 
 /* ---- showing ---------------------------------------------------------------------------------- */
 
 static void
-s_show_time(json_t *out, const char *key, int64_t us, const char *format)
+show_time(json_t *out, const char *key, int64_t us, const char *format)
 {
     AUTO_FREE char *text = us > 0 ? clock_strftime(format, us) : NULL;
     json_object_set_new(out, key, text ? json_string(text) : json_null());
@@ -508,22 +508,22 @@ s_show_time(json_t *out, const char *key, int64_t us, const char *format)
 json_t *
 schedule_status(const schedule_t *self, const char *name, const char *format, schedule_now_t now)
 {
-    const entry_t *e = s_find(self, name);
+    const entry_t *e = schedule_find(self, name);
     if (!e)
         return NULL;
     json_t *out = json_is_object(e->item) ? json_deep_copy(e->item) : json_object();
-    int64_t wait = s_until(e, now);
+    int64_t wait = until(e, now);
     json_object_set_new(out, "name", json_string(e->name));
-    s_show_time(out, "_next_fire_time", wait < 0 ? 0 : now.wall_us + wait * 1000, format);
-    s_show_time(out, "_last_run", e->last_us, format);
+    show_time(out, "_next_fire_time", wait < 0 ? 0 : now.wall_us + wait * 1000, format);
+    show_time(out, "_last_run", e->last_us, format);
     if (e->splay_ms > 0)
-        s_show_time(out, "_splay", wait < 0 ? 0 : now.wall_us + wait * 1000, format);
+        show_time(out, "_splay", wait < 0 ? 0 : now.wall_us + wait * 1000, format);
     if (e->error)
         json_object_set_new(out, "_error", json_string(e->error));
     if (!e->skip_reason)
         return out;
     json_object_set_new(out, "_skip_reason", json_string(e->skip_reason));
     json_object_set_new(out, "_skipped", json_true());
-    s_show_time(out, "_skipped_time", e->skipped_us, format);
+    show_time(out, "_skipped_time", e->skipped_us, format);
     return out;
 }

@@ -12,7 +12,7 @@
 
 /* The path without its last part; "." when it has only one. NEW. */
 static char *
-s_parent(const char *path)
+schedule_file_parent(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? xstrndup(path, slash > path ? (size_t) (slash - path) : 1) : xstrdup(".");
@@ -21,8 +21,8 @@ s_parent(const char *path)
 char *
 schedule_file(const json_t *opts)
 {
-    AUTO_FREE char *base = s_parent(value_str(opts, "conf_file", ""));
-    AUTO_FREE char *folder = s_parent(value_str(opts, "default_include", "minion.d/*.conf"));
+    AUTO_FREE char *base = schedule_file_parent(value_str(opts, "conf_file", ""));
+    AUTO_FREE char *folder = schedule_file_parent(value_str(opts, "default_include", "minion.d/*.conf"));
     AUTO_FREE char *dir = folder[0] == '/' ? xstrdup(folder) : fs_join(base, folder);
     return fs_join(dir, "_schedule.conf");
 }
@@ -49,7 +49,7 @@ int
 schedule_file_save(const json_t *opts, const json_t *schedule, fail_t *err)
 {
     AUTO_FREE char *path = schedule_file(opts);
-    AUTO_FREE char *dir = s_parent(path);
+    AUTO_FREE char *dir = schedule_file_parent(path);
     json_auto_t *all = json_pack("{s:O}", "schedule", schedule);
     AUTO_FREE char *text = yaml_dump(all, 2);
     int rc = fs_mkdirs(dir, 0755, err);

@@ -57,7 +57,7 @@ static const struct key {
 };
 
 static const struct key *
-find_key(const char *name)
+schedule_job_find_key(const char *name)
 {
     for (size_t i = 0; i < NELEMS(key_rows); i++)
         if (str_eq(key_rows[i].name, name))
@@ -68,7 +68,7 @@ find_key(const char *name)
 bool
 schedule_lists(const char *key)
 {
-    const struct key *row = find_key(key);
+    const struct key *row = schedule_job_find_key(key);
     return row && row->listed;
 }
 
@@ -89,7 +89,7 @@ sjob_unknown(const json_t *item)
     const char *key;
     json_t *v;
     json_object_foreach ((json_t *) item, key, v) {
-        const struct key *row = find_key(key);
+        const struct key *row = schedule_job_find_key(key);
         if (key[0] == '_' || (row && row->known))
             continue;
         char *longer = out ? xasprintf("%s, %s", out, key) : xstrdup(key);
@@ -103,7 +103,7 @@ sjob_unknown(const json_t *item)
 
 /* Read a number, or a text that is one. */
 static int
-s_number(const json_t *item, const char *key, json_int_t max, json_int_t *ret, fail_t *err)
+schedule_job_number(const json_t *item, const char *key, json_int_t max, json_int_t *ret, fail_t *err)
 {
     json_t *v = value_get(item, key);
     char *end = NULL;
@@ -124,7 +124,7 @@ s_number(const json_t *item, const char *key, json_int_t max, json_int_t *ret, f
 
 /* Reads the interval; the units add up. */
 static int
-s_read_every(const json_t *item, sjob_t *out, fail_t *err)
+read_every(const json_t *item, sjob_t *out, fail_t *err)
 {
     static const struct {
         const char *key;
@@ -135,7 +135,7 @@ s_read_every(const json_t *item, sjob_t *out, fail_t *err)
     for (size_t i = 0; i < NELEMS(units); i++) {
         json_int_t n = 0;
         any = any || value_get(item, units[i].key);
-        int rc = s_number(item, units[i].key, MAX_DAYS * 86400LL / units[i].seconds, &n, err);
+        int rc = schedule_job_number(item, units[i].key, MAX_DAYS * 86400LL / units[i].seconds, &n, err);
         if (rc < 0)
             return rc;
         sum += n * units[i].seconds;
@@ -148,7 +148,7 @@ s_read_every(const json_t *item, sjob_t *out, fail_t *err)
 }
 
 static int
-s_moment(const json_t *v, const char *key, moment_t *ret, fail_t *err)
+moment(const json_t *v, const char *key, moment_t *ret, fail_t *err)
 {
     if (!json_is_string(v))
         return fail_set(err, -EINVAL, "%s is a text such as '5:00pm'", key);
@@ -157,7 +157,7 @@ s_moment(const json_t *v, const char *key, moment_t *ret, fail_t *err)
 
 /* Reads `when`: moments, or names of moments in `whens`. */
 static int
-s_read_when(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
+read_when(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
 {
     json_t *v = value_get(item, "when"), *one;
     size_t n = json_is_array(v) ? json_array_size(v) : 1;
@@ -168,7 +168,7 @@ s_read_when(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
     for (size_t i = 0; i < n; i++) {
         one = json_is_array(v) ? json_array_get(v, i) : v;
         json_t *named = json_is_string(one) ? value_get(whens, json_string_value(one)) : NULL;
-        int rc = s_moment(named ? named : one, "when", &out->whens[i], err);
+        int rc = moment(named ? named : one, "when", &out->whens[i], err);
         if (rc < 0)
             return rc;
     }
@@ -177,7 +177,7 @@ s_read_when(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
 }
 
 static int
-s_read_cron(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
+read_cron(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
 {
     const char *text = value_str(item, "cron", NULL);
     out->kind = SJOB_CRON;
@@ -187,7 +187,7 @@ s_read_cron(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
 /* Reads `once`: a date in its own format, else in any form that moment_parse() knows, as long as it has a
  * year. */
 static int
-s_read_once(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
+read_once(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
 {
     const char *text = value_str(item, "once", ""), *format = value_str(item, "once_fmt", NULL);
     moment_t m;
@@ -204,13 +204,13 @@ s_read_once(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
 
 /* Read the time. A job has one kind of time only. */
 static int
-s_read_time(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
+read_time(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
 {
     static const struct {
         const char *key;
         int (*fn)(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err);
-    } rows[] = { { "when", s_read_when }, { "cron", s_read_cron }, { "once", s_read_once } };
-    int rc = s_read_every(item, out, err);
+    } rows[] = { { "when", read_when }, { "cron", read_cron }, { "once", read_once } };
+    int rc = read_every(item, out, err);
     for (size_t i = 0; rc == 0 && i < NELEMS(rows); i++) {
         if (!value_get(item, rows[i].key))
             continue;
@@ -225,16 +225,16 @@ s_read_time(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
 
 /* Reads `splay`: a number of seconds at most, or a range of them. */
 static int
-s_read_splay(const json_t *v, sjob_t *out, fail_t *err)
+read_splay(const json_t *v, sjob_t *out, fail_t *err)
 {
     json_int_t least = 1, most = 0;
     json_auto_t *single = json_pack("{s:O*}", "splay", v);
     int rc = 0;
     if (json_is_object(v)) {
-        rc = s_number(v, "start", MAX_SPLAY, &least, err);
-        rc = rc < 0 ? rc : s_number(v, "end", MAX_SPLAY, &most, err);
+        rc = schedule_job_number(v, "start", MAX_SPLAY, &least, err);
+        rc = rc < 0 ? rc : schedule_job_number(v, "end", MAX_SPLAY, &most, err);
     } else {
-        rc = s_number(single, "splay", MAX_SPLAY, &most, err);
+        rc = schedule_job_number(single, "splay", MAX_SPLAY, &most, err);
     }
     if (rc == 0 && json_is_object(v) && most < least)
         rc = fail_set(err, -EINVAL, "splay: end must be larger than start");
@@ -245,14 +245,14 @@ s_read_splay(const json_t *v, sjob_t *out, fail_t *err)
 
 /* Reads a range of time. Without days its end must come after its start on the same day. */
 static int
-s_read_range(const json_t *v, const char *key, sjob_range_t *out, fail_t *err)
+read_range(const json_t *v, const char *key, sjob_range_t *out, fail_t *err)
 {
     if (!v || json_is_null(v))
         return 0;
     if (!json_is_object(v))
         return fail_set(err, -EINVAL, "%s is a mapping of start and end", key);
-    int rc = s_moment(value_get(v, "start"), "start", &out->start, err);
-    rc = rc < 0 ? rc : s_moment(value_get(v, "end"), "end", &out->end, err);
+    int rc = moment(value_get(v, "start"), "start", &out->start, err);
+    rc = rc < 0 ? rc : moment(value_get(v, "end"), "end", &out->end, err);
     if (rc < 0)
         return rc;
     bool days = out->start.day > 0 || out->start.weekday >= 0 || out->end.day > 0 || out->end.weekday >= 0;
@@ -265,7 +265,7 @@ s_read_range(const json_t *v, const char *key, sjob_range_t *out, fail_t *err)
 
 /* Read skip_explicit or run_explicit: [{time, time_fmt}]. */
 static int
-s_read_times(const json_t *item, const char *key, int64_t **ret, size_t *ret_n, fail_t *err)
+read_times(const json_t *item, const char *key, int64_t **ret, size_t *ret_n, fail_t *err)
 {
     json_t *list = value_get(item, key), *one;
     size_t i, n = json_array_size(list);
@@ -284,23 +284,23 @@ s_read_times(const json_t *item, const char *key, int64_t **ret, size_t *ret_n, 
 
 /* Reads the bounds of a job: after, until, and single moments to skip or to add. */
 static int
-s_read_bounds(const json_t *item, sjob_t *out, fail_t *err)
+schedule_job_read_bounds(const json_t *item, sjob_t *out, fail_t *err)
 {
     json_t *after = value_get(item, "after"), *until = value_get(item, "until");
     int rc = 0;
     out->has_after = after && !json_is_null(after);
     out->has_until = until && !json_is_null(until);
     if (out->has_after)
-        rc = s_moment(after, "after", &out->after, err);
+        rc = moment(after, "after", &out->after, err);
     if (rc == 0 && out->has_until)
-        rc = s_moment(until, "until", &out->until, err);
-    rc = rc < 0 ? rc : s_read_times(item, "skip_explicit", &out->skips, &out->n_skips, err);
-    return rc < 0 ? rc : s_read_times(item, "run_explicit", &out->runs, &out->n_runs, err);
+        rc = moment(until, "until", &out->until, err);
+    rc = rc < 0 ? rc : read_times(item, "skip_explicit", &out->skips, &out->n_skips, err);
+    return rc < 0 ? rc : read_times(item, "run_explicit", &out->runs, &out->n_runs, err);
 }
 
 /* Reads the function, under any of Salt's three names, and checks its arguments. */
 static int
-s_read_function(const json_t *item, sjob_t *out, fail_t *err)
+read_function(const json_t *item, sjob_t *out, fail_t *err)
 {
     static const char *const keys[] = { "function", "func", "fun" };
     for (size_t i = 0; !out->fun && i < NELEMS(keys); i++)
@@ -327,15 +327,15 @@ sjob_read(const char *name, const json_t *item, const json_t *all, const json_t 
     json_t *splay = value_get(item, "splay"), *skip = value_get(item, "skip_during_range");
     if (!json_is_object(item))
         return fail_set(err, -EINVAL, "schedule: job %s is ignored: it is not a mapping", name);
-    int rc = s_read_function(item, ret, err);
-    rc = rc < 0 ? rc : s_read_time(item, whens, ret, err);
-    rc = rc < 0 ? rc : s_read_splay(splay ? splay : value_get(all, "splay"), ret, err);
-    rc = rc < 0 ? rc : s_read_range(value_get(item, "range"), "range", &ret->range, err);
+    int rc = read_function(item, ret, err);
+    rc = rc < 0 ? rc : read_time(item, whens, ret, err);
+    rc = rc < 0 ? rc : read_splay(splay ? splay : value_get(all, "splay"), ret, err);
+    rc = rc < 0 ? rc : read_range(value_get(item, "range"), "range", &ret->range, err);
     rc = rc < 0 ? rc
-                : s_read_range(skip ? skip : value_get(all, "skip_during_range"), "skip_during_range",
+                : read_range(skip ? skip : value_get(all, "skip_during_range"), "skip_during_range",
                                &ret->skip, err);
-    rc = rc < 0 ? rc : s_read_bounds(item, ret, err);
-    rc = rc < 0 ? rc : s_number(item, "maxrunning", 1000, &ret->maxrunning, err);
+    rc = rc < 0 ? rc : schedule_job_read_bounds(item, ret, err);
+    rc = rc < 0 ? rc : schedule_job_number(item, "maxrunning", 1000, &ret->maxrunning, err);
     if (rc < 0)
         fail_prefix(err, "schedule: job %s is ignored: ", name);
     return rc;
@@ -352,14 +352,14 @@ sjob_free(sjob_t *self)
 /* ---- may it run ------------------------------------------------------------------------------- */
 
 static bool
-s_inside(const sjob_range_t *r, int64_t now_us)
+schedule_job_inside(const sjob_range_t *r, int64_t now_us)
 {
     int64_t start = moment_today(&r->start, now_us), end = moment_today(&r->end, now_us);
     return start <= now_us && now_us <= end;
 }
 
 static bool
-s_near(const int64_t *times, size_t n, int64_t now_us)
+near(const int64_t *times, size_t n, int64_t now_us)
 {
     for (size_t i = 0; i < n; i++)
         if (llabs(now_us - times[i]) < NEAR_US)
@@ -372,14 +372,14 @@ const char *
 sjob_skipped(const sjob_t *self, int64_t now_us, bool *ret_replace)
 {
     *ret_replace = true;
-    if (self->range.is_set && !self->range.invert && !s_inside(&self->range, now_us))
+    if (self->range.is_set && !self->range.invert && !schedule_job_inside(&self->range, now_us))
         return "not_in_range";
-    if (self->skip.is_set && s_inside(&self->skip, now_us))
+    if (self->skip.is_set && schedule_job_inside(&self->skip, now_us))
         return "in_skip_range";
-    if (s_near(self->skips, self->n_skips, now_us))
+    if (near(self->skips, self->n_skips, now_us))
         return "skip_explicit";
     *ret_replace = false;
-    if (self->range.is_set && self->range.invert && s_inside(&self->range, now_us))
+    if (self->range.is_set && self->range.invert && schedule_job_inside(&self->range, now_us))
         return "in_skip_range";
     if (self->has_until && moment_today(&self->until, now_us) <= now_us)
         return "until_passed";
@@ -391,5 +391,5 @@ sjob_skipped(const sjob_t *self, int64_t now_us, bool *ret_replace)
 int64_t
 sjob_skip_end(const sjob_t *self, int64_t now_us)
 {
-    return self->skip.is_set && s_inside(&self->skip, now_us) ? moment_today(&self->skip.end, now_us) : 0;
+    return self->skip.is_set && schedule_job_inside(&self->skip, now_us) ? moment_today(&self->skip.end, now_us) : 0;
 }

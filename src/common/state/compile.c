@@ -72,7 +72,7 @@ highstate_destroy(highstate_t **self_p)
 /* ---- environments ---------------------------------------------------------------------------- */
 
 static void
-add_once(json_t *list, const char *text)
+compile_add_once(json_t *list, const char *text)
 {
     if (text != NULL && !value_lists(list, text))
         json_array_append_new(list, json_string(text));
@@ -125,15 +125,15 @@ highstate_envs(highstate_t *self)
     json_array_foreach (order, i, item) {
         const char *text = json_string_value(item);
         if (json_array_size(served) == 0 || value_lists(served, text))
-            add_once(self->envs, text);
+            compile_add_once(self->envs, text);
     }
     if (json_array_size(order) > 0)
         return self->envs;
-    add_once(self->envs, "base");
+    compile_add_once(self->envs, "base");
     json_object_foreach (json_object_get(self->opts, "file_roots"), name, item)
-        add_once(self->envs, name);
+        compile_add_once(self->envs, name);
     json_array_foreach (served, i, item) {
-        add_once(self->envs, json_string_value(item));
+        compile_add_once(self->envs, json_string_value(item));
     }
     return self->envs;
 }

@@ -19,7 +19,7 @@ split_dot(const char *text, py_t **ret_module, py_t **ret_function)
 
 /* BORROWED list at state[key], made when absent. */
 static py_t *
-list_at(py_t *state, const char *key)
+high_decl_list_at(py_t *state, const char *key)
 {
     py_t *list = py_dict_gets(state, key);
 
@@ -31,7 +31,7 @@ list_at(py_t *state, const char *key)
 
 /* NEW value taken out of `state`, or NULL. */
 static py_t *
-take(py_t *state, const char *key)
+high_decl_take(py_t *state, const char *key)
 {
     py_t *value = py_ref(py_dict_gets(state, key));
     AUTO(py) name = py_strz(key);
@@ -44,7 +44,7 @@ take(py_t *state, const char *key)
 /* body["pkg.installed"]: [args] becomes body["pkg"]: [args, "installed"]. `seen`: modules of this ID so far
  * (NULL: not asked); a second declaration of one stays where it is, and false comes back. */
 static bool
-split_key(py_t *body, py_t *key, py_t *seen)
+high_decl_split_key(py_t *body, py_t *key, py_t *seen)
 {
     AUTO(py) run = py_ref(py_dict_get(body, key));
     AUTO(py) module = NULL;
@@ -67,7 +67,7 @@ split_key(py_t *body, py_t *key, py_t *seen)
 }
 
 static void
-say_where(const decl_t *self, const char *id)
+high_decl_say_where(const decl_t *self, const char *id)
 {
     const high_env_t env = { .from = self->from };
 
@@ -79,7 +79,7 @@ say_twice(const decl_t *self, const char *id)
 {
     add_error(self->errors, "ID '%s' in SLS '%s' contains multiple state declarations of the same type", id,
               self->sls);
-    say_where(self, id);
+    high_decl_say_where(self, id);
 }
 
 static void
@@ -88,7 +88,7 @@ say_key(const decl_t *self, const char *id, py_t *key)
     AUTO_FREE char *text = py_show(key);
     add_error(self->errors, "State '%s' of ID '%s' in SLS '%s' is not formed as a string, but is a %s", text,
               id, self->sls, py_type_name(key));
-    say_where(self, id);
+    high_decl_say_where(self, id);
 }
 
 /* Split every "module.function" key of an ID. The keys are copied first, as the dict changes meanwhile. */
@@ -103,14 +103,14 @@ split_keys(const decl_t *self, const char *id, py_t *body, py_t *seen)
             say_key(self, id, key);
             continue;
         }
-        if (*py_cstr(key) != '_' && py_is(py_dict_get(body, key), PY_LIST) && !split_key(body, key, seen))
+        if (*py_cstr(key) != '_' && py_is(py_dict_get(body, key), PY_LIST) && !high_decl_split_key(body, key, seen))
             say_twice(self, id);
     }
 }
 
 /* An SLS may set both itself; Salt keeps them. */
 static void
-set_origin(const decl_t *self, py_t *body)
+high_decl_set_origin(const decl_t *self, py_t *body)
 {
     if (py_dict_gets(body, "__sls__") == NULL)
         py_dict_sets_new(body, "__sls__", py_strz(self->sls));
@@ -129,10 +129,10 @@ decl_lists(const decl_t *self, py_t *state)
         py_t *value = py_dict_gets(state, rows[i].own);
         if (value == NULL || py_is(value, PY_LIST))
             continue;
-        py_unref(take(state, rows[i].own));
+        py_unref(high_decl_take(state, rows[i].own));
         add_error(self->errors, "%s in SLS '%s' is a list that is made from '%s:'; write that instead",
                   rows[i].own, self->sls, rows[i].word);
-        say_where(self, rows[i].own);
+        high_decl_say_where(self, rows[i].own);
     }
 }
 
@@ -140,7 +140,7 @@ decl_lists(const decl_t *self, py_t *state)
 void
 decl_extend(const decl_t *self, py_t *state)
 {
-    AUTO(py) extend = take(state, "extend");
+    AUTO(py) extend = high_decl_take(state, "extend");
     py_t *name, *body;
 
     if (extend == NULL)
@@ -155,23 +155,23 @@ decl_extend(const decl_t *self, py_t *state)
             add_error(self->errors, "Extension name '%s' in SLS '%s' is not a dictionary", id, self->sls);
             continue;
         }
-        set_origin(self, body);
+        high_decl_set_origin(self, body);
         split_keys(self, id, body, NULL);
     }
-    py_append(list_at(state, "__extend__"), extend);
+    py_append(high_decl_list_at(state, "__extend__"), extend);
 }
 
 void
 decl_exclude(const decl_t *self, py_t *state)
 {
-    AUTO(py) exclude = take(state, "exclude");
+    AUTO(py) exclude = high_decl_take(state, "exclude");
 
     if (exclude == NULL)
         return;
     if (!py_is(exclude, PY_LIST))
         add_error(self->errors, "Exclude Declaration in SLS %s is not formed as a list", self->sls);
     else
-        py_extend(list_at(state, "__exclude__"), exclude);
+        py_extend(high_decl_list_at(state, "__exclude__"), exclude);
 }
 
 /* The body of the short form "ID: pkg.installed". NEW; `self` NULL: no SLS to note as origin. */
@@ -186,7 +186,7 @@ short_body(const decl_t *self, const char *text)
     split_dot(text, &module, &function);
     py_append(run, function);
     if (self != NULL)
-        set_origin(self, body);
+        high_decl_set_origin(self, body);
     py_dict_set(body, module, run);
     return body;
 }
@@ -211,7 +211,7 @@ decl_states(const decl_t *self, py_t *state)
         }
         AUTO(py) seen = py_set(false);
         split_keys(self, id, body, seen);
-        set_origin(self, body);
+        high_decl_set_origin(self, body);
     }
 }
 
@@ -266,7 +266,7 @@ pad_body(const char *id, py_t *body, const char *template, json_t *errors)
                 "ID '%s' in template %s contains a short declaration (%s) with a trailing colon. When not "
                 "passing any arguments to a state, the colon must be omitted.",
                 id, template, py_cstr(key));
-        else if (py_is(run, PY_LIST) && !split_key(body, key, seen))
+        else if (py_is(run, PY_LIST) && !high_decl_split_key(body, key, seen))
             add_error(errors,
                       "ID '%s' in template '%s' contains multiple state declarations of the same type", id,
                       template);

@@ -86,7 +86,7 @@ arg_name(py_t *arg)
 
 /* BORROWED list at dict[key], made when absent. */
 static py_t *
-list_at(py_t *dict, py_t *key)
+high_look_list_at(py_t *dict, py_t *key)
 {
     py_t *list = py_dict_get(dict, key);
 
@@ -118,7 +118,7 @@ names_add(names_t *self, py_t *id, py_t *state, py_t *arg)
         }
         by_value = fresh;
     }
-    ids = list_at(by_value, value);
+    ids = high_look_list_at(by_value, value);
     if (ids != NULL)
         py_append(ids, id);
 }
@@ -151,7 +151,7 @@ index_body(names_t *self, py_t *id, py_t *body)
     py_t *state, *run, *sls = py_dict_gets(body, "__sls__");
 
     if (sls != NULL) {
-        py_t *ids = list_at(self->by_sls, sls);
+        py_t *ids = high_look_list_at(self->by_sls, sls);
         if (ids != NULL)
             py_append(ids, id);
     }
@@ -211,7 +211,7 @@ names_of_sls(names_t *self, py_t *sls)
 }
 
 static void
-found(py_t *list, py_t *id, py_t *state)
+high_look_found(py_t *list, py_t *id, py_t *state)
 {
     py_append_new(list, py_tuple_of(2, id, state));
 }
@@ -227,7 +227,7 @@ high_find_name(names_t *names, py_t *high, py_t *name, py_t *state, bool strict)
 
     py_clear();
     if (body != NULL && has) {
-        found(list, name, state);
+        high_look_found(list, name, state);
         return list;
     }
     bool sls = py_str_is(state, "sls");
@@ -235,7 +235,7 @@ high_find_name(names_t *names, py_t *high, py_t *name, py_t *state, bool strict)
     for (size_t i = 0; ids != NULL && i < py_seq_len(ids); i++) {
         py_t *id = py_seq_at(ids, i);
         /* Like Salt: the first state of the body, whichever it is. */
-        found(list, id, sls ? dict_first(py_dict_get(high, id), NULL) : state);
+        high_look_found(list, id, sls ? dict_first(py_dict_get(high, id), NULL) : state);
     }
     return list;
 }

@@ -56,7 +56,7 @@ keep_native(low_t *self, json_t *chunk, const char *name, py_t *value)
 
 /* Set chunk[key]. A later argument of the same name also drops the earlier one's native value. */
 static void
-set_key(low_t *self, json_t *chunk, py_t *key, py_t *value)
+low_set_key(low_t *self, json_t *chunk, py_t *key, py_t *value)
 {
     AUTO_FREE char *other = py_is(key, PY_STR) ? NULL : py_show(key);
     const char *name = other != NULL ? other : py_cstr(key);
@@ -95,7 +95,7 @@ is_new_name(low_t *self, py_t *entry)
 
 /* Collects the entries of `names`. Repeated ones are dropped: each name makes a chunk of its own. */
 static void
-add_names(low_t *self, py_t *list)
+low_add_names(low_t *self, py_t *list)
 {
     py_iter_t it;
     py_t *entry;
@@ -117,7 +117,7 @@ add_names(low_t *self, py_t *list)
 
 /* A string is the function, a dict holds arguments. A `name` that is no text gives way to the ID. */
 static void
-add_arg(low_t *self, py_t *arg)
+low_add_arg(low_t *self, py_t *arg)
 {
     py_t *key, *value;
 
@@ -129,13 +129,13 @@ add_arg(low_t *self, py_t *arg)
         return;
     for (size_t at = 0; py_dict_next(arg, &at, &key, &value);) {
         if (py_str_is(key, "names"))
-            add_names(self, value);
+            low_add_names(self, value);
         else if (py_str_is(key, "state"))
             continue; /* an argument does not change the module */
         else if (py_str_is(key, "name") && !py_is(value, PY_STR))
             json_object_set_new(self->chunk, "name", json_string(self->name));
         else
-            set_key(self, self->chunk, key, value);
+            low_set_key(self, self->chunk, key, value);
     }
 }
 
@@ -167,7 +167,7 @@ apply_named(low_t *self, json_t *live, py_t *entry)
         py_t *arg = py_seq_at(args, i);
         sound = py_is(arg, PY_DICT);
         for (size_t at = 0; sound && py_dict_next(arg, &at, &key, &value);)
-            set_key(self, live, key, value);
+            low_set_key(self, live, key, value);
     }
     if (!sound) {
         AUTO_FREE char *text = py_show(name);
@@ -220,7 +220,7 @@ compile_state(low_t *self, py_t *state, py_t *run)
         json_object_set_new(chunk, "__env__", to_json(self, saltenv));
     json_object_set_new(chunk, "__id__", to_json(self, self->id));
     for (size_t i = 0; i < py_seq_len(run); i++)
-        add_arg(self, py_seq_at(run, i));
+        low_add_arg(self, py_seq_at(run, i));
     if (py_seq_len(names) > 0)
         add_named_chunks(self);
     else

@@ -10,13 +10,13 @@
 enum { ORDER_STEP = 100, ORDER_LAST = 1000000 };
 
 static bool
-is_number(const json_t *v)
+order_is_number(const json_t *v)
 {
     return json_is_number(v) || json_is_boolean(v); /* Python's bool is an int */
 }
 
 static double
-number(const json_t *v)
+order_number(const json_t *v)
 {
     return json_is_boolean(v) ? json_is_true(v) : json_number_value(v);
 }
@@ -50,21 +50,21 @@ number_chunk(json_t *chunk, json_int_t cap)
         json_object_set_new(chunk, "order", json_integer(cap));
         return;
     }
-    if (!is_number(order)) {
+    if (!order_is_number(order)) {
         const char *word = json_string_value(order);
         json_int_t n = str_eq(word, "last") ? cap + ORDER_LAST : str_eq(word, "first") ? 0 : cap;
         json_object_set_new(chunk, "order", json_integer(n));
     }
     nth = json_object_get(chunk, "name_order");
     if (nth != NULL) {
-        double at = number(json_object_get(chunk, "order")) + number(nth) / 10000.0;
+        double at = order_number(json_object_get(chunk, "order")) + order_number(nth) / 10000.0;
         json_object_set_new(chunk, "order", json_real(at));
         json_object_del(chunk, "name_order");
     }
     order = json_object_get(chunk, "order");
-    if (number(order) < 0)
+    if (order_number(order) < 0)
         json_object_set_new(chunk, "order",
-                            json_is_real(order) ? json_real((double) (cap + ORDER_LAST) + number(order))
+                            json_is_real(order) ? json_real((double) (cap + ORDER_LAST) + order_number(order))
                                                 : json_integer(cap + ORDER_LAST + json_integer_value(order)));
 }
 
@@ -76,7 +76,7 @@ typedef struct place {
 } place_t;
 
 static int
-by_order(const void *pa, const void *pb)
+order_by_order(const void *pa, const void *pb)
 {
     const place_t *a = pa, *b = pb;
 
@@ -95,7 +95,7 @@ by_text(const void *pa, const void *pb)
 }
 
 static void
-add_text(buf_t *out, const json_t *v)
+order_add_text(buf_t *out, const json_t *v)
 {
     if (json_is_string(v)) {
         buf_add(out, json_string_value(v), json_string_length(v));
@@ -111,9 +111,9 @@ sort_ties(place_t *places, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         buf_auto_t text = BUF_INIT;
-        add_text(&text, json_object_get(places[i].chunk, "state"));
-        add_text(&text, json_object_get(places[i].chunk, "name"));
-        add_text(&text, json_object_get(places[i].chunk, "fun"));
+        order_add_text(&text, json_object_get(places[i].chunk, "state"));
+        order_add_text(&text, json_object_get(places[i].chunk, "name"));
+        order_add_text(&text, json_object_get(places[i].chunk, "fun"));
         places[i].text = buf_steal(&text);
     }
     qsort(places, n, sizeof *places, by_text);
@@ -131,9 +131,9 @@ low_order(json_t *chunks)
 
     json_array_foreach (chunks, i, chunk) {
         number_chunk(chunk, cap);
-        places[i] = (place_t){ number(json_object_get(chunk, "order")), i, NULL, json_incref(chunk) };
+        places[i] = (place_t){ order_number(json_object_get(chunk, "order")), i, NULL, json_incref(chunk) };
     }
-    qsort(places, n, sizeof *places, by_order);
+    qsort(places, n, sizeof *places, order_by_order);
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from + 1; to < n && places[to].order <= places[from].order; to++)
             ;

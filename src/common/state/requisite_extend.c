@@ -33,7 +33,7 @@ is_requisite(const py_t *key)
 }
 
 static void
-replace(extend_t *self, py_t *id, py_t *state, py_t *run, size_t i, py_t *arg)
+requisite_extend_replace(extend_t *self, py_t *id, py_t *state, py_t *run, size_t i, py_t *arg)
 {
     AUTO(py) at = py_int((int64_t) i);
 
@@ -45,12 +45,12 @@ replace(extend_t *self, py_t *id, py_t *state, py_t *run, size_t i, py_t *arg)
 /* Merge one argument into an existing one. True when it was merged. `name` replaces `names` but counts as not
  * merged, as in Salt, so that it is appended too. */
 static bool
-lay_over(extend_t *self, py_t *id, py_t *state, py_t *run, size_t i, py_t *arg)
+requisite_extend_lay_over(extend_t *self, py_t *id, py_t *state, py_t *run, size_t i, py_t *arg)
 {
     py_t *mine, *theirs, *there = py_seq_at(run, i);
 
     if (py_is(arg, PY_STR) && py_is(there, PY_STR)) {
-        replace(self, id, state, run, i, arg); /* another function */
+        requisite_extend_replace(self, id, state, run, i, arg); /* another function */
         return true;
     }
     py_t *key = dict_first(arg, &mine), *old = dict_first(there, &theirs);
@@ -61,12 +61,12 @@ lay_over(extend_t *self, py_t *id, py_t *state, py_t *run, size_t i, py_t *arg)
             if (!py_is(theirs, PY_LIST) || py_extend(theirs, mine) < 0)
                 py_clear(); /* high_verify() reports the wrong shape */
         } else {
-            replace(self, id, state, run, i, arg);
+            requisite_extend_replace(self, id, state, run, i, arg);
         }
         return true;
     }
     if (py_str_is(key, "name") && py_str_is(old, "names"))
-        replace(self, id, state, run, i, arg);
+        requisite_extend_replace(self, id, state, run, i, arg);
     return false;
 }
 
@@ -91,7 +91,7 @@ extend_state(extend_t *self, py_t *id, py_t *body, py_t *state, py_t *run)
         py_t *arg = py_seq_at(run, k);
         bool placed = false;
         for (size_t i = 0; i < py_seq_len(there); i++)
-            placed |= lay_over(self, id, state, there, i, arg);
+            placed |= requisite_extend_lay_over(self, id, state, there, i, arg);
         if (!placed) {
             py_append(there, arg);
             names_add(self->names, id, state, arg);

@@ -52,7 +52,7 @@ is_never_used(const py_t *key)
 
 /* BORROWED member of a dict of dicts, made when absent; NULL for a key that cannot be one. */
 static py_t *
-member(py_t *dict, py_t *key, py_type_t type)
+requisite_in_member(py_t *dict, py_t *key, py_type_t type)
 {
     py_t *there = py_dict_get(dict, key);
 
@@ -70,8 +70,8 @@ member(py_t *dict, py_t *key, py_type_t type)
 static py_t *
 extension(reqin_t *self, py_t *id, py_t *state)
 {
-    py_t *body = member(self->extend, id, PY_DICT);
-    return body != NULL ? member(body, state, PY_LIST) : NULL;
+    py_t *body = requisite_in_member(self->extend, id, PY_DICT);
+    return body != NULL ? requisite_in_member(body, state, PY_LIST) : NULL;
 }
 
 static py_t *
@@ -90,8 +90,8 @@ static void
 require_us(reqin_t *self, py_t *name, py_t *state)
 {
     py_t *args = extension(self, name, state);
-    py_t *by_state = member(self->gathered, name, PY_DICT);
-    py_t *by_rkey = by_state != NULL ? member(by_state, state, PY_DICT) : NULL;
+    py_t *by_state = requisite_in_member(self->gathered, name, PY_DICT);
+    py_t *by_rkey = by_state != NULL ? requisite_in_member(by_state, state, PY_DICT) : NULL;
 
     if (args == NULL || by_rkey == NULL)
         return;

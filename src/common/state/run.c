@@ -1,7 +1,7 @@
 /* run.c - the run: steps in their order, requisites first, on an explicit stack.
  *
- * evaluate() pushes a step; enter() asks run_status() whether its requisites are done. If not, list_todo()
- * collects the missing ones and walk() pushes them one by one; afterwards the step is entered again, at most
+ * evaluate() pushes a step; state_run_enter() asks run_status() whether its requisites are done. If not, list_todo()
+ * collects the missing ones and state_run_walk() pushes them one by one; afterwards the step is entered again, at most
  * MAX_ROUNDS times. A step that is needed while it is on the stack is a circle. Salt recurses here; a stack
  * on the heap allows chains of any length. */
 #include "common/state/run.h"
@@ -20,7 +20,7 @@ enum { MAX_ROUNDS = 3 }; /* rounds through a step's requisites before it counts 
 /* Push a step for a normal run, or (`pre`) for the test run that a `prereq` asks for. Both can be on the
  * stack at once. */
 static void
-push(run_t *run, size_t step, bool pre)
+state_run_push(run_t *run, size_t step, bool pre)
 {
     slot_t *slot = run->steps[step].slot;
 
@@ -37,7 +37,7 @@ push(run_t *run, size_t step, bool pre)
 
 /* Leaves the innermost step of the walk. */
 static void
-pop(run_t *run)
+state_run_pop(run_t *run)
 {
     frame_t *frame = &run->stack[--run->depth];
     slot_t *slot = run->steps[frame->step].slot;
@@ -81,27 +81,27 @@ finish_top(run_t *run, run_status_t status)
 {
     frame_t frame = run->stack[run->depth - 1];
 
-    pop(run);
+    state_run_pop(run);
     run_finish(run, frame.step, frame.pre, status);
 }
 
 /* Decide about the step at the top of the stack. PENDING requisites are with workers: a parallel step is put
  * aside, any other waits here for one of them. */
 static void
-enter(run_t *run, frame_t *frame)
+state_run_enter(run_t *run, frame_t *frame)
 {
     step_t *step = &run->steps[frame->step];
     slot_t *pending = NULL;
 
     if (frame->pre ? step->slot->pre != NULL : step->slot->state != SLOT_NEW) {
-        pop(run);
+        state_run_pop(run);
         return;
     }
     run_prepare(run, step);
     run_status_t status = run_status(run, step, frame->pre, &pending);
     if (status == STATUS_PENDING && !frame->pre && run_is_parallel(run, step)) {
         size_t i = frame->step;
-        pop(run);
+        state_run_pop(run);
         run_defer(run, i, pending);
     } else if (status == STATUS_PENDING) {
         run_reap(run, -1);
@@ -119,7 +119,7 @@ enter(run_t *run, frame_t *frame)
 
 /* True when the step must wait for one that is on the stack, because that one has a `prereq` on it. */
 static bool
-is_held(run_t *run, size_t i)
+state_run_is_held(run_t *run, size_t i)
 {
     step_t *step = &run->steps[i];
 
@@ -149,14 +149,14 @@ move_for(run_t *run, const frame_t *frame, todo_t todo)
         return slot->pre != NULL ? MOVE_SKIP : slot->pre_active ? MOVE_CIRCLE : MOVE_TEST;
     if (frame->pre && (slot->active || slot->pre != NULL))
         return MOVE_SKIP;
-    if (frame->pre && is_held(run, todo.step))
+    if (frame->pre && state_run_is_held(run, todo.step))
         return slot->pre_active ? MOVE_SKIP : MOVE_TEST;
     return slot->active ? MOVE_CIRCLE : MOVE_RUN;
 }
 
 /* Push the next step that the top one needs; when none is left, the top is entered again. */
 static void
-walk(run_t *run, frame_t *frame)
+state_run_walk(run_t *run, frame_t *frame)
 {
     while (frame->next < frame->n_todo) {
         todo_t todo = frame->todo[frame->next++];
@@ -165,13 +165,13 @@ walk(run_t *run, frame_t *frame)
         case MOVE_SKIP:
             continue;
         case MOVE_RUN:
-            push(run, todo.step, false);
+            state_run_push(run, todo.step, false);
             return;
         case MOVE_TEST:
-            push(run, todo.step, true);
+            state_run_push(run, todo.step, true);
             return;
         case MOVE_CIRCLE:
-            pop(run);
+            state_run_pop(run);
             run_recursive(run, top.step, top.pre);
             return;
         }
@@ -184,16 +184,16 @@ walk(run_t *run, frame_t *frame)
 static void
 evaluate(run_t *run, size_t step)
 {
-    push(run, step, false);
+    state_run_push(run, step, false);
     while (run->depth > 0 && !run->stop) {
         frame_t *top = &run->stack[run->depth - 1];
         if (top->walking)
-            walk(run, top);
+            state_run_walk(run, top);
         else
-            enter(run, top);
+            state_run_enter(run, top);
     }
     while (run->depth > 0)
-        pop(run);
+        state_run_pop(run);
 }
 
 /* ---- a list of chunks ---------------------------------------------------------------------- */
@@ -249,19 +249,19 @@ free_steps(run_t *run)
 }
 
 static bool
-is_wanted(const run_t *run, const step_t *step)
+state_run_is_wanted(const run_t *run, const step_t *step)
 {
     return run->env->only_id == NULL || str_eq(run->env->only_id, value_str(step->low, "__id__", NULL));
 }
 
 /* Chunks in their order; returns of workers are collected between them, and awaited at the end. */
 static void
-run_all(run_t *run)
+state_run_all(run_t *run)
 {
     for (size_t i = 0; i < run->n && !run->stop; i++) {
         if (run->at_work > 0)
             run_reap(run, 0);
-        if (run->steps[i].slot->state != SLOT_NEW || !is_wanted(run, &run->steps[i]))
+        if (run->steps[i].slot->state != SLOT_NEW || !state_run_is_wanted(run, &run->steps[i]))
             continue;
         if (run->stop || !run_may_go_on(run, &run->steps[i]))
             break;
@@ -314,7 +314,7 @@ take_disabled(run_t *run)
 
 /* Set up a run. `inited` is shared between the runs of one call, so that mod_init runs once per module. */
 static void
-init(run_t *run, const state_run_env_t *env, json_t *chunks, map_t *inited, const char *run_id)
+state_run_init(run_t *run, const state_run_env_t *env, json_t *chunks, map_t *inited, const char *run_id)
 {
     *run = (run_t){ .env = env, .chunks = chunks, .running = json_object(), .inited = inited };
     run->caller = (state_caller_t){ .ctx = env->ctx,
@@ -335,10 +335,10 @@ run_more(run_t *first, json_t *chunks, const char *run_id)
 
     if (json_array_size(chunks) == 0)
         return;
-    init(&run, first->env, chunks, first->inited, run_id);
+    state_run_init(&run, first->env, chunks, first->inited, run_id);
     run.caller.run_num = first->caller.run_num;
     make_steps(&run);
-    run_all(&run);
+    state_run_all(&run);
     json_object_update(first->running, run.running);
     first->caller.run_num = run.caller.run_num;
     free_steps(&run);
@@ -381,10 +381,10 @@ state_run(const state_run_env_t *env, json_t *chunks)
     map_t *inited = map_new(NULL);
 
     clock_jid(run_id);
-    init(&run, env, chunks, inited, run_id);
+    state_run_init(&run, env, chunks, inited, run_id);
     take_disabled(&run);
     make_steps(&run);
-    run_all(&run);
+    state_run_all(&run);
     if (env->only_id == NULL)
         run_listening(&run, run_id);
     free_steps(&run);
@@ -402,7 +402,7 @@ state_run_one(const state_run_env_t *env, json_t *chunk)
     json_auto_t *chunks = json_pack("[O]", chunk);
 
     clock_jid(run_id);
-    init(&run, env, chunks, inited, run_id);
+    state_run_init(&run, env, chunks, inited, run_id);
     make_steps(&run);
     run_prepare(&run, &run.steps[0]);
     json_t *ret = state_call(&run.caller, run.steps[0].low, false);

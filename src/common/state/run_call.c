@@ -1,7 +1,7 @@
 /* run_call.c - call one chunk: verify, conditions, the state function, check_cmd, retries; and build its
  * return as Salt does.
  *
- * Order of a call (Salt's State.call): refused() -> onlyif/unless/creates -> function -> check_cmd -> unify
+ * Order of a call (Salt's State.call): run_call_refused() -> onlyif/unless/creates -> function -> check_cmd -> unify
  * -> log, refresh, times. Failures become returns with result False; nothing here fails the run.
  */
 #include <sys/stat.h>
@@ -33,7 +33,7 @@ static const char *const common_keys[] = {
 };
 
 static int
-by_name(const void *key, const void *row)
+run_call_by_name(const void *key, const void *row)
 {
     return strcmp(key, *(const char *const *) row);
 }
@@ -43,7 +43,7 @@ static bool
 is_common(const char *key)
 {
     return str_starts(key, "__") ||
-           bsearch(key, common_keys, NELEMS(common_keys), sizeof(*common_keys), by_name) != NULL;
+           bsearch(key, common_keys, NELEMS(common_keys), sizeof(*common_keys), run_call_by_name) != NULL;
 }
 
 /* True when the function names the argument itself; its *args and **kwargs rows don't count. */
@@ -58,7 +58,7 @@ declares(const func_t *f, const char *key)
 }
 
 static bool
-takes_any(const func_t *f)
+run_call_takes_any(const func_t *f)
 {
     for (const arg_t *row = f->args; row != NULL && row->name != NULL; row++) {
         if (row->dflt != NULL && strcmp(row->dflt, ARG_STARSTAR) == 0)
@@ -71,7 +71,7 @@ takes_any(const func_t *f)
 
 /* Local time "hh:mm:ss.uuuuuu", as Salt's start_time. */
 static json_t *
-stamp(int64_t wall_us)
+run_call_stamp(int64_t wall_us)
 {
     time_t seconds = (time_t) (wall_us / US_PER_S);
     struct tm tm;
@@ -95,7 +95,7 @@ json_t *
 state_not_called(const json_t *low, bool result, const char *comment, bool skipped, size_t run_num)
 {
     json_t *ret = json_pack("{s:{}, s:b, s:f, s:o, s:s}", "changes", "result", result, "duration", 0.0,
-                            "start_time", stamp(clock_wall_us()), "comment", comment);
+                            "start_time", run_call_stamp(clock_wall_us()), "comment", comment);
 
     if (skipped)
         json_object_set_new(ret, "__state_ran__", json_false());
@@ -107,7 +107,7 @@ state_not_called(const json_t *low, bool result, const char *comment, bool skipp
 }
 
 static json_t *
-failed(const json_t *low, const char *comment)
+run_call_failed(const json_t *low, const char *comment)
 {
     json_t *ret = json_pack("{s:b, s:o, s:{}}", "result", 0, "name", or_null(low, "name"), "changes");
 
@@ -120,7 +120,7 @@ raised(const json_t *low, const fail_t *err)
 {
     AUTO_FREE char *text = xasprintf("An exception occurred in this state: %s", fail_text(err));
 
-    return failed(low, text);
+    return run_call_failed(low, text);
 }
 
 /* Describe why a return is malformed. NEW, or NULL when it is well-formed. */
@@ -212,7 +212,7 @@ arguments(const func_t *f, json_t *low, const char *full, fail_t *err)
     size_t n_extra = 0;
     const char *key;
     json_t *v;
-    bool any = takes_any(f);
+    bool any = run_call_takes_any(f);
 
     json_object_foreach (low, key, v) {
         if (declares(f, key) || (any && !is_common(key)))
@@ -360,7 +360,7 @@ call_body(state_caller_t *self, json_t *low, bool prereq)
     ctx_set_retcode(self->ctx, retcode);
     (void) call_set_frame(self->ctx, outer);
     if (ret == NULL)
-        ret = err.kind == FAIL_ARGUMENTS ? failed(low, fail_text(&err)) : raised(low, &err);
+        ret = err.kind == FAIL_ARGUMENTS ? run_call_failed(low, fail_text(&err)) : raised(low, &err);
     return unified(low, ret);
 }
 
@@ -442,7 +442,7 @@ log_return(const json_t *ret)
 
 /* Build the return of a chunk that fails verification. NEW, or NULL when it is valid. */
 static json_t *
-refused(state_caller_t *self, json_t *low)
+run_call_refused(state_caller_t *self, json_t *low)
 {
     json_auto_t *errors = state_verify(self->ctx, low);
     buf_auto_t text = BUF_INIT;
@@ -453,7 +453,7 @@ refused(state_caller_t *self, json_t *low)
         return NULL;
     json_array_foreach (errors, i, line)
         buf_printf(&text, "%s\n", json_string_value(line));
-    json_t *ret = failed(low, buf_str(&text));
+    json_t *ret = run_call_failed(low, buf_str(&text));
     json_object_set_new(ret, "__run_num__", json_integer((json_int_t) self->run_num++));
     log_return(ret);
     return ret;
@@ -465,7 +465,7 @@ static json_t *
 call_once(state_caller_t *self, json_t *low, bool prereq)
 {
     int64_t begin_us = clock_wall_us(), begin = clock_mono_us();
-    json_t *ret = refused(self, low);
+    json_t *ret = run_call_refused(self, low);
 
     if (ret != NULL)
         return ret;
@@ -480,7 +480,7 @@ call_once(state_caller_t *self, json_t *low, bool prereq)
     if (!self->elsewhere)
         state_refresh(self, low);
     double ms = (double) (clock_mono_us() - begin) / US_PER_MS;
-    json_object_set_new(ret, "start_time", stamp(begin_us));
+    json_object_set_new(ret, "start_time", run_call_stamp(begin_us));
     json_object_set_new(ret, "duration", json_real(ms));
     json_object_set_new(ret, "__id__", or_null(low, "__id__"));
     log_info("Completed state [%s] (duration_in_ms=%.3f)", value_str(low, "name", ""), ms);

@@ -15,7 +15,7 @@ typedef struct verdict {
 } verdict_t;
 
 static void
-say(verdict_t *v, bool skip, const char *comment)
+run_cond_say(verdict_t *v, bool skip, const char *comment)
 {
     free(v->comment);
     *v = (verdict_t){ .skip = skip, .skip_watch = skip, .comment = xstrdup(comment) };
@@ -23,7 +23,7 @@ say(verdict_t *v, bool skip, const char *comment)
 
 /* `cmd_opts_exclude`: a word or list of options that are not passed to conditions' commands. */
 static bool
-is_excluded(const json_t *low, const char *key)
+run_cond_is_excluded(const json_t *low, const char *key)
 {
     const json_t *words = value_get(low, "cmd_opts_exclude");
 
@@ -36,7 +36,7 @@ is_excluded(const json_t *low, const char *key)
 static json_t *
 option_of(const json_t *low, const char *key)
 {
-    return low == NULL || is_excluded(low, key) ? NULL : value_get(low, key);
+    return low == NULL || run_cond_is_excluded(low, key) ? NULL : value_get(low, key);
 }
 
 /* Build cmd.retcode's keywords from the chunk. NEW. */
@@ -61,7 +61,7 @@ command_options(call_ctx_t *ctx, const json_t *low)
 
 /* Run a command. 0-255: its exit code; a negative errno with *err where Salt raises an exception. */
 static int
-command(call_ctx_t *ctx, json_t *cmd, json_t *options, fail_t *err)
+run_cond_command(call_ctx_t *ctx, json_t *cmd, json_t *options, fail_t *err)
 {
     json_auto_t *args = json_pack("[O]", cmd), *ret = NULL;
 
@@ -74,7 +74,7 @@ command(call_ctx_t *ctx, json_t *cmd, json_t *options, fail_t *err)
 /* Call {"fun": "file.file_exists", "args": [...], "get_return": "a:b", **kwargs}. 1 true, 0 false, or a
  * negative errno. The exit code decides if the function sets one. */
 static int
-function(call_ctx_t *ctx, json_t *entry, fail_t *err)
+run_cond_function(call_ctx_t *ctx, json_t *entry, fail_t *err)
 {
     json_auto_t *kwargs = json_copy(entry), *ret = NULL;
     json_t *args = value_get(entry, "args"), *path = value_get(entry, "get_return"), *shown;
@@ -96,11 +96,11 @@ function(call_ctx_t *ctx, json_t *entry, fail_t *err)
 
 /* Evaluate one entry of onlyif or unless: 1 true, 0 false, -1 with *err. */
 static int
-holds(call_ctx_t *ctx, json_t *entry, json_t *options, bool unless, fail_t *err)
+run_cond_holds(call_ctx_t *ctx, json_t *entry, json_t *options, bool unless, fail_t *err)
 {
     if (json_is_object(entry))
-        return function(ctx, entry, err);
-    int code = command(ctx, entry, options, err);
+        return run_cond_function(ctx, entry, err);
+    int code = run_cond_command(ctx, entry, options, err);
     if (code >= 0)
         return code == 0;
     if (err->kind != FAIL_COMMAND)
@@ -122,7 +122,7 @@ no_fun(verdict_t *v, const char *what, const json_t *entry)
 
 /* The list itself, or a single value as a list. NEW. */
 static json_t *
-as_list(json_t *v)
+run_cond_as_list(json_t *v)
 {
     return json_is_array(v) ? json_incref(v) : json_pack("[O]", v);
 }
@@ -131,23 +131,23 @@ as_list(json_t *v)
 static int
 onlyif(call_ctx_t *ctx, const json_t *low, json_t *options, verdict_t *v, fail_t *err)
 {
-    json_auto_t *entries = as_list(value_get(low, "onlyif"));
+    json_auto_t *entries = run_cond_as_list(value_get(low, "onlyif"));
     json_t *entry;
     size_t i;
 
     json_array_foreach (entries, i, entry) {
         if (!json_is_string(entry) && !json_is_object(entry)) {
-            say(v, false, "onlyif execution failed, bad type passed");
+            run_cond_say(v, false, "onlyif execution failed, bad type passed");
             return 0;
         }
         if (json_is_object(entry) && value_get(entry, "fun") == NULL) {
             no_fun(v, "onlyif", entry);
             return 0;
         }
-        int yes = holds(ctx, entry, options, false, err);
+        int yes = run_cond_holds(ctx, entry, options, false, err);
         if (yes < 0)
             return yes;
-        say(v, !yes, yes ? "onlyif condition is true" : "onlyif condition is false");
+        run_cond_say(v, !yes, yes ? "onlyif condition is true" : "onlyif condition is false");
         if (!yes)
             return 0;
     }
@@ -158,23 +158,23 @@ onlyif(call_ctx_t *ctx, const json_t *low, json_t *options, verdict_t *v, fail_t
 static int
 unless(call_ctx_t *ctx, const json_t *low, json_t *options, verdict_t *v, fail_t *err)
 {
-    json_auto_t *entries = as_list(value_get(low, "unless"));
+    json_auto_t *entries = run_cond_as_list(value_get(low, "unless"));
     json_t *entry;
     size_t i;
 
     json_array_foreach (entries, i, entry) {
         if (!json_is_string(entry) && !json_is_object(entry)) {
-            say(v, false, "unless condition is false, bad type passed");
+            run_cond_say(v, false, "unless condition is false, bad type passed");
             continue;
         }
         if (json_is_object(entry) && value_get(entry, "fun") == NULL) {
             no_fun(v, "unless", entry);
             return 0;
         }
-        int yes = holds(ctx, entry, options, true, err);
+        int yes = run_cond_holds(ctx, entry, options, true, err);
         if (yes < 0)
             return yes;
-        say(v, yes, yes ? "unless condition is true" : "unless condition is false");
+        run_cond_say(v, yes, yes ? "unless condition is true" : "unless condition is false");
         if (!yes)
             return 0;
     }
@@ -203,9 +203,9 @@ creates(const json_t *low, verdict_t *v, fail_t *err)
         return one < 0 ? one : all;
     if (one > 0) {
         AUTO_FREE char *text = xasprintf("%s exists", json_string_value(given));
-        say(v, true, text);
+        run_cond_say(v, true, text);
     } else {
-        say(v, all, all ? "All files in creates exist" : "Creates files not found");
+        run_cond_say(v, all, all ? "All files in creates exist" : "Creates files not found");
     }
     return 0;
 }
@@ -266,13 +266,13 @@ json_t *
 state_cond_check_cmd(call_ctx_t *ctx, const json_t *low, fail_t *err)
 {
     json_auto_t *out = json_pack("{s:b}", "result", 0), *options = command_options(ctx, NULL),
-                *entries = as_list(value_get(low, "check_cmd"));
+                *entries = run_cond_as_list(value_get(low, "check_cmd"));
     json_t *entry;
     size_t i;
 
     copy_keys(low, out);
     json_array_foreach (entries, i, entry) {
-        int code = command(ctx, entry, options, err);
+        int code = run_cond_command(ctx, entry, options, err);
         if (code < 0)
             return NULL;
         json_object_set_new(out, "result", json_boolean(code == 0));

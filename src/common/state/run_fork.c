@@ -41,7 +41,7 @@ struct state_fork {
 /* Runs in the child, which never returns: it uses _exit() so that no handler or buffer of the parent's runs
  * twice. */
 static NORETURN void
-child_main(call_ctx_t *ctx, int fd, pid_t parent, state_work_fn *fn, void *work)
+run_fork_child_main(call_ctx_t *ctx, int fd, pid_t parent, state_work_fn *fn, void *work)
 {
     run_line_t line = { .fd = fd, .in = BUF_INIT };
 
@@ -76,7 +76,7 @@ child_free(child_t *child)
 
 /* A child was sent SIGKILL or has ended: this can't block for long. */
 static int
-wait_for(pid_t pid)
+run_fork_wait_for(pid_t pid)
 {
     int status = 0;
 
@@ -95,7 +95,7 @@ state_fork_destroy(state_fork_t **self_p)
     for (child_t *c = self->children, *next; c != NULL; c = next) {
         next = c->next;
         (void) kill(c->pid, SIGKILL);
-        (void) wait_for(c->pid);
+        (void) run_fork_wait_for(c->pid);
         child_free(c);
     }
     for (child_t *c = self->queue, *next; c != NULL; c = next) {
@@ -121,7 +121,7 @@ take_frame(state_fork_t *self, child_t *child, json_t *frame)
 
 /* Read what is there and take complete frames. End of file, a read error or a bad frame end the child. */
 static void
-listen_to(state_fork_t *self, child_t *child)
+run_fork_listen_to(state_fork_t *self, child_t *child)
 {
     fail_auto_t err = FAIL_INIT;
     int rc = run_relay_receive(child->fd, &child->in), taken = rc;
@@ -137,7 +137,7 @@ listen_to(state_fork_t *self, child_t *child)
 
 /* Fork the child. 0 when it runs; or a negative errno with *err. */
 static int
-start(state_fork_t *self, child_t *child, fail_t *err)
+run_fork_start(state_fork_t *self, child_t *child, fail_t *err)
 {
     int pair[2];
     pid_t parent = getpid();
@@ -153,7 +153,7 @@ start(state_fork_t *self, child_t *child, fail_t *err)
     }
     if (child->pid == 0) {
         (void) close(pair[0]);
-        child_main(self->ctx, pair[1], parent, child->fn, child->work);
+        run_fork_child_main(self->ctx, pair[1], parent, child->fn, child->work);
     }
     (void) close(pair[1]);
     child->fd = pair[0];
@@ -170,7 +170,7 @@ bury(state_fork_t *self, child_t **at, size_t *ret_id, json_t **ret_value, fail_
     child_t *child = *at;
 
     (void) kill(child->pid, SIGKILL);
-    int status = wait_for(child->pid);
+    int status = run_fork_wait_for(child->pid);
     *ret_id = child->id;
     *ret_value = STEAL(child->value);
     if (*ret_value == NULL && WIFSIGNALED(status))
@@ -193,7 +193,7 @@ start_queued(state_fork_t *self, size_t *ret_id, fail_t *err)
         self->queue = child->next;
         if (self->queue == NULL)
             self->queue_end = &self->queue;
-        if (start(self, child, err) < 0) {
+        if (run_fork_start(self, child, err) < 0) {
             *ret_id = child->id;
             child_free(child);
             return 1;
@@ -223,7 +223,7 @@ fork_next(void *cookie, int timeout_ms, size_t *ret_id, json_t **ret_value, fail
         n = 0;
         for (child_t **at = &self->children; rc > 0 && *at != NULL; at = &(*at)->next, n++) {
             if (fds[n].revents != 0)
-                listen_to(self, *at);
+                run_fork_listen_to(self, *at);
             if ((*at)->ended)
                 return bury(self, at, ret_id, ret_value, err);
         }
@@ -242,7 +242,7 @@ fork_start(void *cookie, size_t id, state_work_fn *fn, void *work, fail_t *err)
 
     *child = (child_t){ .id = id, .fn = fn, .work = work, .fd = -1 };
     if (self->n < LIMIT_STATES_PARALLEL) {
-        int rc = start(self, child, err);
+        int rc = run_fork_start(self, child, err);
         if (rc < 0)
             child_free(child);
         return rc;

@@ -93,7 +93,7 @@ wild_is(const wild_t *wild, const char *text)
 }
 
 static bool
-is_meant(const json_t *low, const char *key, const wild_t *wild)
+run_index_is_meant(const json_t *low, const char *key, const wild_t *wild)
 {
     if (str_eq(key, "sls"))
         return wild_is(wild, value_str(low, "__sls__", ""));
@@ -113,7 +113,7 @@ find_pattern(run_t *run, const char *key, const char *pattern)
         AUTO(wild) wild = wild_new(pattern, false);
         found = steps_at(run->patterns, kept);
         for (size_t i = 0; i < run->n; i++) {
-            if (is_meant(run->steps[i].low, key, wild))
+            if (run_index_is_meant(run->steps[i].low, key, wild))
                 steps_add(found, i);
         }
     }
@@ -121,7 +121,7 @@ find_pattern(run_t *run, const char *key, const char *pattern)
 }
 
 static const steps_t *
-find(run_t *run, const char *key, const char *value)
+run_index_find(run_t *run, const char *key, const char *value)
 {
     if (match_has_glob(value))
         return find_pattern(run, key, value);
@@ -169,7 +169,7 @@ read_req(run_t *run, step_t *step, req_kind_t kind, json_t *entry)
         return;
     req_t *req = &step->reqs[step->n_reqs++];
     *req = (req_t){ .kind = kind, .key = xstrndup(key, strcspn(key, ".")), .value = value_pystr(value) };
-    req->steps = json_is_string(value) ? find(run, req->key, req->value) : NULL;
+    req->steps = json_is_string(value) ? run_index_find(run, req->key, req->value) : NULL;
 }
 
 static bool

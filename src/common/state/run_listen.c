@@ -18,7 +18,7 @@ typedef struct listening {
 } listening_t;
 
 static const steps_t *
-find(const run_t *run, const char *state, const char *name)
+run_listen_find(const run_t *run, const char *state, const char *name)
 {
     AUTO_FREE char *key = xasprintf("%s\x1f%s", state, name);
 
@@ -26,7 +26,7 @@ find(const run_t *run, const char *state, const char *name)
 }
 
 static void
-not_there(const listening_t *self, const char *state, const char *name)
+run_listen_not_there(const listening_t *self, const char *state, const char *name)
 {
     AUTO_FREE char *tag = xasprintf("Listen_Error_|-listen_%s_|-listen_%s_|-Listen_Error", name, state);
 
@@ -65,20 +65,20 @@ add_listeners(const listening_t *self, const steps_t *listeners)
 
 /* Make `state`: `name` listen to `to_state`: `to_name`. */
 static void
-listen_to(const listening_t *self, const char *state, const char *name, const char *to_state,
+run_listen_to(const listening_t *self, const char *state, const char *name, const char *to_state,
           const char *to_name)
 {
-    const steps_t *to = find(self->run, to_state, to_name), *listeners;
+    const steps_t *to = run_listen_find(self->run, to_state, to_name), *listeners;
 
     if (to == NULL) {
-        not_there(self, to_state, to_name);
+        run_listen_not_there(self, to_state, to_name);
         return;
     }
     if (!any_changed(self->run, to))
         return;
-    listeners = find(self->run, state, name);
+    listeners = run_listen_find(self->run, state, name);
     if (listeners == NULL)
-        not_there(self, state, name);
+        run_listen_not_there(self, state, name);
     else
         add_listeners(self, listeners);
 }
@@ -91,7 +91,7 @@ listen_to_any(const listening_t *self, const json_t *low, const char *name)
     const steps_t *to = map_get(self->run->index, key);
 
     for (size_t i = 0; to != NULL && i < to->n; i++)
-        listen_to(self, value_str(low, "state", ""), value_str(low, "__id__", ""),
+        run_listen_to(self, value_str(low, "state", ""), value_str(low, "__id__", ""),
                   value_str(self->run->steps[to->v[i]].low, "state", ""), name);
 }
 
@@ -108,7 +108,7 @@ of_listen(const listening_t *self, const json_t *low)
             listen_to_any(self, low, json_string_value(entry));
         json_object_foreach (entry, key, to) {
             if (json_is_string(to))
-                listen_to(self, value_str(low, "state", ""), value_str(low, "__id__", ""), key,
+                run_listen_to(self, value_str(low, "state", ""), value_str(low, "__id__", ""), key,
                           json_string_value(to));
         }
     }
@@ -125,7 +125,7 @@ of_listen_in(const listening_t *self, const json_t *low)
     json_array_foreach (value_get(low, "listen_in"), i, entry) {
         json_object_foreach (entry, key, who) {
             if (json_is_string(who))
-                listen_to(self, key, json_string_value(who), value_str(low, "state", ""),
+                run_listen_to(self, key, json_string_value(who), value_str(low, "state", ""),
                           value_str(low, "__id__", ""));
         }
     }

@@ -18,7 +18,7 @@ static const char *const decisions[] = {
 
 /* NEW "pkg.installed 'nginx' (SLS web)". */
 static char *
-name_of(const step_t *step)
+run_log_name_of(const step_t *step)
 {
     return xasprintf("%s.%s '%s' (SLS %s)", value_str(step->low, "state", ""),
                      value_str(step->low, "fun", ""), value_str(step->low, "__id__", ""),
@@ -26,7 +26,7 @@ name_of(const step_t *step)
 }
 
 static const char *
-result_of(const run_t *run, const slot_t *slot, bool pre)
+run_log_result_of(const run_t *run, const slot_t *slot, bool pre)
 {
     const json_t *ret = pre && slot->pre != NULL ? slot->pre : slot->ret;
 
@@ -45,9 +45,9 @@ log_requisite(const run_t *run, const char *name, const req_t *req)
                   req->value);
     for (size_t i = 0; req->steps != NULL && i < req->steps->n; i++) {
         const step_t *on = &run->steps[req->steps->v[i]];
-        AUTO_FREE char *other = name_of(on);
+        AUTO_FREE char *other = run_log_name_of(on);
         log_debug("State %s: %s %s, which %s", name, req_name(req->kind), other,
-                  result_of(run, on->slot, req->kind == REQ_PREREQ));
+                  run_log_result_of(run, on->slot, req->kind == REQ_PREREQ));
     }
 }
 
@@ -56,7 +56,7 @@ run_log_decision(const run_t *run, const step_t *step, bool pre, run_status_t st
 {
     if (!log_wants(LEVEL_DEBUG))
         return;
-    AUTO_FREE char *name = name_of(step);
+    AUTO_FREE char *name = run_log_name_of(step);
     for (size_t i = 0; i < step->n_reqs; i++)
         log_requisite(run, name, &step->reqs[i]);
     log_debug("State %s: %s%s", name,
@@ -69,7 +69,7 @@ run_log_end(const step_t *step, const json_t *ret)
 {
     if (!log_wants(LEVEL_DEBUG))
         return;
-    AUTO_FREE char *name = name_of(step);
+    AUTO_FREE char *name = run_log_name_of(step);
     const json_t *result = value_get(ret, "result");
     log_debug("State %s: result %s, %s in %.3f ms", name,
               json_is_true(result)    ? "True"

@@ -23,7 +23,7 @@ pause_path(const char *cachedir, const char *jid)
 
 /* True when a jid is safe as a file name: not hidden, no slash, bounded length. */
 static bool
-is_name(const char *jid)
+run_pause_is_name(const char *jid)
 {
     return *jid != '\0' && *jid != '.' && strchr(jid, '/') == NULL && strlen(jid) <= LIMIT_JID_LEN;
 }
@@ -36,7 +36,7 @@ state_pauses(const char *cachedir, const char *jid, fail_t *err)
     buf_auto_t text = BUF_INIT;
     json_t *found = NULL;
 
-    if (!is_name(jid))
+    if (!run_pause_is_name(jid))
         return json_object();
     if (fs_read(path, LIMIT_WIRE_SMALL, &text, &why) == 0)
         found = value_parse(buf_str(&text), text.len, LIMIT_WIRE_SMALL, path, &why);
@@ -55,7 +55,7 @@ state_pauses_set(const char *cachedir, const char *jid, const json_t *pauses, fa
 {
     AUTO_FREE char *dir = fs_join(cachedir, PAUSE_DIR), *path = pause_path(cachedir, jid);
 
-    if (!is_name(jid))
+    if (!run_pause_is_name(jid))
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is not a jid", jid);
     if (json_object_size(pauses) == 0)
         return unlink(path) < 0 && errno != ENOENT ? fail_set(err, -errno, "%s: %s", path, strerror(errno))
@@ -75,7 +75,7 @@ state_paused_jids(const char *cachedir, fail_t *err)
         return NULL;
     json_t *out = json_array();
     for (char **name = names; *name != NULL; name++) {
-        if (is_name(*name))
+        if (run_pause_is_name(*name))
             json_array_append_new(out, json_string(*name));
     }
     strv_free(names);

@@ -7,7 +7,7 @@
 
 /* Call a special function of the chunk's module. NEW value, or NULL; an error is only logged. */
 static json_t *
-special(run_t *run, json_t *low, const char *name, json_t *args)
+run_prepare_special(run_t *run, json_t *low, const char *name, json_t *args)
 {
     fail_auto_t err = FAIL_INIT;
     AUTO_FREE char *fun = xasprintf("%s.%s", value_str(low, "state", ""), name);
@@ -65,7 +65,7 @@ aggregate(run_t *run, step_t *step)
     json_auto_t *chunks = candidates(run, low);
     json_object_set_new(low, "__agg__", json_true());
     json_auto_t *args = json_pack("{s:O, s:O, s:O}", "low", low, "chunks", chunks, "running", run->running);
-    json_t *made = special(run, low, "mod_aggregate", args);
+    json_t *made = run_prepare_special(run, low, "mod_aggregate", args);
     if (json_is_object(made)) {
         json_decref(step->low);
         step->low = made;
@@ -87,7 +87,7 @@ init_module(run_t *run, json_t *low)
         map_set(run->inited, module, run->inited);
         return;
     }
-    json_auto_t *args = json_pack("{s:O}", "low", low), *done = special(run, low, "mod_init", args);
+    json_auto_t *args = json_pack("{s:O}", "low", low), *done = run_prepare_special(run, low, "mod_init", args);
     if (value_truthy(done))
         map_set(run->inited, module, run->inited);
 }

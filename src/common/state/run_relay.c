@@ -47,7 +47,7 @@ run_relay_receive(int fd, buf_t *in)
 
 /* Send a question and wait for the answer. NEW, or NULL with *err. */
 static json_t *
-ask(run_line_t *self, const json_t *question, fail_t *err)
+run_relay_ask(run_line_t *self, const json_t *question, fail_t *err)
 {
     json_t *answer = NULL;
     int rc = run_relay_send(self->fd, question);
@@ -67,9 +67,9 @@ ask(run_line_t *self, const json_t *question, fail_t *err)
 /* Ask, and unpack the answer. An error keeps its kind and code; a code without a text is returned as it is.
  * `ret_value` may be NULL. */
 static int
-answered(run_line_t *self, const json_t *question, json_t **ret_value, fail_t *err)
+run_relay_answered(run_line_t *self, const json_t *question, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *answer = ask(self, question, err);
+    json_auto_t *answer = run_relay_ask(self, question, err);
     json_t *v = value_get(answer, "value");
     int code = (int) value_int(answer, "code", -EIO);
 
@@ -90,7 +90,7 @@ fire_through(void *cookie, const char *tag, json_t *data, fail_t *err)
 {
     json_auto_t *question = json_pack("{s:s, s:s, s:O}", "t", "fire", "tag", tag, "data", data);
 
-    return answered(cookie, question, NULL, err);
+    return run_relay_answered(cookie, question, NULL, err);
 }
 
 static int
@@ -98,7 +98,7 @@ host_through(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
 {
     json_auto_t *question = json_pack("{s:s, s:O}", "t", "host", "request", request);
 
-    return answered(cookie, question, ret_value, err);
+    return run_relay_answered(cookie, question, ret_value, err);
 }
 
 static int
@@ -106,7 +106,7 @@ share_through(void *cookie, const char *key, json_t *item, fail_t *err)
 {
     json_auto_t *question = json_pack("{s:s, s:s, s:O}", "t", "share", "key", key, "item", item);
 
-    return answered(cookie, question, NULL, err);
+    return run_relay_answered(cookie, question, NULL, err);
 }
 
 static json_t *
@@ -119,7 +119,7 @@ static int
 cache_through(void *cookie, const char *path, const char *saltenv, char **ret_local, fail_t *err)
 {
     json_auto_t *question = files_question("cache", path, saltenv), *local = NULL;
-    int rc = answered(cookie, question, &local, err);
+    int rc = run_relay_answered(cookie, question, &local, err);
 
     if (rc == 0)
         *ret_local = xstrdup(json_is_string(local) ? json_string_value(local) : "");
@@ -132,7 +132,7 @@ get_through(void *cookie, const char *path, const char *saltenv, const char *des
     json_auto_t *question = files_question("get", path, saltenv);
 
     json_object_set_new(question, "dest", json_string(dest));
-    return answered(cookie, question, NULL, err);
+    return run_relay_answered(cookie, question, NULL, err);
 }
 
 static int
@@ -142,7 +142,7 @@ hash_through(void *cookie, const char *path, const char *saltenv, int64_t size, 
     json_auto_t *question = files_question("hash", path, saltenv);
 
     json_object_set_new(question, "size", json_integer(size));
-    return answered(cookie, question, ret_hash, err);
+    return run_relay_answered(cookie, question, ret_hash, err);
 }
 
 static int
@@ -151,7 +151,7 @@ put_through(void *cookie, const char *local, const char *path, fail_t *err)
     json_auto_t *question = files_question("put", path, "");
 
     json_object_set_new(question, "local", json_string(local));
-    return answered(cookie, question, NULL, err);
+    return run_relay_answered(cookie, question, NULL, err);
 }
 
 static json_t *
@@ -161,7 +161,7 @@ list_through(void *cookie, files_kind_t kind, const char *saltenv, const char *p
     json_t *list = NULL;
 
     json_object_set_new(question, "kind", json_integer(kind));
-    return answered(cookie, question, &list, err) == 0 ? list : NULL;
+    return run_relay_answered(cookie, question, &list, err) == 0 ? list : NULL;
 }
 
 static json_t *
@@ -170,14 +170,14 @@ envs_through(void *cookie, fail_t *err)
     json_auto_t *question = files_question("envs", "", "");
     json_t *envs = NULL;
 
-    return answered(cookie, question, &envs, err) == 0 ? envs : NULL;
+    return run_relay_answered(cookie, question, &envs, err) == 0 ? envs : NULL;
 }
 
 static int
 options_through(void *cookie, json_t **ret_told, fail_t *err)
 {
     json_auto_t *question = files_question("options", "", ""), *told = NULL;
-    int rc = answered(cookie, question, &told, err);
+    int rc = run_relay_answered(cookie, question, &told, err);
 
     if (rc == 0 && !json_is_null(told))
         *ret_told = json_incref(told);

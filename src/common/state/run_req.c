@@ -1,7 +1,7 @@
 /* run_req.c - evaluate the requisites of a step: Salt's check_requisite.
  *
- * Each required chunk gives flags; those of one kind are combined (settle()), then those of all kinds, and
- * status_of() picks the outcome by Salt's precedence: unmet before pending before failed before prereq,
+ * Each required chunk gives flags; those of one kind are combined (run_req_settle()), then those of all kinds, and
+ * run_req_status_of() picks the outcome by Salt's precedence: unmet before pending before failed before prereq,
  * onfail, onchanges, watch. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
@@ -74,7 +74,7 @@ has_failed(const run_t *run, const slot_t *slot, const json_t *ret)
 /* Flags for the return of one required chunk. In test mode a predicted change counts as made, also where the
  * state can't name its changes. */
 static unsigned
-flags_of(const run_t *run, const slot_t *slot, req_kind_t k, const json_t *ret)
+run_req_flags_of(const run_t *run, const slot_t *slot, req_kind_t k, const json_t *ret)
 {
     const json_t *result = value_get(ret, "result");
 
@@ -95,15 +95,15 @@ flags_of(const run_t *run, const slot_t *slot, req_kind_t k, const json_t *ret)
 
 /* Flags for one required chunk. A requisite that is with a worker is set in *ret_pending. */
 static unsigned
-look_at(const run_t *run, slot_t *slot, req_kind_t k, bool pre, slot_t **ret_pending)
+run_req_look_at(const run_t *run, slot_t *slot, req_kind_t k, bool pre, slot_t **ret_pending)
 {
     if (k == REQ_PREREQ && slot->pre == NULL && slot->state == SLOT_DONE && !state_changed(slot->ret))
-        return flags_of(run, slot, k, slot->ret);
+        return run_req_flags_of(run, slot, k, slot->ret);
     if (k == REQ_PREREQ)
-        return slot->pre != NULL ? flags_of(run, slot, k, slot->pre) : F_UNMET;
+        return slot->pre != NULL ? run_req_flags_of(run, slot, k, slot->pre) : F_UNMET;
     /* The asker is itself only tested, because this step waits for it or is tested beside it. */
     if (pre && slot->state == SLOT_NEW && slot->pre != NULL)
-        return flags_of(run, slot, k, slot->pre);
+        return run_req_flags_of(run, slot, k, slot->pre);
     if (pre && slot->state == SLOT_NEW && (slot->active || slot->pre_active))
         return 0;
     if (slot->state == SLOT_NEW)
@@ -112,12 +112,12 @@ look_at(const run_t *run, slot_t *slot, req_kind_t k, bool pre, slot_t **ret_pen
         *ret_pending = slot;
         return F_PENDING;
     }
-    return flags_of(run, slot, k, slot->ret);
+    return run_req_flags_of(run, slot, k, slot->ret);
 }
 
 /* Combine one kind: for the _any kinds, one that is met outweighs the others. */
 static unsigned
-settle(req_kind_t k, unsigned flags)
+run_req_settle(req_kind_t k, unsigned flags)
 {
     if (is_any(k)) {
         if ((flags & (F_MET | F_CHANGE)) != 0)
@@ -135,7 +135,7 @@ settle(req_kind_t k, unsigned flags)
 /* Decides the status from the flags of all requisites. The order matters: an unmet requisite outweighs one
  * that is still running, and that outweighs a failed one. */
 static run_status_t
-status_of(unsigned flags)
+run_req_status_of(unsigned flags)
 {
     if ((flags & F_UNMET) != 0)
         return STATUS_UNMET;
@@ -156,7 +156,7 @@ status_of(unsigned flags)
 
 /* `prerequired` does not hold back a test run: that would be a circle. */
 static bool
-counts(const req_t *req, bool pre)
+run_req_counts(const req_t *req, bool pre)
 {
     return !(pre && req->kind == REQ_PREREQUIRED);
 }
@@ -169,18 +169,18 @@ run_status(const run_t *run, const step_t *step, bool pre, slot_t **ret_pending)
 
     for (size_t i = 0; i < step->n_reqs; i++) {
         const req_t *req = &step->reqs[i];
-        if (!counts(req, pre))
+        if (!run_req_counts(req, pre))
             continue;
         if (req->steps == NULL)
             return STATUS_UNMET;
         for (size_t j = 0; j < req->steps->n; j++)
-            of_kind |= look_at(run, run->steps[req->steps->v[j]].slot, req->kind, pre, ret_pending);
+            of_kind |= run_req_look_at(run, run->steps[req->steps->v[j]].slot, req->kind, pre, ret_pending);
         if (i + 1 == step->n_reqs || step->reqs[i + 1].kind != req->kind) {
-            all |= settle(req->kind, of_kind);
+            all |= run_req_settle(req->kind, of_kind);
             of_kind = 0;
         }
     }
-    return status_of(all);
+    return run_req_status_of(all);
 }
 
 /* ---- texts --------------------------------------------------------------------------------- */
@@ -193,7 +193,7 @@ run_lost(const step_t *step, bool pre)
 
     for (size_t i = 0; i < step->n_reqs; i++) {
         const req_t *req = &step->reqs[i];
-        if (!counts(req, pre) || req->steps != NULL)
+        if (!run_req_counts(req, pre) || req->steps != NULL)
             continue;
         if (shown < 0)
             buf_puts(&text, "The following requisites were not found:\n");

@@ -14,7 +14,7 @@ takes_care(const json_t *chunk)
 
 /* True when the chunk's onfail names state and ID. */
 static bool
-names_it(const json_t *chunk, const char *state, const char *id)
+run_result_names_it(const json_t *chunk, const char *state, const char *id)
 {
     json_t *entry, *v;
     const char *key;
@@ -59,7 +59,7 @@ is_handled(const json_t *running, const json_t *takers, const char *tag)
     AUTO_FREE char *state = xstrndup(tag, (size_t) (end - tag)),
                    *id = xstrndup(end + 3, (size_t) (id_end - end - 3));
     json_array_foreach ((json_t *) takers, i, taker) {
-        if (!names_it(taker, state, id))
+        if (!run_result_names_it(taker, state, id))
             continue;
         AUTO_FREE char *key = state_tag(taker);
         const json_t *ret = json_object_get(running, key);
@@ -73,7 +73,7 @@ is_handled(const json_t *running, const json_t *takers, const char *tag)
 /* Nested dicts (orchestrate's returns by minion) must succeed throughout; a leaf that is no dict is fine if
  * nested. */
 static bool
-went_well(const json_t *ret, bool nested)
+run_result_went_well(const json_t *ret, bool nested)
 {
     const json_t *result = value_get(ret, "result"), *v;
     const char *key;
@@ -85,7 +85,7 @@ went_well(const json_t *ret, bool nested)
     if (json_object_size(ret) == 0)
         return false;
     json_object_foreach ((json_t *) ret, key, v) {
-        if (!went_well(v, true))
+        if (!run_result_went_well(v, true))
             return false;
     }
     return true;
@@ -101,7 +101,7 @@ state_succeeded(const json_t *running, const json_t *chunks)
     if (!json_is_object(running) || json_object_size(running) == 0)
         return false;
     json_object_foreach ((json_t *) running, tag, ret) {
-        if (!went_well(ret, false) && !is_handled(running, takers, tag))
+        if (!run_result_went_well(ret, false) && !is_handled(running, takers, tag))
             return false;
     }
     return true;

@@ -83,7 +83,7 @@ state_ret_fail(json_t *ret, fail_t *err)
 }
 
 static json_t *
-changes_of(json_t *ret)
+run_ret_changes_of(json_t *ret)
 {
     json_t *changes = value_get(ret, "changes");
 
@@ -97,7 +97,7 @@ changes_of(json_t *ret)
 void
 state_change(json_t *ret, const char *key, json_t *value)
 {
-    json_object_set_new(changes_of(ret), key, value);
+    json_object_set_new(run_ret_changes_of(ret), key, value);
 }
 
 void
@@ -124,7 +124,7 @@ state_changed(const json_t *ret)
 
 /* Append a part of a tag as Python's str.format would print it. */
 static void
-add_part(buf_t *out, const json_t *chunk, const char *key)
+run_ret_add_part(buf_t *out, const json_t *chunk, const char *key)
 {
     const json_t *part = value_get(chunk, key);
 
@@ -145,7 +145,7 @@ state_tag(const json_t *chunk)
     for (size_t i = 0; i < NELEMS(parts); i++) {
         if (i > 0)
             buf_puts(&out, "_|-");
-        add_part(&out, chunk, parts[i]);
+        run_ret_add_part(&out, chunk, parts[i]);
     }
     return buf_steal(&out);
 }

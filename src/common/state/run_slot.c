@@ -26,14 +26,14 @@ typedef struct lexer {
 } lexer_t;
 
 static bool
-is_word(char c)
+run_slot_is_word(char c)
 {
     return isalnum((unsigned char) c) || c == '_' || (c & 0x80) != 0;
 }
 
 /* Reads a quoted word. False: its quote is not closed. */
 static bool
-take_quoted(lexer_t *self)
+run_slot_take_quoted(lexer_t *self)
 {
     char quote = *self->at++;
 
@@ -51,7 +51,7 @@ take_quoted(lexer_t *self)
 
 /* Read the next word or sign; false at the end and at an unterminated quote. */
 static bool
-next_word(lexer_t *self)
+run_slot_next_word(lexer_t *self)
 {
     buf_clear(&self->word);
     self->quoted = false;
@@ -59,18 +59,18 @@ next_word(lexer_t *self)
         self->at++;
     if (*self->at == '\0')
         return false;
-    if (!is_word(*self->at) && strchr("'\"\\", *self->at) == NULL) {
+    if (!run_slot_is_word(*self->at) && strchr("'\"\\", *self->at) == NULL) {
         buf_putc(&self->word, *self->at++);
         return true;
     }
     for (;;) {
         if (*self->at == '\'' || *self->at == '"') {
-            if (!take_quoted(self))
+            if (!run_slot_take_quoted(self))
                 return false;
         } else if (*self->at == '\\' && self->at[1] != '\0') {
             buf_putc(&self->word, self->at[1]);
             self->at += 2;
-        } else if (is_word(*self->at)) {
+        } else if (run_slot_is_word(*self->at)) {
             buf_putc(&self->word, *self->at++);
         } else {
             return true;
@@ -79,7 +79,7 @@ next_word(lexer_t *self)
 }
 
 static bool
-is_sign(const lexer_t *self, const char *signs)
+run_slot_is_sign(const lexer_t *self, const char *signs)
 {
     return !self->quoted && self->word.len == 1 && strchr(signs, self->word.data[0]) != NULL;
 }
@@ -93,7 +93,7 @@ typedef struct slot_call {
 } slot_call_t;
 
 static void
-add_argument(slot_call_t *self, char **key, buf_t *word, bool any)
+run_slot_add_argument(slot_call_t *self, char **key, buf_t *word, bool any)
 {
     if (*key != NULL)
         json_object_set_new(self->kwargs, *key, value_utf8(buf_str(word), word->len));
@@ -110,11 +110,11 @@ open_or_close(const lexer_t *lex, char *brackets, size_t *depth)
 {
     static const char opening[] = "[{(", closing[] = "]})";
 
-    if (is_sign(lex, opening)) {
+    if (run_slot_is_sign(lex, opening)) {
         if (*depth == MAX_BRACKETS)
             return false;
         brackets[(*depth)++] = closing[strchr(opening, lex->word.data[0]) - opening];
-    } else if (is_sign(lex, closing)) {
+    } else if (run_slot_is_sign(lex, closing)) {
         if (*depth == 0 || brackets[--*depth] != lex->word.data[0])
             return false;
     }
@@ -131,16 +131,16 @@ read_arguments(lexer_t *lex, slot_call_t *self)
     AUTO_FREE char *key = NULL;
     bool any = false;
 
-    while (next_word(lex)) {
-        if (depth == 0 && is_sign(lex, ",)")) {
+    while (run_slot_next_word(lex)) {
+        if (depth == 0 && run_slot_is_sign(lex, ",)")) {
             bool end = lex->word.data[0] == ')';
-            add_argument(self, &key, &word, any);
+            run_slot_add_argument(self, &key, &word, any);
             any = false;
             if (end) {
                 self->rest = lex->at;
                 return true;
             }
-        } else if (depth == 0 && is_sign(lex, "=")) {
+        } else if (depth == 0 && run_slot_is_sign(lex, "=")) {
             key = xstrdup(buf_str(&word));
             buf_clear(&word);
         } else if (!open_or_close(lex, brackets, &depth)) {
@@ -160,8 +160,8 @@ read_call(const char *text, slot_call_t *self)
     lexer_t lex = { .at = text, .word = BUF_INIT };
     bool good = false;
 
-    while (next_word(&lex)) {
-        if (is_sign(&lex, "(")) {
+    while (run_slot_next_word(&lex)) {
+        if (run_slot_is_sign(&lex, "(")) {
             good = self->fun.len > 0 && read_arguments(&lex, self);
             break;
         }

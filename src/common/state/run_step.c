@@ -168,7 +168,7 @@ failed_after_pre(run_t *run, size_t i)
 /* ---- what is called ------------------------------------------------------------------------ */
 
 static void
-show_progress(run_t *run, const step_t *step)
+run_step_show_progress(run_t *run, const step_t *step)
 {
     state_progress_t at = { .done = run->finished, .total = run->n, .chunk = step->low };
 
@@ -207,11 +207,11 @@ had_before(run_t *run, const step_t *step, bool pre)
 /* Runs a step in the way that fits: a return from before an interruption, a pre-check, a child of its own,
  * mod_watch or the plain function. */
 static void
-call(run_t *run, size_t i, bool pre, bool change)
+run_step_call(run_t *run, size_t i, bool pre, bool change)
 {
     step_t *step = &run->steps[i];
 
-    show_progress(run, step);
+    run_step_show_progress(run, step);
     json_t *had = had_before(run, step, pre);
     if (had != NULL) {
         run_record(run, i, had);
@@ -251,7 +251,7 @@ run_finish(run_t *run, size_t i, bool pre, run_status_t status)
     switch (status) {
     case STATUS_MET:
     case STATUS_CHANGE:
-        call(run, i, pre, status == STATUS_CHANGE);
+        run_step_call(run, i, pre, status == STATUS_CHANGE);
         return;
     case STATUS_FAIL:
         requisites_failed(run, i);

@@ -29,7 +29,7 @@ verify_keys(const json_t *low, json_t *errors)
 }
 
 static const char *
-python_type(const json_t *v)
+run_verify_python_type(const json_t *v)
 {
     static const char *const names[] = {
         [JSON_OBJECT] = "dict", [JSON_ARRAY] = "list", [JSON_STRING] = "str", [JSON_INTEGER] = "int",
@@ -50,7 +50,7 @@ verify_name(const json_t *low, json_t *errors)
         return;
     AUTO_FREE char *text = value_pystr(name), *where = sls != NULL ? xasprintf("in SLS '%s' ", sls) : NULL;
     json_array_append_new(errors, value_fmt("ID '%s' %sis not formed as a string, but is a %s", text,
-                                            where != NULL ? where : "", python_type(name)));
+                                            where != NULL ? where : "", run_verify_python_type(name)));
 }
 
 /* Parse umask as octal from the text as written: YAML may have made 022 a decimal number. */

@@ -104,7 +104,7 @@ place_holder(run_t *run, const step_t *step)
 
 /* Complete the return. `value` BORROWED; NULL: the worker failed, `why` says how. */
 static void
-complete(run_t *run, size_t i, json_t *value, const fail_t *why)
+run_work_complete(run_t *run, size_t i, json_t *value, const fail_t *why)
 {
     step_t *step = &run->steps[i];
     json_t *ret = step->slot->ret;
@@ -140,7 +140,7 @@ run_start(run_t *run, size_t i, bool watch)
     step->slot->state = SLOT_STARTED;
     json_object_set(run->running, step->tag, step->slot->ret);
     if (run->env->workers->start(run->env->workers_self, i, do_work, step->work, &err) < 0)
-        complete(run, i, NULL, &err);
+        run_work_complete(run, i, NULL, &err);
     else
         run->at_work++;
 }
@@ -190,7 +190,7 @@ run_reap(run_t *run, int timeout_ms)
         if (workers->next(run->env->workers_self, timeout_ms, &i, &value, &err) <= 0)
             break;
         run->at_work--;
-        complete(run, i, value, &err);
+        run_work_complete(run, i, value, &err);
         timeout_ms = 0;
     }
     begin_ready(run);

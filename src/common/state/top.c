@@ -39,7 +39,7 @@ highstate_top_problem(const highstate_t *self)
 /* Load a top file. 1 with *ret_top NEW; 0 where none exists, with an empty dict; -1 when it can't be used:
  * Salt logs that and goes on without any top file. */
 static int
-load_top(highstate_t *high, const char *sls, const char *url, const char *saltenv, py_t **ret_top)
+top_load_top(highstate_t *high, const char *sls, const char *url, const char *saltenv, py_t **ret_top)
 {
     fail_auto_t err = FAIL_INIT;
     source_t *source = NULL;
@@ -61,14 +61,14 @@ load_top(highstate_t *high, const char *sls, const char *url, const char *salten
     return rc;
 }
 
-/* Loads the top file of an environment. False: load_top() has failed. */
+/* Loads the top file of an environment. False: top_load_top() has failed. */
 static bool
 gather_env(gather_t *self, const char *url, const char *saltenv)
 {
     AUTO(py) top = NULL;
     AUTO(py) list = py_list();
 
-    if (load_top(self->high, NULL, url, saltenv, &top) < 0)
+    if (top_load_top(self->high, NULL, url, saltenv, &top) < 0)
         return false;
     py_append(list, top);
     py_dict_sets(self->tops, saltenv, list);
@@ -105,7 +105,7 @@ gather_initial(gather_t *self)
     return true;
 }
 
-/* Load an included top file once. 1 when it exists, 0 when not, -1 as load_top(). */
+/* Load an included top file once. 1 when it exists, 0 when not, -1 as top_load_top(). */
 static int
 include_top(gather_t *self, const char *env, const char *sls, py_t *list, py_t *done)
 {
@@ -114,7 +114,7 @@ include_top(gather_t *self, const char *env, const char *sls, py_t *list, py_t *
 
     if (py_in(mark, done) == 1)
         return 1;
-    int rc = load_top(self->high, sls, NULL, env, &top);
+    int rc = top_load_top(self->high, sls, NULL, env, &top);
     if (rc > 0) {
         py_append(list, top);
         py_set_add(done, mark);

@@ -42,7 +42,7 @@ matcher_of(py_t *entries)
 
 /* An unknown matcher or a malformed target matches nothing; Salt logs it too. */
 static bool
-is_target(matching_t *self, py_t *target, py_t *entries)
+top_match_is_target(matching_t *self, py_t *target, py_t *entries)
 {
     call_ctx_t *ctx = self->high->env.ctx;
     fail_auto_t err = FAIL_INIT;
@@ -66,7 +66,7 @@ is_target(matching_t *self, py_t *target, py_t *entries)
 
 /* Adds an SLS to an environment's matches. NULL adds the environment alone. */
 static void
-add_sls(json_t *matches, const char *saltenv, const char *sls)
+top_match_add_sls(json_t *matches, const char *saltenv, const char *sls)
 {
     json_t *list = json_object_get(matches, saltenv);
 
@@ -82,12 +82,12 @@ static void match_section(matching_t *self, py_t *target, py_t *entries);
 
 /* Take an entry: "web", {"dev": "web"}, {"match": "grain"}, {"subfilter": {target: entries}, ...}. */
 static void
-take_entry(matching_t *self, py_t *entry)
+top_match_take_entry(matching_t *self, py_t *entry)
 {
     py_t *key, *value, *last_key = NULL, *last = NULL;
 
     if (py_is(entry, PY_STR)) {
-        add_sls(self->matches, self->saltenv, py_cstr(entry));
+        top_match_add_sls(self->matches, self->saltenv, py_cstr(entry));
         return;
     }
     for (size_t at = 0; py_is(entry, PY_DICT) && py_dict_next(entry, &at, &key, &value);) {
@@ -102,7 +102,7 @@ take_entry(matching_t *self, py_t *entry)
     }
     if (last != NULL && py_is(last_key, PY_STR) && py_is(last, PY_STR) &&
         highstate_has_env(self->high, py_cstr(last_key)))
-        add_sls(self->matches, py_cstr(last_key), py_cstr(last));
+        top_match_add_sls(self->matches, py_cstr(last_key), py_cstr(last));
 }
 
 /* Subfilters recurse; py_enter() bounds the depth. */
@@ -117,10 +117,10 @@ match_section(matching_t *self, py_t *target, py_t *entries)
         py_clear();
         return;
     }
-    if (is_target(self, target, list)) {
-        add_sls(self->matches, self->saltenv, NULL);
+    if (top_match_is_target(self, target, list)) {
+        top_match_add_sls(self->matches, self->saltenv, NULL);
         for (size_t i = 0; i < py_seq_len(list); i++)
-            take_entry(self, py_seq_at(list, i));
+            top_match_take_entry(self, py_seq_at(list, i));
     }
     py_leave();
 }

@@ -111,7 +111,7 @@ merge_base_first(merge_t *self)
 /* ---- same ------------------------------------------------------------------------------------ */
 
 static bool
-is_empty(const py_t *list)
+top_merge_is_empty(const py_t *list)
 {
     for (size_t i = 0; list != NULL && i < py_seq_len(list); i++)
         if (py_dict_len(py_seq_at(list, i)) > 0)
@@ -126,7 +126,7 @@ merge_fallback(merge_t *self, py_t *cenv)
     const char *dflt = value_str(self->high->opts, "default_top", "base");
     py_t *list = py_dict_gets(self->tops, dflt);
 
-    if (is_empty(list)) {
+    if (top_merge_is_empty(list)) {
         log_error("The '%s' saltenv has no top file, and the fallback saltenv specified by default_top "
                   "(%s) also has no top file",
                   py_cstr(cenv), dflt);
@@ -147,7 +147,7 @@ merge_same(merge_t *self)
     py_t *cenv, *list;
 
     for (size_t at = 0; py_dict_next(self->tops, &at, &cenv, &list);) {
-        if (is_empty(list)) {
+        if (top_merge_is_empty(list)) {
             merge_fallback(self, cenv);
             continue;
         }

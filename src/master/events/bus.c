@@ -62,7 +62,7 @@ bus_room(front_t *self, fail_t *err)
 
 /* Stamp the run. Only the microseconds are rewritten within the same second, as formatting a date is slow. */
 static void
-s_stamp(bus_t *bus)
+bus_stamp(bus_t *bus)
 {
     bus->run_us = clock_wall_us();
     int64_t s = bus->run_us / US_PER_S;
@@ -81,7 +81,7 @@ s_stamp(bus_t *bus)
 /* Hand the run to the store. Returns the ticket, 0 when the store has no room: listeners still get the
  * events. */
 static uint64_t
-s_journal(front_t *self)
+bus_journal(front_t *self)
 {
     bus_t *bus = self->bus;
     ring_block_t *block = STEAL(bus->run);
@@ -104,10 +104,10 @@ bus_put(front_t *self, jtext_t tag, jtext_t data)
     bus_t *bus = self->bus;
     size_t room = eframe_room(tag.len, data.len);
     if (bus->run && bus->run->cap - bus->run->len < room)
-        (void) s_journal(self);
+        (void) bus_journal(self);
     char *out = ring_room(bus->ring, room);
     if (!bus->run) {
-        s_stamp(bus);
+        bus_stamp(bus);
         bus->run = ring_newest(bus->ring);
         bus->run_at = bus->run->len;
         bus->run_first = self->seq + 1;
@@ -122,7 +122,7 @@ bus_put(front_t *self, jtext_t tag, jtext_t data)
 uint64_t
 bus_done(front_t *self)
 {
-    uint64_t ticket = s_journal(self);
+    uint64_t ticket = bus_journal(self);
     self->bus->due = true;
     bus_hold(self);
     bus_release(self);
@@ -133,7 +133,7 @@ bus_done(front_t *self)
 
 /* JSON's escaping of a tag, which has no control characters. */
 static jtext_t
-s_quoted(const char *tag, char out[2 * LIMIT_TAG_LEN])
+bus_quoted(const char *tag, char out[2 * LIMIT_TAG_LEN])
 {
     size_t n = 0;
     for (const char *p = tag; *p && n < 2 * LIMIT_TAG_LEN - 1; p++) {
@@ -148,13 +148,13 @@ uint64_t
 bus_fire_text(front_t *self, const char *tag, const char *data, size_t len)
 {
     char quoted[2 * LIMIT_TAG_LEN];
-    bus_put(self, s_quoted(tag, quoted), (jtext_t){ data, len });
+    bus_put(self, bus_quoted(tag, quoted), (jtext_t){ data, len });
     return bus_done(self);
 }
 
 /* TAKES *data_p. NEW JSON text without a stamp: the frame adds its own. */
 static char *
-s_text(json_t **data_p)
+bus_text(json_t **data_p)
 {
     json_auto_t *data = STEAL(*data_p);
     json_object_del(data, "_stamp");
@@ -164,14 +164,14 @@ s_text(json_t **data_p)
 uint64_t
 bus_fire(front_t *self, const char *tag, json_t **data_p)
 {
-    AUTO_FREE char *text = s_text(data_p);
+    AUTO_FREE char *text = bus_text(data_p);
     return bus_fire_text(self, tag, text, strlen(text));
 }
 
 uint64_t
 bus_fire_kept(front_t *self, const char *tag, json_t **data_p)
 {
-    AUTO_FREE char *text = s_text(data_p);
+    AUTO_FREE char *text = bus_text(data_p);
     size_t len = strlen(text);
     /* Escaping at most doubles a tag. */
     bool room = store_has_room(self->store, eframe_room(2 * strlen(tag), len));
@@ -223,7 +223,7 @@ bus_due(front_t *self)
 
 /* Tell listeners once, after a start, which numbers were skipped. */
 static void
-s_tell_gap(front_t *self)
+tell_gap(front_t *self)
 {
     uint64_t last;
     const char *why;
@@ -235,17 +235,17 @@ s_tell_gap(front_t *self)
 }
 
 static int
-s_start(front_t *self, fail_t *err)
+bus_start(front_t *self, fail_t *err)
 {
     self->bus = xcalloc(1, sizeof(*self->bus));
     self->bus->ring = ring_new(LIMIT_EVENTS_RECENT, listen_dropped, self);
     self->bus->stamp_s = -1;
-    s_tell_gap(self);
+    tell_gap(self);
     return 0;
 }
 
 static bool
-s_destroy(front_t *self)
+bus_destroy(front_t *self)
 {
     bus_t *bus = STEAL(self->bus);
     if (!bus)
@@ -256,4 +256,4 @@ s_destroy(front_t *self)
     return true;
 }
 
-const front_part_t part_bus = { .name = "bus", .start = s_start, .destroy = s_destroy };
+const front_part_t part_bus = { .name = "bus", .start = bus_start, .destroy = bus_destroy };

@@ -4,7 +4,7 @@
 #include "master/front/request.h"
 
 static json_t *
-s_events(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+events(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     if (!lconn_may_match(c, request, err) || !lconn_listen(c, request, err))
         return NULL;
@@ -12,17 +12,17 @@ s_events(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 }
 
 static void
-s_listens(front_t *self, lconn_t *c, const request_done_t *done)
+listens(front_t *self, lconn_t *c, const request_done_t *done)
 {
     lconn_begin(c);
 }
 
-const request_row_t request_events = { .fn = s_events, .answered = s_listens };
+const request_row_t request_events = { .fn = events, .answered = listens };
 
 static json_t *
-s_journal(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+busrequests_journal(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     return lconn_may_match(c, request, err) ? listen_journal(self, request, !lconn_is_admin(c), err) : NULL;
 }
 
-const request_row_t request_journal = { .fn = s_journal };
+const request_row_t request_journal = { .fn = busrequests_journal };

@@ -24,14 +24,14 @@ eframe_room(size_t tag_len, size_t data_len)
 }
 
 static char *
-put(char *at, const char *bytes, size_t n)
+eframe_put(char *at, const char *bytes, size_t n)
 {
     memcpy(at, bytes, n);
     return at + n;
 }
 
 static char *
-put_number(char *at, uint64_t n)
+eframe_put_number(char *at, uint64_t n)
 {
     char text[SEQ_DIGITS];
     size_t i = sizeof(text);
@@ -40,28 +40,28 @@ put_number(char *at, uint64_t n)
         text[--i] = (char) ('0' + n % 10);
         n /= 10;
     } while (n > 0);
-    return put(at, text + i, sizeof(text) - i);
+    return eframe_put(at, text + i, sizeof(text) - i);
 }
 
 size_t
 eframe_write(char *out, uint64_t seq, const char *tag, size_t tag_len, const char *data, size_t data_len,
              const char *stamp)
 {
-    char *at = put(out + LENGTH, HEAD, LIT(HEAD));
+    char *at = eframe_put(out + LENGTH, HEAD, LIT(HEAD));
 
-    at = put_number(at, seq);
-    at = put(at, TAG, LIT(TAG));
-    at = put(at, tag, tag_len);
-    at = put(at, DATA, LIT(DATA));
+    at = eframe_put_number(at, seq);
+    at = eframe_put(at, TAG, LIT(TAG));
+    at = eframe_put(at, tag, tag_len);
+    at = eframe_put(at, DATA, LIT(DATA));
     /* Drop the data's closing brace, and the white space before it, to append the stamp. */
-    at = put(at, data, data_len - 1);
+    at = eframe_put(at, data, data_len - 1);
     while (at[-1] == ' ' || at[-1] == '\n' || at[-1] == '\r' || at[-1] == '\t')
         at--;
     if (at[-1] != '{')
         *at++ = ',';
-    at = put(at, STAMP, LIT(STAMP));
-    at = put(at, stamp, EFRAME_STAMP);
-    at = put(at, STAMP_END "}", LIT(STAMP_END "}"));
+    at = eframe_put(at, STAMP, LIT(STAMP));
+    at = eframe_put(at, stamp, EFRAME_STAMP);
+    at = eframe_put(at, STAMP_END "}", LIT(STAMP_END "}"));
     uint32_t n = htonl((uint32_t) (at - out - LENGTH));
     memcpy(out, &n, LENGTH);
     return (size_t) (at - out);
@@ -69,7 +69,7 @@ eframe_write(char *out, uint64_t seq, const char *tag, size_t tag_len, const cha
 
 /* True and *at advanced when `text` is at *at. */
 static bool
-skip(const char **at, const char *end, const char *text, size_t n)
+eframe_skip(const char **at, const char *end, const char *text, size_t n)
 {
     if ((size_t) (end - *at) < n || memcmp(*at, text, n) != 0)
         return false;
@@ -78,7 +78,7 @@ skip(const char **at, const char *end, const char *text, size_t n)
 }
 
 static bool
-read_number(const char **at, const char *end, uint64_t *ret)
+eframe_read_number(const char **at, const char *end, uint64_t *ret)
 {
     const char *from = *at;
 
@@ -102,14 +102,14 @@ eframe_read(const char *bytes, size_t len, eframe_t *ret)
     if (ret->len > len || ret->len < LENGTH + LIT(HEAD) + tail)
         return false;
     const char *at = bytes + LENGTH, *end = bytes + ret->len;
-    if (!skip(&at, end, HEAD, LIT(HEAD)) || !read_number(&at, end, &ret->seq) ||
-        !skip(&at, end, TAG, LIT(TAG)))
+    if (!eframe_skip(&at, end, HEAD, LIT(HEAD)) || !eframe_read_number(&at, end, &ret->seq) ||
+        !eframe_skip(&at, end, TAG, LIT(TAG)))
         return false;
     ret->tag = at;
     while (at < end && *at != '"')
         at += *at == '\\' ? 2 : 1;
     ret->tag_len = (size_t) (at - ret->tag);
-    if (at > end || !skip(&at, end, DATA, LIT(DATA)) || (size_t) (end - at) <= tail)
+    if (at > end || !eframe_skip(&at, end, DATA, LIT(DATA)) || (size_t) (end - at) <= tail)
         return false;
     ret->data = at;
     ret->data_len = (size_t) (end - at) - 1;

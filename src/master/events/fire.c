@@ -12,7 +12,7 @@
 /* ---- as a tree ------------------------------------------------------------------------------- */
 
 static int
-s_check(front_t *self, const json_t *event, fail_t *err)
+fire_check(front_t *self, const json_t *event, fail_t *err)
 {
     const char *tag = value_str(event, "tag", "");
     json_t *data = value_get(event, "data");
@@ -25,7 +25,7 @@ s_check(front_t *self, const json_t *event, fail_t *err)
 
 /* Returns the store's ticket. */
 static uint64_t
-s_fire(front_t *self, const json_t *event)
+fire(front_t *self, const json_t *event)
 {
     json_t *data = value_get(event, "data");
     json_t *copy = data ? json_copy(data) : json_object();
@@ -33,18 +33,18 @@ s_fire(front_t *self, const json_t *event)
 }
 
 static int
-s_fire_all(front_t *self, const json_t *events, uint64_t *ret_ticket, fail_t *err)
+fire_all(front_t *self, const json_t *events, uint64_t *ret_ticket, fail_t *err)
 {
     size_t i;
     json_t *event;
     if (!json_is_array(events) || json_array_size(events) > LIMIT_EVENTS_FIRED)
         return fail_set(err, -EINVAL, "'events' is a list of at most %d events", LIMIT_EVENTS_FIRED);
     json_array_foreach (events, i, event)
-        if (s_check(self, event, err) < 0)
+        if (fire_check(self, event, err) < 0)
             return err->code;
     bus_hold(self);
     json_array_foreach (events, i, event)
-        *ret_ticket = s_fire(self, event);
+        *ret_ticket = fire(self, event);
     bus_release(self);
     return 0;
 }
@@ -52,15 +52,15 @@ s_fire_all(front_t *self, const json_t *events, uint64_t *ret_ticket, fail_t *er
 /* The request as values: NEW {seq} of the last event, or NULL with *err. *ret_ticket is the store's, of the
  * last. */
 static json_t *
-s_fire_request(front_t *self, const json_t *request, uint64_t *ret_ticket, fail_t *err)
+fire_request(front_t *self, const json_t *request, uint64_t *ret_ticket, fail_t *err)
 {
     const json_t *events = value_get(request, "events");
     int rc = bus_room(self, err);
     *ret_ticket = 0;
     if (rc == 0)
-        rc = events ? s_fire_all(self, events, ret_ticket, err) : s_check(self, request, err);
+        rc = events ? fire_all(self, events, ret_ticket, err) : fire_check(self, request, err);
     if (rc == 0 && !events)
-        *ret_ticket = s_fire(self, request);
+        *ret_ticket = fire(self, request);
     return rc == 0 ? json_pack("{s:I}", "seq", (json_int_t) self->seq) : NULL;
 }
 
@@ -77,24 +77,24 @@ typedef struct shots {
 } shots_t;
 
 static bool
-s_plain_tag(jtext_t tag)
+plain_tag(jtext_t tag)
 {
     return tag.len > 0 && tag.len <= LIMIT_TAG_LEN && memchr(tag.at, 127, tag.len) == NULL;
 }
 
 /* Read an event's tag or data; false when the key is neither, occurs twice, or its value is invalid. */
 static bool
-s_part(plain_t *p, jtext_t key, shot_t *shot, size_t max_size)
+fire_part(plain_t *p, jtext_t key, shot_t *shot, size_t max_size)
 {
     bool stamped = false, empty = false;
     if (jtext_is(key, "tag") && !shot->tag.at)
-        return plain_string(p, &shot->tag) && s_plain_tag(shot->tag);
+        return plain_string(p, &shot->tag) && plain_tag(shot->tag);
     return jtext_is(key, "data") && !shot->data.at &&
            plain_object(p, "_stamp", &shot->data, &stamped, &empty) && !stamped && shot->data.len <= max_size;
 }
 
 static bool
-s_whole(shot_t *shot)
+fire_whole(shot_t *shot)
 {
     if (!shot->data.at)
         shot->data = (jtext_t){ "{}", 2 };
@@ -102,7 +102,7 @@ s_whole(shot_t *shot)
 }
 
 static void
-s_keep(shots_t *shots, const shot_t *shot)
+fire_keep(shots_t *shots, const shot_t *shot)
 {
     if (shots->n == shots->cap) {
         shots->cap = shots->cap > 0 ? shots->cap * 2 : 64;
@@ -113,7 +113,7 @@ s_keep(shots_t *shots, const shot_t *shot)
 
 /* A list of events; false as soon as something is not plain, and the request is then read as values. */
 static bool
-s_list(plain_t *p, shots_t *shots)
+fire_list(plain_t *p, shots_t *shots)
 {
     jtext_t key;
     if (!plain_enter(p, '['))
@@ -123,18 +123,18 @@ s_list(plain_t *p, shots_t *shots)
         if (!plain_enter(p, '{') || shots->n == LIMIT_EVENTS_FIRED)
             return false;
         while (plain_key(p, &key))
-            if (!s_part(p, key, &shot, shots->max_size))
+            if (!fire_part(p, key, &shot, shots->max_size))
                 return false;
-        if (!s_whole(&shot))
+        if (!fire_whole(&shot))
             return false;
-        s_keep(shots, &shot);
+        fire_keep(shots, &shot);
     }
     return plain_fine(p);
 }
 
 /* Accepts {"op": "fire", "tag", "data", "n"} or {"op": "fire", "events", "n"} and nothing else. */
 static bool
-s_request(plain_t *p, shots_t *shots, int64_t *ret_n)
+fire_own_request(plain_t *p, shots_t *shots, int64_t *ret_n)
 {
     jtext_t key, op;
     shot_t shot = { 0 };
@@ -147,22 +147,22 @@ s_request(plain_t *p, shots_t *shots, int64_t *ret_n)
         if (jtext_is(key, "n") && !numbered)
             fine = numbered = plain_int(p, ret_n);
         else if (jtext_is(key, "events") && !listed)
-            fine = listed = s_list(p, shots);
+            fine = listed = fire_list(p, shots);
         else
-            fine = s_part(p, key, &shot, shots->max_size);
+            fine = fire_part(p, key, &shot, shots->max_size);
         if (!fine)
             return false;
     }
     if (!plain_end(p))
         return false;
-    if (!listed && s_whole(&shot))
-        s_keep(shots, &shot);
+    if (!listed && fire_whole(&shot))
+        fire_keep(shots, &shot);
     return listed ? !shot.tag.at && !shot.data.at : shots->n == 1;
 }
 
 /* The request as text: NEW {seq}. NULL without *err: not plain, nothing was done. *ret_n is its number. */
 static json_t *
-s_fire_text(front_t *self, const char *text, size_t len, int64_t *ret_n, fail_t *err)
+fire_text(front_t *self, const char *text, size_t len, int64_t *ret_n, fail_t *err)
 {
     static const char head[] = "{\"op\"";
     shots_t shots = { .max_size = (size_t) conf_int(self->conf, "max_event_size") };
@@ -171,7 +171,7 @@ s_fire_text(front_t *self, const char *text, size_t len, int64_t *ret_n, fail_t 
     *ret_n = 0;
     if (len < sizeof(head) || memcmp(text, head, sizeof(head) - 1) != 0)
         return NULL;
-    if (s_request(&p, &shots, ret_n) && bus_room(self, err) == 0) {
+    if (fire_own_request(&p, &shots, ret_n) && bus_room(self, err) == 0) {
         for (size_t i = 0; i < shots.n; i++)
             bus_put(self, shots.all[i].tag, shots.all[i].data);
         (void) bus_done(self);
@@ -186,7 +186,7 @@ s_fire_text(front_t *self, const char *text, size_t len, int64_t *ret_n, fail_t 
 /* Backpressure: a sender faster than the disk is paused. While the disk fails, it is refused instead
  * (bus_room). */
 static void
-s_fired(front_t *self, lconn_t *c)
+fired(front_t *self, lconn_t *c)
 {
     if (!storage_trouble(self) && store_waiting(self->store) > LIMIT_EVENTS_WAITING)
         lconn_pause(c);
@@ -194,18 +194,18 @@ s_fired(front_t *self, lconn_t *c)
 
 /* The request asks for a reply only once the event is committed. */
 static bool
-s_is_kept(const json_t *request)
+fire_is_kept(const json_t *request)
 {
     return value_bool(request, "kept", false);
 }
 
 static json_t *
-s_asked(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+fire_asked(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     uint64_t ticket;
-    json_auto_t *reply = s_fire_request(self, request, &ticket, err);
-    s_fired(self, c);
-    if (reply && s_is_kept(request)) {
+    json_auto_t *reply = fire_request(self, request, &ticket, err);
+    fired(self, c);
+    if (reply && fire_is_kept(request)) {
         if (!ticket) {
             (void) fail_set(err, -ENOSPC, "the store is full: listeners have the event, the journal has not");
             return NULL;
@@ -217,16 +217,16 @@ s_asked(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 
 /* True when the text was a fire request and has been answered. */
 static bool
-s_asked_as_text(front_t *self, lconn_t *c, const char *text, size_t len)
+asked_as_text(front_t *self, lconn_t *c, const char *text, size_t len)
 {
     fail_auto_t err = FAIL_INIT;
     int64_t n;
-    json_t *reply = s_fire_text(self, text, len, &n, &err);
+    json_t *reply = fire_text(self, text, len, &n, &err);
     if (!reply && err.code == 0)
         return false;
     request_answer(c, n, reply, &err);
-    s_fired(self, c);
+    fired(self, c);
     return true;
 }
 
-const request_row_t request_fire = { .fn = s_asked, .text = s_asked_as_text, .waits = s_is_kept };
+const request_row_t request_fire = { .fn = fire_asked, .text = asked_as_text, .waits = fire_is_kept };

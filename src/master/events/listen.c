@@ -39,7 +39,7 @@ struct listener {
 
 /* NEW list of patterns; ["*"] when the request has none. */
 static json_t *
-s_patterns(const json_t *request, fail_t *err)
+listen_patterns(const json_t *request, fail_t *err)
 {
     json_t *tag = value_get(request, "tag"), *one;
     json_auto_t *tags = json_incref(value_get(request, "tags"));
@@ -60,15 +60,15 @@ s_patterns(const json_t *request, fail_t *err)
 }
 
 static globs_t *
-s_globs(const json_t *request, fail_t *err)
+globs(const json_t *request, fail_t *err)
 {
-    json_auto_t *patterns = s_patterns(request, err);
+    json_auto_t *patterns = listen_patterns(request, err);
     return patterns ? globs_new(patterns) : NULL;
 }
 
 /* A number means seconds ago, a string a point in time. 0, or -EINVAL with *err. */
 static int
-s_since_us(const json_t *since, int64_t *ret_us, fail_t *err)
+since_us(const json_t *since, int64_t *ret_us, fail_t *err)
 {
     if (json_is_number(since)) {
         *ret_us = clock_wall_us() - clock_us_of(json_number_value(since));
@@ -81,7 +81,7 @@ s_since_us(const json_t *since, int64_t *ret_us, fail_t *err)
 
 /* Without since_seq or since, a listener starts at the ring's end. */
 static int
-s_begin_at(listener_t *self, const json_t *request, fail_t *err)
+begin_at(listener_t *self, const json_t *request, fail_t *err)
 {
     json_t *seq = value_get(request, "since_seq"), *since = value_get(request, "since");
     int64_t us;
@@ -95,7 +95,7 @@ s_begin_at(listener_t *self, const json_t *request, fail_t *err)
     self->after = (uint64_t) json_integer_value(seq);
     if (!since)
         return 0;
-    int rc = s_since_us(since, &us, err);
+    int rc = since_us(since, &us, err);
     if (rc < 0)
         return rc;
     clock_stamp(self->since, us);
@@ -106,7 +106,7 @@ s_begin_at(listener_t *self, const json_t *request, fail_t *err)
 listener_t *
 listener_new(front_t *front, const json_t *request, bool brief, fail_t *err)
 {
-    globs_t *tags = s_globs(request, err);
+    globs_t *tags = globs(request, err);
     if (!tags)
         return NULL;
     listener_t *self = xcalloc(1, sizeof(*self));
@@ -117,7 +117,7 @@ listener_new(front_t *front, const json_t *request, bool brief, fail_t *err)
     if (self->next)
         self->next->prev = self;
     front->bus->listeners = self;
-    if (s_begin_at(self, request, err) < 0)
+    if (begin_at(self, request, err) < 0)
         listener_destroy(&self);
     return self;
 }
@@ -151,7 +151,7 @@ listener_again(listener_t **self_p, const json_t *request, fail_t *err)
         *self_p = fresh;
         return true;
     }
-    globs_t *tags = s_globs(request, err);
+    globs_t *tags = globs(request, err);
     if (!tags)
         return false;
     globs_destroy(&(*self_p)->tags);
@@ -186,7 +186,7 @@ listener_is_live(const listener_t *self)
 
 /* Stamps compare as text. The first event after `since` ends that test, as stamps grow. */
 static bool
-s_wants(listener_t *self, const eframe_t *frame)
+wants(listener_t *self, const eframe_t *frame)
 {
     char tag[LIMIT_TAG_LEN + 1];
     if (self->since[0]) {
@@ -201,7 +201,7 @@ s_wants(listener_t *self, const eframe_t *frame)
 
 /* Each turn compares at least one frame, so that a slow pattern still makes progress. */
 static bool
-s_is_over(const listener_t *self)
+is_over(const listener_t *self)
 {
     return self->brief && self->looked && clock_mono_ms() >= self->until;
 }
@@ -209,7 +209,7 @@ s_is_over(const listener_t *self)
 /* Fill iovecs with the wanted frames of the current block; adjacent frames share one. A listener of
  * everything gets the rest of the block as one piece, without a scan. */
 static size_t
-s_pieces(listener_t *self, struct iovec *iov, size_t max)
+pieces(listener_t *self, struct iovec *iov, size_t max)
 {
     ring_block_t *block = self->at.block;
     size_t n = 0, at = self->at.offset;
@@ -220,12 +220,12 @@ s_pieces(listener_t *self, struct iovec *iov, size_t max)
         return 1;
     }
     for (; at < block->len && eframe_read(block->bytes + at, block->len - at, &frame); at += frame.len) {
-        if (s_is_over(self)) {
+        if (is_over(self)) {
             self->more = n == 0;
             break;
         }
         self->looked = true;
-        if (!s_wants(self, &frame))
+        if (!wants(self, &frame))
             continue;
         if (n > 0 && (char *) iov[n - 1].iov_base + iov[n - 1].iov_len == frame.at) {
             iov[n - 1].iov_len += frame.len;
@@ -244,7 +244,7 @@ listener_next(listener_t *self, struct iovec *iov, size_t max)
 {
     self->more = false;
     while (self->at.block) {
-        size_t n = s_pieces(self, iov, max);
+        size_t n = pieces(self, iov, max);
         if (n > 0)
             return n;
         self->at.offset = self->end;
@@ -279,7 +279,7 @@ listener_sent(listener_t *self, const struct iovec *iov, size_t n_iov, size_t se
 /* ---- out of the journal ---------------------------------------------------------------------- */
 
 static void
-s_miss(listener_t *self, uint64_t first, uint64_t last, uint64_t count)
+miss(listener_t *self, uint64_t first, uint64_t last, uint64_t count)
 {
     if (count == 0)
         return;
@@ -290,7 +290,7 @@ s_miss(listener_t *self, uint64_t first, uint64_t last, uint64_t count)
 }
 
 static void
-s_tell_missed(listener_t *self, buf_t *out)
+listen_tell_missed(listener_t *self, buf_t *out)
 {
     if (self->missed == 0)
         return;
@@ -301,32 +301,32 @@ s_tell_missed(listener_t *self, buf_t *out)
 }
 
 static void
-s_add_wanted(listener_t *self, const buf_t *block, buf_t *out)
+add_wanted(listener_t *self, const buf_t *block, buf_t *out)
 {
     eframe_t frame;
     for (size_t at = 0; at < block->len && eframe_read(block->data + at, block->len - at, &frame);
          at += frame.len)
-        if (s_wants(self, &frame))
+        if (wants(self, &frame))
             buf_add(out, frame.at, frame.len);
 }
 
 /* Count events missing before the first frame: they have expired from the journal. A listener from the
  * beginning expects that, and numbers before the event that reports a gap were never used. */
 static void
-s_gap(listener_t *self, const buf_t *frames)
+gap(listener_t *self, const buf_t *frames)
 {
     eframe_t frame;
     bool some = eframe_read(buf_str(frames), frames->len, &frame);
     bool told = some && frame.tag_len == strlen(EVENT_GAP) &&
                 memcmp(frame.tag, EVENT_GAP, frame.tag_len) == 0;
     if (some && !told && frame.seq > self->after + 1 && self->after > 0)
-        s_miss(self, self->after + 1, frame.seq - 1, frame.seq - 1 - self->after);
+        miss(self, self->after + 1, frame.seq - 1, frame.seq - 1 - self->after);
 }
 
 /* Add one block of the journal. False when nothing can be read now: the next event is not committed yet, or a
  * read failed. */
 static bool
-s_from_journal(listener_t *self, buf_t *out, size_t *budget)
+from_journal(listener_t *self, buf_t *out, size_t *budget)
 {
     fail_auto_t err = FAIL_INIT;
     buf_auto_t block = BUF_INIT;
@@ -336,9 +336,9 @@ s_from_journal(listener_t *self, buf_t *out, size_t *budget)
         log_error("the journal of events can't be read: %s", fail_text(&err));
     if (rc <= 0)
         return false;
-    s_gap(self, &block);
-    s_tell_missed(self, out);
-    s_add_wanted(self, &block, out);
+    gap(self, &block);
+    listen_tell_missed(self, out);
+    add_wanted(self, &block, out);
     self->after = last;
     *budget -= block.len < *budget ? block.len : *budget;
     return true;
@@ -351,7 +351,7 @@ listener_fill(listener_t *self, buf_t *out)
 {
     ring_t *ring = self->front->bus->ring;
     size_t budget = JOURNAL_PIECE;
-    s_tell_missed(self, out);
+    listen_tell_missed(self, out);
     while (!self->at.block) {
         if (self->after >= self->front->seq)
             ring_to_end(ring, &self->at);
@@ -359,7 +359,7 @@ listener_fill(listener_t *self, buf_t *out)
             break;
         else if (budget == 0 || clock_mono_ms() >= self->until)
             return true;
-        else if (!s_from_journal(self, out, &budget))
+        else if (!from_journal(self, out, &budget))
             break;
     }
     return false;
@@ -370,7 +370,7 @@ listener_fill(listener_t *self, buf_t *out)
 /* Number of the event before a place. Only the newest block may be empty, and a dropped block is not the
  * newest. */
 static uint64_t
-s_before(const ring_at_t *at)
+before(const ring_at_t *at)
 {
     const ring_block_t *block = at->block;
     eframe_t frame;
@@ -383,21 +383,21 @@ s_before(const ring_at_t *at)
 /* Count what the listener misses in its block. For brief ones, tags are no longer compared after `until`:
  * every event counts as wanted. */
 static void
-s_count_rest(listener_t *self, int64_t until)
+count_rest(listener_t *self, int64_t until)
 {
     ring_block_t *block = self->at.block;
     eframe_t frame;
     if (block->len == 0)
         return;
     if (globs_all(self->tags) && !self->since[0]) {
-        uint64_t first = s_before(&self->at) + 1;
-        s_miss(self, first, block->last, block->last + 1 - first);
+        uint64_t first = before(&self->at) + 1;
+        miss(self, first, block->last, block->last + 1 - first);
         return;
     }
     for (size_t at = self->at.offset;
          at < block->len && eframe_read(block->bytes + at, block->len - at, &frame); at += frame.len)
-        if ((self->brief && clock_mono_ms() >= until) || s_wants(self, &frame))
-            s_miss(self, frame.seq, frame.seq, 1);
+        if ((self->brief && clock_mono_ms() >= until) || wants(self, &frame))
+            miss(self, frame.seq, frame.seq, 1);
 }
 
 void
@@ -408,10 +408,10 @@ listen_dropped(void *front, ring_block_t *block)
         if (l->at.block != block)
             continue;
         if (l->keeps) {
-            l->after = s_before(&l->at);
+            l->after = before(&l->at);
             ring_leave(&l->at);
         } else {
-            s_count_rest(l, until);
+            count_rest(l, until);
             (void) ring_on(&l->at);
         }
     }
@@ -421,7 +421,7 @@ listen_dropped(void *front, ring_block_t *block)
 
 /* Add the frames after a number, from the ring or the journal: 1, 0 at the end, or a negative errno. */
 static int
-s_frames_after(front_t *self, uint64_t after, buf_t *out, uint64_t *ret_last, fail_t *err)
+frames_after(front_t *self, uint64_t after, buf_t *out, uint64_t *ret_last, fail_t *err)
 {
     ring_at_t at = { 0 };
     if (!ring_to(self->bus->ring, &at, after))
@@ -434,7 +434,7 @@ s_frames_after(front_t *self, uint64_t after, buf_t *out, uint64_t *ret_last, fa
 }
 
 static void
-s_collect(const buf_t *frames, const globs_t *tags, uint64_t to, json_t *events)
+listen_collect(const buf_t *frames, const globs_t *tags, uint64_t to, json_t *events)
 {
     char tag[LIMIT_TAG_LEN + 1];
     eframe_t frame;
@@ -456,7 +456,7 @@ listen_journal(front_t *self, const json_t *request, bool brief, fail_t *err)
     json_int_t last = (json_int_t) numbers_last(self), from = value_int(request, "from", 1),
                to = value_int(request, "to", last);
     uint64_t after = from > 1 ? (uint64_t) from - 1 : 0, end = (uint64_t) (to < last ? to : last);
-    globs_t *tags = to >= 0 ? s_globs(request, err) : NULL;
+    globs_t *tags = to >= 0 ? globs(request, err) : NULL;
     json_auto_t *events = json_array();
     int64_t until = brief ? clock_mono_ms() + TURN_MS : INT64_MAX;
     size_t bytes = 0;
@@ -465,9 +465,9 @@ listen_journal(front_t *self, const json_t *request, bool brief, fail_t *err)
         return to >= 0 ? NULL : json_pack("{s:[], s:i}", "events", "next", 0);
     while (rc > 0 && after < end && bytes < LIMIT_JOURNAL_PIECE && (bytes == 0 || clock_mono_ms() < until)) {
         buf_auto_t frames = BUF_INIT;
-        rc = s_frames_after(self, after, &frames, &after, err);
+        rc = frames_after(self, after, &frames, &after, err);
         bytes += frames.len;
-        s_collect(&frames, tags, end, events);
+        listen_collect(&frames, tags, end, events);
     }
     globs_destroy(&tags);
     if (rc < 0)

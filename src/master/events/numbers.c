@@ -15,16 +15,16 @@
 #define CALLS_KEPT    16 /* of a minion's salt-call runs: repeats come within seconds */
 
 static numbers_t *
-s_own(const front_t *front)
+numbers_own(const front_t *front)
 {
     return front->own[PART_numbers];
 }
 
 /* Queue a reservation; asked_ticket 0 (queue full) makes numbers_reserve try again. */
 static void
-s_ask(front_t *self)
+numbers_ask(front_t *self)
 {
-    numbers_t *own = s_own(self);
+    numbers_t *own = numbers_own(self);
     uint64_t upto = self->seq + LIMIT_EVENTS_AHEAD;
     AUTO_FREE char *text = xasprintf("%llu " NUMBERS_AHEAD, (unsigned long long) upto);
     own->asked_ticket = store_put_meta(self->store, STORE_NUMBERS, text);
@@ -33,7 +33,7 @@ s_ask(front_t *self)
 
 /* True when the last run was killed. *ret_upto: numbers up to this may have been used. */
 static bool
-s_was_killed(const char *text, uint64_t *ret_upto)
+was_killed(const char *text, uint64_t *ret_upto)
 {
     char *end = NULL;
     errno = 0;
@@ -45,7 +45,7 @@ s_was_killed(const char *text, uint64_t *ret_upto)
 
 /* True when the store replaced a damaged one or a backup did: numbers continue from STORE_REPLACED. */
 static bool
-s_was_replaced(const char *text, uint64_t *ret_upto)
+was_replaced(const char *text, uint64_t *ret_upto)
 {
     *ret_upto = strtoull(text, NULL, 10);
     return *ret_upto > 0;
@@ -53,21 +53,21 @@ s_was_replaced(const char *text, uint64_t *ret_upto)
 
 /* Set front->seq to the highest number that may have been used. */
 static int
-s_start(front_t *self, fail_t *err)
+numbers_start(front_t *self, fail_t *err)
 {
-    numbers_t *own = s_own(self);
+    numbers_t *own = numbers_own(self);
     uint64_t first = 0, upto = 0;
     json_auto_t *meta = store_meta(self->reader, STORE_NUMBERS, err);
     json_auto_t *replaced = meta ? store_meta(self->reader, STORE_REPLACED, err) : NULL;
     if (!replaced || store_seq_range(self->reader, &first, &own->last, err) < 0)
         return err->code;
     bool anew = json_is_null(meta) && json_is_string(replaced);
-    bool gap = anew                   ? s_was_replaced(json_string_value(replaced), &upto)
-               : json_is_string(meta) ? s_was_killed(json_string_value(meta), &upto)
+    bool gap = anew                   ? was_replaced(json_string_value(replaced), &upto)
+               : json_is_string(meta) ? was_killed(json_string_value(meta), &upto)
                                       : false;
     self->seq = upto > own->last ? upto : own->last;
     own->granted = self->seq; /* an earlier reservation already covers these */
-    s_ask(self);
+    numbers_ask(self);
     if (gap && self->seq > own->last)
         own->why = anew ? "the store took another's place" : "the last master did not end itself";
     return 0;
@@ -76,7 +76,7 @@ s_start(front_t *self, fail_t *err)
 bool
 numbers_gap(front_t *self, uint64_t *ret_last, const char **ret_why)
 {
-    numbers_t *own = s_own(self);
+    numbers_t *own = numbers_own(self);
     *ret_last = own->last;
     *ret_why = STEAL(own->why);
     return *ret_why != NULL;
@@ -85,22 +85,22 @@ numbers_gap(front_t *self, uint64_t *ret_last, const char **ret_why)
 void
 numbers_reserve(front_t *self)
 {
-    numbers_t *own = s_own(self);
+    numbers_t *own = numbers_own(self);
     if (own->asked_ticket == 0 && self->seq + LIMIT_EVENTS_AHEAD / 2 >= own->granted)
-        s_ask(self);
+        numbers_ask(self);
 }
 
 /* Hook: a new store file has no reservation. */
 static void
-s_renewed(front_t *self)
+renewed(front_t *self)
 {
-    s_ask(self);
+    numbers_ask(self);
 }
 
 static void
-s_committed(front_t *self)
+numbers_committed(front_t *self)
 {
-    numbers_t *own = s_own(self);
+    numbers_t *own = numbers_own(self);
     if (own->asked_ticket == 0 || own->asked_ticket > store_committed(self->store))
         return;
     own->granted = own->asked;
@@ -110,9 +110,9 @@ s_committed(front_t *self)
 
 /* Destroy: no event is fired any more, so store the exact number. */
 static bool
-s_end(front_t *self)
+numbers_end(front_t *self)
 {
-    if (s_own(self)->asked == 0)
+    if (numbers_own(self)->asked == 0)
         return true;
     AUTO_FREE char *text = xasprintf("%llu", (unsigned long long) self->seq);
     (void) store_put_meta(self->store, STORE_NUMBERS, text);
@@ -122,7 +122,7 @@ s_end(front_t *self)
 /* ---- of minions' events ---------------------------------------------------------------------- */
 
 static char *
-s_minion_key(const char *id)
+minion_key(const char *id)
 {
     return xasprintf("events_of/%s", id);
 }
@@ -130,7 +130,7 @@ s_minion_key(const char *id)
 void
 numbers_keep(front_t *self, const minion_t *m, json_int_t n)
 {
-    AUTO_FREE char *key = s_minion_key(m->id);
+    AUTO_FREE char *key = minion_key(m->id);
     AUTO_FREE char *text = xasprintf("%lld %s", (long long) n, m->series);
     /* Never refused: it belongs to the event just taken, see store_together. */
     (void) store_put_meta(self->store, key, text);
@@ -143,7 +143,7 @@ numbers_kept(const front_t *self, minion_t *m)
 {
     if (!m->events_unread)
         return 0;
-    AUTO_FREE char *key = s_minion_key(m->id);
+    AUTO_FREE char *key = minion_key(m->id);
     fail_auto_t err = FAIL_INIT;
     json_auto_t *kept = store_meta(self->reader, key, &err);
     if (!kept) {
@@ -161,18 +161,18 @@ numbers_kept(const front_t *self, minion_t *m)
 }
 
 static char *
-s_calls_key(const char *id)
+calls_key(const char *id)
 {
     return xasprintf("calls_of/%s", id);
 }
 
 /* A minion's salt-call runs, read on first use, as few minions have any. BORROWED; NULL when unreadable. */
 static json_t *
-s_calls(const front_t *self, minion_t *m)
+numbers_calls(const front_t *self, minion_t *m)
 {
     if (m->calls)
         return m->calls;
-    AUTO_FREE char *key = s_calls_key(m->id);
+    AUTO_FREE char *key = calls_key(m->id);
     fail_auto_t err = FAIL_INIT;
     json_auto_t *kept = store_meta(self->reader, key, &err);
     if (!kept) {
@@ -191,14 +191,14 @@ s_calls(const front_t *self, minion_t *m)
 int
 numbers_call_kept(const front_t *self, minion_t *m, const char *boot, json_int_t n)
 {
-    const json_t *calls = s_calls(self, m);
+    const json_t *calls = numbers_calls(self, m);
     return calls ? n <= value_int(calls, boot, 0) : -EIO;
 }
 
 uint64_t
 numbers_call_keep(front_t *self, minion_t *m, const char *boot, json_int_t n)
 {
-    json_t *calls = s_calls(self, m);
+    json_t *calls = numbers_calls(self, m);
     if (!calls)
         return 0;
     json_int_t last = value_int(calls, boot, 0);
@@ -207,14 +207,14 @@ numbers_call_keep(front_t *self, minion_t *m, const char *boot, json_int_t n)
     while (json_object_size(calls) >= CALLS_KEPT)
         (void) json_object_del(calls, json_object_iter_key(json_object_iter(calls)));
     (void) json_object_set_new(calls, boot, json_integer(n > last ? n : last));
-    AUTO_FREE char *key = s_calls_key(m->id), *text = value_dump(calls);
+    AUTO_FREE char *key = calls_key(m->id), *text = value_dump(calls);
     return store_put_meta(self->store, key, text);
 }
 
 static void
-s_forgotten(front_t *self, const char *id)
+numbers_forgotten(front_t *self, const char *id)
 {
-    AUTO_FREE char *key = s_minion_key(id), *calls = s_calls_key(id);
+    AUTO_FREE char *key = minion_key(id), *calls = calls_key(id);
     (void) store_del_meta(self->store, key);
     (void) store_del_meta(self->store, calls);
 }
@@ -222,19 +222,19 @@ s_forgotten(front_t *self, const char *id)
 uint64_t
 numbers_last(const front_t *self)
 {
-    return self->seq < s_own(self)->granted ? self->seq : s_own(self)->granted;
+    return self->seq < numbers_own(self)->granted ? self->seq : numbers_own(self)->granted;
 }
 
 bool
 numbers_may_tell(const front_t *self)
 {
-    return self->seq <= s_own(self)->granted;
+    return self->seq <= numbers_own(self)->granted;
 }
 
 const front_part_t part_numbers = { .name = "numbers",
                                     .size = sizeof(numbers_t),
-                                    .start = s_start,
-                                    .destroy = s_end,
-                                    .committed = s_committed,
-                                    .renewed = s_renewed,
-                                    .forgotten = s_forgotten };
+                                    .start = numbers_start,
+                                    .destroy = numbers_end,
+                                    .committed = numbers_committed,
+                                    .renewed = renewed,
+                                    .forgotten = numbers_forgotten };

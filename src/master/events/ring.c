@@ -14,7 +14,7 @@ struct ring {
 };
 
 static ring_block_t *
-block_new(ring_t *self, size_t room)
+ring_block_new(ring_t *self, size_t room)
 {
     size_t cap = room > BLOCK ? room : BLOCK;
     ring_block_t *block = cap == BLOCK ? STEAL(self->spare) : NULL;
@@ -27,7 +27,7 @@ block_new(ring_t *self, size_t room)
 }
 
 static void
-pop(ring_t *self)
+ring_pop(ring_t *self)
 {
     ring_block_t *block = self->head;
 
@@ -47,7 +47,7 @@ ring_new(size_t limit, ring_drop_fn *drop, void *cookie)
     self->limit = limit;
     self->drop = drop;
     self->cookie = cookie;
-    self->head = self->tail = block_new(self, 0);
+    self->head = self->tail = ring_block_new(self, 0);
     return self;
 }
 
@@ -59,7 +59,7 @@ ring_destroy(ring_t **self_p)
     if (self == NULL)
         return;
     while (self->head != NULL)
-        pop(self);
+        ring_pop(self);
     free(self->spare);
     free(self);
 }
@@ -71,13 +71,13 @@ ring_room(ring_t *self, size_t room)
 {
     if (self->tail->cap - self->tail->len >= room)
         return self->tail->bytes + self->tail->len;
-    self->tail->next = block_new(self, room);
+    self->tail->next = ring_block_new(self, room);
     self->tail = self->tail->next;
     while (self->bytes > self->limit && self->head->next != self->tail && self->head != self->tail) {
         if (self->head->users > 0)
             self->drop(self->cookie, self->head);
         salt_assert(self->head->users == 0);
-        pop(self);
+        ring_pop(self);
     }
     return self->tail->bytes;
 }
@@ -104,7 +104,7 @@ void
 ring_trim(ring_t *self, uint64_t committed)
 {
     while (self->head != self->tail && self->head->users == 0 && self->head->ticket <= committed)
-        pop(self);
+        ring_pop(self);
 }
 
 size_t
@@ -123,7 +123,7 @@ ring_first(const ring_t *self)
 
 /* Move a place and keep the counts of users. */
 static void
-settle(ring_at_t *at, ring_block_t *block, size_t offset)
+ring_settle(ring_at_t *at, ring_block_t *block, size_t offset)
 {
     if (at->block != NULL)
         at->block->users--;
@@ -136,13 +136,13 @@ settle(ring_at_t *at, ring_block_t *block, size_t offset)
 void
 ring_leave(ring_at_t *at)
 {
-    settle(at, NULL, 0);
+    ring_settle(at, NULL, 0);
 }
 
 void
 ring_to_end(ring_t *self, ring_at_t *at)
 {
-    settle(at, self->tail, self->tail->len);
+    ring_settle(at, self->tail, self->tail->len);
 }
 
 /* Blocks are scanned by their numbers, the one that has it by its frames. */
@@ -153,7 +153,7 @@ ring_to(ring_t *self, ring_at_t *at, uint64_t seq)
     size_t offset = 0;
     eframe_t frame;
 
-    settle(at, NULL, 0);
+    ring_settle(at, NULL, 0);
     if (block->first == 0 || block->first > seq + 1)
         return false;
     while (block->last <= seq && block->next != NULL && block->next->first != 0)
@@ -161,7 +161,7 @@ ring_to(ring_t *self, ring_at_t *at, uint64_t seq)
     while (offset < block->len && eframe_read(block->bytes + offset, block->len - offset, &frame) &&
            frame.seq <= seq)
         offset += frame.len;
-    settle(at, block, offset);
+    ring_settle(at, block, offset);
     return true;
 }
 
@@ -170,6 +170,6 @@ ring_on(ring_at_t *at)
 {
     if (at->block->next == NULL)
         return false;
-    settle(at, at->block->next, 0);
+    ring_settle(at, at->block->next, 0);
     return true;
 }

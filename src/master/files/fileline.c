@@ -13,7 +13,7 @@
 #define TURN_BUDGET 64 /* messages per turn of the loop */
 
 static files_t *
-s_own(const front_t *front)
+fileline_own(const front_t *front)
 {
     return front->own[PART_files];
 }
@@ -22,11 +22,11 @@ s_own(const front_t *front)
 
 /* Hand a message to the workers by its kind. Connections that speak for no minion are ignored. */
 static void
-s_asked(front_t *front, peer_t *peer, const inbound_t *in)
+fileline_asked(front_t *front, peer_t *peer, const inbound_t *in)
 {
     size_t n;
     const void *bytes = wire_bytes(in->text, in->len, &n);
-    files_t *self = s_own(front);
+    files_t *self = fileline_own(front);
     if (!peer->minion)
         return;
     if (in->msg == MSG_file_open)
@@ -41,52 +41,52 @@ s_asked(front_t *front, peer_t *peer, const inbound_t *in)
         files_stop(self, peer, in->body);
 }
 
-const message_row_t message_file_open = { .body = s_asked };
-const message_row_t message_file_more = { .body = s_asked };
-const message_row_t message_file_part = { .body = s_asked };
-const message_row_t message_file_done = { .body = s_asked };
-const message_row_t message_file_stop = { .body = s_asked };
+const message_row_t message_file_open = { .body = fileline_asked };
+const message_row_t message_file_more = { .body = fileline_asked };
+const message_row_t message_file_part = { .body = fileline_asked };
+const message_row_t message_file_done = { .body = fileline_asked };
+const message_row_t message_file_stop = { .body = fileline_asked };
 
 static void
-s_peer_left(front_t *front, peer_t *peer)
+peer_left(front_t *front, peer_t *peer)
 {
-    files_gone(s_own(front), peer->rid, peer->rid_len);
+    files_gone(fileline_own(front), peer->rid, peer->rid_len);
 }
 
 /* ---- operators' requests --------------------------------------------------------------------- */
 
 static int
-s_names(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
+fileline_names(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
 {
     const char *kind = value_str(request, "kind", "");
     if (!str_eq(kind, "sls") && !str_eq(kind, "saltenvs"))
         return 0;
-    int rc = files_names(s_own(front), c, request, err);
+    int rc = files_names(fileline_own(front), c, request, err);
     return rc == 0 ? 1 : rc;
 }
 
 /* Answers that come later are dropped, as q->who is NULL. */
 static void
-s_line_closed(front_t *front, lconn_t *c)
+fileline_line_closed(front_t *front, lconn_t *c)
 {
-    files_names_gone(s_own(front), c);
+    files_names_gone(fileline_own(front), c);
 }
 
 /* ---- results of the workers ------------------------------------------------------------------ */
 
 /* zmq_free_fn, called by libzmq's I/O thread; tests/lib/tsan.supp knows the name. */
 static void
-s_chunk_sent(void *data, void *hint)
+chunk_sent(void *data, void *hint)
 {
     free(data);
 }
 
 /* Send a chunk without copying: libzmq takes over out->data and frees it. */
 static int
-s_send(front_t *front, files_out_t *out)
+fileline_send(front_t *front, files_out_t *out)
 {
     zmq_msg_t frame;
-    if (zmq_msg_init_data(&frame, out->data, out->len, s_chunk_sent, NULL) != 0)
+    if (zmq_msg_init_data(&frame, out->data, out->len, chunk_sent, NULL) != 0)
         salt_no_memory(out->len);
     out->data = NULL;
     return sock_send_frame_to(front->router, out->rid, out->rid_len, &frame);
@@ -95,9 +95,9 @@ s_send(front_t *front, files_out_t *out)
 /* Answers for local connections first, then up to TURN_BUDGET messages. A connection that can't be sent to
  * loses all its requests. */
 static void
-s_readable(front_t *front)
+fileline_readable(front_t *front)
 {
-    files_t *self = s_own(front);
+    files_t *self = fileline_own(front);
     for (files_names_t *q; (q = files_names_next(self));) {
         if (q->who)
             request_answer(q->who, q->n, json_pack("{s:O}", "names", q->found), NULL);
@@ -107,7 +107,7 @@ s_readable(front_t *front)
         files_out_t *out = files_next(self);
         if (!out)
             break;
-        int rc = s_send(front, out);
+        int rc = fileline_send(front, out);
         front->counters.out += rc == 0;
         const peer_t *peer = rc == 0 ? peers_by_rid(front->peers, out->rid, out->rid_len) : NULL;
         if (peer)
@@ -123,38 +123,38 @@ s_readable(front_t *front)
 /* ---- life ------------------------------------------------------------------------------------ */
 
 static int
-s_start(front_t *front, fail_t *err)
+fileline_start(front_t *front, fail_t *err)
 {
     front->own[PART_files] = files_new(front->opts, err);
     return front->own[PART_files] ? 0 : err->code;
 }
 
 static bool
-s_destroy(front_t *front)
+fileline_destroy(front_t *front)
 {
-    files_t *self = s_own(front);
+    files_t *self = fileline_own(front);
     return files_destroy(&self);
 }
 
 /* Workers take the new options between two steps. */
 static void
-s_reload(front_t *front)
+fileline_reload(front_t *front)
 {
-    files_reload(s_own(front), front->opts);
+    files_reload(fileline_own(front), front->opts);
 }
 
 static int
-s_fd(const front_t *front)
+fileline_fd(const front_t *front)
 {
-    return files_fd(s_own(front));
+    return files_fd(fileline_own(front));
 }
 
 const front_part_t part_files = { .name = "files",
-                                  .start = s_start,
-                                  .destroy = s_destroy,
-                                  .reload = s_reload,
-                                  .fd = s_fd,
-                                  .readable = s_readable,
-                                  .peer_left = s_peer_left,
-                                  .line_closed = s_line_closed,
-                                  .names = s_names };
+                                  .start = fileline_start,
+                                  .destroy = fileline_destroy,
+                                  .reload = fileline_reload,
+                                  .fd = fileline_fd,
+                                  .readable = fileline_readable,
+                                  .peer_left = peer_left,
+                                  .line_closed = fileline_line_closed,
+                                  .names = fileline_names };

@@ -47,7 +47,7 @@ files_fd(const files_t *self)
 
 /* The worker of a path, by a hash (djb2): one worker per file, so that each caches its hashes. */
 static files_worker_t *
-s_worker_of(files_t *self, const asking_t *a)
+worker_of(files_t *self, const asking_t *a)
 {
     unsigned h = 5381;
     for (const char *p = a->path; *p; p++)
@@ -56,19 +56,19 @@ s_worker_of(files_t *self, const asking_t *a)
 }
 
 static bool
-s_is_of(const asking_t *a, const void *rid, size_t rid_len)
+is_of(const asking_t *a, const void *rid, size_t rid_len)
 {
     return !a->gone && a->rid_len == rid_len && memcmp(a->rid, rid, rid_len) == 0;
 }
 
 /* Lock held. Call `fn` (may be NULL) with each request of a connection; returns their number. */
 static size_t
-s_each(files_t *self, const void *rid, size_t rid_len,
+each(files_t *self, const void *rid, size_t rid_len,
        void (*fn)(files_t *self, asking_t *a, const json_t *body), const json_t *body)
 {
     size_t n = 0;
     for (asking_t *a = *files_bucket(self, rid, rid_len); a; a = a->peer_next)
-        if (s_is_of(a, rid, rid_len)) {
+        if (is_of(a, rid, rid_len)) {
             n++;
             if (fn)
                 fn(self, a, body);
@@ -78,7 +78,7 @@ s_each(files_t *self, const void *rid, size_t rid_len,
 
 /* The minion's share, made with its first request; files_forget frees it with the last. */
 static files_share_t *
-s_share(files_t *self, const char *id)
+files_share(files_t *self, const char *id)
 {
     files_share_t *share = map_get(self->shares, id);
     if (!share)
@@ -89,7 +89,7 @@ s_share(files_t *self, const char *id)
 
 /* A member as a string without NUL bytes, on which C and JSON agree; "" for any other. */
 static const char *
-s_text(const json_t *body, const char *key, const char *dflt)
+files_text(const json_t *body, const char *key, const char *dflt)
 {
     const char *text = value_str(body, key, dflt);
     json_t *v = value_get(body, key);
@@ -98,7 +98,7 @@ s_text(const json_t *body, const char *key, const char *dflt)
 
 /* Build a request from a message. Numbers are clamped to limits; a missing or unknown `op` leaves op NULL. */
 static asking_t *
-s_asking_new(const peer_t *peer, const json_t *body)
+asking_new(const peer_t *peer, const json_t *body)
 {
     const char *op = value_str(body, "op", "");
     asking_t *a = xcalloc(1, sizeof(*a));
@@ -110,8 +110,8 @@ s_asking_new(const peer_t *peer, const json_t *body)
     a->granted = LIMIT_FILE_CREDIT;
     a->folder = a->taken = -1;
     a->n = value_int(body, "n", 0);
-    a->path = xstrdup(s_text(body, "path", ""));
-    a->saltenv = xstrdup(s_text(body, "saltenv", "base"));
+    a->path = xstrdup(files_text(body, "path", ""));
+    a->saltenv = xstrdup(files_text(body, "saltenv", "base"));
     a->start = a->at = value_int(body, "at", 0);
     a->known_size = value_int(body, "size", -1);
     a->credit = credit > LIMIT_FILE_CREDIT ? LIMIT_FILE_CREDIT : credit < 0 ? 0 : (int) credit;
@@ -126,7 +126,7 @@ s_asking_new(const peer_t *peer, const json_t *body)
 
 /* Why a request is refused, with *ret_code; NULL: accepted. */
 static const char *
-s_refusal(files_t *self, const asking_t *a, size_t n_peer, int *ret_code)
+files_refusal(files_t *self, const asking_t *a, size_t n_peer, int *ret_code)
 {
     *ret_code = -EAGAIN;
     if (n_peer >= LIMIT_FILE_PEER)
@@ -144,21 +144,21 @@ s_refusal(files_t *self, const asking_t *a, size_t n_peer, int *ret_code)
 void
 files_open(files_t *self, const peer_t *peer, const json_t *body)
 {
-    asking_t *a = s_asking_new(peer, body);
+    asking_t *a = asking_new(peer, body);
     int code;
     (void) pthread_mutex_lock(&self->lock);
-    const char *why = s_refusal(self, a, s_each(self, peer->rid, peer->rid_len, NULL, NULL), &code);
+    const char *why = files_refusal(self, a, each(self, peer->rid, peer->rid_len, NULL, NULL), &code);
     if (why) {
         files_put(self, asking_error(a, false, code, why));
         asking_free(a);
     } else {
-        files_worker_t *w = s_worker_of(self, a);
+        files_worker_t *w = worker_of(self, a);
         asking_t **bucket = files_bucket(self, a->rid, a->rid_len);
         a->peer_next = *bucket;
         *bucket = a;
         a->worker = w;
         a->serial = ++self->serial;
-        a->share = s_share(self, a->id);
+        a->share = files_share(self, a->id);
         *w->tail = a;
         w->tail = &a->next;
         self->n_asking++;
@@ -169,7 +169,7 @@ files_open(files_t *self, const peer_t *peer, const json_t *body)
 
 /* Credit from the receiver: its chunks have arrived, and so many more may be sent. */
 static void
-s_grant(files_t *self, asking_t *a, const json_t *body)
+files_grant(files_t *self, asking_t *a, const json_t *body)
 {
     json_int_t more = value_int(body, "credit", 0);
     if (a->n != value_int(body, "n", 0) || more <= 0)
@@ -183,7 +183,7 @@ s_grant(files_t *self, asking_t *a, const json_t *body)
 
 /* End a request; the worker frees it. `body` NULL: the connection is gone, end all. */
 static void
-s_end(files_t *self, asking_t *a, const json_t *body)
+files_end(files_t *self, asking_t *a, const json_t *body)
 {
     if (body && a->n != value_int(body, "n", 0))
         return;
@@ -196,19 +196,19 @@ void
 files_more(files_t *self, const peer_t *peer, const json_t *body)
 {
     (void) pthread_mutex_lock(&self->lock);
-    (void) s_each(self, peer->rid, peer->rid_len, s_grant, body);
+    (void) each(self, peer->rid, peer->rid_len, files_grant, body);
     (void) pthread_mutex_unlock(&self->lock);
 }
 
 /* A pushed chunk, or with `tag` the end. A chunk beyond the granted ones, or after the end, fails the
  * request. */
 static void
-s_push(files_t *self, const peer_t *peer, const json_t *body, const void *bytes, size_t n, const char *tag)
+files_push(files_t *self, const peer_t *peer, const json_t *body, const void *bytes, size_t n, const char *tag)
 {
     json_int_t which = value_int(body, "n", 0);
     (void) pthread_mutex_lock(&self->lock);
     asking_t *a = *files_bucket(self, peer->rid, peer->rid_len);
-    while (a && !(s_is_of(a, peer->rid, peer->rid_len) && a->n == which && str_eq(a->op, "put")))
+    while (a && !(is_of(a, peer->rid, peer->rid_len) && a->n == which && str_eq(a->op, "put")))
         a = a->peer_next;
     if (a && (n > LIMIT_FILE_CHUNK || a->all_came || (!tag && (n == 0 || a->granted <= 0)))) {
         files_give_up(self, a, -EPROTO, "more than was granted");
@@ -231,20 +231,20 @@ s_push(files_t *self, const peer_t *peer, const json_t *body, const void *bytes,
 void
 files_part(files_t *self, const peer_t *peer, const json_t *body, const void *bytes, size_t n)
 {
-    s_push(self, peer, body, bytes, n, NULL);
+    files_push(self, peer, body, bytes, n, NULL);
 }
 
 void
 files_done(files_t *self, const peer_t *peer, const json_t *body)
 {
-    s_push(self, peer, body, "", 0, value_str(body, "tag", ""));
+    files_push(self, peer, body, "", 0, value_str(body, "tag", ""));
 }
 
 void
 files_stop(files_t *self, const peer_t *peer, const json_t *body)
 {
     (void) pthread_mutex_lock(&self->lock);
-    (void) s_each(self, peer->rid, peer->rid_len, s_end, body);
+    (void) each(self, peer->rid, peer->rid_len, files_end, body);
     (void) pthread_mutex_unlock(&self->lock);
 }
 
@@ -252,7 +252,7 @@ void
 files_gone(files_t *self, const void *rid, size_t rid_len)
 {
     (void) pthread_mutex_lock(&self->lock);
-    (void) s_each(self, rid, rid_len, s_end, NULL);
+    (void) each(self, rid, rid_len, files_end, NULL);
     (void) pthread_mutex_unlock(&self->lock);
 }
 
@@ -260,7 +260,7 @@ files_gone(files_t *self, const void *rid, size_t rid_len)
 
 /* The i-th thread: workers, then the updater; NULL behind the last. */
 static files_worker_t *
-s_nth(files_t *self, size_t i)
+files_nth(files_t *self, size_t i)
 {
     return i < self->n_workers                           ? &self->workers[i]
            : i == self->n_workers && self->updater.owner ? &self->updater
@@ -272,7 +272,7 @@ files_reload(files_t *self, json_t *opts)
 {
     (void) pthread_mutex_lock(&self->lock);
     files_worker_t *w;
-    for (size_t i = 0; (w = s_nth(self, i)); i++) {
+    for (size_t i = 0; (w = files_nth(self, i)); i++) {
         free(w->fresh_opts);
         w->fresh_opts = value_dump(opts);
         (void) pthread_cond_signal(&w->wake);
@@ -282,7 +282,7 @@ files_reload(files_t *self, json_t *opts)
 
 /* Workers and the updater read their first configuration like a reload. 0, or a negative errno. */
 static int
-s_start_worker(files_t *self, files_worker_t *w, void *(*fn)(void *), json_t *opts)
+start_worker(files_t *self, files_worker_t *w, void *(*fn)(void *), json_t *opts)
 {
     pthread_condattr_t attr;
     w->owner = self;
@@ -313,10 +313,10 @@ files_new(json_t *opts, fail_t *err)
     /* Held so that no worker reads n_workers while it still changes. */
     (void) pthread_mutex_lock(&self->lock);
     for (size_t i = 0; rc == 0 && i < FILES_WORKERS; i++)
-        if ((rc = s_start_worker(self, &self->workers[i], files_work, opts)) == 0)
+        if ((rc = start_worker(self, &self->workers[i], files_work, opts)) == 0)
             self->n_workers++;
     if (rc == 0)
-        rc = s_start_worker(self, &self->updater, files_update, opts);
+        rc = start_worker(self, &self->updater, files_update, opts);
     (void) pthread_mutex_unlock(&self->lock);
     if (rc == 0)
         return self;
@@ -327,7 +327,7 @@ files_new(json_t *opts, fail_t *err)
 
 /* Requests in the ring are freed with their files and unfinished pushes. */
 static void
-s_free_worker(files_worker_t *w)
+free_worker(files_worker_t *w)
 {
     (void) pthread_join(w->thread, NULL);
     for (asking_t *a; (a = w->ring);) {
@@ -342,13 +342,13 @@ s_free_worker(files_worker_t *w)
 
 /* Tell all threads to stop. False when a fetch from a remote is under way, which can't be interrupted. */
 static bool
-s_end_threads(files_t *self)
+end_threads(files_t *self)
 {
     files_worker_t *w;
     (void) pthread_mutex_lock(&self->lock);
     self->stop = true;
     bool soon = !self->fetching;
-    for (size_t i = 0; (w = s_nth(self, i)); i++)
+    for (size_t i = 0; (w = files_nth(self, i)); i++)
         (void) pthread_cond_signal(&w->wake);
     (void) pthread_mutex_unlock(&self->lock);
     return soon;
@@ -362,10 +362,10 @@ files_destroy(files_t **self_p)
     files_worker_t *w;
     if (!self)
         return true;
-    if (!s_end_threads(self))
+    if (!end_threads(self))
         return false;
-    for (size_t i = 0; (w = s_nth(self, i)); i++)
-        s_free_worker(w);
+    for (size_t i = 0; (w = files_nth(self, i)); i++)
+        free_worker(w);
     for (files_out_t *out; (out = self->out);) {
         self->out = out->next;
         files_out_free(out);

@@ -14,7 +14,7 @@
 /* NEW "web.ng" from "web/ng/init.sls"; NULL: not a state file, or one with a dot in its path, which no name
  * leads to. */
 static char *
-s_sls_of(const char *path)
+sls_of(const char *path)
 {
     size_t len = strlen(path), end = strlen("." SUFFIX);
     if (len <= end || !str_eq(path + len - end, "." SUFFIX))
@@ -40,7 +40,7 @@ files_sls_names(const json_t *paths, const char *prefix)
     const char *key;
     size_t i;
     json_array_foreach ((json_t *) paths, i, path) {
-        AUTO_FREE char *name = s_sls_of(json_string_value(path));
+        AUTO_FREE char *name = sls_of(json_string_value(path));
         if (!name || !str_starts(name, prefix))
             continue;
         char *dot = strchr(name + strlen(prefix), '.');
@@ -55,7 +55,7 @@ files_sls_names(const json_t *paths, const char *prefix)
 
 /* NEW list; empty when listing fails. */
 static json_t *
-s_found(const files_names_t *q, fileserver_t *server)
+files_names_found(const files_names_t *q, fileserver_t *server)
 {
     if (!q->saltenv) {
         json_t *envs = fileserver_envs(server, NULL);
@@ -82,7 +82,7 @@ files_names_step(files_worker_t *w)
         return false;
     q->state = NAMES_BUSY;
     (void) pthread_mutex_unlock(&files->lock);
-    json_t *found = s_found(q, w->server);
+    json_t *found = files_names_found(q, w->server);
     (void) pthread_mutex_lock(&files->lock);
     q->found = found;
     q->state = NAMES_DONE;

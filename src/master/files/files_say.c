@@ -20,7 +20,7 @@ asking_frame(const asking_t *a, char **data_p, size_t len)
 
 /* NEW string. A text may repeat a path of any length: its middle is cut out. */
 static json_t *
-s_words(const char *text)
+files_say_words(const char *text)
 {
     size_t len = strlen(text);
     if (len <= WORDS_MAX)
@@ -50,7 +50,7 @@ asking_put(files_out_t ***tail, files_out_t *out)
 files_out_t *
 asking_error(const asking_t *self, bool opened, int code, const char *text)
 {
-    json_auto_t *words = s_words(text);
+    json_auto_t *words = files_say_words(text);
     return asking_message(self, opened ? MSG_file_end : MSG_file_info,
                           json_pack("{s:O, s:i}", "error", words, "code", -code));
 }

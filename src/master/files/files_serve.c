@@ -53,7 +53,7 @@ asking_can_step(const asking_t *self, const files_t *files)
 /* Log errors of the host, not missing files: the operator must know. Rate-limited, as minions may ask again
  * and again. */
 static void
-s_log_trouble(const asking_t *a, int code, const char *text)
+log_trouble(const asking_t *a, int code, const char *text)
 {
     static _Thread_local rate_t lines = RATE(1, 10);
     if (code != -ENOENT && code != -E2BIG && code != -EFBIG && rate_spare(&lines, clock_mono_ms()))
@@ -64,7 +64,7 @@ s_log_trouble(const asking_t *a, int code, const char *text)
 /* ---- opening --------------------------------------------------------------------------------- */
 
 static void
-s_info(asking_t *a, json_t *more, files_out_t ***tail)
+files_serve_info(asking_t *a, json_t *more, files_out_t ***tail)
 {
     json_auto_t *body = more;
     json_object_set_new(body, "size", json_integer(a->size));
@@ -74,24 +74,24 @@ s_info(asking_t *a, json_t *more, files_out_t ***tail)
 
 /* A resumed transfer first digests the part that the receiver has (ASKING_PREFIX). */
 static void
-s_start_data(asking_t *a, files_out_t ***tail)
+start_data(asking_t *a, files_out_t ***tail)
 {
     /* A receiver that has more than the file: its copy is another file's, start over. */
     a->start = a->start > a->size ? 0 : a->start;
     a->at = 0;
     a->state = a->start > 0 ? ASKING_PREFIX : ASKING_DATA;
     if (a->state == ASKING_DATA)
-        s_info(a, json_pack("{s:i}", "at", 0), tail);
+        files_serve_info(a, json_pack("{s:i}", "at", 0), tail);
 }
 
 /* "get" starts sending; "hash" answers at once when the hash is cached or the size differs already. */
 static void
-s_open_file(asking_t *a, fileserver_t *server, files_out_t ***tail)
+files_serve_open_file(asking_t *a, fileserver_t *server, files_out_t ***tail)
 {
     fail_auto_t err = FAIL_INIT;
     int rc = fileserver_find(server, a->path, a->saltenv, &a->file, &err);
     if (rc < 0) {
-        s_log_trouble(a, rc, fail_text(&err));
+        log_trouble(a, rc, fail_text(&err));
         asking_fail(a, false, rc, &err, tail);
         return;
     }
@@ -99,7 +99,7 @@ s_open_file(asking_t *a, fileserver_t *server, files_out_t ***tail)
               a->saltenv, (long long) a->file.size);
     a->size = a->file.size;
     if (str_eq(a->op, "get")) {
-        s_start_data(a, tail);
+        start_data(a, tail);
         return;
     }
     a->at = 0;
@@ -108,7 +108,7 @@ s_open_file(asking_t *a, fileserver_t *server, files_out_t ***tail)
     bool other = a->known_size >= 0 && a->known_size != a->size;
     if (!known && !other)
         return;
-    s_info(a,
+    files_serve_info(a,
            json_pack("{s:s, s:s*}", "hash_type", fileserver_hash_type(server), "hsum", other ? NULL : known),
            tail);
     a->state = ASKING_DONE;
@@ -124,7 +124,7 @@ static const struct {
 
 /* NEW, or NULL with *err. */
 static json_t *
-s_list(const asking_t *a, const files_worker_t *worker, fail_t *err)
+files_serve_list(const asking_t *a, const files_worker_t *worker, fail_t *err)
 {
     if (str_eq(a->op, "envs"))
         return fileserver_envs(worker->server, err);
@@ -138,16 +138,16 @@ s_list(const asking_t *a, const files_worker_t *worker, fail_t *err)
 
 /* Serve a list as a file whose bytes are its JSON. */
 static void
-s_open_list(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
+open_list(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
 {
     fail_auto_t err = FAIL_INIT;
-    json_auto_t *list = s_list(a, worker, &err);
+    json_auto_t *list = files_serve_list(a, worker, &err);
     AUTO_FREE char *text = list ? value_dump(list) : NULL;
     if (text && strlen(text) > LIMIT_FILE_TEXT)
         (void) fail_set(&err, -EFBIG, "the answer to '%s' (environment '%s') is longer than %d bytes", a->op,
                         a->saltenv, LIMIT_FILE_TEXT);
     if (err.text || !text) {
-        s_log_trouble(a, err.code ? err.code : -EIO, fail_text(&err));
+        log_trouble(a, err.code ? err.code : -EIO, fail_text(&err));
         asking_fail(a, false, err.code ? err.code : -EIO, &err, tail);
         return;
     }
@@ -155,7 +155,7 @@ s_open_list(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
     a->is_text = true;
     a->size = (int64_t) a->text.len;
     a->start = 0;
-    s_start_data(a, tail);
+    start_data(a, tail);
 }
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
@@ -163,7 +163,7 @@ s_open_list(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
 /* Read up to `max` bytes at the request's position. 0 with *ret_n > 0, or a negative errno; -ESTALE: the file
  * became shorter. */
 static int
-s_read(asking_t *a, char *into, size_t max, size_t *ret_n)
+files_serve_read(asking_t *a, char *into, size_t max, size_t *ret_n)
 {
     size_t left = (size_t) (a->size - a->at), want = left < max ? left : max;
     ssize_t n;
@@ -183,27 +183,27 @@ s_read(asking_t *a, char *into, size_t max, size_t *ret_n)
 
 /* End a request with an error and log it. */
 static void
-s_broken(asking_t *a, int code, files_out_t ***tail)
+files_serve_broken(asking_t *a, int code, files_out_t ***tail)
 {
     fail_auto_t err = FAIL_INIT;
     if (code == -ESTALE)
         (void) fail_set(&err, code, "%s: it became shorter while it was read", a->path);
     else
         (void) fs_fail(&err, code, "read", a->is_text ? a->path : a->file.path);
-    s_log_trouble(a, code, fail_text(&err));
+    log_trouble(a, code, fail_text(&err));
     asking_fail(a, a->state == ASKING_DATA, code, &err, tail);
 }
 
 /* Feed the part that the receiver has to the tag; with the whole of it, the receiver can compare and
  * resume. */
 static void
-s_prefix(asking_t *a, files_out_t ***tail)
+files_serve_prefix(asking_t *a, files_out_t ***tail)
 {
     AUTO_FREE char *piece = malloc(READ_MAX);
     size_t left = (size_t) (a->start - a->at), n = 0;
-    int rc = piece ? s_read(a, piece, left < READ_MAX ? left : READ_MAX, &n) : -ENOMEM;
+    int rc = piece ? files_serve_read(a, piece, left < READ_MAX ? left : READ_MAX, &n) : -ENOMEM;
     if (rc < 0) {
-        s_broken(a, rc, tail);
+        files_serve_broken(a, rc, tail);
         return;
     }
     tag_add(a->tag, piece, n);
@@ -213,12 +213,12 @@ s_prefix(asking_t *a, files_out_t ***tail)
     char hex[TAG_HEX + 1];
     tag_end(a->tag, hex);
     a->state = ASKING_DATA;
-    s_info(a, json_pack("{s:I, s:s}", "at", (json_int_t) a->start, "tag", hex), tail);
+    files_serve_info(a, json_pack("{s:I, s:s}", "at", (json_int_t) a->start, "tag", hex), tail);
 }
 
 /* Send a chunk, read straight into its frame to avoid a copy. */
 static void
-s_data(asking_t *a, files_out_t ***tail)
+files_serve_data(asking_t *a, files_out_t ***tail)
 {
     size_t n = 0;
     if (a->at >= a->size) {
@@ -228,15 +228,15 @@ s_data(asking_t *a, files_out_t ***tail)
     }
     AUTO_FREE char *frame = malloc(HEAD_MAX + LIMIT_FILE_CHUNK);
     if (!frame) {
-        s_broken(a, -ENOMEM, tail);
+        files_serve_broken(a, -ENOMEM, tail);
         return;
     }
     int head = snprintf(frame, HEAD_MAX, "{\"m\":\"%s\",\"n\":%lld,\"at\":%lld}", wire_name(MSG_file_data),
                         (long long) a->n, (long long) a->at);
     salt_assert(head > 0 && head < HEAD_MAX);
-    int rc = s_read(a, frame + head + 1, LIMIT_FILE_CHUNK, &n);
+    int rc = files_serve_read(a, frame + head + 1, LIMIT_FILE_CHUNK, &n);
     if (rc < 0) {
-        s_broken(a, rc, tail);
+        files_serve_broken(a, rc, tail);
         return;
     }
     a->at += (int64_t) n;
@@ -245,16 +245,16 @@ s_data(asking_t *a, files_out_t ***tail)
 
 /* Digest a chunk; at the end answer, and cache the hash. */
 static void
-s_hash(asking_t *a, fileserver_t *server, files_out_t ***tail)
+files_serve_hash(asking_t *a, fileserver_t *server, files_out_t ***tail)
 {
     fail_auto_t err = FAIL_INIT;
     AUTO_FREE char *piece = malloc(READ_MAX);
     size_t n = 0;
     if (!a->digest)
         a->digest = digest_new(fileserver_hash_type(server), &err);
-    int rc = !piece ? -ENOMEM : !a->digest ? err.code : a->at < a->size ? s_read(a, piece, READ_MAX, &n) : 0;
+    int rc = !piece ? -ENOMEM : !a->digest ? err.code : a->at < a->size ? files_serve_read(a, piece, READ_MAX, &n) : 0;
     if (rc < 0) {
-        s_broken(a, rc, tail);
+        files_serve_broken(a, rc, tail);
         return;
     }
     digest_add(a->digest, piece, n);
@@ -263,20 +263,20 @@ s_hash(asking_t *a, fileserver_t *server, files_out_t ***tail)
         return;
     AUTO_FREE char *hex = digest_hex(a->digest);
     fileserver_learn_hash(server, &a->file, hex);
-    s_info(a, json_pack("{s:s, s:s}", "hash_type", fileserver_hash_type(server), "hsum", hex), tail);
+    files_serve_info(a, json_pack("{s:s, s:s}", "hash_type", fileserver_hash_type(server), "hsum", hex), tail);
     a->state = ASKING_DONE;
 }
 
 /* The first step of each operation. */
 static void
-s_open(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
+files_serve_open(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
 {
     if (str_eq(a->op, "put"))
         take_open(a, worker->opts, tail);
     else if (str_eq(a->op, "get") || str_eq(a->op, "hash"))
-        s_open_file(a, worker->server, tail);
+        files_serve_open_file(a, worker->server, tail);
     else
-        s_open_list(a, worker, tail);
+        open_list(a, worker, tail);
 }
 
 /* Errors set ASKING_DONE. The file is closed as soon as it is not needed, not when the request is freed. */
@@ -285,16 +285,16 @@ asking_step(asking_t *self, const files_worker_t *worker, files_out_t ***out_tai
 {
     switch (self->state) {
     case ASKING_NEW:
-        s_open(self, worker, out_tail);
+        files_serve_open(self, worker, out_tail);
         break;
     case ASKING_PREFIX:
-        s_prefix(self, out_tail);
+        files_serve_prefix(self, out_tail);
         break;
     case ASKING_DATA:
-        s_data(self, out_tail);
+        files_serve_data(self, out_tail);
         break;
     case ASKING_HASH:
-        s_hash(self, worker->server, out_tail);
+        files_serve_hash(self, worker->server, out_tail);
         break;
     case ASKING_TAKE:
         take_step(self, out_tail);

@@ -26,7 +26,7 @@
 /* Open cachedir/minions/ID/files and the path's folder in it; sets a->folder and a->name. Folders are made.
  * 0, or a negative errno. */
 static int
-s_find_place(asking_t *a, const char *cachedir)
+files_take_find_place(asking_t *a, const char *cachedir)
 {
     AUTO_FREE char *below = str_replace(a->path, "//", "/");
     AUTO_FREE char *place = xasprintf("minions/%s/files/%s", a->id, below);
@@ -48,7 +48,7 @@ s_find_place(asking_t *a, const char *cachedir)
 
 /* file_recv and file_recv_max_size (megabytes), as in Salt. */
 static int
-s_check(const asking_t *a, json_t *opts, fail_t *err)
+files_take_check(const asking_t *a, json_t *opts, fail_t *err)
 {
     json_int_t max = value_int(opts, "file_recv_max_size", 100);
     if (!value_bool(opts, "file_recv", false))
@@ -63,7 +63,7 @@ s_check(const asking_t *a, json_t *opts, fail_t *err)
 /* The part's name is our serial: a minion and a salt-call on its host may push the same file, and both number
  * from one. */
 static int
-s_open_part(asking_t *a, const char *cachedir)
+files_take_open_part(asking_t *a, const char *cachedir)
 {
     AUTO_FREE char *parts = fs_join(cachedir, PARTS);
     int rc = fs_mkdirs(parts, 0700, NULL);
@@ -76,14 +76,14 @@ s_open_part(asking_t *a, const char *cachedir)
 }
 
 static int
-s_open(asking_t *a, json_t *opts, fail_t *err)
+files_take_open(asking_t *a, json_t *opts, fail_t *err)
 {
     const char *cachedir = value_str(opts, "cachedir", "");
-    int rc = s_check(a, opts, err);
+    int rc = files_take_check(a, opts, err);
     if (rc == 0)
-        rc = s_find_place(a, cachedir);
+        rc = files_take_find_place(a, cachedir);
     if (rc == 0)
-        rc = s_open_part(a, cachedir);
+        rc = files_take_open_part(a, cachedir);
     return rc < 0 ? fail_set(err, rc, "'%s' can't be put there: %s", a->path, strerror(-rc)) : 0;
 }
 
@@ -91,7 +91,7 @@ void
 take_open(asking_t *self, json_t *opts, files_out_t ***out_tail)
 {
     fail_auto_t err = FAIL_INIT;
-    int rc = s_open(self, opts, &err);
+    int rc = files_take_open(self, opts, &err);
     if (rc < 0) {
         asking_fail(self, false, rc, &err, out_tail);
         return;
@@ -137,7 +137,7 @@ take_free(asking_t *self)
 
 /* Compare size and tag, then rename into place. -EBADMSG when the file arrived damaged. */
 static void
-s_end(asking_t *a, const char *tag, files_out_t ***tail)
+files_take_end(asking_t *a, const char *tag, files_out_t ***tail)
 {
     fail_auto_t err = FAIL_INIT;
     char hex[TAG_HEX + 1];
@@ -163,7 +163,7 @@ take_step(asking_t *self, files_out_t ***out_tail)
     const files_in_t *in = self->in;
     fail_auto_t err = FAIL_INIT;
     if (in->tag) {
-        s_end(self, in->tag, out_tail);
+        files_take_end(self, in->tag, out_tail);
         return;
     }
     int rc = in->at != self->at || (int64_t) in->n > self->size - self->at ? -EPROTO : 0;

@@ -29,7 +29,7 @@ files_take_opts(files_worker_t *w)
 
 /* Lock held. Remove a request from the ring and free it. */
 static void
-s_drop(files_worker_t *w, asking_t **at)
+files_work_drop(files_worker_t *w, asking_t **at)
 {
     asking_t *a = *at;
     *at = a->next;
@@ -41,7 +41,7 @@ s_drop(files_worker_t *w, asking_t **at)
 
 /* Lock held. True when another request, of any minion or of the same one, waits for this one's place. */
 static bool
-s_is_wanted(const files_t *files, const asking_t *a)
+files_work_is_wanted(const files_t *files, const asking_t *a)
 {
     return (files->n_open >= LIMIT_FILE_OPEN && files->n_asking > files->n_open) ||
            (a->share->n_open >= LIMIT_FILE_MINION && a->share->n_asking > a->share->n_open);
@@ -50,20 +50,20 @@ s_is_wanted(const files_t *files, const asking_t *a)
 /* How long a request may stall. A slow receiver has chunks in flight for long; one without any that grants no
  * credit merely occupies a place, and loses it sooner when others wait. */
 static int64_t
-s_patience(const files_t *files, const asking_t *a)
+files_work_patience(const files_t *files, const asking_t *a)
 {
-    return a->state == ASKING_DATA && a->under_way == 0 && s_is_wanted(files, a) ? LIMIT_FILE_STALL_FULL
+    return a->state == ASKING_DATA && a->under_way == 0 && files_work_is_wanted(files, a) ? LIMIT_FILE_STALL_FULL
                                                                                  : LIMIT_FILE_STALL;
 }
 
 /* Lock held. End requests whose receivers have fallen silent. */
 static void
-s_sweep(files_worker_t *w, int64_t now)
+files_work_sweep(files_worker_t *w, int64_t now)
 {
     w->swept_ms = now;
     for (asking_t *a = w->ring; a; a = a->next) {
         bool waits = a->state == ASKING_DATA ? a->credit == 0 : a->state == ASKING_TAKE && !a->in;
-        if (!waits || a->gone || now - a->heard_ms <= s_patience(w->owner, a))
+        if (!waits || a->gone || now - a->heard_ms <= files_work_patience(w->owner, a))
             continue;
         log_debug("%s: minion %s takes it no more", a->path, a->id);
         files_give_up(w->owner, a, -EAGAIN, "it was not taken in time; ask again");
@@ -73,12 +73,12 @@ s_sweep(files_worker_t *w, int64_t now)
 /* Lock held. The next request that can step, moved to the ring's end; NULL without one. Frees ended ones on
  * the way. */
 static asking_t *
-s_next(files_worker_t *w)
+files_work_next(files_worker_t *w)
 {
     for (asking_t **at = &w->ring; *at;) {
         asking_t *a = *at;
         if (a->gone || a->state == ASKING_DONE) {
-            s_drop(w, at);
+            files_work_drop(w, at);
             continue;
         }
         if (!asking_can_step(a, w->owner)) {
@@ -98,7 +98,7 @@ s_next(files_worker_t *w)
 
 /* Lock held. Queue what a step produced, or drop it if the request ended meanwhile. */
 static void
-s_deliver(files_worker_t *w, asking_t *a, files_out_t *made, files_out_t **made_tail)
+files_work_deliver(files_worker_t *w, asking_t *a, files_out_t *made, files_out_t **made_tail)
 {
     files_t *files = w->owner;
     uint64_t one = 1;
@@ -118,7 +118,7 @@ s_deliver(files_worker_t *w, asking_t *a, files_out_t *made, files_out_t **made_
 
 /* Lock held, released during the step. Counts places and bytes before and after. */
 static void
-s_serve(files_worker_t *w, asking_t *a)
+files_work_serve(files_worker_t *w, asking_t *a)
 {
     files_out_t *made = NULL, **tail = &made;
     int64_t before = a->at;
@@ -149,7 +149,7 @@ s_serve(files_worker_t *w, asking_t *a)
         a->share->under_way += (size_t) (a->at - before);
         w->owner->under_way += (size_t) (a->at - before);
     }
-    s_deliver(w, a, made, tail);
+    files_work_deliver(w, a, made, tail);
 }
 
 /* Sleeps until it is woken, or to look for stalled requests. */
@@ -162,12 +162,12 @@ files_work(void *worker)
         files_take_opts(w);
         int64_t now = clock_mono_ms();
         if (now - w->swept_ms >= SLEEP_FULL_MS)
-            s_sweep(w, now);
+            files_work_sweep(w, now);
         if (files_names_step(w))
             continue;
-        asking_t *a = s_next(w);
+        asking_t *a = files_work_next(w);
         if (a) {
-            s_serve(w, a);
+            files_work_serve(w, a);
             continue;
         }
         struct timespec until;

@@ -14,22 +14,22 @@
 #define HOUR_MS    (3600 * 1000.0)
 
 static clockwatch_t *
-s_own(const front_t *front)
+clockwatch_own(const front_t *front)
 {
     return front->own[PART_clockwatch];
 }
 
 static bool
-s_is_step(int64_t by_ms, int64_t limit_ms)
+is_step(int64_t by_ms, int64_t limit_ms)
 {
     return by_ms >= limit_ms || by_ms <= -limit_ms;
 }
 
-/* Write the doubt's end to the store; retried by s_tick while the queue is full. */
+/* Write the doubt's end to the store; retried by clockwatch_tick while the queue is full. */
 static void
-s_keep(front_t *self, int64_t now_ms)
+clockwatch_keep(front_t *self, int64_t now_ms)
 {
-    clockwatch_t *w = s_own(self);
+    clockwatch_t *w = clockwatch_own(self);
     int64_t until_ms = clock_wall_us() / 1000 + w->until_ms - now_ms;
     AUTO_FREE char *text = xasprintf("%lld", (long long) (until_ms / 1000));
     w->unkept = (w->until_ms ? store_put_meta(self->store, CLOCK_META, text)
@@ -38,15 +38,15 @@ s_keep(front_t *self, int64_t now_ms)
 
 /* Doubt the clock for `for_ms` from now on; 0: trust it. */
 static void
-s_doubt(front_t *self, int64_t now_ms, int64_t for_ms)
+doubt(front_t *self, int64_t now_ms, int64_t for_ms)
 {
-    s_own(self)->until_ms = for_ms > 0 ? now_ms + for_ms : 0;
-    s_keep(self, now_ms);
+    clockwatch_own(self)->until_ms = for_ms > 0 ? now_ms + for_ms : 0;
+    clockwatch_keep(self, now_ms);
 }
 
 /* Restore the last run's doubt, and compare the clock with the newest event in the store. */
 static int
-s_start(front_t *self, fail_t *err)
+clockwatch_start(front_t *self, fail_t *err)
 {
     int64_t now_ms = clock_mono_ms(), wall_ms = clock_wall_us() / 1000, event_us = 0;
     json_auto_t *kept = store_meta(self->reader, CLOCK_META, err);
@@ -54,17 +54,17 @@ s_start(front_t *self, fail_t *err)
         return err->code;
     int64_t left = json_is_string(kept) ? strtoll(json_string_value(kept), NULL, 10) * 1000 - wall_ms : 0;
     int64_t gap = event_us ? wall_ms - event_us / 1000 : 0;
-    if (s_is_step(gap, DOUBT_MS)) {
+    if (is_step(gap, DOUBT_MS)) {
         log_warning(
             "by the clock the newest event in the store is %.1f hours %s: should the clock be wrong, set "
             "it; nothing counts as old within a day",
             (double) (gap < 0 ? -gap : gap) / HOUR_MS, gap < 0 ? "ahead" : "old");
-        s_doubt(self, now_ms, DOUBT_MS);
+        doubt(self, now_ms, DOUBT_MS);
     } else if (left > 0) {
         log_warning("the clock had jumped before the master ended: nothing counts as old yet");
-        s_doubt(self, now_ms, left < DOUBT_MS ? left : DOUBT_MS);
+        doubt(self, now_ms, left < DOUBT_MS ? left : DOUBT_MS);
     } else if (json_is_string(kept)) {
-        s_doubt(self, now_ms, 0);
+        doubt(self, now_ms, 0);
     }
     return 0;
 }
@@ -72,35 +72,35 @@ s_start(front_t *self, fail_t *err)
 /* `ahead` is wall minus monotonic time: constant but for corrections. A step back to its last trusted value
  * ends the doubt. */
 static void
-s_tick(front_t *self, int64_t now_ms)
+clockwatch_tick(front_t *self, int64_t now_ms)
 {
-    clockwatch_t *w = s_own(self);
+    clockwatch_t *w = clockwatch_own(self);
     int64_t ahead = clock_wall_us() / 1000 - now_ms, by = w->seen_ms ? ahead - w->seen_ms : 0;
-    bool stepped = s_is_step(by, SET_MS);
+    bool stepped = is_step(by, SET_MS);
     w->ahead_ms = w->until_ms ? w->ahead_ms : w->seen_ms;
     w->seen_ms = ahead;
-    if (stepped && w->until_ms && !s_is_step(ahead - w->ahead_ms, SET_MS)) {
+    if (stepped && w->until_ms && !is_step(ahead - w->ahead_ms, SET_MS)) {
         log_info("the clock is right again");
-        s_doubt(self, now_ms, 0);
+        doubt(self, now_ms, 0);
     } else if (stepped) {
         log_warning(
             "the clock has jumped by %lld s: nothing counts as old until it is right again, or for a day",
             (long long) (by + (by < 0 ? -500 : 500)) / 1000);
-        s_doubt(self, now_ms, DOUBT_MS);
+        doubt(self, now_ms, DOUBT_MS);
     } else if (w->until_ms && now_ms >= w->until_ms) {
         log_info("the clock is believed: a day has passed");
-        s_doubt(self, now_ms, 0);
+        doubt(self, now_ms, 0);
     } else if (w->unkept) {
-        s_keep(self, now_ms);
+        clockwatch_keep(self, now_ms);
     }
 }
 
 bool
 clockwatch_doubts(const front_t *self)
 {
-    return s_own(self)->until_ms != 0;
+    return clockwatch_own(self)->until_ms != 0;
 }
 
 const front_part_t part_clockwatch = {
-    .name = "clockwatch", .size = sizeof(clockwatch_t), .start = s_start, .tick = s_tick
+    .name = "clockwatch", .size = sizeof(clockwatch_t), .start = clockwatch_start, .tick = clockwatch_tick
 };

@@ -35,7 +35,7 @@ typedef struct master {
 } master_t;
 
 static master_t *
-s_master(front_t *front)
+front_master(front_t *front)
 {
     return (master_t *) front; /* front is the first member */
 }
@@ -44,10 +44,10 @@ s_master(front_t *front)
 
 /* Replace the configuration. An invalid one leaves the former in force. */
 static void
-s_reload(front_t *self)
+front_reload(front_t *self)
 {
     fail_auto_t err = FAIL_INIT;
-    master_t *master = s_master(self);
+    master_t *master = front_master(self);
     conf_t *fresh = startup_reload(self->conf, master->conf_dir, CONF_MASTER, master->overrides, &err);
     if (!fresh) {
         log_error("reload: the old configuration stays: %s", fail_text(&err));
@@ -61,13 +61,13 @@ s_reload(front_t *self)
 
 /* Signals arrive through a signalfd, so that handlers run on the loop. -1 ends the loop. */
 static int
-s_signal(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+front_signal(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
     front_t *self = arg;
     int sig;
     while ((sig = daemon_next_signal(item->fd)) != 0) {
         if (sig == SIGHUP) {
-            s_reload(self);
+            front_reload(self);
             continue;
         }
         if (sig == SIGTERM || sig == SIGINT) {
@@ -81,7 +81,7 @@ s_signal(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 }
 
 static int
-s_tick(zloop_t *loop, int timer, void *arg)
+front_tick(zloop_t *loop, int timer, void *arg)
 {
     front_t *self = arg;
     int64_t now = clock_mono_ms();
@@ -93,13 +93,13 @@ s_tick(zloop_t *loop, int timer, void *arg)
 /* ---- life ------------------------------------------------------------------------------------ */
 
 static int
-s_start(front_t *self, fail_t *err)
+front_start(front_t *self, fail_t *err)
 {
     self->max_files = daemon_raise_files((long) conf_int(self->conf, "max_open_files"));
     if (daemon_need_files(LIMIT_MASTER_FILES, err) < 0)
         return err->code;
     zmq_pollitem_t signals = { NULL, daemon_signals(false, err), ZMQ_POLLIN, 0 };
-    s_master(self)->signal_fd = signals.fd;
+    front_master(self)->signal_fd = signals.fd;
     if (signals.fd < 0)
         return signals.fd;
     /* Map large messages individually, so that their memory returns to the system; glibc would raise the
@@ -111,9 +111,9 @@ s_start(front_t *self, fail_t *err)
     self->zctx = zsys_init();
     self->loop = zloop_new();
     zloop_set_nonstop(self->loop, true);
-    (void) zloop_poller(self->loop, &signals, s_signal, self);
+    (void) zloop_poller(self->loop, &signals, front_signal, self);
     zloop_poller_set_tolerant(self->loop, &signals);
-    (void) zloop_timer(self->loop, TICK_MS, 0, s_tick, self);
+    (void) zloop_timer(self->loop, TICK_MS, 0, front_tick, self);
     return parts_start(self, err);
 }
 
@@ -136,7 +136,7 @@ front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *
     self->host = host;
     self->modules = host ? host->modules : NULL;
     self->started_ms = clock_mono_ms();
-    if (s_start(self, err) < 0)
+    if (front_start(self, err) < 0)
         front_destroy(&self);
     return self;
 }
@@ -148,7 +148,7 @@ front_destroy(front_t **self_p)
     front_t *self = STEAL(*self_p);
     if (!self)
         return true;
-    master_t *master = s_master(self);
+    master_t *master = front_master(self);
     bool ended = parts_end(self);
     zloop_destroy(&self->loop);
     free(master->conf_dir);

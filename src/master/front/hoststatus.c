@@ -6,7 +6,7 @@
 #define STATUS_MS 1000
 
 static void
-s_tick(front_t *front, int64_t now_ms)
+hoststatus_tick(front_t *front, int64_t now_ms)
 {
     if (!notify_heard())
         return;
@@ -17,4 +17,4 @@ s_tick(front_t *front, int64_t now_ms)
                   conf_str(front->conf, "interface"));
 }
 
-const front_part_t part_hoststatus = { .name = "hoststatus", .tick = s_tick, .every_ms = STATUS_MS };
+const front_part_t part_hoststatus = { .name = "hoststatus", .tick = hoststatus_tick, .every_ms = STATUS_MS };

@@ -14,7 +14,7 @@ typedef struct noise {
 } noise_t;
 
 static noise_t *
-s_own(const front_t *front)
+noise_own(const front_t *front)
 {
     return front->own[PART_noise];
 }
@@ -23,7 +23,7 @@ void
 noise_warn(front_t *front, const char *fmt, ...)
 {
     va_list ap;
-    noise_t *self = s_own(front);
+    noise_t *self = noise_own(front);
     if (!rate_spare(&self->lines, clock_mono_ms())) {
         self->unsaid++;
         return;
@@ -37,20 +37,20 @@ noise_warn(front_t *front, const char *fmt, ...)
 void
 noise_unsaid(front_t *front, uint64_t n)
 {
-    s_own(front)->unsaid += n;
+    noise_own(front)->unsaid += n;
 }
 
 static int
-s_start(front_t *front, fail_t *err)
+noise_start(front_t *front, fail_t *err)
 {
-    s_own(front)->lines = (rate_t) RATE(LIMIT_NOISE_RATE, LIMIT_NOISE_BURST);
+    noise_own(front)->lines = (rate_t) RATE(LIMIT_NOISE_RATE, LIMIT_NOISE_BURST);
     return 0;
 }
 
 static void
-s_tick(front_t *front, int64_t now_ms)
+noise_tick(front_t *front, int64_t now_ms)
 {
-    noise_t *self = s_own(front);
+    noise_t *self = noise_own(front);
     if (self->unsaid == 0 || !rate_spare(&self->lines, now_ms))
         return;
     log_warning("%llu more refusals were not written here", (unsigned long long) self->unsaid);
@@ -58,5 +58,5 @@ s_tick(front_t *front, int64_t now_ms)
 }
 
 const front_part_t part_noise = {
-    .name = "noise", .size = sizeof(noise_t), .start = s_start, .tick = s_tick
+    .name = "noise", .size = sizeof(noise_t), .start = noise_start, .tick = noise_tick
 };

@@ -8,7 +8,7 @@
 
 /* Find the part by its descriptor; there are few. */
 static int
-s_readable(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+front_parts_readable(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
     front_t *front = arg;
     const front_part_t *part;
@@ -19,15 +19,15 @@ s_readable(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 }
 
 static void
-s_watch(front_t *front, int fd)
+front_parts_watch(front_t *front, int fd)
 {
     zmq_pollitem_t item = { NULL, fd, ZMQ_POLLIN, 0 };
-    (void) zloop_poller(front->loop, &item, s_readable, front);
+    (void) zloop_poller(front->loop, &item, front_parts_readable, front);
     zloop_poller_set_tolerant(front->loop, &item);
 }
 
 static int
-s_start(front_t *front, size_t i, fail_t *err)
+front_parts_start(front_t *front, size_t i, fail_t *err)
 {
     const front_part_t *part = front->parts[i];
     if (part->size > 0)
@@ -35,7 +35,7 @@ s_start(front_t *front, size_t i, fail_t *err)
     front->n_started++; /* before start: a part that fails halfway is destroyed too */
     int rc = part->start ? part->start(front, err) : 0;
     if (rc == 0 && part->fd)
-        s_watch(front, part->fd(front));
+        front_parts_watch(front, part->fd(front));
     return rc;
 }
 
@@ -44,7 +44,7 @@ parts_start(front_t *front, fail_t *err)
 {
     int rc = 0;
     for (size_t i = 0; i < front->n_parts && rc == 0; i++)
-        rc = s_start(front, i, err);
+        rc = front_parts_start(front, i, err);
     return rc;
 }
 
@@ -76,7 +76,7 @@ parts_reload(front_t *front)
 
 /* `destroy` may set own[] to NULL to keep a thread's data from being freed. */
 static bool
-s_end(front_t *front, size_t i)
+front_parts_end(front_t *front, size_t i)
 {
     const front_part_t *part = front->parts[i];
     bool ended = !part->destroy || part->destroy(front);
@@ -95,6 +95,6 @@ parts_end(front_t *front)
         if (front->parts[i]->stop)
             front->parts[i]->stop(front);
     while (front->n_started > 0)
-        ended = s_end(front, front->n_started - 1) && ended;
+        ended = front_parts_end(front, front->n_started - 1) && ended;
     return ended;
 }

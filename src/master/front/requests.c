@@ -30,7 +30,7 @@ static const struct operation {
 /* True when the connection's user may make the request. The blacklist applies to everyone, as in Salt; errors
  * have Salt's words. */
 static bool
-s_allowed(front_t *self, lconn_t *c, access_t access, const char *op, const json_t *request, fail_t *err)
+requests_allowed(front_t *self, lconn_t *c, access_t access, const char *op, const json_t *request, fail_t *err)
 {
     if (str_eq(op, "publish") && acl_blocks(self, lconn_user(c), request)) {
         log_error("%s may not run what publisher_acl_blacklist names", lconn_user(c));
@@ -52,7 +52,7 @@ s_allowed(front_t *self, lconn_t *c, access_t access, const char *op, const json
 /* Audit one line per key that a request changed or failed to change; otherwise one line in all. Refusals by
  * users have a bounded share of the log. */
 static void
-s_audit(front_t *self, lconn_t *c, const json_t *request, bool allowed, const json_t *reply,
+requests_audit(front_t *self, lconn_t *c, const json_t *request, bool allowed, const json_t *reply,
         const fail_t *err)
 {
     json_t *line = audit_request(request, allowed, reply, err), *done = value_get(reply, "done"), *one;
@@ -83,7 +83,7 @@ s_audit(front_t *self, lconn_t *c, const json_t *request, bool allowed, const js
 /* Run the handler. For a request of a runner (`within`), other parts learn what it caused before listeners
  * get the events, hence bus_hold. */
 static json_t *
-s_done(front_t *self, lconn_t *c, const request_row_t *row, const json_t *request, fail_t *err)
+requests_done(front_t *self, lconn_t *c, const request_row_t *row, const json_t *request, fail_t *err)
 {
     const char *within = value_str(request, "within", "");
     uint64_t before = self->seq;
@@ -99,7 +99,7 @@ s_done(front_t *self, lconn_t *c, const request_row_t *row, const json_t *reques
 /* True when the sender of a changing request has gone: it has been told that nothing happens
  * (cli/interrupt.h), and nobody would have the jid. */
 static bool
-s_is_taken_back(lconn_t *c, bool changes, const char *op, fail_t *err)
+is_taken_back(lconn_t *c, bool changes, const char *op, fail_t *err)
 {
     if (!changes || !lconn_is_gone(c))
         return false;
@@ -111,7 +111,7 @@ s_is_taken_back(lconn_t *c, bool changes, const char *op, fail_t *err)
 /* Send the reply now, or after the commit that it waits for; then call `answered`. TAKES reply; NULL:
  * *err. */
 static void
-s_reply(front_t *self, lconn_t *c, const request_row_t *row, const json_t *request, json_t *reply,
+requests_reply(front_t *self, lconn_t *c, const request_row_t *row, const json_t *request, json_t *reply,
         const fail_t *err)
 {
     AUTO_FREE char *jid = xstrdup(value_str(reply, "jid", ""));
@@ -127,21 +127,21 @@ s_reply(front_t *self, lconn_t *c, const request_row_t *row, const json_t *reque
 }
 
 static void
-s_operate(front_t *self, lconn_t *c, const struct operation *op, const json_t *request)
+operate(front_t *self, lconn_t *c, const struct operation *op, const json_t *request)
 {
     fail_auto_t err = FAIL_INIT;
     json_t *reply = NULL;
-    bool allowed = s_allowed(self, c, op->access, op->name, request, &err);
-    if (allowed && !s_is_taken_back(c, op->audited == AUDITED_AUDIT, op->name, &err))
-        reply = s_done(self, c, op->row, request, &err);
+    bool allowed = requests_allowed(self, c, op->access, op->name, request, &err);
+    if (allowed && !is_taken_back(c, op->audited == AUDITED_AUDIT, op->name, &err))
+        reply = requests_done(self, c, op->row, request, &err);
     if (!allowed || op->audited == AUDITED_AUDIT)
-        s_audit(self, c, request, allowed, reply, &err);
+        requests_audit(self, c, request, allowed, reply, &err);
     if (reply || err.code != 0) /* neither: the handler answers later */
-        s_reply(self, c, op->row, request, reply, &err);
+        requests_reply(self, c, op->row, request, reply, &err);
 }
 
 static void
-s_handle(front_t *self, lconn_t *c, const json_t *asked)
+requests_handle(front_t *self, lconn_t *c, const json_t *asked)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *request = json_copy((json_t *) asked);
@@ -151,7 +151,7 @@ s_handle(front_t *self, lconn_t *c, const json_t *asked)
         json_object_set_new(request, "pillar_exact", json_true());
     for (size_t i = 0; i < NELEMS(rows); i++)
         if (str_eq(rows[i].name, name)) {
-            s_operate(self, c, &rows[i], request);
+            operate(self, c, &rows[i], request);
             return;
         }
     (void) fail_set(&err, -EOPNOTSUPP,
@@ -160,7 +160,7 @@ s_handle(front_t *self, lconn_t *c, const json_t *asked)
 }
 
 static bool
-s_handle_text(front_t *self, lconn_t *c, const char *text, size_t len)
+handle_text(front_t *self, lconn_t *c, const char *text, size_t len)
 {
     if (!lconn_is_admin(c))
         return false;
@@ -171,13 +171,13 @@ s_handle_text(front_t *self, lconn_t *c, const char *text, size_t len)
 }
 
 static int
-s_start(front_t *self, fail_t *err)
+requests_start(front_t *self, fail_t *err)
 {
-    static const lsock_server_t server = { .handle = s_handle,
-                                           .handle_text = s_handle_text,
+    static const lsock_server_t server = { .handle = requests_handle,
+                                           .handle_text = handle_text,
                                            .may_read = acl_may_read };
     lsock_serve(self, &server);
     return 0;
 }
 
-const front_part_t part_requests = { .name = "requests", .start = s_start };
+const front_part_t part_requests = { .name = "requests", .start = requests_start };

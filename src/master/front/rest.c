@@ -11,7 +11,7 @@ typedef struct rest {
 } rest_t;
 
 static void
-s_tick(front_t *front, int64_t now_ms)
+rest_tick(front_t *front, int64_t now_ms)
 {
     rest_t *self = front->own[PART_rest];
     uint64_t done = front->counters.in + front->counters.out + front->counters.events;
@@ -24,4 +24,4 @@ s_tick(front_t *front, int64_t now_ms)
     }
 }
 
-const front_part_t part_rest = { .name = "rest", .size = sizeof(rest_t), .tick = s_tick };
+const front_part_t part_rest = { .name = "rest", .size = sizeof(rest_t), .tick = rest_tick };

@@ -3,7 +3,7 @@
 #include "master/front/part.h"
 
 static int
-s_start(front_t *front, fail_t *err)
+shared_start(front_t *front, fail_t *err)
 {
     front->peers = peers_new();
     front->audit = audit_new(conf_str(front->conf, "audit_log"));
@@ -13,7 +13,7 @@ s_start(front_t *front, fail_t *err)
 }
 
 static bool
-s_destroy(front_t *front)
+shared_destroy(front_t *front)
 {
     zap_destroy(&front->zap);
     peers_destroy(&front->peers);
@@ -23,11 +23,11 @@ s_destroy(front_t *front)
 }
 
 static void
-s_reload(front_t *front)
+shared_reload(front_t *front)
 {
     audit_reopen(front->audit, conf_str(front->conf, "audit_log"));
 }
 
 const front_part_t part_shared = {
-    .name = "shared", .start = s_start, .destroy = s_destroy, .reload = s_reload
+    .name = "shared", .start = shared_start, .destroy = shared_destroy, .reload = shared_reload
 };

@@ -7,7 +7,7 @@
 
 /* Some counters belong to no part; the others come by hook_status. */
 static json_t *
-s_status(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+front_status(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     front_counters_t *k = &self->counters;
     json_t *counters = json_pack(
@@ -25,4 +25,4 @@ s_status(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     return reply;
 }
 
-const request_row_t request_status = { .fn = s_status };
+const request_row_t request_status = { .fn = front_status };

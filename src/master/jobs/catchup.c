@@ -30,7 +30,7 @@ catchup_add(catchup_t **self_p, const char *jid)
 }
 
 static void
-s_drop_first(catchup_t **self_p)
+drop_first(catchup_t **self_p)
 {
     catchup_t *self = *self_p;
     *self_p = self->next;
@@ -43,7 +43,7 @@ void
 catchup_destroy(catchup_t **self_p)
 {
     while (*self_p)
-        s_drop_first(self_p);
+        drop_first(self_p);
 }
 
 bool
@@ -55,7 +55,7 @@ catchup_waits(const catchup_t *self, const char *jid)
 }
 
 static void
-s_add_frame(buf_t *out, json_t *msg)
+add_frame(buf_t *out, json_t *msg)
 {
     json_auto_t *own = msg;
     if (own)
@@ -65,17 +65,17 @@ s_add_frame(buf_t *out, json_t *msg)
 /* A row that ret_begin rejects is no minion's message, such as a runner's return: merge the stored document
  * into the push as it is. The fields of the push win over those of the document. */
 static void
-s_add_values(const char *jid, const char *id, const char *text, size_t len, buf_t *out)
+add_values(const char *jid, const char *id, const char *text, size_t len, buf_t *out)
 {
     json_auto_t *doc = value_parse(text, len, LIMIT_LOCAL_MSG, "store", NULL);
     json_t *msg = json_pack("{s:s, s:s, s:s}", "push", "ret", "jid", jid, "id", id);
     (void) json_object_update_missing(msg, doc);
-    s_add_frame(out, msg);
+    add_frame(out, msg);
 }
 
 /* A return in its plain form goes from the store to the connection as text, without building values. */
 static void
-s_add_return(const char *jid, const char *id, const char *text, size_t len, buf_t *out)
+catchup_add_return(const char *jid, const char *id, const char *text, size_t len, buf_t *out)
 {
     ret_t ret;
     buf_auto_t push = BUF_INIT;
@@ -85,7 +85,7 @@ s_add_return(const char *jid, const char *id, const char *text, size_t len, buf_
     if (push.len > 0)
         frame_add_text(out, push.data, push.len);
     else
-        s_add_values(jid, id, text, len, out);
+        add_values(jid, id, text, len, out);
 }
 
 typedef struct piece {
@@ -96,10 +96,10 @@ typedef struct piece {
 
 /* store_return_fn: take one return and move the cursor; stop when the piece is full. */
 static bool
-s_take(void *cookie, const char *id, const char *text, size_t len)
+catchup_take(void *cookie, const char *id, const char *text, size_t len)
 {
     piece_t *piece = cookie;
-    s_add_return(piece->job->jid, id, text, len, piece->out);
+    catchup_add_return(piece->job->jid, id, text, len, piece->out);
     free(piece->job->after);
     piece->job->after = xstrdup(id);
     piece->full = piece->out->len >= PIECE;
@@ -109,13 +109,13 @@ s_take(void *cookie, const char *id, const char *text, size_t len)
 /* The job is still in the table: send the verdicts so far, and the end only when no target is open. A job
  * that left the table has ended. */
 static void
-s_add_end(front_t *front, const char *jid, buf_t *out)
+add_end(front_t *front, const char *jid, buf_t *out)
 {
     job_t *job = jobs_get(front->jobs, jid);
     for (size_t i = 0; job && i < job->n_targets; i++)
-        s_add_frame(out, verdict_push(front, job, &job->targets[i]));
+        add_frame(out, verdict_push(front, job, &job->targets[i]));
     if (!job || job->n_open == 0)
-        s_add_frame(out, json_pack("{s:s, s:s}", "push", "done", "jid", jid));
+        add_frame(out, json_pack("{s:s, s:s}", "push", "done", "jid", jid));
 }
 
 /* A read error ends the job's replay as if it were complete: the follower gets the verdicts and the end
@@ -125,10 +125,10 @@ catchup_fill(catchup_t **self_p, front_t *front, buf_t *out)
 {
     fail_auto_t err = FAIL_INIT;
     piece_t piece = { .job = *self_p, .out = out };
-    if (store_returns_each(front->reader, piece.job->jid, piece.job->after, s_take, &piece, &err) < 0)
+    if (store_returns_each(front->reader, piece.job->jid, piece.job->after, catchup_take, &piece, &err) < 0)
         log_error("job %s: not all of its returns can be told: %s", piece.job->jid, fail_text(&err));
     if (piece.full)
         return;
-    s_add_end(front, piece.job->jid, out);
-    s_drop_first(self_p);
+    add_end(front, piece.job->jid, out);
+    drop_first(self_p);
 }

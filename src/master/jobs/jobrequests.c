@@ -14,7 +14,7 @@
 
 /* later_fn: replay the returns and verdicts so far; nothing when the connection has closed. */
 static void
-s_follow_catch_up(front_t *self, const char *jid, lconn_t *c)
+follow_catch_up(front_t *self, const char *jid, lconn_t *c)
 {
     if (c)
         lconn_catch_up(c, jid);
@@ -23,24 +23,24 @@ s_follow_catch_up(front_t *self, const char *jid, lconn_t *c)
 /* Follow from now on, and replay the past once the queued returns are committed and so can be read. Pushes of
  * now may precede replayed ones. */
 static void
-s_follow_later(front_t *self, const char *jid, lconn_t *c)
+follow_later(front_t *self, const char *jid, lconn_t *c)
 {
     job_t *job = jobs_get(self->jobs, jid);
     if (job)
         (void) job_follow(job, c);
-    later_add(self, s_follow_catch_up, jid, c);
+    later_add(self, follow_catch_up, jid, c);
 }
 
 /* later_fn: start a job with a note only when its row is on the disk. */
 static void
-s_begin_job(front_t *self, const char *jid, lconn_t *c)
+begin_job(front_t *self, const char *jid, lconn_t *c)
 {
     publish_start(self, jid);
 }
 
 /* A request whose note is known gets the first reply again and publishes nothing. */
 static json_t *
-s_publish(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+publish(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     json_t *reply = NULL;
     int known = notes_find(self, c, request, &reply, err);
@@ -55,25 +55,25 @@ s_publish(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 /* Three cases: a known note's job is taken up again and followed late; a job with a new note waits for its
  * commit; a plain job is sent at once. */
 static void
-s_published(front_t *self, lconn_t *c, const request_done_t *done)
+jobrequests_published(front_t *self, lconn_t *c, const request_done_t *done)
 {
     if (!*done->jid)
         return;
     if (done->again)
         publish_again(self, done->jid);
     if (done->again && value_bool(done->request, "follow", false))
-        s_follow_later(self, done->jid, c);
+        follow_later(self, done->jid, c);
     else if (!done->again && value_get(done->request, "note"))
-        later_add(self, s_begin_job, done->jid, NULL);
+        later_add(self, begin_job, done->jid, NULL);
     else if (!done->again)
         publish_start(self, done->jid);
 }
 
-const request_row_t request_publish = { .fn = s_publish, .answered = s_published };
+const request_row_t request_publish = { .fn = publish, .answered = jobrequests_published };
 
 /* Users are bounded in the memory that restored jobs take; administrators are not. */
 static json_t *
-s_follow(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+jobrequests_follow(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     const char *jid = value_str(request, "jid", "");
     json_t *minions = publish_find(self, jid, !lconn_is_admin(c), err);
@@ -81,19 +81,19 @@ s_follow(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 }
 
 static void
-s_followed(front_t *self, lconn_t *c, const request_done_t *done)
+followed(front_t *self, lconn_t *c, const request_done_t *done)
 {
     if (*done->jid)
-        s_follow_later(self, done->jid, c);
+        follow_later(self, done->jid, c);
 }
 
-const request_row_t request_follow = { .fn = s_follow, .answered = s_followed };
+const request_row_t request_follow = { .fn = jobrequests_follow, .answered = followed };
 
 /* ---- match, verdicts, active ----------------------------------------------------------------- */
 
 /* The ids that a target matches, without publishing anything. */
 static json_t *
-s_match(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+jobrequests_match(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     AUTO_FREE uint32_t *slots = NULL;
     json_t *missing = NULL;
@@ -106,12 +106,12 @@ s_match(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     return json_pack("{s:o, s:o}", "minions", ids, "missing", missing);
 }
 
-const request_row_t request_match = { .fn = s_match };
+const request_row_t request_match = { .fn = jobrequests_match };
 
 /* The state of each target of a job in memory; empty for a job that has left the table. Ids of forgotten
  * minions are left out. */
 static json_t *
-s_verdicts(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+verdicts(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     json_t *all = json_object();
     job_t *job = jobs_get(self->jobs, value_str(request, "jid", ""));
@@ -128,11 +128,11 @@ s_verdicts(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     return json_pack("{s:o}", "verdicts", all);
 }
 
-const request_row_t request_verdicts = { .fn = s_verdicts };
+const request_row_t request_verdicts = { .fn = verdicts };
 
 /* As Salt's jobs.active shows a job: the publish request, {id: pid} that run it, and [id] that returned. */
 static json_t *
-s_active_one(front_t *self, const job_t *job)
+active_one(front_t *self, const job_t *job)
 {
     json_t *one = json_copy(job->info), *running = json_object(), *returned = json_array();
     for (size_t i = 0; i < job->n_targets; i++) {
@@ -150,12 +150,12 @@ s_active_one(front_t *self, const job_t *job)
 
 /* Open jobs that at least one minion has, then those of other parts (hook_active). */
 static json_t *
-s_active(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+jobrequests_active(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     json_t *all = json_array();
     job_t *job;
     for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
-        json_t *one = job->n_open > 0 ? s_active_one(self, job) : NULL;
+        json_t *one = job->n_open > 0 ? active_one(self, job) : NULL;
         if (one && json_object_size(value_get(one, "running")) > 0)
             json_array_append_new(all, one);
         else
@@ -166,4 +166,4 @@ s_active(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     return reply;
 }
 
-const request_row_t request_active = { .fn = s_active };
+const request_row_t request_active = { .fn = jobrequests_active };

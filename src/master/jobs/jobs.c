@@ -57,7 +57,7 @@ verdict_final(verdict_t v)
 }
 
 static void
-s_free_job(void *p)
+free_job(void *p)
 {
     job_t *job = p;
     json_decref(job->info);
@@ -71,7 +71,7 @@ jobs_t *
 jobs_new(jobs_verdict_fn *on_verdict, jobs_done_fn *on_done, void *cookie)
 {
     jobs_t *self = xcalloc(1, sizeof(*self));
-    self->by_jid = map_new(s_free_job);
+    self->by_jid = map_new(free_job);
     self->on_verdict = on_verdict;
     self->on_done = on_done;
     self->cookie = cookie;
@@ -137,7 +137,7 @@ jobs_next(const jobs_t *self, size_t *iter, job_t **ret_job)
 }
 
 static int
-s_compare(const void *a, const void *b)
+jobs_compare(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *) a, y = ((const job_target_t *) b)->slot;
     return x < y ? -1 : x > y;
@@ -146,12 +146,12 @@ s_compare(const void *a, const void *b)
 job_target_t *
 job_find(const job_t *job, uint32_t slot)
 {
-    return bsearch(&slot, job->targets, job->n_targets, sizeof(job_target_t), s_compare);
+    return bsearch(&slot, job->targets, job->n_targets, sizeof(job_target_t), jobs_compare);
 }
 
 /* Neither delivery nor anything later was reported: the target is one that s_resend looks at. */
 static size_t
-s_unheard(verdict_t v)
+unheard(verdict_t v)
 {
     return v == VERDICT_WAITING || v == VERDICT_SENT;
 }
@@ -167,7 +167,7 @@ jobs_move(jobs_t *self, job_t *job, job_target_t *target, verdict_t to, int32_t 
     target->verdict = to;
     target->pid = pid;
     job->idle_ms = clock_mono_ms();
-    job->n_unheard += s_unheard(to) - s_unheard(from);
+    job->n_unheard += unheard(to) - unheard(from);
     if (table[to].final && !table[from].final)
         job->n_open--;
     else if (!table[to].final && table[from].final)
@@ -204,7 +204,7 @@ jobs_unfollow(jobs_t *self, void *follower)
  * may have ten thousand targets. One whose end could not be queued for the store (unended) stays until it
  * can. */
 static bool
-s_stays(jobs_t *self, job_t *job, int64_t now_ms, int64_t keep_ms, jobs_alive_fn *is_alive)
+jobs_stays(jobs_t *self, job_t *job, int64_t now_ms, int64_t keep_ms, jobs_alive_fn *is_alive)
 {
     if (job->n_open == 0)
         return job->unended;
@@ -224,6 +224,6 @@ jobs_sweep(jobs_t *self, int64_t now_ms, int64_t keep_ms, jobs_alive_fn *is_aliv
 {
     job_t *job;
     for (size_t i = 0; jobs_next(self, &i, &job);)
-        if (!s_stays(self, job, now_ms, keep_ms, is_alive))
+        if (!jobs_stays(self, job, now_ms, keep_ms, is_alive))
             (void) map_del(self->by_jid, job->jid);
 }

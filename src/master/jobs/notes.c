@@ -26,28 +26,28 @@ typedef struct notes {
 } notes_t;
 
 static notes_t *
-s_own(const front_t *front)
+notes_own(const front_t *front)
 {
     return front->own[PART_notes];
 }
 
 static void
-s_drop_json(void *p)
+drop_json(void *p)
 {
     json_decref(p);
 }
 
 static int
-s_start(front_t *front, fail_t *err)
+notes_start(front_t *front, fail_t *err)
 {
-    notes_t *self = s_own(front);
-    self->fresh = map_new(s_drop_json);
+    notes_t *self = notes_own(front);
+    self->fresh = map_new(drop_json);
     self->tail = &self->head;
     return 0;
 }
 
 static later_t *
-s_take(notes_t *self)
+notes_take(notes_t *self)
 {
     later_t *l = self->head;
     self->head = l->next;
@@ -57,7 +57,7 @@ s_take(notes_t *self)
 }
 
 static void
-s_free(later_t *l)
+notes_free(later_t *l)
 {
     free(l->jid);
     free(l->key);
@@ -66,11 +66,11 @@ s_free(later_t *l)
 }
 
 static bool
-s_destroy(front_t *front)
+notes_destroy(front_t *front)
 {
-    notes_t *self = s_own(front);
+    notes_t *self = notes_own(front);
     while (self->head)
-        s_free(s_take(self));
+        notes_free(notes_take(self));
     map_destroy(&self->fresh);
     return true;
 }
@@ -80,7 +80,7 @@ s_destroy(front_t *front)
 static const char *const parts[] = { "kind", "ref", "part" };
 
 static bool
-s_valid(const json_t *note, fail_t *err)
+valid(const json_t *note, fail_t *err)
 {
     for (size_t i = 0; i < NELEMS(parts); i++) {
         const char *text = value_str(note, parts[i], "");
@@ -94,7 +94,7 @@ s_valid(const json_t *note, fail_t *err)
 
 /* The three fields joined by U+001F, the unit separator. */
 static char *
-s_key(const json_t *note)
+notes_key(const json_t *note)
 {
     return xasprintf("%s\x1f%s\x1f%s", value_str(note, parts[0], ""), value_str(note, parts[1], ""),
                      value_str(note, parts[2], ""));
@@ -103,7 +103,7 @@ s_key(const json_t *note)
 /* The reply of the first request, rebuilt from its row in the store; `forgotten` when the job has expired
  * meanwhile and only its note is left. NEW. */
 static json_t *
-s_again(front_t *self, const char *jid, fail_t *err)
+notes_again(front_t *self, const char *jid, fail_t *err)
 {
     json_auto_t *row = store_job(self->reader, jid, err);
     if (!row)
@@ -129,10 +129,10 @@ notes_find(front_t *self, const lconn_t *c, const json_t *request, json_t **ret_
         return 0;
     if (!lconn_is_admin(c))
         return fail_set(err, -EACCES, "only root and the master's user may give a note");
-    if (!s_valid(note, err))
+    if (!valid(note, err))
         return err->code;
-    AUTO_FREE char *key = s_key(note);
-    const json_t *fresh = map_get(s_own(self)->fresh, key);
+    AUTO_FREE char *key = notes_key(note);
+    const json_t *fresh = map_get(notes_own(self)->fresh, key);
     if (fresh) {
         *ret_reply = json_copy((json_t *) fresh);
         json_object_set_new(*ret_reply, "again", json_true());
@@ -144,7 +144,7 @@ notes_find(front_t *self, const lconn_t *c, const json_t *request, json_t **ret_
         return err->code;
     if (json_is_null(jid))
         return 0;
-    *ret_reply = s_again(self, json_string_value(jid), err);
+    *ret_reply = notes_again(self, json_string_value(jid), err);
     return *ret_reply ? 1 : err->code;
 }
 
@@ -152,7 +152,7 @@ notes_find(front_t *self, const lconn_t *c, const json_t *request, json_t **ret_
 
 /* row_ticket is the newest ticket of the front loop, so appending keeps the queue in order. */
 static later_t *
-s_append(notes_t *self, uint64_t ticket, later_fn *fn, const char *jid, lconn_t *c)
+notes_append(notes_t *self, uint64_t ticket, later_fn *fn, const char *jid, lconn_t *c)
 {
     later_t *l = xcalloc(1, sizeof(*l));
     l->ticket = ticket;
@@ -164,61 +164,61 @@ s_append(notes_t *self, uint64_t ticket, later_fn *fn, const char *jid, lconn_t 
     return l;
 }
 
-/* Keeps `fresh` until the ticket of the job's row is committed: see s_committed. */
+/* Keeps `fresh` until the ticket of the job's row is committed: see notes_committed. */
 void
 notes_keep(front_t *self, const json_t *request, const json_t *reply)
 {
     const json_t *note = value_get(request, "note");
     if (!note)
         return;
-    later_t *l = s_append(s_own(self), self->row_ticket, NULL, value_str(reply, "jid", ""), NULL);
-    l->key = s_key(note);
-    map_set(s_own(self)->fresh, l->key, json_deep_copy(reply));
+    later_t *l = notes_append(notes_own(self), self->row_ticket, NULL, value_str(reply, "jid", ""), NULL);
+    l->key = notes_key(note);
+    map_set(notes_own(self)->fresh, l->key, json_deep_copy(reply));
 }
 
 static void
-s_committed(front_t *self)
+notes_committed(front_t *self)
 {
-    notes_t *notes = s_own(self);
+    notes_t *notes = notes_own(self);
     uint64_t committed = store_committed(self->store);
     while (notes->head && notes->head->ticket <= committed) {
-        later_t *l = s_take(notes);
+        later_t *l = notes_take(notes);
         if (l->key)
             (void) map_del(notes->fresh, l->key);
         if (l->fn)
             l->fn(self, l->jid, l->conn);
         if (l->answer && l->conn)
             (void) lconn_push(l->conn, l->answer);
-        s_free(l);
+        notes_free(l);
     }
 }
 
 /* Run the queue at once when nothing is pending: no commit would wake it. */
 static void
-s_turn_if_due(front_t *self)
+turn_if_due(front_t *self)
 {
     if (store_committed(self->store) >= self->row_ticket)
-        s_committed(self);
+        notes_committed(self);
 }
 
 void
 later_add(front_t *self, later_fn *fn, const char *jid, lconn_t *c)
 {
-    (void) s_append(s_own(self), self->row_ticket, fn, jid, c);
-    s_turn_if_due(self);
+    (void) notes_append(notes_own(self), self->row_ticket, fn, jid, c);
+    turn_if_due(self);
 }
 
 void
 later_answer(front_t *self, json_t *msg, lconn_t *c)
 {
-    s_append(s_own(self), self->row_ticket, NULL, "", c)->answer = msg;
-    s_turn_if_due(self);
+    notes_append(notes_own(self), self->row_ticket, NULL, "", c)->answer = msg;
+    turn_if_due(self);
 }
 
 bool
 later_waits(const front_t *self, const char *jid, const lconn_t *c)
 {
-    for (const later_t *l = s_own(self)->head; l; l = l->next)
+    for (const later_t *l = notes_own(self)->head; l; l = l->next)
         if (l->conn == c && str_eq(l->jid, jid))
             return true;
     return false;
@@ -226,9 +226,9 @@ later_waits(const front_t *self, const char *jid, const lconn_t *c)
 
 /* Entries of a closed connection stay in the queue, for their note's key, but call nothing. */
 static void
-s_line_closed(front_t *self, lconn_t *c)
+notes_line_closed(front_t *self, lconn_t *c)
 {
-    for (later_t *l = s_own(self)->head; l; l = l->next)
+    for (later_t *l = notes_own(self)->head; l; l = l->next)
         if (l->conn == c) {
             l->fn = NULL;
             l->conn = NULL;
@@ -237,7 +237,7 @@ s_line_closed(front_t *self, lconn_t *c)
 
 const front_part_t part_notes = { .name = "notes",
                                   .size = sizeof(notes_t),
-                                  .start = s_start,
-                                  .destroy = s_destroy,
-                                  .committed = s_committed,
-                                  .line_closed = s_line_closed };
+                                  .start = notes_start,
+                                  .destroy = notes_destroy,
+                                  .committed = notes_committed,
+                                  .line_closed = notes_line_closed };

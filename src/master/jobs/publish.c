@@ -4,7 +4,7 @@
  * minion is a target, else by unicast on each one's connection. PUB drops silently, so a target that says
  * nothing gets the job again by unicast: the minion drops a jid that it has had. Up to RESEND_MAX sends, then
  * the target is NOT_DELIVERED. When a minion connects, its hello lists its pending jobs, from which
- * s_connected decides for each open job whether it runs, is lost or must be sent. After a restart of the
+ * publish_connected decides for each open job whether it runs, is lost or must be sent. After a restart of the
  * master, unfinished jobs are read from the store as delivered, and the hellos correct that. */
 #include "master/jobs/publish.h"
 
@@ -47,7 +47,7 @@ typedef struct publish {
 /* Implement --subset: a random choice of `want` slots, still sorted. Selection sampling (Knuth 3.4.2 S): each
  * slot is taken with the chance (still wanted)/(still left), in one pass. */
 static void
-s_subset(uint32_t *slots, size_t *n, size_t want)
+publish_subset(uint32_t *slots, size_t *n, size_t want)
 {
     if (want == 0 || want >= *n)
         return;
@@ -62,7 +62,7 @@ s_subset(uint32_t *slots, size_t *n, size_t want)
 }
 
 static json_t *
-s_ids(front_t *self, const uint32_t *slots, size_t n)
+publish_ids(front_t *self, const uint32_t *slots, size_t n)
 {
     json_t *ids = json_array();
     for (size_t i = 0; i < n; i++)
@@ -75,7 +75,7 @@ s_ids(front_t *self, const uint32_t *slots, size_t n)
 /* The payload that minions get and the store keeps. Only known fields are copied, so a request cannot smuggle
  * others to the minions. */
 static json_t *
-s_info(const json_t *request, const char *jid, const char *user)
+publish_info(const json_t *request, const char *jid, const char *user)
 {
     static const char *const fields[] = { "fun",        "arg",        "tgt",
                                           "tgt_type",   "ret",        "metadata",
@@ -101,7 +101,7 @@ s_info(const json_t *request, const char *jid, const char *user)
 
 /* The two events that Salt fires for a new job: tag JID with the minions, and salt/job/JID/new. */
 static void
-s_fire_new(front_t *self, const char *jid, const json_t *info, json_t *ids, json_t *missing)
+fire_new(front_t *self, const char *jid, const json_t *info, json_t *ids, json_t *missing)
 {
     json_t *first = json_pack("{s:O}", "minions", ids);
     (void) bus_fire(self, jid, &first);
@@ -121,7 +121,7 @@ s_fire_new(front_t *self, const char *jid, const json_t *info, json_t *ids, json
 /* Queue the job's row. A full queue fails a job with a note (-EAGAIN), which must not start unless it is
  * kept; any other job runs, but is not listed. */
 static int
-s_store_job(front_t *self, const json_t *request, const json_t *info, json_t *ids, json_t *missing,
+publish_store_job(front_t *self, const json_t *request, const json_t *info, json_t *ids, json_t *missing,
             fail_t *err)
 {
     json_t *row = json_copy((json_t *) info), *note = value_get(request, "note");
@@ -144,19 +144,19 @@ s_store_job(front_t *self, const json_t *request, const json_t *info, json_t *id
 
 /* Commit the job and its events in one transaction. */
 static int
-s_keep_job(front_t *self, const json_t *request, const json_t *info, json_t *ids, json_t *missing,
+publish_keep_job(front_t *self, const json_t *request, const json_t *info, json_t *ids, json_t *missing,
            fail_t *err)
 {
     bus_together(self);
-    int rc = s_store_job(self, request, info, ids, missing, err);
+    int rc = publish_store_job(self, request, info, ids, missing, err);
     if (rc == 0)
-        s_fire_new(self, value_str(info, "jid", ""), info, ids, missing);
+        fire_new(self, value_str(info, "jid", ""), info, ids, missing);
     bus_apart(self);
     return rc;
 }
 
 static bool
-s_check_function(const json_t *fun, fail_t *err)
+publish_check_function(const json_t *fun, fail_t *err)
 {
     size_t i;
     json_t *one;
@@ -174,7 +174,7 @@ s_check_function(const json_t *fun, fail_t *err)
 /* A jid of the caller's choice must be unused, here and in the store: minions drop a jid that they have
  * had. */
 static bool
-s_jid_free(front_t *self, const char *jid, fail_t *err)
+jid_free(front_t *self, const char *jid, fail_t *err)
 {
     json_auto_t *row = clock_is_jid(jid) ? store_job(self->reader, jid, err) : NULL;
     if (json_is_null(row) && !jobs_get(self->jobs, jid))
@@ -185,7 +185,7 @@ s_jid_free(front_t *self, const char *jid, fail_t *err)
 
 /* Returners are unsupported; reject the job rather than drop its output. */
 static bool
-s_check_returner(const json_t *request, fail_t *err)
+check_returner(const json_t *request, fail_t *err)
 {
     const json_t *ret = value_get(request, "ret");
     if (!ret || !value_truthy(ret))
@@ -200,7 +200,7 @@ s_check_returner(const json_t *request, fail_t *err)
 
 /* A subset that is not an integer would read as 0, which means all targets. */
 static bool
-s_check_subset(const json_t *request, fail_t *err)
+publish_check_subset(const json_t *request, fail_t *err)
 {
     const json_t *subset = value_get(request, "subset");
     if (!subset || json_is_null(subset) || (json_is_integer(subset) && json_integer_value(subset) >= 0))
@@ -212,7 +212,7 @@ s_check_subset(const json_t *request, fail_t *err)
 
 /* For the log: the function's name, or that there are several. */
 static const char *
-s_fun(const json_t *request)
+publish_fun(const json_t *request)
 {
     return value_str(request, "fun", "(several)");
 }
@@ -225,11 +225,11 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
     AUTO_FREE uint32_t *slots = NULL;
     json_auto_t *missing = NULL;
     size_t n = 0;
-    if (!s_check_function(value_get(request, "fun"), err) || !s_check_returner(request, err) ||
-        !s_check_subset(request, err) || targets_match(self, request, &slots, &n, &missing, err) < 0)
+    if (!publish_check_function(value_get(request, "fun"), err) || !check_returner(request, err) ||
+        !publish_check_subset(request, err) || targets_match(self, request, &slots, &n, &missing, err) < 0)
         return NULL;
-    s_subset(slots, &n, (size_t) value_int(request, "subset", 0));
-    json_auto_t *ids = s_ids(self, slots, n);
+    publish_subset(slots, &n, (size_t) value_int(request, "subset", 0));
+    json_auto_t *ids = publish_ids(self, slots, n);
     if (n == 0)
         return json_pack("{s:s, s:O, s:O}", "jid", "", "minions", ids, "missing", missing);
     char fresh[CLOCK_STAMP_LEN];
@@ -237,12 +237,12 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
     const char *jid = value_str(request, "jid", "");
     if (!*jid)
         jid = fresh;
-    else if (!s_jid_free(self, jid, err))
+    else if (!jid_free(self, jid, err))
         return NULL;
-    json_t *info = s_info(request, jid, user);
+    json_t *info = publish_info(request, jid, user);
     size_t len = 0;
     AUTO_FREE char *text = wire_encode(MSG_job, info, &len, err);
-    if (!text || s_keep_job(self, request, info, ids, missing, err) < 0) {
+    if (!text || publish_keep_job(self, request, info, ids, missing, err) < 0) {
         json_decref(info);
         return NULL;
     }
@@ -254,7 +254,7 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
     if (follower)
         (void) job_follow(job, follower);
     self->counters.jobs++;
-    log_info("User %s Published command %s with jid %s", user, s_fun(request), jid);
+    log_info("User %s Published command %s with jid %s", user, publish_fun(request), jid);
     log_debug("job %s: for %zu minions; %zu that were named are not there", jid, n, json_array_size(missing));
     return json_pack("{s:s, s:O, s:O}", "jid", jid, "minions", ids, "missing", missing);
 }
@@ -265,7 +265,7 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
  * message on its way may have arrived, which the next hello says; if not, it is sent to the next
  * connection. */
 static bool
-s_may_be_back(const minion_t *m)
+may_be_back(const minion_t *m)
 {
     return m->gone_ms && clock_mono_ms() - m->gone_ms < BACK_MS;
 }
@@ -274,13 +274,13 @@ s_may_be_back(const minion_t *m)
  * the connection ended and its end was not read yet: only a target that was never sent to is given up, others
  * wait for the disconnect. */
 static void
-s_unicast(front_t *self, job_t *job, job_target_t *target, const char *text, size_t len)
+unicast(front_t *self, job_t *job, job_target_t *target, const char *text, size_t len)
 {
     minion_t *m = peers_by_slot(self->peers, target->slot);
     if (!m || !m->peer || m->state != KEY_ACCEPTED) {
         bool sent = target->tries > 0;
         bool wait = m &&
-                    (grace_expects(self, m) || clock_mono_ms() < job->wait_ms || (sent && s_may_be_back(m)));
+                    (grace_expects(self, m) || clock_mono_ms() < job->wait_ms || (sent && may_be_back(m)));
         if (!wait)
             (void) jobs_move(self->jobs, job, target, sent ? VERDICT_NOT_DELIVERED : VERDICT_NOT_CONNECTED,
                              0);
@@ -302,7 +302,7 @@ s_unicast(front_t *self, job_t *job, job_target_t *target, const char *text, siz
 /* Send a job for the whole fleet: one PUB message with the next sequence number, and a unicast to those whose
  * SUB connection is not up. */
 static void
-s_broadcast(front_t *self, job_t *job, const char *text, size_t len)
+broadcast(front_t *self, job_t *job, const char *text, size_t len)
 {
     publish_t *own = self->own[PART_publish];
     json_auto_t *body = json_copy(job->info);
@@ -316,7 +316,7 @@ s_broadcast(front_t *self, job_t *job, const char *text, size_t len)
     for (size_t i = 0; i < job->n_targets; i++) {
         minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
         if (!pub_text || !m || !m->peer || m->sub_fd < 0) {
-            s_unicast(self, job, &job->targets[i], text, len);
+            unicast(self, job, &job->targets[i], text, len);
         } else {
             job->targets[i].tries++;
             (void) jobs_move(self->jobs, job, &job->targets[i], VERDICT_SENT, 0);
@@ -327,7 +327,7 @@ s_broadcast(front_t *self, job_t *job, const char *text, size_t len)
 /* True when the targets are exactly the accepted minions. Each is checked, since keys may have been deleted
  * and accepted since the job was matched, which leaves the count equal. */
 static bool
-s_is_for_all(const front_t *self, const job_t *job)
+is_for_all(const front_t *self, const job_t *job)
 {
     if (job->n_targets != peers_count(self->peers, KEY_ACCEPTED))
         return false;
@@ -350,18 +350,18 @@ publish_start(front_t *self, const char *jid)
     AUTO_FREE char *text = wire_encode(MSG_job, job->info, &len, NULL);
     salt_assert(text); /* publish_job has tried */
     job->sent_ms = clock_mono_ms();
-    if (job->n_targets > 1 && s_is_for_all(self, job)) {
-        s_broadcast(self, job, text, len);
+    if (job->n_targets > 1 && is_for_all(self, job)) {
+        broadcast(self, job, text, len);
         return;
     }
     for (size_t i = 0; i < job->n_targets; i++)
-        s_unicast(self, job, &job->targets[i], text, len);
+        unicast(self, job, &job->targets[i], text, len);
 }
 
 /* True when the minion answers other jobs: with hundreds of jobs on one connection it will reach this one.
  * Bounded by BUSY_ROUNDS, and only after a second send, in case the first was lost. */
 static bool
-s_is_busy(const front_t *self, const job_t *job, const job_target_t *t)
+is_busy(const front_t *self, const job_t *job, const job_target_t *t)
 {
     const minion_t *m = peers_by_slot(self->peers, t->slot);
     return t->verdict == VERDICT_SENT && t->tries > 1 && job->rounds < BUSY_ROUNDS && m && m->peer &&
@@ -370,18 +370,18 @@ s_is_busy(const front_t *self, const job_t *job, const job_target_t *t)
 
 /* Encode once for all targets. Targets out of sends are NOT_DELIVERED; the others get a unicast. */
 static void
-s_resend(front_t *self, job_t *job)
+resend(front_t *self, job_t *job)
 {
     size_t len = 0;
     AUTO_FREE char *text = wire_encode(MSG_job, job->info, &len, NULL);
     for (size_t i = 0; text && i < job->n_targets && job->n_unheard > 0; i++) {
         job_target_t *t = &job->targets[i];
-        if (s_is_busy(self, job, t))
+        if (is_busy(self, job, t))
             continue;
         if (t->verdict == VERDICT_SENT && t->tries >= RESEND_MAX)
             (void) jobs_move(self->jobs, job, t, VERDICT_NOT_DELIVERED, 0);
         else if (t->verdict == VERDICT_SENT || t->verdict == VERDICT_WAITING)
-            s_unicast(self, job, t, text, len);
+            unicast(self, job, t, text, len);
     }
     job->sent_ms = clock_mono_ms();
     job->rounds++;
@@ -392,7 +392,7 @@ s_resend(front_t *self, job_t *job)
  * many unheard targets, while answers still arrive (idle_ms) and while the socket has unread input
  * (`unread`). */
 static bool
-s_resend_due(const job_t *job, bool unread, int64_t now_ms)
+resend_due(const job_t *job, bool unread, int64_t now_ms)
 {
     int64_t pause = job->rounds < 2 ? RESEND_MS << job->rounds : RESEND_MAX_MS;
     pause += (int64_t) (job->n_unheard / RESEND_EACH);
@@ -403,7 +403,7 @@ s_resend_due(const job_t *job, bool unread, int64_t now_ms)
 
 /* Push "busy" to followers once per BUSY_MS while input is unread, so that clients extend their timeouts. */
 static void
-s_tell_busy(job_t *job, int64_t now_ms)
+tell_busy(job_t *job, int64_t now_ms)
 {
     if (job->n_followers == 0 || job->n_unheard == 0 || now_ms - job->busy_ms < BUSY_MS)
         return;
@@ -415,7 +415,7 @@ s_tell_busy(job_t *job, int64_t now_ms)
 
 /* True when every target returned: the store concludes the end from the returns, without a row of its own. */
 static bool
-s_all_returned(const job_t *job)
+all_returned(const job_t *job)
 {
     for (size_t i = 0; i < job->n_targets; i++)
         if (job->targets[i].verdict != VERDICT_RETURNED)
@@ -424,31 +424,31 @@ s_all_returned(const job_t *job)
 }
 
 static bool
-s_was_long(const job_t *job)
+was_long(const job_t *job)
 {
     return clock_wall_us() - job->start_us > LONG_US;
 }
 
-/* Queue the job's end; `unended` makes s_tick try again when the store's queue is full. A short job's end is
+/* Queue the job's end; `unended` makes publish_tick try again when the store's queue is full. A short job's end is
  * written as 0: its age counts from its start. */
 static void
-s_write_end(front_t *self, job_t *job)
+write_end(front_t *self, job_t *job)
 {
-    int64_t end_us = s_was_long(job) ? clock_wall_us() : 0;
+    int64_t end_us = was_long(job) ? clock_wall_us() : 0;
     job->unended = store_end_job(self->store, job->jid, end_us) == 0;
 }
 
 static void
-s_keep_end(front_t *self, job_t *job)
+keep_end(front_t *self, job_t *job)
 {
     job->unended = false;
-    if (!s_all_returned(job) || s_was_long(job))
-        s_write_end(self, job);
+    if (!all_returned(job) || was_long(job))
+        write_end(self, job);
 }
 
 /* jobs_alive_fn: a job may run for days. It is alive while held, followed, or open on a connected minion. */
 static bool
-s_is_alive(void *front, const job_t *job)
+is_alive(void *front, const job_t *job)
 {
     const front_t *self = front;
     bool alive = job->held || job->n_followers > 0;
@@ -462,7 +462,7 @@ s_is_alive(void *front, const job_t *job)
 /* Walk over the jobs each tick: resend, write ends that the store refused, tell followers of a backlog.
  * ZMQ_EVENTS says, without reading, whether the router has input. */
 static void
-s_tick(front_t *self, int64_t now_ms)
+publish_tick(front_t *self, int64_t now_ms)
 {
     job_t *job;
     int events = 0;
@@ -470,21 +470,21 @@ s_tick(front_t *self, int64_t now_ms)
     (void) zmq_getsockopt(self->router, ZMQ_EVENTS, &events, &len);
     bool unread = events & ZMQ_POLLIN;
     for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
-        if (s_resend_due(job, unread, now_ms))
-            s_resend(self, job);
+        if (resend_due(job, unread, now_ms))
+            resend(self, job);
         if (job->unended && job->n_open == 0)
-            s_write_end(self, job);
+            write_end(self, job);
         if (unread)
-            s_tell_busy(job, now_ms);
+            tell_busy(job, now_ms);
     }
-    jobs_sweep(self->jobs, now_ms, KEEP_OPEN_MS, s_is_alive);
+    jobs_sweep(self->jobs, now_ms, KEEP_OPEN_MS, is_alive);
 }
 
 /* ---- minions that come and go ---------------------------------------------------------------- */
 
 /* NEW map with the strings of a list as its keys, for membership tests. */
 static map_t *
-s_set(const json_t *texts)
+publish_set(const json_t *texts)
 {
     map_t *set = map_new(NULL);
     size_t i;
@@ -496,18 +496,18 @@ s_set(const json_t *texts)
 }
 
 static void
-s_send_one(front_t *self, job_t *job, job_target_t *t)
+send_one(front_t *self, job_t *job, job_target_t *t)
 {
     size_t len = 0;
     AUTO_FREE char *text = wire_encode(MSG_job, job->info, &len, NULL);
     t->tries = 0;
     if (text)
-        s_unicast(self, job, t, text, len);
+        unicast(self, job, t, text, len);
 }
 
 /* True when this run of the master sent it, or heard that the minion ran it. */
 static bool
-s_is_ours(const job_target_t *t)
+publish_is_ours(const job_target_t *t)
 {
     return t->tries > 0 || t->verdict == VERDICT_RUNNING;
 }
@@ -516,22 +516,22 @@ s_is_ours(const job_target_t *t)
  * never have left the earlier master: it is sent now, unless its begin_until_ms has passed, when a late start
  * would surprise (NOT_DELIVERED). */
 static void
-s_not_there(front_t *self, job_t *job, job_target_t *t)
+publish_not_there(front_t *self, job_t *job, job_target_t *t)
 {
-    if (s_is_ours(t)) {
+    if (publish_is_ours(t)) {
         (void) jobs_move(self->jobs, job, t, VERDICT_LOST, 0);
     } else if (!job->wanted && clock_mono_ms() > job->begin_until_ms) {
         (void) jobs_move(self->jobs, job, t, VERDICT_NOT_DELIVERED, 0);
     } else {
         (void) jobs_move(self->jobs, job, t, VERDICT_SENT, 0);
         job->sent_ms = clock_mono_ms();
-        s_send_one(self, job, t);
+        send_one(self, job, t);
     }
 }
 
 /* The minion said that another master has its return. */
 static void
-s_is_elsewhere(front_t *self, const minion_t *m, const char *jid)
+is_elsewhere(front_t *self, const minion_t *m, const char *jid)
 {
     job_t *job = jobs_get(self->jobs, jid);
     job_target_t *t = job ? job_find(job, m->slot) : NULL;
@@ -541,20 +541,20 @@ s_is_elsewhere(front_t *self, const minion_t *m, const char *jid)
 
 /* Hook: correct each open job by the minion's hello. `pending` lists the jids that it has, the newest
  * LIMIT_HELLO_JIDS; `elsewhere` those that it returned to another master. A pending job is RUNNING. A missing
- * one that it had is LOST or sent, see s_not_there, when the list is complete or the minion started anew; one
+ * one that it had is LOST or sent, see publish_not_there, when the list is complete or the minion started anew; one
  * that never reached it is sent. `hello` NULL: the minion says nothing of its jobs. */
 static void
-s_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted)
+publish_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted)
 {
     json_t *pending_jids = value_get(hello, "pending"), *one;
-    AUTO(map) pending = s_set(pending_jids);
+    AUTO(map) pending = publish_set(pending_jids);
     /* A full list may have dropped the oldest, so that absence proves nothing. */
     bool all_named = json_array_size(pending_jids) < LIMIT_HELLO_JIDS;
     job_t *job;
     size_t k;
     json_array_foreach (value_get(hello, "elsewhere"), k, one)
         if (json_is_string(one))
-            s_is_elsewhere(self, m, json_string_value(one));
+            is_elsewhere(self, m, json_string_value(one));
     for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
         job_target_t *t = job->n_open > 0 && !job->held ? job_find(job, m->slot) : NULL;
         if (!t || verdict_final(t->verdict))
@@ -563,14 +563,14 @@ s_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted)
         if (map_get(pending, job->jid)) {
             if (!jobs_move(self->jobs, job, t, VERDICT_RUNNING, 0))
                 publish_verdict(self, job, t); /* it ran before, and is connected again */
-        } else if (had_it && (rebooted || (job->wanted && !s_is_ours(t)) ||
+        } else if (had_it && (rebooted || (job->wanted && !publish_is_ours(t)) ||
                               (all_named && t->verdict == VERDICT_RUNNING)))
-            s_not_there(self, job, t);
+            publish_not_there(self, job, t);
         else if (!had_it || t->verdict == VERDICT_DELIVERED) {
             /* The minion's networking process acknowledged it and died before its job server had it: send
              * again. */
             (void) jobs_move(self->jobs, job, t, VERDICT_SENT, 0);
-            s_send_one(self, job, t);
+            send_one(self, job, t);
         }
     }
 }
@@ -578,12 +578,12 @@ s_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted)
 /* Hook: a job on its way waits for a reconnect when one is likely, else it is NOT_DELIVERED. Followers of
  * delivered ones are told that the minion is gone; the verdict stays. */
 static void
-s_disconnected(front_t *self, minion_t *m)
+disconnected(front_t *self, minion_t *m)
 {
     job_t *job;
     for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
         job_target_t *t = job->n_open > 0 ? job_find(job, m->slot) : NULL;
-        if (t && t->verdict == VERDICT_SENT && (grace_expects(self, m) || s_may_be_back(m)))
+        if (t && t->verdict == VERDICT_SENT && (grace_expects(self, m) || may_be_back(m)))
             continue; /* it is sent again to its next connection */
         if (t && t->verdict == VERDICT_SENT)
             (void) jobs_move(self->jobs, job, t, VERDICT_NOT_DELIVERED, 0);
@@ -594,7 +594,7 @@ s_disconnected(front_t *self, minion_t *m)
 
 /* Hook: the key is no longer accepted, so no return can come. Close every open target by what it had. */
 static void
-s_dismissed(front_t *self, minion_t *m)
+dismissed(front_t *self, minion_t *m)
 {
     static const verdict_t last[VERDICTS] = { [VERDICT_WAITING] = VERDICT_NOT_CONNECTED,
                                               [VERDICT_SENT] = VERDICT_NOT_DELIVERED,
@@ -611,7 +611,7 @@ s_dismissed(front_t *self, minion_t *m)
 /* ---- followers ------------------------------------------------------------------------------- */
 
 static void
-s_tell_verdict(const front_t *self, const job_t *job, const job_target_t *target)
+tell_verdict(const front_t *self, const job_t *job, const job_target_t *target)
 {
     const minion_t *m = log_wants(LEVEL_DEBUG) ? peers_by_slot(self->peers, target->slot) : NULL;
     log_debug("job %s: minion %s: %s", job->jid, m ? m->id : "that was forgotten",
@@ -622,7 +622,7 @@ s_tell_verdict(const front_t *self, const job_t *job, const job_target_t *target
 void
 publish_verdict(void *front, job_t *job, job_target_t *target)
 {
-    s_tell_verdict(front, job, target);
+    tell_verdict(front, job, target);
     json_auto_t *msg = job->n_followers > 0 ? verdict_push(front, job, target) : NULL;
     for (size_t i = 0; msg && i < job->n_followers; i++)
         (void) lconn_push(job->followers[i], msg);
@@ -632,7 +632,7 @@ publish_verdict(void *front, job_t *job, job_target_t *target)
 void
 publish_done(void *front, job_t *job)
 {
-    s_keep_end(front, job);
+    keep_end(front, job);
     log_debug("job %s: each of its %zu minions has a verdict", job->jid, job->n_targets);
     json_auto_t *msg = json_pack("{s:s, s:s}", "push", "done", "jid", job->jid);
     for (size_t i = 0; i < job->n_followers; i++)
@@ -646,7 +646,7 @@ publish_done(void *front, job_t *job)
 /* ---- after a restart ------------------------------------------------------------------------- */
 
 static int
-s_by_number(const void *a, const void *b)
+publish_by_number(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *) a, y = *(const uint32_t *) b;
     return x < y ? -1 : x > y;
@@ -654,10 +654,10 @@ s_by_number(const void *a, const void *b)
 
 /* Sort and drop doubles, in place; jobs_add demands both. */
 static size_t
-s_unique(uint32_t *slots, size_t n)
+unique(uint32_t *slots, size_t n)
 {
     size_t kept = 0;
-    qsort(slots, n, sizeof(*slots), s_by_number);
+    qsort(slots, n, sizeof(*slots), publish_by_number);
     for (size_t i = 0; i < n; i++)
         if (kept == 0 || slots[i] != slots[kept - 1])
             slots[kept++] = slots[i];
@@ -667,10 +667,10 @@ s_unique(uint32_t *slots, size_t n)
 /* Take up a job of an earlier run: row as in store_add_job, `returned` the ids whose returns are stored. NULL
  * when the jid is in the table. Minions whose keys are gone are left out. */
 static job_t *
-s_restore_one(front_t *self, const json_t *row, const json_t *returned)
+restore_one(front_t *self, const json_t *row, const json_t *returned)
 {
     json_t *minions = value_get(row, "minions"), *id;
-    AUTO(map) had = s_set(returned);
+    AUTO(map) had = publish_set(returned);
     AUTO_FREE uint32_t *slots = xcalloc(json_array_size(minions) + 1, sizeof(uint32_t));
     size_t n = 0, i;
     json_array_foreach (minions, i, id) {
@@ -678,8 +678,8 @@ s_restore_one(front_t *self, const json_t *row, const json_t *returned)
         if (m && m->state == KEY_ACCEPTED)
             slots[n++] = m->slot;
     }
-    n = s_unique(slots, n);
-    json_t *info = s_info(row, value_str(row, "jid", ""), value_str(row, "user", ""));
+    n = unique(slots, n);
+    json_t *info = publish_info(row, value_str(row, "jid", ""), value_str(row, "user", ""));
     job_t *job = jobs_add(self->jobs, value_str(row, "jid", ""), &info, slots, n);
     int64_t start_us = value_int(row, "start_us", 0), age_us = clock_wall_us() - start_us;
     if (job) {
@@ -698,14 +698,14 @@ s_restore_one(front_t *self, const json_t *row, const json_t *returned)
     }
     /* Every target left either returned or has no accepted key: no return can come, so write the end. */
     if (job && job->n_open == 0 && json_array_size(returned) < json_array_size(minions))
-        s_write_end(self, job);
+        write_end(self, job);
     return job;
 }
 
 /* True when the job was published before this process started; start_us is wall time, started_ms
  * monotonic. */
 static bool
-s_is_from_before(const front_t *self, const json_t *row)
+is_from_before(const front_t *self, const json_t *row)
 {
     int64_t started_us = clock_wall_us() - (clock_mono_ms() - self->started_ms) * 1000;
     return value_int(row, "start_us", INT64_MAX) < started_us;
@@ -714,19 +714,19 @@ s_is_from_before(const front_t *self, const json_t *row)
 /* Restore a job of an earlier run that is not in the table; NULL when there is none, it is this run's, or it
  * can't be read. */
 static job_t *
-s_reopen(front_t *self, const char *jid)
+publish_reopen(front_t *self, const char *jid)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *row = store_job(self->reader, jid, &err),
                 *returned = store_returned(self->reader, jid, &err);
-    if (!json_is_object(row) || !returned || !s_is_from_before(self, row))
+    if (!json_is_object(row) || !returned || !is_from_before(self, row))
         return NULL;
-    return s_restore_one(self, row, returned);
+    return restore_one(self, row, returned);
 }
 
 /* 1 when the store expects more returns of the job, 0, or a negative errno with *err. */
 static int
-s_is_unfinished(front_t *self, const json_t *head, fail_t *err)
+is_unfinished(front_t *self, const json_t *head, fail_t *err)
 {
     if (value_int(head, "n_returned", 0) >= value_int(head, "n_minions", 0))
         return 0;
@@ -735,7 +735,7 @@ s_is_unfinished(front_t *self, const json_t *head, fail_t *err)
 }
 
 static json_t *
-s_targets(front_t *self, const job_t *job)
+targets(front_t *self, const job_t *job)
 {
     json_t *ids = json_array();
     for (size_t i = 0; i < job->n_targets; i++) {
@@ -749,7 +749,7 @@ s_targets(front_t *self, const job_t *job)
 /* True when the restored jobs stay within LIMIT_RESTORED_BYTES. Without a bound, a user could load every job
  * of the store into memory by following them one by one. */
 static bool
-s_has_room(const front_t *self, const json_t *head)
+publish_has_room(const front_t *self, const json_t *head)
 {
     size_t bytes = (size_t) value_int(head, "bytes", 0);
     job_t *job;
@@ -761,13 +761,13 @@ s_has_room(const front_t *self, const json_t *head)
 /* Restore the job if the store has it as unfinished and an earlier run published it. True with *ret_job
  * unchanged when there is nothing to restore. False with *err: no room (-EAGAIN), or a failed read. */
 static bool
-s_take_up(front_t *self, const json_t *head, bool bounded, job_t **ret_job, fail_t *err)
+take_up(front_t *self, const json_t *head, bool bounded, job_t **ret_job, fail_t *err)
 {
     const char *jid = value_str(head, "jid", "");
-    int unfinished = s_is_from_before(self, head) ? s_is_unfinished(self, head, err) : 0;
+    int unfinished = is_from_before(self, head) ? is_unfinished(self, head, err) : 0;
     if (unfinished <= 0)
         return unfinished == 0;
-    if (bounded && !s_has_room(self, head)) {
+    if (bounded && !publish_has_room(self, head)) {
         (void) fail_set(
             err, -EAGAIN,
             "the job %s is unfinished, and others like it that are followed fill the memory that there is "
@@ -775,7 +775,7 @@ s_take_up(front_t *self, const json_t *head, bool bounded, job_t **ret_job, fail
             jid);
         return false;
     }
-    *ret_job = s_reopen(self, jid);
+    *ret_job = publish_reopen(self, jid);
     if (*ret_job)
         (*ret_job)->bytes = (size_t) value_int(head, "bytes", 0);
     return true;
@@ -786,7 +786,7 @@ publish_find(front_t *self, const char *jid, bool bounded, fail_t *err)
 {
     job_t *job = jobs_get(self->jobs, jid);
     if (job)
-        return s_targets(self, job);
+        return targets(self, job);
     json_auto_t *head = store_job_head(self->reader, jid, err);
     if (!head)
         return NULL;
@@ -794,9 +794,9 @@ publish_find(front_t *self, const char *jid, bool bounded, fail_t *err)
         (void) fail_set(err, -ENOENT, "there is no job with the jid '%s'", jid);
         return NULL;
     }
-    if (!s_take_up(self, head, bounded, &job, err))
+    if (!take_up(self, head, bounded, &job, err))
         return NULL;
-    return job ? s_targets(self, job) : json_incref(value_get(head, "minions"));
+    return job ? targets(self, job) : json_incref(value_get(head, "minions"));
 }
 
 /* The note's sender repeats a request that an earlier run had on record. Send it to connected targets that
@@ -806,7 +806,7 @@ publish_again(front_t *self, const char *jid)
 {
     job_t *job = jobs_get(self->jobs, jid);
     if (!job)
-        job = s_reopen(self, jid);
+        job = publish_reopen(self, jid);
     if (!job || !job->restored)
         return;
     job->wanted = true;
@@ -816,14 +816,14 @@ publish_again(front_t *self, const char *jid)
         if (t->verdict == VERDICT_NOT_DELIVERED && t->tries == 0)
             (void) jobs_move(self->jobs, job, t, VERDICT_DELIVERED, 0);
         if (t->verdict == VERDICT_DELIVERED && t->tries == 0 && m && m->peer)
-            s_send_one(self, job, t);
+            send_one(self, job, t);
     }
 }
 
 /* Restore unfinished jobs of earlier runs, the newest within LIMIT_RESTORED_BYTES. Read errors are logged and
  * the master starts all the same; only -ENOMEM fails the start, so that a supervisor tries again. */
 static int
-s_restore(front_t *self, fail_t *ret_err)
+publish_restore(front_t *self, fail_t *ret_err)
 {
     fail_auto_t err = FAIL_INIT;
     size_t i, left = 0;
@@ -834,7 +834,7 @@ s_restore(front_t *self, fail_t *ret_err)
         json_auto_t *row = store_job(self->reader, json_string_value(jid), &err);
         json_auto_t *returned = store_returned(self->reader, json_string_value(jid), &err);
         if (json_is_object(row) && returned)
-            (void) s_restore_one(self, row, returned);
+            (void) restore_one(self, row, returned);
     }
     if (err.code == -ENOMEM) /* -ENOMEM is temporary: fail, so that the next start reads them */
         return fail_set(ret_err, -ENOMEM, "unfinished jobs can't be read: %s", fail_text(&err));
@@ -853,7 +853,7 @@ s_restore(front_t *self, fail_t *ret_err)
 
 /* Message "started": without a pid the job server has it, with a pid its child runs. */
 static void
-s_started(front_t *self, peer_t *peer, const inbound_t *in)
+publish_started(front_t *self, peer_t *peer, const inbound_t *in)
 {
     job_t *job = jobs_get(self->jobs, value_str(in->body, "jid", ""));
     job_target_t *t = job && message_is_minions(peer) ? job_find(job, peer->minion->slot) : NULL;
@@ -863,43 +863,43 @@ s_started(front_t *self, peer_t *peer, const inbound_t *in)
 }
 
 static void
-s_elsewhere(front_t *self, peer_t *peer, const inbound_t *in)
+publish_elsewhere(front_t *self, peer_t *peer, const inbound_t *in)
 {
     if (message_is_minions(peer))
-        s_is_elsewhere(self, peer->minion, value_str(in->body, "jid", ""));
+        is_elsewhere(self, peer->minion, value_str(in->body, "jid", ""));
 }
 
-const message_row_t message_started = { .body = s_started };
-const message_row_t message_elsewhere = { .body = s_elsewhere };
+const message_row_t message_started = { .body = publish_started };
+const message_row_t message_elsewhere = { .body = publish_elsewhere };
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
 static int
-s_start(front_t *self, fail_t *err)
+publish_own_start(front_t *self, fail_t *err)
 {
     self->jobs = jobs_new(publish_verdict, publish_done, self);
-    return s_restore(self, err);
+    return publish_restore(self, err);
 }
 
 static bool
-s_destroy(front_t *self)
+publish_destroy(front_t *self)
 {
     jobs_destroy(&self->jobs);
     return true;
 }
 
 static void
-s_line_closed(front_t *self, lconn_t *c)
+publish_line_closed(front_t *self, lconn_t *c)
 {
     jobs_unfollow(self->jobs, c);
 }
 
 const front_part_t part_publish = { .name = "publish",
                                     .size = sizeof(publish_t),
-                                    .start = s_start,
-                                    .destroy = s_destroy,
-                                    .tick = s_tick,
-                                    .connected = s_connected,
-                                    .disconnected = s_disconnected,
-                                    .dismissed = s_dismissed,
-                                    .line_closed = s_line_closed };
+                                    .start = publish_own_start,
+                                    .destroy = publish_destroy,
+                                    .tick = publish_tick,
+                                    .connected = publish_connected,
+                                    .disconnected = disconnected,
+                                    .dismissed = dismissed,
+                                    .line_closed = publish_line_closed };

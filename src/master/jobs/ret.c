@@ -1,6 +1,6 @@
 /* ret.c - read a return's JSON as spans, and compose events and pushes from them.
  *
- * The fast path (s_plain) walks the top-level keys and records where each value's text lies; nothing is
+ * The fast path (ret_plain) walks the top-level keys and records where each value's text lies; nothing is
  * allocated. JSON that is not plain, or has unknown or doubled fields, is parsed, and each known field is
  * written into `more`. Either way field[] holds compact JSON text. A return may have megabytes, and most are
  * passed on unread. */
@@ -37,7 +37,7 @@ static const struct row {
 
 /* RET_FIELDS when unknown. A dozen rows: comparing lengths first beats hashing. */
 static ret_field_t
-s_field(jtext_t key)
+ret_field(jtext_t key)
 {
     ret_field_t f = 0;
     while (f < RET_FIELDS && (rows[f].len != key.len || memcmp(rows[f].name, key.at, key.len) != 0))
@@ -46,15 +46,15 @@ s_field(jtext_t key)
 }
 
 /* True when the text is {"m": "ret", ...} with known fields, each once; field[] is filled. False: use
- * s_values. */
+ * ret_values. */
 static bool
-s_plain(ret_t *self)
+ret_plain(ret_t *self)
 {
     plain_t p = plain_new(self->text, self->len);
     jtext_t key, value;
     bool named = plain_enter(&p, '{') && plain_key(&p, &key) && jtext_is(key, "m") && plain_value(&p, &value);
     while (named && plain_key(&p, &key)) {
-        ret_field_t f = s_field(key);
+        ret_field_t f = ret_field(key);
         if (f == RET_FIELDS || self->field[f].at || !plain_value(&p, &self->field[f]))
             return false;
     }
@@ -64,7 +64,7 @@ s_plain(ret_t *self)
 /* Parse the whole into `body`, once. LIMIT_RET_VALUES bounds the memory that a minion can make the master
  * take. -EPROTO or -ENOMEM with *err. */
 static int
-s_parse(ret_t *self, fail_t *err)
+ret_parse(ret_t *self, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
     if (!self->body && !json_few(self->text, self->len, LIMIT_RET_VALUES))
@@ -77,10 +77,10 @@ s_parse(ret_t *self, fail_t *err)
 /* The slow path: dump each known field into `more`. Room for the whole is offered first and offsets are kept,
  * as the buffer may still move while it grows. */
 static int
-s_values(ret_t *self, fail_t *err)
+ret_values(ret_t *self, fail_t *err)
 {
     size_t ends[RET_FIELDS] = { 0 };
-    int rc = s_parse(self, err);
+    int rc = ret_parse(self, err);
     if (rc < 0)
         return rc;
     if (!buf_offer_room(&self->more, self->len))
@@ -101,7 +101,7 @@ s_values(ret_t *self, fail_t *err)
 
 /* A job of several functions has {fun: code}; take the largest. One function has an integer. */
 static int
-s_worst(const json_t *codes)
+ret_worst(const json_t *codes)
 {
     json_t *one;
     const char *fun;
@@ -114,7 +114,7 @@ s_worst(const json_t *codes)
 
 /* The same for `success`: false when any function's is; absent or not boolean counts as true. */
 static bool
-s_all(const json_t *oks)
+ret_all(const json_t *oks)
 {
     json_t *one;
     const char *fun;
@@ -125,7 +125,7 @@ s_all(const json_t *oks)
 }
 
 static bool
-s_is(jtext_t field, const char *text)
+ret_is(jtext_t field, const char *text)
 {
     return field.at && jtext_is(field, text);
 }
@@ -133,25 +133,25 @@ s_is(jtext_t field, const char *text)
 /* Set retcode and success. The common case, one function that succeeded, is decided on the text and builds no
  * values. */
 static int
-s_judge(ret_t *self, fail_t *err)
+judge(ret_t *self, fail_t *err)
 {
     jtext_t code = self->field[RET_RETCODE], ok = self->field[RET_SUCCESS];
     self->retcode = 0;
     self->success = true;
-    if ((!code.at || s_is(code, "0")) && (!ok.at || s_is(ok, "true")))
+    if ((!code.at || ret_is(code, "0")) && (!ok.at || ret_is(ok, "true")))
         return 0;
-    int rc = s_parse(self, err);
+    int rc = ret_parse(self, err);
     if (rc < 0)
         return rc;
-    self->retcode = s_worst(value_get(self->body, rows[RET_RETCODE].name));
-    self->success = s_all(value_get(self->body, rows[RET_SUCCESS].name));
+    self->retcode = ret_worst(value_get(self->body, rows[RET_RETCODE].name));
+    self->success = ret_all(value_get(self->body, rows[RET_SUCCESS].name));
     return 0;
 }
 
 /* Copy the jid without its quotes. A valid jid has no characters that JSON escapes, so no decoding is
  * needed. */
 static bool
-s_jid(ret_t *self)
+ret_jid(ret_t *self)
 {
     jtext_t jid = self->field[RET_JID];
     if (!jid.at || *jid.at != '"' || jid.len - 2 >= sizeof(self->jid))
@@ -165,16 +165,16 @@ int
 ret_begin(ret_t *self, const char *text, size_t len, fail_t *err)
 {
     *self = (ret_t){ .text = text, .len = len, .more = BUF_INIT };
-    if (!s_plain(self)) {
+    if (!ret_plain(self)) {
         memset(self->field, 0, sizeof(self->field));
-        int rc = s_values(self, err);
+        int rc = ret_values(self, err);
         if (rc < 0)
             return rc;
     }
     jtext_t fun = self->field[RET_FUN];
-    if (!s_jid(self) || !fun.at || (*fun.at != '"' && *fun.at != '['))
+    if (!ret_jid(self) || !fun.at || (*fun.at != '"' && *fun.at != '['))
         return fail_set(err, -EPROTO, "a return without a jid or a function");
-    return s_judge(self, err);
+    return judge(self, err);
 }
 
 void
@@ -187,7 +187,7 @@ ret_end(ret_t *self)
 const json_t *
 ret_body(ret_t *self)
 {
-    (void) s_parse(self, NULL);
+    (void) ret_parse(self, NULL);
     return self->body;
 }
 
@@ -195,7 +195,7 @@ ret_body(ret_t *self)
 
 /* Append ,"NAME":TEXT when the field is present. */
 static void
-s_add(const ret_t *self, ret_field_t f, buf_t *out)
+ret_add(const ret_t *self, ret_field_t f, buf_t *out)
 {
     if (!self->field[f].at)
         return;
@@ -212,7 +212,7 @@ ret_add_event(const ret_t *self, const char *id, const char *user, bool is_call,
     plain_quote(id, out);
     buf_putc(out, '"');
     for (ret_field_t f = is_call ? RET_RETURN : RET_SUCCESS; f < RET_FIELDS; f++)
-        s_add(self, f, out);
+        ret_add(self, f, out);
     if (user) {
         buf_puts(out, ",\"user\":\"");
         plain_quote(user, out);
@@ -231,6 +231,6 @@ ret_add_push(const ret_t *self, const char *id, buf_t *out)
     buf_putc(out, '"');
     for (ret_field_t f = 0; f < RET_FIELDS; f++)
         if (rows[f].pushed)
-            s_add(self, f, out);
+            ret_add(self, f, out);
     buf_putc(out, '}');
 }

@@ -15,7 +15,7 @@
 /* From "cmd_|-ID_|-NAME_|-run" make "cmd.run", the first part and the last. The text comes from a minion and
  * becomes an event tag, so anything but letters, digits, _ and . is refused: false. */
 static bool
-s_short_tag(const char *state, char tag[2 * PART_LEN + 2])
+statefail_short_tag(const char *state, char tag[2 * PART_LEN + 2])
 {
     const char *first_end = strstr(state, "_|-"), *last = state;
     for (const char *at = first_end; at; at = strstr(last, "_|-"))
@@ -38,7 +38,7 @@ typedef struct failed {
 
 /* `state` is copied, as two events own their data each. Fields of the job override the state's own. */
 static void
-s_fire(const failed_t *f, const char *short_tag, json_t *state)
+statefail_own_fire(const failed_t *f, const char *short_tag, json_t *state)
 {
     json_t *data = json_copy(state);
     json_object_set_new(data, "retcode", json_integer(f->retcode));
@@ -54,7 +54,7 @@ s_fire(const failed_t *f, const char *short_tag, json_t *state)
 
 /* At most LIMIT_FAILED_STATES events of one return, so that a minion can't flood the bus. */
 static void
-s_fire_all(const failed_t *f, json_t *states)
+statefail_fire_all(const failed_t *f, json_t *states)
 {
     const char *name;
     json_t *state;
@@ -62,8 +62,8 @@ s_fire_all(const failed_t *f, json_t *states)
     json_object_foreach (states, name, state) {
         char tag[2 * PART_LEN + 2];
         json_t *result = value_get(state, "result");
-        if (json_is_false(result) && s_short_tag(name, tag) && ++n <= LIMIT_FAILED_STATES)
-            s_fire(f, tag, state);
+        if (json_is_false(result) && statefail_short_tag(name, tag) && ++n <= LIMIT_FAILED_STATES)
+            statefail_own_fire(f, tag, state);
     }
     if (n > LIMIT_FAILED_STATES)
         log_warning("job %s on %s: %zu states failed, events tell of %d", f->jid, f->id, n,
@@ -72,7 +72,7 @@ s_fire_all(const failed_t *f, json_t *states)
 
 /* For a job of several functions the member of this one; else the value itself. */
 static json_t *
-s_of(json_t *v, const char *fun, bool several)
+statefail_of(json_t *v, const char *fun, bool several)
 {
     return several ? value_get(v, fun) : v;
 }
@@ -80,7 +80,7 @@ s_of(json_t *v, const char *fun, bool several)
 /* True when the job had this function. A list is asked for membership only, so that a minion that names a
  * function twice fires its events once. */
 static bool
-s_names(const json_t *fun, const char *name)
+statefail_names(const json_t *fun, const char *name)
 {
     if (value_lists(fun, name))
         return true;
@@ -94,10 +94,10 @@ statefail_fire(front_t *self, const char *id, const char *jid, const json_t *bod
     json_t *fun = value_get(body, "fun");
     bool several = json_is_array(fun);
     for (size_t k = 0; k < NELEMS(funs); k++) {
-        json_int_t retcode = json_integer_value(s_of(value_get(body, "retcode"), funs[k], several));
-        if (retcode == 0 || !s_names(fun, funs[k]))
+        json_int_t retcode = json_integer_value(statefail_of(value_get(body, "retcode"), funs[k], several));
+        if (retcode == 0 || !statefail_names(fun, funs[k]))
             continue;
         failed_t f = { self, id, jid, funs[k], user, retcode };
-        s_fire_all(&f, s_of(value_get(body, "return"), funs[k], several));
+        statefail_fire_all(&f, statefail_of(value_get(body, "return"), funs[k], several));
     }
 }

@@ -12,7 +12,7 @@
 /* Load documents of an earlier run from the store before matching. The time is credited to `work`: the caller
  * is not charged for the master's cold cache. */
 static void
-s_read_known(front_t *self, const target_t *target, match_work_t *work)
+read_known(front_t *self, const target_t *target, match_work_t *work)
 {
     int64_t since_us = clock_thread_us();
     minion_t *m;
@@ -29,7 +29,7 @@ s_read_known(front_t *self, const target_t *target, match_work_t *work)
 
 /* Log a match at debug level. A pillar target contains a pillar value, which may be secret: not shown. */
 static void
-s_tell(const front_t *self, const target_t *target, const json_t *expr, const char *type, size_t n,
+targets_tell(const front_t *self, const target_t *target, const json_t *expr, const char *type, size_t n,
        int64_t since_us)
 {
     if (!log_wants(LEVEL_DEBUG))
@@ -41,12 +41,12 @@ s_tell(const front_t *self, const target_t *target, const json_t *expr, const ch
 
 /* Append the matching slots, in order. -EDQUOT with the minion's id when the work is used up. */
 static int
-s_match_all(front_t *self, const target_t *target, match_work_t *work, uint32_t *slots, size_t *n,
+match_all(front_t *self, const target_t *target, match_work_t *work, uint32_t *slots, size_t *n,
             fail_t *err)
 {
     bool needs_grains = target_needs_grains(target), needs_pillar = target_needs_pillar(target);
     minion_t *m;
-    s_read_known(self, target, work);
+    read_known(self, target, work);
     for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
         if (!(m = peers_by_slot(self->peers, i)) || m->state != KEY_ACCEPTED)
             continue;
@@ -65,7 +65,7 @@ s_match_all(front_t *self, const target_t *target, match_work_t *work, uint32_t 
 
 /* NEW list of ids that a list target names and no accepted minion has. */
 static json_t *
-s_missing(front_t *self, const target_t *target)
+targets_missing(front_t *self, const target_t *target)
 {
     json_t *missing = json_array(), *id;
     json_auto_t *ids = target_ids(target);
@@ -90,7 +90,7 @@ targets_work(const front_t *self, bool admin, match_work_t *work)
 
 /* The worker sets pillar_exact for users who are not administrators; see targets.h. */
 static bool
-s_is_admin(const json_t *request)
+is_admin(const json_t *request)
 {
     return !value_bool(request, "pillar_exact", false);
 }
@@ -100,7 +100,7 @@ targets_match(front_t *self, const json_t *request, uint32_t **ret_slots, size_t
               fail_t *err)
 {
     match_work_t work;
-    targets_work(self, s_is_admin(request), &work);
+    targets_work(self, is_admin(request), &work);
     return targets_match_within(self, request, &work, ret_slots, ret_n, ret_missing, err);
 }
 
@@ -113,7 +113,7 @@ targets_match_within(front_t *self, const json_t *request, match_work_t *work, u
     tgt_type_t type;
     const char *word = value_str(request, "tgt_type", "glob"), *delim = value_str(request, "delimiter", NULL);
     json_t *expr = value_get(request, "tgt"), *groups = conf_get(self->conf, "nodegroups");
-    bool admin = s_is_admin(request);
+    bool admin = is_admin(request);
     if (!tgt_type_parse(word, &type))
         return fail_set(err, -EINVAL, "'%s' is not a kind of target", word);
     AUTO(target)
@@ -132,11 +132,11 @@ targets_match_within(front_t *self, const json_t *request, match_work_t *work, u
     AUTO_FREE uint32_t *slots = xcalloc(total ? total : 1, sizeof(*slots));
     *ret_n = 0;
     int64_t since_us = clock_mono_us();
-    int rc = s_match_all(self, target, work, slots, ret_n, err);
+    int rc = match_all(self, target, work, slots, ret_n, err);
     if (rc < 0)
         return rc;
-    s_tell(self, target, expr, word, *ret_n, since_us);
+    targets_tell(self, target, expr, word, *ret_n, since_us);
     *ret_slots = STEAL(slots);
-    *ret_missing = type == TGT_LIST ? s_missing(self, target) : json_array();
+    *ret_missing = type == TGT_LIST ? targets_missing(self, target) : json_array();
     return 0;
 }

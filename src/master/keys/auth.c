@@ -1,9 +1,9 @@
 /* auth.c - authentication of minions: hello, automatic and operators' decisions about keys, and cutting
  * connections of keys that are not accepted.
  *
- * A connection proves a key by its CURVE handshake, and its hello claims an id. s_claim binds both: an id has
- * one key, a key has one id. An unknown pair is decided by s_policy and becomes a key file; key files are the
- * truth, the tables and the ZAP handler follow them (s_learn). If a second connection shows a connected
+ * A connection proves a key by its CURVE handshake, and its hello claims an id. auth_claim binds both: an id has
+ * one key, a key has one id. An unknown pair is decided by policy and becomes a key file; key files are the
+ * truth, the tables and the ZAP handler follow them (auth_learn). If a second connection shows a connected
  * minion's key, the first gets RIVAL_GRACE_MS to prove that it lives: a restart replaces it, a copied key is
  * refused. */
 #include "master/keys/auth.h"
@@ -50,7 +50,7 @@ typedef struct auth {
 } auth_t;
 
 static auth_t *
-s_own(const front_t *front)
+auth_own(const front_t *front)
 {
     return front->own[PART_auth];
 }
@@ -58,20 +58,20 @@ s_own(const front_t *front)
 /* Rate-limit the events of a hello: it costs its sender nothing and could push everything else out of the
  * journal. */
 static bool
-s_may_be_told(front_t *self, const peer_t *peer)
+may_be_told(front_t *self, const peer_t *peer)
 {
     int64_t now = clock_mono_ms();
     return peer->state == KEY_ACCEPTED ? minion_may_tell(peer->minion, 0, now)
-                                       : rate_spare(&s_own(self)->strangers, now);
+                                       : rate_spare(&auth_own(self)->strangers, now);
 }
 
 /* Fire salt/auth, with Salt's fields, on which reactors accept keys. */
 static void
-s_fire_auth(front_t *self, const peer_t *peer, const char *id, bool result, const char *act,
+fire_auth(front_t *self, const peer_t *peer, const char *id, bool result, const char *act,
             const char *other)
 {
     uint8_t key[KEY_BYTES];
-    if (!conf_bool(self->conf, "auth_events") || !s_may_be_told(self, peer))
+    if (!conf_bool(self->conf, "auth_events") || !may_be_told(self, peer))
         return;
     AUTO_FREE char *pem = key_from_z85(peer->z85, key) ? key_public_pem(key) : xstrdup("");
     json_t *data = json_pack("{s:b, s:s, s:s, s:s, s:s, s:s*}", "result", result, "act", act, "id", id, "pub",
@@ -81,7 +81,7 @@ s_fire_auth(front_t *self, const peer_t *peer, const char *id, bool result, cons
 
 /* Write what a minion caused with its key to the audit log; lines of strangers are rate-limited. */
 static void
-s_audit(front_t *self, const peer_t *peer, const char *id, const char *act, const char *other)
+auth_audit(front_t *self, const peer_t *peer, const char *id, const char *act, const char *other)
 {
     uint8_t key[KEY_BYTES];
     char finger[FINGER_LEN] = "";
@@ -96,7 +96,7 @@ s_audit(front_t *self, const peer_t *peer, const char *id, const char *act, cons
 }
 
 static void
-s_fire_key(front_t *self, const char *id, const char *act)
+fire_key(front_t *self, const char *id, const char *act)
 {
     json_t *data = json_pack("{s:b, s:s, s:s}", "result", true, "act", act, "id", id);
     (void) bus_fire(self, "salt/key", &data);
@@ -104,7 +104,7 @@ s_fire_key(front_t *self, const char *id, const char *act)
 
 /* Answer a hello. Only accepted minions are told which release this is. */
 static void
-s_welcome(front_t *self, peer_t *peer, const char *state, const char *reason)
+auth_welcome(front_t *self, peer_t *peer, const char *state, const char *reason)
 {
     json_auto_t *body = json_pack("{s:s, s:i, s:i, s:I}", "state", state, "publish_port",
                                   (int) conf_int(self->conf, "publish_port"), "proto", WIRE_PROTO,
@@ -122,7 +122,7 @@ s_welcome(front_t *self, peer_t *peer, const char *state, const char *reason)
 
 /* Cut a minion's connections and close its open jobs: the key is no longer valid. */
 static void
-s_cut_minion(front_t *self, minion_t *m, const char *z85, bool was_accepted)
+cut_minion(front_t *self, minion_t *m, const char *z85, bool was_accepted)
 {
     keychange_cut(self, m, z85, was_accepted);
     hook_dismissed(self, m);
@@ -130,17 +130,17 @@ s_cut_minion(front_t *self, minion_t *m, const char *z85, bool was_accepted)
 
 /* Forget an id whose key file is gone: next key, handshake permission, connections, jobs, table entry. */
 static void
-s_forget(front_t *self, minion_t *m)
+auth_forget(front_t *self, minion_t *m)
 {
     rekey_forget(self, m);
     zap_set(self->zap, m->z85, ZAP_UNKNOWN);
-    s_cut_minion(self, m, m->z85, m->state == KEY_ACCEPTED);
+    cut_minion(self, m, m->z85, m->state == KEY_ACCEPTED);
     peers_forget(self->peers, &m);
 }
 
 /* Delete all that the store has of an id, in one commit. */
 static void
-s_forget_data(front_t *self, const char *id)
+forget_data(front_t *self, const char *id)
 {
     store_together(self->store);
     hook_forgotten(self, id);
@@ -148,18 +148,18 @@ s_forget_data(front_t *self, const char *id)
 }
 
 static zap_verdict_t
-s_verdict(key_state_t state)
+verdict(key_state_t state)
 {
     return state == KEY_ACCEPTED ? ZAP_ACCEPTED : state == KEY_REJECTED ? ZAP_REJECTED : ZAP_PENDING;
 }
 
-static void s_accepted(front_t *self, minion_t *m);
+static void auth_accepted(front_t *self, minion_t *m);
 
 /* Make `key` in `state` the key of `id`: in the tables, in the ZAP handler and for open connections. A
  * changed key, or one no longer accepted, cuts them. BORROWED.
  */
 static minion_t *
-s_learn(front_t *self, const char *id, const uint8_t key[KEY_BYTES], key_state_t state)
+auth_learn(front_t *self, const char *id, const uint8_t key[KEY_BYTES], key_state_t state)
 {
     minion_t *m = peers_by_id(self->peers, id);
     key_state_t was = m ? m->state : KEY_UNKNOWN;
@@ -176,23 +176,23 @@ s_learn(front_t *self, const char *id, const uint8_t key[KEY_BYTES], key_state_t
     m->key_since_s = 0; /* the file may be a new one: read its time again */
     if (other || was != state)
         m->expiring = m->expired = false;
-    zap_set(self->zap, m->z85, s_verdict(state));
+    zap_set(self->zap, m->z85, verdict(state));
     if (other || (was == KEY_ACCEPTED && state != KEY_ACCEPTED) || state == KEY_REJECTED)
-        s_cut_minion(self, m, other ? old : m->z85, was == KEY_ACCEPTED);
+        cut_minion(self, m, other ? old : m->z85, was == KEY_ACCEPTED);
     if (state == KEY_ACCEPTED && was != KEY_ACCEPTED)
-        s_accepted(self, m);
+        auth_accepted(self, m);
     return m;
 }
 
 /* Let an accepted key speak for its id: bind the connection, make it the minion's, and welcome it. */
 static void
-s_admit(front_t *self, peer_t *peer, minion_t *m)
+admit(front_t *self, peer_t *peer, minion_t *m)
 {
     peer->state = KEY_ACCEPTED;
     peers_bind(peer, m);
     gate_accepted(self, peer->fd);
     if (peer->is_call) {
-        s_welcome(self, peer, "accepted", NULL);
+        auth_welcome(self, peer, "accepted", NULL);
         return;
     }
     if (!str_eq(m->series, peer->series)) {
@@ -207,13 +207,13 @@ s_admit(front_t *self, peer_t *peer, minion_t *m)
     m->peer = peer;
     m->seen = true;
     log_debug("minion %s at %s: connected", m->id, peer->address);
-    s_welcome(self, peer, "accepted", NULL);
+    auth_welcome(self, peer, "accepted", NULL);
 }
 
 /* Refuse a hello, in log, event, audit log and answer. `known`: the minion that rightfully has the id or key;
  * NULL: another reason. Two machines that claim the same are reported once per TWIN_MS. */
 static void
-s_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const char *reason, minion_t *known)
+auth_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const char *reason, minion_t *known)
 {
     const char *other = known && known->peer && known->peer != peer ? known->peer->address : NULL;
     int64_t now = clock_mono_ms();
@@ -231,16 +231,16 @@ s_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const cha
     peer->state = KEY_DENIED;
     gate_stranger(self, peer->fd);
     if (!lately) {
-        s_fire_auth(self, peer, id, false, act, other);
-        s_audit(self, peer, id, act, other);
+        fire_auth(self, peer, id, false, act, other);
+        auth_audit(self, peer, id, act, other);
     }
-    s_welcome(self, peer, act, reason);
+    auth_welcome(self, peer, act, reason);
 }
 
 /* The configured state of an unknown key: accepted, rejected, or pending. While autoreject_file, or a line of
  * it, can't be read, nobody is accepted automatically, since whom it names is unknown. */
 static key_state_t
-s_policy(front_t *self, const char *id, const uint8_t key[KEY_BYTES])
+policy(front_t *self, const char *id, const uint8_t key[KEY_BYTES])
 {
     fail_auto_t err = FAIL_INIT;
     bool permissive = conf_bool(self->conf, "permissive_pki_access");
@@ -267,7 +267,7 @@ s_policy(front_t *self, const char *id, const uint8_t key[KEY_BYTES])
 
 /* Keep the refused key as a file in minions_denied, as Salt does, unless it is there already. */
 static void
-s_deny_file(front_t *self, const char *id, const char *z85)
+deny_file(front_t *self, const char *id, const char *z85)
 {
     fail_auto_t err = FAIL_INIT;
     uint8_t key[KEY_BYTES], known[KEY_BYTES];
@@ -281,13 +281,13 @@ s_deny_file(front_t *self, const char *id, const char *z85)
 
 /* Turn unknown keys away in the ZAP handler while too many are pending. */
 static void
-s_full_check(front_t *self)
+full_check(front_t *self)
 {
     bool full = peers_count(self->peers, KEY_PENDING) >= LIMIT_PENDING_KEYS &&
                 !conf_bool(self->conf, "auto_accept");
-    if (full == s_own(self)->full)
+    if (full == auth_own(self)->full)
         return;
-    s_own(self)->full = full;
+    auth_own(self)->full = full;
     if (full)
         log_warning("%d keys wait for acceptance: further unknown minions are turned away until some are "
                     "accepted, rejected or "
@@ -299,7 +299,7 @@ s_full_check(front_t *self)
 /* The pending key now claims another id: the minion was renamed before it was accepted. One key takes one
  * place among the pending. */
 static void
-s_renamed(front_t *self, minion_t *old, const char *id)
+renamed(front_t *self, minion_t *old, const char *id)
 {
     fail_auto_t err = FAIL_INIT;
     log_info("minion %s: it calls itself %s now", old->id, id);
@@ -311,28 +311,28 @@ s_renamed(front_t *self, minion_t *old, const char *id)
 /* Store the key of a new id. `old`: the id under which this key is pending, or NULL; it is replaced. NULL
  * when the key could not be stored; the peer has been told. */
 static minion_t *
-s_first_contact(front_t *self, peer_t *peer, const char *id, minion_t *old)
+first_contact(front_t *self, peer_t *peer, const char *id, minion_t *old)
 {
     fail_auto_t err = FAIL_INIT;
     uint8_t key[KEY_BYTES];
     if (!key_from_z85(peer->z85, key))
         return NULL;
-    if (s_own(self)->full && !old) {
-        s_welcome(self, peer, "full", "too many keys wait for acceptance on this master");
+    if (auth_own(self)->full && !old) {
+        auth_welcome(self, peer, "full", "too many keys wait for acceptance on this master");
         return NULL;
     }
-    key_state_t state = s_policy(self, id, key);
+    key_state_t state = policy(self, id, key);
     if (keystore_put(self->keystore, id, state, key, &err) < 0) {
         log_error("minion %s: its key can't be stored: %s", id, fail_text(&err));
-        s_welcome(self, peer, "full", "the master can't store the key");
+        auth_welcome(self, peer, "full", "the master can't store the key");
         return NULL;
     }
     if (old)
-        s_renamed(self, old, id);
-    minion_t *m = s_learn(self, id, key, state);
-    s_full_check(self);
+        renamed(self, old, id);
+    minion_t *m = auth_learn(self, id, key, state);
+    full_check(self);
     log_info("minion %s at %s: new key, %s", id, peer->address, key_state_name(state));
-    s_audit(self, peer, id, key_state_name(state), NULL);
+    auth_audit(self, peer, id, key_state_name(state), NULL);
     return m;
 }
 
@@ -340,7 +340,7 @@ s_first_contact(front_t *self, peer_t *peer, const char *id, minion_t *old)
  * connection is probed with an empty message, to which a live minion answers with a hello.
  */
 static bool
-s_rival(front_t *self, peer_t *peer, minion_t *m, const json_t *hello)
+auth_rival(front_t *self, peer_t *peer, minion_t *m, const json_t *hello)
 {
     peer_t *old = m->peer;
     if (!old || old == peer || peer->is_call || str_eq(old->boot, peer->boot))
@@ -353,7 +353,7 @@ s_rival(front_t *self, peer_t *peer, minion_t *m, const json_t *hello)
         return false;
     }
     if (m->rival)
-        s_refuse(self, m->rival, m->id, "duplicate", "a third machine shows the same key", m);
+        auth_refuse(self, m->rival, m->id, "duplicate", "a third machine shows the same key", m);
     m->rival = peer;
     m->rival_until_ms = clock_mono_ms() + RIVAL_GRACE_MS;
     json_decref(peer->hello);
@@ -365,18 +365,18 @@ s_rival(front_t *self, peer_t *peer, minion_t *m, const json_t *hello)
 
 /* The first connection answered: the second is another machine with a copied key. */
 static void
-s_rival_lost(front_t *self, minion_t *m)
+rival_lost(front_t *self, minion_t *m)
 {
     AUTO_FREE char *reason = xasprintf(
         "this minion's key is already in use by a connected minion at %s: two machines share one "
         "key; give each its own (delete its pki folder and restart it)",
         m->peer->address);
-    s_refuse(self, m->rival, m->id, "duplicate", reason, m);
+    auth_refuse(self, m->rival, m->id, "duplicate", reason, m);
 }
 
 /* The first connection is dead or gone: the second takes its place with the hello that was kept. */
 static void
-s_rival_won(front_t *self, minion_t *m)
+rival_won(front_t *self, minion_t *m)
 {
     peer_t *rival = STEAL(m->rival), *old = m->peer;
     if (old) {
@@ -384,27 +384,27 @@ s_rival_won(front_t *self, minion_t *m)
         peers_drop(self->peers, &old);
     }
     json_auto_t *hello = STEAL(rival->hello);
-    s_admit(self, rival, m);
-    s_fire_auth(self, rival, m->id, true, "accept", NULL);
+    admit(self, rival, m);
+    fire_auth(self, rival, m->id, true, "accept", NULL);
     hook_connected(self, m, hello, true);
 }
 
 /* Decide rivals whose grace has passed. */
 static void
-s_rivals(front_t *self, int64_t now_ms)
+rivals(front_t *self, int64_t now_ms)
 {
     minion_t *m;
     for (uint32_t i = 0; i < peers_slots(self->peers); i++)
         if ((m = peers_by_slot(self->peers, i)) && m->rival && m->rival_until_ms <= now_ms) {
             ports_look(self); /* read monitors first: the old connection is cut by its descriptor */
-            s_rival_won(self, m);
+            rival_won(self, m);
         }
 }
 
 /* Check a claim of `id` with the connection's key. Returns the key's state and *ret_m; KEY_UNKNOWN: refused,
  * and the peer has been told. */
 static key_state_t
-s_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
+auth_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
 {
     minion_t *owner = peers_by_key(self->peers, peer->z85), *m = peers_by_id(self->peers, id);
     if (owner && owner->state != KEY_PENDING && !str_eq(owner->id, id)) {
@@ -412,14 +412,14 @@ s_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
             "its key belongs to the minion '%s': one key can't have two ids; to rename a minion, delete "
             "its old id with salt-key -d",
             owner->id);
-        s_refuse(self, peer, id, "denied", why, owner);
+        auth_refuse(self, peer, id, "denied", why, owner);
         return KEY_UNKNOWN;
     }
     if (m && !owner && rekey_came(self, peer, m))
         owner = m;
     if (m && !str_eq(m->z85, peer->z85)) {
-        s_deny_file(self, id, peer->z85);
-        s_refuse(self, peer, id, "denied",
+        deny_file(self, id, peer->z85);
+        auth_refuse(self, peer, id, "denied",
                  m->state == KEY_PENDING ? "another key already waits for acceptance under this id; delete "
                                            "the wrong one with salt-key -d"
                                          : "another key is known for this id; if the minion was reinstalled, "
@@ -427,7 +427,7 @@ s_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
                  m);
         return KEY_UNKNOWN;
     }
-    if (!m && !(m = s_first_contact(self, peer, id, owner)))
+    if (!m && !(m = first_contact(self, peer, id, owner)))
         return KEY_UNKNOWN;
     *ret_m = m;
     return m->state;
@@ -436,7 +436,7 @@ s_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
 /* False: the peer speaks another protocol and was told which side to upgrade. This master's release is told
  * to accepted minions only. */
 static bool
-s_is_understood(front_t *self, peer_t *peer, const char *id, const json_t *body)
+is_understood(front_t *self, peer_t *peer, const char *id, const json_t *body)
 {
     char release[LIMIT_RELEASE];
     minion_t *m = peers_by_key(self->peers, peer->z85);
@@ -445,14 +445,14 @@ s_is_understood(front_t *self, peer_t *peer, const char *id, const json_t *body)
     AUTO_FREE char *problem = proto_problem((proto_side_t){ value_int(body, "proto", 0), release },
                                             (proto_side_t){ WIRE_PROTO, ours ? HALITE_RELEASE : "" });
     if (problem)
-        s_refuse(self, peer, id, "protocol", problem, NULL);
+        auth_refuse(self, peer, id, "protocol", problem, NULL);
     return !problem;
 }
 
 /* The message hello: check id, protocol and claim, then admit the connection, refuse it or leave it
  * pending. */
 static void
-s_hello(front_t *self, peer_t *peer, const inbound_t *in)
+auth_hello(front_t *self, peer_t *peer, const inbound_t *in)
 {
     const json_t *body = in->body;
     fail_auto_t err = FAIL_INIT;
@@ -460,38 +460,38 @@ s_hello(front_t *self, peer_t *peer, const inbound_t *in)
     if (!conf_id_valid(id, &err)) {
         AUTO_FREE char *why = xasprintf("%s; set another `id` in the minion's configuration",
                                         fail_text(&err));
-        s_refuse(self, peer, "(invalid)", "denied", why, NULL);
+        auth_refuse(self, peer, "(invalid)", "denied", why, NULL);
         return;
     }
-    if (!s_is_understood(self, peer, id, body))
+    if (!is_understood(self, peer, id, body))
         return;
     peer->is_call = str_eq(value_str(body, "role", "minion"), "call");
     proto_release(body, peer->release);
     (void) str_copy(peer->boot, sizeof(peer->boot), value_str(body, "boot", ""));
     (void) str_copy(peer->series, sizeof(peer->series), value_str(body, "series", peer->boot));
     minion_t *m = NULL;
-    key_state_t state = s_claim(self, peer, id, &m);
+    key_state_t state = auth_claim(self, peer, id, &m);
     if (state == KEY_UNKNOWN)
         return;
     if (m->rival && m->peer == peer) {
-        s_rival_lost(self, m);
+        rival_lost(self, m);
         return;
     }
     if (state == KEY_ACCEPTED) {
         bool again = m->peer == peer, rebooted = !str_eq(m->boot, peer->boot);
-        if (s_rival(self, peer, m, body))
+        if (auth_rival(self, peer, m, body))
             return;
-        s_admit(self, peer, m);
+        admit(self, peer, m);
         if (!again)
-            s_fire_auth(self, peer, id, true, "accept", NULL);
+            fire_auth(self, peer, id, true, "accept", NULL);
         if (!peer->is_call)
             hook_connected(self, m, body, rebooted);
         return;
     }
     peers_bind(peer, m);
     peer->state = state;
-    s_fire_auth(self, peer, id, state == KEY_PENDING, state == KEY_PENDING ? "pend" : "reject", NULL);
-    s_welcome(self, peer, state == KEY_PENDING ? "pending" : "rejected",
+    fire_auth(self, peer, id, state == KEY_PENDING, state == KEY_PENDING ? "pend" : "reject", NULL);
+    auth_welcome(self, peer, state == KEY_PENDING ? "pending" : "rejected",
               m->expired ? "this minion's key is older than key_expire_days on the master allows" : NULL);
     if (state == KEY_REJECTED)
         gate_cut(self, peer->fd);
@@ -499,7 +499,7 @@ s_hello(front_t *self, peer_t *peer, const inbound_t *in)
 
 /* The connection ended, or said goodbye. A waiting rival takes over, else the minion is disconnected. */
 static void
-s_left(front_t *self, peer_t *peer)
+auth_left(front_t *self, peer_t *peer)
 {
     minion_t *m = peer->minion;
     bool was_current = m && m->peer == peer;
@@ -509,7 +509,7 @@ s_left(front_t *self, peer_t *peer)
         return;
     m->gone_ms = clock_mono_ms();
     if (m->rival)
-        s_rival_won(self, m);
+        rival_won(self, m);
     else
         hook_disconnected(self, m);
 }
@@ -517,9 +517,9 @@ s_left(front_t *self, peer_t *peer)
 /* Goodbye of a minion. The master closes the connection itself: one whose peer stayed connected without an
  * entry would count towards no limit. The entry goes when the monitor reports the end. */
 static void
-s_bye(front_t *self, peer_t *peer, const inbound_t *in)
+bye(front_t *self, peer_t *peer, const inbound_t *in)
 {
-    s_left(self, peer);
+    auth_left(self, peer);
     peer->state = KEY_UNKNOWN;
     peer->over = true;
     ports_look(self);
@@ -528,7 +528,7 @@ s_bye(front_t *self, peer_t *peer, const inbound_t *in)
 
 /* Hook: a SUB connection of a key that is not accepted, or has too many, is cut. */
 static void
-s_subscribed(front_t *self, const char *z85, int fd)
+subscribed(front_t *self, const char *z85, int fd)
 {
     minion_t *m = peers_by_key(self->peers, z85);
     if (!m || m->state != KEY_ACCEPTED || m->n_subs >= LIMIT_MINION_SUBS) {
@@ -544,7 +544,7 @@ s_subscribed(front_t *self, const char *z85, int fd)
 /* A key was just accepted: admit its waiting connections. Of two minions with it (two machines, or a
  * restart), the second must say hello again and is then judged as a rival. */
 static void
-s_accepted(front_t *self, minion_t *m)
+auth_accepted(front_t *self, minion_t *m)
 {
     peer_t *peer;
     for (size_t i = 0; peers_next(self->peers, &i, &peer);) {
@@ -554,7 +554,7 @@ s_accepted(front_t *self, minion_t *m)
             (void) sock_send_to(self->router, peer->rid, peer->rid_len, "", 0);
             continue;
         }
-        s_admit(self, peer, m);
+        admit(self, peer, m);
         if (!peer->is_call)
             hook_connected(self, m, NULL, true);
     }
@@ -562,7 +562,7 @@ s_accepted(front_t *self, minion_t *m)
 /* Accept a key: move its file, then learn it. `from`: the state whose folder has it. */
 
 static bool
-s_apply_accept(front_t *self, const char *id, key_state_t from, fail_t *err)
+apply_accept(front_t *self, const char *id, key_state_t from, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
     uint8_t key[KEY_BYTES];
@@ -573,14 +573,14 @@ s_apply_accept(front_t *self, const char *id, key_state_t from, fail_t *err)
     }
     if (keystore_move(self->keystore, id, from, KEY_ACCEPTED, err) < 0)
         return false;
-    (void) s_learn(self, id, key, KEY_ACCEPTED);
-    s_fire_key(self, id, "accept");
+    (void) auth_learn(self, id, key, KEY_ACCEPTED);
+    fire_key(self, id, "accept");
     return true;
 }
 
 /* A file without a valid key is moved all the same. */
 static bool
-s_apply_reject(front_t *self, const char *id, key_state_t from, fail_t *err)
+apply_reject(front_t *self, const char *id, key_state_t from, fail_t *err)
 {
     uint8_t key[KEY_BYTES];
     bool readable = keystore_get(self->keystore, id, from, key, NULL);
@@ -588,32 +588,32 @@ s_apply_reject(front_t *self, const char *id, key_state_t from, fail_t *err)
         return false;
     minion_t *m = peers_by_id(self->peers, id);
     if (readable)
-        (void) s_learn(self, id, key, KEY_REJECTED);
+        (void) auth_learn(self, id, key, KEY_REJECTED);
     else if (m && m->state == from)
-        s_forget(self, m);
-    s_fire_key(self, id, "reject");
+        auth_forget(self, m);
+    fire_key(self, id, "reject");
     return true;
 }
 
 /* Delete a key file; if the id is in that state, also forget the minion and its data. */
 static bool
-s_apply_delete(front_t *self, const char *id, key_state_t from, fail_t *err)
+apply_delete(front_t *self, const char *id, key_state_t from, fail_t *err)
 {
     if (keystore_delete(self->keystore, id, from, err) < 0)
         return false;
     minion_t *m = peers_by_id(self->peers, id);
     if (m && m->state == from) {
-        s_forget(self, m);
-        s_forget_data(self, id);
+        auth_forget(self, m);
+        forget_data(self, id);
     }
-    s_fire_key(self, id, "delete");
+    fire_key(self, id, "delete");
     return true;
 }
 
 /* A minion asks to delete its own key; the connection proves which. Subject to allow_minion_key_revoke, as in
  * Salt. */
 static void
-s_revoke(front_t *self, peer_t *peer, const inbound_t *in)
+auth_revoke(front_t *self, peer_t *peer, const inbound_t *in)
 {
     fail_auto_t err = FAIL_INIT;
     bool keep_data = value_bool(in->body, "preserve_minion_cache", false);
@@ -629,12 +629,12 @@ s_revoke(front_t *self, peer_t *peer, const inbound_t *in)
         return;
     }
     log_info("minion %s has its key deleted by its own wish", id);
-    s_audit(self, peer, id, "revoke", NULL);
-    s_forget(self, peer->minion);
+    auth_audit(self, peer, id, "revoke", NULL);
+    auth_forget(self, peer->minion);
     if (!keep_data)
-        s_forget_data(self, id);
-    s_fire_key(self, id, "delete");
-    s_full_check(self);
+        forget_data(self, id);
+    fire_key(self, id, "delete");
+    full_check(self);
 }
 
 /* Move an accepted key back to pending; delete a pending one with its data. */
@@ -652,44 +652,44 @@ auth_expire(front_t *self, minion_t *m)
         return;
     }
     if (waits) {
-        s_forget(self, m);
-        s_forget_data(self, id);
+        auth_forget(self, m);
+        forget_data(self, id);
     } else {
-        s_learn(self, id, key, KEY_PENDING)->expired = true;
+        auth_learn(self, id, key, KEY_PENDING)->expired = true;
     }
     log_warning("minion %s: its key is too old: it %s", id,
                 waits ? "waited in vain" : "waits for acceptance again");
     keychange_tell(self, NULL, id, waits ? "delete" : "expire", NULL);
-    s_full_check(self);
+    full_check(self);
 }
 
 typedef bool apply_fn(front_t *self, const char *id, key_state_t from, fail_t *err);
 static const struct {
     const char *name;
     apply_fn *fn;
-} actions[] = { { "accept", s_apply_accept }, { "reject", s_apply_reject }, { "delete", s_apply_delete } };
+} actions[] = { { "accept", apply_accept }, { "reject", apply_reject }, { "delete", apply_delete } };
 
 /* Delete a key file whose name is not a valid id, and what an older master stored under it. */
 static bool
-s_apply_unfit(front_t *self, const char *name, fail_t *err)
+apply_unfit(front_t *self, const char *name, fail_t *err)
 {
     if (keystore_unfit_delete(self->keystore, name, err) < 0)
         return false;
-    s_forget_data(self, name);
-    s_fire_key(self, name, "delete");
+    forget_data(self, name);
+    fire_key(self, name, "delete");
     return true;
 }
 
 /* Apply an action to one id in each wanted state in which it has a file. True when one succeeded. */
 static bool
-s_apply_one(front_t *self, apply_fn *fn, const char *id, const json_t *from, fail_t *err)
+apply_one(front_t *self, apply_fn *fn, const char *id, const json_t *from, fail_t *err)
 {
     size_t i;
     json_t *dir;
     bool done = false;
     json_array_foreach (from, i, dir) {
         key_state_t state = key_state_of_dir(json_string_value(dir));
-        if (fn == s_apply_delete && str_eq(json_string_value(dir), KEY_UNFIT) && s_apply_unfit(self, id, err))
+        if (fn == apply_delete && str_eq(json_string_value(dir), KEY_UNFIT) && apply_unfit(self, id, err))
             done = true;
         if (state < KEY_STATES && keystore_has(self->keystore, id, state) && fn(self, id, state, err))
             done = true;
@@ -697,19 +697,19 @@ s_apply_one(front_t *self, apply_fn *fn, const char *id, const json_t *from, fai
     return done;
 }
 
-static int s_load(front_t *self, fail_t *err);
+static int auth_load(front_t *self, fail_t *err);
 
 /* The request key_apply: NEW {done: [id], failed: {id: reason}}, NULL with *err. `more`: further calls
  * follow, only the last one syncs the disk. */
 static json_t *
-s_apply(front_t *self, const char *action, const json_t *ids, const json_t *from, bool more, fail_t *err)
+auth_apply(front_t *self, const char *action, const json_t *ids, const json_t *from, bool more, fail_t *err)
 {
     apply_fn *fn = NULL;
     for (size_t i = 0; i < NELEMS(actions); i++)
         if (str_eq(action, actions[i].name))
             fn = actions[i].fn;
     if (!fn && str_eq(action, "reload"))
-        return s_load(self, err) == 0 ? json_pack("{s:[]}", "done") : NULL;
+        return auth_load(self, err) == 0 ? json_pack("{s:[]}", "done") : NULL;
     if (!fn || !json_is_array(ids) || !json_is_array(from)) {
         (void) fail_set(err, -EINVAL,
                         "key_apply: action is accept, reject, delete or reload; ids and from are lists");
@@ -721,14 +721,14 @@ s_apply(front_t *self, const char *action, const json_t *ids, const json_t *from
         fail_auto_t why = FAIL_INIT;
         if (!json_is_string(id))
             continue;
-        if (s_apply_one(self, fn, json_string_value(id), from, &why))
+        if (apply_one(self, fn, json_string_value(id), from, &why))
             json_array_append(done, id);
         if (why.text) {
             log_error("keys: %s %s: %s", action, json_string_value(id), fail_text(&why));
             json_object_set_new(failed, json_string_value(id), json_string(fail_text(&why)));
         }
     }
-    s_full_check(self);
+    full_check(self);
     /* Sync before answering "done": a rejected or deleted key must not be accepted again after a power
      * cut. */
     json_t *answer = json_pack("{s:o, s:o}", "done", done, "failed", failed);
@@ -745,7 +745,7 @@ s_apply(front_t *self, const char *action, const json_t *ids, const json_t *from
  * NULL with *err.
  */
 static json_t *
-s_states(front_t *self, fail_t *err)
+auth_states(front_t *self, fail_t *err)
 {
     static const key_state_t order[] = { KEY_PENDING, KEY_REJECTED, KEY_ACCEPTED };
     json_t *states = json_object(), *id;
@@ -765,13 +765,13 @@ s_states(front_t *self, fail_t *err)
 /* Read all key files into the tables, and forget ids without one. Files that could not be read for now are
  * retried with a growing pause, beginning with KEYS_AGAIN_MS. */
 static int
-s_load(front_t *self, fail_t *err)
+auth_load(front_t *self, fail_t *err)
 {
-    auth_t *own = s_own(self);
+    auth_t *own = auth_own(self);
     int64_t longer = own->pause_ms ? 2 * own->pause_ms : KEYS_AGAIN_MS;
     own->pause_ms = longer < KEYS_AGAIN_MAX_MS ? longer : KEYS_AGAIN_MAX_MS;
     own->again_ms = clock_mono_ms() + own->pause_ms;
-    json_auto_t *states = s_states(self, err);
+    json_auto_t *states = auth_states(self, err);
     const char *id;
     json_t *state;
     minion_t *m;
@@ -780,13 +780,13 @@ s_load(front_t *self, fail_t *err)
     bool unread = false;
     for (uint32_t i = 0; i < peers_slots(self->peers); i++)
         if ((m = peers_by_slot(self->peers, i)) && !json_object_get(states, m->id))
-            s_forget(self, m);
+            auth_forget(self, m);
     json_object_foreach (states, id, state) {
         fail_auto_t bad = FAIL_INIT;
         uint8_t key[KEY_BYTES];
         key_state_t to = (key_state_t) json_integer_value(state);
         if (keystore_get(self->keystore, id, to, key, &bad)) {
-            (void) s_learn(self, id, key, to);
+            (void) auth_learn(self, id, key, to);
             continue;
         }
         log_error("%s: the key is ignored: %s", id, fail_text(&bad));
@@ -795,7 +795,7 @@ s_load(front_t *self, fail_t *err)
     }
     if (rekey_load(self, !unread))
         own->again_ms = own->pause_ms = 0;
-    s_full_check(self);
+    full_check(self);
     return 0;
 }
 
@@ -803,7 +803,7 @@ s_load(front_t *self, fail_t *err)
 
 /* Warn about key files whose names are not valid ids. */
 static void
-s_tell_unfit(front_t *self)
+tell_unfit(front_t *self)
 {
     json_auto_t *names = keystore_unfit(self->keystore, NULL);
     size_t n = json_array_size(names);
@@ -819,56 +819,56 @@ s_tell_unfit(front_t *self)
 
 /* ---- messages and requests ------------------------------------------------------------------- */
 
-const message_row_t message_hello = { .body = s_hello };
-const message_row_t message_bye = { .body = s_bye };
-const message_row_t message_revoke = { .body = s_revoke };
+const message_row_t message_hello = { .body = auth_hello };
+const message_row_t message_bye = { .body = bye };
+const message_row_t message_revoke = { .body = auth_revoke };
 
 static json_t *
-s_key_apply(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+key_apply(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     const char *action = value_str(request, "action", "");
-    json_t *reply = s_apply(self, action, value_get(request, "ids"), value_get(request, "from"),
+    json_t *reply = auth_apply(self, action, value_get(request, "ids"), value_get(request, "from"),
                             value_bool(request, "more", false), err);
     if (reply)
         log_info("keys: %s by %s: %zu", action, lconn_user(c), json_array_size(value_get(reply, "done")));
     return reply;
 }
 
-const request_row_t request_key_apply = { .fn = s_key_apply };
+const request_row_t request_key_apply = { .fn = key_apply };
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
 static int
-s_start(front_t *self, fail_t *err)
+auth_start(front_t *self, fail_t *err)
 {
-    s_own(self)->strangers = (rate_t) RATE(LIMIT_STRANGER_EVENTS_RATE, LIMIT_STRANGER_EVENTS_BURST);
-    int rc = s_load(self, err);
+    auth_own(self)->strangers = (rate_t) RATE(LIMIT_STRANGER_EVENTS_RATE, LIMIT_STRANGER_EVENTS_BURST);
+    int rc = auth_load(self, err);
     if (rc == 0)
-        s_tell_unfit(self);
+        tell_unfit(self);
     return rc;
 }
 
 static void
-s_reload(front_t *self)
+auth_reload(front_t *self)
 {
     fail_auto_t err = FAIL_INIT;
-    if (s_load(self, &err) < 0)
+    if (auth_load(self, &err) < 0)
         log_error("reload: keys: %s", fail_text(&err));
 }
 
 static void
-s_tick(front_t *self, int64_t now_ms)
+auth_tick(front_t *self, int64_t now_ms)
 {
-    fail_auto_t unused = FAIL_INIT; /* s_load has logged it */
-    s_rivals(self, now_ms);
-    if (s_own(self)->again_ms && now_ms >= s_own(self)->again_ms)
-        (void) s_load(self, &unused);
+    fail_auto_t unused = FAIL_INIT; /* auth_load has logged it */
+    rivals(self, now_ms);
+    if (auth_own(self)->again_ms && now_ms >= auth_own(self)->again_ms)
+        (void) auth_load(self, &unused);
 }
 
 const front_part_t part_auth = { .name = "auth",
                                  .size = sizeof(auth_t),
-                                 .start = s_start,
-                                 .reload = s_reload,
-                                 .tick = s_tick,
-                                 .peer_ended = s_left,
-                                 .subscribed = s_subscribed };
+                                 .start = auth_start,
+                                 .reload = auth_reload,
+                                 .tick = auth_tick,
+                                 .peer_ended = auth_left,
+                                 .subscribed = subscribed };

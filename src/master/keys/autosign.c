@@ -33,7 +33,7 @@ own_group(gid_t gid)
 
 /* Why the file's mode makes it untrustworthy, as in Salt; NULL: it is fine. */
 static const char *
-objection(const struct stat *st, bool permissive)
+autosign_objection(const struct stat *st, bool permissive)
 {
     if ((st->st_mode & S_IWOTH) != 0)
         return "everybody may write it";
@@ -56,7 +56,7 @@ list_read(const char *file, bool permissive, buf_t *out, fail_t *err)
 
     if (fd < 0 || fstat(fd, &st) != 0)
         return errno == ENOENT ? -ENOENT : fail_set(err, -errno, "cannot read %s: %s", file, strerror(errno));
-    const char *why = objection(&st, permissive);
+    const char *why = autosign_objection(&st, permissive);
 
     if (why != NULL)
         return fail_set(err, -EPERM, "%s is ignored: %s (mode %04o)", file, why,

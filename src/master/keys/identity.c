@@ -13,7 +13,7 @@ typedef struct identity {
 } identity_t;
 
 static identity_t *
-s_own(const front_t *front)
+keys_identity_own(const front_t *front)
 {
     return front->own[PART_identity];
 }
@@ -21,19 +21,19 @@ s_own(const front_t *front)
 const masterkey_t *
 identity_key(const front_t *front)
 {
-    return &s_own(front)->key;
+    return &keys_identity_own(front)->key;
 }
 
 json_t *
 identity_claim(const front_t *front)
 {
-    return s_own(front)->claim;
+    return keys_identity_own(front)->claim;
 }
 
 static bool
-s_drop(front_t *front)
+keys_identity_drop(front_t *front)
 {
-    identity_t *self = s_own(front);
+    identity_t *self = keys_identity_own(front);
     masterkey_close(&self->key);
     json_decref(STEAL(self->claim));
     return true;
@@ -43,8 +43,8 @@ s_drop(front_t *front)
 void
 identity_take(front_t *front, const masterkey_t *key)
 {
-    identity_t *self = s_own(front);
-    (void) s_drop(front);
+    identity_t *self = keys_identity_own(front);
+    (void) keys_identity_drop(front);
     self->key = *key;
     self->claim = key->vouched ? voucher_json(&key->voucher) : json_pack("{s:s}", "pub", key->pem);
     json_object_set_new(self->claim, "proto", json_integer(WIRE_PROTO));
@@ -52,7 +52,7 @@ identity_take(front_t *front, const masterkey_t *key)
 
 /* Logs the fingerprints, with which operators compare what minions have. */
 static int
-s_start(front_t *front, fail_t *err)
+keys_identity_start(front_t *front, fail_t *err)
 {
     masterkey_t key = { 0 };
     bool made = false;
@@ -77,5 +77,5 @@ s_start(front_t *front, fail_t *err)
 }
 
 const front_part_t part_identity = {
-    .name = "identity", .size = sizeof(identity_t), .start = s_start, .destroy = s_drop
+    .name = "identity", .size = sizeof(identity_t), .start = keys_identity_start, .destroy = keys_identity_drop
 };

@@ -17,7 +17,7 @@
 
 /* Since when the key is in its state, in seconds; read from the file once. */
 static int64_t
-s_since(front_t *self, minion_t *m)
+keylife_since(front_t *self, minion_t *m)
 {
     if (m->key_since_s == 0)
         m->key_since_s = keystore_since(self->keystore, m->id, m->state);
@@ -27,7 +27,7 @@ s_since(front_t *self, minion_t *m)
 /* Handle an accepted key by its age: expired, due for renewal, or nearly expired. Renewal is asked for again
  * every twentieth of the lifetime. */
 static void
-s_accepted(front_t *self, minion_t *m, double age_s, double life_s, int64_t now_ms)
+keylife_accepted(front_t *self, minion_t *m, double age_s, double life_s, int64_t now_ms)
 {
     if (age_s >= life_s) {
         auth_expire(self, m);
@@ -48,7 +48,7 @@ s_accepted(front_t *self, minion_t *m, double age_s, double life_s, int64_t now_
 
 /* Look at every key. A pending key is only deleted when no connection uses it. */
 static void
-s_look(front_t *self, int64_t now_ms, int64_t wall_s, double life_s, double wait_s)
+keylife_look(front_t *self, int64_t now_ms, int64_t wall_s, double life_s, double wait_s)
 {
     minion_t *m;
     double up_ms = (double) (now_ms - self->started_ms);
@@ -57,45 +57,45 @@ s_look(front_t *self, int64_t now_ms, int64_t wall_s, double life_s, double wait
         if (!(m = peers_by_slot(self->peers, i)))
             continue;
         double limit = m->state == KEY_ACCEPTED ? life_s : m->state == KEY_PENDING ? wait_s : 0;
-        int64_t since = limit > 0 ? s_since(self, m) : 0;
+        int64_t since = limit > 0 ? keylife_since(self, m) : 0;
         if (since == 0)
             continue;
         if (m->state == KEY_ACCEPTED)
-            s_accepted(self, m, (double) (wall_s - since), life_s, now_ms);
+            keylife_accepted(self, m, (double) (wall_s - since), life_s, now_ms);
         else if (back && (double) (wall_s - since) >= wait_s && peers_of_key(self->peers, m->z85) == 0)
             auth_expire(self, m);
     }
 }
 
 static double
-s_days(const front_t *self, const char *option)
+days(const front_t *self, const char *option)
 {
     return conf_float(self->conf, option) * DAY_S;
 }
 
 /* The shorter of the two limits in seconds; 0 without limits. */
 static double
-s_shorter(const front_t *self)
+keylife_shorter(const front_t *self)
 {
-    double life_s = s_days(self, "key_expire_days"), wait_s = s_days(self, "key_pending_days");
+    double life_s = days(self, "key_expire_days"), wait_s = days(self, "key_pending_days");
     return life_s > 0 && (wait_s <= 0 || life_s < wait_s) ? life_s : wait_s;
 }
 
 /* A twentieth of the shorter limit, between 100 ms and a minute; tests use short limits. */
 static int64_t
-s_pause(const front_t *self)
+keylife_pause(const front_t *self)
 {
-    double shorter = s_shorter(self);
+    double shorter = keylife_shorter(self);
     int64_t pause = (int64_t) (shorter * 1000 / 20);
     return shorter <= 0 || pause > LOOK_MS ? LOOK_MS : pause < LOOK_MIN_MS ? LOOK_MIN_MS : pause;
 }
 
 static void
-s_tick(front_t *self, int64_t now_ms)
+keylife_tick(front_t *self, int64_t now_ms)
 {
-    if (s_shorter(self) > 0 && !clockwatch_doubts(self))
-        s_look(self, now_ms, clock_wall_us() / 1000000, s_days(self, "key_expire_days"),
-               s_days(self, "key_pending_days"));
+    if (keylife_shorter(self) > 0 && !clockwatch_doubts(self))
+        keylife_look(self, now_ms, clock_wall_us() / 1000000, days(self, "key_expire_days"),
+               days(self, "key_pending_days"));
 }
 
-const front_part_t part_keylife = { .name = "keylife", .tick = s_tick, .pause_ms = s_pause };
+const front_part_t part_keylife = { .name = "keylife", .tick = keylife_tick, .pause_ms = keylife_pause };

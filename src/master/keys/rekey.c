@@ -19,7 +19,7 @@ typedef struct rekey {
 } rekey_t;
 
 static void
-s_answer(front_t *self, peer_t *peer, const char *pem, const char *error, bool again)
+rekey_answer(front_t *self, peer_t *peer, const char *pem, const char *error, bool again)
 {
     json_auto_t *body = json_pack("{s:s, s:s*}", "key", pem, "error", error);
     if (again)
@@ -29,7 +29,7 @@ s_answer(front_t *self, peer_t *peer, const char *pem, const char *error, bool a
 
 /* Forget the next key; its handshake is refused again unless another minion has it. */
 static void
-s_unexpect(front_t *self, minion_t *m)
+unexpect(front_t *self, minion_t *m)
 {
     if (m->next_z85[0] && !peers_by_key(self->peers, m->next_z85))
         zap_set(self->zap, m->next_z85, ZAP_UNKNOWN);
@@ -38,9 +38,9 @@ s_unexpect(front_t *self, minion_t *m)
 
 /* Let the next key's handshake pass like a pending one's, even while unknown keys are turned away. */
 static void
-s_expect(front_t *self, minion_t *m, const char *z85)
+rekey_expect(front_t *self, minion_t *m, const char *z85)
 {
-    s_unexpect(self, m);
+    unexpect(self, m);
     (void) str_copy(m->next_z85, sizeof(m->next_z85), z85);
     zap_set(self->zap, z85, ZAP_PENDING);
 }
@@ -50,7 +50,7 @@ s_expect(front_t *self, minion_t *m, const char *z85)
 /* True when another minion named this key. A minion that could name it too would block or replace the
  * other's. */
 static bool
-s_is_expected(front_t *self, const minion_t *but, const char *z85)
+is_expected(front_t *self, const minion_t *but, const char *z85)
 {
     minion_t *m;
     for (uint32_t i = 0; i < peers_slots(self->peers); i++)
@@ -61,7 +61,7 @@ s_is_expected(front_t *self, const minion_t *but, const char *z85)
 
 /* Why this can't be the minion's next key; NULL: it can. */
 static const char *
-s_problem(front_t *self, const minion_t *m, const char *z85)
+rekey_problem(front_t *self, const minion_t *m, const char *z85)
 {
     if (str_eq(m->z85, z85))
         return "it is the present key";
@@ -71,7 +71,7 @@ s_problem(front_t *self, const minion_t *m, const char *z85)
 /* Rate limit per minion, charged before the shared one, so that one minion that names key after key delays
  * only itself. */
 static bool
-s_may_name(minion_t *m)
+may_name(minion_t *m)
 {
     if (!rate_spare(&m->rekeys, clock_mono_ms()))
         return false;
@@ -81,7 +81,7 @@ s_may_name(minion_t *m)
 
 /* The message rekey. Refusals that may pass are answered with `again`. */
 static void
-s_rekey(front_t *self, peer_t *peer, const inbound_t *in)
+rekey(front_t *self, peer_t *peer, const inbound_t *in)
 {
     fail_auto_t err = FAIL_INIT;
     minion_t *m = peer->minion;
@@ -91,32 +91,32 @@ s_rekey(front_t *self, peer_t *peer, const inbound_t *in)
     if (!m || peer->is_call || m->peer != peer)
         return;
     if (key_public_from_pem(pem, strlen(pem), key, &err) < 0) {
-        s_answer(self, peer, "", fail_text(&err), false);
+        rekey_answer(self, peer, "", fail_text(&err), false);
         return;
     }
     key_to_z85(key, z85);
-    const char *problem = s_problem(self, m, z85);
+    const char *problem = rekey_problem(self, m, z85);
     if (problem || str_eq(m->next_z85, z85)) {
-        s_answer(self, peer, pem, problem, false);
+        rekey_answer(self, peer, pem, problem, false);
         return;
     }
-    if (!s_may_name(m)) {
-        s_answer(self, peer, pem, NULL, true);
+    if (!may_name(m)) {
+        rekey_answer(self, peer, pem, NULL, true);
         return;
     }
-    if (s_is_expected(self, m, z85)) {
-        s_answer(self, peer, pem, ANOTHERS, false);
+    if (is_expected(self, m, z85)) {
+        rekey_answer(self, peer, pem, ANOTHERS, false);
         return;
     }
     if (!rate_spare(&((rekey_t *) self->own[PART_rekey])->disk, clock_mono_ms()) ||
         keystore_next_put(self->keystore, m->id, key, &err) < 0) {
         if (err.text)
             log_error("minion %s: its next key can't be kept: %s", m->id, fail_text(&err));
-        s_answer(self, peer, pem, NULL, true);
+        rekey_answer(self, peer, pem, NULL, true);
         return;
     }
-    s_expect(self, m, z85);
-    s_answer(self, peer, pem, NULL, false);
+    rekey_expect(self, m, z85);
+    rekey_answer(self, peer, pem, NULL, false);
 }
 
 /* The file is moved first: if that fails, the present key stays. */
@@ -154,7 +154,7 @@ rekey_came(front_t *self, peer_t *peer, minion_t *m)
 
 /* Load one next key: 0; -ENOENT: it can't become a key, drop the file; other errors: unknown for now. */
 static int
-s_load(front_t *self, const char *id, bool all_read)
+rekey_own_load(front_t *self, const char *id, bool all_read)
 {
     fail_auto_t err = FAIL_INIT;
     minion_t *m = peers_by_id(self->peers, id);
@@ -165,9 +165,9 @@ s_load(front_t *self, const char *id, bool all_read)
     if (!keystore_next_get(self->keystore, id, key, &err))
         return fs_is_passing(err.code) ? err.code : -ENOENT;
     key_to_z85(key, z85);
-    if (s_is_expected(self, m, z85))
+    if (is_expected(self, m, z85))
         return -ENOENT;
-    s_expect(self, m, z85);
+    rekey_expect(self, m, z85);
     return 0;
 }
 
@@ -179,7 +179,7 @@ rekey_load(front_t *self, bool all_read)
     size_t i;
     json_array_foreach (ids, i, one) {
         const char *id = json_string_value(one);
-        int rc = s_load(self, id, all_read);
+        int rc = rekey_own_load(self, id, all_read);
         if (rc == -ENOENT)
             keystore_next_drop(self->keystore, id);
         else if (rc < 0)
@@ -193,17 +193,17 @@ rekey_forget(front_t *self, minion_t *m)
 {
     if (!m->next_z85[0])
         return;
-    s_unexpect(self, m);
+    unexpect(self, m);
     keystore_next_drop(self->keystore, m->id);
 }
 
-const message_row_t message_rekey = { .body = s_rekey };
+const message_row_t message_rekey = { .body = rekey };
 
 static int
-s_start(front_t *self, fail_t *err)
+rekey_start(front_t *self, fail_t *err)
 {
     ((rekey_t *) self->own[PART_rekey])->disk = (rate_t) RATE(LIMIT_REKEYS_RATE, LIMIT_REKEYS_BURST);
     return 0;
 }
 
-const front_part_t part_rekey = { .name = "rekey", .size = sizeof(rekey_t), .start = s_start };
+const front_part_t part_rekey = { .name = "rekey", .size = sizeof(rekey_t), .start = rekey_start };

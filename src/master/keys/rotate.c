@@ -18,7 +18,7 @@ typedef struct rotate {
 } rotate_t;
 
 static bool
-s_tell(front_t *self, peer_t *peer)
+rotate_tell(front_t *self, peer_t *peer)
 {
     bool known = peer->state == KEY_ACCEPTED || peer->state == KEY_PENDING;
     return known && post_send(self, peer, MSG_master_key, identity_claim(self)) == 0;
@@ -26,22 +26,22 @@ s_tell(front_t *self, peer_t *peer)
 
 /* Hook: a minion that shook hands while the key changed may have missed it. */
 static void
-s_greeted(front_t *self, peer_t *peer)
+greeted(front_t *self, peer_t *peer)
 {
     const rotate_t *own = self->own[PART_rotate];
     if (own->tell_ms && identity_key(self)->vouched)
-        (void) s_tell(self, peer);
+        (void) rotate_tell(self, peer);
 }
 
 static json_int_t
-s_tell_all(front_t *self)
+tell_all(front_t *self)
 {
     json_int_t told = 0;
     peer_t *peer;
     for (size_t i = 0; peers_next(self->peers, &i, &peer);) {
         if (peer->minion && peer->minion->peer == peer)
             peer->minion->seen = false; /* as after a start: it is expected back */
-        told += s_tell(self, peer);
+        told += rotate_tell(self, peer);
     }
     return told;
 }
@@ -49,7 +49,7 @@ s_tell_all(front_t *self)
 /* Closing a listener makes libzmq end the connections made through it, without a monitor event; their
  * descriptors are reused. Forget them all. */
 static void
-s_forget_lines(front_t *self)
+forget_lines(front_t *self)
 {
     peer_t *peer;
     minion_t *m;
@@ -64,7 +64,7 @@ s_forget_lines(front_t *self)
 
 /* A master with unreachable ports is useless: end, and let the next start use the new key. */
 static void
-s_rekey(front_t *self)
+rotate_rekey(front_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     if (sock_rekey(self->router, identity_key(self)->pair, &err) == 0 &&
@@ -77,7 +77,7 @@ s_rekey(front_t *self)
 
 /* The request key_rotate: NEW {finger, serial, told: number of connections}, or NULL with *err. */
 static json_t *
-s_rotate(front_t *self, fail_t *err)
+rotate(front_t *self, fail_t *err)
 {
     rotate_t *own = self->own[PART_rotate];
     masterkey_t key;
@@ -91,10 +91,10 @@ s_rotate(front_t *self, fail_t *err)
         return NULL;
     }
     identity_take(self, &key);
-    json_int_t told = s_tell_all(self);
+    json_int_t told = tell_all(self);
     ports_look(self);
-    s_rekey(self);
-    s_forget_lines(self);
+    rotate_rekey(self);
+    forget_lines(self);
     own->tell_ms = now + GATE_SILENT_MS;
     grace_begin(self, now);
     key_finger(key_pair_public(key.pair), finger);
@@ -108,18 +108,18 @@ s_rotate(front_t *self, fail_t *err)
 }
 
 static json_t *
-s_key_rotate(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+key_rotate(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    json_t *reply = s_rotate(self, err);
+    json_t *reply = rotate(self, err);
     if (reply)
         log_info("keys: the master's key was replaced by %s", lconn_user(c));
     return reply;
 }
 
-const request_row_t request_key_rotate = { .fn = s_key_rotate };
+const request_row_t request_key_rotate = { .fn = key_rotate };
 
 static void
-s_tick(front_t *self, int64_t now_ms)
+rotate_tick(front_t *self, int64_t now_ms)
 {
     rotate_t *own = self->own[PART_rotate];
     if (own->tell_ms && now_ms >= own->tell_ms)
@@ -127,5 +127,5 @@ s_tick(front_t *self, int64_t now_ms)
 }
 
 const front_part_t part_rotate = {
-    .name = "rotate", .size = sizeof(rotate_t), .tick = s_tick, .greeted = s_greeted
+    .name = "rotate", .size = sizeof(rotate_t), .tick = rotate_tick, .greeted = greeted
 };

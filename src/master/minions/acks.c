@@ -32,14 +32,14 @@ typedef struct pending_ack {
 typedef struct acks {
     pending_ack_t *first, **tail;
     map_t *uncommitted; /* owned keys "JID/ID" -> BORROWED pending_ack_t */
-    bool timer;         /* s_ack_again is scheduled */
+    bool timer;         /* ack_again is scheduled */
     bool crowded;       /* at the last look, */
     int64_t looked_ms;  /* monotonic, */
     uint64_t looked_in; /* number of messages read by then */
 } acks_t;
 
 static acks_t *
-s_own(const front_t *front)
+acks_own(const front_t *front)
 {
     return front->own[PART_acks];
 }
@@ -59,7 +59,7 @@ acks_key(const char *jid, const char *id)
 void
 acks_later(front_t *self, const peer_t *peer, uint64_t ticket, char **key_p, json_int_t event)
 {
-    acks_t *own = s_own(self);
+    acks_t *own = acks_own(self);
     pending_ack_t *a = xcalloc(1, sizeof(*a));
     a->ticket = ticket;
     a->since_ms = clock_mono_ms();
@@ -102,7 +102,7 @@ acks_event(front_t *self, peer_t *peer, json_int_t n)
 /* Send to the connection that the row came on, else to the minion's present one. An event's number only makes
  * sense to the same start of the minion. */
 static void
-s_tell(front_t *self, pending_ack_t *a)
+acks_tell(front_t *self, pending_ack_t *a)
 {
     minion_t *m = peers_by_slot(self->peers, a->slot);
     peer_t *peer = peers_by_rid(self->peers, a->rid, a->rid_len);
@@ -110,7 +110,7 @@ s_tell(front_t *self, pending_ack_t *a)
     if (!peer && m && !a->is_call && (a->key || same_start))
         peer = m->peer;
     if (a->key)
-        (void) map_take(s_own(self)->uncommitted, a->key);
+        (void) map_take(acks_own(self)->uncommitted, a->key);
     else if (same_start && !a->is_call)
         m->kept_event = a->event;
     if (a->key)
@@ -123,7 +123,7 @@ s_tell(front_t *self, pending_ack_t *a)
 }
 
 static pending_ack_t *
-s_next_ack(acks_t *own)
+next_ack(acks_t *own)
 {
     pending_ack_t *a = own->first;
     own->first = a->next;
@@ -133,7 +133,7 @@ s_next_ack(acks_t *own)
 }
 
 static void
-s_free_ack(pending_ack_t *a)
+free_ack(pending_ack_t *a)
 {
     free(a->key);
     free(a);
@@ -141,9 +141,9 @@ s_free_ack(pending_ack_t *a)
 
 /* True while a crowd sends and the oldest acknowledgement is younger than ACK_MAX_MS. */
 static bool
-s_crowded(front_t *self, int64_t now_ms)
+crowded(front_t *self, int64_t now_ms)
 {
-    acks_t *line = s_own(self);
+    acks_t *line = acks_own(self);
     if (now_ms - line->looked_ms >= ACK_PAUSE_MS) {
         line->crowded = self->counters.in - line->looked_in > ACK_CROWD;
         line->looked_in = self->counters.in;
@@ -152,60 +152,60 @@ s_crowded(front_t *self, int64_t now_ms)
     return line->crowded && now_ms - line->first->since_ms < ACK_MAX_MS;
 }
 
-static void s_ack_all(front_t *self);
+static void ack_all(front_t *self);
 
 static int
-s_ack_again(zloop_t *loop, int timer, void *arg)
+ack_again(zloop_t *loop, int timer, void *arg)
 {
     front_t *self = arg;
-    s_own(self)->timer = false;
-    s_ack_all(self);
+    acks_own(self)->timer = false;
+    ack_all(self);
     return 0;
 }
 
 static void
-s_ack_all(front_t *self)
+ack_all(front_t *self)
 {
-    acks_t *line = s_own(self);
+    acks_t *line = acks_own(self);
     uint64_t committed = store_committed(self->store);
     if (!line->first || line->first->ticket > committed || line->timer)
         return;
-    if (s_crowded(self, clock_mono_ms())) {
-        line->timer = zloop_timer(self->loop, ACK_PAUSE_MS, 1, s_ack_again, self) >= 0;
+    if (crowded(self, clock_mono_ms())) {
+        line->timer = zloop_timer(self->loop, ACK_PAUSE_MS, 1, ack_again, self) >= 0;
         return;
     }
     while (line->first && line->first->ticket <= committed) {
-        pending_ack_t *a = s_next_ack(line);
-        s_tell(self, a);
-        s_free_ack(a);
+        pending_ack_t *a = next_ack(line);
+        acks_tell(self, a);
+        free_ack(a);
     }
 }
 
 bool
 acks_waits(const front_t *self, const char *key)
 {
-    return map_get(s_own(self)->uncommitted, key) != NULL;
+    return map_get(acks_own(self)->uncommitted, key) != NULL;
 }
 
 static int
-s_start(front_t *self, fail_t *err)
+acks_start(front_t *self, fail_t *err)
 {
-    acks_t *own = s_own(self);
+    acks_t *own = acks_own(self);
     own->tail = &own->first;
     own->uncommitted = map_new(NULL);
     return 0;
 }
 
 static bool
-s_destroy(front_t *self)
+acks_destroy(front_t *self)
 {
-    acks_t *line = s_own(self);
+    acks_t *line = acks_own(self);
     while (line->first)
-        s_free_ack(s_next_ack(line));
+        free_ack(next_ack(line));
     map_destroy(&line->uncommitted);
     return true;
 }
 
 const front_part_t part_acks = {
-    .name = "acks", .size = sizeof(acks_t), .start = s_start, .destroy = s_destroy, .committed = s_ack_all
+    .name = "acks", .size = sizeof(acks_t), .start = acks_start, .destroy = acks_destroy, .committed = ack_all
 };

@@ -86,7 +86,7 @@ typedef struct gate {
 } gate_t;
 
 static gate_t *
-s_own(const front_t *front)
+gate_own(const front_t *front)
 {
     return front->own[PART_gate];
 }
@@ -94,14 +94,14 @@ s_own(const front_t *front)
 long
 gate_reserve(const front_t *front)
 {
-    return s_own(front)->reserve;
+    return gate_own(front)->reserve;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
 /* The entry of a descriptor; grows the table. NULL for -1. */
 static door_line_t *
-s_line(gate_t *self, int fd)
+gate_line(gate_t *self, int fd)
 {
     if (fd < 0)
         return NULL;
@@ -115,7 +115,7 @@ s_line(gate_t *self, int fd)
 }
 
 static void
-s_unlist(gate_t *self, int fd)
+unlist(gate_t *self, int fd)
 {
     door_line_t *line = &self->lines[fd];
     if (line->stage >= STRANGERS)
@@ -132,7 +132,7 @@ s_unlist(gate_t *self, int fd)
 }
 
 static void
-s_list(gate_t *self, int fd)
+gate_list(gate_t *self, int fd)
 {
     door_line_t *line = &self->lines[fd];
     if (line->stage >= STRANGERS)
@@ -148,66 +148,66 @@ s_list(gate_t *self, int fd)
 }
 
 static void
-s_move(gate_t *self, int fd, stage_t stage)
+gate_move(gate_t *self, int fd, stage_t stage)
 {
-    door_line_t *line = s_line(self, fd);
+    door_line_t *line = gate_line(self, fd);
     if (!line || line->ports == 0 || line->stage == stage || line->stage == STAGE_CUT)
         return;
-    s_unlist(self, fd);
+    unlist(self, fd);
     line->stage = stage;
     self->cut += stage == STAGE_CUT;
-    s_list(self, fd);
+    gate_list(self, fd);
 }
 
 /* Shut the connection down. libzmq notices, closes it, and the monitor reports when the descriptor is free;
  * closing it here would free a number that libzmq still uses. */
 static void
-s_cut(gate_t *self, int fd)
+gate_own_cut(gate_t *self, int fd)
 {
-    s_move(self, fd, STAGE_CUT);
+    gate_move(self, fd, STAGE_CUT);
     (void) shutdown(fd, SHUT_RDWR);
 }
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
 static long
-s_share(const gate_t *self, int hundredths)
+gate_share(const gate_t *self, int hundredths)
 {
     return self->limit * hundredths / 100;
 }
 
 static zap_door_t
-s_wanted(const gate_t *self)
+gate_wanted(const gate_t *self)
 {
     /* Hysteresis, or the door would swing with each connection. */
-    long slack = s_share(self, DOOR_SLACK), open = self->open - self->cut;
+    long slack = gate_share(self, DOOR_SLACK), open = self->open - self->cut;
     long shut = self->limit - (self->door == ZAP_SHUT ? slack : 0);
-    long known = s_share(self, PRESSED_AT) - (self->door != ZAP_OPEN ? slack : 0);
+    long known = gate_share(self, PRESSED_AT) - (self->door != ZAP_OPEN ? slack : 0);
     return open >= shut ? ZAP_SHUT : open >= known ? ZAP_KNOWN : ZAP_OPEN;
 }
 
 /* Tell the ZAP handler which keys may enter. */
 static void
-s_set_door(front_t *front)
+set_door(front_t *front)
 {
-    gate_t *self = s_own(front);
-    self->door = s_wanted(self);
+    gate_t *self = gate_own(front);
+    self->door = gate_wanted(self);
     zap_set_door(front->zap, self->door == ZAP_OPEN && self->full ? ZAP_KNOWN : self->door);
 }
 
 void
 gate_full(front_t *front, bool full)
 {
-    s_own(front)->full = full;
-    s_set_door(front);
+    gate_own(front)->full = full;
+    set_door(front);
 }
 
 /* Report changes of the door: a few in a row, then the state after a while. */
 static void
-s_tell(front_t *front, int64_t now_ms)
+gate_tell(front_t *front, int64_t now_ms)
 {
     static const char *const names[] = { [ZAP_OPEN] = "open", [ZAP_KNOWN] = "known", [ZAP_SHUT] = "shut" };
-    gate_t *self = s_own(front);
+    gate_t *self = gate_own(front);
     if ((self->door == self->told && self->full == self->told_full) || !rate_spare(&self->tells, now_ms))
         return;
     if (self->door > self->told)
@@ -230,9 +230,9 @@ s_tell(front_t *front, int64_t now_ms)
 /* How long a stranger may be silent: less as descriptors get scarce, but enough for a handshake, and nothing
  * at the limit. */
 static int64_t
-s_patience(const gate_t *self)
+gate_patience(const gate_t *self)
 {
-    long first = s_share(self, PRESSED_AT), last = s_share(self, SCARCE_AT), open = self->open - self->cut;
+    long first = gate_share(self, PRESSED_AT), last = gate_share(self, SCARCE_AT), open = self->open - self->cut;
     int64_t pressed = PRESSED_MS * (last - open) / (last - first + 1);
     if (open <= first)
         return GATE_SILENT_MS;
@@ -241,53 +241,53 @@ s_patience(const gate_t *self)
 
 /* Make room for one more: the oldest silent strangers go, pending ones last. */
 static void
-s_make_room(gate_t *self, int newest)
+gate_make_room(gate_t *self, int newest)
 {
     int64_t now = clock_mono_ms();
     int oldest;
     while ((oldest = self->strangers[STAGE_SILENT].first) >= 0 && oldest != newest &&
-           now - self->lines[oldest].since_ms >= s_patience(self))
-        s_cut(self, oldest);
-    if (self->open - self->cut > s_share(self, FULL_AT) && self->strangers[STAGE_SPOKEN].first >= 0)
-        s_cut(self, self->strangers[STAGE_SPOKEN].first);
+           now - self->lines[oldest].since_ms >= gate_patience(self))
+        gate_own_cut(self, oldest);
+    if (self->open - self->cut > gate_share(self, FULL_AT) && self->strangers[STAGE_SPOKEN].first >= 0)
+        gate_own_cut(self, self->strangers[STAGE_SPOKEN].first);
 }
 
 void
 gate_came(front_t *front, port_t port, int fd)
 {
-    gate_t *self = s_own(front);
-    door_line_t *line = s_line(self, fd);
+    gate_t *self = gate_own(front);
+    door_line_t *line = gate_line(self, fd);
     if (!line)
         return;
     self->open += !(line->ports & 1u << port);
     if (line->ports) {
-        s_unlist(self, fd);
+        unlist(self, fd);
         self->cut -= line->stage == STAGE_CUT;
     }
     *line = (door_line_t){ .since_ms = clock_mono_ms(),
                            .ports = (uint8_t) (line->ports | 1u << port),
                            .stage = STAGE_SILENT,
                            .from = tcp_peer(fd) };
-    s_list(self, fd);
+    gate_list(self, fd);
     if (self->door != ZAP_OPEN)
-        s_make_room(self, fd);
-    if (s_wanted(self) != self->door)
-        s_set_door(front);
+        gate_make_room(self, fd);
+    if (gate_wanted(self) != self->door)
+        set_door(front);
     /* At the limit even a newcomer's handshake might take the last descriptor. */
     if (self->door == ZAP_SHUT)
-        s_cut(self, fd);
+        gate_own_cut(self, fd);
 }
 
 void
 gate_misspoke(front_t *front, port_t port, int error)
 {
     if (error == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
-        s_own(front)->mismatched |= (uint8_t) (1u << port);
+        gate_own(front)->mismatched |= (uint8_t) (1u << port);
 }
 
 /* Salt's minions reconnect every few seconds for ever: report an address once per SALT_AGAIN_MS. */
 static bool
-s_told_lately(gate_t *self, const char *address)
+told_lately(gate_t *self, const char *address)
 {
     int64_t now = clock_mono_ms();
     time_box_t *told = map_get(self->salted, address);
@@ -304,10 +304,10 @@ s_told_lately(gate_t *self, const char *address)
 /* A peer without CURVE, such as a Salt minion. libzmq reports the failed handshake without its connection and
  * that connection's end next, as a context has one I/O thread. */
 static void
-s_is_salt(front_t *front, const door_line_t *line)
+is_salt(front_t *front, const door_line_t *line)
 {
     AUTO_FREE char *address = tcp_peer_text(&line->from);
-    if (s_told_lately(s_own(front), address))
+    if (told_lately(gate_own(front), address))
         front->counters.refused++;
     else
         refused_tell(front, REFUSED_SALT, address,
@@ -316,33 +316,33 @@ s_is_salt(front_t *front, const door_line_t *line)
                      "name a Salt master");
 }
 
-/* A handshake failure that was reported just before belongs to this connection, see s_is_salt. */
+/* A handshake failure that was reported just before belongs to this connection, see is_salt. */
 void
 gate_went(front_t *front, port_t port, int fd)
 {
-    gate_t *self = s_own(front);
-    door_line_t *line = s_line(self, fd);
+    gate_t *self = gate_own(front);
+    door_line_t *line = gate_line(self, fd);
     bool mismatched = self->mismatched & 1u << port;
     self->mismatched &= (uint8_t) ~(1u << port);
     if (!line || !(line->ports & 1u << port))
         return;
     if (mismatched)
-        s_is_salt(front, line);
+        is_salt(front, line);
     line->ports &= (uint8_t) ~(1u << port);
     self->open--;
     self->went++;
     if (line->ports == 0) {
-        s_unlist(self, fd);
+        unlist(self, fd);
         self->cut -= line->stage == STAGE_CUT;
     }
-    if (s_wanted(self) != self->door)
-        s_set_door(front);
+    if (gate_wanted(self) != self->door)
+        set_door(front);
 }
 
 void
 gate_all_went(front_t *front)
 {
-    gate_t *self = s_own(front);
+    gate_t *self = gate_own(front);
     for (int fd = 0; fd < self->n_lines; fd++)
         for (port_t port = PORT_REQUEST; port <= PORT_PUBLISH; port++)
             if (self->lines[fd].ports & 1u << port)
@@ -352,49 +352,49 @@ gate_all_went(front_t *front)
 bool
 gate_is_open(const front_t *front, port_t port, int fd)
 {
-    const gate_t *self = s_own(front);
+    const gate_t *self = gate_own(front);
     return fd >= 0 && fd < self->n_lines && (self->lines[fd].ports & 1u << port);
 }
 
 void
 gate_spoke(front_t *front, int fd, size_t bytes)
 {
-    gate_t *self = s_own(front);
+    gate_t *self = gate_own(front);
     if (fd < 0 || fd >= self->n_lines)
         return;
     self->lines[fd].taken += sock_wire_bytes(bytes);
     if (self->lines[fd].stage == STAGE_SILENT)
-        s_move(self, fd, STAGE_SPOKEN);
+        gate_move(self, fd, STAGE_SPOKEN);
 }
 
 void
 gate_accepted(front_t *front, int fd)
 {
-    s_move(s_own(front), fd, STAGE_ACCEPTED);
+    gate_move(gate_own(front), fd, STAGE_ACCEPTED);
 }
 
 void
 gate_stranger(front_t *front, int fd)
 {
-    s_move(s_own(front), fd, STAGE_SPOKEN);
+    gate_move(gate_own(front), fd, STAGE_SPOKEN);
 }
 
 void
 gate_cut(front_t *front, int fd)
 {
     if (fd >= 0)
-        s_cut(s_own(front), fd);
+        gate_own_cut(gate_own(front), fd);
 }
 
 void
 gate_cut_strangers(front_t *front, port_t port)
 {
-    gate_t *self = s_own(front);
+    gate_t *self = gate_own(front);
     for (int stage = 0; stage < STRANGERS; stage++)
         for (int fd = self->strangers[stage].first, next; fd >= 0; fd = next) {
             next = self->lines[fd].next;
             if (self->lines[fd].ports & 1u << port)
-                s_cut(self, fd);
+                gate_own_cut(self, fd);
         }
 }
 
@@ -402,7 +402,7 @@ gate_cut_strangers(front_t *front, port_t port)
 
 /* Resident bytes of the process, from /proc/self/statm; 0: unknown. */
 static long
-s_resident(const gate_t *self)
+resident(const gate_t *self)
 {
     char text[128];
     ssize_t n = self->statm >= 0 ? pread(self->statm, text, sizeof(text) - 1, 0) : -1;
@@ -433,7 +433,7 @@ gate_takes(const peer_t *peer, size_t bytes)
 void
 gate_said(front_t *front, int fd, size_t bytes)
 {
-    gate_t *self = s_own(front);
+    gate_t *self = gate_own(front);
     if (fd >= 0 && fd < self->n_lines)
         self->lines[fd].said += sock_wire_bytes(bytes);
 }
@@ -449,7 +449,7 @@ gate_send(front_t *front, const peer_t *peer, const void *data, size_t len)
 
 /* Bytes received on a connection and not looked at; *ret_unread: bytes sent and not read by the peer. */
 static uint64_t
-s_waiting(gate_t *self, int fd, uint64_t *ret_unread)
+gate_waiting(gate_t *self, int fd, uint64_t *ret_unread)
 {
     door_line_t *line = &self->lines[fd];
     tcp_counts_t counts;
@@ -460,9 +460,9 @@ s_waiting(gate_t *self, int fd, uint64_t *ret_unread)
 
 /* Cut strangers that send more than a handshake and a hello need; the share shrinks with their number. */
 static void
-s_watch_strangers(front_t *front)
+watch_strangers(front_t *front)
 {
-    gate_t *self = s_own(front);
+    gate_t *self = gate_own(front);
     long n = self->strangers[STAGE_SILENT].n + self->strangers[STAGE_SPOKEN].n;
     uint64_t most = LIMIT_STRANGERS_BYTES / (uint64_t) (n > 0 ? n : 1);
     most = most > LIMIT_STRANGER_BYTES   ? LIMIT_STRANGER_BYTES
@@ -471,22 +471,22 @@ s_watch_strangers(front_t *front)
     for (int stage = 0; stage < STRANGERS; stage++)
         for (int fd = self->strangers[stage].first, next; fd >= 0; fd = next) {
             next = self->lines[fd].next;
-            uint64_t unread, waiting = s_waiting(self, fd, &unread);
+            uint64_t unread, waiting = gate_waiting(self, fd, &unread);
             if (waiting <= most)
                 continue;
             AUTO_FREE char *from = tcp_address(fd);
             refused_tell(front, CUT_STRANGER, from,
                          "a connection whose key is not accepted sent %llu bytes: it is cut",
                          (unsigned long long) waiting);
-            s_cut(self, fd);
+            gate_own_cut(self, fd);
         }
 }
 
 /* Cut accepted minions whose connections together hold more than the bound, in either direction. */
 static void
-s_watch_minions(front_t *front)
+watch_minions(front_t *front)
 {
-    gate_t *self = s_own(front);
+    gate_t *self = gate_own(front);
     peer_t *peer;
     for (size_t i = 0; peers_next(front->peers, &i, &peer);)
         if (peer->minion)
@@ -495,7 +495,7 @@ s_watch_minions(front_t *front)
         uint64_t unread = 0;
         if (!peer->minion || !gate_is_open(front, PORT_REQUEST, peer->fd))
             continue;
-        peer->minion->waiting += s_waiting(self, peer->fd, &unread);
+        peer->minion->waiting += gate_waiting(self, peer->fd, &unread);
         peer->minion->unread += unread;
     }
     for (size_t i = 0; peers_next(front->peers, &i, &peer);) {
@@ -506,37 +506,37 @@ s_watch_minions(front_t *front)
         refused_tell(front, CUT_MINION, peer->address, "minion %s: %llu bytes %s: its connection is cut",
                      m->id, (unsigned long long) (sends ? m->waiting : m->unread),
                      sends ? "of it wait" : "wait for it to read");
-        s_cut(self, peer->fd);
+        gate_own_cut(self, peer->fd);
     }
 }
 
 /* Check only when the process has grown by GROWN_BYTES, as asking the kernel about each connection is
  * costly. */
 static void
-s_watch(front_t *front)
+gate_watch(front_t *front)
 {
-    gate_t *self = s_own(front);
-    long now = s_resident(self);
+    gate_t *self = gate_own(front);
+    long now = resident(self);
     if (now < self->calm || self->calm == 0)
         self->calm = now;
     if (now - self->calm < GROWN_BYTES)
         return;
     self->calm = now;
-    s_watch_strangers(front);
-    s_watch_minions(front);
+    watch_strangers(front);
+    watch_minions(front);
 }
 
 /* Pings are not counted as looked at: while little waits, count the remainder as taken. */
 static void
-s_settle(front_t *front)
+gate_settle(front_t *front)
 {
-    gate_t *self = s_own(front);
+    gate_t *self = gate_own(front);
     peer_t *peer;
     for (size_t i = 0; peers_next(front->peers, &i, &peer);) {
         uint64_t unread, waiting;
         if (!peer->minion || !gate_is_open(front, PORT_REQUEST, peer->fd))
             continue;
-        waiting = s_waiting(self, peer->fd, &unread);
+        waiting = gate_waiting(self, peer->fd, &unread);
         if (waiting < SMALL_BYTES)
             self->lines[peer->fd].taken += waiting;
     }
@@ -547,15 +547,15 @@ s_settle(front_t *front)
 void
 gate_tick(front_t *front, int64_t now_ms)
 {
-    gate_t *self = s_own(front);
-    s_watch(front);
-    s_tell(front, now_ms);
+    gate_t *self = gate_own(front);
+    gate_watch(front);
+    gate_tell(front, now_ms);
     if (now_ms < self->check_next_ms)
         return;
     self->check_next_ms = now_ms + CHECK_MS;
     if (now_ms >= self->settle_next_ms) {
         self->settle_next_ms = now_ms + SETTLE_MS;
-        s_settle(front);
+        gate_settle(front);
     }
     /* libzmq touches a part of each block of a closed connection's memory; later connections touch other
      * parts, until all blocks ever used are resident. Trim returns them. */
@@ -566,16 +566,16 @@ gate_tick(front_t *front, int64_t now_ms)
     int fd;
     while ((fd = self->strangers[STAGE_SILENT].first) >= 0 &&
            now_ms - self->lines[fd].since_ms >= GATE_SILENT_MS)
-        s_cut(self, fd);
+        gate_own_cut(self, fd);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
 /* Derive the limits from the number of descriptors; at most a quarter is reserved. */
 static int
-s_start(front_t *front, fail_t *err)
+gate_start(front_t *front, fail_t *err)
 {
-    gate_t *self = s_own(front);
+    gate_t *self = gate_own(front);
     long files = front->max_files, share = files / RESERVE_SHARE;
     long reserve = share < RESERVE_MIN ? RESERVE_MIN : share > RESERVE_MAX ? RESERVE_MAX : share;
     if (reserve > files / 4)
@@ -592,9 +592,9 @@ s_start(front_t *front, fail_t *err)
 }
 
 static bool
-s_destroy(front_t *front)
+gate_destroy(front_t *front)
 {
-    gate_t *self = s_own(front);
+    gate_t *self = gate_own(front);
     if (self->statm >= 0)
         (void) close(self->statm);
     free(self->lines);
@@ -603,5 +603,5 @@ s_destroy(front_t *front)
 }
 
 const front_part_t part_gate = {
-    .name = "gate", .size = sizeof(gate_t), .start = s_start, .destroy = s_destroy
+    .name = "gate", .size = sizeof(gate_t), .start = gate_start, .destroy = gate_destroy
 };

@@ -25,7 +25,7 @@ grace_ms(const front_t *front)
 }
 
 static int64_t
-s_left(const front_t *front)
+grace_left(const front_t *front)
 {
     const grace_t *self = front->own[PART_grace];
     return self->from_ms + grace_ms(front) - clock_mono_ms();
@@ -34,20 +34,20 @@ s_left(const front_t *front)
 bool
 grace_expects(const front_t *front, const minion_t *m)
 {
-    return !m->seen && s_left(front) > 0;
+    return !m->seen && grace_left(front) > 0;
 }
 
 int64_t
 grace_awaits_ms(const front_t *front, const minion_t *m)
 {
-    return !m->peer && grace_expects(front, m) ? s_left(front) : 0;
+    return !m->peer && grace_expects(front, m) ? grace_left(front) : 0;
 }
 
 static int
-s_start(front_t *front, fail_t *err)
+grace_start(front_t *front, fail_t *err)
 {
     grace_begin(front, front->started_ms);
     return 0;
 }
 
-const front_part_t part_grace = { .name = "grace", .size = sizeof(grace_t), .start = s_start };
+const front_part_t part_grace = { .name = "grace", .size = sizeof(grace_t), .start = grace_start };

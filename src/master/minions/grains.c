@@ -12,7 +12,7 @@
 /* Compare with the known text first: a fleet that reconnects sends what it sent before, and comparing costs a
  * tenth of parsing and storing. */
 static bool
-s_known_grains(const minion_t *m, const char *text, size_t len)
+minions_grains_known_grains(const minion_t *m, const char *text, size_t len)
 {
     static const char head[] = "{\"m\":\"grains\",\"grains\":";
     size_t n = sizeof(head) - 1;
@@ -21,7 +21,7 @@ s_known_grains(const minion_t *m, const char *text, size_t len)
 }
 
 static int
-s_new_grains(front_t *self, minion_t *m, const char *raw, size_t len, fail_t *err)
+new_grains(front_t *self, minion_t *m, const char *raw, size_t len, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
     json_auto_t *body = value_parse_peer(raw, len, len, wire_name(MSG_grains), &why);
@@ -37,7 +37,7 @@ s_new_grains(front_t *self, minion_t *m, const char *raw, size_t len, fail_t *er
 /* Rate-limit grains by size: they are not acknowledged, and a minion that sends more than any host has would
  * fill the store's queue, which all minions share. */
 static bool
-s_may_send_grains(front_t *self, peer_t *peer, size_t len)
+may_send_grains(front_t *self, peer_t *peer, size_t len)
 {
     minion_t *m = peer->minion;
     bool may = rate_spare(&m->grains, clock_mono_ms());
@@ -52,13 +52,13 @@ s_may_send_grains(front_t *self, peer_t *peer, size_t len)
 
 /* The time spent is charged to the minion as well. */
 static int
-s_grains(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
+minions_grains(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
 {
     minion_t *m = peer->minion;
-    if (!message_is_minions(peer) || !s_may_send_grains(self, peer, in->len))
+    if (!message_is_minions(peer) || !may_send_grains(self, peer, in->len))
         return 0;
     int64_t since_us = clock_thread_us();
-    int rc = s_known_grains(m, in->text, in->len) ? 0 : s_new_grains(self, m, in->text, in->len, err);
+    int rc = minions_grains_known_grains(m, in->text, in->len) ? 0 : new_grains(self, m, in->text, in->len, err);
     rate_owe(&m->grains, (double) (clock_thread_us() - since_us) / 1000 * LIMIT_GRAINS_WORK);
     if (rc < 0 || !conf_bool(self->conf, "minion_data_cache_events") ||
         !minion_may_tell(m, 0, clock_mono_ms()))
@@ -69,10 +69,10 @@ s_grains(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
     return 0;
 }
 
-const message_row_t message_grains = { .text = s_grains, .most = LIMIT_GRAINS_VALUES };
+const message_row_t message_grains = { .text = minions_grains, .most = LIMIT_GRAINS_VALUES };
 
 static json_t *
-s_asked(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+minions_grains_asked(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     AUTO_FREE uint32_t *slots = NULL;
     json_auto_t *missing = NULL;
@@ -89,4 +89,4 @@ s_asked(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     return json_pack("{s:o}", "grains", all);
 }
 
-const request_row_t request_grains = { .fn = s_asked };
+const request_row_t request_grains = { .fn = minions_grains_asked };

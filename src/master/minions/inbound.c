@@ -32,14 +32,14 @@ static const message_row_t *const rows[MSG_COUNT] = {
 
 /* The letter of the key's state in messages.def: A accepted, P not. */
 static char
-s_state_letter(const peer_t *peer)
+state_letter(const peer_t *peer)
 {
     return peer->minion && peer->state == KEY_ACCEPTED ? 'A' : 'P';
 }
 
 /* Refuse a message of too many values: building them would take seconds, in which nobody else is served. */
 static int
-s_too_many(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
+inbound_too_many(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
 {
     if (rows[in->msg]->unread)
         rows[in->msg]->unread(self, peer, in);
@@ -49,23 +49,23 @@ s_too_many(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
 
 /* Decode and handle a frame. -EPROTO with *err: refused; -ENOMEM: the connection must be cut. */
 static int
-s_handle(front_t *self, peer_t *peer, zmq_msg_t *frame, fail_t *err)
+inbound_handle(front_t *self, peer_t *peer, zmq_msg_t *frame, fail_t *err)
 {
     const void *data = zmq_msg_data(frame);
     size_t size = zmq_msg_size(frame);
     inbound_t in = { .text = data };
     json_auto_t *body = NULL;
-    int rc = wire_open(data, size, WIRE_UP, s_state_letter(peer), &in.msg, &in.len, err);
+    int rc = wire_open(data, size, WIRE_UP, state_letter(peer), &in.msg, &in.len, err);
     if (rc < 0)
         return rc;
     const message_row_t *row = rows[in.msg];
     if (peer->minion)
         peer->minion->heard_ms = clock_mono_ms();
     if (row->most > 0 && !json_few(data, in.len, row->most))
-        return s_too_many(self, peer, &in, err);
+        return inbound_too_many(self, peer, &in, err);
     if (row->text)
         return row->text(self, peer, &in, err);
-    rc = wire_decode(data, size, WIRE_UP, s_state_letter(peer), &in.msg, &body, err);
+    rc = wire_decode(data, size, WIRE_UP, state_letter(peer), &in.msg, &body, err);
     in.body = body;
     in.len = size;
     if (rc == 0)
@@ -77,7 +77,7 @@ s_handle(front_t *self, peer_t *peer, zmq_msg_t *frame, fail_t *err)
 
 /* Ask for a hello with an empty message: the peer has not sent one, or the master lost it. */
 static void
-s_probe(front_t *self, peer_t *peer)
+inbound_probe(front_t *self, peer_t *peer)
 {
     int64_t now = clock_mono_ms();
     if (peer->state != KEY_UNKNOWN || peer->minion || (peer->probed_ms && now - peer->probed_ms < PROBE_MS))
@@ -88,14 +88,14 @@ s_probe(front_t *self, peer_t *peer)
 
 /* ports_look first: the descriptor may be another connection's by now. */
 static void
-s_cut(front_t *self, peer_t *peer)
+inbound_cut(front_t *self, peer_t *peer)
 {
     ports_look(self);
     gate_cut(self, peer->fd);
 }
 
 static size_t
-s_lines_of(const front_t *self, const char *z85)
+inbound_lines_of(const front_t *self, const char *z85)
 {
     const minion_t *m = peers_by_key(self->peers, z85);
     return m && m->state == KEY_ACCEPTED ? LIMIT_MINION_LINES : LIMIT_STRANGER_LINES;
@@ -103,7 +103,7 @@ s_lines_of(const front_t *self, const char *z85)
 
 /* The connection of a message, made on its first; NULL: ignored, and cut. */
 static peer_t *
-s_sender(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
+sender(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
 {
     const char *z85 = zmq_msg_gets(frame, "User-Id");
     int fd = zmq_msg_get(frame, ZMQ_SRCFD);
@@ -121,7 +121,7 @@ s_sender(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
     if (peer)
         fd = peer->fd;
     gate_spoke(self, fd, zmq_msg_size(frame));
-    if (peer && peers_of_key(self->peers, z85) <= s_lines_of(self, z85))
+    if (peer && peers_of_key(self->peers, z85) <= inbound_lines_of(self, z85))
         return peer;
     const char *address = zmq_msg_gets(frame, "Peer-Address");
     refused_tell(self, CUT_STRANGER, address ? address : "(unknown)", "%s",
@@ -133,41 +133,41 @@ s_sender(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
 }
 
 static void
-s_frame(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
+inbound_frame(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
 {
-    peer_t *peer = s_sender(self, rid, rid_len, frame);
+    peer_t *peer = sender(self, rid, rid_len, frame);
     self->counters.in++;
     if (!peer || peer->over || zmq_msg_size(frame) == 0)
         return;
     if (peer->state != KEY_ACCEPTED && ++peer->unproven > LIMIT_UNPROVEN) {
         refused_tell(self, CUT_STRANGER, peer->address,
                      "%u messages before its key is accepted: its connection is cut", peer->unproven);
-        s_cut(self, peer);
+        inbound_cut(self, peer);
         return;
     }
     if (!gate_takes(peer, zmq_msg_size(frame))) {
         refused_tell(self, CUT_MINION, peer->address,
                      "minion %s: too many large messages: its connection is cut", peer->minion->id);
-        s_cut(self, peer);
+        inbound_cut(self, peer);
         return;
     }
     fail_auto_t err = FAIL_INIT;
-    int rc = s_handle(self, peer, frame, &err);
+    int rc = inbound_handle(self, peer, frame, &err);
     if (rc == -ENOMEM) {
         /* Unacknowledged messages come again on the next connection. */
         log_error("%s: %s; its connection is cut", peer->minion ? peer->minion->id : "an unknown peer",
                   fail_text(&err));
-        s_cut(self, peer);
+        inbound_cut(self, peer);
     } else if (rc < 0) {
         refused_tell(self, REFUSED_MESSAGE, peer->address, "%s: %s",
                      peer->minion ? peer->minion->id : "an unknown peer", fail_text(&err));
-        s_probe(self, peer);
+        inbound_probe(self, peer);
     }
 }
 
 /* Drop ended connections after their messages were read: a minion may return and disconnect at once. */
 static void
-s_ended(front_t *self)
+inbound_ended(front_t *self)
 {
     peer_t *peer;
     while ((peer = peers_next_ended(self->peers))) {
@@ -179,7 +179,7 @@ s_ended(front_t *self)
 /* Read up to TURN_BUDGET messages of two frames, routing id and payload; longer ones are discarded. Ended
  * connections are dropped only when nothing is left to read. */
 static int
-s_router(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+router(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
     front_t *self = arg;
     int64_t until = clock_mono_ms() + TURN_MS;
@@ -194,7 +194,7 @@ s_router(zloop_t *loop, zmq_pollitem_t *item, void *arg)
         if (more && zmq_msg_recv(&frame, self->router, ZMQ_DONTWAIT) >= 0) {
             more = zmq_msg_more(&frame);
             if (!more)
-                s_frame(self, zmq_msg_data(&rid), zmq_msg_size(&rid), &frame);
+                inbound_frame(self, zmq_msg_data(&rid), zmq_msg_size(&rid), &frame);
             else
                 self->counters.refused++;
             while (more && zmq_msg_recv(&frame, self->router, ZMQ_DONTWAIT) >= 0)
@@ -203,7 +203,7 @@ s_router(zloop_t *loop, zmq_pollitem_t *item, void *arg)
         (void) zmq_msg_close(&frame);
         (void) zmq_msg_close(&rid);
         if (!got) {
-            s_ended(self);
+            inbound_ended(self);
             break;
         }
     }
@@ -213,14 +213,14 @@ s_router(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 
 /* The only valid subscription: to everything. */
 static bool
-s_is_subscription(zmq_msg_t *frame)
+is_subscription(zmq_msg_t *frame)
 {
     return zmq_msg_size(frame) == 1 && *(const uint8_t *) zmq_msg_data(frame) == 1;
 }
 
 /* Read subscriptions: each proves that a minion's SUB connection is up. */
 static int
-s_pub(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+inbound_pub(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
     front_t *self = arg;
     zmq_msg_t frame;
@@ -234,19 +234,19 @@ s_pub(zloop_t *loop, zmq_pollitem_t *item, void *arg)
         if (!gate_is_open(self, PORT_PUBLISH, fd))
             fd = -1;
         gate_spoke(self, fd, zmq_msg_size(&frame));
-        if (fd >= 0 && s_is_subscription(&frame))
+        if (fd >= 0 && is_subscription(&frame))
             hook_subscribed(self, z85, fd);
         else if (fd >= 0 && zmq_msg_size(&frame) > 1)
             /* Topics are kept in a tree without a limit: cut peers that add one. */
             gate_cut(self, fd);
         (void) zmq_msg_close(&frame);
     }
-    return s_router(loop, item, arg);
+    return router(loop, item, arg);
 }
 
 /* The plaintext port: any message is answered with the public key, its voucher and the protocol number. */
 static int
-s_hello(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+inbound_hello(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
     front_t *self = arg;
     for (int i = 0; i < TURN_BUDGET; i++) {
@@ -261,10 +261,10 @@ s_hello(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 }
 
 static int
-s_start(front_t *self, fail_t *err)
+inbound_start(front_t *self, fail_t *err)
 {
-    ports_serve(self, s_router, s_pub, s_hello);
+    ports_serve(self, router, inbound_pub, inbound_hello);
     return 0;
 }
 
-const front_part_t part_inbound = { .name = "inbound", .start = s_start };
+const front_part_t part_inbound = { .name = "inbound", .start = inbound_start };

@@ -20,7 +20,7 @@ typedef struct knowledge {
 } knowledge_t;
 
 static knowledge_t *
-s_own(const front_t *front)
+known_own(const front_t *front)
 {
     return front->own[PART_known];
 }
@@ -31,22 +31,22 @@ static const char *const names[STORE_DOCS] = {
 
 /* A claimed `id` that differs is corrected and reported: targets rely on it. */
 static void
-s_keep_grains(front_t *front, minion_t *m, json_t *grains)
+keep_grains(front_t *front, minion_t *m, json_t *grains)
 {
     const char *claimed = value_str(grains, "id", NULL);
     if (claimed && !grains_are_of(grains, m->id))
         noise_warn(front, "minion %s: its grains call it '%.100s'; the grain 'id' stays the id of its key",
                    m->id, claimed);
     grains_set_id(grains, m->id);
-    m->known.grains = valuepool_keep(s_own(front)->pool, grains);
+    m->known.grains = valuepool_keep(known_own(front)->pool, grains);
 }
 
 static void
-s_keep(front_t *front, minion_t *m, store_doc_t what, json_t *value)
+known_own_keep(front_t *front, minion_t *m, store_doc_t what, json_t *value)
 {
     known_t *self = &m->known;
     if (what == STORE_GRAINS)
-        s_keep_grains(front, m, value);
+        keep_grains(front, m, value);
     else if (what == STORE_PILLAR)
         self->pillar = json_incref(value);
     else
@@ -62,7 +62,7 @@ known_read(front_t *front, minion_t *m, store_doc_t what)
         return;
     json_auto_t *value = value_parse(text, strlen(text), LIMIT_LOCAL_MSG, "store", &err);
     if (json_is_object(value))
-        s_keep(front, m, what, value);
+        known_own_keep(front, m, what, value);
     else
         log_warning("minion %s: its %s in the store can't be read: %s", m->id, names[what],
                     err.text ? fail_text(&err) : "it is no object");
@@ -81,10 +81,10 @@ known_grains(front_t *front, minion_t *m)
     json_t *grains = known_get(front, m, STORE_GRAINS);
     if (grains)
         return grains;
-    if (!s_own(front)->bare)
-        s_own(front)->bare = json_object();
-    grains_set_id(s_own(front)->bare, m->id);
-    return s_own(front)->bare;
+    if (!known_own(front)->bare)
+        known_own(front)->bare = json_object();
+    grains_set_id(known_own(front)->bare, m->id);
+    return known_own(front)->bare;
 }
 
 void
@@ -93,12 +93,12 @@ known_set(front_t *front, minion_t *m, store_doc_t what, json_t *value)
     json_auto_t *kept = json_incref(value); /* `value` may belong to what is dropped */
     known_drop(&m->known, what);
     if (kept)
-        s_keep(front, m, what, kept);
+        known_own_keep(front, m, what, kept);
 }
 
 /* Queue a document for the store. False: no room, to be repeated. */
 static bool
-s_put(front_t *front, minion_t *m, store_doc_t what)
+known_put(front_t *front, minion_t *m, store_doc_t what)
 {
     typedef uint64_t put_fn(store_t * store, const char *id, char **text_p);
     static put_fn *const put[STORE_DOCS] = {
@@ -113,8 +113,8 @@ void
 known_keep(front_t *front, minion_t *m, store_doc_t what, json_t *value)
 {
     known_set(front, m, what, value);
-    if (!s_put(front, m, what))
-        s_own(front)->behind = true;
+    if (!known_put(front, m, what))
+        known_own(front)->behind = true;
 }
 
 bool
@@ -135,7 +135,7 @@ typedef struct load {
 } load_t;
 
 static void
-s_take_over(void *cookie, const char *id, const char *text)
+known_take_over(void *cookie, const char *id, const char *text)
 {
     load_t *load = cookie;
     minion_t *m = peers_by_id(load->front->peers, id);
@@ -144,25 +144,25 @@ s_take_over(void *cookie, const char *id, const char *text)
 }
 
 static int
-s_start(front_t *front, fail_t *err)
+known_start(front_t *front, fail_t *err)
 {
     int rc = 0;
-    s_own(front)->pool = valuepool_new();
+    known_own(front)->pool = valuepool_new();
     for (store_doc_t what = 0; what < STORE_DOCS && rc == 0; what++) {
         load_t load = { front, what };
-        rc = store_docs_each(front->reader, what, s_take_over, &load, err);
+        rc = store_docs_each(front->reader, what, known_take_over, &load, err);
     }
     return rc;
 }
 
 /* Queue documents that the store refused. True when none are left. */
 static bool
-s_catch_up(front_t *front, int64_t until_us)
+catch_up(front_t *front, int64_t until_us)
 {
     for (uint32_t slot = 0; slot < peers_slots(front->peers); slot++) {
         minion_t *m = peers_by_slot(front->peers, slot);
         for (store_doc_t what = 0; m && what < STORE_DOCS; what++)
-            if (m->known.unkept[what] && (clock_mono_us() >= until_us || !s_put(front, m, what)))
+            if (m->known.unkept[what] && (clock_mono_us() >= until_us || !known_put(front, m, what)))
                 return false;
     }
     return true;
@@ -170,12 +170,12 @@ s_catch_up(front_t *front, int64_t until_us)
 
 /* Parse some more stored texts, and repeat refused writes. */
 static void
-s_tick(front_t *front, int64_t now_ms)
+known_tick(front_t *front, int64_t now_ms)
 {
-    knowledge_t *self = s_own(front);
+    knowledge_t *self = known_own(front);
     int64_t until = clock_mono_us() + SLICE_US;
     if (self->behind)
-        self->behind = !s_catch_up(front, until);
+        self->behind = !catch_up(front, until);
     while (self->next < peers_slots(front->peers) && clock_mono_us() < until) {
         minion_t *m = peers_by_slot(front->peers, self->next++);
         for (store_doc_t what = 0; m && what < STORE_DOCS; what++)
@@ -185,17 +185,17 @@ s_tick(front_t *front, int64_t now_ms)
 
 /* Runs before the minions are freed, as their grains belong to `pool`. */
 static bool
-s_destroy(front_t *front)
+known_destroy(front_t *front)
 {
     minion_t *m;
     for (uint32_t slot = 0; slot < peers_slots(front->peers); slot++)
         if ((m = peers_by_slot(front->peers, slot)))
             known_free(&m->known);
-    valuepool_destroy(&s_own(front)->pool);
-    json_decref(s_own(front)->bare);
+    valuepool_destroy(&known_own(front)->pool);
+    json_decref(known_own(front)->bare);
     return true;
 }
 
 const front_part_t part_known = {
-    .name = "known", .size = sizeof(knowledge_t), .start = s_start, .destroy = s_destroy, .tick = s_tick
+    .name = "known", .size = sizeof(knowledge_t), .start = known_start, .destroy = known_destroy, .tick = known_tick
 };

@@ -34,7 +34,7 @@ typedef struct look {
  * a budget of its own, and one minion can't use up another's query; it is charged to the query as well, since
  * both may be the same minion. */
 static bool
-s_is_target(look_t *look, json_t *tgt, const char *type_name)
+minions_mine_is_target(look_t *look, json_t *tgt, const char *type_name)
 {
     front_t *self = look->front;
     const char *id = look->id;
@@ -54,7 +54,7 @@ s_is_target(look_t *look, json_t *tgt, const char *type_name)
 
 /* The value of an entry, BORROWED; NULL: hidden from the asking minion. */
 static json_t *
-s_visible(look_t *look, json_t *entry)
+minions_mine_visible(look_t *look, json_t *entry)
 {
     json_t *tgt = value_get(entry, "allow_tgt"), *type = value_get(entry, "allow_tgt_type");
     if (!value_get(entry, ACL_ID))
@@ -63,7 +63,7 @@ s_visible(look_t *look, json_t *entry)
                  str_eq(json_string_value(type), json_string_value(look->type)))) {
         look->tgt = tgt;
         look->type = type;
-        look->allowed = s_is_target(look, tgt, json_is_string(type) ? json_string_value(type) : "glob");
+        look->allowed = minions_mine_is_target(look, tgt, json_is_string(type) ? json_string_value(type) : "glob");
     }
     return !tgt || look->allowed ? value_get(entry, ACL_DATA) : NULL;
 }
@@ -73,7 +73,7 @@ s_visible(look_t *look, json_t *entry)
 
 /* Check the option mine_get: {expression of ids: [expression of names]}. Without it everything is allowed. */
 static bool
-s_name_allowed(const look_t *look, const char *name)
+name_allowed(const look_t *look, const char *name)
 {
     fail_auto_t err = FAIL_INIT;
     json_t *rules = conf_get(look->front->conf, "mine_get"), *names, *one;
@@ -93,7 +93,7 @@ s_name_allowed(const look_t *look, const char *name)
 
 /* NEW list of the words in "a,b". */
 static json_t *
-s_split(const char *text)
+minions_mine_split(const char *text)
 {
     json_t *all = json_array();
     char **words = str_split(text, ",", true);
@@ -106,7 +106,7 @@ s_split(const char *text)
 /* The allowed names of "a,b" or a list: NEW array, or NULL with *err. *ret_by_name: the answer is grouped by
  * name. */
 static json_t *
-s_names(const look_t *look, json_t *fun, bool *ret_by_name, fail_t *err)
+minions_mine_names(const look_t *look, json_t *fun, bool *ret_by_name, fail_t *err)
 {
     size_t i, n = json_array_size(fun);
     json_t *one;
@@ -117,18 +117,18 @@ s_names(const look_t *look, json_t *fun, bool *ret_by_name, fail_t *err)
         return NULL;
     }
     json_auto_t *all = json_is_array(fun) ? json_incref(fun)
-                                          : s_split(json_is_string(fun) ? json_string_value(fun) : "");
+                                          : minions_mine_split(json_is_string(fun) ? json_string_value(fun) : "");
     json_t *names = json_array();
     *ret_by_name = json_is_array(fun) || json_array_size(all) > 1;
     json_array_foreach (all, i, one)
-        if (json_is_string(one) && s_name_allowed(look, json_string_value(one)))
+        if (json_is_string(one) && name_allowed(look, json_string_value(one)))
             json_array_append(names, one);
     return names;
 }
 
 /* Put a minion's visible values into `found`: {id: value}, or {name: {id: value}}. */
 static void
-s_collect(look_t *look, minion_t *m, const json_t *names, bool by_name, json_t *found)
+minions_mine_collect(look_t *look, minion_t *m, const json_t *names, bool by_name, json_t *found)
 {
     json_t *mine = known_get(look->front, m, STORE_MINE), *name;
     size_t i;
@@ -136,7 +136,7 @@ s_collect(look_t *look, minion_t *m, const json_t *names, bool by_name, json_t *
         if (!match_work_take(look->work, 1))
             return;
         json_t *entry = value_get(mine, json_string_value(name));
-        json_t *value = entry ? s_visible(look, entry) : NULL, *into = found;
+        json_t *value = entry ? minions_mine_visible(look, entry) : NULL, *into = found;
         if (!value)
             continue;
         if (by_name && !(into = value_get(found, json_string_value(name)))) {
@@ -150,21 +150,21 @@ s_collect(look_t *look, minion_t *m, const json_t *names, bool by_name, json_t *
 /* Answer a query of `id`: NEW, or NULL with *err. `work` is its budget; pillar targets match exactly, as for
  * users. */
 static json_t *
-s_ask(front_t *self, const char *id, const json_t *request, match_work_t *work, fail_t *err)
+minions_mine_ask(front_t *self, const char *id, const json_t *request, match_work_t *work, fail_t *err)
 {
     json_auto_t *missing = NULL;
     AUTO_FREE uint32_t *slots = NULL;
     size_t n = 0;
     bool by_name;
     look_t look = { .front = self, .id = id, .work = work };
-    json_auto_t *names = s_names(&look, value_get(request, "fun"), &by_name, err);
+    json_auto_t *names = minions_mine_names(&look, value_get(request, "fun"), &by_name, err);
     json_auto_t *ask = json_copy((json_t *) request);
     json_object_set_new(ask, "pillar_exact", json_true());
     if (!names || targets_match_within(self, ask, work, &slots, &n, &missing, err) < 0)
         return NULL;
     json_auto_t *found = json_object();
     for (size_t i = 0; i < n; i++)
-        s_collect(&look, peers_by_slot(self->peers, slots[i]), names, by_name, found);
+        minions_mine_collect(&look, peers_by_slot(self->peers, slots[i]), names, by_name, found);
     if (work->spent) {
         (void) match_work_fail(err);
         return NULL;
@@ -174,7 +174,7 @@ s_ask(front_t *self, const char *id, const json_t *request, match_work_t *work, 
 
 /* Let runners asked from now on wait for this row. */
 static int
-s_noted(front_t *self, uint64_t ticket, fail_t *err)
+noted(front_t *self, uint64_t ticket, fail_t *err)
 {
     if (ticket == 0)
         return fail_set(err, -EAGAIN, "the master's store takes no more at the moment: try again");
@@ -186,7 +186,7 @@ s_noted(front_t *self, uint64_t ticket, fail_t *err)
 
 /* Replace a mine in memory and store, or in neither. TAKES *mine_p. */
 static int
-s_keep(front_t *self, minion_t *m, json_t **mine_p, fail_t *err)
+minions_mine_keep(front_t *self, minion_t *m, json_t **mine_p, fail_t *err)
 {
     json_auto_t *mine = STEAL(*mine_p);
     char *text = value_dump(mine);
@@ -194,23 +194,23 @@ s_keep(front_t *self, minion_t *m, json_t **mine_p, fail_t *err)
         free(text);
         return fail_set(err, -E2BIG, "the mine takes at most %d bytes of one minion", LIMIT_MINE);
     }
-    int rc = s_noted(self, store_put_mine(self->store, m->id, &text), err);
+    int rc = noted(self, store_put_mine(self->store, m->id, &text), err);
     if (rc == 0)
         known_set(self, m, STORE_MINE, mine);
     return rc;
 }
 
 static json_t *
-s_get(front_t *self, minion_t *m, const json_t *body, fail_t *err)
+minions_mine_get(front_t *self, minion_t *m, const json_t *body, fail_t *err)
 {
     match_work_t work;
     targets_work(self, false, &work);
-    return s_ask(self, m->id, body, &work, err);
+    return minions_mine_ask(self, m->id, body, &work, err);
 }
 
 /* mine.send and mine.update. True without keeping anything when the data cache is off, as in Salt. */
 static json_t *
-s_send(front_t *self, minion_t *m, const json_t *body, fail_t *err)
+minions_mine_send(front_t *self, minion_t *m, const json_t *body, fail_t *err)
 {
     json_t *data = value_get(body, "data");
     if (!json_is_object(data)) {
@@ -228,11 +228,11 @@ s_send(front_t *self, minion_t *m, const json_t *body, fail_t *err)
     bool anew = !old || value_bool(body, "clear", false);
     json_t *mine = anew ? json_object() : json_copy(old);
     json_object_update(mine, data);
-    return s_keep(self, m, &mine, err) == 0 ? json_true() : NULL;
+    return minions_mine_keep(self, m, &mine, err) == 0 ? json_true() : NULL;
 }
 
 static json_t *
-s_delete(front_t *self, minion_t *m, const json_t *body, fail_t *err)
+minions_mine_delete(front_t *self, minion_t *m, const json_t *body, fail_t *err)
 {
     const char *name = value_str(body, "fun", "");
     json_t *old = known_get(self, m, STORE_MINE);
@@ -240,32 +240,32 @@ s_delete(front_t *self, minion_t *m, const json_t *body, fail_t *err)
         return json_true();
     json_t *mine = json_copy(old);
     json_object_del(mine, name);
-    return s_keep(self, m, &mine, err) == 0 ? json_true() : NULL;
+    return minions_mine_keep(self, m, &mine, err) == 0 ? json_true() : NULL;
 }
 
 static int
-s_drop(front_t *self, minion_t *m, store_doc_t what, fail_t *err)
+minions_mine_drop(front_t *self, minion_t *m, store_doc_t what, fail_t *err)
 {
-    int rc = s_noted(self, store_forget(self->store, m->id, what), err);
+    int rc = noted(self, store_forget(self->store, m->id, what), err);
     if (rc == 0)
         known_set(self, m, what, NULL);
     return rc;
 }
 
 static json_t *
-s_flush(front_t *self, minion_t *m, const json_t *body, fail_t *err)
+minions_mine_flush(front_t *self, minion_t *m, const json_t *body, fail_t *err)
 {
-    return s_drop(self, m, STORE_MINE, err) == 0 ? json_true() : NULL;
+    return minions_mine_drop(self, m, STORE_MINE, err) == 0 ? json_true() : NULL;
 }
 
 static const struct {
     const char *name;
     json_t *(*fn)(front_t *self, minion_t *m, const json_t *body, fail_t *err); /* NEW, or NULL with *err */
-} ops[] = { { "get", s_get }, { "send", s_send }, { "delete", s_delete }, { "flush", s_flush } };
+} ops[] = { { "get", minions_mine_get }, { "send", minions_mine_send }, { "delete", minions_mine_delete }, { "flush", minions_mine_flush } };
 
 /* NEW, or NULL with *err. */
 static json_t *
-s_do(front_t *self, minion_t *m, const json_t *body, fail_t *err)
+minions_mine_do(front_t *self, minion_t *m, const json_t *body, fail_t *err)
 {
     for (size_t i = 0; i < NELEMS(ops); i++)
         if (str_eq(ops[i].name, value_str(body, "op", "")))
@@ -275,7 +275,7 @@ s_do(front_t *self, minion_t *m, const json_t *body, fail_t *err)
 }
 
 static void
-s_answer(front_t *self, peer_t *peer, const json_t *n, json_t *value, const fail_t *err)
+minions_mine_answer(front_t *self, peer_t *peer, const json_t *n, json_t *value, const fail_t *err)
 {
     json_auto_t *answer = json_pack("{s:O, s:O*, s:s*}", "n", n, "value", value, "error",
                                     value ? NULL : fail_text(err));
@@ -289,7 +289,7 @@ s_answer(front_t *self, peer_t *peer, const json_t *n, json_t *value, const fail
 /* The message mine_ask. All time spent, answering included, is charged to the minion: a query of few bytes
  * may touch megabytes. */
 static void
-s_asked(front_t *self, peer_t *peer, const inbound_t *in)
+minions_mine_asked(front_t *self, peer_t *peer, const inbound_t *in)
 {
     const json_t *body = in->body;
     fail_auto_t err = FAIL_INIT;
@@ -300,14 +300,14 @@ s_asked(front_t *self, peer_t *peer, const inbound_t *in)
     if (!m || !json_is_integer(n))
         return;
     if (rate_spare(&m->mine, clock_mono_ms()))
-        value = s_do(self, m, body, &err);
+        value = minions_mine_do(self, m, body, &err);
     else
         (void) fail_set(
             &err, -EDQUOT,
             "the master has worked for %d ms on this minion's questions to the mine; ask again in a "
             "while",
             LIMIT_MINE_BURST);
-    s_answer(self, peer, n, value, &err);
+    minions_mine_answer(self, peer, n, value, &err);
     rate_owe(&m->mine, (double) (clock_thread_us() - since_us) / 1000);
 }
 
@@ -315,19 +315,19 @@ s_asked(front_t *self, peer_t *peer, const inbound_t *in)
 
 /* Forget one named kind of data; other names are offered to other parts. */
 static int
-s_forget_named(front_t *self, minion_t *m, const char *name, fail_t *err)
+forget_named(front_t *self, minion_t *m, const char *name, fail_t *err)
 {
     static const char *const names[STORE_DOCS] = {
         [STORE_GRAINS] = "grains", [STORE_PILLAR] = "pillar", [STORE_MINE] = "mine"
     };
     for (store_doc_t what = 0; what < STORE_DOCS; what++)
         if (str_eq(names[what], name))
-            return s_drop(self, m, what, err);
+            return minions_mine_drop(self, m, what, err);
     return hook_forget(self, m, name, err);
 }
 
 static int
-s_forget(front_t *self, minion_t *m, const json_t *request, fail_t *err)
+minions_mine_forget(front_t *self, minion_t *m, const json_t *request, fail_t *err)
 {
     const char *function = value_str(request, "mine_function", NULL);
     json_t *what;
@@ -335,18 +335,18 @@ s_forget(front_t *self, minion_t *m, const json_t *request, fail_t *err)
     int rc = 0;
     json_array_foreach (value_get(request, "what"), i, what)
         if (rc == 0 && json_is_string(what))
-            rc = s_forget_named(self, m, json_string_value(what), err);
+            rc = forget_named(self, m, json_string_value(what), err);
     json_t *old = known_get(self, m, STORE_MINE);
     if (rc < 0 || !function || !value_get(old, function))
         return rc;
     json_t *mine = json_copy(old);
     json_object_del(mine, function);
-    return s_keep(self, m, &mine, err);
+    return minions_mine_keep(self, m, &mine, err);
 }
 
 /* The request forget: {tgt, tgt_type, what, mine_function?}. NEW [id] of the targets, or NULL with *err. */
 static json_t *
-s_forget_all(front_t *self, const json_t *request, fail_t *err)
+forget_all(front_t *self, const json_t *request, fail_t *err)
 {
     json_auto_t *missing = NULL;
     AUTO_FREE uint32_t *slots = NULL;
@@ -356,7 +356,7 @@ s_forget_all(front_t *self, const json_t *request, fail_t *err)
     json_auto_t *ids = json_array();
     for (size_t i = 0; i < n; i++) {
         minion_t *m = peers_by_slot(self->peers, slots[i]);
-        if (s_forget(self, m, request, err) < 0)
+        if (minions_mine_forget(self, m, request, err) < 0)
             return NULL;
         json_array_append_new(ids, json_string(m->id));
     }
@@ -366,23 +366,23 @@ s_forget_all(front_t *self, const json_t *request, fail_t *err)
 /* ---- operations ------------------------------------------------------------------------------ */
 
 static json_t *
-s_mine(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+minions_mine(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     match_work_t work;
     targets_work(self, true, &work);
-    json_t *value = s_ask(self, conf_str(self->conf, "id"), request, &work, err);
+    json_t *value = minions_mine_ask(self, conf_str(self->conf, "id"), request, &work, err);
     return value ? json_pack("{s:o}", "mine", value) : NULL;
 }
 
 static json_t *
-s_forget_asked(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+forget_asked(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    json_t *ids = s_forget_all(self, request, err);
+    json_t *ids = forget_all(self, request, err);
     if (ids)
         log_info("cache: %zu minions' data forgotten by %s", json_array_size(ids), lconn_user(c));
     return ids ? json_pack("{s:o}", "minions", ids) : NULL;
 }
 
-const message_row_t message_mine_ask = { .body = s_asked, .most = LIMIT_WIRE_VALUES };
-const request_row_t request_mine = { .fn = s_mine };
-const request_row_t request_forget = { .fn = s_forget_asked };
+const message_row_t message_mine_ask = { .body = minions_mine_asked, .most = LIMIT_WIRE_VALUES };
+const request_row_t request_mine = { .fn = minions_mine };
+const request_row_t request_forget = { .fn = forget_asked };

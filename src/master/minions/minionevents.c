@@ -12,14 +12,14 @@
 
 /* The first number that could not be taken; 0: none. salt-call's are per connection. */
 static json_int_t *
-s_lost(peer_t *peer)
+minionevents_lost(peer_t *peer)
 {
     return peer->is_call ? &peer->lost_event : &peer->minion->lost_event;
 }
 
 /* Acknowledge an event that was taken before, once it is on the disk. */
 static void
-s_ack_taken(front_t *self, peer_t *peer, json_int_t n)
+ack_taken(front_t *self, peer_t *peer, json_int_t n)
 {
     char *none = NULL;
     /* A salt-call's record is queued behind the event itself, so its ticket covers both. */
@@ -34,10 +34,10 @@ s_ack_taken(front_t *self, peer_t *peer, json_int_t n)
  * the refused one would look like a repetition. `oldest`: the first that the minion still has; events that
  * another master took meanwhile are gone, so the order continues there. */
 static bool
-s_event_due(front_t *self, peer_t *peer, json_int_t n, json_int_t oldest)
+event_due(front_t *self, peer_t *peer, json_int_t n, json_int_t oldest)
 {
     minion_t *m = peer->minion;
-    json_int_t *lost = s_lost(peer);
+    json_int_t *lost = minionevents_lost(peer);
     if (n == 0)
         return true;
     if (*lost != 0 && oldest > *lost)
@@ -53,22 +53,22 @@ s_event_due(front_t *self, peer_t *peer, json_int_t n, json_int_t oldest)
     }
     if (*lost == n) /* the one after it is due */
         *lost = n + 1;
-    s_ack_taken(self, peer, n);
+    ack_taken(self, peer, n);
     return false;
 }
 
 /* Record whether `n` could be taken: if not, later ones wait. */
 static void
-s_mark_lost(peer_t *peer, json_int_t n, bool lost)
+mark_lost(peer_t *peer, json_int_t n, bool lost)
 {
     if (n != 0)
-        *s_lost(peer) = lost ? n : 0;
+        *minionevents_lost(peer) = lost ? n : 0;
 }
 
 /* The message event: validate it, check its order, fire it with Salt's fields, and acknowledge it after the
  * commit. */
 static void
-s_event(front_t *self, peer_t *peer, const inbound_t *in)
+minionevents_event(front_t *self, peer_t *peer, const inbound_t *in)
 {
     const json_t *body = in->body;
     minion_t *m = peer->minion;
@@ -85,10 +85,10 @@ s_event(front_t *self, peer_t *peer, const inbound_t *in)
         acks_event(self, peer, n);
         return;
     }
-    if (!s_event_due(self, peer, n, value_int(body, "oldest", 0)))
+    if (!event_due(self, peer, n, value_int(body, "oldest", 0)))
         return;
     if (!refused_share(self, peer, in->len)) {
-        s_mark_lost(peer, n, true);
+        mark_lost(peer, n, true);
         return;
     }
     json_t *payload = value_get(body, "data");
@@ -100,7 +100,7 @@ s_event(front_t *self, peer_t *peer, const inbound_t *in)
     (void) json_object_update_missing(data, value_get(body, "more"));
     bus_together(self);
     uint64_t ticket = bus_fire_kept(self, tag, &data);
-    s_mark_lost(peer, n, ticket == 0);
+    mark_lost(peer, n, ticket == 0);
     if (!peer->is_call && n != 0 && ticket != 0) {
         m->last_event = n;
         numbers_keep(self, m, n);
@@ -115,7 +115,7 @@ s_event(front_t *self, peer_t *peer, const inbound_t *in)
 
 /* An event refused unparsed is acknowledged too. Its number is the second key, read from the text. */
 static void
-s_unread(front_t *self, peer_t *peer, const inbound_t *in)
+minionevents_unread(front_t *self, peer_t *peer, const inbound_t *in)
 {
     plain_t p = plain_new(in->text, in->len);
     jtext_t key, value;
@@ -125,4 +125,4 @@ s_unread(front_t *self, peer_t *peer, const inbound_t *in)
         acks_event(self, peer, n);
 }
 
-const message_row_t message_event = { .body = s_event, .most = LIMIT_WIRE_VALUES, .unread = s_unread };
+const message_row_t message_event = { .body = minionevents_event, .most = LIMIT_WIRE_VALUES, .unread = minionevents_unread };

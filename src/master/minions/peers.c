@@ -24,7 +24,7 @@ struct peers {
 };
 
 static void
-s_free_peer(void *p)
+free_peer(void *p)
 {
     peer_t *peer = p;
     json_decref(peer->hello);
@@ -38,13 +38,13 @@ peers_new(void)
     peers_t *self = xcalloc(1, sizeof(*self));
     self->ids = map_new(NULL);
     self->keys = map_new(NULL);
-    self->rids = map_new(s_free_peer);
+    self->rids = map_new(free_peer);
     self->lines = map_new(NULL);
     return self;
 }
 
 static void
-s_free_minion(minion_t *m)
+free_minion(minion_t *m)
 {
     known_free(&m->known);
     json_decref(m->calls);
@@ -65,7 +65,7 @@ peers_destroy(peers_t **self_p)
     map_destroy(&self->lines);
     for (uint32_t i = 0; i < self->n_slots; i++)
         if (self->slots[i])
-            s_free_minion(self->slots[i]);
+            free_minion(self->slots[i]);
     free(self->slots);
     free(self->free_slots);
     free(self->by_fd);
@@ -75,7 +75,7 @@ peers_destroy(peers_t **self_p)
 
 /* Grow both arrays to hold `fd`. */
 static void
-s_fit_fd(peers_t *self, int fd)
+fit_fd(peers_t *self, int fd)
 {
     if (fd < self->n_fds)
         return;
@@ -90,7 +90,7 @@ s_fit_fd(peers_t *self, int fd)
 }
 
 static uint32_t
-s_new_slot(peers_t *self)
+new_slot(peers_t *self)
 {
     if (self->n_free > 0)
         return self->free_slots[--self->n_free];
@@ -103,11 +103,11 @@ s_new_slot(peers_t *self)
 }
 
 static minion_t *
-s_new_minion(peers_t *self, const char *id)
+new_minion(peers_t *self, const char *id)
 {
     minion_t *m = xcalloc(1, sizeof(*m));
     m->id = xstrdup(id);
-    m->slot = s_new_slot(self);
+    m->slot = new_slot(self);
     m->sub_fd = -1;
     m->state = KEY_UNKNOWN;
     m->rekeys = (rate_t) RATE(1, LIMIT_REKEYS_MINION * LIMIT_REKEY_EACH);
@@ -130,7 +130,7 @@ minion_may_tell(minion_t *self, size_t len, int64_t now_ms)
 }
 
 static void
-s_unbind_key(peers_t *self, minion_t *m)
+unbind_key(peers_t *self, minion_t *m)
 {
     if (map_get(self->keys, m->z85) == m)
         (void) map_take(self->keys, m->z85);
@@ -142,9 +142,9 @@ peers_know(peers_t *self, const char *id, const uint8_t key[KEY_BYTES], key_stat
 {
     minion_t *m = map_get(self->ids, id);
     if (!m)
-        m = s_new_minion(self, id);
+        m = new_minion(self, id);
     else
-        s_unbind_key(self, m);
+        unbind_key(self, m);
     if (m->state < KEY_STATES)
         self->counts[m->state]--;
     key_to_z85(key, m->z85);
@@ -162,7 +162,7 @@ void
 peers_forget(peers_t *self, minion_t **m_p)
 {
     minion_t *m = STEAL(*m_p);
-    s_unbind_key(self, m);
+    unbind_key(self, m);
     self->counts[m->state]--;
     (void) map_take(self->ids, m->id);
     self->slots[m->slot] = NULL;
@@ -174,7 +174,7 @@ peers_forget(peers_t *self, minion_t **m_p)
     for (size_t i = 0; peers_next(self, &i, &peer);)
         if (peer->minion == m)
             peer->minion = NULL;
-    s_free_minion(m);
+    free_minion(m);
 }
 
 minion_t *
@@ -208,7 +208,7 @@ peers_count(const peers_t *self, key_state_t state)
 }
 
 static void
-s_rid_hex(const void *rid, size_t len, char out[2 * RID_MAX + 1])
+rid_hex(const void *rid, size_t len, char out[2 * RID_MAX + 1])
 {
     static const char digits[] = "0123456789abcdef";
     const uint8_t *bytes = rid;
@@ -225,7 +225,7 @@ peers_by_rid(const peers_t *self, const void *rid, size_t rid_len)
     char hex[2 * RID_MAX + 1];
     if (rid_len > RID_MAX)
         return NULL;
-    s_rid_hex(rid, rid_len, hex);
+    rid_hex(rid, rid_len, hex);
     return map_get(self->rids, hex);
 }
 
@@ -237,7 +237,7 @@ peers_by_fd(const peers_t *self, int fd)
 
 /* The count is stored in the map's pointer itself. */
 static void
-s_count_line(peers_t *self, const char *z85, int by)
+peers_count_line(peers_t *self, const char *z85, int by)
 {
     uintptr_t n = (uintptr_t) map_get(self->lines, z85) + (uintptr_t) by;
     if (n > 0)
@@ -253,7 +253,7 @@ peers_of_key(const peers_t *self, const char *z85)
 }
 
 static void
-s_add_ended(peers_t *self, peer_t *peer)
+add_ended(peers_t *self, peer_t *peer)
 {
     peer->fd = -1;
     peer->next_ended = self->ended;
@@ -267,7 +267,7 @@ peers_end(peers_t *self, int fd)
     if (!peer)
         return;
     self->by_fd[fd] = NULL;
-    s_add_ended(self, peer);
+    add_ended(self, peer);
 }
 
 peer_t *
@@ -285,7 +285,7 @@ peers_connect(peers_t *self, const void *rid, size_t rid_len, int fd, const char
         return peer;
     if (rid_len > RID_MAX)
         return NULL;
-    s_rid_hex(rid, rid_len, hex);
+    rid_hex(rid, rid_len, hex);
     peer = map_get(self->rids, hex);
     if (peer && (peer->fd == fd || peer->fd < 0) && str_eq(peer->z85, z85))
         return peer;
@@ -303,12 +303,12 @@ peers_connect(peers_t *self, const void *rid, size_t rid_len, int fd, const char
     peer->since_ms = clock_wall_us() / 1000;
     (void) str_copy(peer->z85, sizeof(peer->z85), z85);
     map_set(self->rids, hex, peer);
-    s_count_line(self, peer->z85, 1);
+    peers_count_line(self, peer->z85, 1);
     if (fd >= 0) {
-        s_fit_fd(self, fd);
+        fit_fd(self, fd);
         self->by_fd[fd] = peer;
     } else {
-        s_add_ended(self, peer);
+        add_ended(self, peer);
     }
     return peer;
 }
@@ -340,8 +340,8 @@ peers_drop(peers_t *self, peer_t **peer_p)
             at = &(*at)->next_ended;
         *at = peer->next_ended;
     }
-    s_count_line(self, peer->z85, -1);
-    s_rid_hex(peer->rid, peer->rid_len, hex);
+    peers_count_line(self, peer->z85, -1);
+    rid_hex(peer->rid, peer->rid_len, hex);
     (void) map_del(self->rids, hex);
 }
 
@@ -373,7 +373,7 @@ peers_add_sub(peers_t *self, minion_t *m, int fd)
 {
     if (fd < 0)
         return;
-    s_fit_fd(self, fd);
+    fit_fd(self, fd);
     if (self->by_sub[fd] != m) {
         peers_drop_sub(self, fd);
         self->by_sub[fd] = m;

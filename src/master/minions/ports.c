@@ -18,7 +18,7 @@ typedef struct ports {
 } ports_t;
 
 static ports_t *
-s_own(const front_t *front)
+ports_own(const front_t *front)
 {
     return front->own[PART_ports];
 }
@@ -26,7 +26,7 @@ s_own(const front_t *front)
 /* ---- monitors -------------------------------------------------------------------------------- */
 
 static void
-s_router_event(front_t *self, int event, int value)
+router_event(front_t *self, int event, int value)
 {
     if (event == ZMQ_EVENT_DISCONNECTED)
         peers_end(self->peers, value);
@@ -35,7 +35,7 @@ s_router_event(front_t *self, int event, int value)
 }
 
 static void
-s_pub_event(front_t *self, int event, int value)
+pub_event(front_t *self, int event, int value)
 {
     if (event == ZMQ_EVENT_DISCONNECTED)
         peers_drop_sub(self->peers, value);
@@ -47,9 +47,9 @@ void
 ports_look(front_t *self)
 {
     static void (*const told[PORTS])(front_t * self, int event, int value) = {
-        [PORT_REQUEST] = s_router_event, [PORT_PUBLISH] = s_pub_event
+        [PORT_REQUEST] = router_event, [PORT_PUBLISH] = pub_event
     };
-    const ports_t *own = s_own(self);
+    const ports_t *own = ports_own(self);
     int event, value;
     for (port_t i = 0; own && i < PORTS; i++)
         while (own->monitor[i] && sock_monitor_next(own->monitor[i], &event, &value)) {
@@ -67,11 +67,11 @@ ports_look(front_t *self)
 void *
 ports_hello(const front_t *self)
 {
-    return s_own(self)->hello;
+    return ports_own(self)->hello;
 }
 
 static void
-s_poll(front_t *self, void *sock, zloop_fn *fn)
+ports_poll(front_t *self, void *sock, zloop_fn *fn)
 {
     zmq_pollitem_t item = { sock, -1, ZMQ_POLLIN, 0 };
     if (!sock)
@@ -83,21 +83,21 @@ s_poll(front_t *self, void *sock, zloop_fn *fn)
 void
 ports_serve(front_t *self, zloop_fn *request, zloop_fn *publish, zloop_fn *hello)
 {
-    ports_t *own = s_own(self);
-    s_poll(self, self->router, request);
-    s_poll(self, self->pub, publish);
-    s_poll(self, own->hello, hello);
+    ports_t *own = ports_own(self);
+    ports_poll(self, self->router, request);
+    ports_poll(self, self->pub, publish);
+    ports_poll(self, own->hello, hello);
     for (port_t i = 0; i < PORTS; i++)
-        s_poll(self, own->monitor[i], request);
+        ports_poll(self, own->monitor[i], request);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
 /* Monitors are opened before the sockets are bound, so that no connection is missed. */
 static int
-s_open(front_t *self, fail_t *err)
+ports_open(front_t *self, fail_t *err)
 {
-    ports_t *own = s_own(self);
+    ports_t *own = ports_own(self);
     const key_pair_t *pair = identity_key(self)->pair;
     self->router = sock_new(self->zctx, SOCK_ROUTER_SERVER, pair, NULL, err);
     self->pub = self->router ? sock_new(self->zctx, SOCK_PUB_SERVER, pair, NULL, err) : NULL;
@@ -111,9 +111,9 @@ s_open(front_t *self, fail_t *err)
 }
 
 static int
-s_open_hello(front_t *self, fail_t *err)
+open_hello(front_t *self, fail_t *err)
 {
-    ports_t *own = s_own(self);
+    ports_t *own = ports_own(self);
     own->hello = sock_new(self->zctx, SOCK_HELLO_SERVER, NULL, NULL, err);
     own->monitor[PORT_HELLO] = own->hello ? sock_monitor(self->zctx, own->hello, "hello", PORT_EVENTS, err)
                                           : NULL;
@@ -121,26 +121,26 @@ s_open_hello(front_t *self, fail_t *err)
 }
 
 static int
-s_start(front_t *self, fail_t *err)
+ports_start(front_t *self, fail_t *err)
 {
     const char *host = conf_str(self->conf, "interface");
     bool ipv6 = conf_bool(self->conf, "ipv6");
     int hello_port = (int) conf_int(self->conf, "hello_port");
-    int rc = s_open(self, err);
+    int rc = ports_open(self, err);
     if (rc == 0)
         rc = sock_bind(self->pub, host, (int) conf_int(self->conf, "publish_port"), ipv6, err);
     if (rc == 0)
         rc = sock_bind(self->router, host, (int) conf_int(self->conf, "ret_port"), ipv6, err);
     if (rc < 0 || hello_port == 0)
         return rc;
-    rc = s_open_hello(self, err);
-    return rc == 0 ? sock_bind(s_own(self)->hello, host, hello_port, ipv6, err) : rc;
+    rc = open_hello(self, err);
+    return rc == 0 ? sock_bind(ports_own(self)->hello, host, hello_port, ipv6, err) : rc;
 }
 
 static bool
-s_destroy(front_t *self)
+ports_destroy(front_t *self)
 {
-    ports_t *own = s_own(self);
+    ports_t *own = ports_own(self);
     sock_unmonitor(self->router, &own->monitor[PORT_REQUEST]);
     sock_unmonitor(self->pub, &own->monitor[PORT_PUBLISH]);
     sock_unmonitor(own->hello, &own->monitor[PORT_HELLO]);
@@ -152,12 +152,12 @@ s_destroy(front_t *self)
 
 /* Read the monitors first, as gate_tick cuts connections by descriptor. */
 static void
-s_tick(front_t *self, int64_t now_ms)
+ports_tick(front_t *self, int64_t now_ms)
 {
     ports_look(self);
     gate_tick(self, now_ms);
 }
 
 const front_part_t part_ports = {
-    .name = "ports", .size = sizeof(ports_t), .start = s_start, .destroy = s_destroy, .tick = s_tick
+    .name = "ports", .size = sizeof(ports_t), .start = ports_start, .destroy = ports_destroy, .tick = ports_tick
 };

@@ -15,7 +15,7 @@ typedef struct presence {
 
 /* NEW {id: true} of the connected minions. */
 static json_t *
-s_present(const front_t *self)
+presence_present(const front_t *self)
 {
     json_t *all = json_object();
     const minion_t *m;
@@ -27,7 +27,7 @@ s_present(const front_t *self)
 
 /* NEW array of ids in `a` that are not in `b`. */
 static json_t *
-s_without(json_t *a, const json_t *b)
+without(json_t *a, const json_t *b)
 {
     json_t *out = json_array(), *unused;
     const char *id;
@@ -40,7 +40,7 @@ s_without(json_t *a, const json_t *b)
 /* As in Salt, the set of present minions is compared with the last one; only changes are fired between the
  * intervals. */
 static void
-s_tick(front_t *self, int64_t now_ms)
+presence_tick(front_t *self, int64_t now_ms)
 {
     presence_t *own = self->own[PART_presence];
     if (!conf_bool(self->conf, "presence_events")) {
@@ -49,8 +49,8 @@ s_tick(front_t *self, int64_t now_ms)
         return;
     }
     json_t *before = own->all ? own->all : json_object();
-    own->all = s_present(self);
-    json_auto_t *fresh = s_without(own->all, before), *lost = s_without(before, own->all);
+    own->all = presence_present(self);
+    json_auto_t *fresh = without(own->all, before), *lost = without(before, own->all);
     json_decref(before);
     if (json_array_size(fresh) + json_array_size(lost) > 0) {
         json_t *data = json_pack("{s:O, s:O}", "new", fresh, "lost", lost);
@@ -60,18 +60,18 @@ s_tick(front_t *self, int64_t now_ms)
         return;
     own->next_ms = now_ms + (int64_t) (conf_float(self->conf, "loop_interval") * 1000);
     json_auto_t *none = json_object();
-    json_t *data = json_pack("{s:o}", "present", s_without(own->all, none));
+    json_t *data = json_pack("{s:o}", "present", without(own->all, none));
     (void) bus_fire(self, "salt/presence/present", &data);
 }
 
 static void
-s_reload(front_t *self)
+presence_reload(front_t *self)
 {
     ((presence_t *) self->own[PART_presence])->next_ms = 0; /* the interval may have changed */
 }
 
 static bool
-s_destroy(front_t *self)
+presence_destroy(front_t *self)
 {
     json_decref(((presence_t *) self->own[PART_presence])->all);
     return true;
@@ -81,7 +81,7 @@ s_destroy(front_t *self)
 
 /* NEW: a minion's connection, or whether it is expected back. */
 static json_t *
-s_one(const front_t *self, const minion_t *m)
+presence_one(const front_t *self, const minion_t *m)
 {
     if (m->peer)
         return json_pack("{s:b, s:s, s:I, s:b, s:s}", "connected", true, "address", m->peer->address, "since",
@@ -94,20 +94,20 @@ s_one(const front_t *self, const minion_t *m)
 }
 
 static json_t *
-s_minions(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+presence_minions(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     json_t *all = json_object();
     minion_t *m;
     for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
         if (!(m = peers_by_slot(self->peers, i)) || m->state != KEY_ACCEPTED)
             continue;
-        json_object_set_new(all, m->id, s_one(self, m));
+        json_object_set_new(all, m->id, presence_one(self, m));
     }
     return json_pack("{s:o}", "minions", all);
 }
 
-const request_row_t request_minions = { .fn = s_minions };
+const request_row_t request_minions = { .fn = presence_minions };
 
 const front_part_t part_presence = {
-    .name = "presence", .size = sizeof(presence_t), .destroy = s_destroy, .reload = s_reload, .tick = s_tick
+    .name = "presence", .size = sizeof(presence_t), .destroy = presence_destroy, .reload = presence_reload, .tick = presence_tick
 };

@@ -25,7 +25,7 @@ refusals_new(void)
 }
 
 static void
-s_forget(kind_t *kind)
+refusals_forget(kind_t *kind)
 {
     free(STEAL(kind->address));
     free(STEAL(kind->reason));
@@ -38,7 +38,7 @@ refusals_destroy(refusals_t **self_p)
     if (!self)
         return;
     for (int i = 0; i < REFUSALS; i++)
-        s_forget(&self->kinds[i]);
+        refusals_forget(&self->kinds[i]);
     free(self);
 }
 
@@ -48,7 +48,7 @@ refusals_add(refusals_t *self, refusal_t which, const char *address, const char 
     kind_t *kind = &self->kinds[which];
     if (kind->reason) {
         self->unsaid++;
-        s_forget(kind);
+        refusals_forget(kind);
     }
     if (rate_spare(&kind->pace, now_ms))
         return true;

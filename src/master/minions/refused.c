@@ -10,13 +10,13 @@
 #include "salt/log.h"
 
 static refusals_t *
-s_own(const front_t *front)
+refused_own(const front_t *front)
 {
     return front->own[PART_refused];
 }
 
 static void
-s_tell(front_t *front, const char *address, const char *reason)
+refused_own_tell(front_t *front, const char *address, const char *reason)
 {
     log_warning("%s: %s", address, reason);
     json_t *data = json_pack("{s:s, s:s, s:I}", "address", address, "reason", reason, "refused",
@@ -32,8 +32,8 @@ refused_tell(front_t *front, refusal_t kind, const char *address, const char *fm
     va_start(ap, fmt);
     AUTO_FREE char *reason = xvasprintf(fmt, ap);
     va_end(ap);
-    if (refusals_add(s_own(front), kind, address, reason, clock_mono_ms()))
-        s_tell(front, address, reason);
+    if (refusals_add(refused_own(front), kind, address, reason, clock_mono_ms()))
+        refused_own_tell(front, address, reason);
 }
 
 bool
@@ -48,32 +48,32 @@ refused_share(front_t *self, peer_t *peer, size_t len)
 }
 
 static int
-s_start(front_t *front, fail_t *err)
+refused_start(front_t *front, fail_t *err)
 {
     front->own[PART_refused] = refusals_new();
     return 0;
 }
 
 static bool
-s_destroy(front_t *front)
+refused_destroy(front_t *front)
 {
-    refusals_t *self = s_own(front);
+    refusals_t *self = refused_own(front);
     refusals_destroy(&self);
     return true;
 }
 
 static void
-s_tick(front_t *front, int64_t now_ms)
+refused_tick(front_t *front, int64_t now_ms)
 {
     char *address, *reason;
-    while (refusals_due(s_own(front), now_ms, &address, &reason)) {
-        s_tell(front, address, reason);
+    while (refusals_due(refused_own(front), now_ms, &address, &reason)) {
+        refused_own_tell(front, address, reason);
         free(address);
         free(reason);
     }
-    noise_unsaid(front, refusals_unsaid(s_own(front)));
+    noise_unsaid(front, refusals_unsaid(refused_own(front)));
 }
 
 const front_part_t part_refused = {
-    .name = "refused", .start = s_start, .destroy = s_destroy, .tick = s_tick
+    .name = "refused", .start = refused_start, .destroy = refused_destroy, .tick = refused_tick
 };

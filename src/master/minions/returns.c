@@ -20,7 +20,7 @@
 
 /* Fire salt/job/JID/ret/ID, composed as text, and the events of failed states. */
 static void
-s_fire_ret(front_t *self, const peer_t *peer, ret_t *ret, const job_t *job)
+fire_ret(front_t *self, const peer_t *peer, ret_t *ret, const job_t *job)
 {
     const minion_t *m = peer->minion;
     const char *user = job ? value_str(job->info, "user", NULL) : NULL;
@@ -40,7 +40,7 @@ s_fire_ret(front_t *self, const peer_t *peer, ret_t *ret, const job_t *job)
 
 /* Push a return to the job's followers; composed once for all. */
 static void
-s_push_ret(const job_t *job, const minion_t *m, const ret_t *ret)
+push_ret(const job_t *job, const minion_t *m, const ret_t *ret)
 {
     if (job->n_followers == 0)
         return;
@@ -54,7 +54,7 @@ s_push_ret(const job_t *job, const minion_t *m, const ret_t *ret)
 /* Queue the return and its events in one transaction. TAKES *key_p. False: no room; it is not
  * acknowledged. */
 static bool
-s_keep_ret(front_t *self, peer_t *peer, ret_t *ret, const job_t *job, char **key_p)
+keep_ret(front_t *self, peer_t *peer, ret_t *ret, const job_t *job, char **key_p)
 {
     char *text = xstrndup(ret->text, ret->len);
     bus_together(self);
@@ -64,7 +64,7 @@ s_keep_ret(front_t *self, peer_t *peer, ret_t *ret, const job_t *job, char **key
         self->row_ticket = ticket;
         self->counters.returns++;
         acks_later(self, peer, ticket, key_p, 0);
-        s_fire_ret(self, peer, ret, job);
+        fire_ret(self, peer, ret, job);
     }
     bus_apart(self);
     return ticket != 0;
@@ -73,7 +73,7 @@ s_keep_ret(front_t *self, peer_t *peer, ret_t *ret, const job_t *job, char **key
 /* 1 when the job is known and was not for this minion, 0, or negative with *err. A minion without a slot in
  * the job may be one whose key was deleted and accepted again, so the store's list of ids decides. */
 static int
-s_is_of_others(front_t *self, const minion_t *m, const char *jid, const job_t *job, fail_t *err)
+is_of_others(front_t *self, const minion_t *m, const char *jid, const job_t *job, fail_t *err)
 {
     int is = store_is_target(self->reader, jid, m->id, err);
     return is == -ENOENT ? job != NULL : is < 0 ? is : is == 0;
@@ -81,7 +81,7 @@ s_is_of_others(front_t *self, const minion_t *m, const char *jid, const job_t *j
 
 /* Decide what a return is (repeated, not the minion's, or new), and store, push and acknowledge a new one. */
 static void
-s_take_ret(front_t *self, peer_t *peer, ret_t *ret)
+take_ret(front_t *self, peer_t *peer, ret_t *ret)
 {
     minion_t *m = peer->minion;
     const char *jid = ret->jid;
@@ -97,7 +97,7 @@ s_take_ret(front_t *self, peer_t *peer, ret_t *ret)
     /* Without a target: a salt-call's return, or one for an earlier job. */
     fail_auto_t err = FAIL_INIT;
     int had = t ? t->verdict == VERDICT_RETURNED : store_has_return(self->reader, jid, m->id, &err);
-    int others = t || had != 0 ? 0 : s_is_of_others(self, m, jid, job, &err);
+    int others = t || had != 0 ? 0 : is_of_others(self, m, jid, job, &err);
     if (had < 0 || others < 0) {
         /* Not acknowledged: it is sent again later. */
         log_error("job %s: the return of minion %s has to wait: %s", jid, m->id, fail_text(&err));
@@ -116,22 +116,22 @@ s_take_ret(front_t *self, peer_t *peer, ret_t *ret)
         acks_jid(self, peer, jid, strlen(jid));
         return;
     }
-    if ((!t && !refused_share(self, peer, ret->len)) || !s_keep_ret(self, peer, ret, job, &key))
+    if ((!t && !refused_share(self, peer, ret->len)) || !keep_ret(self, peer, ret, job, &key))
         return;
     log_debug("Got return from %s for job %s", m->id, jid);
     if (t) {
-        s_push_ret(job, m, ret);
+        push_ret(job, m, ret);
         (void) jobs_move(self->jobs, job, t, VERDICT_RETURNED, 0);
     }
 }
 
 static int
-s_cut_ret(front_t *self, peer_t *peer, const char *text, size_t len, bool *ret_valued, fail_t *err)
+cut_ret(front_t *self, peer_t *peer, const char *text, size_t len, bool *ret_valued, fail_t *err)
 {
     ret_t ret;
     int rc = ret_begin(&ret, text, len, err);
     if (rc == 0)
-        s_take_ret(self, peer, &ret);
+        take_ret(self, peer, &ret);
     *ret_valued = rc != 0 || ret.body;
     ret_end(&ret);
     return rc;
@@ -140,14 +140,14 @@ s_cut_ret(front_t *self, peer_t *peer, const char *text, size_t len, bool *ret_v
 /* The message ret. Most returns need no values. For a large one they may take a second, so the time is
  * charged to the minion's share; when that is used up, the return is not acknowledged and comes again. */
 static int
-s_ret(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
+returns_ret(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
 {
     minion_t *m = peer->minion;
     bool valued;
     if (!m)
         return fail_set(err, -EPROTO, "a return of nobody");
     if (in->len <= RET_CHEAP)
-        return s_cut_ret(self, peer, in->text, in->len, &valued, err);
+        return cut_ret(self, peer, in->text, in->len, &valued, err);
     if (!rate_spare(&m->rets, clock_mono_ms())) {
         refused_tell(self, REFUSED_MESSAGE, peer->address,
                      "minion %s: the master has worked for %d ms on its returns: this one has to wait", m->id,
@@ -155,9 +155,9 @@ s_ret(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
         return 0;
     }
     int64_t since_us = clock_thread_us();
-    int rc = s_cut_ret(self, peer, in->text, in->len, &valued, err);
+    int rc = cut_ret(self, peer, in->text, in->len, &valued, err);
     rate_owe(&m->rets, (valued ? (double) (clock_thread_us() - since_us) / 1000 : 0) - 1);
     return rc;
 }
 
-const message_row_t message_ret = { .text = s_ret };
+const message_row_t message_ret = { .text = returns_ret };

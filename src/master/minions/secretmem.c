@@ -49,7 +49,7 @@ secretmem_served(void)
 
 /* The first free place, found by the lowest zero bit; NULL when all are in use. */
 static void *
-s_take(void)
+secretmem_take(void)
 {
     void *p = NULL;
     (void) pthread_mutex_lock(&lock);
@@ -67,7 +67,7 @@ s_take(void)
 /* Wipe a place before it is marked free, so that its next owner never sees the secret. False when `p` lies
  * outside the mapping: libsodium allocated it. */
 static bool
-s_give_back(void *p)
+secretmem_give_back(void *p)
 {
     uintptr_t at = (uintptr_t) p - (uintptr_t) places;
     if (!places || at >= ALL_BYTES)
@@ -85,7 +85,7 @@ void *
 sodium_allocarray(size_t count, size_t size)
 {
     bool fits = places && size > 0 && count <= FLEETING_SIZE / size;
-    void *p = fits ? s_take() : NULL;
+    void *p = fits ? secretmem_take() : NULL;
     if (p)
         return p;
     alloc_fn *next;
@@ -97,7 +97,7 @@ sodium_allocarray(size_t count, size_t size)
 void
 sodium_free(void *p)
 {
-    if (s_give_back(p))
+    if (secretmem_give_back(p))
         return;
     free_fn *next;
     *(void **) &next = dlsym(RTLD_NEXT, "sodium_free");

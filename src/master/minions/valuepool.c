@@ -37,7 +37,7 @@ struct valuepool {
 };
 
 static void
-s_free_shape(void *value)
+free_shape(void *value)
 {
     shape_t *shape = value;
     json_decref(shape->view);
@@ -51,7 +51,7 @@ valuepool_new(void)
     valuepool_t *self = xcalloc(1, sizeof(*self));
     self->n_slots = SLOTS_MIN;
     self->slots = xcalloc(self->n_slots, sizeof(*self->slots));
-    self->shapes = map_new(s_free_shape);
+    self->shapes = map_new(free_shape);
     return self;
 }
 
@@ -84,14 +84,14 @@ valuepool_shapes(const valuepool_t *self)
 
 /* Fibonacci hashing: the multiplier is 2^64 divided by the golden ratio. */
 static uint64_t
-s_mix(uint64_t seed, const void *bytes, size_t len)
+valuepool_mix(uint64_t seed, const void *bytes, size_t len)
 {
     return (seed ^ map_hash(bytes, len)) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
 /* Members are hashed by pointer, as they are interned already. */
 static uint64_t
-s_hash(json_t *value)
+valuepool_hash(json_t *value)
 {
     uint64_t hash = (uint64_t) json_typeof(value) + 1;
     json_int_t number = json_integer_value(value);
@@ -100,20 +100,20 @@ s_hash(json_t *value)
     json_t *one;
     size_t i;
     if (json_is_string(value))
-        return s_mix(hash, json_string_value(value), json_string_length(value));
+        return valuepool_mix(hash, json_string_value(value), json_string_length(value));
     if (json_is_integer(value))
-        return s_mix(hash, &number, sizeof(number));
+        return valuepool_mix(hash, &number, sizeof(number));
     if (json_is_real(value))
-        return s_mix(hash, &real, sizeof(real));
+        return valuepool_mix(hash, &real, sizeof(real));
     json_array_foreach (value, i, one)
-        hash = s_mix(hash, &one, sizeof(one));
+        hash = valuepool_mix(hash, &one, sizeof(one));
     json_object_foreach (value, key, one)
-        hash = s_mix(s_mix(hash, key, strlen(key)), &one, sizeof(one));
+        hash = valuepool_mix(valuepool_mix(hash, key, strlen(key)), &one, sizeof(one));
     return hash;
 }
 
 static bool
-s_same_members(json_t *a, json_t *b)
+valuepool_same_members(json_t *a, json_t *b)
 {
     void *x = json_object_iter(a), *y = json_object_iter(b);
     for (; x && y; x = json_object_iter_next(a, x), y = json_object_iter_next(b, y))
@@ -124,12 +124,12 @@ s_same_members(json_t *a, json_t *b)
 }
 
 static bool
-s_same(json_t *a, json_t *b)
+valuepool_same(json_t *a, json_t *b)
 {
     if (json_typeof(a) != json_typeof(b))
         return false;
     if (json_is_object(a))
-        return s_same_members(a, b);
+        return valuepool_same_members(a, b);
     if (!json_is_array(a))
         return json_equal(a, b);
     size_t n = json_array_size(a), i = 0;
@@ -142,20 +142,20 @@ s_same(json_t *a, json_t *b)
 
 /* The slot of an equal value, or the free slot where it belongs. Linear probing; the table is never full. */
 static slot_t *
-s_find(valuepool_t *self, uint64_t hash, json_t *value)
+valuepool_find(valuepool_t *self, uint64_t hash, json_t *value)
 {
     size_t i = hash & (self->n_slots - 1);
-    while (self->slots[i].value && (self->slots[i].hash != hash || !s_same(self->slots[i].value, value)))
+    while (self->slots[i].value && (self->slots[i].hash != hash || !valuepool_same(self->slots[i].value, value)))
         i = (i + 1) & (self->n_slots - 1);
     return &self->slots[i];
 }
 
-static void s_let_go_of(valuepool_t *self, json_t **members, size_t n);
+static void let_go_of(valuepool_t *self, json_t **members, size_t n);
 
 /* Remove a value that only the table refers to, then those of its members to which the same now applies.
  * Members are found by look-up: scanning the table once per level of a peer's nesting would be quadratic. */
 static void
-s_let_go(valuepool_t *self, slot_t *slot)
+valuepool_let_go(valuepool_t *self, slot_t *slot)
 {
     json_t *value = slot->value, *one;
     size_t n = json_array_size(value) + json_object_size(value), i = 0;
@@ -167,30 +167,30 @@ s_let_go(valuepool_t *self, slot_t *slot)
     slot->value = json_null();
     self->n--;
     json_decref(value);
-    s_let_go_of(self, members, n);
+    let_go_of(self, members, n);
 }
 
 /* TAKES the references in `members`. A count of 2 is this one and the table's. */
 static void
-s_let_go_of(valuepool_t *self, json_t **members, size_t n)
+let_go_of(valuepool_t *self, json_t **members, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         bool lonely = members[i]->refcount == 2;
         json_decref(members[i]);
         if (lonely)
-            s_let_go(self, s_find(self, s_hash(members[i]), members[i]));
+            valuepool_let_go(self, valuepool_find(self, valuepool_hash(members[i]), members[i]));
     }
 }
 
 /* At half full: drop unused values, then rehash into a table at most a quarter full. */
 static void
-s_make_room(valuepool_t *self)
+valuepool_make_room(valuepool_t *self)
 {
     if (self->n < self->n_slots / 2)
         return;
     for (size_t i = 0; i < self->n_slots; i++)
         if (self->slots[i].value && self->slots[i].value->refcount == 1)
-            s_let_go(self, &self->slots[i]);
+            valuepool_let_go(self, &self->slots[i]);
     slot_t *old = self->slots;
     size_t n_old = self->n_slots;
     self->n_slots = SLOTS_MIN;
@@ -199,27 +199,27 @@ s_make_room(valuepool_t *self)
     self->slots = xcalloc(self->n_slots, sizeof(*self->slots));
     for (size_t i = 0; i < n_old; i++)
         if (old[i].value && !json_is_null(old[i].value))
-            *s_find(self, old[i].hash, old[i].value) = old[i];
+            *valuepool_find(self, old[i].hash, old[i].value) = old[i];
     free(old);
 }
 
-static void s_share(valuepool_t *self, json_t *object);
+static void valuepool_share(valuepool_t *self, json_t *object);
 
 /* Intern a value, members first. TAKES `value`; returns the kept one, NEW. Booleans and null are singletons
  * in jansson already. */
 static json_t *
-s_kept(valuepool_t *self, json_t *value)
+valuepool_kept(valuepool_t *self, json_t *value)
 {
     if (json_is_boolean(value) || json_is_null(value))
         return value;
     size_t i;
     json_t *one;
     json_array_foreach (value, i, one)
-        json_array_set_new(value, i, s_kept(self, json_incref(one)));
-    s_share(self, value);
-    s_make_room(self);
-    uint64_t hash = s_hash(value);
-    slot_t *slot = s_find(self, hash, value);
+        json_array_set_new(value, i, valuepool_kept(self, json_incref(one)));
+    valuepool_share(self, value);
+    valuepool_make_room(self);
+    uint64_t hash = valuepool_hash(value);
+    slot_t *slot = valuepool_find(self, hash, value);
     if (!slot->value) {
         *slot = (slot_t){ hash, json_incref(value) };
         self->n++;
@@ -230,17 +230,17 @@ s_kept(valuepool_t *self, json_t *value)
 }
 
 static void
-s_share(valuepool_t *self, json_t *object)
+valuepool_share(valuepool_t *self, json_t *object)
 {
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
-        json_object_iter_set_new(object, at, s_kept(self, json_incref(json_object_iter_value(at))));
+        json_object_iter_set_new(object, at, valuepool_kept(self, json_incref(json_object_iter_value(at))));
 }
 
 /* ---- objects --------------------------------------------------------------------------------- */
 
 /* The shape of an object whose values are interned; made on first use. BORROWED. */
 static shape_t *
-s_shape(valuepool_t *self, json_t *object)
+valuepool_shape(valuepool_t *self, json_t *object)
 {
     buf_auto_t names = BUF_INIT;
     const char *key;
@@ -267,8 +267,8 @@ s_shape(valuepool_t *self, json_t *object)
 kept_t *
 valuepool_keep(valuepool_t *self, json_t *object)
 {
-    s_share(self, object);
-    shape_t *shape = s_shape(self, object);
+    valuepool_share(self, object);
+    shape_t *shape = valuepool_shape(self, object);
     kept_t *kept = xcalloc(1, sizeof(*kept) + shape->n * sizeof(kept->values[0]));
     kept->shape = shape;
     shape->users++;
@@ -289,7 +289,7 @@ kept_destroy(kept_t **self_p)
     /* The view keeps references to what was looked at last; the shape's end drops them. */
     shape_t *shape = self->shape;
     if (--shape->users == 0)
-        s_free_shape(map_take(shape->owner->shapes, shape->names));
+        free_shape(map_take(shape->owner->shapes, shape->names));
     free(self);
 }
 

@@ -13,7 +13,7 @@
 /* True when one of the function patterns matches. A single string is a regular expression, list items may be
  * globs as well. */
 static bool
-s_functions(const json_t *patterns, const char *fun)
+acl_functions(const json_t *patterns, const char *fun)
 {
     size_t i;
     json_t *one;
@@ -30,7 +30,7 @@ s_functions(const json_t *patterns, const char *fun)
 /* True when the rule's target has minions and contains all minions of the request. Compared by minions, not
  * by text: "web* or db1" starts like "web*". */
 static bool
-s_covers(front_t *self, const char *scope, const json_t *request, match_work_t *work)
+covers(front_t *self, const char *scope, const json_t *request, match_work_t *work)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *rule = json_pack("{s:s, s:s}", "tgt", scope, "tgt_type", "compound");
@@ -50,36 +50,36 @@ s_covers(front_t *self, const char *scope, const json_t *request, match_work_t *
 }
 
 static bool
-s_entry(front_t *self, const json_t *entry, const char *fun, const json_t *request, match_work_t *work)
+acl_entry(front_t *self, const json_t *entry, const char *fun, const json_t *request, match_work_t *work)
 {
     const char *scope;
     json_t *functions;
     if (json_is_string(entry))
-        return s_functions(entry, fun);
+        return acl_functions(entry, fun);
     json_object_foreach ((json_t *) entry, scope, functions)
-        if (s_functions(functions, fun) && s_covers(self, scope, request, work))
+        if (acl_functions(functions, fun) && covers(self, scope, request, work))
             return true;
     return false;
 }
 
 /* As in Salt: a user must be named literally, unless client_acl_verify allows patterns. */
 static bool
-s_names(front_t *self, const char *who, const char *user)
+acl_names(front_t *self, const char *who, const char *user)
 {
     return str_eq(who, user) || (conf_bool(self->conf, "client_acl_verify") && match_expr(who, user));
 }
 
 static bool
-s_allows(front_t *self, const char *user, const char *fun, const json_t *request, match_work_t *work)
+allows(front_t *self, const char *user, const char *fun, const json_t *request, match_work_t *work)
 {
     const char *who;
     json_t *entries, *entry;
     size_t i;
     json_object_foreach (conf_get(self->conf, "publisher_acl"), who, entries) {
-        if (!s_names(self, who, user))
+        if (!acl_names(self, who, user))
             continue;
         json_array_foreach (entries, i, entry)
-            if (s_entry(self, entry, fun, request, work))
+            if (acl_entry(self, entry, fun, request, work))
                 return true;
     }
     return false;
@@ -96,15 +96,15 @@ acl_lets(front_t *self, const char *user, const char *op, const json_t *request)
         return false;
     targets_work(self, false, &work);
     if (json_is_string(fun))
-        return s_allows(self, user, json_string_value(fun), request, &work);
+        return allows(self, user, json_string_value(fun), request, &work);
     json_array_foreach (fun, i, one)
-        if (!json_is_string(one) || !s_allows(self, user, json_string_value(one), request, &work))
+        if (!json_is_string(one) || !allows(self, user, json_string_value(one), request, &work))
             return false;
     return json_array_size(fun) > 0;
 }
 
 static bool
-s_on_blacklist(front_t *self, const char *list, const char *word)
+on_blacklist(front_t *self, const char *list, const char *word)
 {
     json_t *exprs = value_get(conf_get(self->conf, "publisher_acl_blacklist"), list), *one;
     size_t i;
@@ -122,12 +122,12 @@ acl_blocks(front_t *self, const char *user, const json_t *request)
 {
     json_t *fun = value_get(request, "fun"), *one;
     size_t i;
-    if (s_on_blacklist(self, "users", user))
+    if (on_blacklist(self, "users", user))
         return true;
     if (json_is_string(fun))
-        return s_on_blacklist(self, "modules", json_string_value(fun));
+        return on_blacklist(self, "modules", json_string_value(fun));
     json_array_foreach (fun, i, one)
-        if (json_is_string(one) && s_on_blacklist(self, "modules", json_string_value(one)))
+        if (json_is_string(one) && on_blacklist(self, "modules", json_string_value(one)))
             return true;
     return false;
 }
@@ -140,7 +140,7 @@ acl_may_read(front_t *self, const lconn_t *c)
     if (lconn_is_admin(c))
         return true;
     json_object_foreach (conf_get(self->conf, "publisher_acl"), who, entries)
-        if (s_names(self, who, lconn_user(c)))
+        if (acl_names(self, who, lconn_user(c)))
             return true;
     return false;
 }

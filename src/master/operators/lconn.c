@@ -1,7 +1,7 @@
 /* lconn.c - a connection to the local socket: reads requests, queues answers, sends events.
  *
  * Output has three sources in order: `out` (answers and pushes), replays of jobs (catchup.h), events
- * (listen.h). s_send drains them in turn until the socket is full or the budget is used. Users, unlike
+ * (listen.h). lconn_send drains them in turn until the socket is full or the budget is used. Users, unlike
  * administrators, share one turn per user: one request and one replay piece per turn of the loop, and bounded
  * unread output. */
 #include "master/operators/lsock_int.h"
@@ -41,7 +41,7 @@ lconn_poll(lconn_t *c)
 }
 
 static void
-s_watch(lconn_t *c, bool write)
+lconn_watch(lconn_t *c, bool write)
 {
     if (c->want_write == write)
         return;
@@ -59,36 +59,36 @@ lconn_kill(lconn_t *c)
 
 /* Free an empty buffer that has grown. */
 static void
-s_shrink(buf_t *b)
+shrink(buf_t *b)
 {
     if (b->len == 0 && b->cap > IDLE_BUFFER)
         buf_free(b);
 }
 
 static size_t
-s_unread(const lconn_t *c)
+lconn_unread(const lconn_t *c)
 {
     return c->out.len - c->out_at;
 }
 
 /* Unread bytes of the user's other connections. */
 static size_t
-s_unread_beside(const lconn_t *c)
+unread_beside(const lconn_t *c)
 {
     size_t n = 0;
     for (const lconn_t *other = c->owner->conns; other; other = other->next)
-        n += other != c && other->uid == c->uid && !other->dead ? s_unread(other) : 0;
+        n += other != c && other->uid == c->uid && !other->dead ? lconn_unread(other) : 0;
     return n;
 }
 
 /* True when the connection must be cut: answers and returns are never dropped, so unread ones pile up. A
  * user's connections count together, but one that is read is not blamed. */
 static bool
-s_is_deaf(const lconn_t *c)
+is_deaf(const lconn_t *c)
 {
-    size_t n = s_unread(c);
+    size_t n = lconn_unread(c);
     if (!lconn_is_admin(c) && n > USER_UNREAD)
-        n += s_unread_beside(c);
+        n += unread_beside(c);
     return n > LIMIT_LOCAL_QUEUE + LIMIT_LOCAL_MSG;
 }
 
@@ -96,7 +96,7 @@ s_is_deaf(const lconn_t *c)
 
 /* Send `out`. False when the socket is full or broken. */
 static bool
-s_send_out(lconn_t *c)
+send_out(lconn_t *c)
 {
     while (c->out_at < c->out.len && !c->dead) {
         ssize_t n = send(c->fd, c->out.data + c->out_at, c->out.len - c->out_at, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -116,7 +116,7 @@ s_send_out(lconn_t *c)
 /* Send events from the ring without copying: bytes sent; 0 without events; negative when the socket is full,
  * or the listener's turn is over. */
 static ssize_t
-s_send_events(lconn_t *c)
+send_events(lconn_t *c)
 {
     struct iovec iov[EVENT_PIECES];
     struct msghdr msg = { .msg_iov = iov, .msg_iovlen = listener_next(c->listener, iov, EVENT_PIECES) };
@@ -138,7 +138,7 @@ s_send_events(lconn_t *c)
 
 /* The user's share of this turn; NULL when too many users had one. */
 static share_t *
-s_share(lsock_t *self, uid_t uid)
+lconn_share(lsock_t *self, uid_t uid)
 {
     for (size_t i = 0; i < self->n_shares; i++)
         if (self->shares[i].uid == uid)
@@ -151,11 +151,11 @@ s_share(lsock_t *self, uid_t uid)
 
 /* A replay piece may be a return of any size: one per user and turn, */
 static bool
-s_may_catch_up(lconn_t *c)
+may_catch_up(lconn_t *c)
 {
     if (lconn_is_admin(c))
         return true;
-    share_t *share = s_share(c->owner, c->uid);
+    share_t *share = lconn_share(c->owner, c->uid);
     if (!share || share->caught)
         return false;
     share->caught = true;
@@ -164,24 +164,24 @@ s_may_catch_up(lconn_t *c)
 
 /* and none while the user's other connections have much unread; lsock_tick tries again. */
 static bool
-s_has_room(const lconn_t *c)
+lconn_has_room(const lconn_t *c)
 {
-    return lconn_is_admin(c) || s_unread_beside(c) <= LIMIT_LOCAL_QUEUE;
+    return lconn_is_admin(c) || unread_beside(c) <= LIMIT_LOCAL_QUEUE;
 }
 
 /* Send all there is, within FLUSH_BUDGET. True when output remains: wait for EPOLLOUT. */
 static bool
-s_send(lconn_t *c)
+lconn_send(lconn_t *c)
 {
     if (c->listener)
         listener_turn(c->listener);
     for (ssize_t sent = 0, n; sent < FLUSH_BUDGET; sent += n) {
-        if (!s_send_out(c))
+        if (!send_out(c))
             return true;
         if (c->behind) {
-            if (!s_has_room(c))
+            if (!lconn_has_room(c))
                 return false;
-            if (!s_may_catch_up(c))
+            if (!may_catch_up(c))
                 return true;
             catchup_fill(&c->behind, c->owner->front, &c->out);
             n = (ssize_t) c->out.len;
@@ -195,7 +195,7 @@ s_send(lconn_t *c)
             continue;
         if (again)
             return true;
-        n = s_send_events(c);
+        n = send_events(c);
         if (n <= 0)
             return n < 0;
     }
@@ -206,19 +206,19 @@ s_send(lconn_t *c)
 void
 lconn_flush(lconn_t *c)
 {
-    bool more = s_send(c);
-    s_shrink(&c->out);
+    bool more = lconn_send(c);
+    shrink(&c->out);
     if (c->out_at > c->out.len / 2) {
         buf_consume(&c->out, c->out_at);
         c->out_at = 0;
     }
-    s_watch(c, more && !c->dead);
+    lconn_watch(c, more && !c->dead);
 }
 
 /* Keep order: events fired before a message go first, into `out`, as far as they are in the ring and a user's
  * limits allow. Events from the journal don't. */
 static void
-s_events_first(lconn_t *c)
+events_first(lconn_t *c)
 {
     struct iovec iov[EVENT_PIECES];
     size_t n;
@@ -230,7 +230,7 @@ s_events_first(lconn_t *c)
     if (!listener_is_live(c->listener) || !numbers_may_tell(c->owner->front))
         return;
     (void) listener_fill(c->listener, &c->out);
-    while (!(bounded && s_unread(c) > USER_UNREAD) &&
+    while (!(bounded && lconn_unread(c) > USER_UNREAD) &&
            (n = listener_next(c->listener, iov, EVENT_PIECES)) > 0) {
         size_t whole = 0;
         for (size_t i = 0; i < n; whole += iov[i++].iov_len)
@@ -242,19 +242,19 @@ s_events_first(lconn_t *c)
 /* A whole frame was added since `out` had `before` bytes. False: too large, removed. Sends now, or at the
  * turn's end, so that the reader wakes once. */
 static bool
-s_pushed(lconn_t *c, size_t before)
+pushed(lconn_t *c, size_t before)
 {
     if (c->out.len - before > LIMIT_LOCAL_MSG) {
         c->out.len = before;
         return false;
     }
-    if (s_is_deaf(c)) {
+    if (is_deaf(c)) {
         log_warning("local socket: %s does not read its answers; the connection is closed", c->user);
         lconn_kill(c);
         return true;
     }
     /* Collect the answers of one turn. */
-    bool soon = c->owner->front->bus->held > 0 && s_unread(c) < PUSH_TOGETHER;
+    bool soon = c->owner->front->bus->held > 0 && lconn_unread(c) < PUSH_TOGETHER;
     if (!c->want_write && !soon)
         lconn_flush(c);
     else if (!c->want_write)
@@ -267,10 +267,10 @@ lconn_push(lconn_t *c, const json_t *msg)
 {
     if (c->dead)
         return true;
-    s_events_first(c);
+    events_first(c);
     size_t before = c->out.len;
     frame_add(&c->out, msg);
-    return s_pushed(c, before);
+    return pushed(c, before);
 }
 
 bool
@@ -278,10 +278,10 @@ lconn_push_text(lconn_t *c, const char *text, size_t len)
 {
     if (c->dead)
         return true;
-    s_events_first(c);
+    events_first(c);
     size_t before = c->out.len;
     frame_add_text(&c->out, text, len);
-    return s_pushed(c, before);
+    return pushed(c, before);
 }
 
 /* Later requests replace the patterns of the connection's one listener. */
@@ -364,7 +364,7 @@ lconn_user(const lconn_t *c)
 
 /* The program's name is its own claim; uid and pid come from the kernel (SO_PEERCRED). */
 static void
-s_ask_program(lconn_t *c)
+ask_program(lconn_t *c)
 {
     AUTO_FREE char *path = xasprintf("/proc/%d/comm", (int) c->pid);
     buf_auto_t text = BUF_INIT;
@@ -377,7 +377,7 @@ void
 lconn_sign(lconn_t *c, json_t *line)
 {
     if (!c->program[0])
-        s_ask_program(c);
+        ask_program(c);
     json_auto_t *program = value_utf8(c->program, strlen(c->program));
     (void) json_object_update_new(line, json_pack("{s:i, s:s, s:i, s:O}", "uid", (int) c->uid, "user",
                                                   c->user, "pid", (int) c->pid, "program", program));
@@ -399,7 +399,7 @@ lconn_is_admin(const lconn_t *c)
 
 /* Handle one message; false when it is not JSON. */
 static bool
-s_message(lconn_t *c, const char *text, size_t len, fail_t *err)
+lconn_message(lconn_t *c, const char *text, size_t len, fail_t *err)
 {
     if (c->owner->server->handle_text(c->owner->front, c, text, len))
         return true;
@@ -411,13 +411,13 @@ s_message(lconn_t *c, const char *text, size_t len, fail_t *err)
 
 /* User names are only needed for publisher_acl; without it nobody is looked up. */
 static bool
-s_must_ask(const lconn_t *c)
+must_ask(const lconn_t *c)
 {
     return !c->named && json_object_size(conf_get(c->owner->front->conf, "publisher_acl")) > 0;
 }
 
 static void
-s_ask(lconn_t *c)
+lconn_ask(lconn_t *c)
 {
     c->asking = true;
     lconn_poll(c);
@@ -427,11 +427,11 @@ s_ask(lconn_t *c)
 /* Users get one request per turn, over all connections, and none while their answers are unread: a user can
  * occupy neither the loop nor memory. Administrators could do both anyway. */
 static bool
-s_has_turn(lconn_t *c)
+has_turn(lconn_t *c)
 {
     if (lconn_is_admin(c))
         return true;
-    share_t *share = s_unread(c) > USER_UNREAD ? NULL : s_share(c->owner, c->uid);
+    share_t *share = lconn_unread(c) > USER_UNREAD ? NULL : lconn_share(c->owner, c->uid);
     if (!share || share->asked)
         return false;
     share->asked = true;
@@ -439,7 +439,7 @@ s_has_turn(lconn_t *c)
 }
 
 static void
-s_wait(lconn_t *c, bool waits)
+lconn_wait(lconn_t *c, bool waits)
 {
     if (c->waits == waits)
         return;
@@ -451,8 +451,8 @@ s_wait(lconn_t *c, bool waits)
 void
 lconn_frames(lconn_t *c)
 {
-    if (!c->asking && s_must_ask(c))
-        s_ask(c);
+    if (!c->asking && must_ask(c))
+        lconn_ask(c);
     if (c->asking)
         return;
     size_t limit = lconn_is_admin(c) ? LIMIT_LOCAL_MSG : LIMIT_LOCAL_USER_MSG, at = 0, len = 0;
@@ -461,28 +461,28 @@ lconn_frames(lconn_t *c)
     int rc = 0;
     bool waits = false;
     while (!c->dead && !c->paused && (rc = frame_peek(&c->in, at, limit, &text, &len, &err)) > 0) {
-        waits = !s_has_turn(c);
+        waits = !has_turn(c);
         if (waits)
             break;
         at += FRAME_HEAD + len;
-        if (!s_message(c, text, len, &err))
+        if (!lconn_message(c, text, len, &err))
             rc = -EPROTO;
         if (rc < 0)
             break;
     }
     buf_consume(&c->in, at);
-    s_wait(c, waits);
+    lconn_wait(c, waits);
     if (rc < 0) {
         noise_warn(c->owner->front, "local socket: %s sent garbage (%s); the connection is closed", c->user,
                    fail_text(&err));
         lconn_kill(c);
     }
-    s_shrink(&c->in);
+    shrink(&c->in);
 }
 
 /* True when a user's unfinished requests, over all connections, exceed the bound. */
 static bool
-s_asks_too_much(const lconn_t *c)
+asks_too_much(const lconn_t *c)
 {
     size_t n = c->in.len;
     if (lconn_is_admin(c) || n <= USER_UNREAD)
@@ -506,7 +506,7 @@ lconn_read(lconn_t *c)
                 return;
             }
             lconn_frames(c);
-            if (s_asks_too_much(c)) {
+            if (asks_too_much(c)) {
                 noise_warn(
                     c->owner->front,
                     "local socket: %s has begun requests of more than %d bytes; the connection is closed",

@@ -28,7 +28,7 @@
 #define FULL_MS        2000 /* time that a client waits at least when no descriptor is left */
 
 static lsock_t *
-s_own(const front_t *front)
+lsock_own(const front_t *front)
 {
     return front->own[PART_lsock];
 }
@@ -36,7 +36,7 @@ s_own(const front_t *front)
 void
 lsock_serve(front_t *front, const lsock_server_t *server)
 {
-    s_own(front)->server = server;
+    lsock_own(front)->server = server;
 }
 
 /* ---- names of users -------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ lsock_serve(front_t *front, const lsock_server_t *server)
 /* Look up one name at a time, the oldest first. If the service hangs, other users wait; root and the master's
  * user are known without it. */
 static void
-s_ask_next(lsock_t *self)
+lsock_ask_next(lsock_t *self)
 {
     lconn_t *first = NULL;
     self->asks = false;
@@ -70,7 +70,7 @@ s_ask_next(lsock_t *self)
 
 /* The name is there: it applies to all waiting connections of that uid. */
 static void
-s_named(lsock_t *self)
+lsock_named(lsock_t *self)
 {
     uid_t uid = self->name_uid;
     int fd = self->name_fd;
@@ -88,7 +88,7 @@ s_named(lsock_t *self)
         if (!c->dead)
             lconn_frames(c);
     }
-    s_ask_next(self);
+    lsock_ask_next(self);
 }
 
 /* ---- the connections -------------------------------------------------------------------------- */
@@ -96,7 +96,7 @@ s_named(lsock_t *self)
 /* Read paused connections again once the journal has room. Runs from a hook whose caller holds no pointers
  * that a request could free, such as a minion or worker. */
 static void
-s_resume(lsock_t *self)
+resume(lsock_t *self)
 {
     if (self->n_paused == 0 ||
         (!storage_trouble(self->front) && store_waiting(self->front->store) > LIMIT_EVENTS_WAITING / 2))
@@ -113,7 +113,7 @@ s_resume(lsock_t *self)
 
 /* Send new events to every listener that does not wait for its socket already. */
 static void
-s_serve(lsock_t *self)
+lsock_own_serve(lsock_t *self)
 {
     for (lconn_t *c = self->n_listeners > 0 ? self->conns : NULL; c; c = c->next)
         if (c->listener && c->begun && !c->want_write && !c->dead)
@@ -122,7 +122,7 @@ s_serve(lsock_t *self)
 
 /* Send the answers that were collected during the turn. */
 static void
-s_answer(lsock_t *self)
+lsock_answer(lsock_t *self)
 {
     if (!self->due)
         return;
@@ -137,7 +137,7 @@ s_answer(lsock_t *self)
 
 /* Unlink and free a connection; before that, parts drop their pointers to it (hook_line_closed). */
 static void
-s_close(lconn_t *c)
+lsock_close(lconn_t *c)
 {
     lsock_t *self = c->owner;
     hook_line_closed(self->front, c);
@@ -166,7 +166,7 @@ s_close(lconn_t *c)
 
 /* Poll the listening socket, or stop. */
 static void
-s_listen(lsock_t *self, bool yes)
+lsock_listen(lsock_t *self, bool yes)
 {
     struct epoll_event ev = { .events = EPOLLIN, .data.ptr = NULL };
     int rc = epoll_ctl(self->epoll_fd, yes ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, self->listen_fd, &ev);
@@ -175,14 +175,14 @@ s_listen(lsock_t *self, bool yes)
 
 /* Give up the spare descriptor for a moment; another thread may take it meanwhile. */
 static void
-s_lend_spare(lsock_t *self)
+lend_spare(lsock_t *self)
 {
     (void) close(self->spare_fd);
     self->spare_fd = -1;
 }
 
 static void
-s_keep_spare(lsock_t *self)
+keep_spare(lsock_t *self)
 {
     self->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
@@ -190,21 +190,21 @@ s_keep_spare(lsock_t *self)
 /* The kernel tells neither how long clients have waited in the backlog nor how many. So queue a connection of
  * our own, closed at once: all before it have waited since now. False: the backlog is full. */
 static bool
-s_mark(lsock_t *self)
+lsock_mark(lsock_t *self)
 {
     struct sockaddr_un addr = { .sun_family = AF_UNIX };
     (void) str_copy(addr.sun_path, sizeof(addr.sun_path), self->path);
-    s_lend_spare(self);
+    lend_spare(self);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool marked = fd >= 0 && connect(fd, (struct sockaddr *) &addr, sizeof(addr)) == 0;
     if (fd >= 0)
         (void) close(fd);
-    s_keep_spare(self);
+    keep_spare(self);
     return marked;
 }
 
 static bool
-s_credentials(int fd, struct ucred *ret_who)
+credentials(int fd, struct ucred *ret_who)
 {
     socklen_t n = sizeof(*ret_who);
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret_who, &n) == 0;
@@ -213,35 +213,35 @@ s_credentials(int fd, struct ucred *ret_who)
 /* True for a mark. A stale mark, or a runner's aborted connection, ends a round early, which only makes
  * others wait longer. */
 static bool
-s_is_mark(int fd)
+lsock_is_mark(int fd)
 {
     struct ucred who;
     char byte;
-    return s_credentials(fd, &who) && who.pid == getpid() && recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    return credentials(fd, &who) && who.pid == getpid() && recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 /* No descriptor is left: accept and close one client that has waited for FULL_MS, up to the mark; without
  * a mark, the first only. False: nobody has, or even that failed. accept4 also fails so with an empty
  * backlog. */
 static bool
-s_turn_away(lsock_t *self, bool knocks)
+turn_away(lsock_t *self, bool knocks)
 {
     if (self->spare_fd < 0)
         return false;
     int64_t now = clock_mono_ms();
     if (knocks && !self->full_ms) {
         self->full_ms = now;
-        self->marked = s_mark(self);
+        self->marked = lsock_mark(self);
         return false;
     }
     if (!self->full_ms || now - self->full_ms < FULL_MS)
         return false;
-    s_lend_spare(self);
+    lend_spare(self);
     int fd = accept4(self->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    bool empty = fd < 0 && errno == EAGAIN, mark = fd >= 0 && s_is_mark(fd);
+    bool empty = fd < 0 && errno == EAGAIN, mark = fd >= 0 && lsock_is_mark(fd);
     if (fd >= 0)
         (void) close(fd);
-    s_keep_spare(self);
+    keep_spare(self);
     if (fd >= 0 && !mark)
         noise_warn(
             self->front,
@@ -254,14 +254,14 @@ s_turn_away(lsock_t *self, bool knocks)
 /* Users get half of all places, and of the descriptors reserved from minions: administrators always find
  * one. */
 static size_t
-s_users_places(const lsock_t *self)
+users_places(const lsock_t *self)
 {
     size_t reserve = (size_t) gate_reserve(self->front);
     return (reserve < LIMIT_LOCAL_CLIENTS ? reserve : LIMIT_LOCAL_CLIENTS) / 2;
 }
 
 static bool
-s_may_come(lsock_t *self, uid_t uid)
+may_come(lsock_t *self, uid_t uid)
 {
     size_t own = 0, users = 0;
     if (self->n_conns >= LIMIT_LOCAL_CLIENTS)
@@ -272,12 +272,12 @@ s_may_come(lsock_t *self, uid_t uid)
         own += c->uid == uid;
         users += !lconn_is_admin(c);
     }
-    return own < LIMIT_LOCAL_USER_LINES && users < s_users_places(self);
+    return own < LIMIT_LOCAL_USER_LINES && users < users_places(self);
 }
 
 /* Add a connection. Administrators' names are known; other users start with their uid as name. */
 static void
-s_add(lsock_t *self, int fd, const struct ucred *who)
+lsock_add(lsock_t *self, int fd, const struct ucred *who)
 {
     lconn_t *c = xcalloc(1, sizeof(*c));
     c->owner = self;
@@ -296,28 +296,28 @@ s_add(lsock_t *self, int fd, const struct ucred *who)
     if (epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0)
         return;
     noise_warn(self->front, "local socket: %s is turned away: %s", c->user, strerror(errno));
-    s_close(c);
+    lsock_close(c);
 }
 
 /* Accept up to ACCEPT_BUDGET clients; those beyond their share are closed at once. */
 static void
-s_accept(lsock_t *self)
+lsock_accept(lsock_t *self)
 {
     for (int i = 0; i < ACCEPT_BUDGET; i++) {
         int fd = accept4(self->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED))
             return;
-        if (fd < 0 && (errno == EMFILE || errno == ENFILE) && s_turn_away(self, i == 0))
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE) && turn_away(self, i == 0))
             continue;
         if (fd < 0) {
             /* Clients stay in the backlog; stop listening, or the loop would spin. */
-            s_listen(self, false);
+            lsock_listen(self, false);
             return;
         }
         self->full_ms = 0;
         struct ucred cred;
-        if (s_credentials(fd, &cred) && s_may_come(self, cred.uid)) {
-            s_add(self, fd, &cred);
+        if (credentials(fd, &cred) && may_come(self, cred.uid)) {
+            lsock_add(self, fd, &cred);
             continue;
         }
         noise_warn(self->front, "local socket: %zu connections are open, one more is turned away",
@@ -330,9 +330,9 @@ s_accept(lsock_t *self)
 
 /* Connections are freed only at the end, as handlers may kill any. */
 static void
-s_readable(front_t *front)
+lsock_readable(front_t *front)
 {
-    lsock_t *self = s_own(front);
+    lsock_t *self = lsock_own(front);
     struct epoll_event events[LSOCK_BATCH];
     int n = epoll_wait(self->epoll_fd, events, LSOCK_BATCH, 0);
     self->n_shares = 0;
@@ -340,11 +340,11 @@ s_readable(front_t *front)
     for (int i = 0; i < n; i++) {
         lconn_t *c = events[i].data.ptr;
         if (!c) {
-            s_accept(self);
+            lsock_accept(self);
             continue;
         }
         if (events[i].data.ptr == &self->name_fd) {
-            s_named(self);
+            lsock_named(self);
             continue;
         }
         if (!c->dead && events[i].events & EPOLLOUT)
@@ -355,24 +355,24 @@ s_readable(front_t *front)
             lconn_read(c);
     }
     if (self->asks)
-        s_ask_next(self);
+        lsock_ask_next(self);
     bus_release(self->front);
     for (lconn_t *c = self->conns, *next; c; c = next) {
         next = c->next;
         if (c->dead)
-            s_close(c);
+            lsock_close(c);
     }
 }
 
 /* Retry what failed for lack of resources (polls, name lookups, listening), and replays that waited for
  * room. */
 static void
-s_tick(front_t *front, int64_t now_ms)
+lsock_tick(front_t *front, int64_t now_ms)
 {
-    lsock_t *self = s_own(front);
+    lsock_t *self = lsock_own(front);
     bool again = self->unpolled;
     self->unpolled = false;
-    s_ask_next(self);
+    lsock_ask_next(self);
     for (lconn_t *c = self->conns; c; c = c->next) {
         if (again)
             lconn_poll(c);
@@ -382,23 +382,23 @@ s_tick(front_t *front, int64_t now_ms)
     if (!self->paused)
         return;
     if (self->spare_fd < 0)
-        s_keep_spare(self);
-    s_listen(self, true);
+        keep_spare(self);
+    lsock_listen(self, true);
 }
 
 /* Mode of the socket file: 0660, or 0666 when publisher_acl names users; each request is checked. */
 static mode_t
-s_mode(const lsock_t *self)
+lsock_mode(const lsock_t *self)
 {
     return json_object_size(conf_get(self->front->conf, "publisher_acl")) > 0 ? 0666 : 0660;
 }
 
 /* Users who are no longer in publisher_acl are disconnected. */
 static void
-s_reload(front_t *front)
+lsock_reload(front_t *front)
 {
-    lsock_t *self = s_own(front);
-    (void) chmod(self->path, s_mode(self));
+    lsock_t *self = lsock_own(front);
+    (void) chmod(self->path, lsock_mode(self));
     for (lconn_t *c = self->conns; c; c = c->next) {
         if (!c->named || c->dead || self->server->may_read(front, c))
             continue;
@@ -409,7 +409,7 @@ s_reload(front_t *front)
 
 /* connect() first detects a running master; a stale socket file is removed. */
 static int
-s_bind(lsock_t *self, fail_t *err)
+lsock_bind(lsock_t *self, fail_t *err)
 {
     struct sockaddr_un addr = { .sun_family = AF_UNIX };
     if (!str_copy(addr.sun_path, sizeof(addr.sun_path), self->path))
@@ -423,7 +423,7 @@ s_bind(lsock_t *self, fail_t *err)
                         "%s: another master listens there; stop it, or give this one its own sock_dir",
                         self->path);
     (void) unlink(self->path);
-    mode_t old = umask(0777 & ~s_mode(self));
+    mode_t old = umask(0777 & ~lsock_mode(self));
     int rc = bind(self->listen_fd, (struct sockaddr *) &addr, sizeof(addr));
     int code = errno;
     (void) umask(old);
@@ -436,30 +436,30 @@ s_bind(lsock_t *self, fail_t *err)
 /* ---- life ------------------------------------------------------------------------------------- */
 
 static int
-s_start(front_t *front, fail_t *err)
+lsock_start(front_t *front, fail_t *err)
 {
-    lsock_t *self = s_own(front);
+    lsock_t *self = lsock_own(front);
     const char *sock_dir = conf_str(front->conf, "sock_dir");
     self->front = front;
     self->path = fs_join(sock_dir, LOCAL_SOCKET_NAME);
     self->listen_fd = self->name_fd = -1;
     self->root_name = username_of(0);
     self->own_name = username_of(geteuid());
-    s_keep_spare(self);
+    keep_spare(self);
     self->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (self->epoll_fd < 0)
         (void) fail_set(err, -errno, "epoll: %s", strerror(errno));
-    if (self->epoll_fd < 0 || fs_own_dir(sock_dir, 0755, err) < 0 || s_bind(self, err) < 0) {
+    if (self->epoll_fd < 0 || fs_own_dir(sock_dir, 0755, err) < 0 || lsock_bind(self, err) < 0) {
         /* Another master's socket file must stay. */
         free(STEAL(self->path));
         return err->code;
     }
-    s_listen(self, true);
+    lsock_listen(self, true);
     return 0;
 }
 
 static void
-s_close_fd(int *fd)
+lsock_close_fd(int *fd)
 {
     if (*fd >= 0)
         (void) close(*fd);
@@ -468,23 +468,23 @@ s_close_fd(int *fd)
 
 /* Close connections before other parts end, so that clients and runners waiting for answers notice. */
 static void
-s_stop(front_t *front)
+stop(front_t *front)
 {
-    lsock_t *self = s_own(front);
+    lsock_t *self = lsock_own(front);
     while (self->conns)
-        s_close(self->conns);
+        lsock_close(self->conns);
     if (self->path)
         (void) unlink(self->path);
-    s_close_fd(&self->listen_fd);
-    s_close_fd(&self->spare_fd);
-    s_close_fd(&self->name_fd);
-    s_close_fd(&self->epoll_fd);
+    lsock_close_fd(&self->listen_fd);
+    lsock_close_fd(&self->spare_fd);
+    lsock_close_fd(&self->name_fd);
+    lsock_close_fd(&self->epoll_fd);
 }
 
 static bool
-s_destroy(front_t *front)
+lsock_destroy(front_t *front)
 {
-    lsock_t *self = s_own(front);
+    lsock_t *self = lsock_own(front);
     free(self->root_name);
     free(self->own_name);
     free(self->path);
@@ -492,45 +492,45 @@ s_destroy(front_t *front)
 }
 
 static int
-s_fd(const front_t *front)
+lsock_fd(const front_t *front)
 {
-    return s_own(front)->epoll_fd;
+    return lsock_own(front)->epoll_fd;
 }
 
 static void
-s_turn_ended(front_t *front, bool events)
+turn_ended(front_t *front, bool events)
 {
-    s_answer(s_own(front));
+    lsock_answer(lsock_own(front));
     if (events)
-        s_serve(s_own(front));
+        lsock_own_serve(lsock_own(front));
 }
 
 /* Hook: the journal may have room again for paused clients, and listeners get events whose numbers are
  * granted now. */
 static void
-s_committed(front_t *front)
+lsock_committed(front_t *front)
 {
     bus_due(front);
     bus_hold(front);
-    s_resume(s_own(front));
+    resume(lsock_own(front));
     bus_release(front);
 }
 
 static void
-s_status(front_t *front, json_t *reply)
+lsock_status(front_t *front, json_t *reply)
 {
-    json_object_set_new(reply, "listeners", json_integer((json_int_t) s_own(front)->n_listeners));
+    json_object_set_new(reply, "listeners", json_integer((json_int_t) lsock_own(front)->n_listeners));
 }
 
 const front_part_t part_lsock = { .name = "lsock",
                                   .size = sizeof(lsock_t),
-                                  .start = s_start,
-                                  .stop = s_stop,
-                                  .destroy = s_destroy,
-                                  .reload = s_reload,
-                                  .tick = s_tick,
-                                  .fd = s_fd,
-                                  .readable = s_readable,
-                                  .committed = s_committed,
-                                  .turn_ended = s_turn_ended,
-                                  .status = s_status };
+                                  .start = lsock_start,
+                                  .stop = stop,
+                                  .destroy = lsock_destroy,
+                                  .reload = lsock_reload,
+                                  .tick = lsock_tick,
+                                  .fd = lsock_fd,
+                                  .readable = lsock_readable,
+                                  .committed = lsock_committed,
+                                  .turn_ended = turn_ended,
+                                  .status = lsock_status };

@@ -8,7 +8,7 @@
 #include "salt/value.h"
 
 static void
-s_add_minions(front_t *self, key_state_t state, const char *prefix, json_t *names)
+namerequests_add_minions(front_t *self, key_state_t state, const char *prefix, json_t *names)
 {
     minion_t *m;
     for (uint32_t i = 0; i < peers_slots(self->peers); i++)
@@ -17,54 +17,54 @@ s_add_minions(front_t *self, key_state_t state, const char *prefix, json_t *name
 }
 
 static json_t *
-s_minions(front_t *self, const char *prefix, fail_t *err)
+namerequests_minions(front_t *self, const char *prefix, fail_t *err)
 {
     json_t *names = json_array();
-    s_add_minions(self, KEY_ACCEPTED, prefix, names);
+    namerequests_add_minions(self, KEY_ACCEPTED, prefix, names);
     return names;
 }
 
 /* Without a host the master has no modules. */
 static json_t *
-s_registered(const registry_t *registry, const char *prefix)
+registered(const registry_t *registry, const char *prefix)
 {
     return registry ? registry_names(registry, prefix) : json_array();
 }
 
 static json_t *
-s_functions(front_t *self, const char *prefix, fail_t *err)
+namerequests_functions(front_t *self, const char *prefix, fail_t *err)
 {
-    return s_registered(self->modules, prefix);
+    return registered(self->modules, prefix);
 }
 
 static json_t *
-s_runners(front_t *self, const char *prefix, fail_t *err)
+namerequests_runners(front_t *self, const char *prefix, fail_t *err)
 {
-    return s_registered(self->runners, prefix);
+    return registered(self->runners, prefix);
 }
 
 static json_t *
-s_wheels(front_t *self, const char *prefix, fail_t *err)
+wheels(front_t *self, const char *prefix, fail_t *err)
 {
-    return s_registered(self->wheels, prefix);
+    return registered(self->wheels, prefix);
 }
 
 static json_t *
-s_jids(front_t *self, const char *prefix, fail_t *err)
+jids(front_t *self, const char *prefix, fail_t *err)
 {
     return store_jids(self->reader, prefix, LIMIT_NAMES, err);
 }
 
 /* Dispatch by kind; the result is sorted and bounded. */
 static json_t *
-s_names_of(front_t *self, const json_t *request, fail_t *err)
+namerequests_names_of(front_t *self, const json_t *request, fail_t *err)
 {
     static const struct {
         const char *kind;
         json_t *(*names)(front_t *self, const char *prefix, fail_t *err);
     } kinds[] = {
-        { "minions", s_minions }, { "functions", s_functions }, { "runners", s_runners },
-        { "wheels", s_wheels },   { "jids", s_jids },
+        { "minions", namerequests_minions }, { "functions", namerequests_functions }, { "runners", namerequests_runners },
+        { "wheels", wheels },   { "jids", jids },
     };
     const char *kind = value_str(request, "kind", "");
     for (size_t i = 0; i < NELEMS(kinds); i++) {
@@ -79,7 +79,7 @@ s_names_of(front_t *self, const json_t *request, fail_t *err)
 
 /* Denied keys are not in the tables; list the folder. */
 static int
-s_add_denied(front_t *self, const char *prefix, json_t *names, fail_t *err)
+add_denied(front_t *self, const char *prefix, json_t *names, fail_t *err)
 {
     json_auto_t *ids = keystore_list(self->keystore, KEY_DENIED, err);
     size_t i;
@@ -92,7 +92,7 @@ s_add_denied(front_t *self, const char *prefix, json_t *names, fail_t *err)
 
 /* The request key_names. */
 static json_t *
-s_names_of_keys(front_t *self, const json_t *request, fail_t *err)
+names_of_keys(front_t *self, const json_t *request, fail_t *err)
 {
     const char *prefix = value_str(request, "prefix", "");
     json_t *names = json_array(), *dir;
@@ -101,9 +101,9 @@ s_names_of_keys(front_t *self, const json_t *request, fail_t *err)
     json_array_foreach (value_get(request, "states"), i, dir) {
         key_state_t state = key_state_of_dir(json_is_string(dir) ? json_string_value(dir) : "");
         if (state == KEY_DENIED && rc == 0)
-            rc = s_add_denied(self, prefix, names, err);
+            rc = add_denied(self, prefix, names, err);
         else if (state < KEY_DENIED)
-            s_add_minions(self, state, prefix, names);
+            namerequests_add_minions(self, state, prefix, names);
     }
     if (rc == 0)
         return names_bounded(names);
@@ -114,20 +114,20 @@ s_names_of_keys(front_t *self, const json_t *request, fail_t *err)
 /* ---- the operations -------------------------------------------------------------------------- */
 
 static json_t *
-s_names(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+namerequests_names(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     if (hook_names(self, c, request, err) != 0)
         return NULL;
-    json_t *names = s_names_of(self, request, err);
+    json_t *names = namerequests_names_of(self, request, err);
     return names ? json_pack("{s:o}", "names", names) : NULL;
 }
 
 static json_t *
-s_key_names(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+key_names(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    json_t *names = s_names_of_keys(self, request, err);
+    json_t *names = names_of_keys(self, request, err);
     return names ? json_pack("{s:o}", "names", names) : NULL;
 }
 
-const request_row_t request_names = { .fn = s_names };
-const request_row_t request_key_names = { .fn = s_key_names };
+const request_row_t request_names = { .fn = namerequests_names };
+const request_row_t request_key_names = { .fn = key_names };

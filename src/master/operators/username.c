@@ -17,7 +17,7 @@ typedef struct question {
 } question_t;
 
 static char *
-s_number(uid_t uid)
+username_number(uid_t uid)
 {
     return xasprintf("%u", (unsigned) uid);
 }
@@ -27,12 +27,12 @@ username_of(uid_t uid)
 {
     passwd_space_auto_t space = { 0 };
     const struct passwd *found = passwd_uid(&space, uid);
-    return found ? xstrdup(found->pw_name) : s_number(uid);
+    return found ? xstrdup(found->pw_name) : username_number(uid);
 }
 
 /* The asking side may have closed its end. */
 static void *
-s_main(void *arg)
+username_main(void *arg)
 {
     question_t *q = arg;
     AUTO_FREE char *name = username_of(q->uid);
@@ -52,7 +52,7 @@ username_ask(uid_t uid)
         return -errno;
     question_t *q = xcalloc(1, sizeof(*q));
     *q = (question_t){ uid, ends[1] };
-    int code = pthread_create(&thread, NULL, s_main, q);
+    int code = pthread_create(&thread, NULL, username_main, q);
     if (code == 0) {
         (void) pthread_detach(thread);
         return ends[0];
@@ -69,5 +69,5 @@ username_take(int fd, uid_t uid)
     char name[NAME_MAX_LEN + 1];
     ssize_t n = recv(fd, name, sizeof(name), MSG_DONTWAIT);
     (void) close(fd);
-    return n > 0 && n <= NAME_MAX_LEN ? xstrndup(name, (size_t) n) : s_number(uid);
+    return n > 0 && n <= NAME_MAX_LEN ? xstrndup(name, (size_t) n) : username_number(uid);
 }

@@ -58,7 +58,7 @@ typedef struct workers {
 } workers_t;
 
 static workers_t *
-s_own(const front_t *front)
+workers_own(const front_t *front)
 {
     return front->own[PART_workers];
 }
@@ -72,7 +72,7 @@ typedef struct ending {
 } ending_t;
 
 static void
-s_free_ending(ending_t *end)
+free_ending(ending_t *end)
 {
     json_decref(end->head);
     free(end->ret);
@@ -81,7 +81,7 @@ s_free_ending(ending_t *end)
 /* NEW JSON text of {before..., "return": ret, after...}; neither may be empty. The return is spliced in as
  * text, since it may be large. TAKES before. */
 static char *
-s_with_return(json_t *before, const char *ret, const json_t *after, size_t *ret_len)
+with_return(json_t *before, const char *ret, const json_t *after, size_t *ret_len)
 {
     AUTO_FREE char *head = value_dump(before), *tail = value_dump(after);
     buf_t out = BUF_INIT;
@@ -97,7 +97,7 @@ s_with_return(json_t *before, const char *ret, const json_t *after, size_t *ret_
 
 /* NEW data of a function's events. */
 static json_t *
-s_event_data(const json_t *task)
+event_data(const json_t *task)
 {
     return json_pack("{s:s+, s:s, s:s, s:o}", "fun", value_bool(task, "wheel", false) ? "wheel." : "runner.",
                      value_str(task, "fun", ""), "jid", value_str(task, "jid", ""), "user",
@@ -105,16 +105,16 @@ s_event_data(const json_t *task)
 }
 
 static char *
-s_run_key(const json_t *task)
+run_key(const json_t *task)
 {
     return xasprintf(RUN_KEY "%s", value_str(task, "jid", ""));
 }
 
 /* Record the task for the next master, in case this one is killed. */
 static void
-s_keep_begun(workers_t *self, const json_t *task)
+keep_begun(workers_t *self, const json_t *task)
 {
-    AUTO_FREE char *key = s_run_key(task), *arg = value_dump(value_get(task, "arg"));
+    AUTO_FREE char *key = run_key(task), *arg = value_dump(value_get(task, "arg"));
     json_auto_t *kept = json_copy((json_t *) task);
     if (strlen(arg) > RUN_ARG_MAX)
         json_object_set_new(kept, "arg", json_array());
@@ -124,19 +124,19 @@ s_keep_begun(workers_t *self, const json_t *task)
 
 /* Store the task and fire salt/run/JID/new (or salt/wheel/...) in one transaction. */
 static void
-s_tell_begin(workers_t *self, const json_t *task)
+tell_begin(workers_t *self, const json_t *task)
 {
-    json_t *data = s_event_data(task);
+    json_t *data = event_data(task);
     AUTO_FREE char *tag = xasprintf("%s/new", value_str(task, "tag", ""));
     bus_together(self->front);
-    s_keep_begun(self, task);
+    keep_begun(self, task);
     (void) bus_fire(self->front, tag, &data);
     bus_apart(self->front);
 }
 
 /* The return as shown to others than the caller: secret ones are left out, errors are not. BORROWED. */
 static const char *
-s_shown(const run_t *run, const ending_t *end)
+workers_shown(const run_t *run, const ending_t *end)
 {
     bool is_error = value_get(end->head, "failed") || value_get(end->head, "unknown");
     return run->secret && !is_error ? TRIMMED : end->ret;
@@ -144,19 +144,19 @@ s_shown(const run_t *run, const ending_t *end)
 
 /* As in Salt, a return larger than an event may be is left out of it. */
 static void
-s_fire_end(workers_t *self, const run_t *run, const ending_t *end)
+fire_end(workers_t *self, const run_t *run, const ending_t *end)
 {
-    const char *ret = s_shown(run, end);
+    const char *ret = workers_shown(run, end);
     size_t most = (size_t) conf_int(self->front->conf, "max_event_size"), len;
     json_auto_t *success = json_pack("{s:O}", "success", value_get(end->head, "success"));
     AUTO_FREE char *tag = xasprintf("%s/ret", value_str(run->task, "tag", ""));
-    AUTO_FREE char *data = s_with_return(s_event_data(run->task), strlen(ret) > most ? TRIMMED : ret, success,
+    AUTO_FREE char *data = with_return(event_data(run->task), strlen(ret) > most ? TRIMMED : ret, success,
                                          &len);
     bus_fire_text(self->front, tag, data, len);
 }
 
 static void
-s_free_run(run_t *run)
+free_run(run_t *run)
 {
     json_decref(run->task);
     free(run->within);
@@ -167,7 +167,7 @@ s_free_run(run_t *run)
 /* Limit of running functions at which this one may begin. A runner waits for those it began, so these may use
  * places that others can't, or both would wait for ever. Reactions leave places to operators. */
 static size_t
-s_places(const json_t *task)
+workers_places(const json_t *task)
 {
     if (value_int(task, "depth", 0) > 0)
         return LIMIT_RUNNER_NESTED;
@@ -177,7 +177,7 @@ s_places(const json_t *task)
 
 /* NEW. */
 static run_t *
-s_new_run(const workers_t *self, json_t *task, const char *within)
+new_run(const workers_t *self, json_t *task, const char *within)
 {
     const registry_t *registry = value_bool(task, "wheel", false) ? self->front->wheels
                                                                   : self->front->runners;
@@ -185,27 +185,27 @@ s_new_run(const workers_t *self, json_t *task, const char *within)
     run->task = json_incref(task);
     run->within = xstrdup(within);
     run->secret = registry_is_secret(registry, value_str(task, "fun", ""));
-    run->places = s_places(task);
+    run->places = workers_places(task);
     run->quick = run->places == LIMIT_RUNNER_WORKERS &&
                  registry_only_reads(registry, value_str(task, "fun", ""));
     return run;
 }
 
 static bool
-s_has_place(const workers_t *self, const run_t *run)
+has_place(const workers_t *self, const run_t *run)
 {
     return self->n_busy < run->places;
 }
 
 /* True when a common place is free, or a reserved one for a quick function. */
 static bool
-s_may_begin(const workers_t *self, const run_t *run)
+workers_may_begin(const workers_t *self, const run_t *run)
 {
-    return s_has_place(self, run) || (run->quick && self->n_kept < LIMIT_RUNNER_QUICK);
+    return has_place(self, run) || (run->quick && self->n_kept < LIMIT_RUNNER_QUICK);
 }
 
 static size_t *
-s_count_of(workers_t *self, const run_t *run)
+count_of(workers_t *self, const run_t *run)
 {
     return run->kept ? &self->n_kept : &self->n_busy;
 }
@@ -213,33 +213,33 @@ s_count_of(workers_t *self, const run_t *run)
 /* Send a task to an idle worker, with the configuration if the worker's is out of date, and the ticket that
  * the function must be able to see. */
 static void
-s_assign(worker_t *w, run_t *run)
+workers_assign(worker_t *w, run_t *run)
 {
     AUTO_FREE char *text = value_dump(run->task);
     AUTO_FREE char *opts = w->stale ? value_dump(w->owner->front->opts) : xstrdup("");
     AUTO_FREE char *ticket = xasprintf("%llu", (unsigned long long) w->owner->front->row_ticket);
     w->run = run;
-    run->kept = !s_has_place(w->owner, run);
-    ++*s_count_of(w->owner, run);
+    run->kept = !has_place(w->owner, run);
+    ++*count_of(w->owner, run);
     w->stale = false;
     sock_tell(w->actor, text, opts, ticket, NULL);
 }
 
 /* Link to the first queued function that may begin, or to the queue's end. */
 static run_t **
-s_next_in_queue(workers_t *self)
+next_in_queue(workers_t *self)
 {
     run_t **link = &self->queue;
-    while (*link && !s_may_begin(self, *link))
+    while (*link && !workers_may_begin(self, *link))
         link = &(*link)->next;
     return link;
 }
 
 /* Give the worker the next function that may begin; those that may not are overtaken. */
 static void
-s_next_queued(workers_t *self, worker_t *w)
+next_queued(workers_t *self, worker_t *w)
 {
-    run_t **link = s_next_in_queue(self), *run = *link;
+    run_t **link = next_in_queue(self), *run = *link;
     if (!run)
         return;
     *link = run->next;
@@ -247,11 +247,11 @@ s_next_queued(workers_t *self, worker_t *w)
         self->queue_end = link;
     run->next = NULL;
     self->n_queue--;
-    s_assign(w, run);
+    workers_assign(w, run);
 }
 
 static void
-s_enqueue(workers_t *self, run_t *run)
+workers_enqueue(workers_t *self, run_t *run)
 {
     *self->queue_end = run;
     self->queue_end = &run->next;
@@ -260,7 +260,7 @@ s_enqueue(workers_t *self, run_t *run)
 
 /* NEW row of the job that stands for a function. */
 static json_t *
-s_row(workers_t *self, const json_t *task)
+workers_row(workers_t *self, const json_t *task)
 {
     const char *id = conf_str(self->front->conf, "id");
     json_t *fun = value_fmt("%s.%s", value_bool(task, "wheel", false) ? "wheel" : "runner",
@@ -272,7 +272,7 @@ s_row(workers_t *self, const json_t *task)
 
 /* Queue a job's row: TAKES *row_p. Functions requested from now on wait for its commit. */
 static int
-s_keep_job(workers_t *self, json_t **row_p, fail_t *err)
+workers_keep_job(workers_t *self, json_t **row_p, fail_t *err)
 {
     uint64_t ticket = store_add_job(self->front->store, row_p);
     if (ticket == 0)
@@ -283,15 +283,15 @@ s_keep_job(workers_t *self, json_t **row_p, fail_t *err)
 
 /* Keep the return as the master's own, under its id; secret ones without their value. */
 static void
-s_keep_return(workers_t *self, const run_t *run, const ending_t *end)
+workers_keep_return(workers_t *self, const run_t *run, const ending_t *end)
 {
     const json_t *task = run->task;
     const char *id = conf_str(self->front->conf, "id"), *jid = value_str(task, "jid", "");
-    json_auto_t *row = s_row(self, task);
+    json_auto_t *row = workers_row(self, task);
     json_t *ret = json_pack("{s:s, s:O, s:o}", "jid", jid, "fun", value_get(row, "fun"), "fun_args",
                             args_shown(value_get(task, "arg")));
     size_t len;
-    char *raw = s_with_return(ret, s_shown(run, end), end->head, &len);
+    char *raw = with_return(ret, workers_shown(run, end), end->head, &len);
     uint64_t ticket = store_add_return(self->front->store, jid, id, &raw,
                                        (int) value_int(end->head, "retcode", 0),
                                        value_bool(end->head, "success", false));
@@ -302,34 +302,34 @@ s_keep_return(workers_t *self, const run_t *run, const ending_t *end)
 /* Keep the return as a job's for jobs.lookup_jid: when no caller waits for it any more, and always with a
  * note, which may be asked for again. */
 static void
-s_keep(workers_t *self, const run_t *run, const ending_t *end)
+workers_keep(workers_t *self, const run_t *run, const ending_t *end)
 {
     bool noted = value_get(run->task, "note");
     if (!noted && run->n_who > 0)
         return;
     if (!noted) {
-        json_t *row = s_row(self, run->task);
-        (void) s_keep_job(self, &row, NULL);
+        json_t *row = workers_row(self, run->task);
+        (void) workers_keep_job(self, &row, NULL);
     }
-    s_keep_return(self, run, end);
+    workers_keep_return(self, run, end);
 }
 
 /* Push the end to the followers; only they get a secret return. */
 static void
-s_tell_end(const run_t *run, const ending_t *end)
+tell_end(const run_t *run, const ending_t *end)
 {
     json_t *msg = json_pack("{s:s, s:s}", "push", "runner", "jid", value_str(run->task, "jid", ""));
     size_t len;
     if (run->secret)
         json_object_set_new(msg, "secret", json_true());
-    AUTO_FREE char *text = s_with_return(msg, end->ret, end->head, &len);
+    AUTO_FREE char *text = with_return(msg, end->ret, end->head, &len);
     for (size_t i = 0; i < run->n_who; i++)
         (void) lconn_push_text(run->who[i], text, len);
 }
 
 /* Audit the end; the request's line has the beginning. */
 static void
-s_audit_end(workers_t *self, const run_t *run, const ending_t *end)
+audit_end(workers_t *self, const run_t *run, const ending_t *end)
 {
     json_t *line = json_pack(
         "{s:s, s:s, s:s, s:s, s:b, s:I}", "op", "ended", "jid", value_str(run->task, "jid", ""), "fun",
@@ -340,23 +340,23 @@ s_audit_end(workers_t *self, const run_t *run, const ending_t *end)
 
 /* End a function: event, return and removal of its key in one transaction, then audit and push. TAKES run. */
 static void
-s_over(workers_t *self, run_t *run, const ending_t *end)
+workers_over(workers_t *self, run_t *run, const ending_t *end)
 {
-    AUTO_FREE char *key = s_run_key(run->task);
+    AUTO_FREE char *key = run_key(run->task);
     bus_together(self->front);
-    s_fire_end(self, run, end);
-    s_keep(self, run, end);
+    fire_end(self, run, end);
+    workers_keep(self, run, end);
     (void) store_del_meta(self->front->store, key);
     bus_apart(self->front);
-    s_audit_end(self, run, end);
-    s_tell_end(run, end);
-    s_free_run(run);
+    audit_end(self, run, end);
+    tell_end(run, end);
+    free_run(run);
 }
 
-/* Read an actor's answer; false without one, when the actor is ending. s_free_ending() frees it in any
+/* Read an actor's answer; false without one, when the actor is ending. free_ending() frees it in any
  * case. */
 static bool
-s_receive(worker_t *w, ending_t *ret_end)
+workers_receive(worker_t *w, ending_t *ret_end)
 {
     char *texts[2];
     *ret_end = (ending_t){ 0 };
@@ -369,22 +369,22 @@ s_receive(worker_t *w, ending_t *ret_end)
 
 /* An actor has answered: end its function and start the next. */
 static int
-s_finished(zloop_t *loop, zsock_t *reader, void *arg)
+workers_finished(zloop_t *loop, zsock_t *reader, void *arg)
 {
     worker_t *w = arg;
     ending_t end;
-    if (s_receive(w, &end)) {
-        --*s_count_of(w->owner, w->run);
-        s_over(w->owner, STEAL(w->run), &end);
-        s_next_queued(w->owner, w);
+    if (workers_receive(w, &end)) {
+        --*count_of(w->owner, w->run);
+        workers_over(w->owner, STEAL(w->run), &end);
+        next_queued(w->owner, w);
     }
-    s_free_ending(&end);
+    free_ending(&end);
     return 0;
 }
 
 /* An idle worker, or a new one; NULL when the pool is full or sockets are short. */
 static worker_t *
-s_idle_worker(workers_t *self)
+workers_idle_worker(workers_t *self)
 {
     for (size_t i = 0; i < self->n_pool; i++)
         if (!self->pool[i].run)
@@ -408,23 +408,23 @@ s_idle_worker(workers_t *self)
         return NULL;
     }
     self->n_pool++;
-    (void) zloop_reader(self->front->loop, zactor_sock(w->actor), s_finished, w);
+    (void) zloop_reader(self->front->loop, zactor_sock(w->actor), workers_finished, w);
     return w;
 }
 
 /* Start queued functions for which there was no worker before. */
 static void
-s_tick(front_t *front, int64_t now_ms)
+workers_tick(front_t *front, int64_t now_ms)
 {
-    workers_t *self = s_own(front);
-    worker_t *w = *s_next_in_queue(self) ? s_idle_worker(self) : NULL;
+    workers_t *self = workers_own(front);
+    worker_t *w = *next_in_queue(self) ? workers_idle_worker(self) : NULL;
     if (w)
-        s_next_queued(self, w);
+        next_queued(self, w);
 }
 
 /* True when a worker's function ends before `until_ms`. */
 static bool
-s_ends(worker_t *w, int64_t until_ms)
+workers_ends(worker_t *w, int64_t until_ms)
 {
     int64_t left = until_ms - clock_mono_ms();
     zmq_pollitem_t item = { zsock_resolve(w->actor), 0, ZMQ_POLLIN, 0 };
@@ -433,7 +433,7 @@ s_ends(worker_t *w, int64_t until_ms)
 
 /* True for an orchestration whose journal allows it to be resumed. */
 static bool
-s_resumes(const workers_t *self, const char *jid)
+resumes(const workers_t *self, const char *jid)
 {
     json_auto_t *row = store_run(self->front->reader, jid, NULL);
     return json_is_object(row) && value_int(row, "end_us", 0) == 0;
@@ -441,53 +441,53 @@ s_resumes(const workers_t *self, const char *jid)
 
 /* End a function that the master's end cut off: the outcome is unknown. TAKES run. */
 static void
-s_cut_off(workers_t *self, run_t *run, const char *why)
+cut_off(workers_t *self, run_t *run, const char *why)
 {
     const char *jid = value_str(run->task, "jid", "");
-    AUTO_FREE char *hint = s_resumes(self, jid)
+    AUTO_FREE char *hint = resumes(self, jid)
                                ? xasprintf(". To go on with it: salt-run state.orchestrate resume=%s", jid)
                                : xstrdup("");
     json_auto_t *text = value_fmt("%s%s", why, hint);
     ending_t end = { .head = json_pack("{s:i, s:b, s:b}", "retcode", 1, "success", false, "unknown", true),
                      .ret = value_dump(text) };
-    s_over(self, run, &end);
-    s_free_ending(&end);
+    workers_over(self, run, &end);
+    free_ending(&end);
 }
 
 /* A failure may be due to the master's end, so only a success is taken as the outcome. */
 static void
-s_end_run(worker_t *w, bool ended)
+end_run(worker_t *w, bool ended)
 {
     run_t *run = STEAL(w->run);
     ending_t end = { 0 };
-    if (ended && s_receive(w, &end) && value_bool(end.head, "success", false))
-        s_over(w->owner, run, &end);
+    if (ended && workers_receive(w, &end) && value_bool(end.head, "success", false))
+        workers_over(w->owner, run, &end);
     else
-        s_cut_off(w->owner, run, CUT_OFF);
-    s_free_ending(&end);
+        cut_off(w->owner, run, CUT_OFF);
+    free_ending(&end);
 }
 
 /* Wait END_WAIT_MS for running functions, record each one's outcome, and cut off queued ones. */
 static bool
-s_destroy(front_t *front)
+workers_destroy(front_t *front)
 {
-    workers_t *self = s_own(front);
+    workers_t *self = workers_own(front);
     int64_t until = clock_mono_ms() + END_WAIT_MS;
     bool all_ended = true;
     for (size_t i = 0; i < self->n_pool; i++) {
         worker_t *w = &self->pool[i];
-        bool ended = s_ends(w, until);
+        bool ended = workers_ends(w, until);
         if (!ended)
             log_warning("%s did not end in time: its work is cut off", value_str(w->run->task, "fun", ""));
         if (w->run)
-            s_end_run(w, ended);
+            end_run(w, ended);
         if (ended)
             zactor_destroy(&w->actor);
         all_ended = all_ended && ended;
     }
     for (run_t *run = self->queue, *next; run; run = next) {
         next = run->next;
-        s_cut_off(self, run, NOT_BEGUN);
+        cut_off(self, run, NOT_BEGUN);
     }
     free(self->store_path);
     return all_ended;
@@ -495,7 +495,7 @@ s_destroy(front_t *front)
 
 /* Cut off the functions that an earlier, killed process had begun. */
 static void
-s_restore(workers_t *self)
+workers_restore(workers_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *begun = store_metas(self->front->reader, RUN_KEY, &err);
@@ -505,9 +505,9 @@ s_restore(workers_t *self)
         log_error("functions that an earlier master has begun can't be read: %s", fail_text(&err));
     json_object_foreach (begun, key, text) {
         json_auto_t *task = json_loads(json_string_value(text), JSON_ALLOW_NUL, NULL);
-        AUTO_FREE char *own = s_run_key(task);
+        AUTO_FREE char *own = run_key(task);
         if (str_eq(own, key)) {
-            s_cut_off(self, s_new_run(self, task, ""), CUT_OFF);
+            cut_off(self, new_run(self, task, ""), CUT_OFF);
             continue;
         }
         log_warning("%s in the store is no function that an earlier master has begun: it is forgotten", key);
@@ -516,16 +516,16 @@ s_restore(workers_t *self)
 }
 
 static void
-s_reload(front_t *front)
+workers_reload(front_t *front)
 {
-    workers_t *self = s_own(front);
+    workers_t *self = workers_own(front);
     for (size_t i = 0; i < self->n_pool; i++)
         self->pool[i].stale = true;
 }
 
 /* BORROWED; NULL when it neither runs nor waits. */
 static run_t *
-s_run_of(const workers_t *self, const char *jid)
+workers_run_of(const workers_t *self, const char *jid)
 {
     for (size_t i = 0; i < self->n_pool; i++)
         if (self->pool[i].run && str_eq(value_str(self->pool[i].run->task, "jid", ""), jid))
@@ -538,16 +538,16 @@ s_run_of(const workers_t *self, const char *jid)
 
 /* A function's callers may return its result as their own: mark them secret, too. */
 static void
-s_spread_secret(workers_t *self, const run_t *run)
+spread_secret(workers_t *self, const run_t *run)
 {
-    for (run_t *parent = s_run_of(self, run->within); run->secret && parent;
-         parent = s_run_of(self, parent->within))
+    for (run_t *parent = workers_run_of(self, run->within); run->secret && parent;
+         parent = workers_run_of(self, parent->within))
         parent->secret = true;
 }
 
 /* NEW task, or NULL with *err: invalid, or nested too deep (-ELOOP). */
 static json_t *
-s_task(workers_t *self, bool wheel, const json_t *request, const char *user, fail_t *err)
+workers_task(workers_t *self, bool wheel, const json_t *request, const char *user, fail_t *err)
 {
     const char *fun = value_str(request, "fun", "");
     json_t *arg = value_get(request, "arg"), *note = value_get(request, "note");
@@ -555,7 +555,7 @@ s_task(workers_t *self, bool wheel, const json_t *request, const char *user, fai
         (void) fail_set(err, -EINVAL, "'fun' is a function's name and 'arg' a list");
         return NULL;
     }
-    run_t *parent = s_run_of(self, value_str(request, "within", ""));
+    run_t *parent = workers_run_of(self, value_str(request, "within", ""));
     json_int_t depth = parent ? value_int(parent->task, "depth", 0) + 1 : 0;
     if (depth > LIMIT_RUNNER_DEPTH) {
         (void) fail_set(err, -ELOOP,
@@ -584,19 +584,19 @@ s_task(workers_t *self, bool wheel, const json_t *request, const char *user, fai
 
 /* Store the job of a function with a note before it begins, so that a repeated request finds it. */
 static int
-s_keep_note(workers_t *self, const json_t *task, fail_t *err)
+keep_note(workers_t *self, const json_t *task, fail_t *err)
 {
     json_t *note = value_get(task, "note");
     if (!note)
         return 0;
-    json_t *row = s_row(self, task);
+    json_t *row = workers_row(self, task);
     json_object_set(row, "note", note);
     json_object_set(row, "tag", value_get(task, "tag"));
-    return s_keep_job(self, &row, err);
+    return workers_keep_job(self, &row, err);
 }
 
 static void
-s_add_follower(run_t *run, lconn_t *follower)
+add_follower(run_t *run, lconn_t *follower)
 {
     for (size_t i = 0; i < run->n_who; i++)
         if (run->who[i] == follower)
@@ -608,10 +608,10 @@ s_add_follower(run_t *run, lconn_t *follower)
 /* Begin a runner or wheel function, or queue it. It starts after rows queued so far are committed; its end is
  * an event and a push to the follower. NEW {jid, tag, waits_for?}, or NULL with *err. */
 static json_t *
-s_begin_run(workers_t *self, bool wheel, const json_t *request, const char *user, lconn_t *follower,
+begin_run(workers_t *self, bool wheel, const json_t *request, const char *user, lconn_t *follower,
             fail_t *err)
 {
-    json_auto_t *task = s_task(self, wheel, request, user, err);
+    json_auto_t *task = workers_task(self, wheel, request, user, err);
     if (!task)
         return NULL;
     if (self->n_queue >= LIMIT_RUNNER_QUEUE) {
@@ -619,29 +619,29 @@ s_begin_run(workers_t *self, bool wheel, const json_t *request, const char *user
                         LIMIT_RUNNER_WORKERS);
         return NULL;
     }
-    if (s_keep_note(self, task, err) < 0)
+    if (keep_note(self, task, err) < 0)
         return NULL;
-    s_tell_begin(self, task);
-    run_t *run = s_new_run(self, task, value_str(request, "within", ""));
-    s_spread_secret(self, run);
+    tell_begin(self, task);
+    run_t *run = new_run(self, task, value_str(request, "within", ""));
+    spread_secret(self, run);
     json_t *reply = json_pack("{s:O, s:O}", "jid", value_get(task, "jid"), "tag", value_get(task, "tag"));
     if (follower)
-        s_add_follower(run, follower);
-    bool may_begin = s_may_begin(self, run);
-    worker_t *w = may_begin ? s_idle_worker(self) : NULL;
+        add_follower(run, follower);
+    bool may_begin = workers_may_begin(self, run);
+    worker_t *w = may_begin ? workers_idle_worker(self) : NULL;
     if (!may_begin)
         json_object_set_new(reply, "waits_for",
                             json_integer((json_int_t) self->n_busy + (json_int_t) self->n_kept));
     if (w)
-        s_assign(w, run);
+        workers_assign(w, run);
     else
-        s_enqueue(self, run);
+        workers_enqueue(self, run);
     return reply;
 }
 
 /* Push the end of a function that has ended, from the store, or of one that an earlier process began. */
 static void
-s_tell_kept(front_t *front, const char *jid, lconn_t *follower)
+tell_kept(front_t *front, const char *jid, lconn_t *follower)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *returns = store_returns(front->reader, jid, &err);
@@ -658,22 +658,22 @@ s_tell_kept(front_t *front, const char *jid, lconn_t *follower)
 
 /* later_fn: follow a function of an earlier request; its end is pushed, at once if it has ended. */
 static void
-s_follow(front_t *front, const char *jid, lconn_t *follower)
+workers_follow(front_t *front, const char *jid, lconn_t *follower)
 {
-    run_t *run = s_run_of(s_own(front), jid);
+    run_t *run = workers_run_of(workers_own(front), jid);
     if (!follower)
         return;
     if (run)
-        s_add_follower(run, follower);
+        add_follower(run, follower);
     else
-        s_tell_kept(front, jid, follower);
+        tell_kept(front, jid, follower);
 }
 
 /* Push a function's progress to its followers. */
 static void
-s_tell_progress(workers_t *self, const json_t *request)
+tell_progress(workers_t *self, const json_t *request)
 {
-    run_t *run = s_run_of(self, value_str(request, "jid", ""));
+    run_t *run = workers_run_of(self, value_str(request, "jid", ""));
     if (!run || run->n_who == 0)
         return;
     json_auto_t *msg = json_copy((json_t *) request);
@@ -686,7 +686,7 @@ s_tell_progress(workers_t *self, const json_t *request)
 
 /* NEW list of running runners: [{jid, fun, arg, user}]. */
 static json_t *
-s_active_ones(const workers_t *self)
+active_ones(const workers_t *self)
 {
     json_t *all = json_array();
     for (size_t i = 0; i < self->n_pool; i++) {
@@ -699,7 +699,7 @@ s_active_ones(const workers_t *self)
 
 /* Order does not matter: the last follower fills the gap. */
 static void
-s_unfollow(run_t *run, const lconn_t *follower)
+unfollow(run_t *run, const lconn_t *follower)
 {
     for (size_t i = 0; i < run->n_who; i++)
         if (run->who[i] == follower)
@@ -707,21 +707,21 @@ s_unfollow(run_t *run, const lconn_t *follower)
 }
 
 static void
-s_line_closed(front_t *front, lconn_t *follower)
+workers_line_closed(front_t *front, lconn_t *follower)
 {
-    workers_t *self = s_own(front);
+    workers_t *self = workers_own(front);
     for (size_t i = 0; i < self->n_pool; i++)
         if (self->pool[i].run)
-            s_unfollow(self->pool[i].run, follower);
+            unfollow(self->pool[i].run, follower);
     for (run_t *run = self->queue; run; run = run->next)
-        s_unfollow(run, follower);
+        unfollow(run, follower);
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
 /* As in Salt, functions of the reactor run as "Reactor", and the reactor ignores events of that user. */
 static const char *
-s_user(const lconn_t *c, const json_t *request)
+workers_user(const lconn_t *c, const json_t *request)
 {
     bool reacts = str_eq(value_str(value_get(request, "note"), "kind", ""), NOTE_REACT);
     return reacts ? "Reactor" : lconn_user(c);
@@ -729,82 +729,82 @@ s_user(const lconn_t *c, const json_t *request)
 
 /* The requests runner and wheel; a known note gets the first reply again and begins nothing. */
 static json_t *
-s_asked(front_t *self, lconn_t *c, bool wheel, bool follow, const json_t *request, fail_t *err)
+workers_asked(front_t *self, lconn_t *c, bool wheel, bool follow, const json_t *request, fail_t *err)
 {
     json_t *reply = NULL;
     int known = notes_find(self, c, request, &reply, err);
     if (known != 0)
         return reply;
-    reply = s_begin_run(s_own(self), wheel, request, s_user(c, request), follow ? c : NULL, err);
+    reply = begin_run(workers_own(self), wheel, request, workers_user(c, request), follow ? c : NULL, err);
     if (reply)
         notes_keep(self, request, reply);
     return reply;
 }
 
 static json_t *
-s_runner(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+workers_runner(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    return s_asked(self, c, false, value_bool(request, "follow", false), request, err);
+    return workers_asked(self, c, false, value_bool(request, "follow", false), request, err);
 }
 
 static json_t *
-s_wheel(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+workers_wheel(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    return s_asked(self, c, true, true, request, err);
+    return workers_asked(self, c, true, true, request, err);
 }
 
 static json_t *
-s_progress(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+workers_progress(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    s_tell_progress(s_own(self), request);
+    tell_progress(workers_own(self), request);
     return json_object();
 }
 
 /* A repeated request is followed once queued rows are committed: its end may be among them. */
 static void
-s_answered(front_t *self, const request_done_t *done, lconn_t *c, bool follow)
+workers_answered(front_t *self, const request_done_t *done, lconn_t *c, bool follow)
 {
     if (*done->jid && done->again && value_bool(done->request, "follow", follow))
-        later_add(self, s_follow, done->jid, c);
+        later_add(self, workers_follow, done->jid, c);
 }
 
 static void
-s_runner_answered(front_t *self, lconn_t *c, const request_done_t *done)
+runner_answered(front_t *self, lconn_t *c, const request_done_t *done)
 {
-    s_answered(self, done, c, false);
+    workers_answered(self, done, c, false);
 }
 
 static void
-s_wheel_answered(front_t *self, lconn_t *c, const request_done_t *done)
+wheel_answered(front_t *self, lconn_t *c, const request_done_t *done)
 {
-    s_answered(self, done, c, true);
+    workers_answered(self, done, c, true);
 }
 
-const request_row_t request_runner = { .fn = s_runner, .answered = s_runner_answered };
-const request_row_t request_wheel = { .fn = s_wheel, .answered = s_wheel_answered };
-const request_row_t request_progress = { .fn = s_progress };
+const request_row_t request_runner = { .fn = workers_runner, .answered = runner_answered };
+const request_row_t request_wheel = { .fn = workers_wheel, .answered = wheel_answered };
+const request_row_t request_progress = { .fn = workers_progress };
 
 static void
-s_active(front_t *front, json_t *reply)
+workers_active(front_t *front, json_t *reply)
 {
-    json_object_set_new(reply, "runners", s_active_ones(s_own(front)));
+    json_object_set_new(reply, "runners", active_ones(workers_own(front)));
 }
 static int
-s_start(front_t *front, fail_t *err)
+workers_start(front_t *front, fail_t *err)
 {
-    workers_t *self = s_own(front);
+    workers_t *self = workers_own(front);
     self->front = front;
     self->store_path = storage_path(front);
     self->queue_end = &self->queue;
-    s_restore(self);
+    workers_restore(self);
     return 0;
 }
 
 const front_part_t part_workers = { .name = "workers",
                                     .size = sizeof(workers_t),
-                                    .start = s_start,
-                                    .destroy = s_destroy,
-                                    .reload = s_reload,
-                                    .tick = s_tick,
-                                    .line_closed = s_line_closed,
-                                    .active = s_active };
+                                    .start = workers_start,
+                                    .destroy = workers_destroy,
+                                    .reload = workers_reload,
+                                    .tick = workers_tick,
+                                    .line_closed = workers_line_closed,
+                                    .active = workers_active };

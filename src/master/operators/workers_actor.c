@@ -19,7 +19,7 @@
 #define NOTE_WAIT_MS 60000 /* for the row with its note, without which it does not begin */
 
 static int
-s_env_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
+workers_actor_env_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
 {
     json_t *request = json_pack("{s:s, s:s, s:O}", "op", "fire", "tag", tag, "data", data);
     json_auto_t *reply = NULL;
@@ -28,7 +28,7 @@ s_env_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
 
 /* ctx_progress(): send it to the master as the request `progress`. */
 static void
-s_env_progress(void *cookie, size_t step, size_t of, const char *what)
+workers_actor_env_progress(void *cookie, size_t step, size_t of, const char *what)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *reply = NULL;
@@ -39,7 +39,7 @@ s_env_progress(void *cookie, size_t step, size_t of, const char *what)
 
 /* NEW: an error in the words of Salt's runners. */
 static char *
-s_words(const registry_t *registry, call_ctx_t *ctx, bool wheel, const char *fun, const fail_t *err)
+workers_actor_words(const registry_t *registry, call_ctx_t *ctx, bool wheel, const char *fun, const fail_t *err)
 {
     fail_auto_t unused = FAIL_INIT;
     const func_t *f = registry_find(registry, ctx, fun, &unused);
@@ -53,7 +53,7 @@ s_words(const registry_t *registry, call_ctx_t *ctx, bool wheel, const char *fun
 
 /* NEW result of a failure. Errors may quote bytes that are not UTF-8. */
 static json_t *
-s_failed(const char *words)
+workers_actor_failed(const char *words)
 {
     return json_pack("{s:o, s:i, s:b}", "return", value_utf8(words, strlen(words)), "retcode", 1, "success",
                      false);
@@ -61,7 +61,7 @@ s_failed(const char *words)
 
 /* NEW configuration for a task: its `timeout` replaces the configured one. */
 static json_t *
-s_opts(const workers_env_t *env, const json_t *task)
+workers_actor_opts(const workers_env_t *env, const json_t *task)
 {
     json_t *timeout = value_get(task, "timeout");
     if (!timeout)
@@ -73,12 +73,12 @@ s_opts(const workers_env_t *env, const json_t *task)
 
 /* Run a task with a connection and reader of its own. NEW {return, retcode, success, failed?}. */
 static json_t *
-s_run_task(const workers_env_t *env, const json_t *task)
+run_task(const workers_env_t *env, const json_t *task)
 {
     fail_auto_t err = FAIL_INIT;
     __attribute__((cleanup(api_destroy))) master_api_t *api = api_new(env->sock_dir, env->store_path, &err);
     if (!api)
-        return s_failed(fail_text(&err));
+        return workers_actor_failed(fail_text(&err));
     api_set_modules(api, env->modules);
     api_set_host(api, env->host);
     api_set_store(api, env->store);
@@ -87,21 +87,21 @@ s_run_task(const workers_env_t *env, const json_t *task)
     api_set_user(api, value_str(task, "user", ""));
     log_job(value_str(task, "jid", "")); /* until this thread gets another task */
     api_set_peer(api, value_bool(task, "peer", false));
-    json_auto_t *opts = s_opts(env, task);
+    json_auto_t *opts = workers_actor_opts(env, task);
     call_env_t call = { .registry = value_bool(task, "wheel", false) ? env->wheels : env->runners,
                         .opts = opts,
                         .jid = value_str(task, "jid", ""),
-                        .fire = s_env_fire,
-                        .progress = s_env_progress,
+                        .fire = workers_actor_env_fire,
+                        .progress = workers_actor_env_progress,
                         .cookie = api,
                         .private_data = api };
     AUTO(call_ctx) ctx = call_ctx_new(&call);
     json_t *value = NULL;
     int rc = call_function(ctx, value_str(task, "fun", ""), value_get(task, "arg"), NULL, &value, &err);
     if (rc < 0) {
-        AUTO_FREE char *words = s_words(call.registry, ctx, value_bool(task, "wheel", false),
+        AUTO_FREE char *words = workers_actor_words(call.registry, ctx, value_bool(task, "wheel", false),
                                         value_str(task, "fun", ""), &err);
-        json_t *result = s_failed(words);
+        json_t *result = workers_actor_failed(words);
         json_object_set_new(result, "failed", json_integer(err.kind));
         return result;
     }
@@ -111,7 +111,7 @@ s_run_task(const workers_env_t *env, const json_t *task)
 
 /* NEW JSON text of the return; NULL with *err when no message can hold it. */
 static char *
-s_return_text(const json_t *value, fail_t *err)
+return_text(const json_t *value, fail_t *err)
 {
     if (!value_nests(value, RETURN_DEPTH)) {
         (void) fail_set(err, -EMSGSIZE, "is nested deeper than the %d levels of a message", RETURN_DEPTH);
@@ -127,7 +127,7 @@ s_return_text(const json_t *value, fail_t *err)
 
 /* NEW text that replaces a refused return. */
 static char *
-s_refused_text(const json_t *task, const fail_t *err)
+refused_text(const json_t *task, const fail_t *err)
 {
     json_auto_t *told = value_fmt("%s: the return %s; ask for less of it (salt-run doc.%s)",
                                   value_str(task, "fun", ""), fail_text(err),
@@ -138,15 +138,15 @@ s_refused_text(const json_t *task, const fail_t *err)
 /* Send {retcode, success, failed?} and the return's JSON text: a long return is dumped here, so that the
  * front loop need not. TAKES result. */
 static void
-s_send_result(zsock_t *pipe, const json_t *task, json_t *result)
+send_result(zsock_t *pipe, const json_t *task, json_t *result)
 {
     fail_auto_t err = FAIL_INIT;
     json_t *value = json_incref(value_get(result, "return"));
     json_object_del(result, "return");
-    AUTO_FREE char *text = s_return_text(value, &err);
+    AUTO_FREE char *text = return_text(value, &err);
     json_decref(value);
     if (!text) {
-        text = s_refused_text(task, &err);
+        text = refused_text(task, &err);
         (void) json_object_update_new(result, json_pack("{s:i, s:b}", "retcode", 1, "success", false));
     }
     AUTO_FREE char *head = value_dump(result);
@@ -162,7 +162,7 @@ enum { TASK, OPTS, TICKET, N_TEXTS };
 
 /* Apply a new configuration, wait for the rows that the function must see, run it and answer. */
 static void
-s_work(workers_env_t *env, zsock_t *pipe, char **texts)
+workers_actor_work(workers_env_t *env, zsock_t *pipe, char **texts)
 {
     json_auto_t *task = json_loads(texts[TASK], JSON_ALLOW_NUL, NULL);
     const bool noted = value_get(task, "note");
@@ -174,7 +174,7 @@ s_work(workers_env_t *env, zsock_t *pipe, char **texts)
         json_decref(env->opts);
         env->opts = fresh;
     }
-    s_send_result(pipe, task, kept || !noted ? s_run_task(env, task) : s_failed(STORE_LOST));
+    send_result(pipe, task, kept || !noted ? run_task(env, task) : workers_actor_failed(STORE_LOST));
 }
 
 void
@@ -196,7 +196,7 @@ workers_actor(zsock_t *pipe, void *arg)
         char *texts[N_TEXTS];
         ended = sock_hear(pipe, texts, N_TEXTS) != N_TEXTS; /* "$TERM" is a single text */
         if (!ended)
-            s_work(env, pipe, texts);
+            workers_actor_work(env, pipe, texts);
         for (size_t i = 0; i < NELEMS(texts); i++)
             free(texts[i]);
     }

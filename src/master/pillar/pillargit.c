@@ -29,7 +29,7 @@ struct pillargit {
 
 /* Lock held. NEW configuration with the minions' sources added to ext_pillar. */
 static json_t *
-s_all(const pillargit_t *self, json_t *opts)
+pillargit_all(const pillargit_t *self, json_t *opts)
 {
     json_t *all = json_copy(opts), *list = value_get(opts, "ext_pillar"), *text;
     size_t i;
@@ -42,7 +42,7 @@ s_all(const pillargit_t *self, json_t *opts)
 
 /* Fetch what is due. Returns seconds until the next fetch; 0 or less: none. */
 static int
-s_update(const pillargit_t *self, json_t *opts)
+pillargit_update(const pillargit_t *self, json_t *opts)
 {
     pillar_env_t env = { .opts = opts, .registry = self->modules, .id = value_str(opts, "id", "") };
     return pillar_git_update(&env);
@@ -50,7 +50,7 @@ s_update(const pillargit_t *self, json_t *opts)
 
 /* Lock held. Sleep until the next interval, a change or the stop. */
 static void
-s_rest(pillargit_t *self, int wait_s)
+pillargit_rest(pillargit_t *self, int wait_s)
 {
     struct timespec until;
     int rc = 0;
@@ -63,7 +63,7 @@ s_rest(pillargit_t *self, int wait_s)
 /* Take a new configuration, fetch without the lock, sleep; until `stop`. A change during the fetch sets
  * `news`, so the sleep ends at once. */
 static void *
-s_thread(void *arg)
+pillargit_thread(void *arg)
 {
     pillargit_t *self = arg;
     json_auto_t *opts = NULL;
@@ -74,14 +74,14 @@ s_thread(void *arg)
             opts = json_loads(self->fresh_opts, JSON_ALLOW_NUL, NULL);
             free(STEAL(self->fresh_opts));
         }
-        json_auto_t *all = s_all(self, opts);
+        json_auto_t *all = pillargit_all(self, opts);
         self->news = false;
         self->fetching = true;
         (void) pthread_mutex_unlock(&self->lock);
-        int wait_s = s_update(self, all);
+        int wait_s = pillargit_update(self, all);
         (void) pthread_mutex_lock(&self->lock);
         self->fetching = false;
-        s_rest(self, wait_s);
+        pillargit_rest(self, wait_s);
     }
     (void) pthread_mutex_unlock(&self->lock);
     return NULL;
@@ -91,7 +91,7 @@ s_thread(void *arg)
 
 /* True when ext_pillar has git, or minions may bring it. */
 static bool
-s_is_needed(json_t *opts)
+is_needed(json_t *opts)
 {
     json_t *one;
     size_t i;
@@ -112,9 +112,9 @@ pillargit_reload(pillargit_t *self, json_t *opts)
     self->news = true;
     (void) pthread_cond_signal(&self->wake);
     (void) pthread_mutex_unlock(&self->lock);
-    if (self->started || !s_is_needed(opts))
+    if (self->started || !is_needed(opts))
         return;
-    int rc = pthread_create(&self->thread, NULL, s_thread, self);
+    int rc = pthread_create(&self->thread, NULL, pillargit_thread, self);
     self->started = rc == 0;
     if (rc != 0)
         log_error("ext_pillar git: remotes are fetched only once, until the configuration is read again: no "

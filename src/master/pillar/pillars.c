@@ -79,13 +79,13 @@ typedef struct pillars {
 } pillars_t;
 
 static pillars_t *
-s_own(const front_t *front)
+pillars_own(const front_t *front)
 {
     return front->own[PART_pillars];
 }
 
 static void
-s_kept_free(kept_t *k)
+kept_free(kept_t *k)
 {
     if (!k)
         return;
@@ -96,20 +96,20 @@ s_kept_free(kept_t *k)
 }
 
 static void
-s_kept_free_void(void *k)
+kept_free_void(void *k)
 {
-    s_kept_free(k);
+    kept_free(k);
 }
 
 static void
-s_task_free(task_t *t)
+task_free(task_t *t)
 {
     json_decref(t->ask);
     json_decref(t->grains);
     json_decref(t->opts);
     json_decref(t->shown);
     json_decref(t->refused);
-    s_kept_free(t->kept);
+    kept_free(t->kept);
     free(t->id);
     free(t->frame);
     free(t);
@@ -118,7 +118,7 @@ s_task_free(task_t *t)
 /* Pass a task's ownership through the pipe. The pipe orders memory as well, but inside a library that the
  * thread sanitizer can't see; the atomic shows it. */
 static void
-s_pass(void *to, task_t *t)
+pillars_pass(void *to, task_t *t)
 {
     atomic_store_explicit(&t->passed, true, memory_order_release);
     (void) zsock_send(to, "p", t);
@@ -126,7 +126,7 @@ s_pass(void *to, task_t *t)
 
 /* NULL: terminate. */
 static task_t *
-s_take(void *from)
+pillars_take(void *from)
 {
     task_t *t = NULL;
     if (zsock_recv(from, "p", &t) != 0 || !t)
@@ -146,7 +146,7 @@ typedef struct actor_env {
 
 /* Encode the answer; one that is too large becomes an error. */
 static void
-s_answer(task_t *t, json_t *pillar, const char *error)
+pillars_answer(task_t *t, json_t *pillar, const char *error)
 {
     fail_auto_t err = FAIL_INIT;
     json_t *n = value_get(t->ask, "n");
@@ -160,7 +160,7 @@ s_answer(task_t *t, json_t *pillar, const char *error)
 
 /* NEW digest of all inputs but files. Members of the request that do not change the result are left out. */
 static char *
-s_key(const task_t *t)
+pillars_key(const task_t *t)
 {
     json_auto_t *ask = json_copy(t->ask);
     static const char *const no_input[] = { "n", "clean", "keep", "grains", "jid" };
@@ -174,7 +174,7 @@ s_key(const task_t *t)
 /* True when the cached pillar equals what a compile would give. With pillar_cache, results of functions count
  * as unchanged for pillar_cache_ttl seconds. */
 static bool
-s_holds(const kept_t *k, const char *key, json_t *opts)
+pillars_holds(const kept_t *k, const char *key, json_t *opts)
 {
     int64_t age = clock_mono_ms() - k->made_ms;
     bool cache = value_bool(opts, "pillar_cache", false);
@@ -187,20 +187,20 @@ s_holds(const kept_t *k, const char *key, json_t *opts)
 /* Answer from the cache if it holds; `clean` in the request forces a compile. The cached pillar stays with
  * the task and returns to the cache with it. */
 static bool
-s_answer_kept(const actor_env_t *env, task_t *t, const char *key)
+answer_kept(const actor_env_t *env, task_t *t, const char *key)
 {
-    if (!t->kept || value_bool(t->ask, "clean", false) || !s_holds(t->kept, key, env->opts))
+    if (!t->kept || value_bool(t->ask, "clean", false) || !pillars_holds(t->kept, key, env->opts))
         return false;
     log_debug("pillar of %s: nothing that it is made of has changed: it is the cached one", t->id);
     json_auto_t *pillar = json_loads(t->kept->text, JSON_ALLOW_NUL, NULL);
-    s_answer(t, pillar, NULL);
+    pillars_answer(t, pillar, NULL);
     return true;
 }
 
 /* True when the result may be kept for targets and the mine: compiled without overrides or sources that the
  * minion brought. */
 static bool
-s_is_kept(const json_t *ask)
+pillars_is_kept(const json_t *ask)
 {
     return value_bool(ask, "keep", false) && !value_truthy(value_get(ask, "pillar")) &&
            !value_truthy(value_get(ask, "ext"));
@@ -208,14 +208,14 @@ s_is_kept(const json_t *ask)
 
 /* A pillar with errors is not cached: it may compile next time from the same files. */
 static bool
-s_has_errors(const py_t *pillar)
+has_errors(const py_t *pillar)
 {
     return py_is(pillar, PY_DICT) && py_dict_gets(pillar, "_errors") != NULL;
 }
 
 /* Attach a compiled pillar to its task, for the cache. TAKES *key_p and *reads_p. */
 static void
-s_keep(task_t *t, char **key_p, json_t *pillar, pillar_reads_t **reads_p)
+pillars_keep(task_t *t, char **key_p, json_t *pillar, pillar_reads_t **reads_p)
 {
     t->kept = xcalloc(1, sizeof(*t->kept));
     t->kept->key = STEAL(*key_p);
@@ -226,7 +226,7 @@ s_keep(task_t *t, char **key_p, json_t *pillar, pillar_reads_t **reads_p)
 
 /* call_env's `refused`: collect values for events, fired when the task is back in the loop. */
 static void
-s_refused(void *cookie, json_t *what)
+pillars_refused(void *cookie, json_t *what)
 {
     task_t *t = cookie;
     if (!t->refused)
@@ -239,7 +239,7 @@ s_refused(void *cookie, json_t *what)
  * made of them are recognised, and refused where files must not depend on them. NULL with *err, or with a
  * Python error raised. */
 static py_t *
-s_compile(const actor_env_t *env, task_t *t, pillar_reads_t *reads, fail_t *err)
+pillars_compile(const actor_env_t *env, task_t *t, pillar_reads_t *reads, fail_t *err)
 {
     pillar_env_t pe = { .opts = env->opts,
                         .registry = env->modules,
@@ -248,7 +248,7 @@ s_compile(const actor_env_t *env, task_t *t, pillar_reads_t *reads, fail_t *err)
                         .reads = reads,
                         .peer_grains = true,
                         .peer_override = true,
-                        .refused = s_refused,
+                        .refused = pillars_refused,
                         .cookie = t,
                         .claims = env->claims };
     pillar_env_ask(&pe, t->ask);
@@ -263,7 +263,7 @@ s_compile(const actor_env_t *env, task_t *t, pillar_reads_t *reads, fail_t *err)
 
 /* Set which minion and job this thread's log lines are about. The jid is the minion's claim. */
 static void
-s_log_for(const char *id, const json_t *ask)
+log_for(const char *id, const json_t *ask)
 {
     const char *jid = value_str(ask, "jid", "");
     log_for_minion(id);
@@ -273,34 +273,34 @@ s_log_for(const char *id, const json_t *ask)
 /* Answer a task from the cache, by compiling, or with an error, whose text stays in the log. Only pillars
  * that may be kept go to targets and the cache. */
 static void
-s_work(const actor_env_t *env, task_t *t)
+pillars_work(const actor_env_t *env, task_t *t)
 {
     fail_auto_t err = FAIL_INIT;
     AUTO(pillar_reads) reads = pillar_reads_new();
-    AUTO_FREE char *key = s_key(t);
-    if (s_answer_kept(env, t, key))
+    AUTO_FREE char *key = pillars_key(t);
+    if (answer_kept(env, t, key))
         return;
-    AUTO(py) pillar = s_compile(env, t, reads, &err);
+    AUTO(py) pillar = pillars_compile(env, t, reads, &err);
     json_auto_t *wire = pillar ? py_to_wire_peer(pillar) : NULL;
     if (!wire) {
         log_error("%s", err.text ? fail_text(&err) : py_raised_text());
-        s_answer(t, NULL, "the pillar can't be compiled; the master's log says why");
+        pillars_answer(t, NULL, "the pillar can't be compiled; the master's log says why");
         py_clear();
         return;
     }
-    s_answer(t, wire, NULL);
-    if (!s_is_kept(t->ask))
+    pillars_answer(t, wire, NULL);
+    if (!pillars_is_kept(t->ask))
         return;
     t->shown = py_to_json(pillar);
     py_clear();
-    s_kept_free(STEAL(t->kept));
-    if (!s_has_errors(pillar))
-        s_keep(t, &key, wire, &reads);
+    kept_free(STEAL(t->kept));
+    if (!has_errors(pillar))
+        pillars_keep(t, &key, wire, &reads);
 }
 
 /* TAKES env. */
 static void
-s_env_free(actor_env_t *env)
+env_free(actor_env_t *env)
 {
     json_decref(env->opts);
     free(env);
@@ -308,28 +308,28 @@ s_env_free(actor_env_t *env)
 
 /* zactor_fn: work on tasks until the pipe says to end. Log lines carry the minion's id and job meanwhile. */
 static void
-s_actor(zsock_t *pipe, void *arg)
+pillars_actor(zsock_t *pipe, void *arg)
 {
     actor_env_t *env = arg;
     (void) zsock_signal(pipe, 0);
-    for (task_t *t; (t = s_take(pipe));) {
+    for (task_t *t; (t = pillars_take(pipe));) {
         if (t->opts) {
             json_decref(env->opts);
             env->opts = STEAL(t->opts);
         }
-        s_log_for(t->id, t->ask);
-        s_work(env, t);
-        s_log_for("", NULL);
-        s_pass(pipe, t);
+        log_for(t->id, t->ask);
+        pillars_work(env, t);
+        log_for("", NULL);
+        pillars_pass(pipe, t);
     }
-    s_env_free(env);
+    env_free(env);
 }
 
 /* ---- the front loop's side ------------------------------------------------------------------- */
 
 /* Tell a minion to repeat its request in AGAIN_MS; it is not queued. */
 static void
-s_tell_again(front_t *front, peer_t *peer, const json_t *body)
+pillars_tell_again(front_t *front, peer_t *peer, const json_t *body)
 {
     json_auto_t *answer = json_pack("{s:O*, s:s, s:i}", "n", value_get(body, "n"), "error",
                                     "the master has too many pillars to compile", "again", AGAIN_MS);
@@ -339,14 +339,14 @@ s_tell_again(front_t *front, peer_t *peer, const json_t *body)
 /* Cache a pillar (NULL: drop it). Beyond LIMIT_PILLAR_KEPT the oldest entries go, as they would be compiled
  * again soonest. */
 static void
-s_put_kept(pillars_t *self, const char *id, kept_t *k)
+put_kept(pillars_t *self, const char *id, kept_t *k)
 {
     kept_t *old = map_take(self->kept, id);
     const char *key;
     void *v;
     if (old)
         self->kept_bytes -= strlen(old->text);
-    s_kept_free(old);
+    kept_free(old);
     if (!k)
         return;
     self->kept_bytes += strlen(k->text);
@@ -359,7 +359,7 @@ s_put_kept(pillars_t *self, const char *id, kept_t *k)
 
 /* Take a minion's pillar out of the cache: the task owns it until it returns. */
 static kept_t *
-s_take_kept(pillars_t *self, const char *id)
+take_kept(pillars_t *self, const char *id)
 {
     kept_t *k = map_take(self->kept, id);
     if (k)
@@ -369,7 +369,7 @@ s_take_kept(pillars_t *self, const char *id)
 
 /* Tell listeners that the master's data of this minion is new, with minion_data_cache_events, as in Salt. */
 static void
-s_fire_refresh(front_t *front, minion_t *m)
+fire_refresh(front_t *front, minion_t *m)
 {
     if (!conf_bool(front->conf, "minion_data_cache_events") || !minion_may_tell(m, 0, clock_mono_ms()))
         return;
@@ -380,7 +380,7 @@ s_fire_refresh(front_t *front, minion_t *m)
 
 /* Keep the pillar for targets, unless minion_data_cache is off. */
 static void
-s_remember(front_t *front, minion_t *m, json_t *shown)
+pillars_remember(front_t *front, minion_t *m, json_t *shown)
 {
     if (conf_bool(front->conf, "minion_data_cache"))
         known_keep(front, m, STORE_PILLAR, shown);
@@ -388,7 +388,7 @@ s_remember(front_t *front, minion_t *m, json_t *shown)
 
 /* Fire events about values of the minion that pillar files must not depend on. */
 static void
-s_fire_refused(front_t *front, minion_t *m, const json_t *refused)
+fire_refused(front_t *front, minion_t *m, const json_t *refused)
 {
     json_t *one;
     size_t i;
@@ -403,7 +403,7 @@ s_fire_refused(front_t *front, minion_t *m, const json_t *refused)
 
 /* Deliver a finished task, if its minion still has the same key: events, cache, answer. */
 static void
-s_deliver(pillars_t *self, task_t *t)
+pillars_deliver(pillars_t *self, task_t *t)
 {
     front_t *front = self->front;
     minion_t *m = peers_by_slot(front->peers, t->slot);
@@ -411,23 +411,23 @@ s_deliver(pillars_t *self, task_t *t)
     bool known = m && m->state == KEY_ACCEPTED && str_eq(m->id, t->id) && str_eq(m->z85, t->z85);
     if (!known)
         return;
-    s_put_kept(self, t->id, STEAL(t->kept));
-    s_fire_refused(front, m, t->refused);
+    put_kept(self, t->id, STEAL(t->kept));
+    fire_refused(front, m, t->refused);
     if (t->shown)
-        s_remember(front, m, t->shown);
+        pillars_remember(front, m, t->shown);
     /* A connecting minion's refresh event was fired with its grains. */
-    if (!s_is_kept(t->ask) || value_bool(t->ask, "clean", false))
-        s_fire_refresh(front, m);
+    if (!pillars_is_kept(t->ask) || value_bool(t->ask, "clean", false))
+        fire_refresh(front, m);
     if (!peer || peer->minion != m || !str_eq(peer->z85, t->z85) || !t->frame)
         return;
     front->counters.out++;
     (void) gate_send(front, peer, t->frame, t->frame_len);
 }
 
-static worker_t *s_idle_worker(pillars_t *self);
+static worker_t *pillars_idle_worker(pillars_t *self);
 
 static bool
-s_is_worked_on(const pillars_t *self, uint32_t slot)
+is_worked_on(const pillars_t *self, uint32_t slot)
 {
     for (size_t i = 0; i < self->n_pool; i++)
         if (self->pool[i].busy && self->pool[i].slot == slot)
@@ -437,7 +437,7 @@ s_is_worked_on(const pillars_t *self, uint32_t slot)
 
 /* Fill a task with deep copies for its actor. False: the minion is gone. */
 static bool
-s_prepare(pillars_t *self, worker_t *w, task_t *t)
+pillars_prepare(pillars_t *self, worker_t *w, task_t *t)
 {
     minion_t *m = peers_by_slot(self->front->peers, t->slot);
     json_t *grains = value_get(t->ask, "grains");
@@ -449,18 +449,18 @@ s_prepare(pillars_t *self, worker_t *w, task_t *t)
     t->grains = grains ? json_deep_copy(grains) : json_object();
     t->opts = w->stale ? json_deep_copy(self->front->opts) : NULL;
     t->generation = self->generation;
-    t->kept = s_take_kept(self, t->id);
+    t->kept = take_kept(self, t->id);
     w->stale = false;
     return true;
 }
 
 /* The first queued task whose minion has none at work; NULL without one. */
 static task_t *
-s_next(pillars_t *self)
+pillars_next(pillars_t *self)
 {
     for (task_t **at = &self->queue; *at; at = &(*at)->next) {
         task_t *t = *at;
-        if (s_is_worked_on(self, t->slot))
+        if (is_worked_on(self, t->slot))
             continue;
         *at = t->next;
         if (!t->next)
@@ -475,47 +475,47 @@ s_next(pillars_t *self)
 
 /* Pair idle actors with queued tasks until either runs out. */
 static void
-s_assign_all(pillars_t *self)
+assign_all(pillars_t *self)
 {
     worker_t *w;
     task_t *t;
-    while ((w = s_idle_worker(self)) && (t = s_next(self))) {
-        if (!s_prepare(self, w, t)) {
-            s_task_free(t);
+    while ((w = pillars_idle_worker(self)) && (t = pillars_next(self))) {
+        if (!pillars_prepare(self, w, t)) {
+            task_free(t);
             continue;
         }
         w->busy = true;
         w->slot = t->slot;
-        s_pass(w->actor, t);
+        pillars_pass(w->actor, t);
     }
 }
 
 /* Start queued tasks for which there was no worker before. */
 static void
-s_tick(front_t *front, int64_t now_ms)
+pillars_tick(front_t *front, int64_t now_ms)
 {
-    pillars_t *self = s_own(front);
+    pillars_t *self = pillars_own(front);
     if (self->n_queue > 0)
-        s_assign_all(self);
+        assign_all(self);
 }
 
 static int
-s_finished(zloop_t *loop, zsock_t *reader, void *arg)
+pillars_finished(zloop_t *loop, zsock_t *reader, void *arg)
 {
     worker_t *w = arg;
-    task_t *t = s_take(w->actor);
+    task_t *t = pillars_take(w->actor);
     if (!t)
         return 0;
     w->busy = false;
-    s_deliver(w->owner, t);
-    s_task_free(t);
-    s_assign_all(w->owner);
+    pillars_deliver(w->owner, t);
+    task_free(t);
+    assign_all(w->owner);
     return 0;
 }
 
 /* An idle actor, or a new one while tasks wait; NULL when the pool is full or sockets are short. */
 static worker_t *
-s_idle_worker(pillars_t *self)
+pillars_idle_worker(pillars_t *self)
 {
     for (size_t i = 0; i < self->n_pool; i++)
         if (!self->pool[i].busy)
@@ -530,19 +530,19 @@ s_idle_worker(pillars_t *self)
     worker_t *w = &self->pool[self->n_pool];
     w->owner = self;
     w->stale = true;
-    w->actor = zactor_new(s_actor, env);
+    w->actor = zactor_new(pillars_actor, env);
     if (!w->actor) {
-        s_env_free(env);
+        env_free(env);
         return NULL;
     }
     self->n_pool++;
-    (void) zloop_reader(self->front->loop, zactor_sock(w->actor), s_finished, w);
+    (void) zloop_reader(self->front->loop, zactor_sock(w->actor), pillars_finished, w);
     return w;
 }
 
 /* True when the queue has room, in all and within one minion's share. */
 static bool
-s_has_room(const pillars_t *self, uint32_t slot, size_t bytes)
+pillars_has_room(const pillars_t *self, uint32_t slot, size_t bytes)
 {
     size_t n = 0, waiting = bytes;
     if (self->n_queue >= LIMIT_PILLAR_QUEUE || self->queue_bytes + bytes > LIMIT_PILLAR_BYTES)
@@ -558,7 +558,7 @@ s_has_room(const pillars_t *self, uint32_t slot, size_t bytes)
 /* Refuse sources that are not allowed on demand here, where refusals are counted and paced; the pillar is
  * compiled without them. */
 static void
-s_without_ext(front_t *front, const peer_t *peer, json_t *ask)
+without_ext(front_t *front, const peer_t *peer, json_t *ask)
 {
     const char *name = pillar_not_on_demand(front->opts, value_get(ask, "ext"));
     if (!name)
@@ -571,16 +571,16 @@ s_without_ext(front_t *front, const peer_t *peer, json_t *ask)
 
 /* The message pillar_ask. */
 static void
-s_ask(front_t *front, peer_t *peer, const inbound_t *in)
+pillars_ask(front_t *front, peer_t *peer, const inbound_t *in)
 {
-    pillars_t *self = s_own(front);
+    pillars_t *self = pillars_own(front);
     const minion_t *m = peer->minion;
     const json_t *body = in->body;
     size_t len = in->len;
     if (!m || !json_is_integer(value_get(body, "n")))
         return;
-    if (!s_has_room(self, m->slot, len)) {
-        s_tell_again(self->front, peer, body);
+    if (!pillars_has_room(self, m->slot, len)) {
+        pillars_tell_again(self->front, peer, body);
         return;
     }
     task_t *t = xcalloc(1, sizeof(*t));
@@ -590,30 +590,30 @@ s_ask(front_t *front, peer_t *peer, const inbound_t *in)
     memcpy(t->rid, peer->rid, peer->rid_len);
     (void) str_copy(t->z85, sizeof(t->z85), peer->z85);
     t->ask = json_deep_copy(body);
-    s_without_ext(self->front, peer, t->ask);
+    without_ext(self->front, peer, t->ask);
     *self->queue_tail = t;
     self->queue_tail = &t->next;
     self->n_queue++;
     self->queue_bytes += len;
-    s_assign_all(self);
+    assign_all(self);
 }
 
-const message_row_t message_pillar_ask = { .body = s_ask, .most = LIMIT_GRAINS_VALUES };
+const message_row_t message_pillar_ask = { .body = pillars_ask, .most = LIMIT_GRAINS_VALUES };
 
 /* Hook: drop the minion's cached pillar. */
 static int
-s_forget(front_t *front, minion_t *m, const char *what, fail_t *err)
+pillars_forget(front_t *front, minion_t *m, const char *what, fail_t *err)
 {
     if (str_eq(what, "kept_pillar"))
-        s_kept_free(s_take_kept(s_own(front), m->id));
+        kept_free(take_kept(pillars_own(front), m->id));
     return 0;
 }
 
 /* Nothing that is cached holds with a new configuration; `generation` invalidates what actors have. */
 static void
-s_reload(front_t *front)
+pillars_reload(front_t *front)
 {
-    pillars_t *self = s_own(front);
+    pillars_t *self = pillars_own(front);
     self->generation++;
     self->kept_bytes = 0;
     map_clear(self->kept);
@@ -622,15 +622,15 @@ s_reload(front_t *front)
         self->pool[i].stale = true;
 }
 
-/* Actors are started on demand, see s_idle_worker; cache, claims and the fetching thread live as long as the
+/* Actors are started on demand, see pillars_idle_worker; cache, claims and the fetching thread live as long as the
  * part. */
 static int
-s_start(front_t *front, fail_t *err)
+pillars_start(front_t *front, fail_t *err)
 {
-    pillars_t *self = s_own(front);
+    pillars_t *self = pillars_own(front);
     self->front = front;
     self->queue_tail = &self->queue;
-    self->kept = map_new(s_kept_free_void);
+    self->kept = map_new(kept_free_void);
     self->claims = pillar_claims_new();
     self->git = pillargit_new(front->modules, front->opts);
     return 0;
@@ -638,7 +638,7 @@ s_start(front_t *front, fail_t *err)
 
 /* True when an actor finishes before `until_ms`; its task is freed. */
 static bool
-s_ends(worker_t *w, int64_t until_ms)
+pillars_ends(worker_t *w, int64_t until_ms)
 {
     task_t *t = NULL;
     int64_t left = until_ms - clock_mono_ms();
@@ -648,20 +648,20 @@ s_ends(worker_t *w, int64_t until_ms)
     if (zmq_poll(&item, 1, left > 0 ? (long) left : 0) <= 0)
         return false;
     if (zsock_recv(w->actor, "p", &t) == 0 && t)
-        s_task_free(t);
+        task_free(t);
     return true;
 }
 
 /* Wait END_WAIT_MS for compiles under way. */
 static bool
-s_destroy(front_t *front)
+pillars_destroy(front_t *front)
 {
-    pillars_t *self = s_own(front);
+    pillars_t *self = pillars_own(front);
     int64_t until = clock_mono_ms() + END_WAIT_MS;
     bool ended = true;
     for (size_t i = 0; i < self->n_pool; i++) {
         worker_t *w = &self->pool[i];
-        if (s_ends(w, until))
+        if (pillars_ends(w, until))
             zactor_destroy(&w->actor);
         else
             log_warning("a pillar was not compiled in time: its work is cut off");
@@ -672,7 +672,7 @@ s_destroy(front_t *front)
     while (self->queue) {
         task_t *t = self->queue;
         self->queue = t->next;
-        s_task_free(t);
+        task_free(t);
     }
     map_destroy(&self->kept);
     if (ended)
@@ -682,8 +682,8 @@ s_destroy(front_t *front)
 
 const front_part_t part_pillars = { .name = "pillars",
                                     .size = sizeof(pillars_t),
-                                    .start = s_start,
-                                    .destroy = s_destroy,
-                                    .reload = s_reload,
-                                    .tick = s_tick,
-                                    .forget = s_forget };
+                                    .start = pillars_start,
+                                    .destroy = pillars_destroy,
+                                    .reload = pillars_reload,
+                                    .tick = pillars_tick,
+                                    .forget = pillars_forget };

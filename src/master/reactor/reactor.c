@@ -33,7 +33,7 @@ typedef struct reactor {
 } reactor_t;
 
 static reactor_t *
-s_own(const front_t *front)
+reactor_own(const front_t *front)
 {
     return front->own[PART_reactor];
 }
@@ -42,7 +42,7 @@ s_own(const front_t *front)
 
 /* Send the configuration to the thread. Never blocks: a thread that does not read is reported as an error. */
 static int
-s_tell(reactor_t *self, bool opts, fail_t *err)
+reactor_tell(reactor_t *self, bool opts, fail_t *err)
 {
     json_auto_t *said = json_pack("{s:O, s:b, s:I}", "reactor", self->list, "leader", self->leader, "seq",
                                   (json_int_t) self->front->seq);
@@ -62,7 +62,7 @@ s_tell(reactor_t *self, bool opts, fail_t *err)
 /* Store a cursor for a reactor that has none, so that events from now on are seen even if the master dies
  * before the thread's first snapshot. */
 static void
-s_mark_begin(reactor_t *self)
+mark_begin(reactor_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *kept = store_meta(self->front->reader, STORE_REACTOR, &err);
@@ -76,24 +76,24 @@ s_mark_begin(reactor_t *self)
 /* Start the thread, or tell it of the new list. Without reactors there is no thread, and an empty cursor:
  * later reactors do not look at events of before. */
 static int
-s_begin(reactor_t *self, bool opts, fail_t *err)
+reactor_begin(reactor_t *self, bool opts, fail_t *err)
 {
     if (self->actor)
-        return s_tell(self, opts, err);
+        return reactor_tell(self, opts, err);
     if (!value_truthy(self->list)) {
         (void) store_put_meta(self->front->store, STORE_REACTOR, "");
         return 0;
     }
-    s_mark_begin(self);
+    mark_begin(self);
     self->actor = sock_room_for_actor() ? zactor_new(reactor_actor, &self->shared) : NULL;
     return self->actor
-               ? s_tell(self, true, err)
+               ? reactor_tell(self, true, err)
                : fail_set(err, -EAGAIN, "no thread can be started: raise the limits of the master's process");
 }
 
 /* Take the list from the option; changes by the runner are dropped. */
 static void
-s_take_option(reactor_t *self)
+reactor_take_option(reactor_t *self)
 {
     json_t *option = conf_get(self->front->conf, "reactor");
     json_decref(self->list);
@@ -101,20 +101,20 @@ s_take_option(reactor_t *self)
 }
 
 static void
-s_reload(front_t *front)
+reactor_reload(front_t *front)
 {
     fail_auto_t err = FAIL_INIT;
-    reactor_t *self = s_own(front);
-    s_take_option(self);
-    if (s_begin(self, true, &err) < 0)
+    reactor_t *self = reactor_own(front);
+    reactor_take_option(self);
+    if (reactor_begin(self, true, &err) < 0)
         log_error("reactor: %s", fail_text(&err));
 }
 
 /* Hook: record the jobs and events that a function running as `parent` caused, for the detection of loops. */
 static void
-s_caused(front_t *front, const char *parent, const char *jid, uint64_t first, uint64_t last)
+caused(front_t *front, const char *parent, const char *jid, uint64_t first, uint64_t last)
 {
-    reactor_t *self = s_own(front);
+    reactor_t *self = reactor_own(front);
     char name[32];
     if (!self->actor)
         return;
@@ -128,16 +128,16 @@ s_caused(front_t *front, const char *parent, const char *jid, uint64_t first, ui
 
 /* Hook: events up to this number are never looked at again, not even after a crash. */
 static uint64_t
-s_settled(const front_t *front)
+reactor_settled(const front_t *front)
 {
-    const reactor_t *self = s_own(front);
+    const reactor_t *self = reactor_own(front);
     return self->actor ? atomic_load(&self->shared.settled) : UINT64_MAX;
 }
 
 static void
-s_status(front_t *front, json_t *reply)
+reactor_status(front_t *front, json_t *reply)
 {
-    const reactor_t *self = s_own(front);
+    const reactor_t *self = reactor_own(front);
     const reactor_shared_t *s = &self->shared;
     json_t *figures = json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:b}", "waiting", (json_int_t) atomic_load(&s->waiting), "under_way",
@@ -151,14 +151,14 @@ s_status(front_t *front, json_t *reply)
 
 /* {status, comment}, in Salt's words. */
 static json_t *
-s_result(bool done, const char *comment)
+result(bool done, const char *comment)
 {
     return json_pack("{s:{s:b, s:s}}", "result", "status", done, "comment", comment);
 }
 
 /* Index of the entry for `tag`, or -1. */
 static int
-s_find(const reactor_t *self, const char *tag)
+reactor_find(const reactor_t *self, const char *tag)
 {
     json_t *entry;
     size_t i;
@@ -169,7 +169,7 @@ s_find(const reactor_t *self, const char *tag)
 }
 
 static json_t *
-s_list(reactor_t *self, const json_t *request, fail_t *err)
+reactor_list(reactor_t *self, const json_t *request, fail_t *err)
 {
     json_t *list = rules_list(self->list, err);
     return list ? json_pack("{s:o}", "result", list) : NULL;
@@ -177,7 +177,7 @@ s_list(reactor_t *self, const json_t *request, fail_t *err)
 
 /* False with *err when the list is a file's: it must be changed there. */
 static bool
-s_is_ours(const reactor_t *self, fail_t *err)
+reactor_is_ours(const reactor_t *self, fail_t *err)
 {
     if (json_is_array(self->list))
         return true;
@@ -187,11 +187,11 @@ s_is_ours(const reactor_t *self, fail_t *err)
 
 /* Replace the list; on failure the former one stays. TAKES *list_p. */
 static int
-s_change(reactor_t *self, json_t **list_p, fail_t *err)
+reactor_change(reactor_t *self, json_t **list_p, fail_t *err)
 {
     json_t *before = self->list;
     self->list = STEAL(*list_p);
-    int rc = s_begin(self, false, err);
+    int rc = reactor_begin(self, false, err);
     if (rc < 0) {
         json_t *refused = self->list;
         self->list = before;
@@ -203,70 +203,70 @@ s_change(reactor_t *self, json_t **list_p, fail_t *err)
 
 /* As Salt's reactor.add: an entry with the same tag is an answer, not an error. */
 static json_t *
-s_add(reactor_t *self, const json_t *request, fail_t *err)
+reactor_add(reactor_t *self, const json_t *request, fail_t *err)
 {
     const char *tag = value_str(request, "event", "");
     json_auto_t *entry = json_object();
     size_t at;
-    if (!s_is_ours(self, err))
+    if (!reactor_is_ours(self, err))
         return NULL;
-    if (s_find(self, tag) >= 0)
-        return s_result(false, "Reactor already exists.");
+    if (reactor_find(self, tag) >= 0)
+        return result(false, "Reactor already exists.");
     json_object_set(entry, tag, value_get(request, "reactors"));
     json_auto_t *list = json_copy(self->list);
     json_array_append(list, entry);
-    if (rules_check(list, &at, err) < 0 || s_change(self, &list, err) < 0)
+    if (rules_check(list, &at, err) < 0 || reactor_change(self, &list, err) < 0)
         return NULL;
-    return s_result(true, "Reactor added.");
+    return result(true, "Reactor added.");
 }
 
 static json_t *
-s_delete(reactor_t *self, const json_t *request, fail_t *err)
+reactor_delete(reactor_t *self, const json_t *request, fail_t *err)
 {
-    if (!s_is_ours(self, err))
+    if (!reactor_is_ours(self, err))
         return NULL;
-    int at = s_find(self, value_str(request, "event", ""));
+    int at = reactor_find(self, value_str(request, "event", ""));
     if (at < 0)
-        return s_result(false, "Reactor does not exists.");
+        return result(false, "Reactor does not exists.");
     json_auto_t *list = json_copy(self->list);
     json_array_remove(list, (size_t) at);
-    if (s_change(self, &list, err) < 0)
+    if (reactor_change(self, &list, err) < 0)
         return NULL;
-    return s_result(true, "Reactor deleted.");
+    return result(true, "Reactor deleted.");
 }
 
 static json_t *
-s_is_leader(reactor_t *self, const json_t *request, fail_t *err)
+is_leader(reactor_t *self, const json_t *request, fail_t *err)
 {
     return json_pack("{s:b}", "result", self->leader);
 }
 
 /* As Salt's reactor.set_leader: a master that is no leader reacts to nothing, but its cursor moves on. */
 static json_t *
-s_set_leader(reactor_t *self, const json_t *request, fail_t *err)
+set_leader(reactor_t *self, const json_t *request, fail_t *err)
 {
     bool before = self->leader;
     self->leader = value_bool(request, "value", true);
-    if (self->actor && s_tell(self, false, err) < 0) {
+    if (self->actor && reactor_tell(self, false, err) < 0) {
         self->leader = before;
         return NULL;
     }
-    return s_is_leader(self, request, err);
+    return is_leader(self, request, err);
 }
 
 static const struct action {
     const char *name;
     json_t *(*fn)(reactor_t *self, const json_t *request, fail_t *err);
-} actions[] = { { "list", s_list },
-                { "add", s_add },
-                { "delete", s_delete },
-                { "is_leader", s_is_leader },
-                { "set_leader", s_set_leader } };
+} actions[] = { { "list", reactor_list },
+                { "add", reactor_add },
+                { "delete", reactor_delete },
+                { "is_leader", is_leader },
+                { "set_leader", set_leader } };
 
 static json_t *
-s_reactor(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
+reactor(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
 {
-    reactor_t *self = s_own(front);
+    reactor_t *self = reactor_own(front);
     const char *name = value_str(request, "action", "");
     for (size_t i = 0; i < NELEMS(actions); i++)
         if (str_eq(actions[i].name, name))
@@ -275,15 +275,15 @@ s_reactor(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
     return NULL;
 }
 
-const request_row_t request_reactor = { .fn = s_reactor };
+const request_row_t request_reactor = { .fn = reactor };
 
 /* ---- life
  * ----------------------------------------------------------------------------------------------- */
 
 static int
-s_start(front_t *front, fail_t *err)
+reactor_start(front_t *front, fail_t *err)
 {
-    reactor_t *self = s_own(front);
+    reactor_t *self = reactor_own(front);
     self->front = front;
     self->leader = true;
     self->shared.sock_dir = xstrdup(conf_str(front->conf, "sock_dir"));
@@ -293,16 +293,16 @@ s_start(front_t *front, fail_t *err)
     self->shared.wheels = front->wheels;
     self->shared.host = front->host;
     self->shared.born = born_new();
-    s_reload(front);
+    reactor_reload(front);
     return 0;
 }
 
 /* The local socket is closed by now, so the thread's requests end. False when a template still renders: its
  * thread keeps using the shared struct, which is then not freed until the process ends. */
 static bool
-s_destroy(front_t *front)
+reactor_destroy(front_t *front)
 {
-    reactor_t *self = s_own(front);
+    reactor_t *self = reactor_own(front);
     zactor_destroy(&self->actor);
     (void) atomic_load_explicit(&self->shared.over, memory_order_acquire);
     bool ended = !self->shared.cut;
@@ -319,9 +319,9 @@ s_destroy(front_t *front)
 
 const front_part_t part_reactor = { .name = "reactor",
                                     .size = sizeof(reactor_t),
-                                    .start = s_start,
-                                    .destroy = s_destroy,
-                                    .reload = s_reload,
-                                    .settled = s_settled,
-                                    .caused = s_caused,
-                                    .status = s_status };
+                                    .start = reactor_start,
+                                    .destroy = reactor_destroy,
+                                    .reload = reactor_reload,
+                                    .settled = reactor_settled,
+                                    .caused = caused,
+                                    .status = reactor_status };

@@ -26,7 +26,7 @@ struct kin {
 };
 
 static void
-s_drop(void *counts)
+reactor_kin_drop(void *counts)
 {
     json_decref(counts);
 }
@@ -37,8 +37,8 @@ kin_new(born_t *born)
     kin_t *self = xcalloc(1, sizeof(*self));
 
     self->born = born;
-    self->young = map_new(s_drop);
-    self->old = map_new(s_drop);
+    self->young = map_new(reactor_kin_drop);
+    self->old = map_new(reactor_kin_drop);
     return self;
 }
 
@@ -102,7 +102,7 @@ born_event(char out[32], uint64_t seq)
 
 /* NEW copy of the parent, or NULL. */
 static char *
-s_parent(born_t *self, const char *child)
+reactor_kin_parent(born_t *self, const char *child)
 {
     (void) pthread_mutex_lock(&self->lock);
     const char *parent = map_get(self->young, child);
@@ -115,7 +115,7 @@ s_parent(born_t *self, const char *child)
 /* ---- jids of an event ---------------------------------------------------------------------------------- */
 
 static void
-s_add_jid(json_t **jids_p, const char *jid)
+add_jid(json_t **jids_p, const char *jid)
 {
     if (str_empty(jid))
         return;
@@ -134,19 +134,19 @@ kin_jids(uint64_t seq, const char *tag, const json_t *data)
     char name[32];
 
     born_event(name, seq);
-    s_add_jid(&jids, name);
-    s_add_jid(&jids, value_str(data, "jid", ""));
-    s_add_jid(&jids, value_str(data, "__pub_jid", ""));
-    s_add_jid(&jids, value_str(inner, "__pub_jid", ""));
+    add_jid(&jids, name);
+    add_jid(&jids, value_str(data, "jid", ""));
+    add_jid(&jids, value_str(data, "__pub_jid", ""));
+    add_jid(&jids, value_str(inner, "__pub_jid", ""));
     if (strlen(tag) == 20 && strspn(tag, "0123456789") == 20)
-        s_add_jid(&jids, tag);
+        add_jid(&jids, tag);
     return jids;
 }
 
 /* ---- ancestors ----------------------------------------------------------------------------------------- */
 
 static const json_t *
-s_known(const kin_t *self, const char *jid)
+reactor_kin_known(const kin_t *self, const char *jid)
 {
     const json_t *counts = map_get(self->young, jid);
 
@@ -156,22 +156,22 @@ s_known(const kin_t *self, const char *jid)
 /* NEW {part: count} of the ancestors of `jid`: from memory, through a recorded parent, or from the note of
  * the job in the store. NULL without ancestors; with *err when the store can't be read. */
 static json_t *
-s_counts(kin_t *self, store_reader_t *reader, const char *jid, int depth, fail_t *err)
+reactor_kin_counts(kin_t *self, store_reader_t *reader, const char *jid, int depth, fail_t *err)
 {
-    const json_t *known = s_known(self, jid);
+    const json_t *known = reactor_kin_known(self, jid);
 
     if (known)
         return json_incref((json_t *) known);
-    AUTO_FREE char *parent = s_parent(self->born, jid);
+    AUTO_FREE char *parent = reactor_kin_parent(self->born, jid);
     if (parent || *jid == '#')
-        return parent && depth > 0 ? s_counts(self, reader, parent, depth - 1, err) : NULL;
+        return parent && depth > 0 ? reactor_kin_counts(self, reader, parent, depth - 1, err) : NULL;
     json_auto_t *row = store_job(reader, jid, err);
     const json_t *note = value_get(row, "note");
     const char *kind = value_str(note, "kind", "");
     if (str_eq(kind, NOTE_REACT))
         return json_pack("{s:i}", value_str(note, "part", ""), 1);
     return str_eq(kind, NOTE_ORCH) && depth > 0
-               ? s_counts(self, reader, value_str(note, "ref", ""), depth - 1, err)
+               ? reactor_kin_counts(self, reader, value_str(note, "ref", ""), depth - 1, err)
                : NULL;
 }
 
@@ -184,7 +184,7 @@ kin_count(kin_t *self, store_reader_t *reader, const json_t *jids, const char *p
     size_t i;
 
     json_array_foreach (jids, i, jid) {
-        json_auto_t *counts = s_counts(self, reader, json_string_value(jid), KIN_DEPTH, &why);
+        json_auto_t *counts = reactor_kin_counts(self, reader, json_string_value(jid), KIN_DEPTH, &why);
         json_int_t n = value_int(counts, part, 0);
         most = n > most ? n : most;
     }
@@ -201,7 +201,7 @@ kin_add(kin_t *self, store_reader_t *reader, const char *jid, const json_t *jids
     size_t i;
 
     json_array_foreach (jids, i, one) {
-        json_auto_t *counts = s_counts(self, reader, json_string_value(one), KIN_DEPTH, &why);
+        json_auto_t *counts = reactor_kin_counts(self, reader, json_string_value(one), KIN_DEPTH, &why);
         json_object_foreach (counts, key, n)
             if (json_integer_value(n) > value_int(mine, key, 0))
                 json_object_set(mine, key, n);
@@ -213,7 +213,7 @@ kin_add(kin_t *self, store_reader_t *reader, const char *jid, const json_t *jids
     if (map_len(self->young) >= LIMIT_REACTOR_KIN) {
         map_destroy(&self->old);
         self->old = self->young;
-        self->young = map_new(s_drop);
+        self->young = map_new(reactor_kin_drop);
     }
     map_set(self->young, jid, mine);
 }

@@ -29,7 +29,7 @@
 
 /* Publish the cursor that is committed, for the store's expiry. */
 static void
-s_settle(rloop_t *self)
+reactor_loop_settle(rloop_t *self)
 {
     if (self->restored && store_committed(self->shared->store) >= self->ticket)
         atomic_store(&self->shared->settled, self->written);
@@ -37,13 +37,13 @@ s_settle(rloop_t *self)
 
 /* Queue the snapshot: cursor, state of the rules, and the master's functions under way. */
 static void
-s_write(rloop_t *self, uint64_t seq, const char *rules)
+reactor_loop_write(rloop_t *self, uint64_t seq, const char *rules)
 {
     json_auto_t *begun = work_begun(self);
     AUTO_FREE char *list = value_dump(begun);
     AUTO_FREE char *text = xasprintf("{\"seq\":%llu,\"rules\":%s,\"begun\":%s}", (unsigned long long) seq,
                                      rules, list);
-    s_settle(self);
+    reactor_loop_settle(self);
     uint64_t ticket = store_put_meta(self->shared->store, STORE_REACTOR, text);
     if (ticket == 0) { /* the queue is full: the next snapshot repeats it */
         self->dirty = true;
@@ -55,17 +55,17 @@ s_write(rloop_t *self, uint64_t seq, const char *rules)
 
 /* Write the snapshot once the last task that it waits for is durable. */
 static void
-s_snap_done(rloop_t *self)
+snap_done(rloop_t *self)
 {
     if (!self->snap_rules || self->snap_open > 0)
         return;
-    s_write(self, self->snap_seq, self->snap_rules);
+    reactor_loop_write(self, self->snap_seq, self->snap_rules);
     free(STEAL(self->snap_rules));
 }
 
 /* Mark every task with reactions that are not durable: the snapshot is written when the last of them is. */
 static size_t
-s_mark(rloop_t *self)
+reactor_loop_mark(rloop_t *self)
 {
     size_t n = 0;
     for (rtask_t *t = self->open; t; t = t->open_next)
@@ -78,26 +78,26 @@ s_mark(rloop_t *self)
 
 /* Take a snapshot when the last one is written, the pause is over and something changed. */
 static void
-s_snap(rloop_t *self, int64_t now_ms)
+snap(rloop_t *self, int64_t now_ms)
 {
-    s_settle(self);
-    s_snap_done(self);
+    reactor_loop_settle(self);
+    snap_done(self);
     if (self->snap_rules || now_ms < self->snap_next_ms || (!self->dirty && self->routed == self->written))
         return;
     int64_t begin_ms = clock_mono_ms();
     json_auto_t *state = rules_state(self->rules);
     self->snap_rules = value_dump(state);
     self->snap_seq = self->routed;
-    self->snap_open = s_mark(self);
+    self->snap_open = reactor_loop_mark(self);
     self->dirty = false;
-    s_snap_done(self);
+    snap_done(self);
     int64_t end_ms = clock_mono_ms(), rest_ms = (end_ms - begin_ms) * SNAP_PART;
     self->snap_next_ms = end_ms + (rest_ms > SNAP_MS ? rest_ms : SNAP_MS);
 }
 
 /* Report events before `to` that the journal dropped before they were looked at. */
 static void
-s_tell_gone(rloop_t *self, uint64_t to)
+tell_gone(rloop_t *self, uint64_t to)
 {
     uint64_t first = 0, last = 0;
     fail_auto_t err = FAIL_INIT;
@@ -112,7 +112,7 @@ s_tell_gone(rloop_t *self, uint64_t to)
 /* Restore cursor and rules from `meta`, the stored text or null. Functions of the master that were under way
  * then are reported as failed unless they returned: they are not repeated. */
 static void
-s_restore(rloop_t *self, const json_t *meta)
+reactor_loop_restore(rloop_t *self, const json_t *meta)
 {
     const char *text = json_string_value(meta);
     json_auto_t *kept = text ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
@@ -121,7 +121,7 @@ s_restore(rloop_t *self, const json_t *meta)
     self->routed = (uint64_t) value_int(kept, "seq", (json_int_t) self->shared->begin);
     self->written = self->routed;
     rules_restore(self->rules, value_get(kept, "rules"));
-    s_tell_gone(self, UINT64_MAX);
+    tell_gone(self, UINT64_MAX);
     json_array_foreach (value_get(kept, "begun"), i, one) {
         fail_auto_t err = FAIL_INIT;
         json_auto_t *returns = store_returns(self->reader, value_str(one, "jid", ""), &err);
@@ -145,7 +145,7 @@ typedef struct change {
 } change_t;
 
 static void
-s_change_free(change_t *c)
+change_free(change_t *c)
 {
     rules_destroy(&c->rules);
     free(c);
@@ -153,7 +153,7 @@ s_change_free(change_t *c)
 
 /* Apply the oldest change. The new rules take over the state of the former ones. */
 static void
-s_change(rloop_t *self)
+reactor_loop_change(rloop_t *self)
 {
     change_t *c = self->changes;
     self->changes = c->next;
@@ -165,21 +165,21 @@ s_change(rloop_t *self)
         self->rules = STEAL(c->rules);
         self->unchecked = true;
     }
-    s_change_free(c);
+    change_free(c);
 }
 
 /* Record that every event up to `seq` was looked at, and apply changes that are due. */
 static void
-s_reach(rloop_t *self, uint64_t seq)
+reactor_loop_reach(rloop_t *self, uint64_t seq)
 {
     self->routed = seq;
     while (self->changes && self->changes->seq <= seq)
-        s_change(self);
+        reactor_loop_change(self);
 }
 
 /* The rules that will be in force last: what to subscribe to. */
 static const rules_t *
-s_newest_rules(const rloop_t *self)
+newest_rules(const rloop_t *self)
 {
     const rules_t *rules = self->rules;
     for (const change_t *c = self->changes; c; c = c->next)
@@ -192,7 +192,7 @@ s_newest_rules(const rloop_t *self)
 /* NEW rules when the option differs and is valid; NULL: keep the former. Files of rules are read anew with
  * `anew`. */
 static rules_t *
-s_new_rules(rloop_t *self, json_t *option, bool anew)
+new_rules(rloop_t *self, json_t *option, bool anew)
 {
     fail_auto_t err = FAIL_INIT;
     if (!anew && json_equal(option, self->option))
@@ -209,7 +209,7 @@ s_new_rules(rloop_t *self, json_t *option, bool anew)
 
 /* Handle the front loop's message {"opts", "reactor", "leader", "seq"}; opts only when it changed. */
 static void
-s_configure(rloop_t *self, const char *text)
+reactor_loop_configure(rloop_t *self, const char *text)
 {
     json_auto_t *said = json_loads(text, JSON_ALLOW_NUL, NULL);
     json_t *opts = value_get(said, "opts");
@@ -221,12 +221,12 @@ s_configure(rloop_t *self, const char *text)
     }
     change->seq = (uint64_t) value_int(said, "seq", 0);
     change->leader = value_bool(said, "leader", true);
-    change->rules = s_new_rules(self, value_get(said, "reactor"), opts != NULL);
+    change->rules = new_rules(self, value_get(said, "reactor"), opts != NULL);
     while (*end)
         end = &(*end)->next;
     *end = change;
     if (!self->rules)
-        s_change(self); /* the first applies at once: no rules hold for events of before */
+        reactor_loop_change(self); /* the first applies at once: no rules hold for events of before */
     self->in_tune = false;
     self->fence = 0; /* a fence under way was for other tags */
 }
@@ -234,28 +234,28 @@ s_configure(rloop_t *self, const char *text)
 /* Read one message of the front loop. False: terminate. Only the front loop decides that, as it would go on
  * sending to a thread that had ended itself. */
 static bool
-s_told(rloop_t *self)
+reactor_loop_told(rloop_t *self)
 {
     AUTO_FREE char *text = NULL;
     if (sock_hear(self->pipe, &text, 1) != 1 || str_eq(text, "$TERM"))
         return false;
     self->heard++;
-    s_configure(self, text);
+    reactor_loop_configure(self, text);
     return true;
 }
 
 /* Events and answers were sent after changes that may still be in the pipe: read those first. */
 static void
-s_hear_changes(rloop_t *self)
+hear_changes(rloop_t *self)
 {
-    while (self->heard < atomic_load(&self->shared->told) && s_told(self))
+    while (self->heard < atomic_load(&self->shared->told) && reactor_loop_told(self))
         ;
 }
 
 /* ---- events -------------------------------------------------------------------------------------------- */
 
 static void
-s_task(rloop_t *self, const json_t *firing)
+reactor_loop_task(rloop_t *self, const json_t *firing)
 {
     rtask_t *task = xcalloc(1, sizeof(*task));
     task->firing = value_dump(firing);
@@ -267,25 +267,25 @@ s_task(rloop_t *self, const json_t *firing)
 
 /* TAKES firings. */
 static void
-s_tasks(rloop_t *self, json_t *firings)
+tasks(rloop_t *self, json_t *firings)
 {
     json_t *one;
     size_t i;
     json_array_foreach (firings, i, one)
-        s_task(self, one);
+        reactor_loop_task(self, one);
     json_decref(firings);
 }
 
 /* Look at one event, once: numbers up to the cursor are skipped. */
 static void
-s_event(rloop_t *self, const json_t *event)
+reactor_loop_event(rloop_t *self, const json_t *event)
 {
     json_t *data = value_get(event, "data");
     uint64_t seq = (uint64_t) value_int(event, "seq", 0);
     int64_t us = 0;
     if (seq <= self->routed)
         return;
-    s_reach(self, seq - 1);
+    reactor_loop_reach(self, seq - 1);
     self->routed = seq;
     /* As in Salt: events of the reactor's own runners and wheel functions set off nothing. */
     if (!self->leader || str_eq(value_str(data, "user", ""), "Reactor")) {
@@ -296,8 +296,8 @@ s_event(rloop_t *self, const json_t *event)
     }
     if (!clock_stamp_parse(value_str(data, "_stamp", ""), &us))
         us = clock_wall_us();
-    s_tasks(self, rules_due(self->rules, us));
-    s_tasks(self, rules_event(self->rules, seq, us, value_str(event, "tag", ""), data));
+    tasks(self, rules_due(self->rules, us));
+    tasks(self, rules_event(self->rules, seq, us, value_str(event, "tag", ""), data));
     if (rules_next_due(self->rules) != 0)
         self->dirty = true;
 }
@@ -305,7 +305,7 @@ s_event(rloop_t *self, const json_t *event)
 /* Backpressure: no more events are read at reactor_worker_hwm waiting tasks or LIMIT_REACTOR_BYTES of
  * events. */
 static bool
-s_has_room(const rloop_t *self)
+reactor_loop_has_room(const rloop_t *self)
 {
     size_t most = (size_t) value_int(self->opts, "reactor_worker_hwm", 10000);
     return self->n_waiting + self->n_reactions < (most > 0 ? most : 1) && self->bytes < LIMIT_REACTOR_BYTES;
@@ -315,15 +315,15 @@ s_has_room(const rloop_t *self)
 
 /* Read events up to `to` from the journal; the connection is ignored meanwhile. */
 static void
-s_catch(rloop_t *self, uint64_t to)
+catch(rloop_t *self, uint64_t to)
 {
     self->catch_to = to;
     self->catch_until_ms = clock_mono_ms() + COMMIT_MS;
-    s_reach(self, self->routed);
+    reactor_loop_reach(self, self->routed);
 }
 
 static bool
-s_is_catching(const rloop_t *self)
+is_catching(const rloop_t *self)
 {
     return self->routed < self->catch_to;
 }
@@ -331,7 +331,7 @@ s_is_catching(const rloop_t *self)
 /* True when an event missing from the journal may still appear there: the store can't be read, or can't be
  * written at the moment. */
 static bool
-s_is_closed(const rloop_t *self, const json_t *found)
+is_closed(const rloop_t *self, const json_t *found)
 {
     AUTO_FREE char *trouble = store_trouble(self->shared->store);
     return !found || trouble;
@@ -340,7 +340,7 @@ s_is_closed(const rloop_t *self, const json_t *found)
 /* Read one piece of the journal. Events that do not appear within COMMIT_MS, while the store works, are given
  * up with a warning. */
 static void
-s_catch_turn(rloop_t *self)
+catch_turn(rloop_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     uint64_t cursor = self->routed;
@@ -352,18 +352,18 @@ s_catch_turn(rloop_t *self)
                   fail_text(&err), (unsigned long long) self->routed);
     self->shown_unread = !events;
     if ((uint64_t) value_int(json_array_get(events, 0), "seq", 0) > self->routed + 1)
-        s_tell_gone(self, self->catch_to);
+        tell_gone(self, self->catch_to);
     json_array_foreach (events, i, event)
         if ((uint64_t) value_int(event, "seq", 0) <= self->catch_to)
-            s_event(self, event);
+            reactor_loop_event(self, event);
     if (cursor >= self->catch_to)
-        s_reach(self, self->catch_to);
-    else if (i > 0 || s_is_closed(self, events))
+        reactor_loop_reach(self, self->catch_to);
+    else if (i > 0 || is_closed(self, events))
         self->catch_until_ms = clock_mono_ms() + COMMIT_MS;
     else if (clock_mono_ms() > self->catch_until_ms) {
         log_warning("reactor: events %llu to %llu are not in the journal: nothing reacts to them",
                     (unsigned long long) self->routed + 1, (unsigned long long) self->catch_to);
-        s_reach(self, self->catch_to);
+        reactor_loop_reach(self, self->catch_to);
     }
 }
 
@@ -371,7 +371,7 @@ s_catch_turn(rloop_t *self)
 
 /* Drop both connections; they are made again after CONNECT_MS. Requests without an answer are sent again. */
 static void
-s_hang_up(rloop_t *self, const char *why)
+hang_up(rloop_t *self, const char *why)
 {
     if (self->ears)
         log_debug("reactor: %s", why);
@@ -385,9 +385,9 @@ s_hang_up(rloop_t *self, const char *why)
 
 /* NEW request to subscribe to the rules' tags, or to all when there are more than a listener may name. */
 static json_t *
-s_listen_request(const rloop_t *self)
+listen_request(const rloop_t *self)
 {
-    json_auto_t *tags = rules_tags(s_newest_rules(self));
+    json_auto_t *tags = rules_tags(newest_rules(self));
     if (json_array_size(tags) > LIMIT_LISTEN_TAGS)
         return json_pack("{s:s, s:s}", "op", "events", "tag", "*");
     return json_pack("{s:s, s:O}", "op", "events", "tags", tags);
@@ -395,28 +395,28 @@ s_listen_request(const rloop_t *self)
 
 /* Subscribe first, then read the journal up to the number in the answer: no event falls between. */
 static void
-s_connect(rloop_t *self)
+reactor_loop_connect(rloop_t *self)
 {
     fail_auto_t err = FAIL_INIT;
-    json_t *request = s_listen_request(self);
+    json_t *request = listen_request(self);
     json_auto_t *reply = NULL;
     self->ears = local_connect(self->shared->sock_dir, &err);
     self->line = self->ears ? local_connect(self->shared->sock_dir, &err) : NULL;
     if (!self->line || local_call(self->ears, &request, &reply, &err) < 0) {
         json_decref(request);
-        s_hang_up(self, fail_text(&err));
+        hang_up(self, fail_text(&err));
         return;
     }
     self->in_tune = true;
     self->ears_more = true;
-    s_hear_changes(self);
-    s_catch(self, (uint64_t) value_int(reply, "seq", 0));
+    hear_changes(self);
+    catch(self, (uint64_t) value_int(reply, "seq", 0));
 }
 
 /* Open the store and read the last run's cursor, retrying for as long as it takes: an unreadable store is not
  * an empty one. */
 static bool
-s_is_ready(rloop_t *self, int64_t now_ms)
+is_ready(rloop_t *self, int64_t now_ms)
 {
     fail_auto_t err = FAIL_INIT;
     if (self->restored)
@@ -436,8 +436,8 @@ s_is_ready(rloop_t *self, int64_t now_ms)
     }
     if (self->shown_unread)
         log_info("reactor: the store can be read again");
-    s_connect(self);
-    s_restore(self, meta);
+    reactor_loop_connect(self);
+    reactor_loop_restore(self, meta);
     rrender_warm(self);
     self->restored = true;
     return true;
@@ -446,61 +446,61 @@ s_is_ready(rloop_t *self, int64_t now_ms)
 /* Send a fence: subscribing again, whose answer follows every earlier event on the connection. It moves the
  * cursor past events of other tags, applies changed tags, and tells when time-based rules may fire. */
 static void
-s_fence(rloop_t *self, int64_t now_ms)
+fence(rloop_t *self, int64_t now_ms)
 {
     int64_t due = rules_next_due(self->rules), now_us = clock_wall_us();
     fail_auto_t err = FAIL_INIT;
-    if (!self->ears || self->fence != 0 || s_is_catching(self) ||
+    if (!self->ears || self->fence != 0 || is_catching(self) ||
         (self->in_tune && (due == 0 || due > now_us) && now_ms < self->fence_next_ms))
         return;
-    json_t *request = s_listen_request(self);
+    json_t *request = listen_request(self);
     self->fence_us = now_us;
     self->fence_next_ms = now_ms + FENCE_MS;
     if (local_post(self->ears, &request, &self->fence, &err) < 0)
-        s_hang_up(self, fail_text(&err));
+        hang_up(self, fail_text(&err));
 }
 
 /* After a change of tags the journal is read up to the fence; otherwise its number becomes the cursor. */
 static void
-s_fenced(rloop_t *self, const json_t *reply)
+fenced(rloop_t *self, const json_t *reply)
 {
     uint64_t seq = (uint64_t) value_int(reply, "seq", 0);
     self->fence = 0;
     if (!self->in_tune) {
         self->in_tune = true;
-        s_catch(self, seq);
+        catch(self, seq);
         return;
     }
     if (seq > self->routed)
-        s_reach(self, seq);
+        reactor_loop_reach(self, seq);
     json_t *firings = rules_due(self->rules, self->fence_us);
     self->dirty = self->dirty || json_array_size(firings) > 0;
-    s_tasks(self, firings);
+    tasks(self, firings);
 }
 
 /* While the subscription is out of date, gaps between events are unknown: ignore them, the journal is read
  * instead. */
 static void
-s_heard(rloop_t *self, const json_t *msg)
+reactor_loop_heard(rloop_t *self, const json_t *msg)
 {
     const char *kind = value_str(msg, "push", "");
     if (str_eq(kind, "event") && self->in_tune)
-        s_event(self, msg);
+        reactor_loop_event(self, msg);
     else if (str_eq(kind, "missed") && self->in_tune)
-        s_catch(self, (uint64_t) value_int(msg, "to", 0));
+        catch(self, (uint64_t) value_int(msg, "to", 0));
     else if (self->fence != 0 && value_int(msg, "n", 0) == self->fence)
-        s_fenced(self, msg);
+        fenced(self, msg);
 }
 
 /* Read the messages of one of the two connections, up to PIECE. False: it broke. */
 static bool
-s_drain(rloop_t *self, local_client_t *line, bool events)
+reactor_loop_drain(rloop_t *self, local_client_t *line, bool events)
 {
     bool *more = events ? &self->ears_more : &self->line_more;
     for (int i = 0; i < PIECE; i++) {
         fail_auto_t err = FAIL_INIT;
         json_auto_t *msg = NULL;
-        if (events && (s_is_catching(self) || !s_has_room(self))) {
+        if (events && (is_catching(self) || !reactor_loop_has_room(self))) {
             *more = true;
             return true;
         }
@@ -510,15 +510,15 @@ s_drain(rloop_t *self, local_client_t *line, bool events)
             return true;
         }
         if (rc < 0) {
-            s_hang_up(self, fail_text(&err));
+            hang_up(self, fail_text(&err));
             return false;
         }
         if (!events) {
             work_heard(self, msg);
             continue;
         }
-        s_hear_changes(self);
-        s_heard(self, msg);
+        hear_changes(self);
+        reactor_loop_heard(self, msg);
     }
     *more = true;
     return true;
@@ -528,7 +528,7 @@ s_drain(rloop_t *self, local_client_t *line, bool events)
 
 /* Update the counters; warn and fire an event when the backlog grows large, again only after it halved. */
 static void
-s_tell_backlog(rloop_t *self)
+tell_backlog(rloop_t *self)
 {
     size_t waiting = self->n_waiting + self->n_reactions;
     size_t most = (size_t) value_int(self->opts, "reactor_worker_hwm", 10000) / BACKLOG_PART;
@@ -551,7 +551,7 @@ s_tell_backlog(rloop_t *self)
 
 /* Report files of the rules that do not exist, once per change. */
 static void
-s_check_files(rloop_t *self)
+check_files(rloop_t *self)
 {
     json_auto_t *files = rules_files(self->rules);
     fileclient_t *client = fileclient_local(self->opts, NULL);
@@ -572,16 +572,16 @@ enum { ITEM_PIPE, ITEM_EARS, ITEM_LINE, ITEM_WORKERS };
 
 /* Milliseconds until the next turn has something to do. */
 static int64_t
-s_patience(const rloop_t *self, int64_t now_ms)
+reactor_loop_patience(const rloop_t *self, int64_t now_ms)
 {
     if (!self->restored)
         return CONNECT_MS;
     int64_t wait = FENCE_MS, due = rules_next_due(self->rules);
-    if (s_is_catching(self))
-        return s_has_room(self) ? COMMIT_STEP : SNAP_MS;
+    if (is_catching(self))
+        return reactor_loop_has_room(self) ? COMMIT_STEP : SNAP_MS;
     if (!self->ears)
         wait = self->connect_next_ms - now_ms;
-    if (self->line_more || (self->ears_more && s_has_room(self)))
+    if (self->line_more || (self->ears_more && reactor_loop_has_room(self)))
         return 0;
     if (self->dirty || (self->snap_rules && self->snap_open == 0) ||
         (!self->snap_rules && self->routed != self->written)) {
@@ -600,34 +600,34 @@ s_patience(const rloop_t *self, int64_t now_ms)
 
 /* Run every stage once; each is bounded, so that the poll for the front loop's messages is never far away. */
 static void
-s_turn(rloop_t *self)
+reactor_loop_turn(rloop_t *self)
 {
     int64_t now_ms = clock_mono_ms();
-    if (!s_is_ready(self, now_ms))
+    if (!is_ready(self, now_ms))
         return;
     if (!self->ears && now_ms >= self->connect_next_ms)
-        s_connect(self);
-    if (self->ears && s_is_catching(self) && s_has_room(self))
-        s_catch_turn(self);
+        reactor_loop_connect(self);
+    if (self->ears && is_catching(self) && reactor_loop_has_room(self))
+        catch_turn(self);
     else if (self->ears_more && self->ears)
-        (void) s_drain(self, self->ears, true);
+        (void) reactor_loop_drain(self, self->ears, true);
     if (self->line_more && self->line)
-        (void) s_drain(self, self->line, false);
-    s_fence(self, now_ms);
+        (void) reactor_loop_drain(self, self->line, false);
+    fence(self, now_ms);
     if (self->unchecked && self->line)
-        s_check_files(self);
+        check_files(self);
     rrender_turn(self);
     work_turn(self);
-    s_snap(self, now_ms);
-    s_tell_backlog(self);
+    snap(self, now_ms);
+    tell_backlog(self);
 }
 
 /* Wait and dispatch. False: terminate. */
 static bool
-s_poll(rloop_t *self)
+reactor_loop_poll(rloop_t *self)
 {
     zmq_pollitem_t items[ITEM_WORKERS + LIMIT_REACTOR_WORKERS] = { { 0 } };
-    bool deaf = s_is_catching(self) || !s_has_room(self);
+    bool deaf = is_catching(self) || !reactor_loop_has_room(self);
     size_t n_pool = self->n_pool;
     items[ITEM_PIPE] = (zmq_pollitem_t){ zsock_resolve(self->pipe), 0, ZMQ_POLLIN, 0 };
     for (int i = ITEM_EARS; i <= ITEM_LINE; i++) {
@@ -637,23 +637,23 @@ s_poll(rloop_t *self)
     }
     for (size_t i = 0; i < n_pool; i++)
         items[ITEM_WORKERS + i] = (zmq_pollitem_t){ zsock_resolve(self->pool[i].actor), 0, ZMQ_POLLIN, 0 };
-    if (zmq_poll(items, ITEM_WORKERS + (int) n_pool, (long) s_patience(self, clock_mono_ms())) < 0)
+    if (zmq_poll(items, ITEM_WORKERS + (int) n_pool, (long) reactor_loop_patience(self, clock_mono_ms())) < 0)
         return errno == EINTR;
-    if (items[ITEM_PIPE].revents && !s_told(self))
+    if (items[ITEM_PIPE].revents && !reactor_loop_told(self))
         return false;
     for (size_t i = 0; i < n_pool; i++)
         if (items[ITEM_WORKERS + i].revents)
             rrender_ready(self, &self->pool[i]);
     if (self->line && !items[ITEM_LINE].socket && items[ITEM_LINE].revents &&
-        !s_drain(self, self->line, false))
+        !reactor_loop_drain(self, self->line, false))
         return true;
     if (self->ears && !items[ITEM_EARS].socket && items[ITEM_EARS].revents)
-        (void) s_drain(self, self->ears, true);
+        (void) reactor_loop_drain(self, self->ears, true);
     return true;
 }
 
 static void
-s_begin(rloop_t *self)
+reactor_loop_begin(rloop_t *self)
 {
     self->opts = json_object();
     self->files = map_new(free);
@@ -667,7 +667,7 @@ s_begin(rloop_t *self)
 
 /* Tasks are freed only if no render actor still has some. False: the shared struct must stay. */
 static bool
-s_end(rloop_t *self)
+reactor_loop_end(rloop_t *self)
 {
     bool ended = rrender_destroy(self);
     local_client_destroy(&self->ears);
@@ -686,7 +686,7 @@ s_end(rloop_t *self)
     while (self->changes) {
         change_t *c = self->changes;
         self->changes = c->next;
-        s_change_free(c);
+        change_free(c);
     }
     json_decref(self->opts);
     json_decref(self->option);
@@ -699,10 +699,10 @@ void
 reactor_actor(zsock_t *pipe, void *arg)
 {
     rloop_t self = { .shared = arg, .pipe = pipe };
-    s_begin(&self);
+    reactor_loop_begin(&self);
     (void) zsock_signal(pipe, 0);
-    while (s_poll(&self))
-        s_turn(&self);
-    self.shared->cut = !s_end(&self);
+    while (reactor_loop_poll(&self))
+        reactor_loop_turn(&self);
+    self.shared->cut = !reactor_loop_end(&self);
     atomic_store_explicit(&self.shared->over, true, memory_order_release);
 }

@@ -17,7 +17,7 @@
 
 /* Free the batch; its tasks are owned by the loop. */
 static void
-s_batch_free(rbatch_t *batch)
+batch_free(rbatch_t *batch)
 {
     json_decref(batch->opts);
     free(batch->file);
@@ -27,7 +27,7 @@ s_batch_free(rbatch_t *batch)
 /* Pass ownership through the pipe. The atomic makes the order visible to the thread sanitizer, as in
  * pillars.c. */
 static void
-s_pass(void *to, rbatch_t *batch)
+reactor_render_pass(void *to, rbatch_t *batch)
 {
     atomic_store_explicit(&batch->passed, true, memory_order_release);
     (void) zsock_send(to, "p", batch);
@@ -35,7 +35,7 @@ s_pass(void *to, rbatch_t *batch)
 
 /* Receive a batch; NULL when the pipe ends. */
 static rbatch_t *
-s_take(void *from)
+reactor_render_take(void *from)
 {
     rbatch_t *batch = NULL;
     if (zsock_recv(from, "p", &batch) != 0 || !batch)
@@ -57,7 +57,7 @@ typedef struct actor {
 
 /* Templates' event.fire: send it through the local socket. */
 static int
-s_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
+reactor_render_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
 {
     const actor_t *self = cookie;
     json_t *request = json_pack("{s:s, s:s, s:O}", "op", "fire", "tag", tag, "data", data);
@@ -69,9 +69,9 @@ s_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
     return api_request(self->api, &request, &reply, err);
 }
 
-/* In reverse order of s_open: the renderer uses the context, which uses the api handle. */
+/* In reverse order of reactor_render_open: the renderer uses the context, which uses the api handle. */
 static void
-s_close(actor_t *self)
+reactor_render_close(actor_t *self)
 {
     render_destroy(&self->render);
     masterctx_destroy(&self->host);
@@ -81,13 +81,13 @@ s_close(actor_t *self)
 /* Make the template context, anew when it is older than reactor_refresh_interval, so that grains and
  * functions' caches do not go stale. */
 static void
-s_open(actor_t *self)
+reactor_render_open(actor_t *self)
 {
     int64_t ttl = value_int(self->opts, "reactor_refresh_interval", 60) * 1000;
 
     if (self->host && clock_mono_ms() - self->made_ms < ttl)
         return;
-    s_close(self);
+    reactor_render_close(self);
     self->api = api_new(self->shared->sock_dir, self->shared->store_path, NULL);
     if (self->api) {
         api_set_functions(self->api, NULL, self->shared->wheels);
@@ -97,7 +97,7 @@ s_open(actor_t *self)
     masterctx_env_t env = { .tables = self->shared->host,
                             .opts = self->opts,
                             .renders = "renderer_functions_reactor",
-                            .fire = s_fire,
+                            .fire = reactor_render_fire,
                             .cookie = self,
                             .request = api_request_of,
                             .private_data = self->api };
@@ -110,7 +110,7 @@ s_open(actor_t *self)
 
 /* The first error that may pass by itself, BORROWED; NULL: none. */
 static const json_t *
-s_passing(const json_t *errors)
+reactor_render_passing(const json_t *errors)
 {
     size_t i;
     json_t *error;
@@ -123,7 +123,7 @@ s_passing(const json_t *errors)
 /* Render one task. False: the system lacks something for now; the task and those behind it wait, for
  * PASSES_MS at most. */
 static bool
-s_work(actor_t *self, rtask_t *task)
+reactor_render_work(actor_t *self, rtask_t *task)
 {
     int64_t now_ms = clock_mono_ms();
     json_auto_t *firing = json_loads(task->firing, JSON_ALLOW_NUL, NULL);
@@ -135,7 +135,7 @@ s_work(actor_t *self, rtask_t *task)
     log_debug("reactor: event %llu '%s': %s has %zu reactions, rendered in %.6f s",
               (unsigned long long) task->seq, value_str(firing, "tag", ""), value_str(firing, "file", ""),
               json_array_size(list), (double) (clock_mono_us() - begin_us) / 1e6);
-    const json_t *passing = s_passing(errors);
+    const json_t *passing = reactor_render_passing(errors);
     if (passing && task->tried_ms == 0) {
         log_warning("reactor: %s: %s; it is tried again for a minute", value_str(passing, "file", ""),
                     value_str(passing, "error", ""));
@@ -150,38 +150,38 @@ s_work(actor_t *self, rtask_t *task)
 
 /* TAKES self. */
 static void
-s_free(actor_t *self)
+reactor_render_free(actor_t *self)
 {
     json_decref(self->opts);
     free(self);
 }
 
 static void
-s_actor(zsock_t *pipe, void *arg)
+reactor_render_actor(zsock_t *pipe, void *arg)
 {
     actor_t *self = arg;
     (void) zsock_signal(pipe, 0);
-    for (rbatch_t *batch; (batch = s_take(pipe));) {
+    for (rbatch_t *batch; (batch = reactor_render_take(pipe));) {
         if (batch->opts) {
-            s_close(self);
+            reactor_render_close(self);
             json_decref(self->opts);
             self->opts = STEAL(batch->opts);
         }
-        s_open(self);
+        reactor_render_open(self);
         /* In order: tasks behind one that must wait are not rendered. */
-        for (rtask_t *t = batch->tasks; t && s_work(self, t);)
+        for (rtask_t *t = batch->tasks; t && reactor_render_work(self, t);)
             t = t->next;
-        s_pass(pipe, batch);
+        reactor_render_pass(pipe, batch);
     }
-    s_close(self);
-    s_free(self);
+    reactor_render_close(self);
+    reactor_render_free(self);
 }
 
 /* ---- the reactor's side ---------------------------------------------------------------------- */
 
 /* An idle actor, or a new one within reactor_worker_threads and the limit of sockets; NULL: none. */
 static rworker_t *
-s_idle_worker(rloop_t *self)
+reactor_render_idle_worker(rloop_t *self)
 {
     size_t most = (size_t) value_int(self->opts, "reactor_worker_threads", 10);
     for (size_t i = 0; i < self->n_pool; i++)
@@ -194,9 +194,9 @@ s_idle_worker(rloop_t *self)
     actor->opts = json_object();
     rworker_t *w = &self->pool[self->n_pool];
     w->stale = true;
-    w->actor = zactor_new(s_actor, actor);
+    w->actor = zactor_new(reactor_render_actor, actor);
     if (!w->actor) {
-        s_free(actor);
+        reactor_render_free(actor);
         return NULL;
     }
     self->n_pool++;
@@ -205,7 +205,7 @@ s_idle_worker(rloop_t *self)
 
 /* TAKES the tasks. Sends the configuration along when the actor's is out of date. */
 static void
-s_assign(rloop_t *self, rworker_t *w, const char *file, rtask_t *tasks)
+reactor_render_assign(rloop_t *self, rworker_t *w, const char *file, rtask_t *tasks)
 {
     rbatch_t *batch = xcalloc(1, sizeof(*batch));
     batch->tasks = tasks;
@@ -214,12 +214,12 @@ s_assign(rloop_t *self, rworker_t *w, const char *file, rtask_t *tasks)
         batch->opts = json_deep_copy(self->opts);
     w->stale = false;
     w->batch = batch;
-    s_pass(w->actor, batch);
+    reactor_render_pass(w->actor, batch);
 }
 
 /* Detach up to BATCH tasks from a file's queue. NEW chain. */
 static rtask_t *
-s_cut(rloop_t *self, rfile_t *file)
+reactor_render_cut(rloop_t *self, rfile_t *file)
 {
     rtask_t *first = file->head, **end = &file->head;
     for (int i = 0; *end && i < BATCH; i++, self->n_waiting--)
@@ -246,20 +246,20 @@ rrender_turn(rloop_t *self)
             (void) map_del(self->files, name);
             continue;
         }
-        rworker_t *w = file->busy || clock_mono_ms() < file->after_ms ? NULL : s_idle_worker(self);
+        rworker_t *w = file->busy || clock_mono_ms() < file->after_ms ? NULL : reactor_render_idle_worker(self);
         if (!w)
             continue;
         file->busy = true;
-        s_assign(self, w, name, s_cut(self, file));
+        reactor_render_assign(self, w, name, reactor_render_cut(self, file));
     }
 }
 
 void
 rrender_warm(rloop_t *self)
 {
-    rworker_t *w = s_idle_worker(self);
+    rworker_t *w = reactor_render_idle_worker(self);
     if (w)
-        s_assign(self, w, "", NULL);
+        reactor_render_assign(self, w, "", NULL);
 }
 
 void
@@ -281,7 +281,7 @@ rrender_add(rloop_t *self, rtask_t **task_p)
 
 /* Return tasks that were not rendered to the front of the queue, and rest the file. TAKES the chain. */
 static void
-s_put_back(rloop_t *self, rfile_t *file, rtask_t *rest)
+put_back(rloop_t *self, rfile_t *file, rtask_t *rest)
 {
     rtask_t **end = &rest;
     for (; *end; end = &(*end)->next)
@@ -297,7 +297,7 @@ s_put_back(rloop_t *self, rfile_t *file, rtask_t *rest)
 void
 rrender_ready(rloop_t *self, rworker_t *w)
 {
-    rbatch_t *batch = s_take(w->actor);
+    rbatch_t *batch = reactor_render_take(w->actor);
     if (!batch)
         return;
     w->batch = NULL;
@@ -315,8 +315,8 @@ rrender_ready(rloop_t *self, rworker_t *w)
         work_take(self, t);
     }
     if (t)
-        s_put_back(self, file, t);
-    s_batch_free(batch);
+        put_back(self, file, t);
+    batch_free(batch);
 }
 
 void
@@ -328,7 +328,7 @@ rrender_reload(rloop_t *self)
 
 /* True when an actor finishes before `until_ms`. */
 static bool
-s_ends(rworker_t *w, int64_t until_ms)
+reactor_render_ends(rworker_t *w, int64_t until_ms)
 {
     int64_t left = until_ms - clock_mono_ms();
     zmq_pollitem_t item = { zsock_resolve(w->actor), 0, ZMQ_POLLIN, 0 };
@@ -336,9 +336,9 @@ s_ends(rworker_t *w, int64_t until_ms)
         return true;
     if (zmq_poll(&item, 1, left > 0 ? (long) left : 0) <= 0)
         return false;
-    rbatch_t *batch = s_take(w->actor);
+    rbatch_t *batch = reactor_render_take(w->actor);
     if (batch)
-        s_batch_free(batch);
+        batch_free(batch);
     return true;
 }
 
@@ -350,7 +350,7 @@ rrender_destroy(rloop_t *self)
     bool ended = true;
     for (size_t i = 0; i < self->n_pool; i++) {
         rworker_t *w = &self->pool[i];
-        if (s_ends(w, until))
+        if (reactor_render_ends(w, until))
             zactor_destroy(&w->actor);
         else
             log_warning("reactor: %s did not render in time: it is cut off", w->batch->file);

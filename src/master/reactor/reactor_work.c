@@ -55,7 +55,7 @@ work_error(rloop_t *self, const json_t *where, uint64_t seq, const char *fmt, ..
 /* ---- the life of a reaction ---------------------------------------------------------------------------- */
 
 static int
-s_queue_of(const react_t *r)
+queue_of(const react_t *r)
 {
     return str_eq(value_str(r->what, "client", ""), "local") ? QUEUE_MINIONS : QUEUE_MASTER;
 }
@@ -63,9 +63,9 @@ s_queue_of(const react_t *r)
 /* Queue a reaction. Jobs of minions and functions of the master have separate queues, so that waiting runners
  * do not block jobs. */
 static void
-s_enqueue(rloop_t *self, react_t *r)
+reactor_work_enqueue(rloop_t *self, react_t *r)
 {
-    int which = s_queue_of(r);
+    int which = queue_of(r);
     r->step = STEP_READY;
     r->next = NULL;
     *self->ready_tail[which] = r;
@@ -74,7 +74,7 @@ s_enqueue(rloop_t *self, react_t *r)
 
 /* Free a task without open reactions. */
 static void
-s_end_task(rloop_t *self, rtask_t *task)
+end_task(rloop_t *self, rtask_t *task)
 {
     if (task->n_open > 0)
         return;
@@ -85,7 +85,7 @@ s_end_task(rloop_t *self, rtask_t *task)
 
 /* The reaction is durable, or never will be: the cursor may pass it. */
 static void
-s_now_begun(rloop_t *self, react_t *r)
+now_begun(rloop_t *self, react_t *r)
 {
     if (r->begun)
         return;
@@ -95,11 +95,11 @@ s_now_begun(rloop_t *self, react_t *r)
         rtask_begun(self, r->task);
 }
 
-static void s_release(rloop_t *self, rtask_t *task);
+static void release(rloop_t *self, rtask_t *task);
 
 /* End a reaction: TAKES `why` (NULL: success). May free the task. */
 static void
-s_over(rloop_t *self, react_t *r, char *why)
+reactor_work_over(rloop_t *self, react_t *r, char *why)
 {
     rtask_t *task = r->task;
     self->n_running -= r->counted;
@@ -111,13 +111,13 @@ s_over(rloop_t *self, react_t *r, char *why)
     if (why)
         work_error(self, r->what, task->seq, "%s", why);
     task->n_open--;
-    s_now_begun(self, r);
-    s_release(self, task);
+    now_begun(self, r);
+    release(self, task);
 }
 
 /* The state that its requisites allow: blocked, ready, or false with the one that failed (*ret_cause). */
 static step_t
-s_outlook(const rtask_t *task, const react_t *r, const react_t **ret_cause)
+reactor_work_outlook(const rtask_t *task, const react_t *r, const react_t **ret_cause)
 {
     step_t outlook = STEP_READY;
     json_t *index;
@@ -138,7 +138,7 @@ s_outlook(const rtask_t *task, const react_t *r, const react_t **ret_cause)
 
 /* A requisite failed: the reaction does not run. Broken reactions (no cause) were reported when compiled. */
 static void
-s_skip(rloop_t *self, react_t *r, const react_t *cause)
+reactor_work_skip(rloop_t *self, react_t *r, const react_t *cause)
 {
     r->step = STEP_FALSE;
     r->task->n_open--;
@@ -146,13 +146,13 @@ s_skip(rloop_t *self, react_t *r, const react_t *cause)
         work_error(self, r->what, r->task->seq, "%s.%s was not run: it requires '%s', which failed",
                    value_str(r->what, "client", ""), value_str(r->what, "fun", ""),
                    value_str(cause->what, "id", ""));
-    s_now_begun(self, r);
+    now_begun(self, r);
 }
 
 /* Re-examine blocked reactions after a change, until nothing more changes: a skipped one may decide others.
  * Frees the task when all are over. */
 static void
-s_release(rloop_t *self, rtask_t *task)
+release(rloop_t *self, rtask_t *task)
 {
     size_t n = json_array_size(task->list);
     for (bool again = true; again;) {
@@ -160,23 +160,23 @@ s_release(rloop_t *self, rtask_t *task)
         for (size_t i = 0; i < n; i++) {
             react_t *r = &task->work[i];
             const react_t *cause = NULL;
-            step_t outlook = r->step == STEP_BLOCKED ? s_outlook(task, r, &cause) : STEP_BLOCKED;
+            step_t outlook = r->step == STEP_BLOCKED ? reactor_work_outlook(task, r, &cause) : STEP_BLOCKED;
             if (outlook == STEP_READY)
-                s_enqueue(self, r);
+                reactor_work_enqueue(self, r);
             if (outlook != STEP_FALSE)
                 continue;
-            s_skip(self, r, cause);
+            reactor_work_skip(self, r, cause);
             again = true;
         }
     }
-    s_end_task(self, task);
+    end_task(self, task);
 }
 
 /* ---- from the renderers -------------------------------------------------------------------------------- */
 
 /* Warn about each ignored key once; LIMIT_REACTIONS bounds the memory of warnings. */
 static void
-s_warn_ignored(rloop_t *self, const json_t *what)
+warn_ignored(rloop_t *self, const json_t *what)
 {
     json_t *key;
     size_t i;
@@ -193,7 +193,7 @@ s_warn_ignored(rloop_t *self, const json_t *what)
 
 /* Errors of compiling: each in the log and as an event. */
 static void
-s_tell_errors(rloop_t *self, const json_t *errors, uint64_t seq)
+tell_errors(rloop_t *self, const json_t *errors, uint64_t seq)
 {
     json_t *error;
     size_t i;
@@ -203,7 +203,7 @@ s_tell_errors(rloop_t *self, const json_t *errors, uint64_t seq)
 
 /* True when another reaction of the list requires number `self`. */
 static bool
-s_is_required(const json_t *list, size_t self)
+is_required(const json_t *list, size_t self)
 {
     json_t *one, *index;
     size_t i, k;
@@ -214,14 +214,14 @@ s_is_required(const json_t *list, size_t self)
     return false;
 }
 
-/* Turn a rendered task into reactions. Every reaction starts as blocked and s_release decides. */
+/* Turn a rendered task into reactions. Every reaction starts as blocked and release decides. */
 void
 work_take(rloop_t *self, rtask_t *task)
 {
     json_auto_t *outcome = json_loads(task->outcome, JSON_ALLOW_NUL, NULL);
     json_t *what;
     size_t i;
-    s_tell_errors(self, value_get(outcome, "errors"), task->seq);
+    tell_errors(self, value_get(outcome, "errors"), task->seq);
     task->list = json_incref(value_get(outcome, "reactions"));
     size_t n = json_array_size(task->list);
     task->work = xcalloc(n + 1, sizeof(react_t));
@@ -233,19 +233,19 @@ work_take(rloop_t *self, rtask_t *task)
         r->task = task;
         r->what = what;
         r->step = STEP_BLOCKED;
-        r->watched = !str_eq(value_str(what, "client", ""), "local") || s_is_required(task->list, i);
-        s_warn_ignored(self, what);
+        r->watched = !str_eq(value_str(what, "client", ""), "local") || is_required(task->list, i);
+        warn_ignored(self, what);
     }
     if (n == 0)
         rtask_begun(self, task);
-    s_release(self, task);
+    release(self, task);
 }
 
 /* ---- asking -------------------------------------------------------------------------------------------- */
 
 /* NEW arguments as Salt passes them: positional values, then a dict with __kwarg__. */
 static json_t *
-s_arg(const json_t *what)
+reactor_work_arg(const json_t *what)
 {
     json_t *arg = json_copy(value_get(what, "arg")), *kwarg = value_get(what, "kwarg");
     if (json_object_size(kwarg) == 0)
@@ -259,7 +259,7 @@ s_arg(const json_t *what)
 /* True when it requires a wheel function on keys: the minion was just accepted and is not connected yet, so
  * the job waits for it. */
 static bool
-s_requires_key(const react_t *r)
+requires_key(const react_t *r)
 {
     json_t *index;
     size_t i;
@@ -274,19 +274,19 @@ s_requires_key(const react_t *r)
 
 /* NEW request for a reaction. The note makes it idempotent; `follow` asks for pushes until its end. */
 static json_t *
-s_request(const rloop_t *self, const react_t *r)
+reactor_work_request(const rloop_t *self, const react_t *r)
 {
     static const char *const words[] = { "tgt", "tgt_type", "ret", "timeout", "metadata", "subset" };
     const char *client = value_str(r->what, "client", "");
     bool local = str_eq(client, "local");
     json_t *request = json_pack(
         "{s:s, s:O, s:o, s:b, s:{s:s, s:o, s:O}}", "op", local ? "publish" : client, "fun",
-        value_get(r->what, "fun"), "arg", s_arg(r->what), "follow", r->watched, "note", "kind", NOTE_REACT,
+        value_get(r->what, "fun"), "arg", reactor_work_arg(r->what), "follow", r->watched, "note", "kind", NOTE_REACT,
         "ref", value_fmt("%llu", (unsigned long long) r->task->seq), "part", value_get(r->what, "part"));
     for (size_t i = 0; local && i < NELEMS(words); i++)
         if (value_get(r->what, words[i]))
             json_object_set(request, words[i], value_get(r->what, words[i]));
-    if (local && s_requires_key(r))
+    if (local && requires_key(r))
         json_object_set_new(request, "wait_ms",
                             json_integer(value_int(self->opts, "gather_job_timeout", 10) * 1000));
     return request;
@@ -295,37 +295,37 @@ s_request(const rloop_t *self, const react_t *r)
 /* False: the reaction is its own ancestor LIMIT_REACTOR_CHAIN times, or the ancestry can't be read; it is
  * over then. */
 static bool
-s_is_no_loop(rloop_t *self, react_t *r)
+is_no_loop(rloop_t *self, react_t *r)
 {
     fail_auto_t err = FAIL_INIT;
     int n = kin_count(self->kin, self->reader, r->task->jids, value_str(r->what, "part", ""), &err);
     if (n < 0) {
-        s_over(self, r, xasprintf("whether it is a loop can't be known: %s", fail_text(&err)));
+        reactor_work_over(self, r, xasprintf("whether it is a loop can't be known: %s", fail_text(&err)));
         return false;
     }
     if (n < LIMIT_REACTOR_CHAIN)
         return true;
-    s_over(self, r,
+    reactor_work_over(self, r,
            xasprintf("a loop: %s.%s would be its own descendant for the %dth time, and is cut",
                      value_str(r->what, "client", ""), value_str(r->what, "fun", ""), n + 1));
     return false;
 }
 
 static void
-s_ask(rloop_t *self, react_t *r)
+reactor_work_ask(rloop_t *self, react_t *r)
 {
     fail_auto_t err = FAIL_INIT;
-    json_t *request = s_request(self, r);
+    json_t *request = reactor_work_request(self, r);
     if (local_post(self->line, &request, &r->n, &err) < 0) {
         /* -EMSGSIZE is the request's fault. Any other error is the connection's, and is handled where it is
          * read. */
         if (err.code == -EMSGSIZE) {
-            s_over(self, r, xstrdup(fail_text(&err)));
+            reactor_work_over(self, r, xstrdup(fail_text(&err)));
             return;
         }
         self->n_running -= r->counted;
         r->counted = false;
-        s_enqueue(self, r);
+        reactor_work_enqueue(self, r);
         return;
     }
     log_debug("reactor: event %llu, %s '%s': %s.%s is asked for", (unsigned long long) r->task->seq,
@@ -339,7 +339,7 @@ s_ask(rloop_t *self, react_t *r)
 
 /* The queue must not be empty. */
 static react_t *
-s_pop(rloop_t *self, int which)
+reactor_work_pop(rloop_t *self, int which)
 {
     react_t *r = self->ready[which];
     self->ready[which] = r->next;
@@ -361,12 +361,12 @@ work_turn(rloop_t *self)
              self->ready[which] && self->n_asked < ASKED_MAX && n > 0; n--) {
             if (which == QUEUE_MASTER && self->n_running >= (most > 0 ? most : 1))
                 break;
-            react_t *r = s_pop(self, which);
-            if (!s_is_no_loop(self, r))
+            react_t *r = reactor_work_pop(self, which);
+            if (!is_no_loop(self, r))
                 continue;
             r->counted = which == QUEUE_MASTER;
             self->n_running += r->counted;
-            s_ask(self, r);
+            reactor_work_ask(self, r);
         }
 }
 
@@ -374,18 +374,18 @@ work_turn(rloop_t *self)
 
 /* A job was published: over when no minion matched or nobody waits for it, else its returns are awaited. */
 static void
-s_published(rloop_t *self, react_t *r, const json_t *reply)
+reactor_work_published(rloop_t *self, react_t *r, const json_t *reply)
 {
     json_t *id;
     size_t i;
     if (json_array_size(value_get(reply, "minions")) == 0) {
         AUTO_FREE char *tgt = value_pystr(value_get(r->what, "tgt"));
-        s_over(self, r,
+        reactor_work_over(self, r,
                xasprintf("local.%s: no minion matched the target '%s'", value_str(r->what, "fun", ""), tgt));
         return;
     }
     if (!r->watched) {
-        s_over(self, r, NULL);
+        reactor_work_over(self, r, NULL);
         return;
     }
     r->left = json_object();
@@ -393,15 +393,15 @@ s_published(rloop_t *self, react_t *r, const json_t *reply)
         json_object_set_new(r->left, json_string_value(id), json_true());
     r->step = STEP_BEGUN;
     map_set(self->begun, r->jid, r);
-    s_now_begun(self, r);
+    now_begun(self, r);
 }
 
 /* True when the master only lacks something for now, such as room for another runner: the reaction is queued
  * again, for PASSES_MS at most. */
 static bool
-s_is_put_off(rloop_t *self, react_t *r, const json_t *reply)
+is_put_off(rloop_t *self, react_t *r, const json_t *reply)
 {
-    int64_t now_ms = clock_mono_ms(), *after_ms = &self->ask_after_ms[s_queue_of(r)];
+    int64_t now_ms = clock_mono_ms(), *after_ms = &self->ask_after_ms[queue_of(r)];
     if (!fs_is_passing((int) value_int(reply, "code", 0)))
         return false;
     /* Warn once for all that are refused together. */
@@ -414,26 +414,26 @@ s_is_put_off(rloop_t *self, react_t *r, const json_t *reply)
     self->n_running -= r->counted;
     r->counted = false;
     *after_ms = now_ms + RENDER_AGAIN_MS;
-    s_enqueue(self, r);
+    reactor_work_enqueue(self, r);
     return true;
 }
 
 /* The answer to a request: refused, done, or begun with a jid. */
 static void
-s_answered(rloop_t *self, react_t *r, const json_t *reply)
+reactor_work_answered(rloop_t *self, react_t *r, const json_t *reply)
 {
     bool local = str_eq(value_str(r->what, "client", ""), "local");
     if (!value_bool(reply, "ok", false)) {
-        if (s_is_put_off(self, r, reply))
+        if (is_put_off(self, r, reply))
             return;
-        s_over(self, r,
+        reactor_work_over(self, r,
                xasprintf("%s.%s: %s", value_str(r->what, "client", ""), value_str(r->what, "fun", ""),
                          value_str(reply, "error", "refused")));
         return;
     }
     if (map_get(self->begun, value_str(reply, "jid", ""))) {
         /* The file was matched twice, as "*.sls" and "x.sls": it reacts once. */
-        s_over(self, r, NULL);
+        reactor_work_over(self, r, NULL);
         return;
     }
     r->jid = xstrdup(value_str(reply, "jid", ""));
@@ -445,42 +445,42 @@ s_answered(rloop_t *self, react_t *r, const json_t *reply)
     }
     self->dirty = true;
     if (value_bool(reply, "forgotten", false)) {
-        s_over(self, r, NULL);
+        reactor_work_over(self, r, NULL);
         return;
     }
     if (local) {
-        s_published(self, r, reply);
+        reactor_work_published(self, r, reply);
         return;
     }
     r->step = STEP_BEGUN;
     map_set(self->begun, r->jid, r);
-    s_now_begun(self, r);
+    now_begun(self, r);
 }
 
 /* Push "runner": a function of the master has ended; `unknown` when its outcome was lost with an earlier
  * process. */
 static void
-s_ended(rloop_t *self, react_t *r, const json_t *push)
+reactor_work_ended(rloop_t *self, react_t *r, const json_t *push)
 {
     const char *client = value_str(r->what, "client", ""), *fun = value_str(r->what, "fun", "");
     self->dirty = true;
     if (value_bool(push, "unknown", false)) {
-        s_over(self, r,
+        reactor_work_over(self, r,
                xasprintf("%s.%s (job %s) was under way when the master ended: it is not begun again", client,
                          fun, r->jid));
         return;
     }
     if (value_bool(push, "success", false)) {
-        s_over(self, r, NULL);
+        reactor_work_over(self, r, NULL);
         return;
     }
     AUTO_FREE char *said = value_pystr(value_get(push, "return") ? value_get(push, "return") : json_null());
-    s_over(self, r, xasprintf("%s.%s failed: %s", client, fun, said));
+    reactor_work_over(self, r, xasprintf("%s.%s failed: %s", client, fun, said));
 }
 
 /* Push "ret": a successful return crosses the minion off. */
 static void
-s_returned(rloop_t *self, react_t *r, const json_t *push)
+returned(rloop_t *self, react_t *r, const json_t *push)
 {
     const char *id = value_str(push, "id", "");
     if (value_bool(push, "success", true) && value_int(push, "retcode", 0) == 0)
@@ -489,13 +489,13 @@ s_returned(rloop_t *self, react_t *r, const json_t *push)
 
 /* Push "done": minions left over have failed or did not return. */
 static void
-s_done(rloop_t *self, react_t *r, const json_t *push)
+reactor_work_done(rloop_t *self, react_t *r, const json_t *push)
 {
     if (json_object_size(r->left) == 0) {
-        s_over(self, r, NULL);
+        reactor_work_over(self, r, NULL);
         return;
     }
-    s_over(self, r,
+    reactor_work_over(self, r,
            xasprintf("local.%s (job %s) failed on %s%s", value_str(r->what, "fun", ""), r->jid,
                      json_object_iter_key(json_object_iter(r->left)),
                      json_object_size(r->left) > 1 ? " and others" : ""));
@@ -504,7 +504,7 @@ s_done(rloop_t *self, react_t *r, const json_t *push)
 static const struct push {
     const char *kind;
     void (*fn)(rloop_t *self, react_t *r, const json_t *push);
-} pushes[] = { { "runner", s_ended }, { "ret", s_returned }, { "done", s_done } };
+} pushes[] = { { "runner", reactor_work_ended }, { "ret", returned }, { "done", reactor_work_done } };
 
 void
 work_heard(rloop_t *self, const json_t *msg)
@@ -516,7 +516,7 @@ work_heard(rloop_t *self, const json_t *msg)
         if (!r)
             return; /* the answer to an event's fire request */
         self->n_asked--;
-        s_answered(self, r, msg);
+        reactor_work_answered(self, r, msg);
         return;
     }
     react_t *r = map_get(self->begun, value_str(msg, "jid", ""));
@@ -532,7 +532,7 @@ work_heard(rloop_t *self, const json_t *msg)
 /* Queue reactions again after the connection broke; their notes keep those that began from beginning
  * twice. */
 static void
-s_again(rloop_t *self, map_t *waiting)
+reactor_work_again(rloop_t *self, map_t *waiting)
 {
     const char *key;
     void *v;
@@ -542,7 +542,7 @@ s_again(rloop_t *self, map_t *waiting)
         r->counted = false;
         free(STEAL(r->jid));
         json_decref(STEAL(r->left));
-        s_enqueue(self, r);
+        reactor_work_enqueue(self, r);
     }
     map_clear(waiting);
 }
@@ -552,8 +552,8 @@ work_lost(rloop_t *self)
 {
     local_client_destroy(&self->line);
     self->n_asked = 0;
-    s_again(self, self->asked);
-    s_again(self, self->begun);
+    reactor_work_again(self, self->asked);
+    reactor_work_again(self, self->begun);
 }
 
 json_t *

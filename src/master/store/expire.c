@@ -6,17 +6,17 @@
 #include "master/front/part.h"
 
 static int64_t
-s_pause(const front_t *front)
+expire_pause(const front_t *front)
 {
     return (int64_t) (conf_float(front->conf, "loop_interval") * 1000);
 }
 
 static void
-s_tick(front_t *front, int64_t now_ms)
+expire_tick(front_t *front, int64_t now_ms)
 {
     /* For one interval after a start, and while the clock is in doubt, age removes nothing: a job that could
      * be looked up before a restart can be for as long after it. */
-    bool all = clockwatch_doubts(front) || now_ms - front->started_ms < s_pause(front);
+    bool all = clockwatch_doubts(front) || now_ms - front->started_ms < expire_pause(front);
     store_keep_t keep = { .now_us = clock_wall_us(),
                           .jobs_s = all ? 0 : conf_int(front->conf, "keep_jobs_seconds"),
                           .bytes = (uint64_t) conf_int(front->conf, "keep_jobs_bytes"),
@@ -25,4 +25,4 @@ s_tick(front_t *front, int64_t now_ms)
     store_expire(front->store, &keep);
 }
 
-const front_part_t part_expire = { .name = "expire", .tick = s_tick, .pause_ms = s_pause };
+const front_part_t part_expire = { .name = "expire", .tick = expire_tick, .pause_ms = expire_pause };

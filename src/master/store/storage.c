@@ -16,7 +16,7 @@ typedef struct storage {
 } storage_t;
 
 static storage_t *
-s_own(const front_t *front)
+storage_own(const front_t *front)
 {
     return front->own[PART_storage];
 }
@@ -30,15 +30,15 @@ storage_path(const front_t *front)
 const char *
 storage_trouble(const front_t *front)
 {
-    return s_own(front)->trouble;
+    return storage_own(front)->trouble;
 }
 
 /* Log the changes of the store's state. A notice may mean that a new file was begun, so the parts are told
  * (hook_renewed) to write again what they keep there. */
 static void
-s_look(front_t *front)
+storage_look(front_t *front)
 {
-    storage_t *self = s_own(front);
+    storage_t *self = storage_own(front);
     AUTO_FREE char *trouble = store_trouble(front->store);
     AUTO_FREE char *notice = store_notice(front->store);
     if (notice) {
@@ -55,7 +55,7 @@ s_look(front_t *front)
 
 /* Fails the master's start without a usable cachedir or store. */
 static int
-s_start(front_t *front, fail_t *err)
+storage_start(front_t *front, fail_t *err)
 {
     int rc = fs_own_dir(conf_str(front->conf, "cachedir"), 0750, err);
     if (rc < 0)
@@ -67,44 +67,44 @@ s_start(front_t *front, fail_t *err)
 }
 
 static bool
-s_destroy(front_t *front)
+storage_destroy(front_t *front)
 {
     store_reader_destroy(&front->reader);
     store_destroy(&front->store);
-    free(s_own(front)->trouble);
+    free(storage_own(front)->trouble);
     return true;
 }
 
 static int64_t
-s_pause(const front_t *front)
+storage_pause(const front_t *front)
 {
     return (int64_t) (conf_float(front->conf, "loop_interval") * 1000);
 }
 
 static void
-s_tick(front_t *front, int64_t now_ms)
+storage_tick(front_t *front, int64_t now_ms)
 {
-    s_look(front);
+    storage_look(front);
 }
 
 static int
-s_fd(const front_t *front)
+storage_fd(const front_t *front)
 {
     return store_fd(front->store);
 }
 
 /* Clear the eventfd before looking, so that a commit meanwhile makes it readable again. */
 static void
-s_readable(front_t *front)
+storage_readable(front_t *front)
 {
     uint64_t n;
     (void) !read(store_fd(front->store), &n, sizeof(n));
-    s_look(front);
+    storage_look(front);
     hook_committed(front);
 }
 
 static void
-s_status(front_t *front, json_t *reply)
+storage_status(front_t *front, json_t *reply)
 {
     store_stats_t st;
     store_get_stats(front->store, &st);
@@ -116,18 +116,18 @@ s_status(front_t *front, json_t *reply)
 }
 
 static void
-s_forgotten(front_t *front, const char *id)
+storage_forgotten(front_t *front, const char *id)
 {
     (void) store_del_minion(front->store, id); /* accepted however full the queue is */
 }
 
 const front_part_t part_storage = { .name = "storage",
                                     .size = sizeof(storage_t),
-                                    .start = s_start,
-                                    .destroy = s_destroy,
-                                    .tick = s_tick,
-                                    .pause_ms = s_pause,
-                                    .fd = s_fd,
-                                    .readable = s_readable,
-                                    .forgotten = s_forgotten,
-                                    .status = s_status };
+                                    .start = storage_start,
+                                    .destroy = storage_destroy,
+                                    .tick = storage_tick,
+                                    .pause_ms = storage_pause,
+                                    .fd = storage_fd,
+                                    .readable = storage_readable,
+                                    .forgotten = storage_forgotten,
+                                    .status = storage_status };

@@ -105,7 +105,7 @@ is_full(const store_t *self)
 /* Lock held. True when a row of this size fits. An empty queue takes a row of any size, or a large one never
  * got in. */
 static bool
-has_room(const store_t *self, size_t size)
+store_own_has_room(const store_t *self, size_t size)
 {
     return self->n_rows < LIMIT_STORE_QUEUE &&
            (self->n_rows == 0 || self->n_bytes + size <= LIMIT_STORE_BYTES);
@@ -140,12 +140,12 @@ take_in(store_t *self, row_t *row, bool follows)
 
 /* Lock held. TAKES row; returns its ticket, or 0 (row freed) when the queue is full. */
 static uint64_t
-append(store_t *self, row_t *row)
+store_append(store_t *self, row_t *row)
 {
     bool follows = is_following(self);
 
     /* Rows that belong to a taken row are never refused, or a transaction would be torn. */
-    if (!follows && !has_room(self, row->size)) {
+    if (!follows && !store_own_has_room(self, row->size)) {
         self->stats.refused += row->items;
         rows_free(row);
         return 0;
@@ -155,12 +155,12 @@ append(store_t *self, row_t *row)
 
 /* TAKES row. Counts the size of the row and of those written with it. */
 static uint64_t
-enqueue(store_t *self, row_t *row)
+store_enqueue(store_t *self, row_t *row)
 {
     for (row_t *part = row; part != NULL; part = part->with)
         row->size += row_size(part);
     pthread_mutex_lock(&self->lock);
-    uint64_t ticket = append(self, row);
+    uint64_t ticket = store_append(self, row);
     pthread_mutex_unlock(&self->lock);
     return ticket;
 }
@@ -232,7 +232,7 @@ store_add_job(store_t *self, json_t **job_p)
     row->text[3] = value_dump(rest);
     json_decref(rest);
     json_decref(job);
-    return enqueue(self, row);
+    return store_enqueue(self, row);
 }
 
 uint64_t
@@ -243,7 +243,7 @@ store_end_job(store_t *self, const char *jid, int64_t end_us)
     row->text[1] = xstrdup(jid);
     row->text[2] = end_us != 0 ? xasprintf(NOTE_TIME, end_us) : xstrdup("");
     row->text[3] = xstrdup(jid);
-    return enqueue(self, row);
+    return store_enqueue(self, row);
 }
 
 uint64_t
@@ -255,7 +255,7 @@ store_add_return(store_t *self, const char *jid, const char *id, char **raw_p, i
     row->num[0] = retcode;
     row->num[1] = success;
     row->num[2] = clock_wall_us();
-    return enqueue(self, row);
+    return store_enqueue(self, row);
 }
 
 /* Append frames to a waiting row of events; the buffer doubles, so n events cost O(n) copying. */
@@ -296,7 +296,7 @@ store_add_events(store_t *self, uint64_t first, uint64_t last, int64_t wall_us, 
         row->num[0] = (int64_t) first;
         row->num[2] = wall_us;
         grow_events(row, first, last, wall_us, frames, len);
-        ticket = append(self, row);
+        ticket = store_append(self, row);
     }
     pthread_mutex_unlock(&self->lock);
     return ticket;
@@ -309,7 +309,7 @@ put_doc(store_t *self, row_kind_t kind, const char *id, char **doc_p)
 
     row->text[1] = STEAL(*doc_p);
     row->num[0] = clock_wall_us();
-    return enqueue(self, row);
+    return store_enqueue(self, row);
 }
 
 uint64_t
@@ -337,7 +337,7 @@ static const row_kind_t forgets[STORE_DOCS] = {
 uint64_t
 store_forget(store_t *self, const char *id, store_doc_t what)
 {
-    return enqueue(self, row_new(forgets[what], id));
+    return store_enqueue(self, row_new(forgets[what], id));
 }
 
 /* Bypasses the limits: a deleted minion's documents must not survive, however full the queue. */
@@ -362,13 +362,13 @@ store_put_meta(store_t *self, const char *key, const char *value)
     row_t *row = row_new(ROW_META, key);
 
     row->text[1] = xstrdup(value);
-    return enqueue(self, row);
+    return store_enqueue(self, row);
 }
 
 uint64_t
 store_del_meta(store_t *self, const char *key)
 {
-    return enqueue(self, row_new(ROW_FORGET_META, key));
+    return store_enqueue(self, row_new(ROW_FORGET_META, key));
 }
 
 uint64_t
@@ -379,7 +379,7 @@ store_add_run(store_t *self, const char *run, const char *doc, const char *plan,
     row->text[1] = xstrdup(doc);
     row->text[2] = xstrdup(plan);
     row->num[0] = start_us;
-    return enqueue(self, row);
+    return store_enqueue(self, row);
 }
 
 uint64_t
@@ -389,7 +389,7 @@ store_end_run(store_t *self, const char *run, const char *result, int64_t end_us
 
     row->text[1] = xstrdup(result);
     row->num[0] = end_us;
-    return enqueue(self, row);
+    return store_enqueue(self, row);
 }
 
 uint64_t
@@ -403,7 +403,7 @@ store_put_step(store_t *self, const char *run, const char *tag, int64_t go, int6
     row->num[0] = go;
     row->num[1] = begin_us;
     row->num[2] = end_us;
-    return enqueue(self, row);
+    return store_enqueue(self, row);
 }
 
 void
@@ -448,7 +448,7 @@ wait_work(store_t *self, pthread_cond_t *cond, int64_t ms)
 
 /* Lock held. True when the writer may take this row: it is not inside an open store_together. */
 static bool
-is_free(const store_t *self, const row_t *row)
+store_is_free(const store_t *self, const row_t *row)
 {
     return row != NULL && (self->held_from == 0 || row->ticket < self->held_from);
 }
@@ -462,9 +462,9 @@ take_rows(store_t *self)
     size_t bytes = 0;
     bool more = true;
 
-    if (!is_free(self, first))
+    if (!store_is_free(self, first))
         return NULL;
-    for (int n = 1; more && is_free(self, *link); n++) {
+    for (int n = 1; more && store_is_free(self, *link); n++) {
         bytes += (*link)->size;
         more = (*link)->goes_on || (n < LIMIT_STORE_BATCH && bytes < LIMIT_STORE_BATCH_BYTES);
         link = &(*link)->next;
@@ -503,7 +503,7 @@ static row_t *
 next_batch(store_t *self, size_t last_rows)
 {
     pthread_mutex_lock(&self->lock);
-    while (!is_free(self, self->head) && !self->stop && !self->expire)
+    while (!store_is_free(self, self->head) && !self->stop && !self->expire)
         wait_work(self, &self->work, -1);
     if (last_rows >= BUSY_ROWS && self->head != NULL)
         linger(self);
@@ -630,7 +630,7 @@ expire_step(store_t *self)
 
 /* Pause between steps of expiry while no rows come, to leave the disk to others. */
 static void
-rest(store_t *self)
+store_rest(store_t *self)
 {
     pthread_mutex_lock(&self->lock);
     if (self->head == NULL && self->expire && !self->stop)
@@ -680,7 +680,7 @@ writer_main(void *arg)
         stop = self->stop && (self->head == NULL || self->trouble != NULL);
         pthread_mutex_unlock(&self->lock);
         if (!stop && expire_step(self))
-            rest(self);
+            store_rest(self);
     }
     return NULL;
 }
@@ -689,7 +689,7 @@ writer_main(void *arg)
 
 /* Block all signals in the new thread; the main thread handles them. */
 static int
-start_thread(store_t *self)
+store_start_thread(store_t *self)
 {
     sigset_t all, old;
 
@@ -740,7 +740,7 @@ store_new(const char *path, fail_t *err)
         self->writer = store_writer_new(path, err);
     if (self->writer != NULL)
         pass_notice(self);
-    if (self->writer != NULL && (rc = start_thread(self)) == 0)
+    if (self->writer != NULL && (rc = store_start_thread(self)) == 0)
         return self;
     if (self->writer != NULL)
         fail_set(err, rc, "the job store's thread: %s", strerror(-rc));
@@ -817,7 +817,7 @@ bool
 store_has_room(store_t *self, size_t bytes)
 {
     pthread_mutex_lock(&self->lock);
-    bool room = has_room(self, sizeof(row_t) + bytes);
+    bool room = store_own_has_room(self, sizeof(row_t) + bytes);
     pthread_mutex_unlock(&self->lock);
     return room;
 }

@@ -117,7 +117,7 @@ after_commit(void *arg, sqlite3 *db, const char *name, int pages)
 
 /* Block all signals in the new thread; the main thread handles them. */
 static int
-start_thread(checkpointer_t *self)
+store_checkpoint_start_thread(checkpointer_t *self)
 {
     sigset_t all, old;
 
@@ -144,7 +144,7 @@ checkpointer_new(sqlite3 *db, const char *path, fail_t *err)
         checkpointer_destroy(&self);
         return NULL;
     }
-    int rc = start_thread(self);
+    int rc = store_checkpoint_start_thread(self);
     if (rc != 0) {
         (void) fail_set(err, -rc, "the job store's second thread: %s", strerror(rc));
         checkpointer_destroy(&self);

@@ -34,7 +34,7 @@
 static pthread_mutex_t copying = PTHREAD_MUTEX_INITIALIZER;
 
 static bool
-goes_on(const store_watch_t *watch, uint64_t done, uint64_t of, const char *what)
+store_copy_goes_on(const store_watch_t *watch, uint64_t done, uint64_t of, const char *what)
 {
     return watch->go_on == NULL || watch->go_on(watch->cookie, done, of, what);
 }
@@ -59,7 +59,7 @@ begin_copying(fail_t *err)
 
 /* Remove a part and SQLite's files beside it, also those of a master that was killed. */
 static int
-remove_part(const char *part, fail_t *err)
+store_copy_remove_part(const char *part, fail_t *err)
 {
     static const char *const ends[] = { "", "-journal", "-wal", "-shm" };
 
@@ -76,7 +76,7 @@ remove_part(const char *part, fail_t *err)
 static int
 begin_part(const char *part, fail_t *err)
 {
-    if (remove_part(part, err) < 0)
+    if (store_copy_remove_part(part, err) < 0)
         return err->code;
     int fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 
@@ -91,7 +91,7 @@ begin_part(const char *part, fail_t *err)
 
 /* NEW folder of an absolute path. */
 static char *
-folder_of(const char *path)
+store_copy_folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -115,7 +115,7 @@ need_name(const char *to, fail_t *err)
 static int
 need_room(const char *path, const char *to, uint64_t bytes, fail_t *err)
 {
-    AUTO_FREE char *folder = folder_of(to);
+    AUTO_FREE char *folder = store_copy_folder_of(to);
     struct statvfs fs;
     struct stat of_store, of_copy;
 
@@ -146,7 +146,7 @@ typedef struct copy {
 
 /* Pause as long as the piece took, so that at least half of the disk's time is left to commits. */
 static void
-rest(int64_t took_us)
+store_copy_rest(int64_t took_us)
 {
     int64_t ms = took_us / 1000 + 1;
 
@@ -181,10 +181,10 @@ copy_pages(const copy_t *self, fail_t *err)
         int64_t took = clock_mono_us() - began;
         n = took < PIECE_US / 2 && n < PIECE_MAX ? n * 2 : took > PIECE_US && n > PIECE_MIN ? n / 2 : n;
         uint64_t of = (uint64_t) sqlite3_backup_pagecount(pages);
-        go = goes_on(self->watch, of - (uint64_t) sqlite3_backup_remaining(pages), of,
+        go = store_copy_goes_on(self->watch, of - (uint64_t) sqlite3_backup_remaining(pages), of,
                      "pages of the store are copied");
         if (step == SQLITE_OK && go)
-            rest(took);
+            store_copy_rest(took);
     }
     int rc = sqlite3_backup_finish(pages);
     if (!go)
@@ -220,7 +220,7 @@ copy_open(copy_t *self, const char *sql, fail_t *err)
 }
 
 static int
-open_part(const char *part, sqlite3 **ret_db, fail_t *err)
+store_copy_open_part(const char *part, sqlite3 **ret_db, fail_t *err)
 {
     if (sqlite3_open_v2(part, ret_db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return db_fail(*ret_db, part, err);
@@ -238,7 +238,7 @@ copy_to(sqlite3 *from, const char *path, const char *part, const char *sql, cons
     copy_t self = { .path = path, .part = part, .from = from, .watch = watch };
 
     self.fd = begin_part(part, err);
-    int rc = self.fd < 0 ? self.fd : open_part(part, &self.to, err);
+    int rc = self.fd < 0 ? self.fd : store_copy_open_part(part, &self.to, err);
     if (rc == 0)
         rc = copy_open(&self, sql, err);
     sqlite3_close(self.to);
@@ -263,7 +263,7 @@ on_steps(void *arg)
 {
     look_t *self = arg;
 
-    self->given_up = !goes_on(self->watch, self->done, self->of, "tables are looked at");
+    self->given_up = !store_copy_goes_on(self->watch, self->done, self->of, "tables are looked at");
     return self->given_up;
 }
 
@@ -392,7 +392,7 @@ look_at_tables(look_t *self, bool full, json_t *damage, fail_t *err)
 
 /* Check every table and count rows. NEW {counts, texts, "format", "damage"}, or NULL with *err. */
 static json_t *
-look(sqlite3 *db, const char *path, bool full, const store_watch_t *watch, fail_t *err)
+store_copy_look(sqlite3 *db, const char *path, bool full, const store_watch_t *watch, fail_t *err)
 {
     look_t self = { .db = db, .path = path, .watch = watch };
     json_t *out = json_object(), *damage = json_array();
@@ -471,7 +471,7 @@ file_size(const char *path)
 static void
 add_sizes(json_t *out, const char *path)
 {
-    AUTO_FREE char *log = xasprintf("%s-wal", path), *folder = folder_of(path);
+    AUTO_FREE char *log = xasprintf("%s-wal", path), *folder = store_copy_folder_of(path);
     struct statvfs fs;
 
     json_object_set_new(out, "size", json_integer((json_int_t) file_size(path)));
@@ -482,7 +482,7 @@ add_sizes(json_t *out, const char *path)
 
 /* The size in bytes of the database as `db` sees it, its log included. */
 static int
-size_of(sqlite3 *db, const char *path, uint64_t *ret_bytes, fail_t *err)
+store_copy_size_of(sqlite3 *db, const char *path, uint64_t *ret_bytes, fail_t *err)
 {
     int pages = 0, bytes = 0;
     int rc = db_int(db, path, "PRAGMA page_count", &pages, err);
@@ -505,7 +505,7 @@ static json_t *
 look_at_part(const char *part, const char *of, const store_watch_t *watch, fail_t *err)
 {
     sqlite3 *db = NULL;
-    json_t *out = open_copy(part, &db, err) == 0 ? look(db, part, false, watch, err) : NULL;
+    json_t *out = open_copy(part, &db, err) == 0 ? store_copy_look(db, part, false, watch, err) : NULL;
 
     sqlite3_close(db);
     json_t *damage = json_object_get(out, "damage");
@@ -530,7 +530,7 @@ backup(const char *path, const char *to, const char *part, const store_watch_t *
     int rc = db_open_reader(path, &db, err);
 
     if (rc == 0)
-        rc = size_of(db, path, &bytes, err);
+        rc = store_copy_size_of(db, path, &bytes, err);
     if (rc == 0)
         rc = need_room(path, to, bytes, err);
     if (rc == 0)
@@ -544,7 +544,7 @@ backup(const char *path, const char *to, const char *part, const store_watch_t *
         return out;
     }
     json_decref(out);
-    (void) remove_part(part, NULL);
+    (void) store_copy_remove_part(part, NULL);
     return NULL;
 }
 
@@ -569,7 +569,7 @@ store_check(const char *path, bool full, const store_watch_t *watch, fail_t *err
     sqlite3 *db = NULL;
     /* While a master runs, the store has a log and must be read through it. */
     int rc = fs_absent(log) ? open_copy(path, &db, err) : db_open_reader(path, &db, err);
-    json_t *out = rc == 0 ? look(db, path, full, watch, err) : NULL;
+    json_t *out = rc == 0 ? store_copy_look(db, path, full, watch, err) : NULL;
 
     sqlite3_close(db);
     if (out == NULL)
@@ -623,7 +623,7 @@ bring_up(const char *part, const char *from, fail_t *err)
 
 /* Copy the backup `from` into `part` beside the store at `path`. */
 static int
-copy_of(const char *path, const char *from, const char *part, const char *sql, const store_watch_t *watch,
+store_copy_of(const char *path, const char *from, const char *part, const char *sql, const store_watch_t *watch,
         fail_t *err)
 {
     sqlite3 *db = NULL;
@@ -634,7 +634,7 @@ copy_of(const char *path, const char *from, const char *part, const char *sql, c
     if (rc == 0)
         rc = db_format(db, from, &format, err);
     if (rc == 0)
-        rc = size_of(db, from, &bytes, err);
+        rc = store_copy_size_of(db, from, &bytes, err);
     if (rc == 0)
         rc = need_room(path, path, bytes, err);
     if (rc == 0)
@@ -646,7 +646,7 @@ copy_of(const char *path, const char *from, const char *part, const char *sql, c
 /* Copy, upgrade, check, count, then rename to WAITS, from which the next start takes it. `sql` stores the
  * name that the present store will get. */
 static json_t *
-restore(const char *path, const char *from, const char *waits, const store_watch_t *watch, fail_t *err)
+store_copy_restore(const char *path, const char *from, const char *waits, const store_watch_t *watch, fail_t *err)
 {
     char stamp[CLOCK_STAMP_LEN];
     AUTO_FREE char *part = xasprintf("%s" PART, waits);
@@ -655,7 +655,7 @@ restore(const char *path, const char *from, const char *waits, const store_watch
     clock_jid(stamp);
     AUTO_FREE char *sql = xasprintf(
         "INSERT OR REPLACE INTO meta(key, value) VALUES('" STORE_KEPT "', '%s.before-%s')", name, stamp);
-    int rc = copy_of(path, from, part, sql, watch, err);
+    int rc = store_copy_of(path, from, part, sql, watch, err);
     if (rc == 0)
         rc = bring_up(part, from, err);
     json_t *out = rc == 0 ? look_at_part(part, from, watch, err) : NULL;
@@ -667,7 +667,7 @@ restore(const char *path, const char *from, const char *waits, const store_watch
         return out;
     }
     json_decref(out);
-    (void) remove_part(part, NULL);
+    (void) store_copy_remove_part(part, NULL);
     return NULL;
 }
 
@@ -678,7 +678,7 @@ store_restore(const char *path, const char *from, const store_watch_t *watch, fa
 
     if (!begin_copying(err))
         return NULL;
-    json_t *out = restore(path, from, waits, watch, err);
+    json_t *out = store_copy_restore(path, from, waits, watch, err);
     pthread_mutex_unlock(&copying);
     return out;
 }

@@ -261,7 +261,7 @@ upgrade_events(sqlite3 *db, const char *path, fail_t *err)
 
 /* All or nothing: the format number changes in the same transaction. */
 static int
-upgrade(sqlite3 *db, const char *path, fail_t *err)
+store_db_upgrade(sqlite3 *db, const char *path, fail_t *err)
 {
     int rc = db_exec(db, path, "BEGIN IMMEDIATE; " EVENT_TABLE, err);
 
@@ -339,7 +339,7 @@ check_schema(sqlite3 *db, const char *path, fail_t *err)
     if (rc < 0)
         return rc;
     if (version == 1)
-        rc = upgrade(db, path, err);
+        rc = store_db_upgrade(db, path, err);
     if (rc == 0)
         rc = db_exec(db, path,
                      PILLAR_TABLE NOTES_TABLE RUN_TABLES MINE_TABLE EXPIRED_TABLE SPARED_TABLE FIND_INDEXES
@@ -427,7 +427,7 @@ move_aside(const char *path, const char *aside, fail_t *err)
 /* Finish a replacement from whichever step it was cut short at. A file without its log would be an older
  * state, and a new one without STORE_REPLACED would reuse event numbers. */
 static int
-replace(const char *path, const char *stamp, const char *why, char **ret_notice, fail_t *err)
+store_db_replace(const char *path, const char *stamp, const char *why, char **ret_notice, fail_t *err)
 {
     AUTO_FREE char *aside = xasprintf("%s.damaged-%s", path, stamp);
     AUTO_FREE char *mark = xasprintf("%s" REPLACING, path);
@@ -454,7 +454,7 @@ db_set_aside(const char *path, const char *why, char **ret_notice, fail_t *err)
 
     clock_jid(stamp);
     int rc = fs_write_atomic(mark, stamp, strlen(stamp), 0600, err);
-    return rc < 0 ? rc : replace(path, stamp, why, ret_notice, err);
+    return rc < 0 ? rc : store_db_replace(path, stamp, why, ret_notice, err);
 }
 
 /* Finish a replacement that an earlier process began, if the mark file is there. */
@@ -467,7 +467,7 @@ go_on_replacing(const char *path, char **ret_notice, fail_t *err)
     if (fs_absent(mark))
         return 0;
     int rc = fs_read(mark, CLOCK_STAMP_LEN, &stamp, err);
-    return rc < 0 ? rc : replace(path, buf_str(&stamp), "the master ended meanwhile", ret_notice, err);
+    return rc < 0 ? rc : store_db_replace(path, buf_str(&stamp), "the master ended meanwhile", ret_notice, err);
 }
 
 int

@@ -166,7 +166,7 @@ forgetter_destroy(forgetter_t **self_p)
 
 /* Run and reset a statement: rows changed, or a negative errno. */
 static int
-run(forgetter_t *self, int which, fail_t *err)
+store_forget_run(forgetter_t *self, int which, fail_t *err)
 {
     return db_run(self->db, self->path, self->stmt[which], err);
 }
@@ -209,7 +209,7 @@ run_named(forgetter_t *self, int which, const char *name, fail_t *err)
 {
     int rc = db_bind_text(self->db, self->path, self->stmt[which], 1, name, err);
 
-    return rc == 0 ? run(self, which, err) : rc;
+    return rc == 0 ? store_forget_run(self, which, err) : rc;
 }
 
 static int
@@ -394,7 +394,7 @@ forgetter_docs_changed(forgetter_t *self)
 /* 1 when jobs and runs take more than `keep_bytes`, 0, or a negative errno. Their size is the used pages
  * without the journal and the minions' documents; the latter are counted only when the rest is too large. */
 static int
-too_large(forgetter_t *self, uint64_t keep_bytes, fail_t *err)
+store_forget_too_large(forgetter_t *self, uint64_t keep_bytes, fail_t *err)
 {
     int64_t used = 0, spare = 0, first[BLOCK_NUMBERS] = { 0 }, end[END_NUMBERS] = { 0 };
 
@@ -480,7 +480,7 @@ drop_excess(forgetter_t *self, const store_keep_t *keep, fail_t *err)
     int rc = keep->bytes > 0 ? find_oldest(self, keep, false, &oldest, err) : 0;
 
     if (rc == 0 && oldest.name != NULL && oldest.start_us < clock_wall_us() - YOUNG_US)
-        rc = too_large(self, keep->bytes, err);
+        rc = store_forget_too_large(self, keep->bytes, err);
     if (rc > 0)
         rc = drop_one(self, oldest.kind, oldest.name, keep, err);
     free(oldest.name);
@@ -504,7 +504,7 @@ forgetter_events(forgetter_t *self, uint64_t keep_events, fail_t *err)
                         first[BLOCK_AT] >= end[END_AT] - LIMIT_JOURNAL_BYTES))
             break;
         sqlite3_bind_int64(self->stmt[F_BLOCK], 1, first[BLOCK_FIRST]);
-        rc = run(self, F_BLOCK, err);
+        rc = store_forget_run(self, F_BLOCK, err);
         dropped += rc > 0;
     }
     return rc < 0 ? rc : dropped;
@@ -515,7 +515,7 @@ forgetter_events(forgetter_t *self, uint64_t keep_events, fail_t *err)
 /* Return one page to the file system when more than RESERVE are free: 1, 0 or a negative errno. Done before
  * more is deleted, as SQLite searches the list of free pages for the one it returns. */
 static int
-give_back(forgetter_t *self, fail_t *err)
+store_forget_give_back(forgetter_t *self, fail_t *err)
 {
     int64_t used = 0, spare = 0;
     int rc = self->shrinks ? read_pages(self, &used, &spare, err) : 0;
@@ -537,7 +537,7 @@ forgetter_step(forgetter_t *self, const store_keep_t *keep, int64_t until_us, bo
     int dropped = 0, n;
 
     do {
-        n = give_back(self, err);
+        n = store_forget_give_back(self, err);
         if (n > 0)
             continue;
         n = n == 0 ? drop_expired(self, err) : n;

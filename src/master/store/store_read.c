@@ -172,7 +172,7 @@ query(store_reader_t *self, int which, fail_t *err)
 
 /* Report SQLite's error. Damage gets advice of its own, as the writer notices it only where it writes. */
 static int
-failed(store_reader_t *self, fail_t *err)
+store_read_failed(store_reader_t *self, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
     int rc = db_fail(self->db, self->path, &why);
@@ -189,18 +189,18 @@ failed(store_reader_t *self, fail_t *err)
 /* Bind a text to `stmt` (may be NULL). NULL with *err without memory: the statement would run with its former
  * parameter, or with none. */
 static sqlite3_stmt *
-bind_text(store_reader_t *self, sqlite3_stmt *stmt, int at, const char *text, fail_t *err)
+store_read_bind_text(store_reader_t *self, sqlite3_stmt *stmt, int at, const char *text, fail_t *err)
 {
     if (stmt == NULL || sqlite3_bind_text(stmt, at, text, -1, SQLITE_TRANSIENT) == SQLITE_OK)
         return stmt;
-    (void) failed(self, err);
+    (void) store_read_failed(self, err);
     return NULL;
 }
 
 static sqlite3_stmt *
 query_text(store_reader_t *self, int which, const char *text, fail_t *err)
 {
-    return bind_text(self, query(self, which, err), 1, text, err);
+    return store_read_bind_text(self, query(self, which, err), 1, text, err);
 }
 
 /* True when there is another row; false with *rc_p negative after a failure. */
@@ -210,7 +210,7 @@ next_row(store_reader_t *self, sqlite3_stmt *stmt, int *rc_p, fail_t *err)
     int rc = sqlite3_step(stmt);
 
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-        *rc_p = failed(self, err);
+        *rc_p = store_read_failed(self, err);
     return rc == SQLITE_ROW;
 }
 
@@ -221,7 +221,7 @@ end_rows(store_reader_t *self, sqlite3_stmt *stmt, int rc, fail_t *err)
 {
     int said = sqlite3_reset(stmt);
 
-    return rc == 0 && said != SQLITE_OK ? failed(self, err) : rc;
+    return rc == 0 && said != SQLITE_OK ? store_read_failed(self, err) : rc;
 }
 
 /* End a query. TAKES v; returns it (NEW) unless something failed. */
@@ -313,7 +313,7 @@ job_doc(sqlite3_stmt *stmt)
 }
 
 static void
-add_minions(sqlite3_stmt *stmt, json_t *job)
+store_read_add_minions(sqlite3_stmt *stmt, json_t *job)
 {
     json_object_set_new(job, "minions", col_json(stmt, C_MINIONS));
 }
@@ -323,7 +323,7 @@ whole_job(sqlite3_stmt *stmt)
 {
     json_t *job = job_doc(stmt);
 
-    add_minions(stmt, job);
+    store_read_add_minions(stmt, job);
     return job;
 }
 
@@ -333,7 +333,7 @@ job_head(sqlite3_stmt *stmt)
     json_t *job = json_object();
 
     add_numbers(stmt, job);
-    add_minions(stmt, job);
+    store_read_add_minions(stmt, job);
     json_object_set_new(job, "bytes", json_integer((json_int_t) job_bytes(stmt, C_DOC, C_MINIONS)));
     return job;
 }
@@ -380,7 +380,7 @@ store_returned(store_reader_t *self, const char *jid, fail_t *err)
 static int
 one_number(store_reader_t *self, int which, const char *jid, const char *name, fail_t *err)
 {
-    sqlite3_stmt *stmt = bind_text(self, query_text(self, which, jid, err), 2, name, err);
+    sqlite3_stmt *stmt = store_read_bind_text(self, query_text(self, which, jid, err), 2, name, err);
     int rc = 0;
 
     if (stmt == NULL)
@@ -446,7 +446,7 @@ int
 store_returns_each(store_reader_t *self, const char *jid, const char *after, store_return_fn *fn,
                    void *cookie, fail_t *err)
 {
-    sqlite3_stmt *stmt = bind_text(self, query_text(self, Q_RETURNS, jid, err), 2, after, err);
+    sqlite3_stmt *stmt = store_read_bind_text(self, query_text(self, Q_RETURNS, jid, err), 2, after, err);
     bool more = true;
     int rc = 0;
 
@@ -555,7 +555,7 @@ filter_row(sqlite3_stmt *stmt, const json_t *filter)
     json_t *job = job_doc(stmt);
     if (metadata_fits(value_get(filter, "metadata"), job)) {
         if (value_bool(filter, "minions", false))
-            add_minions(stmt, job);
+            store_read_add_minions(stmt, job);
         return job;
     }
     json_decref(job);
@@ -563,7 +563,7 @@ filter_row(sqlite3_stmt *stmt, const json_t *filter)
 }
 
 static json_t *
-reversed(json_t *list)
+store_read_reversed(json_t *list)
 {
     json_t *out = json_array();
 
@@ -606,7 +606,7 @@ query_jobs(store_reader_t *self, const json_t *filter, fail_t *err)
         return NULL;
     sqlite3_bind_int64(stmt, 1, value_int(filter, "start_us", INT64_MIN));
     sqlite3_bind_int64(stmt, 2, value_int(filter, "end_us", INT64_MAX));
-    return name != NULL ? bind_text(self, stmt, 3, name, err) : stmt;
+    return name != NULL ? store_read_bind_text(self, stmt, 3, name, err) : stmt;
 }
 
 /* Rows come newest first, so that `limit` keeps the newest; the result is reversed. The limit on jobs without
@@ -634,7 +634,7 @@ store_jobs(store_reader_t *self, const json_t *filter, fail_t *err)
     jobs = end_query(self, stmt, rc, jobs, err);
     if (jobs != NULL && value_bool(filter, "returned", false))
         jobs = end_query(self, NULL, add_returned(self, jobs, err), jobs, err);
-    return jobs != NULL ? reversed(jobs) : NULL;
+    return jobs != NULL ? store_read_reversed(jobs) : NULL;
 }
 
 json_t *
@@ -657,7 +657,7 @@ store_unfinished(store_reader_t *self, int64_t since_us, size_t max_bytes, size_
             ++*ret_left;
     }
     jids = end_query(self, stmt, rc, jids, err);
-    return jids != NULL ? reversed(jids) : NULL;
+    return jids != NULL ? store_read_reversed(jids) : NULL;
 }
 
 json_t *
@@ -863,13 +863,13 @@ store_metas(store_reader_t *self, const char *prefix, fail_t *err)
 static sqlite3_stmt *
 query_note(store_reader_t *self, int which, const char *kind, const char *ref, fail_t *err)
 {
-    return bind_text(self, query_text(self, which, kind, err), 2, ref, err);
+    return store_read_bind_text(self, query_text(self, which, kind, err), 2, ref, err);
 }
 
 json_t *
 store_noted(store_reader_t *self, const char *kind, const char *ref, const char *part, fail_t *err)
 {
-    sqlite3_stmt *stmt = bind_text(self, query_note(self, Q_NOTED, kind, ref, err), 3, part, err);
+    sqlite3_stmt *stmt = store_read_bind_text(self, query_note(self, Q_NOTED, kind, ref, err), 3, part, err);
     int rc = 0;
 
     if (stmt == NULL)

@@ -144,7 +144,7 @@ fold_present(const take_t *self, fail_t *err)
 }
 
 static int
-take(take_t *self, fail_t *err)
+store_take(take_t *self, fail_t *err)
 {
     int rc = make_ready(self, err);
 
@@ -172,7 +172,7 @@ store_restore_take(const char *path, fail_t *err)
     int rc = fold_present(&self, err);
     if (rc < 0)
         return rc;
-    if (take(&self, &why) == 0)
+    if (store_take(&self, &why) == 0)
         log_warning("the job store is the restored backup now; the one of before is kept as %s", self.kept);
     else
         log_error("the backup that waits in %s can't take the job store's place, which stays as it is: %s",

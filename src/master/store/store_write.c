@@ -204,13 +204,13 @@ store_writer_notice(store_writer_t *self)
 /* ---- batches --------------------------------------------------------------------------------- */
 
 static int
-run(store_writer_t *self, sqlite3_stmt *stmt, fail_t *err)
+store_write_run(store_writer_t *self, sqlite3_stmt *stmt, fail_t *err)
 {
     return db_run(self->db, self->path, stmt, err);
 }
 
 static int
-bind_text(store_writer_t *self, sqlite3_stmt *stmt, int at, const char *text, fail_t *err)
+store_write_bind_text(store_writer_t *self, sqlite3_stmt *stmt, int at, const char *text, fail_t *err)
 {
     return db_bind_text(self->db, self->path, stmt, at, text, err);
 }
@@ -235,7 +235,7 @@ insert_events(store_writer_t *self, const int64_t *num, const char *frames, size
     for (int i = 0; i < ROW_NUMS; i++)
         sqlite3_bind_int64(stmt, i + 1, num[i]);
     int rc = sqlite3_bind_blob64(stmt, ROW_NUMS + 1, frames, len, SQLITE_STATIC);
-    int changed = rc == SQLITE_OK ? run(self, stmt, err) : db_fail(self->db, self->path, err);
+    int changed = rc == SQLITE_OK ? store_write_run(self, stmt, err) : db_fail(self->db, self->path, err);
     sqlite3_clear_bindings(stmt);
     AUTO_FREE char *first = changed == -EBADMSG ? xasprintf("%lld", (long long) num[0]) : NULL;
     return or_without(changed, kinds[ROW_EVENTS].name, first, "and after", err);
@@ -262,7 +262,7 @@ insert_gathered(store_writer_t *self, gathered_t *g, fail_t *err)
 /* Add a row of events, writing the block first when it is full. A row of at least half a block is written as
  * it is, without copying. */
 static int
-gather(store_writer_t *self, gathered_t *g, const row_t *row, fail_t *err)
+store_write_gather(store_writer_t *self, gathered_t *g, const row_t *row, fail_t *err)
 {
     int changed = g->frames.len + row->len > EVENT_BLOCK ? insert_gathered(self, g, err) : 0;
 
@@ -288,10 +288,10 @@ insert_row(store_writer_t *self, const row_t *row, uint64_t *ret_duplicates, fai
     int rc = 0;
 
     for (int i = 0; i < kind->texts && rc == 0; i++)
-        rc = bind_text(self, stmt, i + 1, row->text[i], err);
+        rc = store_write_bind_text(self, stmt, i + 1, row->text[i], err);
     for (int i = 0; i < kind->nums; i++)
         sqlite3_bind_int64(stmt, kind->texts + i + 1, row->num[i]);
-    int changed = rc == 0 ? run(self, stmt, err) : rc;
+    int changed = rc == 0 ? store_write_run(self, stmt, err) : rc;
     sqlite3_clear_bindings(stmt);
     if (is_doc[row->kind])
         forgetter_docs_changed(self->forgetter);
@@ -318,7 +318,7 @@ counts_of(map_t *jobs, const char *jid, counts_t *last)
 
 /* Either a retcode or success false counts as failed. */
 static void
-count_return(counts_t *counts, const row_t *row)
+store_write_count_return(counts_t *counts, const row_t *row)
 {
     counts->returned++;
     counts->failed += row->num[0] != 0 || row->num[1] == 0;
@@ -330,10 +330,10 @@ add_counts(store_writer_t *self, const counts_t *counts, fail_t *err)
 {
     sqlite3_stmt *stmt = self->extra[X_COUNT];
 
-    int rc = bind_text(self, stmt, 1, counts->jid, err);
+    int rc = store_write_bind_text(self, stmt, 1, counts->jid, err);
     sqlite3_bind_int64(stmt, 2, counts->returned);
     sqlite3_bind_int64(stmt, 3, counts->failed);
-    return rc == 0 ? run(self, stmt, err) : rc;
+    return rc == 0 ? store_write_run(self, stmt, err) : rc;
 }
 
 /* Insert the batch's returns of this job again, after the job's expired ones were deleted. */
@@ -349,7 +349,7 @@ insert_again(store_writer_t *self, const row_t *rows, counts_t *counts, fail_t *
             continue;
         changed = insert_row(self, row, &again, err);
         if (changed > 0)
-            count_return(counts, row);
+            store_write_count_return(counts, row);
     }
     return changed;
 }
@@ -370,9 +370,9 @@ count_job(store_writer_t *self, const row_t *rows, counts_t *counts, fail_t *err
         changed = insert_again(self, rows, counts, err);
     if (changed < 0 || counts->returned == 0)
         return changed;
-    changed = bind_text(self, self->extra[X_ADOPT], 1, counts->jid, err);
+    changed = store_write_bind_text(self, self->extra[X_ADOPT], 1, counts->jid, err);
     if (changed == 0)
-        changed = run(self, self->extra[X_ADOPT], err);
+        changed = store_write_run(self, self->extra[X_ADOPT], err);
     return changed > 0 ? add_counts(self, counts, err) : changed;
 }
 
@@ -388,7 +388,7 @@ insert_rows(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, f
     int changed = 0;
 
     for (const row_t *row = rows; row != NULL && changed >= 0; row = row->next) {
-        changed = row->kind == ROW_EVENTS ? gather(self, &events, row, err)
+        changed = row->kind == ROW_EVENTS ? store_write_gather(self, &events, row, err)
                                           : insert_row(self, row, ret_duplicates, err);
         if (changed > 0 && row->with != NULL) {
             int also = insert_row(self, row->with, ret_duplicates, err);
@@ -398,7 +398,7 @@ insert_rows(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, f
         if (changed >= 0 && row->kind == ROW_RETURN)
             last = counts_of(jobs, row->text[0], last);
         if (changed > 0 && row->kind == ROW_RETURN)
-            count_return(last, row);
+            store_write_count_return(last, row);
     }
     for (size_t i = 0; changed >= 0 && map_next(jobs, &i, &jid, &counts);)
         changed = or_without(count_job(self, rows, counts, err), "the job of returns", jid, "", err);
@@ -432,14 +432,14 @@ reopen_if_moved(store_writer_t *self, fail_t *err)
 
 /* After a failed restart there is no open database: try again. */
 static int
-prepare(store_writer_t *self, fail_t *err)
+store_write_prepare(store_writer_t *self, fail_t *err)
 {
     return self->db != NULL ? reopen_if_moved(self, err) : open_db(self, err);
 }
 
 /* End the transaction: COMMIT when `rc`, the outcome so far, is no error; else ROLLBACK. */
 static int
-finish(store_writer_t *self, int rc, fail_t *err)
+store_write_finish(store_writer_t *self, int rc, fail_t *err)
 {
     if (rc >= 0)
         rc = db_exec(self->db, self->path, "COMMIT", err);
@@ -452,12 +452,12 @@ int
 store_writer_commit(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, fail_t *err)
 {
     *ret_duplicates = 0;
-    int rc = prepare(self, err);
+    int rc = store_write_prepare(self, err);
     if (rc == 0)
         rc = db_exec(self->db, self->path, "BEGIN IMMEDIATE", err);
     if (rc < 0)
         return rc;
-    return finish(self, insert_rows(self, rows, ret_duplicates, err), err);
+    return store_write_finish(self, insert_rows(self, rows, ret_duplicates, err), err);
 }
 
 int
@@ -465,14 +465,14 @@ store_writer_expire(store_writer_t *self, const store_keep_t *keep, int64_t for_
                     fail_t *err)
 {
     *ret_more = false;
-    int rc = prepare(self, err);
+    int rc = store_write_prepare(self, err);
     /* A deletion need not be durable before the next commit: if it is lost, it is done again. So no sync
      * here. */
     if (rc == 0)
         rc = db_exec(self->db, self->path, "PRAGMA synchronous=NORMAL; BEGIN IMMEDIATE", err);
     int dropped = rc == 0 ? forgetter_step(self->forgetter, keep, clock_mono_us() + for_us, ret_more, err)
                           : rc;
-    rc = finish(self, dropped, err);
+    rc = store_write_finish(self, dropped, err);
     /* If the sync mode can't be restored, commits would be acknowledged without being durable: close, which
      * makes the next commit open the database anew. */
     if (self->db != NULL && db_exec(self->db, self->path, "PRAGMA synchronous=FULL", NULL) < 0)

@@ -10,7 +10,7 @@
 
 /* NEW plain JSON of a value in py_wire's form; NULL for NULL. */
 static json_t *
-s_plain(const json_t *wire)
+blackout_plain(const json_t *wire)
 {
     AUTO(py) value = wire ? py_from_wire(wire) : NULL;
     return value ? py_to_json(value) : NULL;
@@ -19,7 +19,7 @@ s_plain(const json_t *wire)
 /* Python's `fun in whitelist`, as Salt evaluates it: an element of a list, a key of a mapping, or a substring
  * of a text. */
 static bool
-s_names(const json_t *list, const char *fun)
+blackout_names(const json_t *list, const char *fun)
 {
     if (json_is_string(list))
         return strstr(json_string_value(list), fun) != NULL;
@@ -30,11 +30,11 @@ int
 blackout_check(const json_t *facts, const char *fun, fail_t *err)
 {
     /* py_wire encodes a mapping with a key that is not text as {"$py": ...}. */
-    json_auto_t *whole = value_get(facts, "$py") ? s_plain(facts) : json_incref((json_t *) facts);
+    json_auto_t *whole = value_get(facts, "$py") ? blackout_plain(facts) : json_incref((json_t *) facts);
     if (!value_truthy(value_get(whole, "minion_blackout")) || str_eq(fun, "saltutil.refresh_pillar"))
         return 0;
-    json_auto_t *list = s_plain(value_get(whole, "minion_blackout_whitelist"));
-    if (s_names(list, fun))
+    json_auto_t *list = blackout_plain(value_get(whole, "minion_blackout_whitelist"));
+    if (blackout_names(list, fun))
         return 0;
     return fail_kind(err, FAIL_INVOCATION, -EPERM,
                      "Minion in blackout mode. Set 'minion_blackout' to False in pillar or grains to resume "

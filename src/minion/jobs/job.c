@@ -52,7 +52,7 @@ typedef struct child {
 
 /* Sends a frame, blocking. 0 or a negative errno. */
 static int
-s_child_write(child_t *self, const json_t *frame)
+child_write(child_t *self, const json_t *frame)
 {
     buf_auto_t out = BUF_INIT;
     frame_add(&out, frame);
@@ -68,14 +68,14 @@ s_child_write(child_t *self, const json_t *frame)
 }
 
 static json_t *
-s_child_grains(void *cookie)
+child_grains(void *cookie)
 {
     return ((child_t *) cookie)->env->grains;
 }
 
 /* NEW: all grains gathered anew in this child, slow ones included; NULL: not possible. */
 static json_t *
-s_child_grains_again(void *cookie)
+child_grains_again(void *cookie)
 {
     const job_env_t *env = ((child_t *) cookie)->env;
     if (env->n_grain_plugins == 0)
@@ -89,7 +89,7 @@ s_child_grains_again(void *cookie)
 
 /* Fires an event through the job server. -EMSGSIZE above max_event_size. */
 static int
-s_child_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
+child_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
 {
     const child_t *self = cookie;
     json_auto_t *frame = json_pack("{s:s, s:s, s:O}", "t", "fire", "tag", tag, "data", data);
@@ -97,18 +97,18 @@ s_child_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
            limit = (size_t) value_int(self->env->opts, "max_event_size", 0);
     if (limit > 0 && size > limit)
         return fail_set(err, -EMSGSIZE, "event %s has %zu bytes, max_event_size is %zu", tag, size, limit);
-    int rc = s_child_write(cookie, frame);
+    int rc = child_write(cookie, frame);
     return rc < 0 ? fail_set(err, rc, "the job server does not listen: %s", strerror(-rc)) : 0;
 }
 
 /* Sends a host request and waits for its answer. Fails with -EPIPE when the job has parted: nobody
  * answers. */
 static int
-s_child_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
+child_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
 {
     child_t *self = cookie;
     json_auto_t *frame = json_pack("{s:s, s:O}", "t", "host", "request", request);
-    int rc = s_child_write(self, frame);
+    int rc = child_write(self, frame);
     while (rc >= 0 && !parting_is_gone()) {
         json_auto_t *answer = NULL;
         rc = frame_take(&self->in, LIMIT_LOCAL_MSG, &answer, err);
@@ -140,12 +140,12 @@ s_child_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
 
 /* The pillar that a master compiles for `ask`, through the job server. NEW, or NULL with *err. */
 static py_t *
-s_child_ask(child_t *self, json_t *ask, fail_t *err)
+child_ask(child_t *self, json_t *ask, fail_t *err)
 {
     json_auto_t *request = json_pack("{s:s, s:O*}", "op", "pillar", "ask", ask);
     json_auto_t *answer = NULL;
     fail_auto_t why = FAIL_INIT;
-    if (s_child_host(self, request, &answer, &why) == 0)
+    if (child_host(self, request, &answer, &why) == 0)
         return py_from_wire(answer);
     (void) fail_kind(err, FAIL_COMMAND, -EIO, "%s", fail_text(&why));
     return NULL;
@@ -153,33 +153,33 @@ s_child_ask(child_t *self, json_t *ask, fail_t *err)
 
 /* A pillar compiled for `ask`: here, or by a master. NEW, or NULL with *err. */
 static py_t *
-s_child_compile(child_t *self, json_t *ask, fail_t *err)
+child_compile(child_t *self, json_t *ask, fail_t *err)
 {
     const job_env_t *env = self->env;
     if (pillar_is_local(env->opts))
         return pillar_local(env->opts, env->registry, env->id, env->grains, ask, self->pillar, err);
-    return s_child_ask(self, ask, err);
+    return child_ask(self, ask, err);
 }
 
 /* The pillar: without `ask` the one in memory, which is fetched or compiled on first use; with `ask` one
  * compiled for it. A local compilation needs the one in memory first, as templates see it. NEW reference. */
 static py_t *
-s_child_pillar(void *cookie, json_t *ask, fail_t *err)
+child_pillar(void *cookie, json_t *ask, fail_t *err)
 {
     child_t *self = cookie;
     if (!self->pillar && !pillar_is_local(self->env->opts) && self->env->pillar)
         self->pillar = py_from_wire(self->env->pillar);
     else if (!self->pillar && (!ask || pillar_is_local(self->env->opts)))
-        self->pillar = s_child_compile(self, NULL, err);
+        self->pillar = child_compile(self, NULL, err);
     if (!ask || (!self->pillar && pillar_is_local(self->env->opts)))
         return py_ref(self->pillar);
-    return s_child_compile(self, ask, err);
+    return child_compile(self, ask, err);
 }
 
 /* Applies blackout by the grains, then by the pillar in memory. A masterless minion compiles its pillar for
  * that only when a master sent the job, as Salt does. */
 static int
-s_child_may(void *cookie, const char *fun, fail_t *err)
+child_may(void *cookie, const char *fun, fail_t *err)
 {
     child_t *self = cookie;
     int rc = blackout_check(self->env->grains, fun, err);
@@ -188,14 +188,14 @@ s_child_may(void *cookie, const char *fun, fail_t *err)
     if (rc < 0 || value_int(self->job, "master", -1) < 0)
         return rc;
     fail_auto_t why = FAIL_INIT; /* ignored: a broken pillar must not block the jobs that repair it */
-    AUTO(py) pillar = s_child_pillar(self, NULL, &why);
+    AUTO(py) pillar = child_pillar(self, NULL, &why);
     json_auto_t *wire = pillar ? py_to_wire(pillar) : NULL;
     return blackout_check(wire, fun, err);
 }
 
 /* NEW object of the __pub_* keywords that Salt passes to functions with **kwargs. */
 static json_t *
-s_pub(const json_t *job, const char *fun, json_t *arg)
+job_pub(const json_t *job, const char *fun, json_t *arg)
 {
     return json_pack("{s:s, s:O, s:O*, s:O*, s:O*, s:O*, s:O*}", "__pub_fun", fun, "__pub_arg", arg,
                      "__pub_tgt", value_get(job, "tgt"), "__pub_jid", value_get(job, "jid"), "__pub_ret",
@@ -205,7 +205,7 @@ s_pub(const json_t *job, const char *fun, json_t *arg)
 
 /* Runs one function of a job. `arg`: its arguments. */
 static void
-s_child_one(call_ctx_t *ctx, const json_t *job, const char *fun, json_t *arg, call_result_t *res)
+child_one(call_ctx_t *ctx, const json_t *job, const char *fun, json_t *arg, call_result_t *res)
 {
     json_auto_t *none = json_array();
     json_t *words = json_is_array(arg) ? arg : none;
@@ -214,13 +214,13 @@ s_child_one(call_ctx_t *ctx, const json_t *job, const char *fun, json_t *arg, ca
     json_t *last = json_array_get(shown, json_array_size(shown) - 1);
     if (value_get(last, "__kwarg__"))
         json_object_del(last, "__kwarg__");
-    json_auto_t *pub = s_pub(job, fun, shown);
+    json_auto_t *pub = job_pub(job, fun, shown);
     call_run(ctx, fun, words, pub, res);
 }
 
 /* Runs several functions in order; each of return, retcode and success is an object by function name. */
 static json_t *
-s_child_many(const call_env_t *env, const json_t *job, json_t *funs)
+child_many(const call_env_t *env, const json_t *job, json_t *funs)
 {
     json_t *returns = json_object(), *codes = json_object(), *oks = json_object(), *fun,
            *args = value_get(job, "arg");
@@ -228,7 +228,7 @@ s_child_many(const call_env_t *env, const json_t *job, json_t *funs)
     json_array_foreach (funs, i, fun) {
         AUTO(call_ctx) ctx = call_ctx_new(env);
         call_result_t res = { 0 };
-        s_child_one(ctx, job, json_string_value(fun), json_array_get(args, i), &res);
+        child_one(ctx, job, json_string_value(fun), json_array_get(args, i), &res);
         json_object_set(returns, json_string_value(fun), res.value);
         json_object_set_new(codes, json_string_value(fun), json_integer(res.retcode));
         json_object_set_new(oks, json_string_value(fun), json_boolean(res.success));
@@ -239,7 +239,7 @@ s_child_many(const call_env_t *env, const json_t *job, json_t *funs)
 
 /* Runs the minion's reactor (reactor_run.h) in place of a function. */
 static json_t *
-s_child_react(call_ctx_t *ctx, const json_t *job)
+child_react(call_ctx_t *ctx, const json_t *job)
 {
     int failed = 0;
     json_t *did = reactor_run(ctx, value_get(job, "react"), &failed);
@@ -248,49 +248,49 @@ s_child_react(call_ctx_t *ctx, const json_t *job)
 }
 
 static int
-s_child_file(void *cookie, json_t *ask, json_t **ret_value, fail_t *err)
+child_file(void *cookie, json_t *ask, json_t **ret_value, fail_t *err)
 {
     json_auto_t *request = json_pack("{s:s, s:O}", "op", "ask", "ask", ask);
-    return s_child_host(cookie, request, ret_value, err);
+    return child_host(cookie, request, ret_value, err);
 }
 
 /* NEW file client: file_roots of this host, or the master's files. */
 static fileclient_t *
-s_child_files(child_t *self)
+child_files(child_t *self)
 {
     json_t *opts = self->env->opts;
     return str_eq(value_str(opts, "file_client", ""), "local")
                ? fileclient_local(opts, NULL)
-               : remotefiles_new(value_str(opts, "cachedir", ""), s_child_file, self);
+               : remotefiles_new(value_str(opts, "cachedir", ""), child_file, self);
 }
 
 /* Runs the job. NEW ret frame. */
 static json_t *
-s_child_run(child_t *self, const json_t *job)
+job_child_run(child_t *self, const json_t *job)
 {
-    AUTO(fileclient) files = s_child_files(self);
+    AUTO(fileclient) files = child_files(self);
     call_env_t env = { .registry = self->env->registry,
                        .states = self->env->states,
                        .opts = self->env->opts,
                        .id = self->env->id,
                        .jid = value_str(job, "jid", ""),
-                       .grains = s_child_grains,
-                       .grains_again = s_child_grains_again,
-                       .pillar = s_child_pillar,
+                       .grains = child_grains,
+                       .grains_again = child_grains_again,
+                       .pillar = child_pillar,
                        .files = files,
-                       .may = s_child_may,
-                       .fire = s_child_fire,
-                       .host = s_child_host,
+                       .may = child_may,
+                       .fire = child_fire,
+                       .host = child_host,
                        .peer_args = value_bool(job, "peer", false),
                        .cookie = self };
     json_t *fun = value_get(job, "fun");
     if (json_is_array(fun))
-        return s_child_many(&env, job, fun);
+        return child_many(&env, job, fun);
     AUTO(call_ctx) ctx = call_ctx_new(&env);
     if (value_get(job, "react"))
-        return s_child_react(ctx, job);
+        return child_react(ctx, job);
     call_result_t res = { 0 };
-    s_child_one(ctx, job, json_string_value(fun), value_get(job, "arg"), &res);
+    child_one(ctx, job, json_string_value(fun), value_get(job, "arg"), &res);
     json_t *frame = json_pack("{s:s, s:O, s:i, s:b}", "t", "ret", "return", res.value, "retcode", res.retcode,
                               "success", res.success);
     call_result_free(&res);
@@ -299,7 +299,7 @@ s_child_run(child_t *self, const json_t *job)
 
 /* Lowers a soft limit, unless the hard limit is lower already. */
 static void
-s_soft_limit(__rlimit_resource_t what, rlim_t limit)
+soft_limit(__rlimit_resource_t what, rlim_t limit)
 {
     struct rlimit rl;
     if (getrlimit(what, &rl) != 0 || rl.rlim_max < limit)
@@ -311,16 +311,16 @@ s_soft_limit(__rlimit_resource_t what, rlim_t limit)
 /* Sets soft limits for the module itself; programs that it runs get the hard ones back (common/host/proc.c),
  * as many of them reserve more memory than they use. */
 static void
-s_child_limits(const job_env_t *env)
+child_limits(const job_env_t *env)
 {
     if (env->memory_limit > 0)
-        s_soft_limit(RLIMIT_AS, env->memory_limit);
-    s_soft_limit(RLIMIT_CORE, 0);
+        soft_limit(RLIMIT_AS, env->memory_limit);
+    soft_limit(RLIMIT_CORE, 0);
 }
 
 /* Writes the return of a parted job to the spool. 0 or a negative errno. */
 static int
-s_child_leave(const job_env_t *env, json_t *job, json_t *frame)
+child_leave(const job_env_t *env, json_t *job, json_t *frame)
 {
     fail_auto_t err = FAIL_INIT;
     const job_proc_t self = { .job = job, .ret = frame };
@@ -336,7 +336,7 @@ s_child_leave(const job_env_t *env, json_t *job, json_t *frame)
 /* The child's main function. Order matters: signals are let through only when parting_join() has installed
  * its handler, and proc_end_with() would undo a parting that came before. */
 static NORETURN void
-s_child_main(const job_env_t *env, json_t *job, int fd, pid_t parent, parting_t *parting)
+job_child_main(const job_env_t *env, json_t *job, int fd, pid_t parent, parting_t *parting)
 {
     sigset_t empty;
     (void) sigemptyset(&empty);
@@ -346,13 +346,13 @@ s_child_main(const job_env_t *env, json_t *job, int fd, pid_t parent, parting_t 
     if (!parting_is_gone())
         proc_end_with(parent);
     /* Inherited descriptors are close-on-exec; they stay open here, as the log's is among them. */
-    s_child_limits(env);
+    child_limits(env);
     child_t self = { .fd = fd, .env = env, .job = job };
     log_job(value_str(job, "jid", ""));
-    json_auto_t *frame = s_child_run(&self, job);
+    json_auto_t *frame = job_child_run(&self, job);
     if (self.offline)
         json_object_set_new(frame, "offline", json_true());
-    _exit((parting_return() ? s_child_write(&self, frame) : s_child_leave(env, job, frame)) == 0 ? 0 : 1);
+    _exit((parting_return() ? child_write(&self, frame) : child_leave(env, job, frame)) == 0 ? 0 : 1);
 }
 
 /* ---- the job server's side ------------------------------------------------------------------- */
@@ -371,7 +371,7 @@ job_start(const job_env_t *env, json_t **job_p, fail_t *err)
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
         (void) close(ends[0]);
-        s_child_main(env, job, ends[1], parent, parting);
+        job_child_main(env, job, ends[1], parent, parting);
     }
     int code = errno;
     (void) close(ends[1]);
@@ -418,7 +418,7 @@ job_part(const job_proc_t *self)
 /* Closes our end. Shut down first: children forked later hold copies of the descriptor, so closing alone
  * would leave this child waiting. */
 static void
-s_close(job_proc_t *self)
+job_close(job_proc_t *self)
 {
     (void) shutdown(self->fd, SHUT_RDWR);
     (void) close(self->fd);
@@ -437,7 +437,7 @@ job_read(job_proc_t *self, size_t limit, json_t **ret_frame)
         }
         if (rc < 0) {
             self->unread = rc;
-            s_close(self);
+            job_close(self);
             return rc;
         }
         if (rc > 0 && str_eq(value_str(frame, "t", ""), "ret")) {
@@ -458,7 +458,7 @@ job_read(job_proc_t *self, size_t limit, json_t **ret_frame)
         else if (n < 0 && errno == EAGAIN)
             return 0;
         else
-            s_close(self);
+            job_close(self);
     }
     return -EPIPE;
 }
@@ -487,7 +487,7 @@ job_answer(job_proc_t *self, json_t **answer_p)
 
 /* True when `pid` is the child of one of the jobs from `first` on, before `end`. */
 static bool
-s_is_child(const job_proc_t *first, const job_proc_t *end, pid_t pid)
+job_is_child(const job_proc_t *first, const job_proc_t *end, pid_t pid)
 {
     while (first != end && (first->exited || first->pid != pid))
         first = first->next;
@@ -498,7 +498,7 @@ s_is_child(const job_proc_t *first, const job_proc_t *end, pid_t pid)
  * their own, so a signal to a group misses them; they are found by walking /proc's parents, before the
  * children die, as orphans are re-parented. Returns 0 or the errno of the last child; -ESRCH: none. */
 static int
-s_signal(const job_proc_t *first, const job_proc_t *end, int sig)
+job_own_signal(const job_proc_t *first, const job_proc_t *end, int sig)
 {
     size_t n, kept = 0;
     fail_auto_t why = FAIL_INIT;
@@ -509,9 +509,9 @@ s_signal(const job_proc_t *first, const job_proc_t *end, int sig)
     int rc = -ESRCH;
     for (size_t i = 0; i < n; i++) {
         pid_t up = kin[i].parent;
-        for (int depth = 1; depth < LIMIT_CALL_DEPTH && up > 1 && !s_is_child(first, end, up); depth++)
+        for (int depth = 1; depth < LIMIT_CALL_DEPTH && up > 1 && !job_is_child(first, end, up); depth++)
             up = procfs_parent(kin, n, up);
-        if (up > 1 && s_is_child(first, end, up))
+        if (up > 1 && job_is_child(first, end, up))
             pids[kept++] = kin[i].pid;
     }
     /* An exited child was reaped, so its pid may belong to another process. */
@@ -526,19 +526,19 @@ s_signal(const job_proc_t *first, const job_proc_t *end, int sig)
 int
 job_signal(const job_proc_t *self, int sig)
 {
-    return s_signal(self, self->next, sig);
+    return job_own_signal(self, self->next, sig);
 }
 
 void
 job_signal_all(const job_proc_t *first, int sig)
 {
     if (first)
-        (void) s_signal(first, NULL, sig);
+        (void) job_own_signal(first, NULL, sig);
 }
 
 /* Marks a return as based on cached pillar or files, in its metadata. */
 static void
-s_mark_offline(const json_t *job, json_t *ret)
+mark_offline(const json_t *job, json_t *ret)
 {
     json_t *metadata = value_get(ret, "metadata");
     metadata = json_is_object(metadata) ? json_copy(metadata) : json_object();
@@ -551,7 +551,7 @@ s_mark_offline(const json_t *job, json_t *ret)
 /* NEW return: the child's own, or a failed one for the first cause that applies, from the most to the least
  * specific. */
 static json_t *
-s_return(const job_proc_t *self)
+job_own_return(const job_proc_t *self)
 {
     if (self->ret) {
         const char *out = output_suited(value_str(self->job, "fun", NULL));
@@ -559,7 +559,7 @@ s_return(const job_proc_t *self)
         if (out)
             json_object_set_new(ret, "out", json_string(out));
         if (value_bool(self->ret, "offline", false))
-            s_mark_offline(self->job, ret);
+            mark_offline(self->job, ret);
         return ret;
     }
     if (self->oversize)
@@ -594,7 +594,7 @@ s_return(const job_proc_t *self)
 json_t *
 job_return(const job_proc_t *self)
 {
-    json_t *ret = s_return(self);
+    json_t *ret = job_own_return(self);
     return jobret_fitting(&ret);
 }
 

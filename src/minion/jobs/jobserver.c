@@ -2,8 +2,8 @@
  * per running job.
  *
  * A turn handles frames of jobs, then signals, then ended jobs, then the parts. The life of a job:
- * jobserver_job (accept) -> s_start_job (mark, fork) -> s_job_frames -> s_return (into the outbox) ->
- * s_end_job (reaped, and the next waiting one starts). Hooks of parts run in the order of parts.def.
+ * jobserver_job (accept) -> start_job (mark, fork) -> job_frames -> jobserver_return (into the outbox) ->
+ * end_job (reaped, and the next waiting one starts). Hooks of parts run in the order of parts.def.
  */
 #include "minion/jobs/jobserver.h"
 
@@ -115,7 +115,7 @@ jobserver_is_offline(const jobserver_t *self)
 
 /* Returns a job that never ran as failed, with the reason. */
 static void
-s_failed_to_start(jobserver_t *self, json_t *job, const fail_t *err)
+failed_to_start(jobserver_t *self, json_t *job, const fail_t *err)
 {
     log_error("job %s: %s", value_str(job, "jid", ""), fail_text(err));
     EACH_PART(self, job_over, job, NULL);
@@ -136,7 +136,7 @@ s_failed_to_start(jobserver_t *self, json_t *job, const fail_t *err)
 /* Forks a job's child. The mark comes first, so that a crash can't lose the job; without one (full disk) it
  * runs all the same. */
 static void
-s_start_job(jobserver_t *self, json_t *job)
+start_job(jobserver_t *self, json_t *job)
 {
     fail_auto_t err = FAIL_INIT;
     bool own_affair = value_bool(job, "own", false);
@@ -150,7 +150,7 @@ s_start_job(jobserver_t *self, json_t *job)
     self->env.pillar = self->pillar;
     job_proc_t *proc = job_start(&self->env, &own, &err);
     if (!proc) {
-        s_failed_to_start(self, job, &err);
+        failed_to_start(self, job, &err);
         return;
     }
     proc->next = self->jobs;
@@ -166,7 +166,7 @@ s_start_job(jobserver_t *self, json_t *job)
 
 /* process_count_max, at most LIMIT_JOBS_RUNNING. */
 static size_t
-s_jobs_max(const jobserver_t *self)
+jobs_max(const jobserver_t *self)
 {
     json_int_t max = value_int(self->opts, "process_count_max", -1);
     return max > 0 && max < LIMIT_JOBS_RUNNING ? (size_t) max : LIMIT_JOBS_RUNNING;
@@ -185,20 +185,20 @@ jobserver_job(jobserver_t *self, json_t *job, int master)
     else if (outbox_full(self->outbox))
         (void) fail_set(&err, -ENOSPC,
                         "This minion's disk is full and its returns can't be kept: it takes no more jobs");
-    else if (self->n_jobs >= s_jobs_max(self) && json_array_size(self->waiting) >= LIMIT_JIDS_SEEN)
+    else if (self->n_jobs >= jobs_max(self) && json_array_size(self->waiting) >= LIMIT_JIDS_SEEN)
         (void) fail_set(&err, -EAGAIN, "%zu jobs run and %d wait on this minion already", self->n_jobs,
                         LIMIT_JIDS_SEEN);
     if (err.text)
-        s_failed_to_start(self, job, &err);
-    else if (self->n_jobs < s_jobs_max(self))
-        s_start_job(self, job);
+        failed_to_start(self, job, &err);
+    else if (self->n_jobs < jobs_max(self))
+        start_job(self, job);
     else
         json_array_append(self->waiting, job);
 }
 
 /* Queues the return as soon as the child has sent it, without waiting for its exit. */
 static void
-s_return(jobserver_t *self, job_proc_t *proc)
+jobserver_return(jobserver_t *self, job_proc_t *proc)
 {
     if (proc->returned)
         return;
@@ -214,26 +214,26 @@ s_return(jobserver_t *self, job_proc_t *proc)
 
 /* Removes an ended job and starts waiting ones in its place. */
 static void
-s_end_job(jobserver_t *self, job_proc_t **at)
+end_job(jobserver_t *self, job_proc_t **at)
 {
     job_proc_t *proc = *at;
     *at = proc->next;
     self->n_jobs--;
-    s_return(self, proc);
+    jobserver_return(self, proc);
     EACH_PART(self, job_over, proc->job, proc);
     if (self->ending != JOBSERVER_STAYS && self->ending_job == proc->pid)
         self->stop = true;
     job_proc_destroy(&proc);
-    while (json_array_size(self->waiting) > 0 && self->n_jobs < s_jobs_max(self) && !self->stop) {
+    while (json_array_size(self->waiting) > 0 && self->n_jobs < jobs_max(self) && !self->stop) {
         json_auto_t *next = json_incref(json_array_get(self->waiting, 0));
         json_array_remove(self->waiting, 0);
-        s_start_job(self, next);
+        start_job(self, next);
     }
 }
 
 /* NEW answer frame to a host request; NULL: the part answers later by job_answer(). */
 static json_t *
-s_answer(const jobserver_t *self, job_proc_t *asker, json_t *request)
+jobserver_answer(const jobserver_t *self, job_proc_t *asker, json_t *request)
 {
     fail_auto_t err = FAIL_INIT;
     const char *op = value_str(request, "op", "");
@@ -252,7 +252,7 @@ s_answer(const jobserver_t *self, job_proc_t *asker, json_t *request)
 /* Handles a job's frames, FRAMES_BUDGET at most so that a chatty child can't starve others; an exited child's
  * to the end. */
 static void
-s_job_frames(jobserver_t *self, job_proc_t *proc)
+job_frames(jobserver_t *self, job_proc_t *proc)
 {
     json_t *frame = NULL;
     for (int i = 0;
@@ -263,19 +263,19 @@ s_job_frames(jobserver_t *self, job_proc_t *proc)
             if (data)
                 jobserver_event(self, value_str(f, "tag", ""), data, NULL);
         } else {
-            json_t *answer = s_answer(self, proc, value_get(f, "request"));
+            json_t *answer = jobserver_answer(self, proc, value_get(f, "request"));
             if (answer)
                 job_answer(proc, &answer);
         }
     }
     if (proc->ret)
-        s_return(self, proc);
+        jobserver_return(self, proc);
 }
 
 /* Kills jobs past their deadline, and ends those that were reaped. Last frames may start other jobs, which
  * are put at the head of the list, so all are read before any is removed. */
 static void
-s_sweep(jobserver_t *self)
+jobserver_sweep(jobserver_t *self)
 {
     int64_t now = clock_mono_ms();
     for (job_proc_t *proc = self->jobs; proc; proc = proc->next) {
@@ -284,11 +284,11 @@ s_sweep(jobserver_t *self)
             (void) job_signal(proc, SIGKILL);
         }
         if (proc->exited && proc->fd >= 0)
-            s_job_frames(self, proc);
+            job_frames(self, proc);
     }
     for (job_proc_t **at = &self->jobs; *at;) {
         if ((*at)->exited)
-            s_end_job(self, at);
+            end_job(self, at);
         else
             at = &(*at)->next;
     }
@@ -299,7 +299,7 @@ s_sweep(jobserver_t *self)
 /* Reaps all children. Those that are not jobs (networking process, grains) are known by their descriptors'
  * EOF. */
 static void
-s_reap(jobserver_t *self)
+jobserver_reap(jobserver_t *self)
 {
     int status;
     pid_t pid;
@@ -314,7 +314,7 @@ s_reap(jobserver_t *self)
 
 /* Derives opts and the jobs' environment from the configuration. */
 static void
-s_take_conf(jobserver_t *self)
+take_conf(jobserver_t *self)
 {
     self->opts = conf_opts(self->conf);
     self->env = (job_env_t){ .registry = self->tables.registry,
@@ -331,7 +331,7 @@ s_take_conf(jobserver_t *self)
 
 /* Reads the configuration again (SIGHUP). A broken one is logged, and the old one stays. */
 static void
-s_reload(jobserver_t *self)
+jobserver_reload(jobserver_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     conf_t *fresh = startup_reload(self->conf, self->conf_dir, CONF_MINION, self->overrides, &err);
@@ -341,19 +341,19 @@ s_reload(jobserver_t *self)
     }
     conf_destroy(&self->conf);
     self->conf = fresh;
-    s_take_conf(self);
+    take_conf(self);
     EACH_PART(self, reload);
 }
 
 static void
-s_signals(jobserver_t *self)
+signals(jobserver_t *self)
 {
     int sig;
     while ((sig = daemon_next_signal(self->signal_fd)) != 0) {
         if (sig == SIGCHLD)
-            s_reap(self);
+            jobserver_reap(self);
         else if (sig == SIGHUP)
-            s_reload(self);
+            jobserver_reload(self);
         else if (sig == SIGTERM || sig == SIGINT) {
             notify_stopping();
             self->stop = true;
@@ -365,7 +365,7 @@ s_signals(jobserver_t *self)
 
 /* Milliseconds for poll: until the first timer of a part or deadline of a job. */
 static int
-s_timeout(jobserver_t *self, int64_t now)
+timeout(jobserver_t *self, int64_t now)
 {
     int64_t next = now + IDLE_MS;
     for (size_t i = 0; i < self->n_parts; i++) {
@@ -381,7 +381,7 @@ s_timeout(jobserver_t *self, int64_t now)
 
 /* Fills in a pollfd per part. `leaving`: only those that still have something to do. */
 static void
-s_parts_ask(const jobserver_t *self, struct pollfd *fds, bool leaving)
+parts_ask(const jobserver_t *self, struct pollfd *fds, bool leaving)
 {
     for (size_t i = 0; i < self->n_parts; i++) {
         const minion_part_t *part = self->parts[i].row;
@@ -392,7 +392,7 @@ s_parts_ask(const jobserver_t *self, struct pollfd *fds, bool leaving)
 }
 
 static void
-s_parts_ready(jobserver_t *self, const struct pollfd *fds)
+parts_ready(jobserver_t *self, const struct pollfd *fds)
 {
     for (size_t i = 0; i < self->n_parts; i++)
         if (fds[i].revents)
@@ -401,39 +401,39 @@ s_parts_ready(jobserver_t *self, const struct pollfd *fds)
 
 /* Waits for one turn of the loop and handles what came. */
 static void
-s_turn(jobserver_t *self)
+jobserver_turn(jobserver_t *self)
 {
     struct pollfd fds[1 + PARTS_MAX + LIMIT_JOBS_RUNNING];
     job_proc_t *who[LIMIT_JOBS_RUNNING];
     size_t first_job = 1 + self->n_parts, n = 0;
     fds[0] = (struct pollfd){ self->signal_fd, POLLIN, 0 };
-    s_parts_ask(self, fds + 1, false);
+    parts_ask(self, fds + 1, false);
     for (job_proc_t *p = self->jobs; p; p = p->next)
         if (p->fd >= 0) {
             fds[first_job + n] = (struct pollfd){ p->fd, POLLIN, 0 };
             who[n++] = p;
         }
-    if (poll(fds, (nfds_t) (first_job + n), s_timeout(self, clock_mono_ms())) > 0)
+    if (poll(fds, (nfds_t) (first_job + n), timeout(self, clock_mono_ms())) > 0)
         self->busy_ms = clock_mono_ms();
 
     for (size_t i = 0; i < n; i++)
         if (fds[first_job + i].revents)
-            s_job_frames(self, who[i]);
+            job_frames(self, who[i]);
     if (fds[0].revents)
-        s_signals(self);
-    s_sweep(self);
-    s_parts_ready(self, fds + 1);
+        signals(self);
+    jobserver_sweep(self);
+    parts_ready(self, fds + 1);
 }
 
 static bool
-s_no_jobs(const jobserver_t *self)
+no_jobs(const jobserver_t *self)
 {
     return self->jobs == NULL;
 }
 
 /* True when all parts are done. Each is asked, also after one that is not: the question starts their work. */
 static bool
-s_have_left(const jobserver_t *self)
+have_left(const jobserver_t *self)
 {
     bool all = true;
     for (size_t i = 0; i < self->n_parts; i++)
@@ -444,23 +444,23 @@ s_have_left(const jobserver_t *self)
 
 /* Turns the loop until `over` holds, at most STOP_WAIT_MS. */
 static void
-s_wait_end(jobserver_t *self, bool (*over)(const jobserver_t *self))
+jobserver_wait_end(jobserver_t *self, bool (*over)(const jobserver_t *self))
 {
     int64_t until = clock_mono_ms() + STOP_WAIT_MS, now;
     while ((now = clock_mono_ms()) < until && !over(self)) {
         struct pollfd fds[1 + PARTS_MAX];
         fds[0] = (struct pollfd){ self->signal_fd, POLLIN, 0 };
-        s_parts_ask(self, fds + 1, true);
+        parts_ask(self, fds + 1, true);
         (void) poll(fds, (nfds_t) (1 + self->n_parts), (int) (until - now));
-        s_signals(self);
-        s_sweep(self);
-        s_parts_ready(self, fds + 1);
+        signals(self);
+        jobserver_sweep(self);
+        parts_ready(self, fds + 1);
     }
 }
 
 /* True when every job that was asked to part has answered or ended. */
 static bool
-s_have_parted(const jobserver_t *self)
+have_parted(const jobserver_t *self)
 {
     for (const job_proc_t *p = self->jobs; p; p = p->next)
         if (p->parting && !p->exited && parting_state(p->parting) == PARTING_NONE &&
@@ -472,7 +472,7 @@ s_have_parted(const jobserver_t *self)
 /* Removes the jobs that have parted: they are neither signalled nor waited for, and their marks name the
  * process. One whose mark can't be written is kept, and ends with the minion. */
 static void
-s_let_go(jobserver_t *self)
+jobserver_let_go(jobserver_t *self)
 {
     for (job_proc_t **at = &self->jobs; *at;) {
         fail_auto_t err = FAIL_INIT;
@@ -497,7 +497,7 @@ s_let_go(jobserver_t *self)
 /* Under a service manager asks jobs to part: it stops only this process (KillMode=process), and a job may be
  * what restarts the minion or installs its next version. Internal jobs end. SIGCHLD is handled meanwhile. */
 static void
-s_let_part(jobserver_t *self)
+let_part(jobserver_t *self)
 {
     int64_t until = clock_mono_ms() + STOP_WAIT_MS, now;
     if (!notify_heard())
@@ -505,33 +505,33 @@ s_let_part(jobserver_t *self)
     for (const job_proc_t *p = self->jobs; p; p = p->next)
         if (!p->exited && !p->returned && !value_bool(p->job, "own", false))
             job_part(p);
-    while ((now = clock_mono_ms()) < until && !s_have_parted(self)) {
+    while ((now = clock_mono_ms()) < until && !have_parted(self)) {
         struct pollfd fd = { self->signal_fd, POLLIN, 0 };
         (void) poll(&fd, 1, PARTING_LOOK_MS);
-        s_signals(self);
+        signals(self);
     }
-    s_let_go(self);
+    jobserver_let_go(self);
 }
 
 /* Ends the minion: refuse what waits, let jobs part, end the others (SIGTERM, then SIGKILL), then let the
  * parts send what is left. What does not get out waits in the spool. */
 static void
-s_shutdown(jobserver_t *self)
+shutdown(jobserver_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     size_t i;
     json_t *one;
     (void) fail_set(&err, -ECANCELED, "The minion was stopped before this job began");
     json_array_foreach (self->waiting, i, one)
-        s_failed_to_start(self, one, &err);
+        failed_to_start(self, one, &err);
     (void) json_array_clear(self->waiting);
-    s_let_part(self);
+    let_part(self);
     job_signal_all(self->jobs, SIGTERM);
     EACH_PART(self, stop);
-    s_wait_end(self, s_no_jobs);
+    jobserver_wait_end(self, no_jobs);
     job_signal_all(self->jobs, SIGKILL);
-    s_wait_end(self, s_no_jobs);
-    s_wait_end(self, s_have_left);
+    jobserver_wait_end(self, no_jobs);
+    jobserver_wait_end(self, have_left);
 }
 
 int
@@ -546,16 +546,16 @@ jobserver_run(jobserver_t *self)
                 self->parts[i].row->tick(self->parts[i].self, now);
         if (self->in_session)
             return self->exit_code;
-        s_turn(self);
+        jobserver_turn(self);
     }
-    s_shutdown(self);
+    shutdown(self);
     return 0;
 }
 
 /* ---- life ------------------------------------------------------------------------------------- */
 
 static void
-s_send(void *cookie, const json_t *frame)
+jobserver_send(void *cookie, const json_t *frame)
 {
     jobserver_t *self = cookie;
     EACH_PART(self, send, frame);
@@ -563,7 +563,7 @@ s_send(void *cookie, const json_t *frame)
 
 /* Starts the parts in order; the first failure stops the minion. */
 static int
-s_start_parts(jobserver_t *self, fail_t *err)
+start_parts(jobserver_t *self, fail_t *err)
 {
     for (const minion_part_t *const *row = self->tables.parts; *row; row++) {
         salt_assert(self->n_parts < PARTS_MAX);
@@ -591,11 +591,11 @@ jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, const jo
     self->waiting = json_array();
     AUTO_FREE char *dir = fs_join(conf_str(self->conf, "cachedir"), "spool");
     spool_t *spool = spool_new(dir, err);
-    self->outbox = spool ? outbox_new(&spool, s_send, self) : NULL;
+    self->outbox = spool ? outbox_new(&spool, jobserver_send, self) : NULL;
     self->signal_fd = self->outbox ? daemon_signals(true, err) : -1;
     if (self->signal_fd >= 0) {
-        s_take_conf(self);
-        if (s_start_parts(self, err) == 0)
+        take_conf(self);
+        if (start_parts(self, err) == 0)
             return self;
     }
     jobserver_destroy(&self);

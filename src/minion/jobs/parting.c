@@ -56,7 +56,7 @@ parting_state(const parting_t *self)
 /* The handler of SIGUSR2. It acts only when the job server has asked, so a signal from anybody else does
  * nothing. Async-signal-safe. */
 static void
-part(int sig)
+parting_part(int sig)
 {
     int saved = errno;
 
@@ -81,7 +81,7 @@ parting_join(parting_t *self)
         return;
     }
     mine = self;
-    action.sa_handler = part;
+    action.sa_handler = parting_part;
     (void) sigemptyset(&action.sa_mask);
     (void) sigaction(SIGUSR2, &action, NULL);
 }

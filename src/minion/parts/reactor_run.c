@@ -8,7 +8,7 @@
 
 /* Logs an error with the place in the file. */
 static void
-s_say(const json_t *where, const char *text)
+reactor_run_say(const json_t *where, const char *text)
 {
     AUTO_FREE char *line = value_int(where, "line", 0) > 0
                                ? xasprintf(", line %d", (int) value_int(where, "line", 0))
@@ -20,7 +20,7 @@ s_say(const json_t *where, const char *text)
 
 /* False when the reaction is broken or one that it requires failed. */
 static bool
-s_may_run(const json_t *reaction, const bool *failed)
+may_run(const json_t *reaction, const bool *failed)
 {
     json_t *index;
     size_t i;
@@ -28,7 +28,7 @@ s_may_run(const json_t *reaction, const bool *failed)
         return false;
     json_array_foreach (value_get(reaction, "require"), i, index)
         if (failed[json_integer_value(index)]) {
-            s_say(reaction, "not run: what it requires failed");
+            reactor_run_say(reaction, "not run: what it requires failed");
             return false;
         }
     return true;
@@ -36,7 +36,7 @@ s_may_run(const json_t *reaction, const bool *failed)
 
 /* Calls one reaction's function; true when it succeeded. Its value goes to `out` under its ID. */
 static bool
-s_call(call_ctx_t *ctx, const json_t *reaction, json_t *out)
+reactor_run_call(call_ctx_t *ctx, const json_t *reaction, json_t *out)
 {
     fail_auto_t err = FAIL_INIT;
     json_t *value = NULL;
@@ -44,7 +44,7 @@ s_call(call_ctx_t *ctx, const json_t *reaction, json_t *out)
     int rc = ctx_call(ctx, value_str(reaction, "fun", ""), value_get(reaction, "arg"),
                       value_get(reaction, "kwarg"), &value, &err);
     if (rc < 0)
-        s_say(reaction, fail_text(&err));
+        reactor_run_say(reaction, fail_text(&err));
     else
         json_object_set_new(out, value_str(reaction, "id", ""), value);
     return rc >= 0 && ctx_retcode(ctx) == 0;
@@ -53,7 +53,7 @@ s_call(call_ctx_t *ctx, const json_t *reaction, json_t *out)
 /* NEW array of indices: each reaction after those it requires, else in the file's order. O(n^2) at worst; a
  * broken one is placed at once, as it does not run. Reactions in a cycle are left out. */
 static json_t *
-s_in_order(const json_t *list)
+reactor_run_in_order(const json_t *list)
 {
     size_t n = json_array_size(list), i, k;
     AUTO_FREE bool *placed = xcalloc(n + 1, sizeof(bool));
@@ -81,17 +81,17 @@ reactor_run(call_ctx_t *ctx, const json_t *firing, int *ret_failed)
     reaction_env_t env = { ctx, ctx_files(ctx), render_of(ctx), NULL, NULL };
     json_auto_t *errors = json_array();
     json_auto_t *list = reaction_list(&env, firing, errors);
-    json_auto_t *order = s_in_order(list);
+    json_auto_t *order = reactor_run_in_order(list);
     AUTO_FREE bool *failed = xcalloc(json_array_size(list) + 1, sizeof(bool));
     json_t *out = json_object(), *one;
     size_t i;
     *ret_failed = (int) json_array_size(errors);
     json_array_foreach (errors, i, one)
-        s_say(one, value_str(one, "error", ""));
+        reactor_run_say(one, value_str(one, "error", ""));
     json_array_foreach (order, i, one) {
         size_t at = (size_t) json_integer_value(one);
         const json_t *reaction = json_array_get(list, at);
-        failed[at] = !s_may_run(reaction, failed) || !s_call(ctx, reaction, out);
+        failed[at] = !may_run(reaction, failed) || !reactor_run_call(ctx, reaction, out);
         *ret_failed += failed[at];
     }
     return out;

@@ -20,7 +20,7 @@ typedef struct started {
 
 /* NEW object of the grains that start_event_grains names; NULL: it names none. */
 static json_t *
-s_named_grains(jobserver_t *js)
+named_grains(jobserver_t *js)
 {
     json_t *names = value_get(js->opts, "start_event_grains"), *one;
     size_t i;
@@ -37,14 +37,14 @@ s_named_grains(jobserver_t *js)
 
 /* Fires Salt's start events, the legacy minion_start among them. */
 static void
-s_event(jobserver_t *js)
+started_event(jobserver_t *js)
 {
     char when[64];
     struct tm tm;
     time_t now = time(NULL);
     (void) strftime(when, sizeof(when), "%a %b %e %H:%M:%S %Y", localtime_r(&now, &tm));
     json_auto_t *text = value_fmt("Minion %s started at %s", js->env.id, when);
-    json_auto_t *grains = s_named_grains(js);
+    json_auto_t *grains = named_grains(js);
     json_auto_t *more = grains ? json_pack("{s:O}", "grains", grains) : NULL;
     AUTO_FREE char *tag = xasprintf("salt/minion/%s/start", js->env.id);
     if (value_bool(js->opts, "enable_legacy_startup_events", true))
@@ -54,7 +54,7 @@ s_event(jobserver_t *js)
 
 /* Runs startup_states as a job with a return, once. */
 static void
-s_states_once(started_t *self)
+states_once(started_t *self)
 {
     json_t *opts = self->js->opts;
     const char *which = value_str(opts, "startup_states", "");
@@ -84,8 +84,8 @@ started_master_up(void *part, int master)
     if (self->told)
         return;
     self->told = true;
-    s_event(self->js);
-    s_states_once(self);
+    started_event(self->js);
+    states_once(self);
 }
 
 /* Runs startup_states without a master: at once under master_type disable, else when offline. */
@@ -102,7 +102,7 @@ started_tick(void *part, int64_t now_ms)
             "startup_states are left out: master_type is disable and file_client is remote, so there are "
             "no files for them");
     if (files)
-        s_states_once(self);
+        states_once(self);
     self->states = true;
 }
 

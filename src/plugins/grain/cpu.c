@@ -64,7 +64,7 @@ is_repeat(const json_t *out, take_fn *take)
 }
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+cpu_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     AUTO_FREE char *text = root_read(ctx->root, "/proc/cpuinfo");
 
@@ -83,5 +83,5 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "num_cpus", "cpu_model", "cpu_flags", NULL };
 
-PLUGIN(grain, cpu, .doc = "Processors: their number, model and features.", .collect = collect,
+PLUGIN(grain, cpu, .doc = "Processors: their number, model and features.", .collect = cpu_collect,
        .cost = GRAIN_CHEAP, .keys = keys);

@@ -20,7 +20,7 @@ is_virtual(const char *root, const char *name)
 }
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+disks_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     char **names = root_list(ctx->root, "/sys/block");
     json_t *disks = json_array(), *ssds = json_array();
@@ -41,5 +41,5 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "disks", "ssds", NULL };
 
-PLUGIN(grain, disks, .doc = "Disks that rotate, and those that do not.", .collect = collect,
+PLUGIN(grain, disks, .doc = "Disks that rotate, and those that do not.", .collect = disks_collect,
        .cost = GRAIN_CHEAP, .keys = keys);

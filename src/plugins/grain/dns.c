@@ -8,13 +8,13 @@
 
 /* BORROWED. */
 static json_t *
-member(json_t *dns, const char *key)
+dns_member(json_t *dns, const char *key)
 {
     return value_get(dns, key);
 }
 
 static void
-add_once(json_t *list, const char *text)
+dns_add_once(json_t *list, const char *text)
 {
     if (!value_lists(list, text))
         json_array_append_new(list, value_utf8(text, strlen(text)));
@@ -33,8 +33,8 @@ take_nameserver(json_t *dns, char **args)
     if (family == AF_UNSPEC)
         return;
     inet_ntop(family, raw, text, sizeof(text));
-    add_once(member(dns, "nameservers"), text);
-    add_once(member(dns, family == AF_INET ? "ip4_nameservers" : "ip6_nameservers"), text);
+    dns_add_once(dns_member(dns, "nameservers"), text);
+    dns_add_once(dns_member(dns, family == AF_INET ? "ip4_nameservers" : "ip6_nameservers"), text);
 }
 
 static void
@@ -81,14 +81,14 @@ take_sortlist(json_t *dns, char **args)
         inet_ntop(AF_INET, &net, net_text, sizeof(net_text));
         inet_ntop(AF_INET, &mask, mask_out, sizeof(mask_out));
         AUTO_FREE char *pair = xasprintf("%s/%s", net_text, mask_out);
-        add_once(member(dns, "sortlist"), pair);
+        dns_add_once(dns_member(dns, "sortlist"), pair);
     }
 }
 
 static void
-take_options(json_t *dns, char **args)
+dns_take_options(json_t *dns, char **args)
 {
-    add_once(member(dns, "options"), args[0]);
+    dns_add_once(dns_member(dns, "options"), args[0]);
 }
 
 static const struct {
@@ -96,12 +96,12 @@ static const struct {
     void (*take)(json_t *dns, char **args);
 } rows[] = {
     { "nameserver", take_nameserver }, { "domain", take_domain },   { "search", take_search },
-    { "sortlist", take_sortlist },     { "options", take_options },
+    { "sortlist", take_sortlist },     { "options", dns_take_options },
 };
 
 /* Directive and arguments; a comment begins at the start of a word. */
 static void
-take_line(json_t *dns, char *line)
+dns_take_line(json_t *dns, char *line)
 {
     char *comment = line + strcspn(line, "#;");
 
@@ -116,7 +116,7 @@ take_line(json_t *dns, char *line)
 }
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+dns_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     AUTO_FREE char *text = root_read(ctx->root, "/run/systemd/resolve/resolv.conf");
 
@@ -127,12 +127,12 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     json_t *dns = json_pack("{s:[], s:[], s:[], s:[], s:s, s:[], s:[]}", "nameservers", "ip4_nameservers",
                             "ip6_nameservers", "sortlist", "domain", "", "search", "options");
     for (char *at = text, *line; (line = line_next(&at)) != NULL;)
-        take_line(dns, line);
+        dns_take_line(dns, line);
     json_object_set_new(out, "dns", dns);
     return 0;
 }
 
 static const char *const keys[] = { "dns", NULL };
 
-PLUGIN(grain, dns, .doc = "The resolver's configuration.", .collect = collect, .cost = GRAIN_CHEAP,
+PLUGIN(grain, dns, .doc = "The resolver's configuration.", .collect = dns_collect, .cost = GRAIN_CHEAP,
        .keys = keys);

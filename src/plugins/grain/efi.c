@@ -23,7 +23,7 @@ secure_boot(const char *root, const char *folder)
 }
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+efi_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     static const char *const folders[] = { "/sys/firmware/efi/efivars", "/sys/firmware/efi/vars" };
     const char *folder = NULL;
@@ -40,5 +40,5 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "efi", "efi-secure-boot", NULL };
 
-PLUGIN(grain, efi, .doc = "Whether the host was started by EFI, and with secure boot.", .collect = collect,
+PLUGIN(grain, efi, .doc = "Whether the host was started by EFI, and with secure boot.", .collect = efi_collect,
        .cost = GRAIN_CHEAP, .keys = keys);

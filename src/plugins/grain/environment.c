@@ -8,7 +8,7 @@
 #include "salt/plugin.h"
 
 static void
-add_path(json_t *out)
+environment_add_path(json_t *out)
 {
     const char *path = getenv("PATH");
     AUTO_FREE char *text = xstrdup(path != NULL ? path : "");
@@ -72,12 +72,12 @@ add_locale(json_t *out)
 }
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+environment_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     const char *shell = getenv("SHELL");
 
     add_cwd(out);
-    add_path(out);
+    environment_add_path(out);
     add_locale(out);
     json_object_set_new(out, "shell", json_string(shell != NULL ? shell : "/bin/sh"));
     return 0;
@@ -85,5 +85,5 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "cwd", "path", "systempath", "shell", "locale_info", NULL };
 
-PLUGIN(grain, environment, .doc = "The minion's folder, search path, shell and locale.", .collect = collect,
+PLUGIN(grain, environment, .doc = "The minion's folder, search path, shell and locale.", .collect = environment_collect,
        .cost = GRAIN_CHEAP, .keys = keys);

@@ -32,7 +32,7 @@ find_fqdn(void)
 
 /* Addresses of a name, each once. NEW; empty when it can't be resolved. */
 static json_t *
-addresses_of(const char *name, int family)
+fqdn_addresses_of(const char *name, int family)
 {
     struct addrinfo hints = { .ai_family = family, .ai_socktype = SOCK_STREAM }, *found = NULL;
     json_t *list = json_array();
@@ -79,7 +79,7 @@ full_name(const char *name)
 }
 
 static void *
-look_up(void *cookie)
+fqdn_look_up(void *cookie)
 {
     lookups_t *all = cookie;
     char name[NI_MAXHOST];
@@ -120,7 +120,7 @@ list_addresses(lookups_t *all, bool *ret_v4, bool *ret_v6)
 
 /* Names of all addresses, sorted, each once. Threads that can't be started are done without. NEW. */
 static json_t *
-names_of(lookups_t *all)
+fqdn_names_of(lookups_t *all)
 {
     pthread_t threads[LOOKUP_THREADS];
     size_t started = 0, n = 0;
@@ -128,9 +128,9 @@ names_of(lookups_t *all)
     json_t *list = json_array();
 
     while (started < LOOKUP_THREADS && started < all->n &&
-           pthread_create(&threads[started], NULL, look_up, all) == 0)
+           pthread_create(&threads[started], NULL, fqdn_look_up, all) == 0)
         started++;
-    look_up(all);
+    fqdn_look_up(all);
     for (size_t i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
     for (size_t i = 0; i < all->n; i++) {
@@ -146,7 +146,7 @@ names_of(lookups_t *all)
 }
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+fqdn_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     AUTO_FREE char *fqdn = find_fqdn();
     const char *dot = strchr(fqdn, '.');
@@ -157,10 +157,10 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     json_object_set_new(out, "host", value_utf8(fqdn, strcspn(fqdn, ".")));
     json_object_set_new(out, "domain", dot != NULL ? value_utf8(dot + 1, strlen(dot + 1)) : json_string(""));
     list_addresses(&all, &v4, &v6);
-    json_object_set_new(out, "fqdn_ip4", v4 ? addresses_of(fqdn, AF_INET) : json_array());
-    json_object_set_new(out, "fqdn_ip6", v6 ? addresses_of(fqdn, AF_INET6) : json_array());
+    json_object_set_new(out, "fqdn_ip4", v4 ? fqdn_addresses_of(fqdn, AF_INET) : json_array());
+    json_object_set_new(out, "fqdn_ip6", v6 ? fqdn_addresses_of(fqdn, AF_INET6) : json_array());
     json_object_set_new(out, "fqdns",
-                        value_bool(ctx->opts, "enable_fqdns_grains", true) ? names_of(&all) : json_array());
+                        value_bool(ctx->opts, "enable_fqdns_grains", true) ? fqdn_names_of(&all) : json_array());
     for (size_t i = 0; i < all.n; i++)
         free(all.items[i].name);
     free(all.items);
@@ -169,5 +169,5 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "fqdn", "host", "domain", "fqdn_ip4", "fqdn_ip6", "fqdns", NULL };
 
-PLUGIN(grain, fqdn, .doc = "This host's names and addresses in the name service.", .collect = collect,
+PLUGIN(grain, fqdn, .doc = "This host's names and addresses in the name service.", .collect = fqdn_collect,
        .cost = GRAIN_SLOW, .keys = keys);

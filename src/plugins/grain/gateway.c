@@ -73,7 +73,7 @@ default_route(const char *root, const char *path, void (*take)(route_t *best, ch
 }
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+gateway_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     json_t *v4 = default_route(ctx->root, "/proc/net/route", take_v4);
     json_t *v6 = default_route(ctx->root, "/proc/net/ipv6_route", take_v6);
@@ -86,4 +86,4 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "ip_gw", "ip4_gw", "ip6_gw", NULL };
 
-PLUGIN(grain, gateway, .doc = "The default gateways.", .collect = collect, .cost = GRAIN_CHEAP, .keys = keys);
+PLUGIN(grain, gateway, .doc = "The default gateways.", .collect = gateway_collect, .cost = GRAIN_CHEAP, .keys = keys);

@@ -56,7 +56,7 @@ end_device(json_t *device, json_t *gpus)
 }
 
 static void
-parse(char *text, json_t *gpus)
+gpus_parse(char *text, json_t *gpus)
 {
     json_auto_t *device = json_object();
 
@@ -71,7 +71,7 @@ parse(char *text, json_t *gpus)
 }
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+gpus_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     bool wanted = value_bool(ctx->opts, "enable_lspci", true) &&
                   value_bool(ctx->opts, "enable_gpu_grains", true);
@@ -82,7 +82,7 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     if (lspci != NULL) {
         AUTO_FREE char *program = root_path(ctx->root, lspci);
         if (proc_output(&printed, TIMEOUT_MS, program, "-vmm", NULL) == 0 && printed.len > 0)
-            parse(printed.data, gpus);
+            gpus_parse(printed.data, gpus);
     }
     json_object_set_new(out, "num_gpus", json_integer((json_int_t) json_array_size(gpus)));
     json_object_set_new(out, "gpus", gpus);
@@ -91,4 +91,4 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "num_gpus", "gpus", NULL };
 
-PLUGIN(grain, gpus, .doc = "Graphics cards.", .collect = collect, .cost = GRAIN_SLOW, .keys = keys);
+PLUGIN(grain, gpus, .doc = "Graphics cards.", .collect = gpus_collect, .cost = GRAIN_SLOW, .keys = keys);

@@ -10,7 +10,7 @@
 #define DEVICE_TREE "/proc/device-tree"
 
 static void
-set_text(json_t *out, const char *key, const char *text)
+hardware_set_text(json_t *out, const char *key, const char *text)
 {
     json_object_set_new(out, key, value_utf8(text, strlen(text)));
 }
@@ -33,7 +33,7 @@ add_dmi(const char *root, json_t *out)
             continue;
         for (char *c = text; str_eq(rows[i].key, "uuid") && *c != '\0'; c++)
             *c = (char) tolower((unsigned char) *c);
-        set_text(out, rows[i].key, text);
+        hardware_set_text(out, rows[i].key, text);
     }
 }
 
@@ -46,21 +46,21 @@ add_device_tree(const char *root, json_t *out)
 
     if (!str_empty(model)) {
         char *comma = strchr(model, ',');
-        set_text(out, "productname", comma != NULL ? comma + 1 : model);
+        hardware_set_text(out, "productname", comma != NULL ? comma + 1 : model);
         if (comma != NULL) {
             *comma = '\0';
-            set_text(out, "manufacturer", model);
+            hardware_set_text(out, "manufacturer", model);
         }
     }
     for (size_t i = 0; i < NELEMS(serials); i++) {
         AUTO_FREE char *serial = root_read_trimmed(root, serials[i]);
         if (!str_empty(serial))
-            set_text(out, "serialnumber", serial);
+            hardware_set_text(out, "serialnumber", serial);
     }
 }
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+hardware_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     if (root_is_dir(ctx->root, DEVICE_TREE))
         add_device_tree(ctx->root, out);
@@ -73,5 +73,5 @@ static const char *const keys[] = { "biosversion", "biosvendor",   "boardname",
                                     "productname", "manufacturer", "biosreleasedate",
                                     "uuid",        "serialnumber", NULL };
 
-PLUGIN(grain, hardware, .doc = "Maker, model, serial number and firmware of the machine.", .collect = collect,
+PLUGIN(grain, hardware, .doc = "Maker, model, serial number and firmware of the machine.", .collect = hardware_collect,
        .cost = GRAIN_CHEAP, .keys = keys);

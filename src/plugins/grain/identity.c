@@ -27,7 +27,7 @@ add_machine_id(const char *root, json_t *out)
 }
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+grain_identity_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     const char *id = value_str(ctx->opts, "id", "");
     json_t *master = value_get(ctx->opts, "master"), *domain = value_get(ctx->opts, "append_domain");
@@ -47,5 +47,5 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 static const char *const keys[] = { "id",         "master", "server_id", "localhost", "append_domain",
                                     "machine_id", NULL };
 
-PLUGIN(grain, identity, .doc = "Which minion this is and whose.", .collect = collect, .cost = GRAIN_CHEAP,
+PLUGIN(grain, identity, .doc = "Which minion this is and whose.", .collect = grain_identity_collect, .cost = GRAIN_CHEAP,
        .keys = keys);

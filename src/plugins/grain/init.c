@@ -81,7 +81,7 @@ from_command_line(const char *root, char **words)
 }
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+init_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     const char *init = "systemd";
 
@@ -102,4 +102,4 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "init", NULL };
 
-PLUGIN(grain, init, .doc = "What runs as process 1.", .collect = collect, .cost = GRAIN_CHEAP, .keys = keys);
+PLUGIN(grain, init, .doc = "What runs as process 1.", .collect = init_collect, .cost = GRAIN_CHEAP, .keys = keys);

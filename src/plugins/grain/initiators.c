@@ -5,7 +5,7 @@
 
 /* Collects the text behind `prefix` on each line that starts with it; the whole line with `whole`. */
 static json_t *
-lines_of(const char *root, const char *path, const char *prefix, bool whole)
+initiators_lines_of(const char *root, const char *path, const char *prefix, bool whole)
 {
     AUTO_FREE char *text = root_read(root, path);
     json_t *list = json_array();
@@ -23,13 +23,13 @@ lines_of(const char *root, const char *path, const char *prefix, bool whole)
 static json_t *
 iscsi_iqn(const char *root)
 {
-    return lines_of(root, "/etc/iscsi/initiatorname.iscsi", "InitiatorName=", false);
+    return initiators_lines_of(root, "/etc/iscsi/initiatorname.iscsi", "InitiatorName=", false);
 }
 
 static json_t *
 nvme_nqn(const char *root)
 {
-    return lines_of(root, "/etc/nvme/hostnqn", "nqn.", true);
+    return initiators_lines_of(root, "/etc/nvme/hostnqn", "nqn.", true);
 }
 
 static json_t *
@@ -40,7 +40,7 @@ fc_wwn(const char *root)
 
     for (size_t i = 0; hosts[i] != NULL; i++) {
         AUTO_FREE char *path = xasprintf("/sys/class/fc_host/%s/port_name", hosts[i]);
-        json_t *names = lines_of(root, path, "0x", false);
+        json_t *names = initiators_lines_of(root, path, "0x", false);
         json_array_extend(list, names);
         json_decref(names);
     }
@@ -49,7 +49,7 @@ fc_wwn(const char *root)
 }
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+initiators_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     static const struct {
         const char *key, *option;
@@ -70,4 +70,4 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 static const char *const keys[] = { "iscsi_iqn", "nvme_nqn", "fc_wwn", NULL };
 
 PLUGIN(grain, initiators, .doc = "Names of this host in iSCSI, NVMe and Fibre Channel networks.",
-       .collect = collect, .cost = GRAIN_CHEAP, .keys = keys);
+       .collect = initiators_collect, .cost = GRAIN_CHEAP, .keys = keys);

@@ -26,7 +26,7 @@ raw_len(int family)
 }
 
 static int
-by_number(const void *a, const void *b)
+interfaces_by_number(const void *a, const void *b)
 {
     const address_t *x = a, *y = b;
 
@@ -35,7 +35,7 @@ by_number(const void *a, const void *b)
 
 /* Numbers are kept, as the lists are sorted by them. */
 static void
-remember(address_set_t *set, int family, const void *raw)
+interfaces_remember(address_set_t *set, int family, const void *raw)
 {
     set->items = xrealloc(set->items, (set->n + 1) * sizeof(*set->items));
     memset(&set->items[set->n], 0, sizeof(*set->items));
@@ -45,15 +45,15 @@ remember(address_set_t *set, int family, const void *raw)
 
 /* Each once, by number. */
 static json_t *
-sorted_list(address_set_t *set)
+interfaces_sorted_list(address_set_t *set)
 {
     json_t *list = json_array();
     char text[INET6_ADDRSTRLEN];
 
     if (set->n > 0)
-        qsort(set->items, set->n, sizeof(*set->items), by_number);
+        qsort(set->items, set->n, sizeof(*set->items), interfaces_by_number);
     for (size_t i = 0; i < set->n; i++) {
-        if (i > 0 && by_number(&set->items[i - 1], &set->items[i]) == 0)
+        if (i > 0 && interfaces_by_number(&set->items[i - 1], &set->items[i]) == 0)
             continue;
         inet_ntop(set->items[i].family, set->items[i].raw, text, sizeof(text));
         json_array_append_new(list, json_string(text));
@@ -64,7 +64,7 @@ sorted_list(address_set_t *set)
 
 /* The member `name`, made when it is new. BORROWED. */
 static json_t *
-list_of(json_t *interfaces, const char *name)
+interfaces_list_of(json_t *interfaces, const char *name)
 {
     json_t *list = value_get(interfaces, name);
 
@@ -127,7 +127,7 @@ typedef struct found {
 } found_t;
 
 static void
-add_address(found_t *found, const char *name, const struct sockaddr *addr)
+interfaces_add_address(found_t *found, const char *name, const struct sockaddr *addr)
 {
     bool v4 = addr->sa_family == AF_INET;
     const void *raw = v4 ? (const void *) &((const struct sockaddr_in *) (const void *) addr)->sin_addr
@@ -135,9 +135,9 @@ add_address(found_t *found, const char *name, const struct sockaddr *addr)
     char text[INET6_ADDRSTRLEN];
 
     inet_ntop(addr->sa_family, raw, text, sizeof(text));
-    json_array_append_new(list_of(found->all, name), json_string(text));
-    json_array_append_new(list_of(v4 ? found->v4 : found->v6, name), json_string(text));
-    remember(v4 ? &found->set4 : &found->set6, addr->sa_family, raw);
+    json_array_append_new(interfaces_list_of(found->all, name), json_string(text));
+    json_array_append_new(interfaces_list_of(v4 ? found->v4 : found->v6, name), json_string(text));
+    interfaces_remember(v4 ? &found->set4 : &found->set6, addr->sa_family, raw);
 }
 
 /* One kind of addresses of all interfaces. */
@@ -150,7 +150,7 @@ add_pass(found_t *found, const struct ifaddrs *all, int family, bool secondary)
         if (family == AF_INET && is_secondary(all, i) != secondary)
             continue;
         AUTO_FREE char *name = xstrndup(i->ifa_name, strcspn(i->ifa_name, ":")); /* a label is no interface */
-        add_address(found, name, i->ifa_addr);
+        interfaces_add_address(found, name, i->ifa_addr);
     }
 }
 
@@ -161,15 +161,15 @@ add_links(found_t *found, const struct ifaddrs *all)
     for (const struct ifaddrs *i = all; i != NULL; i = i->ifa_next) {
         if (i->ifa_addr == NULL || i->ifa_addr->sa_family != AF_PACKET)
             continue;
-        list_of(found->all, i->ifa_name);
-        list_of(found->v4, i->ifa_name);
-        list_of(found->v6, i->ifa_name);
+        interfaces_list_of(found->all, i->ifa_name);
+        interfaces_list_of(found->v4, i->ifa_name);
+        interfaces_list_of(found->v6, i->ifa_name);
         add_hardware(found->hardware, i->ifa_name, (const struct sockaddr_ll *) (const void *) i->ifa_addr);
     }
 }
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+interfaces_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     struct ifaddrs *all = NULL;
     found_t found = { json_object(), json_object(), json_object(), json_object(), { NULL, 0 }, { NULL, 0 } };
@@ -186,8 +186,8 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     json_object_set_new(out, "ip4_interfaces", found.v4);
     json_object_set_new(out, "ip6_interfaces", found.v6);
     json_object_set_new(out, "hwaddr_interfaces", found.hardware);
-    json_object_set_new(out, "ipv4", sorted_list(&found.set4));
-    json_object_set_new(out, "ipv6", sorted_list(&found.set6));
+    json_object_set_new(out, "ipv4", interfaces_sorted_list(&found.set4));
+    json_object_set_new(out, "ipv6", interfaces_sorted_list(&found.set6));
     return rc;
 }
 
@@ -195,5 +195,5 @@ static const char *const keys[] = {
     "ip_interfaces", "ip4_interfaces", "ip6_interfaces", "hwaddr_interfaces", "ipv4", "ipv6", NULL
 };
 
-PLUGIN(grain, interfaces, .doc = "Network interfaces and their addresses.", .collect = collect,
+PLUGIN(grain, interfaces, .doc = "Network interfaces and their addresses.", .collect = interfaces_collect,
        .cost = GRAIN_CHEAP, .keys = keys);

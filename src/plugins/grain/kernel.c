@@ -8,7 +8,7 @@
 
 /* Next word of the kernel's command line, with shell quoting; NULL at the end. NEW. */
 static char *
-next_word(const char **at)
+kernel_next_word(const char **at)
 {
     const char *p = *at + strspn(*at, " \t\r\n");
     buf_t word = BUF_INIT;
@@ -40,7 +40,7 @@ add_params(const char *root, json_t *out)
         return;
     json_t *params = json_array();
     const char *at = line;
-    for (char *word; (word = next_word(&at)) != NULL; free(word)) {
+    for (char *word; (word = kernel_next_word(&at)) != NULL; free(word)) {
         char *equals = strchr(word, '=');
         json_t *value = json_null();
         if (equals != NULL && strchr(equals + 1, '=') == NULL)
@@ -54,7 +54,7 @@ add_params(const char *root, json_t *out)
 }
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+kernel_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     struct utsname name;
 
@@ -72,5 +72,5 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 static const char *const keys[] = { "kernel",       "nodename", "kernelrelease", "kernelversion", "cpuarch",
                                     "kernelparams", NULL };
 
-PLUGIN(grain, kernel, .doc = "The running kernel, its version and its parameters.", .collect = collect,
+PLUGIN(grain, kernel, .doc = "The running kernel, its version and its parameters.", .collect = kernel_collect,
        .cost = GRAIN_CHEAP, .keys = keys);

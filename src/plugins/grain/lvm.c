@@ -8,7 +8,7 @@
 enum { TIMEOUT_MS = 30000 };
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+lvm_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     AUTO_FREE char *lvm = root_which(ctx->root, "lvm");
     buf_auto_t groups = BUF_INIT;
@@ -35,5 +35,5 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "lvm", NULL };
 
-PLUGIN(grain, lvm, .doc = "Volume groups and logical volumes.", .collect = collect, .cost = GRAIN_SLOW,
+PLUGIN(grain, lvm, .doc = "Volume groups and logical volumes.", .collect = lvm_collect, .cost = GRAIN_SLOW,
        .keys = keys);

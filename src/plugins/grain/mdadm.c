@@ -4,7 +4,7 @@
 #include "salt/plugin.h"
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+mdadm_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     AUTO_FREE char *text = root_read(ctx->root, "/proc/mdstat");
     AUTO_FREE const char **names = NULL;
@@ -31,4 +31,4 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "mdadm", NULL };
 
-PLUGIN(grain, mdadm, .doc = "Software RAID devices.", .collect = collect, .cost = GRAIN_CHEAP, .keys = keys);
+PLUGIN(grain, mdadm, .doc = "Software RAID devices.", .collect = mdadm_collect, .cost = GRAIN_CHEAP, .keys = keys);

@@ -4,7 +4,7 @@
 #include "salt/plugin.h"
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+grain_memory_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     static const struct {
         const char *line, *key;
@@ -25,5 +25,5 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "mem_total", "swap_total", NULL };
 
-PLUGIN(grain, memory, .doc = "Memory and swap space in megabytes.", .collect = collect, .cost = GRAIN_CHEAP,
+PLUGIN(grain, memory, .doc = "Memory and swap space in megabytes.", .collect = grain_memory_collect, .cost = GRAIN_CHEAP,
        .keys = keys);

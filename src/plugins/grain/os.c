@@ -142,7 +142,7 @@ static const pair_t os_families[] = {
 };
 
 static const char *
-find(const pair_t *rows, size_t n, const char *key)
+os_find(const pair_t *rows, size_t n, const char *key)
 {
     for (size_t i = 0; i < n; i++) {
         if (str_eq(rows[i].key, key))
@@ -196,7 +196,7 @@ derive_os(const char *full_name, const char *id)
         if (*c != ' ')
             start[n++] = (char) tolower((unsigned char) *c);
     }
-    const char *known = find(os_names, NELEMS(os_names), start);
+    const char *known = os_find(os_names, NELEMS(os_names), start);
     return xstrdup(known != NULL ? known : trimmed);
 }
 
@@ -222,7 +222,7 @@ derive_family(const char *id, const char *like)
 }
 
 static void
-set_unless_empty(json_t *out, const char *key, const char *text)
+os_set_unless_empty(json_t *out, const char *key, const char *text)
 {
     if (!str_empty(text))
         json_object_set_new(out, key, json_string(text));
@@ -246,17 +246,17 @@ add_quirks(const json_t *release, json_t *out)
     const char *id = value_str(release, "ID", "");
 
     if (value_get(out, "oscodename") == NULL && str_eq(id, "astra"))
-        set_unless_empty(out, "oscodename", value_str(release, "VARIANT_ID", ""));
-    const char *field = find(in_version, NELEMS(in_version), id);
+        os_set_unless_empty(out, "oscodename", value_str(release, "VARIANT_ID", ""));
+    const char *field = os_find(in_version, NELEMS(in_version), id);
     if (value_get(out, "oscodename") == NULL && field != NULL) {
         AUTO_FREE char *codename = in_parentheses(value_str(release, field, ""));
-        set_unless_empty(out, "oscodename", codename);
+        os_set_unless_empty(out, "oscodename", codename);
     }
     if (value_get(out, "osrelease") == NULL && str_eq(id, "mendel")) {
         const char *pretty = value_str(release, "PRETTY_NAME", "");
         AUTO_FREE char *version = xstrdup(pretty + strcspn(pretty, "0123456789"));
         version[strcspn(version, " ")] = '\0';
-        set_unless_empty(out, "osrelease", version);
+        os_set_unless_empty(out, "osrelease", version);
     }
 }
 
@@ -268,18 +268,18 @@ add_os_release(const json_t *release, json_t *out)
     AUTO_FREE char *os = derive_os(value_str(release, "NAME", ""), id);
     AUTO_FREE char *family = derive_family(id, value_str(release, "ID_LIKE", ""));
 
-    set_unless_empty(out, "os", os);
-    set_unless_empty(out, "os_family", family);
-    set_unless_empty(out, "oscodename", value_str(release, "VERSION_CODENAME", ""));
-    set_unless_empty(out, "osfullname", full_name);
-    set_unless_empty(out, "osrelease", value_str(release, "VERSION_ID", ""));
+    os_set_unless_empty(out, "os", os);
+    os_set_unless_empty(out, "os_family", family);
+    os_set_unless_empty(out, "oscodename", value_str(release, "VERSION_CODENAME", ""));
+    os_set_unless_empty(out, "osfullname", full_name);
+    os_set_unless_empty(out, "osrelease", value_str(release, "VERSION_ID", ""));
     add_quirks(release, out);
 }
 
 /* ---- distributions whose old spelling is kept ------------------------------------------------ */
 
 static bool
-is_checked(const char *id)
+os_is_checked(const char *id)
 {
     static const char *const ids[] = { "almalinux", "astra", "debian", "linuxmint",
                                        "mendel",    "pop",   "rocky",  "ubuntu" };
@@ -376,13 +376,13 @@ add_old_names(const json_t *release, const old_release_t *old, json_t *out)
         json_object_set_new(out, "os", json_string(os));
     }
     const char *os = value_str(out, "os", "");
-    const char *family = find(os_families, NELEMS(os_families), os);
+    const char *family = os_find(os_families, NELEMS(os_families), os);
     json_object_set_new(out, "os_family", json_string(family != NULL ? family : os));
 }
 
 /* Salt knows these two keys even where the distribution has none, as Debian's unstable. */
 static void
-add_missing(json_t *out)
+os_add_missing(json_t *out)
 {
     static const char *const names[] = { "oscodename", "osrelease" };
 
@@ -402,8 +402,8 @@ add_distribution(const char *root, json_t *out)
     add_lsb_release(root, out);
     if (release != NULL)
         add_os_release(release, out);
-    if (release != NULL && is_checked(value_str(release, "ID", ""))) {
-        add_missing(out);
+    if (release != NULL && os_is_checked(value_str(release, "ID", ""))) {
+        os_add_missing(out);
         return;
     }
     json_object_del(out, "osrelease");
@@ -419,7 +419,7 @@ add_distribution(const char *root, json_t *out)
 /* ---- what follows from them ------------------------------------------------------------------ */
 
 static bool
-is_one_of(const char *word, const char *const *words, size_t n)
+os_is_one_of(const char *word, const char *const *words, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (str_eq(words[i], word))
@@ -450,8 +450,8 @@ add_release_parts(json_t *out)
     json_object_set_new(out, "osrelease_info", info);
     json_object_set_new(out, "osfinger",
                         value_fmt("%s-%s",
-                                  is_one_of(os, by_os, NELEMS(by_os)) ? os : value_str(out, "osfullname", ""),
-                                  is_one_of(os, full, NELEMS(full)) ? release : parts[0]));
+                                  os_is_one_of(os, by_os, NELEMS(by_os)) ? os : value_str(out, "osfullname", ""),
+                                  os_is_one_of(os, full, NELEMS(full)) ? release : parts[0]));
     strv_free(parts);
 }
 
@@ -485,14 +485,14 @@ static void
 add_arch(const grain_ctx_t *ctx, json_t *out)
 {
     static const pair_t rows[] = { { "Debian", ARCH_DEB }, { "RedHat", ARCH_RPM }, { "Suse", ARCH_RPM } };
-    const char *arch = find(rows, NELEMS(rows), value_str(out, "os_family", ""));
+    const char *arch = os_find(rows, NELEMS(rows), value_str(out, "os_family", ""));
 
     json_object_set_new(out, "osarch",
                         json_string(arch != NULL ? arch : value_str(ctx->grains, "cpuarch", ARCH_RPM)));
 }
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+os_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     add_distribution(ctx->root, out);
     if (!str_empty(value_str(out, "osrelease", "")))
@@ -516,5 +516,5 @@ static const char *const keys[] = { "os",
                                     "lsb_distrib_description",
                                     NULL };
 
-PLUGIN(grain, os, .doc = "The distribution and its release.", .collect = collect, .cost = GRAIN_CHEAP,
+PLUGIN(grain, os, .doc = "The distribution and its release.", .collect = os_collect, .cost = GRAIN_CHEAP,
        .keys = keys);

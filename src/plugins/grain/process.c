@@ -8,7 +8,7 @@
 enum { ENTRY_SIZE = 16 * 1024 };
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+process_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     AUTO_FREE char *space = xcalloc(1, ENTRY_SIZE);
     struct passwd pw, *user = NULL;
@@ -31,5 +31,5 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "username", "groupname", "uid", "gid", "pid", NULL };
 
-PLUGIN(grain, process, .doc = "The minion's process, user and group.", .collect = collect,
+PLUGIN(grain, process, .doc = "The minion's process, user and group.", .collect = process_collect,
        .cost = GRAIN_CHEAP, .keys = keys);

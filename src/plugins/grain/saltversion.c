@@ -4,7 +4,7 @@
 #include "salt/plugin.h"
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+saltversion_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     char **parts = str_split(HALITE_VERSION, ".", true);
     json_t *info = json_array();
@@ -21,4 +21,4 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 static const char *const keys[] = { "saltversion", "saltversioninfo", "halite_version", NULL };
 
 PLUGIN(grain, saltversion, .doc = "The version of Salt that this minion speaks as, and its own.",
-       .collect = collect, .cost = GRAIN_CHEAP, .keys = keys);
+       .collect = saltversion_collect, .cost = GRAIN_CHEAP, .keys = keys);

@@ -4,7 +4,7 @@
 #include "salt/plugin.h"
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+selinux_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     AUTO_FREE char *tool = root_which(ctx->root, "selinuxenabled"),
                    *shower = root_which(ctx->root, "getenforce");
@@ -24,5 +24,5 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "selinux", NULL };
 
-PLUGIN(grain, selinux, .doc = "Whether SELinux is enabled and enforced.", .collect = collect,
+PLUGIN(grain, selinux, .doc = "Whether SELinux is enabled and enforced.", .collect = selinux_collect,
        .cost = GRAIN_CHEAP, .keys = keys);

@@ -8,7 +8,7 @@
 enum { TIMEOUT_MS = 10000 };
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+systemd_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     AUTO_FREE char *systemctl = root_which(ctx->root, "systemctl"),
                    *localectl = root_which(ctx->root, "localectl");
@@ -32,5 +32,5 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "systemd", NULL };
 
-PLUGIN(grain, systemd, .doc = "The version of systemd and its features.", .collect = collect,
+PLUGIN(grain, systemd, .doc = "The version of systemd and its features.", .collect = systemd_collect,
        .cost = GRAIN_SLOW, .keys = keys);

@@ -4,7 +4,7 @@
 #include "salt/plugin.h"
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+transactional_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     AUTO_FREE char *tool = root_which(ctx->root, "transactional-update");
 
@@ -14,5 +14,5 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "transactional", NULL };
 
-PLUGIN(grain, transactional, .doc = "Whether the system is changed by snapshots.", .collect = collect,
+PLUGIN(grain, transactional, .doc = "Whether the system is changed by snapshots.", .collect = transactional_collect,
        .cost = GRAIN_CHEAP, .keys = keys);

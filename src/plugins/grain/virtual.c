@@ -20,7 +20,7 @@ typedef struct rule {
 
 /* Sets what is not NULL. */
 static void
-set(json_t *out, const char *virtual, const char *subtype)
+virtual_set(json_t *out, const char *virtual, const char *subtype)
 {
     if (virtual != NULL)
         json_object_set_new(out, "virtual", json_string(virtual));
@@ -36,7 +36,7 @@ apply_file(const char *root, json_t *out, const char *path, const rule_t *rules,
 
     for (size_t i = 0; text != NULL && i < n; i++) {
         if (strstr(text, rules[i].text) != NULL) {
-            set(out, rules[i].virtual, rules[i].subtype);
+            virtual_set(out, rules[i].virtual, rules[i].subtype);
             return true;
         }
     }
@@ -137,9 +137,9 @@ apply_hypervisor(const char *root, json_t *out)
     const char *processor = firmware_decides(rule) ? NULL : ask_processor(root);
 
     if (processor != NULL)
-        set(out, processor, NULL);
+        virtual_set(out, processor, NULL);
     else if (rule != NULL)
-        set(out, rule->virtual, rule->subtype);
+        virtual_set(out, rule->virtual, rule->subtype);
     else if (!apply_file(root, out, "/sys/hypervisor/type", types, NELEMS(types)) &&
              !apply_file(root, out, "/proc/device-tree/hypervisor/compatible", device_tree,
                          NELEMS(device_tree)))
@@ -165,7 +165,7 @@ apply_manager(const char *root, json_t *out)
     const char *manager = environment != NULL ? strstr(environment, "container=") : NULL;
     for (size_t i = 0; manager != NULL && i < NELEMS(managers); i++) {
         if (str_starts(manager + strlen("container="), managers[i].text))
-            set(out, managers[i].virtual, managers[i].subtype);
+            virtual_set(out, managers[i].virtual, managers[i].subtype);
     }
     return manager != NULL || root_exists(root, "/.dockerenv") || root_exists(root, "/run/.containerenv");
 }
@@ -186,7 +186,7 @@ apply_container(const char *root, json_t *out)
     /* The second hierarchy of control groups shows nothing from inside. */
     if (!apply_file(root, out, "/proc/1/environ", environment, NELEMS(environment)) &&
         value_get(out, "virtual_subtype") == NULL && root_exists(root, "/.dockerenv"))
-        set(out, "container", "Docker");
+        virtual_set(out, "container", "Docker");
 }
 
 static void
@@ -195,13 +195,13 @@ apply_openvz(const char *root, json_t *out)
     AUTO_FREE char *status = root_read(root, "/proc/self/status");
 
     if (root_exists(root, "/proc/vz/version"))
-        set(out, "openvzhn", NULL);
+        virtual_set(out, "openvzhn", NULL);
     else if (root_exists(root, "/proc/vz/veinfo"))
-        set(out, "openvzve", NULL);
+        virtual_set(out, "openvzve", NULL);
     for (char *at = status, *line; (line = line_next(&at)) != NULL;) {
         const char *value = line_value(line, ':');
         if (value != NULL && str_eq(line, "envID"))
-            set(out, str_eq(value, "0") ? "openvzhn" : "openvzve", NULL);
+            virtual_set(out, str_eq(value, "0") ? "openvzhn" : "openvzve", NULL);
     }
 }
 
@@ -241,7 +241,7 @@ apply_xen(const char *root, json_t *out)
         root_is_dir(root, "/proc/xen"))
         subtype = xen_subtype(root);
     if (subtype != NULL)
-        set(out, "xen", subtype);
+        virtual_set(out, "xen", subtype);
 }
 
 static void
@@ -323,9 +323,9 @@ apply_amazon(const char *root, json_t *out)
             json_object_set_new(out, "virtual_subtype",
                                 str_empty(product) ? json_string("Amazon EC2")
                                                    : value_fmt("Amazon EC2 (%s)", product));
-            set(out, i < 2 ? "Nitro" : NULL, NULL);
+            virtual_set(out, i < 2 ? "Nitro" : NULL, NULL);
         } else if (version != NULL && strstr(version, ".amazon") != NULL) {
-            set(out, NULL, "Amazon EC2");
+            virtual_set(out, NULL, "Amazon EC2");
         }
         return;
     }
@@ -343,21 +343,21 @@ ps_command(const grain_ctx_t *ctx, const json_t *out)
 }
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+virtual_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     const char *root = ctx->root;
 
-    set(out, "physical", NULL);
+    virtual_set(out, "physical", NULL);
     if (!apply_manager(root, out))
         apply_hypervisor(root, out);
     if (is_chroot(root))
-        set(out, NULL, "chroot");
+        virtual_set(out, NULL, "chroot");
     apply_openvz(root, out);
     apply_xen(root, out);
     apply_product(root, out);
     apply_container(root, out);
     if (value_get(out, "virtual_subtype") != NULL && str_eq(value_str(out, "virtual", ""), "physical"))
-        set(out, "virtual", NULL);
+        virtual_set(out, "virtual", NULL);
     apply_amazon(root, out);
     if (str_eq(value_str(out, "virtual", ""), "xen")) {
         add_xen_version(root, out);
@@ -376,5 +376,5 @@ static const char *const keys[] = { "virtual",
                                     "ps",
                                     NULL };
 
-PLUGIN(grain, virtual, .doc = "The hypervisor or container that this system runs in.", .collect = collect,
+PLUGIN(grain, virtual, .doc = "The hypervisor or container that this system runs in.", .collect = virtual_collect,
        .cost = GRAIN_CHEAP, .keys = keys);

@@ -11,7 +11,7 @@ enum { TIMEOUT_MS = 30000 };
 
 /* "10.9T" in bytes; what is no size stays text. */
 static json_t *
-size_of(const char *text)
+zfs_size_of(const char *text)
 {
     static const char units[] = "KMGTPEZ";
     char *end = NULL;
@@ -35,7 +35,7 @@ add_pools(const char *program, json_t *out)
     for (char *at = printed.data, *line; (line = line_next(&at)) != NULL;) {
         char **words = str_split(line, " \t", true);
         if (strv_len(words) >= 2)
-            json_object_set_new(pools, words[0], size_of(words[1]));
+            json_object_set_new(pools, words[0], zfs_size_of(words[1]));
         strv_free(words);
     }
     if (json_object_size(pools) > 0)
@@ -63,7 +63,7 @@ has_page(const char *root)
 }
 
 static int
-collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+zfs_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     AUTO_FREE char *zpool = root_which(ctx->root, "zpool"), *fuse = root_which(ctx->root, "zfs-fuse");
     AUTO_FREE char *man = root_which(ctx->root, "man");
@@ -81,4 +81,4 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "zfs_support", "zfs_feature_flags", "zpool", NULL };
 
-PLUGIN(grain, zfs, .doc = "ZFS and its pools.", .collect = collect, .cost = GRAIN_SLOW, .keys = keys);
+PLUGIN(grain, zfs, .doc = "ZFS and its pools.", .collect = zfs_collect, .cost = GRAIN_SLOW, .keys = keys);

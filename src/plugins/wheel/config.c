@@ -10,7 +10,7 @@
 
 /* Checks that a master would start with these options over the present ones. */
 static int
-check(call_ctx_t *ctx, const json_t *options, fail_t *err)
+wheel_config_check(call_ctx_t *ctx, const json_t *options, fail_t *err)
 {
     AUTO(conf)
     conf = conf_load(value_str(ctx_opts(ctx), "config_dir", ""), CONF_MASTER, options, NULL, err);
@@ -57,7 +57,7 @@ config_apply(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *path = value_str(ctx_opts(ctx), "conf_file", "");
     json_auto_t *one = json_pack("{s:O}", value_str(args, "key", ""), value_get(args, "value"));
-    json_auto_t *options = check(ctx, one, err) == 0 ? options_in(path, err) : NULL;
+    json_auto_t *options = wheel_config_check(ctx, one, err) == 0 ? options_in(path, err) : NULL;
 
     if (options == NULL)
         return -EINVAL;
@@ -81,7 +81,7 @@ config_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         ctx_set_retcode(ctx, 1);
         return 0;
     }
-    if (check(ctx, options, err) < 0)
+    if (wheel_config_check(ctx, options, err) < 0)
         return -EINVAL;
     if (slash != NULL)
         *slash = '\0';

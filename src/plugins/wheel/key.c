@@ -57,7 +57,7 @@ chosen_of(call_ctx_t *ctx, const json_t *match, choose_fn *choose, bool local, k
 
 /* By globs, as the reading functions do. */
 static json_t *
-matching(call_ctx_t *ctx, const json_t *match, bool local, keystore_t **ret_store, fail_t *err)
+wheel_key_matching(call_ctx_t *ctx, const json_t *match, bool local, keystore_t **ret_store, fail_t *err)
 {
     return chosen_of(ctx, match, by_globs, local, ret_store, err);
 }
@@ -88,7 +88,7 @@ key_list_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 key_name_match(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = matching(ctx, value_get(args, "match"), false, NULL, err);
+    *ret_value = wheel_key_matching(ctx, value_get(args, "match"), false, NULL, err);
     return *ret_value == NULL ? err->code : 0;
 }
 
@@ -96,7 +96,7 @@ static int
 key_str(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO(keystore) store = NULL;
-    json_auto_t *table = matching(ctx, value_get(args, "match"), false, &store, err);
+    json_auto_t *table = wheel_key_matching(ctx, value_get(args, "match"), false, &store, err);
 
     *ret_value = table == NULL ? NULL : keyaction_texts(store, table, err);
     return *ret_value == NULL ? err->code : 0;
@@ -106,7 +106,7 @@ static int
 key_finger_(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO(keystore) store = NULL;
-    json_auto_t *table = matching(ctx, value_get(args, "match"), true, &store, err);
+    json_auto_t *table = wheel_key_matching(ctx, value_get(args, "match"), true, &store, err);
 
     *ret_value = table == NULL ? NULL : keyaction_fingers(store, table, hash_type(ctx, args), err);
     return *ret_value == NULL ? err->code : 0;
@@ -142,7 +142,7 @@ key_master_key_str(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* Further states that a key may be in, by the call's include_* arguments. */
 static unsigned
-included(const json_t *args)
+wheel_key_included(const json_t *args)
 {
     return (value_bool(args, "include_accepted", false) ? KEY_BIT(KEY_ACCEPTED) : 0) |
            (value_bool(args, "include_rejected", false) ? KEY_BIT(KEY_REJECTED) : 0) |
@@ -152,7 +152,7 @@ included(const json_t *args)
 /* Sends one request per state, so that only the chosen file of an id changes. Goes on after a failure; the
  * first one is the error. */
 static int
-apply(call_ctx_t *ctx, key_act_t act, const json_t *chosen, fail_t *err)
+wheel_key_apply(call_ctx_t *ctx, key_act_t act, const json_t *chosen, fail_t *err)
 {
     const char *state, *id;
     json_t *ids, *why;
@@ -183,8 +183,8 @@ key_by_match(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (table == NULL)
         return err->code;
-    json_auto_t *chosen = keyselect_only(table, key_act_from(act, included(args)));
-    int rc = apply(ctx, act, chosen, err);
+    json_auto_t *chosen = keyselect_only(table, key_act_from(act, wheel_key_included(args)));
+    int rc = wheel_key_apply(ctx, act, chosen, err);
 
     if (rc < 0)
         return rc;
@@ -223,8 +223,8 @@ key_by_dict(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (ids == NULL)
         return err->code;
-    json_auto_t *chosen = keyselect_only(dict, key_act_from(act, included(args)));
-    int rc = apply(ctx, act, chosen, err);
+    json_auto_t *chosen = keyselect_only(dict, key_act_from(act, wheel_key_included(args)));
+    int rc = wheel_key_apply(ctx, act, chosen, err);
 
     if (rc < 0)
         return rc;
@@ -277,7 +277,7 @@ key_gen_accept(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (rc == 0) {
         json_auto_t *chosen = json_pack("{s:[s]}", key_state_dir(KEY_PENDING), id);
 
-        rc = apply(ctx, KEY_ACT_ACCEPT, chosen, err);
+        rc = wheel_key_apply(ctx, KEY_ACT_ACCEPT, chosen, err);
     }
     if (rc == 0)
         *ret_value = pair_texts(pair);

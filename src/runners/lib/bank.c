@@ -15,7 +15,7 @@
 
 /* No part begins with a dot: those names are ours. */
 static bool
-is_name(const char *text, bool slashes)
+bank_is_name(const char *text, bool slashes)
 {
     return beneath_check(text) == 0 && text[0] != '.' && strstr(text, "/.") == NULL &&
            (slashes || strchr(text, '/') == NULL);
@@ -23,15 +23,15 @@ is_name(const char *text, bool slashes)
 
 /* NEW path of a bank, or of a key in it, below cachedir; NULL with *err. */
 static char *
-path_of(const char *bank, const char *key, fail_t *err)
+bank_path_of(const char *bank, const char *key, fail_t *err)
 {
     AUTO_FREE char *file = key != NULL ? xasprintf("%s" SUFFIX, key) : NULL;
 
-    if (!is_name(bank, true) || (key != NULL && !is_name(file, false))) {
+    if (!bank_is_name(bank, true) || (key != NULL && !bank_is_name(file, false))) {
         (void) fail_kind(
             err, FAIL_INVOCATION, -EINVAL,
             "'%s' is not a name for a cache bank or a key: no part may be empty, long or begin with '.'",
-            is_name(bank, true) ? key : bank);
+            bank_is_name(bank, true) ? key : bank);
         return NULL;
     }
     return file == NULL ? xasprintf("banks/%s", bank) : xasprintf("banks/%s/%s", bank, file);
@@ -47,7 +47,7 @@ open_base(const char *cachedir, fail_t *err)
 }
 
 static int
-failed(const char *cachedir, const char *path, int code, fail_t *err)
+bank_failed(const char *cachedir, const char *path, int code, fail_t *err)
 {
     return fail_set(err, code, "%s/%s: %s", cachedir, path, strerror(-code));
 }
@@ -55,7 +55,7 @@ failed(const char *cachedir, const char *path, int code, fail_t *err)
 int
 bank_store(const char *cachedir, const char *bank, const char *key, const json_t *data, fail_t *err)
 {
-    AUTO_FREE char *path = path_of(bank, key, err);
+    AUTO_FREE char *path = bank_path_of(bank, key, err);
     AUTO_FREE char *text = value_dump(data);
     const char *name;
 
@@ -66,14 +66,14 @@ bank_store(const char *cachedir, const char *bank, const char *key, const json_t
         return base;
     AUTO_FD folder = beneath_parent(base, path, BENEATH_NO_LINKS, 0700, &name);
     int rc = folder < 0 ? folder : beneath_put(folder, name, text, strlen(text), 0600, true);
-    return rc < 0 ? failed(cachedir, path, rc, err) : 0;
+    return rc < 0 ? bank_failed(cachedir, path, rc, err) : 0;
 }
 
 /* {} for a key that does not exist, as in Salt. NEW, or NULL with *err. */
 json_t *
 bank_fetch(const char *cachedir, const char *bank, const char *key, fail_t *err)
 {
-    AUTO_FREE char *path = path_of(bank, key, err);
+    AUTO_FREE char *path = bank_path_of(bank, key, err);
     buf_auto_t text = BUF_INIT;
 
     if (path == NULL)
@@ -85,7 +85,7 @@ bank_fetch(const char *cachedir, const char *bank, const char *key, fail_t *err)
     if (rc == -ENOENT || rc == -ENOTDIR)
         return json_object();
     if (rc < 0) {
-        (void) failed(cachedir, path, rc, err);
+        (void) bank_failed(cachedir, path, rc, err);
         return NULL;
     }
     return value_parse(buf_str(&text), text.len, LIMIT_FILE_READ, path, err);
@@ -94,7 +94,7 @@ bank_fetch(const char *cachedir, const char *bank, const char *key, fail_t *err)
 json_t *
 bank_list(const char *cachedir, const char *bank, fail_t *err)
 {
-    AUTO_FREE char *path = path_of(bank, NULL, err);
+    AUTO_FREE char *path = bank_path_of(bank, NULL, err);
 
     if (path == NULL)
         return NULL;
@@ -107,7 +107,7 @@ bank_list(const char *cachedir, const char *bank, fail_t *err)
     struct dirent **names = NULL;
     int n = folder < 0 ? folder : scandirat(folder, ".", &names, NULL, alphasort);
     if (n < 0) {
-        (void) failed(cachedir, path, folder < 0 ? folder : -errno, err);
+        (void) bank_failed(cachedir, path, folder < 0 ? folder : -errno, err);
         return NULL;
     }
     json_t *list = json_array();
@@ -126,7 +126,7 @@ bank_list(const char *cachedir, const char *bank, fail_t *err)
 int
 bank_flush(const char *cachedir, const char *bank, const char *key, fail_t *err)
 {
-    AUTO_FREE char *path = path_of(bank, key, err);
+    AUTO_FREE char *path = bank_path_of(bank, key, err);
 
     if (path == NULL)
         return -EINVAL;
@@ -134,5 +134,5 @@ bank_flush(const char *cachedir, const char *bank, const char *key, fail_t *err)
     if (base < 0 || beneath_absent(base, path))
         return base < 0 ? base : 0;
     int rc = beneath_remove(base, path);
-    return rc < 0 ? failed(cachedir, path, rc, err) : 1;
+    return rc < 0 ? bank_failed(cachedir, path, rc, err) : 1;
 }

@@ -56,7 +56,7 @@ short_line(const char *text)
 
 /* "cmd_|-ID_|-NAME_|-run" to "cmd.run". NEW. */
 static char *
-function_of(const char *tag)
+failures_function_of(const char *tag)
 {
     const char *first = strstr(tag, "_|-"), *last = NULL;
 
@@ -70,7 +70,7 @@ function_of(const char *tag)
 static json_t *
 cause(const char *tag, const json_t *one)
 {
-    AUTO_FREE char *fun = function_of(tag), *comment = value_pystr(value_get(one, "comment"));
+    AUTO_FREE char *fun = failures_function_of(tag), *comment = value_pystr(value_get(one, "comment"));
     AUTO_FREE char *text = xasprintf("state %s (%s): %s",
                                      value_str(one, "__id__", value_str(one, "name", "?")), fun, comment);
 
@@ -153,7 +153,7 @@ failures_destroy(failures_t **self_p)
 
 /* NEW text of several causes. */
 static char *
-joined(const json_t *causes)
+failures_joined(const json_t *causes)
 {
     size_t n = json_array_size(causes), shown = n < CAUSES ? n : CAUSES;
     buf_t out = BUF_INIT;
@@ -169,7 +169,7 @@ void
 failures_add(failures_t *self, const char *id, const json_t *causes)
 {
     json_auto_t *line = json_is_string(causes) ? short_line(json_string_value(causes)) : NULL;
-    char *text = line != NULL ? xstrdup(json_string_value(line)) : joined(causes);
+    char *text = line != NULL ? xstrdup(json_string_value(line)) : failures_joined(causes);
     group_t *group = map_get(self->groups, text);
 
     if (group == NULL) {
@@ -185,7 +185,7 @@ failures_add(failures_t *self, const char *id, const json_t *causes)
 
 /* Larger groups first, equal ones in the order in which they appeared. */
 static int
-by_size(const void *a, const void *b)
+failures_by_size(const void *a, const void *b)
 {
     const group_t *x = *(group_t *const *) a, *y = *(group_t *const *) b;
     size_t n = json_array_size(x->ids), m = json_array_size(y->ids);
@@ -194,7 +194,7 @@ by_size(const void *a, const void *b)
 }
 
 static void
-add_line(buf_t *out, const group_t *group)
+failures_add_line(buf_t *out, const group_t *group)
 {
     size_t n = json_array_size(group->ids);
     AUTO_FREE char *ids = failures_ids(group->ids);
@@ -218,9 +218,9 @@ failures_text(const failures_t *self)
 
     for (size_t i = 0; map_next(self->groups, &i, &key, &value);)
         sorted[at++] = value;
-    qsort(sorted, n, sizeof(*sorted), by_size);
+    qsort(sorted, n, sizeof(*sorted), failures_by_size);
     for (size_t i = 0; i < n && i < GROUPS; i++)
-        add_line(&out, sorted[i]);
+        failures_add_line(&out, sorted[i]);
     if (n > GROUPS)
         buf_printf(&out, "\nand %zu more kinds of failures", n - GROUPS);
     free(sorted);

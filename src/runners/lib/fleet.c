@@ -23,7 +23,7 @@ typedef struct fleet {
 } fleet_t;
 
 static bool
-given(const json_t *v)
+fleet_given(const json_t *v)
 {
     return v != NULL && !json_is_null(v);
 }
@@ -73,7 +73,7 @@ fleet_args(const json_t *arg, const json_t *kwarg)
 
     json_array_foreach (arg, i, one)
         json_array_append_new(list, as_value(one));
-    if (given(arg) && !json_is_array(arg))
+    if (fleet_given(arg) && !json_is_array(arg))
         json_array_append_new(list, as_value(arg));
     if (json_object_size(kwarg) > 0) {
         json_t *marked = json_pack("{s:b}", "__kwarg__", true);
@@ -102,11 +102,11 @@ request_for(const fleet_t *self, const json_t *tgt, const char *tgt_type)
     json_t *request = json_pack("{s:O, s:s, s:s, s:O}", "tgt", tgt, "tgt_type", tgt_type, "fun", ask->fun,
                                 "arg", ask->arg);
 
-    if (given(ask->ret))
+    if (fleet_given(ask->ret))
         json_object_set(request, "ret", (json_t *) ask->ret);
-    if (given(ask->ret_config))
+    if (fleet_given(ask->ret_config))
         json_object_set(request, "ret_config", (json_t *) ask->ret_config);
-    if (given(ask->ret_kwargs))
+    if (fleet_given(ask->ret_kwargs))
         json_object_set(request, "ret_kwargs", (json_t *) ask->ret_kwargs);
     json_t *note = orchrun_note(self->ctx);
     if (note != NULL)
@@ -116,7 +116,7 @@ request_for(const fleet_t *self, const json_t *tgt, const char *tgt_type)
 
 /* Records a minion's return, or that it can't return. */
 static void
-take_entry(fleet_t *self, const char *id, json_t *entry)
+fleet_take_entry(fleet_t *self, const char *id, json_t *entry)
 {
     self->failed += self->ask->failed(self->ask->cookie, id, entry);
     json_object_set(self->minions, id, entry);
@@ -132,7 +132,7 @@ take_missing(fleet_t *self, const json_t *missing)
     json_array_foreach ((json_t *) missing, i, id) {
         json_auto_t *entry = json_pack("{s:s}", "verdict", "not_accepted");
         if (json_object_get(self->minions, json_string_value(id)) == NULL)
-            take_entry(self, json_string_value(id), entry);
+            fleet_take_entry(self, json_string_value(id), entry);
     }
 }
 
@@ -152,7 +152,7 @@ run_wave(fleet_t *self, const json_t *tgt, const char *tgt_type, fail_t *err)
     else
         orchrun_unnote(self->ctx);
     json_object_foreach (value_get(answer, "minions"), id, entry)
-        take_entry(self, id, entry);
+        fleet_take_entry(self, id, entry);
     json_t *missing = value_get(answer, "missing");
     take_missing(self, missing);
     json_array_extend(self->missing, missing);
@@ -163,7 +163,7 @@ run_wave(fleet_t *self, const json_t *tgt, const char *tgt_type, fail_t *err)
 
 /* NEW sorted ids. */
 static json_t *
-match(fleet_t *self, fail_t *err)
+fleet_match(fleet_t *self, fail_t *err)
 {
     json_t *fields = json_pack("{s:O, s:s}", "tgt", self->ask->tgt, "tgt_type", self->ask->tgt_type);
     json_auto_t *reply = ask_master_with(self->ctx, "match", &fields, err);
@@ -198,7 +198,7 @@ pick_subset(const fleet_t *self, json_t *ids, fail_t *err)
 
 /* The next `n` of the ids that nothing was asked of. NEW. */
 static json_t *
-next_ids(const fleet_t *self, const json_t *ids, size_t n)
+fleet_next_ids(const fleet_t *self, const json_t *ids, size_t n)
 {
     json_t *out = json_array(), *id;
     size_t i;
@@ -229,7 +229,7 @@ static int
 run_waves(fleet_t *self, json_t **ret_left, char **ret_why, fail_t *err)
 {
     rollout_t plan = { 0 };
-    json_auto_t *all = match(self, err);
+    json_auto_t *all = fleet_match(self, err);
     json_auto_t *ids = all != NULL ? pick_subset(self, json_incref(all), err) : NULL;
     int rc = ids != NULL ? 0 : -EINVAL;
     size_t n = 0;
@@ -239,12 +239,12 @@ run_waves(fleet_t *self, json_t **ret_left, char **ret_why, fail_t *err)
         rc = read_rollout(self, &plan, err);
     while (rc == 0 &&
            (n = rollout_next(&plan, self->of, json_object_size(self->minions), self->failed, ret_why)) > 0) {
-        json_auto_t *wave = next_ids(self, ids, n);
+        json_auto_t *wave = fleet_next_ids(self, ids, n);
         if (json_array_size(wave) == 0)
             break;
         rc = run_wave(self, wave, "list", err);
     }
-    *ret_left = *ret_why != NULL ? next_ids(self, ids, SIZE_MAX) : json_array();
+    *ret_left = *ret_why != NULL ? fleet_next_ids(self, ids, SIZE_MAX) : json_array();
     return rc;
 }
 
@@ -257,7 +257,7 @@ read_timeout(fleet_t *self, fail_t *err)
 
     if (json_is_number(v))
         s = json_number_value(v) < 0 ? -1 : clock_us_of(json_number_value(v)) / 1000000;
-    else if (given(v) && !(json_is_string(v) && str_to_int(json_string_value(v), 0, TIMEOUT_MAX_S, &s)))
+    else if (fleet_given(v) && !(json_is_string(v) && str_to_int(json_string_value(v), 0, TIMEOUT_MAX_S, &s)))
         s = -1;
     if (s < 0 || s > TIMEOUT_MAX_S)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'timeout' is a number of seconds up to %d",
@@ -278,7 +278,7 @@ fleet_run(call_ctx_t *ctx, const fleet_ask_t *ask, fail_t *err)
 
     self.wait.news = tell_news;
     self.wait.cookie = &self;
-    if (rc == 0 && (given(ask->batch) || given(ask->canary) || given(ask->max_fail) || given(ask->subset)))
+    if (rc == 0 && (fleet_given(ask->batch) || fleet_given(ask->canary) || fleet_given(ask->max_fail) || fleet_given(ask->subset)))
         rc = run_waves(&self, &left, &why, err);
     else if (rc == 0)
         rc = run_wave(&self, ask->tgt, ask->tgt_type, err);

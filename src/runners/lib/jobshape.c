@@ -7,7 +7,7 @@
 
 /* A member, or a default text. NEW reference. */
 static json_t *
-member(const json_t *job, const char *key, const char *dflt)
+jobshape_member(const json_t *job, const char *key, const char *dflt)
 {
     json_t *v = json_object_get(job, key);
 
@@ -15,7 +15,7 @@ member(const json_t *job, const char *key, const char *dflt)
 }
 
 static void
-add_minions(json_t *out, const json_t *job)
+jobshape_add_minions(json_t *out, const json_t *job)
 {
     const json_t *minions = json_object_get(job, "minions");
 
@@ -25,7 +25,7 @@ add_minions(json_t *out, const json_t *job)
 
 /* From the job, or from its keyword arguments. */
 static void
-add_metadata(json_t *out, const json_t *job)
+jobshape_add_metadata(json_t *out, const json_t *job)
 {
     json_t *metadata = json_object_get(job, "metadata");
 
@@ -45,13 +45,13 @@ instance(const json_t *job)
         json_object_set_new(out, "Error", json_string("Cannot contact returner or no job with this jid"));
         return out;
     }
-    json_object_set_new(out, "Function", member(job, "fun", "unknown-function"));
+    json_object_set_new(out, "Function", jobshape_member(job, "fun", "unknown-function"));
     json_object_set_new(out, "Arguments", json_is_array(arg) ? json_incref(arg) : json_array());
-    json_object_set_new(out, "Target", member(job, "tgt", "unknown-target"));
-    json_object_set_new(out, "Target-type", member(job, "tgt_type", "list"));
-    json_object_set_new(out, "User", member(job, "user", "root"));
-    add_metadata(out, job);
-    add_minions(out, job);
+    json_object_set_new(out, "Target", jobshape_member(job, "tgt", "unknown-target"));
+    json_object_set_new(out, "Target-type", jobshape_member(job, "tgt_type", "list"));
+    json_object_set_new(out, "User", jobshape_member(job, "user", "root"));
+    jobshape_add_metadata(out, job);
+    jobshape_add_minions(out, job);
     return out;
 }
 

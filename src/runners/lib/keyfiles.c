@@ -18,7 +18,7 @@ pki_dir(call_ctx_t *ctx)
 
 /* Ours before tar writes into it, and for nobody else to read. */
 static int
-begin(const char *part, fail_t *err)
+keyfiles_begin(const char *part, fail_t *err)
 {
     (void) unlink(part);
     int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -51,7 +51,7 @@ int
 keyfiles_save(call_ctx_t *ctx, const char *to, fail_t *err)
 {
     AUTO_FREE char *part = xasprintf("%s.part", to);
-    int rc = begin(part, err);
+    int rc = keyfiles_begin(part, err);
 
     if (rc < 0)
         return rc;

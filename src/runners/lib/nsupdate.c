@@ -17,7 +17,7 @@
 
 /* YAML's None, which a reactor file passes as a text. */
 static const char *
-given(const json_t *args, const char *key)
+nsupdate_given(const json_t *args, const char *key)
 {
     const char *text = value_str(args, key, NULL);
 
@@ -66,7 +66,7 @@ pick_key(json_t *ring, const char *name, const char *path, const char **ret_name
 
 /* NEW path with the home folder for "~". */
 static char *
-expand_home(const char *path)
+nsupdate_expand_home(const char *path)
 {
     const char *home = getenv("HOME");
 
@@ -75,10 +75,10 @@ expand_home(const char *path)
 
 /* Reads the JSON keyring and makes nsupdate's "key" line. Without a keyfile updates are not signed. */
 static int
-load_key(zone_t *self, const json_t *args, fail_t *err)
+nsupdate_load_key(zone_t *self, const json_t *args, fail_t *err)
 {
-    const char *file = given(args, "keyfile"), *name, *secret;
-    AUTO_FREE char *path = file != NULL ? expand_home(file) : NULL;
+    const char *file = nsupdate_given(args, "keyfile"), *name, *secret;
+    AUTO_FREE char *path = file != NULL ? nsupdate_expand_home(file) : NULL;
     AUTO_FREE char *algorithm = algorithm_of(value_str(args, "keyalgorithm", "hmac-md5"));
     buf_auto_t text = BUF_INIT;
 
@@ -87,7 +87,7 @@ load_key(zone_t *self, const json_t *args, fail_t *err)
     if (check_word("keyalgorithm", algorithm, err) < 0 || fs_read(path, LIMIT_KEY_FILE, &text, err) < 0)
         return -EINVAL;
     json_auto_t *ring = value_parse(buf_str(&text), text.len, LIMIT_KEY_FILE, path, err);
-    if (ring == NULL || pick_key(ring, given(args, "keyname"), path, &name, &secret, err) < 0)
+    if (ring == NULL || pick_key(ring, nsupdate_given(args, "keyname"), path, &name, &secret, err) < 0)
         return -EINVAL;
     self->key = xasprintf("key %s:%s %s\n", algorithm, name, secret);
     return 0;
@@ -112,7 +112,7 @@ zone_init(zone_t *self, const json_t *args, fail_t *err)
                          UINT16_MAX, TIMEOUT_MAX);
     self->port = (int) port;
     self->timeout_s = (int) timeout;
-    return check_word("zone", self->name, err) < 0 ? -EINVAL : load_key(self, args, err);
+    return check_word("zone", self->name, err) < 0 ? -EINVAL : nsupdate_load_key(self, args, err);
 }
 
 void
@@ -138,7 +138,7 @@ add_program(prog_t *prog, const char *name, fail_t *err)
 
 /* "name ttl IN TYPE data" into `out`. */
 static void
-take_record(char *line, json_t *out)
+nsupdate_take_record(char *line, json_t *out)
 {
     char *word[4], *at = line;
 
@@ -183,7 +183,7 @@ zone_query(const zone_t *self, const char *fqdn, const char *type, fail_t *err)
     json_t *out = json_array();
     char **lines = str_split(said, "\n", true);
     for (size_t i = 0; lines[i] != NULL; i++)
-        take_record(lines[i], out);
+        nsupdate_take_record(lines[i], out);
     strv_free(lines);
     return out;
 }

@@ -10,14 +10,14 @@
 #include "runners/lib/ask.h"
 
 static int
-fire(void *cookie, const char *tag, json_t *data, fail_t *err)
+orchcompile_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
 {
     return ctx_fire(cookie, tag, data, err);
 }
 
 /* None counts as not given. */
 static bool
-given(const json_t *v)
+orchcompile_given(const json_t *v)
 {
     return v != NULL && !json_is_null(v);
 }
@@ -29,13 +29,13 @@ pillar_ask(call_ctx_t *ctx, const json_t *args)
     const json_t *saltenv = value_get(args, "saltenv"), *pillarenv = value_get(args, "pillarenv");
     json_t *ask = json_object();
 
-    if (!given(pillarenv))
+    if (!orchcompile_given(pillarenv))
         pillarenv = value_get(ctx_opts(ctx), "pillarenv");
-    if (!given(pillarenv) && value_bool(ctx_opts(ctx), "pillarenv_from_saltenv", false))
+    if (!orchcompile_given(pillarenv) && value_bool(ctx_opts(ctx), "pillarenv_from_saltenv", false))
         pillarenv = saltenv;
-    json_object_set_new(ask, "saltenv", given(saltenv) ? json_incref((json_t *) saltenv) : json_null());
-    json_object_set_new(ask, "pillarenv", given(pillarenv) ? json_incref((json_t *) pillarenv) : json_null());
-    if (given(value_get(args, "pillar")))
+    json_object_set_new(ask, "saltenv", orchcompile_given(saltenv) ? json_incref((json_t *) saltenv) : json_null());
+    json_object_set_new(ask, "pillarenv", orchcompile_given(pillarenv) ? json_incref((json_t *) pillarenv) : json_null());
+    if (orchcompile_given(value_get(args, "pillar")))
         json_object_set(ask, "pillar", value_get(args, "pillar"));
     return ask;
 }
@@ -84,12 +84,12 @@ orch_context(call_ctx_t *ctx, const json_t *args, json_t *errors, fail_t *err)
                             .opts = ctx_opts(ctx),
                             .jid = ctx_jid(ctx),
                             .peer = api_peer(api_of(ctx)),
-                            .fire = fire,
+                            .fire = orchcompile_fire,
                             .cookie = ctx,
                             .request = api_request_of,
                             .private_data = ctx_private(ctx) };
 
-    if (given(pillar) && !json_is_object(pillar)) {
+    if (orchcompile_given(pillar) && !json_is_object(pillar)) {
         (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "Pillar data must be formatted as a dictionary");
         return NULL;
     }
@@ -106,7 +106,7 @@ orch_context(call_ctx_t *ctx, const json_t *args, json_t *errors, fail_t *err)
         return NULL;
     }
     ctx_set_pillar(host, compiled);
-    ctx_set_test(host, given(test) ? value_truthy(test) : value_bool(ctx_opts(ctx), "test", false));
+    ctx_set_test(host, orchcompile_given(test) ? value_truthy(test) : value_bool(ctx_opts(ctx), "test", false));
     json_object_set_new(ctx_opts(host), "test", json_boolean(ctx_test(host)));
     pillar_errors(host, errors);
     return self;

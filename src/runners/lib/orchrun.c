@@ -45,7 +45,7 @@ static const char kept_key;
 /* Reserves a run within this process; false when another thread has it. Runs of other masters are not
  * considered: one master owns a journal. */
 static bool
-claim(const char *run)
+orchrun_claim(const char *run)
 {
     (void) pthread_mutex_lock(&claims_lock);
     if (claims == NULL)
@@ -89,7 +89,7 @@ free_step(void *p)
 }
 
 static orchrun_t *
-make(master_api_t *api, const char *run, const orchrun_ask_t *ask, fail_t *err)
+orchrun_make(master_api_t *api, const char *run, const orchrun_ask_t *ask, fail_t *err)
 {
     orchrun_t *self = xcalloc(1, sizeof(*self));
 
@@ -99,7 +99,7 @@ make(master_api_t *api, const char *run, const orchrun_ask_t *ask, fail_t *err)
     (void) pthread_mutex_init(&self->lock, NULL);
     self->steps = map_new(free_step);
     self->before = map_new(NULL);
-    self->claimed = claim(run);
+    self->claimed = orchrun_claim(run);
     if (self->claimed)
         return self;
     (void) fail_kind(err, FAIL_COMMAND, -EBUSY, "The orchestration %s is under way", run);
@@ -135,7 +135,7 @@ is_named(const json_t *chunk, const char *name)
 
 /* `from`: what stands before it in the plan is left out. */
 static int
-leave_out(orchrun_t *self, const json_t *chunks, const json_t *from, fail_t *err)
+orchrun_leave_out(orchrun_t *self, const json_t *chunks, const json_t *from, fail_t *err)
 {
     const char *name = json_string_value(from);
     size_t n = json_array_size(chunks), at = 0;
@@ -159,13 +159,13 @@ leave_out(orchrun_t *self, const json_t *chunks, const json_t *from, fail_t *err
 orchrun_t *
 orchrun_new(master_api_t *api, const char *run, json_t *chunks, const orchrun_ask_t *ask, fail_t *err)
 {
-    orchrun_t *self = make(api, run, ask, err);
+    orchrun_t *self = orchrun_make(api, run, ask, err);
 
     if (self == NULL)
         return NULL;
     json_auto_t *row = json_pack("{s:s, s:s, s:O, s:O, s:I}", "what", "run", "run", run, "doc", ask->doc,
                                  "plan", chunks, "start_us", (json_int_t) clock_wall_us());
-    if (leave_out(self, chunks, ask->from, err) < 0 || api_journal(api, row, false, err) < 0)
+    if (orchrun_leave_out(self, chunks, ask->from, err) < 0 || api_journal(api, row, false, err) < 0)
         orchrun_destroy(&self);
     return self;
 }
@@ -196,7 +196,7 @@ orchrun_resume(master_api_t *api, const char *run, const orchrun_ask_t *ask, jso
                json_t **ret_chunks, fail_t *err)
 {
     /* This process owns the journal from now on; nothing else writes what is read next. */
-    orchrun_t *self = make(api, run, ask, err);
+    orchrun_t *self = orchrun_make(api, run, ask, err);
     json_auto_t *found = self != NULL ? api_run_row(api, run, err) : NULL;
     json_auto_t *rows = found != NULL ? api_steps(api, run, err) : NULL;
     json_t *plan = value_get(found, "plan"), *row;
@@ -208,7 +208,7 @@ orchrun_resume(master_api_t *api, const char *run, const orchrun_ask_t *ask, jso
             err, FAIL_INVOCATION, -ENOENT,
             "There is no orchestration %s in the journal; salt-run orchestrate.list shows those there are",
             run);
-    if (rows == NULL || !json_is_array(plan) || leave_out(self, plan, from, err) < 0) {
+    if (rows == NULL || !json_is_array(plan) || orchrun_leave_out(self, plan, from, err) < 0) {
         orchrun_destroy(&self);
         return NULL;
     }
@@ -238,7 +238,7 @@ orchrun_name(const orchrun_t *self)
 
 /* Notifies the runner's followers. TAKES `more`. */
 static void
-tell(master_api_t *api, const json_t *chunk, const char *phase, json_t *more)
+orchrun_tell(master_api_t *api, const json_t *chunk, const char *phase, json_t *more)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *reply = NULL;
@@ -254,7 +254,7 @@ tell(master_api_t *api, const json_t *chunk, const char *phase, json_t *more)
 
 /* Summary for the operator at the end: {ID: comment} of steps that failed by themselves. NEW. */
 static json_t *
-failures(const json_t *running)
+orchrun_failures(const json_t *running)
 {
     json_t *out = json_object(), *ret;
     const char *tag;
@@ -293,8 +293,8 @@ orchrun_end(orchrun_t *self, const json_t *running, bool success)
     /* Writes the end into the list of runs before followers are notified of it. */
     if (api_journal(self->api, row, true, &err) < 0)
         log_error("orchestration %s: %s", self->run, fail_text(&err));
-    tell(self->api, NULL, "over",
-         json_pack("{s:s, s:b, s:o}", "run", self->run, "success", success, "failed", failures(running)));
+    orchrun_tell(self->api, NULL, "over",
+         json_pack("{s:s, s:b, s:o}", "run", self->run, "success", success, "failed", orchrun_failures(running)));
 }
 
 /* ---- telling ------------------------------------------------------------------------------- */
@@ -316,7 +316,7 @@ orchrun_at(call_ctx_t *ctx, size_t done, size_t of)
         step->told_ms = now;
     (void) pthread_mutex_unlock(&self->lock);
     if (due)
-        tell(api_of(ctx), ctx_chunk(ctx), "at",
+        orchrun_tell(api_of(ctx), ctx_chunk(ctx), "at",
              json_pack("{s:I, s:I}", "done", (json_int_t) done, "of", (json_int_t) of));
 }
 
@@ -324,7 +324,7 @@ orchrun_at(call_ctx_t *ctx, size_t done, size_t of)
 
 /* A step's return as the journal has it. NEW. */
 static json_t *
-shown(const step_t *step, const json_t *ret)
+orchrun_shown(const step_t *step, const json_t *ret)
 {
     json_t *out = json_copy((json_t *) ret);
 
@@ -340,7 +340,7 @@ write_step(orchrun_t *self, const char *tag, const step_t *step, const json_t *r
     json_t *doc = json_pack("{s:I}", "seq", (json_int_t) step->seq);
 
     if (ret != NULL)
-        json_object_set_new(doc, "ret", shown(step, ret));
+        json_object_set_new(doc, "ret", orchrun_shown(step, ret));
     json_auto_t *row = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o}", "what", "step", "run", self->run,
                                  "tag", tag, "go", (json_int_t) step->go, "begin_us",
                                  (json_int_t) step->begin_us, "end_us", (json_int_t) step->end_us, "doc",
@@ -455,7 +455,7 @@ begin_go(orchrun_t *self, const char *tag, const json_t *chunk, step_t *step)
 
 /* With the lock held. What becomes of a step that the journal may have: NEW return, or NULL to call it. */
 static json_t *
-decide(orchrun_t *self, const char *tag, const json_t *chunk)
+orchrun_decide(orchrun_t *self, const char *tag, const json_t *chunk)
 {
     step_t *step = map_get(self->steps, tag);
     bool done = step != NULL && step->end_us != 0 && !step->begun &&
@@ -490,10 +490,10 @@ orchrun_begins(void *cookie, const json_t *chunk)
     AUTO_FREE char *tag = state_tag(chunk);
 
     (void) pthread_mutex_lock(&self->lock);
-    json_t *had = decide(self, tag, chunk);
+    json_t *had = orchrun_decide(self, tag, chunk);
     (void) pthread_mutex_unlock(&self->lock);
     if (had == NULL)
-        tell(self->api, chunk, "begin", json_object());
+        orchrun_tell(self->api, chunk, "begin", json_object());
     return had;
 }
 
@@ -519,14 +519,14 @@ orchrun_ended(void *cookie, const json_t *chunk, const json_t *ret)
     (void) pthread_mutex_unlock(&self->lock);
     if (rc < 0)
         log_error("orchestration %s, step %s: %s", self->run, tag, fail_text(&err));
-    tell(self->api, chunk, "end", json_pack("{s:O?}", "result", value_get(ret, "result")));
+    orchrun_tell(self->api, chunk, "end", json_pack("{s:O?}", "result", value_get(ret, "result")));
 }
 
 /* ---- for the functions of steps ------------------------------------------------------------ */
 
 /* The run outlives its contexts. */
 static void
-leave(void *self)
+orchrun_leave(void *self)
 {
 }
 
@@ -534,7 +534,7 @@ leave(void *self)
 void
 orchrun_dress(void *self, call_ctx_t *ctx)
 {
-    call_keep(ctx, &kept_key, self, leave);
+    call_keep(ctx, &kept_key, self, orchrun_leave);
 }
 
 orchrun_t *
@@ -545,7 +545,7 @@ orchrun_of(call_ctx_t *ctx)
 
 /* A tag of any length as part of a note. NEW. */
 static char *
-short_tag(const char *tag)
+orchrun_short_tag(const char *tag)
 {
     return strlen(tag) <= TAG_MAX ? xstrdup(tag) : digest_bytes("sha256", tag, strlen(tag), NULL);
 }
@@ -553,7 +553,7 @@ short_tag(const char *tag)
 char *
 orchrun_part_of(const char *tag)
 {
-    AUTO_FREE char *name = short_tag(tag);
+    AUTO_FREE char *name = orchrun_short_tag(tag);
 
     return xasprintf("%s/", name);
 }
@@ -575,7 +575,7 @@ orchrun_note(call_ctx_t *ctx)
     (void) pthread_mutex_unlock(&self->lock);
     if (step == NULL)
         return NULL;
-    AUTO_FREE char *name = short_tag(tag);
+    AUTO_FREE char *name = orchrun_short_tag(tag);
     return json_pack("{s:s, s:s, s:o}", "kind", "orch", "ref", self->run, "part",
                      value_fmt("%s/%lld.%u", name, (long long) go, n));
 }

@@ -43,7 +43,7 @@ static const char *const kinds[] = { "require",       "require_any", "watch",   
                                      "onchanges_any", "onfail",      "onfail_any", "onfail_all", "prereq" };
 
 static bool
-fits(const char *pattern, const char *text)
+plan_fits(const char *pattern, const char *text)
 {
     return str_eq(pattern, text) || match_glob(pattern, text);
 }
@@ -51,15 +51,15 @@ fits(const char *pattern, const char *text)
 /* True when a requisite {key: value} means this step: by SLS, by ID, or by the state's ID or name; globs
  * allowed. */
 static bool
-is_meant(const json_t *chunk, const char *key, const char *value)
+plan_is_meant(const json_t *chunk, const char *key, const char *value)
 {
     const char *id = value_str(chunk, "__id__", "");
 
     if (str_eq(key, "sls"))
-        return fits(value, value_str(chunk, "__sls__", ""));
+        return plan_fits(value, value_str(chunk, "__sls__", ""));
     if (!str_eq(key, "id") && !str_eq(key, value_str(chunk, "state", "")))
         return false;
-    return fits(value, id) || fits(value, value_str(chunk, "name", ""));
+    return plan_fits(value, id) || plan_fits(value, value_str(chunk, "name", ""));
 }
 
 /* Adds an edge once; the first reason is kept. */
@@ -78,7 +78,7 @@ static void
 add_requisite(plan_t *self, size_t at, const char *why, const char *key, const char *value)
 {
     for (size_t i = 0; i < self->n; i++) {
-        if (i != at && is_meant(self->nodes[i].chunk, key, value))
+        if (i != at && plan_is_meant(self->nodes[i].chunk, key, value))
             add_edge(&self->nodes[at], i, why);
     }
 }
@@ -152,7 +152,7 @@ add_order(plan_t *self)
 /* Computes when a step ends: after the last of its predecessors, plus its own time. Depth-first, each step
  * once. */
 static void
-walk(plan_t *self, size_t at)
+plan_walk(plan_t *self, size_t at)
 {
     node_t *node = &self->nodes[at];
     double begin = 0;
@@ -162,7 +162,7 @@ walk(plan_t *self, size_t at)
     for (size_t i = 0; i < node->n_edges; i++) {
         node_t *on = &self->nodes[node->edges[i].from];
         if (on->walk == 0)
-            walk(self, node->edges[i].from);
+            plan_walk(self, node->edges[i].from);
         /* A circle: the state compiler's affair. */
         if (on->walk == 1 || (node->via != NONE && on->end <= begin))
             continue;
@@ -212,7 +212,7 @@ plan_new(const json_t *chunks, const json_t *times)
     add_order(self);
     for (i = 0; i < self->n; i++) {
         if (self->nodes[i].walk == 0)
-            walk(self, i);
+            plan_walk(self, i);
     }
     size_t last = last_to_end(self);
     self->total = last != NONE ? self->nodes[last].end : 0;
@@ -327,7 +327,7 @@ draw_text(const plan_t *self, buf_t *out)
 
 /* Text in quotes, of which neither language lets the quote through. */
 static void
-put_quoted(buf_t *out, const char *text, const char *quote)
+plan_put_quoted(buf_t *out, const char *text, const char *quote)
 {
     for (; *text != '\0'; text++) {
         if (*text == '"')
@@ -350,9 +350,9 @@ draw_dot(const plan_t *self, buf_t *out)
         const node_t *node = &self->nodes[i];
         AUTO_FREE char *what = what_of(node);
         buf_printf(out, "    s%zu [label=\"", i + 1);
-        put_quoted(out, id_of(node), "\\\"");
+        plan_put_quoted(out, id_of(node), "\\\"");
         buf_puts(out, "\\n");
-        put_quoted(out, what, "\\\"");
+        plan_put_quoted(out, what, "\\\"");
         put_time(out, self, node);
         buf_printf(out, "\"%s];\n", node->critical ? ", penwidth=2, color=red" : "");
     }
@@ -380,9 +380,9 @@ draw_mermaid(const plan_t *self, buf_t *out)
         const node_t *node = &self->nodes[i];
         AUTO_FREE char *what = what_of(node);
         buf_printf(out, "    s%zu[\"", i + 1);
-        put_quoted(out, id_of(node), "#quot;");
+        plan_put_quoted(out, id_of(node), "#quot;");
         buf_puts(out, "<br/>");
-        put_quoted(out, what, "#quot;");
+        plan_put_quoted(out, what, "#quot;");
         put_time(out, self, node);
         buf_printf(out, "\"]%s\n", node->critical ? ":::critical" : "");
     }

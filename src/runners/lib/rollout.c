@@ -99,7 +99,7 @@ by_digest(const void *a, const void *b)
 }
 
 static int
-by_id(const void *a, const void *b)
+rollout_by_id(const void *a, const void *b)
 {
     return strcmp(json_string_value(((const lot_t *) a)->id), json_string_value(((const lot_t *) b)->id));
 }
@@ -118,7 +118,7 @@ rollout_subset(const json_t *ids, size_t want, const char *seed)
     }
     qsort(lots, n, sizeof(*lots), by_digest);
     want = want < n ? want : n;
-    qsort(lots, want, sizeof(*lots), by_id);
+    qsort(lots, want, sizeof(*lots), rollout_by_id);
     for (i = 0; i < want; i++)
         json_array_append(out, lots[i].id);
     for (i = 0; i < n; i++)

@@ -87,7 +87,7 @@ threads_destroy(threads_t **self_p)
 
 /* Sends an event over the thread's own connection. */
 static int
-fire(void *cookie, const char *tag, json_t *data, fail_t *err)
+threads_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
 {
     json_t *request = json_pack("{s:s, s:s, s:O}", "op", "fire", "tag", tag, "data", data);
     json_auto_t *reply = NULL;
@@ -106,7 +106,7 @@ thread_main(void *arg)
                             .jid = work->jid,
                             .pillar = work->pillar,
                             .peer = api_peer(work->api),
-                            .fire = fire,
+                            .fire = threads_fire,
                             .cookie = work->api,
                             .request = api_request_of,
                             .private_data = work->api };
@@ -129,7 +129,7 @@ thread_main(void *arg)
 
 /* Signals are the main thread's business. */
 static int
-begin(threads_t *self, work_t *work, fail_t *err)
+threads_begin(threads_t *self, work_t *work, fail_t *err)
 {
     sigset_t all, old;
 
@@ -166,7 +166,7 @@ begin_queued(threads_t *self, size_t *ret_id, fail_t *err)
         self->queue = work->next;
         if (self->queue == NULL)
             self->queue_end = &self->queue;
-        if (begin(self, work, err) == 0)
+        if (threads_begin(self, work, err) == 0)
             continue;
         *ret_id = work->id;
         free_work(work);
@@ -184,7 +184,7 @@ threads_start(void *cookie, size_t id, state_work_fn *fn, void *given, fail_t *e
 
     *work = (work_t){ .owner = self, .id = id, .fn = fn, .work = given };
     if (self->n < self->env.max) {
-        int rc = begin(self, work, err);
+        int rc = threads_begin(self, work, err);
         if (rc < 0)
             free_work(work);
         return rc;

@@ -25,7 +25,7 @@ static const char *const ignored[] = { "mon", "tue", "wed", "thu", "fri", "sat",
                                        "and", "t",   "z",   "utc", "gmt", "st",  "nd",  "rd", "th" };
 
 static size_t
-word_len(const char *s)
+when_word_len(const char *s)
 {
     size_t n = 0;
 
@@ -70,9 +70,9 @@ take_half_day(when_t *w, const char *word, size_t len)
 
 /* A month, a part of the day, or a word without meaning. NULL for an unknown word. */
 static const char *
-take_word(when_t *w, const char *s)
+when_take_word(when_t *w, const char *s)
 {
-    size_t len = word_len(s);
+    size_t len = when_word_len(s);
     int month = month_of(s, len);
 
     if (month != NOT_SAID && w->month == NOT_SAID)
@@ -170,7 +170,7 @@ take_compact(when_t *w, const char *s, size_t len)
 
 /* A clock, an hour with am or pm, a compact date, or a plain number for later. NULL when it fits none. */
 static const char *
-take_number(when_t *w, const char *s)
+when_take_number(when_t *w, const char *s)
 {
     size_t len = strspn(s, "0123456789"), digits;
 
@@ -182,7 +182,7 @@ take_number(when_t *w, const char *s)
     if (*s == ':')
         return w->hour == NOT_SAID ? take_clock(w, n, s) : NULL;
     /* "7pm" */
-    if (word_len(s) == 2 && strchr("aApP", *s) != NULL && w->hour == NOT_SAID) {
+    if (when_word_len(s) == 2 && strchr("aApP", *s) != NULL && w->hour == NOT_SAID) {
         w->hour = n;
         w->minute = w->second = 0;
         return s;
@@ -248,9 +248,9 @@ scan(when_t *w, const char *s)
 {
     while (s != NULL && *s != '\0') {
         if (isdigit((unsigned char) *s))
-            s = take_number(w, s);
+            s = when_take_number(w, s);
         else if (isalpha((unsigned char) *s))
-            s = take_word(w, s);
+            s = when_take_word(w, s);
         else if ((*s == '+' || *s == '-') && w->hour != NOT_SAID && isdigit((unsigned char) s[1]))
             s = take_offset(w, s);
         else if (strchr(" \t,.-/", *s) != NULL)
@@ -262,7 +262,7 @@ scan(when_t *w, const char *s)
 }
 
 static bool
-in_range(const struct tm *tm)
+when_in_range(const struct tm *tm)
 {
     return tm->tm_mon >= 0 && tm->tm_mon < 12 && tm->tm_mday >= 1 && tm->tm_mday <= 31 && tm->tm_hour <= 23 &&
            tm->tm_min <= 59 && tm->tm_sec <= 59;
@@ -286,7 +286,7 @@ when_parse(const char *text, int64_t now_us, int64_t *ret_us, fail_t *err)
     tm.tm_hour = w.hour != NOT_SAID ? w.hour : 0;
     tm.tm_min = w.minute;
     tm.tm_sec = w.second;
-    if (!in_range(&tm))
+    if (!when_in_range(&tm))
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' names a day or an hour that does not exist",
                          text);
     *ret_us = ((int64_t) timegm(&tm) - (w.utc_offset ? w.offset_s : 0)) * 1000000 + w.us;

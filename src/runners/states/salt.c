@@ -33,7 +33,7 @@ typedef struct step {
 
 /* An argument of the step; NULL when absent or None. BORROWED. */
 static json_t *
-arg(const step_t *self, const char *key)
+states_salt_arg(const step_t *self, const char *key)
 {
     json_t *v = value_get(self->args, key);
 
@@ -56,7 +56,7 @@ step_close(step_t *self)
 static void
 read_may_fail(step_t *self)
 {
-    const json_t *v = arg(self, "fail_minions");
+    const json_t *v = states_salt_arg(self, "fail_minions");
 
     if (v != NULL && !json_is_string(v) && !json_is_array(v)) {
         state_ret_warn(self->ret, "'fail_minions' needs to be a list or a comma separated string. Ignored.");
@@ -69,7 +69,7 @@ read_may_fail(step_t *self)
 static bool
 read_allowed(step_t *self)
 {
-    const json_t *v = arg(self, "allow_fail");
+    const json_t *v = states_salt_arg(self, "allow_fail");
     long long n = 0;
 
     if (json_is_integer(v))
@@ -99,8 +99,8 @@ step_open(step_t *self, call_ctx_t *ctx, json_t *args)
     json_object_set_new(self->ret, "comment", json_string(""));
     json_object_del(self->ret, "result");
     json_object_set_new(self->ret, "result", json_true());
-    self->expect = arg(self, "expect_minions") == NULL || value_truthy(arg(self, "expect_minions"));
-    if (value_truthy(arg(self, "ssh"))) {
+    self->expect = states_salt_arg(self, "expect_minions") == NULL || value_truthy(states_salt_arg(self, "expect_minions"));
+    if (value_truthy(states_salt_arg(self, "ssh"))) {
         (void) state_ret_set(
             self->ret, STATE_FALSE,
             "ssh: there is no salt-ssh here. Run salt-minion on the target and leave 'ssh' out.");
@@ -132,21 +132,21 @@ static json_t *
 run_on_minions(step_t *self, const char *fun, json_t *list, fleet_ask_t *ask)
 {
     fail_auto_t err = FAIL_INIT;
-    const json_t *old = arg(self, "expr_form"), *type = old != NULL ? old : arg(self, "tgt_type");
+    const json_t *old = states_salt_arg(self, "expr_form"), *type = old != NULL ? old : states_salt_arg(self, "tgt_type");
 
     ask->tgt = value_get(self->args, "tgt");
     ask->tgt_type = json_is_string(type) ? json_string_value(type) : "glob";
     ask->fun = fun;
     ask->arg = list;
-    ask->ret = arg(self, "ret");
-    ask->ret_config = arg(self, "ret_config");
-    ask->ret_kwargs = arg(self, "ret_kwargs");
-    ask->timeout = arg(self, "timeout");
-    ask->subset = arg(self, "subset");
-    ask->batch = arg(self, "batch");
-    ask->canary = arg(self, "canary");
-    ask->max_fail = arg(self, "max_fail");
-    ask->failhard = value_truthy(arg(self, "failhard")) || value_bool(ctx_opts(self->ctx), "failhard", false);
+    ask->ret = states_salt_arg(self, "ret");
+    ask->ret_config = states_salt_arg(self, "ret_config");
+    ask->ret_kwargs = states_salt_arg(self, "ret_kwargs");
+    ask->timeout = states_salt_arg(self, "timeout");
+    ask->subset = states_salt_arg(self, "subset");
+    ask->batch = states_salt_arg(self, "batch");
+    ask->canary = states_salt_arg(self, "canary");
+    ask->max_fail = states_salt_arg(self, "max_fail");
+    ask->failhard = value_truthy(states_salt_arg(self, "failhard")) || value_bool(ctx_opts(self->ctx), "failhard", false);
     ask->cookie = self;
     if (json_is_array(ask->tgt) && str_eq(ask->tgt_type, "glob"))
         ask->tgt_type = "list";
@@ -191,7 +191,7 @@ add_failures(step_t *self, const json_t *answer)
 
 /* "m001, m002" of an object's keys or of an array. NEW. */
 static char *
-names(const json_t *v)
+states_salt_names(const json_t *v)
 {
     json_auto_t *ids = json_array();
     const char *id;
@@ -220,7 +220,7 @@ no_minions(step_t *self, const char *words)
 
 /* Salt's check_result(..., recurse=True): a dict, not empty, in which nothing is False. */
 static bool
-succeeded(const json_t *ret)
+states_salt_succeeded(const json_t *ret)
 {
     const char *key;
     json_t *one;
@@ -229,7 +229,7 @@ succeeded(const json_t *ret)
         return false;
     json_object_foreach ((json_t *) ret, key, one) {
         const json_t *result = value_get(one, "result");
-        if (json_is_false(result) || (json_is_object(one) && result == NULL && !succeeded(one)))
+        if (json_is_false(result) || (json_is_object(one) && result == NULL && !states_salt_succeeded(one)))
             return false;
     }
     return true;
@@ -245,7 +245,7 @@ state_failed(void *cookie, const char *id, const json_t *entry)
         return false;
     if (fleet_silence(entry) != NULL)
         return self->expect;
-    return !succeeded(value_get(entry, "return"));
+    return !states_salt_succeeded(value_get(entry, "return"));
 }
 
 static bool
@@ -273,7 +273,7 @@ take_states(step_t *self, const char *id, const json_t *entry)
             note_failure(self, id, why);
             json_object_set_new(self->changes, id, json_false());
         }
-    } else if (!succeeded(ret)) {
+    } else if (!states_salt_succeeded(ret)) {
         json_auto_t *causes = failures_states(ret);
         note_failure(self, id, causes);
         json_object_set_new(self->changes, id, ret != NULL ? json_incref(ret) : json_null());
@@ -289,10 +289,10 @@ static json_t *
 state_call_for(step_t *self, const char **ret_fun)
 {
     static const char *const passed[] = { "pillarenv", "saltenv", "exclude" };
-    json_t *sls = arg(self, "sls"), *top = arg(self, "top"), *test = arg(self, "test"), *what = NULL;
+    json_t *sls = states_salt_arg(self, "sls"), *top = states_salt_arg(self, "top"), *test = states_salt_arg(self, "test"), *what = NULL;
     json_auto_t *kwarg = json_object();
 
-    if (value_truthy(arg(self, "highstate"))) {
+    if (value_truthy(states_salt_arg(self, "highstate"))) {
         *ret_fun = "state.highstate";
     } else if (value_truthy(top)) {
         *ret_fun = "state.top";
@@ -307,11 +307,11 @@ state_call_for(step_t *self, const char **ret_fun)
     }
     if (test != NULL || ctx_test(self->ctx))
         json_object_set_new(kwarg, "test", test != NULL ? json_incref(test) : json_true());
-    if (value_truthy(arg(self, "pillar")))
-        json_object_set(kwarg, "pillar", arg(self, "pillar"));
+    if (value_truthy(states_salt_arg(self, "pillar")))
+        json_object_set(kwarg, "pillar", states_salt_arg(self, "pillar"));
     for (size_t i = 0; i < NELEMS(passed); i++) {
-        if (arg(self, passed[i]) != NULL)
-            json_object_set(kwarg, passed[i], arg(self, passed[i]));
+        if (states_salt_arg(self, passed[i]) != NULL)
+            json_object_set(kwarg, passed[i], states_salt_arg(self, passed[i]));
     }
     json_object_set(kwarg, "queue", value_get(self->args, "queue"));
     json_object_set(kwarg, "concurrent", value_get(self->args, "concurrent"));
@@ -325,7 +325,7 @@ state_call_for(step_t *self, const char **ret_fun)
 static void
 state_outcome(step_t *self, const json_t *answer)
 {
-    AUTO_FREE char *changed = names(self->changes), *quiet = names(self->quiet), *fail = names(self->fail);
+    AUTO_FREE char *changed = states_salt_names(self->changes), *quiet = states_salt_names(self->quiet), *fail = states_salt_names(self->fail);
     bool any = json_object_size(self->changes) > 0, failed = json_array_size(self->fail) > self->allowed;
 
     if (any)
@@ -337,7 +337,7 @@ state_outcome(step_t *self, const json_t *answer)
                              any ? " Updating " : "", any ? changed : "", any ? "." : "",
                              *quiet ? " No changes made to " : "", quiet, *quiet ? "." : "");
     add_failures(self, answer);
-    if ((value_truthy(arg(self, "test")) || ctx_test(self->ctx)) && any &&
+    if ((value_truthy(states_salt_arg(self, "test")) || ctx_test(self->ctx)) && any &&
         json_is_true(value_get(self->ret, "result")))
         json_object_set_new(self->ret, "result", json_null());
 }
@@ -375,7 +375,7 @@ static bool
 passes(step_t *self, json_t *ret, char **ret_why)
 {
     fail_auto_t err = FAIL_INIT;
-    const char *fun = json_string_value(arg(self, "fail_function"));
+    const char *fun = json_string_value(states_salt_arg(self, "fail_function"));
     json_auto_t *args = json_pack("[O]", ret), *verdict = NULL;
 
     if (str_empty(fun))
@@ -448,7 +448,7 @@ take_function(step_t *self, const char *id, const json_t *entry)
 static void
 function_outcome(step_t *self, const json_t *answer)
 {
-    AUTO_FREE char *ran = names(self->quiet), *fail = names(self->fail);
+    AUTO_FREE char *ran = states_salt_names(self->quiet), *fail = states_salt_names(self->fail);
     const char *fun = value_str(self->args, "name", "");
     bool failed = json_array_size(self->fail) > self->allowed || value_str(answer, "stopped", NULL) != NULL;
 
@@ -528,7 +528,7 @@ event_value(const json_t *event, const char *key)
 
 /* Until all of `ids` were seen: 1, or 0 when the time is over, or a negative errno. */
 static int
-wait_for(call_ctx_t *ctx, master_api_t *line, const char *tag, const char *key, json_t *ids, json_t *seen,
+states_salt_wait_for(call_ctx_t *ctx, master_api_t *line, const char *tag, const char *key, json_t *ids, json_t *seen,
          int64_t until_ms, fail_t *err)
 {
     size_t all = json_array_size(ids);
@@ -553,7 +553,7 @@ wait_for(call_ctx_t *ctx, master_api_t *line, const char *tag, const char *key, 
 
 /* A line of its own, on which the events come. NEW, or NULL with *err. */
 static master_api_t *
-listen_to(call_ctx_t *ctx, const char *tag, fail_t *err)
+states_salt_listen_to(call_ctx_t *ctx, const char *tag, fail_t *err)
 {
     master_api_t *line = api_another(api_of(ctx), err);
     json_t *request = json_pack("{s:s, s:s}", "op", "events", "tag", tag);
@@ -597,9 +597,9 @@ salt_wait_for_event(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
         json_decref(seen);
         return state_ret_set(ret, STATE_FALSE, "'timeout' is a number of seconds up to %d", WAIT_MAX_S);
     }
-    __attribute__((cleanup(api_destroy))) master_api_t *line = listen_to(ctx, tag, err);
+    __attribute__((cleanup(api_destroy))) master_api_t *line = states_salt_listen_to(ctx, tag, err);
     int rc = line == NULL ? -EIO
-                          : wait_for(ctx, line, tag, key, ids, seen, begin + (int64_t) (timeout * 1000), err);
+                          : states_salt_wait_for(ctx, line, tag, key, ids, seen, begin + (int64_t) (timeout * 1000), err);
     if (json_array_size(seen) > 0)
         state_change(ret, "minions_seen", json_incref(seen));
     json_decref(seen);
@@ -610,7 +610,7 @@ salt_wait_for_event(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     else
         state_ret_comment(ret, all_seen((double) (clock_mono_ms() - begin) / 1000));
     if (rc == 0) {
-        AUTO_FREE char *left = names(ids);
+        AUTO_FREE char *left = states_salt_names(ids);
         state_ret_add(ret, "Not seen: %s", left);
     }
     return 0;

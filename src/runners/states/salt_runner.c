@@ -40,14 +40,14 @@ call_close(call_t *self)
 
 /* True for functions that keep a journal of their own. */
 static bool
-is_orchestration(const char *fun)
+salt_runner_is_orchestration(const char *fun)
 {
     return str_eq(fun, "state.orchestrate") || str_eq(fun, "state.orch") || str_eq(fun, "state.sls");
 }
 
 /* True when the function declares an argument of this name. */
 static bool
-takes(const func_t *f, const char *name)
+salt_runner_takes(const func_t *f, const char *name)
 {
     for (const arg_t *row = f != NULL ? f->args : NULL; row != NULL && row->name != NULL; row++) {
         if (str_eq(row->name, name))
@@ -62,9 +62,9 @@ add_own(call_ctx_t *ctx, const func_t *f, const char *fun, const char *saltenv, 
 {
     const orchrun_t *run = orchrun_of(ctx);
 
-    if (takes(f, "saltenv") && json_object_get(kwarg, "saltenv") == NULL)
+    if (salt_runner_takes(f, "saltenv") && json_object_get(kwarg, "saltenv") == NULL)
         json_object_set_new(kwarg, "saltenv", json_string(saltenv != NULL ? saltenv : ctx_saltenv(ctx)));
-    if (is_orchestration(fun) && run != NULL && json_object_get(kwarg, "orchestration_jid") == NULL)
+    if (salt_runner_is_orchestration(fun) && run != NULL && json_object_get(kwarg, "orchestration_jid") == NULL)
         json_object_set_new(kwarg, "orchestration_jid", json_string(orchrun_name(run)));
 }
 
@@ -83,7 +83,7 @@ call_begin(call_t *self, call_ctx_t *ctx, bool wheel, const char *fun, const jso
                       .list = fleet_args(arg, more),
                       .note = orchrun_note(ctx),
                       .readonly = f != NULL && (f->flags & FN_READONLY) != 0,
-                      .nested = !wheel && is_orchestration(fun),
+                      .nested = !wheel && salt_runner_is_orchestration(fun),
                       .reruns = orchrun_reruns(ctx) };
 }
 
@@ -104,7 +104,7 @@ resume_nested(call_t *self, const char *jid)
 
 /* Runs the function; the n-th repetition has a note of its own. 0 with self->push, or a negative errno. */
 static int
-ask_once(call_t *self, unsigned n)
+salt_runner_ask_once(call_t *self, unsigned n)
 {
     json_t *request = json_pack("{s:s, s:s, s:O}", "op", self->wheel ? "wheel" : "runner", "fun", self->fun,
                                 "arg", self->list);
@@ -128,7 +128,7 @@ call_go(call_t *self)
     bool resumed = false;
 
     for (unsigned n = 0; n < AGAIN_MAX; n++) {
-        int rc = ask_once(self, n);
+        int rc = salt_runner_ask_once(self, n);
         if (rc < 0 || !value_bool(self->push, "unknown", false))
             return rc;
         if (self->nested) {
@@ -187,7 +187,7 @@ add_reason(call_ctx_t *ctx, json_t *state, const call_t *self)
 }
 
 static int
-outcome(call_ctx_t *ctx, json_t *state, const char *kind, const call_t *self)
+salt_runner_outcome(call_ctx_t *ctx, json_t *state, const char *kind, const call_t *self)
 {
     bool ok = call_succeeded(self);
     json_t *ret = value_get(self->push, "return");
@@ -206,7 +206,7 @@ outcome(call_ctx_t *ctx, json_t *state, const char *kind, const call_t *self)
 
 /* The step's keywords that are the function's. NEW. */
 static json_t *
-keywords(json_t *args)
+salt_runner_keywords(json_t *args)
 {
     json_t *out = json_object(), *v;
     const char *key;
@@ -229,9 +229,9 @@ salt_run_function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
     if (ctx_test(ctx))
         return state_ret_set(state, STATE_NONE, "%s function '%s' would be executed.", kind, fun);
-    json_auto_t *kwarg = keywords(args);
+    json_auto_t *kwarg = salt_runner_keywords(args);
     call_begin(&call, ctx, wheel, fun, value_get(args, "arg"), kwarg, value_str(args, "saltenv", NULL));
-    return call_go(&call) < 0 ? state_ret_fail(state, &call.err) : outcome(ctx, state, kind, &call);
+    return call_go(&call) < 0 ? state_ret_fail(state, &call.err) : salt_runner_outcome(ctx, state, kind, &call);
 }
 
 /* ---- several at once ----------------------------------------------------------------------- */

@@ -20,7 +20,7 @@ static const jfilter_table_t *const salt_filters[] = {
 static const jfilter_table_t *const tests[] = { &jtests_builtin, &jtests_salt };
 
 static const jfilter_t *
-find_in(const jfilter_table_t *const *tables, size_t n, const char *name)
+filter_find_in(const jfilter_table_t *const *tables, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < tables[i]->n; k++)
@@ -32,14 +32,14 @@ find_in(const jfilter_table_t *const *tables, size_t n, const char *name)
 const jfilter_t *
 jfilter_find(const jinja_t *engine, const char *name)
 {
-    const jfilter_t *f = engine->options.salt ? find_in(salt_filters, NELEMS(salt_filters), name) : NULL;
-    return f != NULL ? f : find_in(filters, NELEMS(filters), name);
+    const jfilter_t *f = engine->options.salt ? filter_find_in(salt_filters, NELEMS(salt_filters), name) : NULL;
+    return f != NULL ? f : filter_find_in(filters, NELEMS(filters), name);
 }
 
 const jfilter_t *
 jtest_find(const jinja_t *engine, const char *name)
 {
-    return find_in(tests, engine->options.salt ? 2 : 1, name);
+    return filter_find_in(tests, engine->options.salt ? 2 : 1, name);
 }
 
 static bool
@@ -96,7 +96,7 @@ all_digits(const char *s, size_t n)
 }
 
 static py_t *
-parts_of(const char *s, size_t len)
+filter_parts_of(const char *s, size_t len)
 {
     py_t *parts = py_list();
     for (const char *end = s + len;; s++) {
@@ -116,7 +116,7 @@ attribute_parts(py_t *attribute)
     if (py_is(attribute, PY_STR)) {
         size_t len;
         const char *s = py_text(attribute, &len);
-        return parts_of(s, len);
+        return filter_parts_of(s, len);
     }
     py_t *parts = py_list();
     if (!py_is(attribute, PY_NONE))
@@ -144,7 +144,7 @@ jgetter_init(jgetter_t *g, jcontext_t *ctx, py_t *attribute, bool several, bool 
     const char *s = py_text(attr, &len);
     for (const char *end = s + len;; s++) {
         const char *comma = memchr(s, ',', (size_t) (end - s));
-        py_append_new(g->parts, parts_of(s, (size_t) ((comma != NULL ? comma : end) - s)));
+        py_append_new(g->parts, filter_parts_of(s, (size_t) ((comma != NULL ? comma : end) - s)));
         if (py_tick() < 0) {
             jgetter_free(g);
             return -1;

@@ -4,7 +4,7 @@
 
 /* Method of a type by a literal name, memoised per thread by the literal's address. */
 static const py_method_t *
-method_named(const py_t *v, const char *name)
+filter_args_method_named(const py_t *v, const char *name)
 {
     enum { SLOTS = 64 };
     static _Thread_local struct {
@@ -34,7 +34,7 @@ jmethod(py_t *v, const char *name, size_t n, ...)
     va_end(ap);
     const py_args_t args = { .n = n, .v = values };
     if (py_is(v, PY_STR) || py_is(v, PY_LIST) || py_is(v, PY_DICT)) {
-        const py_method_t *m = method_named(v, name);
+        const py_method_t *m = filter_args_method_named(v, name);
         if (m != NULL)
             return py_method_call(m, v, &args);
     }

@@ -132,7 +132,7 @@ apply_by(lazy_t *z, bool test, py_t *name)
 
 /* Applies the filter or test to an element. The first `skip` kept arguments are the lazy filter's own. */
 static py_t *
-apply(const lazy_t *z, bool test, py_t *item, size_t skip)
+filters_lazy_apply(const lazy_t *z, bool test, py_t *item, size_t skip)
 {
     size_t n = py_seq_len(z->pos), nkw = py_seq_len(z->names);
     size_t used = 0, bytes = (n + 2 * nkw + 1) * sizeof(py_t *);
@@ -186,7 +186,7 @@ prepare_map(lazy_t *z)
 static py_t *
 step_map(lazy_t *z, py_t *item, bool *ret_more)
 {
-    return z->has_getter ? jgetter_get(&z->getter, item) : apply(z, false, item, 1);
+    return z->has_getter ? jgetter_get(&z->getter, item) : filters_lazy_apply(z, false, item, 1);
 }
 
 static py_t *
@@ -221,7 +221,7 @@ step_select(lazy_t *z, py_t *item, bool *ret_more)
     AUTO(py) looked_at = z->has_getter ? jgetter_get(&z->getter, item) : py_ref(item);
     if (looked_at == NULL)
         return NULL;
-    AUTO(py) answer = z->name != NULL ? apply(z, true, looked_at, z->attribute ? 2 : 1) : py_ref(looked_at);
+    AUTO(py) answer = z->name != NULL ? filters_lazy_apply(z, true, looked_at, z->attribute ? 2 : 1) : py_ref(looked_at);
     int truth = answer != NULL ? py_truth(answer) : -1;
     *ret_more = truth >= 0;
     return truth >= 0 && (truth > 0) != z->negate ? py_ref(item) : NULL;

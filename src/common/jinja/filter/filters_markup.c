@@ -3,7 +3,7 @@
 #include "common/py/py_json.h"
 
 static py_t *
-escape(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
+filters_markup_escape(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
     return py_escape(a[0]);
 }
@@ -19,7 +19,7 @@ html_of(py_t *v)
 
 /* A plain str of a text. NEW. */
 static py_t *
-plain(py_t *text)
+filters_markup_plain(py_t *text)
 {
     size_t len;
     const char *s = py_text(text, &len);
@@ -30,7 +30,7 @@ static py_t *
 do_forceescape(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
     AUTO(py) text = html_of(a[0]);
-    AUTO(py) bare = text != NULL ? plain(text) : NULL;
+    AUTO(py) bare = text != NULL ? filters_markup_plain(text) : NULL;
     return bare != NULL ? py_escape(bare) : NULL;
 }
 
@@ -117,7 +117,7 @@ do_urlencode(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 /* Writes an attribute: None and undefined values are left out; a name with white space, '/', '>' or '=' is an
  * error. */
 static int
-add_attribute(buf_t *out, py_t *key, py_t *value)
+filters_markup_add_attribute(buf_t *out, py_t *key, py_t *value)
 {
     if (py_is(value, PY_NONE) || py_is(value, PY_UNDEFINED))
         return 0;
@@ -154,7 +154,7 @@ do_xmlattr(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     buf_auto_t b = BUF_INIT;
     for (size_t i = 0; i < py_seq_len(list); i++) {
         py_t *pair = py_seq_at(list, i);
-        if (add_attribute(&b, py_seq_at(pair, 0), py_seq_at(pair, 1)) < 0)
+        if (filters_markup_add_attribute(&b, py_seq_at(pair, 0), py_seq_at(pair, 1)) < 0)
             return NULL;
     }
     AUTO(py) text = py_strf("%s%s", space && b.len > 0 ? " " : "", buf_str(&b));
@@ -209,8 +209,8 @@ do_tojson(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 }
 
 static const jfilter_t rows[] = {
-    { "e", { escape }, { "markupsafe._speedups.escape", NULL, 1, 1, PY_SIG_C }, 0, "The same as `escape`." },
-    { "escape", { escape }, { "markupsafe._speedups.escape", NULL, 1, 1, PY_SIG_C }, 0, "Safe in HTML." },
+    { "e", { filters_markup_escape }, { "markupsafe._speedups.escape", NULL, 1, 1, PY_SIG_C }, 0, "The same as `escape`." },
+    { "escape", { filters_markup_escape }, { "markupsafe._speedups.escape", NULL, 1, 1, PY_SIG_C }, 0, "Safe in HTML." },
     { JROW("forceescape", do_forceescape, JP("value"), 1, 1, 0), 0, "Escaped even when it is safe." },
     { JROW("safe", do_mark_safe, JP("value"), 1, 1, 0), 0, "Not to be escaped." },
     { JROW("striptags", do_striptags, JP("value"), 1, 1, 0), 0, "Without tags, white space as one space." },

@@ -18,9 +18,9 @@ do_first(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return v;
 }
 
-/* list(reversed(v)), with Python's TypeError for types that cannot be reversed. NEW list. */
+/* list(filters_sequence_reversed(v)), with Python's TypeError for types that cannot be reversed. NEW list. */
 static py_t *
-reversed(py_t *v)
+filters_sequence_reversed(py_t *v)
 {
     static const bool never[PY_TYPES] = {
         [PY_SET] = true,  [PY_GEN] = true,  [PY_INT] = true,  [PY_FLOAT] = true,
@@ -43,7 +43,7 @@ reversed(py_t *v)
 static py_t *
 do_last(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    AUTO(py) back = reversed(a[0]);
+    AUTO(py) back = filters_sequence_reversed(a[0]);
     if (back == NULL)
         return NULL;
     if (py_seq_len(back) == 0)
@@ -51,7 +51,7 @@ do_last(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return py_ref(py_seq_at(back, 0));
 }
 
-/* Iterator of reversed(): over the list that is already reversed. */
+/* Iterator of filters_sequence_reversed(): over the list that is already reversed. */
 static py_t *
 backwards_next(void *data)
 {
@@ -94,7 +94,7 @@ do_reverse(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
         AUTO(py) slice = py_slice(NULL, NULL, step);
         return py_getitem(a[0], slice);
     }
-    AUTO(py) back = reversed(a[0]);
+    AUTO(py) back = filters_sequence_reversed(a[0]);
     if (back != NULL)
         return py_gen(reversed_class(a[0]), py_iter(back));
     if (!py_raised_is(&py_TypeError))
@@ -138,9 +138,9 @@ do_list(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 
 /* ---- order -------------------------------------------------------------------------------------------- */
 
-/* sorted(value, key=...). NEW list. */
+/* filters_sequence_sorted(value, key=...). NEW list. */
 static py_t *
-sorted(jcontext_t *ctx, py_t *value, py_t *attribute, bool ignore_case, bool several, bool reverse,
+filters_sequence_sorted(jcontext_t *ctx, py_t *value, py_t *attribute, bool ignore_case, bool several, bool reverse,
        py_t *dflt)
 {
     AUTO(py) list = py_tolist(value);
@@ -159,7 +159,7 @@ do_sort(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     int reverse = jflag(a[1], false), sensitive = jflag(a[2], false);
     if (reverse < 0 || sensitive < 0)
         return NULL;
-    return sorted(ctx, a[0], a[3], !sensitive, true, reverse, NULL);
+    return filters_sequence_sorted(ctx, a[0], a[3], !sensitive, true, reverse, NULL);
 }
 
 /* Sorts the pairs by key or value, by an element getter on 0 or 1. */
@@ -174,7 +174,7 @@ do_dictsort(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
         return py_raise(&jinja_FilterArgumentError, "You can only sort by either \"key\" or \"value\"");
     AUTO(py) items = jmethod(a[0], "items", 0);
     AUTO(py) at = py_int(by_value ? 1 : 0);
-    return items != NULL ? sorted(ctx, items, at, !sensitive, false, reverse, NULL) : NULL;
+    return items != NULL ? filters_sequence_sorted(ctx, items, at, !sensitive, false, reverse, NULL) : NULL;
 }
 
 /* The first of equal elements wins, as Python's min and max. */
@@ -226,7 +226,7 @@ do_max(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 
 /* Adds (key, members), with the key as it is shown, not as it was compared. */
 static int
-add_group(py_t *out, const jgetter_t *shown, py_t *members)
+filters_sequence_add_group(py_t *out, const jgetter_t *shown, py_t *members)
 {
     AUTO(py) key = jgetter_get(shown, py_seq_at(members, 0));
     if (key == NULL)
@@ -237,7 +237,7 @@ add_group(py_t *out, const jgetter_t *shown, py_t *members)
 
 /* Groups runs of equal keys in a sorted list. The shown key is the first member's, in its own case. */
 static py_t *
-group(const jgetter_t *by, const jgetter_t *shown, py_t *list)
+filters_sequence_group(const jgetter_t *by, const jgetter_t *shown, py_t *list)
 {
     AUTO(py) out = py_list();
     AUTO(py) keys = jgetter_keys(by, list);
@@ -248,7 +248,7 @@ group(const jgetter_t *by, const jgetter_t *shown, py_t *list)
         while (i < py_seq_len(list) &&
                (same = py_same(py_seq_at(keys, i), key) ? 1 : py_eq(py_seq_at(keys, i), key)) > 0)
             py_append(members, py_seq_at(list, i++));
-        if (same < 0 || add_group(out, shown, members) < 0)
+        if (same < 0 || filters_sequence_add_group(out, shown, members) < 0)
             return NULL;
     }
     return keys != NULL ? STEAL(out) : NULL;
@@ -260,14 +260,14 @@ sync_do_groupby(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
     int sensitive = jflag(a[3], false);
     py_t *dflt = a[2] != NULL && !py_is(a[2], PY_NONE) ? a[2] : NULL;
-    AUTO(py) list = sensitive >= 0 ? sorted(ctx, a[0], a[1], !sensitive, false, false, dflt) : NULL;
+    AUTO(py) list = sensitive >= 0 ? filters_sequence_sorted(ctx, a[0], a[1], !sensitive, false, false, dflt) : NULL;
     if (list == NULL)
         return NULL;
     jgetter_t by, shown;
     jgetter_init(&by, ctx, a[1], false, !sensitive);
     jgetter_init(&shown, ctx, a[1], false, false);
     by.dflt = shown.dflt = dflt;
-    py_t *out = group(&by, &shown, list);
+    py_t *out = filters_sequence_group(&by, &shown, list);
     jgetter_free(&by);
     jgetter_free(&shown);
     return out;
@@ -313,7 +313,7 @@ sync_do_sum(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 /* Elements for a join: texts, or with autoescape values that have __html__(). NEW list; *ret_html: one had.
  */
 static py_t *
-join_items(jcontext_t *ctx, py_t *value, py_t *attribute, bool soft, bool *ret_html)
+filters_sequence_join_items(jcontext_t *ctx, py_t *value, py_t *attribute, bool soft, bool *ret_html)
 {
     AUTO(py) list = py_tolist(value);
     if (list == NULL)
@@ -340,7 +340,7 @@ sync_do_join(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     AUTO(py) empty = py_str("", 0);
     py_t *d = jarg(a[1], empty);
     bool html = py_has_html(d), any = false;
-    AUTO(py) items = join_items(ctx, a[0], a[2], ctx->autoescape, &any);
+    AUTO(py) items = filters_sequence_join_items(ctx, a[0], a[2], ctx->autoescape, &any);
     if (items == NULL)
         return NULL;
     AUTO(py) delimiter = ctx->autoescape && (html || any) ? py_escape(d) : py_tostr(d);

@@ -3,7 +3,7 @@
 #include "common/jinja/filter/filter.h"
 
 static py_t *
-on_text(py_t *v, const char *method)
+filters_text_on_text(py_t *v, const char *method)
 {
     AUTO(py) s = jsoft_str(v);
     return s != NULL ? jmethod(s, method, 0) : NULL;
@@ -12,19 +12,19 @@ on_text(py_t *v, const char *method)
 static py_t *
 do_capitalize(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    return on_text(a[0], "capitalize");
+    return filters_text_on_text(a[0], "capitalize");
 }
 
 static py_t *
 do_upper(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    return on_text(a[0], "upper");
+    return filters_text_on_text(a[0], "upper");
 }
 
 static py_t *
 do_lower(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    return on_text(a[0], "lower");
+    return filters_text_on_text(a[0], "lower");
 }
 
 static py_t *
@@ -50,7 +50,7 @@ splits_words(char c)
 
 /* Appends a word: its first character upper, the rest lower. */
 static int
-add_word(py_t *out, const py_t *s, const char *word, const char *end)
+filters_text_add_word(py_t *out, const py_t *s, const char *word, const char *end)
 {
     if (word == end)
         return 0;
@@ -83,13 +83,13 @@ do_title(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
         size_t space = space_at(p, end);
         bool sep = space > 0 || splits_words(*p);
         if (sep != separator) {
-            if (add_word(parts, s, word, p) < 0)
+            if (filters_text_add_word(parts, s, word, p) < 0)
                 return NULL;
             word = p;
             separator = sep;
         }
     }
-    if (add_word(parts, s, word, end) < 0)
+    if (filters_text_add_word(parts, s, word, end) < 0)
         return NULL;
     AUTO(py) empty = py_str("", 0);
     return jmethod(empty, "join", 1, parts);

@@ -23,13 +23,13 @@ typedef struct linker {
 } linker_t;
 
 static bool
-matches(rx_t *rx, const char *s)
+filters_urlize_matches(rx_t *rx, const char *s)
 {
     return rx_match(rx, s, strlen(s), 0, NULL) > 0;
 }
 
 static size_t
-count(const char *s, const char *part)
+filters_urlize_count(const char *s, const char *part)
 {
     size_t n = 0;
     for (; (s = strstr(s, part)) != NULL; s += strlen(part))
@@ -70,11 +70,11 @@ middle_len(const char *s, size_t n)
 
 /* Extends an address over closing brackets for those that it opens itself. */
 static size_t
-balance(const char *s, size_t n)
+filters_urlize_balance(const char *s, size_t n)
 {
     for (size_t i = 0; i < NELEMS(openers); i++) {
         char *middle AUTO_FREE = xstrndup(s, n);
-        size_t opened = count(middle, openers[i]), closed = count(middle, closers[i]);
+        size_t opened = filters_urlize_count(middle, openers[i]), closed = filters_urlize_count(middle, closers[i]);
         if (opened <= closed)
             continue;
         for (; opened > 0; opened--) {
@@ -89,7 +89,7 @@ balance(const char *s, size_t n)
 
 /* The link; the shown text is cut to the limit. */
 static void
-add_link(const linker_t *l, buf_t *out, const char *prefix, const char *middle)
+filters_urlize_add_link(const linker_t *l, buf_t *out, const char *prefix, const char *middle)
 {
     AUTO(py) text = py_strz(middle);
     buf_printf(out, "<a href=\"%s%s\"%s>", prefix, middle, buf_str(&l->attributes));
@@ -118,20 +118,20 @@ add_scheme(const linker_t *l, buf_t *out, const char *middle)
 
 /* Tries web address, mailto:, mail address, then the extra schemes. */
 static void
-add_word(const linker_t *l, buf_t *out, const char *word)
+filters_urlize_add_word(const linker_t *l, buf_t *out, const char *word)
 {
     size_t head = head_len(word);
     size_t n = middle_len(word + head, strlen(word + head));
-    n = balance(word + head, n);
+    n = filters_urlize_balance(word + head, n);
     char *middle AUTO_FREE = xstrndup(word + head, n);
     buf_add(out, word, head);
-    if (matches(l->http, middle))
-        add_link(l, out, str_starts(middle, "https://") || str_starts(middle, "http://") ? "" : "https://",
+    if (filters_urlize_matches(l->http, middle))
+        filters_urlize_add_link(l, out, str_starts(middle, "https://") || str_starts(middle, "http://") ? "" : "https://",
                  middle);
-    else if (str_starts(middle, "mailto:") && matches(l->email, middle + 7))
+    else if (str_starts(middle, "mailto:") && filters_urlize_matches(l->email, middle + 7))
         buf_printf(out, "<a href=\"%s\">%s</a>", middle, middle + 7);
     else if (strchr(middle, '@') != NULL && !str_starts(middle, "www.") && strchr(middle, ':') == NULL &&
-             matches(l->email, middle))
+             filters_urlize_matches(l->email, middle))
         buf_printf(out, "<a href=\"mailto:%s\">%s</a>", middle, middle);
     else if (!add_scheme(l, out, middle))
         buf_puts(out, middle);
@@ -140,7 +140,7 @@ add_word(const linker_t *l, buf_t *out, const char *word)
 
 /* Appends ` name="value"`, escaped. */
 static int
-add_attribute(buf_t *out, const char *name, py_t *value)
+filters_urlize_add_attribute(buf_t *out, const char *name, py_t *value)
 {
     AUTO(py) safe = py_escape(value);
     if (safe == NULL)
@@ -185,7 +185,7 @@ read_schemes(linker_t *l, jcontext_t *ctx, py_t *given)
     l->schemes = py_is(schemes, PY_NONE) ? py_list() : py_tolist(schemes);
     AUTO(rx) valid = rx_new("([\\w.+-]{2,}:(/){0,2})\\Z", 0, NULL);
     for (size_t i = 0; l->schemes != NULL && i < py_seq_len(l->schemes); i++) {
-        if (matches(valid, py_cstr(py_seq_at(l->schemes, i))))
+        if (filters_urlize_matches(valid, py_cstr(py_seq_at(l->schemes, i))))
             continue;
         AUTO(py) shown = py_repr(py_seq_at(l->schemes, i));
         return py_raise_int(&jinja_FilterArgumentError, "%s is not a valid URI scheme prefix.",
@@ -196,7 +196,7 @@ read_schemes(linker_t *l, jcontext_t *ctx, py_t *given)
 
 /* Reads the filter's arguments, and the environment's policies for those not given. */
 static int
-read_options(linker_t *l, jcontext_t *ctx, py_t *const *a)
+filters_urlize_read_options(linker_t *l, jcontext_t *ctx, py_t *const *a)
 {
     AUTO(py) words = rel_words(ctx, a);
     AUTO(py) space = py_strz(" ");
@@ -206,9 +206,9 @@ read_options(linker_t *l, jcontext_t *ctx, py_t *const *a)
     l->limited = a[1] != NULL && !py_is(a[1], PY_NONE);
     if (rel == NULL || (l->limited && jindex(a[1], 0, &l->limit) < 0))
         return -1;
-    if (py_len(rel) > 0 && add_attribute(&l->attributes, "rel", rel) < 0)
+    if (py_len(rel) > 0 && filters_urlize_add_attribute(&l->attributes, "rel", rel) < 0)
         return -1;
-    if (py_is(target, PY_STR) && py_len(target) > 0 && add_attribute(&l->attributes, "target", target) < 0)
+    if (py_is(target, PY_STR) && py_len(target) > 0 && filters_urlize_add_attribute(&l->attributes, "target", target) < 0)
         return -1;
     return read_schemes(l, ctx, a[5]);
 }
@@ -226,7 +226,7 @@ link_words(const linker_t *l, buf_t *out, const char *s)
         for (s = p; p < end && space_at(p, end) == 0;)
             p++;
         char *word AUTO_FREE = xstrndup(s, (size_t) (p - s));
-        add_word(l, out, word);
+        filters_urlize_add_word(l, out, word);
         s = p;
     }
 }
@@ -238,7 +238,7 @@ do_urlize(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     linker_t l = { .http = rx_new(http_pattern, RX_IGNORECASE, NULL),
                    .email = rx_new(email_pattern, 0, NULL) };
     buf_auto_t out = BUF_INIT;
-    int rc = text != NULL ? read_options(&l, ctx, a) : -1;
+    int rc = text != NULL ? filters_urlize_read_options(&l, ctx, a) : -1;
     if (rc == 0)
         link_words(&l, &out, py_cstr(text));
     rx_destroy(&l.http);

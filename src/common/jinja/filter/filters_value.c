@@ -78,7 +78,7 @@ do_int(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 
 /* ceil or floor at a decimal place; integers use exact arithmetic. */
 static py_t *
-round_to(py_t *value, py_t *precision, bool up)
+filters_value_round_to(py_t *value, py_t *precision, bool up)
 {
     AUTO(py) ten = py_int(10);
     AUTO(py) scale = py_binary(PY_POW, ten, precision);
@@ -105,7 +105,7 @@ do_round(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     py_t *precision = jarg(a[1], zero);
     bool up = a[2] != NULL && py_str_is(a[2], "ceil"), down = a[2] != NULL && py_str_is(a[2], "floor");
     if (up || down)
-        return round_to(a[0], precision, up);
+        return filters_value_round_to(a[0], precision, up);
     if (a[2] != NULL && !py_str_is(a[2], "common"))
         return py_raise(&jinja_FilterArgumentError, "method must be common, ceil or floor");
     return py_round(a[0], precision);

@@ -72,7 +72,7 @@ read_line(wrap_t *w)
 }
 
 static bool
-is(const wrap_t *w, size_t i, uint8_t what)
+filters_wrap_is(const wrap_t *w, size_t i, uint8_t what)
 {
     return i < w->n && (w->g[i].what & what) != 0;
 }
@@ -82,39 +82,39 @@ static size_t
 long_dash(const wrap_t *w, size_t i)
 {
     size_t end = i;
-    if (i == 0 || !is(w, i - 1, PUNCT))
+    if (i == 0 || !filters_wrap_is(w, i - 1, PUNCT))
         return i;
-    while (is(w, end, DASH))
+    while (filters_wrap_is(w, end, DASH))
         end++;
-    return end >= i + 2 && is(w, end, WORD) ? end : i;
+    return end >= i + 2 && filters_wrap_is(w, end, WORD) ? end : i;
 }
 
 /* True for a hyphen at i within a word of letters, where a line may break after it. */
 static bool
 is_hyphen(const wrap_t *w, size_t i)
 {
-    if (!is(w, i, DASH) || i < 2)
+    if (!filters_wrap_is(w, i, DASH) || i < 2)
         return false;
-    bool before = (is(w, i - 1, LETTER) && is(w, i - 2, LETTER)) ||
-                  (i > 2 && is(w, i - 1, PUNCT) && is(w, i - 2, DASH) && is(w, i - 3, LETTER));
-    bool behind = is(w, i + 1, LETTER) &&
-                  (is(w, i + 2, LETTER) || (is(w, i + 2, DASH) && is(w, i + 3, LETTER)));
+    bool before = (filters_wrap_is(w, i - 1, LETTER) && filters_wrap_is(w, i - 2, LETTER)) ||
+                  (i > 2 && filters_wrap_is(w, i - 1, PUNCT) && filters_wrap_is(w, i - 2, DASH) && filters_wrap_is(w, i - 3, LETTER));
+    bool behind = filters_wrap_is(w, i + 1, LETTER) &&
+                  (filters_wrap_is(w, i + 2, LETTER) || (filters_wrap_is(w, i + 2, DASH) && filters_wrap_is(w, i + 3, LETTER)));
     return before && behind;
 }
 
 /* End of the chunk that begins at `from`. */
 static size_t
-chunk_end(const wrap_t *w, size_t from)
+filters_wrap_chunk_end(const wrap_t *w, size_t from)
 {
     size_t i = from;
-    if (is(w, i, BLANK)) {
-        while (is(w, i, BLANK))
+    if (filters_wrap_is(w, i, BLANK)) {
+        while (filters_wrap_is(w, i, BLANK))
             i++;
         return i;
     }
     if (w->break_hyphens && (i = long_dash(w, from)) > from)
         return i;
-    for (i = from + 1; i < w->n && !is(w, i, BLANK); i++)
+    for (i = from + 1; i < w->n && !filters_wrap_is(w, i, BLANK); i++)
         if (w->break_hyphens && is_hyphen(w, i))
             return i + 1;
         else if (w->break_hyphens && long_dash(w, i) > i)
@@ -128,7 +128,7 @@ static bool
 is_blank_chunk(const wrap_t *w, const chunk_t *c)
 {
     for (size_t i = c->from; i < c->to; i++)
-        if (!is(w, i, BLANK))
+        if (!filters_wrap_is(w, i, BLANK))
             return false;
     return true;
 }
@@ -136,14 +136,14 @@ is_blank_chunk(const wrap_t *w, const chunk_t *c)
 /* Place to cut a chunk that is longer than a line, with `room` characters left: after a hyphen if possible.
  */
 static size_t
-cut(const wrap_t *w, const chunk_t *c, size_t room)
+filters_wrap_cut(const wrap_t *w, const chunk_t *c, size_t room)
 {
     bool other = false;
     size_t end = c->from + room;
     for (size_t i = c->from; w->break_hyphens && i < c->from + room; i++) {
-        if (is(w, i, DASH) && other)
+        if (filters_wrap_is(w, i, DASH) && other)
             end = i + 1;
-        other = other || !is(w, i, DASH);
+        other = other || !filters_wrap_is(w, i, DASH);
     }
     return end;
 }
@@ -174,7 +174,7 @@ wrap_one(wrap_t *w, size_t i)
     }
     bool dropped = false;
     if (i < w->n_chunks && c[i].to - c[i].from > w->width && (w->break_words || i == first)) {
-        size_t stop = w->break_words ? cut(w, &c[i], w->width - used) : c[i].to;
+        size_t stop = w->break_words ? filters_wrap_cut(w, &c[i], w->width - used) : c[i].to;
         dropped = is_blank_chunk(w, &(chunk_t){ c[i].from, stop });
         end = dropped ? end : stop;
         c[i].from = stop;
@@ -198,7 +198,7 @@ wrap_line(wrap_t *w, const py_t *line)
     if (read_line(w) < 0)
         return -1;
     for (size_t i = 0; i < w->n; i = w->chunks[w->n_chunks++].to)
-        w->chunks[w->n_chunks] = (chunk_t){ i, chunk_end(w, i) };
+        w->chunks[w->n_chunks] = (chunk_t){ i, filters_wrap_chunk_end(w, i) };
     w->lines = 0;
     for (size_t i = 0; i < w->n_chunks;) {
         if (py_tick_out(w->out) < 0)

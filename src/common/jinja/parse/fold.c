@@ -22,7 +22,7 @@ keep_value(jtree_t *tree, py_t *value)
 
 /* Turns a node into a constant. TAKES `value`. */
 static void
-become(jtree_t *tree, jnode_t *node, py_t *value)
+fold_become(jtree_t *tree, jnode_t *node, py_t *value)
 {
     keep_value(tree, value);
     node->kind = N_CONST;
@@ -143,7 +143,7 @@ can_fold(jrun_t *run, const jnode_t *node)
 
 /* True for small immutable values: a shared object is indistinguishable from a fresh one. */
 static bool
-is_plain(const py_t *v)
+fold_is_plain(const py_t *v)
 {
     switch (py_type(v)) {
     case PY_NONE:
@@ -158,7 +158,7 @@ is_plain(const py_t *v)
         if (py_seq_len(v) > VALUE_MAX)
             return false;
         for (size_t i = 0; i < py_seq_len(v); i++)
-            if (!is_plain(py_seq_at(v, i)))
+            if (!fold_is_plain(py_seq_at(v, i)))
                 return false;
         return true;
     default:
@@ -179,7 +179,7 @@ fold_choices(jtree_t *tree, jnode_t *node)
     py_t *choices = py_tuple(list.n);
     for (size_t i = 0; i < list.n; i++)
         py_tuple_set(choices, i, list.v[i]->constant.value);
-    become(tree, node, choices);
+    fold_become(tree, node, choices);
 }
 
 /* Only the last operand of a chain may become a tuple. */
@@ -204,8 +204,8 @@ fold_value(jtree_t *tree, jrun_t *run, jescape_t escape, jnode_t *node)
         if (node->kind == N_CONCAT)
             node->op = ESCAPE_NO;
         AUTO(py) v = jeval(run, node);
-        if (v != NULL && is_plain(v))
-            become(tree, node, STEAL(v));
+        if (v != NULL && fold_is_plain(v))
+            fold_become(tree, node, STEAL(v));
         node->constant_expr = py_raised() == NULL;
     }
     py_clear();

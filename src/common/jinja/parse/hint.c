@@ -39,7 +39,7 @@ next_key(names_t *n)
 }
 
 static const char *
-next_name(void *cookie)
+hint_next_name(void *cookie)
 {
     names_t *n = cookie;
     const char *name = next_variable(n);
@@ -64,7 +64,7 @@ near_undefined(const jrun_t *r, const py_t *v)
         names.value = obj;
         names.dicts[0] = py_is(obj, PY_DICT) ? obj : py_is(obj, PY_NAMESPACE) ? py_namespace_dict(obj) : NULL;
     }
-    return str_suggest(py_cstr(name), next_name, &names);
+    return str_suggest(py_cstr(name), hint_next_name, &names);
 }
 
 /* ---- filters, tests, tags ----------------------------------------------------------------------------- */

@@ -106,7 +106,7 @@ lex_skip_space(const char *p, const char *end)
 
 /* True when the mark stands at p. */
 static bool
-at(const lexer_t *self, const char *p, const mark_t *m)
+lex_at(const lexer_t *self, const char *p, const mark_t *m)
 {
     return (size_t) (self->end - p) >= m->len && memcmp(p, m->text, m->len) == 0;
 }
@@ -117,7 +117,7 @@ at(const lexer_t *self, const char *p, const mark_t *m)
 static const char *
 match_raw(const lexer_t *self, const char *p, char *ret_sign)
 {
-    if (!at(self, p, &self->block_start))
+    if (!lex_at(self, p, &self->block_start))
         return NULL;
     p += self->block_start.len;
     *ret_sign = 0;
@@ -127,9 +127,9 @@ match_raw(const lexer_t *self, const char *p, char *ret_sign)
     if (self->end - p < 3 || memcmp(p, "raw", 3) != 0)
         return NULL;
     p = lex_skip_space(p + 3, self->end);
-    if (p < self->end && *p == '-' && at(self, p + 1, &self->block_end))
+    if (p < self->end && *p == '-' && lex_at(self, p + 1, &self->block_end))
         return lex_skip_space(p + 1 + self->block_end.len, self->end);
-    return at(self, p, &self->block_end) ? p + self->block_end.len : NULL;
+    return lex_at(self, p, &self->block_end) ? p + self->block_end.len : NULL;
 }
 
 /* End of the start mark of tag `rule` at p, or NULL. Line marks match only at the start of a line. */
@@ -148,7 +148,7 @@ match_rule(const lexer_t *self, const rule_t *rule, const char *p)
         for (size_t n; (n = space_at(p, self->end)) > 0 && *p != '\n';)
             p += n;
     }
-    return at(self, p, &rule->mark) ? p + rule->mark.len : NULL;
+    return lex_at(self, p, &rule->mark) ? p + rule->mark.len : NULL;
 }
 
 /* Tries `{% raw %}`, then the marks in order. */
@@ -204,7 +204,7 @@ strip_text(const lexer_t *self, const char *text, const char *end, const lex_tag
 
 /* Moves to `to`, remembering whether a line starts there. */
 static void
-moved(lexer_t *self, const char *to)
+lex_moved(lexer_t *self, const char *to)
 {
     if (to > self->p)
         self->line_starting = to[-1] == '\n';
@@ -242,7 +242,7 @@ step_text(lexer_t *self, token_t *ret)
     if (!lex_find_tag(self, &tag)) {
         bool any = emit_data(self, self->p, self->end, ret);
         self->line += lex_count_lines(self->p, self->end);
-        moved(self, self->end);
+        lex_moved(self, self->end);
         return any;
     }
     const char *to = strip_text(self, self->p, tag.at, &tag);
@@ -251,7 +251,7 @@ step_text(lexer_t *self, token_t *ret)
     self->line += lines;
     self->tag_line = self->line;
     self->line += lex_count_lines(tag.at, tag.end);
-    moved(self, tag.end);
+    lex_moved(self, tag.end);
     self->state = tag.state;
     self->tag_pending = true;
     return any;
@@ -262,11 +262,11 @@ step_text(lexer_t *self, token_t *ret)
 const char *
 lex_match_close(const lexer_t *self, const char *p, const mark_t *end_mark, bool plus, bool trim)
 {
-    if (p < self->end && *p == '+' && plus && at(self, p + 1, end_mark))
+    if (p < self->end && *p == '+' && plus && lex_at(self, p + 1, end_mark))
         return p + 1 + end_mark->len;
-    if (p < self->end && *p == '-' && at(self, p + 1, end_mark))
+    if (p < self->end && *p == '-' && lex_at(self, p + 1, end_mark))
         return lex_skip_space(p + 1 + end_mark->len, self->end);
-    if (!at(self, p, end_mark))
+    if (!lex_at(self, p, end_mark))
         return NULL;
     p += end_mark->len;
     return trim && self->trim_blocks && p < self->end && *p == '\n' ? p + 1 : p;
@@ -281,7 +281,7 @@ step_comment(lexer_t *self)
         if (to == NULL)
             continue;
         self->line += lex_count_lines(self->p, to);
-        moved(self, to);
+        lex_moved(self, to);
         self->state = LEX_TEXT;
         return;
     }
@@ -294,7 +294,7 @@ step_comment(lexer_t *self)
 const char *
 lex_match_endraw(const lexer_t *self, const char *p, char *ret_sign)
 {
-    if (!at(self, p, &self->block_start))
+    if (!lex_at(self, p, &self->block_start))
         return NULL;
     p += self->block_start.len;
     *ret_sign = 0;
@@ -316,7 +316,7 @@ step_raw(lexer_t *self, token_t *ret)
             continue;
         bool any = emit_data(self, self->p, strip_text(self, self->p, p, &tag), ret);
         self->line += lex_count_lines(self->p, tag.end);
-        moved(self, tag.end);
+        lex_moved(self, tag.end);
         self->state = LEX_TEXT;
         return any;
     }
@@ -331,7 +331,7 @@ static void
 step_line_comment(lexer_t *self)
 {
     const char *nl = memchr(self->p, '\n', (size_t) (self->end - self->p));
-    moved(self, nl != NULL ? nl : self->end);
+    lex_moved(self, nl != NULL ? nl : self->end);
     self->state = LEX_TEXT;
 }
 
@@ -370,14 +370,14 @@ step_tag(lexer_t *self, token_t *ret)
     if (to != NULL) {
         *ret = (token_t){ self->state == LEX_VARIABLE ? T_VARIABLE_END : T_BLOCK_END, self->line, "", 0 };
         self->line += lex_count_lines(self->p, to);
-        moved(self, to);
+        lex_moved(self, to);
         self->state = LEX_TEXT;
         return true;
     }
     to = lex_skip_space(self->p, self->end);
     if (to > self->p) {
         self->line += lex_count_lines(self->p, to);
-        moved(self, to);
+        lex_moved(self, to);
         return false;
     }
     if (self->p < self->end && lex_token(self, ret)) {
@@ -457,7 +457,7 @@ lexer_start_expression(lexer_t *self)
 /* ---- set-up ------------------------------------------------------------------------------------------- */
 
 static mark_t
-mark(lexer_t *self, const char *text, const char *dflt)
+lex_mark(lexer_t *self, const char *text, const char *dflt)
 {
     size_t len = strlen(text != NULL ? text : dflt);
     return (mark_t){ arena_text(self->arena, text != NULL ? text : dflt, len), len };
@@ -481,13 +481,13 @@ add_rule(lexer_t *self, lex_state_t state, mark_t m)
 static void
 set_rules(lexer_t *self, const jsyntax_t *s)
 {
-    add_rule(self, LEX_COMMENT, mark(self, s->comment_start, "{#"));
+    add_rule(self, LEX_COMMENT, lex_mark(self, s->comment_start, "{#"));
     add_rule(self, LEX_BLOCK, self->block_start);
-    add_rule(self, LEX_VARIABLE, mark(self, s->variable_start, "{{"));
+    add_rule(self, LEX_VARIABLE, lex_mark(self, s->variable_start, "{{"));
     if (s->line_statement != NULL)
-        add_rule(self, LEX_LINE_STATEMENT, mark(self, s->line_statement, ""));
+        add_rule(self, LEX_LINE_STATEMENT, lex_mark(self, s->line_statement, ""));
     if (s->line_comment != NULL)
-        add_rule(self, LEX_LINE_COMMENT, mark(self, s->line_comment, ""));
+        add_rule(self, LEX_LINE_COMMENT, lex_mark(self, s->line_comment, ""));
     self->has_line_rules = s->line_statement != NULL || s->line_comment != NULL;
     for (size_t i = 0; i < self->n_rules; i++)
         self->first[(unsigned char) self->rules[i].mark.text[0]] = true;
@@ -498,7 +498,7 @@ set_rules(lexer_t *self, const jsyntax_t *s)
 
 /* Normalises newlines to \n; drops the last one unless it is kept. */
 static void
-set_source(lexer_t *self, const char *source, size_t len, bool keep)
+lex_set_source(lexer_t *self, const char *source, size_t len, bool keep)
 {
     char *text = arena_take(self->arena, len + 1);
     size_t n = 0;
@@ -524,11 +524,11 @@ lexer_new(arena_t *arena, const jsyntax_t *syntax, const char *source, size_t le
     self->trim_blocks = syntax->trim_blocks;
     self->lstrip_blocks = syntax->lstrip_blocks;
     self->newline = syntax->newline != NULL ? syntax->newline : "\n";
-    self->block_start = mark(self, syntax->block_start, "{%");
-    self->block_end = mark(self, syntax->block_end, "%}");
-    self->variable_end = mark(self, syntax->variable_end, "}}");
-    self->comment_end = mark(self, syntax->comment_end, "#}");
+    self->block_start = lex_mark(self, syntax->block_start, "{%");
+    self->block_end = lex_mark(self, syntax->block_end, "%}");
+    self->variable_end = lex_mark(self, syntax->variable_end, "}}");
+    self->comment_end = lex_mark(self, syntax->comment_end, "#}");
     set_rules(self, syntax);
-    set_source(self, source, len, syntax->keep_trailing_newline);
+    lex_set_source(self, source, len, syntax->keep_trailing_newline);
     return self;
 }

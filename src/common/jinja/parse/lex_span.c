@@ -20,7 +20,7 @@ typedef struct check {
 /* First span that ends after a place, or an empty one at the source's end. Places ascend, so all calls are
  * linear. */
 static span_t
-span_behind(check_t *c, const char *at)
+lex_span_behind(check_t *c, const char *at)
 {
     const lexer_t *l = c->lexer;
 
@@ -32,9 +32,9 @@ span_behind(check_t *c, const char *at)
 
 /* True when no byte of [from, to) is a span's; else records `what`. */
 static bool
-is_free(check_t *c, const char *from, const char *to, const char *what)
+lex_span_is_free(check_t *c, const char *from, const char *to, const char *what)
 {
-    const span_t span = span_behind(c, from);
+    const span_t span = lex_span_behind(c, from);
 
     if (from >= to || c->lexer->start + span.from >= to)
         return true;
@@ -48,7 +48,7 @@ sign_is_free(check_t *c, const char *from, const char *to, const char *what)
 {
     while (to > from && space_at(to - 1, to) > 0)
         to--;
-    return is_free(c, from, to, what);
+    return lex_span_is_free(c, from, to, what);
 }
 
 /* ---- text, comments and raw text ---------------------------------------------------------------------------------- */
@@ -109,7 +109,7 @@ line_comment_fits(check_t *c)
 
     l->state = LEX_TEXT;
     l->p = end != NULL ? end : l->end;
-    if (end == NULL || (size_t) (end - l->start) < span_behind(c, end).from)
+    if (end == NULL || (size_t) (end - l->start) < lex_span_behind(c, end).from)
         return true;
     c->what = "the end of a comment";
     return false;
@@ -119,7 +119,7 @@ line_comment_fits(check_t *c)
 
 /* Length in bytes of the longest escape that may begin at the backslash `p`. */
 static size_t
-escape_len(const char *p, const char *end)
+lex_span_escape_len(const char *p, const char *end)
 {
     size_t n = 2;
 
@@ -142,12 +142,12 @@ escape_len(const char *p, const char *end)
 
 /* True when no escape in the string's text [p, end) crosses the border of a span. */
 static bool
-string_fits(check_t *c, const char *p, const char *end)
+lex_span_string_fits(check_t *c, const char *p, const char *end)
 {
     for (size_t n; p < end; p += n) {
         size_t at = (size_t) (p - c->lexer->start);
-        n = *p == '\\' ? escape_len(p, end) : 1;
-        const span_t span = span_behind(c, p);
+        n = *p == '\\' ? lex_span_escape_len(p, end) : 1;
+        const span_t span = lex_span_behind(c, p);
         if (span_cut(&span, at, at + n)) {
             c->what = "an escape of what stands beside it";
             return false;
@@ -175,11 +175,11 @@ is_integer(const lexer_t *l, tok_t type, const char *from)
 
 /* Checks the token [from, p). */
 static bool
-token_fits(check_t *c, tok_t type, const char *from)
+lex_span_token_fits(check_t *c, tok_t type, const char *from)
 {
     const lexer_t *l = c->lexer;
     size_t start = (size_t) (from - l->start), end = (size_t) (l->p - l->start);
-    const span_t span = span_behind(c, from);
+    const span_t span = lex_span_behind(c, from);
 
     if (span.from >= end || (span.from == start && span.to == end && is_integer(l, type, from)))
         return true;
@@ -187,9 +187,9 @@ token_fits(check_t *c, tok_t type, const char *from)
     if (type != T_STRING || span.from <= start)
         return false;
     c->what = NULL;
-    if (!string_fits(c, from + 1, l->p - 1))
+    if (!lex_span_string_fits(c, from + 1, l->p - 1))
         return false;
-    const span_t last = span_behind(c, l->p - 1);
+    const span_t last = lex_span_behind(c, l->p - 1);
     if (last.from < end) {
         c->what = "the end of a quoted text";
         return false;
@@ -209,17 +209,17 @@ tag_fits(check_t *c)
         bool by_line = l->state == LEX_LINE_STATEMENT;
         l->p = end;
         l->state = LEX_TEXT;
-        return (by_line ? is_free : sign_is_free)(c, from, end, "the end of a tag of a template");
+        return (by_line ? lex_span_is_free : sign_is_free)(c, from, end, "the end of a tag of a template");
     }
     from = lex_skip_space(l->p, l->end);
     if (from > l->p) {
         const char *blank = l->p;
         l->p = from;
-        return is_free(c, blank, from, "a part of an expression");
+        return lex_span_is_free(c, blank, from, "a part of an expression");
     }
     if (!lex_token(l, &token))
         lex_fail(l, "unexpected char");
-    return token_fits(c, token.type, from);
+    return lex_span_token_fits(c, token.type, from);
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------------------------- */
@@ -258,7 +258,7 @@ step_fits(check_t *c)
 
 /* Runs over the source: 1 when its spans fit, 0 when not, -1 when it cannot be read. */
 static int
-read_all(check_t *c, syntax_error_t *error)
+lex_span_read_all(check_t *c, syntax_error_t *error)
 {
     if (setjmp(error->out) != 0)
         return -1;
@@ -271,7 +271,7 @@ read_all(check_t *c, syntax_error_t *error)
 /* Maps the spans to the lexer's source, which has one byte for "\r\n" and may lack the last line break. NEW
  * array. */
 static span_t *
-places(const char *text, size_t len, const spans_t *spans, size_t source_len)
+lex_span_places(const char *text, size_t len, const spans_t *spans, size_t source_len)
 {
     span_t *v = xcalloc(spans->n, sizeof(*v));
     size_t at = 0, gone = 0;
@@ -304,7 +304,7 @@ reads_without(const char *text, size_t len, const jsyntax_t *syntax, const spans
     }
     buf_add(&tame, text + done, len - done);
     check_t c = { .lexer = lexer_new(arena, syntax, tame.data, tame.len, &error), .spans = &none };
-    return read_all(&c, &error) > 0;
+    return lex_span_read_all(&c, &error) > 0;
 }
 
 bool
@@ -321,11 +321,11 @@ jinja_spans_fit(const char *text, size_t len, const jsyntax_t *syntax, const spa
     check_t c = { .lexer = lexer_new(arena, syntax, text, len, &error),
                   .spans = spans,
                   .places = ret_places };
-    c.v = places(text, len, spans, (size_t) (c.lexer->end - c.lexer->start));
-    int fit = read_all(&c, &error);
+    c.v = lex_span_places(text, len, spans, (size_t) (c.lexer->end - c.lexer->start));
+    int fit = lex_span_read_all(&c, &error);
     if (fit < 0 && reads_without(text, len, syntax, spans)) {
         c.what = "text that is no template";
-        (void) span_behind(&c, c.lexer->p);
+        (void) lex_span_behind(&c, c.lexer->p);
         fit = 0;
     }
     free(c.v);

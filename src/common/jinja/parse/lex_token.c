@@ -11,7 +11,7 @@
 /* ---- numbers ------------------------------------------------------------------------------------------ */
 
 static bool
-is_digit(char c, int base)
+lex_token_is_digit(char c, int base)
 {
     if (base == 16)
         return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'f');
@@ -21,13 +21,13 @@ is_digit(char c, int base)
 /* Digits with single underscores between; `lead` allows one in front. Returns their end, or NULL without a
  * digit. */
 static const char *
-digits(const char *p, const char *end, int base, bool lead)
+lex_token_digits(const char *p, const char *end, int base, bool lead)
 {
     const char *stop = NULL;
     for (bool may = lead;; may = true) {
-        if (may && p < end && *p == '_' && p + 1 < end && is_digit(p[1], base))
+        if (may && p < end && *p == '_' && p + 1 < end && lex_token_is_digit(p[1], base))
             p++;
-        if (p >= end || !is_digit(*p, base))
+        if (p >= end || !lex_token_is_digit(*p, base))
             return stop;
         stop = ++p;
     }
@@ -35,14 +35,14 @@ digits(const char *p, const char *end, int base, bool lead)
 
 /* End of an exponent at p, or NULL. */
 static const char *
-exponent(const char *p, const char *end)
+lex_token_exponent(const char *p, const char *end)
 {
     if (p >= end || (*p | 32) != 'e')
         return NULL;
     p++;
     if (p < end && (*p == '+' || *p == '-'))
         p++;
-    return digits(p, end, 10, false);
+    return lex_token_digits(p, end, 10, false);
 }
 
 /* Jinja's float_re: not after a dot; a fraction or an exponent is required. */
@@ -51,17 +51,17 @@ match_float(const lexer_t *self)
 {
     if (self->p > self->start && self->p[-1] == '.')
         return NULL;
-    const char *whole = digits(self->p, self->end, 10, false);
+    const char *whole = lex_token_digits(self->p, self->end, 10, false);
     if (whole == NULL)
         return NULL;
     const char *frac = NULL;
     if (whole < self->end && *whole == '.')
-        frac = digits(whole + 1, self->end, 10, false);
+        frac = lex_token_digits(whole + 1, self->end, 10, false);
     if (frac != NULL) {
-        const char *e = exponent(frac, self->end);
+        const char *e = lex_token_exponent(frac, self->end);
         return e != NULL ? e : frac;
     }
-    return exponent(whole, self->end);
+    return lex_token_exponent(whole, self->end);
 }
 
 /* Decimal without leading zeros, a run of zeros, or a number with prefix 0b, 0o or 0x. */
@@ -69,13 +69,13 @@ static const char *
 match_integer(const lexer_t *self)
 {
     const char *p = self->p;
-    if (!is_digit(*p, 10))
+    if (!lex_token_is_digit(*p, 10))
         return NULL;
     if (*p != '0')
-        return digits(p, self->end, 10, false);
+        return lex_token_digits(p, self->end, 10, false);
     char kind = p + 1 < self->end ? p[1] | 32 : 0;
     int base = kind == 'b' ? 2 : kind == 'o' ? 8 : kind == 'x' ? 16 : 0;
-    const char *stop = base != 0 ? digits(p + 2, self->end, base, true) : NULL;
+    const char *stop = base != 0 ? lex_token_digits(p + 2, self->end, base, true) : NULL;
     if (stop != NULL)
         return stop;
     for (stop = p + 1;;) {
@@ -120,7 +120,7 @@ static const range_t not_words[] = {
 
 /* \w of Python's re: letters, digits and underscores of all scripts, by exclusion. */
 static bool
-is_word(uint32_t cp)
+lex_token_is_word(uint32_t cp)
 {
     if (cp < 0x80)
         return cp == '_' || (cp >= '0' && cp <= '9') || ((cp | 32) >= 'a' && (cp | 32) <= 'z');
@@ -146,18 +146,18 @@ word_at(const char **s, const char *end)
     uint32_t cp = (unsigned char) **s;
     size_t n = cp < 0x80 ? 1 : utf8_next(*s, (size_t) (end - *s), &cp);
     *s += n > 0 ? n : 1;
-    return n > 0 && is_word(cp);
+    return n > 0 && lex_token_is_word(cp);
 }
 
 /* End of a run of word characters. */
 static const char *
-match_name(const lexer_t *self)
+lex_token_match_name(const lexer_t *self)
 {
     const char *p = self->p;
     while (p < self->end) {
         uint32_t cp = (unsigned char) *p;
         size_t n = cp < 0x80 ? 1 : utf8_next(p, (size_t) (self->end - p), &cp);
-        if (n == 0 || !is_word(cp))
+        if (n == 0 || !lex_token_is_word(cp))
             break;
         p += n;
     }
@@ -215,9 +215,9 @@ hex_escape(lexer_t *self, const char *p, const char *end, int width, buf_t *b)
     };
     uint32_t cp = 0;
     for (int i = 0; i < width; i++, p++) {
-        if (p >= end || !is_digit(*p, 16))
+        if (p >= end || !lex_token_is_digit(*p, 16))
             lex_fail(self, truncated[width]);
-        cp = cp << 4 | (uint32_t) (is_digit(*p, 10) ? *p - '0' : (*p | 32) - 'a' + 10);
+        cp = cp << 4 | (uint32_t) (lex_token_is_digit(*p, 10) ? *p - '0' : (*p | 32) - 'a' + 10);
     }
     if (cp > 0x10ffff)
         lex_fail(self, "illegal Unicode character");
@@ -230,7 +230,7 @@ static const char *
 octal_escape(const char *p, const char *end, buf_t *b)
 {
     uint32_t cp = 0;
-    for (int i = 0; i < 3 && p < end && is_digit(*p, 8); i++)
+    for (int i = 0; i < 3 && p < end && lex_token_is_digit(*p, 8); i++)
         cp = cp << 3 | (uint32_t) (*p++ - '0');
     put_cp(b, cp);
     return p;
@@ -251,7 +251,7 @@ wide_escape(const char *p, const char *end, buf_t *b)
 
 /* Decodes the escape whose backslash is before p. Returns its end. */
 static const char *
-escape(lexer_t *self, const char *p, const char *end, buf_t *b)
+lex_token_escape(lexer_t *self, const char *p, const char *end, buf_t *b)
 {
     static const char simple[] = "\\\\''\"\"a\ab\bf\fn\nr\rt\tv\v";
     for (const char *s = simple; *s != '\0'; s += 2)
@@ -261,7 +261,7 @@ escape(lexer_t *self, const char *p, const char *end, buf_t *b)
         }
     if (*p == '\n')
         return p + 1;
-    if (is_digit(*p, 8))
+    if (lex_token_is_digit(*p, 8))
         return octal_escape(p, end, b);
     if (*p == 'x' || *p == 'u' || *p == 'U')
         return hex_escape(self, p + 1, end, *p == 'x' ? 2 : *p == 'u' ? 4 : 8, b);
@@ -290,7 +290,7 @@ emit_string(lexer_t *self, const char *to, token_t *ret)
     buf_t b = { arena_take(self->arena, 8 * (size_t) (end - p) + 16), 0, 8 * (size_t) (end - p) + 16, 0 };
     while (p < end) {
         if (*p == '\\' && p + 1 < end)
-            p = escape(self, p + 1, end, &b);
+            p = lex_token_escape(self, p + 1, end, &b);
         else if (*p == '\n' && strcmp(self->newline, "\r\n") == 0)
             buf_add(&b, "\r\n", 2), p++;
         else if (*p == '\n')
@@ -319,7 +319,7 @@ static const op_t ops[] = {
 
 /* Keeps the stack of open brackets, and raises for a wrong one. */
 static void
-balance(lexer_t *self, char c)
+lex_token_balance(lexer_t *self, char c)
 {
     const char *pair = strchr("{}()[]", c);
     if (c == '\0' || pair == NULL)
@@ -346,7 +346,7 @@ lex_operator(lexer_t *self, token_t *ret)
         if ((size_t) (self->end - self->p) < n || memcmp(self->p, ops[i].text, n) != 0)
             continue;
         if (n == 1)
-            balance(self, *self->p);
+            lex_token_balance(self, *self->p);
         *ret = (token_t){ ops[i].type, self->line, ops[i].text, n };
         self->p += n;
         return true;
@@ -362,7 +362,7 @@ lex_token(lexer_t *self, token_t *ret)
         emit_number(self, T_FLOAT, to, ret);
     } else if ((to = match_integer(self)) != NULL) {
         emit_number(self, T_INTEGER, to, ret);
-    } else if ((to = match_name(self)) != NULL) {
+    } else if ((to = lex_token_match_name(self)) != NULL) {
         if (!starts_name(self->p, to))
             lex_fail(self, "Invalid character in identifier");
         *ret = (token_t){ T_NAME, self->line, arena_text(self->arena, self->p, (size_t) (to - self->p)),

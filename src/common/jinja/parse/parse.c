@@ -275,7 +275,7 @@ parse_statement(parser_t *p)
 
 /* Ends a run of texts and print statements, which form one output node. */
 static void
-flush(parser_t *p, jlist_t *body, jlist_t *data)
+parse_flush(parser_t *p, jlist_t *body, jlist_t *data)
 {
     if (data->n == 0)
         return;
@@ -287,7 +287,7 @@ flush(parser_t *p, jlist_t *body, jlist_t *data)
 
 /* A piece of text as a node. */
 static void
-add_data(parser_t *p, jlist_t *data)
+parse_add_data(parser_t *p, jlist_t *data)
 {
     token_t t = parse_next(p);
     jnode_t *node = parse_node(p, N_DATA, t.line);
@@ -307,12 +307,12 @@ parse_body(parser_t *p, ends_t ends)
         push_ends(p, ends);
     while (!parse_at(p, T_EOF)) {
         if (parse_at(p, T_DATA)) {
-            add_data(p, &data);
+            parse_add_data(p, &data);
         } else if (parse_skip(p, T_VARIABLE_BEGIN)) {
             parse_add(p, &data, parse_tuple(p, 0, NULL));
             parse_expect(p, T_VARIABLE_END);
         } else {
-            flush(p, &body, &data);
+            parse_flush(p, &body, &data);
             parse_next(p);
             if (ends != NULL && p->cur.type == T_NAME && among(ends, p->cur.text))
                 break;
@@ -321,7 +321,7 @@ parse_body(parser_t *p, ends_t ends)
             parse_expect(p, T_BLOCK_END);
         }
     }
-    flush(p, &body, &data);
+    parse_flush(p, &body, &data);
     if (ends != NULL)
         p->n_ends--;
     parse_leave(p);
@@ -345,7 +345,7 @@ parse_statements(parser_t *p, ends_t ends, bool drop)
 }
 
 static void
-start(parser_t *p, jtree_t *tree, const jsyntax_t *syntax, unsigned tags, const char *source, size_t len,
+parse_start(parser_t *p, jtree_t *tree, const jsyntax_t *syntax, unsigned tags, const char *source, size_t len,
       syntax_error_t *error)
 {
     *p = (parser_t){ .tree = tree, .arena = tree->arena, .error = error, .tags = tags };
@@ -358,7 +358,7 @@ jparse(jtree_t *tree, const jsyntax_t *syntax, unsigned tags, const char *source
        syntax_error_t *error)
 {
     parser_t p;
-    start(&p, tree, syntax, tags, source, len, error);
+    parse_start(&p, tree, syntax, tags, source, len, error);
     if (len > LIMIT_TEMPLATE)
         parse_fail(&p, 1, "the template has more than %d bytes", LIMIT_TEMPLATE);
     p.cur = lexer_next(p.lexer);
@@ -370,7 +370,7 @@ jparse_expression(jtree_t *tree, const jsyntax_t *syntax, unsigned tags, const c
                   syntax_error_t *error)
 {
     parser_t p;
-    start(&p, tree, syntax, tags, source, len, error);
+    parse_start(&p, tree, syntax, tags, source, len, error);
     lexer_start_expression(p.lexer);
     p.cur = lexer_next(p.lexer);
     jnode_t *expr = parse_expression(&p, true);

@@ -21,7 +21,7 @@ ensure(parser_t *p, bool ok, int line)
 
 /* Keyword arguments may not repeat: Python's compiler refuses it. */
 static void
-add_keyword(parser_t *p, jargs_t *args)
+parse_expr_add_keyword(parser_t *p, jargs_t *args)
 {
     token_t name = parse_next(p);
     for (size_t i = 0; i < args->nkw; i++)
@@ -49,7 +49,7 @@ parse_argument(parser_t *p, jargs_t *args, int line)
         args->starkw = parse_expression(p, true);
     } else if (parse_at(p, T_NAME) && parse_look(p)->type == T_ASSIGN) {
         ensure(p, args->starkw == NULL, line);
-        add_keyword(p, args);
+        parse_expr_add_keyword(p, args);
     } else {
         ensure(p, args->star == NULL && args->starkw == NULL && args->nkw == 0, line);
         parse_add(p, &args->pos, parse_expression(p, true));
@@ -109,7 +109,7 @@ parse_call(parser_t *p, jnode_t *callee)
 
 /* Name of a filter or test, which may have dots. */
 static jname_t *
-dotted(parser_t *p, token_t first)
+parse_expr_dotted(parser_t *p, token_t first)
 {
     const char *text = first.text;
     while (parse_skip(p, T_DOT))
@@ -125,7 +125,7 @@ parse_filter(parser_t *p, jnode_t *node, bool inline_start)
             parse_next(p);
         token_t token = parse_expect(p, T_NAME);
         jnode_t *filter = parse_node(p, N_FILTER, token.line);
-        filter->filter.name = dotted(p, token);
+        filter->filter.name = parse_expr_dotted(p, token);
         filter->filter.node = node;
         if (parse_at(p, T_LPAREN))
             filter->filter.args = parse_args(p);
@@ -157,7 +157,7 @@ parse_test(parser_t *p, jnode_t *node)
     bool negated = parse_skip_name(p, "not");
     jnode_t *test = parse_node(p, N_TEST, line);
     token_t name = parse_expect(p, T_NAME);
-    test->filter.name = dotted(p, name);
+    test->filter.name = parse_expr_dotted(p, name);
     test->filter.node = node;
     parse_over(p, test, node);
     if (parse_at(p, T_LPAREN)) {
@@ -287,7 +287,7 @@ parse_filter_expr(parser_t *p, jnode_t *node)
 
 /* A variable, or one of the literal names in either case. */
 static jnode_t *
-parse_name(parser_t *p)
+parse_expr_parse_name(parser_t *p)
 {
     static const char *const literals[] = { "true", "True", "false", "False", "none", "None" };
     token_t t = parse_next(p);
@@ -368,7 +368,7 @@ parse_parentheses(parser_t *p)
 
 typedef jnode_t *primary_fn(parser_t *p);
 static primary_fn *const primaries[TOKENS] = {
-    [T_NAME] = parse_name,     [T_STRING] = parse_literal,     [T_INTEGER] = parse_literal,
+    [T_NAME] = parse_expr_parse_name,     [T_STRING] = parse_literal,     [T_INTEGER] = parse_literal,
     [T_FLOAT] = parse_literal, [T_LPAREN] = parse_parentheses, [T_LBRACKET] = parse_list,
     [T_LBRACE] = parse_dict,
 };

@@ -117,7 +117,7 @@ parse_autoescape(parser_t *p)
 }
 
 static bool
-is_blank(const jnode_t *node)
+parse_stmt_is_blank(const jnode_t *node)
 {
     if (node->kind != N_DATA)
         return false;
@@ -134,7 +134,7 @@ check_required(parser_t *p, const jlist_t *body)
     for (size_t i = 0; i < body->n; i++) {
         const jlist_t *nodes = body->v[i]->kind == N_OUTPUT ? &body->v[i]->output.list : NULL;
         for (size_t k = 0; nodes == NULL || k < nodes->n; k++)
-            if (nodes == NULL || !is_blank(nodes->v[k]))
+            if (nodes == NULL || !parse_stmt_is_blank(nodes->v[k]))
                 parse_fail(p, p->cur.line, "Required blocks can only contain comments or whitespace");
     }
 }
@@ -205,7 +205,7 @@ select_of(const jnode_t *template)
 
 /* Includes have the context unless told otherwise. */
 static jlist_t
-parse_include(parser_t *p)
+parse_stmt_parse_include(parser_t *p)
 {
     jnode_t *node = import_node(p, N_INCLUDE);
     node->op = (uint8_t) select_of(node->import->template);
@@ -389,7 +389,7 @@ static const statement_t statements[] = {
     { "import_json", parse_salt_import, JTAG_SALT },
     { "import_text", parse_salt_import, JTAG_SALT },
     { "import_yaml", parse_salt_import, JTAG_SALT },
-    { "include", parse_include, 0 },
+    { "include", parse_stmt_parse_include, 0 },
     { "load_json", parse_load, JTAG_SALT },
     { "load_text", parse_load, JTAG_SALT },
     { "load_yaml", parse_load, JTAG_SALT },

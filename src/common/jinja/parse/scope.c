@@ -37,7 +37,7 @@ static void visit_expr(compiler_t *c, jnode_t *node, const frame_t *frame);
 
 /* Raises TemplateAssertionError at a line. */
 static void NORETURN
-fail(compiler_t *c, int line, const char *text)
+scope_fail(compiler_t *c, int line, const char *text)
 {
     c->error->cls = "TemplateAssertionError";
     syntax_fail(c->arena, c->error, line, "%s", text);
@@ -166,7 +166,7 @@ static bool
 find_loop_store(jnode_t *node, void *cookie)
 {
     if (node->kind == N_NAME && node->op == CTX_STORE && strcmp(node->name.name->text, "loop") == 0)
-        fail(cookie, node->line, "Can't assign to special loop variable in for-loop target");
+        scope_fail(cookie, node->line, "Can't assign to special loop variable in for-loop target");
     return ast_children(node, find_loop_store, cookie);
 }
 
@@ -200,7 +200,7 @@ visit_filter(compiler_t *c, jnode_t *node, const frame_t *frame)
     const char *name = node->filter.name->text;
     node->filter.row = test ? l->test(l->cookie, name) : l->filter(l->cookie, name);
     if (node->filter.row == NULL && !frame->soft)
-        fail(c, node->line, arena_printf(c->arena, "No %s named '%s'.", test ? "test" : "filter", name));
+        scope_fail(c, node->line, arena_printf(c->arena, "No %s named '%s'.", test ? "test" : "filter", name));
     node->op = (uint8_t) c->escape;
     if (node->filter.node != NULL)
         visit_expr(c, node->filter.node, frame);
@@ -236,7 +236,7 @@ static void
 visit_const(compiler_t *c, jnode_t *node)
 {
     if (!jfold_literal(c->tree, node))
-        fail(c, node->line, "the number is too large");
+        scope_fail(c, node->line, "the number is too large");
 }
 
 /* Visits operands first, then folds the node: constants propagate upwards. */
@@ -370,7 +370,7 @@ visit_for(compiler_t *c, jnode_t *node, const frame_t *frame)
 
 /* Branches share the scope, as `set` in a branch is visible after it. */
 static void
-visit_if(compiler_t *c, jnode_t *node, const frame_t *frame)
+scope_visit_if(compiler_t *c, jnode_t *node, const frame_t *frame)
 {
     frame_t soft = *frame;
     soft.rootlevel = false;
@@ -386,7 +386,7 @@ visit_if(compiler_t *c, jnode_t *node, const frame_t *frame)
 
 /* Declares the special variable `name` when the body reads it and no argument has that name. */
 static bool
-special(compiler_t *c, const jnode_t *node, const frame_t *frame, const char *name, jref_t *ret_ref)
+scope_special(compiler_t *c, const jnode_t *node, const frame_t *frame, const char *name, jref_t *ret_ref)
 {
     const jsignature_t *sig = node->macro.sig;
     if (!reads(&node->macro.body, name))
@@ -407,7 +407,7 @@ check_caller(compiler_t *c, const jnode_t *node)
         if (strcmp(sig->args[i]->name.name->text, "caller") == 0) {
             sig->explicit_caller = true;
             if (reads(&node->macro.body, "caller") && i < sig->nargs - sig->ndefaults)
-                fail(c, node->line,
+                scope_fail(c, node->line,
                      "When defining macros or call blocks the special \"caller\" argument must be omitted or "
                      "be given a default.");
         }
@@ -434,9 +434,9 @@ visit_macro_body(compiler_t *c, jnode_t *node, const frame_t *frame)
     frame_t body = inner_func(c, frame, sig->func, node->line);
     visit_signature(body.symbols, node);
     check_caller(c, node);
-    sig->caller = special(c, node, &body, "caller", &sig->caller_ref);
-    sig->kwargs = special(c, node, &body, "kwargs", &sig->kwargs_ref);
-    sig->varargs = special(c, node, &body, "varargs", &sig->varargs_ref);
+    sig->caller = scope_special(c, node, &body, "caller", &sig->caller_ref);
+    sig->kwargs = scope_special(c, node, &body, "kwargs", &sig->kwargs_ref);
+    sig->varargs = scope_special(c, node, &body, "varargs", &sig->varargs_ref);
     visit_signature(body.symbols, node);
     c->line = node->line;
     for (size_t i = 0; i < sig->nargs; i++)
@@ -550,7 +550,7 @@ static void
 visit_extends(compiler_t *c, jnode_t *node, const frame_t *frame)
 {
     if (!frame->toplevel)
-        fail(c, node->line, "cannot use extend from a non top-level scope");
+        scope_fail(c, node->line, "cannot use extend from a non top-level scope");
     node->extends.again = c->extends_before;
     node->extends.known = c->extends_known;
     c->line = node->line;
@@ -605,7 +605,7 @@ typedef void visit_fn(compiler_t *c, jnode_t *node, const frame_t *frame);
 static visit_fn *const visitors[N_KINDS] = {
     [N_OUTPUT] = visit_output,
     [N_FOR] = visit_for,
-    [N_IF] = visit_if,
+    [N_IF] = scope_visit_if,
     [N_MACRO] = visit_macro,
     [N_CALL_BLOCK] = visit_call_block,
     [N_FILTER_BLOCK] = visit_filter_block,
@@ -640,7 +640,7 @@ find_blocks(jnode_t *node, void *cookie)
     if (node->kind == N_BLOCK) {
         jname_t *name = node->block->name;
         if (ptab_get(&c->blocks, name) != NULL)
-            fail(c, node->line, arena_printf(c->arena, "block '%s' defined twice", name->text));
+            scope_fail(c, node->line, arena_printf(c->arena, "block '%s' defined twice", name->text));
         ptab_set(c->scratch, &c->blocks, name, node);
     }
     return ast_children(node, find_blocks, cookie);

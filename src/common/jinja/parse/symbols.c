@@ -204,7 +204,7 @@ branch_update(symbols_t *s, symbols_t *const *branches, size_t n)
 
 /* As in Jinja, the branches are the first body, all elifs together, and else. */
 static void
-visit_if(symbols_t *s, jnode_t *node)
+symbols_visit_if(symbols_t *s, jnode_t *node)
 {
     size_t n = node->branch.n;
     bool otherwise = node->branch.tests[n - 1] == NULL;
@@ -255,7 +255,7 @@ symbols_visit(symbols_t *s, jnode_t *node)
         symbols_load(s, node->name.name);
         break;
     case N_IF:
-        visit_if(s, node);
+        symbols_visit_if(s, node);
         break;
     case N_MACRO:
         symbols_store(s, node->macro.name);

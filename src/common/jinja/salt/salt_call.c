@@ -96,7 +96,7 @@ call_ifelse(void *data, const py_args_t *args)
 /* ---- show_full_context -------------------------------------------------------------------------------- */
 
 static bool
-is_simple(py_t *v)
+salt_call_is_simple(py_t *v)
 {
     return py_is(v, PY_STR) || py_is(v, PY_INT) || py_is(v, PY_FLOAT) || py_is(v, PY_BOOL);
 }
@@ -124,7 +124,7 @@ simple_dict(py_t *v)
     AUTO(py) out = py_dict();
     py_t *key, *value;
     for (size_t i = 0; py_dict_next(v, &i, &key, &value);) {
-        AUTO(py) name = is_simple(key) || py_is(key, PY_NONE) ? py_ref(key) : py_repr(key);
+        AUTO(py) name = salt_call_is_simple(key) || py_is(key, PY_NONE) ? py_ref(key) : py_repr(key);
         AUTO(py) shown = name != NULL ? simple_of(value) : NULL;
         if (shown == NULL || py_dict_set(out, name, shown) < 0)
             return NULL;
@@ -136,7 +136,7 @@ simple_dict(py_t *v)
 static py_t *
 simple_of(py_t *v)
 {
-    if (is_simple(v) || py_is(v, PY_NONE))
+    if (salt_call_is_simple(v) || py_is(v, PY_NONE))
         return py_ref(v);
     if (!py_is(v, PY_DICT) && !py_is(v, PY_LIST) && !py_is(v, PY_TUPLE))
         return py_repr(v);

@@ -104,7 +104,7 @@ JFILTER(union_)
 
 /* Elements of `from` that are, or are not, in `in`, each once. */
 static py_t *
-members(py_t *from, py_t *in, bool wanted)
+salt_data_members(py_t *from, py_t *in, bool wanted)
 {
     AUTO(py) list = py_tolist(from);
     AUTO(py) out = py_list();
@@ -121,13 +121,13 @@ members(py_t *from, py_t *in, bool wanted)
 JFILTER(intersect)
 {
     bool sets = is_hashable(a[0]) && is_hashable(a[1]);
-    return sets ? set_op(a[0], a[1], PY_AND) : members(a[0], a[1], true);
+    return sets ? set_op(a[0], a[1], PY_AND) : salt_data_members(a[0], a[1], true);
 }
 
 JFILTER(difference)
 {
     bool sets = is_hashable(a[0]) && is_hashable(a[1]);
-    return sets ? set_op(a[0], a[1], PY_SUB) : members(a[0], a[1], false);
+    return sets ? set_op(a[0], a[1], PY_SUB) : salt_data_members(a[0], a[1], false);
 }
 
 /* All elements except those in both. */
@@ -136,13 +136,13 @@ JFILTER(symmetric_difference)
     if (is_hashable(a[0]) && is_hashable(a[1]))
         return set_op(a[0], a[1], PY_XOR);
     AUTO(py) all = union_(ctx, a, args);
-    AUTO(py) both = all != NULL ? members(a[0], a[1], true) : NULL;
-    return both != NULL ? members(all, both, false) : NULL;
+    AUTO(py) both = all != NULL ? salt_data_members(a[0], a[1], true) : NULL;
+    return both != NULL ? salt_data_members(all, both, false) : NULL;
 }
 
 /* The first of the smallest or largest elements; raises for an empty sequence. */
 static py_t *
-extreme(py_t *values, py_cmp_t op, const char *name)
+salt_data_extreme(py_t *values, py_cmp_t op, const char *name)
 {
     AUTO(py) list = py_tolist(values);
     if (list == NULL)
@@ -161,12 +161,12 @@ extreme(py_t *values, py_cmp_t op, const char *name)
 
 JFILTER(lst_min)
 {
-    return extreme(a[0], PY_LT, "min");
+    return salt_data_extreme(a[0], PY_LT, "min");
 }
 
 JFILTER(lst_max)
 {
-    return extreme(a[0], PY_GT, "max");
+    return salt_data_extreme(a[0], PY_GT, "max");
 }
 
 /* A single value is its own average. */
@@ -283,8 +283,8 @@ JFILTER(substr_in_list)
 /* {new: elements only of the second, old: only of the first}; neither key if there are none. */
 JFILTER(compare_lists)
 {
-    AUTO(py) added = members(a[1], a[0], false);
-    AUTO(py) gone = added != NULL ? members(a[0], a[1], false) : NULL;
+    AUTO(py) added = salt_data_members(a[1], a[0], false);
+    AUTO(py) gone = added != NULL ? salt_data_members(a[0], a[1], false) : NULL;
     if (gone == NULL)
         return NULL;
     py_t *ret = py_dict();
@@ -387,7 +387,7 @@ cells_of(py_t *line)
 
 /* A row of a printed table as a dict, keyed by one of its columns. */
 static int
-add_row(py_t *ret, py_t *headers, py_t *cells, py_t *key)
+salt_data_add_row(py_t *ret, py_t *headers, py_t *cells, py_t *key)
 {
     AUTO(py) row = py_dict();
     for (size_t i = 1; i + 1 < py_seq_len(headers) && i < py_seq_len(cells); i++) {
@@ -415,7 +415,7 @@ JFILTER(mysql_to_dict)
             continue;
         AUTO(py) cells = cells_of(line);
         if (headers != NULL && py_seq_len(headers) > 1) {
-            if (add_row(ret, headers, cells, a[1]) < 0)
+            if (salt_data_add_row(ret, headers, cells, a[1]) < 0)
                 return NULL;
         } else {
             py_unref(headers);

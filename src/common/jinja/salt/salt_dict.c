@@ -20,7 +20,7 @@ JFILTER(traverse)
 
 /* A key as a list of parts: a text is split, a number is a part of its own. */
 static py_t *
-split_key(py_t *key, py_t *delimiter)
+salt_dict_split_key(py_t *key, py_t *delimiter)
 {
     AUTO(py) colon = py_strz(":");
     if (py_is(key, PY_STR))
@@ -43,7 +43,7 @@ static py_t *
 holder(py_t *const *a, py_t **ret_last)
 {
     int ordered = jflag(a[4], false);
-    AUTO(py) keys = ordered >= 0 ? split_key(a[1], a[3]) : NULL;
+    AUTO(py) keys = ordered >= 0 ? salt_dict_split_key(a[1], a[3]) : NULL;
     if (keys == NULL)
         return NULL;
     AUTO(py) at = py_ref(a[0]);
@@ -106,7 +106,7 @@ class_of(const py_t *v)
 
 /* Turns a failed change into Salt's SaltInvocationError: a wrong type at the key, or a wrong value. */
 static py_t *
-refuse(const char *verb, const py_t *there, const py_t *value)
+salt_dict_refuse(const char *verb, const py_t *there, const py_t *value)
 {
     bool attribute = py_raised_is(&py_AttributeError);
     if (!attribute && !py_raised_is(&py_ValueError) && !py_raised_is(&py_TypeError))
@@ -121,28 +121,28 @@ refuse(const char *verb, const py_t *there, const py_t *value)
 
 /* Calls a method that changes the value below the keys, and returns the whole dict. */
 static py_t *
-change(py_t *const *a, const char *verb, bool list)
+salt_dict_change(py_t *const *a, const char *verb, bool list)
 {
     AUTO(py) v = last_value(a, list);
     if (v == NULL)
         return NULL;
     AUTO(py) done = jmethod(v, verb, 1, a[2]);
-    return done != NULL ? py_ref(a[0]) : refuse(verb, v, a[2]);
+    return done != NULL ? py_ref(a[0]) : salt_dict_refuse(verb, v, a[2]);
 }
 
 JFILTER(update_dict_key_value)
 {
-    return change(a, "update", false);
+    return salt_dict_change(a, "update", false);
 }
 
 JFILTER(append_dict_key_value)
 {
-    return change(a, "append", true);
+    return salt_dict_change(a, "append", true);
 }
 
 JFILTER(extend_dict_key_value)
 {
-    return change(a, "extend", true);
+    return salt_dict_change(a, "extend", true);
 }
 
 #define KEYED                JP("in_dict", "keys", "value", "delimiter", "ordered_dict"), 3, 5, 0

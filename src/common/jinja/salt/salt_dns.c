@@ -16,7 +16,7 @@ static const py_exc_t client_error = { "SaltClientError", NULL };
 
 /* True when a TCP connection to the address succeeds within CONNECT_MS. */
 static bool
-answers(const struct addrinfo *ai)
+salt_dns_answers(const struct addrinfo *ai)
 {
     int fd = socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
@@ -36,7 +36,7 @@ answers(const struct addrinfo *ai)
 
 /* Text of an address as in URLs, version 6 in brackets. NEW. */
 static py_t *
-address(const struct addrinfo *ai)
+salt_dns_address(const struct addrinfo *ai)
 {
     char host[INET6_ADDRSTRLEN] = "";
     if (ai->ai_family == AF_INET6) {
@@ -49,7 +49,7 @@ address(const struct addrinfo *ai)
 
 /* First address that accepts a connection, else the first one. NEW; NULL: none. */
 static py_t *
-resolve(const char *name, const char *port, int family)
+salt_dns_resolve(const char *name, const char *port, int family)
 {
     const struct addrinfo hints = { .ai_family = family, .ai_socktype = SOCK_STREAM };
     struct addrinfo *all = NULL;
@@ -57,8 +57,8 @@ resolve(const char *name, const char *port, int family)
         return NULL;
     const struct addrinfo *chosen = NULL;
     for (const struct addrinfo *ai = all; ai != NULL && chosen == NULL; ai = ai->ai_next)
-        chosen = answers(ai) ? ai : NULL;
-    py_t *found = all != NULL ? address(chosen != NULL ? chosen : all) : NULL;
+        chosen = salt_dns_answers(ai) ? ai : NULL;
+    py_t *found = all != NULL ? salt_dns_address(chosen != NULL ? chosen : all) : NULL;
     freeaddrinfo(all);
     return found;
 }
@@ -85,10 +85,10 @@ JFILTER(dns_check)
         return bad_address(a[0]);
     char service[24];
     snprintf(service, sizeof(service), "%lld", (long long) port);
-    py_t *found = resolve(py_cstr(a[0]), service, ipv6 > 0 ? AF_INET6 : ipv6 == 0 ? AF_INET : AF_UNSPEC);
+    py_t *found = salt_dns_resolve(py_cstr(a[0]), service, ipv6 > 0 ? AF_INET6 : ipv6 == 0 ? AF_INET : AF_UNSPEC);
     /* A host requested with IPv6 may have an IPv4 address only. */
     if (found == NULL && ipv6 > 0)
-        found = resolve(py_cstr(a[0]), service, AF_INET);
+        found = salt_dns_resolve(py_cstr(a[0]), service, AF_INET);
     if (found != NULL)
         return found;
     return py_raise(safe ? &client_error : &system_exit, "DNS lookup or connection check of '%s' failed.",

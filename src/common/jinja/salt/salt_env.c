@@ -94,7 +94,7 @@ jinja_salt_path(const char *name, py_t *globals)
 }
 
 static char *
-dotted(const char *path)
+salt_env_dotted(const char *path)
 {
     return str_replace(path, "/", ".");
 }
@@ -109,7 +109,7 @@ jinja_salt_loaded(const char *name, const char *path, py_t *globals)
         free(dir);
         dir = xstrdup(py_cstr(given));
     }
-    char *dots AUTO_FREE = dotted(dir);
+    char *dots AUTO_FREE = salt_env_dotted(dir);
     py_dict_sets_new(globals, "tplfile", py_strz(given != NULL ? name : path));
     py_dict_sets_new(globals, "tpldir", py_strz(dir[0] != '\0' ? dir : "."));
     py_dict_sets_new(globals, "tpldot", py_strz(dots));
@@ -119,7 +119,7 @@ jinja_salt_loaded(const char *name, const char *path, py_t *globals)
 
 /* Part of `tmplpath` below the file roots, found by the SLS name. NEW. */
 static char *
-template_of(const char *tmplpath, const char *sls, const char *slspath)
+salt_env_template_of(const char *tmplpath, const char *sls, const char *slspath)
 {
     const char *slash = strrchr(tmplpath, '/');
     char *as_file AUTO_FREE = xasprintf("%s.sls", slspath);
@@ -136,11 +136,11 @@ jinja_salt_sls(py_t *context, const char *tmplpath, const char *sls)
 {
     char *slspath AUTO_FREE = str_replace(sls, ".", "/");
     if (tmplpath != NULL && tmplpath[0] != '\0') {
-        char *template AUTO_FREE = template_of(tmplpath, sls, slspath);
+        char *template AUTO_FREE = salt_env_template_of(tmplpath, sls, slspath);
         const char *slash = strrchr(template, '/');
         free(slspath);
         slspath = slash != NULL ? xstrndup(template, (size_t) (slash - template)) : xstrdup("");
-        char *dots AUTO_FREE = dotted(slspath);
+        char *dots AUTO_FREE = salt_env_dotted(slspath);
         py_dict_sets_new(context, "tplpath", py_strz(tmplpath));
         py_dict_sets_new(context, "tplfile", py_strz(template));
         py_dict_sets_new(context, "tpldir", py_strz(slspath[0] != '\0' ? slspath : "."));
@@ -198,7 +198,7 @@ function_repr(py_t *self, buf_t *out)
 }
 
 static int
-module_repr(py_t *self, buf_t *out)
+salt_env_module_repr(py_t *self, buf_t *out)
 {
     const loader_t *l = py_host_data(self, py_host_class(self));
     buf_printf(out, "<LoadedMod module='salt.loaded.%.*s'>", (int) strlen(l->prefix) - 1, l->prefix);
@@ -218,7 +218,7 @@ static const py_class_t loader_class = { .name = "AliasedLoader",
 static const py_class_t module_class = { .name = "LoadedMod",
                                          .module = "salt.loader.lazy",
                                          .find_attr = module_attr,
-                                         .repr = module_repr,
+                                         .repr = salt_env_module_repr,
                                          .free = loader_free };
 static const py_class_t function_class = { .name = "LoadedFunc",
                                            .module = "salt.loader.lazy",

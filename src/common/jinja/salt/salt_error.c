@@ -9,7 +9,7 @@ const py_exc_t jinja_SaltTemplateError = { "TemplateError", NULL };
 enum { LINES_AROUND = 5 };
 
 static int
-count_lines(const char *text, size_t len)
+salt_error_count_lines(const char *text, size_t len)
 {
     int n = len > 0 && text[len - 1] != '\n';
     for (size_t i = 0; i < len; i++)
@@ -21,7 +21,7 @@ count_lines(const char *text, size_t len)
 char *
 jinja_salt_around(const char *text, size_t len, int line)
 {
-    int total = count_lines(text, len);
+    int total = salt_error_count_lines(text, len);
     if (line > total)
         return xstrndup(text, len);
     int from = line - LINES_AROUND - 1 > 0 ? line - LINES_AROUND - 1 : 0;

@@ -82,7 +82,7 @@ is_above(const folder_t *f, const struct stat *st)
 /* Lists a folder. Unreadable ones are left out, as os.walk does; passing errors (no descriptors, no memory)
  * raise, as an empty result would be wrong. */
 static int
-names_in(const char *path, char ***ret_names)
+salt_file_names_in(const char *path, char ***ret_names)
 {
     fail_auto_t err = FAIL_INIT;
     int rc = fs_names(path, ret_names, &err);
@@ -91,7 +91,7 @@ names_in(const char *path, char ***ret_names)
 
 /* Appends all paths below a folder, depth first. Links are followed unless they lead to a folder above. */
 static int
-walk(py_t *out, const char *path, const folder_t *up)
+salt_file_walk(py_t *out, const char *path, const folder_t *up)
 {
     struct stat st;
     if (stat(path, &st) < 0)
@@ -102,12 +102,12 @@ walk(py_t *out, const char *path, const folder_t *up)
         return 0;
     const folder_t here = { up, st.st_dev, st.st_ino };
     char **names = NULL;
-    int rc = names_in(path, &names);
+    int rc = salt_file_names_in(path, &names);
     rc = rc == 0 ? py_enter() : rc;
     for (size_t i = 0; names && names[i] && rc == 0 && (rc = py_tick()) == 0; i++) {
         char *inner AUTO_FREE = fs_join(path, names[i]);
         py_append_new(out, py_str_utf8(inner, strlen(inner)));
-        rc = walk(out, inner, &here);
+        rc = salt_file_walk(out, inner, &here);
     }
     strv_free(names);
     if (rc == 0)
@@ -121,7 +121,7 @@ JFILTER(list_files)
         return py_raise(&py_TypeError, "the folder must be a text, not '%s'", py_type_name(a[0]));
     AUTO(py) out = py_list();
     py_append(out, a[0]);
-    return walk(out, py_cstr(a[0]), NULL) == 0 ? STEAL(out) : NULL;
+    return salt_file_walk(out, py_cstr(a[0]), NULL) == 0 ? STEAL(out) : NULL;
 }
 
 static const jfilter_t rows[] = {

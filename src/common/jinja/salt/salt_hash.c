@@ -9,7 +9,7 @@
 
 /* Bytes of a str or bytes, BORROWED; NULL raised for other types. */
 static const char *
-bytes_of(py_t *v, size_t *ret_len)
+salt_hash_bytes_of(py_t *v, size_t *ret_len)
 {
     if (py_is(v, PY_STR) || py_is(v, PY_BYTES))
         return py_text(v, ret_len);
@@ -29,7 +29,7 @@ static py_t *
 digest_filter(py_t *v, const char *name)
 {
     size_t len;
-    const char *bytes = bytes_of(v, &len);
+    const char *bytes = salt_hash_bytes_of(v, &len);
     return bytes != NULL ? digest_of(name, bytes, len) : NULL;
 }
 
@@ -54,7 +54,7 @@ JFILTER(sha512_digest)
 }
 
 static int
-hex_digit(char c)
+salt_hash_hex_digit(char c)
 {
     return c <= '9' ? c - '0' : c - 'a' + 10;
 }
@@ -63,7 +63,7 @@ static void
 from_hex(const char *hex, unsigned char *out, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        out[i] = (unsigned char) (hex_digit(hex[2 * i]) << 4 | hex_digit(hex[2 * i + 1]));
+        out[i] = (unsigned char) (salt_hash_hex_digit(hex[2 * i]) << 4 | salt_hash_hex_digit(hex[2 * i + 1]));
 }
 
 /* ---- base64 ------------------------------------------------------------------------------------------- */
@@ -71,7 +71,7 @@ from_hex(const char *hex, unsigned char *out, size_t n)
 JFILTER(base64_b64encode)
 {
     size_t len;
-    const char *bytes = bytes_of(a[0], &len);
+    const char *bytes = salt_hash_bytes_of(a[0], &len);
     if (bytes == NULL)
         return NULL;
     char *text AUTO_FREE = base64_encode(bytes, len, 0);
@@ -79,7 +79,7 @@ JFILTER(base64_b64encode)
 }
 
 static int
-base64_value(char c)
+salt_hash_base64_value(char c)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const char *at = c != '\0' ? strchr(digits, c) : NULL;
@@ -93,7 +93,7 @@ base64_decode(const char *s, size_t len, buf_t *out)
     static const py_exc_t error = { "Error", &py_ValueError };
     unsigned bits = 0, n = 0, pads = 0;
     for (size_t i = 0; i < len; i++) {
-        int v = base64_value(s[i]);
+        int v = salt_hash_base64_value(s[i]);
         if (s[i] == '=' && n % 4 >= 2 && n % 4 + ++pads >= 4)
             return 0;
         if (v < 0)
@@ -114,7 +114,7 @@ base64_decode(const char *s, size_t len, buf_t *out)
 JFILTER(base64_b64decode)
 {
     size_t len;
-    const char *text = bytes_of(a[0], &len);
+    const char *text = salt_hash_bytes_of(a[0], &len);
     buf_auto_t out = BUF_INIT;
     if (text == NULL || base64_decode(text, len, &out) < 0)
         return NULL;
@@ -132,11 +132,11 @@ enum { HMAC_BLOCK = 64, HMAC_LEN = 32 };
 
 /* HMAC-SHA256 as hexadecimal text. NEW. */
 static py_t *
-hmac(py_t *message, py_t *secret)
+salt_hash_hmac(py_t *message, py_t *secret)
 {
     size_t len, key_len;
-    const char *text = bytes_of(message, &len);
-    const char *key = text != NULL ? bytes_of(secret, &key_len) : NULL;
+    const char *text = salt_hash_bytes_of(message, &len);
+    const char *key = text != NULL ? salt_hash_bytes_of(secret, &key_len) : NULL;
     if (key == NULL)
         return NULL;
     unsigned char block[HMAC_BLOCK] = { 0 }, inner[HMAC_LEN];
@@ -164,14 +164,14 @@ hmac(py_t *message, py_t *secret)
 
 JFILTER(hmac_compute)
 {
-    return hmac(a[0], a[1]);
+    return salt_hash_hmac(a[0], a[1]);
 }
 
 JFILTER(hmac_signature)
 {
     size_t len;
-    AUTO(py) hex = hmac(a[0], a[1]);
-    const char *challenge = hex != NULL ? bytes_of(a[2], &len) : NULL;
+    AUTO(py) hex = salt_hash_hmac(a[0], a[1]);
+    const char *challenge = hex != NULL ? salt_hash_bytes_of(a[2], &len) : NULL;
     if (challenge == NULL)
         return NULL;
     unsigned char bytes[HMAC_LEN];
@@ -188,7 +188,7 @@ JFILTER(uuid_)
     static const unsigned char space[16] = { 0x91, 0x63, 0x3e, 0xbf, 0x1c, 0x86, 0x5e, 0x33,
                                              0x93, 0x5a, 0x28, 0x06, 0x1f, 0x4b, 0x48, 0x0e };
     size_t len;
-    const char *bytes = bytes_of(a[0], &len);
+    const char *bytes = salt_hash_bytes_of(a[0], &len);
     if (bytes == NULL)
         return NULL;
     AUTO(digest) d = digest_new("sha1", NULL);

@@ -4,7 +4,7 @@
 
 /* All arguments as lists. NEW list of lists. */
 static py_t *
-pools_of(const py_args_t *args, size_t from)
+salt_iter_pools_of(const py_args_t *args, size_t from)
 {
     AUTO(py) pools = py_list();
     for (size_t i = from; i < args->n; i++) {
@@ -18,7 +18,7 @@ pools_of(const py_args_t *args, size_t from)
 
 /* Iterator of a list, which it TAKES; NULL stays NULL. */
 static py_t *
-told(py_t *list)
+salt_iter_told(py_t *list)
 {
     AUTO(py) own = list;
     return own != NULL ? py_iter(own) : NULL;
@@ -49,21 +49,21 @@ zipped(py_t *pools, bool longest, py_t *fill)
 
 JFILTER(zip)
 {
-    AUTO(py) pools = pools_of(args, 0);
-    return pools != NULL ? told(zipped(pools, false, PY_None)) : NULL;
+    AUTO(py) pools = salt_iter_pools_of(args, 0);
+    return pools != NULL ? salt_iter_told(zipped(pools, false, PY_None)) : NULL;
 }
 
 /* Short sequences are filled up with `fillvalue`. */
 JFILTER(zip_longest)
 {
-    AUTO(py) pools = pools_of(args, 0);
+    AUTO(py) pools = salt_iter_pools_of(args, 0);
     py_t *fill = PY_None;
     for (size_t i = 0; i < args->nkw; i++) {
         if (!py_str_is(args->names[i], "fillvalue"))
             return py_raise(&py_TypeError, "zip_longest() got an unexpected keyword argument");
         fill = args->kwv[i];
     }
-    return pools != NULL ? told(zipped(pools, true, fill)) : NULL;
+    return pools != NULL ? salt_iter_told(zipped(pools, true, fill)) : NULL;
 }
 
 /* The elements whose counterpart in the second sequence is true. */
@@ -79,7 +79,7 @@ JFILTER(compress)
         if (truth > 0)
             py_append(out, py_seq_at(data, i));
     }
-    return chosen != NULL ? told(STEAL(out)) : NULL;
+    return chosen != NULL ? salt_iter_told(STEAL(out)) : NULL;
 }
 
 /* ---- choices ------------------------------------------------------------------------------------------ */
@@ -97,7 +97,7 @@ typedef struct chooser {
 
 /* True when the element `i` may stand at `place` after those chosen before. */
 static bool
-allowed(const chooser_t *c, size_t place, size_t i)
+salt_iter_allowed(const chooser_t *c, size_t place, size_t i)
 {
     if (place > 0 && c->how == CHOOSE_RISING && i <= c->at[place - 1])
         return false;
@@ -111,7 +111,7 @@ allowed(const chooser_t *c, size_t place, size_t i)
 
 /* Adds the current choice as a tuple. */
 static int
-emit(chooser_t *c)
+salt_iter_emit(chooser_t *c)
 {
     AUTO(py) tuple = py_tuple(c->n);
     for (size_t k = 0; k < c->n; k++)
@@ -122,10 +122,10 @@ emit(chooser_t *c)
 
 /* Chooses an element for each place in lexicographic order, recursively. */
 static int
-choose(chooser_t *c, size_t place)
+salt_iter_choose(chooser_t *c, size_t place)
 {
     if (place == c->n)
-        return emit(c);
+        return salt_iter_emit(c);
     if (py_enter() < 0)
         return -1;
     size_t n = py_seq_len(py_seq_at(c->pools, place));
@@ -133,8 +133,8 @@ choose(chooser_t *c, size_t place)
     for (size_t i = 0; rc == 0 && i < n; i++) {
         rc = py_tick();
         c->at[place] = i;
-        if (rc == 0 && allowed(c, place, i))
-            rc = choose(c, place + 1);
+        if (rc == 0 && salt_iter_allowed(c, place, i))
+            rc = salt_iter_choose(c, place + 1);
     }
     py_leave();
     return rc;
@@ -146,10 +146,10 @@ choices(py_t *pools, choice_t how)
 {
     chooser_t c = { pools, xcalloc(py_seq_len(pools) + 1, sizeof(size_t)), py_seq_len(pools), how,
                     py_list() };
-    int rc = choose(&c, 0);
+    int rc = salt_iter_choose(&c, 0);
     free(c.at);
     if (rc == 0)
-        return told(c.out);
+        return salt_iter_told(c.out);
     py_unref(c.out);
     return NULL;
 }
@@ -166,7 +166,7 @@ choices_of(py_t *values, py_t *r, choice_t how)
         return py_raise(&py_ValueError, "r must be non-negative");
     AUTO(py) pools = py_list();
     if (how != CHOOSE_NOT_FALLING && n > (int64_t) py_seq_len(pool))
-        return told(STEAL(pools));
+        return salt_iter_told(STEAL(pools));
     if (n > 1000)
         return py_raise(&py_LimitError, "more than 1000 elements in one choice");
     for (int64_t i = 0; i < n; i++)
@@ -191,7 +191,7 @@ JFILTER(combinations_with_replacement)
 
 JFILTER(product)
 {
-    AUTO(py) pools = pools_of(args, 0);
+    AUTO(py) pools = salt_iter_pools_of(args, 0);
     int64_t repeat = 1;
     for (size_t i = 0; i < args->nkw; i++)
         if (!py_str_is(args->names[i], "repeat") || jindex(args->kwv[i], 1, &repeat) < 0)

@@ -59,7 +59,7 @@ options_hold(py_t *wanted, const ip_t *ip)
 
 /* An address, or an interface "address/prefix". False for other values. */
 static bool
-parse(py_t *v, ip_t *ip, ipnet_t *net, bool *ret_net)
+salt_net_parse(py_t *v, ip_t *ip, ipnet_t *net, bool *ret_net)
 {
     if (!py_is(v, PY_STR))
         return false;
@@ -75,12 +75,12 @@ parse(py_t *v, ip_t *ip, ipnet_t *net, bool *ret_net)
 
 /* The address in Python's form when it has the version and properties. NEW, or None. */
 static py_t *
-address_of(py_t *v, int version, py_t *wanted)
+salt_net_address_of(py_t *v, int version, py_t *wanted)
 {
     ip_t ip;
     ipnet_t net;
     bool is_net;
-    if (!parse(v, &ip, &net, &is_net) || ip.version != version)
+    if (!salt_net_parse(v, &ip, &net, &is_net) || ip.version != version)
         return py_ref(PY_None);
     int rc = options_hold(wanted, &ip);
     if (rc <= 0)
@@ -94,13 +94,13 @@ static py_t *
 filter_version(py_t *v, int version, py_t *wanted)
 {
     if (py_is(v, PY_STR) || py_is(v, PY_BYTES))
-        return address_of(v, version, wanted);
+        return salt_net_address_of(v, version, wanted);
     if (!py_is(v, PY_LIST) && !py_is(v, PY_TUPLE) && !py_is(v, PY_GEN))
         return py_ref(PY_None);
     AUTO(py) list = py_tolist(v);
     AUTO(py) out = py_list();
     for (size_t i = 0; list != NULL && i < py_seq_len(list); i++) {
-        AUTO(py) one = address_of(py_seq_at(list, i), version, wanted);
+        AUTO(py) one = salt_net_address_of(py_seq_at(list, i), version, wanted);
         if (one == NULL)
             return NULL;
         if (!py_is(one, PY_NONE))
@@ -125,7 +125,7 @@ filter_any(py_t *v, py_t *wanted)
 static py_t *
 is_version(py_t *v, int version, py_t *wanted)
 {
-    AUTO(py) found = address_of(v, version, wanted);
+    AUTO(py) found = salt_net_address_of(v, version, wanted);
     return found != NULL ? py_bool(py_is(found, PY_STR)) : NULL;
 }
 
@@ -171,7 +171,7 @@ host_of(py_t *v)
     ip_t ip;
     ipnet_t net;
     bool is_net;
-    if (!parse(v, &ip, &net, &is_net))
+    if (!salt_net_parse(v, &ip, &net, &is_net))
         return py_ref(PY_None);
     if (!is_net) {
         char *text AUTO_FREE = ip_text(&ip);
@@ -198,7 +198,7 @@ free_bits(const ipnet_t *net)
 
 /* 2 to the number of host bits, as an integer of any size. */
 static py_t *
-size_of(py_t *v)
+salt_net_size_of(py_t *v)
 {
     ipnet_t net;
     if (network_of(v, &net) < 0)
@@ -273,7 +273,7 @@ JFILTER(network_hosts)
 
 JFILTER(network_size)
 {
-    return over_networks(a, size_of);
+    return over_networks(a, salt_net_size_of);
 }
 
 /* Appends the addresses that are in a network, once for each that matches, as Salt does. */
@@ -327,7 +327,7 @@ JFILTER(filter_by_networks)
 static py_t *
 bracketed(py_t *v)
 {
-    AUTO(py) six = address_of(v, 6, NULL);
+    AUTO(py) six = salt_net_address_of(v, 6, NULL);
     if (six == NULL || !py_is(six, PY_STR))
         return py_ref(v);
     return py_strf("[%s]", py_cstr(six));

@@ -36,7 +36,7 @@ typedef struct scan {
 
 /* Moves over a character. */
 static void
-step(scan_t *s)
+salt_regex_step(scan_t *s)
 {
     do
         s->p++;
@@ -49,15 +49,15 @@ static bool
 skip_set(scan_t *s)
 {
     if (*s->p == '^')
-        step(s);
+        salt_regex_step(s);
     if (*s->p == ']')
-        step(s);
-    for (; *s->p != '\0' && *s->p != ']'; step(s))
+        salt_regex_step(s);
+    for (; *s->p != '\0' && *s->p != ']'; salt_regex_step(s))
         if (*s->p == '\\' && s->p[1] != '\0')
-            step(s);
+            salt_regex_step(s);
     if (*s->p == '\0')
         return false;
-    step(s);
+    salt_regex_step(s);
     return true;
 }
 
@@ -79,14 +79,14 @@ scan_one(scan_t *s, size_t *ret_at)
 {
     char c = *s->p;
     *ret_at = s->at;
-    step(s);
+    salt_regex_step(s);
     if (strchr("*+?", c) != NULL)
         return repetition(s, c);
     s->last = c != '(' && c != '|' && c != '^' ? ITEM : NOTHING;
     if (c == '\\') {
         if (*s->p == '\0')
             return "bad escape (end of pattern)";
-        step(s);
+        salt_regex_step(s);
     } else if (c == '[') {
         return skip_set(s) ? NULL : "unterminated character set";
     } else if (c == '(') {
@@ -94,7 +94,7 @@ scan_one(scan_t *s, size_t *ret_at)
             return "too many groups in each other";
         s->open[s->n++] = *ret_at;
         if (*s->p == '?')
-            step(s);
+            salt_regex_step(s);
     } else if (c == ')') {
         return s->n-- > 0 ? NULL : "unbalanced parenthesis";
     }
@@ -122,7 +122,7 @@ raise_bad(const char *pattern, const char *otherwise)
 
 /* Compiles a[1] with ignorecase and multiline at a[flags] and after it. NEW, or NULL raised. */
 static rx_t *
-compile(py_t *const *a, size_t flags)
+salt_regex_compile(py_t *const *a, size_t flags)
 {
     int ignore = jflag(a[flags], false), multi = jflag(a[flags + 1], false);
     if (ignore < 0 || multi < 0)
@@ -153,7 +153,7 @@ groups_of(const rx_t *rx, py_t *text)
 
 /* 1 found, 0 not, -1 raised. */
 static int
-find(rx_t *rx, py_t *text, bool at_start)
+salt_regex_find(rx_t *rx, py_t *text, bool at_start)
 {
     fail_auto_t err = FAIL_INIT;
     size_t len;
@@ -165,10 +165,10 @@ find(rx_t *rx, py_t *text, bool at_start)
 static py_t *
 groups_found(py_t *const *a, bool at_start)
 {
-    AUTO(rx) rx = compile(a, 2);
+    AUTO(rx) rx = salt_regex_compile(a, 2);
     if (rx == NULL || need_text(a[0]) < 0)
         return NULL;
-    int rc = find(rx, a[0], at_start);
+    int rc = salt_regex_find(rx, a[0], at_start);
     return rc < 0 ? NULL : rc == 0 ? py_ref(PY_None) : py_peer_like(groups_of(rx, a[0]), &a[1], 1);
 }
 
@@ -185,7 +185,7 @@ JFILTER(regex_match)
 /* rx_put_fn that keeps peers' marks: those of pieces of the text, and of a whole replacement. Escapes in a
  * replacement are already decoded, so a part of it gets the marks of all of it. */
 static void
-put_marked(void *cookie, buf_t *out, const char *piece, size_t len, bool of_text)
+salt_regex_put_marked(void *cookie, buf_t *out, const char *piece, size_t len, bool of_text)
 {
     py_t *const *a = cookie;
     size_t at = out->len;
@@ -202,7 +202,7 @@ put_marked(void *cookie, buf_t *out, const char *piece, size_t len, bool of_text
 
 JFILTER(regex_replace)
 {
-    AUTO(rx) rx = compile(a, 3);
+    AUTO(rx) rx = salt_regex_compile(a, 3);
     if (rx == NULL || need_text(a[0]) < 0)
         return NULL;
     if (!py_is(a[2], PY_STR))
@@ -214,7 +214,7 @@ JFILTER(regex_replace)
     const char *s = py_text(a[0], &len);
     rx_until(rx, py_deadline_ms());
     if (py_is_peer(a[0]) || py_is_peer(a[2]))
-        rx_put_by(rx, put_marked, (void *) a);
+        rx_put_by(rx, salt_regex_put_marked, (void *) a);
     rx_at_most(rx, py_room_left());
     int rc = rx_sub(rx, py_cstr(a[2]), s, len, 0, &out, NULL, &err);
     if (rc < 0)
@@ -234,10 +234,10 @@ JFILTER(regex_escape)
 py_t *
 jtest_match(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    AUTO(rx) rx = compile(a, 2);
+    AUTO(rx) rx = salt_regex_compile(a, 2);
     if (rx == NULL || need_text(a[0]) < 0)
         return NULL;
-    int rc = find(rx, a[0], true);
+    int rc = salt_regex_find(rx, a[0], true);
     return rc < 0 ? NULL : py_bool(rc > 0);
 }
 
@@ -251,7 +251,7 @@ jregex_fullmatch(const char *pattern, py_t *text)
     AUTO(rx) rx = rx_new(whole, 0, NULL);
     if (rx == NULL)
         return 0;
-    int rc = find(rx, text, true);
+    int rc = salt_regex_find(rx, text, true);
     return rc;
 }
 

@@ -16,7 +16,7 @@
 
 /* The stripped text as Markup. TAKES `text`. */
 static py_t *
-stripped(py_t *text)
+salt_serial_stripped(py_t *text)
 {
     AUTO(py) own = text;
     AUTO(py) bare = own != NULL ? jmethod(own, "strip", 0) : NULL;
@@ -28,11 +28,11 @@ static py_t *
 dump_yaml(py_t *value, py_t *flow)
 {
     if (flow != NULL && py_is(flow, PY_NONE))
-        return stripped(py_yaml_dump(value, PY_YAML_AUTO, 0));
+        return salt_serial_stripped(py_yaml_dump(value, PY_YAML_AUTO, 0));
     int truth = jflag(flow, true);
     if (truth < 0)
         return NULL;
-    AUTO(py) text = stripped(py_yaml_dump(value, truth > 0 ? PY_YAML_FLOW : PY_YAML_BLOCK, 0));
+    AUTO(py) text = salt_serial_stripped(py_yaml_dump(value, truth > 0 ? PY_YAML_FLOW : PY_YAML_BLOCK, 0));
     if (text == NULL || !str_ends(py_cstr(text), "\n..."))
         return STEAL(text);
     AUTO(py) cut = py_part(text, py_cstr(text), strlen(py_cstr(text)) - 4);
@@ -65,7 +65,7 @@ dict_to_sls_yaml_params(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 
 /* Reads json.dumps' options; others raise Python's TypeError. */
 static int
-read_options(const py_args_t *args, py_dumps_t *how)
+salt_serial_read_options(const py_args_t *args, py_dumps_t *how)
 {
     for (size_t i = 0; i < args->nkw; i++) {
         py_t *name = args->names[i], *v = args->kwv[i];
@@ -100,7 +100,7 @@ format_json(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     how.sort_keys = sorted;
     how.indent = (int) indent;
     how.ensure_ascii = false;
-    return stripped(py_json_dumps(a[0], &how));
+    return salt_serial_stripped(py_json_dumps(a[0], &how));
 }
 
 static py_t *
@@ -108,7 +108,7 @@ tojson(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
     py_dumps_t how = PY_DUMPS_INIT;
     int64_t indent = -1;
-    if (read_options(args, &how) < 0)
+    if (salt_serial_read_options(args, &how) < 0)
         return NULL;
     if (a[1] != NULL && !py_is(a[1], PY_NONE)) {
         if (jindex(a[1], -1, &indent) < 0)
@@ -178,7 +178,7 @@ double_quoted(buf_t *out, const char *s, size_t len)
 
 /* Quotes str(v); the content keeps the text's marks, the quotes have none. */
 static py_t *
-quoted(py_t *v, void (*write)(buf_t *out, const char *s, size_t len))
+salt_serial_quoted(py_t *v, void (*write)(buf_t *out, const char *s, size_t len))
 {
     AUTO(py) text = py_tostr(v);
     if (text == NULL)
@@ -195,12 +195,12 @@ quoted(py_t *v, void (*write)(buf_t *out, const char *s, size_t len))
 
 JFILTER(yaml_dquote)
 {
-    return quoted(a[0], double_quoted);
+    return salt_serial_quoted(a[0], double_quoted);
 }
 
 JFILTER(yaml_squote)
 {
-    return quoted(a[0], single_quoted);
+    return salt_serial_quoted(a[0], single_quoted);
 }
 
 JFILTER(yaml_encode)
@@ -210,7 +210,7 @@ JFILTER(yaml_encode)
                         "yaml_encode() only works with YAML scalar data; failed for <class '%s'>",
                         py_is_odict(a[0]) ? "collections.OrderedDict" : py_type_name(a[0]));
     if (py_is(a[0], PY_STR))
-        return quoted(a[0], double_quoted);
+        return salt_serial_quoted(a[0], double_quoted);
     AUTO(py) text = py_yaml_dump(a[0], PY_YAML_BLOCK, 0);
     AUTO(py) bare = text != NULL ? jmethod(text, "strip", 0) : NULL;
     if (bare == NULL || !str_ends(py_cstr(bare), "\n..."))

@@ -127,7 +127,7 @@ expression_matches(py_t *value, py_t *expr)
 
 /* 1 when an expression of the list matches, 0, or -1 raised; *ret_any: there is a list at all. */
 static int
-list_matches(py_t *value, py_t *list, const char *name, bool *ret_any)
+salt_text_list_matches(py_t *value, py_t *list, const char *name, bool *ret_any)
 {
     *ret_any = false;
     int truth = jflag(list, false);
@@ -153,8 +153,8 @@ list_matches(py_t *value, py_t *list, const char *name, bool *ret_any)
 JFILTER(check_whitelist_blacklist)
 {
     bool black, white;
-    int in_black = list_matches(a[0], a[2], "blacklist", &black);
-    int in_white = in_black >= 0 ? list_matches(a[0], a[1], "whitelist", &white) : -1;
+    int in_black = salt_text_list_matches(a[0], a[2], "blacklist", &black);
+    int in_white = in_black >= 0 ? salt_text_list_matches(a[0], a[1], "whitelist", &white) : -1;
     if (in_white < 0)
         return NULL;
     if (black && !white)

@@ -10,7 +10,7 @@
 
 /* Time in microseconds from a number, its digits, or none (now). 0, or -1 raised. */
 static int
-time_of(py_t *v, int64_t *ret_us)
+salt_time_of(py_t *v, int64_t *ret_us)
 {
     *ret_us = clock_wall_us();
     if (v == NULL || py_is(v, PY_NONE))
@@ -30,7 +30,7 @@ time_of(py_t *v, int64_t *ret_us)
 JFILTER(strftime_)
 {
     int64_t us;
-    if (time_of(a[0], &us) < 0)
+    if (salt_time_of(a[0], &us) < 0)
         return NULL;
     if (a[1] != NULL && !py_is(a[1], PY_STR))
         return py_raise(&py_TypeError, "strftime() argument 1 must be str, not %s", py_type_name(a[1]));
@@ -53,7 +53,7 @@ JFILTER(get_uid)
 
 /* True for a regular file that this process may execute. */
 static bool
-is_program(const char *path)
+salt_time_is_program(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
@@ -64,12 +64,12 @@ JFILTER(which)
 {
     const char *name = a[0] != NULL ? py_cstr(a[0]) : "";
     if (strchr(name, '/') != NULL)
-        return is_program(name) ? py_ref(a[0]) : py_ref(PY_None);
+        return salt_time_is_program(name) ? py_ref(a[0]) : py_ref(PY_None);
     const char *path = getenv("PATH");
     for (const char *p = path != NULL ? path : "/usr/bin:/bin"; name[0] != '\0';) {
         const char *end = strchrnul(p, ':');
         char *full AUTO_FREE = xasprintf("%.*s/%s", (int) (end - p), p, name);
-        if (is_program(full))
+        if (salt_time_is_program(full))
             return py_strz(full);
         if (*end == '\0')
             break;

@@ -34,12 +34,12 @@ element_free(element_t *e)
 }
 
 static bool
-is_simple(const py_t *v)
+salt_xml_is_simple(const py_t *v)
 {
     return py_is(v, PY_STR) || py_is(v, PY_INT) || py_is(v, PY_BOOL) || py_is(v, PY_FLOAT);
 }
 
-static int build(element_t **root, element_t *parent, py_t *tag, py_t *value);
+static int salt_xml_build(element_t **root, element_t *parent, py_t *tag, py_t *value);
 
 /* Dicts and lists in a value become elements below `e`. */
 static int
@@ -53,7 +53,7 @@ build_inner(element_t *e, py_t *value)
     }
     py_t *key, *inner;
     for (size_t i = 0; py_dict_next(value, &i, &key, &inner);)
-        if ((py_is(inner, PY_DICT) || py_is(inner, PY_LIST)) && build(&e, e, key, inner) < 0)
+        if ((py_is(inner, PY_DICT) || py_is(inner, PY_LIST)) && salt_xml_build(&e, e, key, inner) < 0)
             return -1;
     return 0;
 }
@@ -77,7 +77,7 @@ build_list(element_t **root, element_t *parent, py_t *tag, py_t *list)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < py_seq_len(list); i++)
-        rc = build(root, parent, tag, py_seq_at(list, i));
+        rc = salt_xml_build(root, parent, tag, py_seq_at(list, i));
     /* A list cannot be the document's root. */
     if (parent == NULL) {
         element_free(*root);
@@ -98,7 +98,7 @@ build_element(element_t **root, element_t *parent, py_t *tag, py_t *value)
         element_free(*root);
         *root = e;
     }
-    if (is_simple(value)) {
+    if (salt_xml_is_simple(value)) {
         AUTO(py) text = py_tostr(value);
         e->text = text != NULL ? xstrdup(py_cstr(text)) : NULL;
         py_count(element_size(e->text));
@@ -110,7 +110,7 @@ build_element(element_t **root, element_t *parent, py_t *tag, py_t *value)
 }
 
 static int
-build(element_t **root, element_t *parent, py_t *tag, py_t *value)
+salt_xml_build(element_t **root, element_t *parent, py_t *tag, py_t *value)
 {
     if (py_enter() < 0)
         return -1;
@@ -195,7 +195,7 @@ JFILTER(format_xml)
     py_t *key, *value;
     int rc = 0;
     for (size_t i = 0; rc == 0 && py_dict_next(a[0], &i, &key, &value);)
-        rc = build(&root, NULL, key, value);
+        rc = salt_xml_build(&root, NULL, key, value);
     buf_auto_t out = BUF_INIT;
     buf_puts(&out, "<?xml version=\"1.0\" ?>\n");
     if (rc == 0 && root == NULL)

@@ -222,7 +222,7 @@ is_decimal(uint32_t cp)
 }
 
 static bool
-is_digit(uint32_t cp)
+methods_case_is_digit(uint32_t cp)
 {
     return py_uni_is(cp, PY_UNI_DIGIT);
 }
@@ -240,7 +240,7 @@ is_alnum(uint32_t cp)
 }
 
 static bool
-is_space(uint32_t cp)
+methods_case_is_space(uint32_t cp)
 {
     return py_uni_is(cp, PY_UNI_SPACE);
 }
@@ -262,7 +262,7 @@ METHOD_OF(m_str_isdecimal)
 
 METHOD_OF(m_str_isdigit)
 {
-    return all_are(self, is_digit);
+    return all_are(self, methods_case_is_digit);
 }
 
 METHOD_OF(m_str_isnumeric)
@@ -272,7 +272,7 @@ METHOD_OF(m_str_isnumeric)
 
 METHOD_OF(m_str_isspace)
 {
-    return all_are(self, is_space);
+    return all_are(self, methods_case_is_space);
 }
 
 METHOD_OF(m_str_isprintable)

@@ -60,7 +60,7 @@ static const char *const codec_names[] = { "utf-8", "ascii", "latin-1" };
 
 /* True if the codec can encode the character. */
 static bool
-fits(codec_t codec, uint32_t cp)
+methods_code_fits(codec_t codec, uint32_t cp)
 {
     switch (codec) {
     case UTF_8:
@@ -73,7 +73,7 @@ fits(codec_t codec, uint32_t cp)
 }
 
 static void
-put_escape(buf_t *out, uint32_t cp)
+methods_code_put_escape(buf_t *out, uint32_t cp)
 {
     buf_printf(out, cp <= 0xff ? "\\x%02x" : cp <= 0xffff ? "\\u%04x" : "\\U%08x", cp);
 }
@@ -86,7 +86,7 @@ encode_error(codec_t codec, uint32_t cp, size_t index, size_t count)
                                            "ordinal not in range(256)" };
     buf_auto_t shown = BUF_INIT;
 
-    put_escape(&shown, cp);
+    methods_code_put_escape(&shown, cp);
     if (count == 1)
         return py_raise_int(&py_UnicodeEncodeError,
                             "'%s' codec can't encode character '%s' in position %zu: %s", codec_names[codec],
@@ -106,7 +106,7 @@ encode_misfit(buf_t *out, uint32_t cp, const char *errors)
     else if (strcmp(errors, "xmlcharrefreplace") == 0)
         buf_printf(out, "&#%u;", cp);
     else if (strcmp(errors, "backslashreplace") == 0)
-        put_escape(out, cp);
+        methods_code_put_escape(out, cp);
     else
         return py_raise_int(&py_LookupError, "unknown error handler name '%s'", errors);
     return 0;
@@ -121,7 +121,7 @@ misfits(codec_t codec, const char *p, const char *end)
 
     while (p < end) {
         p += py_decode(p, &cp);
-        if (fits(codec, cp))
+        if (methods_code_fits(codec, cp))
             break;
         n++;
     }
@@ -139,7 +139,7 @@ METHOD_OF(m_str_encode)
     for (size_t index = 0; p < end; index++) {
         uint32_t cp;
         size_t n = py_decode(p, &cp);
-        if (!fits(codec, cp)) {
+        if (!methods_code_fits(codec, cp)) {
             int rc = strcmp(errors, "strict") == 0 ? encode_error(codec, cp, index, misfits(codec, p, end))
                                                    : encode_misfit(&out, cp, errors);
             if (rc < 0)
@@ -214,7 +214,7 @@ decode_misfit(buf_t *out, const unsigned char *p, size_t n, const char *errors)
 }
 
 static int
-decode(buf_t *out, const py_t *self, codec_t codec, const char *errors)
+methods_code_decode(buf_t *out, const py_t *self, codec_t codec, const char *errors)
 {
     const char *bytes = PY_TEXT(self);
     size_t len = PY_LEN(self);
@@ -243,7 +243,7 @@ METHOD_OF(m_bytes_decode)
     const char *errors;
     codec_t codec;
 
-    if (codec_args(slots, "decode", &codec, &errors) < 0 || decode(&out, self, codec, errors) < 0)
+    if (codec_args(slots, "decode", &codec, &errors) < 0 || methods_code_decode(&out, self, codec, errors) < 0)
         return NULL;
     return py_str_buf(&out);
 }

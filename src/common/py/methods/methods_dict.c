@@ -36,7 +36,7 @@ METHOD_OF(m_dict_fromkeys)
 
 /* BORROWED; NULL when absent or raised. */
 static py_t *
-get(py_t *dict, py_t *key, int *ret_bad)
+methods_dict_get(py_t *dict, py_t *key, int *ret_bad)
 {
     uint64_t hash;
 
@@ -50,7 +50,7 @@ get(py_t *dict, py_t *key, int *ret_bad)
 METHOD_OF(m_dict_get)
 {
     int bad;
-    py_t *v = get(self, slots[0], &bad);
+    py_t *v = methods_dict_get(self, slots[0], &bad);
 
     if (bad < 0)
         return NULL;
@@ -61,7 +61,7 @@ METHOD_OF(m_dict_setdefault)
 {
     py_t *dflt = slots[1] != NULL ? slots[1] : PY_None;
     int bad;
-    py_t *v = get(self, slots[0], &bad);
+    py_t *v = methods_dict_get(self, slots[0], &bad);
 
     if (bad < 0 || (v == NULL && py_dict_set(self, slots[0], dflt) < 0))
         return NULL;
@@ -71,7 +71,7 @@ METHOD_OF(m_dict_setdefault)
 METHOD_OF(m_dict_pop)
 {
     int bad = 0; /* CPython does not hash the key for an empty dict */
-    AUTO(py) v = py_dict_len(self) > 0 || py_is_odict(self) ? py_ref(get(self, slots[0], &bad)) : NULL;
+    AUTO(py) v = py_dict_len(self) > 0 || py_is_odict(self) ? py_ref(methods_dict_get(self, slots[0], &bad)) : NULL;
 
     if (bad < 0)
         return NULL;
@@ -121,7 +121,7 @@ METHOD_OF(m_dict_popitem_ordered)
 METHOD_OF(m_dict_move_to_end)
 {
     int last = slots[1] != NULL ? py_truth(slots[1]) : 1, bad;
-    py_t *v = get(self, slots[0], &bad);
+    py_t *v = methods_dict_get(self, slots[0], &bad);
 
     if (last < 0 || bad < 0)
         return NULL;

@@ -138,9 +138,9 @@ locate(py_t *self, py_t *const *slots, bool last, int64_t *ret_i)
     return 0;
 }
 
-/* find() and index(): -1, or ValueError, if the part is not there. */
+/* methods_find() and index(): -1, or ValueError, if the part is not there. */
 static py_t *
-find(py_t *self, py_t *const *slots, bool last, bool must)
+methods_find(py_t *self, py_t *const *slots, bool last, bool must)
 {
     int64_t i;
 
@@ -153,22 +153,22 @@ find(py_t *self, py_t *const *slots, bool last, bool must)
 
 METHOD_OF(m_str_find)
 {
-    return find(self, slots, false, false);
+    return methods_find(self, slots, false, false);
 }
 
 METHOD_OF(m_str_rfind)
 {
-    return find(self, slots, true, false);
+    return methods_find(self, slots, true, false);
 }
 
 METHOD_OF(m_str_index)
 {
-    return find(self, slots, false, true);
+    return methods_find(self, slots, false, true);
 }
 
 METHOD_OF(m_str_rindex)
 {
-    return find(self, slots, true, true);
+    return methods_find(self, slots, true, true);
 }
 
 /* An empty part is found before each character and at the end. */
@@ -308,7 +308,7 @@ count_parts(const py_t *self, const py_t *part, int64_t max)
 }
 
 static py_t *
-replace(py_t *self, const py_t *part, const py_t *with, int64_t max)
+methods_find_replace(py_t *self, const py_t *part, const py_t *with, int64_t max)
 {
     buf_auto_t out = BUF_INIT;
     const char *p = PY_TEXT(self), *end = p + PY_LEN(self), *found;
@@ -346,7 +346,7 @@ METHOD_OF(m_str_replace)
     }
     if (slots[2] != NULL && py_index(slots[2], &max) < 0)
         return NULL;
-    return replace(self, slots[0], slots[1], max);
+    return methods_find_replace(self, slots[0], slots[1], max);
 }
 
 /* ---- partition -------------------------------------------------------------------------------- */

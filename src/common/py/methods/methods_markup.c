@@ -22,7 +22,7 @@ METHOD_OF(m_markup_unescape)
 
 /* Removes each part from `open` to the next `close`, both included. */
 static void
-cut(buf_t *text, const char *open, const char *close)
+methods_markup_cut(buf_t *text, const char *open, const char *close)
 {
     buf_auto_t out = BUF_INIT;
     const char *p = buf_str(text), *end = p + text->len, *from, *to;
@@ -48,8 +48,8 @@ METHOD_OF(m_markup_striptags)
     py_t *const no_args[2] = { NULL, NULL };
 
     buf_add(&text, PY_TEXT(self), PY_LEN(self));
-    cut(&text, "<!--", "-->");
-    cut(&text, "<", ">");
+    methods_markup_cut(&text, "<!--", "-->");
+    methods_markup_cut(&text, "<", ">");
     AUTO(py) plain = py_str_buf(&text);
     AUTO(py) words = m_str_split(plain, no_args, args);
     AUTO(py) space = py_str(" ", 1);

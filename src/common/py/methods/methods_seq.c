@@ -62,7 +62,7 @@ METHOD_OF(m_list_pop)
 
 /* Position of an equal element from `i` on, -1 when there is none; -2 raised. */
 static int64_t
-position(py_t *seq, py_t *item, int64_t i, int64_t end)
+methods_seq_position(py_t *seq, py_t *item, int64_t i, int64_t end)
 {
     for (; i < end && i < (int64_t) py_seq_len(seq); i++) {
         py_t *x = py_seq_at(seq, (size_t) i);
@@ -77,7 +77,7 @@ position(py_t *seq, py_t *item, int64_t i, int64_t end)
 METHOD_OF(m_list_remove)
 {
     pylist_t *l = py_as_list(self);
-    int64_t i = position(self, slots[0], 0, INT64_MAX);
+    int64_t i = methods_seq_position(self, slots[0], 0, INT64_MAX);
 
     if (i == -1)
         return py_raise(&py_ValueError, "list.remove(x): x not in list");
@@ -104,7 +104,7 @@ METHOD_OF(m_list_reverse)
 
 /* Keys of all elements by calling `fn`. NEW list. */
 static py_t *
-sort_keys(const py_t *list, py_t *fn)
+methods_seq_sort_keys(const py_t *list, py_t *fn)
 {
     AUTO(py) keys = py_list();
 
@@ -142,7 +142,7 @@ METHOD_OF(m_list_sort)
         return NULL;
     AUTO(py) items = py_list();
     swap_items(self, items);
-    AUTO(py) keys = fn != NULL ? sort_keys(items, fn) : NULL;
+    AUTO(py) keys = fn != NULL ? methods_seq_sort_keys(items, fn) : NULL;
     int rc = fn != NULL && keys == NULL ? -1 : py_sort(items, keys, reverse);
     swap_items(self, items);
     if (rc == 0 && py_seq_len(items) > 0)
@@ -196,7 +196,7 @@ range_index(py_t *self, py_t *item)
 
 /* A bound of index(), which unlike a slice's may not be None. 0, or -1 raised. */
 static int
-bound(py_t *v, int64_t dflt, int64_t *ret_v)
+methods_seq_bound(py_t *v, int64_t dflt, int64_t *ret_v)
 {
     if (v != NULL && !py_is_int(v))
         return py_raise_int(&py_TypeError, "slice indices must be integers or have an __index__ method");
@@ -210,10 +210,10 @@ METHOD_OF(m_seq_index)
 
     if (py_is(self, PY_RANGE))
         return range_index(self, slots[0]);
-    if (bound(slots[1], 0, &start) < 0 || bound(slots[2], INT64_MAX, &end) < 0)
+    if (methods_seq_bound(slots[1], 0, &start) < 0 || methods_seq_bound(slots[2], INT64_MAX, &end) < 0)
         return NULL;
     py_slice_adjust(&start, &end, len);
-    int64_t i = position(self, slots[0], start, end);
+    int64_t i = methods_seq_position(self, slots[0], start, end);
     if (i >= 0)
         return py_int(i);
     if (i == -2)

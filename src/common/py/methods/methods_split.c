@@ -134,7 +134,7 @@ split_at(py_t *self, const py_t *sep, int64_t max)
 }
 
 static void
-reverse(py_t *list)
+methods_split_reverse(py_t *list)
 {
     pylist_t *l = py_as_list(list);
 
@@ -167,7 +167,7 @@ rsplit_spaces(py_t *self, int64_t max)
         if (last)
             break;
     }
-    reverse(list);
+    methods_split_reverse(list);
     return STEAL(list);
 }
 
@@ -192,13 +192,13 @@ rsplit_at(py_t *self, const py_t *sep, int64_t max)
     }
     if (put_part(list, self, start, end) < 0)
         return NULL;
-    reverse(list);
+    methods_split_reverse(list);
     return STEAL(list);
 }
 
-/* split() and rsplit(). */
+/* methods_split() and rsplit(). */
 static py_t *
-split(py_t *self, py_t *const *slots, bool from_end)
+methods_split(py_t *self, py_t *const *slots, bool from_end)
 {
     int64_t max = -1;
     py_t *sep = slots[0] != NULL && !py_is(slots[0], PY_NONE) ? slots[0] : NULL;
@@ -220,12 +220,12 @@ split(py_t *self, py_t *const *slots, bool from_end)
 
 METHOD_OF(m_str_split)
 {
-    return split(self, slots, false);
+    return methods_split(self, slots, false);
 }
 
 METHOD_OF(m_str_rsplit)
 {
-    return split(self, slots, true);
+    return methods_split(self, slots, true);
 }
 
 /* ---- splitlines ------------------------------------------------------------------------------- */
@@ -279,7 +279,7 @@ put_piece(py_t *out, char *at, const py_t *v, spans_t *spans)
 
 /* The size is known before the text is made, so that it is allocated once. */
 static py_t *
-join_items(const py_t *sep, const py_t *items)
+methods_split_join_items(const py_t *sep, const py_t *items)
 {
     size_t n = py_seq_len(items), total = 0;
 
@@ -335,5 +335,5 @@ METHOD_OF(m_str_join)
         py_unref(items);
         items = escaped;
     }
-    return items != NULL ? join_items(self, items) : NULL;
+    return items != NULL ? methods_split_join_items(self, items) : NULL;
 }

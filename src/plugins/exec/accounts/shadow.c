@@ -50,7 +50,7 @@ nobody(void)
 
 /* NEW {"name", "passwd", "lstchg", ...} of a line of the file. */
 static json_t *
-info_of(const char *line)
+shadow_info_of(const char *line)
 {
     char **parts = str_split(line, ":", false);
     size_t n = strv_len(parts);
@@ -101,7 +101,7 @@ shadow_info(const json_t *args, fail_t *err)
 
     for (char **line = lines; line != NULL && *line != NULL && info == NULL; line++) {
         if (line_is(*line, name))
-            info = info_of(*line);
+            info = shadow_info_of(*line);
     }
     if (lines != NULL)
         strv_free(lines);
@@ -201,7 +201,7 @@ run_passwd(call_ctx_t *ctx, const json_t *args, const char *option, fail_t *err)
 
 /* A lock is a "!" before the hash. */
 static bool
-is_locked(const json_t *info)
+shadow_is_locked(const json_t *info)
 {
     return *value_str(info, "passwd", "") == '!';
 }
@@ -215,13 +215,13 @@ shadow_set_lock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (before == NULL)
         return err->code;
-    *ret_value = json_boolean(*value_str(before, "name", "") != '\0' && is_locked(before) == lock);
-    if (*value_str(before, "name", "") == '\0' || is_locked(before) == lock)
+    *ret_value = json_boolean(*value_str(before, "name", "") != '\0' && shadow_is_locked(before) == lock);
+    if (*value_str(before, "name", "") == '\0' || shadow_is_locked(before) == lock)
         return 0;
     if (run_passwd(ctx, args, lock ? "-l" : "-u", err) < 0)
         return err->code;
     json_auto_t *after = shadow_info(args, err);
-    *ret_value = json_boolean(is_locked(after) == lock);
+    *ret_value = json_boolean(shadow_is_locked(after) == lock);
     return err->code;
 }
 

@@ -20,7 +20,7 @@ want_of(const json_t *args)
 
 /* The user's keys: {} when he or his file is not there. NEW, or NULL with *err. */
 static json_t *
-keys_of(const want_t *w, fail_t *err)
+ssh_keys_of(const want_t *w, fail_t *err)
 {
     auth_file_auto_t file = { NULL, NULL, 0, 0 };
     fail_auto_t why = FAIL_INIT;
@@ -31,11 +31,11 @@ keys_of(const want_t *w, fail_t *err)
 
 /* "add", "update" or "exists"; NULL with *err. */
 static const char *
-status_of(const want_t *w, const char *key, const char *enc, const char *comment, const json_t *options,
+ssh_status_of(const want_t *w, const char *key, const char *enc, const char *comment, const json_t *options,
           fail_t *err)
 {
     const char *type = auth_enc(enc, err);
-    json_auto_t *keys = type != NULL ? keys_of(w, err) : NULL;
+    json_auto_t *keys = type != NULL ? ssh_keys_of(w, err) : NULL;
     const json_t *have = value_get(keys, key);
 
     if (keys == NULL)
@@ -60,7 +60,7 @@ ssh_auth_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     size_t i;
 
     if (json_is_string(user) && json_string_length(user) > 0)
-        return (*ret_value = keys_of(&w, err)) != NULL ? 0 : err->code;
+        return (*ret_value = ssh_keys_of(&w, err)) != NULL ? 0 : err->code;
     all = value_truthy(user) ? json_incref(user) : sub_call(ctx, err, "user.list_users", NULL);
     if (all == NULL)
         return err->code;
@@ -88,7 +88,7 @@ static int
 ssh_check_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const want_t w = want_of(args);
-    const char *status = status_of(&w, value_str(args, "key", ""), value_str(args, "enc", ""),
+    const char *status = ssh_status_of(&w, value_str(args, "key", ""), value_str(args, "enc", ""),
                                    value_str(args, "comment", ""), value_get(args, "options"), err);
 
     if (status == NULL)
@@ -99,7 +99,7 @@ ssh_check_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* "new", "replace", "no change", or what is wrong; NULL with *err. */
 static const char *
-set_key(const want_t *w, const char *key, const char *enc, const char *comment, const json_t *options,
+ssh_set_key(const want_t *w, const char *key, const char *enc, const char *comment, const json_t *options,
         fail_t *err)
 {
     auth_file_auto_t file = { NULL, NULL, 0, 0 };
@@ -115,7 +115,7 @@ set_key(const want_t *w, const char *key, const char *enc, const char *comment, 
     AUTO_FREE char *print = auth_fingerprint(key, w->hash, err);
     if (print == NULL)
         return err->code != 0 ? NULL : "Invalid public key";
-    const char *status = status_of(w, key, enc, comment, options, err);
+    const char *status = ssh_status_of(w, key, enc, comment, options, err);
     if (status == NULL || strcmp(status, "exists") == 0)
         return status != NULL ? "no change" : NULL;
     int home = str_starts(file.path, file.home) ? fs_look_dir(file.home, err) : 1;
@@ -135,7 +135,7 @@ static int
 ssh_set_auth_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const want_t w = want_of(args);
-    const char *said = set_key(&w, value_str(args, "key", ""), value_str(args, "enc", "ssh-rsa"),
+    const char *said = ssh_set_key(&w, value_str(args, "key", ""), value_str(args, "enc", "ssh-rsa"),
                                value_str(args, "comment", ""), value_get(args, "options"), err);
 
     if (said == NULL)
@@ -146,11 +146,11 @@ ssh_set_auth_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* Salt's sentence about the removal, or NULL with *err. */
 static const char *
-remove_key(const want_t *w, const char *key, fail_t *err)
+ssh_remove_key(const want_t *w, const char *key, fail_t *err)
 {
     auth_file_auto_t file = { NULL, NULL, 0, 0 };
     fail_auto_t why = FAIL_INIT;
-    json_auto_t *keys = keys_of(w, err);
+    json_auto_t *keys = ssh_keys_of(w, err);
 
     if (keys == NULL)
         return NULL;
@@ -166,7 +166,7 @@ static int
 ssh_rm_auth_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const want_t w = want_of(args);
-    const char *said = remove_key(&w, value_str(args, "key", ""), err);
+    const char *said = ssh_remove_key(&w, value_str(args, "key", ""), err);
 
     if (said == NULL)
         return err->code;
@@ -208,7 +208,7 @@ ssh_check_key_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     if (keys == NULL)
         return err->code;
     json_object_foreach (keys, key, v) {
-        const char *status = status_of(&w, key, value_str(v, "enc", ""), value_str(v, "comment", ""),
+        const char *status = ssh_status_of(&w, key, value_str(v, "enc", ""), value_str(v, "comment", ""),
                                        value_get(v, "options"), err);
         if (status == NULL)
             return err->code;
@@ -220,7 +220,7 @@ ssh_check_key_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* The first of `order` that was said of any key, else the last. NEW. */
 static json_t *
-worst(const json_t *said, const char *const *order)
+ssh_worst(const json_t *said, const char *const *order)
 {
     json_t *one;
     size_t i;
@@ -246,13 +246,13 @@ ssh_set_auth_key_from_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
     if (keys == NULL)
         return err->code;
     json_object_foreach (keys, key, v) {
-        const char *said = set_key(&w, key, value_str(v, "enc", ""), value_str(v, "comment", ""),
+        const char *said = ssh_set_key(&w, key, value_str(v, "enc", ""), value_str(v, "comment", ""),
                                    value_get(v, "options"), err);
         if (said == NULL)
             return err->code;
         json_array_append_new(all, json_string(said));
     }
-    *ret_value = json_object_size(keys) > 0 ? worst(all, order) : json_string("fail");
+    *ret_value = json_object_size(keys) > 0 ? ssh_worst(all, order) : json_string("fail");
     return 0;
 }
 
@@ -268,12 +268,12 @@ ssh_rm_auth_key_from_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     if (keys == NULL)
         return err->code;
     json_object_foreach (keys, key, v) {
-        const char *said = remove_key(&w, key, err);
+        const char *said = ssh_remove_key(&w, key, err);
         if (said == NULL)
             return err->code;
         json_array_append_new(all, json_string(said));
     }
-    *ret_value = json_object_size(keys) > 0 ? worst(all, order) : json_string("fail");
+    *ret_value = json_object_size(keys) > 0 ? ssh_worst(all, order) : json_string("fail");
     return 0;
 }
 

@@ -103,7 +103,7 @@ as_number(json_t *v)
 
 /* Bring one field to a value: True when it is so afterwards. */
 static int
-change(call_ctx_t *ctx, json_t *args, const char *field, json_t *given, const char *option, bool move,
+exec_user_change(call_ctx_t *ctx, json_t *args, const char *field, json_t *given, const char *option, bool move,
        json_t **ret_value, fail_t *err)
 {
     const char *name, *root = account_root(args);
@@ -134,7 +134,7 @@ change(call_ctx_t *ctx, json_t *args, const char *field, json_t *given, const ch
 static int
 user_chuid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return change(ctx, args, "uid", value_get(args, "uid"), "-u", false, ret_value, err);
+    return exec_user_change(ctx, args, "uid", value_get(args, "uid"), "-u", false, ret_value, err);
 }
 
 /* Group names are resolved in `root`; unknown ones go to usermod as they are, which reports them. */
@@ -146,19 +146,19 @@ user_chgid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                                              : NULL;
     json_auto_t *number = json_incref(group != NULL ? value_get(group, "gid") : gid);
 
-    return change(ctx, args, "gid", number, "-g", false, ret_value, err);
+    return exec_user_change(ctx, args, "gid", number, "-g", false, ret_value, err);
 }
 
 static int
 user_chshell(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return change(ctx, args, "shell", value_get(args, "shell"), "-s", false, ret_value, err);
+    return exec_user_change(ctx, args, "shell", value_get(args, "shell"), "-s", false, ret_value, err);
 }
 
 static int
 user_chhome(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return change(ctx, args, "home", value_get(args, "home"), "-d", value_bool(args, "persist", false),
+    return exec_user_change(ctx, args, "home", value_get(args, "home"), "-d", value_bool(args, "persist", false),
                   ret_value, err);
 }
 
@@ -259,7 +259,7 @@ user_change_gecos(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* A list, or a text parted by commas, as a list of texts. NEW. */
 static json_t *
-names_list(const json_t *given)
+exec_user_names_list(const json_t *given)
 {
     json_t *list = json_array();
     char **parts = json_is_string(given) ? str_split(json_string_value(given), ",", true) : NULL;
@@ -329,7 +329,7 @@ static int
 set_groups(call_ctx_t *ctx, const char *name, const char *root, const json_t *given, bool append,
            bool *ret_done, fail_t *err)
 {
-    json_auto_t *groups = names_list(given), *now = account_groups_of(root, name, err);
+    json_auto_t *groups = exec_user_names_list(given), *now = account_groups_of(root, name, err);
     AUTO_FREE char *joined = now != NULL ? joined_names(groups, err) : NULL;
     prog_auto_t prog = PROG_INIT;
 
@@ -400,7 +400,7 @@ static void
 add_group_options(prog_t *prog, json_t *args, const char *name)
 {
     json_t *gid = value_get(args, "gid"), *usergroup = value_get(args, "usergroup");
-    json_auto_t *groups = names_list(value_get(args, "groups")), *own = json_string(name);
+    json_auto_t *groups = exec_user_names_list(value_get(args, "groups")), *own = json_string(name);
     const char *root = account_root(args);
     json_auto_t *existing = account_group(root, name, NULL);
 
@@ -419,7 +419,7 @@ add_group_options(prog_t *prog, json_t *args, const char *name)
 
 /* Translates user.add's arguments into useradd's options. */
 static void
-add_options(prog_t *prog, json_t *args, const char *name)
+exec_user_add_options(prog_t *prog, json_t *args, const char *name)
 {
     static const struct {
         const char *key, *option;
@@ -474,7 +474,7 @@ user_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (account_arg_name(args, "name", &name, err) != 0 ||
         account_prog(&prog, "useradd", "-R", account_root(args), err) != 0)
         return -EINVAL;
-    add_options(&prog, args, name);
+    exec_user_add_options(&prog, args, name);
     int rc = account_run(ctx, &prog, &code, err);
     if (rc < 0)
         return rc;

@@ -224,7 +224,7 @@ cp_get_url(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static bool
-is_remote(const char *path)
+cp_is_remote(const char *path)
 {
     return strstr(path, "://") != NULL && !str_starts(path, "salt://") && !str_starts(path, "file://");
 }
@@ -253,7 +253,7 @@ cp_cache_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (path == NULL)
         log_error("Unable to cache file '%s' from saltenv '%s'.", what.url, what.saltenv);
     *ret_value = fetch_path_or(path, json_false());
-    if (is_remote(what.url))
+    if (cp_is_remote(what.url))
         json_object_set(ctx_context(ctx), key, *ret_value);
     return 0;
 }

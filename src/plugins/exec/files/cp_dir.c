@@ -29,7 +29,7 @@ take_listed(call_ctx_t *ctx, const char *path, const char *env, const char *dest
 
 /* "salt://a/b/" is "a/b" in its own environment or the given one. */
 static int
-folder_of(call_ctx_t *ctx, const json_t *args, char **ret_path, char **ret_env, fail_t *err)
+cp_dir_folder_of(call_ctx_t *ctx, const json_t *args, char **ret_path, char **ret_env, fail_t *err)
 {
     const char *url = value_str(args, "path", "");
 
@@ -50,7 +50,7 @@ folder_of(call_ctx_t *ctx, const json_t *args, char **ret_path, char **ret_env, 
 
 /* Below the folder, not merely with a name that begins alike. */
 static bool
-is_below(const char *path, const char *folder)
+cp_dir_is_below(const char *path, const char *folder)
 {
     size_t n = strlen(folder);
 
@@ -71,7 +71,7 @@ each_below(call_ctx_t *ctx, files_kind_t kind, const char *env, const char *fold
     int rc = all != NULL ? 0 : -EIO;
 
     json_array_foreach (all, i, path) {
-        if (rc == 0 && is_below(json_string_value(path), folder))
+        if (rc == 0 && cp_dir_is_below(json_string_value(path), folder))
             rc = fn(ctx, json_string_value(path), cookie, err);
     }
     return rc;
@@ -104,7 +104,7 @@ copy_file(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err)
 
 /* Adds the path to `into`. */
 static int
-make_folder(const char *path, json_t *into, fail_t *err)
+cp_dir_make_folder(const char *path, json_t *into, fail_t *err)
 {
     int rc = way_make_folder(path, 0, &way_made_ours, err);
 
@@ -114,17 +114,17 @@ make_folder(const char *path, json_t *into, fail_t *err)
 }
 
 static int
-copy_folder(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err)
+cp_dir_copy_folder(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err)
 {
     const copying_t *c = cookie;
     AUTO_FREE char *dest = copied_to(c, path);
 
-    return make_folder(dest, c->into, err);
+    return cp_dir_make_folder(dest, c->into, err);
 }
 
 /* NEW: Python's sorted() of texts and False. */
 static json_t *
-sorted_list(json_t *items)
+cp_dir_sorted_list(json_t *items)
 {
     json_auto_t *set = json_object();
     json_t *v;
@@ -147,21 +147,21 @@ cp_get_dir(call_ctx_t *ctx, json_t *call, json_t **ret_value, fail_t *err)
         return err->code;
     copying_t c = { .dest = value_str(args, "dest", ""), .into = got };
 
-    int rc = folder_of(ctx, args, &folder, &env, err);
+    int rc = cp_dir_folder_of(ctx, args, &folder, &env, err);
     c.folder = folder;
     c.env = env;
     if (rc == 0)
         rc = each_below(ctx, FILES_FILES, env, folder, copy_file, &c, err);
     if (rc == 0)
-        rc = each_below(ctx, FILES_EMPTYDIRS, env, folder, copy_folder, &c, err);
+        rc = each_below(ctx, FILES_EMPTYDIRS, env, folder, cp_dir_copy_folder, &c, err);
     if (rc == 0)
-        *ret_value = sorted_list(got);
+        *ret_value = cp_dir_sorted_list(got);
     return rc;
 }
 
 /* "E@REGEX" is searched for, anything else is a glob. */
 static bool
-matches(const char *pattern, const char *path)
+cp_dir_matches(const char *pattern, const char *path)
 {
     if (!str_starts(pattern, "E@"))
         return match_glob(pattern, path);
@@ -176,9 +176,9 @@ matches_any(json_t *patterns, const char *path)
     size_t i;
 
     if (json_is_string(patterns))
-        return matches(json_string_value(patterns), path);
+        return cp_dir_matches(json_string_value(patterns), path);
     json_array_foreach (patterns, i, p) {
-        if (json_is_string(p) && matches(json_string_value(p), path))
+        if (json_is_string(p) && cp_dir_matches(json_string_value(p), path))
             return true;
     }
     return false;
@@ -203,7 +203,7 @@ cache_empty(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err)
     AUTO_FREE char *rest = fs_join(c->env, path);
     AUTO_FREE char *place = fetch_cache_place(ctx, "files", rest);
 
-    return make_folder(place, c->into, err);
+    return cp_dir_make_folder(place, c->into, err);
 }
 
 static int
@@ -213,7 +213,7 @@ cp_cache_dir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *got = json_array();
     copying_t c = { .patterns = args, .into = got };
 
-    int rc = folder_of(ctx, args, &folder, &env, err);
+    int rc = cp_dir_folder_of(ctx, args, &folder, &env, err);
     c.env = env;
     if (rc == 0)
         rc = each_below(ctx, FILES_FILES, env, folder, cache_one, &c, err);

@@ -11,7 +11,7 @@
 
 /* Paths of one kind that begin with `prefix`. *ret_value NEW. */
 static int
-list(call_ctx_t *ctx, files_kind_t kind, const json_t *args, json_t **ret_value, fail_t *err)
+cp_list(call_ctx_t *ctx, files_kind_t kind, const json_t *args, json_t **ret_value, fail_t *err)
 {
     fileclient_t *files = fetch_files(ctx, err);
 
@@ -24,7 +24,7 @@ list(call_ctx_t *ctx, files_kind_t kind, const json_t *args, json_t **ret_value,
 static int
 cp_list_kind(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return list(ctx, (files_kind_t) ctx_row(ctx)->data.number, args, ret_value, err);
+    return cp_list(ctx, (files_kind_t) ctx_row(ctx)->data.number, args, ret_value, err);
 }
 
 static int
@@ -45,7 +45,7 @@ cp_list_states(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *all = NULL, *states = json_object();
     json_t *path;
     size_t i;
-    int rc = list(ctx, FILES_FILES, args, &all, err);
+    int rc = cp_list(ctx, FILES_FILES, args, &all, err);
 
     if (rc < 0)
         return rc;
@@ -64,7 +64,7 @@ cp_list_states(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* Every file below `folder`, as Python's os.walk with followlinks finds them. */
 static int
-walk(const char *folder, int depth, json_t *into, fail_t *err)
+cp_list_walk(const char *folder, int depth, json_t *into, fail_t *err)
 {
     char **names = NULL;
     int rc = depth < LIMIT_FILE_DEPTH ? fs_names(folder, &names, err) : 0;
@@ -74,7 +74,7 @@ walk(const char *folder, int depth, json_t *into, fail_t *err)
         int below = fs_look_dir(path, err);
         if (below == 0)
             json_object_set_new(into, path, json_true());
-        rc = below > 0 ? walk(path, depth + 1, into, err) : below;
+        rc = below > 0 ? cp_list_walk(path, depth + 1, into, err) : below;
     }
     strv_free(names);
     return rc;
@@ -87,9 +87,9 @@ cp_list_minion(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *local = fetch_cache_place(ctx, "localfiles", "");
     json_auto_t *set = json_object();
 
-    int rc = walk(cached, 0, set, err);
+    int rc = cp_list_walk(cached, 0, set, err);
     if (rc == 0)
-        rc = walk(local, 0, set, err);
+        rc = cp_list_walk(local, 0, set, err);
     if (rc == 0)
         *ret_value = value_sorted_keys(set);
     return rc;

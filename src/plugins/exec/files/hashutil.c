@@ -100,7 +100,7 @@ hashutil_encode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* NEW bytes, or NULL with *err. */
 static char *
-decode(const json_t *args, size_t *ret_len, fail_t *err)
+hashutil_decode(const json_t *args, size_t *ret_len, fail_t *err)
 {
     size_t len;
     AUTO_FREE char *text = text_arg(args, "instr", &len);
@@ -116,7 +116,7 @@ static int
 hashutil_base64_decode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     size_t len;
-    AUTO_FREE char *bytes = decode(args, &len, err);
+    AUTO_FREE char *bytes = hashutil_decode(args, &len, err);
 
     if (bytes == NULL)
         return -EINVAL;
@@ -141,7 +141,7 @@ static int
 hashutil_base64_decodefile(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     size_t len;
-    AUTO_FREE char *bytes = decode(args, &len, err);
+    AUTO_FREE char *bytes = hashutil_decode(args, &len, err);
 
     if (bytes == NULL)
         return -EINVAL;
@@ -174,7 +174,7 @@ digest_raw(const char *type, const void *a, size_t a_len, const void *b, size_t 
 
 /* RFC 2104. `type` is a known digest; the number of bytes in `out`. */
 static size_t
-hmac(const char *type, const char *key, size_t key_len, const char *text, size_t text_len,
+hashutil_hmac(const char *type, const char *key, size_t key_len, const char *text, size_t text_len,
      unsigned char out[DIGEST_MAX])
 {
     size_t block = digest_hex_len(type) > DIGEST_MAX ? BLOCK_MAX : BLOCK_MAX / 2;
@@ -200,7 +200,7 @@ hmac_of_args(const json_t *args, const char *type, unsigned char out[DIGEST_MAX]
     AUTO_FREE char *text = text_arg(args, "string", &text_len);
     AUTO_FREE char *key = text_arg(args, "shared_secret", &key_len);
 
-    return hmac(type, key, key_len, text, text_len, out);
+    return hashutil_hmac(type, key, key_len, text, text_len, out);
 }
 
 /* NEW hexadecimal text. */

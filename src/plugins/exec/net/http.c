@@ -9,7 +9,7 @@
 
 /* The arguments of http.query in **kwargs, with their defaults: NEW, or NULL with *err. */
 static int
-ask_once(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err)
+exec_http_ask_once(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *kwargs = json_copy(value_get(args, "kwargs"));
 
@@ -33,7 +33,7 @@ http_wait(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     for (;;) {
         fail_auto_t why = FAIL_INIT;
         json_t *answer = NULL;
-        int rc = ask_once(ctx, args, &answer, &why);
+        int rc = exec_http_ask_once(ctx, args, &answer, &why);
         if (is_good(answer) || clock_mono_ms() > until) {
             *ret_value = answer;
             return rc < 0 ? fail_kind(err, why.kind, rc, "%s", fail_text(&why)) : 0;

@@ -266,7 +266,7 @@ network_traceroute(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* Wait until the socket can be written (or read); false after the time or on an error. */
 static bool
-ready(int fd, short events, double seconds)
+network_hosts_ready(int fd, short events, double seconds)
 {
     struct pollfd wait = { fd, events, 0 };
     int64_t ms = clock_us_of(seconds) / 1000;
@@ -286,10 +286,10 @@ try_connect(const struct addrinfo *a, double seconds)
     if (fd < 0 || (connect(fd, a->ai_addr, a->ai_addrlen) != 0 && errno != EINPROGRESS))
         return false;
     if (a->ai_socktype == SOCK_STREAM)
-        return ready(fd, POLLOUT, seconds);
+        return network_hosts_ready(fd, POLLOUT, seconds);
     /* Without a connection only an answer tells. */
     char answer[256];
-    return send(fd, "salt", 4, 0) == 4 && ready(fd, POLLIN, seconds) &&
+    return send(fd, "salt", 4, 0) == 4 && network_hosts_ready(fd, POLLIN, seconds) &&
            recv(fd, answer, sizeof(answer), 0) >= 0;
 }
 
@@ -338,7 +338,7 @@ network_connect(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* Twelve digits, bare or in pairs behind any separator. */
 static bool
-parse_mac(const char *text, uint8_t out[6])
+network_hosts_parse_mac(const char *text, uint8_t out[6])
 {
     size_t len = strlen(text), step = len == 17 ? 3 : 2;
 
@@ -356,14 +356,14 @@ parse_mac(const char *text, uint8_t out[6])
 }
 
 static int
-network_wol(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+network_hosts_network_wol(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     uint8_t packet[17 * 6], mac[6];
     struct sockaddr_in to = { .sin_family = AF_INET,
                               .sin_port = htons((uint16_t) value_int(args, "destport", 9)) };
     int on = 1;
 
-    if (!parse_mac(value_str(args, "mac", ""), mac))
+    if (!network_hosts_parse_mac(value_str(args, "mac", ""), mac))
         return fail_set(err, -EINVAL, "Invalid MAC address");
     if (inet_pton(AF_INET, value_str(args, "bcast", ""), &to.sin_addr) != 1)
         return fail_set(err, -EINVAL, "'%s' is not an IPv4 address", value_str(args, "bcast", ""));
@@ -380,7 +380,7 @@ network_wol(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* Names of an address are resolved by the host; an address without a name adds nothing. */
 static void
-add_name(json_t *out, const ip_t *ip)
+network_hosts_add_name(json_t *out, const ip_t *ip)
 {
     struct sockaddr_in v4 = { .sin_family = AF_INET };
     struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
@@ -407,7 +407,7 @@ network_fqdns(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return -EIO;
     nets_filter(&found, net_not_loopback, NULL);
     for (size_t i = 0; i < found.n; i++)
-        add_name(names, &found.v[i].addr);
+        network_hosts_add_name(names, &found.v[i].addr);
     const char **sorted = xcalloc(json_object_size(names) + 1, sizeof(*sorted));
     json_object_foreach (names, key, v) {
         sorted[n++] = key;
@@ -462,7 +462,7 @@ static const func_t funcs[] = {
           "return_boolean=True") },
     { "traceroute", network_traceroute, host_args, FN_READONLY,
       "Return the way to a host, hop by hop." CLI_EXAMPLE("salt '*' network.traceroute archlinux.org") },
-    { "wol", network_wol, wol_args, 0,
+    { "wol", network_hosts_network_wol, wol_args, 0,
       "Wake a host by its hardware address." CLI_EXAMPLE("salt '*' network.wol 08-00-27-13-69-77\n    salt "
                                                          "'*' network.wol 080027136977 255.255.255.255 7") },
 };

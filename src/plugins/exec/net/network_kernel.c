@@ -87,7 +87,7 @@ network_active_tcp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 }
 
 static json_t *
-end_value(const char *addr, unsigned port)
+network_kernel_end_value(const char *addr, unsigned port)
 {
     return port == 0 ? value_fmt("%s:*", addr) : value_fmt("%s:%u", addr, port);
 }
@@ -97,8 +97,8 @@ conn_row(const sock_row_t *c, const char *proto, json_t *owners)
 {
     json_t *row = json_pack("{s:s, s:o, s:o, s:o, s:o}", "proto", proto, "recv-q", value_fmt("%u", c->recv_q),
                             "send-q", value_fmt("%u", c->send_q), "local-address",
-                            end_value(c->local, c->local_port), "remote-address",
-                            end_value(c->remote, c->remote_port));
+                            network_kernel_end_value(c->local, c->local_port), "remote-address",
+                            network_kernel_end_value(c->remote, c->remote_port));
     AUTO_FREE char *inode = xasprintf("%lu", c->inode);
 
     if (str_starts(proto, "tcp"))

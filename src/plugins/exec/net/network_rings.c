@@ -58,7 +58,7 @@ network_get_bufsize(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 }
 
 static json_t *
-outcome(bool result, const char *comment)
+network_rings_outcome(bool result, const char *comment)
 {
     return json_pack("{s:b, s:s}", "result", result, "comment", comment);
 }
@@ -89,18 +89,18 @@ network_mod_bufsize(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     if (json_object_size(kwargs) > 0 && json_array_size(value_get(args, "args")) > 0) {
         AUTO_FREE char *first = value_pystr(json_array_get(value_get(args, "args"), 0));
         AUTO_FREE char *comment = xasprintf("Unknown arguments: %s", first);
-        *ret_value = outcome(false, comment);
+        *ret_value = network_rings_outcome(false, comment);
         return 0;
     }
     if (shown.len == 0) {
-        *ret_value = outcome(false, "Requires rx=<val> tx==<val> rx-mini=<val> and/or rx-jumbo=<val>");
+        *ret_value = network_rings_outcome(false, "Requires rx=<val> tx==<val> rx-mini=<val> and/or rx-jumbo=<val>");
         return 0;
     }
     prog.merge_stderr = true;
     AUTO_FREE char *out = prog_stdout(&prog, NULL, err);
     if (out == NULL)
         return -EIO;
-    *ret_value = outcome(*out == '\0', *out != '\0' ? out : buf_str(&shown));
+    *ret_value = network_rings_outcome(*out == '\0', *out != '\0' ? out : buf_str(&shown));
     return 0;
 }
 

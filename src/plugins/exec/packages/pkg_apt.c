@@ -302,7 +302,7 @@ static const func_t funcs[] = {
 };
 
 static const char *
-unavailable(call_ctx_t *ctx)
+pkg_apt_unavailable(call_ctx_t *ctx)
 {
     return str_eq(value_str(ctx_grains(ctx), "os_family", ""), "Debian")
                ? NULL
@@ -310,4 +310,4 @@ unavailable(call_ctx_t *ctx)
 }
 
 PLUGIN(exec, pkg_apt, .provides = "pkg", .doc = "Packages by apt and dpkg", FUNCS(funcs),
-       .unavailable = unavailable);
+       .unavailable = pkg_apt_unavailable);

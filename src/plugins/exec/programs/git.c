@@ -20,7 +20,7 @@ typedef struct git_word {
 
 /* Appends one word: a literal, a literal whose argument is true, an argument's value, or the split `opts`. */
 static int
-add_word(prog_t *prog, const json_t *args, const git_word_t *w, fail_t *err)
+exec_git_add_word(prog_t *prog, const json_t *args, const git_word_t *w, fail_t *err)
 {
     json_t *v = w->arg != NULL ? value_get(args, w->arg) : NULL;
 
@@ -47,7 +47,7 @@ run_words(call_ctx_t *ctx, json_t *args, const char *command, const git_word_t *
     if (login != NULL)
         gitlogin_use(&prog, login);
     for (const git_word_t *w = words; w->text != NULL || w->arg != NULL; w++) {
-        if (add_word(&prog, args, w, err) < 0)
+        if (exec_git_add_word(&prog, args, w, err) < 0)
             return err->code;
     }
     *ret_value = git_text(ctx, args, &prog, flags, err);
@@ -177,7 +177,7 @@ git_submodule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* NEW array of the lines of a command's output. TAKES. */
 static json_t *
-lines_of(json_t *text)
+exec_git_lines_of(json_t *text)
 {
     json_t *list = json_array();
     char **lines = str_split(json_string_value(text), "\n", true);
@@ -199,7 +199,7 @@ list_refs(call_ctx_t *ctx, json_t *args, const char *below, json_t **ret_value, 
         return err->code;
     prog_adds(&prog, "--format", "%(refname:short)", below, NULL);
     json_t *text = git_text(ctx, args, &prog, 0, err);
-    *ret_value = text != NULL ? lines_of(text) : NULL;
+    *ret_value = text != NULL ? exec_git_lines_of(text) : NULL;
     return text != NULL ? 0 : err->code;
 }
 
@@ -239,7 +239,7 @@ remote_refs(call_ctx_t *ctx, json_t *args, const char *remote, const char *ref, 
     json_t *text = git_text(ctx, args, &prog, 0, err);
     if (text == NULL)
         return err->code;
-    json_auto_t *lines = lines_of(text);
+    json_auto_t *lines = exec_git_lines_of(text);
     json_t *refs = json_object();
     json_array_foreach (lines, i, line) {
         const char *sha = json_string_value(line), *tab = strchr(sha, '\t');
@@ -280,7 +280,7 @@ remotes_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
     json_t *text = git_text(ctx, args, &prog, 0, err);
     if (text == NULL)
         return NULL;
-    json_auto_t *lines = lines_of(text);
+    json_auto_t *lines = exec_git_lines_of(text);
     json_t *remotes = json_object();
     json_array_foreach (lines, i, line) {
         AUTO_FREE char *copy = xstrdup(json_string_value(line));
@@ -397,7 +397,7 @@ git_remote_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- fetch ----------------------------------------------------------------------------------- */
 
 static json_t *
-list_in(json_t *found, const char *key)
+exec_git_list_in(json_t *found, const char *key)
 {
     if (value_get(found, key) == NULL)
         json_object_set_new(found, key, json_array());
@@ -427,7 +427,7 @@ take_update(json_t *found, const char *line)
             continue;
         const char *name = text + strlen(marks[i].mark);
         AUTO_FREE char *copy = xstrndup(name, (size_t) (arrow - name));
-        json_array_append_new(list_in(found, marks[i].key), json_string(str_trim(copy)));
+        json_array_append_new(exec_git_list_in(found, marks[i].key), json_string(str_trim(copy)));
         return;
     }
     if (sscanf(text, "%64[0-9a-f]..%64[0-9a-f]%n", old, new, &at) != 2)
@@ -469,7 +469,7 @@ git_fetch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *text = git_text(ctx, args, &prog, GIT_MERGE, err);
     if (text == NULL)
         return err->code;
-    json_auto_t *lines = lines_of(text);
+    json_auto_t *lines = exec_git_lines_of(text);
     *ret_value = json_object();
     json_array_foreach (lines, i, line)
         take_update(*ret_value, json_string_value(line));
@@ -555,7 +555,7 @@ git_merge_base(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (git_begin(ctx, args, "merge-base", &prog, err) < 0)
         return err->code;
     for (const git_word_t *w = words; w->text != NULL || w->arg != NULL; w++) {
-        if (add_word(&prog, args, w, err) < 0)
+        if (exec_git_add_word(&prog, args, w, err) < 0)
             return err->code;
     }
     if (ancestor && json_array_size(refs) != 2)
@@ -569,7 +569,7 @@ git_merge_base(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = json_boolean(value_int(answer, "retcode", 1) == 0);
         return 0;
     }
-    json_auto_t *bases = lines_of(json_incref(value_get(answer, "stdout")));
+    json_auto_t *bases = exec_git_lines_of(json_incref(value_get(answer, "stdout")));
     *ret_value = json_incref(value_bool(args, "all", false) ? bases : json_array_get(bases, 0));
     return 0;
 }
@@ -591,7 +591,7 @@ git_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *text = git_text(ctx, args, &prog, 0, err);
     if (text == NULL)
         return err->code;
-    json_auto_t *lines = lines_of(text);
+    json_auto_t *lines = exec_git_lines_of(text);
     *ret_value = json_object();
     json_array_foreach (lines, i, line) {
         AUTO_FREE char *copy = xstrdup(json_string_value(line));
@@ -602,7 +602,7 @@ git_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         const char *key = state;
         for (size_t k = 0; k < NELEMS(marks); k++)
             key = strcmp(marks[k].mark, state) == 0 ? marks[k].key : key;
-        json_array_append_new(list_in(*ret_value, key), json_string(name + strspn(name, " ")));
+        json_array_append_new(exec_git_list_in(*ret_value, key), json_string(name + strspn(name, " ")));
     }
     return 0;
 }
@@ -635,7 +635,7 @@ git_config_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = json_null();
         return 0;
     }
-    json_auto_t *values = lines_of(json_incref(value_get(answer, "stdout")));
+    json_auto_t *values = exec_git_lines_of(json_incref(value_get(answer, "stdout")));
     size_t n = json_array_size(values);
     *ret_value = value_bool(args, "all", false) ? json_incref(values)
                  : n > 0                        ? json_incref(json_array_get(values, n - 1))
@@ -656,13 +656,13 @@ git_config_get_regexp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     json_auto_t *answer = git_run(ctx, args, &prog, GIT_SOFT, err);
     if (answer == NULL)
         return err->code;
-    json_auto_t *lines = lines_of(json_incref(value_get(answer, "stdout")));
+    json_auto_t *lines = exec_git_lines_of(json_incref(value_get(answer, "stdout")));
     *ret_value = json_object();
     json_array_foreach (lines, i, line) {
         const char *key = json_string_value(line);
         size_t n = strcspn(key, " ");
         AUTO_FREE char *name = xstrndup(key, n);
-        json_array_append_new(list_in(*ret_value, name), json_string(key + n + (key[n] != '\0')));
+        json_array_append_new(exec_git_list_in(*ret_value, name), json_string(key + n + (key[n] != '\0')));
     }
     return 0;
 }
@@ -702,7 +702,7 @@ git_config_unset(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const char *
-unavailable(call_ctx_t *ctx)
+exec_git_unavailable(call_ctx_t *ctx)
 {
     AUTO_FREE char *path = fs_which("git");
 
@@ -970,4 +970,4 @@ static const func_t funcs[] = {
     GIT_ROW(version, version_args, FN_READONLY, "Return git's version.", "version"),
 };
 
-PLUGIN(exec, git, .doc = "Git repositories", FUNCS(funcs), .unavailable = unavailable);
+PLUGIN(exec, git, .doc = "Git repositories", FUNCS(funcs), .unavailable = exec_git_unavailable);

@@ -81,7 +81,7 @@ add_matching(json_t *found, json_t *from, const char *pattern)
 
 /* NEW object; what is set in a stronger place hides the same name in a weaker one. */
 static json_t *
-matching(call_ctx_t *ctx, const json_t *args, const char *pattern)
+exec_config_matching(call_ctx_t *ctx, const json_t *args, const char *pattern)
 {
     json_auto_t *defaults = default_settings();
     json_t *found = json_object();
@@ -103,7 +103,7 @@ config_option(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *defaults = default_settings();
 
     if (value_bool(args, "wildcard", false)) {
-        json_auto_t *found = matching(ctx, args, name);
+        json_auto_t *found = exec_config_matching(ctx, args, name);
         *ret_value = json_object_size(found) > 0 || json_is_null(dflt) ? json_incref(found)
                                                                        : json_incref(dflt);
         return 0;
@@ -142,7 +142,7 @@ native_place(call_ctx_t *ctx, size_t i)
 
 /* Everything in one dictionary, the strongest last. NEW, or NULL raised. */
 static py_t *
-merged(call_ctx_t *ctx, const char *strategy)
+exec_config_merged(call_ctx_t *ctx, const char *strategy)
 {
     json_auto_t *defaults = default_settings();
     AUTO(py) all = py_from_json(defaults);
@@ -183,13 +183,13 @@ look_in_defaults(py_t *key, const char *delim)
 
 /* Values are Python's, so that what is no JSON survives. NEW, or NULL raised. */
 static py_t *
-config_get(call_ctx_t *ctx, py_t *args, fail_t *err)
+exec_config_get(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
     const char *given = pyarg_text(args, "delimiter", ":"), *delim = *given != '\0' ? given : ":";
     py_t *key = py_dict_gets(args, "key"), *strategy = py_dict_gets(args, "merge"), *found = NULL;
 
     if (!py_is(strategy, PY_NONE)) {
-        AUTO(py) all = merged(ctx, py_cstr(strategy));
+        AUTO(py) all = exec_config_merged(ctx, py_cstr(strategy));
         found = all != NULL ? py_traverse(all, key, delim) : NULL;
         return found != NULL || py_raised() != NULL ? found : py_ref(py_dict_gets(args, "default"));
     }
@@ -205,7 +205,7 @@ config_get(call_ctx_t *ctx, py_t *args, fail_t *err)
 
 /* Dictionaries and lists of several places are joined, the first one is stronger. NEW. */
 static json_t *
-joined(json_t *have, json_t *more)
+exec_config_joined(json_t *have, json_t *more)
 {
     if (json_is_object(have) && json_is_object(more)) {
         json_t *both = json_copy(more);
@@ -233,7 +233,7 @@ config_merge(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         json_t *v = omitted(args, &sources[order[i]]) ? NULL : value_get(sources[order[i]].find(ctx), name);
         if (v == NULL)
             continue;
-        json_t *both = found != NULL ? joined(found, v) : json_incref(v);
+        json_t *both = found != NULL ? exec_config_joined(found, v) : json_incref(v);
         json_decref(found);
         found = both;
     }
@@ -377,7 +377,7 @@ static const func_t funcs[] = {
     { "dot_vals", config_dot_vals, dot_args, FN_READONLY | FN_PEER_GRAINS | FN_PEER_PILLAR,
       "Return the settings whose names begin with this word and a dot." CLI_EXAMPLE(
           "salt '*' config.dot_vals host") },
-    { "get", NATIVE(config_get), get_args, FN_READONLY | FN_NATIVE | FN_PEER_GRAINS,
+    { "get", NATIVE(exec_config_get), get_args, FN_READONLY | FN_NATIVE | FN_PEER_GRAINS,
       "Return a setting from the first place that has it: the minion's configuration, grains, pillar, the "
       "master's configuration (with ``pillar_opts: True``), the built-in defaults." CLI_EXAMPLE(
           "salt '*' config.get pkg:apache\n    salt '*' config.get lxc.container_profile:centos "

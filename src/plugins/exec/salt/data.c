@@ -5,7 +5,7 @@
 
 /* The truth as return when rc is 0; returns rc. */
 static int
-said(int rc, bool truth, json_t **ret_value)
+data_said(int rc, bool truth, json_t **ret_value)
 {
     if (rc == 0)
         *ret_value = json_boolean(truth);
@@ -15,7 +15,7 @@ said(int rc, bool truth, json_t **ret_value)
 static int
 data_clear(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return said(datastore_clear(ctx, err), true, ret_value);
+    return data_said(datastore_clear(ctx, err), true, ret_value);
 }
 
 static int
@@ -31,14 +31,14 @@ data_dump(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *data = value_get(args, "new_data");
 
     if (!json_is_object(data))
-        return said(0, false, ret_value);
-    return said(datastore_save(ctx, data, err), true, ret_value);
+        return data_said(0, false, ret_value);
+    return data_said(datastore_save(ctx, data, err), true, ret_value);
 }
 
 static int
 data_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return said(datastore_set(ctx, value_str(args, "key", ""), value_get(args, "value"), err), true,
+    return data_said(datastore_set(ctx, value_str(args, "key", ""), value_get(args, "value"), err), true,
                 ret_value);
 }
 
@@ -52,7 +52,7 @@ data_cas(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (data == NULL)
         return err->code;
     if (old == NULL || !value_equal(old, value_get(args, "old_value")))
-        return said(0, false, ret_value);
+        return data_said(0, false, ret_value);
     return data_update(ctx, args, ret_value, err);
 }
 
@@ -134,7 +134,7 @@ data_has_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (data == NULL)
         return err->code;
-    return said(0, value_get(data, value_str(args, "key", "")) != NULL, ret_value);
+    return data_said(0, value_get(data, value_str(args, "key", "")) != NULL, ret_value);
 }
 
 #define KEY_ROW   ROW("key", ARG_STR, ARG_REQUIRED, "The name")

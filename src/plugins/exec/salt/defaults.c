@@ -14,7 +14,7 @@
 
 /* NEW, or NULL raised with the position of the error. */
 static py_t *
-load_yaml(const char *url, const buf_t *text)
+defaults_load_yaml(const char *url, const buf_t *text)
 {
     yproblem_t problem = YPROBLEM_INIT;
     py_t *v = py_yaml_load(buf_str(text), text->len, false, &problem);
@@ -30,7 +30,7 @@ load_yaml(const char *url, const buf_t *text)
 
 /* NEW, or NULL raised. */
 static py_t *
-load_json(const char *url, const buf_t *text)
+defaults_load_json(const char *url, const buf_t *text)
 {
     py_t *v = py_json_loads(buf_str(text), text->len);
 
@@ -43,12 +43,12 @@ load_json(const char *url, const buf_t *text)
 
 /* The first of the formula's files that exists: 1 with NEW *ret_v, 0, or a negative errno, or -1 raised. */
 static int
-load(call_ctx_t *ctx, const char *formula, py_t **ret_v, fail_t *err)
+defaults_load(call_ctx_t *ctx, const char *formula, py_t **ret_v, fail_t *err)
 {
     static const struct {
         const char *ext;
         py_t *(*load)(const char *url, const buf_t *text);
-    } rows[] = { { "yaml", load_yaml }, { "json", load_json } };
+    } rows[] = { { "yaml", defaults_load_yaml }, { "json", defaults_load_json } };
 
     for (size_t i = 0; ctx_files(ctx) != NULL && i < NELEMS(rows); i++) {
         AUTO_FREE char *url = xasprintf("salt://%s/defaults.%s", formula, rows[i].ext);
@@ -75,7 +75,7 @@ defaults_get(call_ctx_t *ctx, py_t *args, fail_t *err)
     const char *key = pyarg_text(args, "key", ""), *colon = strchr(key, ':');
     AUTO_FREE char *formula = colon != NULL ? xstrndup(key, (size_t) (colon - key)) : xstrdup(key);
     AUTO(py) all = NULL;
-    int rc = load(ctx, formula, &all, err);
+    int rc = defaults_load(ctx, formula, &all, err);
 
     if (rc < 0)
         return NULL;

@@ -9,7 +9,7 @@ extern char **environ;
 
 /* No master is wanted: salt-call --local, file_client: local or master_type: disable. */
 static bool
-is_local(call_ctx_t *ctx)
+exec_event_is_local(call_ctx_t *ctx)
 {
     json_t *opts = ctx_opts(ctx);
 
@@ -34,7 +34,7 @@ fire_loaded(call_ctx_t *ctx, const char *tag, json_t *data, json_t *preload, fai
 
 /* The master would refuse it, and its log only would say so; what it fires itself is its own to choose. */
 static int
-check_tag(call_ctx_t *ctx, const char *tag, fail_t *err)
+exec_event_check_tag(call_ctx_t *ctx, const char *tag, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
 
@@ -50,11 +50,11 @@ fire_master(call_ctx_t *ctx, const char *tag, json_t *data, json_t *preload, fai
 {
     fail_auto_t why = FAIL_INIT;
 
-    if (is_local(ctx)) {
+    if (exec_event_is_local(ctx)) {
         log_warning("Local mode detected. Event with tag %s will NOT be sent.", tag);
         return json_false();
     }
-    if (check_tag(ctx, value_str(preload, "tag", tag), err) < 0)
+    if (exec_event_check_tag(ctx, value_str(preload, "tag", tag), err) < 0)
         return NULL;
     if ((json_is_object(preload) ? fire_loaded(ctx, tag, data, preload, &why)
                                  : ctx_fire(ctx, tag, data, &why)) == 0)
@@ -97,7 +97,7 @@ event_fire(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- send --------------------------------------------------------------------------------- */
 
 static json_t *
-environment(void)
+exec_event_environment(void)
 {
     json_t *all = json_object();
 
@@ -112,7 +112,7 @@ environment(void)
 
 /* True takes everything, a list what it names. */
 static void
-add_part(json_t *data, const char *name, const json_t *wanted, json_t *all)
+exec_event_add_part(json_t *data, const char *name, const json_t *wanted, json_t *all)
 {
     json_t *part, *key;
     size_t i;
@@ -134,20 +134,20 @@ add_part(json_t *data, const char *name, const json_t *wanted, json_t *all)
 
 /* Adds environment, grains, pillar and options as asked, then keywords, then `data`, which wins. */
 static int
-event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+exec_event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *tag = value_str(args, "tag", "");
     json_auto_t *data = json_object();
     json_t *given = value_get(args, "data"), *opts = ctx_opts(ctx);
 
     if (value_truthy(value_get(args, "with_env"))) {
-        json_auto_t *env = environment();
-        add_part(data, "environ", value_get(args, "with_env"), env);
+        json_auto_t *env = exec_event_environment();
+        exec_event_add_part(data, "environ", value_get(args, "with_env"), env);
     }
     if (value_truthy(value_get(args, "with_grains")))
-        add_part(data, "grains", value_get(args, "with_grains"), ctx_grains(ctx));
+        exec_event_add_part(data, "grains", value_get(args, "with_grains"), ctx_grains(ctx));
     if (value_truthy(value_get(args, "with_pillar")))
-        add_part(data, "pillar", value_get(args, "with_pillar"), ctx_pillar(ctx));
+        exec_event_add_part(data, "pillar", value_get(args, "with_pillar"), ctx_pillar(ctx));
     if (value_bool(args, "with_env_opts", false)) {
         json_object_set_new(data, "saltenv", json_string(value_str(opts, "saltenv", "base")));
         json_object_set_new(data, "pillarenv",
@@ -157,7 +157,7 @@ event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_object_update(data, value_get(args, "kwargs"));
     if (json_is_object(given))
         json_object_update(data, given);
-    *ret_value = is_local(ctx) ? fire_minion(ctx, tag, data)
+    *ret_value = exec_event_is_local(ctx) ? fire_minion(ctx, tag, data)
                                : fire_master(ctx, tag, data, value_get(args, "preload"), err);
     return *ret_value != NULL ? 0 : err->code;
 }
@@ -197,7 +197,7 @@ static const func_t funcs[] = {
     { "fire_master", event_fire_master, fire_master_args, 0,
       "Send an event to the master. Returns whether it was sent." CLI_EXAMPLE(
           "salt '*' event.fire_master '{\"data\":\"my event data\"}' 'tag'") },
-    { "send", event_send, send_args, FN_RAW_KWARGS,
+    { "send", exec_event_send, send_args, FN_RAW_KWARGS,
       "Send an event to the master, made from ``data``, from further keyword arguments and from what is "
       "known of the minion. Without a master it goes to the minion itself." CLI_EXAMPLE(
           "salt-call event.send myco/mytag foo=Foo bar=Bar\n    "

@@ -11,7 +11,7 @@
 
 /* BORROWED, or NULL. */
 static json_t *
-look_up(call_ctx_t *ctx, const char *key, const char *delim)
+exec_grains_look_up(call_ctx_t *ctx, const char *key, const char *delim)
 {
     return value_path(ctx_grains(ctx), key, delim);
 }
@@ -39,7 +39,7 @@ grains_get(call_ctx_t *ctx, py_t *args, fail_t *err)
 static int
 grains_has_value(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = json_boolean(look_up(ctx, value_str(args, "key", ""), ":") != NULL);
+    *ret_value = json_boolean(exec_grains_look_up(ctx, value_str(args, "key", ""), ":") != NULL);
     return 0;
 }
 
@@ -95,7 +95,7 @@ grains_item(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     *ret_value = json_object();
     json_array_foreach (value_get(args, "args"), i, key) {
         AUTO_FREE char *name = value_pystr(key);
-        json_t *value = look_up(ctx, name, delim_of(kwargs));
+        json_t *value = exec_grains_look_up(ctx, name, delim_of(kwargs));
         if (value == NULL)
             value = dflt;
         json_object_set_new(*ret_value, name, value != NULL ? json_incref(value) : json_string(""));
@@ -125,7 +125,7 @@ grains_ls(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 grains_equals(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_t *value = look_up(ctx, value_str(args, "key", ""), ":");
+    json_t *value = exec_grains_look_up(ctx, value_str(args, "key", ""), ":");
     AUTO_FREE char *have = value != NULL ? value_pystr(value) : xstrdup("");
     AUTO_FREE char *want = value_pystr(value_get(args, "value"));
 
@@ -145,7 +145,7 @@ grains_filter_by(call_ctx_t *ctx, py_t *args, fail_t *err)
 
 /* Writes one grain by grains_write(). */
 static int
-set_one(call_ctx_t *ctx, const char *key, json_t *value, bool destructive, bool refresh_pillar,
+exec_grains_set_one(call_ctx_t *ctx, const char *key, json_t *value, bool destructive, bool refresh_pillar,
         json_t **ret_value, fail_t *err)
 {
     json_auto_t *grains = json_pack("{s:O}", key, value);
@@ -167,7 +167,7 @@ grains_setvals(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 grains_setval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return set_one(ctx, value_str(args, "key", ""), value_get(args, "val"),
+    return exec_grains_set_one(ctx, value_str(args, "key", ""), value_get(args, "val"),
                    value_bool(args, "destructive", false), value_bool(args, "refresh_pillar", true),
                    ret_value, err);
 }
@@ -189,7 +189,7 @@ cut_last(char *key, const char *delim)
 /* A list deep inside a grain: every level above it is rebuilt around it, up to the grain itself, which is
  * written. */
 static int
-write_list(call_ctx_t *ctx, const char *path, json_t *list, const char *delim, json_t **ret_value,
+exec_grains_write_list(call_ctx_t *ctx, const char *path, json_t *list, const char *delim, json_t **ret_value,
            fail_t *err)
 {
     AUTO_FREE char *key = xstrdup(path);
@@ -197,22 +197,22 @@ write_list(call_ctx_t *ctx, const char *path, json_t *list, const char *delim, j
     const char *rest;
 
     while ((rest = cut_last(key, delim)) != NULL) {
-        json_t *level = look_up(ctx, key, delim);
+        json_t *level = exec_grains_look_up(ctx, key, delim);
         json_t *outer = level != NULL ? json_deep_copy(level) : json_object();
         if (json_is_object(outer))
             json_object_set(outer, rest, value);
         json_decref(value);
         value = outer;
     }
-    return set_one(ctx, key, value, false, true, ret_value, err);
+    return exec_grains_set_one(ctx, key, value, false, true, ret_value, err);
 }
 
 /* A missing grain becomes a list; another type is refused unless `convert`. */
 static int
-grains_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+exec_grains_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *key = value_str(args, "key", "");
-    json_t *value = value_get(args, "val"), *found = look_up(ctx, key, delim_of(args));
+    json_t *value = value_get(args, "val"), *found = exec_grains_look_up(ctx, key, delim_of(args));
     json_auto_t *list = found != NULL ? json_deep_copy(found) : json_array();
 
     if (!json_is_array(list) && value_bool(args, "convert", false)) {
@@ -233,7 +233,7 @@ grains_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         json_array_extend(list, value);
     else
         json_array_append(list, value);
-    return write_list(ctx, key, list, delim_of(args), ret_value, err);
+    return exec_grains_write_list(ctx, key, list, delim_of(args), ret_value, err);
 }
 
 /* Removes the first equal value. Refusals are texts in the return. */
@@ -241,7 +241,7 @@ static int
 grains_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *key = value_str(args, "key", "");
-    json_t *value = value_get(args, "val"), *found = look_up(ctx, key, delim_of(args)), *item;
+    json_t *value = value_get(args, "val"), *found = exec_grains_look_up(ctx, key, delim_of(args)), *item;
     json_auto_t *list = found != NULL ? json_deep_copy(found) : json_array();
     size_t i;
 
@@ -260,7 +260,7 @@ grains_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
             break;
         }
     }
-    return write_list(ctx, key, list, delim_of(args), ret_value, err);
+    return exec_grains_write_list(ctx, key, list, delim_of(args), ret_value, err);
 }
 
 /* ---- set, delval, delkey --------------------------------------------------------------------- */
@@ -278,7 +278,7 @@ is_complex(const json_t *value)
 
 /* Why a value may not be written over, or NULL. NEW. */
 static char *
-objection(const char *key, const json_t *old, const json_t *value, bool force)
+exec_grains_objection(const char *key, const json_t *old, const json_t *value, bool force)
 {
     if (force || old == NULL || json_is_null(old))
         return NULL;
@@ -316,7 +316,7 @@ put_in_list(json_t *list, const char *rest, json_t *value)
 static char *
 wrap(call_ctx_t *ctx, const setting_t *how, const char *key, const char *rest, json_t **value_p)
 {
-    json_t *found = look_up(ctx, key, how->delim), *value = *value_p;
+    json_t *found = exec_grains_look_up(ctx, key, how->delim), *value = *value_p;
     json_t *level = found != NULL ? json_deep_copy(found) : json_object();
 
     if (json_is_array(level)) {
@@ -342,7 +342,7 @@ wrap(call_ctx_t *ctx, const setting_t *how, const char *key, const char *rest, j
 }
 
 static int
-refused(const char *comment, json_t **ret_value)
+exec_grains_refused(const char *comment, json_t **ret_value)
 {
     *ret_value = json_pack("{s:s, s:{}, s:b}", "comment", comment, "changes", "result", 0);
     return 0;
@@ -350,13 +350,13 @@ refused(const char *comment, json_t **ret_value)
 
 /* Sets a nested key: rebuilds the levels above it up to the grain, which is written as a whole. */
 static int
-set_path(call_ctx_t *ctx, const char *path, json_t *new_value, const setting_t *how, json_t **ret_value,
+exec_grains_set_path(call_ctx_t *ctx, const char *path, json_t *new_value, const setting_t *how, json_t **ret_value,
          fail_t *err)
 {
     AUTO_FREE char *key = xstrdup(path);
-    json_t *old = look_up(ctx, path, how->delim), *changes = NULL;
+    json_t *old = exec_grains_look_up(ctx, path, how->delim), *changes = NULL;
     json_auto_t *value = json_incref(new_value);
-    AUTO_FREE char *why = objection(path, old, value, how->force);
+    AUTO_FREE char *why = exec_grains_objection(path, old, value, how->force);
     const char *rest;
 
     if (old != NULL && value_equal(old, value) && !(json_is_null(value) && how->destructive)) {
@@ -366,8 +366,8 @@ set_path(call_ctx_t *ctx, const char *path, json_t *new_value, const setting_t *
     while (why == NULL && (rest = cut_last(key, how->delim)) != NULL)
         why = wrap(ctx, how, key, rest, &value);
     if (why != NULL)
-        return refused(why, ret_value);
-    int rc = set_one(ctx, key, value, how->destructive, true, &changes, err);
+        return exec_grains_refused(why, ret_value);
+    int rc = exec_grains_set_one(ctx, key, value, how->destructive, true, &changes, err);
     if (rc < 0)
         return rc;
     if (json_is_object(changes))
@@ -383,7 +383,7 @@ grains_set_(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     setting_t how = { delim_of(args), value_bool(args, "force", false),
                       value_bool(args, "destructive", false) };
 
-    return set_path(ctx, value_str(args, "key", ""), value_get(args, "val"), &how, ret_value, err);
+    return exec_grains_set_path(ctx, value_str(args, "key", ""), value_get(args, "val"), &how, ret_value, err);
 }
 
 static int
@@ -392,7 +392,7 @@ grains_delval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     setting_t how = { ":", value_bool(args, "force", false), value_bool(args, "destructive", false) };
     json_auto_t *none = json_null();
 
-    return set_path(ctx, value_str(args, "key", ""), none, &how, ret_value, err);
+    return exec_grains_set_path(ctx, value_str(args, "key", ""), none, &how, ret_value, err);
 }
 
 static int
@@ -401,7 +401,7 @@ grains_delkey(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     setting_t how = { ":", value_bool(args, "force", false), true };
     json_auto_t *none = json_null();
 
-    return set_path(ctx, value_str(args, "key", ""), none, &how, ret_value, err);
+    return exec_grains_set_path(ctx, value_str(args, "key", ""), none, &how, ret_value, err);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -473,7 +473,7 @@ static const arg_t filter_by_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "append", grains_append, append_args, 0,
+    { "append", exec_grains_append, append_args, 0,
       "Append a value to a list in the grains file; the list is made when there is none." CLI_EXAMPLE(
           "salt '*' grains.append key val") },
     { "delkey", grains_delkey, delkey_args, 0,

@@ -8,7 +8,7 @@
 
 /* The template's data without the order of its mappings. NEW, or NULL. */
 static py_t *
-rendered(call_ctx_t *ctx, const char *text, fail_t *err)
+jinja_rendered(call_ctx_t *ctx, const char *text, fail_t *err)
 {
     const render_source_t source = { .text = text, .len = strlen(text), .sls = "", .saltenv = "base" };
     AUTO(py) v = render_data(render_of(ctx), &source, err);
@@ -27,7 +27,7 @@ jinja_load_map(call_ctx_t *ctx, py_t *args, fail_t *err)
     AUTO_FREE char *text = xasprintf("{%% from \"%s\" import %s with context %%}\n{{ %s | tojson }}\n", path,
                                      value, value);
 
-    return rendered(ctx, text, err);
+    return jinja_rendered(ctx, text, err);
 }
 
 static py_t *
@@ -37,7 +37,7 @@ jinja_import(call_ctx_t *ctx, py_t *args, fail_t *err)
     AUTO_FREE char *text = xasprintf("{%% %s \"%s\" as imported %%}\n{{ imported | tojson }}\n", tag,
                                      pyarg_text(args, "path", ""));
 
-    return rendered(ctx, text, err);
+    return jinja_rendered(ctx, text, err);
 }
 
 #define PATH_ROW ROW("path", ARG_ANY, ARG_REQUIRED, "The file's path below the file roots")

@@ -11,7 +11,7 @@
 
 /* Reads grains and pillar only when the target needs them. False for an invalid target. */
 static bool
-matches(call_ctx_t *ctx, const json_t *tgt, tgt_type_t type, const char *delim, const char *id)
+match_matches(call_ctx_t *ctx, const json_t *tgt, tgt_type_t type, const char *delim, const char *id)
 {
     match_subject_t subject = { .id = id != NULL ? id : ctx_id(ctx) };
     fail_auto_t err = FAIL_INIT;
@@ -36,7 +36,7 @@ match_answer(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     tgt_type_t type = (tgt_type_t) ctx_row(ctx)->data.number;
 
-    *ret_value = json_boolean(matches(ctx, value_get(args, "tgt"), type, value_str(args, "delimiter", NULL),
+    *ret_value = json_boolean(match_matches(ctx, value_get(args, "tgt"), type, value_str(args, "delimiter", NULL),
                                       value_str(args, "minion_id", NULL)));
     return 0;
 }
@@ -48,7 +48,7 @@ match_ipcidr_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *tgt = value_get(args, "tgt");
     target_t *target = target_new(tgt, TGT_IPCIDR, NULL, NULL, NULL);
 
-    *ret_value = target != NULL ? json_boolean(matches(ctx, tgt, TGT_IPCIDR, NULL, NULL)) : json_array();
+    *ret_value = target != NULL ? json_boolean(match_matches(ctx, tgt, TGT_IPCIDR, NULL, NULL)) : json_array();
     target_destroy(&target);
     return 0;
 }
@@ -116,14 +116,14 @@ read_type(const json_t *args, tgt_type_t *type, fail_t *err)
 
 /* The first target of the table that matches, or NULL. BORROWED. */
 static const char *
-first_match(call_ctx_t *ctx, json_t *lookup, tgt_type_t type, const char *id)
+match_first_match(call_ctx_t *ctx, json_t *lookup, tgt_type_t type, const char *id)
 {
     const char *key;
     json_t *value;
 
     json_object_foreach (lookup, key, value) {
         json_auto_t *tgt = json_string(key);
-        if (matches(ctx, tgt, type, NULL, id))
+        if (match_matches(ctx, tgt, type, NULL, id))
             return key;
     }
     return NULL;
@@ -131,7 +131,7 @@ first_match(call_ctx_t *ctx, json_t *lookup, tgt_type_t type, const char *id)
 
 /* Value of the first matching target, else the default, with `merge` laid over it. */
 static int
-choose(call_ctx_t *ctx, json_t *args, json_t *lookup, const char *dflt, json_t **ret_value, fail_t *err)
+match_choose(call_ctx_t *ctx, json_t *args, json_t *lookup, const char *dflt, json_t **ret_value, fail_t *err)
 {
     json_t *merge = value_get(args, "merge");
     tgt_type_t type;
@@ -139,7 +139,7 @@ choose(call_ctx_t *ctx, json_t *args, json_t *lookup, const char *dflt, json_t *
 
     if (rc < 0)
         return rc;
-    const char *key = first_match(ctx, lookup, type, value_str(args, "minion_id", NULL));
+    const char *key = match_first_match(ctx, lookup, type, value_str(args, "minion_id", NULL));
     json_t *found = key != NULL ? value_get(lookup, key) : dflt != NULL ? value_get(lookup, dflt) : NULL;
     if (key == NULL || !value_truthy(merge)) {
         *ret_value = found != NULL ? json_incref(found) : json_null();
@@ -157,7 +157,7 @@ choose(call_ctx_t *ctx, json_t *args, json_t *lookup, const char *dflt, json_t *
 static int
 match_filter_by_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return choose(ctx, args, value_get(args, "lookup"), value_str(args, "default", NULL), ret_value, err);
+    return match_choose(ctx, args, value_get(args, "lookup"), value_str(args, "default", NULL), ret_value, err);
 }
 
 /* Keys of all targets that match, or None. */
@@ -176,7 +176,7 @@ match_search_by_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
         size_t i;
         json_auto_t *one = json_is_array(targets) ? json_incref(targets) : json_pack("[O]", targets);
         json_array_foreach (one, i, tgt) {
-            if (matches(ctx, tgt, type, NULL, id))
+            if (match_matches(ctx, tgt, type, NULL, id))
                 json_array_append_new(found, json_string(key));
         }
     }
@@ -205,7 +205,7 @@ match_ifelse_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         json_object_set(lookup, key, json_array_get(list, i + 1));
     }
     json_object_set(lookup, dflt, json_array_get(list, n - 1));
-    return choose(ctx, args, lookup, dflt, ret_value, err);
+    return match_choose(ctx, args, lookup, dflt, ret_value, err);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */

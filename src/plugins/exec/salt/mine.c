@@ -12,7 +12,7 @@
 
 /* Without a master; the master as a minion asks itself. */
 static bool
-is_local(call_ctx_t *ctx)
+exec_mine_is_local(call_ctx_t *ctx)
 {
     return str_eq(value_str(ctx_opts(ctx), "file_client", "remote"), "local") &&
            !str_eq(value_str(ctx_opts(ctx), "__role", ""), "master");
@@ -56,7 +56,7 @@ mine_ask(call_ctx_t *ctx, json_t *ask, json_t **ret_value, fail_t *err)
 static int
 mine_add(call_ctx_t *ctx, json_t *data, bool clear, json_t **ret_value, fail_t *err)
 {
-    if (!is_local(ctx))
+    if (!exec_mine_is_local(ctx))
         return mine_ask(ctx, json_pack("{s:s, s:O, s:b}", "op", "send", "data", data, "clear", clear),
                         ret_value, err);
     json_auto_t *all = clear ? json_object() : mine_load(ctx, err);
@@ -78,7 +78,7 @@ typedef struct definition {
 
 /* NEW; NULL for null. An empty allow_tgt is for nobody, and not for everybody. */
 static json_t *
-take(json_t *kwargs, const char *key)
+exec_mine_take(json_t *kwargs, const char *key)
 {
     json_t *v = json_incref(value_get(kwargs, key));
 
@@ -104,10 +104,10 @@ definition_init(definition_t *d, const char *alias, const json_t *spec)
         else
             json_array_append(d->args, item);
     }
-    json_auto_t *fun = take(d->kwargs, "mine_function");
+    json_auto_t *fun = exec_mine_take(d->kwargs, "mine_function");
     d->fun = xstrdup(json_is_string(fun) && json_string_length(fun) > 0 ? json_string_value(fun) : alias);
-    d->allow = take(d->kwargs, "allow_tgt");
-    d->allow_type = take(d->kwargs, "allow_tgt_type");
+    d->allow = exec_mine_take(d->kwargs, "allow_tgt");
+    d->allow_type = exec_mine_take(d->kwargs, "allow_tgt_type");
 }
 
 static void
@@ -122,7 +122,7 @@ definition_free(definition_t *d)
 
 /* Logs an error for a function that does not exist. */
 static bool
-is_available(call_ctx_t *ctx, const char *fun)
+exec_mine_is_available(call_ctx_t *ctx, const char *fun)
 {
     if (ctx_has(ctx, fun))
         return true;
@@ -132,7 +132,7 @@ is_available(call_ctx_t *ctx, const char *fun)
 
 /* Calls it and puts the value into `mine`; false when it failed. */
 static bool
-gather(call_ctx_t *ctx, const char *alias, const definition_t *d, json_t *mine, const char *who)
+exec_mine_gather(call_ctx_t *ctx, const char *alias, const definition_t *d, json_t *mine, const char *who)
 {
     fail_auto_t err = FAIL_INIT;
     json_t *value = NULL;
@@ -169,7 +169,7 @@ configured(call_ctx_t *ctx, fail_t *err)
 
 /* NEW object of what was asked for; NULL with *err or when that is nothing. */
 static json_t *
-wanted(call_ctx_t *ctx, json_t *given, fail_t *err)
+exec_mine_wanted(call_ctx_t *ctx, json_t *given, fail_t *err)
 {
     json_t *functions, *name;
     size_t i;
@@ -186,9 +186,9 @@ wanted(call_ctx_t *ctx, json_t *given, fail_t *err)
 
 /* Functions that fail are logged and left out. */
 static int
-mine_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+exec_mine_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *functions = wanted(ctx, value_get(args, "mine_functions"), err);
+    json_auto_t *functions = exec_mine_wanted(ctx, value_get(args, "mine_functions"), err);
     json_auto_t *mine = json_object();
     const char *alias;
     json_t *spec;
@@ -202,8 +202,8 @@ mine_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_object_foreach (functions, alias, spec) {
         definition_t d;
         definition_init(&d, alias, spec);
-        if (is_available(ctx, d.fun))
-            (void) gather(ctx, alias, &d, mine, "mine.update");
+        if (exec_mine_is_available(ctx, d.fun))
+            (void) exec_mine_gather(ctx, alias, &d, mine, "mine.update");
         definition_free(&d);
     }
     return mine_add(ctx, mine, value_bool(args, "clear", false), ret_value, err);
@@ -219,7 +219,7 @@ mine_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     definition_init(&d, name, value_get(args, "kwargs"));
     json_array_extend(d.args, value_get(args, "args"));
-    bool done = gather(ctx, name, &d, mine, "mine.send");
+    bool done = exec_mine_gather(ctx, name, &d, mine, "mine.send");
     definition_free(&d);
     if (done)
         return mine_add(ctx, mine, false, ret_value, err);
@@ -241,7 +241,7 @@ mine_valid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_object_foreach (functions, alias, spec) {
         definition_t d;
         definition_init(&d, alias, spec);
-        if (is_available(ctx, d.fun) && strcmp(d.fun, alias) != 0) {
+        if (exec_mine_is_available(ctx, d.fun) && strcmp(d.fun, alias) != 0) {
             json_t *list = json_incref(d.args);
             json_object_foreach (d.kwargs, key, v)
                 json_array_append_new(list, json_pack("{s:O}", key, v));
@@ -258,7 +258,7 @@ mine_valid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* Matches this minion against a target: 1, 0, or a negative errno. */
 static int
-is_target(call_ctx_t *ctx, const char *type, json_t *tgt, fail_t *err)
+exec_mine_is_target(call_ctx_t *ctx, const char *type, json_t *tgt, fail_t *err)
 {
     static const char *const types[] = { "glob",   "pcre",     "list",   "grain",       "grain_pcre",
                                          "ipcidr", "compound", "pillar", "pillar_pcre", "nodegroup" };
@@ -277,7 +277,7 @@ is_target(call_ctx_t *ctx, const char *type, json_t *tgt, fail_t *err)
 
 /* The names in "a,b" or a list. NEW array. */
 static json_t *
-names_of(const json_t *fun)
+exec_mine_names_of(const json_t *fun)
 {
     json_t *names = json_array();
 
@@ -318,16 +318,16 @@ get_from_master(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t 
 }
 
 static int
-mine_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+exec_mine_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const json_t *fun = value_get(args, "fun");
 
-    if (!is_local(ctx))
+    if (!exec_mine_is_local(ctx))
         return get_from_master(ctx, args, ret_value, err);
-    json_auto_t *names = names_of(fun), *found = json_object();
+    json_auto_t *names = exec_mine_names_of(fun), *found = json_object();
     json_t *name;
     size_t i;
-    int target = is_target(ctx, value_str(args, "tgt_type", "glob"), value_get(args, "tgt"), err);
+    int target = exec_mine_is_target(ctx, value_str(args, "tgt_type", "glob"), value_get(args, "tgt"), err);
 
     if (target < 0)
         return target;
@@ -344,7 +344,7 @@ mine_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 mine_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    if (!is_local(ctx))
+    if (!exec_mine_is_local(ctx))
         return mine_ask(ctx, json_pack("{s:s, s:O}", "op", "delete", "fun", value_get(args, "fun")),
                         ret_value, err);
     json_auto_t *mine = mine_load(ctx, err);
@@ -358,7 +358,7 @@ mine_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 mine_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    if (!is_local(ctx))
+    if (!exec_mine_is_local(ctx))
         return mine_ask(ctx, json_pack("{s:s}", "op", "flush"), ret_value, err);
     json_auto_t *mine = json_object();
     return mine_store(ctx, mine, ret_value, err);
@@ -405,7 +405,7 @@ static const func_t funcs[] = {
     { "delete", mine_delete, fun_args, 0,
       "Forget what one function returned." CLI_EXAMPLE("salt '*' mine.delete 'network.interfaces'") },
     { "flush", mine_flush, NULL, 0, "Forget everything." CLI_EXAMPLE("salt '*' mine.flush") },
-    { "get", mine_get, get_args, FN_READONLY | FN_PEER,
+    { "get", exec_mine_get, get_args, FN_READONLY | FN_PEER,
       "Return what functions returned on the minions of a target, by minion." CLI_EXAMPLE(
           "salt '*' mine.get '*' network.interfaces\n    "
           "salt '*' mine.get 'os:Fedora' network.interfaces grain") },
@@ -416,7 +416,7 @@ static const func_t funcs[] = {
       "Call a function and keep its value." CLI_EXAMPLE(
           "salt '*' mine.send network.ip_addrs interface=eth0\n    "
           "salt '*' mine.send eth0_ip_addrs mine_function=network.ip_addrs interface=eth0") },
-    { "update", mine_update, update_args, 0,
+    { "update", exec_mine_update, update_args, 0,
       "Call the functions under ``mine_functions`` and keep their values." CLI_EXAMPLE(
           "salt '*' mine.update") },
     { "valid", mine_valid, NULL, FN_READONLY,

@@ -10,7 +10,7 @@ enum { EX_SOFTWARE = 70 }; /* as sysexits.h has it */
 /* ---- keys --------------------------------------------------------------------------------- */
 
 static int
-ignoring_case(const void *a, const void *b)
+minion_ignoring_case(const void *a, const void *b)
 {
     const char *const *x = a, *const *y = b;
 
@@ -26,7 +26,7 @@ add_file_names(const char *dir, json_t *out, fail_t *err)
 
     if (rc < 0)
         return rc;
-    qsort(names, strv_len(names), sizeof(*names), ignoring_case);
+    qsort(names, strv_len(names), sizeof(*names), minion_ignoring_case);
     for (char **name = names; rc == 0 && *name != NULL; name++) {
         AUTO_FREE char *path = fs_join(dir, *name);
         int file = **name != '.' ? fs_look_file(path, err) : 0;

@@ -52,7 +52,7 @@ delimiter_of(const py_t *args)
 /* Pillar environment of a compilation: the argument, else the configuration's, as pillarenv_from_saltenv
  * says. */
 static const char *
-env_of(call_ctx_t *ctx, const py_t *kwargs)
+exec_pillar_env_of(call_ctx_t *ctx, const py_t *kwargs)
 {
     const char *asked = text_or_null(kwargs, "pillarenv");
     json_t *opts = ctx_opts(ctx);
@@ -115,7 +115,7 @@ add_override(call_ctx_t *ctx, const py_t *kwargs, json_t *ask, fail_t *err)
 static py_t *
 fresh(call_ctx_t *ctx, const py_t *kwargs, fail_t *err)
 {
-    const char *env = env_of(ctx, kwargs);
+    const char *env = exec_pillar_env_of(ctx, kwargs);
     json_auto_t *ask = json_pack("{s:s*}", "pillarenv", env);
 
     return add_override(ctx, kwargs, ask, err) < 0 ? NULL : ctx_compile_pillar(ctx, ask, err);
@@ -139,7 +139,7 @@ chosen(call_ctx_t *ctx, const py_t *kwargs, fail_t *err)
 
 /* Value at `key`, or `dflt`. NEW, or NULL raised. */
 static py_t *
-look_up(py_t *pillar, py_t *key, const char *delimiter, py_t *dflt)
+exec_pillar_look_up(py_t *pillar, py_t *key, const char *delimiter, py_t *dflt)
 {
     py_t *found = py_traverse(pillar, key, delimiter);
 
@@ -147,7 +147,7 @@ look_up(py_t *pillar, py_t *key, const char *delimiter, py_t *dflt)
 }
 
 static py_t *
-missing(py_t *key)
+exec_pillar_missing(py_t *key)
 {
     AUTO(py) words = py_strf("Pillar key not found: %s", py_cstr(key));
 
@@ -156,14 +156,14 @@ missing(py_t *key)
 
 /* The default with the pillar's value over it. NEW; NULL: not to be merged, or raised. */
 static py_t *
-merged(call_ctx_t *ctx, const py_t *args, py_t *pillar, py_t *dflt)
+exec_pillar_merged(call_ctx_t *ctx, const py_t *args, py_t *pillar, py_t *dflt)
 {
     py_t *nested = py_dict_gets(args, "merge_nested_lists");
     bool lists = is_none(nested) ? value_bool(ctx_opts(ctx), "pillar_merge_lists", false) : truthy(nested);
     bool is_dict = py_is(dflt, PY_DICT);
     AUTO(py) none = is_dict ? py_dict() : py_list();
     AUTO(py)
-    found = look_up(pillar, py_dict_gets(args, "key"), delimiter_of(args), none);
+    found = exec_pillar_look_up(pillar, py_dict_gets(args, "key"), delimiter_of(args), none);
 
     if (found == NULL || py_type(found) != py_type(dflt)) {
         if (found != NULL)
@@ -199,15 +199,15 @@ pillar_get(call_ctx_t *ctx, py_t *args, fail_t *err)
     }
     if (truthy(py_dict_gets(args, "merge"))) {
         bool fits = py_is(dflt, PY_DICT) || py_is(dflt, PY_LIST);
-        py_t *out = fits ? merged(ctx, args, pillar, dflt) : NULL;
+        py_t *out = fits ? exec_pillar_merged(ctx, args, pillar, dflt) : NULL;
         if (out != NULL || py_raised() != NULL)
             return out;
         if (!fits)
             log_error("pillar.get: the default is a %s; only a dict or a list can be merged",
                       py_type_name(dflt));
     }
-    py_t *found = look_up(pillar, key, delimiter_of(args), raises ? NULL : dflt);
-    return found == NULL && py_raised() == NULL ? missing(key) : found;
+    py_t *found = exec_pillar_look_up(pillar, key, delimiter_of(args), raises ? NULL : dflt);
+    return found == NULL && py_raised() == NULL ? exec_pillar_missing(key) : found;
 }
 
 /* Several keys by name, each "" (or kwargs' default) where there is nothing. */
@@ -225,7 +225,7 @@ pillar_item(call_ctx_t *ctx, py_t *args, fail_t *err)
         dflt = py_strz("");
     for (size_t i = 0; i < py_seq_len(keys); i++) {
         py_t *key = py_seq_at(keys, i);
-        AUTO(py) found = look_up(pillar, key, delimiter_of(kwargs), dflt);
+        AUTO(py) found = exec_pillar_look_up(pillar, key, delimiter_of(kwargs), dflt);
         if (found == NULL || py_dict_set(out, key, found) < 0)
             return NULL;
     }
@@ -274,7 +274,7 @@ pillar_keys(call_ctx_t *ctx, py_t *args, fail_t *err)
     AUTO(py) found = py_traverse(ctx_native_pillar(ctx), key, delimiter_of(args));
 
     if (found == NULL)
-        return py_raised() == NULL ? missing(key) : NULL;
+        return py_raised() == NULL ? exec_pillar_missing(key) : NULL;
     if (!py_is(found, PY_DICT))
         return py_raise(&py_ValueError, "Pillar value in key %s is not a dict", py_cstr(key));
     return py_tolist(found);
@@ -418,7 +418,7 @@ pillar_filter_by(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
     py_t *lookup = py_dict_gets(args, "lookup_dict"), *merge = py_dict_gets(args, "merge");
     AUTO(py) none = py_list();
-    AUTO(py) values = look_up(ctx_native_pillar(ctx), py_dict_gets(args, "pillar"), ":", none);
+    AUTO(py) values = exec_pillar_look_up(ctx_native_pillar(ctx), py_dict_gets(args, "pillar"), ":", none);
     py_t *base = NULL, *found = NULL;
 
     if (values == NULL)

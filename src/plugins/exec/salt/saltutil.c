@@ -266,7 +266,7 @@ saltutil_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 }
 
 static double
-seconds(const struct timespec *t)
+exec_saltutil_seconds(const struct timespec *t)
 {
     return (double) t->tv_sec + (double) t->tv_nsec / 1e9;
 }
@@ -279,7 +279,7 @@ remove_old(const char *path, double before, fail_t *err)
 
     if (lstat(path, &st) != 0)
         return fs_is_absence(-errno) ? 0 : fs_fail(err, -errno, "look at", path);
-    return !S_ISDIR(st.st_mode) || seconds(&st.st_mtim) >= before ? 0 : fs_remove_tree(path, err);
+    return !S_ISDIR(st.st_mode) || exec_saltutil_seconds(&st.st_mtim) >= before ? 0 : fs_remove_tree(path, err);
 }
 
 /* False: not all of the old ones went; the log says why. */
@@ -306,7 +306,7 @@ saltutil_clear_job_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     AUTO_FREE char *dir = fs_join(value_str(ctx_opts(ctx), "cachedir", ""), "minion_jobs");
     struct timespec now;
     (void) clock_gettime(CLOCK_REALTIME, &now);
-    double before = seconds(&now) - (double) value_int(args, "hours", 24) * 3600;
+    double before = exec_saltutil_seconds(&now) - (double) value_int(args, "hours", 24) * 3600;
 
     *ret_value = json_boolean(sweep_jobs(dir, before));
     return 0;

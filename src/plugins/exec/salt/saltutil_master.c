@@ -29,7 +29,7 @@ argument_list(json_t *arg, json_t *kwarg, json_t *more)
 
 /* A text that others said names no keyword: a template gave it as one argument. */
 static int
-check_values(call_ctx_t *ctx, const json_t *list, fail_t *err)
+saltutil_master_check_values(call_ctx_t *ctx, const json_t *list, fail_t *err)
 {
     json_t *one;
     size_t i;
@@ -51,10 +51,10 @@ check_values(call_ctx_t *ctx, const json_t *list, fail_t *err)
 
 /* TAKES *request_p. */
 static int
-ask_master(call_ctx_t *ctx, json_t **request_p, json_t **ret_answer, fail_t *err)
+saltutil_master_ask_master(call_ctx_t *ctx, json_t **request_p, json_t **ret_answer, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
-    if (check_values(ctx, value_get(*request_p, "arg"), err) < 0) {
+    if (saltutil_master_check_values(ctx, value_get(*request_p, "arg"), err) < 0) {
         json_decref(STEAL(*request_p));
         return err->code;
     }
@@ -108,7 +108,7 @@ saltutil_cmd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_object_set_new(request, "arg",
                         argument_list(value_get(args, "arg"), value_get(args, "kwarg"), NULL));
     json_object_set_new(request, "peer", json_true()); /* as for a runner */
-    int rc = ask_master(ctx, &request, &answer, err);
+    int rc = saltutil_master_ask_master(ctx, &request, &answer, err);
     if (rc == 0)
         *ret_value = local_client_shape(answer);
     return rc;
@@ -123,7 +123,7 @@ saltutil_runner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *request = json_pack("{s:s, s:s, s:o, s:b}", "op", "runner", "fun", value_str(args, "name", ""),
                                 "arg", arg, "peer", true);
     json_auto_t *answer = NULL;
-    int rc = ask_master(ctx, &request, &answer, err);
+    int rc = saltutil_master_ask_master(ctx, &request, &answer, err);
 
     if (rc < 0)
         return rc;
@@ -139,7 +139,7 @@ saltutil_wheel(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *request = json_pack("{s:s, s:s, s:o}", "op", "wheel", "fun", value_str(args, "name", ""), "arg",
                                 arg);
 
-    return ask_master(ctx, &request, ret_value, err);
+    return saltutil_master_ask_master(ctx, &request, ret_value, err);
 }
 
 static const arg_t cmd_args[] = {

@@ -85,7 +85,7 @@ typedef enum after { NOTHING, MODULES, BEACONS, PILLAR } after_t;
 
 /* Salt's functions after a sync; who has nobody to tell is not the worse for it. */
 static void
-refresh(call_ctx_t *ctx, after_t after)
+saltutil_sync_refresh(call_ctx_t *ctx, after_t after)
 {
     static const char *const funs[] = { NULL, "saltutil.refresh_modules", "saltutil.refresh_beacons",
                                         "saltutil.refresh_pillar" };
@@ -120,7 +120,7 @@ sync_and_refresh(call_ctx_t *ctx, json_t *args, const char *form, after_t after,
     int rc = sync_form(ctx, args, form, ret_value, err);
 
     if (rc == 0 && value_bool(args, "refresh", false))
-        refresh(ctx, after);
+        saltutil_sync_refresh(ctx, after);
     return rc;
 }
 
@@ -146,7 +146,7 @@ sync_and_refresh(call_ctx_t *ctx, json_t *args, const char *form, after_t after,
 
 /* Maps a kind to its folder on the minion where both names differ. */
 static const char *
-folder_of(const char *kind)
+saltutil_sync_folder_of(const char *kind)
 {
     return strcmp(kind, "proxymodules") == 0 ? "proxy" : kind;
 }
@@ -164,7 +164,7 @@ saltutil_sync_form(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 {
     const form_t *form = ctx_row(ctx)->data.ptr;
 
-    return sync_and_refresh(ctx, args, folder_of(form->kind), form->after, ret_value, err);
+    return sync_and_refresh(ctx, args, saltutil_sync_folder_of(form->kind), form->after, ret_value, err);
 }
 
 static bool
@@ -193,13 +193,13 @@ saltutil_sync_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
     for (size_t i = 0; i < n; i++) {
         json_t *one = NULL;
-        int rc = sync_form(ctx, args, folder_of(kinds[i]), &one, err);
+        int rc = sync_form(ctx, args, saltutil_sync_folder_of(kinds[i]), &one, err);
         if (rc < 0)
             return rc;
         json_object_set_new(all, kinds[i], one);
     }
     if (value_bool(args, "refresh", true))
-        refresh(ctx, PILLAR);
+        saltutil_sync_refresh(ctx, PILLAR);
     *ret_value = json_incref(all);
     return 0;
 }

@@ -13,7 +13,7 @@
 /* ---- what functions share --------------------------------------------------------------------- */
 
 static const char *
-name_of(const json_t *args)
+exec_schedule_name_of(const json_t *args)
 {
     return value_str(args, "name", "");
 }
@@ -49,16 +49,16 @@ phrase(const char *format, const char *name)
 
 /* NEW {comment, changes, result}. */
 static json_t *
-answer(bool result, const char *format, const char *name)
+exec_schedule_answer(bool result, const char *format, const char *name)
 {
     return json_pack("{s:{}, s:b, s:o}", "changes", "result", result, "comment", phrase(format, name));
 }
 
 /* The same for a change that was made. */
 static json_t *
-changed(const char *format, const char *name, const char *what)
+exec_schedule_changed(const char *format, const char *name, const char *what)
 {
-    json_t *ret = answer(true, format, name);
+    json_t *ret = exec_schedule_answer(true, format, name);
 
     json_object_set_new(value_get(ret, "changes"), name, json_string(what));
     return ret;
@@ -77,7 +77,7 @@ whole_list(call_ctx_t *ctx, const json_t *args, fail_t *err)
 
 /* As PyYAML writes a dict. NEW. */
 static json_t *
-in_order(const json_t *v)
+exec_schedule_in_order(const json_t *v)
 {
     size_t i;
     json_t *one;
@@ -85,7 +85,7 @@ in_order(const json_t *v)
     if (json_is_array(v)) {
         json_t *out = json_array();
         json_array_foreach (v, i, one)
-            json_array_append_new(out, in_order(one));
+            json_array_append_new(out, exec_schedule_in_order(one));
         return out;
     }
     if (!json_is_object(v))
@@ -93,7 +93,7 @@ in_order(const json_t *v)
     json_auto_t *keys = value_sorted_keys(v);
     json_t *out = json_object();
     json_array_foreach (keys, i, one)
-        json_object_set_new(out, json_string_value(one), in_order(value_get(v, json_string_value(one))));
+        json_object_set_new(out, json_string_value(one), exec_schedule_in_order(value_get(v, json_string_value(one))));
     return out;
 }
 
@@ -122,7 +122,7 @@ schedule_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         if (json_is_object(v))
             json_object_set_new(v, "saved", json_boolean(value_get(saved, name) != NULL));
     json_auto_t *whole = json_pack("{s:O}", "schedule", all);
-    json_auto_t *sorted = in_order(whole);
+    json_auto_t *sorted = exec_schedule_in_order(whole);
     AUTO_FREE char *text = yaml_dump(sorted, 0);
     *ret_value = json_string(text);
     return 0;
@@ -134,7 +134,7 @@ schedule_is_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 {
     const scheduling_list_t how = { 0 };
     json_auto_t *all = scheduling_list(ctx, &how, err);
-    const char *name = name_of(args);
+    const char *name = exec_schedule_name_of(args);
 
     if (all == NULL)
         return err->code;
@@ -144,7 +144,7 @@ schedule_is_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 }
 
 static json_t *
-status(call_ctx_t *ctx, const char *name, const char *format, fail_t *err)
+exec_schedule_status(call_ctx_t *ctx, const char *name, const char *format, fail_t *err)
 {
     return scheduling_ask(ctx, json_pack("{s:s, s:s, s:s}", "do", "status", "name", name, "time_fmt", format),
                           err);
@@ -153,14 +153,14 @@ status(call_ctx_t *ctx, const char *name, const char *format, fail_t *err)
 static int
 schedule_job_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = status(ctx, name_of(args), value_str(args, "time_fmt", SCHEDULE_FORMAT), err);
+    *ret_value = exec_schedule_status(ctx, exec_schedule_name_of(args), value_str(args, "time_fmt", SCHEDULE_FORMAT), err);
     return *ret_value ? 0 : err->code;
 }
 
 static int
 schedule_show_next_fire_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *job = status(ctx, name_of(args), SCHEDULE_FORMAT, err);
+    json_auto_t *job = exec_schedule_status(ctx, exec_schedule_name_of(args), SCHEDULE_FORMAT, err);
 
     if (job == NULL)
         return err->code;
@@ -176,7 +176,7 @@ schedule_show_next_fire_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
  * is marked (SCHEDULE_PEER), so that its runs are treated as that peer's. NEW schedule afterwards; NULL with
  * *err. */
 static json_t *
-put(call_ctx_t *ctx, const json_t *args, const char *name, json_t *item, fail_t *err)
+exec_schedule_put(call_ctx_t *ctx, const json_t *args, const char *name, json_t *item, fail_t *err)
 {
     if (item != NULL && call_has_peer_args(ctx))
         json_object_set_new(item, SCHEDULE_PEER, json_true());
@@ -198,9 +198,9 @@ put(call_ctx_t *ctx, const json_t *args, const char *name, json_t *item, fail_t 
 
 /* A refusal by the scheduler is an answer, not an error. */
 static int
-refused(json_t **ret_value, fail_t *err)
+exec_schedule_refused(json_t **ret_value, fail_t *err)
 {
-    *ret_value = answer(false, "{}", fail_text(err));
+    *ret_value = exec_schedule_answer(false, "{}", fail_text(err));
     fail_clear(err);
     return 0;
 }
@@ -208,7 +208,7 @@ refused(json_t **ret_value, fail_t *err)
 static int
 schedule_build_schedule_item(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = scheduling_item(name_of(args), value_get(args, "kwargs"), err);
+    *ret_value = scheduling_item(exec_schedule_name_of(args), value_get(args, "kwargs"), err);
     return *ret_value ? 0 : err->code;
 }
 
@@ -216,31 +216,31 @@ schedule_build_schedule_item(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
 static int
 schedule_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *name = name_of(args);
+    const char *name = exec_schedule_name_of(args);
     json_auto_t *all = whole_list(ctx, args, err);
 
     if (all == NULL)
         return err->code;
     if (value_get(all, name) != NULL) {
-        *ret_value = answer(false, "Job {} already exists in schedule.", name);
+        *ret_value = exec_schedule_answer(false, "Job {} already exists in schedule.", name);
         return 0;
     }
     json_auto_t *item = scheduling_item(name, value_get(args, "kwargs"), err);
     if (item == NULL)
         return err->code;
     if (scheduling_refused(item)) {
-        *ret_value = answer(false, "{}", value_str(item, "comment", ""));
+        *ret_value = exec_schedule_answer(false, "{}", value_str(item, "comment", ""));
         return 0;
     }
     if (is_test(ctx, args)) {
-        *ret_value = answer(true, "Job: {} would be added to schedule.", name);
+        *ret_value = exec_schedule_answer(true, "Job: {} would be added to schedule.", name);
         return 0;
     }
-    json_auto_t *after = put(ctx, args, name, item, err);
+    json_auto_t *after = exec_schedule_put(ctx, args, name, item, err);
     if (after == NULL)
-        return refused(ret_value, err);
-    *ret_value = value_get(after, name) ? changed("Added job: {} to schedule.", name, "added")
-                                        : answer(false, "Failed to add job {} to schedule.", name);
+        return exec_schedule_refused(ret_value, err);
+    *ret_value = value_get(after, name) ? exec_schedule_changed("Added job: {} to schedule.", name, "added")
+                                        : exec_schedule_answer(false, "Failed to add job {} to schedule.", name);
     return 0;
 }
 
@@ -249,7 +249,7 @@ schedule_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 schedule_modify(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *name = name_of(args);
+    const char *name = exec_schedule_name_of(args);
     json_auto_t *kwargs = json_copy(value_get(args, "kwargs"));
     json_auto_t *all = whole_list(ctx, args, err);
     json_t *now = value_get(all, name);
@@ -257,7 +257,7 @@ schedule_modify(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (all == NULL)
         return err->code;
     if (now == NULL) {
-        *ret_value = answer(false, "Job {} does not exist in schedule.", name);
+        *ret_value = exec_schedule_answer(false, "Job {} does not exist in schedule.", name);
         return 0;
     }
     if (value_get(kwargs, "function") == NULL)
@@ -266,18 +266,18 @@ schedule_modify(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (item == NULL)
         return err->code;
     if (scheduling_refused(item)) {
-        *ret_value = answer(false, "{}", value_str(item, "comment", ""));
+        *ret_value = exec_schedule_answer(false, "{}", value_str(item, "comment", ""));
         return 0;
     }
     if (json_equal(item, now)) {
-        *ret_value = answer(true, "Job {} in correct state", name);
+        *ret_value = exec_schedule_answer(true, "Job {} in correct state", name);
         return 0;
     }
     bool test = is_test(ctx, args);
-    json_auto_t *after = test ? json_object() : put(ctx, args, name, item, err);
+    json_auto_t *after = test ? json_object() : exec_schedule_put(ctx, args, name, item, err);
     if (after == NULL)
-        return refused(ret_value, err);
-    *ret_value = answer(
+        return exec_schedule_refused(ret_value, err);
+    *ret_value = exec_schedule_answer(
         true, test ? "Job: {} would be modified in schedule." : "Modified job: {} in schedule.", name);
     json_object_set_new(value_get(*ret_value, "changes"), name,
                         json_pack("{s:O, s:O}", "old", now, "new", item));
@@ -287,24 +287,24 @@ schedule_modify(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 schedule_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *name = name_of(args);
+    const char *name = exec_schedule_name_of(args);
     json_auto_t *all = whole_list(ctx, args, err);
 
     if (all == NULL)
         return err->code;
     if (is_test(ctx, args)) {
-        *ret_value = answer(true, "Job: {} would be deleted from schedule.", name);
+        *ret_value = exec_schedule_answer(true, "Job: {} would be deleted from schedule.", name);
         return 0;
     }
     if (value_get(all, name) == NULL) {
-        *ret_value = answer(false, "Job {} does not exist.", name);
+        *ret_value = exec_schedule_answer(false, "Job {} does not exist.", name);
         return 0;
     }
-    json_auto_t *after = put(ctx, args, name, NULL, err);
+    json_auto_t *after = exec_schedule_put(ctx, args, name, NULL, err);
     if (after == NULL)
-        return refused(ret_value, err);
-    *ret_value = value_get(after, name) ? answer(false, "Failed to delete job {} from schedule.", name)
-                                        : changed("Deleted Job {} from schedule.", name, "removed");
+        return exec_schedule_refused(ret_value, err);
+    *ret_value = value_get(after, name) ? exec_schedule_answer(false, "Failed to delete job {} from schedule.", name)
+                                        : exec_schedule_changed("Deleted Job {} from schedule.", name, "removed");
     return 0;
 }
 
@@ -316,7 +316,7 @@ purge_one(call_ctx_t *ctx, json_t *args, const char *name, json_t *ret, fail_t *
                                          "Deleted job: {} from schedule.",
                                          "Failed to delete job {} from schedule." };
     bool test = is_test(ctx, args);
-    json_auto_t *after = test ? json_object() : put(ctx, args, name, NULL, err);
+    json_auto_t *after = test ? json_object() : exec_schedule_put(ctx, args, name, NULL, err);
 
     if (after == NULL)
         return err->code;
@@ -352,19 +352,19 @@ static int
 schedule_switch_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     bool on = ctx_row(ctx)->data.number;
-    const char *name = name_of(args);
+    const char *name = exec_schedule_name_of(args);
     json_auto_t *all = whole_list(ctx, args, err);
 
     if (all == NULL)
         return err->code;
     if (is_test(ctx, args)) {
-        *ret_value = answer(
+        *ret_value = exec_schedule_answer(
             true, on ? "Job: {} would be enabled in schedule." : "Job: {} would be disabled in schedule.",
             name);
         return 0;
     }
     if (value_get(all, name) == NULL) {
-        *ret_value = answer(false, "Job {} does not exist.", name);
+        *ret_value = exec_schedule_answer(false, "Job {} does not exist.", name);
         return 0;
     }
     json_auto_t *after = scheduling_ask(ctx,
@@ -372,13 +372,13 @@ schedule_switch_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
                                                   "enabled", on, "persist", persists(args)),
                                         err);
     if (after == NULL)
-        return refused(ret_value, err);
+        return exec_schedule_refused(ret_value, err);
     if (value_bool(value_get(after, name), "enabled", true) != on)
-        *ret_value = answer(
+        *ret_value = exec_schedule_answer(
             false, on ? "Failed to enable job {} in schedule." : "Failed to disable job {} in schedule.",
             name);
     else
-        *ret_value = changed(on ? "Enabled Job {} in schedule." : "Disabled Job {} in schedule.", name,
+        *ret_value = exec_schedule_changed(on ? "Enabled Job {} in schedule." : "Disabled Job {} in schedule.", name,
                              on ? "enabled" : "disabled");
     return 0;
 }
@@ -388,14 +388,14 @@ schedule_switch_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 {
     bool on = ctx_row(ctx)->data.number;
     if (is_test(ctx, args)) {
-        *ret_value = answer(true, on ? "Schedule would be enabled." : "Schedule would be disabled.", "");
+        *ret_value = exec_schedule_answer(true, on ? "Schedule would be enabled." : "Schedule would be disabled.", "");
         return 0;
     }
     json_auto_t *after = scheduling_ask(
         ctx, json_pack("{s:s, s:b, s:b}", "do", "enable", "enabled", on, "persist", persists(args)), err);
     if (after == NULL)
-        return refused(ret_value, err);
-    *ret_value = changed(on ? "Enabled schedule on minion." : "Disabled schedule on minion.", "schedule",
+        return exec_schedule_refused(ret_value, err);
+    *ret_value = exec_schedule_changed(on ? "Enabled schedule on minion." : "Disabled schedule on minion.", "schedule",
                          on ? "enabled" : "disabled");
     return 0;
 }
@@ -404,9 +404,9 @@ schedule_switch_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 /* NEW {comment, result}, as the functions below answer. */
 static json_t *
-said(bool result, const char *format, const char *name)
+exec_schedule_said(bool result, const char *format, const char *name)
 {
-    json_t *ret = answer(result, format, name);
+    json_t *ret = exec_schedule_answer(result, format, name);
 
     json_object_del(ret, "changes");
     return ret;
@@ -415,24 +415,24 @@ said(bool result, const char *format, const char *name)
 static int
 schedule_run_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *name = name_of(args);
+    const char *name = exec_schedule_name_of(args);
     json_auto_t *all = whole_list(ctx, args, err);
     json_t *job = value_get(all, name);
 
     if (all == NULL)
         return err->code;
     if (!json_is_object(job)) {
-        *ret_value = said(false, "Job {} does not exist.", name);
+        *ret_value = exec_schedule_said(false, "Job {} does not exist.", name);
         return 0;
     }
     if (!value_bool(job, "enabled", true) && !value_bool(args, "force", false)) {
-        *ret_value = said(true, "Job {} is disabled.", name);
+        *ret_value = exec_schedule_said(true, "Job {} is disabled.", name);
         return 0;
     }
     json_auto_t *after = scheduling_ask(ctx, json_pack("{s:s, s:s}", "do", "run_job", "name", name), err);
     if (after == NULL)
-        return refused(ret_value, err);
-    *ret_value = said(true, "Scheduling Job {} on minion.", name);
+        return exec_schedule_refused(ret_value, err);
+    *ret_value = exec_schedule_said(true, "Scheduling Job {} on minion.", name);
     return 0;
 }
 
@@ -442,7 +442,7 @@ move_time(call_ctx_t *ctx, json_t *args, json_t *request, const char *const time
           json_t **ret_value, fail_t *err)
 {
     json_auto_t *asked = request;
-    const char *name = name_of(args),
+    const char *name = exec_schedule_name_of(args),
                *format = value_str(value_get(args, "kwargs"), "time_fmt", SCHEDULE_FORMAT);
     json_auto_t *all = whole_list(ctx, args, err);
     int64_t us;
@@ -451,11 +451,11 @@ move_time(call_ctx_t *ctx, json_t *args, json_t *request, const char *const time
         return err->code;
     for (size_t i = 0; i < 2; i++)
         if (times[i] != NULL && !moment_format(times[i], format, &us)) {
-            *ret_value = said(false, "Date string could not be parsed.", "");
+            *ret_value = exec_schedule_said(false, "Date string could not be parsed.", "");
             return 0;
         }
     if (value_get(all, name) == NULL) {
-        *ret_value = said(false, "Job {} does not exist.", name);
+        *ret_value = exec_schedule_said(false, "Job {} does not exist.", name);
         return 0;
     }
     json_object_set_new(asked, "name", json_string(name));
@@ -463,8 +463,8 @@ move_time(call_ctx_t *ctx, json_t *args, json_t *request, const char *const time
     json_object_set_new(asked, "time_fmt", json_string(format));
     json_auto_t *after = ctx_test(ctx) ? json_object() : scheduling_ask(ctx, STEAL(asked), err);
     if (after == NULL)
-        return refused(ret_value, err);
-    *ret_value = said(true, done, name);
+        return exec_schedule_refused(ret_value, err);
+    *ret_value = exec_schedule_said(true, done, name);
     return 0;
 }
 
@@ -499,8 +499,8 @@ schedule_save(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *after = test ? json_object() : scheduling_ask(ctx, json_pack("{s:s}", "do", "save"), err);
 
     if (after == NULL)
-        return refused(ret_value, err);
-    *ret_value = said(true, test ? "Schedule would be saved." : "Schedule (non-pillar items) saved.", "");
+        return exec_schedule_refused(ret_value, err);
+    *ret_value = exec_schedule_said(true, test ? "Schedule would be saved." : "Schedule (non-pillar items) saved.", "");
     return 0;
 }
 

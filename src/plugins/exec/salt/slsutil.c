@@ -62,7 +62,7 @@ slsutil_merge_all(call_ctx_t *ctx, py_t *args, fail_t *err)
 /* Keywords that are no variables of the template are taken out of `vars`; its `context` comes on top. NEW
  * dict. */
 static py_t *
-variables(py_t *kwargs)
+slsutil_variables(py_t *kwargs)
 {
     static const char *const taken[] = { "saltenv", "sls", "env", "input_data", "context" };
     AUTO(py) vars = py_todict(kwargs);
@@ -82,7 +82,7 @@ static py_t *
 render_this(call_ctx_t *ctx, py_t *args, render_source_t *source, fail_t *err)
 {
     py_t *kwargs = py_dict_gets(args, "kwargs");
-    AUTO(py) vars = variables(kwargs);
+    AUTO(py) vars = slsutil_variables(kwargs);
 
     source->pipeline = pyarg_text(args, "default_renderer", "jinja|yaml");
     source->sls = pyarg_text(kwargs, "sls", "");
@@ -160,7 +160,7 @@ slsutil_renderer(call_ctx_t *ctx, py_t *args, fail_t *err)
 
 /* Serialises or deserialises by the serialiser's name. */
 static py_t *
-convert(py_t *args, const char *what, bool serialize, fail_t *err)
+slsutil_convert(py_t *args, const char *what, bool serialize, fail_t *err)
 {
     const char *name = pyarg_text(args, "serializer", "");
     const serializer_t *s = serializer_find(name);
@@ -181,13 +181,13 @@ convert(py_t *args, const char *what, bool serialize, fail_t *err)
 static py_t *
 slsutil_serialize(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
-    return convert(args, "obj", true, err);
+    return slsutil_convert(args, "obj", true, err);
 }
 
 static py_t *
 slsutil_deserialize(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
-    return convert(args, "stream_or_string", false, err);
+    return slsutil_convert(args, "stream_or_string", false, err);
 }
 
 /* ---- texts -------------------------------------------------------------------------------------------- */
@@ -210,7 +210,7 @@ slsutil_boolstr(call_ctx_t *ctx, py_t *args, fail_t *err)
 
 /* Paths of one kind as an object, listed once per job. BORROWED, or NULL with *err. */
 static json_t *
-listed(call_ctx_t *ctx, files_kind_t kind, const char *saltenv, fail_t *err)
+slsutil_listed(call_ctx_t *ctx, files_kind_t kind, const char *saltenv, fail_t *err)
 {
     AUTO_FREE char *key = xasprintf("slsutil.%s.%d", saltenv, (int) kind);
     json_t *known = value_get(ctx_context(ctx), key), *path;
@@ -231,9 +231,9 @@ listed(call_ctx_t *ctx, files_kind_t kind, const char *saltenv, fail_t *err)
 
 /* 1, 0, or a negative errno. */
 static int
-is_listed(call_ctx_t *ctx, files_kind_t kind, const char *path, const char *saltenv, fail_t *err)
+slsutil_is_listed(call_ctx_t *ctx, files_kind_t kind, const char *path, const char *saltenv, fail_t *err)
 {
-    const json_t *paths = listed(ctx, kind, saltenv, err);
+    const json_t *paths = slsutil_listed(ctx, kind, saltenv, err);
 
     return paths != NULL ? value_get(paths, path) != NULL : -EIO;
 }
@@ -242,13 +242,13 @@ is_listed(call_ctx_t *ctx, files_kind_t kind, const char *path, const char *salt
 static int
 path_there(call_ctx_t *ctx, const char *path, const char *saltenv, fail_t *err)
 {
-    int rc = is_listed(ctx, FILES_FILES, path, saltenv, err);
+    int rc = slsutil_is_listed(ctx, FILES_FILES, path, saltenv, err);
 
-    return rc == 0 ? is_listed(ctx, FILES_DIRS, path, saltenv, err) : rc;
+    return rc == 0 ? slsutil_is_listed(ctx, FILES_DIRS, path, saltenv, err) : rc;
 }
 
 static py_t *
-answer(int rc)
+slsutil_answer(int rc)
 {
     return rc >= 0 ? py_bool(rc > 0) : NULL;
 }
@@ -256,21 +256,21 @@ answer(int rc)
 static py_t *
 slsutil_file_exists(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
-    return answer(
-        is_listed(ctx, FILES_FILES, pyarg_text(args, "path", ""), pyarg_text(args, "saltenv", "base"), err));
+    return slsutil_answer(
+        slsutil_is_listed(ctx, FILES_FILES, pyarg_text(args, "path", ""), pyarg_text(args, "saltenv", "base"), err));
 }
 
 static py_t *
 slsutil_dir_exists(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
-    return answer(
-        is_listed(ctx, FILES_DIRS, pyarg_text(args, "path", ""), pyarg_text(args, "saltenv", "base"), err));
+    return slsutil_answer(
+        slsutil_is_listed(ctx, FILES_DIRS, pyarg_text(args, "path", ""), pyarg_text(args, "saltenv", "base"), err));
 }
 
 static py_t *
 slsutil_path_exists(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
-    return answer(path_there(ctx, pyarg_text(args, "path", ""), pyarg_text(args, "saltenv", "base"), err));
+    return slsutil_answer(path_there(ctx, pyarg_text(args, "path", ""), pyarg_text(args, "saltenv", "base"), err));
 }
 
 /* posixpath.normpath. NEW. */

@@ -66,7 +66,7 @@ job_open(job_t *self, call_ctx_t *ctx, json_t *args, const char *dflt, const cha
 
 /* Errors of the compilation are the return. */
 static int
-give_errors(job_t *self, json_t **ret_value)
+exec_state_give_errors(job_t *self, json_t **ret_value)
 {
     ctx_set_retcode(self->ctx, STATE_COMPILER_ERROR);
     *ret_value = json_incref(self->errors);
@@ -87,7 +87,7 @@ pillar_broken(job_t *self, json_t **ret_value)
 
 /* `terse`: only what has failed or changed. NEW. */
 static json_t *
-terse(json_t *running)
+exec_state_terse(json_t *running)
 {
     json_t *out = json_object(), *ret;
     const char *tag;
@@ -110,7 +110,7 @@ run_high(job_t *self, py_t *high, const char *only_id, json_t **ret_value)
     json_auto_t *chunks = high_to_low(high, &env, self->errors);
 
     if (json_array_size(self->errors) > 0)
-        return give_errors(self, ret_value);
+        return exec_state_give_errors(self, ret_value);
     /* The states hand on values as JSON, which drops the marks; the whole call counts as a peer's words from
      * here on. */
     if (py_holds_peer(high))
@@ -120,7 +120,7 @@ run_high(job_t *self, py_t *high, const char *only_id, json_t **ret_value)
     ctx_set_retcode(self->ctx, state_succeeded(running, chunks) ? 0 : STATE_FAILURE);
     if (value_truthy(value_get(self->kwargs, "terse")) ||
         str_eq(value_str(ctx_opts(self->ctx), "state_data", ""), "terse")) {
-        *ret_value = terse(running);
+        *ret_value = exec_state_terse(running);
         json_decref(running);
     } else {
         *ret_value = running;
@@ -249,7 +249,7 @@ take_state_events(job_t *self)
 
 /* Renders the SLS of `mods` in the run's environment. NEW high data; problems go into self->errors. */
 static py_t *
-render_mods(job_t *self)
+exec_state_render_mods(job_t *self)
 {
     json_auto_t *matches = json_object();
 
@@ -279,9 +279,9 @@ state_sls(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO(py) cached = cached_high(&job);
     if (cached != NULL)
         return run_high(&job, cached, NULL, ret_value);
-    AUTO(py) high = render_mods(&job);
+    AUTO(py) high = exec_state_render_mods(&job);
     if (json_array_size(job.errors) > 0)
-        return give_errors(&job, ret_value);
+        return exec_state_give_errors(&job, ret_value);
     exclude_from(high, value_get(args, "exclude"));
     return run_high(&job, high, NULL, ret_value);
 }
@@ -299,7 +299,7 @@ state_sls_id(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     take_state_events(&job);
     if (pillar_broken(&job, ret_value))
         return 0;
-    AUTO(py) high = render_mods(&job);
+    AUTO(py) high = exec_state_render_mods(&job);
     rc = run_high(&job, high, id, ret_value);
     if (!json_is_object(*ret_value) || json_object_size(*ret_value) > 0)
         return rc;
@@ -364,7 +364,7 @@ run_matches(job_t *self, json_t **ret_value)
     keep_listed(matches, value_get(self->kwargs, "whitelist"));
     AUTO(py) high = highstate_render(self->opts.high, matches, self->errors);
     if (json_array_size(self->errors) > 0)
-        return give_errors(self, ret_value);
+        return exec_state_give_errors(self, ret_value);
     exclude_from(high, value_get(self->kwargs, "exclude"));
     if (py_truth(high) != 1) {
         *ret_value = no_states(self->ctx, "No states found for this minion");
@@ -421,7 +421,7 @@ state_high(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO(py) high = py_from_json(value_get(args, "data"));
     high_pad(high, "high data", job.errors);
     if (json_array_size(job.errors) > 0)
-        return give_errors(&job, ret_value);
+        return exec_state_give_errors(&job, ret_value);
     return run_high(&job, high, NULL, ret_value);
 }
 
@@ -440,7 +440,7 @@ state_template(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO(py)
     high = highstate_render_file(job.opts.high, path, value_str(job.kwargs, "saltenv", "base"), job.errors);
     if (json_array_size(job.errors) > 0)
-        return give_errors(&job, ret_value);
+        return exec_state_give_errors(&job, ret_value);
     return run_high(&job, high, NULL, ret_value);
 }
 
@@ -461,7 +461,7 @@ state_template_str(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
         return err->code;
     high_pad(high, "<template-str>", job.errors);
     if (json_array_size(job.errors) > 0)
-        return give_errors(&job, ret_value);
+        return exec_state_give_errors(&job, ret_value);
     return run_high(&job, high, NULL, ret_value);
 }
 

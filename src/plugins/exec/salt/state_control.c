@@ -11,7 +11,7 @@
 /* ---- pauses -------------------------------------------------------------------------------- */
 
 static const char *
-cachedir(call_ctx_t *ctx)
+state_control_cachedir(call_ctx_t *ctx)
 {
     return value_str(ctx_opts(ctx), "cachedir", "");
 }
@@ -30,7 +30,7 @@ static int
 change_pause(call_ctx_t *ctx, const json_t *args, const char *key, json_t *value, fail_t *err)
 {
     AUTO_FREE char *jid = value_pystr(value_get(args, "jid")), *id = state_id(args);
-    json_auto_t *pauses = state_pauses(cachedir(ctx), jid, err);
+    json_auto_t *pauses = state_pauses(state_control_cachedir(ctx), jid, err);
     json_t *entry = value_get(pauses, id);
 
     if (pauses == NULL) {
@@ -43,12 +43,12 @@ change_pause(call_ctx_t *ctx, const json_t *args, const char *key, json_t *value
     }
     if (key != NULL)
         json_object_set_new(entry, key, value);
-    return state_pauses_set(cachedir(ctx), jid, pauses, err);
+    return state_pauses_set(state_control_cachedir(ctx), jid, pauses, err);
 }
 
 /* With `duration` in seconds, the run goes on by itself afterwards. */
 static int
-state_pause(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+state_control_state_pause(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *duration = value_get(args, "duration");
 
@@ -59,24 +59,24 @@ state_pause(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* The run ends before the state. */
 static int
-state_soft_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+state_control_state_soft_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     return change_pause(ctx, args, "kill", json_true(), err);
 }
 
 static int
-state_resume(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+state_control_state_resume(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *jid = value_pystr(value_get(args, "jid")), *id = state_id(args);
 
     /* Writes without reading first, so that an unreadable file is removed as well. */
     if (str_eq(id, "__all__"))
-        return state_pauses_set(cachedir(ctx), jid, NULL, err);
-    json_auto_t *pauses = state_pauses(cachedir(ctx), jid, err);
+        return state_pauses_set(state_control_cachedir(ctx), jid, NULL, err);
+    json_auto_t *pauses = state_pauses(state_control_cachedir(ctx), jid, err);
     if (pauses == NULL)
         return -EIO;
     json_object_del(pauses, id);
-    return state_pauses_set(cachedir(ctx), jid, pauses, err);
+    return state_pauses_set(state_control_cachedir(ctx), jid, pauses, err);
 }
 
 /* Requested jids, or all of them. NEW list of texts, or NULL with *err. */
@@ -87,7 +87,7 @@ asked_jids(call_ctx_t *ctx, const json_t *args, fail_t *err)
     size_t i;
 
     if (asked == NULL || json_is_null(asked))
-        return state_paused_jids(cachedir(ctx), err);
+        return state_paused_jids(state_control_cachedir(ctx), err);
     json_auto_t *list = json_is_array(asked) ? json_incref(asked) : json_pack("[O]", asked);
     out = json_array();
     json_array_foreach (list, i, one) {
@@ -111,8 +111,8 @@ state_get_pauses(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_array_foreach (jids, i, jid) {
         const char *name = json_string_value(jid);
         if (!statejob_listed(jobs, name))
-            (void) state_pauses_set(cachedir(ctx), name, NULL, NULL);
-        else if ((pauses = state_pauses(cachedir(ctx), name, err)) != NULL)
+            (void) state_pauses_set(state_control_cachedir(ctx), name, NULL, NULL);
+        else if ((pauses = state_pauses(state_control_cachedir(ctx), name, err)) != NULL)
             json_object_set_new(out, name, pauses);
         else
             return -EIO;
@@ -136,7 +136,7 @@ disabled_now(call_ctx_t *ctx)
 
 /* Position of the value, or the size of the list when it is not there. */
 static size_t
-index_of(const json_t *list, const json_t *v)
+state_control_index_of(const json_t *list, const json_t *v)
 {
     size_t i;
     json_t *one;
@@ -160,7 +160,7 @@ state_set_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     size_t i;
 
     json_array_foreach (names, i, name) {
-        size_t at = index_of(now, name);
+        size_t at = state_control_index_of(now, name);
         bool is = at < json_array_size(now);
         AUTO_FREE char *shown = value_pystr(name);
         buf_printf(&text, "%sInfo: %s state %s%s.", i > 0 ? "\n" : "", shown, is == disable ? "already " : "",
@@ -196,10 +196,10 @@ state_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 {
     json_auto_t *out = json_array();
     char **names = NULL;
-    int rc = fs_names(cachedir(ctx), &names, err);
+    int rc = fs_names(state_control_cachedir(ctx), &names, err);
 
     for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
-        AUTO_FREE char *path = fs_join(cachedir(ctx), names[i]);
+        AUTO_FREE char *path = fs_join(state_control_cachedir(ctx), names[i]);
         if (!str_ends(names[i], ".cache.p") || fs_is_dir(path))
             continue;
         if (unlink(path) == 0)
@@ -251,15 +251,15 @@ static const func_t funcs[] = {
       "The pauses of the runs that are under way." CLI_EXAMPLE("salt '*' state.get_pauses") },
     { "list_disabled", state_list_disabled, NULL, FN_READONLY,
       "What state.disable refuses." CLI_EXAMPLE("salt '*' state.list_disabled") },
-    { "pause", state_pause, pause_args, 0,
+    { "pause", state_control_state_pause, pause_args, 0,
       "Make a run wait before a state." CLI_EXAMPLE("salt '*' state.pause 20171130110407769519\n    salt '*' "
                                                     "state.pause 20171130110407769519 vim 20") },
-    { "resume", state_resume, id_args, 0,
+    { "resume", state_control_state_resume, id_args, 0,
       "Let a run go on that state.pause holds." CLI_EXAMPLE(
           "salt '*' state.resume 20171130110407769519\n    salt '*' state.resume 20171130110407769519 vim") },
-    { "rm_pause", state_resume, id_args, 0,
+    { "rm_pause", state_control_state_resume, id_args, 0,
       "The old name of state.resume." CLI_EXAMPLE("salt '*' state.rm_pause 20171130110407769519") },
-    { "soft_kill", state_soft_kill, id_args, 0,
+    { "soft_kill", state_control_state_soft_kill, id_args, 0,
       "End a run before a state, after what runs now." CLI_EXAMPLE(
           "salt '*' state.soft_kill 20171130110407769519\n    salt '*' state.soft_kill 20171130110407769519 "
           "vim") },

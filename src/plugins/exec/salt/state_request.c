@@ -57,7 +57,7 @@ kwargs_of(const json_t *args)
 
 /* state.apply with these modules and keywords. */
 static int
-apply(call_ctx_t *ctx, json_t *mods, json_t *kwargs, json_t **ret_value, fail_t *err)
+state_request_apply(call_ctx_t *ctx, json_t *mods, json_t *kwargs, json_t **ret_value, fail_t *err)
 {
     json_auto_t *args = json_pack("[O]", mods);
 
@@ -72,7 +72,7 @@ state_request(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *kwargs = kwargs_of(args);
 
     json_object_set_new(kwargs, "test", json_true());
-    int rc = apply(ctx, mods, kwargs, &ret, err);
+    int rc = state_request_apply(ctx, mods, kwargs, &ret, err);
     if (rc < 0)
         return rc;
     json_auto_t *all = requests(ctx, err);
@@ -143,7 +143,7 @@ state_run_request(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     json_object_update(kwargs, more);
     json_object_del(kwargs, "test");
     json_object_del(kwargs, "name");
-    int rc = apply(ctx, value_get(request, "mods"), kwargs, ret_value, err);
+    int rc = state_request_apply(ctx, value_get(request, "mods"), kwargs, ret_value, err);
     if (rc < 0)
         return rc;
     json_object_del(all, name);

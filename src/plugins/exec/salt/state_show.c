@@ -9,7 +9,7 @@
 
 /* 0 to go on; 1 with *ret_value, or a negative errno: the function ends. */
 static int
-begin(stateopts_t *self, call_ctx_t *ctx, json_t *args, const char *dflt, json_t **ret_value, fail_t *err)
+state_show_begin(stateopts_t *self, call_ctx_t *ctx, json_t *args, const char *dflt, json_t **ret_value, fail_t *err)
 {
     int rc = statejob_conflict(ctx, args, ret_value, err);
 
@@ -18,14 +18,14 @@ begin(stateopts_t *self, call_ctx_t *ctx, json_t *args, const char *dflt, json_t
 
 /* Maps the result of an opened call to the function's return code. */
 static int
-ended(int rc)
+state_show_ended(int rc)
 {
     return rc < 0 ? rc : 0;
 }
 
 /* The errors are the return. TAKES the reference. */
 static int
-give_errors(call_ctx_t *ctx, json_t *errors, json_t **ret_value)
+state_show_give_errors(call_ctx_t *ctx, json_t *errors, json_t **ret_value)
 {
     ctx_set_retcode(ctx, STATE_COMPILER_ERROR);
     *ret_value = errors;
@@ -45,7 +45,7 @@ give_py(py_t *v, json_t **ret_value, fail_t *err)
 
 /* Renders the SLS files that `mods` names: NEW high data, verified. */
 static py_t *
-render_mods(const stateopts_t *self, const json_t *args, json_t *errors)
+state_show_render_mods(const stateopts_t *self, const json_t *args, json_t *errors)
 {
     json_auto_t *matches = json_object();
     high_env_t env = { .from = self->high };
@@ -79,13 +79,13 @@ state_show_top(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     stateopts_auto_t opts = { 0 };
     json_auto_t *errors = json_array();
-    int rc = begin(&opts, ctx, args, NULL, ret_value, err);
+    int rc = state_show_begin(&opts, ctx, args, NULL, ret_value, err);
 
     if (rc != 0)
-        return ended(rc);
+        return state_show_ended(rc);
     json_auto_t *matches = highstate_top(opts.high, errors);
     if (json_array_size(errors) > 0)
-        return give_errors(ctx, json_incref(errors), ret_value);
+        return state_show_give_errors(ctx, json_incref(errors), ret_value);
     *ret_value = json_incref(matches);
     return 0;
 }
@@ -95,14 +95,14 @@ state_show_highstate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 {
     stateopts_auto_t opts = { 0 };
     json_auto_t *errors = json_array();
-    int rc = begin(&opts, ctx, args, NULL, ret_value, err);
+    int rc = state_show_begin(&opts, ctx, args, NULL, ret_value, err);
 
     if (rc != 0)
-        return ended(rc);
+        return state_show_ended(rc);
     json_auto_t *matches = highstate_top(opts.high, errors);
     AUTO(py) high = highstate_render(opts.high, matches, errors);
     if (json_array_size(errors) > 0)
-        return give_errors(ctx, json_incref(errors), ret_value);
+        return state_show_give_errors(ctx, json_incref(errors), ret_value);
     /* Salt treats an empty result as a failure, as in a highstate. */
     if (py_truth(high) != 1)
         ctx_set_retcode(ctx, STATE_FAILURE);
@@ -114,10 +114,10 @@ state_show_lowstate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 {
     stateopts_auto_t opts = { 0 };
     json_auto_t *errors = json_array();
-    int rc = begin(&opts, ctx, args, NULL, ret_value, err);
+    int rc = state_show_begin(&opts, ctx, args, NULL, ret_value, err);
 
     if (rc != 0)
-        return ended(rc);
+        return state_show_ended(rc);
     *ret_value = compile_low_chunks(ctx, &opts, errors);
     return 0;
 }
@@ -129,16 +129,16 @@ state_show_states(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     stateopts_auto_t opts = { 0 };
     json_auto_t *errors = json_array();
     json_auto_t *seen = json_object();
-    int rc = begin(&opts, ctx, args, NULL, ret_value, err);
+    int rc = state_show_begin(&opts, ctx, args, NULL, ret_value, err);
     const char *sls;
     json_t *chunk;
     size_t i;
 
     if (rc != 0)
-        return ended(rc);
+        return state_show_ended(rc);
     json_auto_t *chunks = compile_low_chunks(ctx, &opts, errors);
     if (json_array_size(errors) > 0)
-        return give_errors(ctx, json_incref(errors), ret_value);
+        return state_show_give_errors(ctx, json_incref(errors), ret_value);
     json_array_foreach (chunks, i, chunk)
         json_object_set(seen, value_str(chunk, "__sls__", ""), json_true());
     *ret_value = json_array();
@@ -148,7 +148,7 @@ state_show_states(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 }
 
 static bool
-holds(const json_t *list, const json_t *text)
+state_show_holds(const json_t *list, const json_t *text)
 {
     json_t *item;
     size_t i;
@@ -162,13 +162,13 @@ holds(const json_t *list, const json_t *text)
 
 /* {used, unused, count_all, count_used, count_unused} of one environment. NEW. */
 static json_t *
-usage_of(const json_t *all, const json_t *matched)
+state_show_usage_of(const json_t *all, const json_t *matched)
 {
     json_t *used = json_array(), *unused = json_array(), *sls;
     size_t i;
 
     json_array_foreach (all, i, sls)
-        json_array_append(holds(matched, sls) ? used : unused, sls);
+        json_array_append(state_show_holds(matched, sls) ? used : unused, sls);
     return json_pack("{s:o, s:o, s:I, s:I, s:I}", "used", used, "unused", unused, "count_all",
                      (json_int_t) json_array_size(all), "count_used", (json_int_t) json_array_size(used),
                      "count_unused", (json_int_t) json_array_size(unused));
@@ -179,21 +179,21 @@ state_show_state_usage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 {
     stateopts_auto_t opts = { 0 };
     json_auto_t *errors = json_array();
-    int rc = begin(&opts, ctx, args, NULL, ret_value, err);
+    int rc = state_show_begin(&opts, ctx, args, NULL, ret_value, err);
     const char *saltenv;
     json_t *list;
 
     if (rc != 0)
-        return ended(rc);
+        return state_show_ended(rc);
     json_auto_t *matches = highstate_top(opts.high, errors);
     if (json_array_size(errors) > 0)
-        return give_errors(ctx, json_incref(errors), ret_value);
+        return state_show_give_errors(ctx, json_incref(errors), ret_value);
     json_auto_t *avail = highstate_avail(opts.high, err);
     if (avail == NULL)
         return err->code;
     *ret_value = json_object();
     json_object_foreach (avail, saltenv, list)
-        json_object_set_new(*ret_value, saltenv, usage_of(list, json_object_get(matches, saltenv)));
+        json_object_set_new(*ret_value, saltenv, state_show_usage_of(list, json_object_get(matches, saltenv)));
     return 0;
 }
 
@@ -202,13 +202,13 @@ state_show_sls(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     stateopts_auto_t opts = { 0 };
     json_auto_t *errors = json_array();
-    int rc = begin(&opts, ctx, args, "base", ret_value, err);
+    int rc = state_show_begin(&opts, ctx, args, "base", ret_value, err);
 
     if (rc != 0)
-        return ended(rc);
-    AUTO(py) high = render_mods(&opts, args, errors);
+        return state_show_ended(rc);
+    AUTO(py) high = state_show_render_mods(&opts, args, errors);
     if (json_array_size(errors) > 0)
-        return give_errors(ctx, json_incref(errors), ret_value);
+        return state_show_give_errors(ctx, json_incref(errors), ret_value);
     return give_py(high, ret_value, err);
 }
 
@@ -218,14 +218,14 @@ state_show_low_sls(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     stateopts_auto_t opts = { 0 };
     json_auto_t *errors = json_array();
     high_env_t env = { 0 };
-    int rc = begin(&opts, ctx, args, "base", ret_value, err);
+    int rc = state_show_begin(&opts, ctx, args, "base", ret_value, err);
 
     if (rc != 0)
-        return ended(rc);
-    AUTO(py) high = render_mods(&opts, args, errors);
+        return state_show_ended(rc);
+    AUTO(py) high = state_show_render_mods(&opts, args, errors);
     json_auto_t *chunks = json_array_size(errors) == 0 ? high_compile(high, &env, errors) : NULL;
     if (json_array_size(errors) > 0)
-        return give_errors(ctx, json_incref(errors), ret_value);
+        return state_show_give_errors(ctx, json_incref(errors), ret_value);
     *ret_value = json_incref(chunks);
     return 0;
 }

@@ -11,7 +11,7 @@
 #include "salt/log.h"
 
 static bool
-matches(const char *pattern, const char *name)
+sys_matches(const char *pattern, const char *name)
 {
     return fnmatch(pattern, name, FNM_NOESCAPE) == 0;
 }
@@ -23,7 +23,7 @@ typedef struct query {
 
 /* True when a pattern fits, or when there is none. */
 static bool
-is_wanted(const query_t *q, bool (*fits)(const char *wanted, const char *name), const char *name)
+sys_is_wanted(const query_t *q, bool (*fits)(const char *wanted, const char *name), const char *name)
 {
     size_t i;
     json_t *word;
@@ -45,7 +45,7 @@ registry_of_row(call_ctx_t *ctx)
 
 /* Calls `each` for every function of the row's kind. */
 static void
-gather(call_ctx_t *ctx, registry_each_fn *each, query_t *q)
+sys_gather(call_ctx_t *ctx, registry_each_fn *each, query_t *q)
 {
     const registry_t *registry = registry_of_row(ctx);
 
@@ -93,18 +93,18 @@ doc_fits(const char *wanted, const char *name)
     size_t len = strlen(wanted);
 
     if (strchr(wanted, '*') != NULL)
-        return matches(wanted, name);
+        return sys_matches(wanted, name);
     if (len == 0 || strcmp(wanted, name) == 0)
         return true;
     return str_starts(name, wanted) && (wanted[len - 1] == '.' || name[len] == '.');
 }
 
 static void
-add_doc(void *cookie, const char *name, const plugin_t *p, const func_t *f)
+sys_add_doc(void *cookie, const char *name, const plugin_t *p, const func_t *f)
 {
     query_t *q = cookie;
 
-    if (!is_wanted(q, doc_fits, name))
+    if (!sys_is_wanted(q, doc_fits, name))
         return;
     AUTO_FREE char *doc = func_doc(f);
     json_object_set_new(q->found, name, json_string(doc));
@@ -116,11 +116,11 @@ add_state_doc(void *cookie, const char *name, const plugin_t *p, const func_t *f
 {
     query_t *q = cookie;
 
-    if (!is_wanted(q, doc_fits, name))
+    if (!sys_is_wanted(q, doc_fits, name))
         return;
     if (json_object_get(q->found, plugin_name(p)) == NULL)
         json_object_set_new(q->found, plugin_name(p), json_string(p->doc));
-    add_doc(cookie, name, p, f);
+    sys_add_doc(cookie, name, p, f);
 }
 
 static int
@@ -128,7 +128,7 @@ sys_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     query_t q = { value_get(args, "args"), json_object() };
 
-    gather(ctx, ctx_row(ctx)->data.number == PLUGIN_STATE ? add_state_doc : add_doc, &q);
+    sys_gather(ctx, ctx_row(ctx)->data.number == PLUGIN_STATE ? add_state_doc : sys_add_doc, &q);
     *ret_value = answer_of(ctx, q.wanted, q.found);
     return 0;
 }
@@ -140,7 +140,7 @@ function_fits(const char *wanted, const char *name)
     size_t len = strlen(wanted);
 
     if (strpbrk(wanted, "*.") != NULL)
-        return matches(wanted, name);
+        return sys_matches(wanted, name);
     return str_starts(name, wanted) && name[len] == '.';
 }
 
@@ -149,7 +149,7 @@ add_argspec(void *cookie, const char *name, const plugin_t *p, const func_t *f)
 {
     query_t *q = cookie;
 
-    if (is_wanted(q, function_fits, name))
+    if (sys_is_wanted(q, function_fits, name))
         json_object_set_new(q->found, name, func_argspec(f));
 }
 
@@ -159,7 +159,7 @@ sys_argspec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *words = json_pack("[O]", value_get(args, "module"));
     query_t q = { words, json_object() };
 
-    gather(ctx, add_argspec, &q);
+    sys_gather(ctx, add_argspec, &q);
     *ret_value = answer_of(ctx, words, q.found);
     return 0;
 }
@@ -167,11 +167,11 @@ sys_argspec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- lists -------------------------------------------------------------------------------- */
 
 static void
-add_function(void *cookie, const char *name, const plugin_t *p, const func_t *f)
+sys_add_function(void *cookie, const char *name, const plugin_t *p, const func_t *f)
 {
     query_t *q = cookie;
 
-    if (is_wanted(q, function_fits, name))
+    if (sys_is_wanted(q, function_fits, name))
         json_object_set_new(q->found, name, json_null());
 }
 
@@ -180,27 +180,27 @@ static bool
 module_fits(const char *wanted, const char *name)
 {
     if (strchr(wanted, '*') != NULL)
-        return matches(wanted, name);
+        return sys_matches(wanted, name);
     return strlen(wanted) == strcspn(name, ".") && str_starts(name, wanted);
 }
 
 static void
-add_module(void *cookie, const char *name, const plugin_t *p, const func_t *f)
+sys_add_module(void *cookie, const char *name, const plugin_t *p, const func_t *f)
 {
     query_t *q = cookie;
 
-    if (is_wanted(q, module_fits, name))
+    if (sys_is_wanted(q, module_fits, name))
         json_object_set_new(q->found, plugin_name(p), json_null());
 }
 
 /* The names that `add` collects, sorted. */
 static int
-list(call_ctx_t *ctx, registry_each_fn *add, json_t *args, json_t **ret_value)
+sys_list(call_ctx_t *ctx, registry_each_fn *add, json_t *args, json_t **ret_value)
 {
     json_auto_t *found = json_object();
     query_t q = { value_get(args, "args"), found };
 
-    gather(ctx, add, &q);
+    sys_gather(ctx, add, &q);
     *ret_value = answer_of(ctx, q.wanted, value_sorted_keys(found));
     return 0;
 }
@@ -208,13 +208,13 @@ list(call_ctx_t *ctx, registry_each_fn *add, json_t *args, json_t **ret_value)
 static int
 sys_list_functions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return list(ctx, add_function, args, ret_value);
+    return sys_list(ctx, sys_add_function, args, ret_value);
 }
 
 static int
 sys_list_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return list(ctx, add_module, args, ret_value);
+    return sys_list(ctx, sys_add_module, args, ret_value);
 }
 
 /* ---- other -------------------------------------------------------------------------------- */

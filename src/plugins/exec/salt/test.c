@@ -44,7 +44,7 @@ test_argument(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static int
-test_arg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+exec_test_arg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     *ret_value = json_incref(args);
     return 0;
@@ -104,7 +104,7 @@ test_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static int
-test_get_opts(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+exec_test_get_opts(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     *ret_value = json_incref(ctx_opts(ctx));
     return 0;
@@ -136,7 +136,7 @@ test_tty(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- time ---------------------------------------------------------------------------------- */
 
 static int
-test_sleep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+exec_test_sleep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     double seconds = trunc(value_num(args, "length", 0));
 
@@ -441,7 +441,7 @@ test_provider(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static void
-add_provider(void *cookie, const plugin_t *p, const char *why)
+exec_test_add_provider(void *cookie, const plugin_t *p, const char *why)
 {
     if (why == NULL)
         json_object_set_new(cookie, p->file, json_string(plugin_name(p)));
@@ -451,7 +451,7 @@ static int
 test_providers(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     *ret_value = json_object();
-    registry_each_plugin(ctx_registry(ctx, PLUGIN_EXEC), ctx, add_provider, *ret_value);
+    registry_each_plugin(ctx_registry(ctx, PLUGIN_EXEC), ctx, exec_test_add_provider, *ret_value);
     return 0;
 }
 
@@ -571,10 +571,10 @@ static const arg_t provider_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "arg", test_arg, any_args, FN_READONLY | FN_RAW_KWARGS,
+    { "arg", exec_test_arg, any_args, FN_READONLY | FN_RAW_KWARGS,
       "Return the positional and keyword arguments as the minion got them, what Salt adds to a published job "
       "included." CLI_EXAMPLE("salt '*' test.arg 1 \"two\" 3.1 txt=\"hello\" wow='{a: 1, b: \"hello\"}'") },
-    { "arg_clean", test_arg, any_args, FN_READONLY,
+    { "arg_clean", exec_test_arg, any_args, FN_READONLY,
       "Like test.arg, without the ``__pub*`` keywords." CLI_EXAMPLE(
           "salt '*' test.arg_clean 1 \"two\" 3.1 txt=\"hello\" wow='{a: 1, b: \"hello\"}'") },
     { "arg_repr", test_arg_repr, any_args, FN_READONLY | FN_RAW_KWARGS,
@@ -608,7 +608,7 @@ static const func_t funcs[] = {
     { "fib", test_fib, fib_args, FN_READONLY,
       "Return a Fibonacci number and the seconds it took. Numbers over 64 bits are returned as "
       "text." CLI_EXAMPLE("salt '*' test.fib 3") },
-    { "get_opts", test_get_opts, NULL, FN_READONLY | FN_PEER_GRAINS,
+    { "get_opts", exec_test_get_opts, NULL, FN_READONLY | FN_PEER_GRAINS,
       "Return the minion's whole configuration." CLI_EXAMPLE("salt '*' test.get_opts") },
     { "kwarg", test_argument, kwarg_args, FN_READONLY | FN_RAW_KWARGS,
       "Return the keyword arguments, what Salt adds to a published job included." CLI_EXAMPLE(
@@ -648,7 +648,7 @@ static const func_t funcs[] = {
                                                           "salt '*' test.random_hash hash_type=sha512") },
     { "retcode", test_retcode, retcode_args, FN_READONLY,
       "End the job with this exit code." CLI_EXAMPLE("salt '*' test.retcode 42") },
-    { "sleep", test_sleep, sleep_args, FN_READONLY,
+    { "sleep", exec_test_sleep, sleep_args, FN_READONLY,
       "Sleep for so many seconds, then return ``True``." CLI_EXAMPLE("salt '*' test.sleep 20") },
     { "stack", test_stack, NULL, FN_READONLY,
       "Return the current call stack of the minion." CLI_EXAMPLE("salt '*' test.stack") },

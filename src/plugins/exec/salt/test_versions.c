@@ -79,7 +79,7 @@ test_versions_information(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
 }
 
 static int
-by_name(const void *a, const void *b)
+test_versions_by_name(const void *a, const void *b)
 {
     return strcasecmp(*(const char *const *) a, *(const char *const *) b);
 }
@@ -96,7 +96,7 @@ add_section(buf_t *out, const char *title, json_t *section, int pad)
         salt_assert(n < NELEMS(names));
         names[n++] = key;
     }
-    qsort(names, n, sizeof(*names), by_name);
+    qsort(names, n, sizeof(*names), test_versions_by_name);
     buf_printf(out, "%s%s:\n", out->len > 0 ? "\n" : "", title);
     for (size_t i = 0; i < n; i++)
         buf_printf(out, "%*s: %s\n", pad, names[i], value_str(section, names[i], ""));

@@ -13,7 +13,7 @@
 
 /* Words end with NULL. NEW answer, or NULL with *err. */
 static json_t *
-run(call_ctx_t *ctx, const char *const *words, fail_t *err)
+exec_alternatives_run(call_ctx_t *ctx, const char *const *words, fail_t *err)
 {
     bool redhat = str_eq(value_str(ctx_grains(ctx), "os_family", ""), "RedHat");
     prog_auto_t prog = PROG_INIT;
@@ -29,9 +29,9 @@ run(call_ctx_t *ctx, const char *const *words, fail_t *err)
 
 /* Runs update-alternatives and returns its output, or its errors when it failed. */
 static int
-tell(call_ctx_t *ctx, const char *const *words, json_t **ret_value, fail_t *err)
+exec_alternatives_tell(call_ctx_t *ctx, const char *const *words, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *out = run(ctx, words, err);
+    json_auto_t *out = exec_alternatives_run(ctx, words, err);
 
     if (out == NULL)
         return err->code;
@@ -55,7 +55,7 @@ link_of(const char *text)
 
 /* The target of the name's link, NEW, or NULL where there is none. */
 static int
-current(const char *name, char **ret_target, fail_t *err)
+exec_alternatives_current(const char *name, char **ret_target, fail_t *err)
 {
     AUTO_FREE char *path = fs_join(LINKS, name);
     char target[4096];
@@ -80,14 +80,14 @@ alternatives_tell(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 {
     const char *path = value_str(args, "path", NULL); /* of those that take one */
 
-    return tell(ctx, (const char *const[]){ ctx_row(ctx)->data.text, NAME(args), path, NULL }, ret_value,
+    return exec_alternatives_tell(ctx, (const char *const[]){ ctx_row(ctx)->data.text, NAME(args), path, NULL }, ret_value,
                 err);
 }
 
 static int
 alternatives_show_link(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *out = run(ctx, (const char *const[]){ "--query", NAME(args), NULL }, err);
+    json_auto_t *out = exec_alternatives_run(ctx, (const char *const[]){ "--query", NAME(args), NULL }, err);
 
     if (out == NULL)
         return err->code;
@@ -100,7 +100,7 @@ static int
 alternatives_show_current(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *path = NULL;
-    int rc = current(NAME(args), &path, err);
+    int rc = exec_alternatives_current(NAME(args), &path, err);
 
     if (rc < 0)
         return rc;
@@ -111,7 +111,7 @@ alternatives_show_current(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
 static int
 alternatives_check_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *out = run(ctx, (const char *const[]){ "--display", NAME(args), NULL }, err);
+    json_auto_t *out = exec_alternatives_run(ctx, (const char *const[]){ "--display", NAME(args), NULL }, err);
     bool found = false;
 
     if (out == NULL)
@@ -128,7 +128,7 @@ static int
 alternatives_check_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *path = NULL;
-    int rc = current(NAME(args), &path, err);
+    int rc = exec_alternatives_current(NAME(args), &path, err);
 
     if (rc < 0)
         return rc;
@@ -137,18 +137,18 @@ alternatives_check_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
 }
 
 static int
-alternatives_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+exec_alternatives_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *priority = value_pystr(value_get(args, "priority"));
 
-    return tell(ctx,
+    return exec_alternatives_tell(ctx,
                 (const char *const[]){ "--install", value_str(args, "link", ""), NAME(args), PATH(args),
                                        priority, NULL },
                 ret_value, err);
 }
 
 static const char *
-unavailable(call_ctx_t *ctx)
+exec_alternatives_unavailable(call_ctx_t *ctx)
 {
     return fs_is_dir(LINKS) ? NULL : "Cannot load alternatives module: " LINKS " dir not found";
 }
@@ -180,7 +180,7 @@ static const func_t funcs[] = {
     { "display", alternatives_tell, name_args, FN_READONLY,
       "Return what update-alternatives says of a name." CLI_EXAMPLE("salt '*' alternatives.display editor"),
       .data.text = "--display" },
-    { "install", alternatives_install, install_args, 0,
+    { "install", exec_alternatives_install, install_args, 0,
       "Add a program to a name." CLI_EXAMPLE(
           "salt '*' alternatives.install editor /usr/bin/editor /usr/bin/vi 50") },
     { "remove", alternatives_tell, path_args, 0,
@@ -197,4 +197,4 @@ static const func_t funcs[] = {
 };
 
 PLUGIN(exec, alternatives, .doc = "Programs that a name may stand for", FUNCS(funcs),
-       .unavailable = unavailable);
+       .unavailable = exec_alternatives_unavailable);

@@ -1,6 +1,6 @@
 /* cmd.c - execution module `cmd`: runs programs and shell commands with all of Salt's arguments. Each call
- * becomes a run_t: prepare() checks and resolves everything that can be refused before a program starts
- * (user, shell, template, allow lists, umask, cwd, argv, environment), start() runs it by proc.h, outcome()
+ * becomes a run_t: exec_cmd_prepare() checks and resolves everything that can be refused before a program starts
+ * (user, shell, template, allow lists, umask, cwd, argv, environment), exec_cmd_start() runs it by proc.h, exec_cmd_outcome()
  * decodes output and judges the exit code. The functions at the end differ in flags and in the part of the
  * result that they return. */
 #include "salt/plugin.h"
@@ -83,7 +83,7 @@ opt_bool(const run_t *r, const char *name, bool dflt)
 }
 
 static void
-run_free(run_t *r)
+exec_cmd_run_free(run_t *r)
 {
     free(r->cwd);
     free(r->shell);
@@ -318,7 +318,7 @@ choose_shell(run_t *r, fail_t *err)
 
 /* With `template` the text is one; else it stays. NEW, or NULL with *err. */
 static json_t *
-rendered(const run_t *r, const char *text, fail_t *err)
+exec_cmd_rendered(const run_t *r, const char *text, fail_t *err)
 {
     json_t *template = opt(r, "template");
     AUTO_FREE char *name = value_truthy(template) ? value_pystr(template) : NULL;
@@ -344,7 +344,7 @@ render_command(run_t *r, fail_t *err)
 {
     if (!json_is_string(r->cmd))
         return 0;
-    r->rendered = rendered(r, json_string_value(r->cmd), err);
+    r->rendered = exec_cmd_rendered(r, json_string_value(r->cmd), err);
     r->cmd = r->rendered;
     return r->cmd != NULL ? 0 : -EINVAL;
 }
@@ -357,7 +357,7 @@ choose_cwd(run_t *r, const struct passwd *user, fail_t *err)
 
     if (value_truthy(given)) {
         AUTO_FREE char *text = value_pystr(given);
-        json_auto_t *cwd = rendered(r, text, err);
+        json_auto_t *cwd = exec_cmd_rendered(r, text, err);
         if (cwd == NULL)
             return -EINVAL;
         r->cwd = xstrdup(json_string_value(cwd));
@@ -379,7 +379,7 @@ choose_cwd(run_t *r, const struct passwd *user, fail_t *err)
 /* A list becomes the program and its arguments; with a shell, what the shell gets after -c, as Python does.
  */
 static void
-add_list(char **argv, size_t n, const json_t *list)
+exec_cmd_add_list(char **argv, size_t n, const json_t *list)
 {
     for (size_t i = 0; i < json_array_size(list); i++)
         argv[n + i] = value_pystr(json_array_get(list, i));
@@ -410,7 +410,7 @@ build_argv(run_t *r, fail_t *err)
             r->argv[1] = xstrdup("-c");
         }
         if (json_is_array(r->cmd))
-            add_list(r->argv, lead, r->cmd);
+            exec_cmd_add_list(r->argv, lead, r->cmd);
         else
             r->argv[lead] = xstrdup(r->text);
     }
@@ -421,7 +421,7 @@ build_argv(run_t *r, fail_t *err)
 
 /* Globs match the whole command line; a backslash is literal (fnmatch's FNM_NOESCAPE), as in Python. */
 static bool
-any_matches(json_t *globs, const char *text)
+exec_cmd_any_matches(json_t *globs, const char *text)
 {
     size_t i;
     json_t *glob;
@@ -435,7 +435,7 @@ any_matches(json_t *globs, const char *text)
 
 /* The minion's own lists bind those who call from outside, not the modules. */
 static int
-check_allowed(const run_t *r, fail_t *err)
+exec_cmd_check_allowed(const run_t *r, fail_t *err)
 {
     json_t *black = value_get(ctx_opts(r->ctx), "cmd_blacklist_glob");
     json_t *white = value_get(ctx_opts(r->ctx), "cmd_whitelist_glob");
@@ -453,8 +453,8 @@ check_allowed(const run_t *r, fail_t *err)
         AUTO_FREE char *shown = value_pystr(r->cmd);
         buf_puts(&text, shown);
     }
-    if (any_matches(black, buf_str(&text)) ||
-        (json_array_size(white) > 0 && !any_matches(white, buf_str(&text))))
+    if (exec_cmd_any_matches(black, buf_str(&text)) ||
+        (json_array_size(white) > 0 && !exec_cmd_any_matches(white, buf_str(&text))))
         return fail_kind(err, FAIL_COMMAND, -EPERM, "The shell command \"%s\" is not permitted",
                          buf_str(&text));
     return 0;
@@ -546,7 +546,7 @@ choose_level(run_t *r)
 
 /* The user who runs it: NULL when nobody was named. */
 static int
-find_user(run_t *r, passwd_space_t *space, const struct passwd **ret_user, fail_t *err)
+exec_cmd_find_user(run_t *r, passwd_space_t *space, const struct passwd **ret_user, fail_t *err)
 {
     passwd_space_auto_t groups = { 0 };
 
@@ -564,7 +564,7 @@ find_user(run_t *r, passwd_space_t *space, const struct passwd **ret_user, fail_
 
 /* Everything that can be refused before a program starts. */
 static int
-prepare(run_t *r, fail_t *err)
+exec_cmd_prepare(run_t *r, fail_t *err)
 {
     passwd_space_auto_t space = { 0 };
     const struct passwd *user;
@@ -575,8 +575,8 @@ prepare(run_t *r, fail_t *err)
     r->bg = (r->flags & RUN_BG) != 0 || opt_bool(r, "bg", false);
     r->python_shell = choose_python_shell(r);
     choose_level(r);
-    if ((rc = find_user(r, &space, &user, err)) < 0 || (rc = choose_shell(r, err)) < 0 ||
-        (rc = render_command(r, err)) < 0 || (rc = check_allowed(r, err)) < 0 ||
+    if ((rc = exec_cmd_find_user(r, &space, &user, err)) < 0 || (rc = choose_shell(r, err)) < 0 ||
+        (rc = render_command(r, err)) < 0 || (rc = exec_cmd_check_allowed(r, err)) < 0 ||
         (rc = choose_umask(r, err)) < 0 || (rc = choose_cwd(r, user, err)) < 0 ||
         (rc = choose_success(r, err)) < 0 || (rc = build_argv(r, err)) < 0)
         return rc;
@@ -700,7 +700,7 @@ log_outcome(const run_t *r, int retcode, const char *out, const char *errs)
 
 /* {"pid", "retcode", "stdout", "stderr"}. NEW, or NULL with *err. */
 static json_t *
-outcome(const run_t *r, const proc_result_t *res, fail_t *err)
+exec_cmd_outcome(const run_t *r, const proc_result_t *res, fail_t *err)
 {
     json_t *timeout = opt(r, "timeout");
 
@@ -750,7 +750,7 @@ input_text(const run_t *r)
 
 /* A time that is no number is an error. 0 when the program ran, whatever its exit code. */
 static int
-start(const run_t *r, proc_result_t *res, fail_t *err)
+exec_cmd_start(const run_t *r, proc_result_t *res, fail_t *err)
 {
     json_t *timeout = opt(r, "timeout");
     fail_auto_t why = FAIL_INIT;
@@ -787,9 +787,9 @@ run_command(run_t *r, fail_t *err)
 {
     proc_result_t res;
 
-    if (prepare(r, err) < 0 || start(r, &res, err) < 0)
+    if (exec_cmd_prepare(r, err) < 0 || exec_cmd_start(r, &res, err) < 0)
         return NULL;
-    json_t *ret = outcome(r, &res, err);
+    json_t *ret = exec_cmd_outcome(r, &res, err);
     proc_result_free(&res);
     return ret;
 }
@@ -818,7 +818,7 @@ cmd_run_text(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         if (failed && value_bool(args, "raise_err", false))
             rc = fail_kind(err, FAIL_COMMAND, -EIO, "%s", hide ? "" : value_str(ret, "stdout", ""));
     }
-    run_free(&r);
+    exec_cmd_run_free(&r);
     if (rc == 0)
         *ret_value = hide ? json_string("") : json_incref(value_get(ret, "stdout"));
     return rc;
@@ -834,7 +834,7 @@ cmd_run_member(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *ret = run_command(&r, err);
     bool hide = value_bool(args, "hide_output", false) && !code;
 
-    run_free(&r);
+    exec_cmd_run_free(&r);
     if (ret == NULL)
         return -EIO;
     *ret_value = hide ? json_string("") : json_incref(value_get(ret, member));
@@ -847,7 +847,7 @@ cmd_mod_run_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     run_t r = { .ctx = ctx, .args = args };
     json_t *ret = run_command(&r, err);
 
-    run_free(&r);
+    exec_cmd_run_free(&r);
     if (ret == NULL)
         return -EIO;
     if (value_bool(args, "hide_output", false)) {
@@ -864,7 +864,7 @@ cmd_mod_run_bg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     run_t r = { .ctx = ctx, .args = args, .flags = RUN_BG | RUN_NO_RSTRIP };
     json_auto_t *ret = run_command(&r, err);
 
-    run_free(&r);
+    exec_cmd_run_free(&r);
     if (ret == NULL)
         return -EIO;
     *ret_value = json_pack("{s:O}", "pid", value_get(ret, "pid"));

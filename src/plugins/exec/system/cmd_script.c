@@ -212,7 +212,7 @@ temp_program(const char *dir, const char *suffix, const buf_t *bytes, mode_t mod
 
 /* Arguments that go on to cmd.run_all as they are: what is not named here. NEW. */
 static json_t *
-passed_on(json_t *args, const char *const *ours, size_t n)
+cmd_script_passed_on(json_t *args, const char *const *ours, size_t n)
 {
     json_t *kwargs = json_object(), *v;
     const char *key;
@@ -243,7 +243,7 @@ exec_code_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                                         value_str(value_get(args, "kwargs"), "runas", NULL), err);
     if (path == NULL)
         return -EIO;
-    json_auto_t *kwargs = passed_on(args, ours, NELEMS(ours));
+    json_auto_t *kwargs = cmd_script_passed_on(args, ours, NELEMS(ours));
     json_auto_t *call = json_pack("[[s, s]]", value_str(args, "lang", ""), path);
     json_t *cmd = json_array_get(call, 0);
     if (json_is_array(extra))
@@ -372,7 +372,7 @@ run_script(call_ctx_t *ctx, json_t *args, const char *local, json_t **ret_value,
                                         value_str(args, "runas", NULL), err);
     if (path == NULL)
         return -EIO;
-    json_auto_t *kwargs = passed_on(args, ours, NELEMS(ours));
+    json_auto_t *kwargs = cmd_script_passed_on(args, ours, NELEMS(ours));
     json_auto_t *call = script_call(args, path, bg);
     json_object_del(kwargs, "__env__");
     json_object_del(kwargs, "context");
@@ -385,7 +385,7 @@ run_script(call_ctx_t *ctx, json_t *args, const char *local, json_t **ret_value,
 }
 
 static int
-script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+cmd_script_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *template = value_str(args, "template", NULL);
     AUTO_FREE char *local = NULL;
@@ -406,14 +406,14 @@ script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 cmd_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return script(ctx, args, ret_value, err);
+    return cmd_script_script(ctx, args, ret_value, err);
 }
 
 static int
 cmd_script_retcode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *all = NULL;
-    int rc = script(ctx, args, &all, err);
+    int rc = cmd_script_script(ctx, args, &all, err);
 
     if (rc == 0)
         *ret_value = json_incref(value_get(all, "retcode"));

@@ -18,7 +18,7 @@ tab_of(const json_t *args, bool look, fail_t *err)
 
 /* NEW text to return, or NULL with *err. */
 static json_t *
-shown(const json_t *args, fail_t *err)
+exec_cron_shown(const json_t *args, fail_t *err)
 {
     AUTO_FREE char *text = crontab_read(value_str(args, "user", ""), true, err);
 
@@ -29,14 +29,14 @@ shown(const json_t *args, fail_t *err)
 static json_t *
 shown_tab(const json_t *args, fail_t *err)
 {
-    json_auto_t *text = shown(args, err);
+    json_auto_t *text = exec_cron_shown(args, err);
 
     return text != NULL ? crontab_parse(json_string_value(text)) : NULL;
 }
 
 /* Write it. 0 with *ret_value NEW: `done`, or what crontab says against it. */
 static int
-store(call_ctx_t *ctx, const json_t *args, const json_t *tab, const char *done, json_t **ret_value,
+exec_cron_store(call_ctx_t *ctx, const json_t *args, const json_t *tab, const char *done, json_t **ret_value,
       fail_t *err)
 {
     AUTO_FREE char *text = crontab_text(tab), *said = NULL;
@@ -51,7 +51,7 @@ store(call_ctx_t *ctx, const json_t *args, const json_t *tab, const char *done, 
 static int
 cron_raw_cron(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = shown(args, err);
+    *ret_value = exec_cron_shown(args, err);
     return *ret_value != NULL ? 0 : err->code;
 }
 
@@ -92,7 +92,7 @@ static const char *const special_fields[] = { "spec", NULL };
 
 /* BORROWED list of the tab with the entry's place in it; NULL: no such entry. */
 static json_t *
-find_entry(const json_t *tab, const char *cmd, const char *identifier, size_t *ret_i)
+exec_cron_find_entry(const json_t *tab, const char *cmd, const char *identifier, size_t *ret_i)
 {
     static const char *const groups[] = { "crons", "special" };
     json_t *entry;
@@ -110,7 +110,7 @@ find_entry(const json_t *tab, const char *cmd, const char *identifier, size_t *r
 
 /* Copies the fields that the call leaves unset from the present entry. */
 static bool
-keep(const json_t *old, json_t *wish, const char *const *fields)
+exec_cron_keep(const json_t *old, json_t *wish, const char *const *fields)
 {
     static const char *const common[] = { "comment", "commented", "cmd", "identifier", NULL };
     const char *const *groups[] = { common, fields };
@@ -154,8 +154,8 @@ set_entry(call_ctx_t *ctx, const json_t *args, json_t *wish, const char *const *
 
     if (tab == NULL)
         return err->code;
-    json_t *list = find_entry(tab, value_str(wish, "cmd", ""), value_str(wish, "identifier", NULL), &i);
-    bool change = list == NULL || keep(json_array_get(list, i), wish, fields);
+    json_t *list = exec_cron_find_entry(tab, value_str(wish, "cmd", ""), value_str(wish, "identifier", NULL), &i);
+    bool change = list == NULL || exec_cron_keep(json_array_get(list, i), wish, fields);
     if (!change) {
         *ret_value = json_string("present");
         return 0;
@@ -165,12 +165,12 @@ set_entry(call_ctx_t *ctx, const json_t *args, json_t *wish, const char *const *
     if (!special)
         draw_times(wish);
     json_array_append(value_get(tab, special ? "special" : "crons"), wish);
-    return store(ctx, args, tab, list != NULL ? "updated" : "new", ret_value, err);
+    return exec_cron_store(ctx, args, tab, list != NULL ? "updated" : "new", ret_value, err);
 }
 
 /* NEW entry of what every kind has. */
 static json_t *
-wish_of(const json_t *args)
+exec_cron_wish_of(const json_t *args)
 {
     static const char *const fields[] = { "cmd", "comment", "identifier" };
     json_t *wish = json_pack("{s:b}", "commented", value_bool(args, "commented", false));
@@ -186,7 +186,7 @@ wish_of(const json_t *args)
 static int
 cron_set_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *wish = wish_of(args);
+    json_auto_t *wish = exec_cron_wish_of(args);
 
     for (size_t i = 0; i < CRONTAB_TIMES; i++) {
         AUTO_FREE char *text = value_pystr(value_get(args, crontab_times[i]));
@@ -200,7 +200,7 @@ cron_set_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 cron_set_special(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *wish = wish_of(args);
+    json_auto_t *wish = exec_cron_wish_of(args);
 
     json_object_set(wish, "spec", value_get(args, "special"));
     return set_entry(ctx, args, wish, special_fields, ret_value, err);
@@ -239,7 +239,7 @@ cron_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         bool fits = crontab_is(entry, cmd, value_str(args, "identifier", NULL)) && times_fit(entry, args) &&
                     (!value_truthy(spec) || value_equal(spec, value_get(entry, "spec")));
         if (fits && json_array_remove(list, i) == 0)
-            return store(ctx, args, tab, "removed", ret_value, err);
+            return exec_cron_store(ctx, args, tab, "removed", ret_value, err);
     }
     *ret_value = json_string("absent");
     return 0;
@@ -249,7 +249,7 @@ cron_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* Index of a variable in `list`, or the list's length. */
 static size_t
-find_env(const json_t *list, const json_t *name)
+exec_cron_find_env(const json_t *list, const json_t *name)
 {
     size_t i;
     json_t *v;
@@ -266,7 +266,7 @@ cron_set_env(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *tab = tab_of(args, false, err);
     json_t *list = value_get(tab, "env"), *value = value_get(args, "value");
-    size_t i = find_env(list, value_get(args, "name"));
+    size_t i = exec_cron_find_env(list, value_get(args, "name"));
     bool there = i < json_array_size(list);
 
     if (tab == NULL)
@@ -279,7 +279,7 @@ cron_set_env(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (there)
         json_array_remove(list, i);
     json_array_append_new(list, json_pack("{s:O, s:s}", "name", value_get(args, "name"), "value", text));
-    return store(ctx, args, tab, there ? "updated" : "new", ret_value, err);
+    return exec_cron_store(ctx, args, tab, there ? "updated" : "new", ret_value, err);
 }
 
 static int
@@ -287,7 +287,7 @@ cron_rm_env(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *tab = tab_of(args, true, err);
     json_t *list = value_get(tab, "env");
-    size_t i = find_env(list, value_get(args, "name"));
+    size_t i = exec_cron_find_env(list, value_get(args, "name"));
 
     if (tab == NULL)
         return err->code;
@@ -296,14 +296,14 @@ cron_rm_env(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return 0;
     }
     json_array_remove(list, i);
-    return store(ctx, args, tab, "removed", ret_value, err);
+    return exec_cron_store(ctx, args, tab, "removed", ret_value, err);
 }
 
 /* ---- whole files ----------------------------------------------------------------------------- */
 
 /* NEW {"retcode", "stderr"} of installing the file. */
 static json_t *
-install(call_ctx_t *ctx, const json_t *args, fail_t *err)
+exec_cron_install(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
     AUTO_FREE char *said = NULL;
@@ -319,7 +319,7 @@ install(call_ctx_t *ctx, const json_t *args, fail_t *err)
 static int
 cron_write_cron_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *answer = install(ctx, args, err);
+    json_auto_t *answer = exec_cron_install(ctx, args, err);
 
     if (answer == NULL)
         return err->code;
@@ -330,12 +330,12 @@ cron_write_cron_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 static int
 cron_write_cron_file_verbose(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = install(ctx, args, err);
+    *ret_value = exec_cron_install(ctx, args, err);
     return *ret_value != NULL ? 0 : err->code;
 }
 
 static const char *
-unavailable(call_ctx_t *ctx)
+exec_cron_unavailable(call_ctx_t *ctx)
 {
     AUTO_FREE char *path = fs_which("crontab");
 
@@ -438,4 +438,4 @@ static const func_t funcs[] = {
           "salt '*' cron.write_cron_file_verbose root /tmp/new_cron") },
 };
 
-PLUGIN(exec, cron, .doc = "Crontabs of users", FUNCS(funcs), .unavailable = unavailable);
+PLUGIN(exec, cron, .doc = "Crontabs of users", FUNCS(funcs), .unavailable = exec_cron_unavailable);

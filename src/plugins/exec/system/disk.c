@@ -653,7 +653,7 @@ smart_value(const char *text)
 
 /* True without a list. */
 static bool
-is_listed(const json_t *list, const json_t *v)
+disk_is_listed(const json_t *list, const json_t *v)
 {
     if (!json_is_array(list))
         return true;
@@ -677,11 +677,11 @@ smart_line(const char *line, char **names, json_t *args, json_t *out)
         end = word + len;
         char saved = *end;
         *end = '\0';
-        if (is_listed(value_get(args, "values"), name))
+        if (disk_is_listed(value_get(args, "values"), name))
             json_object_set_new(row, names[i], smart_value(word));
         *end = saved;
     }
-    if (is_listed(value_get(args, "attributes"), id))
+    if (disk_is_listed(value_get(args, "attributes"), id))
         json_object_set_new(out, key, row);
     else
         json_decref(row);

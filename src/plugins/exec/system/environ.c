@@ -23,7 +23,7 @@ lookup(const json_t *key, json_t *dflt)
 
 /* NEW: the new value, None when unset, False when that is not possible. */
 static json_t *
-set_one(const char *name, const json_t *val, bool false_unsets)
+exec_environ_set_one(const char *name, const json_t *val, bool false_unsets)
 {
     const char *text = json_is_string(val) ? json_string_value(val) : "";
 
@@ -40,7 +40,7 @@ environ_setval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *key = value_get(args, "key");
     const char *name = json_is_string(key) ? json_string_value(key) : "";
 
-    *ret_value = set_one(name, value_get(args, "val"), value_bool(args, "false_unsets", false));
+    *ret_value = exec_environ_set_one(name, value_get(args, "val"), value_bool(args, "false_unsets", false));
     return 0;
 }
 
@@ -76,7 +76,7 @@ update_minion(call_ctx_t *ctx, const json_t *args)
 
 /* A value that is neither text nor False ends the call with False, as in Salt. */
 static int
-environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+exec_environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *given = value_get(args, "environ"), *ret, *v;
     bool unsets = value_bool(args, "false_unsets", false);
@@ -91,7 +91,7 @@ environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (value_bool(args, "clear_all", false)) {
         json_auto_t *gone = others(given);
         json_object_foreach (gone, name, v)
-            json_object_set_new(ret, name, set_one(name, no, unsets));
+            json_object_set_new(ret, name, exec_environ_set_one(name, no, unsets));
     }
     json_object_foreach (given, name, v) {
         if (!json_is_string(v) && !json_is_false(v)) {
@@ -99,7 +99,7 @@ environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
             *ret_value = json_false();
             return 0;
         }
-        json_object_set_new(ret, name, set_one(name, v, unsets));
+        json_object_set_new(ret, name, exec_environ_set_one(name, v, unsets));
     }
     if (value_bool(args, "update_minion", false))
         update_minion(ctx, args);
@@ -202,7 +202,7 @@ static const func_t funcs[] = {
           "salt '*' environ.item foo\n    salt '*' environ.item '[foo, baz]' default=None") },
     { "items", environ_items, NULL, FN_READONLY,
       "Return the whole environment." CLI_EXAMPLE("salt '*' environ.items") },
-    { "setenv", environ_setenv, setenv_args, 0,
+    { "setenv", exec_environ_setenv, setenv_args, 0,
       "Set several variables. They live as long as this job, unless ``update_minion=True``." CLI_EXAMPLE(
           "salt '*' environ.setenv '{\"foo\": \"bar\", \"baz\": \"quux\"}'\n    "
           "salt '*' environ.setenv '{\"a\": \"b\", \"c\": False}' false_unsets=True") },

@@ -475,7 +475,7 @@ ps_disk_partitions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* As df: percent refers to the space that unprivileged users see, not to the reserved blocks. */
 static json_t *
-usage_of(const char *path, fail_t *err)
+ps_usage_of(const char *path, fail_t *err)
 {
     struct statvfs v;
 
@@ -492,7 +492,7 @@ usage_of(const char *path, fail_t *err)
 static int
 ps_disk_usage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = usage_of(value_str(args, "path", ""), err);
+    *ret_value = ps_usage_of(value_str(args, "path", ""), err);
     return *ret_value == NULL ? -ENOENT : 0;
 }
 
@@ -505,7 +505,7 @@ ps_disk_partition_usage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
     if (list == NULL)
         return err->code;
     json_array_foreach (list, i, row) {
-        json_auto_t *usage = usage_of(value_str(row, "mountpoint", ""), NULL);
+        json_auto_t *usage = ps_usage_of(value_str(row, "mountpoint", ""), NULL);
         if (usage != NULL)
             json_object_update(row, usage);
     }
@@ -517,7 +517,7 @@ ps_disk_partition_usage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
 
 /* Add the numbers of `row` to those of `sum`. TAKES `row`. */
 static void
-add_row(json_t *sum, json_t *row)
+ps_add_row(json_t *sum, json_t *row)
 {
     const char *key;
     json_t *v;
@@ -557,7 +557,7 @@ ps_network_io_counters(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
             continue;
         *colon = '\0';
         if (*wanted == '\0' || str_eq(str_trim(lines[i]), wanted))
-            add_row(sum, net_row(colon + 1));
+            ps_add_row(sum, net_row(colon + 1));
     }
     strv_free(lines);
     return procfs_answer(json_object_size(sum) > 0 ? json_incref(sum) : json_false(), ret_value, err);
@@ -598,7 +598,7 @@ ps_disk_io_counters(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     for (size_t i = 0; lines[i] != NULL; i++) {
         char **words = str_split(lines[i], " ", true);
         if (strv_len(words) >= 14 && (*wanted == '\0' ? is_whole_device(words[2]) : str_eq(words[2], wanted)))
-            add_row(sum, disk_row(words));
+            ps_add_row(sum, disk_row(words));
         strv_free(words);
     }
     strv_free(lines);

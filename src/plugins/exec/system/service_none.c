@@ -8,7 +8,7 @@
 #include "plugins/lib/call/tool.h"
 
 static const char *
-unavailable(call_ctx_t *ctx)
+service_none_unavailable(call_ctx_t *ctx)
 {
     return svc_unless(SVC_NONE, "An init runs on this host.");
 }
@@ -16,7 +16,7 @@ unavailable(call_ctx_t *ctx)
 /* ---- what needs an init ------------------------------------------------------------------------------ */
 
 static int
-refuse(const char *name, const char *advice, fail_t *err)
+service_none_refuse(const char *name, const char *advice, fail_t *err)
 {
     AUTO_FREE char *init = svc_init_name(NULL);
 
@@ -38,7 +38,7 @@ refuse_action(json_t *args, const char *action, fail_t *err)
             : xstrdup("Boot this host or container with systemd or another init, or run the program itself "
                       "with cmd.run or as the container's own command");
 
-    return refuse(name, advice, err);
+    return service_none_refuse(name, advice, err);
 }
 
 #define NEEDS_INIT(function, action)                                                                         \
@@ -59,7 +59,7 @@ none_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (*sig != '\0')
         return service_by_signature(ctx, sig, ret_value, err);
-    return refuse(service_name(args),
+    return service_none_refuse(service_name(args),
                   "Give part of the command line as sig=..., or look for the process with status.pid or "
                   "ps.pgrep",
                   err);
@@ -68,13 +68,13 @@ none_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 none_get_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return refuse("", "Use ps.top or status.procs for the processes that run", err);
+    return service_none_refuse("", "Use ps.top or status.procs for the processes that run", err);
 }
 
 static int
 none_systemctl_reload(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return refuse("", "Unit files are read when systemd boots; there is nothing to do", err);
+    return service_none_refuse("", "Unit files are read when systemd boots; there is nothing to do", err);
 }
 
 /* ---- what the files tell ---------------------------------------------------------------------- */
@@ -197,7 +197,7 @@ none_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int rc = svc_unit_settings(service_root(args), name, &settings, err);
 
     if (rc == 0 && settings == NULL)
-        return refuse(name, "There is no unit file of that name either", err);
+        return service_none_refuse(name, "There is no unit file of that name either", err);
     *ret_value = settings;
     return rc;
 }
@@ -244,7 +244,7 @@ change_files(call_ctx_t *ctx, json_t *args, const char *action, fail_t *err)
 
     if (systemctl != NULL)
         return systemctl_run(ctx, &what, err);
-    refuse(what.name, "Install systemd's systemctl, which can do this without it running", err);
+    service_none_refuse(what.name, "Install systemd's systemctl, which can do this without it running", err);
     return NULL;
 }
 
@@ -259,14 +259,14 @@ must_change_files(call_ctx_t *ctx, json_t *args, const char *action, json_t **re
 
 /* The links of an init script, by the host's own program. */
 static int
-change_links(call_ctx_t *ctx, json_t *args, bool enable, json_t **ret_value, fail_t *err)
+service_none_change_links(call_ctx_t *ctx, json_t *args, bool enable, json_t **ret_value, fail_t *err)
 {
     const char *name = service_name(args), *root = service_root(args);
     AUTO_FREE char *update = fs_which("update-rc.d");
     prog_auto_t prog = PROG_INIT;
 
     if (update == NULL)
-        return refuse(name, "Install update-rc.d, which makes the links of init scripts", err);
+        return service_none_refuse(name, "Install update-rc.d, which makes the links of init scripts", err);
     if (root != NULL)
         prog_adds(&prog, "chroot", root, NULL);
     prog_adds(&prog, "update-rc.d", "-f", name, enable ? "defaults" : "remove", NULL);
@@ -301,7 +301,7 @@ none_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         rc = svc_is_script_only(service_root(args), service_name(args), err);
     if (rc < 0)
         return rc;
-    return rc > 0 ? change_links(ctx, args, true, ret_value, err)
+    return rc > 0 ? service_none_change_links(ctx, args, true, ret_value, err)
                   : must_change_files(ctx, args, "enable", ret_value, err);
 }
 
@@ -311,7 +311,7 @@ none_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int rc = svc_is_script_only(service_root(args), service_name(args), err);
 
     if (rc != 0)
-        return rc < 0 ? rc : change_links(ctx, args, false, ret_value, err);
+        return rc < 0 ? rc : service_none_change_links(ctx, args, false, ret_value, err);
     json_auto_t *ret = change_files(ctx, args, "disable", err);
     if (ret == NULL)
         return -EIO;
@@ -352,4 +352,4 @@ static const func_t funcs[] = {
 };
 
 PLUGIN(exec, service_none, .provides = "service", .doc = "Services where no init runs",
-       .unavailable = unavailable, FUNCS(funcs));
+       .unavailable = service_none_unavailable, FUNCS(funcs));

@@ -21,7 +21,7 @@ enum {
 };
 
 static const char *
-unavailable(call_ctx_t *ctx)
+service_systemd_unavailable(call_ctx_t *ctx)
 {
     return svc_unless(SVC_SYSTEMD, "The systemd execution module failed to load: only available "
                                    "on Linux systems which have been booted with systemd.");
@@ -31,7 +31,7 @@ unavailable(call_ctx_t *ctx)
 
 /* `systemctl status`, once per job and unit. BORROWED, or NULL with *err. */
 static json_t *
-status_of(call_ctx_t *ctx, const char *name, fail_t *err)
+service_systemd_status_of(call_ctx_t *ctx, const char *name, fail_t *err)
 {
     AUTO_FREE char *key = xasprintf(STATUS_KEY "%s", name);
     json_t *kept = value_get(ctx_context(ctx), key);
@@ -74,9 +74,9 @@ says_loaded(const char *text)
 
 /* By the exit code of `systemctl status` where systemd is new enough, else by its text. */
 static int
-is_available(call_ctx_t *ctx, const char *name, bool *ret_is, fail_t *err)
+service_systemd_is_available(call_ctx_t *ctx, const char *name, bool *ret_is, fail_t *err)
 {
-    json_t *status = status_of(ctx, name, err);
+    json_t *status = service_systemd_status_of(ctx, name, err);
 
     if (status == NULL)
         return -EIO;
@@ -111,9 +111,9 @@ has_changed(call_ctx_t *ctx, const char *name, bool *ret_changed, fail_t *err)
     AUTO_FREE char *path = xasprintf("/etc/systemd/system/%s", unit);
     bool known = true;
 
-    if (access(path, R_OK) == 0 && is_available(ctx, name, &known, err) < 0)
+    if (access(path, R_OK) == 0 && service_systemd_is_available(ctx, name, &known, err) < 0)
         return -EIO;
-    json_t *status = status_of(ctx, name, err);
+    json_t *status = service_systemd_status_of(ctx, name, err);
     if (status == NULL)
         return -EIO;
     *ret_changed = !known || strcasestr(value_str(status, "stdout", ""), "'systemctl daemon-reload'") != NULL;
@@ -145,7 +145,7 @@ sysd_available(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int rc = read_changes(ctx, service_name(args), err);
 
     if (rc == 0)
-        rc = is_available(ctx, service_name(args), &is, err);
+        rc = service_systemd_is_available(ctx, service_name(args), &is, err);
     if (rc == 0)
         *ret_value = json_boolean(is);
     return rc;
@@ -299,7 +299,7 @@ sysd_execs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- masks ------------------------------------------------------------------------------------------ */
 
 static int
-unmask(call_ctx_t *ctx, const char *name, bool runtime, const char *root, fail_t *err)
+service_systemd_unmask(call_ctx_t *ctx, const char *name, bool runtime, const char *root, fail_t *err)
 {
     systemctl_t what = { runtime ? "unmask --runtime" : "unmask", name, root, true, false, TOOL_MERGE };
     int rc = read_changes(ctx, name, err);
@@ -324,16 +324,16 @@ unmask_first(call_ctx_t *ctx, json_t *args, fail_t *err)
     int rc = 0;
 
     if (value_bool(args, "unmask", false))
-        rc = unmask(ctx, name, false, root, err);
+        rc = service_systemd_unmask(ctx, name, false, root, err);
     if (rc == 0 && value_bool(args, "unmask_runtime", false))
-        rc = unmask(ctx, name, true, root, err);
+        rc = service_systemd_unmask(ctx, name, true, root, err);
     return rc;
 }
 
 static int
 sysd_unmask(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    int rc = unmask(ctx, service_name(args), value_bool(args, "runtime", false), service_root(args), err);
+    int rc = service_systemd_unmask(ctx, service_name(args), value_bool(args, "runtime", false), service_root(args), err);
 
     if (rc == 0)
         *ret_value = json_true();
@@ -381,7 +381,7 @@ sysd_masked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* Runs systemctl ACTION on the unit, after unmasking when asked. */
 static int
-act(call_ctx_t *ctx, json_t *args, const char *action, json_t **ret_value, fail_t *err)
+service_systemd_act(call_ctx_t *ctx, json_t *args, const char *action, json_t **ret_value, fail_t *err)
 {
     const char *name = service_name(args);
     systemctl_t what = { action, name, NULL, true, value_bool(args, "no_block", false), 0 };
@@ -395,7 +395,7 @@ act(call_ctx_t *ctx, json_t *args, const char *action, json_t **ret_value, fail_
 #define ACTION(function, action)                                                                             \
     static int sysd_##function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)               \
     {                                                                                                        \
-        return act(ctx, args, action, ret_value, err);                                                       \
+        return service_systemd_act(ctx, args, action, ret_value, err);                                                       \
     }
 ACTION(start, "start")
 ACTION(restart, "restart")
@@ -442,7 +442,7 @@ sysd_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* The host's program for the links of init scripts. */
 static int
-change_links(call_ctx_t *ctx, const char *name, bool enable, json_t **ret_value, fail_t *err)
+service_systemd_change_links(call_ctx_t *ctx, const char *name, bool enable, json_t **ret_value, fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
     AUTO_FREE char *update = fs_which("update-rc.d");
@@ -480,7 +480,7 @@ sysd_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         rc = is_script_only(root, name, err);
     if (rc < 0)
         return rc;
-    return rc > 0 ? change_links(ctx, name, true, ret_value, err) : systemctl_do(ctx, &what, ret_value, err);
+    return rc > 0 ? service_systemd_change_links(ctx, name, true, ret_value, err) : systemctl_do(ctx, &what, ret_value, err);
 }
 
 static int
@@ -493,7 +493,7 @@ sysd_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (rc == 0)
         rc = is_script_only(root, name, err);
     if (rc != 0)
-        return rc < 0 ? rc : change_links(ctx, name, false, ret_value, err);
+        return rc < 0 ? rc : service_systemd_change_links(ctx, name, false, ret_value, err);
     json_auto_t *ret = systemctl_run(ctx, &what, err);
     if (ret == NULL)
         return -EIO;
@@ -539,5 +539,5 @@ static const func_t funcs[] = {
 #undef SERVICE_ROW
 };
 
-PLUGIN(exec, service_systemd, .provides = "service", .doc = "Services of systemd", .unavailable = unavailable,
+PLUGIN(exec, service_systemd, .provides = "service", .doc = "Services of systemd", .unavailable = service_systemd_unavailable,
        FUNCS(funcs));

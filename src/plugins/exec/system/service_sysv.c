@@ -8,7 +8,7 @@
 #include "plugins/lib/call/tool.h"
 
 static const char *
-unavailable(call_ctx_t *ctx)
+service_sysv_unavailable(call_ctx_t *ctx)
 {
     return svc_unless(SVC_SYSV, "The sysv execution module failed to load: only available where "
                                 "an init runs the scripts of /etc/init.d.");
@@ -16,7 +16,7 @@ unavailable(call_ctx_t *ctx)
 
 /* The name becomes part of a path. */
 static int
-check_name(const char *name, fail_t *err)
+service_sysv_check_name(const char *name, fail_t *err)
 {
     if (*name == '\0' || strchr("-.", *name) != NULL || strchr(name, '/') != NULL)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL,
@@ -125,11 +125,11 @@ sysv_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* `service NAME ACTION` where there is such a program, else the script itself. */
 static int
-script(call_ctx_t *ctx, const char *name, const char *action, unsigned flags, int *ret_code, fail_t *err)
+service_sysv_script(call_ctx_t *ctx, const char *name, const char *action, unsigned flags, int *ret_code, fail_t *err)
 {
     static const char *const programs[] = { "service", "invoke-rc.d" };
     prog_auto_t prog = PROG_INIT;
-    int rc = check_name(name, err);
+    int rc = service_sysv_check_name(name, err);
 
     for (size_t i = 0; i < NELEMS(programs) && prog.n == 0; i++) {
         AUTO_FREE char *path = fs_which(programs[i]);
@@ -144,9 +144,9 @@ script(call_ctx_t *ctx, const char *name, const char *action, unsigned flags, in
 }
 
 static int
-act(call_ctx_t *ctx, const char *name, const char *action, json_t **ret_value, fail_t *err)
+service_sysv_act(call_ctx_t *ctx, const char *name, const char *action, json_t **ret_value, fail_t *err)
 {
-    int code = -1, rc = script(ctx, name, action, 0, &code, err);
+    int code = -1, rc = service_sysv_script(ctx, name, action, 0, &code, err);
 
     if (rc == 0)
         *ret_value = json_boolean(code == 0);
@@ -156,7 +156,7 @@ act(call_ctx_t *ctx, const char *name, const char *action, json_t **ret_value, f
 #define ACTION(function, action)                                                                             \
     static int sysv_##function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)               \
     {                                                                                                        \
-        return act(ctx, service_name(args), action, ret_value, err);                                         \
+        return service_sysv_act(ctx, service_name(args), action, ret_value, err);                                         \
     }
 ACTION(start, "start")
 ACTION(stop, "stop")
@@ -167,13 +167,13 @@ ACTION(force_reload, "force-reload")
 static int
 sysv_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return act(ctx, service_name(args), value_str(args, "action", ""), ret_value, err);
+    return service_sysv_act(ctx, service_name(args), value_str(args, "action", ""), ret_value, err);
 }
 
 static int
-runs(call_ctx_t *ctx, const char *name, bool *ret_running, fail_t *err)
+service_sysv_runs(call_ctx_t *ctx, const char *name, bool *ret_running, fail_t *err)
 {
-    int code = -1, rc = script(ctx, name, "status", TOOL_QUIET, &code, err);
+    int code = -1, rc = service_sysv_script(ctx, name, "status", TOOL_QUIET, &code, err);
 
     *ret_running = rc == 0 && code == 0;
     return rc;
@@ -188,7 +188,7 @@ sysv_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return service_by_signature(ctx, sig, ret_value, err);
     json_t *all = svc_has_glob(service_name(args)) ? all_services(NULL, err) : json_array();
 
-    return service_status(ctx, args, all, runs, ret_value, err);
+    return service_status(ctx, args, all, service_sysv_runs, ret_value, err);
 }
 
 /* " [ + ]  cron" of `service --status-all`, which asks only the scripts that can tell. */
@@ -236,7 +236,7 @@ static const struct manager {
 
 /* Below another root the program of that root does it. */
 static int
-step(call_ctx_t *ctx, const char *root, const char *const words[STEP_WORDS], const char *name, int *ret_code,
+service_sysv_step(call_ctx_t *ctx, const char *root, const char *const words[STEP_WORDS], const char *name, int *ret_code,
      fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
@@ -249,10 +249,10 @@ step(call_ctx_t *ctx, const char *root, const char *const words[STEP_WORDS], con
 }
 
 static int
-at_boot(call_ctx_t *ctx, json_t *args, bool enable, json_t **ret_value, fail_t *err)
+service_sysv_at_boot(call_ctx_t *ctx, json_t *args, bool enable, json_t **ret_value, fail_t *err)
 {
     const char *name = service_name(args), *root = service_root(args);
-    int code = 0, rc = check_name(name, err);
+    int code = 0, rc = service_sysv_check_name(name, err);
 
     for (size_t i = 0; rc == 0 && i < NELEMS(managers); i++) {
         AUTO_FREE char *path = root_which(root, managers[i].program);
@@ -261,7 +261,7 @@ at_boot(call_ctx_t *ctx, json_t *args, bool enable, json_t **ret_value, fail_t *
         for (size_t k = 0; k < STEPS && rc == 0 && code == 0; k++) {
             const char *const *words = enable ? managers[i].enable[k] : managers[i].disable[k];
             if (words[0] != NULL)
-                rc = step(ctx, root, words, name, &code, err);
+                rc = service_sysv_step(ctx, root, words, name, &code, err);
         }
         *ret_value = json_boolean(code == 0);
         return rc;
@@ -275,13 +275,13 @@ at_boot(call_ctx_t *ctx, json_t *args, bool enable, json_t **ret_value, fail_t *
 static int
 sysv_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return at_boot(ctx, args, true, ret_value, err);
+    return service_sysv_at_boot(ctx, args, true, ret_value, err);
 }
 
 static int
 sysv_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return at_boot(ctx, args, false, ret_value, err);
+    return service_sysv_at_boot(ctx, args, false, ret_value, err);
 }
 
 /* ---- what only systemd has -------------------------------------------------------------------- */
@@ -336,4 +336,4 @@ static const func_t funcs[] = {
 };
 
 PLUGIN(exec, service_sysv, .provides = "service", .doc = "Services of init scripts",
-       .unavailable = unavailable, FUNCS(funcs));
+       .unavailable = service_sysv_unavailable, FUNCS(funcs));

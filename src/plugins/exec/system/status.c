@@ -33,7 +33,7 @@ status_proxy_reconnect(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 typedef void words_fn(char **words, size_t n, json_t *out);
 
 static json_t *
-by_words(const char *path, words_fn *line, fail_t *err)
+exec_status_by_words(const char *path, words_fn *line, fail_t *err)
 {
     json_t *out = json_object();
     char **lines = procfs_lines(path, err);
@@ -67,7 +67,7 @@ typedef struct column {
 } column_t;
 
 static json_t *
-columns(char **words, size_t n, const column_t *cols)
+exec_status_columns(char **words, size_t n, const column_t *cols)
 {
     json_t *row = json_object();
 
@@ -86,7 +86,7 @@ cpustats_line(char **words, size_t n, json_t *out)
                                     { "system", 3 }, { "user", 1 },    { NULL, 0 } };
 
     if (str_eq(words[0], "cpu"))
-        json_object_set_new(out, words[0], columns(words, n, cpu));
+        json_object_set_new(out, words[0], exec_status_columns(words, n, cpu));
     else if (str_eq(words[0], "intr") && n > 1)
         json_object_set_new(
             out, words[0],
@@ -131,7 +131,7 @@ diskstats_line(char **words, size_t n, json_t *out)
                                      { NULL, 0 } };
 
     if (n >= 14)
-        json_object_set_new(out, words[2], columns(words, n, disk));
+        json_object_set_new(out, words[2], exec_status_columns(words, n, disk));
 }
 
 static void
@@ -144,25 +144,25 @@ vmstats_line(char **words, size_t n, json_t *out)
 static int
 status_cpustats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return procfs_answer(by_words("/proc/stat", cpustats_line, err), ret_value, err);
+    return procfs_answer(exec_status_by_words("/proc/stat", cpustats_line, err), ret_value, err);
 }
 
 static int
 status_meminfo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return procfs_answer(by_words("/proc/meminfo", meminfo_line, err), ret_value, err);
+    return procfs_answer(exec_status_by_words("/proc/meminfo", meminfo_line, err), ret_value, err);
 }
 
 static int
 status_diskstats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return procfs_answer(by_words("/proc/diskstats", diskstats_line, err), ret_value, err);
+    return procfs_answer(exec_status_by_words("/proc/diskstats", diskstats_line, err), ret_value, err);
 }
 
 static int
 status_vmstats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return procfs_answer(by_words("/proc/vmstat", vmstats_line, err), ret_value, err);
+    return procfs_answer(exec_status_by_words("/proc/vmstat", vmstats_line, err), ret_value, err);
 }
 
 /* The last processor's values remain, as in Salt. */
@@ -238,7 +238,7 @@ status_netdev(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *colon = '\0';
         const char *name = str_trim(lines[i]);
         char **words = str_split(colon + 1, " ", true);
-        json_auto_t *numbers = columns(words, strv_len(words), cols);
+        json_auto_t *numbers = exec_status_columns(words, strv_len(words), cols);
         json_t *row = json_pack("{s:s}", "iface", name);
         json_object_update(row, numbers);
         json_object_set_new(out, name, row);
@@ -411,7 +411,7 @@ status_w(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* Name of the effective user, or its number. NEW. */
 static json_t *
-owner_of(const procfs_proc_t *p)
+exec_status_owner_of(const procfs_proc_t *p)
 {
     passwd_space_auto_t space = { 0 };
     const struct passwd *pw = passwd_uid(&space, p->uid[1]);
@@ -451,7 +451,7 @@ status_procs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         AUTO_FREE char *cmd = command_of(&p, err);
         snprintf(key, sizeof(key), "%d", (int) pids[i]);
         json_object_set_new(
-            out, key, json_pack("{s:o, s:o}", "user", owner_of(&p), "cmd", value_utf8(cmd, strlen(cmd))));
+            out, key, json_pack("{s:o, s:o}", "user", exec_status_owner_of(&p), "cmd", value_utf8(cmd, strlen(cmd))));
     }
     free(pids);
     return procfs_answer(out, ret_value, err);
@@ -475,7 +475,7 @@ status_pid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         if (pids[i] == getpid() || procfs_proc(pids[i], &p, err) <= 0)
             continue;
         AUTO_FREE char *cmd = command_of(&p, err);
-        json_auto_t *owner = owner_of(&p);
+        json_auto_t *owner = exec_status_owner_of(&p);
         AUTO_FREE char *line = xasprintf("%s %d %d %s", json_string_value(owner), (int) p.pid, (int) p.ppid,
                                          cmd);
         if (rx_search(rx, line, strlen(line), 0, NULL) == 1)
@@ -489,7 +489,7 @@ status_pid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* Text forms of a host's addresses, as keys. NEW; NULL when the name can't be resolved. */
 static json_t *
-addresses_of(const char *host)
+exec_status_addresses_of(const char *host)
 {
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *all = NULL;
     char text[INET6_ADDRSTRLEN];
@@ -507,7 +507,7 @@ addresses_of(const char *host)
 
 /* True when an established connection leads to `port` of one of these addresses. */
 static bool
-connected(const char *proto, json_t *addresses, long port, fail_t *err)
+exec_status_connected(const char *proto, json_t *addresses, long port, fail_t *err)
 {
     size_t n = 0;
     sock_row_t *rows = sock_rows(proto, &n, err);
@@ -524,19 +524,19 @@ static int
 status_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *master = value_str(args, "master", "");
-    json_auto_t *addresses = *master != '\0' ? addresses_of(master) : NULL;
+    json_auto_t *addresses = *master != '\0' ? exec_status_addresses_of(master) : NULL;
     long port = (long) value_int(ctx_opts(ctx), "publish_port", 4505);
 
     if (json_object_size(addresses) == 0)
         *ret_value = json_null();
     else
-        *ret_value = json_boolean(connected("tcp", addresses, port, err) ||
-                                  connected("tcp6", addresses, port, err));
+        *ret_value = json_boolean(exec_status_connected("tcp", addresses, port, err) ||
+                                  exec_status_connected("tcp6", addresses, port, err));
     return err->code;
 }
 
 static bool
-answers(const struct addrinfo *a, int timeout_ms)
+exec_status_answers(const struct addrinfo *a, int timeout_ms)
 {
     AUTO_FD fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     struct pollfd wait = { fd, POLLOUT, 0 };
@@ -562,7 +562,7 @@ status_ping_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
     if (*master != '\0' && getaddrinfo(master, port, &hints, &all) == 0) {
         for (struct addrinfo *a = all; a != NULL && !found; a = a->ai_next)
-            found = answers(a, timeout_ms);
+            found = exec_status_answers(a, timeout_ms);
         freeaddrinfo(all);
     }
     *ret_value = json_boolean(found);

@@ -71,7 +71,7 @@ write_setting(const char *name, const char *value, fail_t *err)
 
 /* All settings below a folder, by their names. */
 static int
-collect(const char *folder, const char *prefix, int depth, json_t *into, fail_t *err)
+exec_sysctl_collect(const char *folder, const char *prefix, int depth, json_t *into, fail_t *err)
 {
     char **names = NULL;
     int rc = fop_names(folder, &names, err);
@@ -84,7 +84,7 @@ collect(const char *folder, const char *prefix, int depth, json_t *into, fail_t 
         AUTO_FREE char *name = xasprintf("%s%s%s", prefix, *prefix != '\0' ? "." : "", plain);
         if (fs_is_dir(path)) {
             if (depth < TREE_DEPTH)
-                rc = collect(path, name, depth + 1, into, err);
+                rc = exec_sysctl_collect(path, name, depth + 1, into, err);
             continue;
         }
         AUTO_FREE char *value = read_setting(path);
@@ -219,7 +219,7 @@ sysctl_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (*file == '\0') {
         json_auto_t *all = json_object();
-        int rc = collect(PROC_SYS, "", 0, all, err);
+        int rc = exec_sysctl_collect(PROC_SYS, "", 0, all, err);
         *ret_value = rc == 0 ? json_incref(all) : NULL;
         return rc;
     }

@@ -164,7 +164,7 @@ set_clock(call_ctx_t *ctx, const datetime_t *c, const char *utc_offset, json_t *
 
 /* The present time at the offset. */
 static int
-present(const char *utc_offset, datetime_t *ret, fail_t *err)
+system_present(const char *utc_offset, datetime_t *ret, fail_t *err)
 {
     struct tm tm;
     int rc = datetime_now(utc_offset, &tm, err);
@@ -179,7 +179,7 @@ system_set_system_date_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, f
 {
     const char *utc_offset = value_str(args, "utc_offset", NULL);
     datetime_t c;
-    int rc = present(utc_offset, &c, err);
+    int rc = system_present(utc_offset, &c, err);
     const struct {
         const char *arg;
         int *to;
@@ -207,7 +207,7 @@ system_set_system_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
         *ret_value = json_false();
         return 0;
     }
-    int rc = present(utc_offset, &c, err);
+    int rc = system_present(utc_offset, &c, err);
     if (rc < 0)
         return rc;
     c.hour = typed.hour;
@@ -226,7 +226,7 @@ system_set_system_date(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 
     if (!datetime_parse(value_str(args, "newdate", ""), formats, &typed))
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "Invalid date format");
-    int rc = present(utc_offset, &c, err);
+    int rc = system_present(utc_offset, &c, err);
     if (rc < 0)
         return rc;
     c.year = typed.year;

@@ -36,7 +36,7 @@ option_int(py_t *options, const char *name, int dflt)
 
 /* Raises TypeError for other types. BORROWED. */
 static py_t *
-text_of(py_t *v)
+serializers_text_of(py_t *v)
 {
     if (!py_is(v, PY_STR) && !py_is(v, PY_BYTES))
         return py_raise(&py_TypeError, "a text is needed, not %s", py_type_name(v));
@@ -67,7 +67,7 @@ json_deserialize(py_t *v, py_t *options)
 {
     size_t len;
 
-    if (text_of(v) == NULL)
+    if (serializers_text_of(v) == NULL)
         return NULL;
     const char *text = py_text(v, &len);
     return py_json_loads(text, len);
@@ -75,7 +75,7 @@ json_deserialize(py_t *v, py_t *options)
 
 /* ---- yaml --------------------------------------------------------------------------------------------- */
 
-static py_t *plain(py_t *v, bool sorted);
+static py_t *serializers_plain(py_t *v, bool sorted);
 
 static py_t *
 plain_list(py_t *v, bool sorted)
@@ -83,7 +83,7 @@ plain_list(py_t *v, bool sorted)
     AUTO(py) list = py_list();
 
     for (size_t i = 0; i < py_seq_len(v); i++) {
-        py_t *item = plain(py_seq_at(v, i), sorted);
+        py_t *item = serializers_plain(py_seq_at(v, i), sorted);
         if (item == NULL)
             return NULL;
         py_append_new(list, item);
@@ -98,7 +98,7 @@ plain_dict(py_t *v, bool sorted)
     py_t *key, *value;
 
     for (size_t i = 0; py_dict_next(v, &i, &key, &value);) {
-        AUTO(py) copy = plain(value, sorted);
+        AUTO(py) copy = serializers_plain(value, sorted);
         if (copy == NULL || py_dict_set(dict, key, copy) < 0)
             return NULL;
     }
@@ -107,7 +107,7 @@ plain_dict(py_t *v, bool sorted)
 
 /* All mappings of one kind, as this serializer writes them: sorted unless it was told otherwise. NEW. */
 static py_t *
-plain(py_t *v, bool sorted)
+serializers_plain(py_t *v, bool sorted)
 {
     if (!py_is(v, PY_LIST) && !py_is(v, PY_TUPLE) && !py_is(v, PY_DICT))
         return py_ref(v);
@@ -124,7 +124,7 @@ yaml_serialize(py_t *v, py_t *options)
 {
     py_t *flow = option(options, "default_flow_style");
     py_yaml_flow_t style = flow == NULL ? PY_YAML_AUTO : py_truth(flow) > 0 ? PY_YAML_FLOW : PY_YAML_BLOCK;
-    AUTO(py) copy = plain(v, option_flag(options, "sort_keys", true));
+    AUTO(py) copy = serializers_plain(v, option_flag(options, "sort_keys", true));
     AUTO(py) text = copy != NULL ? py_yaml_dump(copy, style, option_int(options, "indent", 0)) : NULL;
     size_t len;
 
@@ -143,7 +143,7 @@ yaml_deserialize(py_t *v, py_t *options)
     yproblem_t problem = YPROBLEM_INIT;
     size_t len;
 
-    if (text_of(v) == NULL)
+    if (serializers_text_of(v) == NULL)
         return NULL;
     const char *text = py_text(v, &len);
     py_t *loaded = py_yaml_load_safe(text, len, &problem);

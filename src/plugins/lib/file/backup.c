@@ -65,7 +65,7 @@ parse_stamp(const char *file, const char *name, copy_t *out)
 }
 
 static int
-newest_first(const void *a, const void *b)
+backup_newest_first(const void *a, const void *b)
 {
     return strcmp(((const copy_t *) b)->stamp, ((const copy_t *) a)->stamp);
 }
@@ -91,7 +91,7 @@ find_copies(const char *folder, const char *name, copies_t *out, fail_t *err)
     }
     closedir(dir);
     if (out->n > 0)
-        qsort(out->v, out->n, sizeof(*out->v), newest_first);
+        qsort(out->v, out->n, sizeof(*out->v), backup_newest_first);
     return rc == 0 ? 0 : fop_oserror(err, -rc, folder);
 }
 
@@ -178,7 +178,7 @@ file_list_backups_dir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 
 /* The copy that `backup_id` names, or NULL with Salt's reason in ret["comment"]. BORROWED from `copies`. */
 static const copy_t *
-pick(const json_t *backup_id, const char *path, const copies_t *copies, json_t *ret)
+backup_pick(const json_t *backup_id, const char *path, const copies_t *copies, json_t *ret)
 {
     AUTO_FREE char *text = value_pystr(backup_id);
     long long n;
@@ -205,7 +205,7 @@ file_restore_backup(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     int rc = copies_of(ctx, path, &copies, err);
     if (rc < 0)
         return rc;
-    const copy_t *copy = pick(value_get(args, "backup_id"), path, &copies, ret);
+    const copy_t *copy = backup_pick(value_get(args, "backup_id"), path, &copies, ret);
     if (copy != NULL) {
         /* The present file is backed up before the restore replaces it. */
         int there = fop_exists(path, err);
@@ -235,7 +235,7 @@ file_delete_backup(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     int rc = copies_of(ctx, path, &copies, err);
     if (rc < 0)
         return rc;
-    const copy_t *copy = pick(value_get(args, "backup_id"), path, &copies, ret);
+    const copy_t *copy = backup_pick(value_get(args, "backup_id"), path, &copies, ret);
     if (copy != NULL && unlink(copy->path) != 0) {
         json_object_set_new(ret, "comment",
                             value_fmt("Unable to remove %s: %s", copy->path, strerror(errno)));

@@ -27,7 +27,7 @@ block_free(block_t *b)
 
 /* At most one of the ways to add a missing block may be given. */
 static int
-check_exclusive(json_t *args, fail_t *err)
+block_check_exclusive(json_t *args, fail_t *err)
 {
     static const char *const names[] = { "append_if_not_found", "prepend_if_not_found", "insert_before_match",
                                          "insert_after_match" };
@@ -123,7 +123,7 @@ copy_lines(block_t *b, fail_t *err)
 
 /* Index of the first line that the expression finds; n when none does. Negative errno for a bad one. */
 static int
-first_match(const lines_t *lines, const char *regex, size_t *ret_at, fail_t *err)
+block_first_match(const lines_t *lines, const char *regex, size_t *ret_at, fail_t *err)
 {
     AUTO(rx) rx = rx_new(regex, 0, err);
     int rc = rx == NULL ? -EINVAL : 0;
@@ -161,7 +161,7 @@ place_block(block_t *b, fail_t *err)
     } else if (value_bool(b->args, "append_if_not_found", false)) {
         append_block(b);
     } else if (*before != '\0' || *after != '\0') {
-        int rc = first_match(&b->old, *before != '\0' ? before : after, &at, err);
+        int rc = block_first_match(&b->old, *before != '\0' ? before : after, &at, err);
         if (rc != 0)
             return rc;
         if (at < b->old.n)
@@ -173,7 +173,7 @@ place_block(block_t *b, fail_t *err)
 }
 
 static int
-load(block_t *b, const char *path, fail_t *err)
+block_load(block_t *b, const char *path, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
 
@@ -191,7 +191,7 @@ load(block_t *b, const char *path, fail_t *err)
 }
 
 static int
-save(call_ctx_t *ctx, block_t *b, const char *path, fail_t *err)
+block_save(call_ctx_t *ctx, block_t *b, const char *path, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
     int rc = fop_backup(ctx, &b->file, path, value_get(b->args, "backup"), err);
@@ -211,9 +211,9 @@ file_blockreplace(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
                        .end = value_str(args, "marker_end", ""),
                        .content = value_str(args, "content", "") };
 
-    int rc = check_exclusive(args, err);
+    int rc = block_check_exclusive(args, err);
     if (rc == 0)
-        rc = load(&b, path, err);
+        rc = block_load(&b, path, err);
     if (rc != 0)
         return rc;
     b.newline = json_is_null(newline) ? !str_ends(b.content, "\n") : value_truthy(newline);
@@ -224,7 +224,7 @@ file_blockreplace(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         return rc;
     AUTO_FREE char *diff = lines_diff(&b.old, &b.fresh);
     if (*diff != '\0' && !value_bool(args, "dry_run", false))
-        rc = save(ctx, &b, path, err);
+        rc = block_save(ctx, &b, path, err);
     if (rc == 0)
         *ret_value = value_bool(args, "show_changes", true) ? value_utf8(diff, strlen(diff))
                                                             : json_boolean(*diff != '\0');

@@ -105,7 +105,7 @@ content_same(const char *path, const content_t *with, bool *ret_same, fail_t *er
 /* ---- differences ----------------------------------------------------------------------------- */
 
 static int
-size_of(const content_t *c, size_t *ret_size, fail_t *err)
+content_size_of(const content_t *c, size_t *ret_size, fail_t *err)
 {
     struct stat st;
 
@@ -120,7 +120,7 @@ size_of(const content_t *c, size_t *ret_size, fail_t *err)
 
 /* Decides by the first 512 bytes whether the content is text. */
 static int
-probe(const content_t *c, bool *ret_text, fail_t *err)
+content_probe(const content_t *c, bool *ret_text, fail_t *err)
 {
     char head[TEXT_PROBE];
     reader_auto_t r = { -1, NULL, 0 };
@@ -148,7 +148,7 @@ binary_note(bool old_text, bool new_text)
 
 /* Lines that are not UTF-8 are shown as Latin-1. TAKES `diff`. */
 static char *
-readable(char *diff)
+content_readable(char *diff)
 {
     buf_t out = BUF_INIT;
 
@@ -184,7 +184,7 @@ line_diff(const content_t *old, const content_t *new, const char *names[2], char
             buf_add(&text[i], both[i]->data, both[i]->len);
     }
     if (rc == 0)
-        *ret_diff = readable(diff_texts_lf(buf_str(&text[0]), text[0].len, buf_str(&text[1]), text[1].len,
+        *ret_diff = content_readable(diff_texts_lf(buf_str(&text[0]), text[0].len, buf_str(&text[1]), text[1].len,
                                            names[0], names[1]));
     buf_free(&text[0]);
     buf_free(&text[1]);
@@ -205,8 +205,8 @@ content_diff(const char *path, const content_t *with, const char *names[2], char
         *ret_diff = xstrdup("");
         return 0;
     }
-    if (rc != 0 || (rc = probe(&here, &old_text, err)) != 0 || (rc = probe(with, &new_text, err)) != 0 ||
-        (rc = size_of(&here, &old_size, err)) != 0 || (rc = size_of(with, &new_size, err)) != 0)
+    if (rc != 0 || (rc = content_probe(&here, &old_text, err)) != 0 || (rc = content_probe(with, &new_text, err)) != 0 ||
+        (rc = content_size_of(&here, &old_size, err)) != 0 || (rc = content_size_of(with, &new_size, err)) != 0)
         return rc;
     const char *note = binary_note(old_text, new_text);
     if (note != NULL) {
@@ -245,7 +245,7 @@ pour(reader_t *r, int to)
 
 /* An owner that we may not give is left to the check that follows, which tells the user. */
 static int
-dress(int fd, const landing_t *as)
+content_dress(int fd, const landing_t *as)
 {
     if ((as->uid != (uid_t) -1 || as->gid != (gid_t) -1) && fchown(fd, as->uid, as->gid) != 0 &&
         errno != EPERM)
@@ -285,7 +285,7 @@ rename_or_write(const char *temp, const char *dst)
 int
 content_land(const char *dst, int fd, const char *temp, const landing_t *as)
 {
-    int rc = dress(fd, as);
+    int rc = content_dress(fd, as);
 
     if (rc == 0)
         rc = rename_or_write(temp, dst);

@@ -100,7 +100,7 @@ parse_pattern(option_t *o, const char *value, unsigned flags, fail_t *err)
 }
 
 static int
-parse_name(option_t *o, const char *value, fail_t *err)
+find_parse_name(option_t *o, const char *value, fail_t *err)
 {
     return parse_pattern(o, value, 0, err);
 }
@@ -132,7 +132,7 @@ parse_iregex(option_t *o, const char *value, fail_t *err)
 
 /* Anchored at the start of the name, as Python's re.match. */
 static int
-match_name(option_t *o, entry_t *e, fail_t *err)
+find_match_name(option_t *o, entry_t *e, fail_t *err)
 {
     return rx_match(o->rx, e->name, strlen(e->name), 0, err);
 }
@@ -179,7 +179,7 @@ match_type(option_t *o, entry_t *e, fail_t *err)
 
 /* Names or numbers, by the function that knows the names. */
 static int
-parse_ids(option_t *o, const char *value, bool user, fail_t *err)
+find_parse_ids(option_t *o, const char *value, bool user, fail_t *err)
 {
     char **words = str_split(value, ", \t", true);
     int rc = 0;
@@ -207,13 +207,13 @@ parse_ids(option_t *o, const char *value, bool user, fail_t *err)
 static int
 parse_owner(option_t *o, const char *value, fail_t *err)
 {
-    return parse_ids(o, value, true, err);
+    return find_parse_ids(o, value, true, err);
 }
 
 static int
-parse_group(option_t *o, const char *value, fail_t *err)
+find_parse_group(option_t *o, const char *value, fail_t *err)
 {
-    return parse_ids(o, value, false, err);
+    return find_parse_ids(o, value, false, err);
 }
 
 /* True when the id is among those that the option lists. */
@@ -245,7 +245,7 @@ match_group(option_t *o, entry_t *e, fail_t *err)
 
 /* "10k": up to one unit less than 11k; "+10k": from there up; "-10k": up to there. */
 static int
-parse_size(option_t *o, const char *value, fail_t *err)
+find_parse_size(option_t *o, const char *value, fail_t *err)
 {
     static const char units[] = "bkmgt";
     AUTO_FREE char *copy = xstrdup(value);
@@ -505,10 +505,10 @@ act_exec(const finder_t *f, option_t *o, entry_t *e, fail_t *err)
 }
 
 static const option_kind_t kinds[] = {
-    { "name", parse_name, match_name, NULL, 0 },    { "iname", parse_iname, match_name, NULL, 0 },
-    { "regex", parse_regex, match_name, NULL, 0 },  { "iregex", parse_iregex, match_name, NULL, 0 },
+    { "name", find_parse_name, find_match_name, NULL, 0 },    { "iname", parse_iname, find_match_name, NULL, 0 },
+    { "regex", parse_regex, find_match_name, NULL, 0 },  { "iregex", parse_iregex, find_match_name, NULL, 0 },
     { "type", parse_type, match_type, NULL, 1 },    { "owner", parse_owner, match_owner, NULL, 1 },
-    { "group", parse_group, match_group, NULL, 1 }, { "size", parse_size, match_size, NULL, 1 },
+    { "group", find_parse_group, match_group, NULL, 1 }, { "size", find_parse_size, match_size, NULL, 1 },
     { "mtime", parse_mtime, match_mtime, NULL, 1 }, { "grep", parse_regex, match_grep, NULL, 2 },
     { "print", parse_text, NULL, act_print, 0 },    { "delete", parse_delete, match_type, act_delete, 1 },
     { "exec", parse_text, NULL, act_exec, 0 },
@@ -518,7 +518,7 @@ static const option_kind_t kinds[] = {
 
 /* Evaluates all criteria, the cheap ones first. 1, 0 or a negative errno. */
 static int
-fits(finder_t *f, entry_t *e, fail_t *err)
+find_fits(finder_t *f, entry_t *e, fail_t *err)
 {
     for (int order = 0; order <= 2; order++) {
         for (size_t i = 0; i < f->n; i++) {
@@ -535,10 +535,10 @@ fits(finder_t *f, entry_t *e, fail_t *err)
 
 /* Compare one path and act on it. */
 static int
-visit(finder_t *f, const char *path, const char *name, fail_t *err)
+find_visit(finder_t *f, const char *path, const char *name, fail_t *err)
 {
     entry_t e = { .path = path, .name = name };
-    int rc = fits(f, &e, err);
+    int rc = find_fits(f, &e, err);
 
     for (size_t i = 0; rc == 1 && i < f->n; i++) {
         option_t *o = &f->options[i];
@@ -555,7 +555,7 @@ visit(finder_t *f, const char *path, const char *name, fail_t *err)
 /* Visits the entries of the folder `path`, `depth` levels below the start; does not enter folders through
  * links. */
 static int
-walk(finder_t *f, const char *path, json_int_t depth, fail_t *err)
+find_walk(finder_t *f, const char *path, json_int_t depth, fail_t *err)
 {
     char **names = NULL;
     bool in_range = depth >= f->mindepth && (f->maxdepth < 0 || f->maxdepth >= depth);
@@ -564,13 +564,13 @@ walk(finder_t *f, const char *path, json_int_t depth, fail_t *err)
 
     for (size_t i = 0; rc == 0 && in_range && i < n; i++) {
         AUTO_FREE char *full = fop_join2(path, names[i]);
-        rc = visit(f, full, names[i], err);
+        rc = find_visit(f, full, names[i], err);
     }
     for (size_t i = 0; rc == 0 && i < n; i++) {
         AUTO_FREE char *full = fop_join2(path, names[i]);
         fail_auto_t why = FAIL_INIT;
         int dir = f->maxdepth < 0 || depth < f->maxdepth ? fop_lexists_as(full, S_IFDIR, &why) : 0;
-        rc = dir > 0 ? walk(f, full, depth + 1, err) : unless_closed(dir, &why, err);
+        rc = dir > 0 ? find_walk(f, full, depth + 1, err) : unless_closed(dir, &why, err);
     }
     strv_free(names);
     return rc;
@@ -635,7 +635,7 @@ take_setting(finder_t *f, const char *key, const json_t *value)
 
 /* Keywords first, then the positional words "delete" and "print". Without an action the paths are printed. */
 static int
-add_options(finder_t *f, json_t *args, json_t *kwargs, fail_t *err)
+find_add_options(finder_t *f, json_t *args, json_t *kwargs, fail_t *err)
 {
     const char *key;
     json_t *value;
@@ -664,13 +664,13 @@ add_options(finder_t *f, json_t *args, json_t *kwargs, fail_t *err)
 
 /* Orders texts by bytes, lists by elements, numbers by value: results of one search have one type. */
 static int
-compare(const json_t *a, const json_t *b)
+find_compare(const json_t *a, const json_t *b)
 {
     if (json_is_string(a) && json_is_string(b))
         return strcmp(json_string_value(a), json_string_value(b));
     if (json_is_array(a) && json_is_array(b)) {
         for (size_t i = 0; i < json_array_size(a) && i < json_array_size(b); i++) {
-            int c = compare(json_array_get(a, i), json_array_get(b, i));
+            int c = find_compare(json_array_get(a, i), json_array_get(b, i));
             if (c != 0)
                 return c;
         }
@@ -681,20 +681,20 @@ compare(const json_t *a, const json_t *b)
 }
 
 static int
-by_value(const void *a, const void *b)
+find_by_value(const void *a, const void *b)
 {
-    return compare(*(json_t *const *) a, *(json_t *const *) b);
+    return find_compare(*(json_t *const *) a, *(json_t *const *) b);
 }
 
 static json_t *
-sorted(json_t *list)
+find_sorted(json_t *list)
 {
     size_t n = json_array_size(list);
     json_t **items = xcalloc(n + 1, sizeof(*items)), *out = json_array();
 
     for (size_t i = 0; i < n; i++)
         items[i] = json_array_get(list, i);
-    qsort(items, n, sizeof(*items), by_value);
+    qsort(items, n, sizeof(*items), find_by_value);
     for (size_t i = 0; i < n; i++)
         json_array_append(out, items[i]);
     free(items);
@@ -712,8 +712,8 @@ find_from(finder_t *f, const char *path, fail_t *err)
     f->top = path;
     f->top_fd = top;
     if (f->mindepth < 1)
-        rc = visit(f, path, fop_basename(path), err);
-    return rc == 0 && top >= 0 ? walk(f, path, 1, err) : rc;
+        rc = find_visit(f, path, fop_basename(path), err);
+    return rc == 0 && top >= 0 ? find_walk(f, path, 1, err) : rc;
 }
 
 /* Option errors are the function's return ("error: ..."), as in Salt, while errors of the walk are
@@ -725,7 +725,7 @@ file_find(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     finder_auto_t f = { .maxdepth = -1, .found = json_array() };
     fail_auto_t why = FAIL_INIT;
 
-    if (add_options(&f, value_get(args, "args"), value_get(args, "kwargs"), &why) != 0) {
+    if (find_add_options(&f, value_get(args, "args"), value_get(args, "kwargs"), &why) != 0) {
         *ret_value = value_fmt("error: %s", fail_text(&why));
         return 0;
     }
@@ -735,6 +735,6 @@ file_find(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         rc = find_from(&f, paths[i], err);
     strv_free(paths);
     if (rc == 0)
-        *ret_value = sorted(f.found);
+        *ret_value = find_sorted(f.found);
     return rc;
 }

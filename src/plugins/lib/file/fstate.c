@@ -145,7 +145,7 @@ fstate_default_owner(const fstate_t *s, json_t **ret_user, json_t **ret_group)
 
 /* Turns a failed look into a failed state: -1 means that s->ret holds the reason. */
 static int
-told(fstate_t *s, int there, const fail_t *why)
+fstate_told(fstate_t *s, int there, const fail_t *why)
 {
     if (there >= 0)
         return there;
@@ -159,7 +159,7 @@ fstate_exists(fstate_t *s, const char *path)
     fail_auto_t why = FAIL_INIT;
     int there = fop_exists(path, &why);
 
-    return told(s, there, &why);
+    return fstate_told(s, there, &why);
 }
 
 int
@@ -168,7 +168,7 @@ fstate_is_dir(fstate_t *s, const char *path)
     fail_auto_t why = FAIL_INIT;
     int is = fop_exists_as(path, S_IFDIR, &why);
 
-    return told(s, is, &why);
+    return fstate_told(s, is, &why);
 }
 
 int
@@ -177,7 +177,7 @@ fstate_is_file(fstate_t *s, const char *path)
     fail_auto_t why = FAIL_INIT;
     int is = fop_exists_as(path, S_IFREG, &why);
 
-    return told(s, is, &why);
+    return fstate_told(s, is, &why);
 }
 
 int
@@ -186,7 +186,7 @@ fstate_is_link(fstate_t *s, const char *path)
     fail_auto_t why = FAIL_INIT;
     int is = fop_lexists_as(path, S_IFLNK, &why);
 
-    return told(s, is, &why);
+    return fstate_told(s, is, &why);
 }
 
 int
@@ -195,7 +195,7 @@ fstate_lexists(fstate_t *s, const char *path)
     fail_auto_t why = FAIL_INIT;
     int there = fop_lexists(path, &why);
 
-    return told(s, there, &why);
+    return fstate_told(s, there, &why);
 }
 
 char *
@@ -243,7 +243,7 @@ fstate_texts(const json_t *v)
 
 /* Length of the line break at `p`, 0 for none: what Python's str.splitlines() splits at. */
 static size_t
-line_break(const char *p, size_t left)
+fstate_line_break(const char *p, size_t left)
 {
     static const char *const wide[] = { "\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9" };
 
@@ -266,7 +266,7 @@ line_length(const char *p, size_t left, size_t *ret_break)
     size_t n = 0;
 
     *ret_break = 0;
-    while (n < left && (*ret_break = line_break(p + n, left - n)) == 0)
+    while (n < left && (*ret_break = fstate_line_break(p + n, left - n)) == 0)
         n++;
     return n;
 }
@@ -320,7 +320,7 @@ shared_key(call_ctx_t *ctx)
 }
 
 static json_t *
-member(json_t *object, const char *key, json_t *fresh)
+fstate_member(json_t *object, const char *key, json_t *fresh)
 {
     json_t *have = json_object_get(object, key);
 
@@ -348,8 +348,8 @@ static void
 add_item(json_t *all, const json_t *item)
 {
     const char *file = value_str(item, "file", ""), *name = value_str(item, "name", "");
-    json_t *texts = member(member(value_get(all, "data"), file, json_object()), name, json_array());
-    json_t *deps = member(member(value_get(all, "deps"), file, json_object()), name, json_array()), *one;
+    json_t *texts = fstate_member(fstate_member(value_get(all, "data"), file, json_object()), name, json_array());
+    json_t *deps = fstate_member(fstate_member(value_get(all, "deps"), file, json_object()), name, json_array()), *one;
     size_t i;
 
     json_array_extend(deps, value_get(item, "ids"));

@@ -130,7 +130,7 @@ entry_is_dir(const char *path, const struct dirent *entry, fail_t *err)
 
 /* The number of entries, or a negative errno. */
 static int
-list(int dir, const char *path, struct dirent ***ret_entries, fail_t *err)
+fstate_dir_list(int dir, const char *path, struct dirent ***ret_entries, fail_t *err)
 {
     int n = scandirat(dir, dir == AT_FDCWD ? path : ".", ret_entries, not_dots, alphasort);
 
@@ -163,7 +163,7 @@ int
 fstate_walk(const char *top, json_int_t max_depth, fstate_walk_fn *visit, void *cookie, fail_t *err)
 {
     struct dirent **entries;
-    int n = list(AT_FDCWD, top, &entries, err), rc = n < 0 ? n : 0;
+    int n = fstate_dir_list(AT_FDCWD, top, &entries, err), rc = n < 0 ? n : 0;
 
     /* Files before folders, a folder before what is in it. */
     for (int pass = 0; pass < 3; pass++) {
@@ -208,7 +208,7 @@ keep_found(void *cookie, const char *path, bool is_dir)
 }
 
 static bool
-is_child(const char *path, const char *folder)
+fstate_dir_is_child(const char *path, const char *folder)
 {
     AUTO_FREE char *a = fop_normpath(path);
     size_t n = strlen(folder);
@@ -224,7 +224,7 @@ keep_of(fstate_broom_t *self, fstate_t *s, json_t *low, fail_t *err)
     int dir = fop_exists_as(path, S_IFDIR, err);
     if (dir < 0)
         return dir;
-    if (dir > 0 && !is_child(path, self->root))
+    if (dir > 0 && !fstate_dir_is_child(path, self->root))
         return 0;
     if (dir > 0 && str_eq(value_str(low, "fun", ""), "recurse"))
         return fstate_recurse_kept(s->ctx, low, self, err);
@@ -316,7 +316,7 @@ sweep_into(sweep_t *s, int dir, const char *name, const char *path, fail_t *err)
     heap_t *heap = xcalloc(1, sizeof(*heap));
     descent_give(&s->at, heap);
     heap->path = xstrdup(path);
-    rc = list(dirfd(descent_dir(&s->at)), path, &heap->entries, err);
+    rc = fstate_dir_list(dirfd(descent_dir(&s->at)), path, &heap->entries, err);
     heap->n = rc < 0 ? 0 : rc;
     return rc < 0 ? rc : 0;
 }

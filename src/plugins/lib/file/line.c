@@ -30,7 +30,7 @@ line_end(const char *line)
 }
 
 static bool
-same_line(const char *a, const char *b)
+line_same_line(const char *a, const char *b)
 {
     size_t len_a = strlen(a), len_b = strlen(b);
 
@@ -153,7 +153,7 @@ insert_after(job_t *job, fail_t *err)
 
     if (need_one(&job->after, "after", err) != 0)
         return -EIO;
-    if (at + 1 >= l->n || !same_line(l->v[at + 1], job->content))
+    if (at + 1 >= l->n || !line_same_line(l->v[at + 1], job->content))
         insert_like(job, at + 1, l->v[at]);
     return 0;
 }
@@ -185,7 +185,7 @@ insert_line(job_t *job, fail_t *err)
         return fop_failed(err, "Neither before or after was found in file");
     if (need_one(&job->before, "before", err) != 0)
         return -EIO;
-    if (at == 0 || !same_line(l->v[at - 1], job->content))
+    if (at == 0 || !line_same_line(l->v[at - 1], job->content))
         insert_like(job, at, l->v[at]);
     return 0;
 }
@@ -234,7 +234,7 @@ ensure_line(job_t *job, fail_t *err)
     if (job->before.n > 0) {
         if (need_one(&job->before, "before", err) != 0)
             return -EIO;
-        if (before == 0 || !same_line(l->v[before - 1], job->content))
+        if (before == 0 || !line_same_line(l->v[before - 1], job->content))
             insert_like(job, before, before > 0 ? l->v[before - 1] : "");
         return 0;
     }
@@ -331,7 +331,7 @@ dated_backup(const partfile_t *file, const char *path, fail_t *err)
 }
 
 static int
-save(call_ctx_t *ctx, json_t *args, const partfile_t *file, const char *path, const buf_t *text, fail_t *err)
+line_save(call_ctx_t *ctx, json_t *args, const partfile_t *file, const char *path, const buf_t *text, fail_t *err)
 {
     json_t *backup = value_get(args, "backup");
     bool dated = !json_is_string(backup) || !str_eq(json_string_value(backup), "minion");
@@ -395,7 +395,7 @@ file_line(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     lines_join(&lines, &fresh);
     bool changed = fresh.len != old.len || memcmp(buf_str(&fresh), buf_str(&old), old.len) != 0;
     if (changed)
-        rc = save(ctx, args, &file, path, &fresh, err);
+        rc = line_save(ctx, args, &file, path, &fresh, err);
     if (rc == 0)
         *ret_value = changes_value(args, &old, &lines, changed);
     return rc;

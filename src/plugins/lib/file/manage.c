@@ -46,7 +46,7 @@ job_free(job_t *j)
 /* Fails the state with the comment (TAKES it). Returns 0, as the call itself succeeded; callers check
  * j->stop. */
 static int
-refuse(job_t *j, char *comment)
+lib_manage_refuse(job_t *j, char *comment)
 {
     json_object_set_new(j->ret, "result", json_false());
     json_object_set_new(j->ret, "comment", value_utf8(comment, strlen(comment)));
@@ -56,13 +56,13 @@ refuse(job_t *j, char *comment)
 }
 
 static json_t *
-changes_of(job_t *j)
+lib_manage_changes_of(job_t *j)
 {
     return json_object_get(j->ret, "changes");
 }
 
 static bool
-asked(const job_t *j, const char *key, bool dflt)
+lib_manage_asked(const job_t *j, const char *key, bool dflt)
 {
     json_t *v = value_get(j->args, key);
 
@@ -92,7 +92,7 @@ keep_mode(job_t *j, fail_t *err)
 {
     AUTO_FREE char *scheme = source_scheme(j->source);
 
-    if (!asked(j, "keep_mode", false) || source_is_remote(scheme))
+    if (!lib_manage_asked(j, "keep_mode", false) || source_is_remote(scheme))
         return 0;
     fail_auto_t why = FAIL_INIT;
     char *mode = source_mode(j->ctx, j->source, value_str(j->args, "saltenv", "base"), &why);
@@ -114,7 +114,7 @@ need_copy(job_t *j, fail_t *err)
         return 0;
     if (err->code != 0)
         return err->code;
-    return refuse(j, xasprintf("Source file '%s' not found", j->source));
+    return lib_manage_refuse(j, xasprintf("Source file '%s' not found", j->source));
 }
 
 /* A source from outside must be what its digest promises. */
@@ -126,13 +126,13 @@ check_digest(job_t *j, const char *shown, const char *hint, fail_t *err)
     const char *type = value_str(j->m->sum, "hash_type", "sha256"),
                *want = value_str(j->m->sum, "hsum", NULL);
 
-    if (j->stop || want == NULL || j->m->temp || str_eq(scheme, "salt") || asked(j, "skip_verify", false) ||
-        asked(j, "use_etag", false))
+    if (j->stop || want == NULL || j->m->temp || str_eq(scheme, "salt") || lib_manage_asked(j, "skip_verify", false) ||
+        lib_manage_asked(j, "use_etag", false))
         return 0;
     int rc = digest_file(j->m->sfn, type, &hex, err);
     if (rc != 0 || str_eq(hex, want))
         return rc;
-    return refuse(j, xasprintf("Specified %s checksum for %s (%s) does not match actual checksum (%s)%s",
+    return lib_manage_refuse(j, xasprintf("Specified %s checksum for %s (%s) does not match actual checksum (%s)%s",
                                type, shown, want, hex, hint));
 }
 
@@ -166,7 +166,7 @@ landing(job_t *j)
 }
 
 static int
-find(job_t *j, fail_t *err)
+lib_manage_find(job_t *j, fail_t *err)
 {
     return partfile_find(&j->file, j->name, PARTFILE_SPECIAL | (j->follow ? 0 : WAY_LINK), err);
 }
@@ -180,11 +180,11 @@ there(const job_t *j)
 
 /* `dst`: what a backup is named after. */
 static int
-commit(job_t *j, const char *dst, const content_t *what, fail_t *err)
+lib_manage_commit(job_t *j, const char *dst, const content_t *what, fail_t *err)
 {
     const char *backup = value_str(j->args, "backup", "");
     landing_t as = landing(j);
-    int rc = j->file.path == NULL ? find(j, err) : 0;
+    int rc = j->file.path == NULL ? lib_manage_find(j, err) : 0;
 
     if (rc != 0)
         return rc;
@@ -210,15 +210,15 @@ commit_change(job_t *j, const char *dst, const content_t *what)
 
     if (j->before == NULL)
         j->before = fop_stats(there(j), NULL, true, NULL);
-    if (commit(j, dst, what, &why) != 0)
-        return refuse(j, xasprintf("Failed to commit change: %s", fail_text(&why)));
+    if (lib_manage_commit(j, dst, what, &why) != 0)
+        return lib_manage_refuse(j, xasprintf("Failed to commit change: %s", fail_text(&why)));
     return 0;
 }
 
 static void
 note_diff(job_t *j, const char *text)
 {
-    json_object_set_new(changes_of(j), "diff", value_utf8(text, strlen(text)));
+    json_object_set_new(lib_manage_changes_of(j), "diff", value_utf8(text, strlen(text)));
 }
 
 /* The difference for the changes, or its placeholder where the configuration or the state hides it. */
@@ -227,7 +227,7 @@ show_diff(job_t *j, const content_t *what, char **ret_diff, fail_t *err)
 {
     if (value_bool(ctx_opts(j->ctx), "obfuscate_templates", false))
         *ret_diff = xstrdup("<Obfuscated Template>");
-    else if (!asked(j, "show_changes", true))
+    else if (!lib_manage_asked(j, "show_changes", true))
         *ret_diff = xstrdup("<show_changes=False>");
     else
         return content_diff(there(j), what, NULL, ret_diff, err);
@@ -311,7 +311,7 @@ replace_link(job_t *j, fail_t *err)
 }
 
 static int
-check_perms(job_t *j, const char *mode, bool follow, fail_t *err)
+lib_manage_check_perms(job_t *j, const char *mode, bool follow, fail_t *err)
 {
     json_auto_t *call = json_copy(j->args);
 
@@ -322,7 +322,7 @@ check_perms(job_t *j, const char *mode, bool follow, fail_t *err)
 }
 
 static int
-change(job_t *j, fail_t *err)
+lib_manage_change(job_t *j, fail_t *err)
 {
     int rc = j->source != NULL ? change_by_source(j, err) : 0;
 
@@ -332,10 +332,10 @@ change(job_t *j, fail_t *err)
         rc = replace_link(j, err);
     if (rc != 0 || j->stop)
         return rc;
-    rc = check_perms(j, j->mode, j->follow, err);
+    rc = lib_manage_check_perms(j, j->mode, j->follow, err);
     if (rc != 0)
         return rc;
-    if (json_object_size(changes_of(j)) > 0)
+    if (json_object_size(lib_manage_changes_of(j)) > 0)
         json_object_set_new(j->ret, "comment", value_fmt("File %s updated", j->name));
     else if (value_truthy(json_object_get(j->ret, "result")))
         json_object_set_new(j->ret, "comment", value_fmt("File %s is in the correct state", j->name));
@@ -363,16 +363,16 @@ default_dir_mode(job_t *j)
 
 /* Creates missing parent folders when makedirs asks for it, else fails the state. */
 static int
-need_folder(job_t *j, fail_t *err)
+lib_manage_need_folder(job_t *j, fail_t *err)
 {
     AUTO_FREE char *folder = fop_dirname(j->name);
 
     int there = j->stop ? 1 : fop_exists_as(folder, S_IFDIR, err);
     if (there != 0)
         return there < 0 ? there : 0;
-    if (!asked(j, "makedirs", false)) {
-        json_object_del(changes_of(j), "diff");
-        return refuse(j, xstrdup("Parent directory not present"));
+    if (!lib_manage_asked(j, "makedirs", false)) {
+        json_object_del(lib_manage_changes_of(j), "diff");
+        return lib_manage_refuse(j, xstrdup("Parent directory not present"));
     }
     AUTO_FREE char *mode = default_dir_mode(j);
     json_t *user = value_get(j->args, "user"), *group = value_get(j->args, "group");
@@ -422,18 +422,18 @@ write_new(job_t *j, fail_t *err)
     if (ctx_test(j->ctx))
         return 0;
     if (j->source == NULL && !j->contents) {
-        json_object_set_new(changes_of(j), "new", value_fmt("file %s created", j->name));
+        json_object_set_new(lib_manage_changes_of(j), "new", value_fmt("file %s created", j->name));
         json_object_set_new(j->ret, "comment", json_string("Empty file"));
         if (there > 0) /* a device or pipe stays what it is */
             return 0;
     } else {
         note_diff(j, "New file");
     }
-    return commit(j, j->name, &what, err);
+    return lib_manage_commit(j, j->name, &what, err);
 }
 
 static int
-create(job_t *j, fail_t *err)
+lib_manage_create(job_t *j, fail_t *err)
 {
     int rc = 0;
 
@@ -443,19 +443,19 @@ create(job_t *j, fail_t *err)
             rc = check_digest(j, j->name, "", err);
     }
     if (rc == 0)
-        rc = need_folder(j, err);
+        rc = lib_manage_need_folder(j, err);
     if (rc == 0 && !j->stop) {
         rc = write_new(j, err);
     }
     if (rc != 0 || j->stop)
         return rc;
     AUTO_FREE char *mode = j->mode != NULL ? xstrdup(j->mode) : xasprintf("%04o", 0666 & ~umask_now());
-    rc = ctx_test(j->ctx) ? 0 : check_perms(j, mode, false, err);
+    rc = ctx_test(j->ctx) ? 0 : lib_manage_check_perms(j, mode, false, err);
     if (rc != 0)
         return rc;
     if (ctx_test(j->ctx))
         json_object_set_new(j->ret, "comment", value_fmt("File %s not updated", j->name));
-    else if (json_object_size(changes_of(j)) == 0 && value_truthy(json_object_get(j->ret, "result")))
+    else if (json_object_size(lib_manage_changes_of(j)) == 0 && value_truthy(json_object_get(j->ret, "result")))
         json_object_set_new(j->ret, "comment", value_fmt("File %s is in the correct state", j->name));
     else if (!value_truthy(json_object_get(j->ret, "comment")))
         json_object_set_new(j->ret, "comment", value_fmt("File %s updated", j->name));
@@ -473,13 +473,13 @@ manage_file(call_ctx_t *ctx, json_t *args, managed_t *m, json_t *ret, fail_t *er
 
     j.name = fop_path(args, "name");
     j.mode = fop_normalize_mode(value_get(args, "mode"));
-    j.follow = asked(&j, "follow_symlinks", true);
+    j.follow = lib_manage_asked(&j, "follow_symlinks", true);
     j.source = value_str(args, "source", NULL);
     if (str_empty(j.source))
         j.source = NULL;
-    int rc = find(&j, &led);
+    int rc = lib_manage_find(&j, &led);
     if (rc == -EPERM)
-        return refuse(&j, xstrdup(fail_text(&led)));
+        return lib_manage_refuse(&j, xstrdup(fail_text(&led)));
     rc = read_contents(&j, why);
     if (rc == 0 && j.source != NULL) {
         if (m->sfn == NULL && value_get(m->sum, "hsum") == NULL)
@@ -493,9 +493,9 @@ manage_file(call_ctx_t *ctx, json_t *args, managed_t *m, json_t *ret, fail_t *er
     int link = fop_lexists_as(j.name, S_IFLNK, why),
         there = link == 0 ? fop_exists_as(j.name, S_IFREG, why) : link;
     if (there <= 0)
-        return there < 0 ? there : create(&j, why);
+        return there < 0 ? there : lib_manage_create(&j, why);
     j.real = link > 0 && j.follow ? fop_realpath(j.name) : xstrdup(j.name);
-    return change(&j, why);
+    return lib_manage_change(&j, why);
 }
 
 int

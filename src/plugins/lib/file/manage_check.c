@@ -14,14 +14,14 @@
 /* ---- differences ----------------------------------------------------------------------------- */
 
 static void
-note(json_t *changes, const char *key, const char *text)
+manage_check_note(json_t *changes, const char *key, const char *text)
 {
     json_object_set_new(changes, key, value_utf8(text, strlen(text)));
 }
 
 /* Adds "diff" unless there is none; a file that can't be compared is a text about it. */
 static void
-compare(call_ctx_t *ctx, const char *name, const content_t *with, json_t *changes)
+manage_check_compare(call_ctx_t *ctx, const char *name, const content_t *with, json_t *changes)
 {
     fail_auto_t why = FAIL_INIT;
     AUTO_FREE char *diff = NULL;
@@ -29,7 +29,7 @@ compare(call_ctx_t *ctx, const char *name, const content_t *with, json_t *change
     if (content_diff(name, with, NULL, &diff, &why) != 0)
         diff = content_unreadable(name, &why);
     if (*diff != '\0')
-        note(changes, "diff",
+        manage_check_note(changes, "diff",
              value_bool(ctx_opts(ctx), "obfuscate_templates", false) ? "<Obfuscated Template>" : diff);
 }
 
@@ -48,9 +48,9 @@ source_changes(call_ctx_t *ctx, json_t *args, managed_t *m, const char *sum, jso
     }
     const content_t with = { .path = m->sfn };
     if (m->sfn != NULL)
-        compare(ctx, value_str(args, "name", ""), &with, changes);
+        manage_check_compare(ctx, value_str(args, "name", ""), &with, changes);
     else
-        note(changes, "sum", "Checksum differs");
+        manage_check_note(changes, "sum", "Checksum differs");
     return 0;
 }
 
@@ -95,7 +95,7 @@ file_meta(call_ctx_t *ctx, json_t *args, managed_t *m, json_t **ret_changes, fai
     json_auto_t *changes = json_object();
 
     if (now == NULL) {
-        note(changes, "newfile", name);
+        manage_check_note(changes, "newfile", name);
     } else {
         int rc = source_changes(ctx, args, m, value_str(now, "sum", ""), changes, err);
         if (rc != 0)
@@ -103,12 +103,12 @@ file_meta(call_ctx_t *ctx, json_t *args, managed_t *m, json_t **ret_changes, fai
         bool given = manage_contents(args, &contents);
         const content_t with = { .data = buf_str(&contents), .len = contents.len };
         if (given)
-            compare(ctx, name, &with, changes);
+            manage_check_compare(ctx, name, &with, changes);
         owner_changes(args, now, changes);
         if (mode != NULL && !str_eq(mode, value_str(now, "mode", NULL)))
-            note(changes, "mode", mode);
+            manage_check_note(changes, "mode", mode);
         if (!str_empty(attrs) && fop_attrs_differ(name, attrs))
-            note(changes, "attrs", attrs);
+            manage_check_note(changes, "attrs", attrs);
         fop_label_changes(name, args, changes);
     }
     *ret_changes = json_incref(changes);
@@ -149,7 +149,7 @@ manage_changes(call_ctx_t *ctx, json_t *args, json_t **ret_changes, char **ret_c
             if (why.code != 0)
                 return fail_set(err, why.code, "%s", fail_text(&why));
             if (mode != NULL)
-                note(call, "mode", mode);
+                manage_check_note(call, "mode", mode);
         }
     }
     return file_meta(ctx, call, &m, ret_changes, err);

@@ -80,7 +80,7 @@ file_pardir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* os.path.isfile and its kin: what they can't look at is False to them, and to those who call these. */
 static bool
-is(json_t *args, int (*look)(const char *, struct stat *), mode_t type)
+lib_names_is(json_t *args, int (*look)(const char *, struct stat *), mode_t type)
 {
     AUTO_FREE char *path = fop_path(args, "path");
     struct stat st;
@@ -91,14 +91,14 @@ is(json_t *args, int (*look)(const char *, struct stat *), mode_t type)
 int
 file_file_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = json_boolean(is(args, stat, S_IFREG));
+    *ret_value = json_boolean(lib_names_is(args, stat, S_IFREG));
     return 0;
 }
 
 int
 file_directory_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = json_boolean(is(args, stat, S_IFDIR));
+    *ret_value = json_boolean(lib_names_is(args, stat, S_IFDIR));
     return 0;
 }
 
@@ -145,7 +145,7 @@ file_readdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_is_link(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = json_boolean(is(args, lstat, S_IFLNK));
+    *ret_value = json_boolean(lib_names_is(args, lstat, S_IFLNK));
     return 0;
 }
 
@@ -229,7 +229,7 @@ typedef struct usage {
 static int add_folder(usage_t *u, const char *path, int depth, fail_t *err);
 
 static int
-add_entry(usage_t *u, const char *path, int depth, fail_t *err)
+lib_names_add_entry(usage_t *u, const char *path, int depth, fail_t *err)
 {
     char key[64];
     struct stat st;
@@ -260,7 +260,7 @@ add_folder(usage_t *u, const char *path, int depth, fail_t *err)
 
     for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
         AUTO_FREE char *full = fop_join2(path, names[i]);
-        rc = add_entry(u, full, depth, err);
+        rc = lib_names_add_entry(u, full, depth, err);
     }
     strv_free(names);
     return rc;

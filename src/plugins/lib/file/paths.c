@@ -167,7 +167,7 @@ normal_absolute(const char *path)
 
 /* `above` is real, and one more part is to be: `path` is all of it as it was asked. TAKES `above`. NEW. */
 static char *
-add_part(char *above, const char *path, const char *name)
+paths_add_part(char *above, const char *path, const char *name)
 {
     char target[PATH_MAX];
     struct stat st;
@@ -209,7 +209,7 @@ real_in_part(const char *path)
         const char *name = end + 1;
         *end = '/';
         end += strlen(end);
-        real = *name != '\0' ? add_part(real, normal, name) : real;
+        real = *name != '\0' ? paths_add_part(real, normal, name) : real;
     }
     return behind != NULL ? fop_join2(real, behind) : STEAL(real);
 }
@@ -358,7 +358,7 @@ fop_test_mode(call_ctx_t *ctx)
 }
 
 static bool
-is_utf8(const char *bytes, size_t len)
+paths_is_utf8(const char *bytes, size_t len)
 {
     uint32_t cp;
 
@@ -383,7 +383,7 @@ fop_is_text(const char *bytes, size_t len)
         return true;
     if (memchr(bytes, '\0', block) != NULL)
         return false;
-    if (is_utf8(bytes, block))
+    if (paths_is_utf8(bytes, block))
         return true;
     for (size_t i = 0; i < block; i++)
         odd += !(bytes[i] >= 32 && bytes[i] < 127) && memchr("\n\r\t\f\b", bytes[i], 5) == NULL;

@@ -544,7 +544,7 @@ finish_comment(perms_t *p, json_t *before)
 
 /* `whole`: attributes and labels too, which are set by name in any case. */
 static int
-check_perms(call_ctx_t *ctx, json_t *args, int fd, bool whole, json_t *before, json_t *ret,
+perms_check_perms(call_ctx_t *ctx, json_t *args, int fd, bool whole, json_t *before, json_t *ret,
             json_t **ret_perms, fail_t *err)
 {
     AUTO_FREE char *name = fop_expanduser(value_str(args, "name", ""));
@@ -602,13 +602,13 @@ fop_check_perms(call_ctx_t *ctx, json_t *args, json_t *before, json_t *ret, json
     partfile_auto_t file = PARTFILE_INIT;
     int rc = fop_hold_any(&file, name, value_bool(args, "follow_symlinks", false), err);
 
-    return rc != 0 ? rc : check_perms(ctx, args, file.file, true, before, ret, ret_perms, err);
+    return rc != 0 ? rc : perms_check_perms(ctx, args, file.file, true, before, ret, ret_perms, err);
 }
 
 int
 fop_check_perms_at(call_ctx_t *ctx, json_t *args, int fd, json_t *ret, fail_t *err)
 {
-    return check_perms(ctx, args, fd, false, NULL, ret, NULL, err);
+    return perms_check_perms(ctx, args, fd, false, NULL, ret, NULL, err);
 }
 
 int

@@ -37,7 +37,7 @@ edit_free(edit_t *e)
 
 /* Salt's rules about append, prepend and search_only; violations are SaltInvocationError. */
 static int
-check_options(json_t *args, bool search_only, fail_t *err)
+replace_check_options(json_t *args, bool search_only, fail_t *err)
 {
     bool append = value_bool(args, "append_if_not_found", false);
     bool prepend = value_bool(args, "prepend_if_not_found", false);
@@ -67,7 +67,7 @@ edit_open(edit_t *e, fail_t *err)
 
 /* The replacement, as a template unless it is to be taken literally. NEW. */
 static char *
-template_of(json_t *args)
+replace_template_of(json_t *args)
 {
     AUTO_FREE char *repl = value_pystr(value_get(args, "repl"));
 
@@ -95,7 +95,7 @@ has_line(edit_t *e, const char *text, fail_t *err)
 }
 
 static void
-add_line(edit_t *e, const char *text, bool at_start)
+replace_add_line(edit_t *e, const char *text, bool at_start)
 {
     if (at_start) {
         buf_auto_t rest = BUF_INIT;
@@ -117,7 +117,7 @@ edit_apply(edit_t *e, fail_t *err)
 {
     bool append = value_bool(e->args, "append_if_not_found", false);
     bool prepend = value_bool(e->args, "prepend_if_not_found", false);
-    AUTO_FREE char *repl = template_of(e->args);
+    AUTO_FREE char *repl = replace_template_of(e->args);
     json_int_t count = value_int(e->args, "count", 0);
     size_t n = 0;
 
@@ -131,7 +131,7 @@ edit_apply(edit_t *e, fail_t *err)
     AUTO_FREE char *text = not_found_text(e->args);
     rc = has_line(e, text, err);
     if (rc == 0)
-        add_line(e, text, prepend);
+        replace_add_line(e, text, prepend);
     return rc < 0 ? rc : 0;
 }
 
@@ -200,7 +200,7 @@ file_replace(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return 0;
     }
     if (rc == 0)
-        rc = check_options(args, search_only, err);
+        rc = replace_check_options(args, search_only, err);
     if (rc == 0)
         rc = edit_prepare(&e, value_str(args, "pattern", ""), true, err);
     if (rc == 0 && search_only) {
@@ -375,7 +375,7 @@ line_pattern(const char *regex, const char *mark, bool comment)
 
 /* The line with the mark in front, or without the mark's characters at its start. */
 static void
-put_marked(buf_t *out, const diff_line_t *line, const char *mark, bool comment)
+replace_put_marked(buf_t *out, const diff_line_t *line, const char *mark, bool comment)
 {
     const char *text = line->text;
     size_t len = line->len;
@@ -402,8 +402,8 @@ mark_lines(rx_t *rx, const buf_t *old, const char *mark, bool comment, buf_t *fr
         rc = rx_match(rx, lines[i].text, lines[i].len, 0, err);
         if (rc == 1) {
             buf_add(hits, lines[i].text, lines[i].len);
-            put_marked(marked, &lines[i], mark, comment);
-            put_marked(fresh, &lines[i], mark, comment);
+            replace_put_marked(marked, &lines[i], mark, comment);
+            replace_put_marked(fresh, &lines[i], mark, comment);
         } else if (rc == 0) {
             buf_add(fresh, lines[i].text, lines[i].len);
         }

@@ -139,7 +139,7 @@ read_head(int fd, size_t len, buf_t *out)
 
 /* Restores the old bytes: their blocks are still allocated, so writing them works on a full disk. */
 static void
-take_back(int fd, const buf_t *head, off_t size)
+rewrite_take_back(int fd, const buf_t *head, off_t size)
 {
     if (lseek(fd, 0, SEEK_SET) == 0 && fs_write_all(fd, head->data, head->len) == 0 &&
         ftruncate(fd, size) == 0)
@@ -187,7 +187,7 @@ fop_overwrite(int held, const void *data, size_t len)
     if (rc == 0 && fsync(fd) != 0 && errno != EINVAL && errno != EROFS)
         rc = -errno;
     if (rc != 0 && S_ISREG(st.st_mode))
-        take_back(fd, &head, st.st_size);
+        rewrite_take_back(fd, &head, st.st_size);
     return rc;
 }
 
@@ -320,7 +320,7 @@ copy_whole(int from, const char *dst, const struct stat *st, const struct stat *
 
 /* Bytes alone go where a link leads. */
 static int
-copy_bytes(int from, const char *dst, fail_t *err)
+rewrite_copy_bytes(int from, const char *dst, fail_t *err)
 {
     partfile_auto_t to = PARTFILE_INIT;
     struct stat had = { 0 };
@@ -351,7 +351,7 @@ fop_is_source(const char *path)
 
 /* A machine without /dev/null is no good, and who waits at a pipe waits for ever. */
 static bool
-is_special(const char *path)
+rewrite_is_special(const char *path)
 {
     struct stat st;
 
@@ -383,7 +383,7 @@ copy_with_attributes(const char *src, const char *dst, const char *said, fail_t 
 
     if (from < 0)
         return from;
-    if (is_special(dst))
+    if (rewrite_is_special(dst))
         return fail_set(err, -EINVAL, "%s is a pipe or a device, and gives way to no file", said);
     int rc = copy_whole(from, dst, &st, NULL);
     return rc == 0 ? 0 : fop_oserror(err, -rc, said);
@@ -401,7 +401,7 @@ fop_copyfile(const char *src, const char *dst, fail_t *err)
     struct stat st;
     AUTO_FD from = fop_open_source(src, &st, err);
 
-    return from < 0 ? from : copy_bytes(from, dst, err);
+    return from < 0 ? from : rewrite_copy_bytes(from, dst, err);
 }
 
 /* ---- backups --------------------------------------------------------------------------------- */

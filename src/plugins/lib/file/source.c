@@ -147,7 +147,7 @@ served_folder(call_ctx_t *ctx, const char *path, const char *env, fail_t *err)
 
 /* True when the file server has a file or folder of that URL: 1, 0 or negative. */
 static int
-served(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err)
+source_served(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
     AUTO_FREE char *path = NULL, *env = NULL;
@@ -186,7 +186,7 @@ source_exists(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err
     AUTO_FREE char *scheme = source_scheme(url);
 
     if (str_eq(scheme, "salt"))
-        return served(ctx, url, saltenv, err);
+        return source_served(ctx, url, saltenv, err);
     if (str_eq(scheme, "file")) {
         AUTO_FREE char *path = file_url_path(url);
         return fop_exists(path, err);

@@ -67,7 +67,7 @@ replace_in_steps(stage_t *self)
 /* Plain rename() replaces files and empty folders. Other pairs are exchanged atomically by RENAME_EXCHANGE;
  * file systems without it fall back to replace_in_steps(). */
 static int
-take_name(stage_t *self)
+stage_take_name(stage_t *self)
 {
     if (rename(self->path, self->to.path) == 0)
         return 0;
@@ -82,7 +82,7 @@ take_name(stage_t *self)
 int
 stage_commit(stage_t *self, fail_t *err)
 {
-    int rc = take_name(self);
+    int rc = stage_take_name(self);
 
     if (rc != 0)
         return fop_oserror(err, -rc, self->name);

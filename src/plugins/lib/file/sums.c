@@ -112,7 +112,7 @@ source_basename(const char *source)
 /* The best line of a file of sums: by source_hash_name, then by file name, then by source, else the first
  * digest. */
 static json_t *
-extract(const char *text, size_t want, const char *file_name, const char *source, const char *hash_name)
+sums_extract(const char *text, size_t want, const char *file_name, const char *source, const char *hash_name)
 {
     AUTO_FREE char *base = source_basename(source);
     json_t *found[4] = { NULL, NULL, NULL, NULL };
@@ -151,7 +151,7 @@ extract_from_file(const char *path, const char *hash_type, const char *file_name
 
     if (fop_read(path, &text, err) != 0)
         return NULL;
-    json_t *found = extract(buf_str(&text), digest_hex_len(hash_type), file_name, source, hash_name);
+    json_t *found = sums_extract(buf_str(&text), digest_hex_len(hash_type), file_name, source, hash_name);
     return found != NULL ? found : json_null();
 }
 

@@ -321,7 +321,7 @@ file_contains_glob(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* Each option is one word; several in one text are refused, as a shell would be needed to part them. */
 static int
-add_options(prog_t *cmd, json_t *opts, fail_t *err)
+text_add_options(prog_t *cmd, json_t *opts, fail_t *err)
 {
     int rc = 0;
 
@@ -350,7 +350,7 @@ file_grep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     prog_auto_t cmd = PROG_INIT;
 
     prog_add(&cmd, "grep");
-    int rc = add_options(&cmd, value_get(args, "opts"), err);
+    int rc = text_add_options(&cmd, value_get(args, "opts"), err);
     if (rc != 0)
         return rc;
     prog_adds(&cmd, "--", value_str(args, "pattern", ""), NULL);
@@ -504,7 +504,7 @@ file_patch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* A path as a key; bytes that are not UTF-8 are replaced. */
 static void
-add_name(json_t *out, const char *path)
+text_add_name(json_t *out, const char *path)
 {
     json_auto_t *name = value_utf8(path, strlen(path));
 
@@ -513,7 +513,7 @@ add_name(json_t *out, const char *path)
 
 /* Appends the existing targets of a folder's links to `out`. */
 static int
-add_targets(const char *folder, json_t *out, fail_t *err)
+text_add_targets(const char *folder, json_t *out, fail_t *err)
 {
     char **names = NULL;
     int rc = fop_names(folder, &names, err);
@@ -522,7 +522,7 @@ add_targets(const char *folder, json_t *out, fail_t *err)
         AUTO_FREE char *link = fop_join2(folder, names[i]);
         char *real = realpath(link, NULL);
         if (real != NULL)
-            add_name(out, real);
+            text_add_name(out, real);
         free(real);
     }
     strv_free(names);
@@ -532,7 +532,7 @@ add_targets(const char *folder, json_t *out, fail_t *err)
 /* Names a process has open, as keys. Its threads share its files in all but odd cases, which are looked at
  * too. NEW, or NULL with *err. */
 static json_t *
-files_of(const char *pid, fail_t *err)
+text_files_of(const char *pid, fail_t *err)
 {
     json_auto_t *names = json_object();
     AUTO_FREE char *fds = xasprintf("/proc/%s/fd", pid), *tasks = xasprintf("/proc/%s/task", pid);
@@ -541,15 +541,15 @@ files_of(const char *pid, fail_t *err)
     char **threads = NULL;
 
     if (program != NULL)
-        add_name(names, program);
+        text_add_name(names, program);
     free(program);
     int rc = fop_names(tasks, &threads, err);
     if (rc == 0)
-        rc = add_targets(fds, names, err);
+        rc = text_add_targets(fds, names, err);
     for (size_t i = 0; rc == 0 && threads[i] != NULL; i++) {
         AUTO_FREE char *task = xasprintf("%s/%s/fd", tasks, threads[i]);
         if (!str_eq(threads[i], pid))
-            rc = add_targets(task, names, err);
+            rc = text_add_targets(task, names, err);
     }
     strv_free(threads);
     return rc == 0 ? json_incref(names) : NULL;
@@ -601,7 +601,7 @@ file_open_files(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     for (size_t i = 0; pids != NULL && i < n; i++) {
         char pid[16];
         snprintf(pid, sizeof(pid), "%d", (int) pids[i]);
-        json_auto_t *names = files_of(pid, err);
+        json_auto_t *names = text_files_of(pid, err);
         if (names == NULL)
             return err->code;
         if (by_pid)

@@ -28,7 +28,7 @@ retell(const fail_t *why, int rc, const char *at, const char *said, fail_t *err)
 
 /* Without slashes at its end: "link/" would name what the link points to. NEW. */
 static char *
-trimmed(const char *path)
+tree_trimmed(const char *path)
 {
     size_t n = strlen(path);
 
@@ -78,7 +78,7 @@ make_dir(const char *path, const json_t *user, const json_t *group, const char *
 static int
 make_dirs(const char *path, const json_t *user, const json_t *group, const char *mode, fail_t *err)
 {
-    AUTO_FREE char *name = trimmed(path);
+    AUTO_FREE char *name = tree_trimmed(path);
     AUTO_FREE char *parent = fop_dirname(name);
 
     if (strlen(name) >= PATH_MAX)
@@ -211,9 +211,9 @@ sweep_below(sweep_t *s, int above, const char *name, const char *path, int depth
 
 /* 1: all went that could go; 0: not all; or a negative errno where the folder can't be found. */
 static int
-sweep(sweep_t *s, const char *path, bool recurse, fail_t *err)
+tree_sweep(sweep_t *s, const char *path, bool recurse, fail_t *err)
 {
-    AUTO_FREE char *entry = trimmed(path);
+    AUTO_FREE char *entry = tree_trimmed(path);
     way_auto_t way = WAY_INIT;
     int rc = way_find(&way, entry, WAY_LINK);
 
@@ -248,7 +248,7 @@ file_rmdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return -EINVAL;
     if (value_truthy(older))
         s.older_than = (double) time(NULL) - days * 86400;
-    int ok = sweep(&s, path, value_bool(args, "recurse", false), err);
+    int ok = tree_sweep(&s, path, value_bool(args, "recurse", false), err);
     if (ok < 0)
         return ok;
     *ret_value = value_bool(args, "verbose", false)
@@ -278,7 +278,7 @@ fop_hold_folder(const char *path, fail_t *err)
 int
 fop_remove(const char *path, fail_t *err)
 {
-    AUTO_FREE char *entry = trimmed(path), *above = fop_dirname(entry);
+    AUTO_FREE char *entry = tree_trimmed(path), *above = fop_dirname(entry);
     const char *name = fop_basename(entry);
     fail_auto_t why = FAIL_INIT;
     struct stat st;
@@ -328,7 +328,7 @@ file_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* The place of a new name, by a path of the folder that is held: a stranger's link leads to none. 0 and
  * *ret_at NEW, or a negative errno as way_find's. */
 static int
-find_place(way_t *way, const char *path, char **ret_at)
+tree_find_place(way_t *way, const char *path, char **ret_at)
 {
     int rc = way_find(way, path, WAY_LINK);
 
@@ -348,7 +348,7 @@ file_link(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (fop_need_abs(src, "File path must be absolute.", err) != 0)
         return -EINVAL;
-    int rc = find_place(&way, path, &at);
+    int rc = tree_find_place(&way, path, &at);
     if (way_refused(&way, rc, err))
         return rc;
     if (rc == 0 && link(src, at) != 0)
@@ -407,7 +407,7 @@ file_symlink(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (*path != '/')
         return fop_invalid(err, "Link path must be absolute: %s", path);
-    int rc = find_place(&way, path, &at);
+    int rc = tree_find_place(&way, path, &at);
     if (way_refused(&way, rc, err))
         return rc;
     if (rc != 0)
@@ -446,7 +446,7 @@ typedef struct end {
 static int
 end_find(end_t *self, const char *path, fail_t *err)
 {
-    self->name = trimmed(path);
+    self->name = tree_trimmed(path);
     int rc = partfile_find(&self->file, self->name, PARTFILE_ANY | WAY_LINK, err);
 
     if (rc == 0)
@@ -518,7 +518,7 @@ copy_entry(const char *src, const char *dst, bool attributes, int depth, fail_t 
 
 /* With attributes it is made where nobody else may write. */
 static int
-copy_folder(const char *dst, bool attributes, fail_t *err)
+tree_copy_folder(const char *dst, bool attributes, fail_t *err)
 {
     if (attributes)
         return fs_mkdirs(dst, 0777, err);
@@ -538,7 +538,7 @@ copy_tree(const char *src, const char *dst, bool attributes, int depth, fail_t *
         return fop_oserror(err, errno, src);
     int rc = depth > LIMIT_JSON_DEPTH      ? fop_oserror(err, ELOOP, src)
              : fstat(dirfd(dir), &st) != 0 ? fop_oserror(err, errno, src)
-                                           : copy_folder(dst, attributes, err);
+                                           : tree_copy_folder(dst, attributes, err);
     int read_rc = 0;
     for (const struct dirent *entry; rc == 0 && (entry = fs_next(dir, &read_rc)) != NULL;) {
         AUTO_FREE char *from = fop_join2(src, entry->d_name), *to = fop_join2(dst, entry->d_name);
@@ -564,7 +564,7 @@ fop_copy_tree(const char *src, const char *dst, fail_t *err)
 
 /* True when `inner` is `outer` or lies below it, both with links resolved. */
 static bool
-inside(const char *inner, const char *outer)
+tree_inside(const char *inner, const char *outer)
 {
     AUTO_FREE char *a = fop_realpath(inner), *b = fop_realpath(outer);
     size_t n = strlen(b);
@@ -576,7 +576,7 @@ inside(const char *inner, const char *outer)
 static int
 copy_instead(const char *src, const char *dst, bool tree, fail_t *err)
 {
-    AUTO_FREE char *name = trimmed(dst), *above = fop_dirname(name);
+    AUTO_FREE char *name = tree_trimmed(dst), *above = fop_dirname(name);
     stage_auto_t stage = STAGE_INIT;
     fail_auto_t why = FAIL_INIT;
     int there = *above == '\0' ? 1 : fop_exists(above, err);
@@ -602,7 +602,7 @@ copy_any(const char *src, const char *dst, json_t *args, fail_t *err)
         return to < 0 ? to : fop_copyfile(src, dst, err);
     if (!value_bool(args, "recurse", false))
         return fop_invalid(err, "Cannot copy overwriting a directory without recurse flag set to true!");
-    if (tree && inside(dst, src))
+    if (tree && tree_inside(dst, src))
         return fop_invalid(err, "Cannot copy the directory '%s' into itself: '%s'", src, dst);
     if (!value_bool(args, "remove_existing", false))
         return tree ? copy_tree(src, dst, false, 0, err) : fop_copyfile(src, dst, err);
@@ -724,7 +724,7 @@ move_to(const char *src, const char *target, bool over, fail_t *err)
     int tree = copy ? fop_lexists_as(from.at, S_IFDIR, err) : 0;
     if (tree < 0)
         return tree;
-    if (tree > 0 && inside(target, src))
+    if (tree > 0 && tree_inside(target, src))
         code = EINVAL;
     else if (copy || (over && (code == EISDIR || code == ENOTDIR || code == ENOTEMPTY || code == EEXIST)))
         return move_staged(&from, target, copy, err);

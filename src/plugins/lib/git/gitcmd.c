@@ -88,7 +88,7 @@ git_begin(call_ctx_t *ctx, const json_t *args, const char *command, prog_t *prog
 
 /* "Command 'git fetch x' failed: ..." */
 static int
-failed(const prog_t *prog, const json_t *answer, unsigned flags, fail_t *err)
+gitcmd_failed(const prog_t *prog, const json_t *answer, unsigned flags, fail_t *err)
 {
     const char *said = value_str(answer, (flags & GIT_MERGE) != 0 ? "stdout" : "stderr", "");
     buf_auto_t line = BUF_INIT;
@@ -110,7 +110,7 @@ git_run(call_ctx_t *ctx, const json_t *args, prog_t *prog, unsigned flags, fail_
 
     if (answer == NULL || value_int(answer, "retcode", 1) == 0 || (flags & GIT_SOFT) != 0)
         return answer;
-    (void) failed(prog, answer, flags, err);
+    (void) gitcmd_failed(prog, answer, flags, err);
     json_decref(answer);
     return NULL;
 }

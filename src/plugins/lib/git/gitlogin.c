@@ -106,7 +106,7 @@ config(call_ctx_t *ctx, const json_t *args, const char *option, const git_login_
 
 /* Removes what was kept for this URL, if it was kept here. */
 static int
-forget(call_ctx_t *ctx, const json_t *args, const git_login_t *self, fail_t *err)
+gitlogin_forget(call_ctx_t *ctx, const json_t *args, const git_login_t *self, fail_t *err)
 {
     AUTO_FREE char *in = xasprintf("url=%s\n\n", self->url);
 
@@ -125,7 +125,7 @@ int
 gitlogin_keep(call_ctx_t *ctx, const json_t *args, const git_login_t *self, fail_t *err)
 {
     if (self->password == NULL)
-        return str_starts(self->url, "http") ? forget(ctx, args, self, err) : 0;
+        return str_starts(self->url, "http") ? gitlogin_forget(ctx, args, self, err) : 0;
     AUTO_FREE char *in = xasprintf("url=%s\nusername=%s\npassword=%s\n\n", self->url, self->user,
                                    self->password);
     json_auto_t *answer = credential(ctx, args, "approve", in, 0, err);

@@ -63,7 +63,7 @@ decoder_of(const char *type, const json_t *headers)
 
 /* An unknown decode_type is the return's "error". */
 static int
-decode(const json_t *args, const http_answer_t *answer, json_t *into, fail_t *err)
+lib_http_decode(const json_t *args, const http_answer_t *answer, json_t *into, fail_t *err)
 {
     const struct decoder *decoder = decoder_of(value_str(args, "decode_type", "auto"), answer->headers);
 
@@ -103,7 +103,7 @@ write_headers(const json_t *args, const http_answer_t *answer, fail_t *err)
 
 /* Error of the request in Salt's words. NEW; NULL when there is none. */
 static json_t *
-failure(const json_t *args, const http_answer_t *answer)
+lib_http_failure(const json_t *args, const http_answer_t *answer)
 {
     json_t *out = json_object();
 
@@ -140,7 +140,7 @@ success(const json_t *args, const http_answer_t *answer, json_t *out, fail_t *er
     if (value_bool(args, "headers", false))
         json_object_set(out, "headers", answer->headers);
     if (value_bool(args, "decode", false)) {
-        rc = decode(args, answer, out, err);
+        rc = lib_http_decode(args, answer, out, err);
         if (rc == 0)
             rc = write_out(args, "decode_out", body, answer->body.len, err);
     }
@@ -170,7 +170,7 @@ http_query(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int rc = http_send(ctx, args, &answer, err);
     if (rc < 0)
         return rc;
-    json_auto_t *failed = failure(args, &answer);
+    json_auto_t *failed = lib_http_failure(args, &answer);
     if (failed != NULL)
         json_object_update(out, failed);
     else
@@ -214,7 +214,7 @@ http_update_ca_bundle(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     int rc = http_send(ctx, call, &answer, err);
     if (rc < 0)
         return rc;
-    json_auto_t *failed = failure(call, &answer);
+    json_auto_t *failed = lib_http_failure(call, &answer);
     if (failed != NULL)
         return fail_kind(err, FAIL_COMMAND, -EIO, "%s: %s", value_str(call, "url", ""),
                          value_str(failed, "error", ""));

@@ -30,7 +30,7 @@ typedef struct request {
 
 /* The argument, or the option of the same name. BORROWED; NULL for none. */
 static json_t *
-setting(const request_t *r, const char *name)
+http_request_setting(const request_t *r, const char *name)
 {
     json_t *v = value_get(r->args, name);
 
@@ -44,7 +44,7 @@ setting(const request_t *r, const char *name)
 static const char *
 text_setting(const request_t *r, const char *name)
 {
-    const char *text = json_string_value(setting(r, name));
+    const char *text = json_string_value(http_request_setting(r, name));
 
     return str_empty(text) ? NULL : text;
 }
@@ -52,7 +52,7 @@ text_setting(const request_t *r, const char *name)
 static bool
 flag_setting(const request_t *r, const char *name, bool dflt)
 {
-    json_t *v = setting(r, name);
+    json_t *v = http_request_setting(r, name);
 
     return v != NULL ? value_truthy(v) : dflt;
 }
@@ -61,7 +61,7 @@ flag_setting(const request_t *r, const char *name, bool dflt)
 static void
 set_seconds(request_t *r, const char *curl, const char *name, double dflt)
 {
-    json_t *v = setting(r, name);
+    json_t *v = http_request_setting(r, name);
     AUTO_FREE char *text = xasprintf("%.3f", json_is_number(v) ? json_number_value(v) : dflt);
 
     http_setting(&r->config, curl, text);
@@ -102,7 +102,7 @@ set_proxy(request_t *r)
 {
     const char *host = text_setting(r, "proxy_host"), *user = text_setting(r, "proxy_username"),
                *password = text_setting(r, "proxy_password");
-    json_t *port = setting(r, "proxy_port"), *one;
+    json_t *port = http_request_setting(r, "proxy_port"), *one;
     size_t i;
     buf_auto_t without = BUF_INIT;
 
@@ -112,7 +112,7 @@ set_proxy(request_t *r)
     }
     AUTO_FREE char *proxy = xasprintf("http://%s:%lld", host, (long long) json_integer_value(port));
     http_setting(&r->config, "proxy", proxy);
-    json_array_foreach (setting(r, "no_proxy"), i, one)
+    json_array_foreach (http_request_setting(r, "no_proxy"), i, one)
         buf_printf(&without, "%s%s", i > 0 ? "," : "", json_is_string(one) ? json_string_value(one) : "");
     http_setting(&r->config, "noproxy", buf_str(&without));
     if (user != NULL) {
@@ -157,7 +157,7 @@ set_tls(request_t *r)
 {
     const char *asked = value_str(r->args, "ca_bundle", NULL);
     AUTO_FREE char *bundle = asked != NULL ? xstrdup(asked) : http_ca_bundle(ctx_opts(r->ctx));
-    json_t *cert = setting(r, "cert");
+    json_t *cert = http_request_setting(r, "cert");
 
     if (!flag_setting(r, "verify_ssl", true))
         buf_puts(&r->config, "insecure\n");
@@ -177,7 +177,7 @@ set_tls(request_t *r)
 
 /* Add a file's bytes; templates in it are refused. */
 static int
-add_file(const request_t *r, const char *path, const char *render, const char *renderer, buf_t *out,
+http_request_add_file(const request_t *r, const char *path, const char *render, const char *renderer, buf_t *out,
          fail_t *err)
 {
     if (value_bool(r->args, render, false))
@@ -251,7 +251,7 @@ set_headers(request_t *r, fail_t *err)
             rc = add_header_line(r, json_string_value(line), err);
     if (rc == 0 && file != NULL) {
         buf_auto_t text = BUF_INIT;
-        rc = add_file(r, file, "header_render", "header_renderer", &text, err);
+        rc = http_request_add_file(r, file, "header_render", "header_renderer", &text, err);
         char **lines = str_split(buf_str(&text), "\r\n", true);
         for (i = 0; rc == 0 && lines[i] != NULL; i++)
             rc = add_header_line(r, lines[i], err);
@@ -281,13 +281,13 @@ set_login(request_t *r)
 
 /* Appends the request's body, any bytes: 1, 0 when there is none, or a negative errno. */
 static int
-add_data(const request_t *r, buf_t *out, fail_t *err)
+http_request_add_data(const request_t *r, buf_t *out, fail_t *err)
 {
     const char *file = value_str(r->args, "data_file", NULL);
     const json_t *data = value_get(r->args, "data");
 
     if (file != NULL) {
-        int rc = add_file(r, file, "data_render", "data_renderer", out, err);
+        int rc = http_request_add_file(r, file, "data_render", "data_renderer", out, err);
         return rc < 0 ? rc : 1;
     }
     if (data == NULL || json_is_null(data))
@@ -316,7 +316,7 @@ set_data(request_t *r, fail_t *err)
     buf_auto_t data = BUF_INIT;
     AUTO_FREE char *path = own_file(r, "data");
     bool post = str_eq(method, "POST");
-    int some = add_data(r, &data, err);
+    int some = http_request_add_data(r, &data, err);
 
     if (some < 0)
         return some;
@@ -365,7 +365,7 @@ set_cookies(request_t *r)
 static void
 set_limit(request_t *r)
 {
-    const json_t *asked = setting(r, "http_max_body");
+    const json_t *asked = http_request_setting(r, "http_max_body");
     json_int_t bytes = json_is_integer(asked) ? json_integer_value(asked) : 0;
 
     r->limit = bytes > 0 && bytes < LIMIT_FILE_READ ? (size_t) bytes : LIMIT_FILE_READ;
@@ -375,7 +375,7 @@ set_limit(request_t *r)
 
 /* Writes the whole configuration. */
 static int
-build(request_t *r, fail_t *err)
+http_request_build(request_t *r, fail_t *err)
 {
     AUTO_FREE char *body = own_file(r, "body"), *headers = own_file(r, "headers");
 
@@ -411,7 +411,7 @@ trouble_of(const char *said, int status)
 
 /* curl itself ends only for a length that the server says before. */
 static bool
-too_large(const request_t *r, const char *body, int status)
+http_request_too_large(const request_t *r, const char *body, int status)
 {
     struct stat st;
 
@@ -420,7 +420,7 @@ too_large(const request_t *r, const char *body, int status)
 
 /* A missing answer is no error: ret->trouble says why. */
 static int
-run(request_t *r, http_answer_t *ret, fail_t *err)
+http_request_run(request_t *r, http_answer_t *ret, fail_t *err)
 {
     static char program[] = "curl", quiet[] = "-q", config[] = "-K", input[] = "-";
     char *const argv[] = { program, quiet, config, input, NULL };
@@ -439,7 +439,7 @@ run(request_t *r, http_answer_t *ret, fail_t *err)
     ret->headers = json_object();
     if (fs_exists(headers) && fs_read(headers, LIMIT_FILE_READ, &fields, NULL) == 0)
         http_parse_headers(buf_str(&fields), ret);
-    if (too_large(r, body, res.status))
+    if (http_request_too_large(r, body, res.status))
         ret->trouble = xasprintf("The answer has more than %zu bytes (option http_max_body)", r->limit);
     else if (res.status != 0)
         ret->trouble = trouble_of(buf_str(&res.errs), res.status);
@@ -463,9 +463,9 @@ http_send(call_ctx_t *ctx, const json_t *args, http_answer_t *ret, fail_t *err)
     AUTO_FREE char *dir = r.dir = xasprintf("%s/halite-http-XXXXXX", fs_temp_dir());
     if (mkdtemp(dir) == NULL)
         return fail_set(err, -errno, "%s: %s", dir, strerror(errno));
-    int rc = build(&r, err);
+    int rc = http_request_build(&r, err);
     if (rc == 0)
-        rc = run(&r, ret, err);
+        rc = http_request_run(&r, ret, err);
     buf_free(&r.config);
     (void) fs_remove_tree(dir, NULL);
     return rc;

@@ -22,7 +22,7 @@ http_setting(buf_t *out, const char *name, const char *value)
 
 /* str(v) in Python: a text may hold a NUL. */
 static void
-add_text(buf_t *out, const json_t *v)
+http_text_add_text(buf_t *out, const json_t *v)
 {
     AUTO_FREE char *other = json_is_string(v) ? NULL : value_repr(v);
 
@@ -54,12 +54,12 @@ http_form(const json_t *data, buf_t *out)
     json_t *v;
 
     if (!json_is_object(data)) {
-        add_text(out, data);
+        http_text_add_text(out, data);
         return;
     }
     json_object_foreach ((json_t *) data, key, v) {
         buf_auto_t text = BUF_INIT;
-        add_text(&text, v);
+        http_text_add_text(&text, v);
         if (out->len > 0)
             buf_putc(out, '&');
         add_quoted(out, key, strlen(key));
@@ -70,7 +70,7 @@ http_form(const json_t *data, buf_t *out)
 
 /* "content-TYPE" is "Content-Type". */
 static void
-title(char *name)
+http_text_title(char *name)
 {
     bool first = true;
 
@@ -90,7 +90,7 @@ take_field(char *line, json_t *headers)
         return;
     *colon = '\0';
     char *name = str_trim(line), *value = str_trim(colon + 1);
-    title(name);
+    http_text_title(name);
     json_t *before = value_get(headers, name);
     json_auto_t *own = value_utf8(value, strlen(value));
     if (before != NULL)

@@ -12,7 +12,7 @@
 /* ---- list_downloaded ----------------------------------------------------------------------- */
 
 static int
-add_file(call_ctx_t *ctx, const char *path, const struct stat *st, json_t *ret, fail_t *err)
+aptcache_add_file(call_ctx_t *ctx, const char *path, const struct stat *st, json_t *ret, fail_t *err)
 {
     json_auto_t *info = apt_deb_info(ctx, path, err);
     char text[32] = "";
@@ -36,7 +36,7 @@ add_file(call_ctx_t *ctx, const char *path, const struct stat *st, json_t *ret, 
 
 /* Follows no link to a folder. */
 static int
-walk(call_ctx_t *ctx, const char *dir, json_t *ret, fail_t *err)
+aptcache_walk(call_ctx_t *ctx, const char *dir, json_t *ret, fail_t *err)
 {
     char **names = NULL;
     int rc = fs_names(dir, &names, err);
@@ -47,9 +47,9 @@ walk(call_ctx_t *ctx, const char *dir, json_t *ret, fail_t *err)
         if (lstat(path, &st) < 0)
             rc = fs_is_absence(-errno) ? 0 : fs_fail(err, -errno, "look at", path);
         else if (S_ISDIR(st.st_mode))
-            rc = walk(ctx, path, ret, err);
+            rc = aptcache_walk(ctx, path, ret, err);
         else if (str_ends(names[i], ".deb") && stat(path, &st) == 0)
-            rc = add_file(ctx, path, &st, ret, err);
+            rc = aptcache_add_file(ctx, path, &st, ret, err);
     }
     strv_free(names);
     return rc;
@@ -61,7 +61,7 @@ apt_list_downloaded(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     const char *root = value_str(args, "root", "");
     AUTO_FREE char *dir = *root != '\0' ? fs_join(root, &CACHE_DIR[1]) : root_path(apt_root(), CACHE_DIR);
     json_auto_t *ret = json_object();
-    int rc = walk(ctx, dir, ret, err);
+    int rc = aptcache_walk(ctx, dir, ret, err);
 
     if (rc < 0)
         return rc;

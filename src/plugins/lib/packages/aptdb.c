@@ -74,7 +74,7 @@ take_update_line(json_t *ret, json_t *failed, char *line)
 
 /* NEW "a, b". */
 static char *
-joined(const json_t *list)
+aptdb_joined(const json_t *list)
 {
     buf_t out = BUF_INIT;
 
@@ -102,7 +102,7 @@ apt_refresh(call_ctx_t *ctx, const json_t *cache_valid_time, bool failhard, fail
     for (char *at = text, *line; (line = line_next(&at)) != NULL;)
         take_update_line(ret, failed, line);
     if (failhard && json_array_size(failed) > 0) {
-        AUTO_FREE char *names = joined(failed);
+        AUTO_FREE char *names = aptdb_joined(failed);
         fail_kind(err, FAIL_COMMAND, -EREMOTEIO, "Error getting repos: %s", names);
         return NULL;
     }

@@ -12,7 +12,7 @@ typedef int pick_fn(dpkg_t *db, const dpkg_pkg_t *pkg, void *cookie);
 /* Calls `pick` for each package that the patterns mean (all when there are none). *ret_missing is NEW text,
  * what dpkg-query says about patterns that find nothing, NULL when there are none. */
 static int
-pick(dpkg_t *db, const json_t *patterns, pick_fn *fn, void *cookie, char **ret_missing)
+aptinfo_pick(dpkg_t *db, const json_t *patterns, pick_fn *fn, void *cookie, char **ret_missing)
 {
     buf_auto_t missing = BUF_INIT;
     size_t n = json_array_size(patterns);
@@ -64,7 +64,7 @@ files_by_name(const json_t *patterns, json_t **ret_text, fail_t *err)
     if (db == NULL)
         return NULL;
     json_t *ret = json_object();
-    (void) pick(db, patterns, pick_names, ret, &missing);
+    (void) aptinfo_pick(db, patterns, pick_names, ret, &missing);
     if (missing != NULL)
         *ret_text = value_fmt("Error:  %s", missing);
     return ret;
@@ -72,7 +72,7 @@ files_by_name(const json_t *patterns, json_t **ret_text, fail_t *err)
 
 /* All lines once, sorted. NEW. */
 static json_t *
-merged(const json_t *by_name)
+aptinfo_merged(const json_t *by_name)
 {
     const char **all = NULL, *name;
     size_t n = 0, i;
@@ -101,7 +101,7 @@ apt_file_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (by_name == NULL)
         return err->code;
-    *ret_value = text != NULL ? text : json_pack("{s:[], s:o}", "errors", "files", merged(by_name));
+    *ret_value = text != NULL ? text : json_pack("{s:[], s:o}", "errors", "files", aptinfo_merged(by_name));
     return 0;
 }
 
@@ -145,7 +145,7 @@ apt_owner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- info_installed ------------------------------------------------------------------------ */
 
 static void
-set_text(json_t *info, const char *key, const char *text)
+aptinfo_set_text(json_t *info, const char *key, const char *text)
 {
     if (text != NULL && *text != '\0')
         json_object_set_new(info, key, value_utf8(text, strlen(text)));
@@ -158,7 +158,7 @@ set_field(json_t *info, const char *key, const dpkg_pkg_t *pkg, const char *fiel
     AUTO_FREE char *text = dpkg_field(pkg, field);
 
     if (text != NULL)
-        set_text(info, key, str_trim(text));
+        aptinfo_set_text(info, key, str_trim(text));
 }
 
 /* Time of dpkg's list of files, in UTC. */
@@ -178,33 +178,33 @@ set_installed_at(json_t *info, const dpkg_t *db, const dpkg_pkg_t *pkg)
 
 /* The name of "name (version)"; the package's own when it has no Source. */
 static void
-set_source(json_t *info, const dpkg_pkg_t *pkg)
+aptinfo_set_source(json_t *info, const dpkg_pkg_t *pkg)
 {
     AUTO_FREE char *source = dpkg_field(pkg, "Source");
 
     if (source == NULL) {
-        set_text(info, "source", pkg->name);
+        aptinfo_set_text(info, "source", pkg->name);
         return;
     }
     source[strcspn(source, " (")] = '\0';
-    set_text(info, "source", source);
+    aptinfo_set_text(info, "source", source);
 }
 
 /* Salt's names for the fields of the status file; missing fields are left out. NEW. */
 static json_t *
-info_of(const dpkg_t *db, const dpkg_pkg_t *pkg)
+aptinfo_info_of(const dpkg_t *db, const dpkg_pkg_t *pkg)
 {
     AUTO_FREE char *description = dpkg_field(pkg, "Description");
     AUTO_FREE char *license = dpkg_license(db, pkg);
     const char *text = description != NULL ? description : "";
     json_t *info = json_object();
 
-    set_text(info, "name", pkg->name);
+    aptinfo_set_text(info, "name", pkg->name);
     set_installed_at(info, db, pkg);
-    set_text(info, "architecture", pkg->arch);
+    aptinfo_set_text(info, "architecture", pkg->arch);
     set_field(info, "packager", pkg, "Maintainer");
-    set_source(info, pkg);
-    set_text(info, "version", pkg->version);
+    aptinfo_set_source(info, pkg);
+    aptinfo_set_text(info, "version", pkg->version);
     set_field(info, "group", pkg, "Section");
     set_field(info, "size", pkg, "Size");
     set_field(info, "MD5", pkg, "MD5sum");
@@ -214,7 +214,7 @@ info_of(const dpkg_t *db, const dpkg_pkg_t *pkg)
     set_field(info, "url", pkg, "Homepage");
     AUTO_FREE char *ended = xasprintf("%s\n", text);
     json_object_set_new(info, "description", value_utf8(ended, strlen(ended)));
-    set_text(info, "license", license);
+    aptinfo_set_text(info, "license", license);
     return info;
 }
 
@@ -223,7 +223,7 @@ pick_info(dpkg_t *db, const dpkg_pkg_t *pkg, void *cookie)
 {
     /* The second letter of dpkg's "ii ": the state says "installed". */
     if (dpkg_installed(pkg))
-        json_object_set_new(cookie, pkg->name, info_of(db, pkg));
+        json_object_set_new(cookie, pkg->name, aptinfo_info_of(db, pkg));
     return 0;
 }
 
@@ -259,7 +259,7 @@ apt_info_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
         return rc;
     if (db == NULL)
         return err->code;
-    (void) pick(db, value_get(args, "names"), pick_info, ret, &missing);
+    (void) aptinfo_pick(db, value_get(args, "names"), pick_info, ret, &missing);
     if (missing != NULL && value_truthy(value_get(args, "failhard")))
         return fail_kind(err, FAIL_COMMAND, -ENOENT, "Error getting packages information: %s", missing);
     if (missing != NULL)
@@ -272,7 +272,7 @@ apt_info_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* The keys to keep, in lower case; empty for all. NEW. */
 static json_t *
-filter_of(const json_t *v)
+aptinfo_filter_of(const json_t *v)
 {
     json_t *keys = json_object();
     char **words = NULL;
@@ -297,7 +297,7 @@ filter_of(const json_t *v)
 
 /* "package" and "version" are always kept, as they become the keys. */
 static bool
-kept(const json_t *filter, const char *key)
+aptinfo_kept(const json_t *filter, const char *key)
 {
     AUTO_FREE char *lower = xstrdup(key);
 
@@ -309,7 +309,7 @@ kept(const json_t *filter, const char *key)
 
 /* {name: {version: info}}, from one paragraph. */
 static void
-add_paragraph(json_t *ret, json_t *info)
+aptinfo_add_paragraph(json_t *ret, json_t *info)
 {
     json_auto_t *name = json_incref(json_object_get(info, "Package"));
     json_auto_t *version = json_incref(json_object_get(info, "Version"));
@@ -344,15 +344,15 @@ paragraphs(const char *text, const json_t *filter)
         line = str_trim(line);
         char *colon = strchr(line, ':');
         if (*line == '\0') {
-            add_paragraph(ret, info);
+            aptinfo_add_paragraph(ret, info);
         } else if (colon != NULL) {
             *colon = '\0';
             char *value = str_trim(colon + 1), *key = str_trim(line);
-            if (kept(filter, key))
+            if (aptinfo_kept(filter, key))
                 json_object_set_new(info, key, value_utf8(value, strlen(value)));
         }
     }
-    add_paragraph(ret, info);
+    aptinfo_add_paragraph(ret, info);
     return ret;
 }
 
@@ -360,7 +360,7 @@ int
 apt_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *names = value_get(args, "names");
-    json_auto_t *filter = filter_of(apt_arg(args, "filter"));
+    json_auto_t *filter = aptinfo_filter_of(apt_arg(args, "filter"));
     prog_auto_t prog = PROG_INIT;
     int rc = refuse_kwargs(value_get(args, "kwargs"), err);
 

@@ -18,7 +18,7 @@ typedef struct plan {
 } plan_t;
 
 static void
-plan_free(plan_t *p)
+aptinstall_plan_free(plan_t *p)
 {
     json_decref(p->old);
     json_decref(p->available);
@@ -81,7 +81,7 @@ is_comparison(const json_t *version)
 
 /* The first available version that a comparison accepts; NULL after a text in `errors`. NEW. */
 static char *
-resolve(plan_t *p, const char *name, const char *wanted)
+aptinstall_resolve(plan_t *p, const char *name, const char *wanted)
 {
     json_t *candidates = value_get(p->available, name), *v;
     AUTO_FREE char *list = xstrdup("");
@@ -129,7 +129,7 @@ sort_name(plan_t *p, const char *name, const json_t *wanted)
         return;
     }
     text += strspn(text, "=");
-    AUTO_FREE char *version = is_comparison(wanted) ? resolve(p, name, text) : xstrdup(text);
+    AUTO_FREE char *version = is_comparison(wanted) ? aptinstall_resolve(p, name, text) : xstrdup(text);
     if (version == NULL)
         return;
     AUTO_FREE char *word = xasprintf("%s=%s", name, version);
@@ -178,7 +178,7 @@ sort_files(plan_t *p, const json_t *paths, fail_t *err)
 
 /* apt-get and its options, up to the word `install`. */
 static void
-begin(const plan_t *p, prog_t *prog, bool downgrade)
+aptinstall_begin(const plan_t *p, prog_t *prog, bool downgrade)
 {
     const json_t *recommends = value_get(p->kwargs, "install_recommends");
     const char *fromrepo = value_str(p->args, "fromrepo", "");
@@ -215,7 +215,7 @@ begin(const plan_t *p, prog_t *prog, bool downgrade)
 
 /* Runs apt-get; a failure is noted in p->errors, and the run goes on. */
 static int
-run(plan_t *p, const prog_t *prog, fail_t *err)
+aptinstall_run(plan_t *p, const prog_t *prog, fail_t *err)
 {
     json_auto_t *out = apt_run(prog, err);
 
@@ -233,13 +233,13 @@ run_list(plan_t *p, const json_t *words, bool downgrade, fail_t *err)
 
     if (json_array_size(words) == 0)
         return 0;
-    begin(p, &prog, downgrade);
+    aptinstall_begin(p, &prog, downgrade);
     prog_add_json(&prog, words);
-    return run(p, &prog, err);
+    return aptinstall_run(p, &prog, err);
 }
 
 static int
-run_again(plan_t *p, fail_t *err)
+aptinstall_run_again(plan_t *p, fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
     json_t *word;
@@ -247,11 +247,11 @@ run_again(plan_t *p, fail_t *err)
 
     if (json_object_size(p->again) == 0)
         return 0;
-    begin(p, &prog, false);
+    aptinstall_begin(p, &prog, false);
     prog_add(&prog, "--reinstall");
     json_object_foreach (p->again, name, word)
         prog_add(&prog, json_string_value(word));
-    return run(p, &prog, err);
+    return aptinstall_run(p, &prog, err);
 }
 
 /* The held ones among what is to be installed, without its versions. NEW list, or NULL with *err. */
@@ -284,7 +284,7 @@ held_targets(const plan_t *p, fail_t *err)
 }
 
 static int
-set_hold(plan_t *p, const json_t *names, bool hold, fail_t *err)
+aptinstall_set_hold(plan_t *p, const json_t *names, bool hold, fail_t *err)
 {
     if (json_array_size(names) == 0)
         return 0;
@@ -294,7 +294,7 @@ set_hold(plan_t *p, const json_t *names, bool hold, fail_t *err)
 
 /* Reports packages that a reinstall left at the same version. */
 static void
-tell_again(const plan_t *p, json_t *ret, const json_t *now)
+aptinstall_tell_again(const plan_t *p, json_t *ret, const json_t *now)
 {
     const char *name;
     json_t *word;
@@ -308,19 +308,19 @@ tell_again(const plan_t *p, json_t *ret, const json_t *now)
 
 /* The three lists; *ret_changes is NEW. */
 static int
-run_all(plan_t *p, json_t **ret_changes, fail_t *err)
+aptinstall_run_all(plan_t *p, json_t **ret_changes, fail_t *err)
 {
     int rc;
 
     if ((rc = run_list(p, p->targets, false, err)) < 0 || (rc = run_list(p, p->downgrade, true, err)) < 0 ||
-        (rc = run_again(p, err)) < 0)
+        (rc = aptinstall_run_again(p, err)) < 0)
         return rc;
     apt_forget(p->ctx);
     json_auto_t *now = apt_pkgs(p->ctx, 0, err);
     if (now == NULL)
         return err->code;
     *ret_changes = apt_changes(p->old, now);
-    tell_again(p, *ret_changes, now);
+    aptinstall_tell_again(p, *ret_changes, now);
     return 0;
 }
 
@@ -338,10 +338,10 @@ carry_out(plan_t *p, bool refresh, json_t **ret_changes, fail_t *err)
     json_auto_t *held = held_targets(p, err), *changes = NULL;
     if (held == NULL)
         return err->code;
-    int rc = set_hold(p, held, false, err);
+    int rc = aptinstall_set_hold(p, held, false, err);
     if (rc == 0)
-        rc = run_all(p, &changes, err);
-    int again = set_hold(p, held, true, rc == 0 ? err : &why);
+        rc = aptinstall_run_all(p, &changes, err);
+    int again = aptinstall_set_hold(p, held, true, rc == 0 ? err : &why);
     if (rc < 0 && again < 0)
         log_error("pkg.install: what was held before can't be held again: %s", fail_text(&why));
     if (rc == 0 && again == 0)
@@ -350,7 +350,7 @@ carry_out(plan_t *p, bool refresh, json_t **ret_changes, fail_t *err)
 }
 
 static int
-install(plan_t *p, const json_t *params, bool refresh, json_t **ret_value, fail_t *err)
+aptinstall_install(plan_t *p, const json_t *params, bool refresh, json_t **ret_value, fail_t *err)
 {
     json_auto_t *changes = NULL;
 
@@ -404,7 +404,7 @@ apt_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                  .downgrade = json_array(),
                  .errors = json_array(),
                  .again = json_object() };
-    rc = install(&p, params, refresh == 1, ret_value, err);
-    plan_free(&p);
+    rc = aptinstall_install(&p, params, refresh == 1, ret_value, err);
+    aptinstall_plan_free(&p);
     return rc;
 }

@@ -47,7 +47,7 @@ key_record(char **items, size_t n)
 
 /* Takes one record of gpg's output; *key is the key that it belongs to, BORROWED from `ret`. */
 static void
-take_record(json_t *ret, json_t **key, char **items, size_t n)
+aptkeys_take_record(json_t *ret, json_t **key, char **items, size_t n)
 {
     const char *kind = n > 1 ? items[0] : "";
 
@@ -76,7 +76,7 @@ add_keys(json_t *ret, const char *text)
 
     for (char *at = copy, *line; (line = line_next(&at)) != NULL;) {
         char **items = str_split(str_trim(line), ":", false);
-        take_record(ret, &key, items, strv_len(items));
+        aptkeys_take_record(ret, &key, items, strv_len(items));
         strv_free(items);
     }
 }
@@ -174,7 +174,7 @@ known_key(const json_t *keys, const char *keyid)
 
 /* 1 when the command ended well, else 0. */
 static int
-succeeded(json_t *out, fail_t *err)
+aptkeys_succeeded(json_t *out, fail_t *err)
 {
     json_auto_t *result = out;
 
@@ -196,7 +196,7 @@ store_key(call_ctx_t *ctx, const char *path, const char *to, fail_t *err)
     if (rc < 0)
         return rc;
     if (strstr(buf_str(&text), "-BEGIN PGP") != NULL && !str_ends(to, ".asc"))
-        return succeeded(
+        return aptkeys_succeeded(
             apt_output(ctx, err, "gpg", "--batch", "--yes", "--output", to, "--dearmor", path, NULL), err);
     rc = fs_write_atomic(to, buf_str(&text), text.len, 0644, err);
     return rc < 0 ? rc : 1;
@@ -204,7 +204,7 @@ store_key(call_ctx_t *ctx, const char *path, const char *to, fail_t *err)
 
 /* Adds a key from a file, fetched first when it is a URL. 1 added, 0 not, or negative. */
 static int
-add_path(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t *err)
+aptkeys_add_path(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t *err)
 {
     AUTO_FREE char *path = *key->path == '/' ? xstrdup(key->path)
                                              : apt_cache_file(ctx, key->path, key->saltenv, err);
@@ -215,14 +215,14 @@ add_path(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t *err)
         return 0;
     }
     if (key->aptkey)
-        return succeeded(apt_output(ctx, err, "apt-key", "add", path, NULL), err);
+        return aptkeys_succeeded(apt_output(ctx, err, "apt-key", "add", path, NULL), err);
     const char *name = !str_empty(key->keyfile) ? key->keyfile : strrchr(path, '/');
     AUTO_FREE char *to = fs_join(dir, name != NULL ? name : path);
     return store_key(ctx, path, to, err);
 }
 
 static int
-add_text(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t *err)
+aptkeys_add_text(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
 
@@ -230,7 +230,7 @@ add_text(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t *err)
     prog.in = key->text;
     if (key->aptkey) {
         prog_adds(&prog, "apt-key", "add", "-", NULL);
-        return succeeded(apt_run(&prog, err), err);
+        return aptkeys_succeeded(apt_run(&prog, err), err);
     }
     if (str_empty(key->keyfile)) {
         log_debug("A key given as text needs the name of its file. See keyfile argument");
@@ -242,7 +242,7 @@ add_text(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t *err)
         return rc < 0 ? rc : 1;
     }
     prog_adds(&prog, "gpg", "--batch", "--yes", "--output", to, "--dearmor", NULL);
-    return succeeded(apt_run(&prog, err), err);
+    return aptkeys_succeeded(apt_run(&prog, err), err);
 }
 
 static int
@@ -252,7 +252,7 @@ add_from_server(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t *
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "No keyid or keyid too short for keyserver: %s",
                          key->keyserver);
     if (key->aptkey)
-        return succeeded(apt_output(ctx, err, "apt-key", "adv", "--batch", "--keyserver", key->keyserver,
+        return aptkeys_succeeded(apt_output(ctx, err, "apt-key", "adv", "--batch", "--keyserver", key->keyserver,
                                     "--recv", key->keyid, NULL),
                          err);
     if (str_empty(key->keyfile)) {
@@ -260,7 +260,7 @@ add_from_server(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t *
         return 0;
     }
     AUTO_FREE char *ring = *key->keyfile == '/' ? xstrdup(key->keyfile) : fs_join(dir, key->keyfile);
-    return succeeded(apt_output(ctx, err, "gpg", "--no-default-keyring", "--keyring", ring, "--keyserver",
+    return aptkeys_succeeded(apt_output(ctx, err, "gpg", "--no-default-keyring", "--keyring", ring, "--keyserver",
                                 key->keyserver, "--recv-keys", key->keyid, NULL),
                      err);
 }
@@ -289,9 +289,9 @@ apt_add_key(call_ctx_t *ctx, const apt_key_t *given, fail_t *err)
             return 1;
     }
     if (!str_empty(key.path))
-        return add_path(ctx, &key, dir, err);
+        return aptkeys_add_path(ctx, &key, dir, err);
     if (!str_empty(key.text))
-        return add_text(ctx, &key, dir, err);
+        return aptkeys_add_text(ctx, &key, dir, err);
     if (!str_empty(key.keyserver))
         return add_from_server(ctx, &key, dir, err);
     if (!str_empty(key.keyid))

@@ -35,7 +35,7 @@ add_version(json_t *pkgs, const char *name, const char *version)
 
 /* Name of the list that a package belongs to, of three, or NULL. */
 static const char *
-list_of(const dpkg_pkg_t *pkg)
+aptlist_list_of(const dpkg_pkg_t *pkg)
 {
     if ((strstr(pkg->want, "install") != NULL || str_eq(pkg->want, "hold")) &&
         strstr(pkg->status, "installed") != NULL)
@@ -61,7 +61,7 @@ read_pkgs(call_ctx_t *ctx, fail_t *err)
     json_t *ret = json_pack("{s:{}, s:{}, s:{}}", "installed", "removed", "purge_desired");
     for (size_t i = 0; i < dpkg_count(db); i++) {
         const dpkg_pkg_t *pkg = dpkg_at(db, i);
-        const char *list = list_of(pkg);
+        const char *list = aptlist_list_of(pkg);
         bool foreign = amd64 && !str_eq(pkg->arch, "all") && !str_eq(pkg->arch, osarch);
         if (list == NULL || *pkg->version == '\0' || *pkg->arch == '\0')
             continue;
@@ -124,7 +124,7 @@ apt_forget(call_ctx_t *ctx)
 }
 
 static unsigned
-flags_of(const json_t *args)
+aptlist_flags_of(const json_t *args)
 {
     json_t *use_context = value_get(args, "use_context");
     unsigned flags = 0;
@@ -143,7 +143,7 @@ flags_of(const json_t *args)
 int
 apt_list_pkgs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = apt_pkgs(ctx, flags_of(args), err);
+    *ret_value = apt_pkgs(ctx, aptlist_flags_of(args), err);
     return *ret_value != NULL ? 0 : err->code;
 }
 
@@ -157,7 +157,7 @@ apt_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     bool globbed = false;
     size_t i;
 
-    json_auto_t *pkgs = apt_pkgs(ctx, flags_of(args) | PKGS_AS_LIST, err);
+    json_auto_t *pkgs = apt_pkgs(ctx, aptlist_flags_of(args) | PKGS_AS_LIST, err);
     if (pkgs == NULL)
         return err->code;
     json_array_foreach (names, i, v) {
@@ -250,7 +250,7 @@ candidates_of(const char *policy)
 
 /* True when each word can only name one package, so that one command may ask for many. */
 static bool
-is_plain(const json_t *names)
+aptlist_is_plain(const json_t *names)
 {
     json_t *v;
     size_t i;
@@ -292,7 +292,7 @@ latest_of(call_ctx_t *ctx, const json_t *args, const json_t *installed, fail_t *
     const char *fromrepo = value_str(args, "fromrepo", NULL);
     bool show_installed = apt_arg_true(args, "show_installed");
     json_t *names = value_get(args, "names"), *v;
-    bool together = json_array_size(names) > 1 && is_plain(names);
+    bool together = json_array_size(names) > 1 && aptlist_is_plain(names);
     AUTO_FREE char *policy = together ? policy_of(ctx, names, fromrepo, err) : NULL;
     json_auto_t *ret = json_object(), *candidates = policy != NULL ? candidates_of(policy) : NULL;
     size_t i;
@@ -358,7 +358,7 @@ apt_upgrade_available(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 
 /* {name: [versions]} of what `apt-cache show` and `apt-cache dump` print. */
 static json_t *
-versions_of(const char *text)
+aptlist_versions_of(const char *text)
 {
     AUTO_FREE char *copy = xstrdup(text);
     AUTO_FREE char *name = NULL;
@@ -395,7 +395,7 @@ apt_repo_pkgs(call_ctx_t *ctx, const json_t *names, fail_t *err)
     prog_adds(&prog, "apt-cache", json_array_size(names) > 0 ? "show" : "dump", NULL);
     prog_add_json(&prog, names);
     json_auto_t *out = apt_run(&prog, err);
-    return out != NULL ? versions_of(value_str(out, "stdout", "")) : NULL;
+    return out != NULL ? aptlist_versions_of(value_str(out, "stdout", "")) : NULL;
 }
 
 int

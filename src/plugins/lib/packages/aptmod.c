@@ -132,7 +132,7 @@ receive_by_apt_key(const mod_t *m, const char *keyserver, const char *key, fail_
 
 /* Fetches a key from a keyserver into apt-key's ring or the signed-by file. */
 static int
-receive(const mod_t *m, const char *keyserver, const char *key, fail_t *err)
+aptmod_receive(const mod_t *m, const char *keyserver, const char *key, fail_t *err)
 {
     if (m->aptkey)
         return receive_by_apt_key(m, keyserver, key, err);
@@ -161,7 +161,7 @@ keys_by_id(const mod_t *m, fail_t *err)
     json_array_foreach (json_is_array(ids) ? ids : one, i, id) {
         AUTO_FREE char *key = json_is_integer(id) ? xasprintf("0x%llx", (long long) json_integer_value(id))
                                                   : value_pystr(id);
-        int rc = receive(m, keyserver, key, err);
+        int rc = aptmod_receive(m, keyserver, key, err);
         if (rc < 0)
             return rc;
     }
@@ -211,7 +211,7 @@ key_by_text(const mod_t *m, fail_t *err)
 /* Takes the key from keyserver, URL or text, in this precedence; 1 when there is none to add. 0 ends mod_repo
  * with False. */
 static int
-add_key(const mod_t *m, fail_t *err)
+aptmod_add_key(const mod_t *m, fail_t *err)
 {
     if (!m->aptkey && *m->wanted->signedby == '\0')
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "missing 'signedby' option when apt-key is missing");
@@ -277,7 +277,7 @@ has_any(const json_t *list, const json_t *wanted)
 
 /* The entry that is meant, or NULL. BORROWED. */
 static apt_source_t *
-find(const mod_t *m, const apt_sources_t *sources, const json_t *comps, const json_t *archs)
+aptmod_find(const mod_t *m, const apt_sources_t *sources, const json_t *comps, const json_t *archs)
 {
     json_auto_t *all = json_copy(m->wanted->comps);
     const char *dist = value_str(m->kwargs, "dist", NULL), *type = value_str(m->kwargs, "type", NULL);
@@ -309,7 +309,7 @@ set_list(apt_source_t *entry, json_t **slot, json_t *value)
 }
 
 static void
-set_text(apt_source_t *entry, char **slot, const char *value)
+aptmod_set_text(apt_source_t *entry, char **slot, const char *value)
 {
     if (value == NULL || str_eq(*slot, value))
         return;
@@ -330,7 +330,7 @@ set_comment(const mod_t *m, apt_source_t *entry)
         buf_printf(&text, "%s%s", i > 0 ? " " : "", part);
     }
     AUTO_FREE char *whole = json_is_array(v) ? buf_steal(&text) : value_pystr(v);
-    set_text(entry, &entry->comment, whole != NULL ? str_trim(whole) : "");
+    aptmod_set_text(entry, &entry->comment, whole != NULL ? str_trim(whole) : "");
 }
 
 /* `disabled` wins over `enabled`; without both the entry stays as it is. */
@@ -376,7 +376,7 @@ consolidate(apt_sources_t *sources)
 
 /* Finds or adds the entry, sets its members and saves. *ret_value describes the entry. */
 static int
-change(mod_t *m, json_t **ret_value, fail_t *err)
+aptmod_change(mod_t *m, json_t **ret_value, fail_t *err)
 {
     AUTO(apt_sources) sources = apt_sources_new(apt_root(), err);
     const char *file = value_str(m->kwargs, "file", NULL), *uri = value_str(m->kwargs, "uri", m->wanted->uri);
@@ -389,7 +389,7 @@ change(mod_t *m, json_t **ret_value, fail_t *err)
         consolidate(sources);
     json_auto_t *comps = list_arg(m, "comps", m->wanted->comps);
     json_auto_t *archs = list_arg(m, "architectures", m->wanted->archs);
-    apt_source_t *entry = find(m, sources, comps, archs);
+    apt_source_t *entry = aptmod_find(m, sources, comps, archs);
     if (entry == NULL) {
         apt_source_t *fresh = entry = apt_source_new(m->repo, file);
         entry->changed = true;
@@ -398,9 +398,9 @@ change(mod_t *m, json_t **ret_value, fail_t *err)
     set_comment(m, entry);
     set_list(entry, &entry->comps, comps);
     set_list(entry, &entry->archs, archs);
-    set_text(entry, &entry->dist, value_str(m->kwargs, "dist", NULL));
-    set_text(entry, &entry->uri, uri);
-    set_text(entry, &entry->signedby, m->wanted->signedby);
+    aptmod_set_text(entry, &entry->dist, value_str(m->kwargs, "dist", NULL));
+    aptmod_set_text(entry, &entry->uri, uri);
+    aptmod_set_text(entry, &entry->signedby, m->wanted->signedby);
     set_disabled(m, entry);
     if (file != NULL)
         apt_sources_move(sources, entry, file);
@@ -486,13 +486,13 @@ add_ppa(mod_t *m, const char *repo, bool refresh, json_t **ret_value, fail_t *er
 static int
 mod_source(mod_t *m, bool refresh, json_t **ret_value, fail_t *err)
 {
-    int rc = add_key(m, err);
+    int rc = aptmod_add_key(m, err);
 
     if (rc == 0)
         *ret_value = json_false();
     if (rc != 1)
         return rc;
-    if ((rc = change(m, ret_value, err)) < 0 || !refresh)
+    if ((rc = aptmod_change(m, ret_value, err)) < 0 || !refresh)
         return rc;
     json_auto_t *done = apt_refresh(m->ctx, NULL, false, err);
     if (done == NULL) {

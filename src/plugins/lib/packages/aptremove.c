@@ -9,7 +9,7 @@
 
 /* The names among `params` that are in `pkgs`, appended to `targets`. */
 static void
-add_present(json_t *targets, const json_t *params, const json_t *pkgs)
+aptremove_add_present(json_t *targets, const json_t *params, const json_t *pkgs)
 {
     const char *name;
     json_t *v;
@@ -48,9 +48,9 @@ apt_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *old = apt_pkgs(ctx, 0, err), *old_removed = apt_pkgs(ctx, PKGS_REMOVED, err);
     if (old == NULL || old_removed == NULL)
         return err->code;
-    add_present(targets, params, old);
+    aptremove_add_present(targets, params, old);
     if (purge)
-        add_present(targets, params, old_removed);
+        aptremove_add_present(targets, params, old_removed);
     if (json_array_size(targets) == 0) {
         *ret_value = json_object();
         return 0;

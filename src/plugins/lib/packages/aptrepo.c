@@ -113,7 +113,7 @@ apt_get_repo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* True when the entry is the one to delete, or a PPA's deb-src companion. */
 static bool
-is_wanted(const apt_source_t *entry, const apt_source_t *wanted, bool ppa)
+aptrepo_is_wanted(const apt_source_t *entry, const apt_source_t *wanted, bool ppa)
 {
     bool same_place = str_eq(entry->uri, wanted->uri) && str_eq(entry->dist, wanted->dist);
     bool same_comps = have_common(entry->comps, wanted->comps) ||
@@ -154,7 +154,7 @@ delete_from(apt_sources_t *sources, const apt_source_t *wanted, bool ppa)
 
     for (size_t i = 0; i < apt_sources_count(sources);) {
         apt_source_t *entry = apt_sources_at(sources, i);
-        if (!is_wanted(entry, wanted, ppa)) {
+        if (!aptrepo_is_wanted(entry, wanted, ppa)) {
             i++;
             continue;
         }

@@ -62,7 +62,7 @@ testing(call_ctx_t *ctx)
 
 /* dpkg --set-selections for one package: 1 done, 0 refused. */
 static int
-set_one(call_ctx_t *ctx, const char *name, const char *state, fail_t *err)
+aptselect_set_one(call_ctx_t *ctx, const char *name, const char *state, fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
     AUTO_FREE char *line = xasprintf("%s %s", name, state);
@@ -95,7 +95,7 @@ states_by_name(fail_t *err)
 
 /* Writes the selections that differ; test mode writes none. Changes go into `ret`. */
 static int
-apply(call_ctx_t *ctx, const json_t *selection, json_t *ret, fail_t *err)
+aptselect_apply(call_ctx_t *ctx, const json_t *selection, json_t *ret, fail_t *err)
 {
     json_auto_t *before = states_by_name(err);
     json_t *names, *v;
@@ -110,7 +110,7 @@ apply(call_ctx_t *ctx, const json_t *selection, json_t *ret, fail_t *err)
             json_t *old = value_get(before, name);
             if (str_eq(json_string_value(old), state) || testing(ctx))
                 continue;
-            int rc = set_one(ctx, name, state, err);
+            int rc = aptselect_set_one(ctx, name, state, err);
             if (rc < 0)
                 return rc;
             if (rc > 0)
@@ -213,7 +213,7 @@ apt_set_selections(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
         if (json_object_size(selection) > 0 &&
             ((rc = check_states(selection, err)) < 0 ||
              (value_truthy(value_get(args, "clear")) && (rc = clear_all(ctx, err)) < 0) ||
-             (rc = apply(ctx, selection, ret, err)) < 0))
+             (rc = aptselect_apply(ctx, selection, ret, err)) < 0))
             return rc;
     }
     *ret_value = STEAL(ret);
@@ -245,7 +245,7 @@ comment_of(const char *text, const char *name)
 
 /* NEW entry of the return, or NULL with *err. */
 static json_t *
-hold_one(call_ctx_t *ctx, const char *name, const hold_texts_t *texts, fail_t *err)
+aptselect_hold_one(call_ctx_t *ctx, const char *name, const hold_texts_t *texts, fail_t *err)
 {
     bool hold = texts == &hold_texts;
     json_auto_t *state = apt_selections(name, hold ? "hold" : NULL, err), *changes = json_object();
@@ -264,7 +264,7 @@ hold_one(call_ctx_t *ctx, const char *name, const hold_texts_t *texts, fail_t *e
         text = texts->would;
     } else {
         json_auto_t *selection = json_pack("{s:[s]}", texts->state, name), *done = json_object();
-        if (apply(ctx, selection, done, err) < 0)
+        if (aptselect_apply(ctx, selection, done, err) < 0)
             return NULL;
         if (value_get(done, name) != NULL) {
             json_decref(changes);
@@ -288,7 +288,7 @@ apt_set_hold(call_ctx_t *ctx, const json_t *targets, bool hold, fail_t *err)
     json_array_foreach (targets, i, v) {
         const char *key = json_object_iter_key(json_object_iter(v));
         AUTO_FREE char *name = key != NULL ? xstrdup(key) : value_pystr(v);
-        json_t *entry = hold_one(ctx, name, hold ? &hold_texts : &unhold_texts, err);
+        json_t *entry = aptselect_hold_one(ctx, name, hold ? &hold_texts : &unhold_texts, err);
         if (entry == NULL)
             return NULL;
         json_object_set_new(ret, name, entry);

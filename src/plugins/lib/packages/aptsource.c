@@ -71,7 +71,7 @@ add_parts(json_t *list, const char *text, const char *seps)
 
 /* arch= and signed-by= have places of their own; others are kept as text. */
 static void
-take_option(apt_source_t *self, const char *option)
+aptsource_take_option(apt_source_t *self, const char *option)
 {
     const char *value = strchr(option, '=');
 
@@ -86,7 +86,7 @@ take_option(apt_source_t *self, const char *option)
 
 /* "[a=b c=d]" at `p`. Returns what follows it, or NULL when it has no end. */
 static const char *
-take_options(apt_source_t *self, const char *p)
+aptsource_take_options(apt_source_t *self, const char *p)
 {
     const char *end = strchr(p, ']');
 
@@ -95,22 +95,22 @@ take_options(apt_source_t *self, const char *p)
     AUTO_FREE char *text = xstrndup(p + 1, (size_t) (end - p - 1));
     char **options = str_split(text, " \t", true);
     for (size_t i = 0; options[i] != NULL; i++)
-        take_option(self, options[i]);
+        aptsource_take_option(self, options[i]);
     strv_free(options);
     return end + 1;
 }
 
 static const char *
-skip_space(const char *p)
+aptsource_skip_space(const char *p)
 {
     return p + strspn(p, " \t\r\n\v\f");
 }
 
 /* Stores the next word of *p in a slot; false at the end of the line. */
 static bool
-take_word(const char **p, char **slot)
+aptsource_take_word(const char **p, char **slot)
 {
-    const char *start = skip_space(*p);
+    const char *start = aptsource_skip_space(*p);
     size_t len = strcspn(start, " \t\r\n\v\f");
 
     set_bytes(slot, start, len);
@@ -122,17 +122,17 @@ take_word(const char **p, char **slot)
 static bool
 take_uri(const char **p, char **slot)
 {
-    const char *start = skip_space(*p), *slash = strrchr(start, '/');
+    const char *start = aptsource_skip_space(*p), *slash = strrchr(start, '/');
 
     if (!str_starts(start, "cdrom:") || slash == NULL)
-        return take_word(p, slot);
+        return aptsource_take_word(p, slot);
     set_bytes(slot, start, (size_t) (slash + 1 - start));
     *p = slash + 1;
     return true;
 }
 
 static bool
-is_type(const char *word)
+aptsource_is_type(const char *word)
 {
     static const char *const types[] = { "deb", "deb-src", "rpm", "rpm-src" };
 
@@ -145,14 +145,14 @@ is_type(const char *word)
 
 /* False when the text makes no entry. */
 static bool
-parse(apt_source_t *self, const char *p)
+aptsource_parse(apt_source_t *self, const char *p)
 {
-    if (!take_word(&p, &self->type) || !is_type(self->type))
+    if (!aptsource_take_word(&p, &self->type) || !aptsource_is_type(self->type))
         return false;
-    p = skip_space(p);
-    if (*p == '[' && (p = take_options(self, p)) == NULL)
+    p = aptsource_skip_space(p);
+    if (*p == '[' && (p = aptsource_take_options(self, p)) == NULL)
         return false;
-    if (!take_uri(&p, &self->uri) || !take_word(&p, &self->dist))
+    if (!take_uri(&p, &self->uri) || !aptsource_take_word(&p, &self->dist))
         return false;
     add_parts(self->comps, p, " \t\r\n\v\f");
     return true;
@@ -177,7 +177,7 @@ apt_source_new(const char *line, const char *file)
         set_bytes(&self->comment, hash + 1, strlen(hash + 1));
         *hash = '\0';
     }
-    self->invalid = !parse(self, text);
+    self->invalid = !aptsource_parse(self, text);
     if (self->invalid) {
         apt_source_set(&self->type, "");
         apt_source_set(&self->uri, "");
@@ -190,14 +190,14 @@ apt_source_new(const char *line, const char *file)
 /* ---- writing ------------------------------------------------------------------------------- */
 
 static void
-put_list(buf_t *out, const json_t *list, const char *sep)
+aptsource_put_list(buf_t *out, const json_t *list, const char *sep)
 {
     for (size_t i = 0; i < json_array_size(list); i++)
         buf_printf(out, "%s%s", i > 0 ? sep : "", json_string_value(json_array_get(list, i)));
 }
 
 static void
-put_options(buf_t *out, const apt_source_t *self)
+aptsource_put_options(buf_t *out, const apt_source_t *self)
 {
     /* A key in place of its file's name has no one-line form. */
     bool signedby = *self->signedby != '\0' && strpbrk(self->signedby, " \t\r\n") == NULL;
@@ -208,7 +208,7 @@ put_options(buf_t *out, const apt_source_t *self)
     buf_puts(out, " [");
     if (json_array_size(self->archs) > 0) {
         buf_puts(out, "arch=");
-        put_list(out, self->archs, ",");
+        aptsource_put_list(out, self->archs, ",");
         gap = " ";
     }
     if (signedby) {
@@ -217,7 +217,7 @@ put_options(buf_t *out, const apt_source_t *self)
     }
     if (json_array_size(self->others) > 0)
         buf_puts(out, gap);
-    put_list(out, self->others, " ");
+    aptsource_put_list(out, self->others, " ");
     buf_putc(out, ']');
 }
 
@@ -230,11 +230,11 @@ apt_source_render(const apt_source_t *self)
     if (self->invalid)
         return xstrdup(self->line);
     buf_printf(&out, "%s%s", self->disabled ? "# " : "", self->type);
-    put_options(&out, self);
+    aptsource_put_options(&out, self);
     buf_printf(&out, " %s %s", self->uri, self->dist);
     if (json_array_size(self->comps) > 0)
         buf_putc(&out, ' ');
-    put_list(&out, self->comps, " ");
+    aptsource_put_list(&out, self->comps, " ");
     if (*self->comment != '\0')
         buf_printf(&out, " #%s", self->comment);
     return buf_steal(&out);

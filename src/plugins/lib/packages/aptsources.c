@@ -62,7 +62,7 @@ apt_sources_read(apt_sources_t *self, const char *file, const char *text, size_t
 }
 
 static int
-load(apt_sources_t *self, const char *path, fail_t *err)
+aptsources_load(apt_sources_t *self, const char *path, fail_t *err)
 {
     AUTO_FREE char *real = root_path(self->root, path);
     buf_auto_t text = BUF_INIT;
@@ -85,12 +85,12 @@ apt_sources_new(const char *root, fail_t *err)
     self->root = xstrdup(root);
     AUTO_FREE char *parts = root_path(root, PARTS_DIR);
     char **names = NULL;
-    int rc = load(self, APT_MAIN_LIST, err);
+    int rc = aptsources_load(self, APT_MAIN_LIST, err);
     rc = rc == 0 ? fs_names(parts, &names, err) : rc;
     for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
         AUTO_FREE char *path = fs_join(PARTS_DIR, names[i]);
         if (str_ends(path, ".list") || apt_is_stanzas(path))
-            rc = load(self, path, err);
+            rc = aptsources_load(self, path, err);
     }
     strv_free(names);
     if (rc < 0)
@@ -197,7 +197,7 @@ write_lines(const apt_sources_t *self, const char *path, buf_t *out)
 }
 
 static void
-write_file(const apt_sources_t *self, const apt_file_t *file, buf_t *out)
+aptsources_write_file(const apt_sources_t *self, const apt_file_t *file, buf_t *out)
 {
     if (apt_is_stanzas(file->path))
         apt_stanzas_write(self, file, out);
@@ -212,7 +212,7 @@ apt_sources_text(const apt_sources_t *self, const char *file)
 
     for (size_t i = 0; i < self->n_files; i++) {
         if (str_eq(self->files[i].path, file))
-            write_file(self, &self->files[i], &out);
+            aptsources_write_file(self, &self->files[i], &out);
     }
     return buf_steal(&out);
 }
@@ -227,7 +227,7 @@ save_file(const apt_sources_t *self, apt_file_t *file, fail_t *err)
     int rc = fs_mkdirs(dir, 0755, err);
     if (rc < 0)
         return rc;
-    write_file(self, file, &out);
+    aptsources_write_file(self, file, &out);
     rc = partfile_put(path, buf_str(&out), out.len, 0644, err);
     if (rc == 0)
         file->dirty = false;

@@ -27,7 +27,7 @@ is_own(const deb822_field_t *field)
 
 /* NEW array of the words of a field. */
 static char **
-words_of(const deb822_t *para, const char *name)
+aptstanza_words_of(const deb822_t *para, const char *name)
 {
     AUTO_FREE char *text = deb822_text(para, name);
 
@@ -35,9 +35,9 @@ words_of(const deb822_t *para, const char *name)
 }
 
 static void
-add_words(json_t *list, const deb822_t *para, const char *name)
+aptstanza_add_words(json_t *list, const deb822_t *para, const char *name)
 {
-    char **words = words_of(para, name);
+    char **words = aptstanza_words_of(para, name);
 
     for (size_t i = 0; words[i] != NULL; i++)
         json_array_append_new(list, value_utf8(words[i], strlen(words[i])));
@@ -85,7 +85,7 @@ set_clean(char **slot, const char *text)
 
 /* One entry of a pairing, with the fields that all entries of the paragraph share. NEW. */
 static apt_source_t *
-entry_of(const deb822_t *para, const char *file, const char *type, const char *uri, const char *dist)
+aptstanza_entry_of(const deb822_t *para, const char *file, const char *type, const char *uri, const char *dist)
 {
     apt_source_t *entry = apt_source_empty(file);
     AUTO_FREE char *signedby = deb822_text(para, "Signed-By");
@@ -95,8 +95,8 @@ entry_of(const deb822_t *para, const char *file, const char *type, const char *u
     set_clean(&entry->uri, uri);
     set_clean(&entry->dist, dist);
     set_clean(&entry->signedby, signedby != NULL ? signedby : "");
-    add_words(entry->comps, para, "Components");
-    add_words(entry->archs, para, "Architectures");
+    aptstanza_add_words(entry->comps, para, "Components");
+    aptstanza_add_words(entry->archs, para, "Architectures");
     add_others(entry->others, para);
     entry->disabled = is_no(enabled);
     apt_source_reline(entry);
@@ -112,12 +112,12 @@ apt_stanzas_read(apt_sources_t *self, const char *file, const char *text, size_t
     const char *at = text, *end = text + len;
 
     for (size_t stanza = 1; deb822_next(&para, &at, end); stanza++) {
-        char **types = words_of(&para, "Types"), **uris = words_of(&para, "URIs");
-        char **suites = words_of(&para, "Suites");
+        char **types = aptstanza_words_of(&para, "Types"), **uris = aptstanza_words_of(&para, "URIs");
+        char **suites = aptstanza_words_of(&para, "Suites");
         for (size_t t = 0; types[t] != NULL; t++) {
             for (size_t u = 0; uris[u] != NULL; u++) {
                 for (size_t s = 0; suites[s] != NULL && self->n < LIMIT_APT_SOURCES; s++) {
-                    apt_source_t *entry = entry_of(&para, file, types[t], uris[u], suites[s]);
+                    apt_source_t *entry = aptstanza_entry_of(&para, file, types[t], uris[u], suites[s]);
                     entry->stanza = stanza;
                     apt_sources_append(self, entry);
                 }
@@ -146,7 +146,7 @@ pairings(const deb822_t *para)
     size_t n = 1;
 
     for (size_t i = 0; i < NELEMS(fields); i++) {
-        char **words = words_of(para, fields[i]);
+        char **words = aptstanza_words_of(para, fields[i]);
         n *= strv_len(words);
         strv_free(words);
     }
@@ -155,7 +155,7 @@ pairings(const deb822_t *para)
 
 /* Entries of one paragraph. It is intact when none was changed and none removed. */
 static group_t
-group_of(const apt_sources_t *self, const char *path, size_t stanza, size_t expected)
+aptstanza_group_of(const apt_sources_t *self, const char *path, size_t stanza, size_t expected)
 {
     group_t g = { xcalloc(self->n, sizeof(*g.items)), 0, true };
 
@@ -266,7 +266,7 @@ apt_stanzas_write(const apt_sources_t *self, const apt_file_t *file, buf_t *out)
     const char *at = file->text, *end = file->text + file->len, *copied = file->text;
 
     for (size_t stanza = 1; deb822_next(&para, &at, end); stanza++) {
-        group_t g = group_of(self, file->path, stanza, pairings(&para));
+        group_t g = aptstanza_group_of(self, file->path, stanza, pairings(&para));
         if (!g.intact) {
             buf_auto_t body = BUF_INIT;
             put_group(&body, &g);
@@ -279,7 +279,7 @@ apt_stanzas_write(const apt_sources_t *self, const apt_file_t *file, buf_t *out)
         free(g.items);
     }
     buf_add(out, copied, (size_t) (end - copied));
-    group_t added = group_of(self, file->path, 0, 0);
+    group_t added = aptstanza_group_of(self, file->path, 0, 0);
     put_group(out, &added);
     free(added.items);
 }

@@ -11,7 +11,7 @@
 
 /* A list of names and {name: version}, or the YAML text of one. NEW list, NULL when it is neither. */
 static json_t *
-as_list(const json_t *v)
+apttargets_as_list(const json_t *v)
 {
     fail_auto_t err = FAIL_INIT;
 
@@ -55,7 +55,7 @@ take_pkg(call_ctx_t *ctx, json_t *out, json_t *element, bool normalize)
 static int
 repack(call_ctx_t *ctx, const json_t *pkgs, bool normalize, json_t **ret_params, fail_t *err)
 {
-    json_auto_t *list = as_list(pkgs), *out = json_object();
+    json_auto_t *list = apttargets_as_list(pkgs), *out = json_object();
     json_t *element;
     size_t i;
 
@@ -80,7 +80,7 @@ repack(call_ctx_t *ctx, const json_t *pkgs, bool normalize, json_t **ret_params,
 
 /* "a,b" with one version for all. */
 static json_t *
-names_of(call_ctx_t *ctx, const char *name, const json_t *version, bool normalize)
+apttargets_names_of(call_ctx_t *ctx, const char *name, const json_t *version, bool normalize)
 {
     json_t *out = json_object();
     AUTO_FREE char *text = version != NULL ? value_pystr(version) : NULL;
@@ -98,7 +98,7 @@ names_of(call_ctx_t *ctx, const char *name, const json_t *version, bool normaliz
 
 /* By the protocol, without regard to case. */
 static bool
-is_remote(const char *uri)
+apttargets_is_remote(const char *uri)
 {
     static const char *const protocols[] = { "salt:", "http:", "https:", "ftp:", "s3:", "swift:" };
 
@@ -114,7 +114,7 @@ static int
 take_source(call_ctx_t *ctx, json_t *paths, const char *name, const char *source, const char *saltenv,
             fail_t *err)
 {
-    if (!is_remote(source)) {
+    if (!apttargets_is_remote(source)) {
         if (*source != '/')
             return fail_kind(err, FAIL_INVOCATION, -EINVAL,
                              "Path %s for package %s is either not absolute or an invalid protocol", source,
@@ -134,10 +134,10 @@ take_source(call_ctx_t *ctx, json_t *paths, const char *name, const char *source
 
 /* Paths of the package files, of which remote ones are fetched into the cache. */
 static int
-files_of(call_ctx_t *ctx, const json_t *sources, bool normalize, const char *saltenv, json_t **ret_params,
+apttargets_files_of(call_ctx_t *ctx, const json_t *sources, bool normalize, const char *saltenv, json_t **ret_params,
          fail_t *err)
 {
-    json_auto_t *list = as_list(sources), *packed = json_object(), *paths = json_array();
+    json_auto_t *list = apttargets_as_list(sources), *packed = json_object(), *paths = json_array();
     json_t *element;
     const char *name;
     size_t i;
@@ -179,10 +179,10 @@ apt_targets(call_ctx_t *ctx, const json_t *args, json_t **ret_params, bool *ret_
         return repack(ctx, pkgs, normalize, ret_params, err);
     if (value_truthy(sources)) {
         *ret_files = true;
-        return files_of(ctx, sources, normalize, value_str(kwargs, "saltenv", "base"), ret_params, err);
+        return apttargets_files_of(ctx, sources, normalize, value_str(kwargs, "saltenv", "base"), ret_params, err);
     }
     if (*name != '\0')
-        *ret_params = names_of(ctx, name, apt_arg(kwargs, "version"), normalize);
+        *ret_params = apttargets_names_of(ctx, name, apt_arg(kwargs, "version"), normalize);
     return 0;
 }
 

@@ -14,7 +14,7 @@ deb822_free(deb822_t *self)
 }
 
 static bool
-is_blank(char c)
+deb822_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
@@ -22,14 +22,14 @@ is_blank(char c)
 static bool
 line_empty(const char *line, const char *end)
 {
-    while (line < end && is_blank(*line))
+    while (line < end && deb822_is_blank(*line))
         line++;
     return line == end;
 }
 
 /* The end of the line at `p`, its newline not included. */
 static const char *
-line_end(const char *p, const char *end)
+deb822_line_end(const char *p, const char *end)
 {
     const char *newline = memchr(p, '\n', (size_t) (end - p));
 
@@ -39,17 +39,17 @@ line_end(const char *p, const char *end)
 static void
 trim_value(deb822_field_t *field)
 {
-    while (field->value_len > 0 && is_blank(field->value[0])) {
+    while (field->value_len > 0 && deb822_is_blank(field->value[0])) {
         field->value++;
         field->value_len--;
     }
-    while (field->value_len > 0 && is_blank(field->value[field->value_len - 1]))
+    while (field->value_len > 0 && deb822_is_blank(field->value[field->value_len - 1]))
         field->value_len--;
 }
 
 /* Takes one line that is neither empty nor a comment. */
 static void
-take_line(deb822_t *self, const char *line, const char *end)
+deb822_take_line(deb822_t *self, const char *line, const char *end)
 {
     const char *colon = memchr(line, ':', (size_t) (end - line));
 
@@ -58,14 +58,14 @@ take_line(deb822_t *self, const char *line, const char *end)
         last->value_len = (size_t) (end - last->value);
         return;
     }
-    if (colon == NULL || colon == line || is_blank(*line) || self->n >= LIMIT_DEB822_FIELDS)
+    if (colon == NULL || colon == line || deb822_is_blank(*line) || self->n >= LIMIT_DEB822_FIELDS)
         return;
     if (self->n == self->cap) {
         self->cap = self->cap != 0 ? self->cap * 2 : 32;
         self->fields = xrealloc(self->fields, self->cap * sizeof(*self->fields));
     }
     const char *name_end = colon;
-    while (name_end > line && is_blank(name_end[-1]))
+    while (name_end > line && deb822_is_blank(name_end[-1]))
         name_end--;
     self->fields[self->n++] = (deb822_field_t){ .name = line,
                                                 .name_len = (size_t) (name_end - line),
@@ -79,15 +79,15 @@ deb822_next(deb822_t *self, const char **at, const char *end)
     const char *p = *at;
 
     self->n = 0;
-    while (p < end && line_empty(p, line_end(p, end)))
-        p = line_end(p, end) < end ? line_end(p, end) + 1 : end;
+    while (p < end && line_empty(p, deb822_line_end(p, end)))
+        p = deb822_line_end(p, end) < end ? deb822_line_end(p, end) + 1 : end;
     self->start = p;
     while (p < end) {
-        const char *stop = line_end(p, end);
+        const char *stop = deb822_line_end(p, end);
         if (line_empty(p, stop))
             break;
         if (*p != '#')
-            take_line(self, p, stop);
+            deb822_take_line(self, p, stop);
         p = stop < end ? stop + 1 : end;
     }
     self->end = p;

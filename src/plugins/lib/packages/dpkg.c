@@ -85,7 +85,7 @@ pkg_of(const deb822_t *para)
 
 /* Later paragraphs of one package replace earlier ones. */
 static void
-take_text(dpkg_t *self, map_t *seen, const buf_t *text)
+dpkg_take_text(dpkg_t *self, map_t *seen, const buf_t *text)
 {
     deb822_auto_t para = DEB822_INIT;
     const char *at = buf_str(text), *end = at + text->len;
@@ -102,7 +102,7 @@ take_text(dpkg_t *self, map_t *seen, const buf_t *text)
 }
 
 static int
-read_file(dpkg_t *self, map_t *seen, const char *name, fail_t *err)
+dpkg_read_file(dpkg_t *self, map_t *seen, const char *name, fail_t *err)
 {
     AUTO_FREE char *path = fs_join(self->dir, name);
     buf_t text = BUF_INIT;
@@ -114,7 +114,7 @@ read_file(dpkg_t *self, map_t *seen, const char *name, fail_t *err)
     }
     self->texts = xrealloc(self->texts, (self->n_texts + 1) * sizeof(*self->texts));
     self->texts[self->n_texts++] = text;
-    take_text(self, seen, &self->texts[self->n_texts - 1]);
+    dpkg_take_text(self, seen, &self->texts[self->n_texts - 1]);
     return 0;
 }
 
@@ -130,7 +130,7 @@ read_updates(dpkg_t *self, map_t *seen, fail_t *err)
         AUTO_FREE char *name = fs_join("updates", names[i]);
         fail_auto_t why = FAIL_INIT;
         if (strspn(names[i], "0123456789") == strlen(names[i]))
-            rc = read_file(self, seen, name, &why);
+            rc = dpkg_read_file(self, seen, name, &why);
         /* An update file that vanished has been merged into the status file by dpkg. */
         rc = rc == -ENOENT ? 0 : rc < 0 ? fail_set(err, rc, "%s", fail_text(&why)) : 0;
     }
@@ -140,17 +140,17 @@ read_updates(dpkg_t *self, map_t *seen, fail_t *err)
 
 /* Packages that are known but not installed are kept behind the others. */
 static bool
-is_absent(const dpkg_pkg_t *pkg)
+dpkg_is_absent(const dpkg_pkg_t *pkg)
 {
     return str_eq(pkg->status, "not-installed");
 }
 
 /* Absent packages last, then by name and architecture. */
 static int
-by_name(const void *a, const void *b)
+dpkg_by_name(const void *a, const void *b)
 {
     const dpkg_pkg_t *x = *(dpkg_pkg_t *const *) a, *y = *(dpkg_pkg_t *const *) b;
-    int order = is_absent(x) - is_absent(y);
+    int order = dpkg_is_absent(x) - dpkg_is_absent(y);
 
     if (order == 0)
         order = strcmp(x->name, y->name);
@@ -159,7 +159,7 @@ by_name(const void *a, const void *b)
 
 /* The packages, out of the map. */
 static void
-collect(dpkg_t *self, map_t *seen)
+dpkg_collect(dpkg_t *self, map_t *seen)
 {
     size_t iter = 0;
     const char *key;
@@ -167,11 +167,11 @@ collect(dpkg_t *self, map_t *seen)
 
     self->pkgs = xcalloc(map_len(seen), sizeof(*self->pkgs));
     while (map_next(seen, &iter, &key, &value)) {
-        self->n += !is_absent(value);
+        self->n += !dpkg_is_absent(value);
         self->pkgs[self->n_all++] = map_take(seen, key);
     }
     if (self->n_all > 1)
-        qsort(self->pkgs, self->n_all, sizeof(*self->pkgs), by_name);
+        qsort(self->pkgs, self->n_all, sizeof(*self->pkgs), dpkg_by_name);
 }
 
 /* NULL with *err. DPKG_ADMINDIR is heeded for the host only. */
@@ -185,10 +185,10 @@ dpkg_new(const char *root, fail_t *err)
     /* dpkg's own variable for another database. */
     const char *admin = *root == '\0' ? getenv("DPKG_ADMINDIR") : NULL;
     self->dir = str_empty(admin) ? xasprintf("%s/var/lib/dpkg", root) : xstrdup(admin);
-    int rc = read_file(self, seen, "status", err);
+    int rc = dpkg_read_file(self, seen, "status", err);
     rc = rc == 0 ? read_updates(self, seen, err) : rc;
     if (rc == 0)
-        collect(self, seen);
+        dpkg_collect(self, seen);
     map_destroy(&seen);
     if (rc < 0)
         dpkg_destroy(&self);
@@ -274,7 +274,7 @@ is_name_char(char c)
 
 /* True when a relation field names the package as a whole word. */
 static bool
-names_it(const deb822_field_t *field, const char *name)
+dpkg_names_it(const deb822_field_t *field, const char *name)
 {
     size_t len = strlen(name);
     const char *end = field->value + field->value_len;
@@ -302,7 +302,7 @@ dpkg_mentioned(const dpkg_t *self, const char *name)
             continue;
         for (size_t k = 0; k < NELEMS(relations); k++) {
             const deb822_field_t *field = deb822_get(&para, relations[k]);
-            if (field != NULL && names_it(field, name))
+            if (field != NULL && dpkg_names_it(field, name))
                 return true;
         }
     }

@@ -7,19 +7,19 @@
 #include "common/base/str.h"
 
 static bool
-is_digit(char c)
+pkgver_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
 static bool
-is_letter(char c)
+pkgver_is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 static const char *
-skip_blanks(const char *p)
+pkgver_skip_blanks(const char *p)
 {
     return p + strspn(p, " \t");
 }
@@ -45,13 +45,13 @@ parse_epoch(const char *text, const char *colon, pkgver_t *out, fail_t *err)
 int
 pkgver_parse(const char *text, pkgver_t *out, fail_t *err)
 {
-    const char *start = skip_blanks(text), *end = start + strcspn(start, " \t");
+    const char *start = pkgver_skip_blanks(text), *end = start + strcspn(start, " \t");
     const char *colon = strchr(start, ':');
 
     *out = (pkgver_t){ 0 };
     if (*start == '\0')
         return fail_set(err, -EINVAL, "the version is empty");
-    if (*skip_blanks(end) != '\0')
+    if (*pkgver_skip_blanks(end) != '\0')
         return fail_set(err, -EINVAL, "version '%s' contains white space", text);
     if (colon != NULL) {
         int rc = parse_epoch(start, colon, out, err);
@@ -78,9 +78,9 @@ pkgver_parse(const char *text, pkgver_t *out, fail_t *err)
 static int
 weight(const char *s, size_t len, size_t i)
 {
-    if (i >= len || is_digit(s[i]))
+    if (i >= len || pkgver_is_digit(s[i]))
         return 0;
-    if (is_letter(s[i]))
+    if (pkgver_is_letter(s[i]))
         return s[i];
     return s[i] == '~' ? -1 : (unsigned char) s[i] + 256;
 }
@@ -96,15 +96,15 @@ order_of_numbers(const char *a, size_t n_a, size_t *i, const char *b, size_t n_b
         ++*i;
     while (*k < n_b && b[*k] == '0')
         ++*k;
-    while (*i < n_a && is_digit(a[*i]) && *k < n_b && is_digit(b[*k])) {
+    while (*i < n_a && pkgver_is_digit(a[*i]) && *k < n_b && pkgver_is_digit(b[*k])) {
         if (first == 0)
             first = a[*i] - b[*k];
         ++*i;
         ++*k;
     }
-    if (*i < n_a && is_digit(a[*i]))
+    if (*i < n_a && pkgver_is_digit(a[*i]))
         return 1;
-    if (*k < n_b && is_digit(b[*k]))
+    if (*k < n_b && pkgver_is_digit(b[*k]))
         return -1;
     return first;
 }
@@ -116,7 +116,7 @@ order_of_parts(const char *a, size_t n_a, const char *b, size_t n_b)
     size_t i = 0, k = 0;
 
     while (i < n_a || k < n_b) {
-        while ((i < n_a && !is_digit(a[i])) || (k < n_b && !is_digit(b[k]))) {
+        while ((i < n_a && !pkgver_is_digit(a[i])) || (k < n_b && !pkgver_is_digit(b[k]))) {
             int order = weight(a, n_a, i) - weight(b, n_b, k);
             if (order != 0)
                 return order;

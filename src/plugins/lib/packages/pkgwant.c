@@ -110,7 +110,7 @@ pkgwant_have(call_ctx_t *ctx, const char *what, fail_t *err)
 
 /* NEW text: "1.2,1.3". */
 static json_t *
-joined(const json_t *versions)
+pkgwant_joined(const json_t *versions)
 {
     buf_auto_t out = BUF_INIT;
     json_t *v;
@@ -130,11 +130,11 @@ pkgwant_changes(const json_t *before, const json_t *now, json_t *ret)
 
     json_object_foreach ((json_t *) now, name, v) {
         if (!json_equal(v, value_get(before, name)))
-            state_change_from(ret, name, joined(value_get(before, name)), joined(v));
+            state_change_from(ret, name, pkgwant_joined(value_get(before, name)), pkgwant_joined(v));
     }
     json_object_foreach ((json_t *) before, name, v) {
         if (now != NULL && value_get(now, name) == NULL)
-            state_change_from(ret, name, joined(v), json_string(""));
+            state_change_from(ret, name, pkgwant_joined(v), json_string(""));
     }
 }
 

@@ -13,7 +13,7 @@ enum { YAML_INDENT = 2, NEW_FILE_MODE = 0644 };
 
 /* NEW object; NULL with *err when the file is no YAML. What is no mapping is written over, as in Salt. */
 static json_t *
-read_file(const char *path, fail_t *err)
+grains_write_read_file(const char *path, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
 
@@ -31,7 +31,7 @@ read_file(const char *path, fail_t *err)
 
 /* PyYAML sorts the keys of a plain mapping. NEW. */
 static json_t *
-sorted(const json_t *value)
+grains_write_sorted(const json_t *value)
 {
     json_t *copy, *item;
     const char *key;
@@ -40,7 +40,7 @@ sorted(const json_t *value)
     if (json_is_array(value)) {
         copy = json_array();
         json_array_foreach (value, i, item)
-            json_array_append_new(copy, sorted(item));
+            json_array_append_new(copy, grains_write_sorted(item));
         return copy;
     }
     if (!json_is_object(value))
@@ -51,14 +51,14 @@ sorted(const json_t *value)
     qsort(keys, n, sizeof(*keys), str_by_text);
     copy = json_object();
     for (i = 0; i < n; i++)
-        json_object_set_new(copy, keys[i], sorted(value_get(value, keys[i])));
+        json_object_set_new(copy, keys[i], grains_write_sorted(value_get(value, keys[i])));
     return copy;
 }
 
 static int
-write_file(const char *path, const json_t *grains, fail_t *err)
+grains_write_file(const char *path, const json_t *grains, fail_t *err)
 {
-    json_auto_t *ordered = sorted(grains);
+    json_auto_t *ordered = grains_write_sorted(grains);
     AUTO_FREE char *text = yaml_dump(ordered, YAML_INDENT);
     fail_auto_t why = FAIL_INIT;
     int rc = partfile_put(path, text, strlen(text), NEW_FILE_MODE, &why);
@@ -71,7 +71,7 @@ write_file(const char *path, const json_t *grains, fail_t *err)
 
 /* With `destructive` None removes a grain. */
 static void
-lay_over(json_t *base, json_t *grains, bool destructive)
+grains_write_lay_over(json_t *base, json_t *grains, bool destructive)
 {
     const char *key;
     json_t *value;
@@ -86,7 +86,7 @@ lay_over(json_t *base, json_t *grains, bool destructive)
 
 /* Nothing without a running minion (-ENOTSUP). */
 static int
-refresh(call_ctx_t *ctx, bool refresh_pillar, fail_t *err)
+grains_write_refresh(call_ctx_t *ctx, bool refresh_pillar, fail_t *err)
 {
     json_auto_t *request = json_pack("{s:s, s:b}", "op", "refresh_grains", "refresh_pillar", refresh_pillar);
     json_auto_t *reply = NULL;
@@ -114,19 +114,19 @@ grains_write(call_ctx_t *ctx, json_t *grains, bool destructive, bool refresh_pil
             err, FAIL_COMMAND, -EPERM,
             "the grain 'id' can't be set: it is always the minion's id, which the option 'id' in %s sets",
             value_str(ctx_opts(ctx), "conf_file", "/etc/salt/minion"));
-    json_auto_t *written = read_file(path, &why);
+    json_auto_t *written = grains_write_read_file(path, &why);
 
     if (written == NULL) {
         *ret_value = value_fmt("Unable to read existing grains file: %s", fail_text(&why));
         return 0;
     }
-    lay_over(written, grains, destructive);
-    int rc = write_file(path, written, err);
+    grains_write_lay_over(written, grains, destructive);
+    int rc = grains_write_file(path, written, err);
     if (rc == 0) {
-        lay_over(ctx_grains(ctx), grains, destructive);
+        grains_write_lay_over(ctx_grains(ctx), grains, destructive);
         grains_set_id(ctx_grains(ctx), ctx_id(ctx));
         ctx_grains_changed(ctx);
-        rc = refresh(ctx, refresh_pillar, err);
+        rc = grains_write_refresh(ctx, refresh_pillar, err);
     }
     if (rc == 0)
         *ret_value = json_deep_copy(grains);

@@ -11,14 +11,14 @@
 #define TIMEOUT_S 5
 
 static bool
-s_is(const json_t *push, const char *kind)
+masterline_is(const json_t *push, const char *kind)
 {
     return str_eq(value_str(push, "push", ""), kind);
 }
 
 /* Gathers what follows a publish. `answer` gets "returns". */
 static int
-s_returns(local_client_t *line, int timeout_ms, json_t *answer, fail_t *err)
+masterline_returns(local_client_t *line, int timeout_ms, json_t *answer, fail_t *err)
 {
     json_t *returns = json_object();
     json_auto_t *running = json_object();
@@ -28,15 +28,15 @@ s_returns(local_client_t *line, int timeout_ms, json_t *answer, fail_t *err)
     for (;;) {
         json_auto_t *push = NULL;
         int rc = local_next(line, timeout_ms, &push, err);
-        if (rc < 0 || (rc == 0 && json_object_size(running) == 0) || s_is(push, "done"))
+        if (rc < 0 || (rc == 0 && json_object_size(running) == 0) || masterline_is(push, "done"))
             return rc < 0 ? rc : 0;
         const char *id = value_str(push, "id", "");
-        if (s_is(push, "ret")) {
+        if (masterline_is(push, "ret")) {
             json_object_set(returns, id, push);
             json_object_del(running, id);
-        } else if (s_is(push, "verdict") && str_eq(value_str(push, "verdict", ""), "running")) {
+        } else if (masterline_is(push, "verdict") && str_eq(value_str(push, "verdict", ""), "running")) {
             json_object_set_new(running, id, json_true());
-        } else if (s_is(push, "verdict")) {
+        } else if (masterline_is(push, "verdict")) {
             json_object_del(running, id);
         }
     }
@@ -44,14 +44,14 @@ s_returns(local_client_t *line, int timeout_ms, json_t *answer, fail_t *err)
 
 /* Waits without a limit, as a runner may take long. `answer` gets its members. */
 static int
-s_outcome(local_client_t *line, json_t *answer, fail_t *err)
+masterline_outcome(local_client_t *line, json_t *answer, fail_t *err)
 {
     for (;;) {
         json_auto_t *push = NULL;
         int rc = local_next(line, -1, &push, err);
         if (rc < 0)
             return rc;
-        if (s_is(push, "runner")) {
+        if (masterline_is(push, "runner")) {
             json_object_del(push, "push");
             (void) json_object_update(answer, push);
             return 0;
@@ -79,10 +79,10 @@ masterline_ask(const char *conf_dir, json_t **request_p, json_t **ret_answer, fa
     json_auto_t *answer = NULL;
     int rc = local_call(line, &own, &answer, err);
     if (rc == 0 && publish)
-        rc = s_returns(line, (int) timeout * 1000, answer, err);
+        rc = masterline_returns(line, (int) timeout * 1000, answer, err);
     else if (rc == 0 && job) {
         json_object_set_new(answer, "fun", json_string(fun));
-        rc = s_outcome(line, answer, err);
+        rc = masterline_outcome(line, answer, err);
     }
     if (rc == 0)
         *ret_answer = STEAL(answer);

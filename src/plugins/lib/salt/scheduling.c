@@ -24,7 +24,7 @@ scheduling_ask(call_ctx_t *ctx, json_t *request, fail_t *err)
 
 /* NEW. */
 static json_t *
-shown(const json_t *job)
+scheduling_shown(const json_t *job)
 {
     json_t *out = json_object(), *v;
     const char *key;
@@ -45,7 +45,7 @@ shown(const json_t *job)
 
 /* From the file when the minion is not asked, else from the minion. */
 static json_t *
-listed(call_ctx_t *ctx, const scheduling_list_t *how, fail_t *err)
+scheduling_listed(call_ctx_t *ctx, const scheduling_list_t *how, fail_t *err)
 {
     if (how->offline)
         return schedule_file_load(ctx_opts(ctx), err);
@@ -55,7 +55,7 @@ listed(call_ctx_t *ctx, const scheduling_list_t *how, fail_t *err)
 json_t *
 scheduling_list(call_ctx_t *ctx, const scheduling_list_t *how, fail_t *err)
 {
-    json_auto_t *all = listed(ctx, how, err);
+    json_auto_t *all = scheduling_listed(ctx, how, err);
     json_t *out = json_object(), *v;
     const char *name;
 
@@ -67,7 +67,7 @@ scheduling_list(call_ctx_t *ctx, const scheduling_list_t *how, fail_t *err)
             json_object_set(out, name, v);
             continue;
         }
-        json_auto_t *job = shown(v);
+        json_auto_t *job = scheduling_shown(v);
         if (!own && (!how->hide_disabled || value_truthy(value_get(job, "enabled"))))
             json_object_set(out, name, job);
     }
@@ -78,7 +78,7 @@ scheduling_list(call_ctx_t *ctx, const scheduling_list_t *how, fail_t *err)
 
 /* Salt's {"comment", "result": false}. NEW. */
 static json_t *
-refusal(const char *comment)
+scheduling_refusal(const char *comment)
 {
     return json_pack("{s:s, s:b}", "comment", comment, "result", false);
 }
@@ -104,7 +104,7 @@ scheduling_conflict(const json_t *kwargs)
 }
 
 static void
-take(json_t *item, const json_t *kwargs, const char *key)
+scheduling_take(json_t *item, const json_t *kwargs, const char *key)
 {
     json_t *v = value_get(kwargs, key);
 
@@ -125,7 +125,7 @@ check_when(const json_t *when)
             continue;
         AUTO_FREE char *text = value_pystr(one);
         AUTO_FREE char *why = xasprintf("Schedule item %s for \"when\" in invalid.", text);
-        return refusal(why);
+        return scheduling_refusal(why);
     }
     return NULL;
 }
@@ -149,14 +149,14 @@ take_rest(json_t *item, const char *name, const json_t *kwargs)
                                         "run_after_skip_range" };
 
     json_object_set_new(item, "maxrunning", json_integer(1));
-    take(item, kwargs, "maxrunning");
+    scheduling_take(item, kwargs, "maxrunning");
     json_object_set_new(item, "name", json_string(name));
     json_object_set_new(item, "enabled", json_true());
-    take(item, kwargs, "enabled");
+    scheduling_take(item, kwargs, "enabled");
     if (value_bool(kwargs, "jid_include", true))
         json_object_set_new(item, "jid_include", json_true());
     for (size_t i = 0; i < NELEMS(keys); i++)
-        take(item, kwargs, keys[i]);
+        scheduling_take(item, kwargs, keys[i]);
 }
 
 /* A job, a refusal that is data, or NULL with *err. NEW. */
@@ -167,23 +167,23 @@ scheduling_item(const char *name, const json_t *kwargs, fail_t *err)
     const char *conflict = scheduling_conflict(kwargs);
 
     if (*name == '\0')
-        return refusal("Job name is required.");
+        return scheduling_refusal("Job name is required.");
     if (str_empty(value_str(kwargs, "function", NULL)))
         return (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "a job of the schedule needs function="), NULL;
     if (conflict != NULL)
-        return refusal(conflict);
+        return scheduling_refusal(conflict);
     if (args != NULL && !json_is_array(args))
-        return refusal("job_args is not a list. please correct and try again.");
+        return scheduling_refusal("job_args is not a list. please correct and try again.");
     if (words != NULL && !json_is_object(words))
-        return refusal("job_kwargs is not a dict. please correct and try again.");
+        return scheduling_refusal("job_kwargs is not a dict. please correct and try again.");
     json_t *wrong = check_when(value_get(kwargs, "when"));
     if (wrong != NULL)
         return wrong;
     json_t *item = json_pack("{s:O}", "function", value_get(kwargs, "function"));
     for (size_t i = 0; i < NELEMS(intervals); i++)
-        take(item, kwargs, intervals[i]);
-    take(item, kwargs, "return_job");
-    take(item, kwargs, "metadata");
+        scheduling_take(item, kwargs, intervals[i]);
+    scheduling_take(item, kwargs, "return_job");
+    scheduling_take(item, kwargs, "metadata");
     if (args != NULL)
         json_object_set(item, "args", args);
     if (words != NULL)

@@ -273,7 +273,7 @@ statejob_test(call_ctx_t *ctx, const json_t *args)
 /* ---- the run ------------------------------------------------------------------------------- */
 
 static void
-show_progress(void *cookie, const state_progress_t *at)
+statejob_show_progress(void *cookie, const state_progress_t *at)
 {
     ctx_progress(cookie, at->done + 1, at->total, "%s.%s %s", value_str(at->chunk, "state", ""),
                  value_str(at->chunk, "fun", ""), value_str(at->chunk, "name", ""));
@@ -285,7 +285,7 @@ run_env(call_ctx_t *ctx, json_t *ask, bool mocked)
     return (state_run_env_t){ .ctx = ctx,
                               .jid = ctx_jid(ctx),
                               .pillar_ask = ask,
-                              .progress = show_progress,
+                              .progress = statejob_show_progress,
                               .progress_cookie = ctx,
                               .mocked = mocked };
 }

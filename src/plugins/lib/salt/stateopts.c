@@ -10,7 +10,7 @@
 
 /* A keyword that was given: null is not. BORROWED or NULL. */
 static const json_t *
-given(const json_t *kwargs, const char *key)
+stateopts_given(const json_t *kwargs, const char *key)
 {
     const json_t *value = json_object_get(kwargs, key);
     return json_is_null(value) ? NULL : value;
@@ -18,7 +18,7 @@ given(const json_t *kwargs, const char *key)
 
 /* NEW text of a keyword or an option, or NULL. */
 static char *
-text_of(const json_t *value)
+stateopts_text_of(const json_t *value)
 {
     return value == NULL || json_is_null(value) ? NULL : value_pystr(value);
 }
@@ -27,12 +27,12 @@ text_of(const json_t *value)
 static int
 read_saltenv(stateopts_t *self, const json_t *opts, const json_t *kwargs, fail_t *err)
 {
-    const json_t *asked = given(kwargs, "saltenv");
+    const json_t *asked = stateopts_given(kwargs, "saltenv");
 
-    self->saltenv = text_of(json_object_get(opts, "saltenv"));
+    self->saltenv = stateopts_text_of(json_object_get(opts, "saltenv"));
     if (asked == NULL)
         return 0;
-    AUTO_FREE char *name = text_of(asked);
+    AUTO_FREE char *name = stateopts_text_of(asked);
     if (value_bool(opts, "lock_saltenv", false) && !str_eq(name, self->saltenv))
         return fail_kind(err, FAIL_COMMAND, -EPERM, "lock_saltenv is enabled, saltenv cannot be changed");
     free(self->saltenv);
@@ -44,16 +44,16 @@ read_saltenv(stateopts_t *self, const json_t *opts, const json_t *kwargs, fail_t
 static int
 read_pillar(stateopts_t *self, const json_t *opts, const json_t *kwargs, bool *ret_differs, fail_t *err)
 {
-    const json_t *pillar = given(kwargs, "pillar"), *asked = given(kwargs, "pillarenv");
-    AUTO_FREE char *configured = text_of(json_object_get(opts, "pillarenv"));
-    AUTO_FREE char *pillarenv = text_of(json_object_get(opts, "pillarenv"));
+    const json_t *pillar = stateopts_given(kwargs, "pillar"), *asked = stateopts_given(kwargs, "pillarenv");
+    AUTO_FREE char *configured = stateopts_text_of(json_object_get(opts, "pillarenv"));
+    AUTO_FREE char *pillarenv = stateopts_text_of(json_object_get(opts, "pillarenv"));
 
-    if (pillar != NULL && !json_is_object(pillar) && given(kwargs, "pillar_enc") == NULL)
+    if (pillar != NULL && !json_is_object(pillar) && stateopts_given(kwargs, "pillar_enc") == NULL)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL,
                          "Pillar data must be formatted as a dictionary, unless pillar_enc is specified.");
     if (json_object_get(kwargs, "pillarenv") != NULL || value_bool(opts, "pillarenv_from_saltenv", false)) {
         free(pillarenv);
-        pillarenv = text_of(asked != NULL ? asked : given(kwargs, "saltenv"));
+        pillarenv = stateopts_text_of(asked != NULL ? asked : stateopts_given(kwargs, "saltenv"));
     }
     self->ask = json_object();
     json_object_set_new(self->ask, "saltenv",
@@ -85,7 +85,7 @@ take_pillar(stateopts_t *self, call_ctx_t *ctx, bool differs, bool force, fail_t
 /* A run with a master has the master's options over its own, until it ends: Salt's
  * BaseHighState.__gen_opts(). */
 static int
-take_options(stateopts_t *self, call_ctx_t *ctx, fail_t *err)
+stateopts_take_options(stateopts_t *self, call_ctx_t *ctx, fail_t *err)
 {
     json_auto_t *told = NULL;
     int rc = ctx_files(ctx) != NULL ? fileclient_options(ctx_files(ctx), &told, err) : 0;
@@ -118,11 +118,11 @@ open_with(stateopts_t *self, call_ctx_t *ctx, const json_t *kwargs, const char *
     int rc;
 
     *self = (stateopts_t){ 0 };
-    if (given(kwargs, "localconfig") != NULL)
+    if (stateopts_given(kwargs, "localconfig") != NULL)
         return fail_kind(err, FAIL_INVOCATION, -ENOTSUP,
                          "localconfig is not supported: put the options into a folder of their own and use "
                          "salt-call -c FOLDER");
-    rc = take_options(self, ctx, err);
+    rc = stateopts_take_options(self, ctx, err);
     if (rc == 0)
         rc = read_saltenv(self, opts, kwargs, err);
     if (rc == 0)
@@ -184,7 +184,7 @@ stateopts_split(const json_t *mods)
     if (json_is_array(mods))
         return json_copy((json_t *) mods);
     json_t *list = json_array();
-    AUTO_FREE char *text = text_of(mods);
+    AUTO_FREE char *text = stateopts_text_of(mods);
     for (char *part = text, *end; part != NULL; part = end) {
         end = strchr(part, ',');
         if (end != NULL)

@@ -160,7 +160,7 @@ svc_all(const char *root, fail_t *err)
 
 /* "S20name" to "name"; NULL for a link that starts nothing. */
 static const char *
-started(const char *link)
+svcfiles_started(const char *link)
 {
     if (*link != 'S')
         return NULL;
@@ -177,7 +177,7 @@ add_started(const char *root, int level, json_t *out, fail_t *err)
     int rc = level < 0 ? level : root_names(root, folder, &links, err);
 
     for (size_t i = 0; rc == 0 && links[i] != NULL; i++) {
-        const char *name = started(links[i]);
+        const char *name = svcfiles_started(links[i]);
         if (name != NULL)
             json_array_append_new(out, value_utf8(name, strlen(name)));
     }

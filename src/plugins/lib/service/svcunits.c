@@ -48,7 +48,7 @@ svc_unit_name(const char *unit)
 
 /* Status of the name itself: 1, 0 when absent, or negative with *err. */
 static int
-look(const char *root, const char *path, struct stat *st, fail_t *err)
+svcunits_look(const char *root, const char *path, struct stat *st, fail_t *err)
 {
     AUTO_FREE char *full = root_path(root, path);
 
@@ -61,7 +61,7 @@ static int
 is_link(const char *root, const char *path, fail_t *err)
 {
     struct stat st;
-    int rc = look(root, path, &st, err);
+    int rc = svcunits_look(root, path, &st, err);
 
     return rc > 0 ? S_ISLNK(st.st_mode) : rc;
 }
@@ -122,7 +122,7 @@ svc_masked(const char *root, const char *name, bool runtime, fail_t *err)
 
 /* "getty@tty1.service" to "getty@.service"; NULL for what is no instance. */
 static char *
-template_of(const char *unit)
+svcunits_template_of(const char *unit)
 {
     const char *at = strchr(unit, '@'), *dot = strrchr(unit, '.');
 
@@ -138,7 +138,7 @@ find_unit(const char *root, const char *unit, char **ret_path, fail_t *err)
 
     for (size_t i = 0; rc == 0 && strchr(unit, '/') == NULL && i < NELEMS(unit_folders); i++) {
         AUTO_FREE char *path = xasprintf("%s/%s", unit_folders[i], unit);
-        rc = look(root, path, &st, err);
+        rc = svcunits_look(root, path, &st, err);
         if (rc > 0)
             *ret_path = STEAL(path);
     }
@@ -149,7 +149,7 @@ int
 svc_unit_path(const char *root, const char *name, char **ret_path, fail_t *err)
 {
     AUTO_FREE char *unit = svc_unit(name);
-    AUTO_FREE char *template = template_of(unit);
+    AUTO_FREE char *template = svcunits_template_of(unit);
 
     *ret_path = NULL;
     int rc = find_unit(root, unit, ret_path, err);
@@ -178,7 +178,7 @@ has_link(const char *root, const char *folder, const char *unit, fail_t *err)
         return rc;
     rc = root_names(root, folder, &links, err);
     for (size_t i = 0; rc == 0 && links[i] != NULL; i++) {
-        AUTO_FREE char *template = template_of(links[i]);
+        AUTO_FREE char *template = svcunits_template_of(links[i]);
         rc = str_eq(template, unit);
     }
     strv_free(links);
@@ -297,7 +297,7 @@ svc_is_script_only(const char *root, const char *name, fail_t *err)
 
 /* Lists in systemctl show; the others stay texts. */
 static bool
-is_list(const char *key)
+svcunits_is_list(const char *key)
 {
     static const char *const lists[] = { "Before", "After", "Wants" };
 
@@ -310,7 +310,7 @@ is_list(const char *key)
 
 /* {"path", "argv[]"} of a command line with systemd's marks before the program. NEW. */
 static json_t *
-command(const char *line)
+svcunits_command(const char *line)
 {
     size_t marks = strspn(line, "-@:+!");
     const char *words = line + marks;
@@ -324,10 +324,10 @@ static void
 add_setting(json_t *out, const char *key, const char *value)
 {
     if (str_starts(key, "Exec")) {
-        json_object_set_new(out, key, command(value));
+        json_object_set_new(out, key, svcunits_command(value));
         return;
     }
-    if (!is_list(key)) {
+    if (!svcunits_is_list(key)) {
         json_object_set_new(out, key, value_utf8(value, strlen(value)));
         return;
     }

@@ -20,7 +20,7 @@ enum { VERSION_WITH_SCOPE = 205, UNIT_COLUMNS = 4, STATE_COLUMN = 3 };
 typedef void words_fn(char **words, size_t n, const char *state, json_t *out);
 
 static json_t *
-by_words(const char *text, words_fn *line, const char *state)
+systemctl_by_words(const char *text, words_fn *line, const char *state)
 {
     char **lines = str_split(text, "\n", true);
     json_auto_t *names = json_array();
@@ -62,13 +62,13 @@ unit_line(char **words, size_t n, const char *state, json_t *out)
 json_t *
 systemctl_unit_files(const char *text, const char *state)
 {
-    return by_words(text, unit_file_line, state);
+    return systemctl_by_words(text, unit_file_line, state);
 }
 
 json_t *
 systemctl_running(const char *text)
 {
-    return by_words(text, unit_line, "running");
+    return systemctl_by_words(text, unit_line, "running");
 }
 
 /* "{ path=/bin/x ; argv[]=/bin/x -d ; ... }". NEW. */
@@ -95,7 +95,7 @@ braces(const char *value)
 }
 
 static json_t *
-words_of(const char *value)
+systemctl_words_of(const char *value)
 {
     char **words = str_split(value, " \t", true);
     json_t *list = json_array();
@@ -116,7 +116,7 @@ property(const char *name, const char *value)
         return braces(value);
     for (size_t i = 0; i < NELEMS(lists); i++) {
         if (strcmp(name, lists[i]) == 0)
-            return words_of(value);
+            return systemctl_words_of(value);
     }
     return value_utf8(value, strlen(value));
 }

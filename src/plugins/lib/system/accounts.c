@@ -41,7 +41,7 @@ user_row(const struct passwd *pw)
 /* ---- this host ------------------------------------------------------------------------------- */
 
 static void
-add_user(const struct passwd *pw, void *list)
+accounts_add_user(const struct passwd *pw, void *list)
 {
     json_array_append_new(list, user_row(pw));
 }
@@ -49,7 +49,7 @@ add_user(const struct passwd *pw, void *list)
 /* `list` of what a walk through the name services gave, or NULL with *err when that is not all. TAKES the
  * reference. */
 static json_t *
-whole(json_t *list, int rc, const char *what, fail_t *err)
+accounts_whole(json_t *list, int rc, const char *what, fail_t *err)
 {
     if (rc == 0)
         return list;
@@ -63,7 +63,7 @@ host_users(fail_t *err)
 {
     json_t *list = json_array();
 
-    return whole(list, passwd_each_user(add_user, list), "users", err);
+    return accounts_whole(list, passwd_each_user(accounts_add_user, list), "users", err);
 }
 
 /* NEW row of a group. */
@@ -80,7 +80,7 @@ host_group(const struct group *gr)
 }
 
 static void
-add_group(const struct group *gr, void *list)
+accounts_add_group(const struct group *gr, void *list)
 {
     json_array_append_new(list, host_group(gr));
 }
@@ -90,7 +90,7 @@ host_groups(fail_t *err)
 {
     json_t *list = json_array();
 
-    return whole(list, passwd_each_group(add_group, list), "groups", err);
+    return accounts_whole(list, passwd_each_group(accounts_add_group, list), "groups", err);
 }
 
 /* NULL: a look ended with this errno and found nobody. With *err when that is no answer. */
@@ -183,7 +183,7 @@ file_group(char **w)
 
 /* The row with that name. NEW, or NULL. */
 static json_t *
-pick(const json_t *list, const char *name)
+accounts_pick(const json_t *list, const char *name)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
         json_t *row = json_array_get(list, i);
@@ -272,7 +272,7 @@ bare_user(const char *root, const char *name, fail_t *err)
     if (root == NULL)
         return host_user_named(name, err);
     json_auto_t *all = bare_users(root, err);
-    return pick(all, name);
+    return accounts_pick(all, name);
 }
 
 json_t *
@@ -287,7 +287,7 @@ account_group(const char *root, const char *name, fail_t *err)
     if (root == NULL)
         return host_group_named(name, err);
     json_auto_t *all = account_groups(root, err);
-    return pick(all, name);
+    return accounts_pick(all, name);
 }
 
 json_t *

@@ -303,7 +303,7 @@ change_line(const char *text, const char *key, const char *line, buf_t *out)
 
 /* Creates the file's folder for the user, mode 0700, without following links of others. */
 static int
-make_folder(const auth_file_t *file, fail_t *err)
+authkeys_make_folder(const auth_file_t *file, fail_t *err)
 {
     const way_made_t made = { .mode = 0700, .uid = file->uid, .gid = file->gid };
     const char *slash = strrchr(file->path, '/');
@@ -319,7 +319,7 @@ auth_keys_write(const auth_file_t *file, const char *key, const char *line, fail
     const landing_t fresh = { .uid = file->uid, .gid = file->gid, .mode = 0600 };
     buf_auto_t before = BUF_INIT, after = BUF_INIT;
     partfile_auto_t part = PARTFILE_INIT;
-    int rc = make_folder(file, err);
+    int rc = authkeys_make_folder(file, err);
 
     if (rc != 0 || (rc = partfile_open(&part, file->path, err)) != 0 ||
         (rc = partfile_read(&part, &before, err)) != 0)

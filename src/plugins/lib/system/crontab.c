@@ -38,7 +38,7 @@ pending_clear(pending_t *p)
 
 /* A tab is written back as it was, whatever encoding its owner uses. */
 static json_t *
-bytes(const char *text, size_t n)
+crontab_bytes(const char *text, size_t n)
 {
     return json_stringn_nocheck(text, n);
 }
@@ -47,7 +47,7 @@ bytes(const char *text, size_t n)
 static json_t *
 text_or_none(const char *text)
 {
-    return text != NULL ? bytes(text, strlen(text)) : json_null();
+    return text != NULL ? crontab_bytes(text, strlen(text)) : json_null();
 }
 
 /* Several comment lines are joined. */
@@ -73,7 +73,7 @@ take_comment(pending_t *p, const char *line)
 
 /* NEW entry with what belongs to every kind. */
 static json_t *
-entry_of(const pending_t *p, const char *cmd, bool commented)
+crontab_entry_of(const pending_t *p, const char *cmd, bool commented)
 {
     return json_pack("{s:o, s:o, s:o, s:b}", "identifier", text_or_none(p->identifier), "cmd",
                      text_or_none(cmd), "comment", text_or_none(p->comment), "commented", commented);
@@ -88,8 +88,8 @@ take_special(json_t *tab, pending_t *p, const char *line, bool commented)
 
     if (*cmd == '\0')
         return;
-    json_t *entry = entry_of(p, cmd, commented);
-    json_object_set_new(entry, "spec", bytes(line, n));
+    json_t *entry = crontab_entry_of(p, cmd, commented);
+    json_object_set_new(entry, "spec", crontab_bytes(line, n));
     json_array_append_new(value_get(tab, "special"), entry);
     pending_clear(p);
 }
@@ -105,10 +105,10 @@ take_cron(json_t *tab, pending_t *p, const char *line, bool commented)
         size_t n = strcspn(rest, " ");
         if (rest[n] == '\0')
             return;
-        json_object_set_new(entry, crontab_times[i], bytes(rest, n));
+        json_object_set_new(entry, crontab_times[i], crontab_bytes(rest, n));
         rest += n + 1;
     }
-    json_auto_t *whole = entry_of(p, rest, commented);
+    json_auto_t *whole = crontab_entry_of(p, rest, commented);
     json_object_update(entry, whole);
     json_array_append(value_get(tab, "crons"), entry);
     pending_clear(p);
@@ -116,7 +116,7 @@ take_cron(json_t *tab, pending_t *p, const char *line, bool commented)
 
 /* One line below the mark: an entry, a comment or a variable. */
 static void
-take_line(json_t *tab, pending_t *p, const char *line)
+crontab_take_line(json_t *tab, pending_t *p, const char *line)
 {
     bool commented = str_starts(line, DISABLED);
     const char *equal, *blank;
@@ -130,8 +130,8 @@ take_line(json_t *tab, pending_t *p, const char *line)
         take_comment(p, line);
     else if (equal != NULL && equal > line && (blank == NULL || equal < blank))
         json_array_append_new(value_get(tab, "env"),
-                              json_pack("{s:o, s:o}", "name", bytes(line, (size_t) (equal - line)), "value",
-                                        bytes(equal + 1, strlen(equal + 1))));
+                              json_pack("{s:o, s:o}", "name", crontab_bytes(line, (size_t) (equal - line)), "value",
+                                        crontab_bytes(equal + 1, strlen(equal + 1))));
     else
         take_cron(tab, p, line, commented);
 }
@@ -151,9 +151,9 @@ crontab_parse(const char *text)
         if (strcmp(*line, MARK) == 0)
             ours = true;
         else if (ours)
-            take_line(tab, &p, *line);
+            crontab_take_line(tab, &p, *line);
         else
-            json_array_append_new(value_get(tab, "pre"), bytes(*line, strlen(*line)));
+            json_array_append_new(value_get(tab, "pre"), crontab_bytes(*line, strlen(*line)));
     }
     pending_clear(&p);
     strv_free(lines);
@@ -240,7 +240,7 @@ crontab_differs(const json_t *have, const json_t *want)
 
 /* Another one on every host: that is what it is for. The bounds may be anything that somebody wrote. */
 static char *
-draw(long low, long high)
+crontab_draw(long low, long high)
 {
     AUTO(pyrandom) random = pyrandom_new(NULL, NULL);
     int64_t drawn = low;
@@ -275,12 +275,12 @@ crontab_time(const char *field, const char *text, const char *month)
     if (strcmp(plain, "random") == 0) {
         for (size_t i = 0; i < NELEMS(ranges); i++) {
             if (strcmp(ranges[i].field, field) == 0)
-                return draw(ranges[i].low, ranges[i].high);
+                return crontab_draw(ranges[i].low, ranges[i].high);
         }
-        return draw(1, days_of(month));
+        return crontab_draw(1, days_of(month));
     }
     if (strcmp(field, "daymonth") != 0 && sscanf(plain, "%ld:%ld%c", &a, &b, &rest) == 2)
-        return draw(a < b ? a : b, a < b ? b : a);
+        return crontab_draw(a < b ? a : b, a < b ? b : a);
     return STEAL(plain);
 }
 
@@ -288,7 +288,7 @@ crontab_time(const char *field, const char *text, const char *month)
 
 /* Our own tab needs no -u, and only root may name another user's. */
 static int
-begin(prog_t *prog, const char *user, fail_t *err)
+crontab_begin(prog_t *prog, const char *user, fail_t *err)
 {
     passwd_space_auto_t space = { 0 };
     const struct passwd *pw = passwd_user(&space, user);
@@ -350,7 +350,7 @@ crontab_read(const char *user, bool look, fail_t *err)
     proc_result_t res = { 0 };
     char *tab = NULL;
 
-    if (begin(&prog, user, err) < 0)
+    if (crontab_begin(&prog, user, err) < 0)
         return NULL;
     prog_add(&prog, "-l");
     int rc = prog_run(&prog, &res, err);
@@ -377,7 +377,7 @@ crontab_write(call_ctx_t *ctx, const char *user, const char *text, char **ret_sa
 {
     prog_auto_t prog = PROG_INIT;
 
-    if (begin(&prog, user, err) < 0)
+    if (crontab_begin(&prog, user, err) < 0)
         return err->code;
     prog_add(&prog, "-");
     prog.in = text;

@@ -37,7 +37,7 @@ static const struct field {
 
 /* NULL for an unknown directive. */
 static const struct field *
-field_of(char letter)
+datetime_field_of(char letter)
 {
     for (size_t i = 0; i < NELEMS(fields); i++) {
         if (fields[i].letter == letter)
@@ -48,7 +48,7 @@ field_of(char letter)
 
 /* Parses the number of a field; the position behind it, or NULL. */
 static const char *
-take_number(const char *p, const struct field *f, datetime_t *out)
+datetime_take_number(const char *p, const struct field *f, datetime_t *out)
 {
     int digits = 0, n = 0;
 
@@ -76,7 +76,7 @@ take_half(const char *p, datetime_t *out)
 
 /* Matches the whole text against one format; a blank stands for any white space. */
 static bool
-fits(const char *p, const char *format, datetime_t *out)
+datetime_fits(const char *p, const char *format, datetime_t *out)
 {
     for (; *format != '\0' && p != NULL; format++) {
         if (*format == ' ') {
@@ -87,8 +87,8 @@ fits(const char *p, const char *format, datetime_t *out)
         } else if (*++format == 'p') {
             p = take_half(p, out);
         } else {
-            const struct field *f = field_of(*format);
-            p = f != NULL ? take_number(p, f, out) : NULL;
+            const struct field *f = datetime_field_of(*format);
+            p = f != NULL ? datetime_take_number(p, f, out) : NULL;
         }
     }
     return p != NULL && *p == '\0';
@@ -100,7 +100,7 @@ datetime_parse(const char *text, const char *const *formats, datetime_t *ret)
 {
     for (; *formats != NULL; formats++) {
         datetime_t c = { 1900, 1, 1, 0, 0, 0 };
-        if (fits(text, *formats, &c) && c.day <= days_in(c.year, c.month)) {
+        if (datetime_fits(text, *formats, &c) && c.day <= days_in(c.year, c.month)) {
             *ret = c;
             return true;
         }

@@ -62,7 +62,7 @@ add_addresses(nets_t *out, json_t *list, const char *proto, bool typed)
 
 /* Matches an interface against globs in a list or in comma-separated text. None matches all. */
 static bool
-is_wanted(const json_t *wanted, const char *name)
+netlist_is_wanted(const json_t *wanted, const char *name)
 {
     bool found = false;
 
@@ -91,7 +91,7 @@ nets_collect(nets_t *out, const json_t *wanted, const char *proto, fail_t *err)
     if (all == NULL)
         return -EIO;
     json_object_foreach (all, name, row) {
-        if (!is_wanted(wanted, name))
+        if (!netlist_is_wanted(wanted, name))
             continue;
         add_addresses(out, json_object_get(row, proto), proto, false);
         add_addresses(out, json_object_get(row, "secondary"), proto, true);

@@ -18,7 +18,7 @@
 #include "plugins/lib/system/procattr_int.h"
 
 static double
-round_to(double v, double unit)
+procattr_round_to(double v, double unit)
 {
     return round(v / unit) * unit;
 }
@@ -33,7 +33,7 @@ from_ticks(unsigned long long ticks)
 double
 procattr_created(const procfs_proc_t *p, fail_t *err)
 {
-    return round_to(procfs_boot_time(err) + from_ticks(p->start), 0.01);
+    return procattr_round_to(procfs_boot_time(err) + from_ticks(p->start), 0.01);
 }
 
 json_t *

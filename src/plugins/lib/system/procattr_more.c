@@ -47,7 +47,7 @@ socket_inodes(pid_t pid, fail_t *err)
 }
 
 static json_t *
-address(const char *ip, unsigned port)
+procattr_more_address(const char *ip, unsigned port)
 {
     return port != 0 ? json_pack("[s, i]", ip, (int) port) : json_array();
 }
@@ -78,8 +78,8 @@ attr_connections(const procfs_proc_t *p, fail_t *err)
                 continue;
             const char *state = kinds[k].type == SOCK_STREAM ? sock_state(rows[i].state) : "NONE";
             json_array_append_new(list, json_pack("[O, i, i, o, o, s]", fd, kinds[k].family, kinds[k].type,
-                                                  address(rows[i].local, rows[i].local_port),
-                                                  address(rows[i].remote, rows[i].remote_port), state));
+                                                  procattr_more_address(rows[i].local, rows[i].local_port),
+                                                  procattr_more_address(rows[i].remote, rows[i].remote_port), state));
         }
     }
     return list;

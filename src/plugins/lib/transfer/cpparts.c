@@ -42,7 +42,7 @@ part_name(const cppart_t *self)
 }
 
 static char *
-note_path(const cppart_t *self)
+cpparts_note_path(const cppart_t *self)
 {
     return xasprintf("%s/cp_parts/%s", self->cachedir, self->copy);
 }
@@ -53,16 +53,16 @@ take_note(const cppart_t *self, const char *name, fail_t *err)
 {
     AUTO_FREE char *way = xasprintf("/proc/self/fd/%d", self->to->way.folder), *folder = fop_realpath(way);
     AUTO_FREE char *path = fop_join2(folder, name), *dir = fs_join(self->cachedir, "cp_parts"),
-                   *note = note_path(self);
+                   *note = cpparts_note_path(self);
     int rc = fs_mkdirs(dir, 0700, err);
 
     return rc != 0 ? rc : fs_write_quick(note, path, strlen(path), 0600, err);
 }
 
 static void
-drop(const cppart_t *self, const char *name)
+cpparts_drop(const cppart_t *self, const char *name)
 {
-    AUTO_FREE char *note = note_path(self);
+    AUTO_FREE char *note = cpparts_note_path(self);
 
     if (unlinkat(self->to->way.folder, name, 0) == 0 || errno == ENOENT)
         (void) unlink(note);
@@ -89,7 +89,7 @@ not_all_here(const cppart_t *self, fail_t *err)
 
 /* The part with exactly the pieces before. A descriptor, or a negative errno. */
 static int
-open_part(const cppart_t *self, const char *name, int64_t at, fail_t *err)
+cpparts_open_part(const cppart_t *self, const char *name, int64_t at, fail_t *err)
 {
     struct stat st;
 
@@ -114,12 +114,12 @@ int
 cpparts_add(const cppart_t *self, int64_t at, const void *bytes, size_t n, fail_t *err)
 {
     AUTO_FREE char *name = part_name(self);
-    AUTO_FD fd = open_part(self, name, at, err);
+    AUTO_FD fd = cpparts_open_part(self, name, at, err);
     int rc = fd < 0 ? fd : fs_write_all(fd, bytes, n);
 
     if (rc == 0)
         return 0;
-    drop(self, name);
+    cpparts_drop(self, name);
     return fd < 0 ? rc : fop_oserror(err, -rc, self->to->way.asked);
 }
 
@@ -128,7 +128,7 @@ cpparts_add(const cppart_t *self, int64_t at, const void *bytes, size_t n, fail_
 /* True when a rename would lose something, so that the file is written in place: other hard links, another
  * owner, a device. */
 static bool
-stays(const partfile_t *to, const struct stat *st)
+cpparts_stays(const partfile_t *to, const struct stat *st)
 {
     return to->special || st->st_nlink > 1 || (geteuid() != 0 && st->st_uid != geteuid());
 }
@@ -161,7 +161,7 @@ landing_of(const partfile_t *to, int mode, landing_t *ret_as, fail_t *err)
     if (fstat(to->file, &st) != 0)
         return fop_oserror(err, errno, to->way.asked);
     *ret_as = (landing_t){ st.st_uid, st.st_gid, mode >= 0 ? (mode_t) mode : st.st_mode & 07777, to->at };
-    return stays(to, &st);
+    return cpparts_stays(to, &st);
 }
 
 int
@@ -191,7 +191,7 @@ cpparts_land(const cppart_t *self, int mode, fail_t *err)
         rc = put_over(self->to, &what, mode, err);
     else if (rc == 0)
         rc = partfile_take(self->to, fd, path, &as, err);
-    drop(self, name);
+    cpparts_drop(self, name);
     return rc;
 }
 
@@ -206,7 +206,7 @@ is_idle(const struct stat *st)
 /* The note's path may lead elsewhere by now: only what is ours and has a part's name goes. True: the note
  * may go. */
 static bool
-remove_part(const char *path, bool idle_only, json_t *gone)
+cpparts_remove_part(const char *path, bool idle_only, json_t *gone)
 {
     partfile_auto_t part = PARTFILE_INIT;
     fail_auto_t why = FAIL_INIT;
@@ -237,7 +237,7 @@ forget_one(const char *dir, const char *copy, bool idle_only, json_t *gone)
     if (!cpparts_is_name(copy) || lstat(note, &st) != 0 || (idle_only && !is_idle(&st)) ||
         fs_read(note, PATH_MAX, &path, NULL) != 0)
         return;
-    if (remove_part(buf_str(&path), idle_only, gone))
+    if (cpparts_remove_part(buf_str(&path), idle_only, gone))
         (void) unlink(note);
 }
 

@@ -13,7 +13,7 @@
 
 /* Logs and returns false. */
 static bool
-failed(const char *path, const char *why)
+cppush_failed(const char *path, const char *why)
 {
     log_error("cp.push %s: %s", path, why);
     return false;
@@ -21,7 +21,7 @@ failed(const char *path, const char *why)
 
 /* A regular file. NEW path, or NULL with *err. */
 static char *
-source_of(const cppush_t *what, fail_t *err)
+cppush_source_of(const cppush_t *what, fail_t *err)
 {
     AUTO_FREE char *path = NULL;
 
@@ -40,16 +40,16 @@ bool
 cppush_file(call_ctx_t *ctx, const cppush_t *what)
 {
     fail_auto_t err = FAIL_INIT;
-    AUTO_FREE char *path = source_of(what, &err);
+    AUTO_FREE char *path = cppush_source_of(what, &err);
 
     if (path == NULL)
-        return failed(what->path, fail_text(&err));
+        return cppush_failed(what->path, fail_text(&err));
     const char *to = str_empty(what->upload_path) ? path : what->upload_path;
     if (strstr(to, "../") != NULL)
-        return failed(path, "give an upload_path without '../'");
+        return cppush_failed(path, "give an upload_path without '../'");
     fileclient_t *files = fetch_files(ctx, &err);
     if (files == NULL || fileclient_put(files, path, to + strspn(to, "/"), &err) < 0)
-        return failed(path, fail_text(&err));
+        return cppush_failed(path, fail_text(&err));
     if (what->remove_source && unlink(path) != 0) {
         log_error("cp.push failed to remove file '%s': %s", path, strerror(errno));
         return false;
@@ -77,7 +77,7 @@ push_below(pushing_t *p, const char *path)
     return cppush_file(p->ctx, &one);
 }
 
-static bool walk(pushing_t *p, const char *folder, int depth);
+static bool cppush_walk(pushing_t *p, const char *folder, int depth);
 
 /* Folders that are links are left out, as os.walk does. */
 static bool
@@ -87,25 +87,25 @@ push_entry(pushing_t *p, const char *path, int depth)
     struct stat st;
 
     if (lstat(path, &st) != 0)
-        return failed(path, strerror(errno));
+        return cppush_failed(path, strerror(errno));
     if (S_ISDIR(st.st_mode))
-        return walk(p, path, depth + 1);
+        return cppush_walk(p, path, depth + 1);
     int rc = fs_look_dir(path, &err);
-    return rc < 0 ? failed(path, fail_text(&err)) : rc > 0 || push_below(p, path);
+    return rc < 0 ? cppush_failed(path, fail_text(&err)) : rc > 0 || push_below(p, path);
 }
 
 /* Stops at the first failure. LIMIT_FILE_DEPTH bounds the depth. */
 static bool
-walk(pushing_t *p, const char *folder, int depth)
+cppush_walk(pushing_t *p, const char *folder, int depth)
 {
     fail_auto_t err = FAIL_INIT;
     char **names = NULL;
     bool ok = true;
 
     if (depth >= LIMIT_FILE_DEPTH)
-        return failed(folder, "folders are too deep here");
+        return cppush_failed(folder, "folders are too deep here");
     if (fs_names(folder, &names, &err) < 0)
-        return failed(folder, fail_text(&err));
+        return cppush_failed(folder, fail_text(&err));
     for (size_t i = 0; names[i] != NULL && ok; i++) {
         AUTO_FREE char *path = fs_join(folder, names[i]);
         ok = push_entry(p, path, depth);
@@ -120,19 +120,19 @@ cppush_dir(call_ctx_t *ctx, const char *path, const char *glob, const char *uplo
     fail_auto_t err = FAIL_INIT;
 
     if (strstr(path, "../") != NULL || *path != '/')
-        return failed(path, "give an absolute path without '../'");
+        return cppush_failed(path, "give an absolute path without '../'");
     AUTO_FREE char *real = realpath(path, NULL);
     if (real == NULL)
-        return failed(path, strerror(errno));
+        return cppush_failed(path, strerror(errno));
     int rc = fs_look_dir(real, &err);
     if (rc < 0)
-        return failed(path, fail_text(&err));
+        return cppush_failed(path, fail_text(&err));
     if (rc == 0) {
         const cppush_t one = { .path = real, .upload_path = upload_path };
         return cppush_file(ctx, &one);
     }
     pushing_t p = { .ctx = ctx, .top = real, .glob = glob, .upload_path = upload_path };
-    if (!walk(&p, real, 0))
+    if (!cppush_walk(&p, real, 0))
         return false;
-    return p.n > 0 || failed(path, "no file there has such a name");
+    return p.n > 0 || cppush_failed(path, "no file there has such a name");
 }

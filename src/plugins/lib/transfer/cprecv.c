@@ -15,7 +15,7 @@
 #include "salt/log.h"
 
 static const char *
-name_of(const char *path)
+cprecv_name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -24,22 +24,22 @@ name_of(const char *path)
 
 /* NEW folder of a path, "" for none. */
 static char *
-folder_of(const char *path)
+cprecv_folder_of(const char *path)
 {
-    return xstrndup(path, (size_t) (name_of(path) - path));
+    return xstrndup(path, (size_t) (cprecv_name_of(path) - path));
 }
 
 /* Destination of one file: `dest` itself, or a name in it. NEW; NULL when the folder is missing, or *err says
  * why that can't be decided. */
 static char *
-place_of(const char *path, const char *dest, fail_t *err)
+cprecv_place_of(const char *path, const char *dest, fail_t *err)
 {
-    AUTO_FREE char *above = folder_of(dest);
+    AUTO_FREE char *above = cprecv_folder_of(dest);
     int into = fs_look_dir(dest, err);
 
     if (into > 0)
-        return fs_join(dest, name_of(path));
-    bool fits = into == 0 && (str_eq(name_of(path), name_of(dest)) || fs_look_dir(above, err) > 0);
+        return fs_join(dest, cprecv_name_of(path));
+    bool fits = into == 0 && (str_eq(cprecv_name_of(path), cprecv_name_of(dest)) || fs_look_dir(above, err) > 0);
     return fits ? xstrdup(dest) : NULL;
 }
 
@@ -70,7 +70,7 @@ cprecv_files(json_t *files, const char *dest, bool *ret_failed)
     *ret_failed = false;
     json_object_foreach (files, path, text) {
         fail_auto_t why = FAIL_INIT;
-        AUTO_FREE char *place = place_of(path, dest, &why);
+        AUTO_FREE char *place = cprecv_place_of(path, dest, &why);
         if (place == NULL) {
             *ret_failed = true;
             return json_string(why.code != 0 ? fail_text(&why) : "Destination unavailable");
@@ -106,7 +106,7 @@ make_folders(const char *folder, const char *dest, bool *ret_failed)
 }
 
 static json_t *
-make_folder(const char *dest, bool *ret_failed)
+cprecv_make_folder(const char *dest, bool *ret_failed)
 {
     struct stat st;
     bool there = stat(dest, &st) == 0;
@@ -120,7 +120,7 @@ make_folder(const char *dest, bool *ret_failed)
 
 /* Behind what is there: all of the piece, or none. */
 static int
-append_to(const partfile_t *to, const content_t *piece, fail_t *err)
+cprecv_append_to(const partfile_t *to, const content_t *piece, fail_t *err)
 {
     if (to->file < 0)
         return cpparts_put(to, piece, -1, err);
@@ -135,14 +135,14 @@ append_to(const partfile_t *to, const content_t *piece, fail_t *err)
 }
 
 static int
-place(const cprecv_chunk_t *piece, const partfile_t *to, const content_t *bytes, fail_t *err)
+cprecv_place(const cprecv_chunk_t *piece, const partfile_t *to, const content_t *bytes, fail_t *err)
 {
     const cppart_t part = { .cachedir = piece->cachedir, .id = piece->id, .copy = piece->copy, .to = to };
     int mode = piece->mode >= 0 ? piece->mode & 07777 : -1;
 
     /* Pipes and devices take pieces as they come. */
     if (piece->copy == NULL || to->special)
-        return piece->append || piece->at > 0 ? append_to(to, bytes, err) : cpparts_put(to, bytes, mode, err);
+        return piece->append || piece->at > 0 ? cprecv_append_to(to, bytes, err) : cpparts_put(to, bytes, mode, err);
     if (piece->at == 0 && piece->last)
         return cpparts_put(to, bytes, mode, err);
     int rc = cpparts_add(&part, piece->at, bytes->data, bytes->len, err);
@@ -151,7 +151,7 @@ place(const cprecv_chunk_t *piece, const partfile_t *to, const content_t *bytes,
 
 /* Creates the missing folder of the destination, then places the piece. */
 static json_t *
-put(const cprecv_chunk_t *piece, const buf_t *bytes, bool *ret_failed)
+cprecv_put(const cprecv_chunk_t *piece, const buf_t *bytes, bool *ret_failed)
 {
     const content_t what = { .data = buf_str(bytes), .len = bytes->len };
     partfile_auto_t to = PARTFILE_INIT;
@@ -159,7 +159,7 @@ put(const cprecv_chunk_t *piece, const buf_t *bytes, bool *ret_failed)
     int rc = partfile_find(&to, piece->dest, PARTFILE_SPECIAL, &why);
 
     if (rc == -ENOENT) {
-        AUTO_FREE char *above = folder_of(piece->dest);
+        AUTO_FREE char *above = cprecv_folder_of(piece->dest);
         json_auto_t *made = make_folders(above, piece->dest, ret_failed);
         if (*ret_failed)
             return json_incref(made);
@@ -167,7 +167,7 @@ put(const cprecv_chunk_t *piece, const buf_t *bytes, bool *ret_failed)
         rc = partfile_find(&to, piece->dest, PARTFILE_SPECIAL, &why);
     }
     if (rc == 0)
-        rc = place(piece, &to, &what, &why);
+        rc = cprecv_place(piece, &to, &what, &why);
     *ret_failed = rc != 0;
     return rc == 0 ? json_true() : value_utf8(fail_text(&why), strlen(fail_text(&why)));
 }
@@ -186,7 +186,7 @@ cprecv_piece(const cprecv_chunk_t *piece, bool *ret_failed, fail_t *err)
         return NULL;
     }
     if (piece->chunk == NULL)
-        return make_folder(piece->dest, ret_failed);
+        return cprecv_make_folder(piece->dest, ret_failed);
     AUTO_FREE char *why = NULL;
     AUTO_FREE char *raw = yaml_from_base64(piece->chunk, strlen(piece->chunk), &n, &why);
     if (raw == NULL) {
@@ -197,5 +197,5 @@ cprecv_piece(const cprecv_chunk_t *piece, bool *ret_failed, fail_t *err)
         buf_add(&bytes, raw, n);
     else if (gzip_unpack(raw, n, LIMIT_FILE_READ, &bytes, err) < 0)
         return NULL;
-    return put(piece, &bytes, ret_failed);
+    return cprecv_put(piece, &bytes, ret_failed);
 }

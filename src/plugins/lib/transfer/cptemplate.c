@@ -16,7 +16,7 @@ cptemplate_known(const char *engine)
 
 /* Template variables of the call: further keywords, overridden by those in `context`. NEW. */
 static json_t *
-variables(json_t *args)
+cptemplate_variables(json_t *args)
 {
     json_t *kwargs = value_get(args, "kwargs");
     json_t *vars = json_is_object(kwargs) ? json_copy(kwargs) : json_object();
@@ -48,7 +48,7 @@ int
 cptemplate_render(call_ctx_t *ctx, json_t *args, const char *engine, const char *path, const char *text,
                   size_t len, buf_t *out, fail_t *err)
 {
-    json_auto_t *vars = variables(args);
+    json_auto_t *vars = cptemplate_variables(args);
     fail_auto_t failed = FAIL_INIT;
     AUTO(py) pillar = own_pillar(ctx, args, &failed);
 

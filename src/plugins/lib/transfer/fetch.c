@@ -216,7 +216,7 @@ fetch_salt(call_ctx_t *ctx, const fetch_t *what, char **ret_path, fail_t *err)
 
 /* True when the cached file has the digest that the caller knows: "TYPE=DIGITS" or "DIGITS". */
 static bool
-is_known(const char *path, const char *source_hash)
+fetch_is_known(const char *path, const char *source_hash)
 {
     const char *eq = source_hash != NULL ? strrchr(source_hash, '=') : NULL;
     const char *digits = eq != NULL ? eq + 1 : source_hash;
@@ -236,7 +236,7 @@ fetch_remote(call_ctx_t *ctx, const fetch_t *what, const url_t *u, char **ret_pa
 
     if (*dest != '/' && cached)
         return fail_set(err, -EINVAL, "%s: %s", dest, what->url);
-    if (!cached || !is_known(dest, what->source_hash)) {
+    if (!cached || !fetch_is_known(dest, what->source_hash)) {
         int rc = folder_ready(dest, what->makedirs || cached, err);
         if (rc > 0)
             rc = webget(ctx, what, dest, err);
@@ -263,7 +263,7 @@ is_web(const char *scheme)
 
 /* The file:// URL's path, or the bare path. NEW, or NULL with *err. */
 static char *
-here(const char *text, const url_t *u, fail_t *err)
+fetch_here(const char *text, const url_t *u, fail_t *err)
 {
     bool bare = *u->scheme == '\0';
     char *path = xstrdup(bare ? text : u->path);
@@ -290,7 +290,7 @@ fetch_url(call_ctx_t *ctx, const fetch_t *what, char **ret_path, fail_t *err)
     if (*u.scheme != '\0' && !str_eq(u.scheme, "file"))
         return fail_set(err, -ENOTSUP,
                         "'%s://' is no source of files here: use salt, http, https, ftp or file", u.scheme);
-    *ret_path = here(what->url, &u, err);
+    *ret_path = fetch_here(what->url, &u, err);
     return *ret_path != NULL ? 0 : -EINVAL;
 }
 

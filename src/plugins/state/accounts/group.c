@@ -21,7 +21,7 @@ those(const json_t *list, const json_t *members, bool present)
 
 /* Order and repetition do not count. */
 static bool
-same_members(const json_t *a, const json_t *b)
+state_group_same_members(const json_t *a, const json_t *b)
 {
     json_auto_t *only_a = those(a, b, false), *only_b = those(b, a, false);
 
@@ -30,7 +30,7 @@ same_members(const json_t *a, const json_t *b)
 
 /* TAKES list. */
 static void
-set_unless_empty(json_t *change, const char *key, json_t *list)
+state_group_set_unless_empty(json_t *change, const char *key, json_t *list)
 {
     if (json_array_size(list) > 0)
         json_object_set(change, key, list);
@@ -39,7 +39,7 @@ set_unless_empty(json_t *change, const char *key, json_t *list)
 
 /* NEW {"gid", "members", "addusers", "delusers"}: what differs; NULL: no such group (err->code 0) or *err. */
 static json_t *
-differences(call_ctx_t *ctx, const json_t *args, fail_t *err)
+state_group_differences(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
     json_auto_t *group = sub_call(ctx, err, "group.info", "{s:O}", "name", value_get(args, "name"));
     json_t *members = value_get(args, "members"), *have = value_get(group, "members"),
@@ -50,17 +50,17 @@ differences(call_ctx_t *ctx, const json_t *args, fail_t *err)
     json_t *change = json_object();
     if (value_truthy(gid) && !value_equal(gid, value_get(group, "gid")))
         json_object_set(change, "gid", gid);
-    if (json_is_array(members) && !same_members(members, have))
+    if (json_is_array(members) && !state_group_same_members(members, have))
         json_object_set(change, json_array_size(members) > 0 ? "members" : "delusers",
                         json_array_size(members) > 0 ? members : have);
-    set_unless_empty(change, "addusers", those(value_get(args, "addusers"), have, false));
+    state_group_set_unless_empty(change, "addusers", those(value_get(args, "addusers"), have, false));
     json_t *gone = those(value_get(args, "delusers"), have, true);
-    set_unless_empty(change, "delusers", gone);
+    state_group_set_unless_empty(change, "delusers", gone);
     return change;
 }
 
 static json_t *
-joined(const json_t *names)
+state_group_joined(const json_t *names)
 {
     buf_auto_t out = BUF_INIT;
     size_t i;
@@ -87,7 +87,7 @@ each_user(call_ctx_t *ctx, const char *fun, json_t *name, const json_t *users, f
 }
 
 static int
-apply(call_ctx_t *ctx, const json_t *args, const json_t *change, fail_t *err)
+state_group_apply(call_ctx_t *ctx, const json_t *args, const json_t *change, fail_t *err)
 {
     json_t *name = value_get(args, "name");
 
@@ -97,7 +97,7 @@ apply(call_ctx_t *ctx, const json_t *args, const json_t *change, fail_t *err)
         return err->code;
     if (value_get(change, "members") != NULL &&
         sub_ask(ctx, err, "group.members", "{s:O, s:o}", "name", name, "members_list",
-                joined(value_get(args, "members"))) < 0)
+                state_group_joined(value_get(args, "members"))) < 0)
         return err->code;
     if (each_user(ctx, "group.adduser", name, value_get(change, "addusers"), err) < 0)
         return err->code;
@@ -106,7 +106,7 @@ apply(call_ctx_t *ctx, const json_t *args, const json_t *change, fail_t *err)
 
 /* Drops cached values, so that the next read sees the changes. */
 static void
-forget(call_ctx_t *ctx)
+state_group_forget(call_ctx_t *ctx)
 {
     json_object_del(ctx_context(ctx), "group.getent");
 }
@@ -126,10 +126,10 @@ change_group(call_ctx_t *ctx, const json_t *args, json_t *change, json_t *ret, f
     }
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "%s", buf_str(&text));
-    if (apply(ctx, args, change, err) < 0)
+    if (state_group_apply(ctx, args, change, err) < 0)
         return err->code;
-    forget(ctx);
-    json_auto_t *left = differences(ctx, args, err);
+    state_group_forget(ctx);
+    json_auto_t *left = state_group_differences(ctx, args, err);
     if (err->code < 0)
         return err->code;
     if (left != NULL && json_object_size(left) == 0) {
@@ -162,14 +162,14 @@ fill_group(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
     const char *name = value_str(args, "name", "");
 
     if (value_truthy(members) &&
-        sub_ask(ctx, err, "group.members", "{s:s, s:o}", "name", name, "members_list", joined(members)) < 0)
+        sub_ask(ctx, err, "group.members", "{s:s, s:o}", "name", name, "members_list", state_group_joined(members)) < 0)
         return err->code;
-    forget(ctx);
+    state_group_forget(ctx);
     json_t *made = sub_call(ctx, err, "group.info", "{s:s}", "name", name);
     if (made == NULL)
         return err->code;
     state_change_set(ret, made);
-    json_auto_t *left = differences(ctx, args, err);
+    json_auto_t *left = state_group_differences(ctx, args, err);
     if (err->code < 0)
         return err->code;
     if (left != NULL && json_object_size(left) == 0)
@@ -181,7 +181,7 @@ fill_group(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
 
 /* A gid that another group has fails the state unless non_unique is set. */
 static int
-add_group(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
+state_group_add_group(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
 {
     const char *name = value_str(args, "name", "");
     json_t *gid = value_get(args, "gid");
@@ -228,11 +228,11 @@ group_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (!disjoint(add, del))
         return state_ret_set(ret, STATE_NONE,
                              "Error. Same user(s) can not be added and deleted simultaneously");
-    json_auto_t *change = differences(ctx, args, err);
+    json_auto_t *change = state_group_differences(ctx, args, err);
     if (err->code < 0)
         return err->code;
     if (change == NULL)
-        return add_group(ctx, args, ret, err);
+        return state_group_add_group(ctx, args, ret, err);
     if (json_object_size(change) > 0)
         return change_group(ctx, args, change, ret, err);
     return state_ret_set(ret, STATE_TRUE, "Group %s is present and up to date", value_str(args, "name", ""));

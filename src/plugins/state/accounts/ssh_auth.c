@@ -25,7 +25,7 @@ want_free(want_t *w)
 }
 
 static const char *
-source_of(const want_t *w)
+ssh_auth_source_of(const want_t *w)
 {
     return value_str(w->args, "source", "");
 }
@@ -33,7 +33,7 @@ source_of(const want_t *w)
 /* Parses the name as a line "[options] [enc] key [comment]"; its parts override the arguments. A source
  * file's name is no key. */
 static void
-take_name(want_t *w)
+ssh_auth_take_name(want_t *w)
 {
     const char *name = value_str(w->args, "name", "");
     json_t *given = value_get(w->args, "options");
@@ -43,7 +43,7 @@ take_name(want_t *w)
     w->comment = xstrdup(value_str(w->args, "comment", ""));
     w->enc = xstrdup(value_str(w->args, "enc", "ssh-rsa"));
     w->key = xstrdup(name);
-    if (*source_of(w) != '\0')
+    if (*ssh_auth_source_of(w) != '\0')
         return;
     if (auth_line_parse(name, strlen(name), &line)) {
         free(w->key);
@@ -68,7 +68,7 @@ take_name(want_t *w)
 
 /* A function of the module; with a file of keys or without. NEW, or NULL with *err. */
 static json_t *
-ask(want_t *w, const char *fun, bool file, bool whole)
+ssh_auth_ask(want_t *w, const char *fun, bool file, bool whole)
 {
     json_auto_t *kwargs = json_pack("{s:O, s:O, s:O}", "user", value_get(w->args, "user"), "config",
                                     value_get(w->args, "config"), "fingerprint_hash_type",
@@ -95,7 +95,7 @@ ask(want_t *w, const char *fun, bool file, bool whole)
 static int
 foretell_file(want_t *w, const char *skip, const char *line, const char *done)
 {
-    json_auto_t *keys = ask(w, "ssh.check_key_file", true, false);
+    json_auto_t *keys = ssh_auth_ask(w, "ssh.check_key_file", true, false);
     buf_auto_t text = BUF_INIT;
     const char *key;
     json_t *status;
@@ -113,7 +113,7 @@ foretell_file(want_t *w, const char *skip, const char *line, const char *done)
     }
     if (text.len > 0)
         return state_ret_set(w->ret, STATE_NONE, "%s", buf_str(&text));
-    return state_ret_set(w->ret, STATE_TRUE, "All host keys in file %s are already %s", source_of(w), done);
+    return state_ret_set(w->ret, STATE_TRUE, "All host keys in file %s are already %s", ssh_auth_source_of(w), done);
 }
 
 /* Test mode. */
@@ -122,9 +122,9 @@ foretell_present(want_t *w)
 {
     const char *user = value_str(w->args, "user", "");
 
-    if (*source_of(w) != '\0')
+    if (*ssh_auth_source_of(w) != '\0')
         return foretell_file(w, "exists", "Set to", "present");
-    json_auto_t *status = ask(w, "ssh.check_key", false, true);
+    json_auto_t *status = ssh_auth_ask(w, "ssh.check_key", false, true);
     if (status == NULL)
         return w->err->code;
     if (str_eq(json_string_value(status), "exists"))
@@ -164,9 +164,9 @@ tell_set(want_t *w, const char *said)
 
 /* A missing source file fails the state. */
 static int
-present(want_t *w)
+ssh_auth_present(want_t *w)
 {
-    bool file = *source_of(w) != '\0';
+    bool file = *ssh_auth_source_of(w) != '\0';
 
     if (ctx_test(w->ctx))
         return foretell_present(w);
@@ -177,9 +177,9 @@ present(want_t *w)
             return w->err->code;
         if (!value_truthy(path))
             return state_ret_set(w->ret, STATE_FALSE, "Failed to add the ssh key. Source file %s is missing",
-                                 source_of(w));
+                                 ssh_auth_source_of(w));
     }
-    json_auto_t *said = ask(w, file ? "ssh.set_auth_key_from_file" : "ssh.set_auth_key", file, true);
+    json_auto_t *said = ssh_auth_ask(w, file ? "ssh.set_auth_key_from_file" : "ssh.set_auth_key", file, true);
     return said != NULL ? tell_set(w, json_string_value(said)) : w->err->code;
 }
 
@@ -189,12 +189,12 @@ present(want_t *w)
 static int
 absent(want_t *w)
 {
-    bool file = *source_of(w) != '\0';
+    bool file = *ssh_auth_source_of(w) != '\0';
 
     if (ctx_test(w->ctx) && file)
         return foretell_file(w, "add", "Set to remove", "absent");
     if (ctx_test(w->ctx)) {
-        json_auto_t *status = ask(w, "ssh.check_key", false, true);
+        json_auto_t *status = ssh_auth_ask(w, "ssh.check_key", false, true);
         if (status == NULL)
             return w->err->code;
         if (str_eq(json_string_value(status), "add"))
@@ -202,7 +202,7 @@ absent(want_t *w)
         return state_ret_set(w->ret, STATE_NONE, "Key %s for user %s is set for removal", w->key,
                              value_str(w->args, "user", ""));
     }
-    json_auto_t *said = ask(w, file ? "ssh.rm_auth_key_from_file" : "ssh.rm_auth_key", file, false);
+    json_auto_t *said = ssh_auth_ask(w, file ? "ssh.rm_auth_key_from_file" : "ssh.rm_auth_key", file, false);
     if (said == NULL)
         return w->err->code;
     const char *text = json_string_value(said);
@@ -222,7 +222,7 @@ ssh_auth_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     *ret_value = state_ret_args(args);
     want_t w = { .ctx = ctx, .args = args, .ret = *ret_value, .err = err };
 
-    take_name(&w);
+    ssh_auth_take_name(&w);
     int rc = (*body)(&w);
     want_free(&w);
     return rc;
@@ -250,7 +250,7 @@ static const func_t funcs[] = {
     { "absent", ssh_auth_run, absent_args, 0, "Ensure that a key may not log in.",
       .data.ptr = &(body_fn *const){ absent } },
     { "present", ssh_auth_run, present_args, 0, "Ensure that a key may log in.",
-      .data.ptr = &(body_fn *const){ present } },
+      .data.ptr = &(body_fn *const){ ssh_auth_present } },
 };
 
 PLUGIN(state, ssh_auth, .doc = "Keys that may log in", FUNCS(funcs));

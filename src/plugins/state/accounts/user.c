@@ -31,7 +31,7 @@ static const char *const comment_fields[] = { "fullname", "roomnumber", "workpho
 
 /* True when the SLS names the argument with a value. */
 static bool
-given(const json_t *args, const char *name)
+state_user_given(const json_t *args, const char *name)
 {
     json_t *v = value_get(args, name);
 
@@ -46,7 +46,7 @@ wishes(const json_t *args, const char *name)
 
 /* Removes a name from a list of texts, wherever it stands. */
 static void
-drop(json_t *list, const char *name)
+state_user_drop(json_t *list, const char *name)
 {
     for (size_t i = json_array_size(list); i-- > 0;) {
         if (str_eq(json_string_value(json_array_get(list, i)), name))
@@ -90,7 +90,7 @@ typedef struct user {
 } user_t;
 
 static json_t *
-info_of(const user_t *u)
+state_user_info_of(const user_t *u)
 {
     return sub_call(u->ctx, u->err, "user.info", "{s:s}", "name", u->name);
 }
@@ -110,18 +110,18 @@ compare_groups(const user_t *u, json_t *info, const char *default_group, const c
 {
     /* An absent `groups` removes the user from no group; an empty list removes the user from all. */
     bool only = value_bool(u->args, "remove_groups", true) &&
-                (given(u->args, "groups") || json_array_size(u->optional) > 0);
+                (state_user_given(u->args, "groups") || json_array_size(u->optional) > 0);
     json_t *have = value_get(info, "groups"), *v;
     json_t *lists[] = { value_get(u->args, "groups"), u->optional, only ? NULL : have };
     json_auto_t *wanted = sorted_union(lists, NELEMS(lists));
     bool missing = false;
     size_t i;
 
-    drop(have, default_group);
-    drop(have, old_group);
+    state_user_drop(have, default_group);
+    state_user_drop(have, old_group);
     if (!value_lists(wanted, u->name))
-        drop(have, u->name);
-    drop(wanted, default_group);
+        state_user_drop(have, u->name);
+    state_user_drop(wanted, default_group);
     json_array_foreach (wanted, i, v)
         missing = missing || !value_lists(have, json_string_value(v));
     if (missing || (only && json_array_size(wanted) != json_array_size(have)))
@@ -167,7 +167,7 @@ compare_ages(const user_t *u, const json_t *shadow, json_t *change)
     for (size_t i = 0; i < NELEMS(agings); i++) {
         json_t *wish = value_get(u->args, agings[i].arg);
         bool asked = strcmp(agings[i].arg, "expire") == 0 ? value_truthy(wish)
-                                                          : given(u->args, agings[i].arg);
+                                                          : state_user_given(u->args, agings[i].arg);
         if (asked && !value_equal(wish, value_get(shadow, agings[i].key)))
             json_object_set(change, agings[i].arg, wish);
     }
@@ -199,9 +199,9 @@ compare_ids(const user_t *u, const json_t *info, json_t *gid, json_t *change)
 
 /* NEW {attribute: wish} of what differs; NULL: no such user (err->code 0), or *err. */
 static json_t *
-differences(const user_t *u, json_t *gid)
+state_user_differences(const user_t *u, json_t *gid)
 {
-    json_auto_t *info = info_of(u), *shadow = shadow_of(u);
+    json_auto_t *info = state_user_info_of(u), *shadow = shadow_of(u);
     json_auto_t *change = json_object();
 
     if (!value_truthy(info) || shadow == NULL)
@@ -220,7 +220,7 @@ differences(const user_t *u, json_t *gid)
     }
     for (size_t i = 0; i < NELEMS(comment_fields); i++) {
         const char *field = comment_fields[i];
-        if (given(u->args, field) && !value_equal(value_get(u->args, field), value_get(info, field)))
+        if (state_user_given(u->args, field) && !value_equal(value_get(u->args, field), value_get(info, field)))
             json_object_set(change, field, value_get(u->args, field));
     }
     return json_incref(change);
@@ -228,10 +228,10 @@ differences(const user_t *u, json_t *gid)
 
 /* An id is only changed when the SLS says so twice. */
 static bool
-forbidden(const user_t *u, const json_t *change)
+state_user_forbidden(const user_t *u, const json_t *change)
 {
     static const char *const ids[][2] = { { "uid", "allow_uid_change" }, { "gid", "allow_gid_change" } };
-    json_auto_t *info = info_of(u);
+    json_auto_t *info = state_user_info_of(u);
     buf_auto_t text = BUF_INIT;
 
     for (size_t i = 0; i < NELEMS(ids); i++) {
@@ -257,7 +257,7 @@ forbidden(const user_t *u, const json_t *change)
 
 /* NEW text: "uid: 5\n..." with the password left out. */
 static char *
-shown(const json_t *change)
+state_user_shown(const json_t *change)
 {
     buf_auto_t text = BUF_INIT;
     const char *key;
@@ -300,7 +300,7 @@ change_home(const user_t *u, const json_t *change)
         return u->err->code;
     if (missing == NULL || fs_is_dir(json_string_value(missing)))
         return 0;
-    json_auto_t *info = info_of(u);
+    json_auto_t *info = state_user_info_of(u);
     return info == NULL ||
                    sub_ask(u->ctx, u->err, "file.mkdir", "{s:O, s:O, s:O, s:i}", "dir_path", missing, "user",
                            value_get(info, "uid"), "group", value_get(info, "gid"), "mode", 755) < 0
@@ -343,7 +343,7 @@ change_fields(const user_t *u, const json_t *change)
 
 /* Adds the differences between both records to the state's changes. */
 static void
-tell_changes(const user_t *u, const json_t *before, const json_t *after)
+state_user_tell_changes(const user_t *u, const json_t *before, const json_t *after)
 {
     const char *key;
     json_t *v;
@@ -359,19 +359,19 @@ tell_changes(const user_t *u, const json_t *before, const json_t *after)
 static int
 change_user(const user_t *u, json_t *gid, const json_t *change)
 {
-    AUTO_FREE char *text = shown(change);
+    AUTO_FREE char *text = state_user_shown(change);
 
     if (ctx_test(u->ctx))
         return state_ret_set(u->ret, STATE_NONE, "The following user attributes are set to be changed:\n%s",
                              text);
-    json_auto_t *info = info_of(u), *shadow = shadow_of(u);
+    json_auto_t *info = state_user_info_of(u), *shadow = shadow_of(u);
     if (info == NULL || shadow == NULL || change_password(u, change) < 0 || change_home(u, change) < 0 ||
         change_ages(u, change) < 0 || change_fields(u, change) < 0)
         return u->err->code;
-    json_auto_t *info_now = info_of(u), *shadow_now = shadow_of(u);
-    tell_changes(u, info, info_now);
-    tell_changes(u, shadow, shadow_now);
-    json_auto_t *left = differences(u, gid);
+    json_auto_t *info_now = state_user_info_of(u), *shadow_now = shadow_of(u);
+    state_user_tell_changes(u, info, info_now);
+    state_user_tell_changes(u, shadow, shadow_now);
+    json_auto_t *left = state_user_differences(u, gid);
     if (left == NULL)
         return u->err->code;
     if (json_object_size(left) > 0) {
@@ -415,7 +415,7 @@ new_ages(const user_t *u)
     for (size_t i = 0; i < NELEMS(agings); i++) {
         const struct aging *a = &agings[i];
         json_t *wish = value_get(u->args, a->arg);
-        if (!(a->zero ? given(u->args, a->arg) : value_truthy(wish)))
+        if (!(a->zero ? state_user_given(u->args, a->arg) : value_truthy(wish)))
             continue;
         if (sub_ask(u->ctx, u->err, a->fun, "{s:s, s:O}", "name", u->name, a->arg, wish) < 0)
             return u->err->code;
@@ -431,7 +431,7 @@ new_ages(const user_t *u)
 
 /* Creates the account and sets what useradd can't. */
 static int
-add_user(const user_t *u)
+state_user_add_user(const user_t *u)
 {
     static const char *const passed[] = { "name",       "uid",       "gid",        "home",
                                           "shell",      "unique",    "system",     "fullname",
@@ -458,7 +458,7 @@ add_user(const user_t *u)
         return json_is_string(answer)
                    ? state_ret_set(u->ret, STATE_FALSE, "%s", json_string_value(answer))
                    : state_ret_set(u->ret, STATE_FALSE, "Failed to create new user %s", u->name);
-    json_t *info = info_of(u);
+    json_t *info = state_user_info_of(u);
     if (info == NULL)
         return u->err->code;
     if (!value_bool(u->args, "createhome", true))
@@ -489,7 +489,7 @@ groups_that(const user_t *u, const json_t *names, bool exist)
 
 /* Texts that passwd's comment field can't hold. */
 static bool
-unsupported(const user_t *u)
+state_user_unsupported(const user_t *u)
 {
     static const char *const fields[] = { "fullname", "roomnumber", "workphone" };
 
@@ -523,7 +523,7 @@ groups_missing(const user_t *u)
 /* The salt of a hash and its method's name: "$6$SALT$HASH" has them, a hash with one more field (rounds,
  * or yescrypt's parameters) or of another method has not. NEW, or NULL. */
 static char *
-salt_of(const char *hash, const char **ret_method)
+state_user_salt_of(const char *hash, const char **ret_method)
 {
     static const char *const methods[][2] = { { "1", "md5" }, { "5", "sha256" }, { "6", "sha512" } };
     char **fields = str_split(hash, "$", false), *salt = NULL;
@@ -553,7 +553,7 @@ hash_password(const user_t *u)
     json_auto_t *shadow = shadow_of(u);
     if (shadow == NULL)
         return u->err->code;
-    AUTO_FREE char *salt = salt_of(value_str(shadow, "passwd", ""), &method);
+    AUTO_FREE char *salt = state_user_salt_of(value_str(shadow, "passwd", ""), &method);
     json_t *password = value_get(u->args, "password");
     json_auto_t *hash = salt != NULL
                             ? sub_call(u->ctx, u->err, "shadow.gen_password", "{s:O, s:s, s:s}", "password",
@@ -572,11 +572,11 @@ hash_password(const user_t *u)
 
 /* An existing user is compared and changed, another one added. usergroup takes the group of the same name. */
 static int
-present(user_t *u)
+state_user_present(user_t *u)
 {
     if (hash_password(u) < 0)
         return u->err->code;
-    if (unsupported(u) || groups_missing(u))
+    if (state_user_unsupported(u) || groups_missing(u))
         return 0;
     u->optional = groups_that(u, value_get(u->args, "optional_groups"), true);
     json_t *gid = value_get(u->args, "gid");
@@ -586,12 +586,12 @@ present(user_t *u)
     json_auto_t *own_name = json_string(u->name);
     if (json_is_integer(own))
         gid = own_name;
-    json_auto_t *change = u->err->code < 0 ? NULL : differences(u, gid);
+    json_auto_t *change = u->err->code < 0 ? NULL : state_user_differences(u, gid);
     if (u->err->code < 0)
         return u->err->code;
     if (change == NULL)
-        return add_user(u);
-    if (forbidden(u, change))
+        return state_user_add_user(u);
+    if (state_user_forbidden(u, change))
         return 0;
     if (json_object_size(change) > 0)
         return change_user(u, gid, change);
@@ -605,7 +605,7 @@ user_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     user_t u = {
         .ctx = ctx, .args = args, .ret = *ret_value, .name = value_str(args, "name", ""), .err = err
     };
-    int rc = present(&u);
+    int rc = state_user_present(&u);
 
     json_decref(u.optional);
     return rc;
@@ -617,7 +617,7 @@ user_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *ret = *ret_value = state_ret_args(args), *v;
     user_t u = { .ctx = ctx, .args = args, .ret = ret, .name = value_str(args, "name", ""), .err = err };
-    json_auto_t *info = info_of(&u);
+    json_auto_t *info = state_user_info_of(&u);
     size_t i;
 
     if (info == NULL)

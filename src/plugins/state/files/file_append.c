@@ -14,7 +14,7 @@
 
 /* makedirs: True. 1: the state has failed. */
 static int
-need_folder(fstate_t *s, fail_t *err)
+file_append_need_folder(fstate_t *s, fail_t *err)
 {
     AUTO_FREE char *folder = fop_dirname(s->name), *comment = NULL;
     json_auto_t *changes = json_object();
@@ -86,7 +86,7 @@ word_length(const char *p, char quote)
 /* The words as Salt's lexer parts each line: at white space. In a line with an apostrophe, a word that
  * starts with a double quote ends with the next one. */
 static void
-add_words(lines_t *words, const char *text, size_t len)
+file_append_add_words(lines_t *words, const char *text, size_t len)
 {
     json_auto_t *lines = fstate_splitlines(text, len);
     size_t i;
@@ -106,7 +106,7 @@ add_words(lines_t *words, const char *text, size_t len)
 
 /* Behind the white space at `at`. */
 static size_t
-skip_blanks(const buf_t *text, size_t at)
+file_append_skip_blanks(const buf_t *text, size_t at)
 {
     while (at < text->len && text->data[at] != '\0' && strchr(" \t\n\r\f\v", text->data[at]) != NULL)
         at++;
@@ -119,12 +119,12 @@ words_at(const buf_t *text, size_t at, const lines_t *words)
 {
     for (size_t i = 0; i < words->n; i++) {
         size_t n = strlen(words->v[i]);
-        at = skip_blanks(text, at);
+        at = file_append_skip_blanks(text, at);
         if (text->len - at < n || memcmp(text->data + at, words->v[i], n) != 0)
             return false;
         at += n;
     }
-    size_t end = skip_blanks(text, at);
+    size_t end = file_append_skip_blanks(text, at);
     return end == text->len || memchr(text->data + at, '\n', end - at) != NULL;
 }
 
@@ -137,7 +137,7 @@ has_words(const buf_t *text, const lines_t *words)
         if (words_at(text, at, words))
             return true;
         /* Lines of blanks have been looked at with the one behind them. */
-        size_t from = skip_blanks(text, at);
+        size_t from = file_append_skip_blanks(text, at);
         end = from < text->len ? memchr(text->data + from, '\n', text->len - from) : NULL;
         if (end == NULL)
             return false;
@@ -154,7 +154,7 @@ has_text(fstate_t *s, const buf_t *have, const json_t *chunk, bool loose, fail_t
         return fstate_search(s, json_string_value(chunk), err);
     if (fop_need_text(s->name, have, err) != 0)
         return -EINVAL;
-    add_words(&words, json_string_value(chunk), json_string_length(chunk));
+    file_append_add_words(&words, json_string_value(chunk), json_string_length(chunk));
     return has_words(have, &words);
 }
 
@@ -179,7 +179,7 @@ missing_lines(fstate_t *s, const buf_t *have, const json_t *texts, bool all, boo
 
 /* Appends each line with a line feed. */
 static void
-add_lines(buf_t *out, const json_t *lines)
+file_append_add_lines(buf_t *out, const json_t *lines)
 {
     size_t i;
     json_t *line;
@@ -203,7 +203,7 @@ append_tell(fstate_t *s, const buf_t *before, const json_t *lines)
     buf_add(&after, buf_str(before), before->len);
     if (after.len > 0 && after.data[after.len - 1] != '\n')
         buf_putc(&after, '\n');
-    add_lines(&after, lines);
+    file_append_add_lines(&after, lines);
     if (!fop_is_text(buf_str(before), before->len))
         fstate_note(s, "diff", "Replace binary file");
     else
@@ -219,7 +219,7 @@ append_body(fstate_t *s, fail_t *err)
     json_auto_t *texts = NULL;
     int rc = 0;
 
-    if ((rc = need_folder(s, err)) != 0 || (rc = need_file(s, err)) != 0)
+    if ((rc = file_append_need_folder(s, err)) != 0 || (rc = need_file(s, err)) != 0)
         return rc < 0 ? rc : 0;
     texts = texts_to_add(s);
     if (texts == NULL)
@@ -260,7 +260,7 @@ starts_with(const buf_t *text, const json_t *lines)
     buf_auto_t have = BUF_INIT, want = BUF_INIT;
 
     fstate_end_lines(buf_str(text), text->len, &have);
-    add_lines(&want, lines);
+    file_append_add_lines(&want, lines);
     return have.len >= want.len && memcmp(buf_str(&have), buf_str(&want), want.len) == 0;
 }
 
@@ -271,7 +271,7 @@ prepend_tell(fstate_t *s, const buf_t *before, const json_t *lines)
 
     if (json_array_size(lines) == 0)
         return state_ret_set(s->ret, STATE_TRUE, "File %s is in correct state", s->name);
-    add_lines(&after, lines);
+    file_append_add_lines(&after, lines);
     buf_add(&after, buf_str(before), before->len);
     if (!fop_is_text(buf_str(before), before->len))
         fstate_note(s, "diff", "Replace binary file");
@@ -288,7 +288,7 @@ prepend_body(fstate_t *s, fail_t *err)
     bool header = fstate_on(s, "header", false);
     int rc = 0;
 
-    if ((rc = need_folder(s, err)) != 0 || (rc = need_file(s, err)) != 0)
+    if ((rc = file_append_need_folder(s, err)) != 0 || (rc = need_file(s, err)) != 0)
         return rc < 0 ? rc : 0;
     json_auto_t *texts = texts_to_add(s);
     if (texts == NULL)

@@ -67,7 +67,7 @@ accumulated_body(fstate_t *s, fail_t *err)
 /* ---- blockreplace --------------------------------------------------------------------------------- */
 
 static void
-add_accumulated(buf_t *content, const json_t *texts)
+file_block_add_accumulated(buf_t *content, const json_t *texts)
 {
     size_t i;
     json_t *one;
@@ -92,13 +92,13 @@ accumulated_content(fstate_t *s, buf_t *content)
     json_object_foreach (deps, name, v) {
         if (!fstate_has(v, id) || value_get(of_file, name) == NULL)
             continue;
-        add_accumulated(content, value_get(of_file, name));
+        file_block_add_accumulated(content, value_get(of_file, name));
         any = true;
     }
     if (any)
         return;
     json_object_foreach (of_file, name, v)
-        add_accumulated(content, v);
+        file_block_add_accumulated(content, v);
 }
 
 /* Content is the argument, then accumulated texts, then those of the templates. */
@@ -164,7 +164,7 @@ folded(const char *text, bool fold)
 
 /* White space at both ends removed. NEW. */
 static char *
-stripped(const char *text)
+file_block_stripped(const char *text)
 {
     AUTO_FREE char *copy = xstrdup(text);
 
@@ -173,7 +173,7 @@ stripped(const char *text)
 
 /* Name of the Python type that YAML gives the value, as Salt's difference shows it. */
 static const char *
-python_type(const json_t *v)
+file_block_python_type(const json_t *v)
 {
     static const char *const names[] = {
         [JSON_OBJECT] = "OrderedDict", [JSON_ARRAY] = "list", [JSON_STRING] = "str", [JSON_INTEGER] = "int",
@@ -196,7 +196,7 @@ sets(const pairs_t *p, const char *line, const char *key, char **ret_key, char *
     if (!str_eq(a, b))
         return false;
     *ret_key = STEAL(written);
-    *ret_value = stripped(sep + strlen(p->separator));
+    *ret_value = file_block_stripped(sep + strlen(p->separator));
     return true;
 }
 
@@ -211,7 +211,7 @@ adjust(pairs_t *p, char *line, bool was_comment, const char *key, const json_t *
 
     if (!sets(p, bare, key, &have_key, &have))
         return line;
-    AUTO_FREE char *text = value_pystr(value), *trimmed = stripped(text);
+    AUTO_FREE char *text = value_pystr(value), *trimmed = file_block_stripped(text);
     AUTO_FREE char *want = folded(trimmed, p->fold_value), *now = folded(have, p->fold_value);
     bool same = str_eq(want, now), change = was_comment ? left > 0 : left == 0;
     if (was_comment && left <= 0)
@@ -223,7 +223,7 @@ adjust(pairs_t *p, char *line, bool was_comment, const char *key, const json_t *
             buf_printf(&p->diff, "+ %s", fresh);
         else if (left != 0)
             buf_printf(&p->diff, "+ %.*s (from %s type)\n", (int) strlen(fresh) - 1, fresh,
-                       python_type(value));
+                       file_block_python_type(value));
         free(line);
         line = fresh;
         p->changes++;

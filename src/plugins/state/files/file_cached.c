@@ -65,7 +65,7 @@ check_local(fstate_t *s, const char *path, const json_t *sum)
 
 /* Verifies the hash unless told not to; a changed hash is the state's change. */
 static int
-fetch(fstate_t *s, const json_t *sum, const char *saltenv)
+file_cached_fetch(fstate_t *s, const json_t *sum, const char *saltenv)
 {
     AUTO_FREE char *before = cached_copy(s, saltenv);
     AUTO_FREE char *old = hash_of(s, before, sum);
@@ -109,7 +109,7 @@ cached_body(fstate_t *s, fail_t *err)
     json_object_set_new(s->args, "source", json_string(s->name));
     if (hashed && source_sum(s->ctx, s->args, &sum, &why) != 0)
         return fstate_error(s, "%s", fail_text(&why));
-    return path != NULL ? check_local(s, path, sum) : fetch(s, sum, saltenv);
+    return path != NULL ? check_local(s, path, sum) : file_cached_fetch(s, sum, saltenv);
 }
 
 static int

@@ -111,7 +111,7 @@ look_at_target(copy_t *c, fail_t *err)
 
 /* The folders above the target. 1: the state has failed. */
 static int
-need_folder(copy_t *c, fail_t *err)
+file_copy_need_folder(copy_t *c, fail_t *err)
 {
     fstate_t *s = c->s;
     AUTO_FREE char *folder = fop_dirname(s->name);
@@ -139,7 +139,7 @@ typedef struct owner {
 } owner_t;
 
 static int
-give(void *cookie, const char *path, bool is_dir)
+file_copy_give(void *cookie, const char *path, bool is_dir)
 {
     owner_t *o = cookie;
     json_auto_t *why = NULL;
@@ -172,7 +172,7 @@ copy_source(copy_t *c, const char *path, fail_t *err)
         return dir;
     if (dir > 0) {
         int rc = fop_copy_tree(c->source, path, err);
-        return rc == 0 ? fstate_walk(path, -1, give, &o, err) : rc;
+        return rc == 0 ? fstate_walk(path, -1, file_copy_give, &o, err) : rc;
     }
     json_auto_t *done = fstate_call(c->s, file_copy, json_pack("{s:s, s:s}", "src", c->source, "dst", path),
                                     err);
@@ -257,7 +257,7 @@ copy_body(fstate_t *s, fail_t *err)
     if (s->test)
         return state_ret_set(s->ret, STATE_NONE, "File \"%s\" is set to be copied to \"%s\"", c.source,
                              s->name);
-    if ((rc = need_folder(&c, err)) != 0)
+    if ((rc = file_copy_need_folder(&c, err)) != 0)
         return rc < 0 ? rc : 0;
     return copy_now(&c);
 }

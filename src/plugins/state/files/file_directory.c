@@ -90,7 +90,7 @@ narrow(work_t *w, const json_t *recurse)
 
 /* NEW {"user", "group", "mode"} that differ, or {"directory": "new"}; NULL when nothing does. */
 static int
-differences(const char *path, const wanted_t *want, const char *mode, json_t **ret_diff, fail_t *err)
+file_directory_differences(const char *path, const wanted_t *want, const char *mode, json_t **ret_diff, fail_t *err)
 {
     struct stat st;
     char have[8];
@@ -116,7 +116,7 @@ differences(const char *path, const wanted_t *want, const char *mode, json_t **r
 
 /* Adds a path's differences to the changes. TAKES what. */
 static void
-note(work_t *w, const char *path, json_t *what)
+file_directory_note(work_t *w, const char *path, json_t *what)
 {
     AUTO_FREE char *key = xstrdup(path);
     json_auto_t *name = value_utf8(key, strlen(key));
@@ -140,8 +140,8 @@ check_below(void *cookie, const char *path, bool is_dir)
 
     if (!(is_dir ? below->dirs : below->files))
         return 0;
-    int rc = differences(path, below, is_dir ? below->dir_mode : below->file_mode, &diff, self->err);
-    note(self->w, path, diff);
+    int rc = file_directory_differences(path, below, is_dir ? below->dir_mode : below->file_mode, &diff, self->err);
+    file_directory_note(self->w, path, diff);
     return rc;
 }
 
@@ -153,7 +153,7 @@ check_clean(void *cookie, const char *path, bool is_dir)
     int takes = fstate_broom_takes(&self->w->broom, path, self->err);
 
     if (takes == 1)
-        note(self->w, path, json_pack("{s:s}", "removed", "Removed due to clean"));
+        file_directory_note(self->w, path, json_pack("{s:s}", "removed", "Removed due to clean"));
     return takes < 0 ? takes : 0;
 }
 
@@ -177,12 +177,12 @@ change_list(const json_t *changes)
 
 /* Fills w->changes; *ret_comment NEW. 0 with *ret_result. */
 static int
-check(work_t *w, state_result_t *ret_result, char **ret_comment, fail_t *err)
+file_directory_check(work_t *w, state_result_t *ret_result, char **ret_comment, fail_t *err)
 {
     int rc = 0;
 
     if (w->gives_way) {
-        note(w, w->s->name, json_pack("{s:s}", "directory", "new"));
+        file_directory_note(w, w->s->name, json_pack("{s:s}", "directory", "new"));
         *ret_result = STATE_NONE;
         *ret_comment = change_list(w->changes);
         return 0;
@@ -196,8 +196,8 @@ check(work_t *w, state_result_t *ret_result, char **ret_comment, fail_t *err)
     }
     json_t *diff = NULL;
     if (rc == 0)
-        rc = differences(w->s->name, top, top->dir_mode, &diff, err);
-    note(w, w->s->name, diff);
+        rc = file_directory_differences(w->s->name, top, top->dir_mode, &diff, err);
+    file_directory_note(w, w->s->name, diff);
     if (w->clean && rc == 0)
         rc = fstate_broom_init(&w->broom, w->s, err);
     if (w->clean && rc == 0)
@@ -208,7 +208,7 @@ check(work_t *w, state_result_t *ret_result, char **ret_comment, fail_t *err)
     if (there < 0)
         return there;
     if (there == 0)
-        note(w, w->s->name, json_pack("{s:s}", "directory", "new"));
+        file_directory_note(w, w->s->name, json_pack("{s:s}", "directory", "new"));
     bool any = json_object_size(w->changes) > 0;
     *ret_result = any ? STATE_NONE : STATE_TRUE;
     *ret_comment = any ? change_list(w->changes)
@@ -224,7 +224,7 @@ fstate_check_directory(fstate_t *s, const char *name, char **ret_comment, json_t
     state_result_t result = STATE_FALSE;
 
     there.name = (char *) name;
-    (void) check(&w, &result, ret_comment, NULL);
+    (void) file_directory_check(&w, &result, ret_comment, NULL);
     return result;
 }
 
@@ -272,7 +272,7 @@ apply_below(void *cookie, const char *path, bool is_dir)
     if (!(is_dir ? w->below.dirs : w->below.files))
         return 0;
     json_auto_t *differs = NULL;
-    if (differences(path, &w->below, mode, &differs, &why) < 0)
+    if (file_directory_differences(path, &w->below, mode, &differs, &why) < 0)
         json_array_append_new(w->errors, value_utf8(fail_text(&why), strlen(fail_text(&why))));
     if (differs != NULL && perms_below(w, path, mode, &why) != 0 &&
         !str_starts(fail_text(&why), "Path not found"))
@@ -281,7 +281,7 @@ apply_below(void *cookie, const char *path, bool is_dir)
 }
 
 static void
-refuse(work_t *w, char *comment)
+file_directory_refuse(work_t *w, char *comment)
 {
     fstate_error(w->s, "%s", comment);
     free(comment);
@@ -295,16 +295,16 @@ check_owner(work_t *w, const json_t *recurse)
     gid_t gid;
 
     if (value_lists(recurse, "user") && !value_truthy(w->top.user) && !json_is_integer(w->top.user))
-        refuse(w,
+        file_directory_refuse(w,
                xstrdup("user not specified, but configured as a target for recursive ownership management"));
     else if (value_lists(recurse, "user") && !fop_uid_of(w->top.user, &uid))
-        refuse(w, xasprintf("Failed to enforce ownership for user %s (user does not exist)",
+        file_directory_refuse(w, xasprintf("Failed to enforce ownership for user %s (user does not exist)",
                             json_string_value(w->top.user)));
     if (value_lists(recurse, "group") && !value_truthy(w->top.group) && !json_is_integer(w->top.group))
-        refuse(w,
+        file_directory_refuse(w,
                xstrdup("group not specified, but configured as a target for recursive ownership management"));
     else if (value_lists(recurse, "group") && !fop_gid_of(w->top.group, &gid))
-        refuse(w,
+        file_directory_refuse(w,
                xasprintf("Failed to enforce group ownership for group %s", json_string_value(w->top.group)));
 }
 
@@ -325,7 +325,7 @@ clean_below(work_t *w, fail_t *err)
 
 /* Comment and result of a finished run; errors are listed below. */
 static void
-conclude(work_t *w)
+file_directory_conclude(work_t *w)
 {
     fstate_t *s = w->s;
     bool children_only = fstate_on(s, "children_only", false);
@@ -351,7 +351,7 @@ conclude(work_t *w)
 
 /* Creates the folder, and its parents with makedirs. */
 static int
-create(work_t *w, fail_t *err)
+file_directory_create(work_t *w, fail_t *err)
 {
     fstate_t *s = w->s;
     AUTO_FREE char *parent = fop_dirname(s->name);
@@ -399,13 +399,13 @@ apply_recurse(work_t *w, const json_t *recurse, fail_t *err)
 
 /* Order: folder or its owner and mode, entries below, cleaning, comment. */
 static int
-apply(work_t *w, fail_t *err)
+file_directory_apply(work_t *w, fail_t *err)
 {
     fstate_t *s = w->s;
 
     int there = fstate_is_dir(s, s->name);
     if (there <= 0)
-        return there < 0 ? 0 : create(w, err);
+        return there < 0 ? 0 : file_directory_create(w, err);
     json_auto_t *top = perms_args(s->name, &w->top, w->top.dir_mode);
     if (!fstate_on(s, "children_only", false) && fop_check_perms(s->ctx, top, NULL, s->ret, NULL, err) != 0)
         return err->code;
@@ -413,7 +413,7 @@ apply(work_t *w, fail_t *err)
         return err->code;
     if (w->clean && clean_below(w, err) != 0)
         return err->code;
-    conclude(w);
+    file_directory_conclude(w);
     return 0;
 }
 
@@ -438,7 +438,7 @@ force(work_t *w, const char *what, fail_t *err)
 
 /* Restores the object that `force` moved aside when no folder could take its place. */
 static int
-bring_back(work_t *w, fail_t *err)
+file_directory_bring_back(work_t *w, fail_t *err)
 {
     struct stat st;
 
@@ -450,7 +450,7 @@ bring_back(work_t *w, fail_t *err)
 
 /* Something else has the name. 1: the state has failed. */
 static int
-make_way(work_t *w, fail_t *err)
+file_directory_make_way(work_t *w, fail_t *err)
 {
     fstate_t *s = w->s;
     const char *backup = fstate_str(s, "backupname");
@@ -512,7 +512,7 @@ read_wanted(work_t *w)
 
 /* Checks first; makes changes only outside test mode. */
 static int
-run(work_t *w, fail_t *err)
+file_directory_run(work_t *w, fail_t *err)
 {
     fstate_t *s = w->s;
     AUTO_FREE char *who = fstate_check_user(s, w->top.user, w->top.group), *comment = NULL;
@@ -525,17 +525,17 @@ run(work_t *w, fail_t *err)
     const char *fault = w->recurse ? recurse_fault(fstate_arg(s, "recurse")) : NULL;
     if (fault != NULL)
         return fstate_error(s, "%s", fault);
-    int rc = make_way(w, err);
+    int rc = file_directory_make_way(w, err);
     if (rc != 0)
         return rc < 0 ? rc : 0;
-    rc = check(w, &result, &comment, err);
+    rc = file_directory_check(w, &result, &comment, err);
     if (rc != 0)
         return rc;
     if (json_object_size(w->changes) > 0)
         json_object_update(value_get(s->ret, "changes"), w->changes);
     if (s->test || !state_changed(s->ret))
         return state_ret_set(s->ret, result, "%s", comment);
-    return apply(w, err);
+    return file_directory_apply(w, err);
 }
 
 static int
@@ -551,8 +551,8 @@ directory_body(fstate_t *s, fail_t *err)
     if (w.max_depth >= 0 && w.clean)
         fstate_error(s, "Cannot specify both max_depth and clean");
     else
-        rc = run(&w, err);
-    int back = bring_back(&w, rc == 0 ? err : NULL);
+        rc = file_directory_run(&w, err);
+    int back = file_directory_bring_back(&w, rc == 0 ? err : NULL);
     stage_close(&w.aside);
     free(w.top.dir_mode);
     free(w.top.file_mode);

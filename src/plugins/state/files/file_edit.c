@@ -11,7 +11,7 @@
 
 /* Turns the module's result, a difference or True, into the state's return. */
 static int
-conclude(fstate_t *s, json_t *changes, const char *test_comment)
+file_edit_conclude(fstate_t *s, json_t *changes, const char *test_comment)
 {
     if (!value_truthy(changes))
         return state_ret_set(s->ret, STATE_TRUE, "No changes needed to be made");
@@ -46,7 +46,7 @@ replace_body(fstate_t *s, fail_t *err)
     json_object_set_new(args, "flags", flags != NULL ? json_incref(flags) : json_integer(RX_MULTILINE));
     json_object_set_new(args, "preserve_inode", json_true());
     json_auto_t *changes = fstate_call(s, file_replace, args, err);
-    return changes == NULL ? err->code : conclude(s, changes, "Changes would have been made");
+    return changes == NULL ? err->code : file_edit_conclude(s, changes, "Changes would have been made");
 }
 
 /* ---- line ---------------------------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ line_body(fstate_t *s, fail_t *err)
     json_t *args = module_args(s);
     json_object_set_new(args, "mode", json_string(mode));
     json_auto_t *changes = fstate_call(s, file_line, args, err);
-    return changes == NULL ? err->code : conclude(s, changes, "Changes would be made");
+    return changes == NULL ? err->code : file_edit_conclude(s, changes, "Changes would be made");
 }
 
 /* ---- comment, uncomment ---------------------------------------------------------------------------- */
@@ -133,7 +133,7 @@ change_lines(mark_t *m, fail_t *err)
 }
 
 static int
-tell(fstate_t *s)
+file_edit_tell(fstate_t *s)
 {
     fstate_note(s, s->name, "updated");
     return state_ret_set(s->ret, STATE_NONE, "File %s is set to be updated", s->name);
@@ -154,7 +154,7 @@ comment_body(fstate_t *s, fail_t *err)
         return fstate_error(s, "%s", why);
     int found = fstate_search(s, open_lines, err);
     if (found > 0)
-        return s->test ? tell(s) : change_lines(&m, err);
+        return s->test ? file_edit_tell(s) : change_lines(&m, err);
     int already = found == 0 ? fstate_search(s, done, err) : -1;
     if (already < 0)
         return err->code;
@@ -179,7 +179,7 @@ uncomment_body(fstate_t *s, fail_t *err)
         return fstate_error(s, "%s", why);
     int found = fstate_search(s, marked, err);
     if (found > 0)
-        return s->test ? tell(s) : change_lines(&m, err);
+        return s->test ? file_edit_tell(s) : change_lines(&m, err);
     int already = found == 0 ? fstate_search(s, done, err) : -1;
     if (already < 0)
         return err->code;

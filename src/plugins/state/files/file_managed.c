@@ -246,7 +246,7 @@ bad_mode(const fstate_t *s)
 
 /* True: s->ret is the answer. */
 static bool
-settled(fstate_t *s)
+state_file_managed_settled(fstate_t *s)
 {
     json_t *context = fstate_arg(s, "context"), *defaults = fstate_arg(s, "defaults");
 
@@ -279,7 +279,7 @@ settled(fstate_t *s)
 
 /* Gives the template the values that file.accumulated gathered for this file. */
 static void
-add_accumulated(fstate_t *s)
+state_file_managed_add_accumulated(fstate_t *s)
 {
     json_t *texts = value_get(value_get(fstate_accumulators(s->ctx), "data"), s->name);
 
@@ -393,7 +393,7 @@ copy_there(const work_t *w, fail_t *err)
 
 /* The arguments to make it by. NEW, or NULL with *err. */
 static json_t *
-check_args(const work_t *w, fail_t *err)
+state_file_managed_check_args(const work_t *w, fail_t *err)
 {
     static const char *const finally[] = { "user", "group", "keep_mode" };
     json_t *args = json_copy(w->s->args);
@@ -443,7 +443,7 @@ try_first(work_t *w, fail_t *err)
         fstate_error(s, "Unable to copy file %s to %s: %s", s->name, w->check_file, fail_text(&why));
         return 1;
     }
-    args = check_args(w, &why);
+    args = state_file_managed_check_args(w, &why);
     if (args == NULL || manage_file(s->ctx, args, &w->m, tried, &why) != 0) {
         fstate_error(s, "Unable to check_cmd file: %s", fail_text(&why));
         return 1;
@@ -485,7 +485,7 @@ drop_source(work_t *w)
 
 /* Picks the source, fetches and renders it, tries check_cmd, and writes the file. Errors fail the state. */
 static int
-apply(work_t *w)
+state_file_managed_apply(work_t *w)
 {
     fstate_t *s = w->s;
     AUTO_FREE char *source = NULL;
@@ -541,7 +541,7 @@ managed_body(fstate_t *s, fail_t *err)
     if (rc != 0)
         return rc < 0 ? rc : 0;
     json_object_set_new(s->args, "user", user != NULL ? json_incref(user) : json_null());
-    if (settled(s))
+    if (state_file_managed_settled(s))
         return 0;
     fail_auto_t why = FAIL_INIT;
     int there = w.replace ? 0 : fop_exists(s->name, &why);
@@ -549,10 +549,10 @@ managed_body(fstate_t *s, fail_t *err)
         return fstate_error(s, "Unable to manage file: %s", fail_text(&why));
     if (there > 0)
         return only_perms(s, err);
-    add_accumulated(s);
+    state_file_managed_add_accumulated(s);
     if (s->test)
         return only_tell(s);
-    rc = apply(&w);
+    rc = state_file_managed_apply(&w);
     managed_free(&w.m);
     if (w.check_file != NULL)
         unlink(w.check_file);

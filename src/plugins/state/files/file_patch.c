@@ -25,7 +25,7 @@ typedef struct work {
 
 /* Options that the state itself needs. */
 static bool
-is_ours(const char *option)
+file_patch_is_ours(const char *option)
 {
     static const char *const ours[] = { "-N", "--forward", "-r", "--reject-file", "-o", "--output" };
 
@@ -56,7 +56,7 @@ take_strip(work_t *w, const char *text, const char *option)
 
 /* True: they are fine. Else the state has failed. */
 static bool
-read_options(work_t *w)
+file_patch_read_options(work_t *w)
 {
     json_t *given = fstate_arg(w->s, "options");
     AUTO_FREE char *line = given != NULL ? value_pystr(given) : xstrdup("");
@@ -68,7 +68,7 @@ read_options(work_t *w)
     if (!ok)
         fstate_error(w->s, "%s", fail_text(&why));
     for (char **word = words; ok && *word != NULL; word++) {
-        if (is_ours(*word))
+        if (file_patch_is_ours(*word))
             buf_printf(&refused, "%s%s", refused.len > 0 ? ", " : "", *word);
         if (str_starts(*word, "-p"))
             ok = take_strip(w, *word + 2, "-p");
@@ -138,7 +138,7 @@ would_not_apply(work_t *w, json_t *tried)
 
 /* Tries, decides, and applies the patch. */
 static int
-apply(work_t *w, fail_t *err)
+file_patch_apply(work_t *w, fail_t *err)
 {
     fstate_t *s = w->s;
     json_auto_t *tried = run_patch(
@@ -215,7 +215,7 @@ fetch_patch(work_t *w, fail_t *err)
 
 /* NULL, or what is wrong with the call. NEW. */
 static char *
-fault(fstate_t *s)
+file_patch_fault(fstate_t *s)
 {
     const char *reject = fstate_str(s, "reject_file");
     AUTO_FREE char *program = fs_which("patch");
@@ -244,11 +244,11 @@ fault(fstate_t *s)
 
 /* Rejects and output go to temporary files, which the caller removes; rejects to reject_file when given. */
 static int
-run(work_t *w, fail_t *err)
+file_patch_run(work_t *w, fail_t *err)
 {
     fstate_t *s = w->s;
     const char *reject = fstate_str(s, "reject_file");
-    AUTO_FREE char *why = fault(s);
+    AUTO_FREE char *why = file_patch_fault(s);
     int rc;
 
     if (why != NULL)
@@ -258,14 +258,14 @@ run(work_t *w, fail_t *err)
     if (value_get(value_get(s->args, "kwargs"), "dry_run_first") != NULL)
         state_ret_warn(s->ret, "The 'dry_run_first' argument is no longer used and has been ignored.");
     json_object_set_new(s->ret, "result", json_false());
-    if (!read_options(w))
+    if (!file_patch_read_options(w))
         return 0;
     if ((rc = fetch_patch(w, err)) != 0)
         return rc < 0 ? rc : 0;
     w->own_rejects = reject == NULL || s->test;
     w->rejects = w->own_rejects ? content_temp(NULL, NULL, "", 0, err) : xstrdup(reject);
     w->output = content_temp(NULL, NULL, "", 0, err);
-    return w->rejects == NULL || w->output == NULL ? err->code : apply(w, err);
+    return w->rejects == NULL || w->output == NULL ? err->code : file_patch_apply(w, err);
 }
 
 static int
@@ -276,7 +276,7 @@ patch_body(fstate_t *s, fail_t *err)
 
     int dir = fstate_is_dir(s, s->name);
     w.dir = dir > 0;
-    int rc = dir < 0 ? 0 : run(&w, err);
+    int rc = dir < 0 ? 0 : file_patch_run(&w, err);
     char *temporary[] = { w.patch, w.own_rejects ? w.rejects : NULL, w.output };
     for (size_t i = 0; i < NELEMS(temporary); i++) {
         if (temporary[i] != NULL)

@@ -1,4 +1,4 @@
-/* file_recurse.c - state file.recurse: a folder of the file server, with all that is in it. make_plan() maps
+/* file_recurse.c - state file.recurse: a folder of the file server, with all that is in it. file_recurse_make_plan() maps
  * the served paths to paths below the name; files, folders and links are then managed one by one and their
  * results merged. `clean` removes what the plan does not keep. */
 #include <sys/stat.h>
@@ -25,7 +25,7 @@ typedef struct plan {
 } plan_t;
 
 static void
-plan_free(plan_t *p)
+file_recurse_plan_free(plan_t *p)
 {
     free(p->srcpath);
     free(p->env);
@@ -35,12 +35,12 @@ plan_free(plan_t *p)
     json_decref(p->kept);
     fstate_pats_free(&p->pats);
 }
-#define plan_auto_t __attribute__((cleanup(plan_free))) plan_t
+#define plan_auto_t __attribute__((cleanup(file_recurse_plan_free))) plan_t
 
 /* 1 and the part of a served path below the source, BORROWED; 0 for what is not below it or not asked for;
  * or a negative errno. */
 static int
-wanted(const plan_t *p, json_t *args, const char *served, const char **ret_rel, fail_t *err)
+file_recurse_wanted(const plan_t *p, json_t *args, const char *served, const char **ret_rel, fail_t *err)
 {
     size_t n = strlen(p->srcpath), depth = 0;
     json_t *max = value_get(args, "maxdepth");
@@ -58,7 +58,7 @@ wanted(const plan_t *p, json_t *args, const char *served, const char **ret_rel, 
 
 /* Served paths of one kind. NEW, or NULL with *err; empty without a file client. */
 static json_t *
-served(call_ctx_t *ctx, const plan_t *p, files_kind_t kind, fail_t *err)
+file_recurse_served(call_ctx_t *ctx, const plan_t *p, files_kind_t kind, fail_t *err)
 {
     if (ctx_files(ctx) == NULL)
         return kind == FILES_SYMLINKS ? json_object() : json_array();
@@ -67,7 +67,7 @@ served(call_ctx_t *ctx, const plan_t *p, files_kind_t kind, fail_t *err)
 
 /* Sets a member whose key may hold bytes that are not UTF-8. */
 static void
-put(json_t *object, const char *path, json_t *value)
+file_recurse_put(json_t *object, const char *path, json_t *value)
 {
     json_auto_t *key = value_utf8(path, strlen(path));
 
@@ -98,7 +98,7 @@ plan_links(plan_t *p, json_t *args, const char *name, json_t *links, fail_t *err
     void *next;
 
     json_object_foreach_safe (links, next, link, target) {
-        int want = wanted(p, args, link, &rel, err);
+        int want = file_recurse_wanted(p, args, link, &rel, err);
         if (want < 0)
             return want;
         if (want == 0) {
@@ -106,8 +106,8 @@ plan_links(plan_t *p, json_t *args, const char *name, json_t *links, fail_t *err
             continue;
         }
         AUTO_FREE char *path = fop_join2(name, rel);
-        put(p->links, path, json_incref(target));
-        put(p->kept, path, json_true());
+        file_recurse_put(p->links, path, json_incref(target));
+        file_recurse_put(p->kept, path, json_true());
     }
     return 0;
 }
@@ -122,15 +122,15 @@ plan_files(plan_t *p, json_t *args, const char *name, const json_t *files, json_
 
     json_array_foreach (files, i, file) {
         const char *fn = json_string_value(file);
-        int want = wanted(p, args, fn, &rel, err);
+        int want = file_recurse_wanted(p, args, fn, &rel, err);
         if (want < 0)
             return want;
         if (want == 0 || json_object_get(links, fn) != NULL || in_link(links, fn))
             continue;
         AUTO_FREE char *path = fop_join2(name, rel), *folder = fop_dirname(path);
-        put(p->files, path, value_fmt("salt://%s?saltenv=%s", fn, p->env));
-        put(p->dirs, folder, json_true());
-        put(p->kept, path, json_true());
+        file_recurse_put(p->files, path, value_fmt("salt://%s?saltenv=%s", fn, p->env));
+        file_recurse_put(p->dirs, folder, json_true());
+        file_recurse_put(p->kept, path, json_true());
     }
     return 0;
 }
@@ -143,21 +143,21 @@ plan_dirs(plan_t *p, json_t *args, const char *name, const json_t *dirs, json_t 
     json_t *dir;
 
     json_array_foreach (dirs, i, dir) {
-        int want = wanted(p, args, json_string_value(dir), &rel, err);
+        int want = file_recurse_wanted(p, args, json_string_value(dir), &rel, err);
         if (want < 0)
             return want;
         if (want == 0 || in_link(links, json_string_value(dir)))
             continue;
         AUTO_FREE char *path = fop_join2(name, rel);
-        put(p->dirs, path, json_true());
-        put(p->kept, path, json_true());
+        file_recurse_put(p->dirs, path, json_true());
+        file_recurse_put(p->kept, path, json_true());
     }
     return 0;
 }
 
 /* A folder before those in it. */
 static void
-sort_keys(json_t **object)
+file_recurse_sort_keys(json_t **object)
 {
     size_t n = 0;
     const char **keys = xcalloc(json_object_size(*object) + 1, sizeof(*keys)), *key;
@@ -176,7 +176,7 @@ sort_keys(json_t **object)
 /* Lists the served tree once per kind. The state and `clean` of other states (fstate_recurse_kept) share
  * it. */
 static int
-make_plan(call_ctx_t *ctx, json_t *args, const char *name, const char *source, const char *env, plan_t *p,
+file_recurse_make_plan(call_ctx_t *ctx, json_t *args, const char *name, const char *source, const char *env, plan_t *p,
           fail_t *err)
 {
     p->files = json_object();
@@ -190,10 +190,10 @@ make_plan(call_ctx_t *ctx, json_t *args, const char *name, const char *source, c
         return rc;
     for (size_t n = strlen(p->srcpath); n > 0 && p->srcpath[n - 1] == '/'; n--)
         p->srcpath[n - 1] = '\0';
-    json_auto_t *links = value_truthy(value_get(args, "keep_symlinks")) ? served(ctx, p, FILES_SYMLINKS, err)
+    json_auto_t *links = value_truthy(value_get(args, "keep_symlinks")) ? file_recurse_served(ctx, p, FILES_SYMLINKS, err)
                                                                         : json_object();
-    json_auto_t *files = served(ctx, p, FILES_FILES, err);
-    json_auto_t *dirs = value_truthy(value_get(args, "include_empty")) ? served(ctx, p, FILES_DIRS, err)
+    json_auto_t *files = file_recurse_served(ctx, p, FILES_FILES, err);
+    json_auto_t *dirs = value_truthy(value_get(args, "include_empty")) ? file_recurse_served(ctx, p, FILES_DIRS, err)
                                                                        : json_array();
     if (links == NULL || files == NULL || dirs == NULL)
         return -EIO;
@@ -202,7 +202,7 @@ make_plan(call_ctx_t *ctx, json_t *args, const char *name, const char *source, c
         rc = plan_files(p, args, name, files, links, err);
     if (rc == 0)
         rc = plan_dirs(p, args, name, dirs, links, err);
-    sort_keys(&p->dirs);
+    file_recurse_sort_keys(&p->dirs);
     return rc;
 }
 
@@ -217,7 +217,7 @@ fstate_recurse_kept(call_ctx_t *ctx, json_t *low, fstate_broom_t *broom, fail_t 
     int rc = source_pick(ctx, value_get(low, "source"), NULL, env, &source, &hash, err);
 
     if (rc == 0)
-        rc = make_plan(ctx, low, value_str(low, "name", ""), source != NULL ? source : "", env, &plan, err);
+        rc = file_recurse_make_plan(ctx, low, value_str(low, "name", ""), source != NULL ? source : "", env, &plan, err);
     if (rc != 0)
         return rc;
     json_object_foreach (plan.kept, path, v)
@@ -242,14 +242,14 @@ comment(work_t *w, const char *path, json_t *text)
 
     if (list == NULL) {
         list = json_array();
-        put(w->comments, path, list);
+        file_recurse_put(w->comments, path, list);
     }
     json_array_append(list, text);
 }
 
 /* Merges the result of one path into the state's return. TAKES `part`. */
 static void
-merge(work_t *w, const char *path, json_t *part)
+file_recurse_merge(work_t *w, const char *path, json_t *part)
 {
     json_t *result = value_get(part, "result"), *text = value_get(part, "comment");
 
@@ -262,9 +262,9 @@ merge(work_t *w, const char *path, json_t *part)
     json_decref(part);
 }
 
-/* With `clean`, what is of the other kind gives way: it stands aside until bring_back(). 1: only told so. */
+/* With `clean`, what is of the other kind gives way: it stands aside until file_recurse_bring_back(). 1: only told so. */
 static int
-make_way(work_t *w, const char *path, bool for_file, stage_t *stage, fail_t *err)
+file_recurse_make_way(work_t *w, const char *path, bool for_file, stage_t *stage, fail_t *err)
 {
     if (!fstate_on(w->s, "clean", false) || (for_file && !fstate_on(w->s, "replace", true)))
         return 0;
@@ -278,13 +278,13 @@ make_way(work_t *w, const char *path, bool for_file, stage_t *stage, fail_t *err
         (void) state_ret_set(
             part, STATE_NONE,
             for_file ? "Replacing directory %s with a file" : "Replacing %s with a directory", path);
-        merge(w, path, part);
+        file_recurse_merge(w, path, part);
         return 1;
     }
     state_change(
         part, "diff",
         json_string(for_file ? "Replaced directory with a new file" : "Replaced file with a directory"));
-    merge(w, path, part);
+    file_recurse_merge(w, path, part);
     int rc = stage_open(stage, path, err);
     if (rc == 0)
         rc = stage_aside(stage, err);
@@ -301,13 +301,13 @@ keep_too(void *cookie, const char *path, bool is_dir)
 {
     work_t *w = cookie;
 
-    put(w->plan.kept, path, json_true());
+    file_recurse_put(w->plan.kept, path, json_true());
     return 0;
 }
 
 /* Restores the object that stands aside, with its contents, when nothing has taken its place. */
 static int
-bring_back(work_t *w, stage_t *stage, fail_t *err)
+file_recurse_bring_back(work_t *w, stage_t *stage, fail_t *err)
 {
     struct stat st;
 
@@ -330,7 +330,7 @@ manage_link(work_t *w, const char *path, json_t *target, fail_t *err)
     int rc = file_state_symlink(s->ctx, args, &ret, err);
 
     if (rc == 0)
-        merge(w, path, ret);
+        file_recurse_merge(w, path, ret);
     return rc;
 }
 
@@ -340,7 +340,7 @@ manage_dir(work_t *w, const char *path, fail_t *err)
     fstate_t *s = w->s;
     json_t *ret = NULL;
     stage_auto_t stage = STAGE_INIT;
-    int rc = make_way(w, path, false, &stage, err);
+    int rc = file_recurse_make_way(w, path, false, &stage, err);
 
     if (rc != 0)
         return rc < 0 ? rc : 0;
@@ -348,8 +348,8 @@ manage_dir(work_t *w, const char *path, fail_t *err)
                                   fstate_user(s), "group", fstate_arg(s, "group"), "dir_mode", w->dir_mode);
     rc = file_state_directory(s->ctx, args, &ret, err);
     if (rc == 0)
-        merge(w, path, ret);
-    int back = bring_back(w, &stage, rc == 0 ? err : NULL);
+        file_recurse_merge(w, path, ret);
+    int back = file_recurse_bring_back(w, &stage, rc == 0 ? err : NULL);
     return rc != 0 ? rc : back;
 }
 
@@ -362,7 +362,7 @@ manage_one(work_t *w, const char *path, json_t *url, fail_t *err)
     fstate_t *s = w->s;
     json_t *ret = NULL, *kwargs = value_get(s->args, "kwargs"), *user = fstate_user(s);
     stage_auto_t stage = STAGE_INIT;
-    int rc = make_way(w, path, true, &stage, err);
+    int rc = file_recurse_make_way(w, path, true, &stage, err);
 
     if (rc != 0)
         return rc < 0 ? rc : 0;
@@ -381,14 +381,14 @@ manage_one(work_t *w, const char *path, json_t *url, fail_t *err)
     json_object_set_new(args, "mode", mode != NULL ? json_string(mode) : json_null());
     rc = ctx_state(s->ctx, "file.managed", args, &ret, err);
     if (rc == 0)
-        merge(w, path, ret);
-    int back = bring_back(w, &stage, rc == 0 ? err : NULL);
+        file_recurse_merge(w, path, ret);
+    int back = file_recurse_bring_back(w, &stage, rc == 0 ? err : NULL);
     return rc != 0 ? rc : back;
 }
 
 /* Removes what the plan does not keep. Test mode only lists it. */
 static int
-clean(work_t *w, fail_t *err)
+file_recurse_clean(work_t *w, fail_t *err)
 {
     fstate_broom_auto_t broom = { 0 };
     const char *path;
@@ -434,12 +434,12 @@ do_plan(work_t *w, fail_t *err)
         if ((rc = manage_one(w, path, v, err)) != 0)
             return rc;
     }
-    return fstate_on(w->s, "clean", false) ? clean(w, err) : 0;
+    return fstate_on(w->s, "clean", false) ? file_recurse_clean(w, err) : 0;
 }
 
 /* All comments, each below its path. */
 static void
-conclude(work_t *w)
+file_recurse_conclude(work_t *w)
 {
     buf_auto_t text = BUF_INIT;
     const char *path;
@@ -496,7 +496,7 @@ static bool
 folder_served(call_ctx_t *ctx, const plan_t *p)
 {
     fail_auto_t why = FAIL_INIT;
-    json_auto_t *dirs = served(ctx, p, FILES_DIRS, &why);
+    json_auto_t *dirs = file_recurse_served(ctx, p, FILES_DIRS, &why);
     size_t i, n = strlen(p->srcpath);
     json_t *one;
 
@@ -526,7 +526,7 @@ make_top(work_t *w, fail_t *err)
 
 /* The source must be served as a folder, and the target must not be something else. */
 static int
-run(work_t *w, fail_t *err)
+file_recurse_run(work_t *w, fail_t *err)
 {
     fstate_t *s = w->s;
     AUTO_FREE char *who = fstate_check_user(s, fstate_user(s), fstate_arg(s, "group"));
@@ -541,7 +541,7 @@ run(work_t *w, fail_t *err)
     AUTO_FREE char *source = choose_source(s);
     if (source == NULL)
         return 0;
-    int rc = make_plan(s->ctx, s->args, s->name, source, ctx_saltenv(s->ctx), &w->plan, err);
+    int rc = file_recurse_make_plan(s->ctx, s->args, s->name, source, ctx_saltenv(s->ctx), &w->plan, err);
     if (rc != 0)
         return rc;
     if (!folder_served(s->ctx, &w->plan))
@@ -555,7 +555,7 @@ run(work_t *w, fail_t *err)
     if (rc == 0)
         rc = do_plan(w, err);
     if (rc == 0)
-        conclude(w);
+        file_recurse_conclude(w);
     return rc;
 }
 
@@ -568,8 +568,8 @@ recurse_body(fstate_t *s, fail_t *err)
     w.keep_mode = mode != NULL && strcasecmp(mode, "keep") == 0;
     w.file_mode = w.keep_mode ? NULL : fop_normalize_mode(value_get(s->args, "file_mode"));
     w.dir_mode = fop_normalize_mode(value_get(s->args, "dir_mode"));
-    int rc = run(&w, err);
-    plan_free(&w.plan);
+    int rc = file_recurse_run(&w, err);
+    file_recurse_plan_free(&w.plan);
     free(w.file_mode);
     free(w.dir_mode);
     json_decref(w.comments);

@@ -53,7 +53,7 @@ is_real(struct tm *tm, double *ret_stamp)
 
 /* The time in a name, or of a file's last change: 1; 0: the file is not meant; or a negative errno. */
 static int
-time_of(const char *folder, const char *name, const char *format, struct tm *tm, double *ret_stamp)
+file_retention_time_of(const char *folder, const char *name, const char *format, struct tm *tm, double *ret_stamp)
 {
     AUTO_FREE char *path = fop_join2(folder, name);
     struct stat st;
@@ -83,7 +83,7 @@ iso_week(const struct tm *tm)
 }
 
 static int
-newest_first(const void *a, const void *b)
+file_retention_newest_first(const void *a, const void *b)
 {
     const backup_t *x = a, *y = b;
 
@@ -101,7 +101,7 @@ read_folder(const char *path, const char *format, folder_t *f)
     for (const struct dirent *entry; dir != NULL && rc == 0 && (entry = fs_next(dir, &rc)) != NULL;) {
         struct tm tm;
         backup_t b = { 0 };
-        int meant = time_of(path, entry->d_name, format, &tm, &b.stamp);
+        int meant = file_retention_time_of(path, entry->d_name, format, &tm, &b.stamp);
         if (meant < 0)
             rc = meant;
         if (meant <= 0) {
@@ -119,7 +119,7 @@ read_folder(const char *path, const char *format, folder_t *f)
     if (dir != NULL)
         closedir(dir);
     if (f->n > 0)
-        qsort(f->v, f->n, sizeof(*f->v), newest_first);
+        qsort(f->v, f->n, sizeof(*f->v), file_retention_newest_first);
     return rc;
 }
 
@@ -144,7 +144,7 @@ same_group(const backup_t *a, const backup_t *b, int depth)
 
 /* The oldest of each of the last `count` groups. */
 static void
-keep(folder_t *f, int depth, double count)
+file_retention_keep(folder_t *f, int depth, double count)
 {
     for (size_t i = 0; i < f->n && count >= 1; count--) {
         size_t last = i;
@@ -167,7 +167,7 @@ apply_rule(folder_t *f, const char *name, const json_t *count, fail_t *err)
             continue;
         if (!str_eq(json_string_value(count), "all") && fop_int(count, must, &n, err) != 0)
             return -EINVAL;
-        keep(f, rules[i].depth, rules[i].depth < 0 ? n + 1 : n);
+        file_retention_keep(f, rules[i].depth, rules[i].depth < 0 ? n + 1 : n);
         return 0;
     }
     return fail_set(err, -EINVAL, "'%s' is no rule of file.retention_schedule", name);
@@ -176,7 +176,7 @@ apply_rule(folder_t *f, const char *name, const json_t *count, fail_t *err)
 /* ---- the state --------------------------------------------------------------------------------- */
 
 static json_t *
-names(const folder_t *f, bool kept)
+file_retention_names(const folder_t *f, bool kept)
 {
     json_auto_t *list = json_array();
 
@@ -227,10 +227,10 @@ retention_body(fstate_t *s, fail_t *err)
         if (apply_rule(&f, rule, count, err) != 0)
             return -EINVAL;
     }
-    json_auto_t *deleted = names(&f, false);
+    json_auto_t *deleted = file_retention_names(&f, false);
     size_t n = json_array_size(deleted);
     if (n > 0)
-        state_change_set(s->ret, json_pack("{s:o, s:O, s:o}", "retained", names(&f, true), "deleted", deleted,
+        state_change_set(s->ret, json_pack("{s:o, s:O, s:o}", "retained", file_retention_names(&f, true), "deleted", deleted,
                                            "ignored", fstate_sorted(f.ignored, true)));
     if (s->test)
         return state_ret_set(s->ret, n > 0 ? STATE_NONE : STATE_TRUE,

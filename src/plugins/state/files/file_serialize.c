@@ -92,7 +92,7 @@ static py_t *difference(py_t *past, py_t *now);
 
 /* Change of one key's value: both values, or the nested differences. NEW; None when equal, NULL raised. */
 static py_t *
-change(py_t *was, py_t *now)
+file_serialize_change(py_t *was, py_t *now)
 {
     int same = was != NULL ? py_eq(was, now) : 0;
 
@@ -116,7 +116,7 @@ difference(py_t *past, py_t *now)
     if (py_enter() < 0)
         return NULL;
     for (size_t i = 0; diff != NULL && py_dict_next(now, &i, &key, &v);) {
-        AUTO(py) one = change(py_dict_get(past, key), v);
+        AUTO(py) one = file_serialize_change(py_dict_get(past, key), v);
         if (one == NULL || (!py_is(one, PY_NONE) && py_dict_set(diff, key, one) < 0))
             py_destroy(&diff);
     }
@@ -145,7 +145,7 @@ merge_over(work_t *w, py_t *past, fail_t *err)
 
 /* merge_if_exists. 1: s->ret is the answer. */
 static int
-merge(work_t *w)
+file_serialize_merge(work_t *w)
 {
     fstate_t *s = w->s;
     buf_auto_t text = BUF_INIT;
@@ -187,7 +187,7 @@ merge(work_t *w)
 /* ---- the state ------------------------------------------------------------------------------- */
 
 static int
-tell(work_t *w)
+file_serialize_tell(work_t *w)
 {
     fstate_t *s = w->s;
     fail_auto_t why = FAIL_INIT;
@@ -207,7 +207,7 @@ tell(work_t *w)
 
 /* Serialises and writes, or predicts in test mode. */
 static int
-store(work_t *w, fail_t *err)
+file_serialize_store(work_t *w, fail_t *err)
 {
     fstate_t *s = w->s;
     json_auto_t *opts = options_for(s, w->how->name);
@@ -221,7 +221,7 @@ store(work_t *w, fail_t *err)
     json_object_set_new(s->args, "contents", value_utf8(text.data, text.len));
     json_object_set_new(s->args, "name", value_utf8(s->name, strlen(s->name)));
     json_object_set_new(s->args, "saltenv", json_string(ctx_saltenv(s->ctx)));
-    rc = s->test ? tell(w) : manage_file(s->ctx, s->args, &none, s->ret, err);
+    rc = s->test ? file_serialize_tell(w) : manage_file(s->ctx, s->args, &none, s->ret, err);
     if (rc == 0 && w->difference != NULL)
         state_change(s->ret, "diff", json_incref(w->difference));
     return rc;
@@ -292,8 +292,8 @@ serialize_body(fstate_t *s, fail_t *err)
             "The %s serializer could not be found. It either does not exist or its prerequisites are not "
             "installed.",
             name);
-    else if (merge(&w) == 0)
-        rc = store(&w, err);
+    else if (file_serialize_merge(&w) == 0)
+        rc = file_serialize_store(&w, err);
     py_unref(w.data);
     json_decref(w.difference);
     return rc;

@@ -49,7 +49,7 @@ are_texts(const json_t *list)
 /* The regular expressions of a list. What is no list of texts is not guessed at: files are removed by it.
  * NEW, or NULL with *err. */
 static rx_t **
-compile(const json_t *patterns, const char *what, fail_t *err)
+file_tidy_compile(const json_t *patterns, const char *what, fail_t *err)
 {
     if (!are_texts(patterns)) {
         AUTO_FREE char *shown = value_repr(patterns);
@@ -164,7 +164,7 @@ leads_on(const tidy_t *t, const char *path, fail_t *err)
 /* Visits a tree depth-first: subfolders' contents, then files, then folders. Negative with *err when a folder
  * can't be read: an unread folder is not reported as tidy. */
 static int
-look(tidy_t *t, const char *top, int depth, fail_t *err)
+file_tidy_look(tidy_t *t, const char *top, int depth, fail_t *err)
 {
     char **names = NULL;
     int rc = depth < LIMIT_JSON_DEPTH ? fs_names(top, &names, err) : 0;
@@ -177,7 +177,7 @@ look(tidy_t *t, const char *top, int depth, fail_t *err)
             if (dir < 0 || on < 0)
                 rc = dir < 0 ? dir : on;
             else if (on > 0)
-                rc = look(t, path, depth + 1, err);
+                rc = file_tidy_look(t, path, depth + 1, err);
             else if (pass == (dir > 0 ? 2 : 1))
                 rc = consider(t, path, dir > 0, err);
         }
@@ -188,7 +188,7 @@ look(tidy_t *t, const char *top, int depth, fail_t *err)
 
 /* "10k", "1.5 MiB": bytes. KB is a thousand; K and KiB are 1024. False: it is no size. */
 static bool
-bytes_of(const json_t *size, double *ret_n)
+file_tidy_bytes_of(const json_t *size, double *ret_n)
 {
     static const char units[] = "bkmgtpezy";
 
@@ -215,14 +215,14 @@ bytes_of(const json_t *size, double *ret_n)
 
 /* age and size. What can't be read is no 0, which would be everything. */
 static int
-read_bounds(tidy_t *t, fail_t *err)
+file_tidy_read_bounds(tidy_t *t, fail_t *err)
 {
     json_t *age = value_get(t->s->args, "age"), *size = value_get(t->s->args, "size");
 
     t->age = json_number_value(age);
     if (!json_is_number(age) && fop_int(age, "age of file.tidied must be an integer", &t->age, err) != 0)
         return -EINVAL;
-    if (bytes_of(size, &t->size))
+    if (file_tidy_bytes_of(size, &t->size))
         return 0;
     AUTO_FREE char *shown = value_repr(size);
     return fail_set(err, -EINVAL,
@@ -230,7 +230,7 @@ read_bounds(tidy_t *t, fail_t *err)
 }
 
 static bool
-is_word(const fstate_t *s, const char *key, const char *word)
+file_tidy_is_word(const fstate_t *s, const char *key, const char *word)
 {
     const char *text = fstate_str(s, key);
 
@@ -244,25 +244,25 @@ read_tidy(tidy_t *t, fail_t *err)
     json_auto_t *all = json_pack("[s]", ".*");
     json_t *matches = fstate_arg(s, "matches"), *exclude = fstate_arg(s, "exclude");
 
-    t->matches = compile(matches != NULL ? matches : all, "matches", err);
-    t->exclude = t->matches != NULL ? compile(exclude, "exclude", err) : NULL;
-    t->judge = is_word(s, "age_size_only", "age")               ? BY_AGE
-               : is_word(s, "age_size_only", "size")            ? BY_SIZE
-               : is_word(s, "age_size_logical_operator", "and") ? BY_BOTH
+    t->matches = file_tidy_compile(matches != NULL ? matches : all, "matches", err);
+    t->exclude = t->matches != NULL ? file_tidy_compile(exclude, "exclude", err) : NULL;
+    t->judge = file_tidy_is_word(s, "age_size_only", "age")               ? BY_AGE
+               : file_tidy_is_word(s, "age_size_only", "size")            ? BY_SIZE
+               : file_tidy_is_word(s, "age_size_logical_operator", "and") ? BY_BOTH
                                                                 : BY_EITHER;
-    t->clock = is_word(s, "time_comparison", "ctime")   ? 'c'
-               : is_word(s, "time_comparison", "mtime") ? 'm'
+    t->clock = file_tidy_is_word(s, "time_comparison", "ctime")   ? 'c'
+               : file_tidy_is_word(s, "time_comparison", "mtime") ? 'm'
                                                         : 'a';
     t->dirs = fstate_on(s, "rmdirs", false);
     t->links = fstate_on(s, "rmlinks", true);
     t->full = fstate_on(s, "full_path_match", false);
     t->follow = fstate_on(s, "followlinks", false);
     t->today = time(NULL);
-    return t->exclude != NULL ? read_bounds(t, err) : -EINVAL;
+    return t->exclude != NULL ? file_tidy_read_bounds(t, err) : -EINVAL;
 }
 
 static void
-note_path(json_t *list, const char *path)
+file_tidy_note_path(json_t *list, const char *path)
 {
     json_array_append_new(list, value_utf8(path, strlen(path)));
 }
@@ -270,7 +270,7 @@ note_path(json_t *list, const char *path)
 /* Between the look and now anybody who owns a part of the folder may have put a link there. What can't be
  * removed keeps nothing else from it. */
 static int
-sweep(tidy_t *t)
+file_tidy_sweep(tidy_t *t)
 {
     fstate_t *s = t->s;
     json_t *removed = json_array();
@@ -281,7 +281,7 @@ sweep(tidy_t *t)
         fail_auto_t one = FAIL_INIT;
         int rc = t->follow ? fop_remove(path, &one) : fop_remove_below(t->top, s->name, path, &one);
         if (rc >= 0)
-            note_path(removed, path);
+            file_tidy_note_path(removed, path);
         else if (why.code == 0)
             fail_set(&why, rc, "%s", fail_text(&one));
     }
@@ -294,12 +294,12 @@ sweep(tidy_t *t)
 }
 
 static void
-foretell(tidy_t *t)
+file_tidy_foretell(tidy_t *t)
 {
     json_t *list = json_array();
 
     for (size_t i = 0; i < t->found.n; i++)
-        note_path(list, t->found.v[i]);
+        file_tidy_note_path(list, t->found.v[i]);
     state_change(t->s->ret, "removed", list);
     (void) state_ret_set(t->s->ret, STATE_NONE, "%s is set for tidy", t->s->name);
 }
@@ -321,15 +321,15 @@ tidied_body(fstate_t *s, fail_t *err)
     if (top < 0)
         return fstate_error(s, "%s", fail_text(&why));
     rc = read_tidy(&t, err);
-    bool seen = rc == 0 && look(&t, s->name, 0, &why) == 0;
+    bool seen = rc == 0 && file_tidy_look(&t, s->name, 0, &why) == 0;
     if (rc == 0 && !seen) {
         (void) fstate_error(s, "%s", fail_text(&why));
     } else if (rc == 0 && t.found.n == 0) {
         (void) state_ret_set(s->ret, STATE_TRUE, "Nothing to remove from directory %s", s->name);
     } else if (rc == 0 && s->test) {
-        foretell(&t);
+        file_tidy_foretell(&t);
     } else if (rc == 0) {
-        rc = sweep(&t);
+        rc = file_tidy_sweep(&t);
     }
     tidy_free(&t);
     return rc;

@@ -85,7 +85,7 @@ link_free(link_t *l)
 
 /* "USER:GROUP" of the link itself. NEW. */
 static char *
-owner_of(const char *path)
+file_tree_owner_of(const char *path)
 {
     json_auto_t *st = fop_stats(path, NULL, false, NULL);
 
@@ -96,7 +96,7 @@ owner_of(const char *path)
 static bool
 owned(const link_t *l)
 {
-    AUTO_FREE char *now = owner_of(l->s->name), *want = xasprintf("%s:%s", l->user_text, l->group_text);
+    AUTO_FREE char *now = file_tree_owner_of(l->s->name), *want = xasprintf("%s:%s", l->user_text, l->group_text);
 
     return str_eq(now, want);
 }
@@ -136,7 +136,7 @@ take_owner(link_t *l)
 
 /* Appends one sentence. TAKES text. */
 static void
-fault(buf_t *out, size_t *n, char *text)
+file_tree_fault(buf_t *out, size_t *n, char *text)
 {
     buf_printf(out, "%s%s", *n > 0 ? ". " : "", text);
     free(text);
@@ -153,13 +153,13 @@ faulty(link_t *l, bool hard)
     gid_t gid;
 
     if (!fop_uid_of(l->user, &uid))
-        fault(&text, &n, xasprintf("User %s does not exist", l->user_text));
+        file_tree_fault(&text, &n, xasprintf("User %s does not exist", l->user_text));
     if (!fop_gid_of(l->group, &gid))
-        fault(&text, &n, xasprintf("Group %s does not exist", l->group_text));
+        file_tree_fault(&text, &n, xasprintf("Group %s does not exist", l->group_text));
     if (*l->s->name != '/')
-        fault(&text, &n, xasprintf("Specified file %s is not an absolute path", l->s->name));
+        file_tree_fault(&text, &n, xasprintf("Specified file %s is not an absolute path", l->s->name));
     if (hard && *l->target != '/')
-        fault(&text, &n, xasprintf("Specified target %s is not an absolute path", l->target));
+        file_tree_fault(&text, &n, xasprintf("Specified target %s is not an absolute path", l->target));
     if (n > 0)
         fstate_error(l->s, "%s%s", buf_str(&text), n > 1 ? "." : "");
     return n > 0;
@@ -227,7 +227,7 @@ symlink_check(link_t *l)
     }
     if (owned(l))
         return state_ret_set(s->ret, STATE_TRUE, "The symlink %s is present", s->name);
-    AUTO_FREE char *owner = owner_of(s->name);
+    AUTO_FREE char *owner = file_tree_owner_of(s->name);
     fstate_note(s, "ownership", owner);
     return state_ret_set(
         s->ret, STATE_NONE,
@@ -351,7 +351,7 @@ link_instead(link_t *l, const char *backup)
 
 /* True: s->ret is the answer. */
 static bool
-need_folder(link_t *l, fail_t *err)
+file_tree_need_folder(link_t *l, fail_t *err)
 {
     fstate_t *s = l->s;
     AUTO_FREE char *folder = fop_dirname(s->name), *mode = fop_normalize_mode(value_get(s->args, "mode"));
@@ -384,7 +384,7 @@ symlink_body(fstate_t *s, fail_t *err)
         return 0;
     if (s->test)
         (void) symlink_check(&l);
-    if (need_folder(&l, err) || s->test)
+    if (file_tree_need_folder(&l, err) || s->test)
         return err != NULL ? err->code : 0;
     AUTO_FREE char *now = NULL;
     struct stat st = { 0 };

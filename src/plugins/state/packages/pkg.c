@@ -22,7 +22,7 @@ typedef struct plan {
 } plan_t;
 
 static void
-plan_free(plan_t *p)
+pkg_plan_free(plan_t *p)
 {
     json_decref(p->kwargs);
     json_decref(p->desired);
@@ -34,7 +34,7 @@ plan_free(plan_t *p)
 
 /* The return is made before anything was done. */
 static int
-settled(plan_t *p, state_result_t result, const char *text)
+pkg_settled(plan_t *p, state_result_t result, const char *text)
 {
     p->done = true;
     return state_ret_set(p->ret, result, "%s", text);
@@ -128,29 +128,29 @@ sort_all(plan_t *p)
     }
     if (json_object_size(p->targets) > 0 || json_object_size(p->again) > 0 || json_array_size(p->unpurge) > 0)
         return 0;
-    return settled(p, STATE_TRUE,
+    return pkg_settled(p, STATE_TRUE,
                    p->spec ? "All specified packages are already installed and are at the desired version"
                            : "All specified packages are already installed");
 }
 
 /* Checks the arguments and fills the plan; p->done tells that the return is made. */
 static int
-make_plan(plan_t *p)
+pkg_make_plan(plan_t *p)
 {
     json_t *pkgs = value_get(p->args, "pkgs"), *sources = value_get(p->args, "sources");
 
     if (json_is_array(pkgs) && json_array_size(pkgs) == 0)
-        return settled(p, STATE_TRUE, "No packages to install provided");
+        return pkg_settled(p, STATE_TRUE, "No packages to install provided");
     if (value_truthy(pkgs) && value_truthy(sources))
-        return settled(p, STATE_FALSE, "Only one of \"pkgs\" and \"sources\" is permitted.");
+        return pkg_settled(p, STATE_FALSE, "Only one of \"pkgs\" and \"sources\" is permitted.");
     if (value_truthy(value_get(p->args, "pkg_verify")) && !ctx_has(p->ctx, "pkg.verify"))
-        return settled(p, STATE_FALSE, "pkg.verify not implemented");
+        return pkg_settled(p, STATE_FALSE, "pkg.verify not implemented");
     p->from_sources = value_truthy(sources);
     p->desired = p->from_sources ? pkgwant_sources(sources) : pkgwant_of(p->ctx, p->args, p->err);
     if (p->desired == NULL || (p->have = pkgwant_have(p->ctx, NULL, p->err)) == NULL)
         return p->err->code;
     if (json_object_size(p->desired) == 0)
-        return settled(p, STATE_FALSE,
+        return pkg_settled(p, STATE_FALSE,
                        p->from_sources ? "Invalidly formatted 'sources' parameter. See minion log."
                                        : "Invalidly formatted 'pkgs' parameter. See minion log.");
     if (find_unpurge(p) < 0)
@@ -162,7 +162,7 @@ make_plan(plan_t *p)
 
 /* Adds a line and the changes for these packages; nothing for none. */
 static void
-would(plan_t *p, const json_t *names, const char *words)
+pkg_would(plan_t *p, const json_t *names, const char *words)
 {
     AUTO_FREE char *list = pkgwant_keys(names, false);
     const char *name;
@@ -183,10 +183,10 @@ static int
 test_plan(plan_t *p)
 {
     json_object_set_new(p->ret, "result", json_null());
-    would(p, p->targets, "The following packages would be installed/updated");
-    would(p, p->unpurge,
+    pkg_would(p, p->targets, "The following packages would be installed/updated");
+    pkg_would(p, p->unpurge,
           "The following packages would have their selection status changed from 'purge' to 'install'");
-    would(p, p->again, "The following packages would be reinstalled");
+    pkg_would(p, p->again, "The following packages would be reinstalled");
     return 0;
 }
 
@@ -228,7 +228,7 @@ not_installed(plan_t *p)
 
 /* One call of pkg.install for everything. An error of the package manager is a failed state. */
 static int
-install(plan_t *p)
+pkg_install(plan_t *p)
 {
     static const char *const passed[] = { "fromrepo", "skip_verify", "normalize", "update_holds",
                                           "ignore_epoch" };
@@ -274,7 +274,7 @@ typedef struct outcome {
 
 /* Sorts the wanted packages by result into texts. */
 static int
-look(plan_t *p, const json_t *now, outcome_t *o)
+pkg_look(plan_t *p, const json_t *now, outcome_t *o)
 {
     const char *name;
     json_t *wish;
@@ -310,7 +310,7 @@ summarize(json_t *ret, const json_t *names, const char *words, const char *short
 
 /* A package was reinstalled when it is among the changes. */
 static void
-tell_again(plan_t *p)
+pkg_tell_again(plan_t *p)
 {
     const char *name;
     json_t *wish;
@@ -355,7 +355,7 @@ tell_hold(plan_t *p, const char *name, const json_t *held)
 
 /* Applies the keyword `hold` to all wanted packages, whether they were changed or not. */
 static int
-hold(plan_t *p)
+pkg_hold(plan_t *p)
 {
     json_t *wish = value_get(value_get(p->args, "kwargs"), "hold"), *answer;
     const char *name;
@@ -382,13 +382,13 @@ hold(plan_t *p)
 
 /* Makes the return from the versions that are installed now. */
 static int
-finish(plan_t *p)
+pkg_finish(plan_t *p)
 {
     json_auto_t *now = p->from_sources ? json_object() : pkgwant_have(p->ctx, NULL, p->err);
     json_auto_t *modified = json_array(), *same = json_array(), *failed = json_array();
     outcome_t o = { modified, same, failed };
 
-    if (now == NULL || look(p, now, &o) < 0)
+    if (now == NULL || pkg_look(p, now, &o) < 0)
         return p->err->code;
     AUTO_FREE char *before = xstrdup(value_str(p->ret, "comment", ""));
     state_ret_comment(p->ret, json_string(""));
@@ -402,7 +402,7 @@ finish(plan_t *p)
     AUTO_FREE char *list = pkgwant_keys(modified, false);
     summarize(p->ret, modified, "installed/updated", "installed/updated.", strlen(list) < SUMMARY_SHORT);
     summarize(p->ret, same, "already installed", "already installed", json_array_size(same) <= SUMMARY_SHORT);
-    tell_again(p);
+    pkg_tell_again(p);
     return 0;
 }
 
@@ -414,7 +414,7 @@ unpurge(plan_t *p)
     if (json_array_size(p->unpurge) == 0)
         return 0;
     if (!ctx_has(p->ctx, "lowpkg.unpurge"))
-        return settled(p, STATE_FALSE, "lowpkg.unpurge not implemented");
+        return pkg_settled(p, STATE_FALSE, "lowpkg.unpurge not implemented");
     if (ctx_call(p->ctx, "lowpkg.unpurge", p->unpurge, NULL, &changed, p->err) < 0)
         return p->err->code;
     state_change(p->ret, "purge_desired", changed);
@@ -425,17 +425,17 @@ unpurge(plan_t *p)
 static int
 run_plan(plan_t *p)
 {
-    if (make_plan(p) < 0)
+    if (pkg_make_plan(p) < 0)
         return p->err->code;
     if (p->done)
-        return p->desired != NULL && !ctx_test(p->ctx) ? hold(p) : 0;
+        return p->desired != NULL && !ctx_test(p->ctx) ? pkg_hold(p) : 0;
     if (ctx_test(p->ctx))
         return test_plan(p);
-    if (install(p) < 0 || (!p->done && unpurge(p) < 0))
+    if (pkg_install(p) < 0 || (!p->done && unpurge(p) < 0))
         return p->err->code;
     if (p->done)
         return 0;
-    return finish(p) < 0 ? p->err->code : hold(p);
+    return pkg_finish(p) < 0 ? p->err->code : pkg_hold(p);
 }
 
 static int
@@ -450,7 +450,7 @@ pkg_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                  .err = err };
     int rc = run_plan(&p);
 
-    plan_free(&p);
+    pkg_plan_free(&p);
     return rc < 0 && err->kind == FAIL_COMMAND ? state_ret_fail(*ret_value, err) : rc;
 }
 

@@ -93,7 +93,7 @@ download(fetch_t *f)
 
 /* Looks into the cache again: packages that are still missing fail the state. */
 static int
-verify(fetch_t *f)
+pkg_downloaded_verify(fetch_t *f)
 {
     json_auto_t *have = in_cache(f->ctx, f->err);
     json_auto_t *failed = have != NULL ? lacking(f, f->targets, have) : NULL, *texts = json_array();
@@ -153,7 +153,7 @@ pkg_downloaded(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         rc = state_ret_set(ret, STATE_NONE, "The following packages would be downloaded: %s", list);
     } else if (rc == 0) {
         rc = download(&f);
-        rc = rc == 0 ? verify(&f) : rc;
+        rc = rc == 0 ? pkg_downloaded_verify(&f) : rc;
     }
     json_decref(f.targets);
     return rc < 0 ? rc : 0;

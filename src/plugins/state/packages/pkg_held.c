@@ -21,7 +21,7 @@ held_now(call_ctx_t *ctx, fail_t *err)
 
 /* Packages that the SLS names: NEW array of names and {name: version}. */
 static json_t *
-named(const json_t *args)
+pkg_held_named(const json_t *args)
 {
     json_t *pkgs = value_get(args, "pkgs"), *version = value_get(args, "version");
 
@@ -34,7 +34,7 @@ named(const json_t *args)
 }
 
 static const char *
-name_of(json_t *pkg, json_t **ret_version)
+pkg_held_name_of(json_t *pkg, json_t **ret_version)
 {
     void *first = json_is_object(pkg) ? json_object_iter(pkg) : NULL;
 
@@ -44,7 +44,7 @@ name_of(json_t *pkg, json_t **ret_version)
 
 /* pkg.hold or pkg.unhold of one package: goes into the changes. NEW; NULL with *err. */
 static json_t *
-set_hold(call_ctx_t *ctx, json_t *ret, const char *fun, const char *name, fail_t *err)
+pkg_held_set_hold(call_ctx_t *ctx, json_t *ret, const char *fun, const char *name, fail_t *err)
 {
     json_t *said = sub_call(ctx, err, fun, "{s:[s]}", "pkgs", name);
 
@@ -58,7 +58,7 @@ set_hold(call_ctx_t *ctx, json_t *ret, const char *fun, const char *name, fail_t
 
 /* Holds one package and adds to the comment. */
 static int
-hold_one(call_ctx_t *ctx, json_t *ret, const char *name, const json_t *version, fail_t *err)
+pkg_held_hold_one(call_ctx_t *ctx, json_t *ret, const char *name, const json_t *version, fail_t *err)
 {
     AUTO_FREE char *text = value_truthy(version) ? value_pystr(version) : NULL;
 
@@ -67,7 +67,7 @@ hold_one(call_ctx_t *ctx, json_t *ret, const char *name, const json_t *version, 
                       text != NULL ? " (version = " : "", text != NULL ? text : "", text != NULL ? ")" : "");
         return 0;
     }
-    json_auto_t *said = set_hold(ctx, ret, "pkg.hold", name, err);
+    json_auto_t *said = pkg_held_set_hold(ctx, ret, "pkg.hold", name, err);
     if (said == NULL)
         return err->code;
     bool ok = value_truthy(value_get(value_get(said, name), "result"));
@@ -84,7 +84,7 @@ unhold_one(call_ctx_t *ctx, json_t *ret, const char *name, const json_t *version
                       value_truthy(version) ? " (version = None)" : "");
         return 0;
     }
-    json_auto_t *said = set_hold(ctx, ret, "pkg.unhold", name, err);
+    json_auto_t *said = pkg_held_set_hold(ctx, ret, "pkg.unhold", name, err);
     if (said == NULL)
         return err->code;
     const char *comment = value_str(value_get(said, name), "comment", "");
@@ -95,7 +95,7 @@ unhold_one(call_ctx_t *ctx, json_t *ret, const char *name, const json_t *version
 
 /* True: s->ret is the answer. */
 static bool
-settled(call_ctx_t *ctx, const json_t *args, const char *all, const char *word, json_t *ret)
+pkg_held_settled(call_ctx_t *ctx, const json_t *args, const char *all, const char *word, json_t *ret)
 {
     json_t *pkgs = value_get(args, "pkgs");
 
@@ -114,7 +114,7 @@ settled(call_ctx_t *ctx, const json_t *args, const char *all, const char *word, 
 
 /* Without changes and comment, "No changes made". */
 static int
-finish(json_t *ret)
+pkg_held_finish(json_t *ret)
 {
     if (!state_changed(ret) && value_str(ret, "comment", "")[0] == '\0')
         state_ret_comment(ret, json_string("No changes made"));
@@ -130,24 +130,24 @@ pkg_held(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int rc = 0;
     size_t i;
 
-    if (settled(ctx, args, "replace", "held", ret))
+    if (pkg_held_settled(ctx, args, "replace", "held", ret))
         return 0;
-    json_auto_t *held = held_now(ctx, err), *wanted = json_object(), *list = named(args);
+    json_auto_t *held = held_now(ctx, err), *wanted = json_object(), *list = pkg_held_named(args);
     if (held == NULL)
         return err->code;
     json_array_foreach (list, i, pkg) {
-        name = name_of(pkg, &version);
+        name = pkg_held_name_of(pkg, &version);
         json_object_set_new(wanted, name, json_true());
-        if (value_get(held, name) == NULL && (rc = hold_one(ctx, ret, name, version, err)) < 0)
+        if (value_get(held, name) == NULL && (rc = pkg_held_hold_one(ctx, ret, name, version, err)) < 0)
             return rc;
     }
     if (!value_truthy(value_get(args, "replace")))
-        return finish(ret);
+        return pkg_held_finish(ret);
     json_object_foreach (held, name, known) {
         if (value_get(wanted, name) == NULL && (rc = unhold_one(ctx, ret, name, NULL, err)) < 0)
             return rc;
     }
-    return finish(ret);
+    return pkg_held_finish(ret);
 }
 
 /* Released are the named ones that are held, or all. */
@@ -159,13 +159,13 @@ pkg_unheld(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *name;
     size_t i;
 
-    if (settled(ctx, args, "all", "unheld", ret))
+    if (pkg_held_settled(ctx, args, "all", "unheld", ret))
         return 0;
-    json_auto_t *held = held_now(ctx, err), *wanted = json_object(), *list = named(args);
+    json_auto_t *held = held_now(ctx, err), *wanted = json_object(), *list = pkg_held_named(args);
     if (held == NULL)
         return err->code;
     json_array_foreach (list, i, pkg) {
-        name = name_of(pkg, &version);
+        name = pkg_held_name_of(pkg, &version);
         json_object_set_new(wanted, name, version != NULL ? json_incref(version) : json_null());
     }
     json_object_foreach (held, name, known) {
@@ -175,7 +175,7 @@ pkg_unheld(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         if (rc < 0)
             return rc;
     }
-    return finish(ret);
+    return pkg_held_finish(ret);
 }
 
 /* ---- table ----------------------------------------------------------------------------------- */

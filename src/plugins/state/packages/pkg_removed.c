@@ -10,7 +10,7 @@ enum { NAMES_SHOWN = 10 };
 
 /* An error of the package manager is a failed state. */
 static int
-failed(json_t *ret, const char *doing, fail_t *err)
+pkg_removed_failed(json_t *ret, const char *doing, fail_t *err)
 {
     if (err->kind != FAIL_COMMAND)
         return err->code;
@@ -32,7 +32,7 @@ static const removal_t purging = { "pkg.purge", "purging", "purged", true };
 
 /* Append to `out` those of `wanted` that `have` has, at a version that the wish means. */
 static int
-add_present(call_ctx_t *ctx, const json_t *args, const json_t *wanted, const json_t *have, json_t *out,
+pkg_removed_add_present(call_ctx_t *ctx, const json_t *args, const json_t *wanted, const json_t *have, json_t *out,
             bool *ret_spec, fail_t *err)
 {
     const char *name;
@@ -111,7 +111,7 @@ remove_targets(call_ctx_t *ctx, const json_t *args, const removal_t *r, const js
     json_object_set(kwargs, "pkgs", value_get(args, "pkgs"));
     json_object_set(kwargs, "version", value_get(args, "version"));
     if (ctx_call(ctx, r->fun, NULL, kwargs, &changes, err) < 0)
-        return failed(ret, r->doing, err);
+        return pkg_removed_failed(ret, r->doing, err);
     state_change_set(ret, changes);
     json_auto_t *now = pkgwant_have(ctx, NULL, err);
     if (now == NULL)
@@ -152,12 +152,12 @@ pkg_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     bool spec = false;
 
     if (have == NULL)
-        return failed(ret, r->doing, err);
+        return pkg_removed_failed(ret, r->doing, err);
     if (json_object_size(wanted) == 0)
         return state_ret_set(ret, STATE_FALSE, "Invalidly formatted pkgs parameter. See minion log.");
-    if (add_present(ctx, args, wanted, have, found, &spec, err) < 0 ||
+    if (pkg_removed_add_present(ctx, args, wanted, have, found, &spec, err) < 0 ||
         (r->purge && add_leftovers(ctx, wanted, found, err) < 0))
-        return failed(ret, r->doing, err);
+        return pkg_removed_failed(ret, r->doing, err);
     if (json_array_size(found) == 0)
         return state_ret_set(ret, STATE_TRUE, "%s",
                              r->purge ? "None of the targeted packages are installed or partially installed"
@@ -173,7 +173,7 @@ pkg_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* NEW {name: version}: the answer of a function that gives a text for one name and a dict for several. */
 static json_t *
-versions_of(call_ctx_t *ctx, const char *fun, json_t *names, json_t *kwargs, fail_t *err)
+pkg_removed_versions_of(call_ctx_t *ctx, const char *fun, json_t *names, json_t *kwargs, fail_t *err)
 {
     json_t *answer = NULL;
 
@@ -299,7 +299,7 @@ tell_nothing(json_t *ret, const json_t *targets, const json_t *rest)
 
 /* One call of pkg.install for all targets. */
 static int
-upgrade(call_ctx_t *ctx, const json_t *args, const json_t *targets, const json_t *rest, json_t *ret,
+pkg_removed_upgrade(call_ctx_t *ctx, const json_t *args, const json_t *targets, const json_t *rest, json_t *ret,
         fail_t *err)
 {
     json_auto_t *kwargs = pkgwant_kwargs(ctx, args);
@@ -313,7 +313,7 @@ upgrade(call_ctx_t *ctx, const json_t *args, const json_t *targets, const json_t
     json_object_set(kwargs, "fromrepo", value_get(args, "fromrepo"));
     json_object_set(kwargs, "skip_verify", value_get(args, "skip_verify"));
     if (ctx_call(ctx, "pkg.install", NULL, kwargs, &changes, err) < 0)
-        return failed(ret, "installing", err);
+        return pkg_removed_failed(ret, "installing", err);
     if (value_truthy(changes))
         return tell_latest(ret, targets, rest, changes);
     json_decref(changes);
@@ -356,19 +356,19 @@ pkg_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return state_ret_set(ret, STATE_TRUE, "No packages to install provided");
     json_auto_t *wanted = pkgwant_of(ctx, args, err), *names = json_array();
     if (wanted == NULL)
-        return failed(ret, "checking", err);
+        return pkg_removed_failed(ret, "checking", err);
     json_object_foreach (wanted, name, v)
         json_array_append_new(names, json_string(name));
     if (json_array_size(names) == 0)
         return state_ret_set(ret, STATE_FALSE, "Invalidly formatted \"pkgs\" parameter. See minion log.");
     json_auto_t *kwargs = json_pack("{s:b, s:O}", "refresh", pkgwant_refresh(ctx, value_get(args, "refresh")),
                                     "fromrepo", value_get(args, "fromrepo"));
-    json_auto_t *avail = versions_of(ctx, "pkg.latest_version", names, kwargs, err);
+    json_auto_t *avail = pkg_removed_versions_of(ctx, "pkg.latest_version", names, kwargs, err);
     if (avail == NULL)
-        return failed(ret, "checking the newest available version of", err);
-    json_auto_t *have = versions_of(ctx, "pkg.version", names, NULL, err);
+        return pkg_removed_failed(ret, "checking the newest available version of", err);
+    json_auto_t *have = pkg_removed_versions_of(ctx, "pkg.version", names, NULL, err);
     if (have == NULL)
-        return failed(ret, "checking", err);
+        return pkg_removed_failed(ret, "checking", err);
     json_auto_t *targets = upgradable(names, avail, have, ret);
     if (targets == NULL)
         return 0;
@@ -376,7 +376,7 @@ pkg_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return all_newest(ret, names);
     json_auto_t *rest = newest(args, names, targets);
     return ctx_test(ctx) ? test_latest(ret, targets, rest, have)
-                         : upgrade(ctx, args, targets, rest, ret, err);
+                         : pkg_removed_upgrade(ctx, args, targets, rest, ret, err);
 }
 
 /* ---- uptodate -------------------------------------------------------------------------------- */
@@ -430,7 +430,7 @@ pkg_uptodate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_object_set(kwargs, "refresh", value_get(args, "refresh"));
     json_object_set(kwargs, "pkgs", value_get(args, "pkgs"));
     if (ctx_call(ctx, "pkg.upgrade", NULL, kwargs, &changes, err) < 0)
-        return failed(ret, "updating", err);
+        return pkg_removed_failed(ret, "updating", err);
     json_object_foreach (expected, name, v) {
         if (json_is_array(value_get(args, "pkgs")) && value_get(changes, name) == NULL)
             json_array_append_new(missing, json_string(name));

@@ -28,7 +28,7 @@ repo_free(repo_t *r)
 }
 
 static const char *
-grain(call_ctx_t *ctx, const char *name)
+pkgrepo_grain(call_ctx_t *ctx, const char *name)
 {
     return value_str(ctx_grains(ctx), name, "");
 }
@@ -36,12 +36,12 @@ grain(call_ctx_t *ctx, const char *name)
 static bool
 is_ubuntu(call_ctx_t *ctx)
 {
-    return str_eq(grain(ctx, "os"), "Ubuntu") || str_eq(grain(ctx, "os"), "Mint");
+    return str_eq(pkgrepo_grain(ctx, "os"), "Ubuntu") || str_eq(pkgrepo_grain(ctx, "os"), "Mint");
 }
 
 /* A function of the module on the source. NEW, or NULL with *err. */
 static json_t *
-ask(repo_t *r, const char *fun, bool aptkey)
+pkgrepo_ask(repo_t *r, const char *fun, bool aptkey)
 {
     json_auto_t *kwargs = json_copy(r->kwargs);
     json_t *value = NULL;
@@ -56,7 +56,7 @@ ask(repo_t *r, const char *fun, bool aptkey)
 
 /* The module could not do it: 1; other errors are negative. */
 static int
-failed(repo_t *r, const char *words)
+pkgrepo_failed(repo_t *r, const char *words)
 {
     if (r->err->kind == FAIL_GENERIC)
         return r->err->code;
@@ -121,7 +121,7 @@ take_arguments(repo_t *r)
 
 /* True when both lists hold the same texts, in any order. */
 static bool
-same_members(const json_t *a, const json_t *b)
+pkgrepo_same_members(const json_t *a, const json_t *b)
 {
     size_t i, k;
     json_t *one;
@@ -139,7 +139,7 @@ same_members(const json_t *a, const json_t *b)
 
 /* The words of a line without its comment; those behind the distribution in order. NEW: strv_free. */
 static char **
-words_of(const char *line)
+pkgrepo_words_of(const char *line)
 {
     AUTO_FREE char *text = xstrndup(line, strcspn(line, "#"));
     char **words = str_split(text, " \t", true);
@@ -153,9 +153,9 @@ words_of(const char *line)
 }
 
 static bool
-same_words(const char *a, const char *b)
+pkgrepo_same_words(const char *a, const char *b)
 {
-    char **x = words_of(a), **y = words_of(b);
+    char **x = pkgrepo_words_of(a), **y = pkgrepo_words_of(b);
     bool same = strv_equal(x, y);
 
     strv_free(x);
@@ -182,14 +182,14 @@ one_line(const json_t *comments)
 
 /* Compares source lines by their words; comments count only when the SLS gives some. */
 static bool
-same_line(const repo_t *r)
+pkgrepo_same_line(const repo_t *r)
 {
     const char *have = value_str(r->have, "line", ""), *comment = strchr(have, '#');
     json_t *comments = value_get(r->kwargs, "comments");
 
     if (value_truthy(value_get(r->wanted, "disabled")))
         return true;
-    if (!same_words(value_str(r->wanted, "line", ""), have))
+    if (!pkgrepo_same_words(value_str(r->wanted, "line", ""), have))
         return false;
     if (comments == NULL)
         return true;
@@ -212,11 +212,11 @@ same_member(const repo_t *r, const char *key, const json_t *wanted, const json_t
     if (have == NULL)
         return false;
     if (str_eq(key, "line"))
-        return same_line(r);
+        return pkgrepo_same_line(r);
     if (str_eq(key, "comps"))
-        return same_members(wanted, have);
+        return pkgrepo_same_members(wanted, have);
     if (str_eq(key, "architectures") && json_array_size(wanted) > 0)
-        return same_members(wanted, have);
+        return pkgrepo_same_members(wanted, have);
     AUTO_FREE char *a = value_pystr(wanted), *b = value_pystr(have);
     return strcmp(a, b) == 0;
 }
@@ -243,7 +243,7 @@ is_configured(repo_t *r)
 
 /* Members of the wish that `now` has otherwise than there was. */
 static void
-tell_changes(repo_t *r, const json_t *now)
+pkgrepo_tell_changes(repo_t *r, const json_t *now)
 {
     const char *key;
     json_t *v;
@@ -260,10 +260,10 @@ tell_changes(repo_t *r, const json_t *now)
 /* ---- managed ---------------------------------------------------------------------------------- */
 
 static int
-foretell(repo_t *r)
+pkgrepo_foretell(repo_t *r)
 {
     if (json_object_size(r->have) > 0)
-        tell_changes(r, r->wanted);
+        pkgrepo_tell_changes(r, r->wanted);
     else
         state_change(r->ret, "repo", json_string(r->name));
     return state_ret_set(r->ret, STATE_NONE,
@@ -275,16 +275,16 @@ foretell(repo_t *r)
 
 /* Calls pkg.mod_repo and reads the source again, so that the changes are what happened. */
 static int
-configure(repo_t *r)
+pkgrepo_configure(repo_t *r)
 {
-    json_auto_t *done = ask(r, "pkg.mod_repo", true);
+    json_auto_t *done = pkgrepo_ask(r, "pkg.mod_repo", true);
     if (done == NULL) {
         (void) state_ret_set(r->ret, STATE_FALSE, "Failed to configure repo '%s': %s", r->name,
                              fail_text(r->err));
         fail_clear(r->err);
         return 0;
     }
-    json_auto_t *now = ask(r, "pkg.get_repo", false);
+    json_auto_t *now = pkgrepo_ask(r, "pkg.get_repo", false);
     if (now == NULL) {
         (void) state_ret_set(r->ret, STATE_FALSE, "Failed to confirm config of repo '%s': %s", r->name,
                              fail_text(r->err));
@@ -292,7 +292,7 @@ configure(repo_t *r)
         return 0;
     }
     if (json_object_size(r->have) > 0)
-        tell_changes(r, now);
+        pkgrepo_tell_changes(r, now);
     else
         state_change(r->ret, "repo", json_string(r->source));
     return state_ret_set(r->ret, STATE_TRUE, "Configured package repo '%s'", r->name);
@@ -306,15 +306,15 @@ manage(repo_t *r)
 
     if (rc != 0)
         return 0;
-    r->have = ask(r, "pkg.get_repo", false);
-    r->wanted = r->have != NULL ? ask(r, "pkg.expand_repo_def", false) : NULL;
+    r->have = pkgrepo_ask(r, "pkg.get_repo", false);
+    r->wanted = r->have != NULL ? pkgrepo_ask(r, "pkg.expand_repo_def", false) : NULL;
     if (r->wanted == NULL) {
-        rc = failed(r, "Failed to examine");
+        rc = pkgrepo_failed(r, "Failed to examine");
         return rc < 0 ? rc : 0;
     }
     if (is_configured(r))
         return state_ret_set(r->ret, STATE_TRUE, "Package repo '%s' already configured", r->name);
-    return ctx_test(r->ctx) ? foretell(r) : configure(r);
+    return ctx_test(r->ctx) ? pkgrepo_foretell(r) : pkgrepo_configure(r);
 }
 
 static int
@@ -334,7 +334,7 @@ pkgrepo_managed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* Without a slash at the end of its address. NEW. */
 static char *
-stripped(const char *source)
+pkgrepo_stripped(const char *source)
 {
     char **words = str_split(source, " \t", true);
     buf_t out = BUF_INIT;
@@ -352,9 +352,9 @@ stripped(const char *source)
 }
 
 static int
-remove_key(repo_t *r)
+pkgrepo_remove_key(repo_t *r)
 {
-    json_auto_t *gone = ask(r, "pkg.del_repo_key", false);
+    json_auto_t *gone = pkgrepo_ask(r, "pkg.del_repo_key", false);
     AUTO_FREE char *shown = gone != NULL ? value_pystr(gone) : NULL;
 
     if (gone == NULL && r->err->kind == FAIL_GENERIC)
@@ -376,9 +376,9 @@ take_away(repo_t *r)
     json_t *keyid = value_get(r->kwargs, "keyid"), *keyid_ppa = value_get(r->kwargs, "keyid_ppa");
     bool key = (keyid != NULL && !json_is_null(keyid)) || (keyid_ppa != NULL && !json_is_null(keyid_ppa));
 
-    r->have = ask(r, "pkg.get_repo", false);
+    r->have = pkgrepo_ask(r, "pkg.get_repo", false);
     if (r->have == NULL)
-        return failed(r, "Failed to configure");
+        return pkgrepo_failed(r, "Failed to configure");
     if (json_object_size(r->have) == 0)
         return state_ret_set(r->ret, STATE_TRUE, "Package repo %s is absent", r->name);
     if (ctx_test(r->ctx))
@@ -388,14 +388,14 @@ take_away(repo_t *r)
             "differently than stated if this action is repeated without test=True, due to the "
             "differences in the configured repositories.",
             r->name);
-    json_auto_t *done = ask(r, "pkg.del_repo", false);
+    json_auto_t *done = pkgrepo_ask(r, "pkg.del_repo", false);
     if (done == NULL)
         return r->err->kind == FAIL_GENERIC ? r->err->code : state_ret_fail(r->ret, r->err);
-    json_auto_t *left = ask(r, "pkg.get_repo", false);
+    json_auto_t *left = pkgrepo_ask(r, "pkg.get_repo", false);
     if (json_object_size(left) > 0)
         return state_ret_set(r->ret, STATE_FALSE, "Failed to remove repo %s", r->name);
     state_change(r->ret, "repo", json_string(r->name));
-    return key ? remove_key(r) : state_ret_set(r->ret, STATE_TRUE, "Removed repo %s", r->name);
+    return key ? pkgrepo_remove_key(r) : state_ret_set(r->ret, STATE_TRUE, "Removed repo %s", r->name);
 }
 
 static int
@@ -410,7 +410,7 @@ pkgrepo_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                  .args = args,
                  .ret = *ret_value,
                  .name = name,
-                 .source = stripped(name),
+                 .source = pkgrepo_stripped(name),
                  .kwargs = json_copy(kwargs),
                  .err = err };
 

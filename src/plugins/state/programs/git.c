@@ -186,7 +186,7 @@ ask_remote(latest_t *l)
 
 /* Replaces *slot by the text of `value`, or by NULL for another type. TAKES value. */
 static void
-take_text(char **slot, json_t *value)
+state_git_take_text(char **slot, json_t *value)
 {
     free(*slot);
     *slot = json_is_string(value) ? xstrdup(json_string_value(value)) : NULL;
@@ -212,8 +212,8 @@ look_at_checkout(latest_t *l)
                      : NULL;
     if (l->remotes == NULL)
         return l->s.err->code;
-    take_text(&l->local_rev, gitstate_soft(&l->s, "git.revision", NULL));
-    take_text(&l->local_branch, gitstate_soft(&l->s, "git.current_branch", NULL));
+    state_git_take_text(&l->local_rev, gitstate_soft(&l->s, "git.revision", NULL));
+    state_git_take_text(&l->local_branch, gitstate_soft(&l->s, "git.current_branch", NULL));
     l->base_rev = l->local_rev != NULL ? xstrdup(l->local_rev) : NULL;
     l->base_branch = l->local_branch != NULL ? xstrdup(l->local_branch) : NULL;
     if (other_branch(l)) {
@@ -558,7 +558,7 @@ refspecs(const latest_t *l)
 
 /* 1: the return is made. *ret_news: whether anything came. */
 static int
-fetch(latest_t *l, bool *ret_news)
+state_git_fetch(latest_t *l, bool *ret_news)
 {
     json_t *more = json_pack("{s:s, s:O, s:o, s:O, s:s}", "remote", l->remote, "force",
                              value_get(l->s.args, "force_fetch"), "refspecs", refspecs(l), "identity",
@@ -580,7 +580,7 @@ static int
 fetch_rev(latest_t *l)
 {
     bool news;
-    int rc = fetch(l, &news);
+    int rc = state_git_fetch(l, &news);
 
     if (rc != 0)
         return rc;
@@ -635,7 +635,7 @@ checkout_branch(latest_t *l)
 }
 
 static int
-hard_reset(latest_t *l, const char *rev)
+state_git_hard_reset(latest_t *l, const char *rev)
 {
     json_auto_t *done = gitstate_call(&l->s, "git.reset", json_pack("{s:[s, s]}", "opts", "--hard", rev),
                                       l->s.err);
@@ -659,7 +659,7 @@ static int
 go_forward(latest_t *l)
 {
     if (l->upstream == NULL && strcmp(l->rev, "HEAD") != 0) {
-        if (hard_reset(l, l->rev) < 0)
+        if (state_git_hard_reset(l, l->rev) < 0)
             return l->s.err->code;
         gitstate_note(&l->s, "Repository was reset to %s (fast-forward)", l->rev);
         return 0;
@@ -686,7 +686,7 @@ move_head(latest_t *l)
     if (rc != 0)
         return rc;
     if (l->forward == 0) {
-        if (hard_reset(l, l->remote_rev) < 0)
+        if (state_git_hard_reset(l, l->remote_rev) < 0)
             return l->s.err->code;
         state_change(l->s.ret, "forced update", json_true());
         if (l->local_changes)
@@ -740,7 +740,7 @@ update_bare(latest_t *l)
         gitstate_note(&l->s, "Bare repository at %s would be fetched", l->s.target);
         return uptodate(l, false);
     }
-    int rc = fetch(l, &news);
+    int rc = state_git_fetch(l, &news);
     if (rc != 0)
         return rc < 0 ? rc : 0;
     gitstate_note(&l->s, "Bare repository at %s was fetched%s", l->s.target,
@@ -770,7 +770,7 @@ settle_changes(latest_t *l)
 
 /* Compares the checkout with the remote. 1: the return is made. */
 static int
-compare(latest_t *l)
+state_git_compare(latest_t *l)
 {
     int rc = settle_changes(l);
 
@@ -790,7 +790,7 @@ compare(latest_t *l)
 
 /* Brings a present checkout up to date, from the inspection to the return. */
 static int
-update(latest_t *l)
+state_git_update(latest_t *l)
 {
     if (look_at_checkout(l) < 0)
         return gitstate_failed(&l->s, "");
@@ -801,7 +801,7 @@ update(latest_t *l)
                    ? uptodate(l, false)
                    : gitstate_fail(&l->s, "Remote repository is empty, cannot update from a non-empty to an "
                                           "empty repository");
-    int rc = compare(l);
+    int rc = state_git_compare(l);
     if (rc == 0)
         rc = fix_remote(l);
     if (rc == 0 && ctx_test(l->s.ctx))
@@ -823,7 +823,7 @@ update(latest_t *l)
 
 /* A folder without a repository is in the way. 1: the return is made. */
 static int
-make_room(latest_t *l)
+state_git_make_room(latest_t *l)
 {
     bool force = value_bool(l->s.args, "force_clone", false);
     int there = fs_look_dir(l->s.target, l->s.err),
@@ -890,8 +890,8 @@ settle_clone(latest_t *l)
         json_decref(l->branches);
         l->branches = gitstate_call(&l->s, "git.list_branches", NULL, l->s.err);
     }
-    take_text(&l->local_rev, gitstate_soft(&l->s, "git.revision", NULL));
-    take_text(&l->local_branch, gitstate_soft(&l->s, "git.current_branch", NULL));
+    state_git_take_text(&l->local_rev, gitstate_soft(&l->s, "git.revision", NULL));
+    state_git_take_text(&l->local_branch, gitstate_soft(&l->s, "git.current_branch", NULL));
     if (l->local_branch == NULL)
         return gitstate_fail(
                    &l->s,
@@ -902,7 +902,7 @@ settle_clone(latest_t *l)
                    ? l->s.err->code
                    : 1;
     if (!revs_equal(l->local_rev, l->remote_rev, l->kind)) {
-        if (hard_reset(l, l->remote_rev) < 0)
+        if (state_git_hard_reset(l, l->remote_rev) < 0)
             return l->s.err->code;
         gitstate_note(&l->s, "Repository was reset to %s", l->place);
     }
@@ -932,7 +932,7 @@ clone_it(latest_t *l)
 static int
 clone_target(latest_t *l)
 {
-    int rc = make_room(l);
+    int rc = state_git_make_room(l);
 
     if (rc != 0)
         return rc < 0 ? rc : 0;
@@ -954,7 +954,7 @@ clone_target(latest_t *l)
 
 /* First invalid argument or combination. NEW text, or NULL. */
 static char *
-objection(const latest_t *l)
+state_git_objection(const latest_t *l)
 {
     if (*l->remote == '\0')
         return xstrdup("'remote' argument is required");
@@ -975,9 +975,9 @@ objection(const latest_t *l)
 }
 
 static int
-run(latest_t *l)
+state_git_run(latest_t *l)
 {
-    AUTO_FREE char *why = objection(l);
+    AUTO_FREE char *why = state_git_objection(l);
 
     if (why != NULL)
         return gitstate_fail(&l->s, why);
@@ -985,10 +985,10 @@ run(latest_t *l)
     if (rc != 0)
         return rc < 0 ? rc : 0;
     int there = gitstate_is_checkout(&l->s, l->bare ? "refs" : ".git");
-    return there < 0 ? there : there > 0 ? update(l) : clone_target(l);
+    return there < 0 ? there : there > 0 ? state_git_update(l) : clone_target(l);
 }
 
-/* Reads the arguments into latest_t; run() does the work. */
+/* Reads the arguments into latest_t; state_git_run() does the work. */
 static int
 git_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -1008,7 +1008,7 @@ git_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                    .update_head = value_bool(args, "update_head", true),
                    .force_reset = value_truthy(reset),
                    .reset_on_remote = json_is_string(reset) };
-    int rc = run(&l);
+    int rc = state_git_run(&l);
 
     latest_free(&l);
     return rc;
@@ -1050,9 +1050,9 @@ static const func_t funcs[] = {
 };
 
 static const char *
-unavailable(call_ctx_t *ctx)
+state_git_unavailable(call_ctx_t *ctx)
 {
     return ctx_has(ctx, "git.version") ? NULL : "git is not installed";
 }
 
-PLUGIN(state, git, .doc = "Checkouts of git repositories", FUNCS(funcs), .unavailable = unavailable);
+PLUGIN(state, git, .doc = "Checkouts of git repositories", FUNCS(funcs), .unavailable = state_git_unavailable);

@@ -11,7 +11,7 @@ typedef struct config {
 
 /* A function of the module on the repository, or on the user's own settings. TAKES `more`. */
 static json_t *
-ask(config_t *c, const char *fun, json_t *more)
+git_config_ask(config_t *c, const char *fun, json_t *more)
 {
     json_object_set_new(more, "global", json_boolean(c->global));
     json_object_set(more, "cwd", value_get(c->s.args, "repo"));
@@ -20,7 +20,7 @@ ask(config_t *c, const char *fun, json_t *more)
 
 /* `global` and `all` are keywords of other languages: they come in **kwargs. 1: ret is the answer. */
 static int
-begin(config_t *c, bool takes_all)
+git_config_begin(config_t *c, bool takes_all)
 {
     json_t *kwargs = value_get(c->s.args, "kwargs"), *v;
     const char *key;
@@ -80,27 +80,27 @@ desired(const json_t *args)
 
 /* The key's values now: NEW array or null; NULL with *err. */
 static json_t *
-current(config_t *c)
+git_config_current(config_t *c)
 {
-    return ask(c, "git.config_get",
+    return git_config_ask(c, "git.config_get",
                json_pack("{s:s, s:b, s:b}", "key", c->key, "all", 1, "ignore_retcode", 1));
 }
 
 /* 0, or negative with *err. */
 static int
-store(config_t *c, const json_t *values, const json_t *before)
+git_config_store(config_t *c, const json_t *values, const json_t *before)
 {
     bool single = value_truthy(value_get(c->s.args, "value"));
     json_t *one;
     size_t i;
 
     if (!single && value_truthy(before)) {
-        json_auto_t *gone = ask(c, "git.config_unset", json_pack("{s:s, s:b}", "key", c->key, "all", 1));
+        json_auto_t *gone = git_config_ask(c, "git.config_unset", json_pack("{s:s, s:b}", "key", c->key, "all", 1));
         if (gone == NULL)
             return c->s.err->code;
     }
     json_array_foreach (values, i, one) {
-        json_auto_t *set = ask(c, "git.config_set",
+        json_auto_t *set = git_config_ask(c, "git.config_set",
                                json_pack("{s:s, s:O, s:b}", "key", c->key, "value", one, "add", !single));
         if (set == NULL)
             return c->s.err->code;
@@ -129,11 +129,11 @@ set_values(config_t *c, const json_t *values, json_t *before)
     }
     AUTO_FREE char *failed = xasprintf("Failed to set %s'%s' to %s", c->global ? "global key " : "", c->key,
                                        shown);
-    if (store(c, values, before) < 0) {
+    if (git_config_store(c, values, before) < 0) {
         AUTO_FREE char *text = xasprintf("%s: ", failed);
         return gitstate_failed(s, text);
     }
-    json_auto_t *after = current(c);
+    json_auto_t *after = git_config_current(c);
     if (after == NULL)
         return s->err->code;
     if (!json_equal(before, after))
@@ -155,9 +155,9 @@ git_config_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return state_ret_set(ret, STATE_FALSE, "Only one of 'value' and 'multivar' is permitted");
     if (values == NULL)
         return state_ret_set(ret, STATE_FALSE, "One of 'value' and 'multivar' is required");
-    if (begin(&c, false) != 0)
+    if (git_config_begin(&c, false) != 0)
         return 0;
-    json_auto_t *before = current(&c);
+    json_auto_t *before = git_config_current(&c);
     return before != NULL ? set_values(&c, values, before) : err->code;
 }
 
@@ -165,13 +165,13 @@ git_config_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* The keys and values that the expression finds: NEW {key: [value]}; NULL with *err. */
 static json_t *
-matches(config_t *c, json_t *value_regex)
+git_config_matches(config_t *c, json_t *value_regex)
 {
     size_t end = strlen(c->key), start = strspn(c->key, "^");
 
     while (end > start && c->key[end - 1] == '$')
         end--;
-    return ask(c, "git.config_get_regexp",
+    return git_config_ask(c, "git.config_get_regexp",
                json_pack("{s:o, s:O, s:b}", "key", value_fmt("^%.*s$", (int) (end - start), c->key + start),
                          "value_regex", value_regex, "ignore_retcode", 1));
 }
@@ -225,14 +225,14 @@ unset(config_t *c, const json_t *found)
     gitstate_t *s = &c->s;
     json_t *regex = value_get(s->args, "value_regex"), *values;
     json_auto_t *none = json_null();
-    json_auto_t *before = matches(c, none);
+    json_auto_t *before = git_config_matches(c, none);
     buf_auto_t failed = BUF_INIT;
     const char *key;
 
     if (before == NULL)
         return s->err->code;
     json_object_foreach ((json_t *) found, key, values) {
-        json_auto_t *done = ask(
+        json_auto_t *done = git_config_ask(
             c, "git.config_unset",
             json_pack("{s:s, s:O, s:b}", "key", key, "value_regex", regex, "all", c->all));
         if (done != NULL)
@@ -247,7 +247,7 @@ unset(config_t *c, const json_t *found)
                              "Error(s) occurred unsetting values for the following keys (see the minion log "
                              "for details): %s",
                              buf_str(&failed));
-    json_auto_t *after = matches(c, none), *left = after != NULL ? matches(c, regex) : NULL;
+    json_auto_t *after = git_config_matches(c, none), *left = after != NULL ? git_config_matches(c, regex) : NULL;
     if (left == NULL)
         return s->err->code;
     tell_unset(s->ret, before, after);
@@ -263,9 +263,9 @@ git_config_unset(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *ret = *ret_value = state_ret_args(args), *regex = value_get(args, "value_regex");
     config_t c = { .s = { .ctx = ctx, .args = args, .ret = ret, .err = err } };
 
-    if (begin(&c, true) != 0)
+    if (git_config_begin(&c, true) != 0)
         return 0;
-    json_auto_t *found = matches(&c, regex);
+    json_auto_t *found = git_config_matches(&c, regex);
     if (found == NULL)
         return err->code;
     if (json_object_size(found) == 0)
@@ -318,10 +318,10 @@ static const func_t funcs[] = {
 };
 
 static const char *
-unavailable(call_ctx_t *ctx)
+git_config_unavailable(call_ctx_t *ctx)
 {
     return ctx_has(ctx, "git.version") ? NULL : "git is not installed";
 }
 
 PLUGIN(state, git_config, .provides = "git", .doc = "Checkouts of git repositories", FUNCS(funcs),
-       .unavailable = unavailable);
+       .unavailable = git_config_unavailable);

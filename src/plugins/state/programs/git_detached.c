@@ -19,13 +19,13 @@ typedef struct detached {
 } detached_t;
 
 static bool
-asked(const detached_t *d, const char *key)
+git_detached_asked(const detached_t *d, const char *key)
 {
     return value_truthy(value_get(d->s.args, key));
 }
 
 /* Test mode ends at the first step that would do something. Returns 1. */
-static int PRINTF(2, 3) would(detached_t *d, const char *fmt, ...)
+static int PRINTF(2, 3) git_detached_would(detached_t *d, const char *fmt, ...)
 {
     va_list ap;
 
@@ -49,7 +49,7 @@ git_failed(detached_t *d, const char *before)
 
 /* 1: ret is the answer; negative with *err. */
 static int
-check_args(detached_t *d)
+git_detached_check_args(detached_t *d)
 {
     json_t *ret = d->s.ret;
     const char *target = d->s.target;
@@ -97,7 +97,7 @@ set_remote(detached_t *d)
     if (now != NULL && strstr(now, wanted.url) != NULL)
         return 0;
     if (ctx_test(s->ctx))
-        return would(d, "Remote %s would be set to %s", d->remote, d->name);
+        return git_detached_would(d, "Remote %s would be set to %s", d->remote, d->name);
     json_t *kwargs = gitstate_access(s);
     json_object_del(kwargs, "identity");
     json_object_del(kwargs, "saltenv");
@@ -132,13 +132,13 @@ static int
 empty_target(detached_t *d)
 {
     gitstate_t *s = &d->s;
-    bool force = asked(d, "force_clone");
+    bool force = git_detached_asked(d, "force_clone");
     int empty = gitstate_is_empty(s);
 
     if (empty < 0)
         return empty;
     if (force && ctx_test(s->ctx))
-        return would(d,
+        return git_detached_would(d,
                      "Target directory %s exists. Since force_clone=True, the contents of %s would be "
                      "deleted, and %s would be cloned into this directory.",
                      s->target, s->target, d->name);
@@ -156,7 +156,7 @@ empty_target(detached_t *d)
 
 /* Clones with --no-checkout; the commit is checked out later. */
 static int
-make_clone(detached_t *d)
+git_detached_make_clone(detached_t *d)
 {
     gitstate_t *s = &d->s;
     int there = fs_look_dir(s->target, s->err), rc = there > 0 ? empty_target(d) : there;
@@ -164,7 +164,7 @@ make_clone(detached_t *d)
     if (rc != 0)
         return rc;
     if (ctx_test(s->ctx))
-        return would(d, "Repository %s would be cloned to %s", d->name, s->target);
+        return git_detached_would(d, "Repository %s would be cloned to %s", d->name, s->target);
     json_t *kwargs = gitstate_access(s), *opts = json_pack("[s]", "--no-checkout");
     if (!str_eq(d->remote, "origin")) {
         json_array_append_new(opts, json_string("--origin"));
@@ -183,14 +183,14 @@ make_clone(detached_t *d)
 
 /* Fetches branches and tags with force. 1: the return is made. */
 static int
-fetch(detached_t *d)
+git_detached_fetch(detached_t *d)
 {
     gitstate_t *s = &d->s;
 
     if (d->known || json_is_false(value_get(s->args, "fetch_remote")))
         return 0;
     if (ctx_test(s->ctx))
-        return would(d, "Repository remote %s would be fetched", d->remote);
+        return git_detached_would(d, "Repository remote %s would be fetched", d->remote);
     json_t *kwargs = gitstate_access(s);
     json_object_del(kwargs, "https_user");
     json_object_del(kwargs, "https_pass");
@@ -214,7 +214,7 @@ fetch(detached_t *d)
 }
 
 static int
-missing(detached_t *d)
+git_detached_missing(detached_t *d)
 {
     state_ret_set(d->s.ret, STATE_FALSE, "Revision '%s' does not exist", d->rev);
     return 1;
@@ -230,7 +230,7 @@ find_hash(detached_t *d)
     if (described == NULL)
         return d->s.err->code;
     d->to = xstrdup(d->rev);
-    return value_truthy(described) ? 0 : missing(d);
+    return value_truthy(described) ? 0 : git_detached_missing(d);
 }
 
 /* Looks the name up among the remote's branches, then among the tags. */
@@ -253,18 +253,18 @@ find_ref(detached_t *d)
     }
     const char *sha = value_str(refs, branch, value_str(refs, tag, NULL));
     d->to = sha != NULL ? xstrdup(sha) : NULL;
-    return sha != NULL ? 0 : missing(d);
+    return sha != NULL ? 0 : git_detached_missing(d);
 }
 
 static int
-hard_reset(detached_t *d)
+git_detached_hard_reset(detached_t *d)
 {
     gitstate_t *s = &d->s;
 
-    if (!asked(d, "hard_reset"))
+    if (!git_detached_asked(d, "hard_reset"))
         return 0;
     if (ctx_test(s->ctx))
-        return would(d, "Hard reset to HEAD would be performed on %s", s->target);
+        return git_detached_would(d, "Hard reset to HEAD would be performed on %s", s->target);
     json_auto_t *done = gitstate_call(s, "git.reset", json_pack("{s:[s, s]}", "opts", "--hard", "HEAD"),
                                       s->err);
     if (done == NULL)
@@ -274,7 +274,7 @@ hard_reset(detached_t *d)
 }
 
 static int
-checkout(detached_t *d)
+git_detached_checkout(detached_t *d)
 {
     gitstate_t *s = &d->s;
 
@@ -282,10 +282,10 @@ checkout(detached_t *d)
         return 0;
     if (ctx_test(s->ctx)) {
         state_change_from(s->ret, "HEAD", d->was != NULL ? json_string(d->was) : NULL, json_string(d->to));
-        return would(d, "Commit ID %s would be checked out at %s", d->to, s->target);
+        return git_detached_would(d, "Commit ID %s would be checked out at %s", d->to, s->target);
     }
     json_auto_t *done = gitstate_call(
-        s, "git.checkout", json_pack("{s:s, s:b}", "rev", d->to, "force", asked(d, "force_checkout")),
+        s, "git.checkout", json_pack("{s:s, s:b}", "rev", d->to, "force", git_detached_asked(d, "force_checkout")),
         s->err);
     if (done == NULL)
         return s->err->code;
@@ -301,7 +301,7 @@ submodules(detached_t *d)
 {
     gitstate_t *s = &d->s;
 
-    if (!asked(d, "submodules"))
+    if (!git_detached_asked(d, "submodules"))
         return 0;
     json_auto_t *done = gitstate_call(s, "git.submodule",
                                       json_pack("{s:s, s:[s, s], s:O}", "command", "update", "opts", "--init",
@@ -317,23 +317,23 @@ submodules(detached_t *d)
 
 /* 1: ret is the answer. */
 static int
-run(detached_t *d)
+git_detached_run(detached_t *d)
 {
-    int rc = check_args(d);
+    int rc = git_detached_check_args(d);
 
     if (rc != 0)
         return rc;
     look_at_rev(d);
     int there = gitstate_is_checkout(&d->s, ".git");
-    rc = there < 0 ? there : there > 0 ? use_checkout(d) : make_clone(d);
+    rc = there < 0 ? there : there > 0 ? use_checkout(d) : git_detached_make_clone(d);
     if (rc == 0)
-        rc = fetch(d);
+        rc = git_detached_fetch(d);
     if (rc == 0)
         rc = d->hash ? find_hash(d) : find_ref(d);
     if (rc == 0)
-        rc = hard_reset(d);
+        rc = git_detached_hard_reset(d);
     if (rc == 0)
-        rc = checkout(d);
+        rc = git_detached_checkout(d);
     if (rc == 0)
         rc = submodules(d);
     if (rc != 0)
@@ -356,7 +356,7 @@ git_detached(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                      .name = value_str(args, "name", ""),
                      .remote = value_str(args, "remote", "origin"),
                      .rev = rev != NULL ? xstrdup(rev) : NULL };
-    int rc = run(&d);
+    int rc = git_detached_run(&d);
 
     buf_free(&d.s.comments);
     free(d.rev);
@@ -391,10 +391,10 @@ static const func_t funcs[] = {
 };
 
 static const char *
-unavailable(call_ctx_t *ctx)
+git_detached_unavailable(call_ctx_t *ctx)
 {
     return ctx_has(ctx, "git.version") ? NULL : "git is not installed";
 }
 
 PLUGIN(state, git_detached, .provides = "git", .doc = "Checkouts of git repositories", FUNCS(funcs),
-       .unavailable = unavailable);
+       .unavailable = git_detached_unavailable);

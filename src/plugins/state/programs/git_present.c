@@ -66,7 +66,7 @@ add_shared(json_t *opts, const json_t *shared)
 
 /* Initialises the repository with the options of the SLS. */
 static int
-init(gitstate_t *s, const char *bare)
+git_present_init(gitstate_t *s, const char *bare)
 {
     const char *template = value_str(s->args, "template", ""),
                *apart = value_str(s->args, "separate_git_dir", "");
@@ -107,7 +107,7 @@ git_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         state_change(ret, "new", json_string(s.target));
         state_ret_set(ret, STATE_NONE, "New %srepository would be created", bare);
     } else if (rc == 0) {
-        rc = init(&s, bare);
+        rc = git_present_init(&s, bare);
     }
     buf_free(&s.comments);
     return rc < 0 ? rc : 0;
@@ -122,7 +122,7 @@ typedef struct clone {
 
 /* Clones; a failed clone leaves no changes in the return. */
 static int
-make_clone(clone_t *c)
+git_present_make_clone(clone_t *c)
 {
     gitstate_t *s = &c->s;
     AUTO_FREE char *branch = c->branch != NULL ? xasprintf(" with branch '%s'", c->branch) : xstrdup("");
@@ -206,7 +206,7 @@ git_cloned(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (c.branch != NULL && *c.branch == '\0')
         return state_ret_set(ret, STATE_FALSE, "Invalid 'branch' argument");
     int there = fs_look(c.s.target, err);
-    int rc = there < 0 ? there : there > 0 ? look_at_clone(&c) : make_clone(&c);
+    int rc = there < 0 ? there : there > 0 ? look_at_clone(&c) : git_present_make_clone(&c);
     buf_free(&c.s.comments);
     return rc;
 }
@@ -247,10 +247,10 @@ static const func_t funcs[] = {
 };
 
 static const char *
-unavailable(call_ctx_t *ctx)
+git_present_unavailable(call_ctx_t *ctx)
 {
     return ctx_has(ctx, "git.version") ? NULL : "git is not installed";
 }
 
 PLUGIN(state, git_present, .provides = "git", .doc = "Checkouts of git repositories", FUNCS(funcs),
-       .unavailable = unavailable);
+       .unavailable = git_present_unavailable);

@@ -15,7 +15,7 @@ send_kwargs(const json_t *args)
 }
 
 static int
-event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+state_event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *ret = state_ret_args(args), *tag = json_pack("[O]", value_get(args, "name")), *sent = NULL,
                 *kwargs = send_kwargs(args);
@@ -61,10 +61,10 @@ static const arg_t wait_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "fire_master", event_send, send_args, 0, "The old name of event.send." },
-    { "mod_watch", event_send, send_args, 0,
+    { "fire_master", state_event_send, send_args, 0, "The old name of event.send." },
+    { "mod_watch", state_event_send, send_args, 0,
       "Send the event because something watched has changed. Not to be called as a state." },
-    { "send", event_send, send_args, 0, "Send an event to the master." },
+    { "send", state_event_send, send_args, 0, "Send an event to the master." },
     { "wait", event_wait, wait_args, 0, "Send an event when something watched has changed." },
 };
 

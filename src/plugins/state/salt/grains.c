@@ -16,7 +16,7 @@ plain_name(const json_t *args)
 }
 
 static json_t *
-start(json_t *args, json_t **ret_value)
+state_grains_start(json_t *args, json_t **ret_value)
 {
     AUTO_FREE char *name = plain_name(args);
 
@@ -26,13 +26,13 @@ start(json_t *args, json_t **ret_value)
 
 /* NEW, or NULL with *err; see is_absent. */
 static json_t *
-grain(call_ctx_t *ctx, const json_t *args, fail_t *err)
+state_grains_grain(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
     return sub_call(ctx, err, "grains.get", "{s:O, s:s}", "key", value_get(args, "name"), "default", ABSENT);
 }
 
 static bool
-is_absent(const json_t *have)
+state_grains_is_absent(const json_t *have)
 {
     return json_is_string(have) && strcmp(json_string_value(have), ABSENT) == 0;
 }
@@ -52,7 +52,7 @@ contains_all(const json_t *list, const json_t *items)
 
 /* A comment of Salt's with the grain's name and a value in it. */
 static int
-told(json_t *ret, state_result_t result, const char *before, const json_t *value, const char *between,
+state_grains_told(json_t *ret, state_result_t result, const char *before, const json_t *value, const char *between,
      const char *after)
 {
     AUTO_FREE char *shown = value_pystr(value);
@@ -64,12 +64,12 @@ told(json_t *ret, state_result_t result, const char *before, const json_t *value
 static int
 grains_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_t *ret = start(args, ret_value);
-    json_auto_t *have = grain(ctx, args, err);
+    json_t *ret = state_grains_start(args, ret_value);
+    json_auto_t *have = state_grains_grain(ctx, args, err);
 
     if (have == NULL)
         return err->code;
-    return is_absent(have) ? state_ret_set(ret, STATE_FALSE, "Grain does not exist")
+    return state_grains_is_absent(have) ? state_ret_set(ret, STATE_FALSE, "Grain does not exist")
                            : state_ret_set(ret, STATE_TRUE, "Grain exists");
 }
 
@@ -86,16 +86,16 @@ taken_over(json_t *ret, json_t *answer)
 static int
 grains_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_t *ret = start(args, ret_value), *value = value_get(args, "value");
+    json_t *ret = state_grains_start(args, ret_value), *value = value_get(args, "value");
     const char *name = value_str(ret, "name", "");
-    json_auto_t *have = grain(ctx, args, err);
+    json_auto_t *have = state_grains_grain(ctx, args, err);
 
     if (have == NULL)
         return err->code;
     if (value_equal(have, value))
         return state_ret_set(ret, STATE_TRUE, "Grain is already set");
     if (ctx_test(ctx)) {
-        bool add = is_absent(have);
+        bool add = state_grains_is_absent(have);
         state_change(ret, add ? "new" : "changed", add ? json_string(name) : json_pack("{s:O}", name, value));
         return state_ret_set(ret, STATE_NONE, "Grain %s is set to be %s", name, add ? "added" : "changed");
     }
@@ -114,7 +114,7 @@ grains_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* Values that this run has appended to a grain so far; Salt leaves them out of the next append. */
 static json_t *
-pending(call_ctx_t *ctx, const char *name)
+state_grains_pending(call_ctx_t *ctx, const char *name)
 {
     json_t *all = json_object_get(ctx_context(ctx), "pending_grains");
 
@@ -129,9 +129,9 @@ pending(call_ctx_t *ctx, const char *name)
 
 /* NEW: `value` without what the grain has and what this run has appended already. */
 static json_t *
-missing(call_ctx_t *ctx, const char *name, const json_t *have, const json_t *value)
+state_grains_missing(call_ctx_t *ctx, const char *name, const json_t *have, const json_t *value)
 {
-    json_t *seen = pending(ctx, name), *left = json_array(), *v;
+    json_t *seen = state_grains_pending(ctx, name), *left = json_array(), *v;
     size_t i;
 
     json_array_foreach (value, i, v) {
@@ -154,31 +154,31 @@ append_to_list(call_ctx_t *ctx, json_t *ret, json_t *value, fail_t *err)
     bool in = json_is_array(value) ? contains_all(now, value) : value_has(now, value);
     if (!in) {
         json_decref(all);
-        return told(ret, STATE_FALSE, "Failed append value", value, "to grain", "");
+        return state_grains_told(ret, STATE_FALSE, "Failed append value", value, "to grain", "");
     }
     state_change(ret, "new", all);
-    return told(ret, STATE_TRUE, "Append value", value, "to grain", "");
+    return state_grains_told(ret, STATE_TRUE, "Append value", value, "to grain", "");
 }
 
 static int
 grains_list_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_t *ret = start(args, ret_value), *given = value_get(args, "value");
+    json_t *ret = state_grains_start(args, ret_value), *given = value_get(args, "value");
     const char *name = value_str(ret, "name", "");
-    json_auto_t *have = grain(ctx, args, err);
+    json_auto_t *have = state_grains_grain(ctx, args, err);
 
     if (have == NULL)
         return err->code;
-    bool there = !is_absent(have) && value_truthy(have);
+    bool there = !state_grains_is_absent(have) && value_truthy(have);
     if (there && !json_is_array(have))
         return state_ret_set(ret, STATE_FALSE, "Grain %s is not a valid list", name);
     if (there && (json_is_array(given) ? contains_all(have, given) : value_has(have, given)))
-        return told(ret, STATE_TRUE, "Value", given, "is already in grain", "");
-    json_auto_t *value = there && json_is_array(given) ? missing(ctx, name, have, given) : json_incref(given);
+        return state_grains_told(ret, STATE_TRUE, "Value", given, "is already in grain", "");
+    json_auto_t *value = there && json_is_array(given) ? state_grains_missing(ctx, name, have, given) : json_incref(given);
     if (!ctx_test(ctx))
         return append_to_list(ctx, ret, value, err);
-    state_change(ret, "new", is_absent(have) ? json_string("") : json_incref(have));
-    return there ? told(ret, STATE_NONE, "Value", value, "is set to be appended to grain", "")
+    state_change(ret, "new", state_grains_is_absent(have) ? json_string("") : json_incref(have));
+    return there ? state_grains_told(ret, STATE_NONE, "Value", value, "is set to be appended to grain", "")
                  : state_ret_set(ret, STATE_NONE, "Grain %s is set to be added", name);
 }
 
@@ -217,15 +217,15 @@ remove_one(call_ctx_t *ctx, const json_t *have, json_t *value, json_t *ret, buf_
 static int
 grains_list_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_t *ret = start(args, ret_value), *v;
+    json_t *ret = state_grains_start(args, ret_value), *v;
     const char *name = value_str(ret, "name", "");
-    json_auto_t *have = grain(ctx, args, err);
+    json_auto_t *have = state_grains_grain(ctx, args, err);
     buf_auto_t lines = BUF_INIT;
     size_t i;
 
     if (have == NULL)
         return err->code;
-    if (is_absent(have) || !value_truthy(have))
+    if (state_grains_is_absent(have) || !value_truthy(have))
         return state_ret_set(ret, STATE_TRUE, "Grain %s does not exist", name);
     if (!json_is_array(have))
         return state_ret_set(ret, STATE_FALSE, "Grain %s is not a valid list", name);
@@ -241,25 +241,25 @@ grains_list_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* With `convert` a single value becomes a list first. */
 static int
-grains_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+state_grains_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_t *ret = start(args, ret_value), *value = value_get(args, "value");
+    json_t *ret = state_grains_start(args, ret_value), *value = value_get(args, "value");
     const char *name = value_str(ret, "name", "");
-    json_auto_t *have = grain(ctx, args, err);
+    json_auto_t *have = state_grains_grain(ctx, args, err);
 
     if (have == NULL)
         return err->code;
-    if (is_absent(have))
+    if (state_grains_is_absent(have))
         return state_ret_set(ret, STATE_FALSE, "Grain %s does not exist", name);
     bool list = json_is_array(have);
     if (!list && !value_bool(args, "convert", false))
         return state_ret_set(ret, STATE_FALSE, "Grain %s is not a valid list", name);
     if (list && value_has(have, value))
-        return told(ret, STATE_TRUE, "Value", value, "is already in the list for grain", "");
+        return state_grains_told(ret, STATE_TRUE, "Value", value, "is already in the list for grain", "");
     state_change(ret, "added", json_incref(value));
     AUTO_FREE char *shown = value_pystr(value);
     if (ctx_test(ctx))
-        return list ? told(ret, STATE_NONE, "Value", value, "in grain", " is set to be added")
+        return list ? state_grains_told(ret, STATE_NONE, "Value", value, "in grain", " is set to be added")
                     : state_ret_set(ret, STATE_NONE,
                                     "Grain %s is set to be converted to list and value %s will be added",
                                     name, shown);
@@ -267,21 +267,21 @@ grains_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                              : sub_call(ctx, err, "grains.setval", "{s:s, s:o}", "key", name, "val",
                                         json_is_null(have) ? json_pack("[O]", value)
                                                            : json_pack("[O, O]", have, value));
-    return done != NULL ? told(ret, STATE_TRUE, "Value", value, "was added to grain", "") : err->code;
+    return done != NULL ? state_grains_told(ret, STATE_TRUE, "Value", value, "was added to grain", "") : err->code;
 }
 
 /* Sets the grain to None, or deletes it with `destructive`. */
 static int
 grains_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_t *ret = start(args, ret_value);
+    json_t *ret = state_grains_start(args, ret_value);
     const char *name = value_str(ret, "name", "");
     bool whole = value_bool(args, "destructive", false), test = ctx_test(ctx);
-    json_auto_t *have = grain(ctx, args, err);
+    json_auto_t *have = state_grains_grain(ctx, args, err);
 
     if (have == NULL)
         return err->code;
-    if (is_absent(have))
+    if (state_grains_is_absent(have))
         return state_ret_set(ret, STATE_TRUE, "Grain %s does not exist", name);
     json_t *answer = test ? json_object()
                           : sub_call(ctx, err, "grains.set", "{s:s, s:n, s:O, s:O}", "key", name, "val",
@@ -331,7 +331,7 @@ static const arg_t absent_args[] = { NAME_ROW,
 
 static const func_t funcs[] = {
     { "absent", grains_absent, absent_args, 0, "Ensure that a grain has no value, or is not there." },
-    { "append", grains_append, append_args, 0, "Ensure that a list has a value; the grain must exist." },
+    { "append", state_grains_append, append_args, 0, "Ensure that a list has a value; the grain must exist." },
     { "exists", grains_exists, exists_args, FN_READONLY, "Ensure that a grain exists, whatever its value." },
     { "list_absent", grains_list_absent, list_args, 0, "Ensure that a list has none of these values." },
     { "list_present", grains_list_present, list_args, 0, "Ensure that a list has these values." },

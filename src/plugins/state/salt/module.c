@@ -12,7 +12,7 @@
 #include "salt/state.h"
 
 static bool
-is_star(const arg_t *row)
+module_is_star(const arg_t *row)
 {
     return row->dflt != ARG_REQUIRED && *row->dflt == '*';
 }
@@ -44,7 +44,7 @@ failed_retcode(const json_t *v)
 
 /* `deep`: the old style looks into the return. */
 static bool
-went_well(const json_t *mret, bool deep)
+module_went_well(const json_t *mret, bool deep)
 {
     const json_t *result = value_get(mret, "result");
 
@@ -61,7 +61,7 @@ went_well(const json_t *mret, bool deep)
 
 /* "test.echo:again" is another call of test.echo. NEW. */
 static char *
-function_of(const char *key)
+module_function_of(const char *key)
 {
     return xstrndup(key, strcspn(key, ":"));
 }
@@ -90,12 +90,12 @@ sort_arguments(json_t *given, json_t *args, json_t *kwargs)
 
 /* Required arguments without a value: Salt's words. */
 static int
-check_arguments(const func_t *f, const json_t *args, const json_t *kwargs, fail_t *err)
+module_check_arguments(const func_t *f, const json_t *args, const json_t *kwargs, fail_t *err)
 {
     buf_auto_t missing = BUF_INIT;
     size_t i = 0;
 
-    for (const arg_t *row = f->args; row != NULL && row->name != NULL && !is_star(row); row++, i++) {
+    for (const arg_t *row = f->args; row != NULL && row->name != NULL && !module_is_star(row); row++, i++) {
         if (row->dflt == ARG_REQUIRED && i >= json_array_size(args) && value_get(kwargs, row->name) == NULL)
             buf_printf(&missing, "%s%s", missing.len > 0 ? ", " : "", row->name);
     }
@@ -111,7 +111,7 @@ typedef struct batch {
 
 /* Appends to a list of messages with commas between. */
 static void
-add_line(buf_t *to, const char *fmt, const char *a, const char *b)
+module_add_line(buf_t *to, const char *fmt, const char *a, const char *b)
 {
     buf_puts(to, to->len > 0 ? ", " : "");
     buf_puts(to, fmt);
@@ -122,44 +122,44 @@ add_line(buf_t *to, const char *fmt, const char *a, const char *b)
 
 /* Adds the result of one call to the state's return. */
 static void
-add_return(batch_t *self, const char *key, json_t *mret)
+module_add_return(batch_t *self, const char *key, json_t *mret)
 {
     bool dict = json_is_object(mret);
     const json_t *comment = value_get(mret, "comment");
 
-    if (went_well(mret, false)) {
+    if (module_went_well(mret, false)) {
         AUTO_FREE char *shown = dict ? (comment != NULL ? value_pystr(comment) : xstrdup("Success"))
                                      : value_pystr(mret);
         AUTO_FREE char *text = xasprintf(": %s", shown);
-        add_line(&self->successes, "", key, text);
+        module_add_line(&self->successes, "", key, text);
         json_object_set(self->changes, key, mret);
         return;
     }
     AUTO_FREE char *shown = comment != NULL ? value_pystr(comment) : xstrdup("(error message N/A)");
     AUTO_FREE char *text = dict ? xasprintf(" failed: %s", shown) : xstrdup(": False");
-    add_line(&self->failures, "'", key, text);
+    module_add_line(&self->failures, "'", key, text);
 }
 
 /* 0, or a negative errno for what is an exception of the state. */
 static int
 run_one(call_ctx_t *ctx, batch_t *self, const char *key, json_t *given, fail_t *err)
 {
-    AUTO_FREE char *fun = function_of(key);
+    AUTO_FREE char *fun = module_function_of(key);
     json_auto_t *args = json_array(), *kwargs = json_object(), *mret = NULL;
     fail_auto_t unknown = FAIL_INIT;
     const func_t *f = ctx_find(ctx, fun, &unknown);
 
     sort_arguments(given, args, kwargs);
-    if (f == NULL || check_arguments(f, args, kwargs, err) < 0 ||
+    if (f == NULL || module_check_arguments(f, args, kwargs, err) < 0 ||
         ctx_call(ctx, fun, args, kwargs, &mret, err) < 0) {
         if (err->kind != FAIL_INVOCATION && err->kind != FAIL_ARGUMENTS)
             return -EIO;
         AUTO_FREE char *text = xasprintf(" failed: %s", fail_text(err));
-        add_line(&self->failures, "'", key, text);
+        module_add_line(&self->failures, "'", key, text);
         fail_clear(err);
         return 0;
     }
-    add_return(self, key, mret);
+    module_add_return(self, key, mret);
     return 0;
 }
 
@@ -183,7 +183,7 @@ look_first(call_ctx_t *ctx, const json_t *calls, json_t *ret, bool *ret_go_on)
     size_t n_missing = 0, n_tests = 0;
 
     json_object_foreach ((json_t *) calls, key, v) {
-        AUTO_FREE char *fun = function_of(key);
+        AUTO_FREE char *fun = module_function_of(key);
         if (!ctx_has(ctx, fun)) {
             buf_printf(&missing, "%s%s", n_missing++ > 0 ? ", " : "", fun);
             add_meant(ctx, fun, &meant);
@@ -274,18 +274,18 @@ old_arguments(const func_t *f, const json_t *given, json_t *args, json_t *kwargs
     buf_auto_t missing = BUF_INIT;
     const arg_t *row = f->args;
 
-    for (; row != NULL && row->name != NULL && !is_star(row); row++)
+    for (; row != NULL && row->name != NULL && !module_is_star(row); row++)
         add_declared(row, given, args, &missing);
     if (missing.len > 0)
         return state_ret_set(ret, STATE_FALSE, "The following arguments are missing:%s", buf_str(&missing)),
                1;
     for (; row != NULL && row->name != NULL; row++) {
-        bool keywords = is_star(row) && row->dflt[1] == '*';
+        bool keywords = module_is_star(row) && row->dflt[1] == '*';
         AUTO_FREE char *key = keywords ? xstrdup(row->name) : prefixed(row->name);
         json_t *v = value_get(given, key);
         if (v == NULL)
             continue;
-        if (!is_star(row))
+        if (!module_is_star(row))
             json_object_set(kwargs, row->name, v);
         else if (keywords ? !json_is_object(v) : !json_is_array(v))
             return state_ret_set(ret, STATE_FALSE, "'%s' must be a %s.", row->name,
@@ -320,7 +320,7 @@ run_old(call_ctx_t *ctx, const json_t *chunk_name, json_t *given, json_t **ret_v
         return state_ret_set(ret, STATE_FALSE, "Module function %s threw an exception. Exception: %s", name,
                              fail_text(&err));
     state_change(ret, "ret", json_incref(mret));
-    return state_ret_set(ret, went_well(mret, true) ? STATE_TRUE : STATE_FALSE, "Module function %s executed",
+    return state_ret_set(ret, module_went_well(mret, true) ? STATE_TRUE : STATE_FALSE, "Module function %s executed",
                          name);
 }
 

@@ -19,7 +19,7 @@ static const deed_t enabling = { "schedule.enable_job", "Enabled", "from", true,
 static const deed_t disabling = { "schedule.disable_job", "Disabled", "from", true, false };
 
 static int
-say(json_t *ret, const deed_t *deed, const json_t *args)
+state_schedule_say(json_t *ret, const deed_t *deed, const json_t *args)
 {
     return state_ret_set(ret, STATE_TRUE, "%s job %s %s schedule", deed->verb, value_str(args, "name", ""),
                          deed->where);
@@ -27,7 +27,7 @@ say(json_t *ret, const deed_t *deed, const json_t *args)
 
 /* Does it to the state's job, and takes the function's changes, and in test mode its comment. */
 static int
-apply(call_ctx_t *ctx, const json_t *args, const deed_t *deed, json_t *ret, fail_t *err)
+state_schedule_apply(call_ctx_t *ctx, const json_t *args, const deed_t *deed, json_t *ret, fail_t *err)
 {
     json_auto_t *kwargs = json_copy(value_get(args, "kwargs")),
                 *names = json_pack("[O]", value_get(args, "name")), *answer = NULL;
@@ -42,13 +42,13 @@ apply(call_ctx_t *ctx, const json_t *args, const deed_t *deed, json_t *ret, fail
         json_object_set(ret, "changes", value_get(answer, "changes"));
     const char *comment = value_str(answer, "comment", "");
     if (good && !test)
-        return say(ret, deed, args);
+        return state_schedule_say(ret, deed, args);
     return state_ret_set(ret, !good ? STATE_FALSE : STATE_NONE, "%s", comment);
 }
 
 /* *ret_job BORROWED from *ret_all, which is NEW; NULL: there is no such job. */
 static int
-find(call_ctx_t *ctx, const json_t *args, json_t **ret_all, json_t **ret_job, fail_t *err)
+state_schedule_find(call_ctx_t *ctx, const json_t *args, json_t **ret_all, json_t **ret_job, fail_t *err)
 {
     const scheduling_list_t how = { .show_all = true,
                                     .offline = value_bool(value_get(args, "kwargs"), "offline", false) };
@@ -64,7 +64,7 @@ present_as(call_ctx_t *ctx, const json_t *args, const json_t *job, json_t *ret, 
     const char *name = value_str(args, "name", "");
 
     if (job == NULL)
-        return apply(ctx, args, &adding, ret, err);
+        return state_schedule_apply(ctx, args, &adding, ret, err);
     json_auto_t *wanted = scheduling_item(name, value_get(args, "kwargs"), err);
     if (wanted == NULL)
         return err->code;
@@ -72,7 +72,7 @@ present_as(call_ctx_t *ctx, const json_t *args, const json_t *job, json_t *ret, 
         return state_ret_set(ret, STATE_FALSE, "%s", value_str(wanted, "comment", ""));
     if (json_equal(wanted, job))
         return state_ret_set(ret, STATE_TRUE, "Job %s in correct state", name);
-    return apply(ctx, args, &modifying, ret, err);
+    return state_schedule_apply(ctx, args, &modifying, ret, err);
 }
 
 static int
@@ -80,7 +80,7 @@ schedule_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *ret = state_ret_args(args), *all = NULL;
     json_t *job = NULL;
-    int rc = find(ctx, args, &all, &job, err);
+    int rc = state_schedule_find(ctx, args, &all, &job, err);
 
     rc = rc < 0 ? rc : present_as(ctx, args, job, ret, err);
     *ret_value = rc == 0 ? json_incref(ret) : NULL;
@@ -94,14 +94,14 @@ schedule_with_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     const deed_t *deed = ctx_row(ctx)->data.ptr;
     json_auto_t *ret = state_ret_args(args), *all = NULL;
     json_t *job = NULL;
-    int rc = find(ctx, args, &all, &job, err);
+    int rc = state_schedule_find(ctx, args, &all, &job, err);
 
     if (rc == 0 && job == NULL)
         rc = state_ret_set(ret, STATE_TRUE, "Job %s not present in schedule", value_str(args, "name", ""));
     else if (rc == 0 && deed->is_switch && value_bool(job, "enabled", true) == deed->on)
-        rc = say(ret, deed, args);
+        rc = state_schedule_say(ret, deed, args);
     else if (rc == 0)
-        rc = apply(ctx, args, deed, ret, err);
+        rc = state_schedule_apply(ctx, args, deed, ret, err);
     *ret_value = rc == 0 ? json_incref(ret) : NULL;
     return rc;
 }

@@ -182,7 +182,7 @@ is_bool(const json_t *v)
 
 /* As in Python, True and False are integers too. */
 static bool
-is_int(const json_t *v)
+state_test_is_int(const json_t *v)
 {
     return json_is_integer(v) || json_is_boolean(v);
 }
@@ -194,7 +194,7 @@ is_str(const json_t *v)
 }
 
 static bool
-is_list(const json_t *v)
+state_test_is_list(const json_t *v)
 {
     return json_is_array(v);
 }
@@ -212,9 +212,9 @@ static const struct {
 } kinds[] = {
     { "present", NULL, "None" },
     { "boolean", is_bool, "<class 'bool'>" },
-    { "integer", is_int, "<class 'int'>" },
+    { "integer", state_test_is_int, "<class 'int'>" },
     { "string", is_str, "(<class 'str'>,)" },
-    { "listing", is_list, "<class 'list'>" },
+    { "listing", state_test_is_list, "<class 'list'>" },
     { "dictionary", is_dict, "<class 'dict'>" },
 };
 

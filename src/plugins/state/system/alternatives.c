@@ -6,7 +6,7 @@
 
 /* Begins the return with the arguments of the SLS, as Salt does. NEW. */
 static json_t *
-start(const json_t *args)
+state_alternatives_start(const json_t *args)
 {
     static const char *const shown[] = { "link", "path", "priority" };
     json_t *ret = state_ret_args(args);
@@ -20,7 +20,7 @@ start(const json_t *args)
 
 /* A function of the module with the name and, when it takes one, the path. NEW, or NULL with *err. */
 static json_t *
-ask(call_ctx_t *ctx, const json_t *args, const char *fun, bool path, fail_t *err)
+state_alternatives_ask(call_ctx_t *ctx, const json_t *args, const char *fun, bool path, fail_t *err)
 {
     return path ? sub_call(ctx, err, fun, "{s:O, s:O}", "name", value_get(args, "name"), "path",
                            value_get(args, "path"))
@@ -34,8 +34,8 @@ tell_installed(call_ctx_t *ctx, json_t *args, json_t *ret, const char *said, fai
 {
     const char *name = value_str(args, "name", ""), *path = value_str(args, "path", "");
     AUTO_FREE char *priority = value_pystr(value_get(args, "priority"));
-    json_auto_t *there = ask(ctx, args, "alternatives.check_exists", true, err);
-    json_auto_t *taken = there != NULL ? ask(ctx, args, "alternatives.check_installed", true, err) : NULL;
+    json_auto_t *there = state_alternatives_ask(ctx, args, "alternatives.check_exists", true, err);
+    json_auto_t *taken = there != NULL ? state_alternatives_ask(ctx, args, "alternatives.check_installed", true, err) : NULL;
 
     if (taken == NULL)
         return err->code;
@@ -53,15 +53,15 @@ tell_installed(call_ctx_t *ctx, json_t *args, json_t *ret, const char *said, fai
 }
 
 static int
-alternatives_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+state_alternatives_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = value_str(args, "name", ""), *path = value_str(args, "path", "");
     AUTO_FREE char *priority = value_pystr(value_get(args, "priority"));
-    json_auto_t *there = ask(ctx, args, "alternatives.check_exists", true, err);
+    json_auto_t *there = state_alternatives_ask(ctx, args, "alternatives.check_exists", true, err);
 
     if (there == NULL)
         return err->code;
-    json_t *ret = *ret_value = start(args);
+    json_t *ret = *ret_value = state_alternatives_start(args);
     if (json_is_true(there))
         return state_ret_set(ret, STATE_TRUE, "Alternative %s for %s is already registered", path, name);
     if (ctx_test(ctx))
@@ -80,16 +80,16 @@ static int
 alternatives_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = value_str(args, "name", "");
-    json_auto_t *there = ask(ctx, args, "alternatives.check_exists", true, err), *said = NULL, *now = NULL;
+    json_auto_t *there = state_alternatives_ask(ctx, args, "alternatives.check_exists", true, err), *said = NULL, *now = NULL;
 
     if (there == NULL)
         return err->code;
-    json_t *ret = *ret_value = start(args);
+    json_t *ret = *ret_value = state_alternatives_start(args);
     if (json_is_true(there) && ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "Alternative for %s will be removed", name);
-    if (json_is_true(there) && (said = ask(ctx, args, "alternatives.remove", true, err)) == NULL)
+    if (json_is_true(there) && (said = state_alternatives_ask(ctx, args, "alternatives.remove", true, err)) == NULL)
         return err->code;
-    now = ask(ctx, args, "alternatives.show_current", false, err);
+    now = state_alternatives_ask(ctx, args, "alternatives.show_current", false, err);
     if (now == NULL)
         return err->code;
     if (!json_is_true(there) && json_is_string(now))
@@ -110,17 +110,17 @@ static int
 alternatives_auto(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = value_str(args, "name", "");
-    json_auto_t *shown = ask(ctx, args, "alternatives.display", false, err);
+    json_auto_t *shown = state_alternatives_ask(ctx, args, "alternatives.display", false, err);
 
     if (shown == NULL)
         return err->code;
-    json_t *ret = *ret_value = start(args);
+    json_t *ret = *ret_value = state_alternatives_start(args);
     AUTO_FREE char *first = xstrndup(json_string_value(shown), strcspn(json_string_value(shown), "\n"));
     if (str_ends(first, " auto mode"))
         return state_ret_set(ret, STATE_TRUE, "%s already in auto mode", name);
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "%s will be put in auto mode", name);
-    json_auto_t *said = ask(ctx, args, "alternatives.auto", false, err);
+    json_auto_t *said = state_alternatives_ask(ctx, args, "alternatives.auto", false, err);
     if (said == NULL)
         return err->code;
     state_change(ret, "result", json_incref(said));
@@ -132,20 +132,20 @@ static int
 alternatives_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = value_str(args, "name", ""), *path = value_str(args, "path", "");
-    json_auto_t *before = ask(ctx, args, "alternatives.check_installed", true, err);
-    json_auto_t *there = before != NULL ? ask(ctx, args, "alternatives.check_exists", true, err) : NULL;
+    json_auto_t *before = state_alternatives_ask(ctx, args, "alternatives.check_installed", true, err);
+    json_auto_t *there = before != NULL ? state_alternatives_ask(ctx, args, "alternatives.check_exists", true, err) : NULL;
 
     if (there == NULL)
         return err->code;
-    json_t *ret = *ret_value = start(args);
+    json_t *ret = *ret_value = state_alternatives_start(args);
     if (json_is_true(before))
         return state_ret_set(ret, STATE_TRUE, "Alternative for %s already set to %s", name, path);
     if (!json_is_true(there))
         return state_ret_set(ret, STATE_FALSE, "Alternative %s for %s doesn't exist", path, name);
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "Alternative for %s will be set to path %s", name, path);
-    json_auto_t *said = ask(ctx, args, "alternatives.set", true, err);
-    json_auto_t *after = said != NULL ? ask(ctx, args, "alternatives.check_installed", true, err) : NULL;
+    json_auto_t *said = state_alternatives_ask(ctx, args, "alternatives.set", true, err);
+    json_auto_t *after = said != NULL ? state_alternatives_ask(ctx, args, "alternatives.check_installed", true, err) : NULL;
     if (after == NULL)
         return err->code;
     if (!json_is_true(after))
@@ -155,7 +155,7 @@ alternatives_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static const char *
-unavailable(call_ctx_t *ctx)
+state_alternatives_unavailable(call_ctx_t *ctx)
 {
     return ctx_has(ctx, "alternatives.auto") ? NULL : "alternatives are not managed on this host";
 }
@@ -176,10 +176,10 @@ static const arg_t install_args[] = { NAME_ROW,
 
 static const func_t funcs[] = {
     { "auto", alternatives_auto, name_args, 0, "Ensure that the program of the highest priority is taken." },
-    { "install", alternatives_install, install_args, 0, "Ensure that a program is one of a name's." },
+    { "install", state_alternatives_install, install_args, 0, "Ensure that a program is one of a name's." },
     { "remove", alternatives_remove, path_args, 0, "Ensure that a program is none of a name's." },
     { "set", alternatives_set, path_args, 0, "Ensure that a name stands for a program." },
 };
 
 PLUGIN(state, alternatives, .doc = "Programs that a name may stand for", FUNCS(funcs),
-       .unavailable = unavailable);
+       .unavailable = state_alternatives_unavailable);

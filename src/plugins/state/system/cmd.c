@@ -123,7 +123,7 @@ reinterpret(json_t *ret, fail_t *err)
 
 /* ---- what run and script share ------------------------------------------------------------------- */
 
-/* One call of run or script; `ret` is owned until finish(). */
+/* One call of run or script; `ret` is owned until state_cmd_finish(). */
 typedef struct call {
     call_ctx_t *ctx;
     json_t *args; /* BORROWED */
@@ -136,7 +136,7 @@ typedef struct call {
 
 /* None counts as not given. BORROWED. */
 static json_t *
-arg(const call_t *c, const char *key)
+state_cmd_arg(const call_t *c, const char *key)
 {
     json_t *v = value_get(c->args, key);
 
@@ -152,7 +152,7 @@ test_name(const json_t *args)
 
 /* In test mode a stateful state may name another command to run (test_name). */
 static call_t
-start(call_ctx_t *ctx, json_t *args, const char *quote)
+state_cmd_start(call_ctx_t *ctx, json_t *args, const char *quote)
 {
     call_t c = { .ctx = ctx, .args = args, .quote = quote };
     json_t *stateful = value_get(args, "stateful");
@@ -168,10 +168,10 @@ start(call_ctx_t *ctx, json_t *args, const char *quote)
 
 /* True: the state has failed, or has nothing to do in test mode. */
 static bool
-settled(call_t *c, fail_t *err)
+state_cmd_settled(call_t *c, fail_t *err)
 {
-    json_t *env = arg(c, "env");
-    const char *cwd = json_string_value(arg(c, "cwd"));
+    json_t *env = state_cmd_arg(c, "env");
+    const char *cwd = json_string_value(state_cmd_arg(c, "cwd"));
 
     if (env != NULL && !json_is_array(env) && !json_is_object(env)) {
         state_ret_comment(c->ret, json_string("Invalidly-formatted 'env' parameter. See documentation."));
@@ -195,17 +195,17 @@ settled(call_t *c, fail_t *err)
 
 /* Keywords for the module's function: those of the state that it shares, and all others. NEW. */
 static json_t *
-keywords(const call_t *c, const char *const *shared, size_t n)
+state_cmd_keywords(const call_t *c, const char *const *shared, size_t n)
 {
     json_t *kwargs = value_get(c->args, "kwargs"),
            *out = json_is_object(kwargs) ? json_deep_copy(kwargs) : json_object();
     json_t *shell = value_get(ctx_grains(c->ctx), "shell");
 
     for (size_t i = 0; i < n; i++) {
-        if (arg(c, shared[i]) != NULL)
-            json_object_set(out, shared[i], arg(c, shared[i]));
+        if (state_cmd_arg(c, shared[i]) != NULL)
+            json_object_set(out, shared[i], state_cmd_arg(c, shared[i]));
     }
-    if (!value_truthy(arg(c, "shell")) && shell != NULL)
+    if (!value_truthy(state_cmd_arg(c, "shell")) && shell != NULL)
         json_object_set(out, "shell", shell);
     json_object_set_new(out, "python_shell", json_true());
     return out;
@@ -213,7 +213,7 @@ keywords(const call_t *c, const char *const *shared, size_t n)
 
 /* The outcome of a command as the state's. */
 static int
-conclude(call_t *c, json_t *outcome, fail_t *err)
+state_cmd_conclude(call_t *c, json_t *outcome, fail_t *err)
 {
     bool ok = value_int(outcome, "retcode", 0) == 0;
 
@@ -231,7 +231,7 @@ conclude(call_t *c, json_t *outcome, fail_t *err)
 
 /* Ends the call: in test mode a successful run with changes is None. Frees the call. */
 static int
-finish(call_t *c, int rc, bool ran_well, json_t **ret_value)
+state_cmd_finish(call_t *c, int rc, bool ran_well, json_t **ret_value)
 {
     if (rc == 0 && ctx_test(c->ctx) && ran_well && state_changed(c->ret))
         json_object_set_new(c->ret, "result", json_null());
@@ -264,7 +264,7 @@ static const char *const run_shared[] = { "cwd",
 static void
 forgive_timeout(const call_t *c, json_t *outcome)
 {
-    if (value_truthy(arg(c, "ignore_timeout")) && value_int(outcome, "retcode", 0) == 1 &&
+    if (value_truthy(state_cmd_arg(c, "ignore_timeout")) && value_int(outcome, "retcode", 0) == 1 &&
         strstr(value_str(outcome, "stdout", ""), "Timed out after") != NULL)
         json_object_set_new(outcome, "retcode", json_integer(0));
 }
@@ -273,26 +273,26 @@ forgive_timeout(const call_t *c, json_t *outcome)
 static int
 cmd_state_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    call_t c = start(ctx, args, "\"");
+    call_t c = state_cmd_start(ctx, args, "\"");
     fail_auto_t why = FAIL_INIT;
     json_auto_t *outcome = NULL;
     int rc = 0;
 
-    if (!settled(&c, err)) {
+    if (!state_cmd_settled(&c, err)) {
         json_auto_t *list = json_pack("[o]", value_utf8(c.name, strlen(c.name)));
-        json_auto_t *kwargs = keywords(&c, run_shared, NELEMS(run_shared));
-        const char *function = value_truthy(arg(&c, "root")) ? "cmd.run_chroot" : "cmd.run_all";
-        json_auto_t *chroot_list = json_pack("[O?, o]", arg(&c, "root"), value_utf8(c.name, strlen(c.name)));
-        bool chrooted = value_truthy(arg(&c, "root"));
+        json_auto_t *kwargs = state_cmd_keywords(&c, run_shared, NELEMS(run_shared));
+        const char *function = value_truthy(state_cmd_arg(&c, "root")) ? "cmd.run_chroot" : "cmd.run_all";
+        json_auto_t *chroot_list = json_pack("[O?, o]", state_cmd_arg(&c, "root"), value_utf8(c.name, strlen(c.name)));
+        bool chrooted = value_truthy(state_cmd_arg(&c, "root"));
         json_object_del(kwargs, "root");
         if (ctx_call(ctx, function, chrooted ? chroot_list : list, kwargs, &outcome, &why) != 0) {
             state_ret_comment(c.ret, json_string(fail_text(&why)));
         } else {
             forgive_timeout(&c, outcome);
-            rc = conclude(&c, outcome, err);
+            rc = state_cmd_conclude(&c, outcome, err);
         }
     }
-    return finish(&c, err != NULL && err->code != 0 ? err->code : rc,
+    return state_cmd_finish(&c, err != NULL && err->code != 0 ? err->code : rc,
                   outcome != NULL && value_int(outcome, "retcode", 0) == 0, ret_value);
 }
 
@@ -319,7 +319,7 @@ bad_variables(call_t *c)
     static const char *const keys[] = { "context", "defaults" };
 
     for (size_t i = 0; i < NELEMS(keys); i++) {
-        if (!value_truthy(arg(c, keys[i])) || json_is_object(arg(c, keys[i])))
+        if (!value_truthy(state_cmd_arg(c, keys[i])) || json_is_object(state_cmd_arg(c, keys[i])))
             continue;
         state_ret_comment(
             c->ret, value_fmt("Invalidly-formatted '%s' parameter. Must be formed as a dict.", keys[i]));
@@ -332,13 +332,13 @@ bad_variables(call_t *c)
 static json_t *
 script_keywords(const call_t *c)
 {
-    json_t *kwargs = keywords(c, script_shared, NELEMS(script_shared)), *context = json_object();
+    json_t *kwargs = state_cmd_keywords(c, script_shared, NELEMS(script_shared)), *context = json_object();
     const char *blank = strchr(c->name, ' ');
 
-    if (json_is_object(arg(c, "defaults")))
-        json_object_update(context, arg(c, "defaults"));
-    if (json_is_object(arg(c, "context")))
-        json_object_update(context, arg(c, "context"));
+    if (json_is_object(state_cmd_arg(c, "defaults")))
+        json_object_update(context, state_cmd_arg(c, "defaults"));
+    if (json_is_object(state_cmd_arg(c, "context")))
+        json_object_update(context, state_cmd_arg(c, "context"));
     json_object_set_new(kwargs, "context", context);
     json_object_set_new(kwargs, "saltenv", json_string(ctx_saltenv(c->ctx)));
     if (!value_truthy(value_get(kwargs, "args")) && blank != NULL)
@@ -350,23 +350,23 @@ script_keywords(const call_t *c)
 static int
 cmd_state_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    call_t c = start(ctx, args, "'");
+    call_t c = state_cmd_start(ctx, args, "'");
     fail_auto_t why = FAIL_INIT;
     json_auto_t *outcome = NULL;
     int rc = 0;
 
     json_object_set_new(c.ret, "name", value_utf8(c.name, strlen(c.name)));
-    if (!bad_variables(&c) && !settled(&c, err)) {
-        json_t *source = arg(&c, "source");
+    if (!bad_variables(&c) && !state_cmd_settled(&c, err)) {
+        json_t *source = state_cmd_arg(&c, "source");
         json_auto_t *list = json_pack("[o]", source != NULL ? json_incref(source)
                                                             : value_utf8(c.name, strlen(c.name)));
         json_auto_t *kwargs = script_keywords(&c);
         if (ctx_call(ctx, "cmd.script", list, kwargs, &outcome, &why) != 0)
             state_ret_comment(c.ret, json_string(fail_text(&why)));
         else
-            rc = conclude(&c, outcome, err);
+            rc = state_cmd_conclude(&c, outcome, err);
     }
-    return finish(&c, err != NULL && err->code != 0 ? err->code : rc,
+    return state_cmd_finish(&c, err != NULL && err->code != 0 ? err->code : rc,
                   outcome != NULL && value_int(outcome, "retcode", 0) == 0, ret_value);
 }
 

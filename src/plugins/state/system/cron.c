@@ -24,7 +24,7 @@ lower_text(const json_t *v)
 
 /* NEW entry of what the SLS asks for; only what it says. */
 static json_t *
-wish_of(const json_t *args)
+state_cron_wish_of(const json_t *args)
 {
     json_t *wish = json_pack("{s:O, s:O, s:O}", "cmd", value_get(args, "name"), "identifier",
                              value_get(args, "identifier"), "comment", value_get(args, "comment"));
@@ -44,7 +44,7 @@ wish_of(const json_t *args)
 /* Looks for the entry by its identifier or command, and compares the fields that the SLS has. 0, or negative
  * with *err. */
 static int
-find_entry(call_ctx_t *ctx, const json_t *args, const json_t *wish, found_t *ret_found, fail_t *err)
+state_cron_find_entry(call_ctx_t *ctx, const json_t *args, const json_t *wish, found_t *ret_found, fail_t *err)
 {
     json_auto_t *tab = sub_call(ctx, err, "cron.list_tab", "{s:O}", "user", value_get(args, "user"));
     json_t *entry, *want;
@@ -69,7 +69,7 @@ find_entry(call_ctx_t *ctx, const json_t *args, const json_t *wish, found_t *ret
 
 /* Looks for the variable and compares its value. 0, or negative with *err. */
 static int
-find_env(call_ctx_t *ctx, const json_t *args, const char *value, found_t *ret_found, fail_t *err)
+state_cron_find_env(call_ctx_t *ctx, const json_t *args, const char *value, found_t *ret_found, fail_t *err)
 {
     json_auto_t *tab = sub_call(ctx, err, "cron.list_tab", "{s:O}", "user", value_get(args, "user"));
     json_t *env;
@@ -106,7 +106,7 @@ test_absent(json_t *ret, const char *word, found_t found)
 
 /* Turns the answer of the module's function into the return. TAKES `said`. */
 static int
-tell(json_t *ret, const char *word, const char *user, json_t *said)
+state_cron_tell(json_t *ret, const char *word, const char *user, json_t *said)
 {
     static const struct {
         const char *said, *after;
@@ -139,7 +139,7 @@ tell(json_t *ret, const char *word, const char *user, json_t *said)
 
 /* The name without blanks around it; it identifies the entry unless the SLS does. */
 static json_t *
-start(json_t *args, json_t **ret_value)
+state_cron_start(json_t *args, json_t **ret_value)
 {
     AUTO_FREE char *copy = xstrdup(value_str(args, "name", ""));
     const char *name = str_trim(copy);
@@ -156,12 +156,12 @@ start(json_t *args, json_t **ret_value)
 static int
 cron_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_t *ret = start(args, ret_value);
-    json_auto_t *wish = wish_of(args);
+    json_t *ret = state_cron_start(args, ret_value);
+    json_auto_t *wish = state_cron_wish_of(args);
     found_t found;
 
     if (ctx_test(ctx))
-        return find_entry(ctx, args, wish, &found, err) < 0 ? err->code
+        return state_cron_find_entry(ctx, args, wish, &found, err) < 0 ? err->code
                                                             : test_present(ret, entry_word, found);
     bool special = value_get(wish, "spec") != NULL;
     json_auto_t *kwargs = json_deep_copy(wish);
@@ -172,19 +172,19 @@ cron_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
     json_t *said = NULL;
     (void) ctx_call(ctx, special ? "cron.set_special" : "cron.set_job", NULL, kwargs, &said, err);
-    return said != NULL ? tell(ret, entry_word, value_str(args, "user", ""), said) : err->code;
+    return said != NULL ? state_cron_tell(ret, entry_word, value_str(args, "user", ""), said) : err->code;
 }
 
 static int
 cron_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_t *ret = start(args, ret_value), *said;
+    json_t *ret = state_cron_start(args, ret_value), *said;
     json_auto_t *wish = json_pack("{s:O, s:O}", "cmd", value_get(args, "name"), "identifier",
                                   value_get(args, "identifier"));
     found_t found;
 
     if (ctx_test(ctx))
-        return find_entry(ctx, args, wish, &found, err) < 0 ? err->code : test_absent(ret, entry_word, found);
+        return state_cron_find_entry(ctx, args, wish, &found, err) < 0 ? err->code : test_absent(ret, entry_word, found);
     if (value_truthy(value_get(args, "special")))
         said = sub_call(ctx, err, "cron.rm_special", "{s:O, s:O, s:O, s:O}", "user", value_get(args, "user"),
                         "cmd", value_get(args, "name"), "identifier", value_get(args, "identifier"),
@@ -192,7 +192,7 @@ cron_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     else
         said = sub_call(ctx, err, "cron.rm_job", "{s:O, s:O, s:O}", "user", value_get(args, "user"), "cmd",
                         value_get(args, "name"), "identifier", value_get(args, "identifier"));
-    return said != NULL ? tell(ret, entry_word, value_str(args, "user", ""), said) : err->code;
+    return said != NULL ? state_cron_tell(ret, entry_word, value_str(args, "user", ""), said) : err->code;
 }
 
 /* ---- variables ------------------------------------------------------------------------------- */
@@ -205,23 +205,23 @@ cron_env_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     found_t found;
 
     if (ctx_test(ctx))
-        return find_env(ctx, args, text, &found, err) < 0 ? err->code : test_present(ret, env_word, found);
+        return state_cron_find_env(ctx, args, text, &found, err) < 0 ? err->code : test_present(ret, env_word, found);
     json_t *said = sub_call(ctx, err, "cron.set_env", "{s:O, s:O, s:O}", "user", value_get(args, "user"),
                             "name", value_get(args, "name"), "value", value);
-    return said != NULL ? tell(ret, env_word, value_str(args, "user", ""), said) : err->code;
+    return said != NULL ? state_cron_tell(ret, env_word, value_str(args, "user", ""), said) : err->code;
 }
 
 static int
 cron_env_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_t *ret = start(args, ret_value);
+    json_t *ret = state_cron_start(args, ret_value);
     found_t found;
 
     if (ctx_test(ctx))
-        return find_env(ctx, args, "", &found, err) < 0 ? err->code : test_absent(ret, env_word, found);
+        return state_cron_find_env(ctx, args, "", &found, err) < 0 ? err->code : test_absent(ret, env_word, found);
     json_t *said = sub_call(ctx, err, "cron.rm_env", "{s:O, s:O}", "user", value_get(args, "user"), "name",
                             value_get(args, "name"));
-    return said != NULL ? tell(ret, env_word, value_str(args, "user", ""), said) : err->code;
+    return said != NULL ? state_cron_tell(ret, env_word, value_str(args, "user", ""), said) : err->code;
 }
 
 /* ---- table ----------------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 
 /* The group of the user's files. NEW, or NULL. */
 static char *
-group_of(call_ctx_t *ctx, const json_t *user)
+cron_file_group_of(call_ctx_t *ctx, const json_t *user)
 {
     fail_auto_t why = FAIL_INIT;
     json_auto_t *info = sub_call(ctx, &why, "user.info", "{s:O}", "name", user);
@@ -87,7 +87,7 @@ update_copy(call_ctx_t *ctx, json_t *call, json_t *ret, fail_t *err)
 }
 
 static int
-install(call_ctx_t *ctx, const char *user, const char *path, json_t *ret, fail_t *err)
+cron_file_install(call_ctx_t *ctx, const char *user, const char *path, json_t *ret, fail_t *err)
 {
     json_auto_t *said = sub_call(ctx, err, "cron.write_cron_file_verbose", "{s:s, s:s}", "user", user, "path",
                                  path);
@@ -102,7 +102,7 @@ install(call_ctx_t *ctx, const char *user, const char *path, json_t *ret, fail_t
 }
 
 static int
-replace(call_ctx_t *ctx, json_t *call, const char *path, json_t *ret, fail_t *err)
+cron_file_replace(call_ctx_t *ctx, json_t *call, const char *path, json_t *ret, fail_t *err)
 {
     const char *user = value_str(call, "user", "");
     int rc = update_copy(ctx, call, ret, err);
@@ -110,7 +110,7 @@ replace(call_ctx_t *ctx, json_t *call, const char *path, json_t *ret, fail_t *er
     if (rc != 0)
         return rc;
     if (value_get(value_get(ret, "changes"), "diff") != NULL)
-        return install(ctx, user, path, ret, err);
+        return cron_file_install(ctx, user, path, ret, err);
     if (!value_truthy(value_get(ret, "result")))
         return 0;
     state_change_set(ret, json_object());
@@ -121,7 +121,7 @@ static int
 cron_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *user = value_str(args, "user", "");
-    AUTO_FREE char *group = group_of(ctx, value_get(args, "user"));
+    AUTO_FREE char *group = cron_file_group_of(ctx, value_get(args, "user"));
     json_t *ret = *ret_value = state_ret_args(args);
 
     if (group == NULL)
@@ -136,7 +136,7 @@ cron_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (path == NULL)
         return err->code;
     json_auto_t *call = file_args(ctx, args, path, group);
-    int rc = ctx_test(ctx) ? tell_only(ctx, call, ret, err) : replace(ctx, call, path, ret, err);
+    int rc = ctx_test(ctx) ? tell_only(ctx, call, ret, err) : cron_file_replace(ctx, call, path, ret, err);
     unlink(path);
     return rc;
 }

@@ -5,7 +5,7 @@
 
 /* NEW object of the variables that `args` wants; NULL: not a form it may have. */
 static json_t *
-wanted(const json_t *args)
+state_environ_wanted(const json_t *args)
 {
     json_t *value = value_get(args, "value");
 
@@ -59,9 +59,9 @@ find_changes(call_ctx_t *ctx, const json_t *args, json_t *want, json_t *ret, fai
 
 /* As in Salt, test mode is true even when values would change. */
 static int
-environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+state_environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *want = wanted(args);
+    json_auto_t *want = state_environ_wanted(args);
     json_t *ret = *ret_value = state_ret_args(args);
 
     if (want == NULL)
@@ -99,7 +99,7 @@ static const arg_t setenv_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "setenv", environ_setenv, setenv_args, 0, "Set environment variables of this run." },
+    { "setenv", state_environ_setenv, setenv_args, 0, "Set environment variables of this run." },
 };
 
 PLUGIN(state, environ, .doc = "Environment variables", FUNCS(funcs));

@@ -81,7 +81,7 @@ is_enabled(const service_t *s)
 
 /* An error of the service module (FAIL_COMMAND) is a failed state; others go to the caller. */
 static int
-failed(const service_t *s)
+service_failed(const service_t *s)
 {
     return s->err->kind == FAIL_COMMAND ? state_ret_fail(s->ret, s->err) : s->err->code;
 }
@@ -129,7 +129,7 @@ boot_changed(const service_t *s, const boot_words_t *w, standing_t standing, boo
     int after = does(s, w->query);
 
     if (after < 0)
-        return failed(s);
+        return service_failed(s);
     state_change_set(s->ret, after ? json_pack("{s:b}", s->name, 1) : json_object());
     return state_ret_set(s->ret, result ? STATE_TRUE : STATE_FALSE, "Service %s has been %s, and %s", s->name,
                          w->done, w->so[standing]);
@@ -137,7 +137,7 @@ boot_changed(const service_t *s, const boot_words_t *w, standing_t standing, boo
 
 /* Make the service start at boot, or not; the state's result and comment become this one's. */
 static int
-at_boot(const service_t *s, const boot_words_t *w, standing_t standing, bool result)
+service_at_boot(const service_t *s, const boot_words_t *w, standing_t standing, bool result)
 {
     state_result_t told = result ? STATE_TRUE : STATE_FALSE;
     int there = available(s), before;
@@ -145,14 +145,14 @@ at_boot(const service_t *s, const boot_words_t *w, standing_t standing, bool res
     if (there == 0 && w == &disabling)
         json_object_set_new(s->ret, "result", json_true());
     if (there <= 0)
-        return there < 0 ? failed(s) : 0;
+        return there < 0 ? service_failed(s) : 0;
     if (!ctx_has(s->ctx, w->change) || !ctx_has(s->ctx, w->query))
         return state_ret_set(s->ret, told,
                              w == &enabling ? "Enable is not available on this minion, service %s %s"
                                             : "Disable is not available on this minion, service %s %s",
                              s->name, standing == RUNS ? "started" : w->so[standing]);
     if ((before = does(s, w->query)) < 0)
-        return failed(s);
+        return service_failed(s);
     if (before)
         return state_ret_set(s->ret, told, "Service %s is already %s, and %s", s->name, w->done,
                              w->so[standing]);
@@ -179,7 +179,7 @@ boot_wish(const service_t *s, standing_t standing, bool result)
 
     if (json_is_null(enable))
         return 0;
-    return at_boot(s, value_truthy(enable) ? &enabling : &disabling, standing, result);
+    return service_at_boot(s, value_truthy(enable) ? &enabling : &disabling, standing, result);
 }
 
 /* Only where it is not so already. */
@@ -226,14 +226,14 @@ static const life_words_t dying = {
 
 /* Makes the return with a sentence about this service. */
 static int
-say(const service_t *s, state_result_t result, const phrase_t *p)
+service_say(const service_t *s, state_result_t result, const phrase_t *p)
 {
     return state_ret_set(s->ret, result, "%s%s%s", p->before, s->name, p->after);
 }
 
 /* 0 with *ret_text NEW: what unmasking did, or NULL when it is not asked for. */
 static int
-unmask(const service_t *s, char **ret_text)
+service_unmask(const service_t *s, char **ret_text)
 {
     json_t *answer = NULL;
 
@@ -249,7 +249,7 @@ unmask(const service_t *s, char **ret_text)
 }
 
 static void
-add_lines(const service_t *s, const char *text)
+service_add_lines(const service_t *s, const char *text)
 {
     if (text != NULL && *text != '\0')
         state_ret_add(s->ret, "%s", text);
@@ -263,11 +263,11 @@ after_life(const service_t *s, const life_words_t *w, int enabled, int runs)
     int now = does(s, "service.status"), now_enabled = now < 0 ? now : is_enabled(s);
 
     if (now < 0 || now_enabled < 0)
-        return failed(s);
+        return service_failed(s);
     bool ok = (now > 0) == w->runs;
     if (now != runs || now_enabled != enabled)
         state_change(s->ret, s->name, json_boolean(now));
-    (void) say(s, ok ? STATE_TRUE : STATE_FALSE, ok ? &w->done : &w->failed);
+    (void) service_say(s, ok ? STATE_TRUE : STATE_FALSE, ok ? &w->done : &w->failed);
     int rc = boot_wish(s, standing_of(now > 0), ok);
     if (rc == 0 && w->runs && value_num(s->args, "init_delay", 0) > 0) {
         AUTO_FREE char *delay = value_pystr(value_get(s->args, "init_delay"));
@@ -283,27 +283,27 @@ bring_about(const service_t *s, const life_words_t *w)
     AUTO_FREE char *unmasked = NULL;
     int runs = does(s, "service.status"), enabled = runs < 0 ? runs : is_enabled(s);
 
-    if (runs < 0 || enabled < 0 || (w->runs && unmask(s, &unmasked) < 0))
-        return failed(s);
+    if (runs < 0 || enabled < 0 || (w->runs && service_unmask(s, &unmasked) < 0))
+        return service_failed(s);
     if ((runs > 0) == w->runs) {
-        (void) say(s, STATE_TRUE, &w->already);
-        add_lines(s, unmasked);
+        (void) service_say(s, STATE_TRUE, &w->already);
+        service_add_lines(s, unmasked);
         return boot_wish_unless(s, enabled);
     }
     if (ctx_test(s->ctx)) {
-        (void) say(s, STATE_NONE, &w->test);
-        add_lines(s, unmasked);
+        (void) service_say(s, STATE_NONE, &w->test);
+        service_add_lines(s, unmasked);
         return 0;
     }
     int done = does(s, w->fun);
     if (done < 0)
-        return failed(s);
+        return service_failed(s);
     if (done == 0) {
-        (void) say(s, STATE_FALSE, &w->failed);
+        (void) service_say(s, STATE_FALSE, &w->failed);
         return boot_wish(s, standing_of(!w->runs), false);
     }
     int rc = after_life(s, w, enabled, runs);
-    add_lines(s, unmasked);
+    service_add_lines(s, unmasked);
     return rc;
 }
 
@@ -325,7 +325,7 @@ service_life(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return state_ret_set(s.ret, STATE_TRUE, "Running in OFFLINE mode. Nothing to do");
     int there = offline < 0 ? offline : available(&s);
     if (there < 0)
-        return failed(&s);
+        return service_failed(&s);
     if (there > 0)
         return bring_about(&s, w);
     if (ctx_test(ctx))
@@ -342,7 +342,7 @@ service_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     service_t s = service_of(ctx, args, ret_value, err);
     AUTO_FREE char *absent = xasprintf("The named service %s is not available", s.name);
-    int rc = at_boot(&s, &enabling, STANDS, true);
+    int rc = service_at_boot(&s, &enabling, STANDS, true);
 
     if (rc == 0 && ctx_test(ctx) && strcmp(value_str(s.ret, "comment", ""), absent) == 0)
         return state_ret_set(
@@ -356,7 +356,7 @@ service_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     service_t s = service_of(ctx, args, ret_value, err);
 
-    return at_boot(&s, &disabling, STANDS, true);
+    return service_at_boot(&s, &disabling, STANDS, true);
 }
 
 /* ---- masks ----------------------------------------------------------------------------------- */
@@ -384,7 +384,7 @@ service_mask(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return state_ret_set(s.ret, STATE_FALSE, "Service masking not available on this minion");
     int have = is_masked(&s);
     if (have < 0)
-        return failed(&s);
+        return service_failed(&s);
     if ((have > 0) == wanted)
         return state_ret_set(s.ret, STATE_TRUE,
                              wanted ? "Service %s is already %s" : "Service %s was already %s", s.name,
@@ -398,7 +398,7 @@ service_mask(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                 runtime) < 0 ||
         (have = is_masked(&s)) < 0) {
         json_decref(changes);
-        return failed(&s);
+        return service_failed(&s);
     }
     if ((have > 0) != wanted) {
         json_decref(changes);
@@ -439,10 +439,10 @@ watched(const service_t *s, const char *fun, const char *verb, const char *parti
         return state_ret_set(s->ret, STATE_NONE, "Service is set to be %s", participle);
     /* Stops first: remains of a service that died would keep it from starting. */
     if (strcmp(verb, "start") == 0 && does(s, "service.stop") < 0)
-        return failed(s);
+        return service_failed(s);
     int done = does(s, fun);
     if (done < 0)
-        return failed(s);
+        return service_failed(s);
     clock_pause(value_num(s->args, "init_delay", 0));
     state_change(s->ret, s->name, json_boolean(done));
     return done ? state_ret_set(s->ret, STATE_TRUE, "Service %s", participle)
@@ -460,7 +460,7 @@ service_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         return state_ret_set(s.ret, STATE_FALSE, "Unable to trigger watch for service.%s", sfun);
     int runs = does(&s, "service.status");
     if (runs < 0)
-        return failed(&s);
+        return service_failed(&s);
     if (dead)
         return runs ? watched(&s, "service.stop", "stop", "stopped")
                     : state_ret_set(s.ret, STATE_TRUE, "Service is already stopped");

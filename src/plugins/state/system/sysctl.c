@@ -6,7 +6,7 @@
 
 /* True when both values hold the same words, whatever blanks separate them. */
 static bool
-same_words(const char *a, const char *b)
+state_sysctl_same_words(const char *a, const char *b)
 {
     char **x = str_split(a, " \t\n", true), **y = str_split(b, " \t\n", true);
     bool same = strv_equal(x, y);
@@ -18,9 +18,9 @@ same_words(const char *a, const char *b)
 
 /* Predicts the change: `in_file` and `now` are the settings in the file and in the kernel; NULL: none. */
 static int
-foretell(json_t *ret, const char *name, const char *value, bool in_file, const char *now)
+state_sysctl_foretell(json_t *ret, const char *name, const char *value, bool in_file, const char *now)
 {
-    bool same = same_words(now, value);
+    bool same = state_sysctl_same_words(now, value);
 
     if (*now != '\0' && in_file && same)
         return state_ret_set(ret, STATE_TRUE, "Sysctl value %s = %s is already set", name, value);
@@ -40,7 +40,7 @@ foretell(json_t *ret, const char *name, const char *value, bool in_file, const c
 }
 
 static int
-look(call_ctx_t *ctx, json_t *ret, const char *name, const char *value, const char *file, fail_t *err)
+state_sysctl_look(call_ctx_t *ctx, json_t *ret, const char *name, const char *value, const char *file, fail_t *err)
 {
     json_auto_t *configured = sub_call(ctx, err, "sysctl.show", "{s:s}", "config_file", file);
 
@@ -54,7 +54,7 @@ look(call_ctx_t *ctx, json_t *ret, const char *name, const char *value, const ch
     json_auto_t *now = sub_call(ctx, err, "sysctl.get", "{s:s}", "name", name);
     if (now == NULL)
         return err->code;
-    return foretell(ret, name, value, value_get(configured, name) != NULL, json_string_value(now));
+    return state_sysctl_foretell(ret, name, value, value_get(configured, name) != NULL, json_string_value(now));
 }
 
 /* A setting that can't be made fails the state. */
@@ -70,7 +70,7 @@ sysctl_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (config == NULL)
         return err->code;
     if (ctx_test(ctx))
-        return look(ctx, ret, name, value, json_string_value(config), err);
+        return state_sysctl_look(ctx, ret, name, value, json_string_value(config), err);
     json_auto_t *done = sub_call(ctx, err, "sysctl.persist", "{s:s, s:O, s:O}", "name", name, "value",
                                  value_get(args, "value"), "config", config);
     if (done == NULL && err->kind != FAIL_COMMAND)

@@ -38,7 +38,7 @@ open_below(const char *root, const char *path, int flags)
 
 /* UTF-8, but for a character that the end cuts. */
 static bool
-is_text(const char *bytes, size_t n)
+wheel_roots_is_text(const char *bytes, size_t n)
 {
     uint32_t cp;
 
@@ -54,7 +54,7 @@ is_text(const char *bytes, size_t n)
 
 /* A regular file of one root: its descriptor, or -1. */
 static int
-open_file(const char *root, const char *path, bool *ret_text)
+wheel_roots_open_file(const char *root, const char *path, bool *ret_text)
 {
     char head[HEAD_BYTES];
     struct stat st;
@@ -65,7 +65,7 @@ open_file(const char *root, const char *path, bool *ret_text)
         return -1;
     }
     ssize_t n = fd >= 0 ? pread(fd, head, sizeof(head), 0) : -1;
-    *ret_text = n >= 0 && is_text(head, (size_t) n);
+    *ret_text = n >= 0 && wheel_roots_is_text(head, (size_t) n);
     return fd;
 }
 
@@ -80,7 +80,7 @@ roots_find(call_ctx_t *ctx, const char *option, const json_t *args, json_t **ret
 
     *ret_value = json_array();
     json_array_foreach (folders_of(ctx, option, value_str(args, "saltenv", "base")), i, root) {
-        AUTO_FD fd = open_file(json_string_value(root), path, &text);
+        AUTO_FD fd = wheel_roots_open_file(json_string_value(root), path, &text);
         AUTO_FREE char *full = fs_join(json_string_value(root), path);
         if (fd >= 0)
             json_array_append_new(*ret_value, json_pack("{s:s}", full, text ? "txt" : "bin"));
@@ -99,7 +99,7 @@ roots_read(call_ctx_t *ctx, const char *option, const json_t *args, json_t **ret
     bool text;
 
     json_array_foreach (folders_of(ctx, option, value_str(args, "saltenv", "base")), i, root) {
-        AUTO_FD fd = open_file(json_string_value(root), path, &text);
+        AUTO_FD fd = wheel_roots_open_file(json_string_value(root), path, &text);
         AUTO_FREE char *full = fs_join(json_string_value(root), path);
         buf_auto_t data = BUF_INIT;
         int rc = fd >= 0 && text ? fs_read_fd(fd, LIMIT_FILE_READ, &data) : 0;
@@ -115,7 +115,7 @@ roots_read(call_ctx_t *ctx, const char *option, const json_t *args, json_t **ret
 /* ---- list ---------------------------------------------------------------------------------------------- */
 
 static int
-by_name(const struct dirent **a, const struct dirent **b)
+wheel_roots_by_name(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -152,7 +152,7 @@ static int
 list_folder(int dir, json_t *tree, int depth, size_t *n_p, fail_t *err)
 {
     struct dirent **names = NULL;
-    int n = scandirat(dir, ".", &names, NULL, by_name),
+    int n = scandirat(dir, ".", &names, NULL, wheel_roots_by_name),
         rc = n < 0 ? fs_fail(err, -errno, "read", "a folder") : 0;
 
     for (int i = 0; i < n; i++) {
@@ -215,7 +215,7 @@ roots_list_roots(call_ctx_t *ctx, const char *option, json_t **ret_value, fail_t
 
 /* Salt's message for an invalid call; NULL when it is valid. NEW. */
 static json_t *
-objection(json_t *folders, const json_t *args)
+wheel_roots_objection(json_t *folders, const json_t *args)
 {
     const char *saltenv = value_str(args, "saltenv", "base"), *path = value_str(args, "path", "");
     json_int_t index = value_int(args, "index", 0);
@@ -239,7 +239,7 @@ roots_write(call_ctx_t *ctx, const char *option, const json_t *args, json_t **re
     const char *path = value_str(args, "path", "");
     struct stat st;
 
-    if ((*ret_value = objection(folders, args)) != NULL) {
+    if ((*ret_value = wheel_roots_objection(folders, args)) != NULL) {
         ctx_set_retcode(ctx, 1);
         return 0;
     }
