@@ -79,8 +79,8 @@ typedef int apply_fn(key_cli_t *cli, local_client_t *line, key_act_t act, const 
 
 /* Sends one request; the ids done are appended to `done`. `more` tells the master that others follow. */
 static int
-key_change_ask_master(local_client_t *line, key_act_t act, const char *state, json_t *ids, bool more, json_t *done,
-           fail_t *err)
+key_change_ask_master(local_client_t *line, key_act_t act, const char *state, json_t *ids, bool more,
+                      json_t *done, fail_t *err)
 {
     json_auto_t *reply = NULL;
     json_t *request = json_pack("{s:s, s:s, s:O, s:[s], s:o*}", "op", "key_apply", "action",

@@ -38,9 +38,9 @@ offer_keys(words_t *self, const char *option)
     for (size_t i = 0; i < NELEMS(key_actions); i++) {
         if (!str_eq(key_actions[i].option, option))
             continue;
-        unsigned from = key_actions[i].act < 0
-                            ? KEY_ALL
-                            : key_act_from((key_act_t) key_actions[i].act, key_words_included(self->c.values));
+        unsigned from = key_actions[i].act < 0 ? KEY_ALL
+                                               : key_act_from((key_act_t) key_actions[i].act,
+                                                              key_words_included(self->c.values));
         json_t *states = json_array();
         for (key_state_t state = 0; state < KEY_STATES; state++)
             if ((from & KEY_BIT(state)) != 0)

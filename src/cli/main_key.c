@@ -111,7 +111,8 @@ main_key_run_configured(key_cli_t *cli, const key_verb_t *verb, startup_t *start
     if (rc >= 0)
         return rc;
     cli->opts = start->opts;
-    rc = main_key_become(json_string_value(startup_setting(start, "user")), value_str(start->opts, "pki_dir", ""));
+    rc = main_key_become(json_string_value(startup_setting(start, "user")),
+                         value_str(start->opts, "pki_dir", ""));
     return rc != 0 ? rc : run_with_store(cli, verb);
 }
 

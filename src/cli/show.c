@@ -122,8 +122,9 @@ show_args(show_t *self, const json_t *arg)
     json_array_foreach (arg, i, one) {
         if (value_get(one, "__kwarg__") == NULL)
             continue;
-        self->opts.exclude = value_get(one, "exclude") ? value_get(one, "exclude") : self->opts.exclude;
-        self->opts.terse = value_get(one, "terse") ? value_get(one, "terse") : self->opts.terse;
+        self->opts.exclude = value_get(one, "exclude") != NULL ? value_get(one, "exclude")
+                                                               : self->opts.exclude;
+        self->opts.terse = value_get(one, "terse") != NULL ? value_get(one, "terse") : self->opts.terse;
     }
 }
 

@@ -93,8 +93,8 @@ typedef json_t *show_fn(const keystore_t *store, const char *state, const char *
 
 /* PEM text of a key. */
 static json_t *
-keyaction_show_text(const keystore_t *store, const char *state, const char *id, const char *hash_type, int *ret_code,
-          fail_t *err)
+keyaction_show_text(const keystore_t *store, const char *state, const char *id, const char *hash_type,
+                    int *ret_code, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
     AUTO_FREE char *pem = keystore_pem(store, id, key_state_of_dir(state), &why);

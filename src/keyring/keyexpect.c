@@ -118,7 +118,8 @@ keyexpect_expect(int folder, const char *id, const char *finger, fail_t *err)
 
 /* Takes over one id of Salt's master; an id that has an accepted key here is left out. */
 static int
-keyexpect_take_over(const char *pki_dir, int folder, const char *id, const json_t *known, json_t *done, fail_t *err)
+keyexpect_take_over(const char *pki_dir, int folder, const char *id, const json_t *known, json_t *done,
+                    fail_t *err)
 {
     AUTO_FREE char *accepted = xasprintf("%s/%s/%s", pki_dir, key_state_dir(KEY_ACCEPTED), id);
     const char *finger = value_str(known, id, NULL);

@@ -192,7 +192,8 @@ json_t *
 keystore_list(const keystore_t *self, key_state_t state, fail_t *err)
 {
     names_t names = { NULL, 0, 0 };
-    json_t *list = keystore_names_in(self, state, true, &names, err) == 0 ? keystore_names_list(&names) : NULL;
+    json_t *list = keystore_names_in(self, state, true, &names, err) == 0 ? keystore_names_list(&names)
+                                                                          : NULL;
 
     names_free(&names);
     return list;

@@ -34,7 +34,7 @@ master_main_master_grains(json_t *opts)
     size_t n;
     const plugin_t *const *rows = builtin_plugins(PLUGIN_GRAIN, &n);
     (void) pthread_mutex_lock(&lock);
-    if (!found) {
+    if (found == NULL) {
         found = json_object();
         grains_collect(rows, n, GRAIN_CHEAP, "", opts, found);
         grains_collect(rows, n, GRAIN_SLOW, "", opts, found);
@@ -48,7 +48,8 @@ master_main_master_grains(json_t *opts)
 /* Build the registries of plug-ins and run the front loop. When a thread still uses them at the end, the
  * process exits without freeing anything. */
 static int
-master_main_master_serve(conf_t **conf_p, const char *dir, json_t *overrides, const char *pid_file, fail_t *err)
+master_main_master_serve(conf_t **conf_p, const char *dir, json_t *overrides, const char *pid_file,
+                         fail_t *err)
 {
     size_t n_runners, n_wheels, n_modules, n_states;
     const plugin_t *const *runner_rows = builtin_plugins(PLUGIN_RUNNER, &n_runners);
@@ -63,7 +64,7 @@ master_main_master_serve(conf_t **conf_p, const char *dir, json_t *overrides, co
         .modules = modules, .states = states, .runners = runners, .grains = master_main_master_grains
     };
     front_t *front = front_new(conf_p, dir, overrides, runners, wheels, &host, err);
-    int code = front ? front_run(front) : master_main_master_fail(err);
+    int code = front != NULL ? front_run(front) : master_main_master_fail(err);
     bool ended = front_destroy(&front);
     daemon_pid_remove(pid_file);
     if (!ended) {
@@ -97,7 +98,7 @@ main(int argc, char **argv)
     AUTO(conf) conf = startup_conf("salt-master", dir, CONF_MASTER, overrides, &err);
     bool background = value_bool(opts.values, "daemon", false);
     opt_result_free(&opts);
-    if (!conf || (background && daemon_background(&err) < 0))
+    if (conf == NULL || (background && daemon_background(&err) < 0))
         return master_main_master_fail(&err);
     AUTO_FREE char *pid_file = xstrdup(conf_str(conf, "pidfile"));
     if (daemon_pid_file(pid_file, &err) < 0)

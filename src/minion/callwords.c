@@ -24,10 +24,10 @@ callwords_offer_sls(complete_t *c)
 {
     const char *root = value_str(c->values, "file_root", NULL);
     AUTO_FREE char *dir = startup_conf_dir(c->values);
-    json_auto_t *given = root ? json_pack("{s:{s:[s]}}", "file_roots", "base", root) : NULL;
-    AUTO(conf) conf = given ? NULL : conf_load(dir, CONF_MINION, NULL, NULL, NULL);
-    if (given || conf)
-        complete_sls(c, given ? given : conf_opts(conf), NULL);
+    json_auto_t *given = root != NULL ? json_pack("{s:{s:[s]}}", "file_roots", "base", root) : NULL;
+    AUTO(conf) conf = given != NULL ? NULL : conf_load(dir, CONF_MINION, NULL, NULL, NULL);
+    if (given != NULL || conf != NULL)
+        complete_sls(c, given != NULL ? given : conf_opts(conf), NULL);
 }
 
 int
@@ -36,8 +36,8 @@ callwords_complete(const registry_t *functions, int argc, char **argv)
     complete_t c;
     complete_begin(&c, &opts_call, argc, argv);
     const char *fun = c.n_args > 0 ? c.args[0] : "";
-    bool local = value_get(c.values, "local") || value_get(c.values, "file_root");
-    if (c.row)
+    bool local = value_get(c.values, "local") != NULL || value_get(c.values, "file_root") != NULL;
+    if (c.row != NULL)
         (void) complete_choices(&c);
     else if (c.n_args == 0 || str_eq(fun, "sys.doc") || str_eq(fun, "sys.argspec"))
         callwords_offer_functions(&c, functions);

@@ -64,7 +64,7 @@ static json_t *
 main_call_grains(void *cookie)
 {
     caller_t *self = cookie;
-    if (self->grains)
+    if (self->grains != NULL)
         return self->grains;
     size_t n;
     const plugin_t *const *rows = builtin_plugins(PLUGIN_GRAIN, &n);
@@ -104,7 +104,7 @@ static int
 main_call_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
 {
     caller_t *self = cookie;
-    if (!self->master)
+    if (self->master == NULL)
         return fail_set(err, -ENOTCONN, "there is no master to send an event to (--local)");
     return callsession_event(self->master, tag, data, NULL, err);
 }
@@ -123,9 +123,9 @@ static int
 to_minion(const caller_t *self, json_t *request, const char *none, json_t **ret_reply, fail_t *err)
 {
     AUTO(local_client) line = local_connect_minion(conf_str(self->conf, "sock_dir"), NULL);
-    json_t *copy = line ? json_copy(request) : NULL;
-    return line ? local_call(line, &copy, ret_reply, err)
-                : fail_kind(err, FAIL_COMMAND, -ENOTSUP, "%s", none);
+    json_t *copy = line != NULL ? json_copy(request) : NULL;
+    return line != NULL ? local_call(line, &copy, ret_reply, err)
+                        : fail_kind(err, FAIL_COMMAND, -ENOTSUP, "%s", none);
 }
 
 /* Fires an event: "fire_master" goes to the master; any other is for the reactor of the minion that runs
@@ -137,9 +137,9 @@ host_event(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
     json_auto_t *reply = NULL;
     *ret_value = json_true();
     if (!str_eq(value_str(request, "tag", ""), "fire_master"))
-        return to_minion(self, request, "no minion with a reactor runs here that would hear an event",
-                           &reply, err);
-    if (!self->master)
+        return to_minion(self, request, "no minion with a reactor runs here that would hear an event", &reply,
+                         err);
+    if (self->master == NULL)
         return fail_set(err, -ENOTCONN, "there is no master to ask (--local)");
     return callsession_event(self->master, value_str(data, "tag", ""), value_get(data, "data"),
                              value_get(data, "preload"), err);
@@ -151,9 +151,9 @@ host_schedule(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
 {
     json_auto_t *reply = NULL;
     int rc = to_minion(self, request,
-                         "no minion runs here whose schedule that could be; offline=True changes what its "
-                         "next start reads",
-                         &reply, err);
+                       "no minion runs here whose schedule that could be; offline=True changes what its "
+                       "next start reads",
+                       &reply, err);
     *ret_value = rc == 0 ? json_incref(value_get(reply, "value")) : NULL;
     return rc;
 }
@@ -181,7 +181,7 @@ main_call_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
     for (size_t i = 0; i < NELEMS(rows); i++) {
         if (!str_eq(op, rows[i].op))
             continue;
-        if (self->master || rows[i].local)
+        if (self->master != NULL || rows[i].local)
             return rows[i].fn(self, request, ret_value, err);
         return fail_set(err, -ENOTCONN, "there is no master to ask (--local)");
     }
@@ -194,12 +194,12 @@ static py_t *
 compile_pillar(caller_t *self, json_t *ask, fail_t *err)
 {
     json_t *opts = conf_opts(self->conf), *grains = main_call_grains(self);
-    if (!self->master)
+    if (self->master == NULL)
         return pillar_local(opts, self->registry, conf_str(self->conf, "id"), grains, ask, self->pillar, err);
     json_auto_t *whole = pillar_ask_complete(opts, ask);
     json_object_set_new(whole, "jid", json_string(self->jid));
     json_auto_t *answer = callsession_pillar(self->master, whole, grains, err);
-    return answer ? py_from_wire(answer) : NULL;
+    return answer != NULL ? py_from_wire(answer) : NULL;
 }
 
 /* As in a job: without `ask` the pillar in memory, with `ask` one compiled for it. NEW reference. */
@@ -207,9 +207,9 @@ static py_t *
 pillar(void *cookie, json_t *ask, fail_t *err)
 {
     caller_t *self = cookie;
-    if (!self->pillar && (!ask || !self->master))
+    if (self->pillar == NULL && (ask == NULL || self->master == NULL))
         self->pillar = compile_pillar(self, NULL, err);
-    if (!ask || !(self->pillar || self->master))
+    if (ask == NULL || !(self->pillar != NULL || self->master != NULL))
         return py_ref(self->pillar);
     return compile_pillar(self, ask, err);
 }
@@ -221,7 +221,7 @@ main_call_failed(const func_t *f, const char *fun, const fail_t *err)
     (void) fflush(stdout);
     if (err->kind == FAIL_ARGUMENTS) {
         (void) fprintf(stderr, "\nPassed invalid arguments: %s.\n\nUsage:\n", fail_text(err));
-        AUTO_FREE char *doc = f ? func_docstring(f) : xstrdup("");
+        AUTO_FREE char *doc = f != NULL ? func_docstring(f) : xstrdup("");
         (void) printf("%s\n", doc);
     } else if (err->kind == FAIL_COMMAND) {
         (void) fprintf(stderr, "Error running '%s': %s\n", fun, fail_text(err));
@@ -233,7 +233,8 @@ main_call_failed(const func_t *f, const char *fun, const fail_t *err)
 
 /* Keeps the return in the job cache (cache_jobs) and sends it to the master unless --no-return-event. */
 static void
-main_call_keep_return(caller_t *self, const char *fun, char *const *words, size_t n, json_t *value, int retcode)
+main_call_keep_return(caller_t *self, const char *fun, char *const *words, size_t n, json_t *value,
+                      int retcode)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *arg = json_array();
@@ -244,7 +245,7 @@ main_call_keep_return(caller_t *self, const char *fun, char *const *words, size_
                                  "success", retcode == 0, "tgt", conf_str(self->conf, "id"), "tgt_type",
                                  "glob");
     jobcache_keep(conf_opts(self->conf), ret);
-    if (!self->master || value_bool(self->values, "no_return_event", false))
+    if (self->master == NULL || value_bool(self->values, "no_return_event", false))
         return;
     if (callsession_return(self->master, ret, &err) < 0 ||
         callsession_settle(self->master, SETTLE_MS, &err) < 0)
@@ -284,7 +285,7 @@ main_call_run(caller_t *self, char *const *args, size_t n)
                        .cookie = self };
     AUTO(call_ctx) ctx = call_ctx_new(&env);
     const func_t *f = registry_find(self->registry, ctx, fun, &err);
-    if (!f)
+    if (f == NULL)
         return main_call_failed(NULL, fun, &err);
     json_auto_t *arg = args_parse(args + 1, n - 1, value_get(self->values, "no_parse"));
     json_auto_t *pub = json_pack("{s:s, s:i, s:s, s:s}", "__pub_fun", fun, "__pub_pid", (int) getpid(),
@@ -339,7 +340,7 @@ with_master(caller_t *self, char **args, size_t n)
                  value_bool(self->values, "doc", false);
     if (!local) {
         self->master = callsession_open(self->conf, (int) conf_int(self->conf, "auth_timeout") * 1000, &err);
-        if (!self->master)
+        if (self->master == NULL)
             return main_call_fail(fail_text(&err));
         if (callsession_grains(self->master, main_call_grains(self), &err) < 0)
             return main_call_fail(fail_text(&err));
@@ -358,7 +359,7 @@ static void
 take_root(const json_t *values, const char *option, json_t *overrides, const char *roots)
 {
     json_t *folder = value_get(values, option);
-    if (folder)
+    if (folder != NULL)
         json_object_set_new(overrides, roots, json_pack("{s:[O]}", "base", folder));
 }
 
@@ -393,7 +394,7 @@ main(int argc, char **argv)
     /* Functions and templates recognise salt-call by __opts__['__cli']. */
     if (self.conf != NULL)
         json_object_set_new(conf_opts(self.conf), "__cli", json_string("salt-call"));
-    if (!self.conf || show_init(&self.show, opts.values, conf_opts(self.conf), &err) < 0) {
+    if (self.conf == NULL || show_init(&self.show, opts.values, conf_opts(self.conf), &err) < 0) {
         code = main_call_fail(fail_text(&err));
     } else {
         size_t n;

@@ -44,14 +44,14 @@ main_minion_check(const conf_t *conf, fail_t *err)
         return err->code;
     json_auto_t *masters = masters_parse(conf, err);
     const char *pki = conf_str(conf, "pki_dir");
-    if (!masters || !conf_id_valid(conf_str(conf, "id"), err) || fs_own_dir(pki, 0700, err) < 0)
+    if (masters == NULL || !conf_id_valid(conf_str(conf, "id"), err) || fs_own_dir(pki, 0700, err) < 0)
         return err->code;
     AUTO_FREE char *of_salt = NULL;
     int rc = saltpki_set_aside(pki, &of_salt, err);
-    if (of_salt)
+    if (of_salt != NULL)
         log_warning("%s", of_salt);
     AUTO(key_pair) keys = rc == 0 ? key_pair_open(pki, "minion", &made, err) : NULL;
-    if (!keys)
+    if (keys == NULL)
         return err->code;
     char finger[FINGER_LEN];
     key_finger(key_pair_public(keys), finger);
@@ -74,7 +74,8 @@ main_minion_prepare(const conf_t *conf, fail_t *err)
 
 /* Runs the job server until it ends. *ret_owner: false in the networking process. *ret_again: start again. */
 static int
-main_minion_serve(conf_t **conf_p, const char *dir, json_t *overrides, bool *ret_owner, bool *ret_again, fail_t *err)
+main_minion_serve(conf_t **conf_p, const char *dir, json_t *overrides, bool *ret_owner, bool *ret_again,
+                  fail_t *err)
 {
     size_t n_exec, n_states, n_grains;
     const plugin_t *const *exec_rows = builtin_plugins(PLUGIN_EXEC, &n_exec);
@@ -84,7 +85,7 @@ main_minion_serve(conf_t **conf_p, const char *dir, json_t *overrides, bool *ret
     AUTO(registry) states = registry_new(PLUGIN_STATE, state_rows, n_states);
     const jobserver_tables_t tables = { exec, states, grain_rows, n_grains, minion_parts };
     AUTO(jobserver) server = jobserver_new(conf_p, dir, overrides, &tables, err);
-    if (!server)
+    if (server == NULL)
         return main_minion_fail(err);
     int code = jobserver_run(server);
     *ret_owner = !server->in_session;
@@ -113,7 +114,7 @@ main(int argc, char **argv)
     AUTO(conf) conf = startup_conf("salt-minion", dir, CONF_MINION, overrides, &err);
     bool background = value_bool(opts.values, "daemon", false);
     opt_result_free(&opts);
-    if (!conf || (background && daemon_background(&err) < 0))
+    if (conf == NULL || (background && daemon_background(&err) < 0))
         return main_minion_fail(&err);
     AUTO_FREE char *pid_file = xstrdup(conf_str(conf, "pidfile"));
     if (daemon_pid_file(pid_file, &err) < 0)

@@ -38,7 +38,8 @@ REFUSES(cache_cloud, "There is no salt-cloud here, and so no cache of its machin
 
 /* `what` TAKEN; `function` may be NULL. True, as Salt returns it; false without a target. */
 static int
-cache_forget(call_ctx_t *ctx, const json_t *args, json_t *what, json_t *function, json_t **ret_value, fail_t *err)
+cache_forget(call_ctx_t *ctx, const json_t *args, json_t *what, json_t *function, json_t **ret_value,
+             fail_t *err)
 {
     json_t *fields = json_pack("{s:O, s:O, s:o, s:O*}", "tgt", value_get(args, "tgt"), "tgt_type",
                                value_get(args, "tgt_type"), "what", what, "mine_function", function);

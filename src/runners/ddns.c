@@ -84,13 +84,13 @@ ddns_own_create(call_ctx_t *ctx, const zone_t *zone, const record_t *r, fail_t *
     const json_t *same = find_data(found, r->data);
     if (same != NULL)
         return ddns_said(r->fqdn, value_fmt("Record of type '%s' already exists with ttl of %lld", r->type,
-                                       (long long) value_int(same, "ttl", 0)));
+                                            (long long) value_int(same, "ttl", 0)));
     AUTO_FREE char *lines = xasprintf("update add %s %lld %s %s", r->fqdn, (long long) r->ttl, r->type,
                                       r->data);
     int rc = zone_update(zone, lines, &why, err);
     return ddns_outcome(ctx, rc, r->fqdn,
-                   value_fmt("Created record of type '%s': %s -> %s", r->type, r->fqdn, r->data),
-                   value_fmt("Failed to create record of type '%s'", r->type), why);
+                        value_fmt("Created record of type '%s': %s -> %s", r->type, r->fqdn, r->data),
+                        value_fmt("Failed to create record of type '%s'", r->type), why);
 }
 
 /* Replaces all records of the type by one. A record with the same data and TTL is left alone unless `replace`
@@ -108,16 +108,17 @@ ddns_own_update(call_ctx_t *ctx, const zone_t *zone, const record_t *r, bool rep
     const json_t *same = find_data(found, r->data);
     if (same != NULL && value_int(same, "ttl", -1) == r->ttl && !(replace && json_array_size(found) > 1))
         return ddns_said(r->fqdn, value_fmt("Record of type '%s' already present with ttl of %lld", r->type,
-                                       (long long) r->ttl));
+                                            (long long) r->ttl));
     AUTO_FREE char *lines = xasprintf("update delete %s %s\nupdate add %s %lld %s %s", r->fqdn, r->type,
                                       r->fqdn, (long long) r->ttl, r->type, r->data);
     int rc = zone_update(zone, lines, &why, err);
     return ddns_outcome(ctx, rc, r->fqdn, value_fmt("Updated record of type '%s'", r->type),
-                   value_fmt("Failed to update record of type '%s'", r->type), why);
+                        value_fmt("Failed to update record of type '%s'", r->type), why);
 }
 
 /* Deletes the records of a name: all, those of a type, or the one with the data. */
-static json_t *ddns_own_delete (call_ctx_t *ctx, const zone_t *zone, const record_t *r, fail_t *err)
+static json_t *
+ddns_own_delete(call_ctx_t *ctx, const zone_t *zone, const record_t *r, fail_t *err)
 {
     json_auto_t *found = r->data == NULL || check_data(r->data, err) == 0
                              ? zone_query(zone, r->fqdn, r->type != NULL ? r->type : "ANY", err)
@@ -132,7 +133,7 @@ static json_t *ddns_own_delete (call_ctx_t *ctx, const zone_t *zone, const recor
                                       r->type != NULL && r->data != NULL ? r->data : "");
     int rc = zone_update(zone, lines, &why, err);
     return ddns_outcome(ctx, rc, r->fqdn, json_string("Deleted DNS record(s)"),
-                   json_string("Failed to delete DNS record(s)"), why);
+                        json_string("Failed to delete DNS record(s)"), why);
 }
 
 /* The record that the arguments name. `fqdn` is where its name will be: NEW. */
@@ -175,7 +176,7 @@ ddns_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *fqdn = NULL;
     record_t r = record_of(args, &fqdn);
 
-    *ret_value = zone_init(&zone, args, err) == 0 ? ddns_own_delete (ctx, &zone, &r, err) : NULL;
+    *ret_value = zone_init(&zone, args, err) == 0 ? ddns_own_delete(ctx, &zone, &r, err) : NULL;
     return *ret_value != NULL ? 0 : -EIO;
 }
 
@@ -199,7 +200,7 @@ is_settled(const char *text)
  * said last: NEW text, or NULL with *err. */
 static json_t *
 ddns_reverse(call_ctx_t *ctx, const zone_t *zone, const char *ip, const record_t *host, reverse_fn *act,
-        fail_t *err)
+             fail_t *err)
 {
     struct in_addr address;
     AUTO_FREE char *data = xasprintf("%s%s", host->fqdn, str_ends(host->fqdn, ".") ? "" : ".");
@@ -278,7 +279,7 @@ ddns_delete_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *fqdn = NULL;
     record_t r = record_of(args, &fqdn);
     json_auto_t *found = zone_init(&zone, args, err) == 0 ? zone_query(&zone, fqdn, "A", err) : NULL;
-    json_auto_t *one = found != NULL ? ddns_own_delete (ctx, &zone, &r, err) : NULL;
+    json_auto_t *one = found != NULL ? ddns_own_delete(ctx, &zone, &r, err) : NULL;
     json_auto_t *all = json_array();
 
     if (one == NULL)

@@ -83,7 +83,8 @@ runners_jobs_add_missing(json_t *out, const json_t *minions, const json_t *resul
     json_t *id;
 
     json_array_foreach (minions, i, id) {
-        if (json_object_get(result, json_string_value(id)) == NULL && runners_jobs_fits(globs, json_string_value(id)))
+        if (json_object_get(result, json_string_value(id)) == NULL &&
+            runners_jobs_fits(globs, json_string_value(id)))
             json_object_set_new(out, json_string_value(id), json_string("Minion did not return"));
     }
 }

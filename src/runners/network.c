@@ -36,7 +36,8 @@ runners_network_parse_mac(const char *text, uint8_t out[MAC_BYTES])
     if (len != MAC_PLAIN && len != MAC_SPLIT)
         return false;
     for (size_t i = 0; i < MAC_BYTES; i++) {
-        int high = runners_network_hex_digit(text[i * step]), low = runners_network_hex_digit(text[i * step + 1]);
+        int high = runners_network_hex_digit(text[i * step]),
+            low = runners_network_hex_digit(text[i * step + 1]);
         if (high < 0 || low < 0 || (step == 3 && i > 0 && text[i * step - 1] != text[2]))
             return false;
         out[i] = (uint8_t) (high << 4 | low);

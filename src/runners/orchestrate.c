@@ -64,7 +64,8 @@ orchestrate_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         json_object_set_new(*ret_value, value_str(row, "run", "?"),
                             json_pack("{s:o, s:o, s:o, s:o}", "Mods", mods_of(row), "Start",
                                       orchestrate_stamp(value_int(row, "start_us", 0)), "End",
-                                      orchestrate_stamp(value_int(row, "end_us", 0)), "Result", orchestrate_result_of(row)));
+                                      orchestrate_stamp(value_int(row, "end_us", 0)), "Result",
+                                      orchestrate_result_of(row)));
     return 0;
 }
 
@@ -214,10 +215,10 @@ orchestrate_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
             return -EIO;
         json_array_append_new(steps, step);
     }
-    *ret_value = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:O}", "Run", run, "Mods", mods_of(row),
-                           "Arguments", orchestrate_arguments_of(row), "Start", orchestrate_stamp(value_int(row, "start_us", 0)),
-                           "End", orchestrate_stamp(value_int(row, "end_us", 0)), "Result", orchestrate_result_of(row), "Steps",
-                           steps);
+    *ret_value = json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:O}", "Run", run, "Mods", mods_of(row), "Arguments",
+        orchestrate_arguments_of(row), "Start", orchestrate_stamp(value_int(row, "start_us", 0)), "End",
+        orchestrate_stamp(value_int(row, "end_us", 0)), "Result", orchestrate_result_of(row), "Steps", steps);
     json_t *stopped = value_get(value_get(row, "result"), "stopped");
     if (stopped != NULL)
         json_object_set(*ret_value, "Stopped", stopped);
@@ -245,7 +246,8 @@ times_of(const json_t *goes)
 
 /* Plan as text, dot or mermaid. *ret_value NEW. */
 static int
-orchestrate_draw(const json_t *chunks, const json_t *times, const json_t *args, json_t **ret_value, fail_t *err)
+orchestrate_draw(const json_t *chunks, const json_t *times, const json_t *args, json_t **ret_value,
+                 fail_t *err)
 {
     AUTO(plan) plan = plan_new(chunks, times);
     AUTO_FREE char *text = plan_draw(plan, value_str(args, "format", "text"), err);

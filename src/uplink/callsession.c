@@ -54,7 +54,7 @@ callsession_on_state(void *cookie, session_state_t state, const char *reason)
     callsession_t *self = cookie;
     size_t i;
     json_t *one;
-    if (reason)
+    if (reason != NULL)
         because(self, reason);
     if (state != SESSION_READY) {
         downloads_lost(self->downloads);
@@ -139,8 +139,8 @@ wait_ready(callsession_t *self, int timeout_ms, fail_t *err)
             return fail_set(err, -ETIMEDOUT,
                             "Unable to reach the master at %s within %d seconds%s%s "
                             "(salt-call --local works without a master)",
-                            self->host, timeout_ms / 1000, self->reason ? ": " : "",
-                            self->reason ? self->reason : "");
+                            self->host, timeout_ms / 1000, self->reason != NULL ? ": " : "",
+                            self->reason != NULL ? self->reason : "");
         callsession_turn(self, until);
     }
 }
@@ -148,7 +148,7 @@ wait_ready(callsession_t *self, int timeout_ms, fail_t *err)
 /* Opens a session with the nth master, in place of the one before. */
 static int
 callsession_connect(callsession_t *self, const conf_t *conf, size_t nth, const json_t *master, int timeout_ms,
-          fail_t *err)
+                    fail_t *err)
 {
     session_destroy(&self->session); /* it has the files' names */
     free(self->known_file);
@@ -187,8 +187,8 @@ static int
 callsession_file_send(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes, size_t n)
 {
     session_t *session = ((callsession_t *) cookie)->session;
-    return bytes ? session_send_bytes(session, msg, body, bytes, n, NULL)
-                 : session_send(session, msg, body, NULL);
+    return bytes != NULL ? session_send_bytes(session, msg, body, bytes, n, NULL)
+                         : session_send(session, msg, body, NULL);
 }
 
 static void
@@ -203,7 +203,7 @@ set_aside(const char *pki, fail_t *err)
 {
     AUTO_FREE char *of_salt = NULL;
     int rc = saltpki_set_aside(pki, &of_salt, err);
-    if (of_salt)
+    if (of_salt != NULL)
         log_warning("%s", of_salt);
     return rc;
 }
@@ -219,17 +219,17 @@ callsession_open(const conf_t *conf, int timeout_ms, fail_t *err)
     self->downloads = downloads_new(&host);
     (void) snprintf(self->boot, sizeof(self->boot), "call-%llx-%x", (unsigned long long) clock_wall_us(),
                     (unsigned) getpid());
-    self->keys = masters && fs_own_dir(pki, 0700, err) == 0 && set_aside(pki, err) == 0
+    self->keys = masters != NULL && fs_own_dir(pki, 0700, err) == 0 && set_aside(pki, err) == 0
                      ? key_pair_open(pki, "minion", NULL, err)
                      : NULL;
-    self->zctx = self->keys ? zmq_ctx_new() : NULL;
-    if (self->keys && !self->zctx)
+    self->zctx = self->keys != NULL ? zmq_ctx_new() : NULL;
+    if (self->keys != NULL && self->zctx == NULL)
         (void) fail_set(err, -errno, "libzmq can't begin: %s", strerror(errno));
     size_t i;
     json_t *one;
-    int rc = self->zctx ? -ETIMEDOUT : -EINVAL;
+    int rc = self->zctx != NULL ? -ETIMEDOUT : -EINVAL;
     json_array_foreach (masters, i, one) {
-        if (!self->zctx || rc == 0)
+        if (self->zctx == NULL || rc == 0)
             break;
         fail_clear(err);
         rc = callsession_connect(self, conf, i, one, timeout_ms, err);
@@ -251,7 +251,7 @@ callsession_send(callsession_t *self, wire_msg_t msg, const json_t *body, bool s
     int rc = session_send(self->session, msg, body, &why);
     if (rc < 0)
         return fail_set(err, rc, "The master %s did not get it: %s", self->host,
-                        why.text ? fail_text(&why) : "it is not connected any more");
+                        why.text != NULL ? fail_text(&why) : "it is not connected any more");
     if (settles)
         json_array_append_new(self->unsettled,
                               json_pack("{s:i, s:O}", "msg", (int) msg, "body", (json_t *) body));
@@ -294,10 +294,11 @@ callsession_ask(callsession_t *self, const json_t *body, int64_t until, fail_t *
     while (clock_mono_ms() < until) {
         if (callsession_send(self, MSG_pillar_ask, body, false, err) < 0)
             return err->code;
-        while (!self->answer && session_state(self->session) == SESSION_READY && clock_mono_ms() < until)
+        while (self->answer == NULL && session_state(self->session) == SESSION_READY &&
+               clock_mono_ms() < until)
             callsession_turn(self, until);
         json_int_t again = value_int(self->answer, "again", 0);
-        if (self->answer && again <= 0)
+        if (self->answer != NULL && again <= 0)
             return 0;
         json_decref(self->answer);
         self->answer = NULL;
@@ -335,7 +336,7 @@ callsession_file(void *cookie, json_t *ask, json_t **ret_value, fail_t *err)
     callsession_t *self = cookie;
     callsession_step(self);
     downloads_ask(self->downloads, 1, ask);
-    while (!self->file_answer)
+    while (self->file_answer == NULL)
         callsession_turn(self, clock_mono_ms() + downloads_step(self->downloads));
     json_auto_t *answer = STEAL(self->file_answer);
     if (value_bool(answer, "ok", false)) {
@@ -362,11 +363,11 @@ void
 callsession_destroy(callsession_t **self_p)
 {
     callsession_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return;
     session_destroy(&self->session);
     downloads_destroy(&self->downloads);
-    if (self->zctx)
+    if (self->zctx != NULL)
         (void) zmq_ctx_term(self->zctx);
     key_pair_destroy(&self->keys);
     json_decref(self->unsettled);

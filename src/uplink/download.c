@@ -122,7 +122,7 @@ download_finish(downloads_t *self, download_t *d, json_t *answer)
 static void
 download_fail(downloads_t *self, download_t *d, int code, const char *text, bool keep)
 {
-    if (d->part && !(keep && value_get(d->ask, "cache") && d->have > 0))
+    if (d->part != NULL && !(keep && value_get(d->ask, "cache") != NULL && d->have > 0))
         (void) unlinkat(d->folder, d->part, 0);
     tell_stop(self, d);
     json_auto_t *words = value_utf8(text, strlen(text));
@@ -132,7 +132,7 @@ download_fail(downloads_t *self, download_t *d, int code, const char *text, bool
 static void
 fail_err(downloads_t *self, download_t *d, int code, const fail_t *err)
 {
-    download_fail(self, d, code, err->text ? err->text : strerror(-code), false);
+    download_fail(self, d, code, err->text != NULL ? err->text : strerror(-code), false);
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -141,7 +141,7 @@ static const char *
 download_name(const download_t *d)
 {
     const char *slash = strrchr(d->place, '/');
-    return slash ? slash + 1 : d->place;
+    return slash != NULL ? slash + 1 : d->place;
 }
 
 /* Finds the destination's folder without creating anything. A path in the cache comes from the master, so it
@@ -150,7 +150,7 @@ static void
 download_find_place(download_t *d)
 {
     const char *cache = value_str(d->ask, "cache", NULL), *name;
-    if (!cache) {
+    if (cache == NULL) {
         way_auto_t way = WAY_INIT;
         d->folder = settle_find(&way, value_str(d->ask, "dest", ""), &d->why);
         d->place = way_text(&way);
@@ -221,7 +221,7 @@ make_part(download_t *d, fail_t *err)
     const char *cache = value_str(d->ask, "cache", NULL);
     if (d->fd >= 0)
         return 0;
-    if (cache) {
+    if (cache != NULL) {
         if (d->folder >= 0)
             (void) close(d->folder);
         d->folder = -1;
@@ -231,7 +231,7 @@ make_part(download_t *d, fail_t *err)
         if (rc < 0)
             return rc;
     }
-    if (d->why.text)
+    if (d->why.text != NULL)
         return fail_kind(err, d->why.kind, d->folder, "%s", fail_text(&d->why));
     int rc = d->folder < 0 ? d->folder : download_open_part(d, true);
     return rc < 0 ? fail_set(err, rc, "cannot write %s: %s", d->place, strerror(-rc)) : 0;
@@ -269,7 +269,7 @@ send_open(downloads_t *self, download_t *d)
     d->n = self->next_n;
     d->fresh = 0;
     json_t *size = value_get(d->ask, "size");
-    if (size)
+    if (size != NULL)
         json_object_set(body, "size", size);
     if (d->is_file) {
         json_object_set_new(body, "at", json_integer(d->have));
@@ -297,7 +297,7 @@ download_pump(downloads_t *self)
 {
     int busy = download_busy(self);
     int64_t now = clock_mono_ms();
-    for (download_t *d = self->all; self->ready && d && busy < AT_ONCE; d = d->next) {
+    for (download_t *d = self->all; self->ready && d != NULL && busy < AT_ONCE; d = d->next) {
         if (d->stage != STAGE_WAITING || now < d->retry_ms)
             continue;
         send_open(self, d);
@@ -336,7 +336,7 @@ static download_t *
 download_by_id(downloads_t *self, json_int_t id)
 {
     download_t *d = self->all;
-    while (d && d->id != id)
+    while (d != NULL && d->id != id)
         d = d->next;
     return d;
 }
@@ -345,12 +345,12 @@ void
 downloads_cancel(downloads_t *self, json_int_t id)
 {
     download_t *d = download_by_id(self, id);
-    if (!d) {
+    if (d == NULL) {
         uploads_cancel(self->uploads, id);
         mineasks_cancel(self->mine, id);
         return;
     }
-    if (d->part && !value_get(d->ask, "cache"))
+    if (d->part != NULL && value_get(d->ask, "cache") == NULL)
         (void) unlinkat(d->folder, d->part, 0);
     tell_stop(self, d);
     download_unlink(self, d);
@@ -522,7 +522,7 @@ text_done(downloads_t *self, download_t *d)
     fail_auto_t err = FAIL_INIT;
     json_t *value = value_parse(buf_str(&d->text), d->text.len, LIMIT_FILE_TEXT, "the master's list", &err);
     d->stage = STAGE_WAITING;
-    if (value)
+    if (value != NULL)
         download_finish(self, d, json_pack("{s:b, s:o}", "ok", true, "value", value));
     else
         fail_err(self, d, -EPROTO, &err);
@@ -543,13 +543,13 @@ download_end(downloads_t *self, download_t *d)
     }
     d->stage = STAGE_WAITING;
     int rc = settle(d->fd, d->folder, d->part, d->place,
-                    value_get(d->ask, "cache") ? SETTLE_OURS : SETTLE_USUAL, &err);
+                    value_get(d->ask, "cache") != NULL ? SETTLE_OURS : SETTLE_USUAL, &err);
     if (rc < 0)
         fail_err(self, d, rc, &err);
     else
         download_finish(self, d,
-                 json_pack("{s:b, s:{s:s, s:I}}", "ok", true, "value", "path", d->place, "size",
-                           (json_int_t) d->size));
+                        json_pack("{s:b, s:{s:s, s:I}}", "ok", true, "value", "path", d->place, "size",
+                                  (json_int_t) d->size));
 }
 
 /* Finds the request by its number; a number that no download has may be an upload's. */
@@ -562,16 +562,16 @@ downloads_message(downloads_t *self, wire_msg_t msg, const json_t *body, const v
         mineasks_message(self->mine, body);
         return;
     }
-    while (d && (d->n != which || !is_out(d)))
+    while (d != NULL && (d->n != which || !is_out(d)))
         d = d->next;
-    if (!d) {
+    if (d == NULL) {
         uploads_message(self->uploads, msg, body);
         return;
     }
     download_heard(d);
     if (msg == MSG_file_data)
         download_data(self, d, body, bytes, n);
-    else if (value_get(body, "error"))
+    else if (value_get(body, "error") != NULL)
         download_error(self, d, body);
     else if (msg == MSG_file_info && d->stage == STAGE_ASKED)
         download_info(self, d, body);
@@ -589,7 +589,7 @@ download_prefix(download_t *d)
 {
     AUTO_FREE char *piece = malloc(READ_MAX);
     int64_t left = d->have - d->tagged;
-    if (!piece)
+    if (piece == NULL)
         salt_no_memory(READ_MAX);
     ssize_t n = pread(d->fd, piece, left < READ_MAX ? (size_t) left : READ_MAX, d->tagged);
     if (n <= 0) {
@@ -645,12 +645,12 @@ void
 downloads_destroy(downloads_t **self_p)
 {
     downloads_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return;
-    while (self->all) {
+    while (self->all != NULL) {
         download_t *d = self->all;
         self->all = d->next;
-        if (d->part && !value_get(d->ask, "cache"))
+        if (d->part != NULL && value_get(d->ask, "cache") == NULL)
             (void) unlinkat(d->folder, d->part, 0);
         download_free(d);
     }

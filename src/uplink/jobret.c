@@ -13,7 +13,7 @@ jobret_mark(json_t *ret, const json_t *from)
 {
     static const char *const marks[] = { "metadata", "schedule" };
     for (size_t i = 0; i < NELEMS(marks); i++)
-        if (value_get(from, marks[i]))
+        if (value_get(from, marks[i]) != NULL)
             json_object_set(ret, marks[i], value_get(from, marks[i]));
 }
 
@@ -42,7 +42,7 @@ jobret_fits(const json_t *ret, fail_t *err)
 {
     size_t len;
     AUTO_FREE char *text = wire_encode(MSG_ret, ret, &len, err);
-    if (text && !json_few(text, len, LIMIT_RET_VALUES)) {
+    if (text != NULL && !json_few(text, len, LIMIT_RET_VALUES)) {
         (void) fail_set(err, -E2BIG, "it has more than %d values", LIMIT_RET_VALUES);
         return false;
     }
@@ -54,7 +54,7 @@ jobret_fitting(json_t **ret_p)
 {
     json_auto_t *ret = STEAL(*ret_p);
     fail_auto_t err = FAIL_INIT;
-    if (!ret || jobret_fits(ret, &err))
+    if (ret == NULL || jobret_fits(ret, &err))
         return json_incref(ret);
     log_error("job %s: %s", value_str(ret, "jid", ""), fail_text(&err));
     /* Drop the arguments first: the master knows what it asked. */

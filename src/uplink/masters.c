@@ -13,10 +13,10 @@ master_parse(const char *text, int default_port, char host[256], int *ret_port)
     long long port = default_port;
     size_t len = strlen(text);
     bool bracket = text[0] == '[';
-    if (bracket ? !close || (close[1] != '\0' && close[1] != ':') : strpbrk(text, "[]") != NULL)
+    if (bracket ? close == NULL || (close[1] != '\0' && close[1] != ':') : strpbrk(text, "[]") != NULL)
         return false;
     /* More than one colon without brackets is a bare IPv6 address. */
-    if (colon && (bracket ? colon == close + 1 : strchr(text, ':') == colon)) {
+    if (colon != NULL && (bracket ? colon == close + 1 : strchr(text, ':') == colon)) {
         if (!str_to_int(colon + 1, 1, 65535, &port))
             return false;
         len = (size_t) (colon - text);
@@ -29,7 +29,7 @@ master_parse(const char *text, int default_port, char host[256], int *ret_port)
     host[len] = '\0';
     /* The host becomes part of a file's name (masters_key_files). */
     for (const char *p = host; *p; p++)
-        if ((unsigned char) *p <= ' ' || *p == 127 || strchr("/[]", *p))
+        if ((unsigned char) *p <= ' ' || *p == 127 || strchr("/[]", *p) != NULL)
             return false;
     *ret_port = (int) port;
     return true;
@@ -83,7 +83,7 @@ masters_by_name(const conf_t *conf)
     json_t *one;
     json_array_foreach (masters, i, one) {
         AUTO_FREE char *name = master_name(one);
-        if (!value_get(by_name, name))
+        if (value_get(by_name, name) == NULL)
             json_object_set_new(by_name, name, json_integer((int) i / masters_at_once(conf, masters)));
     }
     return by_name;

@@ -106,7 +106,7 @@ mineasks_lost(mineasks_t *self)
 void
 mineasks_take(mineasks_t *self, mineasks_t *from)
 {
-    while (from->all) {
+    while (from->all != NULL) {
         mineask_t *q = from->all;
         from->all = q->next;
         (void) mineask_append(self, q);
@@ -122,8 +122,9 @@ mineasks_message(mineasks_t *self, const json_t *body)
         if (value_int((*at)->body, "n", 0) != value_int(body, "n", -1))
             continue;
         mineask_finish(self, at,
-                 value ? json_pack("{s:b, s:O}", "ok", true, "value", value)
-                       : mineask_failure(EREMOTEIO, value_str(body, "error", "the master gave no answer")));
+                       value != NULL ? json_pack("{s:b, s:O}", "ok", true, "value", value)
+                                     : mineask_failure(
+                                           EREMOTEIO, value_str(body, "error", "the master gave no answer")));
         return;
     }
 }
@@ -155,7 +156,7 @@ void
 mineasks_destroy(mineasks_t **self_p)
 {
     mineasks_t *self = STEAL(*self_p);
-    while (self && self->all)
+    while (self != NULL && self->all != NULL)
         mineask_drop(&self->all);
     free(self);
 }

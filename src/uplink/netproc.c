@@ -153,7 +153,7 @@ netproc_frames(netproc_t *self)
             log_error("a message of the networking process can't be read: %s", fail_text(&err));
         if (rc == -ENOMEM || rc == -EMSGSIZE)
             return false;
-        if (frame)
+        if (frame != NULL)
             self->env.frame(self->env.cookie, frame);
     }
 }
@@ -197,7 +197,7 @@ void
 netproc_destroy(netproc_t **self_p)
 {
     netproc_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return;
     if (self->fd >= 0 && !self->child)
         (void) kill(self->pid, SIGKILL);

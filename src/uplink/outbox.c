@@ -75,7 +75,7 @@ void
 outbox_destroy(outbox_t **self_p)
 {
     outbox_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return;
     for (item_t *it = self->first, *next; it; it = next) {
         next = it->next;
@@ -92,7 +92,7 @@ outbox_destroy(outbox_t **self_p)
 static item_t *
 event_from(item_t *it)
 {
-    while (it && it->is_ret)
+    while (it != NULL && it->is_ret)
         it = it->next;
     return it;
 }
@@ -102,8 +102,8 @@ event_from(item_t *it)
 static void
 outbox_remove(outbox_t *self, item_t *it)
 {
-    *(it->prev ? &it->prev->next : &self->first) = it->next;
-    *(it->next ? &it->next->prev : &self->last) = it->prev;
+    *(it->prev != NULL ? &it->prev->next : &self->first) = it->next;
+    *(it->next != NULL ? &it->next->prev : &self->last) = it->prev;
     if (self->next == it)
         self->next = it->next;
     if (self->first_event == it)
@@ -112,7 +112,7 @@ outbox_remove(outbox_t *self, item_t *it)
         self->way_bytes -= it->size;
     (void) map_take(self->by_key, it->key);
     if (it->is_ret) {
-        self->kept_bytes -= it->kept ? it->size : 0;
+        self->kept_bytes -= it->kept != NULL ? it->size : 0;
     } else {
         self->event_bytes -= it->size;
         self->n_events--;
@@ -129,11 +129,11 @@ static void
 outbox_append(outbox_t *self, item_t *it)
 {
     it->prev = self->last;
-    *(self->last ? &self->last->next : &self->first) = it;
+    *(self->last != NULL ? &self->last->next : &self->first) = it;
     self->last = it;
-    if (!self->next)
+    if (self->next == NULL)
         self->next = it;
-    if (!self->first_event)
+    if (self->first_event == NULL)
         self->first_event = event_from(it);
     map_set(self->by_key, it->key, it);
     self->n_items++;
@@ -148,11 +148,11 @@ outbox_load(outbox_t *self, item_t *it, fail_t *err)
     AUTO_FREE char *asker = NULL;
     json_t *v = it->is_ret ? spool_load(self->spool, it->key, &asker, &size, err)
                            : spool_event_load(self->spool, it->n, &size, err);
-    if (!v) {
+    if (v == NULL) {
         log_error("%s", fail_text(err));
         return NULL;
     }
-    if (!it->asker)
+    if (it->asker == NULL)
         it->asker = STEAL(asker);
     it->size = size;
     /* The release that wrote it may have had larger message limits. */
@@ -232,7 +232,7 @@ outbox_series(outbox_t *self, char series[LIMIT_BOOT], fail_t *err)
 static int
 outbox_index(const outbox_t *self, const char *asker)
 {
-    return asker ? (int) value_int(self->masters, asker, -1) : -1;
+    return asker != NULL ? (int) value_int(self->masters, asker, -1) : -1;
 }
 
 void
@@ -268,7 +268,7 @@ keep_event(outbox_t *self, item_t *it)
 static void
 keep_events(outbox_t *self)
 {
-    for (item_t *it = self->first_event; it && self->n_loose > 0; it = it->next)
+    for (item_t *it = self->first_event; it != NULL && self->n_loose > 0; it = it->next)
         if (!it->is_ret && !it->on_disk)
             keep_event(self, it);
 }
@@ -279,7 +279,7 @@ static void
 reserve(outbox_t *self)
 {
     fail_auto_t err = FAIL_INIT;
-    if (!self->series || self->next_n < self->upto)
+    if (self->series == NULL || self->next_n < self->upto)
         return;
     self->upto = self->next_n + SERIES_STEP;
     if (spool_series_keep(self->spool, self->series, self->upto, &err) < 0)
@@ -309,10 +309,10 @@ static bool
 outbox_send(outbox_t *self, item_t *it)
 {
     fail_auto_t err = FAIL_INIT;
-    json_auto_t *what = it->kept ? json_incref(it->kept) : outbox_load(self, it, &err);
-    if (!what && !outbox_is_lost(&err))
+    json_auto_t *what = it->kept != NULL ? json_incref(it->kept) : outbox_load(self, it, &err);
+    if (what == NULL && !outbox_is_lost(&err))
         return false;
-    if (!what) {
+    if (what == NULL) {
         outbox_remove(self, it);
         return true;
     }
@@ -336,7 +336,7 @@ may_go(const outbox_t *self, const item_t *it)
 static void
 outbox_pump(outbox_t *self)
 {
-    while (self->next && self->listening && self->way_bytes < LIMIT_UNDER_WAY) {
+    while (self->next != NULL && self->listening && self->way_bytes < LIMIT_UNDER_WAY) {
         item_t *it = self->next, *after = it->next;
         if (may_go(self, it) && !outbox_send(self, it)) {
             self->events_held = self->events_held || !it->is_ret;
@@ -471,14 +471,14 @@ outbox_return(outbox_t *self, json_t *ret, const char *asker)
 {
     const char *jid = value_str(ret, "jid", "");
     item_t *old = map_get(self->by_key, jid);
-    if (old) {
+    if (old != NULL) {
         spool_forget(self->spool, jid);
         outbox_remove(self, old);
     }
     item_t *it = xcalloc(1, sizeof(*it));
     it->key = xstrdup(jid);
     it->is_ret = true;
-    it->asker = asker ? xstrdup(asker) : NULL;
+    it->asker = asker != NULL ? xstrdup(asker) : NULL;
     it->master = outbox_index(self, asker);
     it->since_ms = clock_mono_ms();
     it->size = json_dumpb(ret, NULL, 0, JSON_COMPACT);
@@ -492,7 +492,7 @@ outbox_return(outbox_t *self, json_t *ret, const char *asker)
     int64_t given_up = given_up_ms(self, it);
     if (given_up && (self->give_up_ms == 0 || given_up < self->give_up_ms))
         self->give_up_ms = given_up;
-    bool at_once = !self->next && outbox_heard(self, it) && self->way_bytes < LIMIT_UNDER_WAY;
+    bool at_once = self->next == NULL && outbox_heard(self, it) && self->way_bytes < LIMIT_UNDER_WAY;
     outbox_append(self, it);
     if (!at_once) {
         outbox_pump(self);
@@ -516,7 +516,7 @@ outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more)
     size_t size = json_dumpb(event, NULL, 0, JSON_COMPACT), len;
     AUTO_FREE char *message = wire_encode(MSG_event, event, &len, NULL);
     /* Masters refuse messages with more values. */
-    bool fits = message && json_few(message, len, LIMIT_WIRE_VALUES);
+    bool fits = message != NULL && json_few(message, len, LIMIT_WIRE_VALUES);
     if (!fits || self->n_events >= LIMIT_EVENTS_KEPT || self->event_bytes + size > LIMIT_EVENTS_KEPT_BYTES)
         return false;
     item_t *it = xcalloc(1, sizeof(*it));
@@ -542,7 +542,7 @@ outbox_acked(outbox_t *self, const json_t *jids, const json_t *events)
     json_t *one;
     json_array_foreach (jids, i, one) {
         item_t *it = json_is_string(one) ? map_get(self->by_key, json_string_value(one)) : NULL;
-        if (it && it->is_ret) {
+        if (it != NULL && it->is_ret) {
             log_debug("job %s: its return is acknowledged", it->key);
             spool_forget(self->spool, it->key);
             outbox_remove(self, it);
@@ -551,7 +551,7 @@ outbox_acked(outbox_t *self, const json_t *jids, const json_t *events)
     json_array_foreach (events, i, one) {
         AUTO_FREE char *key = xasprintf("#%lld", (long long) json_integer_value(one));
         item_t *it = map_get(self->by_key, key);
-        if (it)
+        if (it != NULL)
             outbox_remove(self, it);
     }
     self->patience_ms = PATIENCE_MS;
@@ -565,8 +565,8 @@ outbox_acked(outbox_t *self, const json_t *jids, const json_t *events)
 static void
 try_disk(outbox_t *self)
 {
-    for (item_t *it = self->first; it && self->kept_bytes > 0; it = it->next) {
-        if (!it->is_ret || !it->kept)
+    for (item_t *it = self->first; it != NULL && self->kept_bytes > 0; it = it->next) {
+        if (!it->is_ret || it->kept == NULL)
             continue;
         if (!spool(self, it, it->kept))
             return;
@@ -613,7 +613,7 @@ outbox_pending(const outbox_t *self)
     json_t *pending = json_object();
     for (const item_t *it = self->first; it; it = it->next)
         if (it->is_ret)
-            json_object_set_new(pending, it->key, it->asker ? json_string(it->asker) : json_null());
+            json_object_set_new(pending, it->key, it->asker != NULL ? json_string(it->asker) : json_null());
     return pending;
 }
 
@@ -621,7 +621,7 @@ const char *
 outbox_asker(const outbox_t *self, const char *jid)
 {
     const item_t *it = map_get(self->by_key, jid);
-    return it ? it->asker : NULL;
+    return it != NULL ? it->asker : NULL;
 }
 
 bool

@@ -26,8 +26,8 @@ typedef struct remote {
 
 /* Sends one request. `more` (fields to add) is consumed; NULL: none. -ENOENT is not an error in *err. */
 static int
-remotefiles_ask(remote_t *self, const char *op, const char *path, const char *saltenv, json_t *more, json_t **ret_value,
-      fail_t *err)
+remotefiles_ask(remote_t *self, const char *op, const char *path, const char *saltenv, json_t *more,
+                json_t **ret_value, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
     json_auto_t *ask = json_pack("{s:s, s:s, s:s, s:s}", "what", "files", "op", op, "path", path, "saltenv",
@@ -65,7 +65,7 @@ remotefiles_have(const char *copy, const char *path, int64_t *ret_size, fail_t *
 
 static int
 hash_offline(remote_t *self, const char *path, const char *saltenv, int64_t size, json_t **ret_hash,
-               fail_t *err)
+             fail_t *err)
 {
     AUTO_FREE char *copy = remotefiles_copy(self, path, saltenv), *sum = NULL;
     int64_t have = 0;
@@ -97,12 +97,12 @@ envs_offline(const remote_t *self, fail_t *err)
     AUTO_FREE char *dir = xasprintf("%s/files", self->cachedir);
     json_auto_t *all = json_object();
     DIR *d = opendir(dir);
-    int rc = d || errno == ENOENT ? 0 : -errno;
+    int rc = d != NULL || errno == ENOENT ? 0 : -errno;
     const struct dirent *e;
-    while (d && (e = fs_next(d, &rc)))
+    while (d != NULL && (e = fs_next(d, &rc)))
         if (e->d_name[0] != '.')
             json_object_set_new(all, e->d_name, json_true());
-    if (d)
+    if (d != NULL)
         (void) closedir(d);
     if (rc < 0)
         (void) fail_set(err, rc, "%s: %s", dir, strerror(-rc));
@@ -150,11 +150,12 @@ static int
 ask_hash(void *cookie, const char *path, const char *saltenv, int64_t size, json_t **ret_hash, fail_t *err)
 {
     return remotefiles_ask(cookie, "hash", path, saltenv,
-                 size < 0 ? NULL : json_pack("{s:I}", "size", (json_int_t) size), ret_hash, err);
+                           size < 0 ? NULL : json_pack("{s:I}", "size", (json_int_t) size), ret_hash, err);
 }
 
 static int
-remotefiles_hash(void *cookie, const char *path, const char *saltenv, int64_t size, json_t **ret_hash, fail_t *err)
+remotefiles_hash(void *cookie, const char *path, const char *saltenv, int64_t size, json_t **ret_hash,
+                 fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
     int rc = ask_hash(cookie, path, saltenv, size, ret_hash, &why);
@@ -166,8 +167,7 @@ remotefiles_hash(void *cookie, const char *path, const char *saltenv, int64_t si
 /* Sets *ret_is when the cached copy equals the master's file; -ENOENT when the master has none. The size is
  * sent along, so the master computes no digest for a file that differs anyway. */
 static int
-is_current(remote_t *self, const char *path, const char *saltenv, const char *copy, bool *ret_is,
-             fail_t *err)
+is_current(remote_t *self, const char *path, const char *saltenv, const char *copy, bool *ret_is, fail_t *err)
 {
     struct stat st;
     *ret_is = false;
@@ -198,7 +198,8 @@ remotefiles_cache(void *cookie, const char *path, const char *saltenv, char **re
                             : "it is fetched from the master");
     if (rc == 0 && !current) {
         json_auto_t *value = NULL;
-        rc = remotefiles_ask(self, "get", path, saltenv, json_pack("{s:s}", "cache", self->cachedir), &value, &why);
+        rc = remotefiles_ask(self, "get", path, saltenv, json_pack("{s:s}", "cache", self->cachedir), &value,
+                             &why);
     }
     if (rc == -EHOSTUNREACH) {
         fail_clear(&why);
@@ -279,9 +280,9 @@ remotefiles_free(void *cookie)
 fileclient_t *
 remotefiles_new(const char *cachedir, remotefiles_ask_fn *ask, void *cookie)
 {
-    static const fileclient_class_t cls = {
-        remotefiles_cache, remotefiles_get, remotefiles_list, remotefiles_hash, remotefiles_envs, options, remotefiles_put, remotefiles_free
-    };
+    static const fileclient_class_t cls = { remotefiles_cache, remotefiles_get,  remotefiles_list,
+                                            remotefiles_hash,  remotefiles_envs, options,
+                                            remotefiles_put,   remotefiles_free };
     remote_t *self = xcalloc(1, sizeof(*self));
     self->cachedir = xstrdup(cachedir);
     self->ask = ask;

@@ -38,7 +38,7 @@ seen_free(ring_t *ring)
 static bool
 seen_own_add(ring_t *ring, const char *jid, const char *text)
 {
-    if (map_get(ring->texts, jid))
+    if (map_get(ring->texts, jid) != NULL)
         return false;
     char **place = &ring->jids[ring->at];
     if (*place)
@@ -63,7 +63,7 @@ void
 seen_destroy(seen_t **self_p)
 {
     seen_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return;
     seen_free(&self->had);
     seen_free(&self->elsewhere);
@@ -127,7 +127,7 @@ seen_restore(seen_t *self, const json_t *dump)
     json_array_foreach (dump, i, pair) {
         const char *jid = json_string_value(json_array_get(pair, 0)),
                    *asker = json_string_value(json_array_get(pair, 1));
-        if (jid && asker && clock_is_jid(jid))
+        if (jid != NULL && asker != NULL && clock_is_jid(jid))
             seen_elsewhere_add(self, jid, asker);
     }
 }

@@ -119,7 +119,8 @@ look_ms(const session_t *self)
 static void
 watch_reach(session_t *self)
 {
-    bool looks = self->host.on_why && (self->state == SESSION_ASKING || self->state == SESSION_CONNECTING);
+    bool looks = self->host.on_why != NULL &&
+                 (self->state == SESSION_ASKING || self->state == SESSION_CONNECTING);
     if (looks && !self->look_at) {
         self->look_at = clock_mono_ms() + look_ms(self);
         self->look_ms = LOOK_AGAIN_MS;
@@ -140,7 +141,7 @@ session_move(session_t *self, session_state_t to, const char *reason)
     log_debug("session with %s: %s -> %s", self->conf.host, states[self->state].name, states[to].name);
     self->state = to;
     watch_reach(self);
-    if (self->host.on_state)
+    if (self->host.on_state != NULL)
         self->host.on_state(self->host.cookie, to, reason);
 }
 
@@ -170,10 +171,10 @@ session_close(session_t *self, void **sock)
 static void
 session_watch(session_t *self, void *sock, const char *name, int events, fail_t *err)
 {
-    if (self->watched)
+    if (self->watched != NULL)
         sock_unmonitor(self->watched, &self->monitor);
     self->monitor = sock_monitor(self->zctx, sock, name, events, err);
-    self->watched = self->monitor ? sock : NULL;
+    self->watched = self->monitor != NULL ? sock : NULL;
 }
 
 /* ---- the master's key ------------------------------------------------------------------------ */
@@ -185,25 +186,26 @@ session_ask(session_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     if (self->conf.hello_port == 0) {
-        session_move(self, SESSION_STRANGER,
-               trust_key(self->trust)
-                   ? "the handshake with the master failed: its key may have changed, and hello_port is 0: "
-                     "compare pki/minion/minion_master.pub with the master's master.pub"
-                   : "the master's key is not known and hello_port is 0: copy the master's master.pub to "
-                     "pki/minion/minion_master.pub");
+        session_move(
+            self, SESSION_STRANGER,
+            trust_key(self->trust) != NULL
+                ? "the handshake with the master failed: its key may have changed, and hello_port is 0: "
+                  "compare pki/minion/minion_master.pub with the master's master.pub"
+                : "the master's key is not known and hello_port is 0: copy the master's master.pub to "
+                  "pki/minion/minion_master.pub");
         self->retry_at = clock_mono_ms() + self->conf.wait_max_ms;
         return;
     }
-    if (!self->ask) {
+    if (self->ask == NULL) {
         self->on_way = false;
         self->ask = sock_new(self->zctx, SOCK_HELLO_CLIENT, NULL, NULL, &err);
-        if (!self->ask ||
+        if (self->ask == NULL ||
             sock_connect_from(self->ask, self->conf.source, self->conf.host, self->conf.hello_port, &err) < 0)
             log_error("%s", fail_text(&err));
-        if (self->ask && !self->dealer && !self->monitor)
+        if (self->ask != NULL && self->dealer == NULL && self->monitor == NULL)
             session_watch(self, self->ask, "ask", ASK_EVENTS, NULL);
     }
-    if (self->ask)
+    if (self->ask != NULL)
         (void) sock_send(self->ask, "{}", 2);
     self->ask_until = clock_mono_ms() + ASK_TIMEOUT_MS;
 }
@@ -221,7 +223,7 @@ static void *
 session_sock(session_t *self, sock_kind_t kind, fail_t *err)
 {
     void *sock = sock_new(self->zctx, kind, self->conf.keys, trust_key(self->trust), err);
-    if (sock && self->conf.no_heartbeat)
+    if (sock != NULL && self->conf.no_heartbeat)
         sock_no_heartbeat(sock);
     return sock;
 }
@@ -231,9 +233,9 @@ session_sock(session_t *self, sock_kind_t kind, fail_t *err)
 static bool
 have_dealer(session_t *self, fail_t *err)
 {
-    if (!self->dealer) {
+    if (self->dealer == NULL) {
         self->dealer = session_sock(self, SOCK_DEALER_CLIENT, err);
-        if (!self->dealer)
+        if (self->dealer == NULL)
             return false;
         sock_once(self->dealer);
     }
@@ -294,7 +296,7 @@ tell_new_key(session_t *self, bool first)
     key_finger(trust_key(self->trust), finger);
     log_info("master %s: its key is %s from now on, fingerprint %s", self->conf.host,
              first ? "trusted" : "another one, which its signing key vouches for,", finger);
-    if (!first && self->host.on_new_key)
+    if (!first && self->host.on_new_key != NULL)
         self->host.on_new_key(self->host.cookie, finger);
 }
 
@@ -324,8 +326,9 @@ introduced(session_t *self, const char *text, size_t len)
     json_auto_t *answer = value_parse(text, len, LIMIT_HELLO_ANSWER, "hello", &err);
     bool proven = is_proven(self);
     char *why = NULL;
-    trust_verdict_t verdict = answer && !proven ? trust_claim(self->trust, answer, &why, &err) : TRUST_SAME;
-    if (err.text) {
+    trust_verdict_t verdict = answer != NULL && !proven ? trust_claim(self->trust, answer, &why, &err)
+                                                        : TRUST_SAME;
+    if (err.text != NULL) {
         log_warning("master %s, port %d: not a Halite master: %s", self->conf.host, self->conf.hello_port,
                     fail_text(&err));
         return;
@@ -334,7 +337,7 @@ introduced(session_t *self, const char *text, size_t len)
     session_close(self, &self->ask);
     /* An unauthenticated answer only warns about versions; the welcome decides. */
     AUTO_FREE char *problem = session_proto_problem(answer);
-    if (problem && !proven)
+    if (problem != NULL && !proven)
         log_warning("master %s, port %d: %s", self->conf.host, self->conf.hello_port, problem);
     if (verdict == TRUST_REFUSED)
         session_stranger(self, why);
@@ -354,7 +357,7 @@ successor(session_t *self, const json_t *body)
     AUTO_FREE char *why = NULL;
     trust_verdict_t verdict = trust_claim(self->trust, body, &why, &err);
     if (verdict == TRUST_REFUSED)
-        log_error("master %s: %s", self->conf.host, why ? why : fail_text(&err));
+        log_error("master %s: %s", self->conf.host, why != NULL ? why : fail_text(&err));
     if (verdict != TRUST_CHANGED)
         return;
     tell_new_key(self, false);
@@ -382,7 +385,7 @@ static json_t *
 session_own_elsewhere(const session_t *self, size_t n_pending)
 {
     size_t room = LIMIT_HELLO_JIDS - n_pending;
-    if (!self->conf.seen || !self->conf.name)
+    if (self->conf.seen == NULL || self->conf.name == NULL)
         return NULL;
     return seen_elsewhere(self->conf.seen, self->conf.name,
                           room < LIMIT_HELLO_ELSEWHERE ? room : LIMIT_HELLO_ELSEWHERE);
@@ -404,9 +407,9 @@ session_hello(session_t *self)
     json_auto_t *body = json_pack("{s:s, s:s, s:s, s:i, s:s, s:s}", "id", self->conf.id, "role",
                                   self->conf.role, "boot", self->conf.boot, "proto", WIRE_PROTO, "version",
                                   HALITE_VERSION, "halite", HALITE_RELEASE);
-    if (self->conf.series && !str_eq(self->conf.series, self->conf.boot))
+    if (self->conf.series != NULL && !str_eq(self->conf.series, self->conf.boot))
         json_object_set_new(body, "series", json_string(self->conf.series));
-    if (self->host.pending)
+    if (self->host.pending != NULL)
         json_object_set_new(body, "pending", session_pending(self));
     json_auto_t *elsewhere = session_own_elsewhere(self, json_array_size(value_get(body, "pending")));
     if (json_array_size(elsewhere) > 0)
@@ -415,10 +418,10 @@ session_hello(session_t *self)
     fail_auto_t err = FAIL_INIT;
     size_t len = 0;
     AUTO_FREE char *text = wire_encode(MSG_hello, body, &len, &err);
-    int rc = text ? sock_send(self->dealer, text, len) : err.code;
+    int rc = text != NULL ? sock_send(self->dealer, text, len) : err.code;
     if (rc < 0)
         log_error("master %s: the hello can't be sent: %s", self->conf.host,
-                  text ? strerror(-rc) : fail_text(&err));
+                  text != NULL ? strerror(-rc) : fail_text(&err));
     if (self->state == SESSION_READY || self->state == SESSION_PENDING)
         return;
     self->greet_at = clock_mono_ms() + GREET_MS;
@@ -466,7 +469,7 @@ session_own_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *er
         return -ENOTCONN;
     size_t len = 0;
     AUTO_FREE char *text = wire_encode(msg, body, &len, err);
-    return text ? sock_send(self->dealer, text, len) : -EMSGSIZE;
+    return text != NULL ? sock_send(self->dealer, text, len) : -EMSGSIZE;
 }
 
 static void
@@ -492,7 +495,7 @@ session_elsewhere(session_t *self, const char *jid)
     if (self->state == SESSION_READY) {
         session_tell_elsewhere(self, jid);
     } else if (self->state == SESSION_GREETING) {
-        self->untold = self->untold ? self->untold : json_array();
+        self->untold = self->untold != NULL ? self->untold : json_array();
         json_array_append_new(self->untold, json_string(jid));
     }
 }
@@ -509,7 +512,7 @@ session_accepted(session_t *self, int publish_port, json_int_t sub_spread_ms)
     if (publish_port != self->publish_port)
         drop_sub(self);
     self->publish_port = publish_port;
-    if (!self->sub && self->sub_at == 0 && str_eq(self->conf.role, "minion"))
+    if (self->sub == NULL && self->sub_at == 0 && str_eq(self->conf.role, "minion"))
         self->sub_at = clock_mono_ms() + 1 + self->sub_spread_ms / 2 + jitter(self->sub_spread_ms);
     /* A second welcome means that the master restarted: leave READY and enter it again, so that the owner
      * sends unacknowledged returns once more. */
@@ -551,14 +554,14 @@ session_welcome(session_t *self, const json_t *body)
     }
     bool lets_in = str_eq(state, "accepted") || str_eq(state, "pending");
     AUTO_FREE char *problem = lets_in ? session_proto_problem(body) : NULL;
-    if (problem) {
+    if (problem != NULL) {
         drop_sub(self);
         session_refused(self, REACH_PROTOCOL, problem);
         return;
     }
     if (str_eq(state, "accepted")) {
         session_accepted(self, port >= 1 && port <= UINT16_MAX ? (int) port : self->conf.publish_port,
-                   value_int(body, "sub_spread_ms", SUB_SPREAD_MS));
+                         value_int(body, "sub_spread_ms", SUB_SPREAD_MS));
         return;
     }
     drop_sub(self);
@@ -587,11 +590,11 @@ static void
 session_hold(session_t *self, const char *jid, json_int_t pid)
 {
     held_t *h = held(self, jid);
-    if (!h && self->n_held == self->cap_held) {
+    if (h == NULL && self->n_held == self->cap_held) {
         self->cap_held = self->cap_held ? self->cap_held * 2 : 1;
         self->held = xrealloc(self->held, self->cap_held * sizeof(*self->held));
     }
-    if (!h) {
+    if (h == NULL) {
         h = &self->held[self->n_held++];
         h->jid = xstrdup(jid);
     }
@@ -636,7 +639,7 @@ session_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err)
         return 0;
     }
     held_t *h = msg == MSG_ret ? held(self, jid) : NULL;
-    if (h)
+    if (h != NULL)
         session_let_go(self, h);
     return session_own_send(self, msg, body, err);
 }
@@ -647,7 +650,7 @@ session_send_bytes(session_t *self, wire_msg_t msg, const json_t *body, const vo
 {
     size_t len = 0;
     AUTO_FREE char *head = self->state == SESSION_READY ? wire_encode(msg, body, &len, err) : NULL;
-    if (!head)
+    if (head == NULL)
         return -ENOTCONN;
     buf_auto_t frame = BUF_INIT;
     buf_add(&frame, head, len);
@@ -686,16 +689,16 @@ session_job(session_t *self, json_t *body, bool published)
                       (long long) (seq - self->pub_seq - 1));
         self->pub_seq = seq;
     }
-    if (self->conf.seen && seen_is_elsewhere(self->conf.seen, jid)) {
+    if (self->conf.seen != NULL && seen_is_elsewhere(self->conf.seen, jid)) {
         session_tell_elsewhere(self, jid);
         return;
     }
-    if (!held(self, jid))
+    if (held(self, jid) == NULL)
         session_hold(self, jid, 0);
-    bool fresh = self->conf.seen && seen_add(self->conf.seen, jid);
+    bool fresh = self->conf.seen != NULL && seen_add(self->conf.seen, jid);
     log_debug("master %s: job %s arrives%s%s", self->conf.host, jid, published ? ", published to all" : "",
               fresh ? "" : ", and was had before");
-    if (fresh && self->host.on_job)
+    if (fresh && self->host.on_job != NULL)
         self->host.on_job(self->host.cookie, body);
 }
 
@@ -723,9 +726,9 @@ session_handle(session_t *self, const void *data, size_t len, bool published)
         session_welcome(self, body);
     else if (msg == MSG_master_key && !published)
         successor(self, body);
-    else if (msg == MSG_ack && !published && self->host.on_ack)
+    else if (msg == MSG_ack && !published && self->host.on_ack != NULL)
         self->host.on_ack(self->host.cookie, value_get(body, "jids"), value_get(body, "events"));
-    else if (msg != MSG_ack && !published && self->state == SESSION_READY && self->host.on_answer) {
+    else if (msg != MSG_ack && !published && self->state == SESSION_READY && self->host.on_answer != NULL) {
         size_t n;
         const void *bytes = wire_bytes(data, len, &n);
         self->host.on_answer(self->host.cookie, msg, body, bytes, n);
@@ -769,8 +772,7 @@ session_pause(session_t *self)
     const session_conf_t *c = &self->conf;
     int last = self->pause_ms, fleet = self->sub_spread_ms / FLEET_SHARE;
     if (c->recon_ms > 0)
-        self->pause_ms = last ? twice(last, c->recon_max_ms)
-                              : c->recon_ms + jitter(c->recon_spread_ms + 1);
+        self->pause_ms = last ? twice(last, c->recon_max_ms) : c->recon_ms + jitter(c->recon_spread_ms + 1);
     else if (fleet > RECONNECT_MAX_MS)
         self->pause_ms = last ? fleet : RECONNECT_MS + jitter(fleet);
     else
@@ -800,7 +802,7 @@ has_no_way(const session_t *self)
 {
     struct in6_addr unused;
     return !self->on_way && inet_pton(AF_INET, self->conf.host, &unused) != 1 &&
-           !strchr(self->conf.host, ':');
+           strchr(self->conf.host, ':') == NULL;
 }
 
 /* An attempt to connect failed. libzmq itself retries the socket of the hello port, so that is closed only to
@@ -824,7 +826,7 @@ static void
 monitor(session_t *self)
 {
     int event, value;
-    while (self->monitor && sock_monitor_next(self->monitor, &event, &value)) {
+    while (self->monitor != NULL && sock_monitor_next(self->monitor, &event, &value)) {
         if (self->watched == self->dealer && !self->attached)
             continue; /* an event of a connection that is closed */
         if (event == ZMQ_EVENT_CONNECT_RETRIED) {
@@ -840,8 +842,8 @@ monitor(session_t *self)
                  self->state != SESSION_STRANGER)
             session_ask(self);
         else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL && self->state != SESSION_REFUSED)
-            session_refused(self, value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH ? REACH_SALT : REACH_FOREIGN,
-                      NULL);
+            session_refused(
+                self, value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH ? REACH_SALT : REACH_FOREIGN, NULL);
     }
 }
 
@@ -849,7 +851,7 @@ static void
 asking(session_t *self)
 {
     char text[LIMIT_HELLO_ANSWER];
-    while (self->ask) {
+    while (self->ask != NULL) {
         int n = zmq_recv(self->ask, text, sizeof(text), ZMQ_DONTWAIT);
         if (n < 0)
             return;
@@ -864,7 +866,7 @@ session_again(session_t *self)
 {
     trust_look_again(self->trust);
     AUTO_FREE char *problem = trust_finger_problem(self->trust);
-    bool good = self->conf.hello_port == 0 && trust_key(self->trust) && !problem;
+    bool good = self->conf.hello_port == 0 && trust_key(self->trust) != NULL && problem == NULL;
     if (self->state == SESSION_STRANGER && !good)
         session_ask(self);
     else
@@ -893,7 +895,7 @@ session_look(session_t *self, int64_t now)
                                  .timeout_ms = KNOCK_MS };
     knock_destroy(&self->knock);
     self->knock = knock_new(self->zctx, &knock, &err);
-    if (!self->knock)
+    if (self->knock == NULL)
         log_debug("%s", fail_text(&err));
     self->look_until = now + RESOLVE_MS;
     self->look_at = now + RESOLVE_MS + self->look_ms + jitter(self->look_ms / 4);
@@ -908,8 +910,8 @@ session_looked(session_t *self, int64_t now)
     reach_facts_t facts = { .why = REACH_RESOLVER };
     AUTO_FREE char *detail = NULL;
     const int ports[KNOCK_PORTS] = { self->conf.port, self->publish_port, self->conf.hello_port };
-    bool over = self->knock && knock_take(self->knock, &said);
-    if (!self->knock || (!over && now < self->look_until))
+    bool over = self->knock != NULL && knock_take(self->knock, &said);
+    if (self->knock == NULL || (!over && now < self->look_until))
         return;
     bool wrong = !over || reach_of_knock(&said, ports, self->state == SESSION_ASKING, &facts, &detail);
     knock_destroy(&self->knock);
@@ -948,7 +950,7 @@ session_timers(session_t *self, int64_t now)
         if (self->state != SESSION_READY)
             return; /* the next welcome asks for it again */
         self->sub = session_sock(self, SOCK_SUB_CLIENT, &err);
-        if (!self->sub ||
+        if (self->sub == NULL ||
             sock_connect_from(self->sub, self->conf.source, self->conf.host, self->publish_port, &err) < 0) {
             log_warning("master %s: no broadcasts: %s", self->conf.host, fail_text(&err));
             sock_close(&self->sub);
@@ -961,7 +963,7 @@ void
 session_set_keys(session_t *self, const key_pair_t *keys)
 {
     self->conf.keys = keys;
-    if (!self->dealer)
+    if (self->dealer == NULL)
         return;
     detach(self);
     drop_sub(self);
@@ -974,13 +976,13 @@ int
 session_step(session_t *self, const void *only)
 {
     bool more = false;
-    if (!only || only == self->ask)
+    if (only == NULL || only == self->ask)
         asking(self);
-    if (!only || only == self->monitor)
+    if (only == NULL || only == self->monitor)
         monitor(self);
-    if (!only || only == self->dealer)
+    if (only == NULL || only == self->dealer)
         more = session_drain(self, &self->dealer, false, DRAIN_BUDGET);
-    if (!only || only == self->sub)
+    if (only == NULL || only == self->sub)
         more = session_drain(self, &self->sub, true, DRAIN_BUDGET) || more;
     session_timers(self, clock_mono_ms());
     if (more)
@@ -992,7 +994,7 @@ session_step(session_t *self, const void *only)
                                self->greet_at,
                                self->held_until,
                                self->look_at,
-                               self->knock ? self->look_until : 0 };
+                               self->knock != NULL ? self->look_until : 0 };
     for (size_t i = 0; i < NELEMS(timers); i++)
         if (timers[i] && timers[i] < next)
             next = timers[i];
@@ -1002,13 +1004,13 @@ session_step(session_t *self, const void *only)
 size_t
 session_sockets(const session_t *self, void *out[SESSION_SOCKETS])
 {
-    bool idle = self->dealer && !self->attached;
+    bool idle = self->dealer != NULL && !self->attached;
     void *all[SESSION_SOCKETS] = { idle ? NULL : self->dealer, self->sub,
                                    idle && self->watched == self->dealer ? NULL : self->monitor, self->ask,
-                                   self->knock ? knock_sock(self->knock) : NULL };
+                                   self->knock != NULL ? knock_sock(self->knock) : NULL };
     size_t n = 0;
     for (size_t i = 0; i < NELEMS(all); i++)
-        if (all[i])
+        if (all[i] != NULL)
             out[n++] = all[i];
     return n;
 }
@@ -1041,9 +1043,9 @@ session_new(void *zctx, const session_conf_t *conf, const session_host_t *host)
                                              .verify = conf->verify_sign,
                                              .always = conf->always_verify });
     char *problem = trust_finger_problem(self->trust);
-    if (problem)
+    if (problem != NULL)
         session_stranger(self, problem);
-    else if (trust_key(self->trust))
+    else if (trust_key(self->trust) != NULL)
         session_connect(self);
     else
         session_ask(self);
@@ -1055,7 +1057,7 @@ void
 session_destroy(session_t **self_p)
 {
     session_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return;
     if (self->state == SESSION_READY) {
         int linger = 500; /* ms: for `bye` and what was sent just before */

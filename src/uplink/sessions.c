@@ -109,7 +109,7 @@ static void
 renewal_ask(sessions_t *self)
 {
     json_auto_t *question = renewal_question(self->renewal, clock_mono_ms());
-    for (int i = 0; question && i < self->n; i++)
+    for (int i = 0; question != NULL && i < self->n; i++)
         if (!renewal_answered_by(self->renewal, i))
             (void) session_send(self->lines[i].now->session, MSG_rekey, question, NULL);
 }
@@ -128,7 +128,7 @@ sessions_renewal_begin(sessions_t *self)
                         "with master_type failover the other masters would not know the new key");
     else if (renewal_begin(self->renewal, &err) == 0)
         renewal_ask(self);
-    if (err.text)
+    if (err.text != NULL)
         log_error("this minion gets no new key: %s", fail_text(&err));
 }
 
@@ -140,8 +140,8 @@ renewal_end(sessions_t *self)
     fail_auto_t err = FAIL_INIT;
     key_pair_t *fresh = renewal_take(self->renewal, &err), *old = self->keys;
     char finger[FINGER_LEN];
-    if (!fresh) {
-        if (err.text)
+    if (fresh == NULL) {
+        if (err.text != NULL)
             log_error("the new key can't be taken: %s", fail_text(&err));
         return false;
     }
@@ -150,7 +150,7 @@ renewal_end(sessions_t *self)
         for (int k = 0; k < self->lines[i].n; k++) {
             candidate_t *c = &self->lines[i].all[k];
             c->conf.keys = fresh;
-            if (c->session)
+            if (c->session != NULL)
                 session_set_keys(c->session, fresh);
         }
     key_pair_destroy(&old);
@@ -187,9 +187,9 @@ tell_state(line_t *line, session_state_t state, const char *reason)
     line->again = false;
     (line->ready ? downloads_ready : downloads_lost)(line->downloads);
     hand_over(line->owner);
-    sessions_up(line->owner,
-         json_pack("{s:s, s:i, s:s*, s:s, s:s*}", "t", "state", "master", line->index, "host",
-                   line->now ? line->now->host : NULL, "state", session_state_name(state), "reason", reason));
+    sessions_up(line->owner, json_pack("{s:s, s:i, s:s*, s:s, s:s*}", "t", "state", "master", line->index,
+                                       "host", line->now != NULL ? line->now->host : NULL, "state",
+                                       session_state_name(state), "reason", reason));
 }
 
 /* Logs a reason, at a rate that reach_tells() limits. */
@@ -206,8 +206,8 @@ sessions_on_why(void *cookie, const char *sentence)
     candidate_t *c = cookie;
     log_why(c, sentence);
     if (c == c->line->now)
-        sessions_up(c->line->owner, json_pack("{s:s, s:i, s:s, s:s}", "t", "why", "master", c->line->index, "host",
-                                       c->host, "reason", sentence));
+        sessions_up(c->line->owner, json_pack("{s:s, s:i, s:s, s:s}", "t", "why", "master", c->line->index,
+                                              "host", c->host, "reason", sentence));
 }
 
 /* A session changed its state. Candidates that do not serve (a probe for failback) are logged but not
@@ -217,9 +217,9 @@ sessions_on_state(void *cookie, session_state_t state, const char *reason)
 {
     candidate_t *c = cookie;
     bool waits = state == SESSION_PENDING, refused = state == SESSION_REFUSED || state == SESSION_STRANGER;
-    if (reason && refused)
+    if (reason != NULL && refused)
         log_why(c, reason);
-    else if (reason && waits && reach_tells(&c->told, reason, clock_mono_ms()))
+    else if (reason != NULL && waits && reach_tells(&c->told, reason, clock_mono_ms()))
         log_warning("master %s: %s", c->host, reason);
     else if (state == SESSION_READY)
         log_info("master %s: connected", c->host);
@@ -238,8 +238,8 @@ on_job(void *cookie, json_t *job)
     const candidate_t *c = cookie;
     line_t *line = c->line;
     json_object_set_new(line->owner->pending, value_str(job, "jid", ""), json_string(c->name));
-    sessions_up(line->owner,
-         json_pack("{s:s, s:i, s:s, s:O}", "t", "job", "master", line->index, "asker", c->name, "job", job));
+    sessions_up(line->owner, json_pack("{s:s, s:i, s:s, s:O}", "t", "job", "master", line->index, "asker",
+                                       c->name, "job", job));
 }
 
 /* Master `asker` waits for a return that another master has stored: record and report it. */
@@ -250,7 +250,7 @@ sessions_tell_elsewhere(sessions_t *self, const char *jid, const char *asker)
     for (int i = 0; i < self->n; i++)
         for (int k = 0; k < self->lines[i].n; k++) {
             const candidate_t *c = &self->lines[i].all[k];
-            if (c->session && str_eq(c->name, asker))
+            if (c->session != NULL && str_eq(c->name, asker))
                 session_elsewhere(c->session, jid);
         }
 }
@@ -270,8 +270,8 @@ sessions_on_ack(void *cookie, json_t *jids, json_t *events)
         if (json_is_string(asker) && !str_eq(json_string_value(asker), c->name))
             sessions_tell_elsewhere(self, text, json_string_value(asker));
     }
-    sessions_up(self,
-         json_pack("{s:s, s:s, s:O*, s:O*}", "t", "ack", "by", c->name, "jids", jids, "events", events));
+    sessions_up(
+        self, json_pack("{s:s, s:s, s:O*, s:O*}", "t", "ack", "by", c->name, "jids", jids, "events", events));
 }
 
 /* Messages of a candidate that does not serve are ignored. */
@@ -287,7 +287,8 @@ sessions_on_answer(void *cookie, wire_msg_t msg, json_t *body, const void *bytes
     else if (msg == MSG_rekeyed)
         renewal_answered(line->owner->renewal, line->index, body);
     else if (msg == MSG_pillar)
-        sessions_up(line->owner, json_pack("{s:s, s:i, s:O}", "t", "pillar", "master", line->index, "body", body));
+        sessions_up(line->owner,
+                    json_pack("{s:s, s:i, s:O}", "t", "pillar", "master", line->index, "body", body));
     else
         downloads_message(line->downloads, msg, body, bytes, n);
 }
@@ -296,8 +297,8 @@ static int
 sessions_file_send(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes, size_t n)
 {
     session_t *session = ((line_t *) cookie)->now->session;
-    return bytes ? session_send_bytes(session, msg, body, bytes, n, NULL)
-                 : session_send(session, msg, body, NULL);
+    return bytes != NULL ? session_send_bytes(session, msg, body, bytes, n, NULL)
+                         : session_send(session, msg, body, NULL);
 }
 
 static void
@@ -312,8 +313,8 @@ static void
 on_new_key(void *cookie, const char *finger)
 {
     candidate_t *c = cookie;
-    sessions_up(c->line->owner, json_pack("{s:s, s:s, s:{s:s, s:s}}", "t", "tell", "tag", "master_key", "data",
-                                   "master", c->host, "finger", finger));
+    sessions_up(c->line->owner, json_pack("{s:s, s:s, s:{s:s, s:s}}", "t", "tell", "tag", "master_key",
+                                          "data", "master", c->host, "finger", finger));
 }
 
 /* NEW array of jids for the hello. */
@@ -337,7 +338,7 @@ static void
 sessions_send(session_t *session, wire_msg_t msg, json_t *body)
 {
     fail_auto_t err = FAIL_INIT;
-    if (session_send(session, msg, body, &err) < 0 && err.text)
+    if (session_send(session, msg, body, &err) < 0 && err.text != NULL)
         log_error("%s", fail_text(&err));
 }
 
@@ -404,7 +405,8 @@ down_revoke(sessions_t *self, session_t *session, json_t *frame)
 static void
 down_ask(sessions_t *self, session_t *session, json_t *frame)
 {
-    downloads_ask(sessions_line_of(self, session)->downloads, value_int(frame, "id", 0), value_get(frame, "ask"));
+    downloads_ask(sessions_line_of(self, session)->downloads, value_int(frame, "id", 0),
+                  value_get(frame, "ask"));
 }
 
 static void
@@ -454,7 +456,7 @@ sessions_down(sessions_t *self, json_t *frame)
             fn = downs[i].fn;
     if (fn == down_ask && (master < 0 || master >= self->n || !self->lines[master].ready))
         master = any_master(self, master >= 0 && master < self->n ? master : 0);
-    for (int i = 0; fn && i < self->n; i++)
+    for (int i = 0; fn != NULL && i < self->n; i++)
         if (master < 0 || master == i)
             fn(self, self->lines[i].now->session, frame);
 }
@@ -509,15 +511,15 @@ take_recon(session_conf_t *sc, const conf_t *conf)
 {
     const json_t *first = conf_get(conf, "recon_default"), *more = conf_get(conf, "recon_max"),
                  *spread = conf_get(conf, "random_reauth_delay");
-    if (!first && !more && json_is_number(spread) && json_number_value(spread) > 0) {
+    if (first == NULL && more == NULL && json_is_number(spread) && json_number_value(spread) > 0) {
         sc->recon_ms = REAUTH_MS;
         sc->recon_spread_ms = (int) (json_number_value(spread) * 1000);
         sc->recon_max_ms = sc->recon_spread_ms;
     }
-    if (!first && !more)
+    if (first == NULL && more == NULL)
         return;
-    sc->recon_ms = first ? (int) conf_float(conf, "recon_default") : RECON_DEFAULT_MS;
-    sc->recon_max_ms = more ? (int) conf_float(conf, "recon_max") : RECON_MAX_MS;
+    sc->recon_ms = first != NULL ? (int) conf_float(conf, "recon_default") : RECON_DEFAULT_MS;
+    sc->recon_max_ms = more != NULL ? (int) conf_float(conf, "recon_max") : RECON_MAX_MS;
     sc->recon_spread_ms = conf_bool(conf, "recon_randomize") ? sc->recon_max_ms : 0;
 }
 
@@ -563,7 +565,7 @@ sessions_open(candidate_t *c)
                                   .on_new_key = on_new_key,
                                   .on_why = sessions_on_why,
                                   .cookie = c };
-    if (!c->session)
+    if (c->session == NULL)
         c->session = session_new(c->line->owner->zctx, &c->conf, &host);
 }
 
@@ -586,8 +588,8 @@ failover_conf(failover_conf_t *fc, const conf_t *conf, int n)
 
 /* Adds a line for n candidates. `first`: the index of the first in the option `master`. */
 static void
-sessions_start_line(sessions_t *self, const conf_t *conf, const key_pair_t *keys, const json_t *masters, int first,
-             int n)
+sessions_start_line(sessions_t *self, const conf_t *conf, const key_pair_t *keys, const json_t *masters,
+                    int first, int n)
 {
     line_t *line = &self->lines[self->n];
     failover_conf_t fc;
@@ -648,7 +650,8 @@ sessions_failover(line_t *line)
 {
     int64_t now = clock_mono_ms();
     candidate_t *first = &line->all[failover_first(&line->failover)], *was = line->now;
-    bool probe_good = first != was && first->session && session_state(first->session) == SESSION_READY;
+    bool probe_good = first != was && first->session != NULL &&
+                      session_state(first->session) == SESSION_READY;
     switch (failover_step(&line->failover, now, sessions_answers(was), probe_good)) {
     case FAILOVER_STAY:
         break;
@@ -680,7 +683,7 @@ line_step(line_t *line)
 {
     long wait = downloads_step(line->downloads);
     for (int i = 0; i < line->n; i++) {
-        long w = line->all[i].session ? session_step(line->all[i].session, NULL) : wait;
+        long w = line->all[i].session != NULL ? session_step(line->all[i].session, NULL) : wait;
         wait = w < wait ? w : wait;
     }
     long w = line->n > 1 ? sessions_failover(line) : wait;
@@ -694,7 +697,7 @@ line_sockets(const line_t *line, zmq_pollitem_t *items)
     void *socks[SESSION_SOCKETS];
     int n = 0;
     for (int i = 0; i < line->n; i++) {
-        size_t k = line->all[i].session ? session_sockets(line->all[i].session, socks) : 0;
+        size_t k = line->all[i].session != NULL ? session_sockets(line->all[i].session, socks) : 0;
         while (k-- > 0)
             items[n++] = (zmq_pollitem_t){ socks[k], 0, ZMQ_POLLIN, 0 };
     }
@@ -755,16 +758,16 @@ sessions_main(const conf_t *conf, const sessions_begin_t *begin, int fd)
     (void) mallopt(M_ARENA_MAX, 1);
     sessions_t self = { .fd = fd, .begin = begin, .pending = json_incref(begin->pending) };
     json_auto_t *masters = masters_parse(conf, &err);
-    self.keys = masters ? key_pair_open(conf_str(conf, "pki_dir"), "minion", NULL, &err) : NULL;
+    self.keys = masters != NULL ? key_pair_open(conf_str(conf, "pki_dir"), "minion", NULL, &err) : NULL;
     self.renewal = renewal_new(conf_str(conf, "pki_dir"), (int) json_array_size(masters));
     self.zctx = zmq_ctx_new();
-    if (!self.zctx)
+    if (self.zctx == NULL)
         (void) fail_set(&err, -errno, "libzmq can't begin: %s", strerror(errno));
     else
         (void) zmq_ctx_set(self.zctx, ZMQ_BLOCKY, 0);
-    if (self.keys && self.zctx)
+    if (self.keys != NULL && self.zctx != NULL)
         sessions_start(&self, conf, self.keys, masters);
-    if (err.text)
+    if (err.text != NULL)
         log_critical("%s", fail_text(&err));
     else
         loop(&self);
@@ -777,5 +780,5 @@ sessions_main(const conf_t *conf, const sessions_begin_t *begin, int fd)
     buf_free(&self.in);
     buf_free(&self.out);
     (void) close(fd);
-    return err.text ? 1 : 0;
+    return err.text != NULL ? 1 : 0;
 }

@@ -69,7 +69,7 @@ static json_t *
 spool_list(const spool_t *self, const char *suffix, bool (*ok)(const char *name), fail_t *err)
 {
     DIR *d = opendir(self->dir);
-    if (!d)
+    if (d == NULL)
         return (void) fail_set(err, -errno, "spool: %s: %s", self->dir, strerror(errno)), NULL;
     json_auto_t *names = json_array();
     const struct dirent *e;
@@ -143,7 +143,7 @@ spool_clean(const spool_t *self)
     fail_auto_t err = FAIL_INIT;
     char **names = NULL;
     int rc = fs_names(self->dir, &names, &err);
-    for (size_t i = 0; names && names[i]; i++) {
+    for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
         AUTO_FREE char *path = fs_join(self->dir, names[i]);
         if (is_cut_short(names[i]) && unlink(path) != 0 && errno != ENOENT)
             rc = fs_fail(&err, -errno, "remove", path);
@@ -186,9 +186,9 @@ spool_new(const char *dir, fail_t *err)
     self->landed = json_array();
     spool_clean(self);
     json_auto_t *rets = spool_list(self, RET, clock_is_jid, err);
-    json_auto_t *events = rets ? spool_list(self, EV, number_ok, err) : NULL;
-    self->marks = events ? spool_list(self, RUN, clock_is_jid, err) : NULL;
-    if (!self->marks) {
+    json_auto_t *events = rets != NULL ? spool_list(self, EV, number_ok, err) : NULL;
+    self->marks = events != NULL ? spool_list(self, RUN, clock_is_jid, err) : NULL;
+    if (self->marks == NULL) {
         spool_destroy(&self);
         return NULL;
     }
@@ -201,7 +201,7 @@ void
 spool_destroy(spool_t **self_p)
 {
     spool_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return;
     json_decref(self->left);
     json_decref(self->landed);
@@ -266,7 +266,7 @@ spool_put(const char *dir, const json_t *ret, const char *asker, fail_t *err)
         return fail_set(err, -EINVAL, "spool: '%s' is not a jid", jid);
     AUTO_FREE char *path = path_in(dir, jid, RET);
     json_auto_t *whole = json_copy((json_t *) ret);
-    if (asker)
+    if (asker != NULL)
         json_object_set_new(whole, ASKER, json_string(asker));
     AUTO_FREE char *text = value_dump(whole);
     return fs_write_quick(path, text, strlen(text), 0600, err);
@@ -341,20 +341,20 @@ has_jid(const json_t *v, const char *jid)
 static bool
 spool_is_mark(const json_t *v, const char *jid)
 {
-    return has_jid(v, jid) && value_get(v, "fun");
+    return has_jid(v, jid) && value_get(v, "fun") != NULL;
 }
 
 static bool
 is_event(const json_t *v, const char *number)
 {
-    return value_int(v, "n", -1) == strtoll(number, NULL, 10) && value_str(v, "tag", NULL);
+    return value_int(v, "n", -1) == strtoll(number, NULL, 10) && value_str(v, "tag", NULL) != NULL;
 }
 
 /* Reads and checks one file. NULL with *err: a readable file that fails `ok` is moved aside (-EBADMSG), never
  * deleted; else the errno. */
 static json_t *
 spool_read(spool_t *self, const char *name, const char *suffix, bool (*ok)(const json_t *v, const char *name),
-       size_t *ret_size, fail_t *err)
+           size_t *ret_size, fail_t *err)
 {
     AUTO_FREE char *path = spool_path(self, name, suffix);
     buf_auto_t text = BUF_INIT;
@@ -381,10 +381,10 @@ spool_load(spool_t *self, const char *jid, char **ret_asker, size_t *ret_size, f
 {
     json_t *ret = spool_read(self, jid, RET, has_jid, ret_size, err);
     const char *asker = value_str(ret, ASKER, NULL);
-    *ret_asker = asker ? xstrdup(asker) : NULL;
-    if (ret)
+    *ret_asker = asker != NULL ? xstrdup(asker) : NULL;
+    if (ret != NULL)
         (void) json_object_del(ret, ASKER);
-    if (!ret && err->code == -EBADMSG && self->n_ret > 0)
+    if (ret == NULL && err->code == -EBADMSG && self->n_ret > 0)
         self->n_ret--;
     return ret;
 }
@@ -403,7 +403,7 @@ spool_runs(const json_t *job)
 {
     procfs_proc_t proc;
     json_t *parted = value_get(job, PARTED);
-    int found = parted ? procfs_proc((pid_t) value_int(parted, "pid", 0), &proc, NULL) : 0;
+    int found = parted != NULL ? procfs_proc((pid_t) value_int(parted, "pid", 0), &proc, NULL) : 0;
     return found < 0 ||
            (found > 0 && proc.state != 'Z' && (json_int_t) proc.start == value_int(parted, "start", -1));
 }
@@ -444,12 +444,12 @@ interrupted(spool_t *self, const char *jid, fail_t *err)
         return NULL;
     }
     json_auto_t *job = spool_read(self, jid, RUN, spool_is_mark, &size, err);
-    if (err->text && err->code != -EBADMSG && err->code != -ENOENT)
+    if (err->text != NULL && err->code != -EBADMSG && err->code != -ENOENT)
         err->code = -EAGAIN;
-    if (job && spool_runs(job))
+    if (job != NULL && spool_runs(job))
         return (void) fail_set(err, -EINPROGRESS, "job %s still runs", jid), NULL;
     /* Look again: the process may have written its return and ended between the first look and spool_runs(). */
-    if (!job || has_ended(self, jid, err) != 0)
+    if (job == NULL || has_ended(self, jid, err) != 0)
         return NULL;
     (void) json_object_del(job, PARTED);
     return json_incref(job);
@@ -466,12 +466,12 @@ spool_interrupted(spool_t *self, json_t *damaged)
     json_array_foreach (jids, i, jid) {
         fail_auto_t err = FAIL_INIT;
         json_t *job = interrupted(self, json_string_value(jid), &err);
-        if (job)
+        if (job != NULL)
             json_array_append_new(all, job);
         else if (err.code == -EAGAIN || err.code == -EINPROGRESS) {
             json_array_append(self->marks, jid);
             self->n_parted += err.code == -EINPROGRESS;
-        } else if (err.text)
+        } else if (err.text != NULL)
             json_array_append_new(damaged, json_string(fail_text(&err)));
     }
     return all;

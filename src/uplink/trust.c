@@ -262,9 +262,10 @@ trust_changed(const trust_t *self, const uint8_t key[KEY_BYTES], const char *why
     return xasprintf(
         "the master's key has changed: known is %s, %s now shows %s, and %s. If that is intended, "
         "delete %s%s%s and restart the minion; if not, somebody may be posing as the master",
-        ours, self->conf.host, theirs, why, self->conf.known_file ? self->conf.known_file : "the known key",
-        self->have_signer && self->conf.sign_file ? " and " : "",
-        self->have_signer && self->conf.sign_file ? self->conf.sign_file : "");
+        ours, self->conf.host, theirs, why,
+        self->conf.known_file != NULL ? self->conf.known_file : "the known key",
+        self->have_signer && self->conf.sign_file != NULL ? " and " : "",
+        self->have_signer && self->conf.sign_file != NULL ? self->conf.sign_file : "");
 }
 
 /* Decides about the first key, or one that replaces a key master_finger forbids. A voucher is mandatory once
@@ -278,7 +279,8 @@ first_claim(trust_t *self, const uint8_t key[KEY_BYTES], const voucher_t *v, cha
     if (wanted && why != NULL) {
         *ret_why = xasprintf(
             "the key that %s shows is not believed: %s; put the master's master_sign.pub at %s",
-            self->conf.host, why, self->conf.sign_file ? self->conf.sign_file : "pki_dir of this minion");
+            self->conf.host, why,
+            self->conf.sign_file != NULL ? self->conf.sign_file : "pki_dir of this minion");
         return TRUST_REFUSED;
     }
     if (!trust_fits(self, key, v)) {

@@ -80,12 +80,13 @@ upload_begin(uploads_t *self)
     upload_t *u = self->all;
     char key[TAG_KEY_HEX + 1];
     struct stat st;
-    if (!u || u->asked || !self->ready)
+    if (u == NULL || u->asked || !self->ready)
         return;
     if (u->fd < 0)
         u->fd = open(value_str(u->ask, "local", ""), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (u->fd < 0 || fstat(u->fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        upload_fail(self, u, u->fd < 0 ? -errno : -EINVAL, u->fd < 0 ? strerror(errno) : "it is no regular file");
+        upload_fail(self, u, u->fd < 0 ? -errno : -EINVAL,
+                    u->fd < 0 ? strerror(errno) : "it is no regular file");
         return;
     }
     tag_key(key);
@@ -116,14 +117,14 @@ static void
 send_parts(uploads_t *self, upload_t *u)
 {
     AUTO_FREE char *piece = malloc(LIMIT_FILE_CHUNK);
-    if (!piece)
+    if (piece == NULL)
         salt_no_memory(LIMIT_FILE_CHUNK);
     while (u->running && u->credit > 0 && u->at < u->size) {
         int64_t left = u->size - u->at;
         ssize_t n = pread(u->fd, piece, left < LIMIT_FILE_CHUNK ? (size_t) left : LIMIT_FILE_CHUNK, u->at);
         if (n <= 0) {
             upload_fail(self, u, n < 0 ? -errno : -ESTALE,
-                   n < 0 ? strerror(errno) : "it became shorter while it was read");
+                        n < 0 ? strerror(errno) : "it became shorter while it was read");
             return;
         }
         json_auto_t *body = json_pack("{s:I, s:I}", "n", u->n, "at", (json_int_t) u->at);
@@ -142,10 +143,10 @@ uploads_message(uploads_t *self, wire_msg_t msg, const json_t *body)
 {
     upload_t *u = self->all;
     json_int_t more = value_int(body, "credit", 0);
-    if (!u || !u->asked || u->n != value_int(body, "n", 0))
+    if (u == NULL || !u->asked || u->n != value_int(body, "n", 0))
         return;
     u->until_ms = clock_mono_ms() + LIMIT_FILE_STALL;
-    if (value_get(body, "error")) {
+    if (value_get(body, "error") != NULL) {
         json_int_t code = value_int(body, "code", EIO);
         u->asked = false; /* the master has ended it */
         upload_fail(self, u, code > 0 && code < 4096 ? -(int) code : -EIO, value_str(body, "error", ""));
@@ -224,11 +225,11 @@ uploads_step(uploads_t *self)
 {
     int64_t now = clock_mono_ms(), next = now + IDLE_MS;
     upload_t *first = self->all;
-    for (upload_t *u = first ? first->next : NULL; u; u = u->next)
+    for (upload_t *u = first != NULL ? first->next : NULL; u; u = u->next)
         u->until_ms = now + LIMIT_FILE_STALL; /* waits for its turn */
-    if (first && now >= first->until_ms)
+    if (first != NULL && now >= first->until_ms)
         upload_fail(self, first, -ETIMEDOUT, "the master has not answered for a long time");
-    else if (first && first->until_ms < next)
+    else if (first != NULL && first->until_ms < next)
         next = first->until_ms;
     upload_begin(self);
     return (int) (next - now);
@@ -246,7 +247,7 @@ void
 uploads_destroy(uploads_t **self_p)
 {
     uploads_t *self = STEAL(*self_p);
-    while (self && self->all) {
+    while (self != NULL && self->all != NULL) {
         upload_t *u = self->all;
         self->all = u->next;
         upload_free(u);

@@ -115,7 +115,7 @@ daemon_pid_file(const char *path, fail_t *err)
 {
     buf_auto_t old = BUF_INIT;
     long long pid = 0;
-    if (fs_read(path, PID_FILE_LIMIT, &old, NULL) == 0 && old.data &&
+    if (fs_read(path, PID_FILE_LIMIT, &old, NULL) == 0 && old.data != NULL &&
         str_to_int(str_trim(old.data), 1, INT32_MAX, &pid) && pid != getpid() && same_program((long) pid))
         return fail_set(err, -EEXIST,
                         "%s: process %lld already runs with this pid file; stop it first, or give --pid-file",
@@ -140,7 +140,7 @@ daemon_user_ids(const char *user, uid_t *ret_uid, gid_t *ret_gid, fail_t *err)
     int code = getpwnam_r(user, &pw, space, sizeof(space), &found);
     if (code != 0 && code != ENOENT)
         return fail_set(err, -code, "user: '%s' can't be looked up (getpwnam_r): %s", user, strerror(code));
-    if (!found)
+    if (found == NULL)
         return fail_set(err, -ENOENT, "user: there is no user '%s' on this machine", user);
     *ret_uid = pw.pw_uid;
     *ret_gid = pw.pw_gid;

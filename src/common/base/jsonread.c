@@ -31,7 +31,7 @@ typedef struct text {
 static void
 jsonread_forget(text_t *t)
 {
-    if (t->copy)
+    if (t->copy != NULL)
         explicit_bzero(t->copy, t->len);
     free(t->copy);
 }
@@ -65,15 +65,15 @@ static bool
 jsonread_unescape(scan_t *s, const char *end, text_t *out)
 {
     out->copy = malloc((size_t) (end - s->at));
-    if (!out->copy)
+    if (out->copy == NULL)
         return false;
     while (s->at < end) {
         const char *next = memchr(s->at, '\\', (size_t) (end - s->at));
-        size_t n = (size_t) ((next ? next : end) - s->at);
+        size_t n = (size_t) ((next != NULL ? next : end) - s->at);
         memcpy(out->copy + out->len, s->at, n);
         out->len += n;
         s->at += n + (next != NULL);
-        if (next && !jsonread_escape(s, end, out))
+        if (next != NULL && !jsonread_escape(s, end, out))
             return false;
     }
     return true;
@@ -145,7 +145,7 @@ number_value(scan_t *s)
     }
     size_t len = (size_t) (s->at - from);
     char *text = len < sizeof(few) ? few : malloc(len + 1);
-    if (!text)
+    if (text == NULL)
         return NULL;
     memcpy(text, from, len);
     text[len] = '\0';
@@ -195,7 +195,7 @@ jsonread_member(scan_t *s, json_t *object, int depth)
     text_t key;
     bool fine = string(s, &key);
 
-    if (fine && key.copy && memchr(key.at, '\0', key.len)) {
+    if (fine && key.copy != NULL && memchr(key.at, '\0', key.len) != NULL) {
         s->at = at;
         fine = scan_fail(s, "a key with \\u0000");
     }
@@ -254,10 +254,10 @@ read_whole(const char *text, size_t len, int depth, json_bad_t *ret_bad)
     scan_t s = { .at = text, .end = text + len };
     json_auto_t *v = jsonread_value(&s, depth);
 
-    if (v && !scan_at_end(&s))
+    if (v != NULL && !scan_at_end(&s))
         (void) scan_fail(&s, "more follows behind the value");
     *ret_bad = (json_bad_t){ .why = s.why, .at = (size_t) (s.at - text) };
-    return v && !s.why ? json_incref(v) : NULL;
+    return v != NULL && s.why == NULL ? json_incref(v) : NULL;
 }
 
 json_t *

@@ -6,7 +6,7 @@
 bool
 scan_fail(scan_t *s, const char *why)
 {
-    if (!s->why)
+    if (s->why == NULL)
         s->why = why;
     return false;
 }
@@ -15,7 +15,7 @@ bool
 scan_at_end(scan_t *s)
 {
     (void) scan_peek(s);
-    return s->at == s->end && !s->why;
+    return s->at == s->end && s->why == NULL;
 }
 
 bool

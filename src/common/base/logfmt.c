@@ -367,7 +367,8 @@ static void
 put_spec(buf_t *out, const spec_t *spec, const parts_t *p)
 {
     AUTO_FREE char *text = spec_text(spec, p);
-    size_t chars, bytes = logfmt_measure(text, spec->field->text != NULL ? spec->precision : SIZE_MAX, &chars);
+    size_t chars,
+        bytes = logfmt_measure(text, spec->field->text != NULL ? spec->precision : SIZE_MAX, &chars);
     size_t pad = chars < spec->width ? spec->width - chars : 0;
     char filler = spec->zero && spec->field->text == NULL && !spec->left ? '0' : ' ';
 

@@ -14,16 +14,16 @@ static void *
 json_malloc(size_t n)
 {
     void *p = malloc(n);
-    if (!p && !sparing)
+    if (p == NULL && !sparing)
         salt_no_memory(n);
-    refused |= !p;
+    refused |= p == NULL;
     return p;
 }
 
 static void
 json_free(void *p)
 {
-    if (p)
+    if (p != NULL)
         explicit_bzero(p, malloc_usable_size(p));
     free(p);
 }

@@ -105,8 +105,8 @@ object_rest(plain_t *p, int depth, const char *wanted, bool *ret_has)
         return true;
     do {
         jtext_t key;
-        if (n == PLAIN_KEYS || !plainjson_take(p, '"') || !string_rest(p, false, &key) || !plainjson_new_key(keys, n++, key) ||
-            !plainjson_take(p, ':') || !plainjson_value(p, depth))
+        if (n == PLAIN_KEYS || !plainjson_take(p, '"') || !string_rest(p, false, &key) ||
+            !plainjson_new_key(keys, n++, key) || !plainjson_take(p, ':') || !plainjson_value(p, depth))
             return plainjson_fail(p);
         if (wanted != NULL && jtext_is(key, wanted))
             *ret_has = true;
@@ -168,7 +168,8 @@ plain_key(plain_t *p, jtext_t *ret_key)
 {
     if (!plainjson_next(p, '}'))
         return false;
-    return (plainjson_take(p, '"') && string_rest(p, false, ret_key) && plainjson_take(p, ':')) || plainjson_fail(p);
+    return (plainjson_take(p, '"') && string_rest(p, false, ret_key) && plainjson_take(p, ':')) ||
+           plainjson_fail(p);
 }
 
 bool

@@ -38,7 +38,8 @@ visible_run(const char *s, size_t len)
             p++;
             continue;
         }
-        if (*p <= DEL || (n = utf8_next((const char *) p, (size_t) (end - p), &cp)) == 0 || visible_is_hidden(cp))
+        if (*p <= DEL || (n = utf8_next((const char *) p, (size_t) (end - p), &cp)) == 0 ||
+            visible_is_hidden(cp))
             break;
         p += n;
     }

@@ -188,11 +188,12 @@ optparse_set_text(parser_t *p, const char *key, const char *text)
 static int
 store_value(parser_t *p, const opt_row_t *row, const char *text)
 {
-    static int (*const setters[])(parser_t *, const char *, const char *) = { [OPT_STR] = optparse_set_text,
-                                                                              [OPT_INT] = optparse_set_int,
-                                                                              [OPT_FLOAT] = set_float,
-                                                                              [OPT_BOOL] = set_bool,
-                                                                              [OPT_LIST] = optparse_add_list };
+    static int (*const setters[])(parser_t *, const char *,
+                                  const char *) = { [OPT_STR] = optparse_set_text,
+                                                    [OPT_INT] = optparse_set_int,
+                                                    [OPT_FLOAT] = set_float,
+                                                    [OPT_BOOL] = set_bool,
+                                                    [OPT_LIST] = optparse_add_list };
     AUTO_FREE char *key = optrow_key(row);
 
     if (row->choices != NULL && !is_choice(row->choices, text))

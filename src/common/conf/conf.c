@@ -120,7 +120,8 @@ take_without_effect(const option_row_t *row, json_t *v, const char *where, json_
 
 /* Apply the values over the defaults. An option without a value (null) keeps its default. */
 static int
-conf_apply(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *notes, json_t *warnings, fail_t *err)
+conf_apply(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *notes, json_t *warnings,
+           fail_t *err)
 {
     const char *name;
     json_t *v;

@@ -80,7 +80,8 @@ conf_rules_check_name(json_t *opts, const char *text, fail_t *err)
         return false;
     if (is_only(text, NAME_CHARS))
         return true;
-    return conf_rules_refuse(err, "'%.100s' is no module's name: whole modules are named here, without patterns", text);
+    return conf_rules_refuse(
+        err, "'%.100s' is no module's name: whole modules are named here, without patterns", text);
 }
 
 /* The name of a custom module, which may be in a folder. */
@@ -297,7 +298,8 @@ static bool
 check_rejects(json_t *opts, const char *path, fail_t *err)
 {
     if (*path != '\0' && fs_absent(path))
-        return conf_rules_refuse(err, "there is no file %s; make an empty one if nobody is to be rejected", path);
+        return conf_rules_refuse(err, "there is no file %s; make an empty one if nobody is to be rejected",
+                                 path);
     return check_lines(opts, path, err);
 }
 
@@ -439,7 +441,8 @@ conf_rules_refuse_field(look_t *look, const conf_rule_t *rule, const char *key)
     for (const field_t *f = rule->fields; f->name != NULL; f++)
         buf_printf(&known, "%s%s", known.len > 0 ? ", " : "", f->name);
     AUTO_FREE char *hint = near != NULL ? xasprintf("; is '%s' meant?", near) : xstrdup("");
-    return conf_rules_refuse(look->err, "'%.100s' is not known here; known are %s%s", key, buf_str(&known), hint);
+    return conf_rules_refuse(look->err, "'%.100s' is not known here; known are %s%s", key, buf_str(&known),
+                             hint);
 }
 
 /* Checks a key and its value. A rule has either fixed fields or a check for any key. */
@@ -503,7 +506,8 @@ check_rule(look_t *look, const conf_rule_t *rule, const json_t *v)
     if (rule->loose)
         return true;
     if (json_is_string(v))
-        return conf_rules_refuse(look->err, "wants %s, not the text '%.100s'", rule->what, json_string_value(v));
+        return conf_rules_refuse(look->err, "wants %s, not the text '%.100s'", rule->what,
+                                 json_string_value(v));
     return conf_rules_refuse(look->err, "wants %s, not %s", rule->what, conf_type_name(v));
 }
 

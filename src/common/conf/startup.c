@@ -26,7 +26,7 @@ static json_t *
 from_here(const char *path)
 {
     char here[PATH_MAX];
-    if (path[0] == '/' || !*path || log_is_syslog(path) || !getcwd(here, sizeof(here)))
+    if (path[0] == '/' || !*path || log_is_syslog(path) || getcwd(here, sizeof(here)) == NULL)
         return value_utf8(path, strlen(path));
     AUTO_FREE char *full = fs_join(here, path);
     return value_utf8(full, strlen(full));
@@ -56,7 +56,7 @@ startup_conf_dir(const json_t *values)
         (void) fprintf(stderr, "WARNING: CONFIG '%s' directory does not exist.\n", dir);
     /* A daemon changes its folder when it goes to the background, so a relative path must be resolved now. */
     char *absolute = dir[0] == '/' ? NULL : realpath(dir, NULL);
-    return absolute ? absolute : xstrdup(dir);
+    return absolute != NULL ? absolute : xstrdup(dir);
 }
 
 /* Opens the log file. A daemon whose log can't be opened still starts, and says so on the terminal. */
@@ -118,7 +118,7 @@ startup_conf(const char *program, const char *dir, conf_side_t side, const json_
     fs_limit_is_failure();
     log_init(program, LEVEL_WARNING, colour);
     conf_t *conf = conf_load(dir, side, overrides, warnings, err);
-    if (!conf)
+    if (conf == NULL)
         return NULL;
     log_level_t level = LEVEL_WARNING;
     (void) log_level_parse(conf_str(conf, "log_level"), &level);
@@ -148,7 +148,7 @@ startup_reload(const conf_t *old, const char *dir, conf_side_t side, const json_
     size_t n, changed = 0;
     const option_row_t *rows = conf_rows(&n);
     log_reopen();
-    if (!fresh)
+    if (fresh == NULL)
         return NULL;
     for (size_t i = 0; i < n; i++) {
         json_t *was = conf_get(old, rows[i].name), *is = conf_get(fresh, rows[i].name);
@@ -160,7 +160,7 @@ startup_reload(const conf_t *old, const char *dir, conf_side_t side, const json_
         }
         log_warning("reload: %s changed: that takes effect when the %s is restarted", rows[i].name,
                     side == CONF_MASTER ? "master" : "minion");
-        if (was)
+        if (was != NULL)
             json_object_set(conf_opts(fresh), rows[i].name, was);
         else
             json_object_del(conf_opts(fresh), rows[i].name);
@@ -213,7 +213,7 @@ give_tree(int dir_fd, const char *name, owner_t to, int depth)
     DIR *d = depth < TREE_DEPTH ? fdopendir(dir_fd) : NULL;
     const struct dirent *e;
     int rc = depth < TREE_DEPTH ? -errno : -ELOOP;
-    if (!d) {
+    if (d == NULL) {
         log_warning("%s: what is in it can't be given to the user: %s", name, strerror(-rc));
         (void) close(dir_fd);
         return;

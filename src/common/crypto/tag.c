@@ -27,7 +27,7 @@ tag_new(const char *key)
         return NULL;
     /* libsodium requires an aligned state. */
     tag_t *self = aligned_alloc(64, (sizeof(*self) + 63) / 64 * 64);
-    if (!self)
+    if (self == NULL)
         salt_no_memory(sizeof(*self));
     (void) crypto_onetimeauth_init(&self->state, raw);
     return self;

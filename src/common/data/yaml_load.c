@@ -294,7 +294,7 @@ yaml_load_make_key(loader_t *l, const ynode_t *node, int depth, mapkey_t *k)
  * the canonical texts of the mapping's numeric keys. Consumes `value`. */
 static bool
 yaml_load_add_pair(loader_t *l, const job_t *job, const ypair_t *pair, const mapkey_t *k, json_t **numbers,
-         json_t *value)
+                   json_t *value)
 {
     bool known = json_object_getn(job->into, k->text, k->len) != NULL;
 

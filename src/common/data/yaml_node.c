@@ -163,8 +163,8 @@ take_problem(composer_t *c, const char *text, size_t len)
     else if (cls == YAML_READER)
         yproblem_set(c->problem, cls, mark_of_offset(text, len, p->problem_offset), "%s", what);
     else if (p->context != NULL)
-        yproblem_within(c->problem, cls, p->context, yaml_node_mark_of(p->context_mark), yaml_node_mark_of(p->problem_mark), "%s",
-                        what);
+        yproblem_within(c->problem, cls, p->context, yaml_node_mark_of(p->context_mark),
+                        yaml_node_mark_of(p->problem_mark), "%s", what);
     else
         yproblem_set(c->problem, cls, yaml_node_mark_of(p->problem_mark), "%s", what);
 }

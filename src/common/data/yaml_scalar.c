@@ -160,8 +160,10 @@ yaml_scalar_is_word(const scan_t *s, const char *word)
 static bool
 is_special_float(const scan_t *s, bool has_sign)
 {
-    return yaml_scalar_is_word(s, ".inf") || yaml_scalar_is_word(s, ".Inf") || yaml_scalar_is_word(s, ".INF") ||
-           (!has_sign && (yaml_scalar_is_word(s, ".nan") || yaml_scalar_is_word(s, ".NaN") || yaml_scalar_is_word(s, ".NAN")));
+    return yaml_scalar_is_word(s, ".inf") || yaml_scalar_is_word(s, ".Inf") ||
+           yaml_scalar_is_word(s, ".INF") ||
+           (!has_sign && (yaml_scalar_is_word(s, ".nan") || yaml_scalar_is_word(s, ".NaN") ||
+                          yaml_scalar_is_word(s, ".NAN")));
 }
 
 /* PyYAML's exponent needs a sign: "1.0e3" is text. True at the end of the scalar, too. */
@@ -172,7 +174,8 @@ yaml_scalar_exponent(scan_t *s)
         return true;
     if (!skip_char(s, 'e') && !skip_char(s, 'E'))
         return false;
-    return yaml_scalar_skip(s, yaml_scalar_is_sign) && yaml_scalar_span(s, yaml_scalar_is_digit) > 0 && yaml_scalar_done(s);
+    return yaml_scalar_skip(s, yaml_scalar_is_sign) && yaml_scalar_span(s, yaml_scalar_is_digit) > 0 &&
+           yaml_scalar_done(s);
 }
 
 static bool
@@ -184,13 +187,15 @@ is_float(scan_t s)
         return true;
     if (!has_sign && yaml_scalar_peek(&s, 0) == '.') {
         s.at++;
-        return yaml_scalar_skip(&s, yaml_scalar_is_digit) && (yaml_scalar_span(&s, is_digit_), yaml_scalar_exponent(&s));
+        return yaml_scalar_skip(&s, yaml_scalar_is_digit) &&
+               (yaml_scalar_span(&s, is_digit_), yaml_scalar_exponent(&s));
     }
     if (!yaml_scalar_skip(&s, yaml_scalar_is_digit))
         return false;
     yaml_scalar_span(&s, is_digit_);
     if (yaml_scalar_peek(&s, 0) == ':')
-        return yaml_scalar_sixties(&s) && skip_char(&s, '.') && (yaml_scalar_span(&s, is_digit_), yaml_scalar_done(&s));
+        return yaml_scalar_sixties(&s) && skip_char(&s, '.') &&
+               (yaml_scalar_span(&s, is_digit_), yaml_scalar_done(&s));
     return skip_char(&s, '.') && (yaml_scalar_span(&s, is_digit_), yaml_scalar_exponent(&s));
 }
 
@@ -209,15 +214,15 @@ time_zone(scan_t *s)
 static bool
 is_timestamp(scan_t s)
 {
-    if (!yaml_scalar_digits(&s, 4, 4) || !skip_char(&s, '-') || !yaml_scalar_digits(&s, 1, 2) || !skip_char(&s, '-') ||
-        !yaml_scalar_digits(&s, 1, 2))
+    if (!yaml_scalar_digits(&s, 4, 4) || !skip_char(&s, '-') || !yaml_scalar_digits(&s, 1, 2) ||
+        !skip_char(&s, '-') || !yaml_scalar_digits(&s, 1, 2))
         return false;
     if (yaml_scalar_done(&s))
         return true;
     if (!skip_char(&s, 'T') && !skip_char(&s, 't') && yaml_scalar_span(&s, yaml_scalar_is_blank) == 0)
         return false;
-    if (!yaml_scalar_digits(&s, 1, 2) || !skip_char(&s, ':') || !yaml_scalar_digits(&s, 2, 2) || !skip_char(&s, ':') ||
-        !yaml_scalar_digits(&s, 2, 2))
+    if (!yaml_scalar_digits(&s, 1, 2) || !skip_char(&s, ':') || !yaml_scalar_digits(&s, 2, 2) ||
+        !skip_char(&s, ':') || !yaml_scalar_digits(&s, 2, 2))
         return false;
     if (skip_char(&s, '.'))
         yaml_scalar_span(&s, yaml_scalar_is_digit);

@@ -263,7 +263,8 @@ refuse_end(check_t *c)
     size_t at = least(s->end, map(c, c->ref.end));
 
     if (style != YAML_PLAIN_SCALAR_STYLE)
-        return yaml_span_refuse(c, at, is_quoted(style) ? "the end of a quoted text" : "the end of a block of text");
+        return yaml_span_refuse(c, at,
+                                is_quoted(style) ? "the end of a quoted text" : "the end of a block of text");
     if (is_quoted(s->token.data.scalar.style))
         return yaml_span_refuse(c, s->start, "a quoted text");
     while (at < s->len && yaml_span_is_blank(s->text, at, at + 1))
@@ -377,11 +378,12 @@ scalar_fits(check_t *c)
 
     if (style != wanted && (!is_quoted(style) || wanted != YAML_PLAIN_SCALAR_STYLE || sole_hole(c) == NULL))
         return yaml_span_refuse(c, least(c->real.start, map(c, c->ref.end)),
-                      is_quoted(style) ? "a quoted text" : "a block of text");
+                                is_quoted(style) ? "a quoted text" : "a block of text");
     if (!end_fits(c))
         return refuse_end(c);
     if (!has_hole(c))
-        return same_value(real, ref) || yaml_span_refuse(c, map(c, c->ref.start), "a change of the text after it");
+        return same_value(real, ref) ||
+               yaml_span_refuse(c, map(c, c->ref.start), "a change of the text after it");
     if (yaml_span_is_special(real))
         return yaml_span_refuse(c, c->real.start, "a merge key or default value");
     return wanted != YAML_DOUBLE_QUOTED_SCALAR_STYLE || escapes_fit(c, c->real.start + 1, c->real.end - 1);
@@ -397,7 +399,8 @@ yaml_span_is_lost(check_t *c)
     if (c->ref.failed || c->real.failed || c->ref.token.type != YAML_SCALAR_TOKEN)
         return false;
     if (c->ref.token.data.scalar.style != YAML_PLAIN_SCALAR_STYLE || hole_from(c, c->ref.start) == NULL ||
-        hole_to(c, c->ref.end) == NULL || !yaml_span_is_blank(c->real.text, map(c, c->ref.start), map(c, c->ref.end)))
+        hole_to(c, c->ref.end) == NULL ||
+        !yaml_span_is_blank(c->real.text, map(c, c->ref.start), map(c, c->ref.end)))
         return false;
     switch (c->real.token.type) {
     case YAML_KEY_TOKEN:
@@ -471,7 +474,7 @@ collection_fits(check_t *c, const hole_t *h)
             return refuse_error(c);
         if (!yaml_span_is_blank(s->text, end, s->start) || s->end > h->to)
             return yaml_span_refuse(c, least(s->start, h->to - 1),
-                          s->end > h->to ? "a part of a list or mapping" : "a comment");
+                                    s->end > h->to ? "a part of a list or mapping" : "a comment");
         if (!may_be_inside(&s->token))
             return yaml_span_refuse(c, s->start, yaml_span_name_of(s->token.type));
         if (yaml_span_is_special(&s->token))
@@ -484,7 +487,8 @@ collection_fits(check_t *c, const hole_t *h)
         if (depth > 0)
             side_next(s);
     } while (depth > 0);
-    return yaml_span_is_blank(s->text, end, h->to) || yaml_span_refuse(c, end, "more than one list or mapping");
+    return yaml_span_is_blank(s->text, end, h->to) ||
+           yaml_span_refuse(c, end, "more than one list or mapping");
 }
 
 /* ---- token by token --------------------------------------------------------------------------------------------- */
@@ -541,7 +545,8 @@ pair_fits(check_t *c)
         return refuse_error(c);
     if (c->ref.failed)
         return yaml_span_refuse(c, c->real.start,
-                      in_hole(c, c->real.start) ? yaml_span_name_of(c->real.token.type) : "a part of a sign of YAML's");
+                                in_hole(c, c->real.start) ? yaml_span_name_of(c->real.token.type)
+                                                          : "a part of a sign of YAML's");
     if (c->real.token.type == c->ref.token.type)
         return yaml_span_token_fits(c);
     bool one = h != NULL && h->n == 1 && !(c->spans->v[h->first].flags & SPAN_TEXT);

@@ -106,11 +106,12 @@ yaml_write_scalar(yaml_writer_t *self, const char *anchor, yaml_kind_t kind, con
     }
     salt_assert(len <= INT_MAX);
     yaml_write_emit(self,
-         yaml_scalar_event_initialize(
-             &ev, (const yaml_char_t *) anchor, (const yaml_char_t *) tag_of(kind),
-             (const yaml_char_t *) text, (int) len, yaml_resolve(text, len) == kind, kind == YAML_IS_STR,
-             kind == YAML_IS_BINARY ? YAML_LITERAL_SCALAR_STYLE : YAML_PLAIN_SCALAR_STYLE),
-         &ev);
+                    yaml_scalar_event_initialize(
+                        &ev, (const yaml_char_t *) anchor, (const yaml_char_t *) tag_of(kind),
+                        (const yaml_char_t *) text, (int) len, yaml_resolve(text, len) == kind,
+                        kind == YAML_IS_STR,
+                        kind == YAML_IS_BINARY ? YAML_LITERAL_SCALAR_STYLE : YAML_PLAIN_SCALAR_STYLE),
+                    &ev);
 }
 
 void
@@ -119,10 +120,10 @@ yaml_write_list(yaml_writer_t *self, const char *anchor, bool flow)
     yaml_event_t ev;
 
     yaml_write_emit(self,
-         yaml_sequence_start_event_initialize(&ev, (const yaml_char_t *) anchor,
-                                              (const yaml_char_t *) YAML_SEQ_TAG, 1,
-                                              flow ? YAML_FLOW_SEQUENCE_STYLE : YAML_BLOCK_SEQUENCE_STYLE),
-         &ev);
+                    yaml_sequence_start_event_initialize(
+                        &ev, (const yaml_char_t *) anchor, (const yaml_char_t *) YAML_SEQ_TAG, 1,
+                        flow ? YAML_FLOW_SEQUENCE_STYLE : YAML_BLOCK_SEQUENCE_STYLE),
+                    &ev);
 }
 
 void
@@ -138,11 +139,12 @@ yaml_write_map(yaml_writer_t *self, const char *anchor, bool set, bool flow)
 {
     yaml_event_t ev;
 
-    yaml_write_emit(self,
-         yaml_mapping_start_event_initialize(&ev, (const yaml_char_t *) anchor,
-                                             (const yaml_char_t *) (set ? SET_TAG : YAML_MAP_TAG), !set,
-                                             flow ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE),
-         &ev);
+    yaml_write_emit(
+        self,
+        yaml_mapping_start_event_initialize(&ev, (const yaml_char_t *) anchor,
+                                            (const yaml_char_t *) (set ? SET_TAG : YAML_MAP_TAG), !set,
+                                            flow ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE),
+        &ev);
 }
 
 void

@@ -31,7 +31,7 @@ extmods_dir(call_ctx_t *ctx, const char *form)
 {
     const char *top = value_str(ctx_opts(ctx), "extension_modules", "");
     AUTO_FREE char *usual = *top ? NULL : fs_join(value_str(ctx_opts(ctx), "cachedir", ""), "extmods");
-    return fs_join(usual ? usual : top, form);
+    return fs_join(usual != NULL ? usual : top, form);
 }
 
 /* The list of names for this form. NEW; NULL: not configured. */
@@ -40,7 +40,7 @@ extmods_names(call_ctx_t *ctx, const char *form, json_t *given, const char *opti
 {
     json_t *names = json_is_string(given) ? given : NULL;
     json_t *by_form = given == NULL || json_is_null(given) ? value_get(ctx_opts(ctx), option) : given;
-    if (!names)
+    if (names == NULL)
         names = value_get(by_form, form);
     if (!json_is_string(names))
         return json_is_array(names) ? json_incref(names) : NULL;
@@ -99,8 +99,8 @@ extmods_one(sync_t *self, const char *env, const char *path, fail_t *err)
         return rc;
     const char *rel = inside + strlen(top);
     AUTO_FREE char *name = module_name(rel);
-    if (!name || (self->only && !value_lists(self->only, name)) ||
-        (self->never && value_lists(self->never, name)))
+    if (name == NULL || (self->only != NULL && !value_lists(self->only, name)) ||
+        (self->never != NULL && value_lists(self->never, name)))
         return 0;
     json_object_set_new(self->remote, rel, json_true());
     bool changed = false;
@@ -117,7 +117,7 @@ extmods_environment(sync_t *self, const char *env, fail_t *err)
     json_auto_t *paths = fileclient_list(self->files, FILES_FILES, env, top, err);
     size_t i;
     json_t *path;
-    int rc = paths ? 0 : -EIO;
+    int rc = paths != NULL ? 0 : -EIO;
     json_array_foreach (paths, i, path)
         if (rc == 0 && json_is_string(path))
             rc = extmods_one(self, env, json_string_value(path), err);
@@ -131,23 +131,23 @@ extmods_clean(const sync_t *self, int fd, const char *rel, int depth)
     DIR *d = fd >= 0 && depth < DEPTH_MAX ? fdopendir(fd) : NULL;
     const struct dirent *e;
     int rc = 0;
-    if (!d && fd >= 0)
+    if (d == NULL && fd >= 0)
         (void) close(fd);
-    while (d && (e = fs_next(d, &rc))) {
+    while (d != NULL && (e = fs_next(d, &rc))) {
         AUTO_FREE char *below = *rel ? fs_join(rel, e->d_name) : xstrdup(e->d_name);
         int inner = beneath_open(dirfd(d), e->d_name, BENEATH_NO_LINKS, O_RDONLY | O_DIRECTORY, 0);
         if (inner >= 0) {
             extmods_clean(self, inner, below, depth + 1);
             (void) unlinkat(dirfd(d), e->d_name,
                             AT_REMOVEDIR); /* fails as long as there is something in it */
-        } else if (!value_get(self->remote, below) && unlinkat(dirfd(d), e->d_name, 0) != 0) {
+        } else if (value_get(self->remote, below) == NULL && unlinkat(dirfd(d), e->d_name, 0) != 0) {
             log_error("%s/%s: %s", self->dir, below, strerror(errno));
         }
     }
     if (rc < 0)
         log_error("%s/%s: not all that the file server has no more is gone: %s", self->dir, rel,
                   strerror(-rc));
-    if (d)
+    if (d != NULL)
         (void) closedir(d);
 }
 
@@ -166,7 +166,7 @@ extmods_sync(call_ctx_t *ctx, const extmods_t *what)
     size_t i;
 
     self.files = ctx_files(ctx);
-    int rc = self.files ? fs_mkdirs(dir, 0700, &err) : -ENOTSUP;
+    int rc = self.files != NULL ? fs_mkdirs(dir, 0700, &err) : -ENOTSUP;
     AUTO_FD fd = rc == 0 ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     self.fd = fd;
     if (rc == 0 && fd < 0)

@@ -40,9 +40,9 @@ void
 fileclient_destroy(fileclient_t **self_p)
 {
     fileclient_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return;
-    if (self->cls->free)
+    if (self->cls->free != NULL)
         self->cls->free(self->self);
     free(self);
 }
@@ -62,7 +62,7 @@ static void
 drop_query(char *path, char **env_p)
 {
     char *query = *path == '|' ? NULL : strchr(path, '?');
-    if (!query)
+    if (query == NULL)
         return;
     *query = '\0';
     char **words = str_split(query + 1, "&?", true);
@@ -84,10 +84,10 @@ fileclient_split(const char *url, const char *saltenv, char **ret_path, char **r
         return fail_set(err, -EINVAL, "Unsupported path: %s", url);
     AUTO_FREE char *rest = xstrdup(full ? url + strlen(SCHEME) : url);
     AUTO_FREE char *env = NULL;
-    char *former = strstr(rest, FORMER_ENV), *own = former ? NULL : strstr(rest, SALTENV);
-    if (former)
+    char *former = strstr(rest, FORMER_ENV), *own = former != NULL ? NULL : strstr(rest, SALTENV);
+    if (former != NULL)
         *former = '\0';
-    if (own) {
+    if (own != NULL) {
         *own = '\0';
         env = xstrdup(own + strlen(SALTENV));
     }
@@ -181,10 +181,11 @@ only_below(json_t *names)
     void *next;
     for (size_t i = json_array_size(names); i-- > 0;) {
         const char *name = json_string_value(json_array_get(names, i));
-        if (name && strlen(name) == json_string_length(json_array_get(names, i)) && files_is_below(name))
+        if (name != NULL && strlen(name) == json_string_length(json_array_get(names, i)) &&
+            files_is_below(name))
             continue;
         log_error("the file server lists '%s', which is no path below its roots: it is left out",
-                  name ? name : "?");
+                  name != NULL ? name : "?");
         (void) json_array_remove(names, i);
     }
     json_object_foreach_safe (names, next, key, v) {
@@ -200,7 +201,7 @@ json_t *
 fileclient_list(fileclient_t *self, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
 {
     return only_below(self->cls->list(self->self, kind, str_empty(saltenv) ? BASE_ENV : saltenv,
-                                        prefix ? prefix : "", err));
+                                      prefix != NULL ? prefix : "", err));
 }
 
 json_t *
@@ -213,13 +214,13 @@ int
 fileclient_options(fileclient_t *self, json_t **ret_told, fail_t *err)
 {
     *ret_told = NULL;
-    return self->cls->options ? self->cls->options(self->self, ret_told, err) : 0;
+    return self->cls->options != NULL ? self->cls->options(self->self, ret_told, err) : 0;
 }
 
 int
 fileclient_put(fileclient_t *self, const char *local, const char *path, fail_t *err)
 {
-    if (!self->cls->put)
+    if (self->cls->put == NULL)
         return fail_set(err, -ENOTSUP, "there is no master here to send it to");
     return self->cls->put(self->self, local, path, err);
 }

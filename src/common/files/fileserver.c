@@ -36,7 +36,7 @@ fileserver_find(fileserver_t *self, const char *path, const char *saltenv, serve
 {
     if (!files_is_below(path) || !files_is_below(saltenv))
         return -ENOENT;
-    if (self->broken.text)
+    if (self->broken.text != NULL)
         return fail_set(err, self->broken.code, "%s", self->broken.text);
     AUTO_FREE char *flat = files_flatten(path);
     for (size_t i = 0; i < self->n; i++) {
@@ -96,7 +96,7 @@ fileserver_list(fileserver_t *self, files_kind_t kind, const char *saltenv, cons
     json_t *sets[] = { files, dirs, empty, links };
     file_lists_t lists = { files, dirs, empty, links, 0 };
     AUTO_FREE char *want = files_fileserver_stripped(prefix);
-    int rc = self->broken.text ? fail_set(err, self->broken.code, "%s", self->broken.text) : 0;
+    int rc = self->broken.text != NULL ? fail_set(err, self->broken.code, "%s", self->broken.text) : 0;
     for (size_t i = 0; rc == 0 && i < self->n && files_is_below(saltenv); i++)
         rc = self->backends[i].cls->list(self->backends[i].self, saltenv, &lists, err);
     json_t *out = rc < 0                   ? NULL
@@ -109,7 +109,7 @@ json_t *
 fileserver_envs(fileserver_t *self, fail_t *err)
 {
     json_auto_t *set = json_object();
-    int rc = self->broken.text ? fail_set(err, self->broken.code, "%s", self->broken.text) : 0;
+    int rc = self->broken.text != NULL ? fail_set(err, self->broken.code, "%s", self->broken.text) : 0;
     for (size_t i = 0; rc == 0 && i < self->n; i++)
         rc = self->backends[i].cls->envs(self->backends[i].self, set, err);
     return rc < 0 ? NULL : files_fileserver_sorted(set, "");
@@ -119,7 +119,7 @@ bool
 fileserver_has_remotes(const fileserver_t *self)
 {
     for (size_t i = 0; i < self->n; i++)
-        if (self->backends[i].cls->update)
+        if (self->backends[i].cls->update != NULL)
             return true;
     return false;
 }
@@ -129,8 +129,9 @@ fileserver_update(fileserver_t *self, bool now)
 {
     int wait_s = 0;
     for (size_t i = 0; i < self->n; i++) {
-        int own = self->backends[i].cls->update ? self->backends[i].cls->update(self->backends[i].self, now)
-                                                : 0;
+        int own = self->backends[i].cls->update != NULL
+                      ? self->backends[i].cls->update(self->backends[i].self, now)
+                      : 0;
         wait_s = own > 0 && (wait_s == 0 || own < wait_s) ? own : wait_s;
     }
     return wait_s;
@@ -141,7 +142,7 @@ fileserver_clear(fileserver_t *self, fail_t *err)
 {
     json_auto_t *cleared = json_array();
     for (size_t i = 0; i < self->n; i++) {
-        if (!self->backends[i].cls->clear)
+        if (self->backends[i].cls->clear == NULL)
             continue;
         if (self->backends[i].cls->clear(self->backends[i].self, err) < 0)
             return NULL;
@@ -155,7 +156,7 @@ fileserver_lock(fileserver_t *self, const char *glob, bool on, fail_t *err)
 {
     json_auto_t *said = json_array();
     for (size_t i = 0; i < self->n; i++)
-        if (self->backends[i].cls->lock &&
+        if (self->backends[i].cls->lock != NULL &&
             self->backends[i].cls->lock(self->backends[i].self, glob, on, said, err) < 0)
             return NULL;
     return json_incref(said);
@@ -197,7 +198,7 @@ int
 fileserver_hash(fileserver_t *self, const served_t *file, char **ret_hex, fail_t *err)
 {
     const char *known = fileserver_known_hash(self, file);
-    if (known) {
+    if (known != NULL) {
         *ret_hex = xstrdup(known);
         return 0;
     }
@@ -222,7 +223,7 @@ add_backend(fileserver_t *self, const char *name, json_t *opts, json_t *roots)
         if (!str_eq(backends[i]->name, name))
             continue;
         void *made = backends[i]->new (opts, roots, &self->broken);
-        if (made)
+        if (made != NULL)
             self->backends[self->n++] = (backend_t){ backends[i], made };
         return;
     }
@@ -233,7 +234,7 @@ fileserver_t *
 fileserver_new(json_t *opts, json_t *roots)
 {
     fileserver_t *self = xcalloc(1, sizeof(*self));
-    json_t *names = roots ? NULL : value_get(opts, "fileserver_backend"), *name;
+    json_t *names = roots != NULL ? NULL : value_get(opts, "fileserver_backend"), *name;
     size_t i;
     self->backends = xcalloc(json_array_size(names) + 1, sizeof(*self->backends));
     self->hash_type = xstrdup(value_str(opts, "hash_type", "sha256"));
@@ -249,7 +250,7 @@ void
 fileserver_destroy(fileserver_t **self_p)
 {
     fileserver_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return;
     for (size_t i = 0; i < self->n; i++)
         self->backends[i].cls->free(self->backends[i].self);

@@ -49,7 +49,7 @@ git_copy_run(const git_copy_t *self, const char *cwd, const char *const *words, 
         rc = fail_set(err, -EFBIG, "%s: git's answer is too long", url);
     else if (rc == 0 && res.status != 0)
         rc = gitcopy_failed(url, &res, err);
-    if (rc == 0 && out)
+    if (rc == 0 && out != NULL)
         buf_add(out, buf_str(&res.out), res.out.len);
     proc_result_free(&res);
     strv_free(env);

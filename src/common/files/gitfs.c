@@ -57,13 +57,13 @@ gitfs_follow(git_remote_t *r, const map_t *tree, char **path_p, fail_t *err)
 {
     for (int i = 0; i < LINKS_MAX; i++) {
         const git_entry_t *e = map_get(tree, *path_p);
-        if (!e || !S_ISLNK(e->mode))
-            return e && S_ISREG(e->mode) ? e : NULL;
+        if (e == NULL || !S_ISLNK(e->mode))
+            return e != NULL && S_ISREG(e->mode) ? e : NULL;
         AUTO_FREE char *target = git_link(r, e->id, err);
-        if (!target || *target == '/')
+        if (target == NULL || *target == '/')
             return NULL;
         const char *slash = strrchr(*path_p, '/');
-        AUTO_FREE char *joined = xasprintf("%.*s%s", slash ? (int) (slash + 1 - *path_p) : 0, *path_p,
+        AUTO_FREE char *joined = xasprintf("%.*s%s", slash != NULL ? (int) (slash + 1 - *path_p) : 0, *path_p,
                                            target);
         free(*path_p);
         *path_p = files_flatten(joined);
@@ -78,12 +78,12 @@ gitfs_find_in(git_remote_t *r, const char *path, const char *saltenv, served_t *
 {
     fail_auto_t why = FAIL_INIT;
     AUTO_FREE char *inside = gitfs_inside(r, path, saltenv), *blob = NULL;
-    if (!inside || git_look(r, &why) < 0)
-        return why.text ? fail_set(err, why.code, "%s", why.text) : -ENOENT;
+    if (inside == NULL || git_look(r, &why) < 0)
+        return why.text != NULL ? fail_set(err, why.code, "%s", why.text) : -ENOENT;
     const map_t *tree = git_tree(r, saltenv, &why);
-    const git_entry_t *e = tree ? gitfs_follow(r, tree, &inside, &why) : NULL;
-    if (!e || git_blob(r, e->id, &blob, &why) < 0)
-        return why.text ? fail_set(err, why.code, "%s", why.text) : -ENOENT;
+    const git_entry_t *e = tree != NULL ? gitfs_follow(r, tree, &inside, &why) : NULL;
+    if (e == NULL || git_blob(r, e->id, &blob, &why) < 0)
+        return why.text != NULL ? fail_set(err, why.code, "%s", why.text) : -ENOENT;
     unsigned mode = e->mode;
     int fd = open(blob, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -98,7 +98,7 @@ gitfs_find(void *self, const char *path, const char *saltenv, served_t *ret, fai
 {
     git_remote_t **remotes = self;
     int rc = -ENOENT;
-    for (size_t i = 0; rc == -ENOENT && remotes[i]; i++)
+    for (size_t i = 0; rc == -ENOENT && remotes[i] != NULL; i++)
         rc = gitfs_find_in(remotes[i], path, saltenv, ret, err);
     return rc;
 }
@@ -111,9 +111,9 @@ gitfs_add_link(git_remote_t *r, const git_entry_t *e, const char *name, file_lis
 {
     fail_auto_t why = FAIL_INIT;
     AUTO_FREE char *target = git_link(r, e->id, &why);
-    if (target)
+    if (target != NULL)
         (void) json_object_set_new(into->links, name, json_string(target));
-    return target || why.code == -EFBIG ? 0 : fail_set(err, why.code, "%s", fail_text(&why));
+    return target != NULL || why.code == -EFBIG ? 0 : fail_set(err, why.code, "%s", fail_text(&why));
 }
 
 static int
@@ -124,15 +124,15 @@ gitfs_list_in(git_remote_t *r, const char *saltenv, file_lists_t *into, fail_t *
     AUTO_FREE char *mount = git_setting(r, "mountpoint", saltenv), *root = git_setting(r, "root", saltenv);
     const char *path;
     void *value;
-    int rc = why.text ? fail_set(err, why.code, "%s", why.text) : 0;
-    if (!tree)
+    int rc = why.text != NULL ? fail_set(err, why.code, "%s", why.text) : 0;
+    if (tree == NULL)
         return rc;
     if (*mount)
         rc = file_lists_add(into, into->dirs, mount, err);
     for (size_t i = 0; rc == 0 && map_next(tree, &i, &path, &value);) {
         const git_entry_t *e = value;
         AUTO_FREE char *name = gitfs_outside(mount, root, path);
-        if (!name || (!S_ISDIR(e->mode) && !S_ISREG(e->mode) && !S_ISLNK(e->mode)))
+        if (name == NULL || (!S_ISDIR(e->mode) && !S_ISREG(e->mode) && !S_ISLNK(e->mode)))
             continue;
         rc = file_lists_add(into, S_ISDIR(e->mode) ? into->dirs : into->files, name, err);
         if (rc == 0 && S_ISLNK(e->mode))
@@ -146,7 +146,7 @@ gitfs_list(void *self, const char *saltenv, file_lists_t *into, fail_t *err)
 {
     git_remote_t **remotes = self;
     int rc = 0;
-    for (size_t i = 0; rc == 0 && remotes[i]; i++)
+    for (size_t i = 0; rc == 0 && remotes[i] != NULL; i++)
         rc = gitfs_list_in(remotes[i], saltenv, into, err);
     return rc;
 }
@@ -156,7 +156,7 @@ gitfs_envs(void *self, json_t *set, fail_t *err)
 {
     git_remote_t **remotes = self;
     int rc = 0;
-    for (size_t i = 0; rc == 0 && remotes[i]; i++) {
+    for (size_t i = 0; rc == 0 && remotes[i] != NULL; i++) {
         rc = git_look(remotes[i], err);
         if (rc == 0)
             git_add_envs(remotes[i], set);
@@ -185,7 +185,7 @@ gitfs_clear(void *self, fail_t *err)
 {
     git_remote_t **remotes = self;
     int rc = 0;
-    for (size_t i = 0; rc == 0 && remotes[i]; i++) {
+    for (size_t i = 0; rc == 0 && remotes[i] != NULL; i++) {
         rc = fs_remove_tree(remotes[i]->dir, err);
         if (rc == 0)
             rc = fs_remove_tree(remotes[i]->blobs, err);
@@ -198,8 +198,8 @@ lock(void *self, const char *glob, bool on, json_t *said, fail_t *err)
 {
     git_remote_t **remotes = self;
     int rc = 0;
-    for (size_t i = 0; rc >= 0 && remotes[i]; i++) {
-        if (glob && !match_glob(glob, remotes[i]->url))
+    for (size_t i = 0; rc >= 0 && remotes[i] != NULL; i++) {
+        if (glob != NULL && !match_glob(glob, remotes[i]->url))
             continue;
         rc = git_lock(remotes[i], on, err);
         if (rc > 0)
@@ -209,5 +209,5 @@ lock(void *self, const char *glob, bool on, json_t *said, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
-const file_backend_t gitfs_backend = { "gitfs", gitfs_new,    gitfs_free,  gitfs_find, gitfs_list,
-                                       gitfs_envs,  gitfs_update, gitfs_clear, lock };
+const file_backend_t gitfs_backend = { "gitfs",    gitfs_new,    gitfs_free,  gitfs_find, gitfs_list,
+                                       gitfs_envs, gitfs_update, gitfs_clear, lock };

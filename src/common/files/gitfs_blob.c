@@ -26,10 +26,10 @@ static bool
 gitfs_blob_is_whole(const char *path, const char *id)
 {
     const char *kind = digest_of_len(strlen(id));
-    AUTO(digest) digest = kind ? digest_new(kind, NULL) : NULL;
+    AUTO(digest) digest = kind != NULL ? digest_new(kind, NULL) : NULL;
     AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     struct stat st;
-    if (!digest || fd < 0 || fstat(fd, &st) != 0)
+    if (digest == NULL || fd < 0 || fstat(fd, &st) != 0)
         return false;
     AUTO_FREE char *head = xasprintf("blob %lld", (long long) st.st_size);
     digest_add(digest, head, strlen(head) + 1);
@@ -79,7 +79,7 @@ git_blob(git_remote_t *r, const char *id, char **ret_path, fail_t *err)
     static char yes;
     AUTO_FREE char *path = fs_join(r->blobs, id);
     bool there = use(path);
-    if (!there || !map_get(r->whole, id)) {
+    if (!there || map_get(r->whole, id) == NULL) {
         bool whole = there && gitfs_blob_is_whole(path, id);
         if (there && !whole)
             log_warning("gitfs: %s is damaged, and made anew", path);

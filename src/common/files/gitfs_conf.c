@@ -63,7 +63,7 @@ take_saltenvs(json_t *into, json_t *list)
     json_object_foreach (envs, env, conf) {
         json_auto_t *own = packed(conf);
         json_t *was = value_get(into, env);
-        if (was)
+        if (was != NULL)
             (void) json_object_update(was, own);
         else
             json_object_set(into, env, own);
@@ -118,8 +118,8 @@ static int
 remote(json_t *opts, json_t *entry, git_remote_t *r, fail_t *err)
 {
     void *it = json_is_object(entry) ? json_object_iter(entry) : NULL;
-    const char *url = it ? json_object_iter_key(it) : json_string_value(entry);
-    json_auto_t *own = it ? packed(json_object_iter_value(it)) : json_object();
+    const char *url = it != NULL ? json_object_iter_key(it) : json_string_value(entry);
+    json_auto_t *own = it != NULL ? packed(json_object_iter_value(it)) : json_object();
     const char *cachedir = value_str(opts, "cachedir", "");
     if (str_empty(url) || *url == '-')
         return fail_set(err, -EINVAL, "gitfs_remotes: an item is no URL");
@@ -155,7 +155,7 @@ git_remotes_new(json_t *opts, fail_t *err)
 void
 git_remotes_free(git_remote_t **remotes)
 {
-    for (size_t i = 0; remotes && remotes[i]; i++)
+    for (size_t i = 0; remotes != NULL && remotes[i] != NULL; i++)
         gitfs_conf_remote_free(remotes[i]);
     free(remotes);
 }
@@ -180,11 +180,11 @@ git_setting(const git_remote_t *r, const char *key, const char *saltenv)
     const json_t *env = value_get(r->saltenvs, saltenv);
     const char *own = value_str(env, key, NULL);
     if (!str_eq(key, "ref"))
-        return gitfs_conf_trimmed(own ? own : value_str(r->conf, key, ""));
+        return gitfs_conf_trimmed(own != NULL ? own : value_str(r->conf, key, ""));
     const char *all = value_str(r->conf, "all_saltenvs", NULL);
-    if (all || str_eq(saltenv, "base"))
-        return xstrdup(all ? all : value_str(r->conf, "base", "master"));
-    if (own)
+    if (all != NULL || str_eq(saltenv, "base"))
+        return xstrdup(all != NULL ? all : value_str(r->conf, "base", "master"));
+    if (own != NULL)
         return xstrdup(own);
     return value_bool(r->conf, "disable_saltenv_mapping", false) ? NULL : xstrdup(saltenv);
 }
@@ -209,7 +209,8 @@ git_is_exposed(const git_remote_t *r, const char *saltenv)
 {
     json_t *only = value_get(r->conf, "saltenv_whitelist"),
            *without = value_get(r->conf, "saltenv_blacklist");
-    return (json_array_size(only) == 0 || gitfs_conf_is_listed(only, saltenv)) && !gitfs_conf_is_listed(without, saltenv);
+    return (json_array_size(only) == 0 || gitfs_conf_is_listed(only, saltenv)) &&
+           !gitfs_conf_is_listed(without, saltenv);
 }
 
 /* Add the environments of a branch or tag. */

@@ -132,14 +132,14 @@ gitfs_repo_commit(git_remote_t *r, const char *ref, char **ret, fail_t *err)
     int rc = 0;
     *ret = NULL;
     json_array_foreach (types, i, type)
-        for (size_t k = 0; rc == 0 && !*ret && k < NELEMS(rows); k++) {
+        for (size_t k = 0; rc == 0 && *ret == NULL && k < NELEMS(rows); k++) {
             if (!str_eq(json_string_value(type), rows[k].type))
                 continue;
-            AUTO_FREE char *name = xasprintf("%s%s", rows[k].prefix ? rows[k].prefix : "", ref);
-            const char *known = rows[k].prefix ? value_str(r->refs, name, NULL) : NULL;
-            if (known)
+            AUTO_FREE char *name = xasprintf("%s%s", rows[k].prefix != NULL ? rows[k].prefix : "", ref);
+            const char *known = rows[k].prefix != NULL ? value_str(r->refs, name, NULL) : NULL;
+            if (known != NULL)
                 *ret = xstrdup(known);
-            else if (!rows[k].prefix && is_id(ref))
+            else if (rows[k].prefix == NULL && is_id(ref))
                 rc = git_copy_commit(&copy, ref, ret, err);
         }
     return rc;
@@ -153,7 +153,7 @@ gitfs_repo_add_entry(map_t *tree, const char *line)
 {
     git_entry_t e = { 0 };
     const char *tab = strchr(line, '\t');
-    if (!tab || sscanf(line, "%o %*s %64[0-9a-f]", &e.mode, e.id) != 2)
+    if (tab == NULL || sscanf(line, "%o %*s %64[0-9a-f]", &e.mode, e.id) != 2)
         return;
     git_entry_t *own = xcalloc(1, sizeof(*own));
     *own = e;
@@ -182,11 +182,11 @@ git_tree(git_remote_t *r, const char *saltenv, fail_t *err)
     AUTO_FREE char *ref = git_is_exposed(r, saltenv) ? git_setting(r, "ref", saltenv) : NULL;
     const char *fallback = value_str(r->conf, "fallback", "");
     AUTO_FREE char *commit = NULL;
-    int rc = ref ? gitfs_repo_commit(r, ref, &commit, err) : 0;
-    if (rc == 0 && ref && !commit && *fallback)
+    int rc = ref != NULL ? gitfs_repo_commit(r, ref, &commit, err) : 0;
+    if (rc == 0 && ref != NULL && commit == NULL && *fallback)
         rc = gitfs_repo_commit(r, fallback, &commit, err);
     if (rc < 0 || str_empty(commit))
         return NULL;
     const map_t *known = map_get(r->trees, commit);
-    return known ? known : read_tree(r, commit, err);
+    return known != NULL ? known : read_tree(r, commit, err);
 }

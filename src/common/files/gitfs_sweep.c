@@ -47,7 +47,7 @@ git_blobs_forget(const git_remote_t *r)
     char **names = NULL;
     time_t now = time(NULL);
     int rc = is_swept(stamp) ? 0 : fs_names(r->blobs, &names, &err);
-    for (size_t i = 0; names && names[i]; i++) {
+    for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
         AUTO_FREE char *path = fs_join(r->blobs, names[i]);
         int one = gitfs_sweep_forget(path, now);
         rc = one < 0 ? fs_fail(&err, one, "remove", path) : rc;

@@ -23,7 +23,7 @@ ignore_new(json_t *opts)
     json_array_foreach (patterns, i, p) {
         fail_auto_t err = FAIL_INIT;
         rx_t *rx = json_is_string(p) ? rx_new(json_string_value(p), 0, &err) : NULL;
-        if (rx)
+        if (rx != NULL)
             self->rx[self->n_rx++] = rx;
         else
             log_warning("file_ignore_regex: item %zu is skipped: %s", i + 1,
@@ -37,7 +37,7 @@ void
 ignore_destroy(ignore_t **self_p)
 {
     ignore_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return;
     for (size_t i = 0; i < self->n_rx; i++)
         rx_destroy(&self->rx[i]);

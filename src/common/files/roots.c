@@ -32,7 +32,7 @@ static void *
 files_roots_new(json_t *opts, json_t *roots, fail_t *err)
 {
     roots_t *self = xcalloc(1, sizeof(*self));
-    self->folders = roots ? roots : value_get(opts, "file_roots");
+    self->folders = roots != NULL ? roots : value_get(opts, "file_roots");
     self->ignore = ignore_new(opts);
     self->follow = value_bool(opts, "fileserver_followsymlinks", true);
     self->no_links = value_bool(opts, "fileserver_ignoresymlinks", false);
@@ -52,8 +52,8 @@ static json_t *
 files_roots_folders(const roots_t *self, const char *saltenv, bool *ret_any)
 {
     json_t *own = value_get(self->folders, saltenv);
-    *ret_any = !own;
-    return own ? own : value_get(self->folders, ANY_ENV);
+    *ret_any = own == NULL;
+    return own != NULL ? own : value_get(self->folders, ANY_ENV);
 }
 
 /* The path of a folder, with ANY_ENV replaced. NEW. */
@@ -203,7 +203,7 @@ files_roots_entries(walk_t *w, const char *rel, above_t *here, entries_t *ret)
     if (fd < 0)
         return fd;
     DIR *dir = fstat(fd, &st) == 0 ? fdopendir(fd) : NULL;
-    if (!dir)
+    if (dir == NULL)
         return files_roots_failed(w, rel, "read the folder", -errno);
     fd = -1;
     here->dev = st.st_dev;
@@ -235,8 +235,8 @@ files_roots_real(const char *path)
     for (;;) {
         AUTO_FREE char *real = realpath(head, NULL);
         char *slash = strrchr(head, '/');
-        if (real || !slash || slash == head)
-            return real ? xasprintf("%s%s", real, path + strlen(head)) : xstrdup(path);
+        if (real != NULL || slash == NULL || slash == head)
+            return real != NULL ? xasprintf("%s%s", real, path + strlen(head)) : xstrdup(path);
         *slash = '\0';
     }
 }
@@ -249,10 +249,12 @@ files_roots_add_link(walk_t *w, const entry_t *e)
     char target[PATH_MAX];
     ssize_t n = readlinkat(w->root, e->rel, target, sizeof(target) - 1);
     if (n < 0)
-        return fs_is_absence(-errno) || errno == EINVAL ? 0 : files_roots_failed(w, e->rel, "read the link", -errno);
+        return fs_is_absence(-errno) || errno == EINVAL
+                   ? 0
+                   : files_roots_failed(w, e->rel, "read the link", -errno);
     target[n] = '\0';
     const char *slash = strrchr(e->rel, '/');
-    int len = str_starts(target, "..") ? (int) strlen(e->rel) : slash ? (int) (slash - e->rel) : 0;
+    int len = str_starts(target, "..") ? (int) strlen(e->rel) : slash != NULL ? (int) (slash - e->rel) : 0;
     AUTO_FREE char *from = xasprintf("%s/%.*s", w->folder, len, e->rel);
     AUTO_FREE char *joined = *target == '/' ? xstrdup(target) : fs_join(from, target);
     AUTO_FREE char *flat = files_flatten(joined);
@@ -263,7 +265,7 @@ files_roots_add_link(walk_t *w, const entry_t *e)
         return 0;
     AUTO_FREE char *name = xstrdup(e->rel);
     json_t *value = json_string(target);
-    if (!value || json_object_set_new(w->into->links, name, value) != 0)
+    if (value == NULL || json_object_set_new(w->into->links, name, value) != 0)
         log_debug("%s/%s: a link whose name or target is no UTF-8 is left out", w->folder, e->rel);
     return 0;
 }
@@ -313,7 +315,7 @@ static int
 files_roots_walk(walk_t *w, const char *rel, const above_t *up)
 {
     entries_t all = { NULL, 0 };
-    above_t here = { 0, 0, up ? up->depth + 1 : 0, up };
+    above_t here = { 0, 0, up != NULL ? up->depth + 1 : 0, up };
     int rc = files_roots_entries(w, rel, &here, &all);
     if (rc < 0) {
         files_roots_entries_free(&all);
@@ -342,10 +344,10 @@ files_roots_list(void *cookie, const char *saltenv, file_lists_t *into, fail_t *
         AUTO_FREE char *folder = files_roots_folder(one, saltenv, any);
         AUTO_FD root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
         AUTO_FREE char *real = root >= 0 ? realpath(folder, NULL) : NULL;
-        int why = real ? 0 : -errno;
-        if (!real && is_no_file(why))
+        int why = real != NULL ? 0 : -errno;
+        if (real == NULL && is_no_file(why))
             continue;
-        if (!real)
+        if (real == NULL)
             return fs_fail(err, why, "open", folder);
         walk_t w = { self, root, folder, real, into, err };
         int rc = files_roots_walk(&w, "", NULL);
@@ -366,4 +368,12 @@ files_roots_envs(void *cookie, json_t *set, fail_t *err)
     return 0;
 }
 
-const file_backend_t roots_backend = { "roots", files_roots_new, files_roots_free, files_roots_find, files_roots_list, files_roots_envs, NULL, NULL, NULL };
+const file_backend_t roots_backend = { "roots",
+                                       files_roots_new,
+                                       files_roots_free,
+                                       files_roots_find,
+                                       files_roots_list,
+                                       files_roots_envs,
+                                       NULL,
+                                       NULL,
+                                       NULL };

@@ -94,7 +94,7 @@ served_take(served_t *self, int *fd_p, char **path_p, fail_t *err)
 int
 file_lists_add(file_lists_t *self, json_t *set, const char *path, fail_t *err)
 {
-    if (json_object_get(set, path))
+    if (json_object_get(set, path) != NULL)
         return 0;
     if (self->n >= LIMIT_FILE_LIST)
         return fail_set(err, -E2BIG, "an environment has more than %d files and folders", LIMIT_FILE_LIST);

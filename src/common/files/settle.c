@@ -29,7 +29,7 @@ settle_find(way_t *way, const char *dest, fail_t *err)
 static int
 settle_dress(int fd, const struct stat *old, mode_t fresh)
 {
-    if (old) {
+    if (old != NULL) {
         if (fchown(fd, old->st_uid, old->st_gid) != 0 && errno != EPERM)
             return -errno;
         return fchmod(fd, old->st_mode & 07777) == 0 ? 0 : -errno;
@@ -45,7 +45,7 @@ settle_dress(int fd, const struct stat *old, mode_t fresh)
 int
 settle(int fd, int dir, const char *temp, const char *place, mode_t fresh, fail_t *err)
 {
-    const char *slash = strrchr(place, '/'), *name = slash ? slash + 1 : place;
+    const char *slash = strrchr(place, '/'), *name = slash != NULL ? slash + 1 : place;
     struct stat st;
     bool there = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
     if (!there && errno != ENOENT) /* its owner and mode would be lost */
@@ -162,7 +162,7 @@ settle_put(int from, const buf_t *text, const char *dest, fail_t *err)
     AUTO_FD out = open_temp(way.folder, temp);
     if (out < 0)
         return fail_set(err, out, "cannot write %s: %s", place, strerror(-out));
-    rc = text ? fs_write_all(out, buf_str(text), text->len) : settle_copy_bytes(from, out);
+    rc = text != NULL ? fs_write_all(out, buf_str(text), text->len) : settle_copy_bytes(from, out);
     rc = rc < 0 ? fail_set(err, rc, "cannot write %s: %s", place, strerror(-rc))
                 : settle(out, way.folder, temp, place, SETTLE_USUAL, err);
     if (rc < 0)

@@ -79,9 +79,9 @@ arrive(const way_t *self, const struct stat *folder, const struct stat *st)
 {
     if (way_astray(self, folder))
         return -EPERM;
-    if (st && S_ISDIR(st->st_mode))
+    if (st != NULL && S_ISDIR(st->st_mode))
         return -EISDIR;
-    return st && !S_ISLNK(st->st_mode) && way_astray(self, st) ? -EPERM : 0;
+    return st != NULL && !S_ISLNK(st->st_mode) && way_astray(self, st) ? -EPERM : 0;
 }
 
 /* Give a folder that was just made to its owner. The owner of the parent could have replaced it, but only by
@@ -121,7 +121,7 @@ way_missing(const way_t *self, const struct stat *folder, const char *name, cons
 {
     if (code != ENOENT)
         return -code;
-    if (self->made)
+    if (self->made != NULL)
         return way_make(self, folder, name, behind[strspn(behind, "/")] == '\0');
     return way_astray(self, folder) ? -EPERM : -code;
 }
@@ -133,7 +133,7 @@ way_step(way_t *self, int flags)
 {
     size_t n = strcspn(self->name, "/"), left = n + strspn(self->name + n, "/");
     AUTO_FREE char *name = xstrndup(self->name, n), *behind = xstrdup(self->name + n);
-    bool last = *behind == '\0' && !self->made;
+    bool last = *behind == '\0' && self->made == NULL;
     struct stat folder, st;
     if (n > 0 && fstat(self->folder, &folder) != 0)
         return -errno;

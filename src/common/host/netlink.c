@@ -257,9 +257,9 @@ netlink_add_address(const struct nlmsghdr *h, void *body, struct rtattr **attrs,
         return 0;
     if (addr->ifa_family == AF_INET6) {
         netlink_append_to(row, "inet6",
-                  json_pack("{s:o, s:o, s:s}", "address", address_value(AF_INET6, attrs[IFA_ADDRESS]),
-                            "prefixlen", value_fmt("%u", addr->ifa_prefixlen), "scope",
-                            scope_name(addr->ifa_scope)));
+                          json_pack("{s:o, s:o, s:s}", "address", address_value(AF_INET6, attrs[IFA_ADDRESS]),
+                                    "prefixlen", value_fmt("%u", addr->ifa_prefixlen), "scope",
+                                    scope_name(addr->ifa_scope)));
     } else if (addr->ifa_family == AF_INET) {
         json_t *entry = inet_row(addr, attrs, name);
         bool secondary = (addr->ifa_flags & IFA_F_SECONDARY) != 0;

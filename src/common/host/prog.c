@@ -228,8 +228,8 @@ prog_split(const char *line, fail_t *err)
         p = prog_take_word(p, &word);
         if (p == NULL) {
             fail_set(err, -EINVAL, "%s",
-                     strchr(line, '"') || strchr(line, '\'') ? "No closing quotation"
-                                                             : "No escaped character");
+                     strchr(line, '"') != NULL || strchr(line, '\'') != NULL ? "No closing quotation"
+                                                                             : "No escaped character");
             strv_free(words);
             return NULL;
         }

@@ -101,7 +101,7 @@ pformat_put_dict(buf_t *out, py_t *dict, size_t indent, size_t allowance)
         size_t width = pformat_columns(out->data + before, out->len - before);
         buf_puts(out, ": ");
         if (pformat_put(out, py_dict_get(dict, py_seq_at(keys, i)), indent + 1 + width + 2,
-                i + 1 < n ? 1 : allowance + 1) < 0)
+                        i + 1 < n ? 1 : allowance + 1) < 0)
             return -1;
     }
     buf_putc(out, '}');

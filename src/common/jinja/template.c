@@ -62,8 +62,8 @@ parse_result(jtree_t *tree, const jinja_options_t *o, const char *text, size_t l
 /* Parses and resolves; false when syntax_fail jumped, with *e set. Nothing between setjmp and the jump owns
  * heap memory outside of the arenas. */
 static bool
-template_compile(const jinja_t *engine, jrun_t *run, jtree_t *tree, const char *text, size_t len, bool expression,
-        syntax_error_t *e)
+template_compile(const jinja_t *engine, jrun_t *run, jtree_t *tree, const char *text, size_t len,
+                 bool expression, syntax_error_t *e)
 {
     const jlookup_t lookup = { find_filter, find_test, engine, engine->options.autoescape, run };
     if (setjmp(e->out) != 0)

@@ -228,11 +228,11 @@ lex_one(lexer_t *l)
 {
     const char *from = l->p;
     if (!jmes_lex_is_word(*from, true))
-        return *from == '"'                      ? lex_quoted(l)
-               : *from == '\''                   ? lex_raw(l)
-               : *from == '`'                    ? lex_literal(l)
+        return *from == '"'                               ? lex_quoted(l)
+               : *from == '\''                            ? lex_raw(l)
+               : *from == '`'                             ? lex_literal(l)
                : *from == '-' || jmes_lex_is_digit(*from) ? lex_number(l)
-                                                 : lex_mark(l);
+                                                          : lex_mark(l);
     while (l->p < l->end && jmes_lex_is_word(*l->p, false))
         l->p++;
     jmes_lex_add(l, JT_UNQUOTED, from, py_str(from, (size_t) (l->p - from)));

@@ -241,8 +241,9 @@ jmes_parse_filter(parser_t *p, const jmes_node_t *left)
     const jmes_node_t *condition = expression(p, 0);
     if (condition == NULL || !jmes_parse_match(p, JT_RBRACKET))
         return NULL;
-    jmes_node_t *n = jmes_parse_at(p) == JT_FLATTEN ? node(p, JM_FILTER, left, node(p, JM_CURRENT, NULL, NULL))
-                                         : project(p, JM_FILTER, left, JT_FILTER);
+    jmes_node_t *n = jmes_parse_at(p) == JT_FLATTEN
+                         ? node(p, JM_FILTER, left, node(p, JM_CURRENT, NULL, NULL))
+                         : project(p, JM_FILTER, left, JT_FILTER);
     if (n != NULL)
         n->condition = condition;
     return n;

@@ -99,7 +99,7 @@ local_client_destroy(local_client_t **self_p)
 {
     local_client_t *self = *self_p;
     *self_p = NULL;
-    if (!self)
+    if (self == NULL)
         return;
     (void) close(self->fd);
     buf_free(&self->in);
@@ -144,7 +144,7 @@ client_begin(const local_client_t *self)
 {
     int64_t now = clock_mono_ms();
     return (patience_t){ self->timeout_ms < 0 ? -1 : now + self->timeout_ms,
-                         self->note ? now + LOCAL_QUIET_MS : -1 };
+                         self->note != NULL ? now + LOCAL_QUIET_MS : -1 };
 }
 
 /* When still_waits must be called. Monotonic ms, -1: never. */
@@ -252,7 +252,7 @@ local_post(local_client_t *self, json_t **request_p, json_int_t *ret_n, fail_t *
     json_auto_t *request = STEAL(*request_p);
     json_int_t n = ++self->next_n;
     json_object_set_new(request, "n", json_integer(n));
-    if (ret_n)
+    if (ret_n != NULL)
         *ret_n = n;
     patience_t p = client_begin(self);
     return client_send(self, request, &p, err);
@@ -279,7 +279,7 @@ local_call(local_client_t *self, json_t **request_p, json_t **ret_reply, fail_t 
             rc = still_waits(self, &p, err);
         if (rc < 0)
             return rc;
-        if (!msg)
+        if (msg == NULL)
             continue;
         if (value_int(msg, "n", 0) != n) {
             json_array_append_new(self->pushes, msg);

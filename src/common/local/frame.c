@@ -47,7 +47,7 @@ frame_peek(const buf_t *in, size_t at, size_t limit, const char **ret_text, size
 static json_t *
 local_frame_object(json_t *msg, fail_t *err)
 {
-    if (!msg || json_is_object(msg))
+    if (msg == NULL || json_is_object(msg))
         return msg;
     json_decref(msg);
     (void) fail_set(err, -EPROTO, "local socket: a message that is not an object");
@@ -77,7 +77,7 @@ frame_take(buf_t *in, size_t limit, json_t **ret_msg, fail_t *err)
         return rc;
     json_t *msg = frame_parse(text, len, &why);
     buf_consume(in, FRAME_HEAD + len);
-    if (!msg)
+    if (msg == NULL)
         return fail_set(err, why.code, "%s", fail_text(&why));
     *ret_msg = msg;
     return 1;

@@ -78,7 +78,8 @@ env_pillar(void *cookie, json_t *ask, fail_t *err)
     if (ask != NULL)
         return masterctx_compile(self, ask, err);
     if (self->pillar == NULL)
-        self->pillar = self->env.pillar != NULL ? py_from_wire(self->env.pillar) : masterctx_compile(self, NULL, err);
+        self->pillar = self->env.pillar != NULL ? py_from_wire(self->env.pillar)
+                                                : masterctx_compile(self, NULL, err);
     return py_ref(self->pillar);
 }
 

@@ -176,7 +176,8 @@ parse_one(parser_t *p)
 
     if (compound_take(p, "("))
         inner = compound_parse_group(p);
-    else if (compound_peek(p) == NULL || next_is(p, ")") || next_is(p, "and") || next_is(p, "or") || next_is(p, "not"))
+    else if (compound_peek(p) == NULL || next_is(p, ")") || next_is(p, "and") || next_is(p, "or") ||
+             next_is(p, "not"))
         return fail_expected(p, "a target");
     else
         inner = parse_term(p);

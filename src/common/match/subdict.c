@@ -277,7 +277,8 @@ subdict_traverse(const walk_t *walk, const json_t *data, size_t from, size_t to,
         size_t start = self->suffixes[from].start;
         if (!match_work_take(walk->work, 1 + json_array_size(data) / ITEMS_PER_STEP))
             return NULL;
-        data = subdict_step(data, self->expr + start, self->suffixes[next].start - self->sep_len[kind] - start);
+        data = subdict_step(data, self->expr + start,
+                            self->suffixes[next].start - self->sep_len[kind] - start);
         from = next;
     }
     return data;

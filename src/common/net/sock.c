@@ -90,7 +90,7 @@ static int
 set_curve(void *sock, const sock_row_t *row, const key_pair_t *own, const uint8_t *server_key)
 {
     int rc = 0;
-    if (row->zap_domain) {
+    if (row->zap_domain != NULL) {
         int one = 1;
         rc |= zmq_setsockopt(sock, ZMQ_CURVE_SERVER, &one, sizeof(one));
         rc |= zmq_setsockopt(sock, ZMQ_ZAP_DOMAIN, row->zap_domain, strlen(row->zap_domain));
@@ -107,7 +107,7 @@ sock_new(void *zctx, sock_kind_t kind, const key_pair_t *own, const uint8_t *ser
 {
     const sock_row_t *row = &kinds[kind];
     void *sock = zmq_socket(zctx, row->zmq_type);
-    if (!sock) {
+    if (sock == NULL) {
         (void) fail_set(err, -zmq_errno(), "zmq_socket: %s", zmq_strerror(zmq_errno()));
         return NULL;
     }
@@ -116,7 +116,7 @@ sock_new(void *zctx, sock_kind_t kind, const key_pair_t *own, const uint8_t *ser
         rc |= sock_set_int(sock, o);
     for (const int_option_t *o = row->options; o->name; o++)
         rc |= sock_set_int(sock, o);
-    if (row->zap_domain || row->curve_client)
+    if (row->zap_domain != NULL || row->curve_client)
         rc |= set_curve(sock, row, own, server_key);
     if (row->zmq_type == ZMQ_SUB)
         rc |= zmq_setsockopt(sock, ZMQ_SUBSCRIBE, "", 0);
@@ -132,7 +132,7 @@ void
 sock_close(void **sock_p)
 {
     void *sock = STEAL(*sock_p);
-    if (sock)
+    if (sock != NULL)
         (void) zmq_close(sock);
 }
 
@@ -253,7 +253,7 @@ sock_monitor(void *zctx, void *sock, const char *name, int events, fail_t *err)
     AUTO_FREE char *endpoint = xasprintf("inproc://monitor-%s-%p", name, sock);
     void *pair = zmq_socket(zctx, ZMQ_PAIR);
     int hwm = 0;
-    if (!pair || zmq_socket_monitor(sock, endpoint, events) != 0 ||
+    if (pair == NULL || zmq_socket_monitor(sock, endpoint, events) != 0 ||
         zmq_setsockopt(pair, ZMQ_RCVHWM, &hwm, sizeof(hwm)) != 0 || zmq_connect(pair, endpoint) != 0) {
         (void) fail_set(err, -zmq_errno(), "socket monitor: %s", zmq_strerror(zmq_errno()));
         sock_close(&pair);
@@ -353,7 +353,7 @@ sock_tell(void *actor, ...)
         next = va_arg(texts, const char *);
         sock_frame(&frame, text, strlen(text));
         int rc;
-        while ((rc = zmq_msg_send(&frame, sock, next ? ZMQ_SNDMORE : 0)) < 0 && zmq_errno() == EINTR)
+        while ((rc = zmq_msg_send(&frame, sock, next != NULL ? ZMQ_SNDMORE : 0)) < 0 && zmq_errno() == EINTR)
             ;
         if (rc < 0)
             (void) zmq_msg_close(&frame);

@@ -26,7 +26,7 @@ of_job(const char *tag, const char *id)
     if (!str_starts(tag, job))
         return true;
     const char *rest = strchr(tag + sizeof(job) - 1, '/');
-    if (!rest || !str_starts(rest, prog))
+    if (rest == NULL || !str_starts(rest, prog))
         return false;
     rest += sizeof(prog) - 1;
     size_t n = strlen(id);

@@ -39,7 +39,7 @@ wire_peek(const char *data, size_t len)
     if (len <= skip || memcmp(data, PREFIX, skip) != 0)
         return MSG_COUNT;
     const char *name = data + skip, *quote = memchr(name, '"', len - skip);
-    size_t n = quote ? (size_t) (quote - name) : 0;
+    size_t n = quote != NULL ? (size_t) (quote - name) : 0;
     wire_msg_t i = 0;
     while (i < MSG_COUNT && (rows[i].name_len != n || memcmp(name, rows[i].name, n) != 0))
         i++;
@@ -54,13 +54,13 @@ wire_open(const void *data, size_t len, wire_dir_t dir, char state, wire_msg_t *
     if (msg == MSG_COUNT || rows[msg].dir != dir)
         return fail_set(err, -EPROTO, "unknown message of %zu bytes", len);
     const wire_row_t *row = &rows[msg];
-    if (dir == UP && !strchr(row->states, state))
+    if (dir == UP && strchr(row->states, state) == NULL)
         return fail_set(err, -EPERM, "message '%s' is not allowed before the key is accepted", row->name);
     if (len > row->limit)
         return fail_set(err, -EMSGSIZE, "message '%s' of %zu bytes, its limit is %zu", row->name, len,
                         row->limit);
-    const char *nul = strchr(row->states, 'B') ? memchr(data, '\0', len) : NULL;
-    *ret_len = nul ? (size_t) (nul - (const char *) data) : len;
+    const char *nul = strchr(row->states, 'B') != NULL ? memchr(data, '\0', len) : NULL;
+    *ret_len = nul != NULL ? (size_t) (nul - (const char *) data) : len;
     *ret_msg = msg;
     return 0;
 }
@@ -76,7 +76,7 @@ wire_decode(const void *data, size_t len, wire_dir_t dir, char state, wire_msg_t
         return rc;
     fail_auto_t why = FAIL_INIT;
     json_t *body = value_parse_peer(data, n, rows[msg].limit, rows[msg].name, &why);
-    if (!body)
+    if (body == NULL)
         return fail_set(err, why.code == -ENOMEM ? -ENOMEM : -EPROTO, "%s", fail_text(&why));
     *ret_msg = msg;
     *ret_body = body;
@@ -87,8 +87,8 @@ const void *
 wire_bytes(const void *data, size_t len, size_t *ret_n)
 {
     const char *nul = memchr(data, '\0', len), *end = (const char *) data + len;
-    *ret_n = nul ? (size_t) (end - nul - 1) : 0;
-    return nul ? nul + 1 : end;
+    *ret_n = nul != NULL ? (size_t) (end - nul - 1) : 0;
+    return nul != NULL ? nul + 1 : end;
 }
 
 char *

@@ -19,14 +19,14 @@ typedef struct table {
 
 static void
 zap_reply(zsock_t *handler, const char *version, const char *sequence, const char *code, const char *text,
-        const char *user)
+          const char *user)
 {
     sock_tell(handler, version, sequence, code, text, user, "", NULL);
 }
 
 static void
 zap_decide(table_t *table, zsock_t *handler, const char *version, const char *sequence, const char *domain,
-         const char *z85)
+           const char *z85)
 {
     zap_verdict_t v = (zap_verdict_t) (uintptr_t) map_get(table->keys, z85);
     bool pub = strcmp(domain, "pub") == 0;
@@ -42,20 +42,20 @@ static void
 zap_request(table_t *table, zsock_t *handler)
 {
     zmsg_t *msg = zmsg_recv(handler);
-    if (!msg)
+    if (msg == NULL)
         return;
     char *version = zmsg_popstr(msg), *sequence = zmsg_popstr(msg), *domain = zmsg_popstr(msg);
     char *address = zmsg_popstr(msg), *identity = zmsg_popstr(msg), *mechanism = zmsg_popstr(msg);
     zframe_t *key = zmsg_pop(msg);
     char z85[KEY_Z85_LEN];
-    if (version && sequence && domain && mechanism && strcmp(mechanism, "CURVE") == 0 && key &&
-        zframe_size(key) == KEY_BYTES) {
+    if (version != NULL && sequence != NULL && domain != NULL && mechanism != NULL &&
+        strcmp(mechanism, "CURVE") == 0 && key != NULL && zframe_size(key) == KEY_BYTES) {
         key_to_z85(zframe_data(key), z85);
         zap_decide(table, handler, version, sequence, domain, z85);
     } else {
         /* An unanswered request would block the handler forever. */
-        zap_reply(handler, version ? version : "1.0", sequence ? sequence : "", "400",
-                "only CURVE is spoken here", "");
+        zap_reply(handler, version != NULL ? version : "1.0", sequence != NULL ? sequence : "", "400",
+                  "only CURVE is spoken here", "");
     }
     zframe_destroy(&key);
     free(version), free(sequence), free(domain), free(address), free(identity), free(mechanism);
@@ -69,7 +69,8 @@ zap_command(table_t *table, zsock_t *pipe)
     char *what = NULL, *key = NULL;
     int arg = 0;
     /* The actor's end, $TERM, comes as a single frame. */
-    if (zsock_recv(pipe, "ssi", &what, &key, &arg) != 0 || !what || !key || strcmp(what, "$TERM") == 0) {
+    if (zsock_recv(pipe, "ssi", &what, &key, &arg) != 0 || what == NULL || key == NULL ||
+        strcmp(what, "$TERM") == 0) {
         free(what), free(key);
         return false;
     }
@@ -90,7 +91,7 @@ zap_actor(zsock_t *pipe, void *arg)
     table_t table = { map_new(NULL), ZAP_OPEN };
     zpoller_t *poller = zpoller_new(pipe, handler, NULL);
     zpoller_set_nonstop(poller, true);
-    bool run = handler && poller;
+    bool run = handler != NULL && poller != NULL;
     /* The first signal completes czmq's own handshake; its status is not checked. */
     (void) zsock_signal(pipe, 0);
     (void) zsock_signal(pipe, run ? 0 : 1);
@@ -114,9 +115,10 @@ zap_new(fail_t *err)
 {
     zap_t *self = xcalloc(1, sizeof(*self));
     self->actor = sock_room_for_actor() ? zactor_new(zap_actor, NULL) : NULL;
-    if (!self->actor || zsock_wait(self->actor) != 0) {
-        (void) fail_set(err, self->actor ? -EADDRINUSE : -ENOMEM, "the key handler could not start: %s",
-                        self->actor ? "this process has one already" : "no thread or no descriptors for it");
+    if (self->actor == NULL || zsock_wait(self->actor) != 0) {
+        (void) fail_set(
+            err, self->actor != NULL ? -EADDRINUSE : -ENOMEM, "the key handler could not start: %s",
+            self->actor != NULL ? "this process has one already" : "no thread or no descriptors for it");
         zap_destroy(&self);
     }
     return self;
@@ -126,7 +128,7 @@ void
 zap_destroy(zap_t **self_p)
 {
     zap_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return;
     zactor_destroy(&self->actor);
     free(self);

@@ -27,7 +27,8 @@ count_groups(json_t *states)
     map_t *counts = map_new(free);
 
     for (void *it = json_object_iter(states); it != NULL; it = json_object_iter_next(states, it)) {
-        AUTO_FREE char *group = highstate_compress_group_of(json_object_iter_key(it), json_object_iter_value(it));
+        AUTO_FREE char *group = highstate_compress_group_of(json_object_iter_key(it),
+                                                            json_object_iter_value(it));
         if (group == NULL) {
             map_destroy(&counts);
             return NULL;

@@ -204,7 +204,8 @@ join_warnings(const json_t *ret, buf_t *out)
 }
 
 static void
-highstate_state_add_member(buf_t *out, const char *before, const json_t *ret, const char *key, const char *behind)
+highstate_state_add_member(buf_t *out, const char *before, const json_t *ret, const char *key,
+                           const char *behind)
 {
     buf_puts(out, before);
     output_str(out, json_object_get(ret, key));
@@ -245,7 +246,8 @@ terse_result(const json_t *ret)
 
 /* Appends a state on a single line. False when its key has too few parts for that. */
 static bool
-highstate_state_terse(const hs_state_t *s, const char *name, const output_opts_t *opts, colour_t c, buf_t *body)
+highstate_state_terse(const hs_state_t *s, const char *name, const output_opts_t *opts, colour_t c,
+                      buf_t *body)
 {
     const char *colour = colour_code(c, opts->colour), *bound = colour_bound(opts->colour),
                *function = s->parts[s->n_parts - 1];
@@ -349,7 +351,8 @@ full_warnings(const json_t *ret, const output_opts_t *opts, hs_totals_t *t, buf_
 
 /* Write a labelled line: colour, the text in `line`, reset. Empties `line`. */
 static void
-highstate_state_put_line(buf_t *body, const char *colour, const output_opts_t *opts, const char *indent, buf_t *line)
+highstate_state_put_line(buf_t *body, const char *colour, const output_opts_t *opts, const char *indent,
+                         buf_t *line)
 {
     buf_printf(body, "\n%s%s", indent, colour);
     buf_add(body, line->data, line->len);

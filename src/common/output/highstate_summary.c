@@ -31,11 +31,14 @@ total(const hs_totals_t *t, int *ret_width)
     for (size_t k = 0; k < NELEMS(known); k++) {
         sum += known[k];
         if (known[k] > 0)
-            *ret_width = highstate_summary_digits(known[k]) > *ret_width ? highstate_summary_digits(known[k]) : *ret_width;
+            *ret_width = highstate_summary_digits(known[k]) > *ret_width ? highstate_summary_digits(known[k])
+                                                                         : *ret_width;
     }
     while (map_next(t->other, &i, &key, &n)) {
         sum += *(size_t *) n;
-        *ret_width = highstate_summary_digits(*(size_t *) n) > *ret_width ? highstate_summary_digits(*(size_t *) n) : *ret_width;
+        *ret_width = highstate_summary_digits(*(size_t *) n) > *ret_width
+                         ? highstate_summary_digits(*(size_t *) n)
+                         : *ret_width;
     }
     return sum;
 }

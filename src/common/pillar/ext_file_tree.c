@@ -56,7 +56,8 @@ ext_file_tree_value(const tree_t *self, const buf_t *text, const char *file, fai
 /* Adds one file under its name. A trailing newline is removed unless keep_newline says otherwise. A file that
  * vanished since the listing is skipped. */
 static int
-ext_file_tree_file(tree_t *self, const char *file, const char *path, const char *name, py_t *into, fail_t *err)
+ext_file_tree_file(tree_t *self, const char *file, const char *path, const char *name, py_t *into,
+                   fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
     fail_auto_t why = FAIL_INIT;
@@ -84,8 +85,8 @@ static int ext_file_tree_folder(tree_t *self, const char *dir, const char *prefi
  * that is not UTF-8 is logged and skipped; a linked folder without follow_dir_links is an empty dict, as in
  * Salt. */
 static int
-ext_file_tree_entry(tree_t *self, const char *dir, const char *prefix, const char *name, bool folders, py_t *into,
-        fail_t *err)
+ext_file_tree_entry(tree_t *self, const char *dir, const char *prefix, const char *name, bool folders,
+                    py_t *into, fail_t *err)
 {
     AUTO_FREE char *full = fs_join(dir, name);
     AUTO_FREE char *path = *prefix ? fs_join(prefix, name) : xstrdup(name);

@@ -502,7 +502,8 @@ renew(const compile_t *self, const remote_t *r, fail_t *err)
 
     if (dir == NULL)
         return -EIO;
-    (void) ext_git_git(&copy, refs, &before, &unused); /* fails before the first fetch, with no refs to compare */
+    (void) ext_git_git(&copy, refs, &before,
+                       &unused); /* fails before the first fetch, with no refs to compare */
     int rc = fetch_now(&copy, err);
     if (rc == 0)
         rc = ext_git_git(&copy, refs, &after, err);
@@ -513,7 +514,7 @@ renew(const compile_t *self, const remote_t *r, fail_t *err)
  * URL are redacted. */
 static int
 renew_one(const compile_t *self, const json_t *entry, const char *branch, const char *repo, json_t *done,
-            fail_t *err)
+          fail_t *err)
 {
     remote_t r = { 0 };
     fail_auto_t why = FAIL_INIT;

@@ -63,8 +63,8 @@ pillar_claims_has_key(const char *line, const char *key)
     for (const char *at = strstr(line, key); at != NULL; at = strstr(at + 1, key)) {
         const char *end = at + strlen(key);
         bool begins = at == line || strchr(" \t'\"{,", at[-1]) != NULL;
-        if (begins &&
-            (*end == '\'' || *end == '"' || (*end == ':' && (end[1] == '\0' || strchr(" \t\r", end[1])))))
+        if (begins && (*end == '\'' || *end == '"' ||
+                       (*end == ':' && (end[1] == '\0' || strchr(" \t\r", end[1]) != NULL))))
             return true;
     }
     return false;

@@ -42,7 +42,8 @@ pillar_decrypt_key(compile_t *self, py_t *pillar, const char *path, const char *
     AUTO_FREE char *key = NULL;
     py_t *holder = NULL, *clear = NULL;
 
-    if (!pillar_decrypt_find(pillar, path, value_str(self->opts, "decrypt_pillar_delimiter", ":"), &holder, &key)) {
+    if (!pillar_decrypt_find(pillar, path, value_str(self->opts, "decrypt_pillar_delimiter", ":"), &holder,
+                             &key)) {
         log_debug("Pillar key %s not present", path);
         return;
     }
@@ -69,7 +70,8 @@ pillar_decrypt_entry(compile_t *self, py_t *pillar, json_t *entry, json_t *error
     if (json_is_string(entry))
         pillar_decrypt_key(self, pillar, json_string_value(entry), dflt, errors);
     json_object_foreach (entry, path, renderer)
-        pillar_decrypt_key(self, pillar, path, json_is_string(renderer) ? json_string_value(renderer) : dflt, errors);
+        pillar_decrypt_key(self, pillar, path, json_is_string(renderer) ? json_string_value(renderer) : dflt,
+                           errors);
 }
 
 void

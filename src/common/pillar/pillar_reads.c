@@ -179,8 +179,7 @@ pillar_reads_hold(const pillar_reads_t *self, json_t *opts)
         size_t len = strtoul(key + 1, &colon, 10);
         AUTO_FREE char *saltenv = xstrndup(colon + 1, len);
         const char *path = colon + 1 + len + 1;
-        AUTO_FREE char *now = key[0] == 'F' ? file_now(inner, path, saltenv)
-                                            : list_now(inner, path, saltenv);
+        AUTO_FREE char *now = key[0] == 'F' ? file_now(inner, path, saltenv) : list_now(inner, path, saltenv);
         same = str_eq(now, json_string_value(was));
         if (!same)
             break;
@@ -224,7 +223,8 @@ pillar_reads_list(void *cookie, files_kind_t kind, const char *saltenv, const ch
 }
 
 static int
-pillar_reads_hash(void *cookie, const char *path, const char *saltenv, int64_t size, json_t **ret_hash, fail_t *err)
+pillar_reads_hash(void *cookie, const char *path, const char *saltenv, int64_t size, json_t **ret_hash,
+                  fail_t *err)
 {
     const watch_t *self = cookie;
 
@@ -253,7 +253,14 @@ pillar_reads_free(void *cookie)
 fileclient_t *
 reads_watch(pillar_reads_t *reads, json_t *roots, fileclient_t **inner_p)
 {
-    static const fileclient_class_t cls = { pillar_reads_cache, pillar_reads_get, pillar_reads_list, pillar_reads_hash, pillar_reads_envs, NULL, NULL, pillar_reads_free };
+    static const fileclient_class_t cls = { pillar_reads_cache,
+                                            pillar_reads_get,
+                                            pillar_reads_list,
+                                            pillar_reads_hash,
+                                            pillar_reads_envs,
+                                            NULL,
+                                            NULL,
+                                            pillar_reads_free };
     watch_t *self = xcalloc(1, sizeof(*self));
 
     json_decref(reads->roots);

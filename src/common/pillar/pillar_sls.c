@@ -166,7 +166,7 @@ typedef struct include {
 } include_t;
 
 static int pillar_sls(compile_t *self, mods_t *mods, const char *sls, py_t *defaults, py_t **ret_state,
-                 fail_t *err);
+                      fail_t *err);
 
 /* A missing SLS is silent with ignore_missing or without folders for the environment, else an error, once per
  * SLS. */
@@ -242,7 +242,8 @@ pillar_sls_absolute(const char *written, const char *from, bool from_init)
 /* NEW array of the SLS that an include means. Salt filters twice, so an existing name appears twice, and a
  * relative one is also found at the top level. */
 static json_t *
-pillar_sls_meant(compile_t *self, const mods_t *mods, const include_t *inc, const char *sls, bool is_init, fail_t *err)
+pillar_sls_meant(compile_t *self, const mods_t *mods, const include_t *inc, const char *sls, bool is_init,
+                 fail_t *err)
 {
     AUTO_FREE char *top = str_replace(inc->sls + strspn(inc->sls, "."), "/", ".");
     AUTO_FREE char *name = pillar_sls_absolute(inc->sls, sls, is_init);
@@ -288,7 +289,7 @@ pillar_sls_add_included(compile_t *self, const include_t *inc, py_t *state, py_t
 
 static int
 include_one(compile_t *self, mods_t *mods, const include_t *inc, const char *meant, py_t **into_p,
-              fail_t *err)
+            fail_t *err)
 {
     AUTO(py) state = py_ref(py_dict_gets(mods->by_sls, meant));
 
@@ -299,7 +300,7 @@ include_one(compile_t *self, mods_t *mods, const include_t *inc, const char *mea
 
 static int
 include_all(compile_t *self, mods_t *mods, const char *sls, bool is_init, py_t *includes, py_t *defaults,
-              py_t **into_p, fail_t *err)
+            py_t **into_p, fail_t *err)
 {
     include_t inc = { .defaults = defaults };
 
@@ -321,7 +322,7 @@ include_all(compile_t *self, mods_t *mods, const char *sls, bool is_init, py_t *
 /* Removes `include` from *state_p and merges the included SLS under it, or over it when so configured. */
 static int
 include(compile_t *self, mods_t *mods, const char *sls, bool is_init, py_t *defaults, py_t **state_p,
-          fail_t *err)
+        fail_t *err)
 {
     AUTO(py) includes = py_ref(py_dict_gets(*state_p, "include"));
     AUTO(py) name = py_strz("include");
@@ -401,7 +402,8 @@ pillar_sls_expand(compile_t *self, const char *saltenv, const json_t *words, fai
 }
 
 static int
-pillar_sls_environment(compile_t *self, const char *saltenv, const json_t *words, py_t **pillar_p, fail_t *err)
+pillar_sls_environment(compile_t *self, const char *saltenv, const json_t *words, py_t **pillar_p,
+                       fail_t *err)
 {
     json_auto_t *names = pillar_sls_expand(self, saltenv, words, err);
     AUTO(py) by_sls = py_dict();

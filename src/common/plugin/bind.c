@@ -209,7 +209,7 @@ bind_value_of(const places_t *places, const arg_t *row, json_t *args, json_t *kw
     if (at == NO_PLACE)
         return bind_default(row);
     return bind_convert(places->f, row,
-                   at < places->n ? json_array_get(args, at) : json_object_get(kwargs, row->name), err);
+                        at < places->n ? json_array_get(args, at) : json_object_get(kwargs, row->name), err);
 }
 
 /* Strict: all failures are a TypeError, as for a call inside Python. */

@@ -312,7 +312,8 @@ registry_suggest(const registry_t *self, const char *name)
 {
     names_t known = { .prefix = "" };
 
-    registry_each(self, NULL, strchr(name, '.') != NULL ? registry_add_function : registry_add_module, &known);
+    registry_each(self, NULL, strchr(name, '.') != NULL ? registry_add_function : registry_add_module,
+                  &known);
     char **at = known.v;
     const char *near = str_suggest(name, registry_next_name, &at);
     char *found = near != NULL ? xstrdup(near) : NULL;

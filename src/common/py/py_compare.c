@@ -416,7 +416,8 @@ py_compare(py_t *a, py_t *b, py_cmp_t op)
         return same < 0 ? -1 : !same;
     }
     if (py_small(a) && py_small(b))
-        return py_compare_decide((py_small_value(a) > py_small_value(b)) - (py_small_value(a) < py_small_value(b)), op);
+        return py_compare_decide(
+            (py_small_value(a) > py_small_value(b)) - (py_small_value(a) < py_small_value(b)), op);
     if (py_compare_is_number(a) && py_compare_is_number(b)) {
         int order = number_order(a, b);
         return order == 2 ? 0 : py_compare_decide(order, op);

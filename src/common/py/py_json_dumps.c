@@ -146,7 +146,8 @@ py_json_dumps_put_dict(writer_t *w, const py_t *dict)
         py_t *pair = py_seq_at(pairs, i);
         if (i > 0)
             buf_puts(w->out, w->item_sep);
-        if (py_json_dumps_new_line(w) < 0 || py_json_dumps_put_member(w, py_seq_at(pair, 0), py_seq_at(pair, 1)) < 0)
+        if (py_json_dumps_new_line(w) < 0 ||
+            py_json_dumps_put_member(w, py_seq_at(pair, 0), py_seq_at(pair, 1)) < 0)
             return -1;
     }
     w->level--;

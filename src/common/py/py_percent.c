@@ -170,8 +170,8 @@ parse_directive(percent_t *p, directive_t *d, const char **at, const char *end)
 /* Writes a field: `prefix` (sign and base) comes before padding zeros; `points` is the number of code points
  * in `text`, which belongs to `from` (for marks). */
 static int
-py_percent_put_field(percent_t *p, const directive_t *d, const char *prefix, const char *text, size_t len, size_t points,
-          bool zero, const py_t *from)
+py_percent_put_field(percent_t *p, const directive_t *d, const char *prefix, const char *text, size_t len,
+                     size_t points, bool zero, const py_t *from)
 {
     size_t total = strlen(prefix) + points;
     size_t gap = d->width > (int64_t) total ? (size_t) d->width - total : 0;
@@ -270,8 +270,8 @@ float_directive(percent_t *p, const directive_t *d, py_t *v)
         return -1;
     if (py_double_text(&text, number, d->type, d->precision < 0 ? 6 : d->precision, d->alternate) < 0)
         return -1;
-    return py_percent_put_field(p, d, sign_of(d, signbit(number) && !isnan(number)), buf_str(&text), text.len, text.len,
-                     d->zero, NULL);
+    return py_percent_put_field(p, d, sign_of(d, signbit(number) && !isnan(number)), buf_str(&text), text.len,
+                                text.len, d->zero, NULL);
 }
 
 /* A text of one character, or the number of one. */
@@ -432,7 +432,8 @@ py_percent(py_t *tmpl, py_t *values)
     percent_t p = { .out = &out,
                     .tmpl = tmpl,
                     .values = values,
-                    .mapping = py_percent_is_mapping(values) && py_type(values) != py_type(tmpl) ? values : NULL,
+                    .mapping = py_percent_is_mapping(values) && py_type(values) != py_type(tmpl) ? values
+                                                                                                 : NULL,
                     .n = many ? py_seq_len(values) : 1,
                     .single = !many };
     int rc = put_all(&p);

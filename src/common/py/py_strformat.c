@@ -228,7 +228,8 @@ field_value(formatter_t *f, part_t name)
     while (v != NULL && rest.start < rest.end) {
         part_t step;
         bool is_attr;
-        py_t *next = parse_step(&rest, &step, &is_attr) < 0 ? NULL : py_strformat_look_up(f, v, step, is_attr);
+        py_t *next = parse_step(&rest, &step, &is_attr) < 0 ? NULL
+                                                            : py_strformat_look_up(f, v, step, is_attr);
         py_unref(v);
         v = next;
     }
@@ -330,7 +331,8 @@ py_strformat_put_text(formatter_t *f, buf_t *out, part_t text, int nesting)
     if (nesting <= 0)
         return py_raise_int(&py_ValueError, "Max string recursion exceeded");
     while ((rc = put_literal(out, &text)) > 0) {
-        if (parse_field(&text, &field) < 0 || py_strformat_put_field(f, out, &field, nesting) < 0 || py_room(out->len) < 0)
+        if (parse_field(&text, &field) < 0 || py_strformat_put_field(f, out, &field, nesting) < 0 ||
+            py_room(out->len) < 0)
             return -1;
     }
     return rc;

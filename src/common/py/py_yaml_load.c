@@ -227,12 +227,18 @@ static const struct kind_row {
     scalar_fn *scalar;
     fill_fn *fill;
 } kinds[] = {
-    [YAML_IS_STR] = { YSCALAR, py_yaml_load_make_str, NULL },       [YAML_IS_NULL] = { YSCALAR, py_yaml_load_make_null, NULL },
-    [YAML_IS_BOOL] = { YSCALAR, py_yaml_load_make_bool, NULL },     [YAML_IS_INT] = { YSCALAR, py_yaml_load_make_int, NULL },
-    [YAML_IS_FLOAT] = { YSCALAR, py_yaml_load_make_float, NULL },   [YAML_IS_TIMESTAMP] = { YSCALAR, py_yaml_load_make_str, NULL },
-    [YAML_IS_BINARY] = { YSCALAR, py_yaml_load_make_binary, NULL }, [YAML_IS_SEQ] = { YSEQ, NULL, py_yaml_load_fill_seq },
-    [YAML_IS_MAP] = { YMAP, NULL, py_yaml_load_fill_map },          [YAML_IS_SET] = { YMAP, NULL, py_yaml_load_fill_set },
-    [YAML_IS_PAIRS] = { YSEQ, NULL, py_yaml_load_fill_pairs },      [YAML_IS_UNKNOWN] = { 0 },
+    [YAML_IS_STR] = { YSCALAR, py_yaml_load_make_str, NULL },
+    [YAML_IS_NULL] = { YSCALAR, py_yaml_load_make_null, NULL },
+    [YAML_IS_BOOL] = { YSCALAR, py_yaml_load_make_bool, NULL },
+    [YAML_IS_INT] = { YSCALAR, py_yaml_load_make_int, NULL },
+    [YAML_IS_FLOAT] = { YSCALAR, py_yaml_load_make_float, NULL },
+    [YAML_IS_TIMESTAMP] = { YSCALAR, py_yaml_load_make_str, NULL },
+    [YAML_IS_BINARY] = { YSCALAR, py_yaml_load_make_binary, NULL },
+    [YAML_IS_SEQ] = { YSEQ, NULL, py_yaml_load_fill_seq },
+    [YAML_IS_MAP] = { YMAP, NULL, py_yaml_load_fill_map },
+    [YAML_IS_SET] = { YMAP, NULL, py_yaml_load_fill_set },
+    [YAML_IS_PAIRS] = { YSEQ, NULL, py_yaml_load_fill_pairs },
+    [YAML_IS_UNKNOWN] = { 0 },
 };
 
 /* A short text, from the cache when it has it. NEW. */
@@ -562,7 +568,8 @@ py_yaml_build(const ynode_t *root, bool ordered, yproblem_t *problem)
 }
 
 static py_t *
-py_yaml_load_load(const char *text, size_t len, const spans_t *spans, bool ordered, bool safe, yproblem_t *problem)
+py_yaml_load_load(const char *text, size_t len, const spans_t *spans, bool ordered, bool safe,
+                  yproblem_t *problem)
 {
     ydoc_t *doc = ydoc_new_graph(text, len, spans, problem);
     py_t *v = doc != NULL ? py_yaml_load_build(ydoc_root(doc), ordered, safe, problem) : NULL;

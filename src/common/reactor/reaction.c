@@ -391,7 +391,7 @@ reaction_render(work_t *w)
 /* Process one file. A URL of the file server gives the template its path below the roots. */
 static void
 reaction_file(const reaction_env_t *env, const json_t *firing, const char *path, const char *url, json_t *out,
-       json_t *errors)
+              json_t *errors)
 {
     bool served = str_starts(url, "salt://");
     work_t w = { .env = env,

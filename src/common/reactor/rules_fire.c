@@ -526,7 +526,8 @@ rules_due(rules_t *self, int64_t now_us)
     const char *key;
     void *tmp;
 
-    if (self->next_due == 0 || (now_us < self->next_due && !is_ahead(self->next_due, rules_fire_span(self), now_us)))
+    if (self->next_due == 0 ||
+        (now_us < self->next_due && !is_ahead(self->next_due, rules_fire_span(self), now_us)))
         return out;
     self->next_due = 0;
     for (size_t i = 0; i < self->n; i++)

@@ -170,7 +170,8 @@ pipeline_parse(pipeline_t *self, const json_t *opts, const render_source_t *sour
     AUTO_FREE char *said = shebang(source);
     const char *spec = said != NULL ? said : source->pipeline;
 
-    return pipeline_parse_spec(self, opts, spec != NULL ? spec : value_str(opts, "renderer", "jinja|yaml"), err);
+    return pipeline_parse_spec(self, opts, spec != NULL ? spec : value_str(opts, "renderer", "jinja|yaml"),
+                               err);
 }
 
 void

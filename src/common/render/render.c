@@ -107,9 +107,9 @@ run_place(const run_t *run, int line, int *ret_line)
 {
     const char *path = NULL;
 
-    *ret_line = run->untouched
-                    ? line
-                    : jinja_marks_find(&run->marks, buf_str(&run->text), render_line_start(&run->text, line), &path);
+    *ret_line = run->untouched ? line
+                               : jinja_marks_find(&run->marks, buf_str(&run->text),
+                                                  render_line_start(&run->text, line), &path);
     return run_url(run, path);
 }
 

@@ -45,8 +45,8 @@ read_template(char *local, jinja_known_fn *known, void *known_cookie, jinja_file
 /* Fetches a template through the file client. Files that minions sent are refused: their content would run as
  * template code. */
 static int
-renderer_jinja_load(render_t *self, const char *path, jinja_known_fn *known, void *known_cookie, jinja_file_t *ret_file,
-     fail_t *err)
+renderer_jinja_load(render_t *self, const char *path, jinja_known_fn *known, void *known_cookie,
+                    jinja_file_t *ret_file, fail_t *err)
 {
     AUTO_FREE char *local = NULL;
     int rc = fileclient_cache(self->files, path, self->saltenv, &local, err);

@@ -44,9 +44,9 @@ variables_of(const run_t *run)
     const render_source_t *s = run->source;
     call_ctx_t *ctx = run->render->ctx;
 
-    return json_pack("{s:o, s:o, s:o, s:s, s:s, s:o}", "grains", renderer_py_wire_of(ctx_native_grains(ctx)), "pillar",
-                     renderer_py_wire_of(s->pillar != NULL ? s->pillar : ctx_native_pillar(ctx)), "opts",
-                     renderer_py_opts_of(run->render), "saltenv", run->render->saltenv, "sls",
+    return json_pack("{s:o, s:o, s:o, s:s, s:s, s:o}", "grains", renderer_py_wire_of(ctx_native_grains(ctx)),
+                     "pillar", renderer_py_wire_of(s->pillar != NULL ? s->pillar : ctx_native_pillar(ctx)),
+                     "opts", renderer_py_opts_of(run->render), "saltenv", run->render->saltenv, "sls",
                      s->sls != NULL ? s->sls : "", "context", renderer_py_wire_of(s->context));
 }
 
@@ -272,8 +272,8 @@ request_of(const run_t *run)
     AUTO_FREE char *module = renderer_py_module_of(run);
 
     return json_pack("{s:{s:o, s:s, s:s, s:o, s:I, s:i}}", "run", "text",
-                     value_utf8(buf_str(&run->text), run->text.len), "file", renderer_py_path_of(run), "name", module,
-                     "vars", variables_of(run), "memory", (json_int_t) LIMIT_PYTHON_MEMORY, "seconds",
+                     value_utf8(buf_str(&run->text), run->text.len), "file", renderer_py_path_of(run), "name",
+                     module, "vars", variables_of(run), "memory", (json_int_t) LIMIT_PYTHON_MEMORY, "seconds",
                      LIMIT_TEMPLATE_TIME / 1000);
 }
 

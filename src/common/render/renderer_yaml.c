@@ -73,7 +73,8 @@ yaml_message(const run_t *run, const yproblem_t *p)
     }
     buf_puts(&b, p->text != NULL ? p->text : "");
     if (p->cls == YAML_READER)
-        buf_printf(&b, "\n  in \"<unicode string>\", position %zu", renderer_yaml_position(&run->text, p->at));
+        buf_printf(&b, "\n  in \"<unicode string>\", position %zu",
+                   renderer_yaml_position(&run->text, p->at));
     else
         put_mark(&b, p->at);
     return buf_steal(&b);

@@ -59,19 +59,19 @@ schedule_cron_part(const char *p, const struct field *f, uint64_t *bits)
         p++;
     } else {
         p = schedule_cron_value(p, f, &from);
-        single = p && *p != '-';
+        single = p != NULL && *p != '-';
         to = from;
-        if (p && *p == '-')
+        if (p != NULL && *p == '-')
             p = schedule_cron_value(p + 1, f, &to);
     }
-    if (p && *p == '/') {
+    if (p != NULL && *p == '/') {
         char *end;
         long n = strtol(p + 1, &end, 10);
         step = end > p + 1 && n > 0 && n <= f->max ? (int) n : 0;
         to = single ? f->max : to;
         p = end;
     }
-    if (!p || *p != '\0' || step == 0 || to < from)
+    if (p == NULL || *p != '\0' || step == 0 || to < from)
         return false;
     for (int i = from; i <= to; i += step)
         *bits |= 1ULL << i;
@@ -85,8 +85,8 @@ schedule_cron_field(char *text, const struct field *f, cron_t *out)
 {
     uint64_t *bits = (uint64_t *) ((char *) out + f->at);
     char *save = NULL;
-    bool ok = *text != ',' && !str_ends(text, ",") && !strstr(text, ",,");
-    for (char *part = strtok_r(text, ",", &save); ok && part; part = strtok_r(NULL, ",", &save)) {
+    bool ok = *text != ',' && !str_ends(text, ",") && strstr(text, ",,") == NULL;
+    for (char *part = strtok_r(text, ",", &save); ok && part != NULL; part = strtok_r(NULL, ",", &save)) {
         if (f->at == offsetof(cron_t, days) && strcasecmp(part, "l") == 0)
             out->last_day = true;
         else

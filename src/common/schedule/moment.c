@@ -124,14 +124,15 @@ moment_time(const char *word, moment_t *out)
 {
     int hour, minute = 0, second = 0, rest;
     const char *p = moment_digits(word, 2, &hour);
-    bool colon = p && *p == ':';
-    if (p && colon)
+    bool colon = p != NULL && *p == ':';
+    if (p != NULL && colon)
         p = moment_digits(p + 1, 2, &minute);
-    if (p && colon && *p == ':')
+    if (p != NULL && colon && *p == ':')
         p = moment_digits(p + 1, 2, &second);
-    if (p && colon && *p == '.')
+    if (p != NULL && colon && *p == '.')
         p = moment_digits(p + 1, 9, &rest);
-    if (!p || (!colon && *p == '\0') || !moment_half(p, &hour) || minute > 59 || second > 59 || out->second >= 0)
+    if (p == NULL || (!colon && *p == '\0') || !moment_half(p, &hour) || minute > 59 || second > 59 ||
+        out->second >= 0)
         return false;
     out->second = hour * HOUR_S + minute * MINUTE_S + second;
     return true;
@@ -158,8 +159,8 @@ date(const char *word, moment_t *out)
     bool year_first = strlen(word) > 4 && strspn(word, "0123456789") == 4;
     do
         p = moment_digits(p + 1, 4, &n[parts++]);
-    while (p && parts < 3 && (*p == '-' || *p == '/'));
-    if (!p || *p != '\0' || parts < 2 || (year_first && parts < 3))
+    while (p != NULL && parts < 3 && (*p == '-' || *p == '/'));
+    if (p == NULL || *p != '\0' || parts < 2 || (year_first && parts < 3))
         return false;
     if (year_first)
         return day_is(out, n[0], n[1], n[2]);
@@ -175,13 +176,13 @@ moment_number(const char *word, moment_t *out)
     size_t digits = strspn(word, "0123456789");
     int n;
     if (digits == 8 && word[8] == '\0')
-        return moment_digits(word, 8, &n) && day_is(out, n / 10000, n / 100 % 100, n % 100);
+        return moment_digits(word, 8, &n) != NULL && day_is(out, n / 10000, n / 100 % 100, n % 100);
     if (digits == 4 && word[4] == '\0') {
         bool first = out->year == 0;
         (void) moment_digits(word, 4, &out->year);
         return first;
     }
-    if (digits < 1 || digits > 2 || !moment_digits(word, 2, &n))
+    if (digits < 1 || digits > 2 || moment_digits(word, 2, &n) == NULL)
         return false;
     for (size_t i = 0; i < NELEMS(endings); i++)
         if (strcasecmp(word + digits, endings[i]) == 0)
@@ -207,7 +208,7 @@ moment_words(const char *text, char out[WORDS][WORD_LEN])
     while (*(text += strspn(text, " \t,")) != '\0') {
         size_t len = strcspn(text, " \t,");
         const char *t = memchr(text, 'T', len);
-        if (t && t > text && isdigit((unsigned char) t[-1]) && isdigit((unsigned char) t[1]))
+        if (t != NULL && t > text && isdigit((unsigned char) t[-1]) && isdigit((unsigned char) t[1]))
             len = (size_t) (t - text);
         if (n == WORDS || len >= WORD_LEN)
             return -1;
@@ -243,8 +244,8 @@ is_day(const moment_t *m)
 int
 moment_parse(const char *text, moment_t *ret, fail_t *err)
 {
-    static bool (*const readers[])(const char *, moment_t *) = { moment_time,   weekday, moment_month,
-                                                                 filler, date,    moment_number };
+    static bool (*const readers[])(const char *, moment_t *) = { moment_time, weekday, moment_month,
+                                                                 filler,      date,    moment_number };
     moment_t m = { .weekday = -1, .second = -1 };
     char words[WORDS][WORD_LEN];
     int n = moment_words(text, words);
@@ -274,7 +275,7 @@ moment_format(const char *text, const char *format, int64_t *ret_us)
 {
     struct tm tm = { .tm_year = 0, .tm_mday = 1 };
     const char *end = strptime(text, format, &tm);
-    if (!end || *end != '\0' || tm.tm_year > MAX_YEAR - 1900)
+    if (end == NULL || *end != '\0' || tm.tm_year > MAX_YEAR - 1900)
         return false;
     *ret_us = moment_local(tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
                            tm.tm_hour * HOUR_S + tm.tm_min * MINUTE_S + tm.tm_sec);

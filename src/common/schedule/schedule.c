@@ -67,7 +67,7 @@ entry_free(entry_t *e)
 static void
 schedule_entries_free(entry_t *e)
 {
-    while (e) {
+    while (e != NULL) {
         entry_t *next = e->next;
         entry_free(e);
         e = next;
@@ -78,7 +78,7 @@ void
 schedule_destroy(schedule_t **self_p)
 {
     schedule_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return;
     schedule_entries_free(self->entries);
     free(self->skip_function);
@@ -89,7 +89,7 @@ static entry_t *
 schedule_find(const schedule_t *self, const char *name)
 {
     entry_t *e = self->entries;
-    while (e && !str_eq(e->name, name))
+    while (e != NULL && !str_eq(e->name, name))
         e = e->next;
     return e;
 }
@@ -179,7 +179,7 @@ schedule_extra(const entry_t *e)
 static int64_t
 until(const entry_t *e, schedule_now_t now)
 {
-    if (e->error)
+    if (e->error != NULL)
         return -1;
     int64_t regular = e->start ? 0 : until_regular(e, now), extra = schedule_extra(e);
     if (extra == 0)
@@ -232,7 +232,7 @@ schedule_read(schedule_t *self, entry_t *e, const json_t *all, const json_t *whe
 {
     fail_auto_t err = FAIL_INIT;
     AUTO_FREE char *unknown = sjob_unknown(e->item);
-    if (unknown) {
+    if (unknown != NULL) {
         AUTO_FREE char *text = xasprintf("schedule: job %s: without effect here: %s", e->name, unknown);
         schedule_tell(self, -ENOTSUP, text);
     }
@@ -255,7 +255,7 @@ schedule_named(const json_t *item, const json_t *whens)
     json_auto_t *list = json_is_array(when) ? json_incref(when) : json_pack("[O*]", when);
     size_t i;
     json_array_foreach (list, i, one)
-        if (json_is_string(one) && value_get(whens, json_string_value(one)))
+        if (json_is_string(one) && value_get(whens, json_string_value(one)) != NULL)
             json_object_set(named, json_string_value(one), value_get(whens, json_string_value(one)));
     return named;
 }
@@ -268,7 +268,7 @@ schedule_times(const json_t *item, json_t *named)
                                         "cron",    "once",    "once_fmt", "run_on_start" };
     json_t *times = json_pack("{s:O}", "named", named);
     for (size_t i = 0; i < NELEMS(keys); i++)
-        if (value_get(item, keys[i]))
+        if (value_get(item, keys[i]) != NULL)
             json_object_set(times, keys[i], value_get(item, keys[i]));
     return times;
 }
@@ -277,7 +277,7 @@ schedule_times(const json_t *item, json_t *named)
 static void
 schedule_go_on(entry_t *e, const entry_t *before)
 {
-    if (e->error || before->error || !json_equal(e->times, before->times))
+    if (e->error != NULL || before->error != NULL || !json_equal(e->times, before->times))
         return;
     e->start = before->start;
     e->due_mono = before->due_mono;
@@ -299,7 +299,7 @@ take_old(entry_t **old, const char *name)
     while (*at && !str_eq((*at)->name, name))
         at = &(*at)->next;
     entry_t *e = *at;
-    if (e) {
+    if (e != NULL) {
         *at = e->next;
         e->next = NULL;
     }
@@ -309,13 +309,13 @@ take_old(entry_t **old, const char *name)
 /* Keep an unchanged job's entry; else make a new one, which keeps the old times if they are the same. */
 static entry_t *
 schedule_take(schedule_t *self, entry_t **old, const char *name, json_t *item, const json_t *all,
-       const json_t *whens, schedule_now_t now)
+              const json_t *whens, schedule_now_t now)
 {
     json_auto_t *named = schedule_named(item, whens);
     json_auto_t *meant = json_pack("{s:O, s:O*, s:O*, s:O}", "item", item, "splay", value_get(all, "splay"),
                                    "skip", value_get(all, "skip_during_range"), "named", named);
     entry_t *before = take_old(old, name);
-    if (before && json_equal(before->meant, meant))
+    if (before != NULL && json_equal(before->meant, meant))
         return before;
     entry_t *e = xcalloc(1, sizeof(*e));
     e->name = xstrdup(name);
@@ -323,7 +323,7 @@ schedule_take(schedule_t *self, entry_t **old, const char *name, json_t *item, c
     e->meant = json_deep_copy(meant);
     e->times = schedule_times(e->item, named);
     schedule_read(self, e, all, whens, now);
-    if (before) {
+    if (before != NULL) {
         schedule_go_on(e, before);
         entry_free(before);
     }
@@ -342,7 +342,7 @@ schedule_configure(schedule_t *self, const json_t *opts, const json_t *pillar, c
     self->enabled = value_bool(all, "enabled", true);
     free(self->skip_function);
     const char *skip = value_str(all, "skip_function", NULL), *name;
-    self->skip_function = skip ? xstrdup(skip) : NULL;
+    self->skip_function = skip != NULL ? xstrdup(skip) : NULL;
     entry_t *old = STEAL(self->entries), **end = &self->entries;
     json_t *item;
     json_object_foreach (all, name, item) {
@@ -374,8 +374,8 @@ clock_set(schedule_t *self, schedule_now_t now)
     if (llabs(jump) < JUMP_US)
         return;
     self->offset_us += jump;
-    for (entry_t *e = self->entries; e && jump < 0; e = e->next)
-        if (!e->error && e->job.kind != SJOB_EVERY)
+    for (entry_t *e = self->entries; e != NULL && jump < 0; e = e->next)
+        if (e->error == NULL && e->job.kind != SJOB_EVERY)
             arm_wall(e, now.wall_us);
 }
 
@@ -406,17 +406,17 @@ schedule_begin(schedule_t *self, entry_t *e, bool whatever, schedule_now_t now)
     const char *fun = e->job.fun;
     const char *why = whatever ? NULL : sjob_skipped(&e->job, now.wall_us, &replace);
     e->skip_reason = NULL;
-    if (why && e->job.run_after_skip && sjob_skip_end(&e->job, now.wall_us) > 0)
+    if (why != NULL && e->job.run_after_skip && sjob_skip_end(&e->job, now.wall_us) > 0)
         e->extra_us = sjob_skip_end(&e->job, now.wall_us) + SECOND_US;
-    if (why && replace && self->skip_function) {
+    if (why != NULL && replace && self->skip_function != NULL) {
         fun = self->skip_function;
         why = NULL;
     }
     if (!self->enabled || !e->job.enabled)
         why = "disabled";
-    else if (!why && !room(self, e))
+    else if (why == NULL && !room(self, e))
         why = "maxrunning";
-    if (why) {
+    if (why != NULL) {
         skipped(e, why, now.wall_us);
         return NULL;
     }
@@ -462,7 +462,7 @@ entry_due(schedule_t *self, entry_t *e, schedule_now_t now, json_t *out)
     bool late = regular && schedule_too_late(self, e, now);
     if (extra || start || (regular && !late)) {
         json_t *row = schedule_begin(self, e, extra || start, now);
-        if (row)
+        if (row != NULL)
             json_array_append_new(out, row);
     }
     if (!regular)
@@ -486,7 +486,7 @@ json_t *
 schedule_run(schedule_t *self, const char *name, schedule_now_t now)
 {
     entry_t *e = schedule_find(self, name);
-    if (!e || e->error || e->job.dry_run)
+    if (e == NULL || e->error != NULL || e->job.dry_run)
         return NULL;
     if (!room(self, e)) {
         skipped(e, "maxrunning", now.wall_us);
@@ -502,14 +502,14 @@ static void
 show_time(json_t *out, const char *key, int64_t us, const char *format)
 {
     AUTO_FREE char *text = us > 0 ? clock_strftime(format, us) : NULL;
-    json_object_set_new(out, key, text ? json_string(text) : json_null());
+    json_object_set_new(out, key, text != NULL ? json_string(text) : json_null());
 }
 
 json_t *
 schedule_status(const schedule_t *self, const char *name, const char *format, schedule_now_t now)
 {
     const entry_t *e = schedule_find(self, name);
-    if (!e)
+    if (e == NULL)
         return NULL;
     json_t *out = json_is_object(e->item) ? json_deep_copy(e->item) : json_object();
     int64_t wait = until(e, now);
@@ -518,9 +518,9 @@ schedule_status(const schedule_t *self, const char *name, const char *format, sc
     show_time(out, "_last_run", e->last_us, format);
     if (e->splay_ms > 0)
         show_time(out, "_splay", wait < 0 ? 0 : now.wall_us + wait * 1000, format);
-    if (e->error)
+    if (e->error != NULL)
         json_object_set_new(out, "_error", json_string(e->error));
-    if (!e->skip_reason)
+    if (e->skip_reason == NULL)
         return out;
     json_object_set_new(out, "_skip_reason", json_string(e->skip_reason));
     json_object_set_new(out, "_skipped", json_true());

@@ -15,7 +15,7 @@ static char *
 schedule_file_parent(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash ? xstrndup(path, slash > path ? (size_t) (slash - path) : 1) : xstrdup(".");
+    return slash != NULL ? xstrndup(path, slash > path ? (size_t) (slash - path) : 1) : xstrdup(".");
 }
 
 char *
@@ -40,7 +40,7 @@ schedule_file_load(const json_t *opts, fail_t *err)
         return (void) fail_set(err, rc, "%s", fail_text(&why)), NULL;
     json_auto_t *all = yaml_load(text.data, text.len, path, NULL, err);
     json_t *schedule = value_get(all, "schedule");
-    if (!all)
+    if (all == NULL)
         return NULL;
     return json_is_object(schedule) ? json_incref(schedule) : json_object();
 }

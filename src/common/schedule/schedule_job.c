@@ -69,7 +69,7 @@ bool
 schedule_lists(const char *key)
 {
     const struct key *row = schedule_job_find_key(key);
-    return row && row->listed;
+    return row != NULL && row->listed;
 }
 
 bool
@@ -90,9 +90,9 @@ sjob_unknown(const json_t *item)
     json_t *v;
     json_object_foreach ((json_t *) item, key, v) {
         const struct key *row = schedule_job_find_key(key);
-        if (key[0] == '_' || (row && row->known))
+        if (key[0] == '_' || (row != NULL && row->known))
             continue;
-        char *longer = out ? xasprintf("%s, %s", out, key) : xstrdup(key);
+        char *longer = out != NULL ? xasprintf("%s, %s", out, key) : xstrdup(key);
         free(out);
         out = longer;
     }
@@ -107,7 +107,7 @@ schedule_job_number(const json_t *item, const char *key, json_int_t max, json_in
 {
     json_t *v = value_get(item, key);
     char *end = NULL;
-    if (!v || json_is_null(v))
+    if (v == NULL || json_is_null(v))
         return 0;
     long long n = json_is_integer(v) ? json_integer_value(v) : -1;
     if (json_is_real(v) && json_real_value(v) > -1 && json_real_value(v) <= (double) max)
@@ -134,7 +134,7 @@ read_every(const json_t *item, sjob_t *out, fail_t *err)
     bool any = false;
     for (size_t i = 0; i < NELEMS(units); i++) {
         json_int_t n = 0;
-        any = any || value_get(item, units[i].key);
+        any = any || value_get(item, units[i].key) != NULL;
         int rc = schedule_job_number(item, units[i].key, MAX_DAYS * 86400LL / units[i].seconds, &n, err);
         if (rc < 0)
             return rc;
@@ -168,7 +168,7 @@ read_when(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
     for (size_t i = 0; i < n; i++) {
         one = json_is_array(v) ? json_array_get(v, i) : v;
         json_t *named = json_is_string(one) ? value_get(whens, json_string_value(one)) : NULL;
-        int rc = moment(named ? named : one, "when", &out->whens[i], err);
+        int rc = moment(named != NULL ? named : one, "when", &out->whens[i], err);
         if (rc < 0)
             return rc;
     }
@@ -181,7 +181,8 @@ read_cron(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
 {
     const char *text = value_str(item, "cron", NULL);
     out->kind = SJOB_CRON;
-    return text ? cron_parse(text, &out->cron, err) : fail_set(err, -EINVAL, "cron is a text of five fields");
+    return text != NULL ? cron_parse(text, &out->cron, err)
+                        : fail_set(err, -EINVAL, "cron is a text of five fields");
 }
 
 /* Reads `once`: a date in its own format, else in any form that moment_parse() knows, as long as it has a
@@ -192,12 +193,12 @@ read_once(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
     const char *text = value_str(item, "once", ""), *format = value_str(item, "once_fmt", NULL);
     moment_t m;
     out->kind = SJOB_ONCE;
-    if (moment_format(text, format ? format : SCHEDULE_FORMAT, &out->once_us))
+    if (moment_format(text, format != NULL ? format : SCHEDULE_FORMAT, &out->once_us))
         return 0;
     /* YAML turns a date's T into a blank. */
-    if (format || moment_parse(text, &m, NULL) < 0 || m.year == 0)
+    if (format != NULL || moment_parse(text, &m, NULL) < 0 || m.year == 0)
         return fail_set(err, -EINVAL, "Date string could not be parsed: %s, %s", text,
-                        format ? format : SCHEDULE_FORMAT);
+                        format != NULL ? format : SCHEDULE_FORMAT);
     out->once_us = moment_local(m.year, m.month, m.day, m.second);
     return 0;
 }
@@ -212,7 +213,7 @@ read_time(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
     } rows[] = { { "when", read_when }, { "cron", read_cron }, { "once", read_once } };
     int rc = read_every(item, out, err);
     for (size_t i = 0; rc == 0 && i < NELEMS(rows); i++) {
-        if (!value_get(item, rows[i].key))
+        if (value_get(item, rows[i].key) == NULL)
             continue;
         if (out->kind != SJOB_NEVER)
             return fail_set(err, -EINVAL,
@@ -247,7 +248,7 @@ read_splay(const json_t *v, sjob_t *out, fail_t *err)
 static int
 read_range(const json_t *v, const char *key, sjob_range_t *out, fail_t *err)
 {
-    if (!v || json_is_null(v))
+    if (v == NULL || json_is_null(v))
         return 0;
     if (!json_is_object(v))
         return fail_set(err, -EINVAL, "%s is a mapping of start and end", key);
@@ -288,8 +289,8 @@ schedule_job_read_bounds(const json_t *item, sjob_t *out, fail_t *err)
 {
     json_t *after = value_get(item, "after"), *until = value_get(item, "until");
     int rc = 0;
-    out->has_after = after && !json_is_null(after);
-    out->has_until = until && !json_is_null(until);
+    out->has_after = after != NULL && !json_is_null(after);
+    out->has_until = until != NULL && !json_is_null(until);
     if (out->has_after)
         rc = moment(after, "after", &out->after, err);
     if (rc == 0 && out->has_until)
@@ -303,13 +304,13 @@ static int
 read_function(const json_t *item, sjob_t *out, fail_t *err)
 {
     static const char *const keys[] = { "function", "func", "fun" };
-    for (size_t i = 0; !out->fun && i < NELEMS(keys); i++)
+    for (size_t i = 0; out->fun == NULL && i < NELEMS(keys); i++)
         out->fun = value_str(item, keys[i], NULL);
     if (str_empty(out->fun))
         return fail_set(err, -EINVAL, "it names no function");
-    if (value_get(item, "args") && !json_is_array(value_get(item, "args")))
+    if (value_get(item, "args") != NULL && !json_is_array(value_get(item, "args")))
         return fail_set(err, -EINVAL, "args is a list");
-    if (value_get(item, "kwargs") && !json_is_object(value_get(item, "kwargs")))
+    if (value_get(item, "kwargs") != NULL && !json_is_object(value_get(item, "kwargs")))
         return fail_set(err, -EINVAL, "kwargs is a mapping");
     return 0;
 }
@@ -329,11 +330,11 @@ sjob_read(const char *name, const json_t *item, const json_t *all, const json_t 
         return fail_set(err, -EINVAL, "schedule: job %s is ignored: it is not a mapping", name);
     int rc = read_function(item, ret, err);
     rc = rc < 0 ? rc : read_time(item, whens, ret, err);
-    rc = rc < 0 ? rc : read_splay(splay ? splay : value_get(all, "splay"), ret, err);
+    rc = rc < 0 ? rc : read_splay(splay != NULL ? splay : value_get(all, "splay"), ret, err);
     rc = rc < 0 ? rc : read_range(value_get(item, "range"), "range", &ret->range, err);
     rc = rc < 0 ? rc
-                : read_range(skip ? skip : value_get(all, "skip_during_range"), "skip_during_range",
-                               &ret->skip, err);
+                : read_range(skip != NULL ? skip : value_get(all, "skip_during_range"), "skip_during_range",
+                             &ret->skip, err);
     rc = rc < 0 ? rc : schedule_job_read_bounds(item, ret, err);
     rc = rc < 0 ? rc : schedule_job_number(item, "maxrunning", 1000, &ret->maxrunning, err);
     if (rc < 0)
@@ -391,5 +392,7 @@ sjob_skipped(const sjob_t *self, int64_t now_us, bool *ret_replace)
 int64_t
 sjob_skip_end(const sjob_t *self, int64_t now_us)
 {
-    return self->skip.is_set && schedule_job_inside(&self->skip, now_us) ? moment_today(&self->skip.end, now_us) : 0;
+    return self->skip.is_set && schedule_job_inside(&self->skip, now_us)
+               ? moment_today(&self->skip.end, now_us)
+               : 0;
 }

@@ -103,7 +103,8 @@ split_keys(const decl_t *self, const char *id, py_t *body, py_t *seen)
             say_key(self, id, key);
             continue;
         }
-        if (*py_cstr(key) != '_' && py_is(py_dict_get(body, key), PY_LIST) && !high_decl_split_key(body, key, seen))
+        if (*py_cstr(key) != '_' && py_is(py_dict_get(body, key), PY_LIST) &&
+            !high_decl_split_key(body, key, seen))
             say_twice(self, id);
     }
 }

@@ -66,7 +66,7 @@ add_listeners(const listening_t *self, const steps_t *listeners)
 /* Make `state`: `name` listen to `to_state`: `to_name`. */
 static void
 run_listen_to(const listening_t *self, const char *state, const char *name, const char *to_state,
-          const char *to_name)
+              const char *to_name)
 {
     const steps_t *to = run_listen_find(self->run, to_state, to_name), *listeners;
 
@@ -92,7 +92,7 @@ listen_to_any(const listening_t *self, const json_t *low, const char *name)
 
     for (size_t i = 0; to != NULL && i < to->n; i++)
         run_listen_to(self, value_str(low, "state", ""), value_str(low, "__id__", ""),
-                  value_str(self->run->steps[to->v[i]].low, "state", ""), name);
+                      value_str(self->run->steps[to->v[i]].low, "state", ""), name);
 }
 
 /* Handles a chunk's `listen`: each entry makes the chunk a listener of another one. */
@@ -109,7 +109,7 @@ of_listen(const listening_t *self, const json_t *low)
         json_object_foreach (entry, key, to) {
             if (json_is_string(to))
                 run_listen_to(self, value_str(low, "state", ""), value_str(low, "__id__", ""), key,
-                          json_string_value(to));
+                              json_string_value(to));
         }
     }
 }
@@ -126,7 +126,7 @@ of_listen_in(const listening_t *self, const json_t *low)
         json_object_foreach (entry, key, who) {
             if (json_is_string(who))
                 run_listen_to(self, key, json_string_value(who), value_str(low, "state", ""),
-                          value_str(low, "__id__", ""));
+                              value_str(low, "__id__", ""));
         }
     }
 }

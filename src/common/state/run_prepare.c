@@ -87,7 +87,8 @@ init_module(run_t *run, json_t *low)
         map_set(run->inited, module, run->inited);
         return;
     }
-    json_auto_t *args = json_pack("{s:O}", "low", low), *done = run_prepare_special(run, low, "mod_init", args);
+    json_auto_t *args = json_pack("{s:O}", "low", low),
+                *done = run_prepare_special(run, low, "mod_init", args);
     if (value_truthy(done))
         map_set(run->inited, module, run->inited);
 }

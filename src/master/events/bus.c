@@ -24,7 +24,7 @@
 bool
 bus_tag_valid(const char *tag, fail_t *err)
 {
-    size_t n = tag ? strlen(tag) : 0;
+    size_t n = tag != NULL ? strlen(tag) : 0;
     if (n == 0 || n > LIMIT_TAG_LEN) {
         (void) fail_set(err, -EINVAL, "an event's tag has 1 to %d bytes, this one %zu", LIMIT_TAG_LEN, n);
         return false;
@@ -53,7 +53,7 @@ bus_room(front_t *self, fail_t *err)
 {
     size_t waiting = store_waiting(self->store);
     const char *trouble = storage_trouble(self);
-    if (trouble && waiting > LIMIT_EVENTS_WAITING)
+    if (trouble != NULL && waiting > LIMIT_EVENTS_WAITING)
         return fail_set(err, -EAGAIN, "%zu bytes wait for the disk already: %s", waiting, trouble);
     return 0;
 }
@@ -85,7 +85,7 @@ bus_journal(front_t *self)
 {
     bus_t *bus = self->bus;
     ring_block_t *block = STEAL(bus->run);
-    if (!block)
+    if (block == NULL)
         return 0;
     uint64_t ticket = store_add_events(self->store, bus->run_first, self->seq, bus->run_us,
                                        block->bytes + bus->run_at, block->len - bus->run_at);
@@ -103,10 +103,10 @@ bus_put(front_t *self, jtext_t tag, jtext_t data)
 {
     bus_t *bus = self->bus;
     size_t room = eframe_room(tag.len, data.len);
-    if (bus->run && bus->run->cap - bus->run->len < room)
+    if (bus->run != NULL && bus->run->cap - bus->run->len < room)
         (void) bus_journal(self);
     char *out = ring_room(bus->ring, room);
-    if (!bus->run) {
+    if (bus->run == NULL) {
         bus_stamp(bus);
         bus->run = ring_newest(bus->ring);
         bus->run_at = bus->run->len;
@@ -248,9 +248,9 @@ static bool
 bus_destroy(front_t *self)
 {
     bus_t *bus = STEAL(self->bus);
-    if (!bus)
+    if (bus == NULL)
         return true;
-    salt_assert(!bus->listeners);
+    salt_assert(bus->listeners == NULL);
     ring_destroy(&bus->ring);
     free(bus);
     return true;

@@ -18,7 +18,7 @@ fire_check(front_t *self, const json_t *event, fail_t *err)
     json_t *data = value_get(event, "data");
     if (!bus_tag_valid(tag, err))
         return err->code;
-    if (data && !json_is_object(data))
+    if (data != NULL && !json_is_object(data))
         return fail_set(err, -EINVAL, "an event's data is an object");
     return bus_size_valid(self, tag, json_dumpb(data, NULL, 0, JSON_COMPACT), err) ? 0 : err->code;
 }
@@ -28,7 +28,7 @@ static uint64_t
 fire(front_t *self, const json_t *event)
 {
     json_t *data = value_get(event, "data");
-    json_t *copy = data ? json_copy(data) : json_object();
+    json_t *copy = data != NULL ? json_copy(data) : json_object();
     return bus_fire(self, value_str(event, "tag", ""), &copy);
 }
 
@@ -58,8 +58,8 @@ fire_request(front_t *self, const json_t *request, uint64_t *ret_ticket, fail_t 
     int rc = bus_room(self, err);
     *ret_ticket = 0;
     if (rc == 0)
-        rc = events ? fire_all(self, events, ret_ticket, err) : fire_check(self, request, err);
-    if (rc == 0 && !events)
+        rc = events != NULL ? fire_all(self, events, ret_ticket, err) : fire_check(self, request, err);
+    if (rc == 0 && events == NULL)
         *ret_ticket = fire(self, request);
     return rc == 0 ? json_pack("{s:I}", "seq", (json_int_t) self->seq) : NULL;
 }
@@ -87,16 +87,16 @@ static bool
 fire_part(plain_t *p, jtext_t key, shot_t *shot, size_t max_size)
 {
     bool stamped = false, empty = false;
-    if (jtext_is(key, "tag") && !shot->tag.at)
+    if (jtext_is(key, "tag") && shot->tag.at == NULL)
         return plain_string(p, &shot->tag) && plain_tag(shot->tag);
-    return jtext_is(key, "data") && !shot->data.at &&
+    return jtext_is(key, "data") && shot->data.at == NULL &&
            plain_object(p, "_stamp", &shot->data, &stamped, &empty) && !stamped && shot->data.len <= max_size;
 }
 
 static bool
 fire_whole(shot_t *shot)
 {
-    if (!shot->data.at)
+    if (shot->data.at == NULL)
         shot->data = (jtext_t){ "{}", 2 };
     return shot->tag.at != NULL;
 }
@@ -157,7 +157,7 @@ fire_own_request(plain_t *p, shots_t *shots, int64_t *ret_n)
         return false;
     if (!listed && fire_whole(&shot))
         fire_keep(shots, &shot);
-    return listed ? !shot.tag.at && !shot.data.at : shots->n == 1;
+    return listed ? shot.tag.at == NULL && shot.data.at == NULL : shots->n == 1;
 }
 
 /* The request as text: NEW {seq}. NULL without *err: not plain, nothing was done. *ret_n is its number. */
@@ -188,7 +188,7 @@ fire_text(front_t *self, const char *text, size_t len, int64_t *ret_n, fail_t *e
 static void
 fired(front_t *self, lconn_t *c)
 {
-    if (!storage_trouble(self) && store_waiting(self->store) > LIMIT_EVENTS_WAITING)
+    if (storage_trouble(self) == NULL && store_waiting(self->store) > LIMIT_EVENTS_WAITING)
         lconn_pause(c);
 }
 
@@ -205,7 +205,7 @@ fire_asked(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     uint64_t ticket;
     json_auto_t *reply = fire_request(self, request, &ticket, err);
     fired(self, c);
-    if (reply && fire_is_kept(request)) {
+    if (reply != NULL && fire_is_kept(request)) {
         if (!ticket) {
             (void) fail_set(err, -ENOSPC, "the store is full: listeners have the event, the journal has not");
             return NULL;
@@ -222,7 +222,7 @@ asked_as_text(front_t *self, lconn_t *c, const char *text, size_t len)
     fail_auto_t err = FAIL_INIT;
     int64_t n;
     json_t *reply = fire_text(self, text, len, &n, &err);
-    if (!reply && err.code == 0)
+    if (reply == NULL && err.code == 0)
         return false;
     request_answer(c, n, reply, &err);
     fired(self, c);

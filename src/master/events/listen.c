@@ -44,8 +44,8 @@ listen_patterns(const json_t *request, fail_t *err)
     json_t *tag = value_get(request, "tag"), *one;
     json_auto_t *tags = json_incref(value_get(request, "tags"));
     size_t i;
-    if (!tags)
-        tags = tag ? json_pack("[O]", tag) : json_pack("[s]", "*");
+    if (tags == NULL)
+        tags = tag != NULL ? json_pack("[O]", tag) : json_pack("[s]", "*");
     if (!json_is_array(tags) || json_array_size(tags) > LIMIT_LISTEN_TAGS) {
         (void) fail_set(err, -EINVAL, "'tags' is a list of at most %d patterns", LIMIT_LISTEN_TAGS);
         return NULL;
@@ -63,7 +63,7 @@ static globs_t *
 globs(const json_t *request, fail_t *err)
 {
     json_auto_t *patterns = listen_patterns(request, err);
-    return patterns ? globs_new(patterns) : NULL;
+    return patterns != NULL ? globs_new(patterns) : NULL;
 }
 
 /* A number means seconds ago, a string a point in time. 0, or -EINVAL with *err. */
@@ -85,15 +85,15 @@ begin_at(listener_t *self, const json_t *request, fail_t *err)
 {
     json_t *seq = value_get(request, "since_seq"), *since = value_get(request, "since");
     int64_t us;
-    self->keeps = seq || since;
+    self->keeps = seq != NULL || since != NULL;
     if (!self->keeps) {
         ring_to_end(self->front->bus->ring, &self->at);
         return 0;
     }
-    if (seq && (!json_is_integer(seq) || json_integer_value(seq) < 0))
+    if (seq != NULL && (!json_is_integer(seq) || json_integer_value(seq) < 0))
         return fail_set(err, -EINVAL, "'since_seq' is the number of an event");
     self->after = (uint64_t) json_integer_value(seq);
-    if (!since)
+    if (since == NULL)
         return 0;
     int rc = since_us(since, &us, err);
     if (rc < 0)
@@ -107,14 +107,14 @@ listener_t *
 listener_new(front_t *front, const json_t *request, bool brief, fail_t *err)
 {
     globs_t *tags = globs(request, err);
-    if (!tags)
+    if (tags == NULL)
         return NULL;
     listener_t *self = xcalloc(1, sizeof(*self));
     self->front = front;
     self->tags = tags;
     self->brief = brief;
     self->next = front->bus->listeners;
-    if (self->next)
+    if (self->next != NULL)
         self->next->prev = self;
     front->bus->listeners = self;
     if (begin_at(self, request, err) < 0)
@@ -126,13 +126,13 @@ void
 listener_destroy(listener_t **self_p)
 {
     listener_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return;
-    if (self->prev)
+    if (self->prev != NULL)
         self->prev->next = self->next;
     else
         self->front->bus->listeners = self->next;
-    if (self->next)
+    if (self->next != NULL)
         self->next->prev = self->prev;
     ring_leave(&self->at);
     globs_destroy(&self->tags);
@@ -143,16 +143,16 @@ listener_destroy(listener_t **self_p)
 bool
 listener_again(listener_t **self_p, const json_t *request, fail_t *err)
 {
-    if (value_get(request, "since_seq") || value_get(request, "since")) {
+    if (value_get(request, "since_seq") != NULL || value_get(request, "since") != NULL) {
         listener_t *fresh = listener_new((*self_p)->front, request, (*self_p)->brief, err);
-        if (!fresh)
+        if (fresh == NULL)
             return false;
         listener_destroy(self_p);
         *self_p = fresh;
         return true;
     }
     globs_t *tags = globs(request, err);
-    if (!tags)
+    if (tags == NULL)
         return false;
     globs_destroy(&(*self_p)->tags);
     (*self_p)->tags = tags;
@@ -243,7 +243,7 @@ size_t
 listener_next(listener_t *self, struct iovec *iov, size_t max)
 {
     self->more = false;
-    while (self->at.block) {
+    while (self->at.block != NULL) {
         size_t n = pieces(self, iov, max);
         if (n > 0)
             return n;
@@ -352,7 +352,7 @@ listener_fill(listener_t *self, buf_t *out)
     ring_t *ring = self->front->bus->ring;
     size_t budget = JOURNAL_PIECE;
     listen_tell_missed(self, out);
-    while (!self->at.block) {
+    while (self->at.block == NULL) {
         if (self->after >= self->front->seq)
             ring_to_end(ring, &self->at);
         else if (ring_to(ring, &self->at, self->after))
@@ -443,7 +443,7 @@ listen_collect(const buf_t *frames, const globs_t *tags, uint64_t to, json_t *ev
         if (frame.seq > to)
             break;
         json_t *event = globs_match(tags, tag, eframe_tag(&frame, tag)) ? eframe_value(&frame) : NULL;
-        if (event)
+        if (event != NULL)
             json_array_append_new(events, event);
     }
 }
@@ -461,7 +461,7 @@ listen_journal(front_t *self, const json_t *request, bool brief, fail_t *err)
     int64_t until = brief ? clock_mono_ms() + TURN_MS : INT64_MAX;
     size_t bytes = 0;
     int rc = 1;
-    if (!tags)
+    if (tags == NULL)
         return to >= 0 ? NULL : json_pack("{s:[], s:i}", "events", "next", 0);
     while (rc > 0 && after < end && bytes < LIMIT_JOURNAL_PIECE && (bytes == 0 || clock_mono_ms() < until)) {
         buf_auto_t frames = BUF_INIT;

@@ -58,8 +58,8 @@ numbers_start(front_t *self, fail_t *err)
     numbers_t *own = numbers_own(self);
     uint64_t first = 0, upto = 0;
     json_auto_t *meta = store_meta(self->reader, STORE_NUMBERS, err);
-    json_auto_t *replaced = meta ? store_meta(self->reader, STORE_REPLACED, err) : NULL;
-    if (!replaced || store_seq_range(self->reader, &first, &own->last, err) < 0)
+    json_auto_t *replaced = meta != NULL ? store_meta(self->reader, STORE_REPLACED, err) : NULL;
+    if (replaced == NULL || store_seq_range(self->reader, &first, &own->last, err) < 0)
         return err->code;
     bool anew = json_is_null(meta) && json_is_string(replaced);
     bool gap = anew                   ? was_replaced(json_string_value(replaced), &upto)
@@ -146,7 +146,7 @@ numbers_kept(const front_t *self, minion_t *m)
     AUTO_FREE char *key = minion_key(m->id);
     fail_auto_t err = FAIL_INIT;
     json_auto_t *kept = store_meta(self->reader, key, &err);
-    if (!kept) {
+    if (kept == NULL) {
         log_error("minion %s: its events have to wait: which of them were taken can't be read: %s", m->id,
                   fail_text(&err));
         return -EIO;
@@ -170,12 +170,12 @@ calls_key(const char *id)
 static json_t *
 numbers_calls(const front_t *self, minion_t *m)
 {
-    if (m->calls)
+    if (m->calls != NULL)
         return m->calls;
     AUTO_FREE char *key = calls_key(m->id);
     fail_auto_t err = FAIL_INIT;
     json_auto_t *kept = store_meta(self->reader, key, &err);
-    if (!kept) {
+    if (kept == NULL) {
         log_error("minion %s: its salt-call's events have to wait: %s", m->id, fail_text(&err));
         return NULL;
     }
@@ -192,14 +192,14 @@ int
 numbers_call_kept(const front_t *self, minion_t *m, const char *boot, json_int_t n)
 {
     const json_t *calls = numbers_calls(self, m);
-    return calls ? n <= value_int(calls, boot, 0) : -EIO;
+    return calls != NULL ? n <= value_int(calls, boot, 0) : -EIO;
 }
 
 uint64_t
 numbers_call_keep(front_t *self, minion_t *m, const char *boot, json_int_t n)
 {
     json_t *calls = numbers_calls(self, m);
-    if (!calls)
+    if (calls == NULL)
         return 0;
     json_int_t last = value_int(calls, boot, 0);
     /* Order of insertion is age: move the run to the end, drop the oldest. */

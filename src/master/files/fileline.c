@@ -27,7 +27,7 @@ fileline_asked(front_t *front, peer_t *peer, const inbound_t *in)
     size_t n;
     const void *bytes = wire_bytes(in->text, in->len, &n);
     files_t *self = fileline_own(front);
-    if (!peer->minion)
+    if (peer->minion == NULL)
         return;
     if (in->msg == MSG_file_open)
         files_open(self, peer, in->body);
@@ -99,18 +99,18 @@ fileline_readable(front_t *front)
 {
     files_t *self = fileline_own(front);
     for (files_names_t *q; (q = files_names_next(self));) {
-        if (q->who)
+        if (q->who != NULL)
             request_answer(q->who, q->n, json_pack("{s:O}", "names", q->found), NULL);
         files_names_free(q);
     }
     for (int i = 0; i < TURN_BUDGET; i++) {
         files_out_t *out = files_next(self);
-        if (!out)
+        if (out == NULL)
             break;
         int rc = fileline_send(front, out);
         front->counters.out += rc == 0;
         const peer_t *peer = rc == 0 ? peers_by_rid(front->peers, out->rid, out->rid_len) : NULL;
-        if (peer)
+        if (peer != NULL)
             gate_said(front, peer->fd, out->len);
         if (rc < 0) {
             log_debug("a part of a file can't be sent: %s", zmq_strerror(-rc));
@@ -126,7 +126,7 @@ static int
 fileline_start(front_t *front, fail_t *err)
 {
     front->own[PART_files] = files_new(front->opts, err);
-    return front->own[PART_files] ? 0 : err->code;
+    return front->own[PART_files] != NULL ? 0 : err->code;
 }
 
 static bool

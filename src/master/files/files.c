@@ -23,9 +23,9 @@ files_next(files_t *self)
     uint64_t n, one = 1;
     (void) pthread_mutex_lock(&self->lock);
     files_out_t *out = self->out;
-    if (out) {
+    if (out != NULL) {
         self->out = out->next;
-        if (!self->out)
+        if (self->out == NULL)
             self->out_tail = &self->out;
     } else {
         (void) !read(self->fd, &n, sizeof(n)); /* names that came meanwhile are announced again */
@@ -64,13 +64,13 @@ is_of(const asking_t *a, const void *rid, size_t rid_len)
 /* Lock held. Call `fn` (may be NULL) with each request of a connection; returns their number. */
 static size_t
 each(files_t *self, const void *rid, size_t rid_len,
-       void (*fn)(files_t *self, asking_t *a, const json_t *body), const json_t *body)
+     void (*fn)(files_t *self, asking_t *a, const json_t *body), const json_t *body)
 {
     size_t n = 0;
     for (asking_t *a = *files_bucket(self, rid, rid_len); a; a = a->peer_next)
         if (is_of(a, rid, rid_len)) {
             n++;
-            if (fn)
+            if (fn != NULL)
                 fn(self, a, body);
         }
     return n;
@@ -81,7 +81,7 @@ static files_share_t *
 files_share(files_t *self, const char *id)
 {
     files_share_t *share = map_get(self->shares, id);
-    if (!share)
+    if (share == NULL)
         map_set(self->shares, id, share = xcalloc(1, sizeof(*share)));
     share->n_asking++;
     return share;
@@ -105,7 +105,7 @@ asking_new(const peer_t *peer, const json_t *body)
     json_int_t credit = value_int(body, "credit", 0);
     memcpy(a->rid, peer->rid, peer->rid_len);
     a->rid_len = peer->rid_len;
-    a->id = xstrdup(peer->minion ? peer->minion->id : "");
+    a->id = xstrdup(peer->minion != NULL ? peer->minion->id : "");
     a->in_tail = &a->in;
     a->granted = LIMIT_FILE_CREDIT;
     a->folder = a->taken = -1;
@@ -134,10 +134,10 @@ files_refusal(files_t *self, const asking_t *a, size_t n_peer, int *ret_code)
     if (self->n_asking >= LIMIT_FILE_WAITING)
         return "too many requests for files wait on this master";
     *ret_code = -EINVAL;
-    if (!a->op)
+    if (a->op == NULL)
         return "no such operation on files";
     bool moves = str_eq(a->op, "get") || str_eq(a->op, "put");
-    return moves && (!a->tag || a->at < 0) ? "a request for a file without its key" : NULL;
+    return moves && (a->tag == NULL || a->at < 0) ? "a request for a file without its key" : NULL;
 }
 
 /* Queue a request with its worker, or answer why it is refused. */
@@ -148,7 +148,7 @@ files_open(files_t *self, const peer_t *peer, const json_t *body)
     int code;
     (void) pthread_mutex_lock(&self->lock);
     const char *why = files_refusal(self, a, each(self, peer->rid, peer->rid_len, NULL, NULL), &code);
-    if (why) {
+    if (why != NULL) {
         files_put(self, asking_error(a, false, code, why));
         asking_free(a);
     } else {
@@ -185,7 +185,7 @@ files_grant(files_t *self, asking_t *a, const json_t *body)
 static void
 files_end(files_t *self, asking_t *a, const json_t *body)
 {
-    if (body && a->n != value_int(body, "n", 0))
+    if (body != NULL && a->n != value_int(body, "n", 0))
         return;
     a->gone = true;
     files_received(self, a, a->under_way);
@@ -203,24 +203,25 @@ files_more(files_t *self, const peer_t *peer, const json_t *body)
 /* A pushed chunk, or with `tag` the end. A chunk beyond the granted ones, or after the end, fails the
  * request. */
 static void
-files_push(files_t *self, const peer_t *peer, const json_t *body, const void *bytes, size_t n, const char *tag)
+files_push(files_t *self, const peer_t *peer, const json_t *body, const void *bytes, size_t n,
+           const char *tag)
 {
     json_int_t which = value_int(body, "n", 0);
     (void) pthread_mutex_lock(&self->lock);
     asking_t *a = *files_bucket(self, peer->rid, peer->rid_len);
-    while (a && !(is_of(a, peer->rid, peer->rid_len) && a->n == which && str_eq(a->op, "put")))
+    while (a != NULL && !(is_of(a, peer->rid, peer->rid_len) && a->n == which && str_eq(a->op, "put")))
         a = a->peer_next;
-    if (a && (n > LIMIT_FILE_CHUNK || a->all_came || (!tag && (n == 0 || a->granted <= 0)))) {
+    if (a != NULL && (n > LIMIT_FILE_CHUNK || a->all_came || (tag == NULL && (n == 0 || a->granted <= 0)))) {
         files_give_up(self, a, -EPROTO, "more than was granted");
-    } else if (a) {
+    } else if (a != NULL) {
         files_in_t *in = xcalloc(1, sizeof(*in) + n);
         in->at = value_int(body, "at", 0);
-        in->tag = tag ? xstrdup(tag) : NULL;
+        in->tag = tag != NULL ? xstrdup(tag) : NULL;
         in->n = n;
         memcpy(in->bytes, bytes, n);
         *a->in_tail = in;
         a->in_tail = &in->next;
-        a->granted -= !tag;
+        a->granted -= tag == NULL;
         a->all_came = tag != NULL;
         a->heard_ms = clock_mono_ms();
         (void) pthread_cond_signal(&a->worker->wake);
@@ -262,9 +263,9 @@ files_gone(files_t *self, const void *rid, size_t rid_len)
 static files_worker_t *
 files_nth(files_t *self, size_t i)
 {
-    return i < self->n_workers                           ? &self->workers[i]
-           : i == self->n_workers && self->updater.owner ? &self->updater
-                                                         : NULL;
+    return i < self->n_workers                                   ? &self->workers[i]
+           : i == self->n_workers && self->updater.owner != NULL ? &self->updater
+                                                                 : NULL;
 }
 
 void
@@ -360,7 +361,7 @@ files_destroy(files_t **self_p)
 {
     files_t *self = STEAL(*self_p);
     files_worker_t *w;
-    if (!self)
+    if (self == NULL)
         return true;
     if (!end_threads(self))
         return false;

@@ -20,7 +20,7 @@ sls_of(const char *path)
     if (len <= end || !str_eq(path + len - end, "." SUFFIX))
         return NULL;
     char *name = xstrndup(path, len - end);
-    if (strchr(name, '.')) {
+    if (strchr(name, '.') != NULL) {
         free(name);
         return NULL;
     }
@@ -41,10 +41,10 @@ files_sls_names(const json_t *paths, const char *prefix)
     size_t i;
     json_array_foreach ((json_t *) paths, i, path) {
         AUTO_FREE char *name = sls_of(json_string_value(path));
-        if (!name || !str_starts(name, prefix))
+        if (name == NULL || !str_starts(name, prefix))
             continue;
         char *dot = strchr(name + strlen(prefix), '.');
-        if (dot)
+        if (dot != NULL)
             dot[1] = '\0';
         json_object_set_new(set, name, json_true());
     }
@@ -57,12 +57,12 @@ files_sls_names(const json_t *paths, const char *prefix)
 static json_t *
 files_names_found(const files_names_t *q, fileserver_t *server)
 {
-    if (!q->saltenv) {
+    if (q->saltenv == NULL) {
         json_t *envs = fileserver_envs(server, NULL);
         for (size_t i = json_array_size(envs); i-- > 0;)
             if (!str_starts(json_string_value(json_array_get(envs, i)), q->prefix))
                 (void) json_array_remove(envs, i);
-        return envs ? names_bounded(envs) : json_array();
+        return envs != NULL ? names_bounded(envs) : json_array();
     }
     json_auto_t *paths = fileserver_list(server, FILES_FILES, q->saltenv, "", NULL);
     return files_sls_names(paths, q->prefix);
@@ -76,9 +76,9 @@ files_names_step(files_worker_t *w)
     files_t *files = w->owner;
     files_names_t *q = files->names;
     uint64_t one = 1;
-    while (q && q->state != NAMES_NEW)
+    while (q != NULL && q->state != NAMES_NEW)
         q = q->next;
-    if (!q)
+    if (q == NULL)
         return false;
     q->state = NAMES_BUSY;
     (void) pthread_mutex_unlock(&files->lock);

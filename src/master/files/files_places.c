@@ -10,7 +10,7 @@
 void
 files_out_free(files_out_t *out)
 {
-    if (out)
+    if (out != NULL)
         free(out->data);
     free(out);
 }

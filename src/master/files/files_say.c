@@ -60,7 +60,7 @@ asking_fail(asking_t *a, bool opened, int code, const fail_t *err, files_out_t *
 {
     a->state = ASKING_DONE;
     asking_put(tail, asking_error(a, opened, code,
-                                  err && err->text  ? err->text
-                                  : code == -ENOENT ? ""
-                                                    : strerror(-code)));
+                                  err != NULL && err->text != NULL ? err->text
+                                  : code == -ENOENT                ? ""
+                                                                   : strerror(-code)));
 }

@@ -106,11 +106,11 @@ files_serve_open_file(asking_t *a, fileserver_t *server, files_out_t ***tail)
     a->state = ASKING_HASH;
     const char *known = fileserver_known_hash(server, &a->file);
     bool other = a->known_size >= 0 && a->known_size != a->size;
-    if (!known && !other)
+    if (known == NULL && !other)
         return;
-    files_serve_info(a,
-           json_pack("{s:s, s:s*}", "hash_type", fileserver_hash_type(server), "hsum", other ? NULL : known),
-           tail);
+    files_serve_info(
+        a, json_pack("{s:s, s:s*}", "hash_type", fileserver_hash_type(server), "hsum", other ? NULL : known),
+        tail);
     a->state = ASKING_DONE;
 }
 
@@ -142,11 +142,11 @@ open_list(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *list = files_serve_list(a, worker, &err);
-    AUTO_FREE char *text = list ? value_dump(list) : NULL;
-    if (text && strlen(text) > LIMIT_FILE_TEXT)
+    AUTO_FREE char *text = list != NULL ? value_dump(list) : NULL;
+    if (text != NULL && strlen(text) > LIMIT_FILE_TEXT)
         (void) fail_set(&err, -EFBIG, "the answer to '%s' (environment '%s') is longer than %d bytes", a->op,
                         a->saltenv, LIMIT_FILE_TEXT);
-    if (err.text || !text) {
+    if (err.text != NULL || text == NULL) {
         log_trouble(a, err.code ? err.code : -EIO, fail_text(&err));
         asking_fail(a, false, err.code ? err.code : -EIO, &err, tail);
         return;
@@ -201,7 +201,7 @@ files_serve_prefix(asking_t *a, files_out_t ***tail)
 {
     AUTO_FREE char *piece = malloc(READ_MAX);
     size_t left = (size_t) (a->start - a->at), n = 0;
-    int rc = piece ? files_serve_read(a, piece, left < READ_MAX ? left : READ_MAX, &n) : -ENOMEM;
+    int rc = piece != NULL ? files_serve_read(a, piece, left < READ_MAX ? left : READ_MAX, &n) : -ENOMEM;
     if (rc < 0) {
         files_serve_broken(a, rc, tail);
         return;
@@ -227,7 +227,7 @@ files_serve_data(asking_t *a, files_out_t ***tail)
         return;
     }
     AUTO_FREE char *frame = malloc(HEAD_MAX + LIMIT_FILE_CHUNK);
-    if (!frame) {
+    if (frame == NULL) {
         files_serve_broken(a, -ENOMEM, tail);
         return;
     }
@@ -250,9 +250,12 @@ files_serve_hash(asking_t *a, fileserver_t *server, files_out_t ***tail)
     fail_auto_t err = FAIL_INIT;
     AUTO_FREE char *piece = malloc(READ_MAX);
     size_t n = 0;
-    if (!a->digest)
+    if (a->digest == NULL)
         a->digest = digest_new(fileserver_hash_type(server), &err);
-    int rc = !piece ? -ENOMEM : !a->digest ? err.code : a->at < a->size ? files_serve_read(a, piece, READ_MAX, &n) : 0;
+    int rc = piece == NULL       ? -ENOMEM
+             : a->digest == NULL ? err.code
+             : a->at < a->size   ? files_serve_read(a, piece, READ_MAX, &n)
+                                 : 0;
     if (rc < 0) {
         files_serve_broken(a, rc, tail);
         return;
@@ -263,7 +266,8 @@ files_serve_hash(asking_t *a, fileserver_t *server, files_out_t ***tail)
         return;
     AUTO_FREE char *hex = digest_hex(a->digest);
     fileserver_learn_hash(server, &a->file, hex);
-    files_serve_info(a, json_pack("{s:s, s:s}", "hash_type", fileserver_hash_type(server), "hsum", hex), tail);
+    files_serve_info(a, json_pack("{s:s, s:s}", "hash_type", fileserver_hash_type(server), "hsum", hex),
+                     tail);
     a->state = ASKING_DONE;
 }
 

@@ -123,7 +123,7 @@ take_free(asking_t *self)
         free(in->tag);
         free(in);
     }
-    if (self->part && self->taken >= 0)
+    if (self->part != NULL && self->taken >= 0)
         (void) unlink(self->part);
     if (self->taken >= 0)
         (void) close(self->taken);
@@ -162,7 +162,7 @@ take_step(asking_t *self, files_out_t ***out_tail)
 {
     const files_in_t *in = self->in;
     fail_auto_t err = FAIL_INIT;
-    if (in->tag) {
+    if (in->tag != NULL) {
         files_take_end(self, in->tag, out_tail);
         return;
     }

@@ -27,7 +27,7 @@ files_update(void *worker)
         (void) clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += wait_s > 0 ? wait_s : NEVER_S;
         int rc = 0;
-        while (!files->stop && !w->fresh_opts && rc == 0)
+        while (!files->stop && w->fresh_opts == NULL && rc == 0)
             rc = pthread_cond_timedwait(&w->wake, &files->lock, &until);
     }
     (void) pthread_mutex_unlock(&files->lock);

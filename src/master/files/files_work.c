@@ -33,7 +33,7 @@ files_work_drop(files_worker_t *w, asking_t **at)
 {
     asking_t *a = *at;
     *at = a->next;
-    if (!a->next)
+    if (a->next == NULL)
         w->tail = at;
     files_forget(w->owner, a);
     asking_free(a);
@@ -52,8 +52,9 @@ files_work_is_wanted(const files_t *files, const asking_t *a)
 static int64_t
 files_work_patience(const files_t *files, const asking_t *a)
 {
-    return a->state == ASKING_DATA && a->under_way == 0 && files_work_is_wanted(files, a) ? LIMIT_FILE_STALL_FULL
-                                                                                 : LIMIT_FILE_STALL;
+    return a->state == ASKING_DATA && a->under_way == 0 && files_work_is_wanted(files, a)
+               ? LIMIT_FILE_STALL_FULL
+               : LIMIT_FILE_STALL;
 }
 
 /* Lock held. End requests whose receivers have fallen silent. */
@@ -62,7 +63,7 @@ files_work_sweep(files_worker_t *w, int64_t now)
 {
     w->swept_ms = now;
     for (asking_t *a = w->ring; a; a = a->next) {
-        bool waits = a->state == ASKING_DATA ? a->credit == 0 : a->state == ASKING_TAKE && !a->in;
+        bool waits = a->state == ASKING_DATA ? a->credit == 0 : a->state == ASKING_TAKE && a->in == NULL;
         if (!waits || a->gone || now - a->heard_ms <= files_work_patience(w->owner, a))
             continue;
         log_debug("%s: minion %s takes it no more", a->path, a->id);
@@ -86,7 +87,7 @@ files_work_next(files_worker_t *w)
             continue;
         }
         *at = a->next;
-        if (!a->next)
+        if (a->next == NULL)
             w->tail = at;
         a->next = NULL;
         *w->tail = a;
@@ -109,7 +110,7 @@ files_work_deliver(files_worker_t *w, asking_t *a, files_out_t *made, files_out_
         }
         return;
     }
-    if (!made)
+    if (made == NULL)
         return;
     *files->out_tail = made;
     files->out_tail = made_tail;
@@ -132,9 +133,9 @@ files_work_serve(files_worker_t *w, asking_t *a)
     asking_step(a, w, &tail);
     (void) pthread_mutex_lock(&w->owner->lock);
     a->busy = false;
-    if (one) {
+    if (one != NULL) {
         a->in = one->next;
-        if (!a->in)
+        if (a->in == NULL)
             a->in_tail = &a->in;
         free(one->tag);
         free(one);
@@ -166,14 +167,14 @@ files_work(void *worker)
         if (files_names_step(w))
             continue;
         asking_t *a = files_work_next(w);
-        if (a) {
+        if (a != NULL) {
             files_work_serve(w, a);
             continue;
         }
         struct timespec until;
         (void) clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += (w->owner->n_asking > w->owner->n_open ? SLEEP_FULL_MS : SLEEP_MS) / 1000;
-        if (!w->owner->stop && !w->fresh_opts)
+        if (!w->owner->stop && w->fresh_opts == NULL)
             (void) pthread_cond_timedwait(&w->wake, &w->owner->lock, &until);
     }
     (void) pthread_mutex_unlock(&w->owner->lock);

@@ -50,7 +50,7 @@ clockwatch_start(front_t *self, fail_t *err)
 {
     int64_t now_ms = clock_mono_ms(), wall_ms = clock_wall_us() / 1000, event_us = 0;
     json_auto_t *kept = store_meta(self->reader, CLOCK_META, err);
-    if (!kept || store_event_time(self->reader, &event_us, err) < 0)
+    if (kept == NULL || store_event_time(self->reader, &event_us, err) < 0)
         return err->code;
     int64_t left = json_is_string(kept) ? strtoll(json_string_value(kept), NULL, 10) * 1000 - wall_ms : 0;
     int64_t gap = event_us ? wall_ms - event_us / 1000 : 0;

@@ -49,7 +49,7 @@ front_reload(front_t *self)
     fail_auto_t err = FAIL_INIT;
     master_t *master = front_master(self);
     conf_t *fresh = startup_reload(self->conf, master->conf_dir, CONF_MASTER, master->overrides, &err);
-    if (!fresh) {
+    if (fresh == NULL) {
         log_error("reload: the old configuration stays: %s", fail_text(&err));
         return;
     }
@@ -134,7 +134,7 @@ front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *
     self->runners = runners;
     self->wheels = wheels;
     self->host = host;
-    self->modules = host ? host->modules : NULL;
+    self->modules = host != NULL ? host->modules : NULL;
     self->started_ms = clock_mono_ms();
     if (front_start(self, err) < 0)
         front_destroy(&self);
@@ -146,7 +146,7 @@ bool
 front_destroy(front_t **self_p)
 {
     front_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return true;
     master_t *master = front_master(self);
     bool ended = parts_end(self);

@@ -70,7 +70,7 @@ hook_forget(front_t *front, minion_t *m, const char *what, fail_t *err)
     const front_part_t *part;
     int rc = 0;
     EACH(front, part)
-    if (rc == 0 && part->forget)
+    if (rc == 0 && part->forget != NULL)
         rc = part->forget(front, m, what, err);
     return rc;
 }
@@ -94,7 +94,7 @@ hook_settled(const front_t *front)
     uint64_t lowest = UINT64_MAX;
     EACH(front, part)
     {
-        uint64_t settled = part->settled ? part->settled(front) : UINT64_MAX;
+        uint64_t settled = part->settled != NULL ? part->settled(front) : UINT64_MAX;
         lowest = settled < lowest ? settled : lowest;
     }
     return lowest;
@@ -136,7 +136,7 @@ hook_names(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
     const front_part_t *part;
     int rc = 0;
     EACH(front, part)
-    if (rc == 0 && part->names)
+    if (rc == 0 && part->names != NULL)
         rc = part->names(front, c, request, err);
     return rc;
 }

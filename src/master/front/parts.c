@@ -13,7 +13,7 @@ front_parts_readable(zloop_t *loop, zmq_pollitem_t *item, void *arg)
     front_t *front = arg;
     const front_part_t *part;
     for (size_t i = 0; i < front->n_started; i++)
-        if ((part = front->parts[i])->fd && part->fd(front) == item->fd)
+        if ((part = front->parts[i])->fd != NULL && part->fd(front) == item->fd)
             part->readable(front);
     return 0;
 }
@@ -33,8 +33,8 @@ front_parts_start(front_t *front, size_t i, fail_t *err)
     if (part->size > 0)
         front->own[i] = xcalloc(1, part->size);
     front->n_started++; /* before start: a part that fails halfway is destroyed too */
-    int rc = part->start ? part->start(front, err) : 0;
-    if (rc == 0 && part->fd)
+    int rc = part->start != NULL ? part->start(front, err) : 0;
+    if (rc == 0 && part->fd != NULL)
         front_parts_watch(front, part->fd(front));
     return rc;
 }
@@ -55,9 +55,9 @@ parts_tick(front_t *front, int64_t now_ms)
 {
     for (size_t i = 0; i < front->n_started; i++) {
         const front_part_t *part = front->parts[i];
-        if (!part->tick || now_ms < front->next_ms[i])
+        if (part->tick == NULL || now_ms < front->next_ms[i])
             continue;
-        front->next_ms[i] = now_ms + (part->pause_ms ? part->pause_ms(front) : part->every_ms);
+        front->next_ms[i] = now_ms + (part->pause_ms != NULL ? part->pause_ms(front) : part->every_ms);
         part->tick(front, now_ms);
     }
 }
@@ -67,7 +67,7 @@ parts_reload(front_t *front)
 {
     for (size_t i = 0; i < front->n_started; i++) {
         front->next_ms[i] = 0; /* its interval may have changed: tick at once */
-        if (front->parts[i]->reload)
+        if (front->parts[i]->reload != NULL)
             front->parts[i]->reload(front);
     }
 }
@@ -79,7 +79,7 @@ static bool
 front_parts_end(front_t *front, size_t i)
 {
     const front_part_t *part = front->parts[i];
-    bool ended = !part->destroy || part->destroy(front);
+    bool ended = part->destroy == NULL || part->destroy(front);
     if (part->size > 0)
         free(front->own[i]);
     front->own[i] = NULL;
@@ -92,7 +92,7 @@ parts_end(front_t *front)
 {
     bool ended = true;
     for (size_t i = 0; i < front->n_started; i++)
-        if (front->parts[i]->stop)
+        if (front->parts[i]->stop != NULL)
             front->parts[i]->stop(front);
     while (front->n_started > 0)
         ended = front_parts_end(front, front->n_started - 1) && ended;

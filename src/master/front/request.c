@@ -8,7 +8,7 @@
 json_t *
 request_message(json_int_t n, json_t *reply, const fail_t *err)
 {
-    json_t *msg = reply ? reply : json_pack("{s:s, s:i}", "error", fail_text(err), "code", err->code);
+    json_t *msg = reply != NULL ? reply : json_pack("{s:s, s:i}", "error", fail_text(err), "code", err->code);
     json_object_set_new(msg, "ok", json_boolean(reply != NULL));
     json_object_set_new(msg, "n", json_integer(n));
     return msg;

@@ -30,7 +30,8 @@ static const struct operation {
 /* True when the connection's user may make the request. The blacklist applies to everyone, as in Salt; errors
  * have Salt's words. */
 static bool
-requests_allowed(front_t *self, lconn_t *c, access_t access, const char *op, const json_t *request, fail_t *err)
+requests_allowed(front_t *self, lconn_t *c, access_t access, const char *op, const json_t *request,
+                 fail_t *err)
 {
     if (str_eq(op, "publish") && acl_blocks(self, lconn_user(c), request)) {
         log_error("%s may not run what publisher_acl_blacklist names", lconn_user(c));
@@ -53,7 +54,7 @@ requests_allowed(front_t *self, lconn_t *c, access_t access, const char *op, con
  * users have a bounded share of the log. */
 static void
 requests_audit(front_t *self, lconn_t *c, const json_t *request, bool allowed, const json_t *reply,
-        const fail_t *err)
+               const fail_t *err)
 {
     json_t *line = audit_request(request, allowed, reply, err), *done = value_get(reply, "done"), *one;
     const char *id;
@@ -112,17 +113,17 @@ is_taken_back(lconn_t *c, bool changes, const char *op, fail_t *err)
  * *err. */
 static void
 requests_reply(front_t *self, lconn_t *c, const request_row_t *row, const json_t *request, json_t *reply,
-        const fail_t *err)
+               const fail_t *err)
 {
     AUTO_FREE char *jid = xstrdup(value_str(reply, "jid", ""));
     request_done_t done = { request, jid, value_bool(reply, "again", false) };
     json_int_t n = value_int(request, "n", 0);
     bool ok = reply != NULL;
-    if (ok && row->waits && row->waits(request))
+    if (ok && row->waits != NULL && row->waits(request))
         later_answer(self, request_message(n, reply, err), c);
     else
         request_answer(c, n, reply, err);
-    if (ok && row->answered)
+    if (ok && row->answered != NULL)
         row->answered(self, c, &done);
 }
 
@@ -136,7 +137,7 @@ operate(front_t *self, lconn_t *c, const struct operation *op, const json_t *req
         reply = requests_done(self, c, op->row, request, &err);
     if (!allowed || op->audited == AUDITED_AUDIT)
         requests_audit(self, c, request, allowed, reply, &err);
-    if (reply || err.code != 0) /* neither: the handler answers later */
+    if (reply != NULL || err.code != 0) /* neither: the handler answers later */
         requests_reply(self, c, op->row, request, reply, &err);
 }
 
@@ -165,7 +166,7 @@ handle_text(front_t *self, lconn_t *c, const char *text, size_t len)
     if (!lconn_is_admin(c))
         return false;
     for (size_t i = 0; i < NELEMS(rows); i++)
-        if (rows[i].row->text && rows[i].row->text(self, c, text, len))
+        if (rows[i].row->text != NULL && rows[i].row->text(self, c, text, len))
             return true;
     return false;
 }

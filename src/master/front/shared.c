@@ -8,8 +8,8 @@ shared_start(front_t *front, fail_t *err)
     front->peers = peers_new();
     front->audit = audit_new(conf_str(front->conf, "audit_log"));
     front->zap = zap_new(err);
-    front->keystore = front->zap ? keystore_new(conf_str(front->conf, "pki_dir"), err) : NULL;
-    return front->keystore ? 0 : err->code;
+    front->keystore = front->zap != NULL ? keystore_new(conf_str(front->conf, "pki_dir"), err) : NULL;
+    return front->keystore != NULL ? 0 : err->code;
 }
 
 static bool

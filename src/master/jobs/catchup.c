@@ -49,7 +49,7 @@ catchup_destroy(catchup_t **self_p)
 bool
 catchup_waits(const catchup_t *self, const char *jid)
 {
-    while (self && !str_eq(self->jid, jid))
+    while (self != NULL && !str_eq(self->jid, jid))
         self = self->next;
     return self != NULL;
 }
@@ -58,7 +58,7 @@ static void
 add_frame(buf_t *out, json_t *msg)
 {
     json_auto_t *own = msg;
-    if (own)
+    if (own != NULL)
         frame_add(out, own);
 }
 
@@ -112,9 +112,9 @@ static void
 add_end(front_t *front, const char *jid, buf_t *out)
 {
     job_t *job = jobs_get(front->jobs, jid);
-    for (size_t i = 0; job && i < job->n_targets; i++)
+    for (size_t i = 0; job != NULL && i < job->n_targets; i++)
         add_frame(out, verdict_push(front, job, &job->targets[i]));
-    if (!job || job->n_open == 0)
+    if (job == NULL || job->n_open == 0)
         add_frame(out, json_pack("{s:s, s:s}", "push", "done", "jid", jid));
 }
 

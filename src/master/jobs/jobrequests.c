@@ -16,7 +16,7 @@
 static void
 follow_catch_up(front_t *self, const char *jid, lconn_t *c)
 {
-    if (c)
+    if (c != NULL)
         lconn_catch_up(c, jid);
 }
 
@@ -26,7 +26,7 @@ static void
 follow_later(front_t *self, const char *jid, lconn_t *c)
 {
     job_t *job = jobs_get(self->jobs, jid);
-    if (job)
+    if (job != NULL)
         (void) job_follow(job, c);
     later_add(self, follow_catch_up, jid, c);
 }
@@ -47,7 +47,7 @@ publish(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     if (known != 0)
         return reply;
     reply = publish_job(self, request, lconn_user(c), value_bool(request, "follow", false) ? c : NULL, err);
-    if (reply)
+    if (reply != NULL)
         notes_keep(self, request, reply);
     return reply;
 }
@@ -63,7 +63,7 @@ jobrequests_published(front_t *self, lconn_t *c, const request_done_t *done)
         publish_again(self, done->jid);
     if (done->again && value_bool(done->request, "follow", false))
         follow_later(self, done->jid, c);
-    else if (!done->again && value_get(done->request, "note"))
+    else if (!done->again && value_get(done->request, "note") != NULL)
         later_add(self, begin_job, done->jid, NULL);
     else if (!done->again)
         publish_start(self, done->jid);
@@ -77,7 +77,7 @@ jobrequests_follow(front_t *self, lconn_t *c, const json_t *request, fail_t *err
 {
     const char *jid = value_str(request, "jid", "");
     json_t *minions = publish_find(self, jid, !lconn_is_admin(c), err);
-    return minions ? json_pack("{s:s, s:o}", "jid", jid, "minions", minions) : NULL;
+    return minions != NULL ? json_pack("{s:s, s:o}", "jid", jid, "minions", minions) : NULL;
 }
 
 static void
@@ -115,10 +115,10 @@ verdicts(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     json_t *all = json_object();
     job_t *job = jobs_get(self->jobs, value_str(request, "jid", ""));
-    for (size_t i = 0; job && i < job->n_targets; i++) {
+    for (size_t i = 0; job != NULL && i < job->n_targets; i++) {
         const job_target_t *t = &job->targets[i];
         minion_t *m = peers_by_slot(self->peers, t->slot);
-        if (!m)
+        if (m == NULL)
             continue;
         json_t *one = json_pack("{s:s}", "verdict", verdict_name(t->verdict));
         if (t->pid > 0)
@@ -138,9 +138,9 @@ active_one(front_t *self, const job_t *job)
     for (size_t i = 0; i < job->n_targets; i++) {
         const job_target_t *t = &job->targets[i];
         minion_t *m = peers_by_slot(self->peers, t->slot);
-        if (m && (t->verdict == VERDICT_RUNNING || t->verdict == VERDICT_DELIVERED))
+        if (m != NULL && (t->verdict == VERDICT_RUNNING || t->verdict == VERDICT_DELIVERED))
             json_object_set_new(running, m->id, json_integer(t->pid));
-        else if (m && t->verdict == VERDICT_RETURNED)
+        else if (m != NULL && t->verdict == VERDICT_RETURNED)
             json_array_append_new(returned, json_string(m->id));
     }
     json_object_set_new(one, "running", running);
@@ -156,7 +156,7 @@ jobrequests_active(front_t *self, lconn_t *c, const json_t *request, fail_t *err
     job_t *job;
     for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
         json_t *one = job->n_open > 0 ? active_one(self, job) : NULL;
-        if (one && json_object_size(value_get(one, "running")) > 0)
+        if (one != NULL && json_object_size(value_get(one, "running")) > 0)
             json_array_append_new(all, one);
         else
             json_decref(one);

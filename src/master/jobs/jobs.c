@@ -82,7 +82,7 @@ void
 jobs_destroy(jobs_t **self_p)
 {
     jobs_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return;
     map_destroy(&self->by_jid);
     free(self);
@@ -94,7 +94,7 @@ job_t *
 jobs_add(jobs_t *self, const char *jid, json_t **info_p, const uint32_t *slots, size_t n)
 {
     json_t *info = STEAL(*info_p);
-    if (map_get(self->by_jid, jid)) {
+    if (map_get(self->by_jid, jid) != NULL) {
         json_decref(info);
         return NULL;
     }

@@ -51,7 +51,7 @@ notes_take(notes_t *self)
 {
     later_t *l = self->head;
     self->head = l->next;
-    if (!self->head)
+    if (self->head == NULL)
         self->tail = &self->head;
     return l;
 }
@@ -69,7 +69,7 @@ static bool
 notes_destroy(front_t *front)
 {
     notes_t *self = notes_own(front);
-    while (self->head)
+    while (self->head != NULL)
         notes_free(notes_take(self));
     map_destroy(&self->fresh);
     return true;
@@ -106,14 +106,14 @@ static json_t *
 notes_again(front_t *self, const char *jid, fail_t *err)
 {
     json_auto_t *row = store_job(self->reader, jid, err);
-    if (!row)
+    if (row == NULL)
         return NULL;
     json_t *reply = json_pack("{s:s, s:b}", "jid", jid, "again", true);
     if (json_is_null(row))
         json_object_set_new(reply, "forgotten", json_true());
     static const char *const kept[] = { "minions", "missing", "tag" };
     for (size_t i = 0; i < NELEMS(kept); i++)
-        if (value_get(row, kept[i]))
+        if (value_get(row, kept[i]) != NULL)
             json_object_set(reply, kept[i], value_get(row, kept[i]));
     return reply;
 }
@@ -125,7 +125,7 @@ notes_find(front_t *self, const lconn_t *c, const json_t *request, json_t **ret_
 {
     const json_t *note = value_get(request, "note");
     *ret_reply = NULL;
-    if (!note)
+    if (note == NULL)
         return 0;
     if (!lconn_is_admin(c))
         return fail_set(err, -EACCES, "only root and the master's user may give a note");
@@ -133,14 +133,14 @@ notes_find(front_t *self, const lconn_t *c, const json_t *request, json_t **ret_
         return err->code;
     AUTO_FREE char *key = notes_key(note);
     const json_t *fresh = map_get(notes_own(self)->fresh, key);
-    if (fresh) {
+    if (fresh != NULL) {
         *ret_reply = json_copy((json_t *) fresh);
         json_object_set_new(*ret_reply, "again", json_true());
         return 1;
     }
     json_auto_t *jid = store_noted(self->reader, value_str(note, "kind", ""), value_str(note, "ref", ""),
                                    value_str(note, "part", ""), err);
-    if (!jid)
+    if (jid == NULL)
         return err->code;
     if (json_is_null(jid))
         return 0;
@@ -169,7 +169,7 @@ void
 notes_keep(front_t *self, const json_t *request, const json_t *reply)
 {
     const json_t *note = value_get(request, "note");
-    if (!note)
+    if (note == NULL)
         return;
     later_t *l = notes_append(notes_own(self), self->row_ticket, NULL, value_str(reply, "jid", ""), NULL);
     l->key = notes_key(note);
@@ -181,13 +181,13 @@ notes_committed(front_t *self)
 {
     notes_t *notes = notes_own(self);
     uint64_t committed = store_committed(self->store);
-    while (notes->head && notes->head->ticket <= committed) {
+    while (notes->head != NULL && notes->head->ticket <= committed) {
         later_t *l = notes_take(notes);
-        if (l->key)
+        if (l->key != NULL)
             (void) map_del(notes->fresh, l->key);
-        if (l->fn)
+        if (l->fn != NULL)
             l->fn(self, l->jid, l->conn);
-        if (l->answer && l->conn)
+        if (l->answer != NULL && l->conn != NULL)
             (void) lconn_push(l->conn, l->answer);
         notes_free(l);
     }

@@ -90,11 +90,11 @@ publish_info(const json_t *request, const char *jid, const char *user)
     /* A reaction's arguments may contain text that a minion chose; `peer` tells the target so. */
     if (str_eq(value_str(value_get(request, "note"), "kind", ""), NOTE_REACT))
         json_object_set_new(info, "peer", json_true());
-    if (!value_get(info, "arg"))
+    if (value_get(info, "arg") == NULL)
         json_object_set_new(info, "arg", json_array());
-    if (!value_get(info, "tgt_type"))
+    if (value_get(info, "tgt_type") == NULL)
         json_object_set_new(info, "tgt_type", json_string("glob"));
-    if (!value_get(info, "ret"))
+    if (value_get(info, "ret") == NULL)
         json_object_set_new(info, "ret", json_string(""));
     return info;
 }
@@ -122,11 +122,11 @@ fire_new(front_t *self, const char *jid, const json_t *info, json_t *ids, json_t
  * kept; any other job runs, but is not listed. */
 static int
 publish_store_job(front_t *self, const json_t *request, const json_t *info, json_t *ids, json_t *missing,
-            fail_t *err)
+                  fail_t *err)
 {
     json_t *row = json_copy((json_t *) info), *note = value_get(request, "note");
     json_object_set(row, "minions", ids);
-    if (note) {
+    if (note != NULL) {
         json_object_set(row, "note", note);
         json_object_set(row, "missing", missing);
     }
@@ -134,7 +134,7 @@ publish_store_job(front_t *self, const json_t *request, const json_t *info, json
     uint64_t ticket = store_add_job(self->store, &row);
     if (ticket > 0)
         self->row_ticket = ticket;
-    else if (note)
+    else if (note != NULL)
         return fail_set(err, -EAGAIN, "the job store takes no more rows at the moment");
     else
         log_error("job %s: the store's queue is full, the job will not be listed",
@@ -145,7 +145,7 @@ publish_store_job(front_t *self, const json_t *request, const json_t *info, json
 /* Commit the job and its events in one transaction. */
 static int
 publish_keep_job(front_t *self, const json_t *request, const json_t *info, json_t *ids, json_t *missing,
-           fail_t *err)
+                 fail_t *err)
 {
     bus_together(self);
     int rc = publish_store_job(self, request, info, ids, missing, err);
@@ -177,7 +177,7 @@ static bool
 jid_free(front_t *self, const char *jid, fail_t *err)
 {
     json_auto_t *row = clock_is_jid(jid) ? store_job(self->reader, jid, err) : NULL;
-    if (json_is_null(row) && !jobs_get(self->jobs, jid))
+    if (json_is_null(row) && jobs_get(self->jobs, jid) == NULL)
         return true;
     (void) fail_set(err, -EINVAL, "'%s' is not a jid, or is in use", jid);
     return false;
@@ -188,7 +188,7 @@ static bool
 check_returner(const json_t *request, fail_t *err)
 {
     const json_t *ret = value_get(request, "ret");
-    if (!ret || !value_truthy(ret))
+    if (ret == NULL || !value_truthy(ret))
         return true;
     AUTO_FREE char *text = value_dump(ret);
     (void) fail_set(
@@ -203,7 +203,8 @@ static bool
 publish_check_subset(const json_t *request, fail_t *err)
 {
     const json_t *subset = value_get(request, "subset");
-    if (!subset || json_is_null(subset) || (json_is_integer(subset) && json_integer_value(subset) >= 0))
+    if (subset == NULL || json_is_null(subset) ||
+        (json_is_integer(subset) && json_integer_value(subset) >= 0))
         return true;
     AUTO_FREE char *text = value_dump(subset);
     (void) fail_set(err, -EINVAL, "publish: 'subset' is how many minions at most, not %s", text);
@@ -242,7 +243,7 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
     json_t *info = publish_info(request, jid, user);
     size_t len = 0;
     AUTO_FREE char *text = wire_encode(MSG_job, info, &len, err);
-    if (!text || publish_keep_job(self, request, info, ids, missing, err) < 0) {
+    if (text == NULL || publish_keep_job(self, request, info, ids, missing, err) < 0) {
         json_decref(info);
         return NULL;
     }
@@ -251,7 +252,7 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
     job->held = value_get(request, "note");
     int64_t wait = value_int(request, "wait_ms", 0), most = LIMIT_SILENCE_S * 1000LL;
     job->wait_ms = wait > 0 ? clock_mono_ms() + (wait < most ? wait : most) : 0;
-    if (follower)
+    if (follower != NULL)
         (void) job_follow(job, follower);
     self->counters.jobs++;
     log_info("User %s Published command %s with jid %s", user, publish_fun(request), jid);
@@ -277,9 +278,9 @@ static void
 unicast(front_t *self, job_t *job, job_target_t *target, const char *text, size_t len)
 {
     minion_t *m = peers_by_slot(self->peers, target->slot);
-    if (!m || !m->peer || m->state != KEY_ACCEPTED) {
+    if (m == NULL || m->peer == NULL || m->state != KEY_ACCEPTED) {
         bool sent = target->tries > 0;
-        bool wait = m &&
+        bool wait = m != NULL &&
                     (grace_expects(self, m) || clock_mono_ms() < job->wait_ms || (sent && may_be_back(m)));
         if (!wait)
             (void) jobs_move(self->jobs, job, target, sent ? VERDICT_NOT_DELIVERED : VERDICT_NOT_CONNECTED,
@@ -309,13 +310,13 @@ broadcast(front_t *self, job_t *job, const char *text, size_t len)
     json_object_set_new(body, "seq", json_integer((json_int_t) ++own->pub_seq));
     size_t pub_len = 0;
     AUTO_FREE char *pub_text = wire_encode(MSG_job, body, &pub_len, NULL);
-    if (pub_text)
+    if (pub_text != NULL)
         (void) sock_send(self->pub, pub_text, pub_len);
     log_debug("job %s: published to all %zu minions, as number %lld", job->jid, job->n_targets,
               (long long) own->pub_seq);
     for (size_t i = 0; i < job->n_targets; i++) {
         minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
-        if (!pub_text || !m || !m->peer || m->sub_fd < 0) {
+        if (pub_text == NULL || m == NULL || m->peer == NULL || m->sub_fd < 0) {
             unicast(self, job, &job->targets[i], text, len);
         } else {
             job->targets[i].tries++;
@@ -333,7 +334,7 @@ is_for_all(const front_t *self, const job_t *job)
         return false;
     for (size_t i = 0; i < job->n_targets; i++) {
         const minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
-        if (!m || m->state != KEY_ACCEPTED)
+        if (m == NULL || m->state != KEY_ACCEPTED)
             return false;
     }
     return true;
@@ -343,7 +344,7 @@ void
 publish_start(front_t *self, const char *jid)
 {
     job_t *job = jobs_get(self->jobs, jid);
-    if (!job)
+    if (job == NULL)
         return;
     job->held = false;
     size_t len = 0;
@@ -364,8 +365,8 @@ static bool
 is_busy(const front_t *self, const job_t *job, const job_target_t *t)
 {
     const minion_t *m = peers_by_slot(self->peers, t->slot);
-    return t->verdict == VERDICT_SENT && t->tries > 1 && job->rounds < BUSY_ROUNDS && m && m->peer &&
-           clock_mono_ms() - m->heard_ms < BUSY_MS;
+    return t->verdict == VERDICT_SENT && t->tries > 1 && job->rounds < BUSY_ROUNDS && m != NULL &&
+           m->peer != NULL && clock_mono_ms() - m->heard_ms < BUSY_MS;
 }
 
 /* Encode once for all targets. Targets out of sends are NOT_DELIVERED; the others get a unicast. */
@@ -374,7 +375,7 @@ resend(front_t *self, job_t *job)
 {
     size_t len = 0;
     AUTO_FREE char *text = wire_encode(MSG_job, job->info, &len, NULL);
-    for (size_t i = 0; text && i < job->n_targets && job->n_unheard > 0; i++) {
+    for (size_t i = 0; text != NULL && i < job->n_targets && job->n_unheard > 0; i++) {
         job_target_t *t = &job->targets[i];
         if (is_busy(self, job, t))
             continue;
@@ -454,7 +455,7 @@ is_alive(void *front, const job_t *job)
     bool alive = job->held || job->n_followers > 0;
     for (size_t i = 0; i < job->n_targets && !alive; i++) {
         const minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
-        alive = !verdict_final(job->targets[i].verdict) && m && m->peer;
+        alive = !verdict_final(job->targets[i].verdict) && m != NULL && m->peer != NULL;
     }
     return alive;
 }
@@ -501,7 +502,7 @@ send_one(front_t *self, job_t *job, job_target_t *t)
     size_t len = 0;
     AUTO_FREE char *text = wire_encode(MSG_job, job->info, &len, NULL);
     t->tries = 0;
-    if (text)
+    if (text != NULL)
         unicast(self, job, t, text, len);
 }
 
@@ -534,8 +535,8 @@ static void
 is_elsewhere(front_t *self, const minion_t *m, const char *jid)
 {
     job_t *job = jobs_get(self->jobs, jid);
-    job_target_t *t = job ? job_find(job, m->slot) : NULL;
-    if (t)
+    job_target_t *t = job != NULL ? job_find(job, m->slot) : NULL;
+    if (t != NULL)
         (void) jobs_move(self->jobs, job, t, VERDICT_ELSEWHERE, 0);
 }
 
@@ -557,10 +558,10 @@ publish_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted
             is_elsewhere(self, m, json_string_value(one));
     for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
         job_target_t *t = job->n_open > 0 && !job->held ? job_find(job, m->slot) : NULL;
-        if (!t || verdict_final(t->verdict))
+        if (t == NULL || verdict_final(t->verdict))
             continue;
         bool had_it = t->verdict == VERDICT_DELIVERED || t->verdict == VERDICT_RUNNING;
-        if (map_get(pending, job->jid)) {
+        if (map_get(pending, job->jid) != NULL) {
             if (!jobs_move(self->jobs, job, t, VERDICT_RUNNING, 0))
                 publish_verdict(self, job, t); /* it ran before, and is connected again */
         } else if (had_it && (rebooted || (job->wanted && !publish_is_ours(t)) ||
@@ -583,11 +584,11 @@ disconnected(front_t *self, minion_t *m)
     job_t *job;
     for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
         job_target_t *t = job->n_open > 0 ? job_find(job, m->slot) : NULL;
-        if (t && t->verdict == VERDICT_SENT && (grace_expects(self, m) || may_be_back(m)))
+        if (t != NULL && t->verdict == VERDICT_SENT && (grace_expects(self, m) || may_be_back(m)))
             continue; /* it is sent again to its next connection */
-        if (t && t->verdict == VERDICT_SENT)
+        if (t != NULL && t->verdict == VERDICT_SENT)
             (void) jobs_move(self->jobs, job, t, VERDICT_NOT_DELIVERED, 0);
-        else if (t && !verdict_final(t->verdict))
+        else if (t != NULL && !verdict_final(t->verdict))
             publish_verdict(self, job, t);
     }
 }
@@ -603,7 +604,7 @@ dismissed(front_t *self, minion_t *m)
     job_t *job;
     for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
         job_target_t *t = job->n_open > 0 ? job_find(job, m->slot) : NULL;
-        if (t && !verdict_final(t->verdict))
+        if (t != NULL && !verdict_final(t->verdict))
             (void) jobs_move(self->jobs, job, t, last[t->verdict], 0);
     }
 }
@@ -614,7 +615,7 @@ static void
 tell_verdict(const front_t *self, const job_t *job, const job_target_t *target)
 {
     const minion_t *m = log_wants(LEVEL_DEBUG) ? peers_by_slot(self->peers, target->slot) : NULL;
-    log_debug("job %s: minion %s: %s", job->jid, m ? m->id : "that was forgotten",
+    log_debug("job %s: minion %s: %s", job->jid, m != NULL ? m->id : "that was forgotten",
               verdict_name(target->verdict));
 }
 
@@ -624,7 +625,7 @@ publish_verdict(void *front, job_t *job, job_target_t *target)
 {
     tell_verdict(front, job, target);
     json_auto_t *msg = job->n_followers > 0 ? verdict_push(front, job, target) : NULL;
-    for (size_t i = 0; msg && i < job->n_followers; i++)
+    for (size_t i = 0; msg != NULL && i < job->n_followers; i++)
         (void) lconn_push(job->followers[i], msg);
 }
 
@@ -675,29 +676,29 @@ restore_one(front_t *self, const json_t *row, const json_t *returned)
     size_t n = 0, i;
     json_array_foreach (minions, i, id) {
         minion_t *m = peers_by_id(self->peers, json_string_value(id));
-        if (m && m->state == KEY_ACCEPTED)
+        if (m != NULL && m->state == KEY_ACCEPTED)
             slots[n++] = m->slot;
     }
     n = unique(slots, n);
     json_t *info = publish_info(row, value_str(row, "jid", ""), value_str(row, "user", ""));
     job_t *job = jobs_add(self->jobs, value_str(row, "jid", ""), &info, slots, n);
     int64_t start_us = value_int(row, "start_us", 0), age_us = clock_wall_us() - start_us;
-    if (job) {
+    if (job != NULL) {
         job->restored = true;
         job->start_us = start_us;
         job->begin_until_ms = clock_mono_ms() + grace_ms(self) - (age_us > 0 ? age_us / 1000 : 0);
     }
-    for (i = 0; job && i < n; i++) {
+    for (i = 0; job != NULL && i < n; i++) {
         job_target_t *t = &job->targets[i];
         /* How far it got is unknown until the minion's hello; until then it counts as delivered, so that it
          * is not sent twice. The table allows DELIVERED only by way of SENT. */
         (void) jobs_move(self->jobs, job, t, VERDICT_SENT, 0);
         (void) jobs_move(self->jobs, job, t, VERDICT_DELIVERED, 0);
-        if (map_get(had, peers_by_slot(self->peers, t->slot)->id))
+        if (map_get(had, peers_by_slot(self->peers, t->slot)->id) != NULL)
             (void) jobs_move(self->jobs, job, t, VERDICT_RETURNED, 0);
     }
     /* Every target left either returned or has no accepted key: no return can come, so write the end. */
-    if (job && job->n_open == 0 && json_array_size(returned) < json_array_size(minions))
+    if (job != NULL && job->n_open == 0 && json_array_size(returned) < json_array_size(minions))
         write_end(self, job);
     return job;
 }
@@ -719,7 +720,7 @@ publish_reopen(front_t *self, const char *jid)
     fail_auto_t err = FAIL_INIT;
     json_auto_t *row = store_job(self->reader, jid, &err),
                 *returned = store_returned(self->reader, jid, &err);
-    if (!json_is_object(row) || !returned || !is_from_before(self, row))
+    if (!json_is_object(row) || returned == NULL || !is_from_before(self, row))
         return NULL;
     return restore_one(self, row, returned);
 }
@@ -731,7 +732,7 @@ is_unfinished(front_t *self, const json_t *head, fail_t *err)
     if (value_int(head, "n_returned", 0) >= value_int(head, "n_minions", 0))
         return 0;
     json_auto_t *ended = store_notes(self->reader, NOTE_ENDED, value_str(head, "jid", ""), err);
-    return !ended ? -EIO : json_object_size(ended) == 0;
+    return ended == NULL ? -EIO : json_object_size(ended) == 0;
 }
 
 static json_t *
@@ -740,7 +741,7 @@ targets(front_t *self, const job_t *job)
     json_t *ids = json_array();
     for (size_t i = 0; i < job->n_targets; i++) {
         minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
-        if (m)
+        if (m != NULL)
             json_array_append_new(ids, json_string(m->id));
     }
     return ids;
@@ -785,10 +786,10 @@ json_t *
 publish_find(front_t *self, const char *jid, bool bounded, fail_t *err)
 {
     job_t *job = jobs_get(self->jobs, jid);
-    if (job)
+    if (job != NULL)
         return targets(self, job);
     json_auto_t *head = store_job_head(self->reader, jid, err);
-    if (!head)
+    if (head == NULL)
         return NULL;
     if (json_is_null(head)) {
         (void) fail_set(err, -ENOENT, "there is no job with the jid '%s'", jid);
@@ -796,7 +797,7 @@ publish_find(front_t *self, const char *jid, bool bounded, fail_t *err)
     }
     if (!take_up(self, head, bounded, &job, err))
         return NULL;
-    return job ? targets(self, job) : json_incref(value_get(head, "minions"));
+    return job != NULL ? targets(self, job) : json_incref(value_get(head, "minions"));
 }
 
 /* The note's sender repeats a request that an earlier run had on record. Send it to connected targets that
@@ -805,9 +806,9 @@ void
 publish_again(front_t *self, const char *jid)
 {
     job_t *job = jobs_get(self->jobs, jid);
-    if (!job)
+    if (job == NULL)
         job = publish_reopen(self, jid);
-    if (!job || !job->restored)
+    if (job == NULL || !job->restored)
         return;
     job->wanted = true;
     for (size_t i = 0; i < job->n_targets; i++) {
@@ -815,7 +816,7 @@ publish_again(front_t *self, const char *jid)
         minion_t *m = peers_by_slot(self->peers, t->slot);
         if (t->verdict == VERDICT_NOT_DELIVERED && t->tries == 0)
             (void) jobs_move(self->jobs, job, t, VERDICT_DELIVERED, 0);
-        if (t->verdict == VERDICT_DELIVERED && t->tries == 0 && m && m->peer)
+        if (t->verdict == VERDICT_DELIVERED && t->tries == 0 && m != NULL && m->peer != NULL)
             send_one(self, job, t);
     }
 }
@@ -833,12 +834,12 @@ publish_restore(front_t *self, fail_t *ret_err)
     json_array_foreach (jids, i, jid) {
         json_auto_t *row = store_job(self->reader, json_string_value(jid), &err);
         json_auto_t *returned = store_returned(self->reader, json_string_value(jid), &err);
-        if (json_is_object(row) && returned)
+        if (json_is_object(row) && returned != NULL)
             (void) restore_one(self, row, returned);
     }
     if (err.code == -ENOMEM) /* -ENOMEM is temporary: fail, so that the next start reads them */
         return fail_set(ret_err, -ENOMEM, "unfinished jobs can't be read: %s", fail_text(&err));
-    if (err.text)
+    if (err.text != NULL)
         log_error("unfinished jobs can't be read: %s", fail_text(&err));
     if (left > 0)
         log_warning("%zu unfinished jobs are not taken up again: the %zu newer ones fill the memory that "
@@ -856,9 +857,9 @@ static void
 publish_started(front_t *self, peer_t *peer, const inbound_t *in)
 {
     job_t *job = jobs_get(self->jobs, value_str(in->body, "jid", ""));
-    job_target_t *t = job && message_is_minions(peer) ? job_find(job, peer->minion->slot) : NULL;
+    job_target_t *t = job != NULL && message_is_minions(peer) ? job_find(job, peer->minion->slot) : NULL;
     int32_t pid = (int32_t) value_int(in->body, "pid", 0);
-    if (t)
+    if (t != NULL)
         (void) jobs_move(self->jobs, job, t, pid > 0 ? VERDICT_RUNNING : VERDICT_DELIVERED, pid);
 }
 

@@ -55,7 +55,7 @@ ret_plain(ret_t *self)
     bool named = plain_enter(&p, '{') && plain_key(&p, &key) && jtext_is(key, "m") && plain_value(&p, &value);
     while (named && plain_key(&p, &key)) {
         ret_field_t f = ret_field(key);
-        if (f == RET_FIELDS || self->field[f].at || !plain_value(&p, &self->field[f]))
+        if (f == RET_FIELDS || self->field[f].at != NULL || !plain_value(&p, &self->field[f]))
             return false;
     }
     return named && plain_end(&p);
@@ -67,11 +67,12 @@ static int
 ret_parse(ret_t *self, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
-    if (!self->body && !json_few(self->text, self->len, LIMIT_RET_VALUES))
+    if (self->body == NULL && !json_few(self->text, self->len, LIMIT_RET_VALUES))
         return fail_set(err, -EPROTO, "a return of more than %d values", LIMIT_RET_VALUES);
-    if (!self->body)
+    if (self->body == NULL)
         self->body = value_parse_peer(self->text, self->len, self->len, "ret", &why);
-    return self->body ? 0 : fail_set(err, why.code == -ENOMEM ? -ENOMEM : -EPROTO, "%s", fail_text(&why));
+    return self->body != NULL ? 0
+                              : fail_set(err, why.code == -ENOMEM ? -ENOMEM : -EPROTO, "%s", fail_text(&why));
 }
 
 /* The slow path: dump each known field into `more`. Room for the whole is offered first and offsets are kept,
@@ -87,7 +88,7 @@ ret_values(ret_t *self, fail_t *err)
         return fail_set(err, -ENOMEM, "ret: out of memory for %zu bytes", self->len);
     for (ret_field_t f = 0; f < RET_FIELDS; f++) {
         json_t *v = value_get(self->body, rows[f].name);
-        if (v)
+        if (v != NULL)
             (void) plain_add(v, &self->more);
         ends[f] = self->more.len;
     }
@@ -127,7 +128,7 @@ ret_all(const json_t *oks)
 static bool
 ret_is(jtext_t field, const char *text)
 {
-    return field.at && jtext_is(field, text);
+    return field.at != NULL && jtext_is(field, text);
 }
 
 /* Set retcode and success. The common case, one function that succeeded, is decided on the text and builds no
@@ -138,7 +139,7 @@ judge(ret_t *self, fail_t *err)
     jtext_t code = self->field[RET_RETCODE], ok = self->field[RET_SUCCESS];
     self->retcode = 0;
     self->success = true;
-    if ((!code.at || ret_is(code, "0")) && (!ok.at || ret_is(ok, "true")))
+    if ((code.at == NULL || ret_is(code, "0")) && (ok.at == NULL || ret_is(ok, "true")))
         return 0;
     int rc = ret_parse(self, err);
     if (rc < 0)
@@ -154,7 +155,7 @@ static bool
 ret_jid(ret_t *self)
 {
     jtext_t jid = self->field[RET_JID];
-    if (!jid.at || *jid.at != '"' || jid.len - 2 >= sizeof(self->jid))
+    if (jid.at == NULL || *jid.at != '"' || jid.len - 2 >= sizeof(self->jid))
         return false;
     memcpy(self->jid, jid.at + 1, jid.len - 2);
     self->jid[jid.len - 2] = '\0';
@@ -172,7 +173,7 @@ ret_begin(ret_t *self, const char *text, size_t len, fail_t *err)
             return rc;
     }
     jtext_t fun = self->field[RET_FUN];
-    if (!ret_jid(self) || !fun.at || (*fun.at != '"' && *fun.at != '['))
+    if (!ret_jid(self) || fun.at == NULL || (*fun.at != '"' && *fun.at != '['))
         return fail_set(err, -EPROTO, "a return without a jid or a function");
     return judge(self, err);
 }
@@ -197,7 +198,7 @@ ret_body(ret_t *self)
 static void
 ret_add(const ret_t *self, ret_field_t f, buf_t *out)
 {
-    if (!self->field[f].at)
+    if (self->field[f].at == NULL)
         return;
     buf_puts(out, ",\"");
     buf_add(out, rows[f].name, rows[f].len);
@@ -213,7 +214,7 @@ ret_add_event(const ret_t *self, const char *id, const char *user, bool is_call,
     buf_putc(out, '"');
     for (ret_field_t f = is_call ? RET_RETURN : RET_SUCCESS; f < RET_FIELDS; f++)
         ret_add(self, f, out);
-    if (user) {
+    if (user != NULL) {
         buf_puts(out, ",\"user\":\"");
         plain_quote(user, out);
         buf_putc(out, '"');

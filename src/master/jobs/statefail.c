@@ -20,7 +20,7 @@ statefail_short_tag(const char *state, char tag[2 * PART_LEN + 2])
     const char *first_end = strstr(state, "_|-"), *last = state;
     for (const char *at = first_end; at; at = strstr(last, "_|-"))
         last = at + strlen("_|-");
-    size_t n = first_end ? (size_t) (first_end - state) : 0;
+    size_t n = first_end != NULL ? (size_t) (first_end - state) : 0;
     if (n == 0 || n > PART_LEN || *last == '\0' || strlen(last) > PART_LEN)
         return false;
     (void) snprintf(tag, 2 * PART_LEN + 2, "%.*s.%s", (int) n, state, last);

@@ -17,7 +17,7 @@ read_known(front_t *self, const target_t *target, match_work_t *work)
     int64_t since_us = clock_thread_us();
     minion_t *m;
     for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
-        if (!(m = peers_by_slot(self->peers, i)) || m->state != KEY_ACCEPTED)
+        if ((m = peers_by_slot(self->peers, i)) == NULL || m->state != KEY_ACCEPTED)
             continue;
         if (target_needs_grains(target))
             known_read(self, m, STORE_GRAINS);
@@ -30,7 +30,7 @@ read_known(front_t *self, const target_t *target, match_work_t *work)
 /* Log a match at debug level. A pillar target contains a pillar value, which may be secret: not shown. */
 static void
 targets_tell(const front_t *self, const target_t *target, const json_t *expr, const char *type, size_t n,
-       int64_t since_us)
+             int64_t since_us)
 {
     if (!log_wants(LEVEL_DEBUG))
         return;
@@ -41,14 +41,13 @@ targets_tell(const front_t *self, const target_t *target, const json_t *expr, co
 
 /* Append the matching slots, in order. -EDQUOT with the minion's id when the work is used up. */
 static int
-match_all(front_t *self, const target_t *target, match_work_t *work, uint32_t *slots, size_t *n,
-            fail_t *err)
+match_all(front_t *self, const target_t *target, match_work_t *work, uint32_t *slots, size_t *n, fail_t *err)
 {
     bool needs_grains = target_needs_grains(target), needs_pillar = target_needs_pillar(target);
     minion_t *m;
     read_known(self, target, work);
     for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
-        if (!(m = peers_by_slot(self->peers, i)) || m->state != KEY_ACCEPTED)
+        if ((m = peers_by_slot(self->peers, i)) == NULL || m->state != KEY_ACCEPTED)
             continue;
         match_subject_t subject = { m->id, needs_grains ? known_grains(self, m) : NULL,
                                     needs_pillar ? known_get(self, m, STORE_PILLAR) : NULL, work };
@@ -72,7 +71,7 @@ targets_missing(front_t *self, const target_t *target)
     size_t i;
     json_array_foreach (ids, i, id) {
         minion_t *m = peers_by_id(self->peers, json_string_value(id));
-        if (!m || m->state != KEY_ACCEPTED)
+        if (m == NULL || m->state != KEY_ACCEPTED)
             json_array_append(missing, id);
     }
     return missing;
@@ -119,7 +118,7 @@ targets_match_within(front_t *self, const json_t *request, match_work_t *work, u
     AUTO(target)
     target = admin ? target_new(expr, type, groups, delim, err)
                    : target_new_within(expr, type, groups, delim, work, err);
-    if (!target)
+    if (target == NULL)
         return err->code;
     if (!admin)
         target_pillar_exact(target);

@@ -67,8 +67,7 @@ may_be_told(front_t *self, const peer_t *peer)
 
 /* Fire salt/auth, with Salt's fields, on which reactors accept keys. */
 static void
-fire_auth(front_t *self, const peer_t *peer, const char *id, bool result, const char *act,
-            const char *other)
+fire_auth(front_t *self, const peer_t *peer, const char *id, bool result, const char *act, const char *other)
 {
     uint8_t key[KEY_BYTES];
     if (!conf_bool(self->conf, "auth_events") || !may_be_told(self, peer))
@@ -110,7 +109,7 @@ auth_welcome(front_t *self, peer_t *peer, const char *state, const char *reason)
                                   (int) conf_int(self->conf, "publish_port"), "proto", WIRE_PROTO,
                                   "sub_spread_ms",
                                   (json_int_t) peers_count(self->peers, KEY_ACCEPTED) * SUB_SPREAD_MS);
-    if (reason)
+    if (reason != NULL)
         json_object_set_new(body, "reason", json_string(reason));
     if (str_eq(state, "accepted"))
         json_object_set_new(body, "halite", json_string(HALITE_RELEASE));
@@ -162,13 +161,13 @@ static minion_t *
 auth_learn(front_t *self, const char *id, const uint8_t key[KEY_BYTES], key_state_t state)
 {
     minion_t *m = peers_by_id(self->peers, id);
-    key_state_t was = m ? m->state : KEY_UNKNOWN;
+    key_state_t was = m != NULL ? m->state : KEY_UNKNOWN;
     char z85[KEY_Z85_LEN], old[KEY_Z85_LEN] = "";
     key_to_z85(key, z85);
-    if (m)
+    if (m != NULL)
         (void) str_copy(old, sizeof(old), m->z85);
-    bool other = m && !str_eq(old, z85);
-    if (m && (other || state != KEY_ACCEPTED))
+    bool other = m != NULL && !str_eq(old, z85);
+    if (m != NULL && (other || state != KEY_ACCEPTED))
         rekey_forget(self, m);
     if (other)
         zap_set(self->zap, old, ZAP_UNKNOWN);
@@ -215,14 +214,15 @@ admit(front_t *self, peer_t *peer, minion_t *m)
 static void
 auth_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const char *reason, minion_t *known)
 {
-    const char *other = known && known->peer && known->peer != peer ? known->peer->address : NULL;
+    const char *other = known != NULL && known->peer != NULL && known->peer != peer ? known->peer->address
+                                                                                    : NULL;
     int64_t now = clock_mono_ms();
-    bool lately = known && known->twin_told_ms && now - known->twin_told_ms < TWIN_MS;
-    if (known && !lately)
+    bool lately = known != NULL && known->twin_told_ms && now - known->twin_told_ms < TWIN_MS;
+    if (known != NULL && !lately)
         known->twin_told_ms = now;
     if (lately)
         self->counters.refused++;
-    else if (other)
+    else if (other != NULL)
         refused_tell(self, REFUSED_HELLO, peer->address, "minion %s: %s (the one at %s has it)", id, reason,
                      other);
     else
@@ -251,7 +251,7 @@ policy(front_t *self, const char *id, const uint8_t key[KEY_BYTES])
         (void) fail_set(&err, -ENOENT, "%s is not there", reject);
     else if (*reject && keystore_listed(reject, id, permissive, &err))
         state = KEY_REJECTED;
-    if (state == KEY_PENDING && err.text)
+    if (state == KEY_PENDING && err.text != NULL)
         log_error("minion %s waits for an operator, as autoreject_file can't be read", id);
     else if (state == KEY_PENDING &&
              (conf_bool(self->conf, "auto_accept") ||
@@ -260,7 +260,7 @@ policy(front_t *self, const char *id, const uint8_t key[KEY_BYTES])
                                      (int) conf_int(self->conf, "autosign_timeout")) ||
               keystore_take_expected(conf_str(self->conf, "pki_dir"), id, key)))
         state = KEY_ACCEPTED;
-    if (err.text)
+    if (err.text != NULL)
         log_warning("%s", fail_text(&err));
     return state;
 }
@@ -317,7 +317,7 @@ first_contact(front_t *self, peer_t *peer, const char *id, minion_t *old)
     uint8_t key[KEY_BYTES];
     if (!key_from_z85(peer->z85, key))
         return NULL;
-    if (auth_own(self)->full && !old) {
+    if (auth_own(self)->full && old == NULL) {
         auth_welcome(self, peer, "full", "too many keys wait for acceptance on this master");
         return NULL;
     }
@@ -327,7 +327,7 @@ first_contact(front_t *self, peer_t *peer, const char *id, minion_t *old)
         auth_welcome(self, peer, "full", "the master can't store the key");
         return NULL;
     }
-    if (old)
+    if (old != NULL)
         renamed(self, old, id);
     minion_t *m = auth_learn(self, id, key, state);
     full_check(self);
@@ -343,7 +343,7 @@ static bool
 auth_rival(front_t *self, peer_t *peer, minion_t *m, const json_t *hello)
 {
     peer_t *old = m->peer;
-    if (!old || old == peer || peer->is_call || str_eq(old->boot, peer->boot))
+    if (old == NULL || old == peer || peer->is_call || str_eq(old->boot, peer->boot))
         return false;
     if (m->rival == peer)
         return true;
@@ -352,7 +352,7 @@ auth_rival(front_t *self, peer_t *peer, minion_t *m, const json_t *hello)
         peers_drop(self->peers, &old);
         return false;
     }
-    if (m->rival)
+    if (m->rival != NULL)
         auth_refuse(self, m->rival, m->id, "duplicate", "a third machine shows the same key", m);
     m->rival = peer;
     m->rival_until_ms = clock_mono_ms() + RIVAL_GRACE_MS;
@@ -379,7 +379,7 @@ static void
 rival_won(front_t *self, minion_t *m)
 {
     peer_t *rival = STEAL(m->rival), *old = m->peer;
-    if (old) {
+    if (old != NULL) {
         gate_cut(self, old->fd);
         peers_drop(self->peers, &old);
     }
@@ -395,7 +395,7 @@ rivals(front_t *self, int64_t now_ms)
 {
     minion_t *m;
     for (uint32_t i = 0; i < peers_slots(self->peers); i++)
-        if ((m = peers_by_slot(self->peers, i)) && m->rival && m->rival_until_ms <= now_ms) {
+        if ((m = peers_by_slot(self->peers, i)) && m->rival != NULL && m->rival_until_ms <= now_ms) {
             ports_look(self); /* read monitors first: the old connection is cut by its descriptor */
             rival_won(self, m);
         }
@@ -407,7 +407,7 @@ static key_state_t
 auth_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
 {
     minion_t *owner = peers_by_key(self->peers, peer->z85), *m = peers_by_id(self->peers, id);
-    if (owner && owner->state != KEY_PENDING && !str_eq(owner->id, id)) {
+    if (owner != NULL && owner->state != KEY_PENDING && !str_eq(owner->id, id)) {
         AUTO_FREE char *why = xasprintf(
             "its key belongs to the minion '%s': one key can't have two ids; to rename a minion, delete "
             "its old id with salt-key -d",
@@ -415,19 +415,20 @@ auth_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
         auth_refuse(self, peer, id, "denied", why, owner);
         return KEY_UNKNOWN;
     }
-    if (m && !owner && rekey_came(self, peer, m))
+    if (m != NULL && owner == NULL && rekey_came(self, peer, m))
         owner = m;
-    if (m && !str_eq(m->z85, peer->z85)) {
+    if (m != NULL && !str_eq(m->z85, peer->z85)) {
         deny_file(self, id, peer->z85);
         auth_refuse(self, peer, id, "denied",
-                 m->state == KEY_PENDING ? "another key already waits for acceptance under this id; delete "
-                                           "the wrong one with salt-key -d"
-                                         : "another key is known for this id; if the minion was reinstalled, "
-                                           "delete its old key with salt-key -d",
-                 m);
+                    m->state == KEY_PENDING
+                        ? "another key already waits for acceptance under this id; delete "
+                          "the wrong one with salt-key -d"
+                        : "another key is known for this id; if the minion was reinstalled, "
+                          "delete its old key with salt-key -d",
+                    m);
         return KEY_UNKNOWN;
     }
-    if (!m && !(m = first_contact(self, peer, id, owner)))
+    if (m == NULL && (m = first_contact(self, peer, id, owner)) == NULL)
         return KEY_UNKNOWN;
     *ret_m = m;
     return m->state;
@@ -440,13 +441,13 @@ is_understood(front_t *self, peer_t *peer, const char *id, const json_t *body)
 {
     char release[LIMIT_RELEASE];
     minion_t *m = peers_by_key(self->peers, peer->z85);
-    bool ours = m && m->state == KEY_ACCEPTED;
+    bool ours = m != NULL && m->state == KEY_ACCEPTED;
     proto_release(body, release);
     AUTO_FREE char *problem = proto_problem((proto_side_t){ value_int(body, "proto", 0), release },
                                             (proto_side_t){ WIRE_PROTO, ours ? HALITE_RELEASE : "" });
-    if (problem)
+    if (problem != NULL)
         auth_refuse(self, peer, id, "protocol", problem, NULL);
-    return !problem;
+    return problem == NULL;
 }
 
 /* The message hello: check id, protocol and claim, then admit the connection, refuse it or leave it
@@ -473,7 +474,7 @@ auth_hello(front_t *self, peer_t *peer, const inbound_t *in)
     key_state_t state = auth_claim(self, peer, id, &m);
     if (state == KEY_UNKNOWN)
         return;
-    if (m->rival && m->peer == peer) {
+    if (m->rival != NULL && m->peer == peer) {
         rival_lost(self, m);
         return;
     }
@@ -492,7 +493,7 @@ auth_hello(front_t *self, peer_t *peer, const inbound_t *in)
     peer->state = state;
     fire_auth(self, peer, id, state == KEY_PENDING, state == KEY_PENDING ? "pend" : "reject", NULL);
     auth_welcome(self, peer, state == KEY_PENDING ? "pending" : "rejected",
-              m->expired ? "this minion's key is older than key_expire_days on the master allows" : NULL);
+                 m->expired ? "this minion's key is older than key_expire_days on the master allows" : NULL);
     if (state == KEY_REJECTED)
         gate_cut(self, peer->fd);
 }
@@ -502,13 +503,13 @@ static void
 auth_left(front_t *self, peer_t *peer)
 {
     minion_t *m = peer->minion;
-    bool was_current = m && m->peer == peer;
+    bool was_current = m != NULL && m->peer == peer;
     hook_peer_left(self, peer);
     peers_bind(peer, NULL);
     if (!was_current)
         return;
     m->gone_ms = clock_mono_ms();
-    if (m->rival)
+    if (m->rival != NULL)
         rival_won(self, m);
     else
         hook_disconnected(self, m);
@@ -531,7 +532,7 @@ static void
 subscribed(front_t *self, const char *z85, int fd)
 {
     minion_t *m = peers_by_key(self->peers, z85);
-    if (!m || m->state != KEY_ACCEPTED || m->n_subs >= LIMIT_MINION_SUBS) {
+    if (m == NULL || m->state != KEY_ACCEPTED || m->n_subs >= LIMIT_MINION_SUBS) {
         gate_cut(self, fd);
         return;
     }
@@ -550,7 +551,7 @@ auth_accepted(front_t *self, minion_t *m)
     for (size_t i = 0; peers_next(self->peers, &i, &peer);) {
         if (peer->minion != m || peer->state != KEY_PENDING || !str_eq(peer->z85, m->z85))
             continue;
-        if (!peer->is_call && m->peer) {
+        if (!peer->is_call && m->peer != NULL) {
             (void) sock_send_to(self->router, peer->rid, peer->rid_len, "", 0);
             continue;
         }
@@ -589,7 +590,7 @@ apply_reject(front_t *self, const char *id, key_state_t from, fail_t *err)
     minion_t *m = peers_by_id(self->peers, id);
     if (readable)
         (void) auth_learn(self, id, key, KEY_REJECTED);
-    else if (m && m->state == from)
+    else if (m != NULL && m->state == from)
         auth_forget(self, m);
     fire_key(self, id, "reject");
     return true;
@@ -602,7 +603,7 @@ apply_delete(front_t *self, const char *id, key_state_t from, fail_t *err)
     if (keystore_delete(self->keystore, id, from, err) < 0)
         return false;
     minion_t *m = peers_by_id(self->peers, id);
-    if (m && m->state == from) {
+    if (m != NULL && m->state == from) {
         auth_forget(self, m);
         forget_data(self, id);
     }
@@ -617,7 +618,7 @@ auth_revoke(front_t *self, peer_t *peer, const inbound_t *in)
 {
     fail_auto_t err = FAIL_INIT;
     bool keep_data = value_bool(in->body, "preserve_minion_cache", false);
-    if (!peer->minion)
+    if (peer->minion == NULL)
         return;
     AUTO_FREE char *id = xstrdup(peer->minion->id);
     if (!conf_bool(self->conf, "allow_minion_key_revoke")) {
@@ -708,9 +709,9 @@ auth_apply(front_t *self, const char *action, const json_t *ids, const json_t *f
     for (size_t i = 0; i < NELEMS(actions); i++)
         if (str_eq(action, actions[i].name))
             fn = actions[i].fn;
-    if (!fn && str_eq(action, "reload"))
+    if (fn == NULL && str_eq(action, "reload"))
         return auth_load(self, err) == 0 ? json_pack("{s:[]}", "done") : NULL;
-    if (!fn || !json_is_array(ids) || !json_is_array(from)) {
+    if (fn == NULL || !json_is_array(ids) || !json_is_array(from)) {
         (void) fail_set(err, -EINVAL,
                         "key_apply: action is accept, reject, delete or reload; ids and from are lists");
         return NULL;
@@ -723,7 +724,7 @@ auth_apply(front_t *self, const char *action, const json_t *ids, const json_t *f
             continue;
         if (apply_one(self, fn, json_string_value(id), from, &why))
             json_array_append(done, id);
-        if (why.text) {
+        if (why.text != NULL) {
             log_error("keys: %s %s: %s", action, json_string_value(id), fail_text(&why));
             json_object_set_new(failed, json_string_value(id), json_string(fail_text(&why)));
         }
@@ -752,7 +753,7 @@ auth_states(front_t *self, fail_t *err)
     for (size_t k = 0; k < NELEMS(order); k++) {
         json_auto_t *ids = keystore_list(self->keystore, order[k], err);
         size_t i;
-        if (!ids) {
+        if (ids == NULL) {
             json_decref(states);
             return NULL;
         }
@@ -775,11 +776,11 @@ auth_load(front_t *self, fail_t *err)
     const char *id;
     json_t *state;
     minion_t *m;
-    if (!states)
+    if (states == NULL)
         return err->code;
     bool unread = false;
     for (uint32_t i = 0; i < peers_slots(self->peers); i++)
-        if ((m = peers_by_slot(self->peers, i)) && !json_object_get(states, m->id))
+        if ((m = peers_by_slot(self->peers, i)) && json_object_get(states, m->id) == NULL)
             auth_forget(self, m);
     json_object_foreach (states, id, state) {
         fail_auto_t bad = FAIL_INIT;
@@ -828,8 +829,8 @@ key_apply(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     const char *action = value_str(request, "action", "");
     json_t *reply = auth_apply(self, action, value_get(request, "ids"), value_get(request, "from"),
-                            value_bool(request, "more", false), err);
-    if (reply)
+                               value_bool(request, "more", false), err);
+    if (reply != NULL)
         log_info("keys: %s by %s: %zu", action, lconn_user(c), json_array_size(value_get(reply, "done")));
     return reply;
 }

@@ -59,7 +59,7 @@ keys_identity_start(front_t *front, fail_t *err)
     char finger[FINGER_LEN], signer[FINGER_LEN];
     AUTO_FREE char *of_salt = NULL;
     int rc = saltpki_set_aside(conf_str(front->conf, "pki_dir"), &of_salt, err);
-    if (of_salt)
+    if (of_salt != NULL)
         log_warning("%s", of_salt);
     rc = rc == 0 ? masterkey_open(&key, front->opts, &made, err) : rc;
     if (rc < 0) {
@@ -76,6 +76,7 @@ keys_identity_start(front_t *front, fail_t *err)
     return 0;
 }
 
-const front_part_t part_identity = {
-    .name = "identity", .size = sizeof(identity_t), .start = keys_identity_start, .destroy = keys_identity_drop
-};
+const front_part_t part_identity = { .name = "identity",
+                                     .size = sizeof(identity_t),
+                                     .start = keys_identity_start,
+                                     .destroy = keys_identity_drop };

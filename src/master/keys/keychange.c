@@ -11,8 +11,8 @@ void
 keychange_tell(front_t *self, const peer_t *peer, const char *id, const char *act, json_t *more)
 {
     json_t *data = json_pack("{s:b, s:s, s:s}", "result", true, "act", act, "id", id);
-    json_t *line = json_pack("{s:s, s:s*, s:s, s:s}", "minion", id, "address", peer ? peer->address : NULL,
-                             "op", "key", "act", act);
+    json_t *line = json_pack("{s:s, s:s*, s:s, s:s}", "minion", id, "address",
+                             peer != NULL ? peer->address : NULL, "op", "key", "act", act);
     (void) json_object_update(data, more);
     (void) json_object_update(line, more);
     json_decref(more);

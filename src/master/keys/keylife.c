@@ -33,7 +33,7 @@ keylife_accepted(front_t *self, minion_t *m, double age_s, double life_s, int64_
         auth_expire(self, m);
         return;
     }
-    if (age_s >= life_s / 2 && m->peer && now_ms >= m->renew_ms) {
+    if (age_s >= life_s / 2 && m->peer != NULL && now_ms >= m->renew_ms) {
         int64_t pause = (int64_t) (life_s * 1000 / 20);
         m->renew_ms = now_ms + (pause > LOOK_MS ? pause : LOOK_MS);
         (void) post_send(self, m->peer, MSG_renew, NULL);
@@ -54,7 +54,7 @@ keylife_look(front_t *self, int64_t now_ms, int64_t wall_s, double life_s, doubl
     double up_ms = (double) (now_ms - self->started_ms);
     bool back = up_ms >= BACK_MS || up_ms >= wait_s * 1000;
     for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
-        if (!(m = peers_by_slot(self->peers, i)))
+        if ((m = peers_by_slot(self->peers, i)) == NULL)
             continue;
         double limit = m->state == KEY_ACCEPTED ? life_s : m->state == KEY_PENDING ? wait_s : 0;
         int64_t since = limit > 0 ? keylife_since(self, m) : 0;
@@ -95,7 +95,7 @@ keylife_tick(front_t *self, int64_t now_ms)
 {
     if (keylife_shorter(self) > 0 && !clockwatch_doubts(self))
         keylife_look(self, now_ms, clock_wall_us() / 1000000, days(self, "key_expire_days"),
-               days(self, "key_pending_days"));
+                     days(self, "key_pending_days"));
 }
 
 const front_part_t part_keylife = { .name = "keylife", .tick = keylife_tick, .pause_ms = keylife_pause };

@@ -31,7 +31,7 @@ rekey_answer(front_t *self, peer_t *peer, const char *pem, const char *error, bo
 static void
 unexpect(front_t *self, minion_t *m)
 {
-    if (m->next_z85[0] && !peers_by_key(self->peers, m->next_z85))
+    if (m->next_z85[0] && peers_by_key(self->peers, m->next_z85) == NULL)
         zap_set(self->zap, m->next_z85, ZAP_UNKNOWN);
     m->next_z85[0] = '\0';
 }
@@ -65,7 +65,7 @@ rekey_problem(front_t *self, const minion_t *m, const char *z85)
 {
     if (str_eq(m->z85, z85))
         return "it is the present key";
-    return peers_by_key(self->peers, z85) ? ANOTHERS : NULL;
+    return peers_by_key(self->peers, z85) != NULL ? ANOTHERS : NULL;
 }
 
 /* Rate limit per minion, charged before the shared one, so that one minion that names key after key delays
@@ -88,7 +88,7 @@ rekey(front_t *self, peer_t *peer, const inbound_t *in)
     const char *pem = value_str(in->body, "key", "");
     uint8_t key[KEY_BYTES];
     char z85[KEY_Z85_LEN];
-    if (!m || peer->is_call || m->peer != peer)
+    if (m == NULL || peer->is_call || m->peer != peer)
         return;
     if (key_public_from_pem(pem, strlen(pem), key, &err) < 0) {
         rekey_answer(self, peer, "", fail_text(&err), false);
@@ -96,7 +96,7 @@ rekey(front_t *self, peer_t *peer, const inbound_t *in)
     }
     key_to_z85(key, z85);
     const char *problem = rekey_problem(self, m, z85);
-    if (problem || str_eq(m->next_z85, z85)) {
+    if (problem != NULL || str_eq(m->next_z85, z85)) {
         rekey_answer(self, peer, pem, problem, false);
         return;
     }
@@ -110,7 +110,7 @@ rekey(front_t *self, peer_t *peer, const inbound_t *in)
     }
     if (!rate_spare(&((rekey_t *) self->own[PART_rekey])->disk, clock_mono_ms()) ||
         keystore_next_put(self->keystore, m->id, key, &err) < 0) {
-        if (err.text)
+        if (err.text != NULL)
             log_error("minion %s: its next key can't be kept: %s", m->id, fail_text(&err));
         rekey_answer(self, peer, pem, NULL, true);
         return;
@@ -160,8 +160,8 @@ rekey_own_load(front_t *self, const char *id, bool all_read)
     minion_t *m = peers_by_id(self->peers, id);
     uint8_t key[KEY_BYTES];
     char z85[KEY_Z85_LEN];
-    if (!m || m->state != KEY_ACCEPTED)
-        return m || all_read ? -ENOENT : -EAGAIN;
+    if (m == NULL || m->state != KEY_ACCEPTED)
+        return m != NULL || all_read ? -ENOENT : -EAGAIN;
     if (!keystore_next_get(self->keystore, id, key, &err))
         return fs_is_passing(err.code) ? err.code : -ENOENT;
     key_to_z85(key, z85);

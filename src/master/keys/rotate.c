@@ -39,7 +39,7 @@ tell_all(front_t *self)
     json_int_t told = 0;
     peer_t *peer;
     for (size_t i = 0; peers_next(self->peers, &i, &peer);) {
-        if (peer->minion && peer->minion->peer == peer)
+        if (peer->minion != NULL && peer->minion->peer == peer)
             peer->minion->seen = false; /* as after a start: it is expected back */
         told += rotate_tell(self, peer);
     }
@@ -111,7 +111,7 @@ static json_t *
 key_rotate(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     json_t *reply = rotate(self, err);
-    if (reply)
+    if (reply != NULL)
         log_info("keys: the master's key was replaced by %s", lconn_user(c));
     return reply;
 }

@@ -64,14 +64,14 @@ acks_later(front_t *self, const peer_t *peer, uint64_t ticket, char **key_p, jso
     a->ticket = ticket;
     a->since_ms = clock_mono_ms();
     a->key = STEAL(*key_p);
-    a->jid_len = a->key ? strcspn(a->key, "/") : 0;
+    a->jid_len = a->key != NULL ? strcspn(a->key, "/") : 0;
     a->event = event;
     a->slot = peer->minion->slot;
     a->starts = peer->minion->starts;
     a->is_call = peer->is_call;
     a->rid_len = peer->rid_len;
     memcpy(a->rid, peer->rid, peer->rid_len);
-    if (a->key)
+    if (a->key != NULL)
         map_set(own->uncommitted, a->key, a);
     *own->tail = a;
     own->tail = &a->next;
@@ -106,19 +106,19 @@ acks_tell(front_t *self, pending_ack_t *a)
 {
     minion_t *m = peers_by_slot(self->peers, a->slot);
     peer_t *peer = peers_by_rid(self->peers, a->rid, a->rid_len);
-    bool same_start = m && m->starts == a->starts;
-    if (!peer && m && !a->is_call && (a->key || same_start))
+    bool same_start = m != NULL && m->starts == a->starts;
+    if (peer == NULL && m != NULL && !a->is_call && (a->key != NULL || same_start))
         peer = m->peer;
-    if (a->key)
+    if (a->key != NULL)
         (void) map_take(acks_own(self)->uncommitted, a->key);
     else if (same_start && !a->is_call)
         m->kept_event = a->event;
-    if (a->key)
+    if (a->key != NULL)
         log_trace("job %.*s: the return of minion %s is on the disk%s", (int) a->jid_len, a->key,
-                  a->key + a->jid_len + 1, peer ? ", and acknowledged" : "; the minion is gone");
-    if (peer && a->key)
+                  a->key + a->jid_len + 1, peer != NULL ? ", and acknowledged" : "; the minion is gone");
+    if (peer != NULL && a->key != NULL)
         acks_jid(self, peer, a->key, a->jid_len);
-    else if (peer)
+    else if (peer != NULL)
         acks_event(self, peer, a->event);
 }
 
@@ -127,7 +127,7 @@ next_ack(acks_t *own)
 {
     pending_ack_t *a = own->first;
     own->first = a->next;
-    if (!own->first)
+    if (own->first == NULL)
         own->tail = &own->first;
     return a;
 }
@@ -168,13 +168,13 @@ ack_all(front_t *self)
 {
     acks_t *line = acks_own(self);
     uint64_t committed = store_committed(self->store);
-    if (!line->first || line->first->ticket > committed || line->timer)
+    if (line->first == NULL || line->first->ticket > committed || line->timer)
         return;
     if (crowded(self, clock_mono_ms())) {
         line->timer = zloop_timer(self->loop, ACK_PAUSE_MS, 1, ack_again, self) >= 0;
         return;
     }
-    while (line->first && line->first->ticket <= committed) {
+    while (line->first != NULL && line->first->ticket <= committed) {
         pending_ack_t *a = next_ack(line);
         acks_tell(self, a);
         free_ack(a);
@@ -200,7 +200,7 @@ static bool
 acks_destroy(front_t *self)
 {
     acks_t *line = acks_own(self);
-    while (line->first)
+    while (line->first != NULL)
         free_ack(next_ack(line));
     map_destroy(&line->uncommitted);
     return true;

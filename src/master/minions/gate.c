@@ -151,7 +151,7 @@ static void
 gate_move(gate_t *self, int fd, stage_t stage)
 {
     door_line_t *line = gate_line(self, fd);
-    if (!line || line->ports == 0 || line->stage == stage || line->stage == STAGE_CUT)
+    if (line == NULL || line->ports == 0 || line->stage == stage || line->stage == STAGE_CUT)
         return;
     unlist(self, fd);
     line->stage = stage;
@@ -232,7 +232,8 @@ gate_tell(front_t *front, int64_t now_ms)
 static int64_t
 gate_patience(const gate_t *self)
 {
-    long first = gate_share(self, PRESSED_AT), last = gate_share(self, SCARCE_AT), open = self->open - self->cut;
+    long first = gate_share(self, PRESSED_AT), last = gate_share(self, SCARCE_AT),
+         open = self->open - self->cut;
     int64_t pressed = PRESSED_MS * (last - open) / (last - first + 1);
     if (open <= first)
         return GATE_SILENT_MS;
@@ -257,7 +258,7 @@ gate_came(front_t *front, port_t port, int fd)
 {
     gate_t *self = gate_own(front);
     door_line_t *line = gate_line(self, fd);
-    if (!line)
+    if (line == NULL)
         return;
     self->open += !(line->ports & 1u << port);
     if (line->ports) {
@@ -291,7 +292,7 @@ told_lately(gate_t *self, const char *address)
 {
     int64_t now = clock_mono_ms();
     time_box_t *told = map_get(self->salted, address);
-    if (told && now - told->ms < SALT_AGAIN_MS)
+    if (told != NULL && now - told->ms < SALT_AGAIN_MS)
         return true;
     if (map_len(self->salted) >= LIMIT_SALT_ADDRESSES)
         map_clear(self->salted);
@@ -324,7 +325,7 @@ gate_went(front_t *front, port_t port, int fd)
     door_line_t *line = gate_line(self, fd);
     bool mismatched = self->mismatched & 1u << port;
     self->mismatched &= (uint8_t) ~(1u << port);
-    if (!line || !(line->ports & 1u << port))
+    if (line == NULL || !(line->ports & 1u << port))
         return;
     if (mismatched)
         is_salt(front, line);
@@ -410,7 +411,7 @@ resident(const gate_t *self)
         return 0;
     text[n] = '\0';
     const char *second = strchr(text, ' ');
-    return second ? strtol(second, NULL, 10) * self->page : 0;
+    return second != NULL ? strtol(second, NULL, 10) * self->page : 0;
 }
 
 /* A token bucket per minion for messages larger than a file chunk. */
@@ -418,7 +419,7 @@ bool
 gate_takes(const peer_t *peer, size_t bytes)
 {
     minion_t *m = peer->minion;
-    if (!m || bytes <= LIMIT_FILE_CHUNK + 1024)
+    if (m == NULL || bytes <= LIMIT_FILE_CHUNK + 1024)
         return true;
     int64_t now = clock_mono_ms(), gained = (now - m->large_ms) * (LIMIT_LARGE_RATE / 1000);
     m->large_left = m->large_ms == 0 || gained > LIMIT_LARGE_BURST - m->large_left ? LIMIT_LARGE_BURST
@@ -489,18 +490,19 @@ watch_minions(front_t *front)
     gate_t *self = gate_own(front);
     peer_t *peer;
     for (size_t i = 0; peers_next(front->peers, &i, &peer);)
-        if (peer->minion)
+        if (peer->minion != NULL)
             peer->minion->waiting = peer->minion->unread = 0;
     for (size_t i = 0; peers_next(front->peers, &i, &peer);) {
         uint64_t unread = 0;
-        if (!peer->minion || !gate_is_open(front, PORT_REQUEST, peer->fd))
+        if (peer->minion == NULL || !gate_is_open(front, PORT_REQUEST, peer->fd))
             continue;
         peer->minion->waiting += gate_waiting(self, peer->fd, &unread);
         peer->minion->unread += unread;
     }
     for (size_t i = 0; peers_next(front->peers, &i, &peer);) {
         minion_t *m = peer->minion;
-        bool sends = m && m->waiting > LIMIT_PEER_WAITING, deaf = m && m->unread > LIMIT_PEER_UNREAD;
+        bool sends = m != NULL && m->waiting > LIMIT_PEER_WAITING,
+             deaf = m != NULL && m->unread > LIMIT_PEER_UNREAD;
         if (!(sends || deaf) || !gate_is_open(front, PORT_REQUEST, peer->fd))
             continue;
         refused_tell(front, CUT_MINION, peer->address, "minion %s: %llu bytes %s: its connection is cut",
@@ -534,7 +536,7 @@ gate_settle(front_t *front)
     peer_t *peer;
     for (size_t i = 0; peers_next(front->peers, &i, &peer);) {
         uint64_t unread, waiting;
-        if (!peer->minion || !gate_is_open(front, PORT_REQUEST, peer->fd))
+        if (peer->minion == NULL || !gate_is_open(front, PORT_REQUEST, peer->fd))
             continue;
         waiting = gate_waiting(self, peer->fd, &unread);
         if (waiting < SMALL_BYTES)

@@ -40,7 +40,7 @@ grace_expects(const front_t *front, const minion_t *m)
 int64_t
 grace_awaits_ms(const front_t *front, const minion_t *m)
 {
-    return !m->peer && grace_expects(front, m) ? grace_left(front) : 0;
+    return m->peer == NULL && grace_expects(front, m) ? grace_left(front) : 0;
 }
 
 static int

@@ -26,7 +26,7 @@ new_grains(front_t *self, minion_t *m, const char *raw, size_t len, fail_t *err)
     fail_auto_t why = FAIL_INIT;
     json_auto_t *body = value_parse_peer(raw, len, len, wire_name(MSG_grains), &why);
     json_t *grains = value_get(body, "grains");
-    if (!body)
+    if (body == NULL)
         return fail_set(err, why.code == -ENOMEM ? -ENOMEM : -EPROTO, "%s", fail_text(&why));
     if (!json_is_object(grains))
         return fail_set(err, -EPROTO, "grains that are no object");
@@ -58,7 +58,8 @@ minions_grains(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
     if (!message_is_minions(peer) || !may_send_grains(self, peer, in->len))
         return 0;
     int64_t since_us = clock_thread_us();
-    int rc = minions_grains_known_grains(m, in->text, in->len) ? 0 : new_grains(self, m, in->text, in->len, err);
+    int rc = minions_grains_known_grains(m, in->text, in->len) ? 0
+                                                               : new_grains(self, m, in->text, in->len, err);
     rate_owe(&m->grains, (double) (clock_thread_us() - since_us) / 1000 * LIMIT_GRAINS_WORK);
     if (rc < 0 || !conf_bool(self->conf, "minion_data_cache_events") ||
         !minion_may_tell(m, 0, clock_mono_ms()))
@@ -83,7 +84,7 @@ minions_grains_asked(front_t *self, lconn_t *c, const json_t *request, fail_t *e
     for (size_t i = 0; i < n; i++) {
         minion_t *m = peers_by_slot(self->peers, slots[i]);
         json_t *grains = known_get(self, m, STORE_GRAINS);
-        if (grains)
+        if (grains != NULL)
             json_object_set_new(all, m->id, json_copy(grains));
     }
     return json_pack("{s:o}", "grains", all);

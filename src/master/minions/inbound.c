@@ -34,14 +34,14 @@ static const message_row_t *const rows[MSG_COUNT] = {
 static char
 state_letter(const peer_t *peer)
 {
-    return peer->minion && peer->state == KEY_ACCEPTED ? 'A' : 'P';
+    return peer->minion != NULL && peer->state == KEY_ACCEPTED ? 'A' : 'P';
 }
 
 /* Refuse a message of too many values: building them would take seconds, in which nobody else is served. */
 static int
 inbound_too_many(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
 {
-    if (rows[in->msg]->unread)
+    if (rows[in->msg]->unread != NULL)
         rows[in->msg]->unread(self, peer, in);
     return fail_set(err, -E2BIG, "message '%s' of %zu bytes with more than %zu values", wire_name(in->msg),
                     in->len, rows[in->msg]->most);
@@ -59,11 +59,11 @@ inbound_handle(front_t *self, peer_t *peer, zmq_msg_t *frame, fail_t *err)
     if (rc < 0)
         return rc;
     const message_row_t *row = rows[in.msg];
-    if (peer->minion)
+    if (peer->minion != NULL)
         peer->minion->heard_ms = clock_mono_ms();
     if (row->most > 0 && !json_few(data, in.len, row->most))
         return inbound_too_many(self, peer, &in, err);
-    if (row->text)
+    if (row->text != NULL)
         return row->text(self, peer, &in, err);
     rc = wire_decode(data, size, WIRE_UP, state_letter(peer), &in.msg, &body, err);
     in.body = body;
@@ -80,7 +80,8 @@ static void
 inbound_probe(front_t *self, peer_t *peer)
 {
     int64_t now = clock_mono_ms();
-    if (peer->state != KEY_UNKNOWN || peer->minion || (peer->probed_ms && now - peer->probed_ms < PROBE_MS))
+    if (peer->state != KEY_UNKNOWN || peer->minion != NULL ||
+        (peer->probed_ms && now - peer->probed_ms < PROBE_MS))
         return;
     peer->probed_ms = now;
     (void) sock_send_to(self->router, peer->rid, peer->rid_len, "", 0);
@@ -98,7 +99,7 @@ static size_t
 inbound_lines_of(const front_t *self, const char *z85)
 {
     const minion_t *m = peers_by_key(self->peers, z85);
-    return m && m->state == KEY_ACCEPTED ? LIMIT_MINION_LINES : LIMIT_STRANGER_LINES;
+    return m != NULL && m->state == KEY_ACCEPTED ? LIMIT_MINION_LINES : LIMIT_STRANGER_LINES;
 }
 
 /* The connection of a message, made on its first; NULL: ignored, and cut. */
@@ -108,7 +109,7 @@ sender(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
     const char *z85 = zmq_msg_gets(frame, "User-Id");
     int fd = zmq_msg_get(frame, ZMQ_SRCFD);
     peer_t *peer = NULL;
-    if (!peers_by_rid(self->peers, rid, rid_len)) {
+    if (peers_by_rid(self->peers, rid, rid_len) == NULL) {
         /* For a new connection read the monitors first, so that later reports about this descriptor are not
          * about an earlier one. */
         ports_look(self);
@@ -116,17 +117,17 @@ sender(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
             fd = -1;
     }
     /* Only routing ids made by libzmq are accepted: one chosen by the peer could imitate another's. */
-    if (z85 && rid_len == OWN_RID_LEN && *(const uint8_t *) rid == 0)
+    if (z85 != NULL && rid_len == OWN_RID_LEN && *(const uint8_t *) rid == 0)
         peer = peers_connect(self->peers, rid, rid_len, fd, z85, zmq_msg_gets(frame, "Peer-Address"));
-    if (peer)
+    if (peer != NULL)
         fd = peer->fd;
     gate_spoke(self, fd, zmq_msg_size(frame));
-    if (peer && peers_of_key(self->peers, z85) <= inbound_lines_of(self, z85))
+    if (peer != NULL && peers_of_key(self->peers, z85) <= inbound_lines_of(self, z85))
         return peer;
     const char *address = zmq_msg_gets(frame, "Peer-Address");
-    refused_tell(self, CUT_STRANGER, address ? address : "(unknown)", "%s",
-                 peer ? "too many connections with one key" : "a routing id of its own choice");
-    if (peer)
+    refused_tell(self, CUT_STRANGER, address != NULL ? address : "(unknown)", "%s",
+                 peer != NULL ? "too many connections with one key" : "a routing id of its own choice");
+    if (peer != NULL)
         peers_drop(self->peers, &peer);
     gate_cut(self, fd);
     return NULL;
@@ -137,7 +138,7 @@ inbound_frame(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
 {
     peer_t *peer = sender(self, rid, rid_len, frame);
     self->counters.in++;
-    if (!peer || peer->over || zmq_msg_size(frame) == 0)
+    if (peer == NULL || peer->over || zmq_msg_size(frame) == 0)
         return;
     if (peer->state != KEY_ACCEPTED && ++peer->unproven > LIMIT_UNPROVEN) {
         refused_tell(self, CUT_STRANGER, peer->address,
@@ -155,12 +156,12 @@ inbound_frame(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
     int rc = inbound_handle(self, peer, frame, &err);
     if (rc == -ENOMEM) {
         /* Unacknowledged messages come again on the next connection. */
-        log_error("%s: %s; its connection is cut", peer->minion ? peer->minion->id : "an unknown peer",
-                  fail_text(&err));
+        log_error("%s: %s; its connection is cut",
+                  peer->minion != NULL ? peer->minion->id : "an unknown peer", fail_text(&err));
         inbound_cut(self, peer);
     } else if (rc < 0) {
         refused_tell(self, REFUSED_MESSAGE, peer->address, "%s: %s",
-                     peer->minion ? peer->minion->id : "an unknown peer", fail_text(&err));
+                     peer->minion != NULL ? peer->minion->id : "an unknown peer", fail_text(&err));
         inbound_probe(self, peer);
     }
 }
@@ -229,7 +230,7 @@ inbound_pub(zloop_t *loop, zmq_pollitem_t *item, void *arg)
         if (zmq_msg_recv(&frame, self->pub, ZMQ_DONTWAIT) < 0)
             break;
         const char *z85 = zmq_msg_gets(&frame, "User-Id");
-        int fd = z85 ? zmq_msg_get(&frame, ZMQ_SRCFD) : -1;
+        int fd = z85 != NULL ? zmq_msg_get(&frame, ZMQ_SRCFD) : -1;
         ports_look(self);
         if (!gate_is_open(self, PORT_PUBLISH, fd))
             fd = -1;

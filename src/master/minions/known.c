@@ -34,7 +34,7 @@ static void
 keep_grains(front_t *front, minion_t *m, json_t *grains)
 {
     const char *claimed = value_str(grains, "id", NULL);
-    if (claimed && !grains_are_of(grains, m->id))
+    if (claimed != NULL && !grains_are_of(grains, m->id))
         noise_warn(front, "minion %s: its grains call it '%.100s'; the grain 'id' stays the id of its key",
                    m->id, claimed);
     grains_set_id(grains, m->id);
@@ -58,14 +58,14 @@ known_read(front_t *front, minion_t *m, store_doc_t what)
 {
     fail_auto_t err = FAIL_INIT;
     AUTO_FREE char *text = STEAL(m->known.unread[what]);
-    if (!text)
+    if (text == NULL)
         return;
     json_auto_t *value = value_parse(text, strlen(text), LIMIT_LOCAL_MSG, "store", &err);
     if (json_is_object(value))
         known_own_keep(front, m, what, value);
     else
         log_warning("minion %s: its %s in the store can't be read: %s", m->id, names[what],
-                    err.text ? fail_text(&err) : "it is no object");
+                    err.text != NULL ? fail_text(&err) : "it is no object");
 }
 
 json_t *
@@ -79,9 +79,9 @@ json_t *
 known_grains(front_t *front, minion_t *m)
 {
     json_t *grains = known_get(front, m, STORE_GRAINS);
-    if (grains)
+    if (grains != NULL)
         return grains;
-    if (!known_own(front)->bare)
+    if (known_own(front)->bare == NULL)
         known_own(front)->bare = json_object();
     grains_set_id(known_own(front)->bare, m->id);
     return known_own(front)->bare;
@@ -92,7 +92,7 @@ known_set(front_t *front, minion_t *m, store_doc_t what, json_t *value)
 {
     json_auto_t *kept = json_incref(value); /* `value` may belong to what is dropped */
     known_drop(&m->known, what);
-    if (kept)
+    if (kept != NULL)
         known_own_keep(front, m, what, kept);
 }
 
@@ -121,10 +121,10 @@ bool
 known_is(const minion_t *m, store_doc_t what, const char *text, size_t len)
 {
     const char *unread = m->known.unread[what];
-    json_t *view = unread ? NULL : known_view(&m->known, what);
-    AUTO_FREE char *dumped = view ? value_dump(view) : NULL;
-    const char *have = unread ? unread : dumped;
-    return have && strlen(have) == len && memcmp(have, text, len) == 0;
+    json_t *view = unread != NULL ? NULL : known_view(&m->known, what);
+    AUTO_FREE char *dumped = view != NULL ? value_dump(view) : NULL;
+    const char *have = unread != NULL ? unread : dumped;
+    return have != NULL && strlen(have) == len && memcmp(have, text, len) == 0;
 }
 
 /* ---- after a start --------------------------------------------------------------------------- */
@@ -139,7 +139,7 @@ known_take_over(void *cookie, const char *id, const char *text)
 {
     load_t *load = cookie;
     minion_t *m = peers_by_id(load->front->peers, id);
-    if (m)
+    if (m != NULL)
         m->known.unread[load->what] = xstrdup(text);
 }
 
@@ -161,7 +161,7 @@ catch_up(front_t *front, int64_t until_us)
 {
     for (uint32_t slot = 0; slot < peers_slots(front->peers); slot++) {
         minion_t *m = peers_by_slot(front->peers, slot);
-        for (store_doc_t what = 0; m && what < STORE_DOCS; what++)
+        for (store_doc_t what = 0; m != NULL && what < STORE_DOCS; what++)
             if (m->known.unkept[what] && (clock_mono_us() >= until_us || !known_put(front, m, what)))
                 return false;
     }
@@ -178,7 +178,7 @@ known_tick(front_t *front, int64_t now_ms)
         self->behind = !catch_up(front, until);
     while (self->next < peers_slots(front->peers) && clock_mono_us() < until) {
         minion_t *m = peers_by_slot(front->peers, self->next++);
-        for (store_doc_t what = 0; m && what < STORE_DOCS; what++)
+        for (store_doc_t what = 0; m != NULL && what < STORE_DOCS; what++)
             known_read(front, m, what);
     }
 }
@@ -196,6 +196,8 @@ known_destroy(front_t *front)
     return true;
 }
 
-const front_part_t part_known = {
-    .name = "known", .size = sizeof(knowledge_t), .start = known_start, .destroy = known_destroy, .tick = known_tick
-};
+const front_part_t part_known = { .name = "known",
+                                  .size = sizeof(knowledge_t),
+                                  .start = known_start,
+                                  .destroy = known_destroy,
+                                  .tick = known_tick };

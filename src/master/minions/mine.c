@@ -42,12 +42,12 @@ minions_mine_is_target(look_t *look, json_t *tgt, const char *type_name)
     tgt_type_t type;
     match_work_t work;
     minion_t *m = peers_by_id(self->peers, id);
-    if (!m || m->state != KEY_ACCEPTED || !tgt_type_parse(type_name, &type))
+    if (m == NULL || m->state != KEY_ACCEPTED || !tgt_type_parse(type_name, &type))
         return false;
     match_subject_t subject = { m->id, known_grains(self, m), known_get(self, m, STORE_PILLAR), &work };
     match_work_begin(&work, LIMIT_WORK_ALLOW_STEPS, LIMIT_WORK_ALLOW_TIME);
     AUTO(target) target = target_new_within(tgt, type, conf_get(self->conf, "nodegroups"), NULL, &work, &err);
-    bool is_target = target && target_match(target, &subject);
+    bool is_target = target != NULL && target_match(target, &subject);
     (void) match_work_take(look->work, LIMIT_WORK_ALLOW_STEPS - work.steps);
     return is_target;
 }
@@ -57,15 +57,16 @@ static json_t *
 minions_mine_visible(look_t *look, json_t *entry)
 {
     json_t *tgt = value_get(entry, "allow_tgt"), *type = value_get(entry, "allow_tgt_type");
-    if (!value_get(entry, ACL_ID))
+    if (value_get(entry, ACL_ID) == NULL)
         return entry;
-    if (tgt && !(look->tgt && json_equal(tgt, look->tgt) &&
-                 str_eq(json_string_value(type), json_string_value(look->type)))) {
+    if (tgt != NULL && !(look->tgt != NULL && json_equal(tgt, look->tgt) &&
+                         str_eq(json_string_value(type), json_string_value(look->type)))) {
         look->tgt = tgt;
         look->type = type;
-        look->allowed = minions_mine_is_target(look, tgt, json_is_string(type) ? json_string_value(type) : "glob");
+        look->allowed = minions_mine_is_target(look, tgt,
+                                               json_is_string(type) ? json_string_value(type) : "glob");
     }
-    return !tgt || look->allowed ? value_get(entry, ACL_DATA) : NULL;
+    return tgt == NULL || look->allowed ? value_get(entry, ACL_DATA) : NULL;
 }
 
 /* Steps charged per rule: its expressions are compiled for each name. */
@@ -116,8 +117,9 @@ minions_mine_names(const look_t *look, json_t *fun, bool *ret_by_name, fail_t *e
         (void) fail_set(err, -E2BIG, "it asks for %zu names: at most %d at once", n, LIMIT_MINE_NAMES);
         return NULL;
     }
-    json_auto_t *all = json_is_array(fun) ? json_incref(fun)
-                                          : minions_mine_split(json_is_string(fun) ? json_string_value(fun) : "");
+    json_auto_t *all = json_is_array(fun)
+                           ? json_incref(fun)
+                           : minions_mine_split(json_is_string(fun) ? json_string_value(fun) : "");
     json_t *names = json_array();
     *ret_by_name = json_is_array(fun) || json_array_size(all) > 1;
     json_array_foreach (all, i, one)
@@ -136,10 +138,10 @@ minions_mine_collect(look_t *look, minion_t *m, const json_t *names, bool by_nam
         if (!match_work_take(look->work, 1))
             return;
         json_t *entry = value_get(mine, json_string_value(name));
-        json_t *value = entry ? minions_mine_visible(look, entry) : NULL, *into = found;
-        if (!value)
+        json_t *value = entry != NULL ? minions_mine_visible(look, entry) : NULL, *into = found;
+        if (value == NULL)
             continue;
-        if (by_name && !(into = value_get(found, json_string_value(name)))) {
+        if (by_name && (into = value_get(found, json_string_value(name))) == NULL) {
             into = json_object();
             json_object_set_new(found, json_string_value(name), into);
         }
@@ -160,7 +162,7 @@ minions_mine_ask(front_t *self, const char *id, const json_t *request, match_wor
     json_auto_t *names = minions_mine_names(&look, value_get(request, "fun"), &by_name, err);
     json_auto_t *ask = json_copy((json_t *) request);
     json_object_set_new(ask, "pillar_exact", json_true());
-    if (!names || targets_match_within(self, ask, work, &slots, &n, &missing, err) < 0)
+    if (names == NULL || targets_match_within(self, ask, work, &slots, &n, &missing, err) < 0)
         return NULL;
     json_auto_t *found = json_object();
     for (size_t i = 0; i < n; i++)
@@ -225,7 +227,7 @@ minions_mine_send(front_t *self, minion_t *m, const json_t *body, fail_t *err)
     if (!conf_bool(self->conf, "minion_data_cache") && !conf_bool(self->conf, "enforce_mine_cache"))
         return json_true();
     json_t *old = known_get(self, m, STORE_MINE);
-    bool anew = !old || value_bool(body, "clear", false);
+    bool anew = old == NULL || value_bool(body, "clear", false);
     json_t *mine = anew ? json_object() : json_copy(old);
     json_object_update(mine, data);
     return minions_mine_keep(self, m, &mine, err) == 0 ? json_true() : NULL;
@@ -236,7 +238,7 @@ minions_mine_delete(front_t *self, minion_t *m, const json_t *body, fail_t *err)
 {
     const char *name = value_str(body, "fun", "");
     json_t *old = known_get(self, m, STORE_MINE);
-    if (!value_get(old, name))
+    if (value_get(old, name) == NULL)
         return json_true();
     json_t *mine = json_copy(old);
     json_object_del(mine, name);
@@ -261,7 +263,10 @@ minions_mine_flush(front_t *self, minion_t *m, const json_t *body, fail_t *err)
 static const struct {
     const char *name;
     json_t *(*fn)(front_t *self, minion_t *m, const json_t *body, fail_t *err); /* NEW, or NULL with *err */
-} ops[] = { { "get", minions_mine_get }, { "send", minions_mine_send }, { "delete", minions_mine_delete }, { "flush", minions_mine_flush } };
+} ops[] = { { "get", minions_mine_get },
+            { "send", minions_mine_send },
+            { "delete", minions_mine_delete },
+            { "flush", minions_mine_flush } };
 
 /* NEW, or NULL with *err. */
 static json_t *
@@ -278,7 +283,7 @@ static void
 minions_mine_answer(front_t *self, peer_t *peer, const json_t *n, json_t *value, const fail_t *err)
 {
     json_auto_t *answer = json_pack("{s:O, s:O*, s:s*}", "n", n, "value", value, "error",
-                                    value ? NULL : fail_text(err));
+                                    value != NULL ? NULL : fail_text(err));
     if (post_send(self, peer, MSG_mine, answer) >= 0)
         return;
     json_auto_t *large = json_pack("{s:O, s:s}", "n", n, "error",
@@ -297,7 +302,7 @@ minions_mine_asked(front_t *self, peer_t *peer, const inbound_t *in)
     json_t *n = value_get(body, "n");
     minion_t *m = peer->minion;
     int64_t since_us = clock_thread_us();
-    if (!m || !json_is_integer(n))
+    if (m == NULL || !json_is_integer(n))
         return;
     if (rate_spare(&m->mine, clock_mono_ms()))
         value = minions_mine_do(self, m, body, &err);
@@ -337,7 +342,7 @@ minions_mine_forget(front_t *self, minion_t *m, const json_t *request, fail_t *e
         if (rc == 0 && json_is_string(what))
             rc = forget_named(self, m, json_string_value(what), err);
     json_t *old = known_get(self, m, STORE_MINE);
-    if (rc < 0 || !function || !value_get(old, function))
+    if (rc < 0 || function == NULL || value_get(old, function) == NULL)
         return rc;
     json_t *mine = json_copy(old);
     json_object_del(mine, function);
@@ -371,16 +376,16 @@ minions_mine(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     match_work_t work;
     targets_work(self, true, &work);
     json_t *value = minions_mine_ask(self, conf_str(self->conf, "id"), request, &work, err);
-    return value ? json_pack("{s:o}", "mine", value) : NULL;
+    return value != NULL ? json_pack("{s:o}", "mine", value) : NULL;
 }
 
 static json_t *
 forget_asked(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     json_t *ids = forget_all(self, request, err);
-    if (ids)
+    if (ids != NULL)
         log_info("cache: %zu minions' data forgotten by %s", json_array_size(ids), lconn_user(c));
-    return ids ? json_pack("{s:o}", "minions", ids) : NULL;
+    return ids != NULL ? json_pack("{s:o}", "minions", ids) : NULL;
 }
 
 const message_row_t message_mine_ask = { .body = minions_mine_asked, .most = LIMIT_WIRE_VALUES };

@@ -75,7 +75,7 @@ minionevents_event(front_t *self, peer_t *peer, const inbound_t *in)
     json_int_t n = value_int(body, "n", 0);
     const char *tag = value_str(body, "tag", "");
     fail_auto_t err = FAIL_INIT;
-    if (!m || n < 0)
+    if (m == NULL || n < 0)
         return;
     if (!bus_tag_valid(tag, &err) || !bus_size_valid(self, tag, in->len, &err) ||
         !tags_of_minion(tag, m->id, &err)) {
@@ -93,7 +93,7 @@ minionevents_event(front_t *self, peer_t *peer, const inbound_t *in)
     }
     json_t *payload = value_get(body, "data");
     json_t *data = json_pack("{s:s, s:s, s:o, s:s}", "id", m->id, "tag", tag, "data",
-                             payload ? json_incref(payload) : json_object(), "cmd", "_minion_event");
+                             payload != NULL ? json_incref(payload) : json_object(), "cmd", "_minion_event");
     if (!peer->is_call)
         json_object_set_new(data, "pretag", json_null());
     /* The fields that identify the sender can't be overridden. */
@@ -125,4 +125,6 @@ minionevents_unread(front_t *self, peer_t *peer, const inbound_t *in)
         acks_event(self, peer, n);
 }
 
-const message_row_t message_event = { .body = minionevents_event, .most = LIMIT_WIRE_VALUES, .unread = minionevents_unread };
+const message_row_t message_event = { .body = minionevents_event,
+                                      .most = LIMIT_WIRE_VALUES,
+                                      .unread = minionevents_unread };

@@ -57,14 +57,14 @@ void
 peers_destroy(peers_t **self_p)
 {
     peers_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return;
     map_destroy(&self->rids);
     map_destroy(&self->ids);
     map_destroy(&self->keys);
     map_destroy(&self->lines);
     for (uint32_t i = 0; i < self->n_slots; i++)
-        if (self->slots[i])
+        if (self->slots[i] != NULL)
             free_minion(self->slots[i]);
     free(self->slots);
     free(self->free_slots);
@@ -141,7 +141,7 @@ minion_t *
 peers_know(peers_t *self, const char *id, const uint8_t key[KEY_BYTES], key_state_t state)
 {
     minion_t *m = map_get(self->ids, id);
-    if (!m)
+    if (m == NULL)
         m = new_minion(self, id);
     else
         unbind_key(self, m);
@@ -151,7 +151,7 @@ peers_know(peers_t *self, const char *id, const uint8_t key[KEY_BYTES], key_stat
     m->state = state;
     m->was_accepted |= state == KEY_ACCEPTED;
     self->counts[state]++;
-    if (state != KEY_PENDING || !map_get(self->keys, m->z85))
+    if (state != KEY_PENDING || map_get(self->keys, m->z85) == NULL)
         map_set(self->keys, m->z85, m);
     return m;
 }
@@ -264,7 +264,7 @@ void
 peers_end(peers_t *self, int fd)
 {
     peer_t *peer = peers_by_fd(self, fd);
-    if (!peer)
+    if (peer == NULL)
         return;
     self->by_fd[fd] = NULL;
     add_ended(self, peer);
@@ -281,17 +281,18 @@ peers_connect(peers_t *self, const void *rid, size_t rid_len, int fd, const char
 {
     char hex[2 * RID_MAX + 1];
     peer_t *peer = peers_by_fd(self, fd);
-    if (peer && peer->rid_len == rid_len && memcmp(peer->rid, rid, rid_len) == 0 && str_eq(peer->z85, z85))
+    if (peer != NULL && peer->rid_len == rid_len && memcmp(peer->rid, rid, rid_len) == 0 &&
+        str_eq(peer->z85, z85))
         return peer;
     if (rid_len > RID_MAX)
         return NULL;
     rid_hex(rid, rid_len, hex);
     peer = map_get(self->rids, hex);
-    if (peer && (peer->fd == fd || peer->fd < 0) && str_eq(peer->z85, z85))
+    if (peer != NULL && (peer->fd == fd || peer->fd < 0) && str_eq(peer->z85, z85))
         return peer;
     /* The routing id or descriptor was reused before its end was reported. The key in the message decides:
      * drop or end the old entry. */
-    if (peer)
+    if (peer != NULL)
         peers_drop(self, &peer);
     peers_end(self, fd);
     peer = xcalloc(1, sizeof(*peer));
@@ -299,7 +300,7 @@ peers_connect(peers_t *self, const void *rid, size_t rid_len, int fd, const char
     peer->rid_len = rid_len;
     peer->fd = fd;
     peer->state = KEY_UNKNOWN;
-    peer->address = xstrdup(address ? address : "");
+    peer->address = xstrdup(address != NULL ? address : "");
     peer->since_ms = clock_wall_us() / 1000;
     (void) str_copy(peer->z85, sizeof(peer->z85), z85);
     map_set(self->rids, hex, peer);
@@ -317,9 +318,9 @@ void
 peers_bind(peer_t *peer, minion_t *m)
 {
     minion_t *was = peer->minion;
-    if (was && was != m && was->peer == peer)
+    if (was != NULL && was != m && was->peer == peer)
         was->peer = NULL;
-    if (was && was != m && was->rival == peer)
+    if (was != NULL && was != m && was->rival == peer)
         was->rival = NULL;
     peer->minion = m;
 }
@@ -356,7 +357,7 @@ void
 peers_drop_sub(peers_t *self, int fd)
 {
     minion_t *m = fd >= 0 && fd < self->n_fds ? self->by_sub[fd] : NULL;
-    if (!m)
+    if (m == NULL)
         return;
     self->by_sub[fd] = NULL;
     m->n_subs--;
@@ -405,7 +406,7 @@ const minion_t *
 peers_there(const peers_t *self, uint32_t slot)
 {
     const minion_t *m = peers_by_slot(self, slot);
-    return m && m->state == KEY_ACCEPTED && m->peer ? m : NULL;
+    return m != NULL && m->state == KEY_ACCEPTED && m->peer != NULL ? m : NULL;
 }
 
 size_t

@@ -46,20 +46,19 @@ pub_event(front_t *self, int event, int value)
 void
 ports_look(front_t *self)
 {
-    static void (*const told[PORTS])(front_t * self, int event, int value) = {
-        [PORT_REQUEST] = router_event, [PORT_PUBLISH] = pub_event
-    };
+    static void (*const told[PORTS])(
+        front_t * self, int event, int value) = { [PORT_REQUEST] = router_event, [PORT_PUBLISH] = pub_event };
     const ports_t *own = ports_own(self);
     int event, value;
-    for (port_t i = 0; own && i < PORTS; i++)
-        while (own->monitor[i] && sock_monitor_next(own->monitor[i], &event, &value)) {
+    for (port_t i = 0; own != NULL && i < PORTS; i++)
+        while (own->monitor[i] != NULL && sock_monitor_next(own->monitor[i], &event, &value)) {
             if (event == ZMQ_EVENT_ACCEPTED)
                 gate_came(self, i, value);
             else if (event == ZMQ_EVENT_DISCONNECTED)
                 gate_went(self, i, value);
             else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
                 gate_misspoke(self, i, value);
-            if (told[i])
+            if (told[i] != NULL)
                 told[i](self, event, value);
         }
 }
@@ -74,7 +73,7 @@ static void
 ports_poll(front_t *self, void *sock, zloop_fn *fn)
 {
     zmq_pollitem_t item = { sock, -1, ZMQ_POLLIN, 0 };
-    if (!sock)
+    if (sock == NULL)
         return;
     (void) zloop_poller(self->loop, &item, fn, self);
     zloop_poller_set_tolerant(self->loop, &item);
@@ -100,14 +99,14 @@ ports_open(front_t *self, fail_t *err)
     ports_t *own = ports_own(self);
     const key_pair_t *pair = identity_key(self)->pair;
     self->router = sock_new(self->zctx, SOCK_ROUTER_SERVER, pair, NULL, err);
-    self->pub = self->router ? sock_new(self->zctx, SOCK_PUB_SERVER, pair, NULL, err) : NULL;
-    own->monitor[PORT_REQUEST] = self->pub
+    self->pub = self->router != NULL ? sock_new(self->zctx, SOCK_PUB_SERVER, pair, NULL, err) : NULL;
+    own->monitor[PORT_REQUEST] = self->pub != NULL
                                      ? sock_monitor(self->zctx, self->router, "router", ROUTER_EVENTS, err)
                                      : NULL;
-    own->monitor[PORT_PUBLISH] = own->monitor[PORT_REQUEST]
+    own->monitor[PORT_PUBLISH] = own->monitor[PORT_REQUEST] != NULL
                                      ? sock_monitor(self->zctx, self->pub, "pub", PUB_EVENTS, err)
                                      : NULL;
-    return own->monitor[PORT_PUBLISH] ? 0 : err->code;
+    return own->monitor[PORT_PUBLISH] != NULL ? 0 : err->code;
 }
 
 static int
@@ -115,9 +114,10 @@ open_hello(front_t *self, fail_t *err)
 {
     ports_t *own = ports_own(self);
     own->hello = sock_new(self->zctx, SOCK_HELLO_SERVER, NULL, NULL, err);
-    own->monitor[PORT_HELLO] = own->hello ? sock_monitor(self->zctx, own->hello, "hello", PORT_EVENTS, err)
-                                          : NULL;
-    return own->monitor[PORT_HELLO] ? 0 : err->code;
+    own->monitor[PORT_HELLO] = own->hello != NULL
+                                   ? sock_monitor(self->zctx, own->hello, "hello", PORT_EVENTS, err)
+                                   : NULL;
+    return own->monitor[PORT_HELLO] != NULL ? 0 : err->code;
 }
 
 static int
@@ -158,6 +158,8 @@ ports_tick(front_t *self, int64_t now_ms)
     gate_tick(self, now_ms);
 }
 
-const front_part_t part_ports = {
-    .name = "ports", .size = sizeof(ports_t), .start = ports_start, .destroy = ports_destroy, .tick = ports_tick
-};
+const front_part_t part_ports = { .name = "ports",
+                                  .size = sizeof(ports_t),
+                                  .start = ports_start,
+                                  .destroy = ports_destroy,
+                                  .tick = ports_tick };

@@ -10,7 +10,7 @@ post_send(front_t *front, const peer_t *peer, wire_msg_t msg, const json_t *body
     fail_auto_t err = FAIL_INIT;
     size_t len = 0;
     AUTO_FREE char *text = wire_encode(msg, body, &len, &err);
-    if (!text) {
+    if (text == NULL) {
         log_error("%s", fail_text(&err));
         return err.code;
     }

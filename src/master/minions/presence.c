@@ -32,7 +32,7 @@ without(json_t *a, const json_t *b)
     json_t *out = json_array(), *unused;
     const char *id;
     json_object_foreach (a, id, unused)
-        if (!json_object_get(b, id))
+        if (json_object_get(b, id) == NULL)
             json_array_append_new(out, json_string(id));
     return out;
 }
@@ -48,7 +48,7 @@ presence_tick(front_t *self, int64_t now_ms)
         own->all = NULL;
         return;
     }
-    json_t *before = own->all ? own->all : json_object();
+    json_t *before = own->all != NULL ? own->all : json_object();
     own->all = presence_present(self);
     json_auto_t *fresh = without(own->all, before), *lost = without(before, own->all);
     json_decref(before);
@@ -83,7 +83,7 @@ presence_destroy(front_t *self)
 static json_t *
 presence_one(const front_t *self, const minion_t *m)
 {
-    if (m->peer)
+    if (m->peer != NULL)
         return json_pack("{s:b, s:s, s:I, s:b, s:s}", "connected", true, "address", m->peer->address, "since",
                          (json_int_t) m->peer->since_ms, "subscribed", m->sub_fd >= 0, "halite", m->release);
     json_t *away = json_pack("{s:b}", "connected", false);
@@ -99,7 +99,7 @@ presence_minions(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     json_t *all = json_object();
     minion_t *m;
     for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
-        if (!(m = peers_by_slot(self->peers, i)) || m->state != KEY_ACCEPTED)
+        if ((m = peers_by_slot(self->peers, i)) == NULL || m->state != KEY_ACCEPTED)
             continue;
         json_object_set_new(all, m->id, presence_one(self, m));
     }
@@ -108,6 +108,8 @@ presence_minions(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 
 const request_row_t request_minions = { .fn = presence_minions };
 
-const front_part_t part_presence = {
-    .name = "presence", .size = sizeof(presence_t), .destroy = presence_destroy, .reload = presence_reload, .tick = presence_tick
-};
+const front_part_t part_presence = { .name = "presence",
+                                     .size = sizeof(presence_t),
+                                     .destroy = presence_destroy,
+                                     .reload = presence_reload,
+                                     .tick = presence_tick };

@@ -35,7 +35,7 @@ void
 refusals_destroy(refusals_t **self_p)
 {
     refusals_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return;
     for (int i = 0; i < REFUSALS; i++)
         refusals_forget(&self->kinds[i]);
@@ -46,7 +46,7 @@ bool
 refusals_add(refusals_t *self, refusal_t which, const char *address, const char *reason, int64_t now_ms)
 {
     kind_t *kind = &self->kinds[which];
-    if (kind->reason) {
+    if (kind->reason != NULL) {
         self->unsaid++;
         refusals_forget(kind);
     }
@@ -62,7 +62,7 @@ refusals_due(refusals_t *self, int64_t now_ms, char **ret_address, char **ret_re
 {
     for (int i = 0; i < REFUSALS; i++) {
         kind_t *kind = &self->kinds[i];
-        if (!kind->reason || !rate_spare(&kind->pace, now_ms))
+        if (kind->reason == NULL || !rate_spare(&kind->pace, now_ms))
             continue;
         *ret_address = STEAL(kind->address);
         *ret_reason = STEAL(kind->reason);

@@ -23,7 +23,7 @@ static void
 fire_ret(front_t *self, const peer_t *peer, ret_t *ret, const job_t *job)
 {
     const minion_t *m = peer->minion;
-    const char *user = job ? value_str(job->info, "user", NULL) : NULL;
+    const char *user = job != NULL ? value_str(job->info, "user", NULL) : NULL;
     buf_auto_t tag = BUF_INIT, data = BUF_INIT;
     buf_reserve(&tag, strlen("salt/job/") + LIMIT_JID_LEN + strlen("/ret/") + strlen(m->id));
     buf_reserve(&data, ret->len + RET_FRAME);
@@ -35,7 +35,7 @@ fire_ret(front_t *self, const peer_t *peer, ret_t *ret, const job_t *job)
     bus_put(self, (jtext_t){ tag.data, tag.len }, (jtext_t){ data.data, data.len });
     (void) bus_done(self);
     if (ret->retcode != 0)
-        statefail_fire(self, m->id, ret->jid, ret_body(ret), user ? user : "");
+        statefail_fire(self, m->id, ret->jid, ret_body(ret), user != NULL ? user : "");
 }
 
 /* Push a return to the job's followers; composed once for all. */
@@ -87,7 +87,7 @@ take_ret(front_t *self, peer_t *peer, ret_t *ret)
     const char *jid = ret->jid;
     AUTO_FREE char *key = acks_key(jid, m->id);
     job_t *job = jobs_get(self->jobs, jid);
-    job_target_t *t = job ? job_find(job, m->slot) : NULL;
+    job_target_t *t = job != NULL ? job_find(job, m->slot) : NULL;
     if (acks_waits(self, key)) {
         /* Repeated before its commit, which will acknowledge both. */
         log_debug("job %s: minion %s returns once more, before its commit", jid, m->id);
@@ -96,8 +96,8 @@ take_ret(front_t *self, peer_t *peer, ret_t *ret)
     }
     /* Without a target: a salt-call's return, or one for an earlier job. */
     fail_auto_t err = FAIL_INIT;
-    int had = t ? t->verdict == VERDICT_RETURNED : store_has_return(self->reader, jid, m->id, &err);
-    int others = t || had != 0 ? 0 : is_of_others(self, m, jid, job, &err);
+    int had = t != NULL ? t->verdict == VERDICT_RETURNED : store_has_return(self->reader, jid, m->id, &err);
+    int others = t != NULL || had != 0 ? 0 : is_of_others(self, m, jid, job, &err);
     if (had < 0 || others < 0) {
         /* Not acknowledged: it is sent again later. */
         log_error("job %s: the return of minion %s has to wait: %s", jid, m->id, fail_text(&err));
@@ -116,10 +116,10 @@ take_ret(front_t *self, peer_t *peer, ret_t *ret)
         acks_jid(self, peer, jid, strlen(jid));
         return;
     }
-    if ((!t && !refused_share(self, peer, ret->len)) || !keep_ret(self, peer, ret, job, &key))
+    if ((t == NULL && !refused_share(self, peer, ret->len)) || !keep_ret(self, peer, ret, job, &key))
         return;
     log_debug("Got return from %s for job %s", m->id, jid);
-    if (t) {
+    if (t != NULL) {
         push_ret(job, m, ret);
         (void) jobs_move(self->jobs, job, t, VERDICT_RETURNED, 0);
     }
@@ -132,7 +132,7 @@ cut_ret(front_t *self, peer_t *peer, const char *text, size_t len, bool *ret_val
     int rc = ret_begin(&ret, text, len, err);
     if (rc == 0)
         take_ret(self, peer, &ret);
-    *ret_valued = rc != 0 || ret.body;
+    *ret_valued = rc != 0 || ret.body != NULL;
     ret_end(&ret);
     return rc;
 }
@@ -144,7 +144,7 @@ returns_ret(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
 {
     minion_t *m = peer->minion;
     bool valued;
-    if (!m)
+    if (m == NULL)
         return fail_set(err, -EPROTO, "a return of nobody");
     if (in->len <= RET_CHEAP)
         return cut_ret(self, peer, in->text, in->len, &valued, err);

@@ -28,7 +28,7 @@ typedef void free_fn(void *p);
 void
 secretmem_open(void)
 {
-    if (places)
+    if (places != NULL)
         return;
     void *p = mmap(NULL, ALL_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
@@ -53,7 +53,7 @@ secretmem_take(void)
 {
     void *p = NULL;
     (void) pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < WORDS && !p; i++)
+    for (size_t i = 0; i < WORDS && p == NULL; i++)
         if (~taken[i]) {
             size_t bit = (size_t) __builtin_ctzll(~taken[i]);
             taken[i] |= UINT64_C(1) << bit;
@@ -70,7 +70,7 @@ static bool
 secretmem_give_back(void *p)
 {
     uintptr_t at = (uintptr_t) p - (uintptr_t) places;
-    if (!places || at >= ALL_BYTES)
+    if (places == NULL || at >= ALL_BYTES)
         return false;
     size_t n = at / FLEETING_SIZE;
     explicit_bzero(p, FLEETING_SIZE);
@@ -84,9 +84,9 @@ secretmem_give_back(void *p)
 void *
 sodium_allocarray(size_t count, size_t size)
 {
-    bool fits = places && size > 0 && count <= FLEETING_SIZE / size;
+    bool fits = places != NULL && size > 0 && count <= FLEETING_SIZE / size;
     void *p = fits ? secretmem_take() : NULL;
-    if (p)
+    if (p != NULL)
         return p;
     alloc_fn *next;
     *(void **) &next = dlsym(RTLD_NEXT, "sodium_allocarray");

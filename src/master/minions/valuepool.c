@@ -59,7 +59,7 @@ void
 valuepool_destroy(valuepool_t **self_p)
 {
     valuepool_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return;
     for (size_t i = 0; i < self->n_slots; i++)
         json_decref(self->slots[i].value);
@@ -116,11 +116,11 @@ static bool
 valuepool_same_members(json_t *a, json_t *b)
 {
     void *x = json_object_iter(a), *y = json_object_iter(b);
-    for (; x && y; x = json_object_iter_next(a, x), y = json_object_iter_next(b, y))
+    for (; x != NULL && y != NULL; x = json_object_iter_next(a, x), y = json_object_iter_next(b, y))
         if (strcmp(json_object_iter_key(x), json_object_iter_key(y)) != 0 ||
             json_object_iter_value(x) != json_object_iter_value(y))
             return false;
-    return !x && !y;
+    return x == NULL && y == NULL;
 }
 
 static bool
@@ -145,7 +145,8 @@ static slot_t *
 valuepool_find(valuepool_t *self, uint64_t hash, json_t *value)
 {
     size_t i = hash & (self->n_slots - 1);
-    while (self->slots[i].value && (self->slots[i].hash != hash || !valuepool_same(self->slots[i].value, value)))
+    while (self->slots[i].value != NULL &&
+           (self->slots[i].hash != hash || !valuepool_same(self->slots[i].value, value)))
         i = (i + 1) & (self->n_slots - 1);
     return &self->slots[i];
 }
@@ -189,7 +190,7 @@ valuepool_make_room(valuepool_t *self)
     if (self->n < self->n_slots / 2)
         return;
     for (size_t i = 0; i < self->n_slots; i++)
-        if (self->slots[i].value && self->slots[i].value->refcount == 1)
+        if (self->slots[i].value != NULL && self->slots[i].value->refcount == 1)
             valuepool_let_go(self, &self->slots[i]);
     slot_t *old = self->slots;
     size_t n_old = self->n_slots;
@@ -198,7 +199,7 @@ valuepool_make_room(valuepool_t *self)
         self->n_slots *= 2;
     self->slots = xcalloc(self->n_slots, sizeof(*self->slots));
     for (size_t i = 0; i < n_old; i++)
-        if (old[i].value && !json_is_null(old[i].value))
+        if (old[i].value != NULL && !json_is_null(old[i].value))
             *valuepool_find(self, old[i].hash, old[i].value) = old[i];
     free(old);
 }
@@ -220,7 +221,7 @@ valuepool_kept(valuepool_t *self, json_t *value)
     valuepool_make_room(self);
     uint64_t hash = valuepool_hash(value);
     slot_t *slot = valuepool_find(self, hash, value);
-    if (!slot->value) {
+    if (slot->value == NULL) {
         *slot = (slot_t){ hash, json_incref(value) };
         self->n++;
     }
@@ -250,7 +251,7 @@ valuepool_shape(valuepool_t *self, json_t *object)
     json_object_foreach (object, key, value)
         buf_printf(&names, "%zu:%s", strlen(key), key);
     shape_t *shape = map_get(self->shapes, buf_str(&names));
-    if (shape)
+    if (shape != NULL)
         return shape;
     size_t n = json_object_size(object);
     shape = xcalloc(1, sizeof(*shape) + n * sizeof(shape->at[0]));
@@ -282,7 +283,7 @@ void
 kept_destroy(kept_t **self_p)
 {
     kept_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return;
     for (size_t i = 0; i < self->shape->n; i++)
         json_decref(self->values[i]);
@@ -296,7 +297,7 @@ kept_destroy(kept_t **self_p)
 json_t *
 kept_view(const kept_t *self)
 {
-    if (!self)
+    if (self == NULL)
         return NULL;
     shape_t *shape = self->shape;
     for (size_t i = 0; i < shape->n; i++)

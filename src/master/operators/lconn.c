@@ -156,7 +156,7 @@ may_catch_up(lconn_t *c)
     if (lconn_is_admin(c))
         return true;
     share_t *share = lconn_share(c->owner, c->uid);
-    if (!share || share->caught)
+    if (share == NULL || share->caught)
         return false;
     share->caught = true;
     return true;
@@ -173,12 +173,12 @@ lconn_has_room(const lconn_t *c)
 static bool
 lconn_send(lconn_t *c)
 {
-    if (c->listener)
+    if (c->listener != NULL)
         listener_turn(c->listener);
     for (ssize_t sent = 0, n; sent < FLUSH_BUDGET; sent += n) {
         if (!send_out(c))
             return true;
-        if (c->behind) {
+        if (c->behind != NULL) {
             if (!lconn_has_room(c))
                 return false;
             if (!may_catch_up(c))
@@ -187,7 +187,7 @@ lconn_send(lconn_t *c)
             n = (ssize_t) c->out.len;
             continue;
         }
-        if (!c->listener || !c->begun || !numbers_may_tell(c->owner->front))
+        if (c->listener == NULL || !c->begun || !numbers_may_tell(c->owner->front))
             return false;
         bool again = listener_fill(c->listener, &c->out);
         n = (ssize_t) c->out.len;
@@ -223,7 +223,7 @@ events_first(lconn_t *c)
     struct iovec iov[EVENT_PIECES];
     size_t n;
     bool bounded = !lconn_is_admin(c);
-    if (!c->listener || !c->begun)
+    if (c->listener == NULL || !c->begun)
         return;
     if (!c->want_write)
         lconn_flush(c);
@@ -288,10 +288,10 @@ lconn_push_text(lconn_t *c, const char *text, size_t len)
 bool
 lconn_listen(lconn_t *c, const json_t *request, fail_t *err)
 {
-    if (c->listener)
+    if (c->listener != NULL)
         return listener_again(&c->listener, request, err);
     c->listener = listener_new(c->owner->front, request, !lconn_is_admin(c), err);
-    c->owner->n_listeners += c->listener ? 1 : 0;
+    c->owner->n_listeners += c->listener != NULL ? 1 : 0;
     return c->listener != NULL;
 }
 
@@ -300,11 +300,11 @@ bool
 lconn_may_match(const lconn_t *c, const json_t *request, fail_t *err)
 {
     json_t *tags = value_get(request, "tags");
-    size_t n = tags ? json_array_size(tags) : 1;
+    size_t n = tags != NULL ? json_array_size(tags) : 1;
     if (lconn_is_admin(c))
         return true;
     for (const lconn_t *other = c->owner->conns; other; other = other->next)
-        if (other != c && other->uid == c->uid && other->listener)
+        if (other != c && other->uid == c->uid && other->listener != NULL)
             n += listener_patterns(other->listener);
     if (n <= LIMIT_USER_TAGS)
         return true;
@@ -404,7 +404,7 @@ lconn_message(lconn_t *c, const char *text, size_t len, fail_t *err)
     if (c->owner->server->handle_text(c->owner->front, c, text, len))
         return true;
     json_auto_t *msg = frame_parse_request(text, len, err);
-    if (msg)
+    if (msg != NULL)
         c->owner->server->handle(c->owner->front, c, msg);
     return msg != NULL;
 }
@@ -432,7 +432,7 @@ has_turn(lconn_t *c)
     if (lconn_is_admin(c))
         return true;
     share_t *share = lconn_unread(c) > USER_UNREAD ? NULL : lconn_share(c->owner, c->uid);
-    if (!share || share->asked)
+    if (share == NULL || share->asked)
         return false;
     share->asked = true;
     return true;

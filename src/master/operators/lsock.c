@@ -51,7 +51,7 @@ lsock_ask_next(lsock_t *self)
     for (lconn_t *c = self->name_fd < 0 ? self->conns : NULL; c; c = c->next)
         if (c->asking && !c->dead)
             first = c; /* new connections are added at the head */
-    if (!first)
+    if (first == NULL)
         return;
     int fd = username_ask(first->uid);
     struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &self->name_fd };
@@ -98,8 +98,8 @@ lsock_named(lsock_t *self)
 static void
 resume(lsock_t *self)
 {
-    if (self->n_paused == 0 ||
-        (!storage_trouble(self->front) && store_waiting(self->front->store) > LIMIT_EVENTS_WAITING / 2))
+    if (self->n_paused == 0 || (storage_trouble(self->front) == NULL &&
+                                store_waiting(self->front->store) > LIMIT_EVENTS_WAITING / 2))
         return;
     for (lconn_t *c = self->conns; c; c = c->next) {
         if (!c->paused)
@@ -116,7 +116,7 @@ static void
 lsock_own_serve(lsock_t *self)
 {
     for (lconn_t *c = self->n_listeners > 0 ? self->conns : NULL; c; c = c->next)
-        if (c->listener && c->begun && !c->want_write && !c->dead)
+        if (c->listener != NULL && c->begun && !c->want_write && !c->dead)
             lconn_flush(c);
 }
 
@@ -141,14 +141,14 @@ lsock_close(lconn_t *c)
 {
     lsock_t *self = c->owner;
     hook_line_closed(self->front, c);
-    if (c->prev)
+    if (c->prev != NULL)
         c->prev->next = c->next;
     else
         self->conns = c->next;
-    if (c->next)
+    if (c->next != NULL)
         c->next->prev = c->prev;
     self->n_conns--;
-    self->n_listeners -= c->listener ? 1 : 0;
+    self->n_listeners -= c->listener != NULL ? 1 : 0;
     self->n_paused -= c->paused ? 1 : 0;
     listener_destroy(&c->listener);
     catchup_destroy(&c->behind);
@@ -288,7 +288,7 @@ lsock_add(lsock_t *self, int fd, const struct ucred *who)
     c->user = !c->named ? xasprintf("%u", (unsigned) who->uid)
                         : xstrdup(who->uid == 0 ? self->root_name : self->own_name);
     c->next = self->conns;
-    if (c->next)
+    if (c->next != NULL)
         c->next->prev = c;
     self->conns = c;
     self->n_conns++;
@@ -339,7 +339,7 @@ lsock_readable(front_t *front)
     bus_hold(self->front);
     for (int i = 0; i < n; i++) {
         lconn_t *c = events[i].data.ptr;
-        if (!c) {
+        if (c == NULL) {
             lsock_accept(self);
             continue;
         }
@@ -376,7 +376,7 @@ lsock_tick(front_t *front, int64_t now_ms)
     for (lconn_t *c = self->conns; c; c = c->next) {
         if (again)
             lconn_poll(c);
-        if (c->behind && !c->want_write && !c->dead)
+        if (c->behind != NULL && !c->want_write && !c->dead)
             lconn_flush(c);
     }
     if (!self->paused)
@@ -471,9 +471,9 @@ static void
 stop(front_t *front)
 {
     lsock_t *self = lsock_own(front);
-    while (self->conns)
+    while (self->conns != NULL)
         lsock_close(self->conns);
-    if (self->path)
+    if (self->path != NULL)
         (void) unlink(self->path);
     lsock_close_fd(&self->listen_fd);
     lsock_close_fd(&self->spare_fd);

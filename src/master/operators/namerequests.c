@@ -28,7 +28,7 @@ namerequests_minions(front_t *self, const char *prefix, fail_t *err)
 static json_t *
 registered(const registry_t *registry, const char *prefix)
 {
-    return registry ? registry_names(registry, prefix) : json_array();
+    return registry != NULL ? registry_names(registry, prefix) : json_array();
 }
 
 static json_t *
@@ -63,15 +63,18 @@ namerequests_names_of(front_t *self, const json_t *request, fail_t *err)
         const char *kind;
         json_t *(*names)(front_t *self, const char *prefix, fail_t *err);
     } kinds[] = {
-        { "minions", namerequests_minions }, { "functions", namerequests_functions }, { "runners", namerequests_runners },
-        { "wheels", wheels },   { "jids", jids },
+        { "minions", namerequests_minions },
+        { "functions", namerequests_functions },
+        { "runners", namerequests_runners },
+        { "wheels", wheels },
+        { "jids", jids },
     };
     const char *kind = value_str(request, "kind", "");
     for (size_t i = 0; i < NELEMS(kinds); i++) {
         if (!str_eq(kinds[i].kind, kind))
             continue;
         json_t *names = kinds[i].names(self, value_str(request, "prefix", ""), err);
-        return names ? names_bounded(names) : NULL;
+        return names != NULL ? names_bounded(names) : NULL;
     }
     (void) fail_set(err, -EINVAL, "there are no names of the kind '%s'", kind);
     return NULL;
@@ -87,7 +90,7 @@ add_denied(front_t *self, const char *prefix, json_t *names, fail_t *err)
     json_array_foreach (ids, i, id)
         if (str_starts(json_string_value(id), prefix))
             json_array_append(names, id);
-    return ids ? 0 : -EIO;
+    return ids != NULL ? 0 : -EIO;
 }
 
 /* The request key_names. */
@@ -119,14 +122,14 @@ namerequests_names(front_t *self, lconn_t *c, const json_t *request, fail_t *err
     if (hook_names(self, c, request, err) != 0)
         return NULL;
     json_t *names = namerequests_names_of(self, request, err);
-    return names ? json_pack("{s:o}", "names", names) : NULL;
+    return names != NULL ? json_pack("{s:o}", "names", names) : NULL;
 }
 
 static json_t *
 key_names(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     json_t *names = names_of_keys(self, request, err);
-    return names ? json_pack("{s:o}", "names", names) : NULL;
+    return names != NULL ? json_pack("{s:o}", "names", names) : NULL;
 }
 
 const request_row_t request_names = { .fn = namerequests_names };

@@ -27,7 +27,7 @@ username_of(uid_t uid)
 {
     passwd_space_auto_t space = { 0 };
     const struct passwd *found = passwd_uid(&space, uid);
-    return found ? xstrdup(found->pw_name) : username_number(uid);
+    return found != NULL ? xstrdup(found->pw_name) : username_number(uid);
 }
 
 /* The asking side may have closed its end. */

@@ -138,7 +138,7 @@ tell_begin(workers_t *self, const json_t *task)
 static const char *
 workers_shown(const run_t *run, const ending_t *end)
 {
-    bool is_error = value_get(end->head, "failed") || value_get(end->head, "unknown");
+    bool is_error = value_get(end->head, "failed") != NULL || value_get(end->head, "unknown") != NULL;
     return run->secret && !is_error ? TRIMMED : end->ret;
 }
 
@@ -151,7 +151,7 @@ fire_end(workers_t *self, const run_t *run, const ending_t *end)
     json_auto_t *success = json_pack("{s:O}", "success", value_get(end->head, "success"));
     AUTO_FREE char *tag = xasprintf("%s/ret", value_str(run->task, "tag", ""));
     AUTO_FREE char *data = with_return(event_data(run->task), strlen(ret) > most ? TRIMMED : ret, success,
-                                         &len);
+                                       &len);
     bus_fire_text(self->front, tag, data, len);
 }
 
@@ -240,10 +240,10 @@ static void
 next_queued(workers_t *self, worker_t *w)
 {
     run_t **link = next_in_queue(self), *run = *link;
-    if (!run)
+    if (run == NULL)
         return;
     *link = run->next;
-    if (!*link)
+    if (*link == NULL)
         self->queue_end = link;
     run->next = NULL;
     self->n_queue--;
@@ -387,7 +387,7 @@ static worker_t *
 workers_idle_worker(workers_t *self)
 {
     for (size_t i = 0; i < self->n_pool; i++)
-        if (!self->pool[i].run)
+        if (self->pool[i].run == NULL)
             return &self->pool[i];
     if (self->n_pool == NELEMS(self->pool) || !sock_room_for_actor())
         return NULL;
@@ -403,7 +403,7 @@ workers_idle_worker(workers_t *self)
     worker_t *w = &self->pool[self->n_pool];
     w->owner = self;
     w->actor = zactor_new(workers_actor, env);
-    if (!w->actor) {
+    if (w->actor == NULL) {
         workers_env_destroy(&env);
         return NULL;
     }
@@ -418,7 +418,7 @@ workers_tick(front_t *front, int64_t now_ms)
 {
     workers_t *self = workers_own(front);
     worker_t *w = *next_in_queue(self) ? workers_idle_worker(self) : NULL;
-    if (w)
+    if (w != NULL)
         next_queued(self, w);
 }
 
@@ -428,7 +428,7 @@ workers_ends(worker_t *w, int64_t until_ms)
 {
     int64_t left = until_ms - clock_mono_ms();
     zmq_pollitem_t item = { zsock_resolve(w->actor), 0, ZMQ_POLLIN, 0 };
-    return !w->run || zmq_poll(&item, 1, left > 0 ? (long) left : 0) > 0;
+    return w->run == NULL || zmq_poll(&item, 1, left > 0 ? (long) left : 0) > 0;
 }
 
 /* True for an orchestration whose journal allows it to be resumed. */
@@ -479,7 +479,7 @@ workers_destroy(front_t *front)
         bool ended = workers_ends(w, until);
         if (!ended)
             log_warning("%s did not end in time: its work is cut off", value_str(w->run->task, "fun", ""));
-        if (w->run)
+        if (w->run != NULL)
             end_run(w, ended);
         if (ended)
             zactor_destroy(&w->actor);
@@ -501,7 +501,7 @@ workers_restore(workers_t *self)
     json_auto_t *begun = store_metas(self->front->reader, RUN_KEY, &err);
     const char *key;
     json_t *text;
-    if (!begun)
+    if (begun == NULL)
         log_error("functions that an earlier master has begun can't be read: %s", fail_text(&err));
     json_object_foreach (begun, key, text) {
         json_auto_t *task = json_loads(json_string_value(text), JSON_ALLOW_NUL, NULL);
@@ -528,7 +528,7 @@ static run_t *
 workers_run_of(const workers_t *self, const char *jid)
 {
     for (size_t i = 0; i < self->n_pool; i++)
-        if (self->pool[i].run && str_eq(value_str(self->pool[i].run->task, "jid", ""), jid))
+        if (self->pool[i].run != NULL && str_eq(value_str(self->pool[i].run->task, "jid", ""), jid))
             return self->pool[i].run;
     for (run_t *run = self->queue; run; run = run->next)
         if (str_eq(value_str(run->task, "jid", ""), jid))
@@ -540,7 +540,7 @@ workers_run_of(const workers_t *self, const char *jid)
 static void
 spread_secret(workers_t *self, const run_t *run)
 {
-    for (run_t *parent = workers_run_of(self, run->within); run->secret && parent;
+    for (run_t *parent = workers_run_of(self, run->within); run->secret && parent != NULL;
          parent = workers_run_of(self, parent->within))
         parent->secret = true;
 }
@@ -551,12 +551,12 @@ workers_task(workers_t *self, bool wheel, const json_t *request, const char *use
 {
     const char *fun = value_str(request, "fun", "");
     json_t *arg = value_get(request, "arg"), *note = value_get(request, "note");
-    if (!*fun || (arg && !json_is_array(arg))) {
+    if (!*fun || (arg != NULL && !json_is_array(arg))) {
         (void) fail_set(err, -EINVAL, "'fun' is a function's name and 'arg' a list");
         return NULL;
     }
     run_t *parent = workers_run_of(self, value_str(request, "within", ""));
-    json_int_t depth = parent ? value_int(parent->task, "depth", 0) + 1 : 0;
+    json_int_t depth = parent != NULL ? value_int(parent->task, "depth", 0) + 1 : 0;
     if (depth > LIMIT_RUNNER_DEPTH) {
         (void) fail_set(err, -ELOOP,
                         "%s: %d runners have begun each other in a row; do they call themselves?", fun,
@@ -568,12 +568,12 @@ workers_task(workers_t *self, bool wheel, const json_t *request, const char *use
     json_t *tag = value_fmt("salt/%s/%s", wheel ? "wheel" : "run", jid);
     json_t *task = json_pack("{s:b, s:s, s:s, s:o, s:s, s:I, s:o}", "wheel", wheel, "fun", fun, "jid", jid,
                              "tag", tag, "user", user, "depth", depth, "arg",
-                             arg ? json_incref(arg) : json_array());
-    if (note)
+                             arg != NULL ? json_incref(arg) : json_array());
+    if (note != NULL)
         json_object_set(task, "note", note);
     /* The arguments contain text of a minion's. */
     if (value_bool(request, "peer", false) || str_eq(value_str(note, "kind", ""), "react") ||
-        (parent && value_bool(parent->task, "peer", false)))
+        (parent != NULL && value_bool(parent->task, "peer", false)))
         json_object_set_new(task, "peer", json_true());
     json_int_t timeout = value_int(request, "timeout", 0);
     if (timeout > 0)
@@ -587,7 +587,7 @@ static int
 keep_note(workers_t *self, const json_t *task, fail_t *err)
 {
     json_t *note = value_get(task, "note");
-    if (!note)
+    if (note == NULL)
         return 0;
     json_t *row = workers_row(self, task);
     json_object_set(row, "note", note);
@@ -609,10 +609,10 @@ add_follower(run_t *run, lconn_t *follower)
  * an event and a push to the follower. NEW {jid, tag, waits_for?}, or NULL with *err. */
 static json_t *
 begin_run(workers_t *self, bool wheel, const json_t *request, const char *user, lconn_t *follower,
-            fail_t *err)
+          fail_t *err)
 {
     json_auto_t *task = workers_task(self, wheel, request, user, err);
-    if (!task)
+    if (task == NULL)
         return NULL;
     if (self->n_queue >= LIMIT_RUNNER_QUEUE) {
         (void) fail_set(err, -EAGAIN, "%d functions wait for one of %d workers already", LIMIT_RUNNER_QUEUE,
@@ -625,14 +625,14 @@ begin_run(workers_t *self, bool wheel, const json_t *request, const char *user, 
     run_t *run = new_run(self, task, value_str(request, "within", ""));
     spread_secret(self, run);
     json_t *reply = json_pack("{s:O, s:O}", "jid", value_get(task, "jid"), "tag", value_get(task, "tag"));
-    if (follower)
+    if (follower != NULL)
         add_follower(run, follower);
     bool may_begin = workers_may_begin(self, run);
     worker_t *w = may_begin ? workers_idle_worker(self) : NULL;
     if (!may_begin)
         json_object_set_new(reply, "waits_for",
                             json_integer((json_int_t) self->n_busy + (json_int_t) self->n_kept));
-    if (w)
+    if (w != NULL)
         workers_assign(w, run);
     else
         workers_enqueue(self, run);
@@ -647,7 +647,7 @@ tell_kept(front_t *front, const char *jid, lconn_t *follower)
     json_auto_t *returns = store_returns(front->reader, jid, &err);
     json_auto_t *msg = json_pack("{s:s, s:s}", "push", "runner", "jid", jid);
     json_t *ret = json_object_iter_value(json_object_iter(returns));
-    const char *why = returns ? CUT_OFF : fail_text(&err);
+    const char *why = returns != NULL ? CUT_OFF : fail_text(&err);
     if (json_is_object(ret))
         (void) json_object_update_missing(msg, ret);
     else
@@ -661,9 +661,9 @@ static void
 workers_follow(front_t *front, const char *jid, lconn_t *follower)
 {
     run_t *run = workers_run_of(workers_own(front), jid);
-    if (!follower)
+    if (follower == NULL)
         return;
-    if (run)
+    if (run != NULL)
         add_follower(run, follower);
     else
         tell_kept(front, jid, follower);
@@ -674,7 +674,7 @@ static void
 tell_progress(workers_t *self, const json_t *request)
 {
     run_t *run = workers_run_of(self, value_str(request, "jid", ""));
-    if (!run || run->n_who == 0)
+    if (run == NULL || run->n_who == 0)
         return;
     json_auto_t *msg = json_copy((json_t *) request);
     (void) json_object_del(msg, "op");
@@ -691,7 +691,7 @@ active_ones(const workers_t *self)
     json_t *all = json_array();
     for (size_t i = 0; i < self->n_pool; i++) {
         const run_t *run = self->pool[i].run;
-        if (run && !value_bool(run->task, "wheel", false))
+        if (run != NULL && !value_bool(run->task, "wheel", false))
             json_array_append_new(all, json_copy(run->task));
     }
     return all;
@@ -711,7 +711,7 @@ workers_line_closed(front_t *front, lconn_t *follower)
 {
     workers_t *self = workers_own(front);
     for (size_t i = 0; i < self->n_pool; i++)
-        if (self->pool[i].run)
+        if (self->pool[i].run != NULL)
             unfollow(self->pool[i].run, follower);
     for (run_t *run = self->queue; run; run = run->next)
         unfollow(run, follower);
@@ -736,7 +736,7 @@ workers_asked(front_t *self, lconn_t *c, bool wheel, bool follow, const json_t *
     if (known != 0)
         return reply;
     reply = begin_run(workers_own(self), wheel, request, workers_user(c, request), follow ? c : NULL, err);
-    if (reply)
+    if (reply != NULL)
         notes_keep(self, request, reply);
     return reply;
 }

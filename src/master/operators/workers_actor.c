@@ -39,11 +39,12 @@ workers_actor_env_progress(void *cookie, size_t step, size_t of, const char *wha
 
 /* NEW: an error in the words of Salt's runners. */
 static char *
-workers_actor_words(const registry_t *registry, call_ctx_t *ctx, bool wheel, const char *fun, const fail_t *err)
+workers_actor_words(const registry_t *registry, call_ctx_t *ctx, bool wheel, const char *fun,
+                    const fail_t *err)
 {
     fail_auto_t unused = FAIL_INIT;
     const func_t *f = registry_find(registry, ctx, fun, &unused);
-    if (err->kind == FAIL_UNAVAILABLE || !f)
+    if (err->kind == FAIL_UNAVAILABLE || f == NULL)
         return xstrdup(fail_text(err));
     if (err->kind != FAIL_ARGUMENTS)
         return xasprintf("Exception occurred in %s %s: %s", wheel ? "wheel" : "runner", fun, fail_text(err));
@@ -64,7 +65,7 @@ static json_t *
 workers_actor_opts(const workers_env_t *env, const json_t *task)
 {
     json_t *timeout = value_get(task, "timeout");
-    if (!timeout)
+    if (timeout == NULL)
         return json_incref(env->opts);
     json_t *opts = json_copy(env->opts);
     json_object_set(opts, "timeout", timeout);
@@ -77,7 +78,7 @@ run_task(const workers_env_t *env, const json_t *task)
 {
     fail_auto_t err = FAIL_INIT;
     __attribute__((cleanup(api_destroy))) master_api_t *api = api_new(env->sock_dir, env->store_path, &err);
-    if (!api)
+    if (api == NULL)
         return workers_actor_failed(fail_text(&err));
     api_set_modules(api, env->modules);
     api_set_host(api, env->host);
@@ -100,7 +101,7 @@ run_task(const workers_env_t *env, const json_t *task)
     int rc = call_function(ctx, value_str(task, "fun", ""), value_get(task, "arg"), NULL, &value, &err);
     if (rc < 0) {
         AUTO_FREE char *words = workers_actor_words(call.registry, ctx, value_bool(task, "wheel", false),
-                                        value_str(task, "fun", ""), &err);
+                                                    value_str(task, "fun", ""), &err);
         json_t *result = workers_actor_failed(words);
         json_object_set_new(result, "failed", json_integer(err.kind));
         return result;
@@ -145,7 +146,7 @@ send_result(zsock_t *pipe, const json_t *task, json_t *result)
     json_object_del(result, "return");
     AUTO_FREE char *text = return_text(value, &err);
     json_decref(value);
-    if (!text) {
+    if (text == NULL) {
         text = refused_text(task, &err);
         (void) json_object_update_new(result, json_pack("{s:i, s:b}", "retcode", 1, "success", false));
     }
@@ -170,7 +171,7 @@ workers_actor_work(workers_env_t *env, zsock_t *pipe, char **texts)
     bool kept = store_wait(env->store, strtoull(texts[TICKET], NULL, 10),
                            noted ? NOTE_WAIT_MS : ROWS_WAIT_MS);
     json_t *fresh = *texts[OPTS] ? json_loads(texts[OPTS], JSON_ALLOW_NUL, NULL) : NULL;
-    if (fresh) {
+    if (fresh != NULL) {
         json_decref(env->opts);
         env->opts = fresh;
     }

@@ -69,7 +69,7 @@ pillargit_thread(void *arg)
     json_auto_t *opts = NULL;
     (void) pthread_mutex_lock(&self->lock);
     while (!self->stop) {
-        if (self->fresh_opts) {
+        if (self->fresh_opts != NULL) {
             json_decref(opts);
             opts = json_loads(self->fresh_opts, JSON_ALLOW_NUL, NULL);
             free(STEAL(self->fresh_opts));
@@ -96,7 +96,7 @@ is_needed(json_t *opts)
     json_t *one;
     size_t i;
     json_array_foreach (value_get(opts, "ext_pillar"), i, one)
-        if (value_get(one, "git"))
+        if (value_get(one, "git") != NULL)
             return true;
     return value_lists(value_get(opts, "on_demand_ext_pillar"), "git");
 }
@@ -128,7 +128,7 @@ pillargit_also(pillargit_t *self, const json_t *ext)
 {
     json_t *git = value_get(ext, "git"), *known;
     size_t i;
-    if (!git)
+    if (git == NULL)
         return;
     json_auto_t *own = json_pack("{s:O}", "git", git);
     AUTO_FREE char *text = value_dump(own);
@@ -168,7 +168,7 @@ bool
 pillargit_destroy(pillargit_t **self_p)
 {
     pillargit_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return true;
     (void) pthread_mutex_lock(&self->lock);
     self->stop = true;

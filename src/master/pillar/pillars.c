@@ -87,7 +87,7 @@ pillars_own(const front_t *front)
 static void
 kept_free(kept_t *k)
 {
-    if (!k)
+    if (k == NULL)
         return;
     pillar_reads_destroy(&k->reads);
     free(k->key);
@@ -129,7 +129,7 @@ static task_t *
 pillars_take(void *from)
 {
     task_t *t = NULL;
-    if (zsock_recv(from, "p", &t) != 0 || !t)
+    if (zsock_recv(from, "p", &t) != 0 || t == NULL)
         return NULL;
     (void) atomic_load_explicit(&t->passed, memory_order_acquire);
     return t;
@@ -152,7 +152,7 @@ pillars_answer(task_t *t, json_t *pillar, const char *error)
     json_t *n = value_get(t->ask, "n");
     json_auto_t *body = json_pack("{s:O*, s:O*, s:s*}", "n", n, "pillar", pillar, "error", error);
     t->frame = wire_encode(MSG_pillar, body, &t->frame_len, &err);
-    if (t->frame)
+    if (t->frame != NULL)
         return;
     json_auto_t *failed = json_pack("{s:O*, s:s}", "n", n, "error", fail_text(&err));
     t->frame = wire_encode(MSG_pillar, failed, &t->frame_len, NULL);
@@ -189,7 +189,7 @@ pillars_holds(const kept_t *k, const char *key, json_t *opts)
 static bool
 answer_kept(const actor_env_t *env, task_t *t, const char *key)
 {
-    if (!t->kept || value_bool(t->ask, "clean", false) || !pillars_holds(t->kept, key, env->opts))
+    if (t->kept == NULL || value_bool(t->ask, "clean", false) || !pillars_holds(t->kept, key, env->opts))
         return false;
     log_debug("pillar of %s: nothing that it is made of has changed: it is the cached one", t->id);
     json_auto_t *pillar = json_loads(t->kept->text, JSON_ALLOW_NUL, NULL);
@@ -229,7 +229,7 @@ static void
 pillars_refused(void *cookie, json_t *what)
 {
     task_t *t = cookie;
-    if (!t->refused)
+    if (t->refused == NULL)
         t->refused = json_array();
     if (json_array_size(t->refused) < REFUSED_MAX)
         json_array_append(t->refused, what);
@@ -255,7 +255,7 @@ pillars_compile(const actor_env_t *env, task_t *t, pillar_reads_t *reads, fail_t
     pillargit_also(env->git, pe.ext);
     int64_t begin_us = clock_mono_us();
     py_t *pillar = pillar_compile(&pe, err);
-    log_debug("pillar of %s: %s in %.6f s", t->id, pillar ? "compiled" : "did not compile",
+    log_debug("pillar of %s: %s in %.6f s", t->id, pillar != NULL ? "compiled" : "did not compile",
               (double) (clock_mono_us() - begin_us) / 1e6);
     py_unref(pe.override);
     return pillar;
@@ -281,9 +281,9 @@ pillars_work(const actor_env_t *env, task_t *t)
     if (answer_kept(env, t, key))
         return;
     AUTO(py) pillar = pillars_compile(env, t, reads, &err);
-    json_auto_t *wire = pillar ? py_to_wire_peer(pillar) : NULL;
-    if (!wire) {
-        log_error("%s", err.text ? fail_text(&err) : py_raised_text());
+    json_auto_t *wire = pillar != NULL ? py_to_wire_peer(pillar) : NULL;
+    if (wire == NULL) {
+        log_error("%s", err.text != NULL ? fail_text(&err) : py_raised_text());
         pillars_answer(t, NULL, "the pillar can't be compiled; the master's log says why");
         py_clear();
         return;
@@ -313,7 +313,7 @@ pillars_actor(zsock_t *pipe, void *arg)
     actor_env_t *env = arg;
     (void) zsock_signal(pipe, 0);
     for (task_t *t; (t = pillars_take(pipe));) {
-        if (t->opts) {
+        if (t->opts != NULL) {
             json_decref(env->opts);
             env->opts = STEAL(t->opts);
         }
@@ -344,10 +344,10 @@ put_kept(pillars_t *self, const char *id, kept_t *k)
     kept_t *old = map_take(self->kept, id);
     const char *key;
     void *v;
-    if (old)
+    if (old != NULL)
         self->kept_bytes -= strlen(old->text);
     kept_free(old);
-    if (!k)
+    if (k == NULL)
         return;
     self->kept_bytes += strlen(k->text);
     map_set(self->kept, id, k);
@@ -362,7 +362,7 @@ static kept_t *
 take_kept(pillars_t *self, const char *id)
 {
     kept_t *k = map_take(self->kept, id);
-    if (k)
+    if (k != NULL)
         self->kept_bytes -= strlen(k->text);
     return k;
 }
@@ -408,17 +408,17 @@ pillars_deliver(pillars_t *self, task_t *t)
     front_t *front = self->front;
     minion_t *m = peers_by_slot(front->peers, t->slot);
     peer_t *peer = peers_by_rid(front->peers, t->rid, t->rid_len);
-    bool known = m && m->state == KEY_ACCEPTED && str_eq(m->id, t->id) && str_eq(m->z85, t->z85);
+    bool known = m != NULL && m->state == KEY_ACCEPTED && str_eq(m->id, t->id) && str_eq(m->z85, t->z85);
     if (!known)
         return;
     put_kept(self, t->id, STEAL(t->kept));
     fire_refused(front, m, t->refused);
-    if (t->shown)
+    if (t->shown != NULL)
         pillars_remember(front, m, t->shown);
     /* A connecting minion's refresh event was fired with its grains. */
     if (!pillars_is_kept(t->ask) || value_bool(t->ask, "clean", false))
         fire_refresh(front, m);
-    if (!peer || peer->minion != m || !str_eq(peer->z85, t->z85) || !t->frame)
+    if (peer == NULL || peer->minion != m || !str_eq(peer->z85, t->z85) || t->frame == NULL)
         return;
     front->counters.out++;
     (void) gate_send(front, peer, t->frame, t->frame_len);
@@ -441,12 +441,12 @@ pillars_prepare(pillars_t *self, worker_t *w, task_t *t)
 {
     minion_t *m = peers_by_slot(self->front->peers, t->slot);
     json_t *grains = value_get(t->ask, "grains");
-    if (!m || m->state != KEY_ACCEPTED || !str_eq(m->z85, t->z85))
+    if (m == NULL || m->state != KEY_ACCEPTED || !str_eq(m->z85, t->z85))
         return false;
     t->id = xstrdup(m->id);
     if (!json_is_object(grains))
         grains = known_get(self->front, m, STORE_GRAINS);
-    t->grains = grains ? json_deep_copy(grains) : json_object();
+    t->grains = grains != NULL ? json_deep_copy(grains) : json_object();
     t->opts = w->stale ? json_deep_copy(self->front->opts) : NULL;
     t->generation = self->generation;
     t->kept = take_kept(self, t->id);
@@ -463,7 +463,7 @@ pillars_next(pillars_t *self)
         if (is_worked_on(self, t->slot))
             continue;
         *at = t->next;
-        if (!t->next)
+        if (t->next == NULL)
             self->queue_tail = at;
         self->n_queue--;
         self->queue_bytes -= t->bytes;
@@ -504,7 +504,7 @@ pillars_finished(zloop_t *loop, zsock_t *reader, void *arg)
 {
     worker_t *w = arg;
     task_t *t = pillars_take(w->actor);
-    if (!t)
+    if (t == NULL)
         return 0;
     w->busy = false;
     pillars_deliver(w->owner, t);
@@ -531,7 +531,7 @@ pillars_idle_worker(pillars_t *self)
     w->owner = self;
     w->stale = true;
     w->actor = zactor_new(pillars_actor, env);
-    if (!w->actor) {
+    if (w->actor == NULL) {
         env_free(env);
         return NULL;
     }
@@ -561,7 +561,7 @@ static void
 without_ext(front_t *front, const peer_t *peer, json_t *ask)
 {
     const char *name = pillar_not_on_demand(front->opts, value_get(ask, "ext"));
-    if (!name)
+    if (name == NULL)
         return;
     refused_tell(front, REFUSED_MESSAGE, peer->address,
                  "minion %s: ext_pillar %s is not allowed on demand (option on_demand_ext_pillar)",
@@ -577,7 +577,7 @@ pillars_ask(front_t *front, peer_t *peer, const inbound_t *in)
     const minion_t *m = peer->minion;
     const json_t *body = in->body;
     size_t len = in->len;
-    if (!m || !json_is_integer(value_get(body, "n")))
+    if (m == NULL || !json_is_integer(value_get(body, "n")))
         return;
     if (!pillars_has_room(self, m->slot, len)) {
         pillars_tell_again(self->front, peer, body);
@@ -647,7 +647,7 @@ pillars_ends(worker_t *w, int64_t until_ms)
         return true;
     if (zmq_poll(&item, 1, left > 0 ? (long) left : 0) <= 0)
         return false;
-    if (zsock_recv(w->actor, "p", &t) == 0 && t)
+    if (zsock_recv(w->actor, "p", &t) == 0 && t != NULL)
         task_free(t);
     return true;
 }
@@ -665,11 +665,11 @@ pillars_destroy(front_t *front)
             zactor_destroy(&w->actor);
         else
             log_warning("a pillar was not compiled in time: its work is cut off");
-        ended = ended && !w->actor;
+        ended = ended && w->actor == NULL;
     }
     if (ended)
         ended = pillargit_destroy(&self->git);
-    while (self->queue) {
+    while (self->queue != NULL) {
         task_t *t = self->queue;
         self->queue = t->next;
         task_free(t);

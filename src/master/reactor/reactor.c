@@ -67,7 +67,7 @@ mark_begin(reactor_t *self)
     fail_auto_t err = FAIL_INIT;
     json_auto_t *kept = store_meta(self->front->reader, STORE_REACTOR, &err);
     self->shared.begin = self->front->seq;
-    if (err.text || !str_empty(json_string_value(kept))) /* an unreadable cursor is not overwritten */
+    if (err.text != NULL || !str_empty(json_string_value(kept))) /* an unreadable cursor is not overwritten */
         return;
     AUTO_FREE char *text = xasprintf("{\"seq\":%llu}", (unsigned long long) self->shared.begin);
     (void) store_put_meta(self->front->store, STORE_REACTOR, text);
@@ -78,7 +78,7 @@ mark_begin(reactor_t *self)
 static int
 reactor_begin(reactor_t *self, bool opts, fail_t *err)
 {
-    if (self->actor)
+    if (self->actor != NULL)
         return reactor_tell(self, opts, err);
     if (!value_truthy(self->list)) {
         (void) store_put_meta(self->front->store, STORE_REACTOR, "");
@@ -86,7 +86,7 @@ reactor_begin(reactor_t *self, bool opts, fail_t *err)
     }
     mark_begin(self);
     self->actor = sock_room_for_actor() ? zactor_new(reactor_actor, &self->shared) : NULL;
-    return self->actor
+    return self->actor != NULL
                ? reactor_tell(self, true, err)
                : fail_set(err, -EAGAIN, "no thread can be started: raise the limits of the master's process");
 }
@@ -116,7 +116,7 @@ caused(front_t *front, const char *parent, const char *jid, uint64_t first, uint
 {
     reactor_t *self = reactor_own(front);
     char name[32];
-    if (!self->actor)
+    if (self->actor == NULL)
         return;
     if (*jid)
         born_add(self->shared.born, jid, parent);
@@ -131,7 +131,7 @@ static uint64_t
 reactor_settled(const front_t *front)
 {
     const reactor_t *self = reactor_own(front);
-    return self->actor ? atomic_load(&self->shared.settled) : UINT64_MAX;
+    return self->actor != NULL ? atomic_load(&self->shared.settled) : UINT64_MAX;
 }
 
 static void
@@ -172,7 +172,7 @@ static json_t *
 reactor_list(reactor_t *self, const json_t *request, fail_t *err)
 {
     json_t *list = rules_list(self->list, err);
-    return list ? json_pack("{s:o}", "result", list) : NULL;
+    return list != NULL ? json_pack("{s:o}", "result", list) : NULL;
 }
 
 /* False with *err when the list is a file's: it must be changed there. */
@@ -247,7 +247,7 @@ set_leader(reactor_t *self, const json_t *request, fail_t *err)
 {
     bool before = self->leader;
     self->leader = value_bool(request, "value", true);
-    if (self->actor && reactor_tell(self, false, err) < 0) {
+    if (self->actor != NULL && reactor_tell(self, false, err) < 0) {
         self->leader = before;
         return NULL;
     }

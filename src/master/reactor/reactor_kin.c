@@ -47,7 +47,7 @@ kin_destroy(kin_t **self_p)
 {
     kin_t *self = STEAL(*self_p);
 
-    if (!self)
+    if (self == NULL)
         return;
     map_destroy(&self->young);
     map_destroy(&self->old);
@@ -72,7 +72,7 @@ born_destroy(born_t **self_p)
 {
     born_t *self = STEAL(*self_p);
 
-    if (!self)
+    if (self == NULL)
         return;
     map_destroy(&self->young);
     map_destroy(&self->old);
@@ -106,8 +106,8 @@ reactor_kin_parent(born_t *self, const char *child)
 {
     (void) pthread_mutex_lock(&self->lock);
     const char *parent = map_get(self->young, child);
-    parent = parent ? parent : map_get(self->old, child);
-    char *copy = parent ? xstrdup(parent) : NULL;
+    parent = parent != NULL ? parent : map_get(self->old, child);
+    char *copy = parent != NULL ? xstrdup(parent) : NULL;
     (void) pthread_mutex_unlock(&self->lock);
     return copy;
 }
@@ -119,7 +119,7 @@ add_jid(json_t **jids_p, const char *jid)
 {
     if (str_empty(jid))
         return;
-    if (!*jids_p)
+    if (*jids_p == NULL)
         *jids_p = json_array();
     json_array_append_new(*jids_p, json_string(jid));
 }
@@ -150,7 +150,7 @@ reactor_kin_known(const kin_t *self, const char *jid)
 {
     const json_t *counts = map_get(self->young, jid);
 
-    return counts ? counts : map_get(self->old, jid);
+    return counts != NULL ? counts : map_get(self->old, jid);
 }
 
 /* NEW {part: count} of the ancestors of `jid`: from memory, through a recorded parent, or from the note of
@@ -160,11 +160,11 @@ reactor_kin_counts(kin_t *self, store_reader_t *reader, const char *jid, int dep
 {
     const json_t *known = reactor_kin_known(self, jid);
 
-    if (known)
+    if (known != NULL)
         return json_incref((json_t *) known);
     AUTO_FREE char *parent = reactor_kin_parent(self->born, jid);
-    if (parent || *jid == '#')
-        return parent && depth > 0 ? reactor_kin_counts(self, reader, parent, depth - 1, err) : NULL;
+    if (parent != NULL || *jid == '#')
+        return parent != NULL && depth > 0 ? reactor_kin_counts(self, reader, parent, depth - 1, err) : NULL;
     json_auto_t *row = store_job(reader, jid, err);
     const json_t *note = value_get(row, "note");
     const char *kind = value_str(note, "kind", "");

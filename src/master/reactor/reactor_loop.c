@@ -57,7 +57,7 @@ reactor_loop_write(rloop_t *self, uint64_t seq, const char *rules)
 static void
 snap_done(rloop_t *self)
 {
-    if (!self->snap_rules || self->snap_open > 0)
+    if (self->snap_rules == NULL || self->snap_open > 0)
         return;
     reactor_loop_write(self, self->snap_seq, self->snap_rules);
     free(STEAL(self->snap_rules));
@@ -69,7 +69,7 @@ reactor_loop_mark(rloop_t *self)
 {
     size_t n = 0;
     for (rtask_t *t = self->open; t; t = t->open_next)
-        if (t->n_unbegun > 0 || !t->list) {
+        if (t->n_unbegun > 0 || t->list == NULL) {
             t->snapped = true;
             n++;
         }
@@ -82,7 +82,8 @@ snap(rloop_t *self, int64_t now_ms)
 {
     reactor_loop_settle(self);
     snap_done(self);
-    if (self->snap_rules || now_ms < self->snap_next_ms || (!self->dirty && self->routed == self->written))
+    if (self->snap_rules != NULL || now_ms < self->snap_next_ms ||
+        (!self->dirty && self->routed == self->written))
         return;
     int64_t begin_ms = clock_mono_ms();
     json_auto_t *state = rules_state(self->rules);
@@ -115,7 +116,7 @@ static void
 reactor_loop_restore(rloop_t *self, const json_t *meta)
 {
     const char *text = json_string_value(meta);
-    json_auto_t *kept = text ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
+    json_auto_t *kept = text != NULL ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
     json_t *one;
     size_t i;
     self->routed = (uint64_t) value_int(kept, "seq", (json_int_t) self->shared->begin);
@@ -125,7 +126,7 @@ reactor_loop_restore(rloop_t *self, const json_t *meta)
     json_array_foreach (value_get(kept, "begun"), i, one) {
         fail_auto_t err = FAIL_INIT;
         json_auto_t *returns = store_returns(self->reader, value_str(one, "jid", ""), &err);
-        if (!returns)
+        if (returns == NULL)
             log_error("reactor: whether job %s has ended can't be known: %s", value_str(one, "jid", ""),
                       fail_text(&err));
         else if (json_object_size(returns) == 0)
@@ -158,8 +159,8 @@ reactor_loop_change(rloop_t *self)
     change_t *c = self->changes;
     self->changes = c->next;
     self->leader = c->leader;
-    if (c->rules) {
-        json_auto_t *state = self->rules ? rules_state(self->rules) : NULL;
+    if (c->rules != NULL) {
+        json_auto_t *state = self->rules != NULL ? rules_state(self->rules) : NULL;
         rules_restore(c->rules, state);
         rules_destroy(&self->rules);
         self->rules = STEAL(c->rules);
@@ -173,7 +174,7 @@ static void
 reactor_loop_reach(rloop_t *self, uint64_t seq)
 {
     self->routed = seq;
-    while (self->changes && self->changes->seq <= seq)
+    while (self->changes != NULL && self->changes->seq <= seq)
         reactor_loop_change(self);
 }
 
@@ -183,7 +184,7 @@ newest_rules(const rloop_t *self)
 {
     const rules_t *rules = self->rules;
     for (const change_t *c = self->changes; c; c = c->next)
-        rules = c->rules ? c->rules : rules;
+        rules = c->rules != NULL ? c->rules : rules;
     return rules;
 }
 
@@ -198,13 +199,13 @@ new_rules(rloop_t *self, json_t *option, bool anew)
     if (!anew && json_equal(option, self->option))
         return NULL;
     rules_t *rules = rules_new(option, &err);
-    if (rules) {
+    if (rules != NULL) {
         json_decref(self->option);
         self->option = json_incref(option);
         return rules;
     }
     work_error(self, NULL, self->routed, "what there was stays: %s", fail_text(&err));
-    return self->rules ? NULL : rules_new(NULL, NULL);
+    return self->rules != NULL ? NULL : rules_new(NULL, NULL);
 }
 
 /* Handle the front loop's message {"opts", "reactor", "leader", "seq"}; opts only when it changed. */
@@ -214,7 +215,7 @@ reactor_loop_configure(rloop_t *self, const char *text)
     json_auto_t *said = json_loads(text, JSON_ALLOW_NUL, NULL);
     json_t *opts = value_get(said, "opts");
     change_t **end = &self->changes, *change = xcalloc(1, sizeof(*change));
-    if (opts) {
+    if (opts != NULL) {
         json_decref(self->opts);
         self->opts = json_incref(opts);
         rrender_reload(self);
@@ -225,7 +226,7 @@ reactor_loop_configure(rloop_t *self, const char *text)
     while (*end)
         end = &(*end)->next;
     *end = change;
-    if (!self->rules)
+    if (self->rules == NULL)
         reactor_loop_change(self); /* the first applies at once: no rules hold for events of before */
     self->in_tune = false;
     self->fence = 0; /* a fence under way was for other tags */
@@ -314,8 +315,7 @@ reactor_loop_has_room(const rloop_t *self)
 /* ---- from the journal ---------------------------------------------------------------------------------- */
 
 /* Read events up to `to` from the journal; the connection is ignored meanwhile. */
-static void
-catch(rloop_t *self, uint64_t to)
+static void catch (rloop_t *self, uint64_t to)
 {
     self->catch_to = to;
     self->catch_until_ms = clock_mono_ms() + COMMIT_MS;
@@ -334,7 +334,7 @@ static bool
 is_closed(const rloop_t *self, const json_t *found)
 {
     AUTO_FREE char *trouble = store_trouble(self->shared->store);
-    return !found || trouble;
+    return found == NULL || trouble != NULL;
 }
 
 /* Read one piece of the journal. Events that do not appear within COMMIT_MS, while the store works, are given
@@ -347,10 +347,10 @@ catch_turn(rloop_t *self)
     json_auto_t *events = store_events(self->reader, &cursor, PIECE, &err);
     json_t *event;
     size_t i;
-    if (!events && !self->shown_unread)
+    if (events == NULL && !self->shown_unread)
         log_error("reactor: %s; nothing reacts to events behind number %llu until they can be read",
                   fail_text(&err), (unsigned long long) self->routed);
-    self->shown_unread = !events;
+    self->shown_unread = events == NULL;
     if ((uint64_t) value_int(json_array_get(events, 0), "seq", 0) > self->routed + 1)
         tell_gone(self, self->catch_to);
     json_array_foreach (events, i, event)
@@ -373,7 +373,7 @@ catch_turn(rloop_t *self)
 static void
 hang_up(rloop_t *self, const char *why)
 {
-    if (self->ears)
+    if (self->ears != NULL)
         log_debug("reactor: %s", why);
     local_client_destroy(&self->ears);
     self->line_more = false;
@@ -401,8 +401,8 @@ reactor_loop_connect(rloop_t *self)
     json_t *request = listen_request(self);
     json_auto_t *reply = NULL;
     self->ears = local_connect(self->shared->sock_dir, &err);
-    self->line = self->ears ? local_connect(self->shared->sock_dir, &err) : NULL;
-    if (!self->line || local_call(self->ears, &request, &reply, &err) < 0) {
+    self->line = self->ears != NULL ? local_connect(self->shared->sock_dir, &err) : NULL;
+    if (self->line == NULL || local_call(self->ears, &request, &reply, &err) < 0) {
         json_decref(request);
         hang_up(self, fail_text(&err));
         return;
@@ -410,7 +410,7 @@ reactor_loop_connect(rloop_t *self)
     self->in_tune = true;
     self->ears_more = true;
     hear_changes(self);
-    catch(self, (uint64_t) value_int(reply, "seq", 0));
+    catch (self, (uint64_t) value_int(reply, "seq", 0));
 }
 
 /* Open the store and read the last run's cursor, retrying for as long as it takes: an unreadable store is not
@@ -421,13 +421,13 @@ is_ready(rloop_t *self, int64_t now_ms)
     fail_auto_t err = FAIL_INIT;
     if (self->restored)
         return true;
-    if (!self->rules || now_ms < self->connect_next_ms)
+    if (self->rules == NULL || now_ms < self->connect_next_ms)
         return false;
     self->connect_next_ms = now_ms + CONNECT_MS;
-    if (!self->reader)
+    if (self->reader == NULL)
         self->reader = store_reader_new(self->shared->store_path, &err);
-    json_auto_t *meta = self->reader ? store_meta(self->reader, STORE_REACTOR, &err) : NULL;
-    if (!meta) {
+    json_auto_t *meta = self->reader != NULL ? store_meta(self->reader, STORE_REACTOR, &err) : NULL;
+    if (meta == NULL) {
         if (!self->shown_unread)
             log_error("reactor: %s; nothing reacts to events until the store can be read", fail_text(&err));
         self->shown_unread = true;
@@ -450,7 +450,7 @@ fence(rloop_t *self, int64_t now_ms)
 {
     int64_t due = rules_next_due(self->rules), now_us = clock_wall_us();
     fail_auto_t err = FAIL_INIT;
-    if (!self->ears || self->fence != 0 || is_catching(self) ||
+    if (self->ears == NULL || self->fence != 0 || is_catching(self) ||
         (self->in_tune && (due == 0 || due > now_us) && now_ms < self->fence_next_ms))
         return;
     json_t *request = listen_request(self);
@@ -468,7 +468,7 @@ fenced(rloop_t *self, const json_t *reply)
     self->fence = 0;
     if (!self->in_tune) {
         self->in_tune = true;
-        catch(self, seq);
+        catch (self, seq);
         return;
     }
     if (seq > self->routed)
@@ -487,7 +487,7 @@ reactor_loop_heard(rloop_t *self, const json_t *msg)
     if (str_eq(kind, "event") && self->in_tune)
         reactor_loop_event(self, msg);
     else if (str_eq(kind, "missed") && self->in_tune)
-        catch(self, (uint64_t) value_int(msg, "to", 0));
+        catch (self, (uint64_t) value_int(msg, "to", 0));
     else if (self->fence != 0 && value_int(msg, "n", 0) == self->fence)
         fenced(self, msg);
 }
@@ -537,7 +537,8 @@ tell_backlog(rloop_t *self)
     atomic_store(&self->shared->seq, self->routed);
     if (self->shown_backlog && waiting < most / 2 + 1)
         self->shown_backlog = false;
-    if (self->shown_backlog || waiting <= most || !self->line || clock_mono_ms() < self->backlog_next_ms)
+    if (self->shown_backlog || waiting <= most || self->line == NULL ||
+        clock_mono_ms() < self->backlog_next_ms)
         return;
     self->shown_backlog = true;
     self->backlog_next_ms = clock_mono_ms() + BACKLOG_MS;
@@ -560,7 +561,7 @@ check_files(rloop_t *self)
     self->unchecked = false;
     json_array_foreach (files, i, one) {
         AUTO_FREE char *why = reaction_missing(client, value_str(one, "file", ""));
-        if (why)
+        if (why != NULL)
             work_error(self, one, self->routed, "for %s: %s", value_str(one, "for", ""), why);
     }
     fileclient_destroy(&client);
@@ -579,19 +580,19 @@ reactor_loop_patience(const rloop_t *self, int64_t now_ms)
     int64_t wait = FENCE_MS, due = rules_next_due(self->rules);
     if (is_catching(self))
         return reactor_loop_has_room(self) ? COMMIT_STEP : SNAP_MS;
-    if (!self->ears)
+    if (self->ears == NULL)
         wait = self->connect_next_ms - now_ms;
     if (self->line_more || (self->ears_more && reactor_loop_has_room(self)))
         return 0;
-    if (self->dirty || (self->snap_rules && self->snap_open == 0) ||
-        (!self->snap_rules && self->routed != self->written)) {
+    if (self->dirty || (self->snap_rules != NULL && self->snap_open == 0) ||
+        (self->snap_rules == NULL && self->routed != self->written)) {
         int64_t rest_ms = self->snap_next_ms - now_ms;
         wait = rest_ms < SNAP_MS ? SNAP_MS : rest_ms < FENCE_MS ? rest_ms : FENCE_MS;
     }
     bool again = self->n_waiting > 0 || self->ask_after_ms[0] > now_ms || self->ask_after_ms[1] > now_ms;
     if (again && wait > RENDER_AGAIN_MS)
         wait = RENDER_AGAIN_MS;
-    if (due != 0 && self->fence == 0 && self->ears) {
+    if (due != 0 && self->fence == 0 && self->ears != NULL) {
         int64_t until = (due - clock_wall_us()) / 1000 + 1;
         wait = until < wait ? until : wait;
     }
@@ -605,16 +606,16 @@ reactor_loop_turn(rloop_t *self)
     int64_t now_ms = clock_mono_ms();
     if (!is_ready(self, now_ms))
         return;
-    if (!self->ears && now_ms >= self->connect_next_ms)
+    if (self->ears == NULL && now_ms >= self->connect_next_ms)
         reactor_loop_connect(self);
-    if (self->ears && is_catching(self) && reactor_loop_has_room(self))
+    if (self->ears != NULL && is_catching(self) && reactor_loop_has_room(self))
         catch_turn(self);
-    else if (self->ears_more && self->ears)
+    else if (self->ears_more && self->ears != NULL)
         (void) reactor_loop_drain(self, self->ears, true);
-    if (self->line_more && self->line)
+    if (self->line_more && self->line != NULL)
         (void) reactor_loop_drain(self, self->line, false);
     fence(self, now_ms);
-    if (self->unchecked && self->line)
+    if (self->unchecked && self->line != NULL)
         check_files(self);
     rrender_turn(self);
     work_turn(self);
@@ -633,7 +634,7 @@ reactor_loop_poll(rloop_t *self)
     for (int i = ITEM_EARS; i <= ITEM_LINE; i++) {
         const local_client_t *c = i == ITEM_LINE ? self->line : deaf ? NULL : self->ears;
         /* An absent connection is replaced by the pipe's item, which zmq_poll may have twice. */
-        items[i] = c ? (zmq_pollitem_t){ NULL, local_fd(c), ZMQ_POLLIN, 0 } : items[ITEM_PIPE];
+        items[i] = c != NULL ? (zmq_pollitem_t){ NULL, local_fd(c), ZMQ_POLLIN, 0 } : items[ITEM_PIPE];
     }
     for (size_t i = 0; i < n_pool; i++)
         items[ITEM_WORKERS + i] = (zmq_pollitem_t){ zsock_resolve(self->pool[i].actor), 0, ZMQ_POLLIN, 0 };
@@ -644,10 +645,10 @@ reactor_loop_poll(rloop_t *self)
     for (size_t i = 0; i < n_pool; i++)
         if (items[ITEM_WORKERS + i].revents)
             rrender_ready(self, &self->pool[i]);
-    if (self->line && !items[ITEM_LINE].socket && items[ITEM_LINE].revents &&
+    if (self->line != NULL && items[ITEM_LINE].socket == NULL && items[ITEM_LINE].revents &&
         !reactor_loop_drain(self, self->line, false))
         return true;
-    if (self->ears && !items[ITEM_EARS].socket && items[ITEM_EARS].revents)
+    if (self->ears != NULL && items[ITEM_EARS].socket == NULL && items[ITEM_EARS].revents)
         (void) reactor_loop_drain(self, self->ears, true);
     return true;
 }
@@ -672,7 +673,7 @@ reactor_loop_end(rloop_t *self)
     bool ended = rrender_destroy(self);
     local_client_destroy(&self->ears);
     local_client_destroy(&self->line);
-    while (ended && self->open) {
+    while (ended && self->open != NULL) {
         rtask_t *task = self->open;
         rtask_close(self, task);
         rtask_free(task);
@@ -683,7 +684,7 @@ reactor_loop_end(rloop_t *self)
     kin_destroy(&self->kin);
     store_reader_destroy(&self->reader);
     rules_destroy(&self->rules);
-    while (self->changes) {
+    while (self->changes != NULL) {
         change_t *c = self->changes;
         self->changes = c->next;
         change_free(c);

@@ -38,7 +38,7 @@ static rbatch_t *
 reactor_render_take(void *from)
 {
     rbatch_t *batch = NULL;
-    if (zsock_recv(from, "p", &batch) != 0 || !batch)
+    if (zsock_recv(from, "p", &batch) != 0 || batch == NULL)
         return NULL;
     (void) atomic_load_explicit(&batch->passed, memory_order_acquire);
     return batch;
@@ -62,7 +62,7 @@ reactor_render_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
     const actor_t *self = cookie;
     json_t *request = json_pack("{s:s, s:s, s:O}", "op", "fire", "tag", tag, "data", data);
     json_auto_t *reply = NULL;
-    if (!self->api) {
+    if (self->api == NULL) {
         json_decref(request);
         return fail_set(err, -ENOTCONN, "the master can't be reached");
     }
@@ -85,11 +85,11 @@ reactor_render_open(actor_t *self)
 {
     int64_t ttl = value_int(self->opts, "reactor_refresh_interval", 60) * 1000;
 
-    if (self->host && clock_mono_ms() - self->made_ms < ttl)
+    if (self->host != NULL && clock_mono_ms() - self->made_ms < ttl)
         return;
     reactor_render_close(self);
     self->api = api_new(self->shared->sock_dir, self->shared->store_path, NULL);
-    if (self->api) {
+    if (self->api != NULL) {
         api_set_functions(self->api, NULL, self->shared->wheels);
         api_set_modules(self->api, self->shared->host->modules);
         api_set_host(self->api, self->shared->host);
@@ -136,12 +136,12 @@ reactor_render_work(actor_t *self, rtask_t *task)
               (unsigned long long) task->seq, value_str(firing, "tag", ""), value_str(firing, "file", ""),
               json_array_size(list), (double) (clock_mono_us() - begin_us) / 1e6);
     const json_t *passing = reactor_render_passing(errors);
-    if (passing && task->tried_ms == 0) {
+    if (passing != NULL && task->tried_ms == 0) {
         log_warning("reactor: %s: %s; it is tried again for a minute", value_str(passing, "file", ""),
                     value_str(passing, "error", ""));
         task->tried_ms = now_ms;
     }
-    if (passing && now_ms - task->tried_ms < PASSES_MS)
+    if (passing != NULL && now_ms - task->tried_ms < PASSES_MS)
         return false;
     json_auto_t *outcome = json_pack("{s:O, s:O}", "reactions", list, "errors", errors);
     task->outcome = value_dump(outcome);
@@ -162,14 +162,14 @@ reactor_render_actor(zsock_t *pipe, void *arg)
     actor_t *self = arg;
     (void) zsock_signal(pipe, 0);
     for (rbatch_t *batch; (batch = reactor_render_take(pipe));) {
-        if (batch->opts) {
+        if (batch->opts != NULL) {
             reactor_render_close(self);
             json_decref(self->opts);
             self->opts = STEAL(batch->opts);
         }
         reactor_render_open(self);
         /* In order: tasks behind one that must wait are not rendered. */
-        for (rtask_t *t = batch->tasks; t && reactor_render_work(self, t);)
+        for (rtask_t *t = batch->tasks; t != NULL && reactor_render_work(self, t);)
             t = t->next;
         reactor_render_pass(pipe, batch);
     }
@@ -185,7 +185,7 @@ reactor_render_idle_worker(rloop_t *self)
 {
     size_t most = (size_t) value_int(self->opts, "reactor_worker_threads", 10);
     for (size_t i = 0; i < self->n_pool; i++)
-        if (!self->pool[i].batch)
+        if (self->pool[i].batch == NULL)
             return &self->pool[i];
     if (self->n_pool >= NELEMS(self->pool) || self->n_pool >= (most > 0 ? most : 1) || !sock_room_for_actor())
         return NULL;
@@ -195,7 +195,7 @@ reactor_render_idle_worker(rloop_t *self)
     rworker_t *w = &self->pool[self->n_pool];
     w->stale = true;
     w->actor = zactor_new(reactor_render_actor, actor);
-    if (!w->actor) {
+    if (w->actor == NULL) {
         reactor_render_free(actor);
         return NULL;
     }
@@ -226,7 +226,7 @@ reactor_render_cut(rloop_t *self, rfile_t *file)
         end = &(*end)->next;
     file->head = *end;
     *end = NULL;
-    if (!file->head)
+    if (file->head == NULL)
         file->tail = &file->head;
     return first;
 }
@@ -242,12 +242,13 @@ rrender_turn(rloop_t *self)
         return;
     for (size_t i = 0; map_next(self->files, &i, &name, &v);) {
         rfile_t *file = v;
-        if (!file->head && !file->busy) {
+        if (file->head == NULL && !file->busy) {
             (void) map_del(self->files, name);
             continue;
         }
-        rworker_t *w = file->busy || clock_mono_ms() < file->after_ms ? NULL : reactor_render_idle_worker(self);
-        if (!w)
+        rworker_t *w = file->busy || clock_mono_ms() < file->after_ms ? NULL
+                                                                      : reactor_render_idle_worker(self);
+        if (w == NULL)
             continue;
         file->busy = true;
         reactor_render_assign(self, w, name, reactor_render_cut(self, file));
@@ -258,7 +259,7 @@ void
 rrender_warm(rloop_t *self)
 {
     rworker_t *w = reactor_render_idle_worker(self);
-    if (w)
+    if (w != NULL)
         reactor_render_assign(self, w, "", NULL);
 }
 
@@ -269,7 +270,7 @@ rrender_add(rloop_t *self, rtask_t **task_p)
     json_auto_t *firing = json_loads(task->firing, JSON_ALLOW_NUL, NULL);
     const char *name = value_str(firing, "file", "");
     rfile_t *file = map_get(self->files, name);
-    if (!file) {
+    if (file == NULL) {
         file = xcalloc(1, sizeof(*file));
         file->tail = &file->head;
         map_set(self->files, name, file);
@@ -286,7 +287,7 @@ put_back(rloop_t *self, rfile_t *file, rtask_t *rest)
     rtask_t **end = &rest;
     for (; *end; end = &(*end)->next)
         self->n_waiting++;
-    if (!file->head)
+    if (file->head == NULL)
         file->tail = end;
     *end = file->head;
     file->head = rest;
@@ -298,23 +299,23 @@ void
 rrender_ready(rloop_t *self, rworker_t *w)
 {
     rbatch_t *batch = reactor_render_take(w->actor);
-    if (!batch)
+    if (batch == NULL)
         return;
     w->batch = NULL;
     /* Move the file behind the others in the map, which have waited longer. */
     rfile_t *file = map_take(self->files, batch->file);
-    salt_assert(file || !batch->tasks); /* none for the batch of rrender_warm */
-    if (file) {
+    salt_assert(file != NULL || batch->tasks == NULL); /* none for the batch of rrender_warm */
+    if (file != NULL) {
         file->busy = false;
         map_set(self->files, batch->file, file);
     }
     rtask_t *t = batch->tasks;
-    for (rtask_t *next; t && t->outcome; t = next) {
+    for (rtask_t *next; t != NULL && t->outcome != NULL; t = next) {
         next = t->next;
         t->next = NULL;
         work_take(self, t);
     }
-    if (t)
+    if (t != NULL)
         put_back(self, file, t);
     batch_free(batch);
 }
@@ -332,12 +333,12 @@ reactor_render_ends(rworker_t *w, int64_t until_ms)
 {
     int64_t left = until_ms - clock_mono_ms();
     zmq_pollitem_t item = { zsock_resolve(w->actor), 0, ZMQ_POLLIN, 0 };
-    if (!w->batch)
+    if (w->batch == NULL)
         return true;
     if (zmq_poll(&item, 1, left > 0 ? (long) left : 0) <= 0)
         return false;
     rbatch_t *batch = reactor_render_take(w->actor);
-    if (batch)
+    if (batch != NULL)
         batch_free(batch);
     return true;
 }
@@ -354,7 +355,7 @@ rrender_destroy(rloop_t *self)
             zactor_destroy(&w->actor);
         else
             log_warning("reactor: %s did not render in time: it is cut off", w->batch->file);
-        ended = ended && !w->actor;
+        ended = ended && w->actor == NULL;
     }
     map_destroy(&self->files);
     return ended;

@@ -8,7 +8,7 @@ rtask_open(rloop_t *self, rtask_t *task)
     self->bytes += strlen(task->firing);
     task->open_next = self->open;
     task->open_where = &self->open;
-    if (self->open)
+    if (self->open != NULL)
         self->open->open_where = &task->open_next;
     self->open = task;
 }
@@ -18,7 +18,7 @@ rtask_close(rloop_t *self, rtask_t *task)
 {
     self->bytes -= strlen(task->firing);
     *task->open_where = task->open_next;
-    if (task->open_next)
+    if (task->open_next != NULL)
         task->open_next->open_where = task->open_where;
 }
 

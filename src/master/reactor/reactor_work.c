@@ -24,7 +24,7 @@ work_fire(rloop_t *self, const char *tag, json_t **data_p)
 {
     fail_auto_t err = FAIL_INIT;
     json_t *request = json_pack("{s:s, s:s, s:o}", "op", "fire", "tag", tag, "data", STEAL(*data_p));
-    if (!self->line || local_post(self->line, &request, NULL, &err) < 0)
+    if (self->line == NULL || local_post(self->line, &request, NULL, &err) < 0)
         json_decref(request);
 }
 
@@ -38,7 +38,7 @@ work_error(rloop_t *self, const json_t *where, uint64_t seq, const char *fmt, ..
     va_start(ap, fmt);
     AUTO_FREE char *text = xvasprintf(fmt, ap);
     va_end(ap);
-    if (where)
+    if (where != NULL)
         buf_puts(&place, value_str(where, "file", ""));
     if (line > 0)
         buf_printf(&place, ", line %lld", (long long) line);
@@ -104,11 +104,11 @@ reactor_work_over(rloop_t *self, react_t *r, char *why)
     rtask_t *task = r->task;
     self->n_running -= r->counted;
     r->counted = false;
-    if (r->jid)
+    if (r->jid != NULL)
         (void) map_take(self->begun, r->jid);
-    r->step = why ? STEP_FALSE : STEP_TRUE;
+    r->step = why != NULL ? STEP_FALSE : STEP_TRUE;
     r->why = why;
-    if (why)
+    if (why != NULL)
         work_error(self, r->what, task->seq, "%s", why);
     task->n_open--;
     now_begun(self, r);
@@ -142,7 +142,7 @@ reactor_work_skip(rloop_t *self, react_t *r, const react_t *cause)
 {
     r->step = STEP_FALSE;
     r->task->n_open--;
-    if (cause)
+    if (cause != NULL)
         work_error(self, r->what, r->task->seq, "%s.%s was not run: it requires '%s', which failed",
                    value_str(r->what, "client", ""), value_str(r->what, "fun", ""),
                    value_str(cause->what, "id", ""));
@@ -183,7 +183,7 @@ warn_ignored(rloop_t *self, const json_t *what)
     json_array_foreach (value_get(what, "ignored"), i, key) {
         AUTO_FREE char *once = xasprintf("%s#%s#%s", value_str(what, "file", ""), value_str(what, "id", ""),
                                          json_string_value(key));
-        if (map_get(self->warned, once) || map_len(self->warned) >= LIMIT_REACTIONS)
+        if (map_get(self->warned, once) != NULL || map_len(self->warned) >= LIMIT_REACTIONS)
             continue;
         map_set(self->warned, once, self);
         log_warning("reactor: %s, %s: '%s' is ignored; arguments of the function stand below 'args'",
@@ -279,12 +279,13 @@ reactor_work_request(const rloop_t *self, const react_t *r)
     static const char *const words[] = { "tgt", "tgt_type", "ret", "timeout", "metadata", "subset" };
     const char *client = value_str(r->what, "client", "");
     bool local = str_eq(client, "local");
-    json_t *request = json_pack(
-        "{s:s, s:O, s:o, s:b, s:{s:s, s:o, s:O}}", "op", local ? "publish" : client, "fun",
-        value_get(r->what, "fun"), "arg", reactor_work_arg(r->what), "follow", r->watched, "note", "kind", NOTE_REACT,
-        "ref", value_fmt("%llu", (unsigned long long) r->task->seq), "part", value_get(r->what, "part"));
+    json_t *request = json_pack("{s:s, s:O, s:o, s:b, s:{s:s, s:o, s:O}}", "op", local ? "publish" : client,
+                                "fun", value_get(r->what, "fun"), "arg", reactor_work_arg(r->what), "follow",
+                                r->watched, "note", "kind", NOTE_REACT, "ref",
+                                value_fmt("%llu", (unsigned long long) r->task->seq), "part",
+                                value_get(r->what, "part"));
     for (size_t i = 0; local && i < NELEMS(words); i++)
-        if (value_get(r->what, words[i]))
+        if (value_get(r->what, words[i]) != NULL)
             json_object_set(request, words[i], value_get(r->what, words[i]));
     if (local && requires_key(r))
         json_object_set_new(request, "wait_ms",
@@ -306,8 +307,8 @@ is_no_loop(rloop_t *self, react_t *r)
     if (n < LIMIT_REACTOR_CHAIN)
         return true;
     reactor_work_over(self, r,
-           xasprintf("a loop: %s.%s would be its own descendant for the %dth time, and is cut",
-                     value_str(r->what, "client", ""), value_str(r->what, "fun", ""), n + 1));
+                      xasprintf("a loop: %s.%s would be its own descendant for the %dth time, and is cut",
+                                value_str(r->what, "client", ""), value_str(r->what, "fun", ""), n + 1));
     return false;
 }
 
@@ -343,7 +344,7 @@ reactor_work_pop(rloop_t *self, int which)
 {
     react_t *r = self->ready[which];
     self->ready[which] = r->next;
-    if (!r->next)
+    if (r->next == NULL)
         self->ready_tail[which] = &self->ready[which];
     r->next = NULL;
     return r;
@@ -356,9 +357,9 @@ work_turn(rloop_t *self)
 {
     size_t most = (size_t) value_int(self->opts, "reactor_worker_threads", 10);
     int64_t now_ms = clock_mono_ms();
-    for (int which = 0; self->line && which < 2; which++)
+    for (int which = 0; self->line != NULL && which < 2; which++)
         for (size_t n = now_ms < self->ask_after_ms[which] ? 0 : self->n_tasks;
-             self->ready[which] && self->n_asked < ASKED_MAX && n > 0; n--) {
+             self->ready[which] != NULL && self->n_asked < ASKED_MAX && n > 0; n--) {
             if (which == QUEUE_MASTER && self->n_running >= (most > 0 ? most : 1))
                 break;
             react_t *r = reactor_work_pop(self, which);
@@ -380,8 +381,9 @@ reactor_work_published(rloop_t *self, react_t *r, const json_t *reply)
     size_t i;
     if (json_array_size(value_get(reply, "minions")) == 0) {
         AUTO_FREE char *tgt = value_pystr(value_get(r->what, "tgt"));
-        reactor_work_over(self, r,
-               xasprintf("local.%s: no minion matched the target '%s'", value_str(r->what, "fun", ""), tgt));
+        reactor_work_over(
+            self, r,
+            xasprintf("local.%s: no minion matched the target '%s'", value_str(r->what, "fun", ""), tgt));
         return;
     }
     if (!r->watched) {
@@ -427,11 +429,11 @@ reactor_work_answered(rloop_t *self, react_t *r, const json_t *reply)
         if (is_put_off(self, r, reply))
             return;
         reactor_work_over(self, r,
-               xasprintf("%s.%s: %s", value_str(r->what, "client", ""), value_str(r->what, "fun", ""),
-                         value_str(reply, "error", "refused")));
+                          xasprintf("%s.%s: %s", value_str(r->what, "client", ""),
+                                    value_str(r->what, "fun", ""), value_str(reply, "error", "refused")));
         return;
     }
-    if (map_get(self->begun, value_str(reply, "jid", ""))) {
+    if (map_get(self->begun, value_str(reply, "jid", "")) != NULL) {
         /* The file was matched twice, as "*.sls" and "x.sls": it reacts once. */
         reactor_work_over(self, r, NULL);
         return;
@@ -465,16 +467,18 @@ reactor_work_ended(rloop_t *self, react_t *r, const json_t *push)
     const char *client = value_str(r->what, "client", ""), *fun = value_str(r->what, "fun", "");
     self->dirty = true;
     if (value_bool(push, "unknown", false)) {
-        reactor_work_over(self, r,
-               xasprintf("%s.%s (job %s) was under way when the master ended: it is not begun again", client,
-                         fun, r->jid));
+        reactor_work_over(
+            self, r,
+            xasprintf("%s.%s (job %s) was under way when the master ended: it is not begun again", client,
+                      fun, r->jid));
         return;
     }
     if (value_bool(push, "success", false)) {
         reactor_work_over(self, r, NULL);
         return;
     }
-    AUTO_FREE char *said = value_pystr(value_get(push, "return") ? value_get(push, "return") : json_null());
+    AUTO_FREE char *said = value_pystr(value_get(push, "return") != NULL ? value_get(push, "return")
+                                                                         : json_null());
     reactor_work_over(self, r, xasprintf("%s.%s failed: %s", client, fun, said));
 }
 
@@ -496,9 +500,9 @@ reactor_work_done(rloop_t *self, react_t *r, const json_t *push)
         return;
     }
     reactor_work_over(self, r,
-           xasprintf("local.%s (job %s) failed on %s%s", value_str(r->what, "fun", ""), r->jid,
-                     json_object_iter_key(json_object_iter(r->left)),
-                     json_object_size(r->left) > 1 ? " and others" : ""));
+                      xasprintf("local.%s (job %s) failed on %s%s", value_str(r->what, "fun", ""), r->jid,
+                                json_object_iter_key(json_object_iter(r->left)),
+                                json_object_size(r->left) > 1 ? " and others" : ""));
 }
 
 static const struct push {
@@ -510,17 +514,17 @@ void
 work_heard(rloop_t *self, const json_t *msg)
 {
     const char *kind = value_str(msg, "push", NULL);
-    if (!kind) {
+    if (kind == NULL) {
         AUTO_FREE char *key = xasprintf("%lld", (long long) value_int(msg, "n", 0));
         react_t *r = map_take(self->asked, key);
-        if (!r)
+        if (r == NULL)
             return; /* the answer to an event's fire request */
         self->n_asked--;
         reactor_work_answered(self, r, msg);
         return;
     }
     react_t *r = map_get(self->begun, value_str(msg, "jid", ""));
-    for (size_t i = 0; r && i < NELEMS(pushes); i++)
+    for (size_t i = 0; r != NULL && i < NELEMS(pushes); i++)
         if (str_eq(kind, pushes[i].kind)) {
             pushes[i].fn(self, r, msg);
             return;

@@ -41,13 +41,13 @@ storage_look(front_t *front)
     storage_t *self = storage_own(front);
     AUTO_FREE char *trouble = store_trouble(front->store);
     AUTO_FREE char *notice = store_notice(front->store);
-    if (notice) {
+    if (notice != NULL) {
         log_error("%s", notice);
         hook_renewed(front);
     }
-    if (trouble && !self->trouble)
+    if (trouble != NULL && self->trouble == NULL)
         log_critical("the store can't be written: %s; returns stay with their minions until it can", trouble);
-    if (!trouble && self->trouble)
+    if (trouble == NULL && self->trouble != NULL)
         log_warning("the store can be written again");
     free(self->trouble);
     self->trouble = STEAL(trouble);
@@ -62,8 +62,8 @@ storage_start(front_t *front, fail_t *err)
         return rc;
     AUTO_FREE char *path = storage_path(front);
     front->store = store_new(path, err);
-    front->reader = front->store ? store_reader_new(path, err) : NULL;
-    return front->reader ? 0 : err->code;
+    front->reader = front->store != NULL ? store_reader_new(path, err) : NULL;
+    return front->reader != NULL ? 0 : err->code;
 }
 
 static bool

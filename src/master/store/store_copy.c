@@ -182,7 +182,7 @@ copy_pages(const copy_t *self, fail_t *err)
         n = took < PIECE_US / 2 && n < PIECE_MAX ? n * 2 : took > PIECE_US && n > PIECE_MIN ? n / 2 : n;
         uint64_t of = (uint64_t) sqlite3_backup_pagecount(pages);
         go = store_copy_goes_on(self->watch, of - (uint64_t) sqlite3_backup_remaining(pages), of,
-                     "pages of the store are copied");
+                                "pages of the store are copied");
         if (step == SQLITE_OK && go)
             store_copy_rest(took);
     }
@@ -623,8 +623,8 @@ bring_up(const char *part, const char *from, fail_t *err)
 
 /* Copy the backup `from` into `part` beside the store at `path`. */
 static int
-store_copy_of(const char *path, const char *from, const char *part, const char *sql, const store_watch_t *watch,
-        fail_t *err)
+store_copy_of(const char *path, const char *from, const char *part, const char *sql,
+              const store_watch_t *watch, fail_t *err)
 {
     sqlite3 *db = NULL;
     uint64_t bytes = 0;
@@ -646,7 +646,8 @@ store_copy_of(const char *path, const char *from, const char *part, const char *
 /* Copy, upgrade, check, count, then rename to WAITS, from which the next start takes it. `sql` stores the
  * name that the present store will get. */
 static json_t *
-store_copy_restore(const char *path, const char *from, const char *waits, const store_watch_t *watch, fail_t *err)
+store_copy_restore(const char *path, const char *from, const char *waits, const store_watch_t *watch,
+                   fail_t *err)
 {
     char stamp[CLOCK_STAMP_LEN];
     AUTO_FREE char *part = xasprintf("%s" PART, waits);

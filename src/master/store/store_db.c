@@ -467,7 +467,8 @@ go_on_replacing(const char *path, char **ret_notice, fail_t *err)
     if (fs_absent(mark))
         return 0;
     int rc = fs_read(mark, CLOCK_STAMP_LEN, &stamp, err);
-    return rc < 0 ? rc : store_db_replace(path, buf_str(&stamp), "the master ended meanwhile", ret_notice, err);
+    return rc < 0 ? rc
+                  : store_db_replace(path, buf_str(&stamp), "the master ended meanwhile", ret_notice, err);
 }
 
 int

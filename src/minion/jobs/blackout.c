@@ -12,8 +12,8 @@
 static json_t *
 blackout_plain(const json_t *wire)
 {
-    AUTO(py) value = wire ? py_from_wire(wire) : NULL;
-    return value ? py_to_json(value) : NULL;
+    AUTO(py) value = wire != NULL ? py_from_wire(wire) : NULL;
+    return value != NULL ? py_to_json(value) : NULL;
 }
 
 /* Python's `fun in whitelist`, as Salt evaluates it: an element of a list, a key of a mapping, or a substring
@@ -30,7 +30,8 @@ int
 blackout_check(const json_t *facts, const char *fun, fail_t *err)
 {
     /* py_wire encodes a mapping with a key that is not text as {"$py": ...}. */
-    json_auto_t *whole = value_get(facts, "$py") ? blackout_plain(facts) : json_incref((json_t *) facts);
+    json_auto_t *whole = value_get(facts, "$py") != NULL ? blackout_plain(facts)
+                                                         : json_incref((json_t *) facts);
     if (!value_truthy(value_get(whole, "minion_blackout")) || str_eq(fun, "saltutil.refresh_pillar"))
         return 0;
     json_auto_t *list = blackout_plain(value_get(whole, "minion_blackout_whitelist"));

@@ -115,7 +115,7 @@ child_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
         self->offline = self->offline || value_bool(answer, "offline", false);
         if (rc > 0 && value_bool(answer, "ok", false)) {
             json_t *v = value_get(answer, "value");
-            *ret_value = v ? json_incref(v) : json_null();
+            *ret_value = v != NULL ? json_incref(v) : json_null();
             return 0;
         }
         if (rc > 0)
@@ -167,11 +167,11 @@ static py_t *
 child_pillar(void *cookie, json_t *ask, fail_t *err)
 {
     child_t *self = cookie;
-    if (!self->pillar && !pillar_is_local(self->env->opts) && self->env->pillar)
+    if (self->pillar == NULL && !pillar_is_local(self->env->opts) && self->env->pillar != NULL)
         self->pillar = py_from_wire(self->env->pillar);
-    else if (!self->pillar && (!ask || pillar_is_local(self->env->opts)))
+    else if (self->pillar == NULL && (ask == NULL || pillar_is_local(self->env->opts)))
         self->pillar = child_compile(self, NULL, err);
-    if (!ask || (!self->pillar && pillar_is_local(self->env->opts)))
+    if (ask == NULL || (self->pillar == NULL && pillar_is_local(self->env->opts)))
         return py_ref(self->pillar);
     return child_compile(self, ask, err);
 }
@@ -189,7 +189,7 @@ child_may(void *cookie, const char *fun, fail_t *err)
         return rc;
     fail_auto_t why = FAIL_INIT; /* ignored: a broken pillar must not block the jobs that repair it */
     AUTO(py) pillar = child_pillar(self, NULL, &why);
-    json_auto_t *wire = pillar ? py_to_wire(pillar) : NULL;
+    json_auto_t *wire = pillar != NULL ? py_to_wire(pillar) : NULL;
     return blackout_check(wire, fun, err);
 }
 
@@ -212,7 +212,7 @@ child_one(call_ctx_t *ctx, const json_t *job, const char *fun, json_t *arg, call
     /* Salt shows __pub_arg with the keywords' object, but without its marker. */
     json_auto_t *shown = json_deep_copy(words);
     json_t *last = json_array_get(shown, json_array_size(shown) - 1);
-    if (value_get(last, "__kwarg__"))
+    if (value_get(last, "__kwarg__") != NULL)
         json_object_del(last, "__kwarg__");
     json_auto_t *pub = job_pub(job, fun, shown);
     call_run(ctx, fun, words, pub, res);
@@ -287,7 +287,7 @@ job_child_run(child_t *self, const json_t *job)
     if (json_is_array(fun))
         return child_many(&env, job, fun);
     AUTO(call_ctx) ctx = call_ctx_new(&env);
-    if (value_get(job, "react"))
+    if (value_get(job, "react") != NULL)
         return child_react(ctx, job);
     call_result_t res = { 0 };
     child_one(ctx, job, json_string_value(fun), value_get(job, "arg"), &res);
@@ -396,7 +396,7 @@ void
 job_proc_destroy(job_proc_t **self_p)
 {
     job_proc_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return;
     if (self->fd >= 0)
         (void) close(self->fd);
@@ -532,7 +532,7 @@ job_signal(const job_proc_t *self, int sig)
 void
 job_signal_all(const job_proc_t *first, int sig)
 {
-    if (first)
+    if (first != NULL)
         (void) job_own_signal(first, NULL, sig);
 }
 
@@ -553,10 +553,10 @@ mark_offline(const json_t *job, json_t *ret)
 static json_t *
 job_own_return(const job_proc_t *self)
 {
-    if (self->ret) {
+    if (self->ret != NULL) {
         const char *out = output_suited(value_str(self->job, "fun", NULL));
         json_t *ret = jobret_of(self->job, self->ret);
-        if (out)
+        if (out != NULL)
             json_object_set_new(ret, "out", json_string(out));
         if (value_bool(self->ret, "offline", false))
             mark_offline(self->job, ret);

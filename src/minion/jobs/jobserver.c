@@ -43,7 +43,8 @@ jobserver_message(jobserver_t *self, json_t *frame)
 {
     const char *name = value_str(frame, "t", "");
     for (size_t i = 0; i < self->n_parts; i++)
-        for (const part_message_t *row = self->parts[i].row->messages; row && row->name; row++)
+        for (const part_message_t *row = self->parts[i].row->messages; row != NULL && row->name != NULL;
+             row++)
             if (str_eq(name, row->name))
                 row->fn(self->parts[i].self, frame);
 }
@@ -52,7 +53,7 @@ void
 jobserver_heed(jobserver_t *self, const char *tag, json_t *data)
 {
     for (size_t i = 0; i < self->n_parts; i++)
-        for (const part_event_t *row = self->parts[i].row->events; row && row->tag; row++)
+        for (const part_event_t *row = self->parts[i].row->events; row != NULL && row->tag != NULL; row++)
             if (str_starts(tag, row->tag))
                 row->fn(self->parts[i].self, data);
 }
@@ -61,7 +62,7 @@ const part_request_t *
 jobserver_request(const jobserver_t *self, const char *op, void **ret_part)
 {
     for (size_t i = 0; i < self->n_parts; i++)
-        for (const part_request_t *row = self->parts[i].row->requests; row && row->op; row++)
+        for (const part_request_t *row = self->parts[i].row->requests; row != NULL && row->op != NULL; row++)
             if (str_eq(op, row->op)) {
                 *ret_part = self->parts[i].self;
                 return row;
@@ -75,13 +76,13 @@ jobserver_bus_requests(const jobserver_t *self)
     buf_auto_t text = BUF_INIT;
     const char *last = NULL;
     for (size_t i = 0; i < self->n_parts; i++)
-        for (const part_request_t *row = self->parts[i].row->requests; row && row->op; row++)
-            if (row->bus) {
-                if (last)
+        for (const part_request_t *row = self->parts[i].row->requests; row != NULL && row->op != NULL; row++)
+            if (row->bus != NULL) {
+                if (last != NULL)
                     buf_printf(&text, ", %s", last);
                 last = row->bus;
             }
-    if (last)
+    if (last != NULL)
         buf_printf(&text, " and %s", last);
     return xstrdup(buf_str(&text));
 }
@@ -149,7 +150,7 @@ start_job(jobserver_t *self, json_t *job)
     self->env.grains = self->grains;
     self->env.pillar = self->pillar;
     job_proc_t *proc = job_start(&self->env, &own, &err);
-    if (!proc) {
+    if (proc == NULL) {
         failed_to_start(self, job, &err);
         return;
     }
@@ -188,7 +189,7 @@ jobserver_job(jobserver_t *self, json_t *job, int master)
     else if (self->n_jobs >= jobs_max(self) && json_array_size(self->waiting) >= LIMIT_JIDS_SEEN)
         (void) fail_set(&err, -EAGAIN, "%zu jobs run and %d wait on this minion already", self->n_jobs,
                         LIMIT_JIDS_SEEN);
-    if (err.text)
+    if (err.text != NULL)
         failed_to_start(self, job, &err);
     else if (self->n_jobs < jobs_max(self))
         start_job(self, job);
@@ -239,10 +240,10 @@ jobserver_answer(const jobserver_t *self, job_proc_t *asker, json_t *request)
     const char *op = value_str(request, "op", "");
     void *part;
     const part_request_t *row = jobserver_request(self, op, &part);
-    json_t *value = row ? row->fn(part, asker, request, &err) : NULL;
-    if (value)
+    json_t *value = row != NULL ? row->fn(part, asker, request, &err) : NULL;
+    if (value != NULL)
         return json_pack("{s:b, s:o}", "ok", true, "value", value);
-    if (!row)
+    if (row == NULL)
         (void) fail_set(&err, -ENOTSUP, "a minion has no operation '%s'", op);
     return err.code == 0
                ? NULL
@@ -260,15 +261,15 @@ job_frames(jobserver_t *self, job_proc_t *proc)
         json_auto_t *f = STEAL(frame);
         if (str_eq(value_str(f, "t", ""), "fire")) {
             json_t *data = value_get(f, "data");
-            if (data)
+            if (data != NULL)
                 jobserver_event(self, value_str(f, "tag", ""), data, NULL);
         } else {
             json_t *answer = jobserver_answer(self, proc, value_get(f, "request"));
-            if (answer)
+            if (answer != NULL)
                 job_answer(proc, &answer);
         }
     }
-    if (proc->ret)
+    if (proc->ret != NULL)
         jobserver_return(self, proc);
 }
 
@@ -335,7 +336,7 @@ jobserver_reload(jobserver_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     conf_t *fresh = startup_reload(self->conf, self->conf_dir, CONF_MINION, self->overrides, &err);
-    if (!fresh) {
+    if (fresh == NULL) {
         log_error("reload: the old configuration stays: %s", fail_text(&err));
         return;
     }
@@ -370,7 +371,7 @@ timeout(jobserver_t *self, int64_t now)
     int64_t next = now + IDLE_MS;
     for (size_t i = 0; i < self->n_parts; i++) {
         const minion_part_t *part = self->parts[i].row;
-        if (part->next_ms)
+        if (part->next_ms != NULL)
             next = part_sooner(next, part->next_ms(self->parts[i].self));
     }
     for (const job_proc_t *p = self->jobs; p; p = p->next)
@@ -386,7 +387,7 @@ parts_ask(const jobserver_t *self, struct pollfd *fds, bool leaving)
     for (size_t i = 0; i < self->n_parts; i++) {
         const minion_part_t *part = self->parts[i].row;
         fds[i] = (struct pollfd){ -1, POLLIN, 0 };
-        if (part->fd && (!leaving || part->leave))
+        if (part->fd != NULL && (!leaving || part->leave != NULL))
             fds[i].fd = part->fd(self->parts[i].self, &fds[i].events);
     }
 }
@@ -437,7 +438,7 @@ have_left(const jobserver_t *self)
 {
     bool all = true;
     for (size_t i = 0; i < self->n_parts; i++)
-        if (self->parts[i].row->leave)
+        if (self->parts[i].row->leave != NULL)
             all = self->parts[i].row->leave(self->parts[i].self) && all;
     return all;
 }
@@ -463,7 +464,7 @@ static bool
 have_parted(const jobserver_t *self)
 {
     for (const job_proc_t *p = self->jobs; p; p = p->next)
-        if (p->parting && !p->exited && parting_state(p->parting) == PARTING_NONE &&
+        if (p->parting != NULL && !p->exited && parting_state(p->parting) == PARTING_NONE &&
             !value_bool(p->job, "own", false))
             return false;
     return true;
@@ -542,7 +543,7 @@ jobserver_run(jobserver_t *self)
     while (!self->stop) {
         int64_t now = clock_mono_ms();
         for (size_t i = 0; i < self->n_parts && !self->in_session; i++)
-            if (self->parts[i].row->tick)
+            if (self->parts[i].row->tick != NULL)
                 self->parts[i].row->tick(self->parts[i].self, now);
         if (self->in_session)
             return self->exit_code;
@@ -567,8 +568,8 @@ start_parts(jobserver_t *self, fail_t *err)
 {
     for (const minion_part_t *const *row = self->tables.parts; *row; row++) {
         salt_assert(self->n_parts < PARTS_MAX);
-        void *part = (*row)->start ? (*row)->start(self, err) : self;
-        if (!part)
+        void *part = (*row)->start != NULL ? (*row)->start(self, err) : self;
+        if (part == NULL)
             return err->code;
         self->parts[self->n_parts].row = *row;
         self->parts[self->n_parts++].self = part;
@@ -591,8 +592,8 @@ jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, const jo
     self->waiting = json_array();
     AUTO_FREE char *dir = fs_join(conf_str(self->conf, "cachedir"), "spool");
     spool_t *spool = spool_new(dir, err);
-    self->outbox = spool ? outbox_new(&spool, jobserver_send, self) : NULL;
-    self->signal_fd = self->outbox ? daemon_signals(true, err) : -1;
+    self->outbox = spool != NULL ? outbox_new(&spool, jobserver_send, self) : NULL;
+    self->signal_fd = self->outbox != NULL ? daemon_signals(true, err) : -1;
     if (self->signal_fd >= 0) {
         take_conf(self);
         if (start_parts(self, err) == 0)
@@ -606,16 +607,16 @@ void
 jobserver_destroy(jobserver_t **self_p)
 {
     jobserver_t *self = STEAL(*self_p);
-    if (!self)
+    if (self == NULL)
         return;
-    while (self->jobs) {
+    while (self->jobs != NULL) {
         job_proc_t *p = self->jobs;
         self->jobs = p->next;
         job_proc_destroy(&p);
     }
     while (self->n_parts > 0) {
         self->n_parts--;
-        if (self->parts[self->n_parts].row->destroy)
+        if (self->parts[self->n_parts].row->destroy != NULL)
             self->parts[self->n_parts].row->destroy(self->parts[self->n_parts].self);
     }
     outbox_destroy(&self->outbox);

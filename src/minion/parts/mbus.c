@@ -146,7 +146,7 @@ mbus_shown(void *part, const char *tag, json_t *data)
     self->seq++;
     for (size_t i = 0; i < LINES; i++) {
         mline_t *line = &self->lines[i];
-        if (line->fd < 0 || !line->tags || !globs_match(line->tags, tag, strlen(tag)))
+        if (line->fd < 0 || line->tags == NULL || !globs_match(line->tags, tag, strlen(tag)))
             continue;
         if (frame.len == 0) {
             json_auto_t *msg = json_pack("{s:s, s:I, s:s, s:o}", "push", "event", "seq",
@@ -160,7 +160,7 @@ mbus_shown(void *part, const char *tag, json_t *data)
 static void
 mbus_fired(void *part, const char *tag, json_t *data)
 {
-    if (data)
+    if (data != NULL)
         mbus_shown(part, tag, data);
 }
 
@@ -211,12 +211,12 @@ mbus_fire_master(void *part, json_t *data)
     const char *tag = value_str(data, "tag", "");
     json_t *one;
     size_t i;
-    if (*tag && value_get(data, "data"))
+    if (*tag && value_get(data, "data") != NULL)
         jobserver_event(self->js, tag, value_get(data, "data"), value_get(data, "preload"));
     json_array_foreach (value_get(data, "events"), i, one)
-        if (value_get(one, "tag"))
+        if (value_get(one, "tag") != NULL)
             jobserver_event(self->js, value_str(one, "tag", ""),
-                            value_get(one, "data") ? value_get(one, "data") : one, NULL);
+                            value_get(one, "data") != NULL ? value_get(one, "data") : one, NULL);
 }
 
 /* ---- the socket ---------------------------------------------------------------------------------------- */
@@ -270,7 +270,7 @@ mbus_deaf(mbus_t *self)
         mbus_close_line(self, &self->lines[i]);
     if (self->listen_fd >= 0)
         (void) close(self->listen_fd);
-    if (self->listen_fd >= 0 && self->path)
+    if (self->listen_fd >= 0 && self->path != NULL)
         (void) unlink(self->path);
     if (self->epoll_fd >= 0)
         (void) close(self->epoll_fd);
@@ -345,7 +345,7 @@ mbus_answer(mbus_t *self, mline_t *line, json_t *msg)
 
     void *part;
     const part_request_t *other = own ? NULL : jobserver_request(self->js, op, &part);
-    if (other && other->bus) {
+    if (other != NULL && other->bus != NULL) {
         fail_auto_t err = FAIL_INIT;
         json_t *value = other->fn(part, NULL, msg, &err);
         ok = value != NULL;
@@ -404,11 +404,11 @@ mbus_ready(void *part, short ready)
     int n = epoll_wait(self->epoll_fd, events, LINES + 1, 0);
     for (int i = 0; i < n; i++) {
         mline_t *line = events[i].data.ptr;
-        if (!line)
+        if (line == NULL)
             mbus_accept(self);
-        if (line && line->fd >= 0 && events[i].events & EPOLLOUT)
+        if (line != NULL && line->fd >= 0 && events[i].events & EPOLLOUT)
             mbus_flush(self, line);
-        if (line && line->fd >= 0 && events[i].events & ~EPOLLOUT)
+        if (line != NULL && line->fd >= 0 && events[i].events & ~EPOLLOUT)
             mbus_read_line(self, line);
     }
 }

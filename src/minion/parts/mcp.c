@@ -26,7 +26,7 @@ mcp_has_notes(const jobserver_t *js)
     if (fs_names(path, &names, &err) < 0)
         log_warning("parts of files may be left behind: %s", fail_text(&err));
     bool any = false;
-    for (size_t i = 0; names && names[i] && !any; i++)
+    for (size_t i = 0; names != NULL && names[i] != NULL && !any; i++)
         any = *names[i] != '.';
     strv_free(names);
     return any;

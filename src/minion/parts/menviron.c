@@ -25,7 +25,7 @@ menviron_setenv(void *part, json_t *data)
     json_auto_t *others = json_object();
     for (char **e = environ; value_bool(data, "clear_all", false) && *e; e++) {
         AUTO_FREE char *key = xstrndup(*e, strcspn(*e, "="));
-        if (!value_get(wanted, key))
+        if (value_get(wanted, key) == NULL)
             json_object_set_new(others, key, json_true());
     }
     json_object_foreach (others, name, v)

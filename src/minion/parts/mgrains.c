@@ -54,7 +54,7 @@ mgrains_child(const mgrains_t *self, int fd, pid_t parent)
     json_t *v;
     grains_collect(js->tables.grain_plugins, js->tables.n_grain_plugins, GRAIN_SLOW, "", js->opts, known);
     json_object_foreach (known, key, v)
-        if (!json_equal(v, json_object_get(js->grains, key)) || json_object_get(self->slow, key))
+        if (!json_equal(v, json_object_get(js->grains, key)) || json_object_get(self->slow, key) != NULL)
             json_object_set(slow, key, v);
 
     buf_auto_t out = BUF_INIT;
@@ -116,7 +116,7 @@ mgrains_assemble(const mgrains_t *self)
     jobserver_t *js = self->js;
     json_t *all = json_object();
     grains_collect(js->tables.grain_plugins, js->tables.n_grain_plugins, GRAIN_CHEAP, "", js->opts, all);
-    if (self->slow)
+    if (self->slow != NULL)
         (void) json_object_update(all, self->slow);
     grains_finish(js->opts, all);
     json_decref(js->grains);
@@ -127,7 +127,7 @@ mgrains_assemble(const mgrains_t *self)
 static void
 mgrains_gather(mgrains_t *self)
 {
-    if (!self->slow)
+    if (self->slow == NULL)
         self->slow = grains_cache_load(conf_str(self->js->conf, "cachedir"));
     mgrains_assemble(self);
     mgrains_start_child(self);

@@ -37,7 +37,7 @@ mlink_job(void *part, json_t *frame)
     if (!json_is_object(job) || !seen_add(self->seen, jid))
         return;
     bool known = outbox_has(js->outbox, jid) || value_lists(spool_marks(outbox_spool(js->outbox)), jid);
-    for (const job_proc_t *p = js->jobs; p && !known; p = p->next)
+    for (const job_proc_t *p = js->jobs; p != NULL && !known; p = p->next)
         known = str_eq(value_str(p->job, "jid", ""), jid);
     json_array_foreach (js->waiting, i, one)
         known = known || str_eq(value_str(one, "jid", ""), jid);
@@ -61,13 +61,13 @@ mlink_ack(void *part, json_t *frame)
     bool any = false;
     json_array_foreach (jids, i, jid) {
         const char *asker = json_is_string(jid) ? outbox_asker(outbox, json_string_value(jid)) : NULL;
-        if (!asker || str_eq(asker, by))
+        if (asker == NULL || str_eq(asker, by))
             continue;
         seen_elsewhere_add(self->seen, json_string_value(jid), asker);
         any = true;
     }
     json_auto_t *all = any ? seen_dump(self->seen) : NULL;
-    if (all && spool_elsewhere_keep(outbox_spool(outbox), all, &err) < 0)
+    if (all != NULL && spool_elsewhere_keep(outbox_spool(outbox), all, &err) < 0)
         log_warning("jobs that returned to another master than the one that asked are known until the minion "
                     "ends: %s",
                     fail_text(&err));
@@ -141,7 +141,7 @@ static void
 mlink_add_pending(json_t *pending, const json_t *job)
 {
     json_t *asker = value_get(job, "asker");
-    json_object_set_new(pending, value_str(job, "jid", ""), asker ? json_incref(asker) : json_null());
+    json_object_set_new(pending, value_str(job, "jid", ""), asker != NULL ? json_incref(asker) : json_null());
 }
 
 /* Runs the networking process, in the child. It starts with the jobs that run or wait and those whose returns
@@ -272,9 +272,9 @@ mlink_start(jobserver_t *js, fail_t *err)
 
     fail_auto_t why = FAIL_INIT;
     json_auto_t *elsewhere = spool_elsewhere(outbox_spool(js->outbox), &why);
-    if (why.text)
+    if (why.text != NULL)
         (void) fail_set(err, why.code, "%s", fail_text(&why));
-    if (why.text || outbox_series(js->outbox, self->series, err) < 0) {
+    if (why.text != NULL || outbox_series(js->outbox, self->series, err) < 0) {
         mlink_destroy(self);
         return NULL;
     }

@@ -17,9 +17,10 @@ mmine_tick(void *part, int64_t now_ms)
     if (now_ms < self->next_ms || !value_bool(js->opts, "mine_enabled", true) || !outbox_is_heard(js->outbox))
         return;
     json_t *pillar = js->pillar;
-    bool has = value_truthy(value_get(js->opts, "mine_functions")) || value_get(pillar, "mine_functions");
+    bool has = value_truthy(value_get(js->opts, "mine_functions")) ||
+               value_get(pillar, "mine_functions") != NULL;
     /* Wait for the pillar: it may name functions. */
-    if (!has && !pillar)
+    if (!has && pillar == NULL)
         return;
     self->next_ms = now_ms + value_int(js->opts, "mine_interval", 60) * 60000;
     if (!has)

@@ -76,12 +76,12 @@ mpillar_new(mpillar_t *self, const job_proc_t *asker, json_t *ask, int timeout_m
         end = &(*end)->next;
     *end = q;
     q->n = ++self->last_n;
-    q->asker = asker ? asker->pid : 0;
-    q->master = asker ? (int) value_int(asker->job, "master", -1) : -1;
+    q->asker = asker != NULL ? asker->pid : 0;
+    q->master = asker != NULL ? (int) value_int(asker->job, "master", -1) : -1;
     q->master = q->master < LIMIT_MASTERS ? q->master : -1;
     q->body = pillar_ask_complete(self->js->opts, ask);
     json_object_set_new(q->body, "n", json_integer(q->n));
-    if (asker && value_get(asker->job, "jid"))
+    if (asker != NULL && value_get(asker->job, "jid") != NULL)
         json_object_set(q->body, "jid", value_get(asker->job, "jid"));
     q->until_ms = clock_mono_ms() + timeout_ms;
     return q;
@@ -91,12 +91,12 @@ mpillar_new(mpillar_t *self, const job_proc_t *asker, json_t *ask, int timeout_m
 static void
 mpillar_tell(jobserver_t *js, const question_t *q, json_t *value, const char *error)
 {
-    for (job_proc_t *p = js->jobs; p && q->asker != 0; p = p->next) {
+    for (job_proc_t *p = js->jobs; p != NULL && q->asker != 0; p = p->next) {
         if (p->pid != q->asker)
             continue;
-        json_t *answer = error ? json_pack("{s:b, s:s}", "ok", false, "error", error)
-                               : json_pack("{s:b, s:O, s:b}", "ok", true, "value", value, "offline",
-                                           q->offline);
+        json_t *answer = error != NULL ? json_pack("{s:b, s:s}", "ok", false, "error", error)
+                                       : json_pack("{s:b, s:O, s:b}", "ok", true, "value", value, "offline",
+                                                   q->offline);
         job_answer(p, &answer);
     }
 }
@@ -132,7 +132,7 @@ mpillar_close(mpillar_t *self, question_t *q, json_t *pillar, const char *error)
             *at = q->next;
             break;
         }
-    if (q->keep && pillar) {
+    if (q->keep && pillar != NULL) {
         json_decref(js->pillar);
         js->pillar = json_incref(pillar);
         mpillar_keep(js);
@@ -153,16 +153,16 @@ mpillar_refresh(mpillar_t *self, const job_proc_t *asker, bool clean, int timeou
 {
     if (pillar_is_local(self->js->opts)) {
         /* Each job compiles it anew. */
-        question_t told = { .asker = asker ? asker->pid : 0 };
+        question_t told = { .asker = asker != NULL ? asker->pid : 0 };
         json_auto_t *done = json_true();
         mpillar_tell(self->js, &told, done, NULL);
         return;
     }
-    if (!asker && mpillar_first_ready(self) < 0)
+    if (asker == NULL && mpillar_first_ready(self) < 0)
         return; /* mpillar_master_up() requests it */
     json_auto_t *ask = clean ? json_pack("{s:b}", "clean", true) : json_object();
     json_object_set_new(ask, "keep", json_true());
-    question_t *q = mpillar_new(self, asker, ask, asker ? timeout_ms : WAIT_MS);
+    question_t *q = mpillar_new(self, asker, ask, asker != NULL ? timeout_ms : WAIT_MS);
     q->keep = true;
     mpillar_send(self, q);
 }
@@ -232,9 +232,9 @@ mpillar_answered(void *part, json_t *frame)
     json_t *body = value_get(frame, "body"), *pillar = value_get(body, "pillar");
     json_int_t n = value_int(body, "n", 0), again = value_int(body, "again", 0);
     question_t *q = self->open;
-    while (q && q->n != n)
+    while (q != NULL && q->n != n)
         q = q->next;
-    if (!q || q->master != (int) value_int(frame, "master", -1))
+    if (q == NULL || q->master != (int) value_int(frame, "master", -1))
         return;
     if (again > 0) {
         q->sent = false;
@@ -252,7 +252,7 @@ static bool
 mpillar_is_usual(const jobserver_t *js, const question_t *q)
 {
     json_auto_t *usual = pillar_ask_complete(js->opts, NULL);
-    return !value_get(q->body, "pillar") &&
+    return value_get(q->body, "pillar") == NULL &&
            str_eq(value_str(q->body, "pillarenv", ""), value_str(usual, "pillarenv", ""));
 }
 
@@ -263,11 +263,11 @@ mpillar_tick(void *part, int64_t now_ms)
     jobserver_t *js = self->js;
     bool offline = jobserver_is_offline(js);
     /* Offline: answer jobs from memory. */
-    for (question_t *q = self->open, *next; q && offline; q = next) {
+    for (question_t *q = self->open, *next; q != NULL && offline; q = next) {
         next = q->next;
         if (q->keep)
             continue;
-        q->offline = js->pillar && mpillar_is_usual(js, q);
+        q->offline = js->pillar != NULL && mpillar_is_usual(js, q);
         mpillar_close(self, q, q->offline ? js->pillar : NULL,
                       q->offline ? NULL : "no master is connected, and this pillar is not kept here");
     }
@@ -286,7 +286,7 @@ static int64_t
 mpillar_next_ms(void *part)
 {
     const mpillar_t *self = part;
-    int64_t next = self->open ? jobserver_offline_ms(self->js) : 0;
+    int64_t next = self->open != NULL ? jobserver_offline_ms(self->js) : 0;
     next = next > clock_mono_ms() ? next : 0;
     for (const question_t *q = self->open; q; q = q->next) {
         bool again = !q->sent && q->again_ms && mpillar_first_ready(self) >= 0;
@@ -319,7 +319,7 @@ mpillar_start(jobserver_t *js, fail_t *err)
         return self;
     fail_auto_t why = FAIL_INIT;
     js->pillar = value_parse(buf_str(&text), text.len, LIMIT_WIRE_MSG, path, &why);
-    if (!js->pillar)
+    if (js->pillar == NULL)
         log_error("minion_pillar_cache: %s", fail_text(&why));
     return self;
 }
@@ -328,7 +328,7 @@ static void
 mpillar_destroy(void *part)
 {
     mpillar_t *self = part;
-    while (self->open) {
+    while (self->open != NULL) {
         question_t *q = self->open;
         self->open = q->next;
         json_decref(q->body);

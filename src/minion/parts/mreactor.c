@@ -53,7 +53,7 @@ mreactor_fire(mreactor_t *self, json_t *firings)
     json_t *one;
     json_array_foreach (firings, i, one) {
         json_t *waiting = map_get(self->files, value_str(one, "file", ""));
-        if (!waiting)
+        if (waiting == NULL)
             mreactor_begin(self, one);
         else if (json_array_size(waiting) < most)
             json_array_append(waiting, one);
@@ -71,7 +71,7 @@ mreactor_fired(void *part, const char *tag, json_t *data)
     mreactor_t *self = part;
     int64_t now = clock_wall_us();
     char stamp[CLOCK_STAMP_LEN];
-    if (!self->rules)
+    if (self->rules == NULL)
         return;
     json_auto_t *stamped = json_is_object(data) ? json_copy(data) : json_object();
     clock_stamp(stamp, now);
@@ -86,7 +86,7 @@ static void
 mreactor_job_over(void *part, json_t *job, const job_proc_t *proc)
 {
     mreactor_t *self = part;
-    if (!value_get(job, "react"))
+    if (value_get(job, "react") == NULL)
         return;
     const char *file = value_str(value_get(job, "react"), "file", "");
     json_auto_t *waiting = map_take(self->files, file);
@@ -98,10 +98,10 @@ mreactor_job_over(void *part, json_t *job, const job_proc_t *proc)
     json_array_remove(waiting, 0);
     mreactor_begin(self, next);
     json_t *rest = map_get(self->files, file);
-    if (!rest && json_array_size(waiting) > 0)
+    if (rest == NULL && json_array_size(waiting) > 0)
         log_error("reactor: %s: %zu events that waited for it are dropped", file, json_array_size(waiting));
     json_array_foreach (waiting, i, one)
-        if (rest)
+        if (rest != NULL)
             json_array_append(rest, one);
 }
 
@@ -110,7 +110,7 @@ static int64_t
 mreactor_next_ms(void *part)
 {
     const mreactor_t *self = part;
-    int64_t due = self->rules ? rules_next_due(self->rules) : 0;
+    int64_t due = self->rules != NULL ? rules_next_due(self->rules) : 0;
     return due == 0 ? 0 : clock_mono_ms() + (due - clock_wall_us()) / 1000 + 1;
 }
 
@@ -118,7 +118,7 @@ static void
 mreactor_tick(void *part, int64_t now_ms)
 {
     mreactor_t *self = part;
-    if (self->rules && rules_next_due(self->rules) != 0)
+    if (self->rules != NULL && rules_next_due(self->rules) != 0)
         mreactor_fire(self, rules_due(self->rules, clock_wall_us()));
 }
 
@@ -134,7 +134,7 @@ mreactor_check_files(mreactor_t *self)
     json_array_foreach (files, i, one) {
         const char *file = value_str(one, "file", "");
         AUTO_FREE char *why = str_starts(file, "salt://") ? NULL : reaction_missing(NULL, file);
-        if (why)
+        if (why != NULL)
             log_error("reactor: %s: for %s: %s", file, value_str(one, "for", ""), why);
     }
 }
@@ -147,12 +147,12 @@ mreactor_reload(void *part)
     mreactor_t *self = part;
     fail_auto_t err = FAIL_INIT;
     rules_t *rules = rules_new(value_get(self->js->opts, "reactor"), &err);
-    if (!rules) {
+    if (rules == NULL) {
         log_error("reactor: what there was stays: %s", fail_text(&err));
         return;
     }
     json_auto_t *tags = rules_tags(rules);
-    json_auto_t *state = self->rules ? rules_state(self->rules) : NULL;
+    json_auto_t *state = self->rules != NULL ? rules_state(self->rules) : NULL;
     rules_restore(rules, state);
     rules_destroy(&self->rules);
     if (json_array_size(tags) == 0) {

@@ -26,7 +26,7 @@ mrecover_landed(outbox_t *outbox)
         fail_auto_t err = FAIL_INIT;
         AUTO_FREE char *asker = NULL;
         json_auto_t *ret = spool_load(outbox_spool(outbox), json_string_value(jid), &asker, &size, &err);
-        if (!ret) {
+        if (ret == NULL) {
             log_error("%s", fail_text(&err));
             continue;
         }
@@ -51,7 +51,7 @@ mrecover_look(mrecover_t *self)
         json_auto_t *ret = job_interrupted(one);
         log_warning("job %s: it ran when the minion was stopped; that is its return",
                     value_str(one, "jid", ""));
-        if (ret)
+        if (ret != NULL)
             outbox_return(outbox, ret, value_str(one, "asker", NULL));
     }
     json_array_foreach (damaged, i, one)

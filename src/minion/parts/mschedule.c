@@ -77,9 +77,9 @@ static json_t *
 mschedule_of_pillar(const mschedule_t *self, const char *key, bool *ret_said)
 {
     json_t *wire = value_get(self->js->pillar, key);
-    AUTO(py) value = wire ? py_from_wire(wire) : NULL;
-    *ret_said = value && py_holds_peer(value);
-    return value ? py_to_json(value) : NULL;
+    AUTO(py) value = wire != NULL ? py_from_wire(wire) : NULL;
+    *ret_said = value != NULL && py_holds_peer(value);
+    return value != NULL ? py_to_json(value) : NULL;
 }
 
 static void
@@ -90,9 +90,9 @@ mschedule_take_pillar(mschedule_t *self)
     bool moments_said;
     self->pillar = mschedule_of_pillar(self, "schedule", &self->said);
     self->whens = mschedule_of_pillar(self, "whens", &moments_said);
-    if (!self->whens)
+    if (self->whens == NULL)
         self->whens = json_incref(value_get(self->js->grains, "whens"));
-    if (self->pillar && !json_is_object(self->pillar))
+    if (self->pillar != NULL && !json_is_object(self->pillar))
         log_error("schedule: the pillar's is not a mapping; it is left out");
 }
 
@@ -117,7 +117,7 @@ mschedule_reload(void *part)
     json_t *v = value_get(self->js->opts, "schedule");
     json_decref(self->own);
     self->own = json_is_object(v) ? json_deep_copy(v) : json_object();
-    if (v && !json_is_object(v) && !json_is_null(v))
+    if (v != NULL && !json_is_object(v) && !json_is_null(v))
         log_error("schedule: the option is not a mapping; it is left out");
     mschedule_pillar_changed(self);
 }
@@ -160,7 +160,7 @@ mschedule_run(mschedule_t *self, const json_t *row)
     json_t *args = value_get(item, "args"), *kwargs = value_get(item, "kwargs");
     json_t *back = value_get(item, "return_job");
     char jid[CLOCK_STAMP_LEN];
-    json_t *arg = args ? json_deep_copy(args) : json_array();
+    json_t *arg = args != NULL ? json_deep_copy(args) : json_array();
     if (json_object_size(kwargs) > 0) {
         json_t *words = json_deep_copy(kwargs);
         json_object_set_new(words, "__kwarg__", json_true());
@@ -170,8 +170,8 @@ mschedule_run(mschedule_t *self, const json_t *row)
     json_auto_t *job = json_pack("{s:s, s:O, s:o, s:O, s:s, s:o*, s:b}", "jid", jid, "fun",
                                  value_get(row, "fun"), "arg", arg, "schedule", value_get(row, "name"),
                                  "user", "schedule", "metadata", mschedule_metadata(item), "own",
-                                 back && !value_truthy(back));
-    bool of_pillar = self->said && value_get(self->pillar, value_str(row, "name", ""));
+                                 back != NULL && !value_truthy(back));
+    bool of_pillar = self->said && value_get(self->pillar, value_str(row, "name", "")) != NULL;
     if (of_pillar || value_bool(item, SCHEDULE_PEER, false))
         json_object_set_new(job, "peer", json_true());
     log_info("schedule: job %s: %s with jid %s", value_str(row, "name", ""), value_str(row, "fun", ""), jid);
@@ -211,7 +211,7 @@ mschedule_mine(mschedule_t *self, const json_t *request)
 {
     const char *name = value_str(request, "name", "");
     json_t *item = value_get(self->own, name);
-    if (!item && value_get(self->pillar, name))
+    if (item == NULL && value_get(self->pillar, name) != NULL)
         log_warning("schedule: job %s can't be changed: it is in the pillar", name);
     return json_is_object(item) ? item : NULL;
 }
@@ -223,12 +223,12 @@ mschedule_set(mschedule_t *self, json_t *request, fail_t *err)
     json_t *item = value_get(request, "schedule");
     if (*name == '\0' || !json_is_object(item))
         return fail_set(err, -EINVAL, "a job of the schedule has a name and is a mapping");
-    if (value_get(self->pillar, name) && !value_get(self->own, name)) {
+    if (value_get(self->pillar, name) != NULL && value_get(self->own, name) == NULL) {
         log_warning("schedule: job %s can't be changed: it is in the pillar", name);
         return 0;
     }
     AUTO_FREE char *why = schedule_check(name, item, self->whens);
-    if (why)
+    if (why != NULL)
         return fail_set(err, -EINVAL, "%s", why);
     json_object_set(self->own, name, item);
     return 0;
@@ -237,7 +237,7 @@ mschedule_set(mschedule_t *self, json_t *request, fail_t *err)
 static int
 mschedule_delete(mschedule_t *self, json_t *request, fail_t *err)
 {
-    if (mschedule_mine(self, request))
+    if (mschedule_mine(self, request) != NULL)
         json_object_del(self->own, value_str(request, "name", ""));
     return 0;
 }
@@ -246,7 +246,7 @@ static int
 mschedule_enable_job(mschedule_t *self, json_t *request, fail_t *err)
 {
     json_t *item = mschedule_mine(self, request);
-    if (item)
+    if (item != NULL)
         json_object_set_new(item, "enabled", json_boolean(value_bool(request, "enabled", true)));
     return 0;
 }
@@ -279,9 +279,9 @@ mschedule_skip(mschedule_t *self, json_t *request, bool postpone, fail_t *err)
     if (!json_is_string(value_get(request, "time")))
         return fail_set(err, -EINVAL, "Job time is required.");
     json_t *item = mschedule_mine(self, request);
-    if (item)
+    if (item != NULL)
         mschedule_append_time(item, "skip_explicit", request, "time");
-    if (item && postpone)
+    if (item != NULL && postpone)
         mschedule_append_time(item, "run_explicit", request, "new_time");
     return 0;
 }
@@ -302,7 +302,7 @@ static int
 mschedule_run_job(mschedule_t *self, json_t *request, fail_t *err)
 {
     json_auto_t *row = schedule_run(self->engine, value_str(request, "name", ""), mschedule_now());
-    if (row)
+    if (row != NULL)
         mschedule_run(self, row);
     return 0;
 }
@@ -360,7 +360,7 @@ mschedule_status(const mschedule_t *self, const json_t *request)
 {
     const char *format = value_str(request, "time_fmt", SCHEDULE_FORMAT);
     json_t *status = schedule_status(self->engine, value_str(request, "name", ""), format, mschedule_now());
-    return status ? status : json_object();
+    return status != NULL ? status : json_object();
 }
 
 /* Handles {do: "list" (where), "status" (name, time_fmt), "set" (name, schedule), "delete", "enable_job",
@@ -387,7 +387,7 @@ mschedule_ask(void *part, job_proc_t *asker, json_t *request, fail_t *err)
     if (str_eq(name, "status"))
         return mschedule_status(self, request);
     json_t *all = mschedule_list(self, value_str(request, "where", ""));
-    if (changes[i].event) {
+    if (changes[i].event != NULL) {
         AUTO_FREE char *tag = xasprintf("/salt/minion/minion_schedule_%s_complete", changes[i].event);
         json_auto_t *data = json_pack("{s:b, s:O}", "complete", true, "schedule", all);
         EACH_PART(self->js, shown, tag, data);

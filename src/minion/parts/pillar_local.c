@@ -19,12 +19,12 @@ json_t *
 pillar_ask_complete(const json_t *opts, const json_t *ask)
 {
     static const char *const envs[] = { "saltenv", "pillarenv" };
-    json_t *out = ask ? json_copy((json_t *) ask) : json_object();
+    json_t *out = ask != NULL ? json_copy((json_t *) ask) : json_object();
     for (size_t i = 0; i < NELEMS(envs); i++) {
         const char *configured = value_str(opts, envs[i], NULL);
-        if (!value_str(out, envs[i], NULL) && configured)
+        if (value_str(out, envs[i], NULL) == NULL && configured != NULL)
             json_object_set_new(out, envs[i], json_string(configured));
-        else if (!value_str(out, envs[i], NULL))
+        else if (value_str(out, envs[i], NULL) == NULL)
             json_object_del(out, envs[i]);
     }
     return out;
@@ -39,7 +39,7 @@ pillar_local(json_t *opts, registry_t *registry, const char *id, json_t *grains,
     pillar_env_ask(&env, whole);
     int64_t begin_us = clock_mono_us();
     struct py *pillar = pillar_compile(&env, err);
-    log_debug("pillar of %s: %s here in %.6f s", id, pillar ? "compiled" : "did not compile",
+    log_debug("pillar of %s: %s here in %.6f s", id, pillar != NULL ? "compiled" : "did not compile",
               (double) (clock_mono_us() - begin_us) / 1e6);
     py_unref(env.override);
     return pillar;

@@ -43,7 +43,7 @@ static void
 relay_job_over(void *part, json_t *job, const job_proc_t *proc)
 {
     relay_t *self = part;
-    for (question_t **at = &self->all; proc && *at;) {
+    for (question_t **at = &self->all; proc != NULL && *at;) {
         if ((*at)->asker != proc) {
             at = &(*at)->next;
             continue;
@@ -59,7 +59,7 @@ static void
 relay_tick(void *part, int64_t now_ms)
 {
     relay_t *self = part;
-    while (self->all && jobserver_is_offline(self->js)) {
+    while (self->all != NULL && jobserver_is_offline(self->js)) {
         job_proc_t *asker = self->all->asker;
         json_t *answer = json_pack("{s:b, s:s, s:i, s:b}", "ok", false, "error", "no master is connected",
                                    "code", EHOSTUNREACH, "offline", true);
@@ -72,7 +72,7 @@ static int64_t
 relay_next_ms(void *part)
 {
     const relay_t *self = part;
-    return self->all ? jobserver_offline_ms(self->js) : 0;
+    return self->all != NULL ? jobserver_offline_ms(self->js) : 0;
 }
 
 /* Opens a request; its answer comes later. A job waits for each answer, so it has one open request at
@@ -137,7 +137,7 @@ static void
 relay_destroy(void *part)
 {
     relay_t *self = part;
-    while (self->all)
+    while (self->all != NULL)
         relay_drop(&self->all);
     free(self);
 }

@@ -29,7 +29,7 @@ named_grains(jobserver_t *js)
     json_t *named = json_object();
     json_array_foreach (names, i, one) {
         const char *name = json_string_value(one);
-        if (name && value_get(js->grains, name))
+        if (name != NULL && value_get(js->grains, name) != NULL)
             json_object_set(named, name, value_get(js->grains, name));
     }
     return named;
@@ -45,7 +45,7 @@ started_event(jobserver_t *js)
     (void) strftime(when, sizeof(when), "%a %b %e %H:%M:%S %Y", localtime_r(&now, &tm));
     json_auto_t *text = value_fmt("Minion %s started at %s", js->env.id, when);
     json_auto_t *grains = named_grains(js);
-    json_auto_t *more = grains ? json_pack("{s:O}", "grains", grains) : NULL;
+    json_auto_t *more = grains != NULL ? json_pack("{s:O}", "grains", grains) : NULL;
     AUTO_FREE char *tag = xasprintf("salt/minion/%s/start", js->env.id);
     if (value_bool(js->opts, "enable_legacy_startup_events", true))
         jobserver_event(js, "minion_start", text, more);

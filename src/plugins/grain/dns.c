@@ -95,7 +95,7 @@ static const struct {
     const char *directive;
     void (*take)(json_t *dns, char **args);
 } rows[] = {
-    { "nameserver", take_nameserver }, { "domain", take_domain },   { "search", take_search },
+    { "nameserver", take_nameserver }, { "domain", take_domain },       { "search", take_search },
     { "sortlist", take_sortlist },     { "options", dns_take_options },
 };
 

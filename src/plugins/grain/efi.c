@@ -40,5 +40,5 @@ efi_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "efi", "efi-secure-boot", NULL };
 
-PLUGIN(grain, efi, .doc = "Whether the host was started by EFI, and with secure boot.", .collect = efi_collect,
-       .cost = GRAIN_CHEAP, .keys = keys);
+PLUGIN(grain, efi, .doc = "Whether the host was started by EFI, and with secure boot.",
+       .collect = efi_collect, .cost = GRAIN_CHEAP, .keys = keys);

@@ -85,5 +85,5 @@ environment_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "cwd", "path", "systempath", "shell", "locale_info", NULL };
 
-PLUGIN(grain, environment, .doc = "The minion's folder, search path, shell and locale.", .collect = environment_collect,
-       .cost = GRAIN_CHEAP, .keys = keys);
+PLUGIN(grain, environment, .doc = "The minion's folder, search path, shell and locale.",
+       .collect = environment_collect, .cost = GRAIN_CHEAP, .keys = keys);

@@ -160,7 +160,8 @@ fqdn_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     json_object_set_new(out, "fqdn_ip4", v4 ? fqdn_addresses_of(fqdn, AF_INET) : json_array());
     json_object_set_new(out, "fqdn_ip6", v6 ? fqdn_addresses_of(fqdn, AF_INET6) : json_array());
     json_object_set_new(out, "fqdns",
-                        value_bool(ctx->opts, "enable_fqdns_grains", true) ? fqdn_names_of(&all) : json_array());
+                        value_bool(ctx->opts, "enable_fqdns_grains", true) ? fqdn_names_of(&all)
+                                                                           : json_array());
     for (size_t i = 0; i < all.n; i++)
         free(all.items[i].name);
     free(all.items);

@@ -86,4 +86,5 @@ gateway_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "ip_gw", "ip4_gw", "ip6_gw", NULL };
 
-PLUGIN(grain, gateway, .doc = "The default gateways.", .collect = gateway_collect, .cost = GRAIN_CHEAP, .keys = keys);
+PLUGIN(grain, gateway, .doc = "The default gateways.", .collect = gateway_collect, .cost = GRAIN_CHEAP,
+       .keys = keys);

@@ -73,5 +73,5 @@ static const char *const keys[] = { "biosversion", "biosvendor",   "boardname",
                                     "productname", "manufacturer", "biosreleasedate",
                                     "uuid",        "serialnumber", NULL };
 
-PLUGIN(grain, hardware, .doc = "Maker, model, serial number and firmware of the machine.", .collect = hardware_collect,
-       .cost = GRAIN_CHEAP, .keys = keys);
+PLUGIN(grain, hardware, .doc = "Maker, model, serial number and firmware of the machine.",
+       .collect = hardware_collect, .cost = GRAIN_CHEAP, .keys = keys);

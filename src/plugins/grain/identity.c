@@ -47,5 +47,5 @@ grain_identity_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 static const char *const keys[] = { "id",         "master", "server_id", "localhost", "append_domain",
                                     "machine_id", NULL };
 
-PLUGIN(grain, identity, .doc = "Which minion this is and whose.", .collect = grain_identity_collect, .cost = GRAIN_CHEAP,
-       .keys = keys);
+PLUGIN(grain, identity, .doc = "Which minion this is and whose.", .collect = grain_identity_collect,
+       .cost = GRAIN_CHEAP, .keys = keys);

@@ -102,4 +102,5 @@ init_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "init", NULL };
 
-PLUGIN(grain, init, .doc = "What runs as process 1.", .collect = init_collect, .cost = GRAIN_CHEAP, .keys = keys);
+PLUGIN(grain, init, .doc = "What runs as process 1.", .collect = init_collect, .cost = GRAIN_CHEAP,
+       .keys = keys);

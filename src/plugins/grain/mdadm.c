@@ -31,4 +31,5 @@ mdadm_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "mdadm", NULL };
 
-PLUGIN(grain, mdadm, .doc = "Software RAID devices.", .collect = mdadm_collect, .cost = GRAIN_CHEAP, .keys = keys);
+PLUGIN(grain, mdadm, .doc = "Software RAID devices.", .collect = mdadm_collect, .cost = GRAIN_CHEAP,
+       .keys = keys);

@@ -25,5 +25,5 @@ grain_memory_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "mem_total", "swap_total", NULL };
 
-PLUGIN(grain, memory, .doc = "Memory and swap space in megabytes.", .collect = grain_memory_collect, .cost = GRAIN_CHEAP,
-       .keys = keys);
+PLUGIN(grain, memory, .doc = "Memory and swap space in megabytes.", .collect = grain_memory_collect,
+       .cost = GRAIN_CHEAP, .keys = keys);

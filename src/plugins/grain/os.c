@@ -448,10 +448,10 @@ add_release_parts(json_t *out)
     if (json_is_integer(json_array_get(info, 0)))
         json_object_set(out, "osmajorrelease", json_array_get(info, 0));
     json_object_set_new(out, "osrelease_info", info);
-    json_object_set_new(out, "osfinger",
-                        value_fmt("%s-%s",
-                                  os_is_one_of(os, by_os, NELEMS(by_os)) ? os : value_str(out, "osfullname", ""),
-                                  os_is_one_of(os, full, NELEMS(full)) ? release : parts[0]));
+    json_object_set_new(
+        out, "osfinger",
+        value_fmt("%s-%s", os_is_one_of(os, by_os, NELEMS(by_os)) ? os : value_str(out, "osfullname", ""),
+                  os_is_one_of(os, full, NELEMS(full)) ? release : parts[0]));
     strv_free(parts);
 }
 

@@ -14,5 +14,5 @@ transactional_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
 static const char *const keys[] = { "transactional", NULL };
 
-PLUGIN(grain, transactional, .doc = "Whether the system is changed by snapshots.", .collect = transactional_collect,
-       .cost = GRAIN_CHEAP, .keys = keys);
+PLUGIN(grain, transactional, .doc = "Whether the system is changed by snapshots.",
+       .collect = transactional_collect, .cost = GRAIN_CHEAP, .keys = keys);

@@ -376,5 +376,5 @@ static const char *const keys[] = { "virtual",
                                     "ps",
                                     NULL };
 
-PLUGIN(grain, virtual, .doc = "The hypervisor or container that this system runs in.", .collect = virtual_collect,
-       .cost = GRAIN_CHEAP, .keys = keys);
+PLUGIN(grain, virtual, .doc = "The hypervisor or container that this system runs in.",
+       .collect = virtual_collect, .cost = GRAIN_CHEAP, .keys = keys);

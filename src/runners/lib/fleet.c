@@ -278,7 +278,8 @@ fleet_run(call_ctx_t *ctx, const fleet_ask_t *ask, fail_t *err)
 
     self.wait.news = tell_news;
     self.wait.cookie = &self;
-    if (rc == 0 && (fleet_given(ask->batch) || fleet_given(ask->canary) || fleet_given(ask->max_fail) || fleet_given(ask->subset)))
+    if (rc == 0 && (fleet_given(ask->batch) || fleet_given(ask->canary) || fleet_given(ask->max_fail) ||
+                    fleet_given(ask->subset)))
         rc = run_waves(&self, &left, &why, err);
     else if (rc == 0)
         rc = run_wave(&self, ask->tgt, ask->tgt_type, err);

@@ -33,8 +33,10 @@ pillar_ask(call_ctx_t *ctx, const json_t *args)
         pillarenv = value_get(ctx_opts(ctx), "pillarenv");
     if (!orchcompile_given(pillarenv) && value_bool(ctx_opts(ctx), "pillarenv_from_saltenv", false))
         pillarenv = saltenv;
-    json_object_set_new(ask, "saltenv", orchcompile_given(saltenv) ? json_incref((json_t *) saltenv) : json_null());
-    json_object_set_new(ask, "pillarenv", orchcompile_given(pillarenv) ? json_incref((json_t *) pillarenv) : json_null());
+    json_object_set_new(ask, "saltenv",
+                        orchcompile_given(saltenv) ? json_incref((json_t *) saltenv) : json_null());
+    json_object_set_new(ask, "pillarenv",
+                        orchcompile_given(pillarenv) ? json_incref((json_t *) pillarenv) : json_null());
     if (orchcompile_given(value_get(args, "pillar")))
         json_object_set(ask, "pillar", value_get(args, "pillar"));
     return ask;
@@ -106,7 +108,8 @@ orch_context(call_ctx_t *ctx, const json_t *args, json_t *errors, fail_t *err)
         return NULL;
     }
     ctx_set_pillar(host, compiled);
-    ctx_set_test(host, orchcompile_given(test) ? value_truthy(test) : value_bool(ctx_opts(ctx), "test", false));
+    ctx_set_test(host,
+                 orchcompile_given(test) ? value_truthy(test) : value_bool(ctx_opts(ctx), "test", false));
     json_object_set_new(ctx_opts(host), "test", json_boolean(ctx_test(host)));
     pillar_errors(host, errors);
     return self;

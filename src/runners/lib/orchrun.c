@@ -294,7 +294,8 @@ orchrun_end(orchrun_t *self, const json_t *running, bool success)
     if (api_journal(self->api, row, true, &err) < 0)
         log_error("orchestration %s: %s", self->run, fail_text(&err));
     orchrun_tell(self->api, NULL, "over",
-         json_pack("{s:s, s:b, s:o}", "run", self->run, "success", success, "failed", orchrun_failures(running)));
+                 json_pack("{s:s, s:b, s:o}", "run", self->run, "success", success, "failed",
+                           orchrun_failures(running)));
 }
 
 /* ---- telling ------------------------------------------------------------------------------- */
@@ -317,7 +318,7 @@ orchrun_at(call_ctx_t *ctx, size_t done, size_t of)
     (void) pthread_mutex_unlock(&self->lock);
     if (due)
         orchrun_tell(api_of(ctx), ctx_chunk(ctx), "at",
-             json_pack("{s:I, s:I}", "done", (json_int_t) done, "of", (json_int_t) of));
+                     json_pack("{s:I, s:I}", "done", (json_int_t) done, "of", (json_int_t) of));
 }
 
 /* ---- steps begin and end ------------------------------------------------------------------- */

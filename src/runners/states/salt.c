@@ -99,7 +99,8 @@ step_open(step_t *self, call_ctx_t *ctx, json_t *args)
     json_object_set_new(self->ret, "comment", json_string(""));
     json_object_del(self->ret, "result");
     json_object_set_new(self->ret, "result", json_true());
-    self->expect = states_salt_arg(self, "expect_minions") == NULL || value_truthy(states_salt_arg(self, "expect_minions"));
+    self->expect = states_salt_arg(self, "expect_minions") == NULL ||
+                   value_truthy(states_salt_arg(self, "expect_minions"));
     if (value_truthy(states_salt_arg(self, "ssh"))) {
         (void) state_ret_set(
             self->ret, STATE_FALSE,
@@ -132,7 +133,8 @@ static json_t *
 run_on_minions(step_t *self, const char *fun, json_t *list, fleet_ask_t *ask)
 {
     fail_auto_t err = FAIL_INIT;
-    const json_t *old = states_salt_arg(self, "expr_form"), *type = old != NULL ? old : states_salt_arg(self, "tgt_type");
+    const json_t *old = states_salt_arg(self, "expr_form"),
+                 *type = old != NULL ? old : states_salt_arg(self, "tgt_type");
 
     ask->tgt = value_get(self->args, "tgt");
     ask->tgt_type = json_is_string(type) ? json_string_value(type) : "glob";
@@ -146,7 +148,8 @@ run_on_minions(step_t *self, const char *fun, json_t *list, fleet_ask_t *ask)
     ask->batch = states_salt_arg(self, "batch");
     ask->canary = states_salt_arg(self, "canary");
     ask->max_fail = states_salt_arg(self, "max_fail");
-    ask->failhard = value_truthy(states_salt_arg(self, "failhard")) || value_bool(ctx_opts(self->ctx), "failhard", false);
+    ask->failhard = value_truthy(states_salt_arg(self, "failhard")) ||
+                    value_bool(ctx_opts(self->ctx), "failhard", false);
     ask->cookie = self;
     if (json_is_array(ask->tgt) && str_eq(ask->tgt_type, "glob"))
         ask->tgt_type = "list";
@@ -289,7 +292,8 @@ static json_t *
 state_call_for(step_t *self, const char **ret_fun)
 {
     static const char *const passed[] = { "pillarenv", "saltenv", "exclude" };
-    json_t *sls = states_salt_arg(self, "sls"), *top = states_salt_arg(self, "top"), *test = states_salt_arg(self, "test"), *what = NULL;
+    json_t *sls = states_salt_arg(self, "sls"), *top = states_salt_arg(self, "top"),
+           *test = states_salt_arg(self, "test"), *what = NULL;
     json_auto_t *kwarg = json_object();
 
     if (value_truthy(states_salt_arg(self, "highstate"))) {
@@ -325,7 +329,8 @@ state_call_for(step_t *self, const char **ret_fun)
 static void
 state_outcome(step_t *self, const json_t *answer)
 {
-    AUTO_FREE char *changed = states_salt_names(self->changes), *quiet = states_salt_names(self->quiet), *fail = states_salt_names(self->fail);
+    AUTO_FREE char *changed = states_salt_names(self->changes), *quiet = states_salt_names(self->quiet),
+                   *fail = states_salt_names(self->fail);
     bool any = json_object_size(self->changes) > 0, failed = json_array_size(self->fail) > self->allowed;
 
     if (any)
@@ -528,8 +533,8 @@ event_value(const json_t *event, const char *key)
 
 /* Until all of `ids` were seen: 1, or 0 when the time is over, or a negative errno. */
 static int
-states_salt_wait_for(call_ctx_t *ctx, master_api_t *line, const char *tag, const char *key, json_t *ids, json_t *seen,
-         int64_t until_ms, fail_t *err)
+states_salt_wait_for(call_ctx_t *ctx, master_api_t *line, const char *tag, const char *key, json_t *ids,
+                     json_t *seen, int64_t until_ms, fail_t *err)
 {
     size_t all = json_array_size(ids);
 
@@ -599,7 +604,8 @@ salt_wait_for_event(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     }
     __attribute__((cleanup(api_destroy))) master_api_t *line = states_salt_listen_to(ctx, tag, err);
     int rc = line == NULL ? -EIO
-                          : states_salt_wait_for(ctx, line, tag, key, ids, seen, begin + (int64_t) (timeout * 1000), err);
+                          : states_salt_wait_for(ctx, line, tag, key, ids, seen,
+                                                 begin + (int64_t) (timeout * 1000), err);
     if (json_array_size(seen) > 0)
         state_change(ret, "minions_seen", json_incref(seen));
     json_decref(seen);

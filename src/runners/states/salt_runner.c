@@ -64,7 +64,8 @@ add_own(call_ctx_t *ctx, const func_t *f, const char *fun, const char *saltenv, 
 
     if (salt_runner_takes(f, "saltenv") && json_object_get(kwarg, "saltenv") == NULL)
         json_object_set_new(kwarg, "saltenv", json_string(saltenv != NULL ? saltenv : ctx_saltenv(ctx)));
-    if (salt_runner_is_orchestration(fun) && run != NULL && json_object_get(kwarg, "orchestration_jid") == NULL)
+    if (salt_runner_is_orchestration(fun) && run != NULL &&
+        json_object_get(kwarg, "orchestration_jid") == NULL)
         json_object_set_new(kwarg, "orchestration_jid", json_string(orchrun_name(run)));
 }
 
@@ -231,7 +232,8 @@ salt_run_function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         return state_ret_set(state, STATE_NONE, "%s function '%s' would be executed.", kind, fun);
     json_auto_t *kwarg = salt_runner_keywords(args);
     call_begin(&call, ctx, wheel, fun, value_get(args, "arg"), kwarg, value_str(args, "saltenv", NULL));
-    return call_go(&call) < 0 ? state_ret_fail(state, &call.err) : salt_runner_outcome(ctx, state, kind, &call);
+    return call_go(&call) < 0 ? state_ret_fail(state, &call.err)
+                              : salt_runner_outcome(ctx, state, kind, &call);
 }
 
 /* ---- several at once ----------------------------------------------------------------------- */

@@ -464,7 +464,7 @@ test_unread(void **state)
 
 /* Says each message again: how many texts it had, and the first two. */
 static void
-s_echo(zsock_t *pipe, void *arg)
+echo(zsock_t *pipe, void *arg)
 {
     (void) zsock_signal(pipe, 0);
     for (bool ended = false; !ended;) {
@@ -484,7 +484,7 @@ test_texts(void **state)
     static const char *const expected[][3] = { { "1", "one", "none" },
                                                { "2", "", "two" },
                                                { "3", "a", "b" } };
-    zactor_t *actor = zactor_new(s_echo, NULL);
+    zactor_t *actor = zactor_new(echo, NULL);
     sock_tell(actor, "one", NULL);
     sock_tell(actor, "", "two", NULL);
     sock_tell(actor, "a", "b", "c", NULL);

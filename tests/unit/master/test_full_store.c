@@ -146,19 +146,19 @@ test_mine(void **state)
     json_t *first = json_pack("{s:i, s:i}", "a", 1, "b", 2), *second = json_pack("{s:i}", "c", 3);
     json_auto_t *body = json_pack("{s:s}", "fun", "a");
 
-    assert_int_equal(s_keep(&f->front, m1, &first, &why), 0);
+    assert_int_equal(minions_mine_keep(&f->front, m1, &first, &why), 0);
     fill(f, 10);
-    assert_int_equal(s_keep(&f->front, m1, &second, &why), -EAGAIN);
+    assert_int_equal(minions_mine_keep(&f->front, m1, &second, &why), -EAGAIN);
     fail_clear(&why);
-    assert_null(s_delete(&f->front, m1, body, &why));
+    assert_null(minions_mine_delete(&f->front, m1, body, &why));
     assert_int_equal(why.code, -EAGAIN);
     fail_clear(&why);
-    assert_null(s_flush(&f->front, m1, NULL, &why));
+    assert_null(minions_mine_flush(&f->front, m1, NULL, &why));
     assert_int_equal(why.code, -EAGAIN);
     fail_clear(&why);
     assert_shown(json_incref(known_get(&f->front, m1, STORE_MINE)), "{\"a\":1,\"b\":2}");
     make_room(f);
-    json_auto_t *done = s_delete(&f->front, m1, body, &why);
+    json_auto_t *done = minions_mine_delete(&f->front, m1, body, &why);
     assert_true(json_is_true(done));
     await_written(f);
     assert_shown(store_docs(f->place->reader, STORE_MINE, "m1", err), "{\"m1\":{\"b\":2}}");

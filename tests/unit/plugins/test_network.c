@@ -73,11 +73,11 @@ test_hardware_addresses(void **state)
     uint8_t mac[6];
 
     for (size_t i = 0; i < NELEMS(good); i++) {
-        assert_true(parse_mac(good[i], mac));
+        assert_true(network_hosts_parse_mac(good[i], mac));
         assert_memory_equal(mac, want, sizeof(want));
     }
     for (size_t i = 0; i < NELEMS(bad); i++)
-        assert_false(parse_mac(bad[i], mac));
+        assert_false(network_hosts_parse_mac(bad[i], mac));
 }
 
 static void

@@ -32,7 +32,8 @@ filter_find_in(const jfilter_table_t *const *tables, size_t n, const char *name)
 const jfilter_t *
 jfilter_find(const jinja_t *engine, const char *name)
 {
-    const jfilter_t *f = engine->options.salt ? filter_find_in(salt_filters, NELEMS(salt_filters), name) : NULL;
+    const jfilter_t *f = engine->options.salt ? filter_find_in(salt_filters, NELEMS(salt_filters), name)
+                                              : NULL;
     return f != NULL ? f : filter_find_in(filters, NELEMS(filters), name);
 }
 

@@ -221,7 +221,9 @@ step_select(lazy_t *z, py_t *item, bool *ret_more)
     AUTO(py) looked_at = z->has_getter ? jgetter_get(&z->getter, item) : py_ref(item);
     if (looked_at == NULL)
         return NULL;
-    AUTO(py) answer = z->name != NULL ? filters_lazy_apply(z, true, looked_at, z->attribute ? 2 : 1) : py_ref(looked_at);
+    AUTO(py)
+    answer = z->name != NULL ? filters_lazy_apply(z, true, looked_at, z->attribute ? 2 : 1)
+                             : py_ref(looked_at);
     int truth = answer != NULL ? py_truth(answer) : -1;
     *ret_more = truth >= 0;
     return truth >= 0 && (truth > 0) != z->negate ? py_ref(item) : NULL;

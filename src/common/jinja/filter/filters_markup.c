@@ -209,8 +209,16 @@ do_tojson(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 }
 
 static const jfilter_t rows[] = {
-    { "e", { filters_markup_escape }, { "markupsafe._speedups.escape", NULL, 1, 1, PY_SIG_C }, 0, "The same as `escape`." },
-    { "escape", { filters_markup_escape }, { "markupsafe._speedups.escape", NULL, 1, 1, PY_SIG_C }, 0, "Safe in HTML." },
+    { "e",
+      { filters_markup_escape },
+      { "markupsafe._speedups.escape", NULL, 1, 1, PY_SIG_C },
+      0,
+      "The same as `escape`." },
+    { "escape",
+      { filters_markup_escape },
+      { "markupsafe._speedups.escape", NULL, 1, 1, PY_SIG_C },
+      0,
+      "Safe in HTML." },
     { JROW("forceescape", do_forceescape, JP("value"), 1, 1, 0), 0, "Escaped even when it is safe." },
     { JROW("safe", do_mark_safe, JP("value"), 1, 1, 0), 0, "Not to be escaped." },
     { JROW("striptags", do_striptags, JP("value"), 1, 1, 0), 0, "Without tags, white space as one space." },

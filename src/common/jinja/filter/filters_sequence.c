@@ -140,8 +140,8 @@ do_list(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 
 /* filters_sequence_sorted(value, key=...). NEW list. */
 static py_t *
-filters_sequence_sorted(jcontext_t *ctx, py_t *value, py_t *attribute, bool ignore_case, bool several, bool reverse,
-       py_t *dflt)
+filters_sequence_sorted(jcontext_t *ctx, py_t *value, py_t *attribute, bool ignore_case, bool several,
+                        bool reverse, py_t *dflt)
 {
     AUTO(py) list = py_tolist(value);
     jgetter_t g;
@@ -260,7 +260,8 @@ sync_do_groupby(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
     int sensitive = jflag(a[3], false);
     py_t *dflt = a[2] != NULL && !py_is(a[2], PY_NONE) ? a[2] : NULL;
-    AUTO(py) list = sensitive >= 0 ? filters_sequence_sorted(ctx, a[0], a[1], !sensitive, false, false, dflt) : NULL;
+    AUTO(py)
+    list = sensitive >= 0 ? filters_sequence_sorted(ctx, a[0], a[1], !sensitive, false, false, dflt) : NULL;
     if (list == NULL)
         return NULL;
     jgetter_t by, shown;

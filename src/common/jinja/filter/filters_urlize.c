@@ -74,7 +74,8 @@ filters_urlize_balance(const char *s, size_t n)
 {
     for (size_t i = 0; i < NELEMS(openers); i++) {
         char *middle AUTO_FREE = xstrndup(s, n);
-        size_t opened = filters_urlize_count(middle, openers[i]), closed = filters_urlize_count(middle, closers[i]);
+        size_t opened = filters_urlize_count(middle, openers[i]),
+               closed = filters_urlize_count(middle, closers[i]);
         if (opened <= closed)
             continue;
         for (; opened > 0; opened--) {
@@ -126,8 +127,9 @@ filters_urlize_add_word(const linker_t *l, buf_t *out, const char *word)
     char *middle AUTO_FREE = xstrndup(word + head, n);
     buf_add(out, word, head);
     if (filters_urlize_matches(l->http, middle))
-        filters_urlize_add_link(l, out, str_starts(middle, "https://") || str_starts(middle, "http://") ? "" : "https://",
-                 middle);
+        filters_urlize_add_link(
+            l, out, str_starts(middle, "https://") || str_starts(middle, "http://") ? "" : "https://",
+            middle);
     else if (str_starts(middle, "mailto:") && filters_urlize_matches(l->email, middle + 7))
         buf_printf(out, "<a href=\"%s\">%s</a>", middle, middle + 7);
     else if (strchr(middle, '@') != NULL && !str_starts(middle, "www.") && strchr(middle, ':') == NULL &&
@@ -208,7 +210,8 @@ filters_urlize_read_options(linker_t *l, jcontext_t *ctx, py_t *const *a)
         return -1;
     if (py_len(rel) > 0 && filters_urlize_add_attribute(&l->attributes, "rel", rel) < 0)
         return -1;
-    if (py_is(target, PY_STR) && py_len(target) > 0 && filters_urlize_add_attribute(&l->attributes, "target", target) < 0)
+    if (py_is(target, PY_STR) && py_len(target) > 0 &&
+        filters_urlize_add_attribute(&l->attributes, "target", target) < 0)
         return -1;
     return read_schemes(l, ctx, a[5]);
 }

@@ -96,9 +96,11 @@ is_hyphen(const wrap_t *w, size_t i)
     if (!filters_wrap_is(w, i, DASH) || i < 2)
         return false;
     bool before = (filters_wrap_is(w, i - 1, LETTER) && filters_wrap_is(w, i - 2, LETTER)) ||
-                  (i > 2 && filters_wrap_is(w, i - 1, PUNCT) && filters_wrap_is(w, i - 2, DASH) && filters_wrap_is(w, i - 3, LETTER));
+                  (i > 2 && filters_wrap_is(w, i - 1, PUNCT) && filters_wrap_is(w, i - 2, DASH) &&
+                   filters_wrap_is(w, i - 3, LETTER));
     bool behind = filters_wrap_is(w, i + 1, LETTER) &&
-                  (filters_wrap_is(w, i + 2, LETTER) || (filters_wrap_is(w, i + 2, DASH) && filters_wrap_is(w, i + 3, LETTER)));
+                  (filters_wrap_is(w, i + 2, LETTER) ||
+                   (filters_wrap_is(w, i + 2, DASH) && filters_wrap_is(w, i + 3, LETTER)));
     return before && behind;
 }
 

@@ -345,8 +345,8 @@ parse_statements(parser_t *p, ends_t ends, bool drop)
 }
 
 static void
-parse_start(parser_t *p, jtree_t *tree, const jsyntax_t *syntax, unsigned tags, const char *source, size_t len,
-      syntax_error_t *error)
+parse_start(parser_t *p, jtree_t *tree, const jsyntax_t *syntax, unsigned tags, const char *source,
+            size_t len, syntax_error_t *error)
 {
     *p = (parser_t){ .tree = tree, .arena = tree->arena, .error = error, .tags = tags };
     p->lexer = lexer_new(tree->arena, syntax, source, len, error);

@@ -368,8 +368,8 @@ parse_parentheses(parser_t *p)
 
 typedef jnode_t *primary_fn(parser_t *p);
 static primary_fn *const primaries[TOKENS] = {
-    [T_NAME] = parse_expr_parse_name,     [T_STRING] = parse_literal,     [T_INTEGER] = parse_literal,
-    [T_FLOAT] = parse_literal, [T_LPAREN] = parse_parentheses, [T_LBRACKET] = parse_list,
+    [T_NAME] = parse_expr_parse_name, [T_STRING] = parse_literal,     [T_INTEGER] = parse_literal,
+    [T_FLOAT] = parse_literal,        [T_LPAREN] = parse_parentheses, [T_LBRACKET] = parse_list,
     [T_LBRACE] = parse_dict,
 };
 

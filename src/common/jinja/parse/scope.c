@@ -200,7 +200,8 @@ visit_filter(compiler_t *c, jnode_t *node, const frame_t *frame)
     const char *name = node->filter.name->text;
     node->filter.row = test ? l->test(l->cookie, name) : l->filter(l->cookie, name);
     if (node->filter.row == NULL && !frame->soft)
-        scope_fail(c, node->line, arena_printf(c->arena, "No %s named '%s'.", test ? "test" : "filter", name));
+        scope_fail(c, node->line,
+                   arena_printf(c->arena, "No %s named '%s'.", test ? "test" : "filter", name));
     node->op = (uint8_t) c->escape;
     if (node->filter.node != NULL)
         visit_expr(c, node->filter.node, frame);
@@ -407,9 +408,10 @@ check_caller(compiler_t *c, const jnode_t *node)
         if (strcmp(sig->args[i]->name.name->text, "caller") == 0) {
             sig->explicit_caller = true;
             if (reads(&node->macro.body, "caller") && i < sig->nargs - sig->ndefaults)
-                scope_fail(c, node->line,
-                     "When defining macros or call blocks the special \"caller\" argument must be omitted or "
-                     "be given a default.");
+                scope_fail(
+                    c, node->line,
+                    "When defining macros or call blocks the special \"caller\" argument must be omitted or "
+                    "be given a default.");
         }
 }
 

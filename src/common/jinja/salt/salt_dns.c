@@ -85,7 +85,10 @@ JFILTER(dns_check)
         return bad_address(a[0]);
     char service[24];
     snprintf(service, sizeof(service), "%lld", (long long) port);
-    py_t *found = salt_dns_resolve(py_cstr(a[0]), service, ipv6 > 0 ? AF_INET6 : ipv6 == 0 ? AF_INET : AF_UNSPEC);
+    py_t *found = salt_dns_resolve(py_cstr(a[0]), service,
+                                   ipv6 > 0    ? AF_INET6
+                                   : ipv6 == 0 ? AF_INET
+                                               : AF_UNSPEC);
     /* A host requested with IPv6 may have an IPv4 address only. */
     if (found == NULL && ipv6 > 0)
         found = salt_dns_resolve(py_cstr(a[0]), service, AF_INET);

@@ -104,7 +104,7 @@ salt_file_walk(py_t *out, const char *path, const folder_t *up)
     char **names = NULL;
     int rc = salt_file_names_in(path, &names);
     rc = rc == 0 ? py_enter() : rc;
-    for (size_t i = 0; names && names[i] && rc == 0 && (rc = py_tick()) == 0; i++) {
+    for (size_t i = 0; names != NULL && names[i] != NULL && rc == 0 && (rc = py_tick()) == 0; i++) {
         char *inner AUTO_FREE = fs_join(path, names[i]);
         py_append_new(out, py_str_utf8(inner, strlen(inner)));
         rc = salt_file_walk(out, inner, &here);

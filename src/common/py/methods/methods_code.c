@@ -243,7 +243,8 @@ METHOD_OF(m_bytes_decode)
     const char *errors;
     codec_t codec;
 
-    if (codec_args(slots, "decode", &codec, &errors) < 0 || methods_code_decode(&out, self, codec, errors) < 0)
+    if (codec_args(slots, "decode", &codec, &errors) < 0 ||
+        methods_code_decode(&out, self, codec, errors) < 0)
         return NULL;
     return py_str_buf(&out);
 }

@@ -71,7 +71,8 @@ METHOD_OF(m_dict_setdefault)
 METHOD_OF(m_dict_pop)
 {
     int bad = 0; /* CPython does not hash the key for an empty dict */
-    AUTO(py) v = py_dict_len(self) > 0 || py_is_odict(self) ? py_ref(methods_dict_get(self, slots[0], &bad)) : NULL;
+    AUTO(py)
+    v = py_dict_len(self) > 0 || py_is_odict(self) ? py_ref(methods_dict_get(self, slots[0], &bad)) : NULL;
 
     if (bad < 0)
         return NULL;

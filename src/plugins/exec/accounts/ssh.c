@@ -32,7 +32,7 @@ ssh_keys_of(const want_t *w, fail_t *err)
 /* "add", "update" or "exists"; NULL with *err. */
 static const char *
 ssh_status_of(const want_t *w, const char *key, const char *enc, const char *comment, const json_t *options,
-          fail_t *err)
+              fail_t *err)
 {
     const char *type = auth_enc(enc, err);
     json_auto_t *keys = type != NULL ? ssh_keys_of(w, err) : NULL;
@@ -89,7 +89,7 @@ ssh_check_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const want_t w = want_of(args);
     const char *status = ssh_status_of(&w, value_str(args, "key", ""), value_str(args, "enc", ""),
-                                   value_str(args, "comment", ""), value_get(args, "options"), err);
+                                       value_str(args, "comment", ""), value_get(args, "options"), err);
 
     if (status == NULL)
         return err->code;
@@ -100,7 +100,7 @@ ssh_check_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* "new", "replace", "no change", or what is wrong; NULL with *err. */
 static const char *
 ssh_set_key(const want_t *w, const char *key, const char *enc, const char *comment, const json_t *options,
-        fail_t *err)
+            fail_t *err)
 {
     auth_file_auto_t file = { NULL, NULL, 0, 0 };
     fail_auto_t why = FAIL_INIT;
@@ -136,7 +136,7 @@ ssh_set_auth_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const want_t w = want_of(args);
     const char *said = ssh_set_key(&w, value_str(args, "key", ""), value_str(args, "enc", "ssh-rsa"),
-                               value_str(args, "comment", ""), value_get(args, "options"), err);
+                                   value_str(args, "comment", ""), value_get(args, "options"), err);
 
     if (said == NULL)
         return err->code;
@@ -209,7 +209,7 @@ ssh_check_key_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
         return err->code;
     json_object_foreach (keys, key, v) {
         const char *status = ssh_status_of(&w, key, value_str(v, "enc", ""), value_str(v, "comment", ""),
-                                       value_get(v, "options"), err);
+                                           value_get(v, "options"), err);
         if (status == NULL)
             return err->code;
         json_object_set_new(ret, key, json_string(status));
@@ -247,7 +247,7 @@ ssh_set_auth_key_from_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
         return err->code;
     json_object_foreach (keys, key, v) {
         const char *said = ssh_set_key(&w, key, value_str(v, "enc", ""), value_str(v, "comment", ""),
-                                   value_get(v, "options"), err);
+                                       value_get(v, "options"), err);
         if (said == NULL)
             return err->code;
         json_array_append_new(all, json_string(said));

@@ -103,8 +103,8 @@ as_number(json_t *v)
 
 /* Bring one field to a value: True when it is so afterwards. */
 static int
-exec_user_change(call_ctx_t *ctx, json_t *args, const char *field, json_t *given, const char *option, bool move,
-       json_t **ret_value, fail_t *err)
+exec_user_change(call_ctx_t *ctx, json_t *args, const char *field, json_t *given, const char *option,
+                 bool move, json_t **ret_value, fail_t *err)
 {
     const char *name, *root = account_root(args);
     json_auto_t *value = as_number(given);
@@ -158,8 +158,8 @@ user_chshell(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 user_chhome(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return exec_user_change(ctx, args, "home", value_get(args, "home"), "-d", value_bool(args, "persist", false),
-                  ret_value, err);
+    return exec_user_change(ctx, args, "home", value_get(args, "home"), "-d",
+                            value_bool(args, "persist", false), ret_value, err);
 }
 
 static int

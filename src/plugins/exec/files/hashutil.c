@@ -175,7 +175,7 @@ digest_raw(const char *type, const void *a, size_t a_len, const void *b, size_t 
 /* RFC 2104. `type` is a known digest; the number of bytes in `out`. */
 static size_t
 hashutil_hmac(const char *type, const char *key, size_t key_len, const char *text, size_t text_len,
-     unsigned char out[DIGEST_MAX])
+              unsigned char out[DIGEST_MAX])
 {
     size_t block = digest_hex_len(type) > DIGEST_MAX ? BLOCK_MAX : BLOCK_MAX / 2;
     unsigned char pad[BLOCK_MAX] = { 0 }, inner[DIGEST_MAX], other[BLOCK_MAX];

@@ -93,7 +93,8 @@ network_mod_bufsize(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
         return 0;
     }
     if (shown.len == 0) {
-        *ret_value = network_rings_outcome(false, "Requires rx=<val> tx==<val> rx-mini=<val> and/or rx-jumbo=<val>");
+        *ret_value = network_rings_outcome(false,
+                                           "Requires rx=<val> tx==<val> rx-mini=<val> and/or rx-jumbo=<val>");
         return 0;
     }
     prog.merge_stderr = true;

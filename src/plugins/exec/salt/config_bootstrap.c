@@ -35,7 +35,8 @@ get_script(call_ctx_t *ctx, const char *source, buf_t *text, char **ret_name, fa
         rc = fetch_bytes(ctx, &what, text, &found, &why);
         if (rc < 0)
             log_error("config.gather_bootstrap_script: %s", fail_text(&why));
-        *ret_name = xstrdup(strcmp(source, DEFAULT_URL) == 0 ? DEFAULT_NAME : config_bootstrap_base_name(source));
+        *ret_name = xstrdup(strcmp(source, DEFAULT_URL) == 0 ? DEFAULT_NAME
+                                                             : config_bootstrap_base_name(source));
         return rc == 0 && found;
     }
     if (fs_exists(source)) {
@@ -79,7 +80,8 @@ config_gather_bootstrap_script(call_ctx_t *ctx, json_t *args, json_t **ret_value
     json_t *opts = ctx_opts(ctx), *dir;
     const char *source = value_str(args, "bootstrap", value_str(opts, "bootstrap_script_url", DEFAULT_URL));
     buf_auto_t text = BUF_INIT;
-    AUTO_FREE char *name = NULL, *first = NULL, *conf_dir = config_bootstrap_parent_of(value_str(opts, "conf_file", ""));
+    AUTO_FREE char *name = NULL, *first = NULL,
+                   *conf_dir = config_bootstrap_parent_of(value_str(opts, "conf_file", ""));
     const char *const own[] = { conf_dir, value_str(opts, "config_dir", conf_dir) };
     size_t i;
     int rc = get_script(ctx, source, &text, &name, err);

@@ -39,7 +39,7 @@ static int
 data_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     return data_said(datastore_set(ctx, value_str(args, "key", ""), value_get(args, "value"), err), true,
-                ret_value);
+                     ret_value);
 }
 
 /* Compare and swap, but not atomic against other jobs. */

@@ -158,7 +158,7 @@ exec_event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (json_is_object(given))
         json_object_update(data, given);
     *ret_value = exec_event_is_local(ctx) ? fire_minion(ctx, tag, data)
-                               : fire_master(ctx, tag, data, value_get(args, "preload"), err);
+                                          : fire_master(ctx, tag, data, value_get(args, "preload"), err);
     return *ret_value != NULL ? 0 : err->code;
 }
 

@@ -146,7 +146,7 @@ grains_filter_by(call_ctx_t *ctx, py_t *args, fail_t *err)
 /* Writes one grain by grains_write(). */
 static int
 exec_grains_set_one(call_ctx_t *ctx, const char *key, json_t *value, bool destructive, bool refresh_pillar,
-        json_t **ret_value, fail_t *err)
+                    json_t **ret_value, fail_t *err)
 {
     json_auto_t *grains = json_pack("{s:O}", key, value);
 
@@ -168,8 +168,8 @@ static int
 grains_setval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     return exec_grains_set_one(ctx, value_str(args, "key", ""), value_get(args, "val"),
-                   value_bool(args, "destructive", false), value_bool(args, "refresh_pillar", true),
-                   ret_value, err);
+                               value_bool(args, "destructive", false),
+                               value_bool(args, "refresh_pillar", true), ret_value, err);
 }
 
 /* Cuts `key` at its last delimiter and returns what follows, or NULL. */
@@ -190,7 +190,7 @@ cut_last(char *key, const char *delim)
  * written. */
 static int
 exec_grains_write_list(call_ctx_t *ctx, const char *path, json_t *list, const char *delim, json_t **ret_value,
-           fail_t *err)
+                       fail_t *err)
 {
     AUTO_FREE char *key = xstrdup(path);
     json_auto_t *value = json_incref(list);
@@ -350,8 +350,8 @@ exec_grains_refused(const char *comment, json_t **ret_value)
 
 /* Sets a nested key: rebuilds the levels above it up to the grain, which is written as a whole. */
 static int
-exec_grains_set_path(call_ctx_t *ctx, const char *path, json_t *new_value, const setting_t *how, json_t **ret_value,
-         fail_t *err)
+exec_grains_set_path(call_ctx_t *ctx, const char *path, json_t *new_value, const setting_t *how,
+                     json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *key = xstrdup(path);
     json_t *old = exec_grains_look_up(ctx, path, how->delim), *changes = NULL;
@@ -383,7 +383,8 @@ grains_set_(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     setting_t how = { delim_of(args), value_bool(args, "force", false),
                       value_bool(args, "destructive", false) };
 
-    return exec_grains_set_path(ctx, value_str(args, "key", ""), value_get(args, "val"), &how, ret_value, err);
+    return exec_grains_set_path(ctx, value_str(args, "key", ""), value_get(args, "val"), &how, ret_value,
+                                err);
 }
 
 static int

@@ -36,8 +36,9 @@ match_answer(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     tgt_type_t type = (tgt_type_t) ctx_row(ctx)->data.number;
 
-    *ret_value = json_boolean(match_matches(ctx, value_get(args, "tgt"), type, value_str(args, "delimiter", NULL),
-                                      value_str(args, "minion_id", NULL)));
+    *ret_value = json_boolean(match_matches(ctx, value_get(args, "tgt"), type,
+                                            value_str(args, "delimiter", NULL),
+                                            value_str(args, "minion_id", NULL)));
     return 0;
 }
 
@@ -48,7 +49,8 @@ match_ipcidr_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *tgt = value_get(args, "tgt");
     target_t *target = target_new(tgt, TGT_IPCIDR, NULL, NULL, NULL);
 
-    *ret_value = target != NULL ? json_boolean(match_matches(ctx, tgt, TGT_IPCIDR, NULL, NULL)) : json_array();
+    *ret_value = target != NULL ? json_boolean(match_matches(ctx, tgt, TGT_IPCIDR, NULL, NULL))
+                                : json_array();
     target_destroy(&target);
     return 0;
 }
@@ -157,7 +159,8 @@ match_choose(call_ctx_t *ctx, json_t *args, json_t *lookup, const char *dflt, js
 static int
 match_filter_by_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return match_choose(ctx, args, value_get(args, "lookup"), value_str(args, "default", NULL), ret_value, err);
+    return match_choose(ctx, args, value_get(args, "lookup"), value_str(args, "default", NULL), ret_value,
+                        err);
 }
 
 /* Keys of all targets that match, or None. */

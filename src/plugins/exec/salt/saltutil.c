@@ -279,7 +279,8 @@ remove_old(const char *path, double before, fail_t *err)
 
     if (lstat(path, &st) != 0)
         return fs_is_absence(-errno) ? 0 : fs_fail(err, -errno, "look at", path);
-    return !S_ISDIR(st.st_mode) || exec_saltutil_seconds(&st.st_mtim) >= before ? 0 : fs_remove_tree(path, err);
+    return !S_ISDIR(st.st_mode) || exec_saltutil_seconds(&st.st_mtim) >= before ? 0
+                                                                                : fs_remove_tree(path, err);
 }
 
 /* False: not all of the old ones went; the log says why. */

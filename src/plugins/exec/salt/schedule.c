@@ -44,7 +44,8 @@ phrase(const char *format, const char *name)
 {
     const char *at = strstr(format, "{}");
 
-    return at ? value_fmt("%.*s%s%s", (int) (at - format), format, name, at + 2) : json_string(format);
+    return at != NULL ? value_fmt("%.*s%s%s", (int) (at - format), format, name, at + 2)
+                      : json_string(format);
 }
 
 /* NEW {comment, changes, result}. */
@@ -93,7 +94,8 @@ exec_schedule_in_order(const json_t *v)
     json_auto_t *keys = value_sorted_keys(v);
     json_t *out = json_object();
     json_array_foreach (keys, i, one)
-        json_object_set_new(out, json_string_value(one), exec_schedule_in_order(value_get(v, json_string_value(one))));
+        json_object_set_new(out, json_string_value(one),
+                            exec_schedule_in_order(value_get(v, json_string_value(one))));
     return out;
 }
 
@@ -139,7 +141,7 @@ schedule_is_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     if (all == NULL)
         return err->code;
     json_t *v = value_get(all, *name ? name : "enabled");
-    *ret_value = v ? json_incref(v) : *name ? json_object() : json_true();
+    *ret_value = v != NULL ? json_incref(v) : *name ? json_object() : json_true();
     return 0;
 }
 
@@ -153,7 +155,8 @@ exec_schedule_status(call_ctx_t *ctx, const char *name, const char *format, fail
 static int
 schedule_job_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = exec_schedule_status(ctx, exec_schedule_name_of(args), value_str(args, "time_fmt", SCHEDULE_FORMAT), err);
+    *ret_value = exec_schedule_status(ctx, exec_schedule_name_of(args),
+                                      value_str(args, "time_fmt", SCHEDULE_FORMAT), err);
     return *ret_value ? 0 : err->code;
 }
 
@@ -166,7 +169,7 @@ schedule_show_next_fire_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
         return err->code;
     json_t *next = value_get(job, "_next_fire_time");
     *ret_value = json_pack("{s:b, s:o}", "result", true, "next_fire_time",
-                           next ? json_incref(next) : json_null());
+                           next != NULL ? json_incref(next) : json_null());
     return 0;
 }
 
@@ -182,10 +185,10 @@ exec_schedule_put(call_ctx_t *ctx, const json_t *args, const char *name, json_t 
         json_object_set_new(item, SCHEDULE_PEER, json_true());
     if (!flag(args, "offline"))
         return scheduling_ask(ctx,
-                              json_pack("{s:s, s:s, s:O*, s:b}", "do", item ? "set" : "delete", "name", name,
-                                        "schedule", item, "persist", persists(args)),
+                              json_pack("{s:s, s:s, s:O*, s:b}", "do", item != NULL ? "set" : "delete",
+                                        "name", name, "schedule", item, "persist", persists(args)),
                               err);
-    AUTO_FREE char *why = item ? schedule_check(name, item, NULL) : NULL;
+    AUTO_FREE char *why = item != NULL ? schedule_check(name, item, NULL) : NULL;
     if (why != NULL)
         return (void) fail_set(err, -EINVAL, "%s", why), NULL;
     json_auto_t *all = schedule_file_load(ctx_opts(ctx), err);
@@ -193,7 +196,7 @@ exec_schedule_put(call_ctx_t *ctx, const json_t *args, const char *name, json_t 
         json_object_set(all, name, item);
     else if (all != NULL)
         json_object_del(all, name);
-    return all && schedule_file_save(ctx_opts(ctx), all, err) == 0 ? json_incref(all) : NULL;
+    return all != NULL && schedule_file_save(ctx_opts(ctx), all, err) == 0 ? json_incref(all) : NULL;
 }
 
 /* A refusal by the scheduler is an answer, not an error. */
@@ -239,8 +242,9 @@ schedule_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *after = exec_schedule_put(ctx, args, name, item, err);
     if (after == NULL)
         return exec_schedule_refused(ret_value, err);
-    *ret_value = value_get(after, name) ? exec_schedule_changed("Added job: {} to schedule.", name, "added")
-                                        : exec_schedule_answer(false, "Failed to add job {} to schedule.", name);
+    *ret_value = value_get(after, name) != NULL
+                     ? exec_schedule_changed("Added job: {} to schedule.", name, "added")
+                     : exec_schedule_answer(false, "Failed to add job {} to schedule.", name);
     return 0;
 }
 
@@ -303,8 +307,9 @@ schedule_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *after = exec_schedule_put(ctx, args, name, NULL, err);
     if (after == NULL)
         return exec_schedule_refused(ret_value, err);
-    *ret_value = value_get(after, name) ? exec_schedule_answer(false, "Failed to delete job {} from schedule.", name)
-                                        : exec_schedule_changed("Deleted Job {} from schedule.", name, "removed");
+    *ret_value = value_get(after, name) != NULL
+                     ? exec_schedule_answer(false, "Failed to delete job {} from schedule.", name)
+                     : exec_schedule_changed("Deleted Job {} from schedule.", name, "removed");
     return 0;
 }
 
@@ -335,7 +340,7 @@ schedule_purge(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *ret = json_pack("{s:[], s:{}, s:b}", "comment", "changes", "result", true);
     const char *name;
     json_t *v;
-    int rc = all ? 0 : err->code;
+    int rc = all != NULL ? 0 : err->code;
 
     json_object_foreach (all, name, v) {
         if (rc == 0 && json_is_object(v) && !str_starts(name, "__") && !str_eq(name, "skip_during_range"))
@@ -378,8 +383,9 @@ schedule_switch_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
             false, on ? "Failed to enable job {} in schedule." : "Failed to disable job {} in schedule.",
             name);
     else
-        *ret_value = exec_schedule_changed(on ? "Enabled Job {} in schedule." : "Disabled Job {} in schedule.", name,
-                             on ? "enabled" : "disabled");
+        *ret_value = exec_schedule_changed(on ? "Enabled Job {} in schedule."
+                                              : "Disabled Job {} in schedule.",
+                                           name, on ? "enabled" : "disabled");
     return 0;
 }
 
@@ -388,15 +394,16 @@ schedule_switch_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 {
     bool on = ctx_row(ctx)->data.number;
     if (is_test(ctx, args)) {
-        *ret_value = exec_schedule_answer(true, on ? "Schedule would be enabled." : "Schedule would be disabled.", "");
+        *ret_value = exec_schedule_answer(
+            true, on ? "Schedule would be enabled." : "Schedule would be disabled.", "");
         return 0;
     }
     json_auto_t *after = scheduling_ask(
         ctx, json_pack("{s:s, s:b, s:b}", "do", "enable", "enabled", on, "persist", persists(args)), err);
     if (after == NULL)
         return exec_schedule_refused(ret_value, err);
-    *ret_value = exec_schedule_changed(on ? "Enabled schedule on minion." : "Disabled schedule on minion.", "schedule",
-                         on ? "enabled" : "disabled");
+    *ret_value = exec_schedule_changed(on ? "Enabled schedule on minion." : "Disabled schedule on minion.",
+                                       "schedule", on ? "enabled" : "disabled");
     return 0;
 }
 
@@ -500,7 +507,8 @@ schedule_save(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (after == NULL)
         return exec_schedule_refused(ret_value, err);
-    *ret_value = exec_schedule_said(true, test ? "Schedule would be saved." : "Schedule (non-pillar items) saved.", "");
+    *ret_value = exec_schedule_said(
+        true, test ? "Schedule would be saved." : "Schedule (non-pillar items) saved.", "");
     return 0;
 }
 

@@ -9,7 +9,8 @@
 
 /* 0 to go on; 1 with *ret_value, or a negative errno: the function ends. */
 static int
-state_show_begin(stateopts_t *self, call_ctx_t *ctx, json_t *args, const char *dflt, json_t **ret_value, fail_t *err)
+state_show_begin(stateopts_t *self, call_ctx_t *ctx, json_t *args, const char *dflt, json_t **ret_value,
+                 fail_t *err)
 {
     int rc = statejob_conflict(ctx, args, ret_value, err);
 
@@ -193,7 +194,8 @@ state_show_state_usage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
         return err->code;
     *ret_value = json_object();
     json_object_foreach (avail, saltenv, list)
-        json_object_set_new(*ret_value, saltenv, state_show_usage_of(list, json_object_get(matches, saltenv)));
+        json_object_set_new(*ret_value, saltenv,
+                            state_show_usage_of(list, json_object_get(matches, saltenv)));
     return 0;
 }
 

@@ -80,8 +80,8 @@ alternatives_tell(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 {
     const char *path = value_str(args, "path", NULL); /* of those that take one */
 
-    return exec_alternatives_tell(ctx, (const char *const[]){ ctx_row(ctx)->data.text, NAME(args), path, NULL }, ret_value,
-                err);
+    return exec_alternatives_tell(
+        ctx, (const char *const[]){ ctx_row(ctx)->data.text, NAME(args), path, NULL }, ret_value, err);
 }
 
 static int
@@ -111,7 +111,8 @@ alternatives_show_current(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
 static int
 alternatives_check_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *out = exec_alternatives_run(ctx, (const char *const[]){ "--display", NAME(args), NULL }, err);
+    json_auto_t *out = exec_alternatives_run(ctx, (const char *const[]){ "--display", NAME(args), NULL },
+                                             err);
     bool found = false;
 
     if (out == NULL)
@@ -142,9 +143,9 @@ exec_alternatives_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     AUTO_FREE char *priority = value_pystr(value_get(args, "priority"));
 
     return exec_alternatives_tell(ctx,
-                (const char *const[]){ "--install", value_str(args, "link", ""), NAME(args), PATH(args),
-                                       priority, NULL },
-                ret_value, err);
+                                  (const char *const[]){ "--install", value_str(args, "link", ""), NAME(args),
+                                                         PATH(args), priority, NULL },
+                                  ret_value, err);
 }
 
 static const char *

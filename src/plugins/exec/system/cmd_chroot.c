@@ -219,7 +219,8 @@ cmd_run_chroot(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         "success_stderr",
     };
     char real[PATH_MAX];
-    const char *root = realpath(value_str(args, "root", ""), real) ? real : value_str(args, "root", "");
+    const char *root = realpath(value_str(args, "root", ""), real) != NULL ? real
+                                                                           : value_str(args, "root", "");
     /* An empty root would be a prefix of every process's root, so that all processes would be killed. */
     if (*root != '/')
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "root '%s' is no folder; give its absolute path",

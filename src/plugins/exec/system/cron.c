@@ -37,7 +37,7 @@ shown_tab(const json_t *args, fail_t *err)
 /* Write it. 0 with *ret_value NEW: `done`, or what crontab says against it. */
 static int
 exec_cron_store(call_ctx_t *ctx, const json_t *args, const json_t *tab, const char *done, json_t **ret_value,
-      fail_t *err)
+                fail_t *err)
 {
     AUTO_FREE char *text = crontab_text(tab), *said = NULL;
     int rc = crontab_write(ctx, value_str(args, "user", ""), text, &said, err);
@@ -154,7 +154,8 @@ set_entry(call_ctx_t *ctx, const json_t *args, json_t *wish, const char *const *
 
     if (tab == NULL)
         return err->code;
-    json_t *list = exec_cron_find_entry(tab, value_str(wish, "cmd", ""), value_str(wish, "identifier", NULL), &i);
+    json_t *list = exec_cron_find_entry(tab, value_str(wish, "cmd", ""), value_str(wish, "identifier", NULL),
+                                        &i);
     bool change = list == NULL || exec_cron_keep(json_array_get(list, i), wish, fields);
     if (!change) {
         *ret_value = json_string("present");

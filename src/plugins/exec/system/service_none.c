@@ -59,10 +59,11 @@ none_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (*sig != '\0')
         return service_by_signature(ctx, sig, ret_value, err);
-    return service_none_refuse(service_name(args),
-                  "Give part of the command line as sig=..., or look for the process with status.pid or "
-                  "ps.pgrep",
-                  err);
+    return service_none_refuse(
+        service_name(args),
+        "Give part of the command line as sig=..., or look for the process with status.pid or "
+        "ps.pgrep",
+        err);
 }
 
 static int

@@ -333,7 +333,8 @@ unmask_first(call_ctx_t *ctx, json_t *args, fail_t *err)
 static int
 sysd_unmask(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    int rc = service_systemd_unmask(ctx, service_name(args), value_bool(args, "runtime", false), service_root(args), err);
+    int rc = service_systemd_unmask(ctx, service_name(args), value_bool(args, "runtime", false),
+                                    service_root(args), err);
 
     if (rc == 0)
         *ret_value = json_true();
@@ -395,7 +396,7 @@ service_systemd_act(call_ctx_t *ctx, json_t *args, const char *action, json_t **
 #define ACTION(function, action)                                                                             \
     static int sysd_##function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)               \
     {                                                                                                        \
-        return service_systemd_act(ctx, args, action, ret_value, err);                                                       \
+        return service_systemd_act(ctx, args, action, ret_value, err);                                       \
     }
 ACTION(start, "start")
 ACTION(restart, "restart")
@@ -480,7 +481,8 @@ sysd_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         rc = is_script_only(root, name, err);
     if (rc < 0)
         return rc;
-    return rc > 0 ? service_systemd_change_links(ctx, name, true, ret_value, err) : systemctl_do(ctx, &what, ret_value, err);
+    return rc > 0 ? service_systemd_change_links(ctx, name, true, ret_value, err)
+                  : systemctl_do(ctx, &what, ret_value, err);
 }
 
 static int
@@ -539,5 +541,5 @@ static const func_t funcs[] = {
 #undef SERVICE_ROW
 };
 
-PLUGIN(exec, service_systemd, .provides = "service", .doc = "Services of systemd", .unavailable = service_systemd_unavailable,
-       FUNCS(funcs));
+PLUGIN(exec, service_systemd, .provides = "service", .doc = "Services of systemd",
+       .unavailable = service_systemd_unavailable, FUNCS(funcs));

@@ -125,7 +125,8 @@ sysv_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* `service NAME ACTION` where there is such a program, else the script itself. */
 static int
-service_sysv_script(call_ctx_t *ctx, const char *name, const char *action, unsigned flags, int *ret_code, fail_t *err)
+service_sysv_script(call_ctx_t *ctx, const char *name, const char *action, unsigned flags, int *ret_code,
+                    fail_t *err)
 {
     static const char *const programs[] = { "service", "invoke-rc.d" };
     prog_auto_t prog = PROG_INIT;
@@ -156,7 +157,7 @@ service_sysv_act(call_ctx_t *ctx, const char *name, const char *action, json_t *
 #define ACTION(function, action)                                                                             \
     static int sysv_##function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)               \
     {                                                                                                        \
-        return service_sysv_act(ctx, service_name(args), action, ret_value, err);                                         \
+        return service_sysv_act(ctx, service_name(args), action, ret_value, err);                            \
     }
 ACTION(start, "start")
 ACTION(stop, "stop")
@@ -236,8 +237,8 @@ static const struct manager {
 
 /* Below another root the program of that root does it. */
 static int
-service_sysv_step(call_ctx_t *ctx, const char *root, const char *const words[STEP_WORDS], const char *name, int *ret_code,
-     fail_t *err)
+service_sysv_step(call_ctx_t *ctx, const char *root, const char *const words[STEP_WORDS], const char *name,
+                  int *ret_code, fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
 

@@ -451,7 +451,8 @@ status_procs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         AUTO_FREE char *cmd = command_of(&p, err);
         snprintf(key, sizeof(key), "%d", (int) pids[i]);
         json_object_set_new(
-            out, key, json_pack("{s:o, s:o}", "user", exec_status_owner_of(&p), "cmd", value_utf8(cmd, strlen(cmd))));
+            out, key,
+            json_pack("{s:o, s:o}", "user", exec_status_owner_of(&p), "cmd", value_utf8(cmd, strlen(cmd))));
     }
     free(pids);
     return procfs_answer(out, ret_value, err);

@@ -183,11 +183,12 @@ fop_stats(const char *path, const char *hash_type, bool follow, fail_t *err)
         return NULL;
     if (hash_type != NULL && digest_file(path, hash_type, &sum, err) != 0)
         return NULL;
-    json_t *ret = json_pack(
-        "{s:I, s:I, s:I, s:o, s:o, s:f, s:f, s:f, s:I, s:o}", "inode", (json_int_t) st.st_ino, "uid",
-        (json_int_t) st.st_uid, "gid", (json_int_t) st.st_gid, "group", fop_group_name(st.st_gid), "user",
-        fop_user_name(st.st_uid), "atime", attr_seconds(&st.st_atim), "mtime", attr_seconds(&st.st_mtim), "ctime",
-        attr_seconds(&st.st_ctim), "size", (json_int_t) st.st_size, "mode", fop_mode_text(st.st_mode));
+    json_t *ret = json_pack("{s:I, s:I, s:I, s:o, s:o, s:f, s:f, s:f, s:I, s:o}", "inode",
+                            (json_int_t) st.st_ino, "uid", (json_int_t) st.st_uid, "gid",
+                            (json_int_t) st.st_gid, "group", fop_group_name(st.st_gid), "user",
+                            fop_user_name(st.st_uid), "atime", attr_seconds(&st.st_atim), "mtime",
+                            attr_seconds(&st.st_mtim), "ctime", attr_seconds(&st.st_ctim), "size",
+                            (json_int_t) st.st_size, "mode", fop_mode_text(st.st_mode));
     if (sum != NULL)
         json_object_set_new(ret, "sum", json_string(sum));
     free(sum);
@@ -233,11 +234,11 @@ file_lstat(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (lstat(path, &st) != 0)
         *ret_value = json_object();
     else
-        *ret_value = json_pack("{s:f, s:f, s:I, s:I, s:f, s:I, s:I, s:I}", "st_atime", attr_seconds(&st.st_atim),
-                               "st_ctime", attr_seconds(&st.st_ctim), "st_gid", (json_int_t) st.st_gid, "st_mode",
-                               (json_int_t) st.st_mode, "st_mtime", attr_seconds(&st.st_mtim), "st_nlink",
-                               (json_int_t) st.st_nlink, "st_size", (json_int_t) st.st_size, "st_uid",
-                               (json_int_t) st.st_uid);
+        *ret_value = json_pack("{s:f, s:f, s:I, s:I, s:f, s:I, s:I, s:I}", "st_atime",
+                               attr_seconds(&st.st_atim), "st_ctime", attr_seconds(&st.st_ctim), "st_gid",
+                               (json_int_t) st.st_gid, "st_mode", (json_int_t) st.st_mode, "st_mtime",
+                               attr_seconds(&st.st_mtim), "st_nlink", (json_int_t) st.st_nlink, "st_size",
+                               (json_int_t) st.st_size, "st_uid", (json_int_t) st.st_uid);
     return 0;
 }
 

@@ -184,8 +184,8 @@ line_diff(const content_t *old, const content_t *new, const char *names[2], char
             buf_add(&text[i], both[i]->data, both[i]->len);
     }
     if (rc == 0)
-        *ret_diff = content_readable(diff_texts_lf(buf_str(&text[0]), text[0].len, buf_str(&text[1]), text[1].len,
-                                           names[0], names[1]));
+        *ret_diff = content_readable(diff_texts_lf(buf_str(&text[0]), text[0].len, buf_str(&text[1]),
+                                                   text[1].len, names[0], names[1]));
     buf_free(&text[0]);
     buf_free(&text[1]);
     return rc;
@@ -205,8 +205,10 @@ content_diff(const char *path, const content_t *with, const char *names[2], char
         *ret_diff = xstrdup("");
         return 0;
     }
-    if (rc != 0 || (rc = content_probe(&here, &old_text, err)) != 0 || (rc = content_probe(with, &new_text, err)) != 0 ||
-        (rc = content_size_of(&here, &old_size, err)) != 0 || (rc = content_size_of(with, &new_size, err)) != 0)
+    if (rc != 0 || (rc = content_probe(&here, &old_text, err)) != 0 ||
+        (rc = content_probe(with, &new_text, err)) != 0 ||
+        (rc = content_size_of(&here, &old_size, err)) != 0 ||
+        (rc = content_size_of(with, &new_size, err)) != 0)
         return rc;
     const char *note = binary_note(old_text, new_text);
     if (note != NULL) {

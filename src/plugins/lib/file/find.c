@@ -505,12 +505,18 @@ act_exec(const finder_t *f, option_t *o, entry_t *e, fail_t *err)
 }
 
 static const option_kind_t kinds[] = {
-    { "name", find_parse_name, find_match_name, NULL, 0 },    { "iname", parse_iname, find_match_name, NULL, 0 },
-    { "regex", parse_regex, find_match_name, NULL, 0 },  { "iregex", parse_iregex, find_match_name, NULL, 0 },
-    { "type", parse_type, match_type, NULL, 1 },    { "owner", parse_owner, match_owner, NULL, 1 },
-    { "group", find_parse_group, match_group, NULL, 1 }, { "size", find_parse_size, match_size, NULL, 1 },
-    { "mtime", parse_mtime, match_mtime, NULL, 1 }, { "grep", parse_regex, match_grep, NULL, 2 },
-    { "print", parse_text, NULL, act_print, 0 },    { "delete", parse_delete, match_type, act_delete, 1 },
+    { "name", find_parse_name, find_match_name, NULL, 0 },
+    { "iname", parse_iname, find_match_name, NULL, 0 },
+    { "regex", parse_regex, find_match_name, NULL, 0 },
+    { "iregex", parse_iregex, find_match_name, NULL, 0 },
+    { "type", parse_type, match_type, NULL, 1 },
+    { "owner", parse_owner, match_owner, NULL, 1 },
+    { "group", find_parse_group, match_group, NULL, 1 },
+    { "size", find_parse_size, match_size, NULL, 1 },
+    { "mtime", parse_mtime, match_mtime, NULL, 1 },
+    { "grep", parse_regex, match_grep, NULL, 2 },
+    { "print", parse_text, NULL, act_print, 0 },
+    { "delete", parse_delete, match_type, act_delete, 1 },
     { "exec", parse_text, NULL, act_exec, 0 },
 };
 

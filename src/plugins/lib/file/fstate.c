@@ -348,8 +348,11 @@ static void
 add_item(json_t *all, const json_t *item)
 {
     const char *file = value_str(item, "file", ""), *name = value_str(item, "name", "");
-    json_t *texts = fstate_member(fstate_member(value_get(all, "data"), file, json_object()), name, json_array());
-    json_t *deps = fstate_member(fstate_member(value_get(all, "deps"), file, json_object()), name, json_array()), *one;
+    json_t *texts = fstate_member(fstate_member(value_get(all, "data"), file, json_object()), name,
+                                  json_array());
+    json_t *deps = fstate_member(fstate_member(value_get(all, "deps"), file, json_object()), name,
+                                 json_array()),
+           *one;
     size_t i;
 
     json_array_extend(deps, value_get(item, "ids"));

@@ -331,7 +331,8 @@ dated_backup(const partfile_t *file, const char *path, fail_t *err)
 }
 
 static int
-line_save(call_ctx_t *ctx, json_t *args, const partfile_t *file, const char *path, const buf_t *text, fail_t *err)
+line_save(call_ctx_t *ctx, json_t *args, const partfile_t *file, const char *path, const buf_t *text,
+          fail_t *err)
 {
     json_t *backup = value_get(args, "backup");
     bool dated = !json_is_string(backup) || !str_eq(json_string_value(backup), "minion");

@@ -126,14 +126,15 @@ check_digest(job_t *j, const char *shown, const char *hint, fail_t *err)
     const char *type = value_str(j->m->sum, "hash_type", "sha256"),
                *want = value_str(j->m->sum, "hsum", NULL);
 
-    if (j->stop || want == NULL || j->m->temp || str_eq(scheme, "salt") || lib_manage_asked(j, "skip_verify", false) ||
-        lib_manage_asked(j, "use_etag", false))
+    if (j->stop || want == NULL || j->m->temp || str_eq(scheme, "salt") ||
+        lib_manage_asked(j, "skip_verify", false) || lib_manage_asked(j, "use_etag", false))
         return 0;
     int rc = digest_file(j->m->sfn, type, &hex, err);
     if (rc != 0 || str_eq(hex, want))
         return rc;
-    return lib_manage_refuse(j, xasprintf("Specified %s checksum for %s (%s) does not match actual checksum (%s)%s",
-                               type, shown, want, hex, hint));
+    return lib_manage_refuse(
+        j, xasprintf("Specified %s checksum for %s (%s) does not match actual checksum (%s)%s", type, shown,
+                     want, hex, hint));
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -455,7 +456,8 @@ lib_manage_create(job_t *j, fail_t *err)
         return rc;
     if (ctx_test(j->ctx))
         json_object_set_new(j->ret, "comment", value_fmt("File %s not updated", j->name));
-    else if (json_object_size(lib_manage_changes_of(j)) == 0 && value_truthy(json_object_get(j->ret, "result")))
+    else if (json_object_size(lib_manage_changes_of(j)) == 0 &&
+             value_truthy(json_object_get(j->ret, "result")))
         json_object_set_new(j->ret, "comment", value_fmt("File %s is in the correct state", j->name));
     else if (!value_truthy(json_object_get(j->ret, "comment")))
         json_object_set_new(j->ret, "comment", value_fmt("File %s updated", j->name));

@@ -30,7 +30,8 @@ manage_check_compare(call_ctx_t *ctx, const char *name, const content_t *with, j
         diff = content_unreadable(name, &why);
     if (*diff != '\0')
         manage_check_note(changes, "diff",
-             value_bool(ctx_opts(ctx), "obfuscate_templates", false) ? "<Obfuscated Template>" : diff);
+                          value_bool(ctx_opts(ctx), "obfuscate_templates", false) ? "<Obfuscated Template>"
+                                                                                  : diff);
 }
 
 /* A source that is taken without a digest is compared itself. */

@@ -220,7 +220,8 @@ served_sum(call_ctx_t *ctx, const char *source, const char *saltenv, managed_t *
  * server's, the local file's, or the one that source_hash names. Remote sources without one are refused
  * unless skip_verify or use_etag is given. */
 static int
-managed_verify(call_ctx_t *ctx, json_t *args, const char *source, const char *scheme, managed_t *m, fail_t *err)
+managed_verify(call_ctx_t *ctx, json_t *args, const char *source, const char *scheme, managed_t *m,
+               fail_t *err)
 {
     const char *saltenv = value_str(args, "saltenv", "base");
     bool hashed = value_truthy(value_get(args, "source_hash"));
@@ -301,7 +302,8 @@ cached_before(call_ctx_t *ctx, json_t *args, const char *source, managed_t *m)
 
 /* A local copy now, because it is rendered or because the network may not be asked twice. */
 static int
-managed_fetch(call_ctx_t *ctx, json_t *args, const char *source, const char *scheme, managed_t *m, fail_t *err)
+managed_fetch(call_ctx_t *ctx, json_t *args, const char *source, const char *scheme, managed_t *m,
+              fail_t *err)
 {
     AUTO_FREE char *shown = str_redacted(source);
     fail_auto_t why = FAIL_INIT;

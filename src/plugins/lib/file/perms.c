@@ -545,7 +545,7 @@ finish_comment(perms_t *p, json_t *before)
 /* `whole`: attributes and labels too, which are set by name in any case. */
 static int
 perms_check_perms(call_ctx_t *ctx, json_t *args, int fd, bool whole, json_t *before, json_t *ret,
-            json_t **ret_perms, fail_t *err)
+                  json_t **ret_perms, fail_t *err)
 {
     AUTO_FREE char *name = fop_expanduser(value_str(args, "name", ""));
     AUTO_FREE char *at = xasprintf("/proc/self/fd/%d", fd);

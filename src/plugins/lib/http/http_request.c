@@ -177,8 +177,8 @@ set_tls(request_t *r)
 
 /* Add a file's bytes; templates in it are refused. */
 static int
-http_request_add_file(const request_t *r, const char *path, const char *render, const char *renderer, buf_t *out,
-         fail_t *err)
+http_request_add_file(const request_t *r, const char *path, const char *render, const char *renderer,
+                      buf_t *out, fail_t *err)
 {
     if (value_bool(r->args, render, false))
         return fail_kind(err, FAIL_INVOCATION, -ENOTSUP,

@@ -252,17 +252,17 @@ add_from_server(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t *
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "No keyid or keyid too short for keyserver: %s",
                          key->keyserver);
     if (key->aptkey)
-        return aptkeys_succeeded(apt_output(ctx, err, "apt-key", "adv", "--batch", "--keyserver", key->keyserver,
-                                    "--recv", key->keyid, NULL),
-                         err);
+        return aptkeys_succeeded(apt_output(ctx, err, "apt-key", "adv", "--batch", "--keyserver",
+                                            key->keyserver, "--recv", key->keyid, NULL),
+                                 err);
     if (str_empty(key->keyfile)) {
         log_debug("You must define the name of the key file to save the key. See keyfile argument");
         return 0;
     }
     AUTO_FREE char *ring = *key->keyfile == '/' ? xstrdup(key->keyfile) : fs_join(dir, key->keyfile);
-    return aptkeys_succeeded(apt_output(ctx, err, "gpg", "--no-default-keyring", "--keyring", ring, "--keyserver",
-                                key->keyserver, "--recv-keys", key->keyid, NULL),
-                     err);
+    return aptkeys_succeeded(apt_output(ctx, err, "gpg", "--no-default-keyring", "--keyring", ring,
+                                        "--keyserver", key->keyserver, "--recv-keys", key->keyid, NULL),
+                             err);
 }
 
 /* 1 when the key is trusted now, also when it was before; 0 when it could not be added; negative for an

@@ -85,7 +85,8 @@ set_clean(char **slot, const char *text)
 
 /* One entry of a pairing, with the fields that all entries of the paragraph share. NEW. */
 static apt_source_t *
-aptstanza_entry_of(const deb822_t *para, const char *file, const char *type, const char *uri, const char *dist)
+aptstanza_entry_of(const deb822_t *para, const char *file, const char *type, const char *uri,
+                   const char *dist)
 {
     apt_source_t *entry = apt_source_empty(file);
     AUTO_FREE char *signedby = deb822_text(para, "Signed-By");

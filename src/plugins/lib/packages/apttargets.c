@@ -134,8 +134,8 @@ take_source(call_ctx_t *ctx, json_t *paths, const char *name, const char *source
 
 /* Paths of the package files, of which remote ones are fetched into the cache. */
 static int
-apttargets_files_of(call_ctx_t *ctx, const json_t *sources, bool normalize, const char *saltenv, json_t **ret_params,
-         fail_t *err)
+apttargets_files_of(call_ctx_t *ctx, const json_t *sources, bool normalize, const char *saltenv,
+                    json_t **ret_params, fail_t *err)
 {
     json_auto_t *list = apttargets_as_list(sources), *packed = json_object(), *paths = json_array();
     json_t *element;
@@ -179,7 +179,8 @@ apt_targets(call_ctx_t *ctx, const json_t *args, json_t **ret_params, bool *ret_
         return repack(ctx, pkgs, normalize, ret_params, err);
     if (value_truthy(sources)) {
         *ret_files = true;
-        return apttargets_files_of(ctx, sources, normalize, value_str(kwargs, "saltenv", "base"), ret_params, err);
+        return apttargets_files_of(ctx, sources, normalize, value_str(kwargs, "saltenv", "base"), ret_params,
+                                   err);
     }
     if (*name != '\0')
         *ret_params = apttargets_names_of(ctx, name, apt_arg(kwargs, "version"), normalize);

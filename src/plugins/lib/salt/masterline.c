@@ -65,9 +65,9 @@ masterline_ask(const char *conf_dir, json_t **request_p, json_t **ret_answer, fa
 {
     json_auto_t *request = STEAL(*request_p);
     AUTO(conf) conf = conf_load(conf_dir, CONF_MASTER, NULL, NULL, err);
-    AUTO(local_client) line = conf ? local_connect(conf_str(conf, "sock_dir"), err) : NULL;
-    if (!line)
-        return err && err->code ? err->code : -ENOENT;
+    AUTO(local_client) line = conf != NULL ? local_connect(conf_str(conf, "sock_dir"), err) : NULL;
+    if (line == NULL)
+        return err != NULL && err->code ? err->code : -ENOENT;
     const char *op = value_str(request, "op", "");
     bool publish = str_eq(op, "publish"), job = str_eq(op, "runner") || str_eq(op, "wheel");
     json_int_t timeout = value_int(request, "timeout", TIMEOUT_S);

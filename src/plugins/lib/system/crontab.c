@@ -130,8 +130,8 @@ crontab_take_line(json_t *tab, pending_t *p, const char *line)
         take_comment(p, line);
     else if (equal != NULL && equal > line && (blank == NULL || equal < blank))
         json_array_append_new(value_get(tab, "env"),
-                              json_pack("{s:o, s:o}", "name", crontab_bytes(line, (size_t) (equal - line)), "value",
-                                        crontab_bytes(equal + 1, strlen(equal + 1))));
+                              json_pack("{s:o, s:o}", "name", crontab_bytes(line, (size_t) (equal - line)),
+                                        "value", crontab_bytes(equal + 1, strlen(equal + 1))));
     else
         take_cron(tab, p, line, commented);
 }

@@ -79,7 +79,8 @@ attr_connections(const procfs_proc_t *p, fail_t *err)
             const char *state = kinds[k].type == SOCK_STREAM ? sock_state(rows[i].state) : "NONE";
             json_array_append_new(list, json_pack("[O, i, i, o, o, s]", fd, kinds[k].family, kinds[k].type,
                                                   procattr_more_address(rows[i].local, rows[i].local_port),
-                                                  procattr_more_address(rows[i].remote, rows[i].remote_port), state));
+                                                  procattr_more_address(rows[i].remote, rows[i].remote_port),
+                                                  state));
         }
     }
     return list;

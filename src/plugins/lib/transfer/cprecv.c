@@ -39,7 +39,8 @@ cprecv_place_of(const char *path, const char *dest, fail_t *err)
 
     if (into > 0)
         return fs_join(dest, cprecv_name_of(path));
-    bool fits = into == 0 && (str_eq(cprecv_name_of(path), cprecv_name_of(dest)) || fs_look_dir(above, err) > 0);
+    bool fits = into == 0 &&
+                (str_eq(cprecv_name_of(path), cprecv_name_of(dest)) || fs_look_dir(above, err) > 0);
     return fits ? xstrdup(dest) : NULL;
 }
 
@@ -142,7 +143,8 @@ cprecv_place(const cprecv_chunk_t *piece, const partfile_t *to, const content_t 
 
     /* Pipes and devices take pieces as they come. */
     if (piece->copy == NULL || to->special)
-        return piece->append || piece->at > 0 ? cprecv_append_to(to, bytes, err) : cpparts_put(to, bytes, mode, err);
+        return piece->append || piece->at > 0 ? cprecv_append_to(to, bytes, err)
+                                              : cpparts_put(to, bytes, mode, err);
     if (piece->at == 0 && piece->last)
         return cpparts_put(to, bytes, mode, err);
     int rc = cpparts_add(&part, piece->at, bytes->data, bytes->len, err);

@@ -161,8 +161,8 @@ fill_group(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
     json_t *members = value_get(args, value_truthy(value_get(args, "addusers")) ? "addusers" : "members");
     const char *name = value_str(args, "name", "");
 
-    if (value_truthy(members) &&
-        sub_ask(ctx, err, "group.members", "{s:s, s:o}", "name", name, "members_list", state_group_joined(members)) < 0)
+    if (value_truthy(members) && sub_ask(ctx, err, "group.members", "{s:s, s:o}", "name", name,
+                                         "members_list", state_group_joined(members)) < 0)
         return err->code;
     state_group_forget(ctx);
     json_t *made = sub_call(ctx, err, "group.info", "{s:s}", "name", name);

@@ -113,7 +113,8 @@ foretell_file(want_t *w, const char *skip, const char *line, const char *done)
     }
     if (text.len > 0)
         return state_ret_set(w->ret, STATE_NONE, "%s", buf_str(&text));
-    return state_ret_set(w->ret, STATE_TRUE, "All host keys in file %s are already %s", ssh_auth_source_of(w), done);
+    return state_ret_set(w->ret, STATE_TRUE, "All host keys in file %s are already %s", ssh_auth_source_of(w),
+                         done);
 }
 
 /* Test mode. */

@@ -220,7 +220,8 @@ state_user_differences(const user_t *u, json_t *gid)
     }
     for (size_t i = 0; i < NELEMS(comment_fields); i++) {
         const char *field = comment_fields[i];
-        if (state_user_given(u->args, field) && !value_equal(value_get(u->args, field), value_get(info, field)))
+        if (state_user_given(u->args, field) &&
+            !value_equal(value_get(u->args, field), value_get(info, field)))
             json_object_set(change, field, value_get(u->args, field));
     }
     return json_incref(change);

@@ -90,7 +90,8 @@ narrow(work_t *w, const json_t *recurse)
 
 /* NEW {"user", "group", "mode"} that differ, or {"directory": "new"}; NULL when nothing does. */
 static int
-file_directory_differences(const char *path, const wanted_t *want, const char *mode, json_t **ret_diff, fail_t *err)
+file_directory_differences(const char *path, const wanted_t *want, const char *mode, json_t **ret_diff,
+                           fail_t *err)
 {
     struct stat st;
     char have[8];
@@ -140,7 +141,8 @@ check_below(void *cookie, const char *path, bool is_dir)
 
     if (!(is_dir ? below->dirs : below->files))
         return 0;
-    int rc = file_directory_differences(path, below, is_dir ? below->dir_mode : below->file_mode, &diff, self->err);
+    int rc = file_directory_differences(path, below, is_dir ? below->dir_mode : below->file_mode, &diff,
+                                        self->err);
     file_directory_note(self->w, path, diff);
     return rc;
 }
@@ -295,17 +297,17 @@ check_owner(work_t *w, const json_t *recurse)
     gid_t gid;
 
     if (value_lists(recurse, "user") && !value_truthy(w->top.user) && !json_is_integer(w->top.user))
-        file_directory_refuse(w,
-               xstrdup("user not specified, but configured as a target for recursive ownership management"));
+        file_directory_refuse(
+            w, xstrdup("user not specified, but configured as a target for recursive ownership management"));
     else if (value_lists(recurse, "user") && !fop_uid_of(w->top.user, &uid))
         file_directory_refuse(w, xasprintf("Failed to enforce ownership for user %s (user does not exist)",
-                            json_string_value(w->top.user)));
+                                           json_string_value(w->top.user)));
     if (value_lists(recurse, "group") && !value_truthy(w->top.group) && !json_is_integer(w->top.group))
-        file_directory_refuse(w,
-               xstrdup("group not specified, but configured as a target for recursive ownership management"));
+        file_directory_refuse(
+            w, xstrdup("group not specified, but configured as a target for recursive ownership management"));
     else if (value_lists(recurse, "group") && !fop_gid_of(w->top.group, &gid))
-        file_directory_refuse(w,
-               xasprintf("Failed to enforce group ownership for group %s", json_string_value(w->top.group)));
+        file_directory_refuse(
+            w, xasprintf("Failed to enforce group ownership for group %s", json_string_value(w->top.group)));
 }
 
 /* Removes what nothing requires, after owner and mode are set. */

@@ -176,8 +176,8 @@ file_recurse_sort_keys(json_t **object)
 /* Lists the served tree once per kind. The state and `clean` of other states (fstate_recurse_kept) share
  * it. */
 static int
-file_recurse_make_plan(call_ctx_t *ctx, json_t *args, const char *name, const char *source, const char *env, plan_t *p,
-          fail_t *err)
+file_recurse_make_plan(call_ctx_t *ctx, json_t *args, const char *name, const char *source, const char *env,
+                       plan_t *p, fail_t *err)
 {
     p->files = json_object();
     p->dirs = json_object();
@@ -190,11 +190,13 @@ file_recurse_make_plan(call_ctx_t *ctx, json_t *args, const char *name, const ch
         return rc;
     for (size_t n = strlen(p->srcpath); n > 0 && p->srcpath[n - 1] == '/'; n--)
         p->srcpath[n - 1] = '\0';
-    json_auto_t *links = value_truthy(value_get(args, "keep_symlinks")) ? file_recurse_served(ctx, p, FILES_SYMLINKS, err)
-                                                                        : json_object();
+    json_auto_t *links = value_truthy(value_get(args, "keep_symlinks"))
+                             ? file_recurse_served(ctx, p, FILES_SYMLINKS, err)
+                             : json_object();
     json_auto_t *files = file_recurse_served(ctx, p, FILES_FILES, err);
-    json_auto_t *dirs = value_truthy(value_get(args, "include_empty")) ? file_recurse_served(ctx, p, FILES_DIRS, err)
-                                                                       : json_array();
+    json_auto_t *dirs = value_truthy(value_get(args, "include_empty"))
+                            ? file_recurse_served(ctx, p, FILES_DIRS, err)
+                            : json_array();
     if (links == NULL || files == NULL || dirs == NULL)
         return -EIO;
     rc = plan_links(p, args, name, links, err);
@@ -217,7 +219,8 @@ fstate_recurse_kept(call_ctx_t *ctx, json_t *low, fstate_broom_t *broom, fail_t 
     int rc = source_pick(ctx, value_get(low, "source"), NULL, env, &source, &hash, err);
 
     if (rc == 0)
-        rc = file_recurse_make_plan(ctx, low, value_str(low, "name", ""), source != NULL ? source : "", env, &plan, err);
+        rc = file_recurse_make_plan(ctx, low, value_str(low, "name", ""), source != NULL ? source : "", env,
+                                    &plan, err);
     if (rc != 0)
         return rc;
     json_object_foreach (plan.kept, path, v)

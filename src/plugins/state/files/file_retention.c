@@ -53,7 +53,8 @@ is_real(struct tm *tm, double *ret_stamp)
 
 /* The time in a name, or of a file's last change: 1; 0: the file is not meant; or a negative errno. */
 static int
-file_retention_time_of(const char *folder, const char *name, const char *format, struct tm *tm, double *ret_stamp)
+file_retention_time_of(const char *folder, const char *name, const char *format, struct tm *tm,
+                       double *ret_stamp)
 {
     AUTO_FREE char *path = fop_join2(folder, name);
     struct stat st;
@@ -230,8 +231,8 @@ retention_body(fstate_t *s, fail_t *err)
     json_auto_t *deleted = file_retention_names(&f, false);
     size_t n = json_array_size(deleted);
     if (n > 0)
-        state_change_set(s->ret, json_pack("{s:o, s:O, s:o}", "retained", file_retention_names(&f, true), "deleted", deleted,
-                                           "ignored", fstate_sorted(f.ignored, true)));
+        state_change_set(s->ret, json_pack("{s:o, s:O, s:o}", "retained", file_retention_names(&f, true),
+                                           "deleted", deleted, "ignored", fstate_sorted(f.ignored, true)));
     if (s->test)
         return state_ret_set(s->ret, n > 0 ? STATE_NONE : STATE_TRUE,
                              "%zu backups would have been removed from %s.\n", n, s->name);

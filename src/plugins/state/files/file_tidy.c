@@ -249,10 +249,10 @@ read_tidy(tidy_t *t, fail_t *err)
     t->judge = file_tidy_is_word(s, "age_size_only", "age")               ? BY_AGE
                : file_tidy_is_word(s, "age_size_only", "size")            ? BY_SIZE
                : file_tidy_is_word(s, "age_size_logical_operator", "and") ? BY_BOTH
-                                                                : BY_EITHER;
+                                                                          : BY_EITHER;
     t->clock = file_tidy_is_word(s, "time_comparison", "ctime")   ? 'c'
                : file_tidy_is_word(s, "time_comparison", "mtime") ? 'm'
-                                                        : 'a';
+                                                                  : 'a';
     t->dirs = fstate_on(s, "rmdirs", false);
     t->links = fstate_on(s, "rmlinks", true);
     t->full = fstate_on(s, "full_path_match", false);

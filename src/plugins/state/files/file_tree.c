@@ -96,7 +96,8 @@ file_tree_owner_of(const char *path)
 static bool
 owned(const link_t *l)
 {
-    AUTO_FREE char *now = file_tree_owner_of(l->s->name), *want = xasprintf("%s:%s", l->user_text, l->group_text);
+    AUTO_FREE char *now = file_tree_owner_of(l->s->name),
+                   *want = xasprintf("%s:%s", l->user_text, l->group_text);
 
     return str_eq(now, want);
 }

@@ -129,8 +129,8 @@ sort_all(plan_t *p)
     if (json_object_size(p->targets) > 0 || json_object_size(p->again) > 0 || json_array_size(p->unpurge) > 0)
         return 0;
     return pkg_settled(p, STATE_TRUE,
-                   p->spec ? "All specified packages are already installed and are at the desired version"
-                           : "All specified packages are already installed");
+                       p->spec ? "All specified packages are already installed and are at the desired version"
+                               : "All specified packages are already installed");
 }
 
 /* Checks the arguments and fills the plan; p->done tells that the return is made. */
@@ -151,8 +151,8 @@ pkg_make_plan(plan_t *p)
         return p->err->code;
     if (json_object_size(p->desired) == 0)
         return pkg_settled(p, STATE_FALSE,
-                       p->from_sources ? "Invalidly formatted 'sources' parameter. See minion log."
-                                       : "Invalidly formatted 'pkgs' parameter. See minion log.");
+                           p->from_sources ? "Invalidly formatted 'sources' parameter. See minion log."
+                                           : "Invalidly formatted 'pkgs' parameter. See minion log.");
     if (find_unpurge(p) < 0)
         return p->err->code;
     return !p->from_sources && resolve_latest(p) < 0 ? p->err->code : sort_all(p);
@@ -185,7 +185,7 @@ test_plan(plan_t *p)
     json_object_set_new(p->ret, "result", json_null());
     pkg_would(p, p->targets, "The following packages would be installed/updated");
     pkg_would(p, p->unpurge,
-          "The following packages would have their selection status changed from 'purge' to 'install'");
+              "The following packages would have their selection status changed from 'purge' to 'install'");
     pkg_would(p, p->again, "The following packages would be reinstalled");
     return 0;
 }

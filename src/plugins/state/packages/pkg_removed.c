@@ -32,8 +32,8 @@ static const removal_t purging = { "pkg.purge", "purging", "purged", true };
 
 /* Append to `out` those of `wanted` that `have` has, at a version that the wish means. */
 static int
-pkg_removed_add_present(call_ctx_t *ctx, const json_t *args, const json_t *wanted, const json_t *have, json_t *out,
-            bool *ret_spec, fail_t *err)
+pkg_removed_add_present(call_ctx_t *ctx, const json_t *args, const json_t *wanted, const json_t *have,
+                        json_t *out, bool *ret_spec, fail_t *err)
 {
     const char *name;
     json_t *wish;
@@ -299,8 +299,8 @@ tell_nothing(json_t *ret, const json_t *targets, const json_t *rest)
 
 /* One call of pkg.install for all targets. */
 static int
-pkg_removed_upgrade(call_ctx_t *ctx, const json_t *args, const json_t *targets, const json_t *rest, json_t *ret,
-        fail_t *err)
+pkg_removed_upgrade(call_ctx_t *ctx, const json_t *args, const json_t *targets, const json_t *rest,
+                    json_t *ret, fail_t *err)
 {
     json_auto_t *kwargs = pkgwant_kwargs(ctx, args);
     json_t *pkgs = json_array(), *changes = NULL, *v;

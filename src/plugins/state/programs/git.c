@@ -1055,4 +1055,5 @@ state_git_unavailable(call_ctx_t *ctx)
     return ctx_has(ctx, "git.version") ? NULL : "git is not installed";
 }
 
-PLUGIN(state, git, .doc = "Checkouts of git repositories", FUNCS(funcs), .unavailable = state_git_unavailable);
+PLUGIN(state, git, .doc = "Checkouts of git repositories", FUNCS(funcs),
+       .unavailable = state_git_unavailable);

@@ -83,7 +83,7 @@ static json_t *
 git_config_current(config_t *c)
 {
     return git_config_ask(c, "git.config_get",
-               json_pack("{s:s, s:b, s:b}", "key", c->key, "all", 1, "ignore_retcode", 1));
+                          json_pack("{s:s, s:b, s:b}", "key", c->key, "all", 1, "ignore_retcode", 1));
 }
 
 /* 0, or negative with *err. */
@@ -95,13 +95,14 @@ git_config_store(config_t *c, const json_t *values, const json_t *before)
     size_t i;
 
     if (!single && value_truthy(before)) {
-        json_auto_t *gone = git_config_ask(c, "git.config_unset", json_pack("{s:s, s:b}", "key", c->key, "all", 1));
+        json_auto_t *gone = git_config_ask(c, "git.config_unset",
+                                           json_pack("{s:s, s:b}", "key", c->key, "all", 1));
         if (gone == NULL)
             return c->s.err->code;
     }
     json_array_foreach (values, i, one) {
-        json_auto_t *set = git_config_ask(c, "git.config_set",
-                               json_pack("{s:s, s:O, s:b}", "key", c->key, "value", one, "add", !single));
+        json_auto_t *set = git_config_ask(
+            c, "git.config_set", json_pack("{s:s, s:O, s:b}", "key", c->key, "value", one, "add", !single));
         if (set == NULL)
             return c->s.err->code;
     }
@@ -172,8 +173,9 @@ git_config_matches(config_t *c, json_t *value_regex)
     while (end > start && c->key[end - 1] == '$')
         end--;
     return git_config_ask(c, "git.config_get_regexp",
-               json_pack("{s:o, s:O, s:b}", "key", value_fmt("^%.*s$", (int) (end - start), c->key + start),
-                         "value_regex", value_regex, "ignore_retcode", 1));
+                          json_pack("{s:o, s:O, s:b}", "key",
+                                    value_fmt("^%.*s$", (int) (end - start), c->key + start), "value_regex",
+                                    value_regex, "ignore_retcode", 1));
 }
 
 /* "a.b (1, 2); c.d (3)" of the keys with more than `least` values. NEW. */
@@ -247,7 +249,8 @@ unset(config_t *c, const json_t *found)
                              "Error(s) occurred unsetting values for the following keys (see the minion log "
                              "for details): %s",
                              buf_str(&failed));
-    json_auto_t *after = git_config_matches(c, none), *left = after != NULL ? git_config_matches(c, regex) : NULL;
+    json_auto_t *after = git_config_matches(c, none),
+                *left = after != NULL ? git_config_matches(c, regex) : NULL;
     if (left == NULL)
         return s->err->code;
     tell_unset(s->ret, before, after);

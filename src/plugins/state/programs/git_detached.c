@@ -138,10 +138,11 @@ empty_target(detached_t *d)
     if (empty < 0)
         return empty;
     if (force && ctx_test(s->ctx))
-        return git_detached_would(d,
-                     "Target directory %s exists. Since force_clone=True, the contents of %s would be "
-                     "deleted, and %s would be cloned into this directory.",
-                     s->target, s->target, d->name);
+        return git_detached_would(
+            d,
+            "Target directory %s exists. Since force_clone=True, the contents of %s would be "
+            "deleted, and %s would be cloned into this directory.",
+            s->target, s->target, d->name);
     if (force)
         return gitstate_empty(s);
     if (empty)
@@ -285,8 +286,8 @@ git_detached_checkout(detached_t *d)
         return git_detached_would(d, "Commit ID %s would be checked out at %s", d->to, s->target);
     }
     json_auto_t *done = gitstate_call(
-        s, "git.checkout", json_pack("{s:s, s:b}", "rev", d->to, "force", git_detached_asked(d, "force_checkout")),
-        s->err);
+        s, "git.checkout",
+        json_pack("{s:s, s:b}", "rev", d->to, "force", git_detached_asked(d, "force_checkout")), s->err);
     if (done == NULL)
         return s->err->code;
     gitstate_note(s, "Commit ID %s was checked out at %s", d->to, s->target);

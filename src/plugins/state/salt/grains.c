@@ -52,8 +52,8 @@ contains_all(const json_t *list, const json_t *items)
 
 /* A comment of Salt's with the grain's name and a value in it. */
 static int
-state_grains_told(json_t *ret, state_result_t result, const char *before, const json_t *value, const char *between,
-     const char *after)
+state_grains_told(json_t *ret, state_result_t result, const char *before, const json_t *value,
+                  const char *between, const char *after)
 {
     AUTO_FREE char *shown = value_pystr(value);
 
@@ -70,7 +70,7 @@ grains_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (have == NULL)
         return err->code;
     return state_grains_is_absent(have) ? state_ret_set(ret, STATE_FALSE, "Grain does not exist")
-                           : state_ret_set(ret, STATE_TRUE, "Grain exists");
+                                        : state_ret_set(ret, STATE_TRUE, "Grain exists");
 }
 
 /* grains.set's own answer becomes the state's. */
@@ -174,7 +174,8 @@ grains_list_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
         return state_ret_set(ret, STATE_FALSE, "Grain %s is not a valid list", name);
     if (there && (json_is_array(given) ? contains_all(have, given) : value_has(have, given)))
         return state_grains_told(ret, STATE_TRUE, "Value", given, "is already in grain", "");
-    json_auto_t *value = there && json_is_array(given) ? state_grains_missing(ctx, name, have, given) : json_incref(given);
+    json_auto_t *value = there && json_is_array(given) ? state_grains_missing(ctx, name, have, given)
+                                                       : json_incref(given);
     if (!ctx_test(ctx))
         return append_to_list(ctx, ret, value, err);
     state_change(ret, "new", state_grains_is_absent(have) ? json_string("") : json_incref(have));
@@ -267,7 +268,8 @@ state_grains_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
                              : sub_call(ctx, err, "grains.setval", "{s:s, s:o}", "key", name, "val",
                                         json_is_null(have) ? json_pack("[O]", value)
                                                            : json_pack("[O, O]", have, value));
-    return done != NULL ? state_grains_told(ret, STATE_TRUE, "Value", value, "was added to grain", "") : err->code;
+    return done != NULL ? state_grains_told(ret, STATE_TRUE, "Value", value, "was added to grain", "")
+                        : err->code;
 }
 
 /* Sets the grain to None, or deletes it with `destructive`. */
@@ -331,7 +333,8 @@ static const arg_t absent_args[] = { NAME_ROW,
 
 static const func_t funcs[] = {
     { "absent", grains_absent, absent_args, 0, "Ensure that a grain has no value, or is not there." },
-    { "append", state_grains_append, append_args, 0, "Ensure that a list has a value; the grain must exist." },
+    { "append", state_grains_append, append_args, 0,
+      "Ensure that a list has a value; the grain must exist." },
     { "exists", grains_exists, exists_args, FN_READONLY, "Ensure that a grain exists, whatever its value." },
     { "list_absent", grains_list_absent, list_args, 0, "Ensure that a list has none of these values." },
     { "list_present", grains_list_present, list_args, 0, "Ensure that a list has these values." },

@@ -320,8 +320,8 @@ run_old(call_ctx_t *ctx, const json_t *chunk_name, json_t *given, json_t **ret_v
         return state_ret_set(ret, STATE_FALSE, "Module function %s threw an exception. Exception: %s", name,
                              fail_text(&err));
     state_change(ret, "ret", json_incref(mret));
-    return state_ret_set(ret, module_went_well(mret, true) ? STATE_TRUE : STATE_FALSE, "Module function %s executed",
-                         name);
+    return state_ret_set(ret, module_went_well(mret, true) ? STATE_TRUE : STATE_FALSE,
+                         "Module function %s executed", name);
 }
 
 /* ---- functions ----------------------------------------------------------------------------- */

@@ -38,7 +38,7 @@ state_schedule_apply(call_ctx_t *ctx, const json_t *args, const deed_t *deed, js
     if (ctx_call(ctx, deed->fun, names, kwargs, &answer, err) < 0)
         return -EIO;
     bool good = value_bool(answer, "result", false);
-    if (value_get(answer, "changes"))
+    if (value_get(answer, "changes") != NULL)
         json_object_set(ret, "changes", value_get(answer, "changes"));
     const char *comment = value_str(answer, "comment", "");
     if (good && !test)

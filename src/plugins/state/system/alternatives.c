@@ -35,7 +35,9 @@ tell_installed(call_ctx_t *ctx, json_t *args, json_t *ret, const char *said, fai
     const char *name = value_str(args, "name", ""), *path = value_str(args, "path", "");
     AUTO_FREE char *priority = value_pystr(value_get(args, "priority"));
     json_auto_t *there = state_alternatives_ask(ctx, args, "alternatives.check_exists", true, err);
-    json_auto_t *taken = there != NULL ? state_alternatives_ask(ctx, args, "alternatives.check_installed", true, err) : NULL;
+    json_auto_t *taken = there != NULL
+                             ? state_alternatives_ask(ctx, args, "alternatives.check_installed", true, err)
+                             : NULL;
 
     if (taken == NULL)
         return err->code;
@@ -80,14 +82,16 @@ static int
 alternatives_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = value_str(args, "name", "");
-    json_auto_t *there = state_alternatives_ask(ctx, args, "alternatives.check_exists", true, err), *said = NULL, *now = NULL;
+    json_auto_t *there = state_alternatives_ask(ctx, args, "alternatives.check_exists", true, err),
+                *said = NULL, *now = NULL;
 
     if (there == NULL)
         return err->code;
     json_t *ret = *ret_value = state_alternatives_start(args);
     if (json_is_true(there) && ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "Alternative for %s will be removed", name);
-    if (json_is_true(there) && (said = state_alternatives_ask(ctx, args, "alternatives.remove", true, err)) == NULL)
+    if (json_is_true(there) &&
+        (said = state_alternatives_ask(ctx, args, "alternatives.remove", true, err)) == NULL)
         return err->code;
     now = state_alternatives_ask(ctx, args, "alternatives.show_current", false, err);
     if (now == NULL)
@@ -133,7 +137,9 @@ alternatives_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = value_str(args, "name", ""), *path = value_str(args, "path", "");
     json_auto_t *before = state_alternatives_ask(ctx, args, "alternatives.check_installed", true, err);
-    json_auto_t *there = before != NULL ? state_alternatives_ask(ctx, args, "alternatives.check_exists", true, err) : NULL;
+    json_auto_t *there = before != NULL
+                             ? state_alternatives_ask(ctx, args, "alternatives.check_exists", true, err)
+                             : NULL;
 
     if (there == NULL)
         return err->code;
@@ -145,7 +151,9 @@ alternatives_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "Alternative for %s will be set to path %s", name, path);
     json_auto_t *said = state_alternatives_ask(ctx, args, "alternatives.set", true, err);
-    json_auto_t *after = said != NULL ? state_alternatives_ask(ctx, args, "alternatives.check_installed", true, err) : NULL;
+    json_auto_t *after = said != NULL
+                             ? state_alternatives_ask(ctx, args, "alternatives.check_installed", true, err)
+                             : NULL;
     if (after == NULL)
         return err->code;
     if (!json_is_true(after))

@@ -282,7 +282,8 @@ cmd_state_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         json_auto_t *list = json_pack("[o]", value_utf8(c.name, strlen(c.name)));
         json_auto_t *kwargs = state_cmd_keywords(&c, run_shared, NELEMS(run_shared));
         const char *function = value_truthy(state_cmd_arg(&c, "root")) ? "cmd.run_chroot" : "cmd.run_all";
-        json_auto_t *chroot_list = json_pack("[O?, o]", state_cmd_arg(&c, "root"), value_utf8(c.name, strlen(c.name)));
+        json_auto_t *chroot_list = json_pack("[O?, o]", state_cmd_arg(&c, "root"),
+                                             value_utf8(c.name, strlen(c.name)));
         bool chrooted = value_truthy(state_cmd_arg(&c, "root"));
         json_object_del(kwargs, "root");
         if (ctx_call(ctx, function, chrooted ? chroot_list : list, kwargs, &outcome, &why) != 0) {
@@ -293,7 +294,7 @@ cmd_state_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         }
     }
     return state_cmd_finish(&c, err != NULL && err->code != 0 ? err->code : rc,
-                  outcome != NULL && value_int(outcome, "retcode", 0) == 0, ret_value);
+                            outcome != NULL && value_int(outcome, "retcode", 0) == 0, ret_value);
 }
 
 /* wait, watch, wait_script, wait_call: nothing, until a state they watch has changed. */
@@ -367,7 +368,7 @@ cmd_state_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
             rc = state_cmd_conclude(&c, outcome, err);
     }
     return state_cmd_finish(&c, err != NULL && err->code != 0 ? err->code : rc,
-                  outcome != NULL && value_int(outcome, "retcode", 0) == 0, ret_value);
+                            outcome != NULL && value_int(outcome, "retcode", 0) == 0, ret_value);
 }
 
 /* ---- call, mod_watch -------------------------------------------------------------------------- */

@@ -44,7 +44,8 @@ state_cron_wish_of(const json_t *args)
 /* Looks for the entry by its identifier or command, and compares the fields that the SLS has. 0, or negative
  * with *err. */
 static int
-state_cron_find_entry(call_ctx_t *ctx, const json_t *args, const json_t *wish, found_t *ret_found, fail_t *err)
+state_cron_find_entry(call_ctx_t *ctx, const json_t *args, const json_t *wish, found_t *ret_found,
+                      fail_t *err)
 {
     json_auto_t *tab = sub_call(ctx, err, "cron.list_tab", "{s:O}", "user", value_get(args, "user"));
     json_t *entry, *want;
@@ -162,7 +163,7 @@ cron_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (ctx_test(ctx))
         return state_cron_find_entry(ctx, args, wish, &found, err) < 0 ? err->code
-                                                            : test_present(ret, entry_word, found);
+                                                                       : test_present(ret, entry_word, found);
     bool special = value_get(wish, "spec") != NULL;
     json_auto_t *kwargs = json_deep_copy(wish);
     json_object_set(kwargs, "user", value_get(args, "user"));
@@ -184,7 +185,8 @@ cron_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     found_t found;
 
     if (ctx_test(ctx))
-        return state_cron_find_entry(ctx, args, wish, &found, err) < 0 ? err->code : test_absent(ret, entry_word, found);
+        return state_cron_find_entry(ctx, args, wish, &found, err) < 0 ? err->code
+                                                                       : test_absent(ret, entry_word, found);
     if (value_truthy(value_get(args, "special")))
         said = sub_call(ctx, err, "cron.rm_special", "{s:O, s:O, s:O, s:O}", "user", value_get(args, "user"),
                         "cmd", value_get(args, "name"), "identifier", value_get(args, "identifier"),
@@ -205,7 +207,8 @@ cron_env_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     found_t found;
 
     if (ctx_test(ctx))
-        return state_cron_find_env(ctx, args, text, &found, err) < 0 ? err->code : test_present(ret, env_word, found);
+        return state_cron_find_env(ctx, args, text, &found, err) < 0 ? err->code
+                                                                     : test_present(ret, env_word, found);
     json_t *said = sub_call(ctx, err, "cron.set_env", "{s:O, s:O, s:O}", "user", value_get(args, "user"),
                             "name", value_get(args, "name"), "value", value);
     return said != NULL ? state_cron_tell(ret, env_word, value_str(args, "user", ""), said) : err->code;
@@ -218,7 +221,8 @@ cron_env_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     found_t found;
 
     if (ctx_test(ctx))
-        return state_cron_find_env(ctx, args, "", &found, err) < 0 ? err->code : test_absent(ret, env_word, found);
+        return state_cron_find_env(ctx, args, "", &found, err) < 0 ? err->code
+                                                                   : test_absent(ret, env_word, found);
     json_t *said = sub_call(ctx, err, "cron.rm_env", "{s:O, s:O}", "user", value_get(args, "user"), "name",
                             value_get(args, "name"));
     return said != NULL ? state_cron_tell(ret, env_word, value_str(args, "user", ""), said) : err->code;

@@ -40,7 +40,8 @@ state_sysctl_foretell(json_t *ret, const char *name, const char *value, bool in_
 }
 
 static int
-state_sysctl_look(call_ctx_t *ctx, json_t *ret, const char *name, const char *value, const char *file, fail_t *err)
+state_sysctl_look(call_ctx_t *ctx, json_t *ret, const char *name, const char *value, const char *file,
+                  fail_t *err)
 {
     json_auto_t *configured = sub_call(ctx, err, "sysctl.show", "{s:s}", "config_file", file);
 
@@ -54,7 +55,8 @@ state_sysctl_look(call_ctx_t *ctx, json_t *ret, const char *name, const char *va
     json_auto_t *now = sub_call(ctx, err, "sysctl.get", "{s:s}", "name", name);
     if (now == NULL)
         return err->code;
-    return state_sysctl_foretell(ret, name, value, value_get(configured, name) != NULL, json_string_value(now));
+    return state_sysctl_foretell(ret, name, value, value_get(configured, name) != NULL,
+                                 json_string_value(now));
 }
 
 /* A setting that can't be made fails the state. */
