@@ -316,6 +316,16 @@ fs_settle(const char *temp, const char *path, fail_t *err)
     return fail_errno(err, "write", path);
 }
 
+int
+fs_settle_new(const char *temp, const char *path, fail_t *err)
+{
+    int rc = fs_settle(temp, path, err);
+
+    if (rc < 0)
+        (void) unlink(path);
+    return rc;
+}
+
 bool
 fs_exists(const char *path)
 {

@@ -29,8 +29,11 @@ int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
  * file. */
 int fs_rewrite(const char *path, const void *data, size_t len, mode_t mode, fail_t *err);
 /* Gives a file beside `path`, which another program has written, its final name as safely. On failure the
- * file is removed. */
+ * file is removed; when only the folder could not be synced, it has its final name. */
 int fs_settle(const char *temp, const char *path, fail_t *err);
+/* The same for a name that may be dropped: on failure neither file is there, so that no copy stays of which
+ * the caller says that it failed. */
+int fs_settle_new(const char *temp, const char *path, fail_t *err);
 /* fs_write_atomic without fsync: survives the death of processes, but not a crash of the machine. */
 int fs_write_quick(const char *path, const void *data, size_t len, mode_t mode, fail_t *err);
 /* The folder for temporary files: $TMPDIR, or /tmp. BORROWED. */

@@ -538,7 +538,7 @@ backup(const char *path, const char *to, const char *part, const store_watch_t *
     sqlite3_close(db);
     json_t *out = rc == 0 ? look_at_part(part, path, watch, err) : NULL;
     bool whole = out != NULL && (watch->whole == NULL || watch->whole(watch->cookie, err) == 0);
-    if (whole && fs_settle(part, to, err) == 0) {
+    if (whole && fs_settle_new(part, to, err) == 0) {
         json_object_set_new(out, "backup", json_string(to));
         json_object_set_new(out, "size", json_integer((json_int_t) file_size(to)));
         return out;
@@ -663,7 +663,7 @@ store_copy_restore(const char *path, const char *from, const char *waits, const 
     json_t *after = out != NULL ? count_after(path, part) : NULL;
     if (after != NULL)
         json_object_set_new(out, "after", after);
-    if (out != NULL && fs_settle(part, waits, err) == 0) {
+    if (out != NULL && fs_settle_new(part, waits, err) == 0) {
         json_object_set_new(out, "waits", json_string(waits));
         return out;
     }

@@ -58,7 +58,7 @@ keyfiles_save(call_ctx_t *ctx, const char *to, fail_t *err)
     rc = run_tar(ctx, part, err);
     if (rc < 0)
         (void) unlink(part);
-    return rc < 0 ? rc : fs_settle(part, to, err);
+    return rc < 0 ? rc : fs_settle_new(part, to, err);
 }
 
 /* A text about the signing key, for the operator. NEW. */
