@@ -226,6 +226,7 @@ SLS
     for n in 1 2 3; do salt m1 cmd.run "until test -e $OUT/go$n; do sleep 0.02; done; echo $n" --async; done
     # All that it has open stays so; it opens nothing more.
     n=0
+    need_descriptors_of "$(pid_of master)"
     while [ -e "/proc/$(pid_of master)/fd/$n" ]; do n=$((n + 1)); done
     prlimit --pid "$(pid_of master)" --nofile="$n":
     touch "$OUT/go1"

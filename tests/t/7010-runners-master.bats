@@ -42,6 +42,7 @@ fails() { run "$@"; [ "$status" -ne 0 ]; }
     start_master
     wait_connected m1 m2 # who comes later would take the one
     pid=$(pid_of master)
+    need_descriptors_of "$pid"
     # One for who asks, and none for what he asks for.
     prlimit --pid "$pid" --nofile=$(($(find "/proc/$pid/fd" -type l | wc -l) + 1)):
     daemon listen-runner "$HALITE_BIN/salt-run" test.arg one

@@ -276,6 +276,9 @@ session_pid() {
     return 1
 }
 
+# An ordinary user may not look at the descriptors of an undumpable process, as the daemons are.
+need_descriptors_of() { ls "/proc/$1/fd" >/dev/null 2>&1 || skip "the descriptors of the daemons are root's to see"; }
+
 # ask JSON...: requests over the master's local socket; the replies as lines.
 ask() { "$HALITE_TOOLS/local" "$SOCK_DIR" "$@"; }
 
