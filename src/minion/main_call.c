@@ -244,7 +244,8 @@ main_call_keep_return(caller_t *self, const char *fun, char *const *words, size_
                                  fun, "fun_args", arg, "arg", arg, "return", value, "retcode", retcode,
                                  "success", retcode == 0, "tgt", conf_str(self->conf, "id"), "tgt_type",
                                  "glob");
-    jobcache_keep(conf_opts(self->conf), ret);
+    AUTO_FREE char *text = value_dump(ret);
+    jobcache_keep_text(conf_opts(self->conf), self->jid, text, strlen(text));
     if (self->master == NULL || value_bool(self->values, "no_return_event", false))
         return;
     if (callsession_return(self->master, ret, &err) < 0 ||

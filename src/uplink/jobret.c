@@ -1,11 +1,29 @@
-/* jobret.c - see jobret.h. The limits are the wire's: bytes, nesting (wire_encode), LIMIT_RET_VALUES. */
+/* jobret.c - see jobret.h. The limits are the wire's: bytes, nesting (wire_encode), LIMIT_RET_VALUES.
+ *
+ * wire_encode() puts "m" first, so that the members of a return are the text behind a constant head.
+ */
 #include "uplink/jobret.h"
 
 #include "common/base/jsonread.h"
+#include "common/base/plainjson.h"
+#include "common/base/str.h"
 #include "common/data/args.h"
 #include "common/net/wire.h"
 #include "salt/log.h"
 #include "salt/value.h"
+
+#define HEAD "{\"m\":\"ret\","
+
+void
+jobret_destroy(jobret_t **self_p)
+{
+    jobret_t *self = STEAL(*self_p);
+    if (self == NULL)
+        return;
+    free(self->jid);
+    free(self->text);
+    free(self);
+}
 
 /* Copies the fields of the job that its return repeats. */
 static void
@@ -36,37 +54,100 @@ jobret_failed(const json_t *job, char *text)
     return jobret_of(job, result);
 }
 
-/* True when a message can hold the return and the master's parser accepts it. */
-static bool
-jobret_fits(const json_t *ret, fail_t *err)
+/* NEW message of a return, or NULL with *err: no message can hold it, or the master's parser refuses it. */
+static jobret_t *
+jobret_fit(const json_t *ret, fail_t *err)
 {
-    size_t len;
+    size_t len = 0;
     AUTO_FREE char *text = wire_encode(MSG_ret, ret, &len, err);
     if (text != NULL && !json_few(text, len, LIMIT_RET_VALUES)) {
         (void) fail_set(err, -E2BIG, "it has more than %d values", LIMIT_RET_VALUES);
-        return false;
+        return NULL;
     }
-    return text != NULL;
+    if (text == NULL)
+        return NULL;
+    jobret_t *self = xcalloc(1, sizeof(*self));
+    self->jid = xstrdup(value_str(ret, "jid", ""));
+    self->text = STEAL(text);
+    self->len = len;
+    return self;
 }
 
-json_t *
-jobret_fitting(json_t **ret_p)
+jobret_t *
+jobret_make(json_t **ret_p)
 {
     json_auto_t *ret = STEAL(*ret_p);
     fail_auto_t err = FAIL_INIT;
-    if (ret == NULL || jobret_fits(ret, &err))
-        return json_incref(ret);
+    jobret_t *self = ret != NULL ? jobret_fit(ret, &err) : NULL;
+    if (ret == NULL || self != NULL)
+        return self;
     log_error("job %s: %s", value_str(ret, "jid", ""), fail_text(&err));
     /* Drop the arguments first: the master knows what it asked. */
     json_object_set_new(ret, "fun_args", json_array());
-    if (jobret_fits(ret, NULL))
-        return json_incref(ret);
+    self = jobret_fit(ret, NULL);
+    if (self != NULL)
+        return self;
     json_t *why = value_fmt("The job has run, but its return can't be sent to the master: %s; have the "
                             "function return less (job_output_max), or write to a file instead",
                             fail_text(&err));
     (void) json_object_update_new(
         ret, json_pack("{s:o, s:i, s:b}", "return", why, "retcode", 1, "success", false));
-    if (!jobret_fits(ret, NULL))
-        json_object_del(ret, "metadata");
-    return json_incref(ret);
+    self = jobret_fit(ret, NULL);
+    if (self != NULL)
+        return self;
+    json_object_del(ret, "metadata");
+    self = jobret_fit(ret, NULL);
+    salt_assert(self != NULL);
+    return self;
+}
+
+/* True for a return of `jid` that is valid JSON. A text with escapes that spans can't judge is parsed. */
+static bool
+jobret_is_of(const char *text, size_t len, const char *jid)
+{
+    plain_t p = plain_new(text, len);
+    jtext_t key, value, found = { 0 };
+    if (plain_enter(&p, '{'))
+        while (plain_key(&p, &key) && plain_value(&p, &value))
+            if (jtext_is(key, "jid"))
+                found = value;
+    if (plain_end(&p))
+        return found.len == strlen(jid) + 2 && memcmp(found.at + 1, jid, strlen(jid)) == 0;
+    json_auto_t *v = value_parse_peer(text, len, len, "return", NULL);
+    return str_eq(value_str(v, "jid", ""), jid);
+}
+
+int
+jobret_read(const char *text, size_t len, const char *jid, jobret_t **ret_self)
+{
+    wire_msg_t msg;
+    size_t n = 0;
+    if (wire_open(text, len, WIRE_UP, 'A', &msg, &n, NULL) < 0 || msg != MSG_ret || n != len ||
+        !json_few(text, len, LIMIT_RET_VALUES) || !jobret_is_of(text, len, jid))
+        return -EPROTO;
+    char *copy = malloc(len); /* as large as a job's output: the job server outlives its refusal */
+    if (copy == NULL)
+        return -ENOMEM;
+    memcpy(copy, text, len);
+    jobret_t *self = xcalloc(1, sizeof(*self));
+    self->jid = xstrdup(jid);
+    self->text = copy;
+    self->len = len;
+    *ret_self = self;
+    return 0;
+}
+
+const char *
+jobret_members(const jobret_t *self, size_t *ret_len)
+{
+    *ret_len = self->len - strlen(HEAD);
+    return self->text + strlen(HEAD);
+}
+
+json_t *
+jobret_value(const jobret_t *self)
+{
+    json_t *v = value_parse_peer(self->text, self->len, self->len, "return", NULL);
+    (void) json_object_del(v, "m");
+    return v;
 }

@@ -49,11 +49,14 @@ netproc_flush(netproc_t *self)
 }
 
 void
-netproc_send(netproc_t *self, const json_t *frame)
+netproc_send(netproc_t *self, const json_t *frame, const jobret_t *ret)
 {
     if (self->fd < 0)
         return;
-    frame_add(&self->out, frame);
+    if (ret != NULL)
+        frame_add_with(&self->out, frame, ret->text, ret->len);
+    else
+        frame_add(&self->out, frame);
     netproc_flush(self);
 }
 
@@ -121,7 +124,7 @@ netproc_tick(netproc_t *self, int64_t now)
         return;
     }
     json_auto_t *frame = json_pack("{s:s}", "t", "ping");
-    netproc_send(self, frame);
+    netproc_send(self, frame, NULL);
 }
 
 int64_t

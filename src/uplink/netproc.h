@@ -14,6 +14,7 @@
 #define UPLINK_NETPROC_H
 
 #include "salt/base.h"
+#include "uplink/jobret.h"
 
 typedef struct netproc netproc_t;
 
@@ -33,7 +34,8 @@ netproc_t *netproc_new(const netproc_env_t *env, int64_t first_ms);
 void netproc_destroy(netproc_t **self_p);
 
 bool netproc_is_up(const netproc_t *self);
-void netproc_send(netproc_t *self, const json_t *frame); /* dropped while it is down */
+/* Sends a frame, with a return behind it unless `ret` is NULL; dropped while the process is down. */
+void netproc_send(netproc_t *self, const json_t *frame, const jobret_t *ret);
 
 void netproc_tick(netproc_t *self, int64_t now_ms);
 int64_t netproc_next_ms(const netproc_t *self);        /* monotonic; 0: at once */

@@ -29,7 +29,8 @@ typedef struct item {
     json_int_t n;     /* an event's number */
     char *asker;      /* whose return it is; NULL: any master's */
     int master;       /* its index; -1: all */
-    json_t *kept;     /* owned: an event, or a return that the disk refused; NULL: read it from the spool */
+    json_t *event;    /* owned; NULL: a return, or read it from the spool */
+    jobret_t *ret;    /* owned: a return that the disk refused; NULL: read it from the spool */
     bool on_disk;     /* an event that is in the spool too */
     bool told;        /* the log says that the disk refused it */
     int64_t since_ms; /* monotonic: when it came */
@@ -65,7 +66,8 @@ struct outbox {
 static void
 outbox_free(item_t *it)
 {
-    json_decref(it->kept);
+    json_decref(it->event);
+    jobret_destroy(&it->ret);
     free(it->asker);
     free(it->key);
     free(it);
@@ -112,7 +114,7 @@ outbox_remove(outbox_t *self, item_t *it)
         self->way_bytes -= it->size;
     (void) map_take(self->by_key, it->key);
     if (it->is_ret) {
-        self->kept_bytes -= it->kept != NULL ? it->size : 0;
+        self->kept_bytes -= it->ret != NULL ? it->size : 0;
     } else {
         self->event_bytes -= it->size;
         self->n_events--;
@@ -139,28 +141,32 @@ outbox_append(outbox_t *self, item_t *it)
     self->n_items++;
 }
 
-/* Reads an item from the spool. NEW; NULL with *err, which is logged: missing, damaged, or unreadable for
- * now. An event then stays in memory; a return is read each time it is sent. */
-static json_t *
-outbox_load(outbox_t *self, item_t *it, fail_t *err)
+/* Reads a return from the spool. NEW; NULL with *err, which is logged: missing, damaged, or unreadable for
+ * now. It is read each time it is sent. The release that wrote it may have had larger message limits. */
+static jobret_t *
+outbox_load_return(outbox_t *self, item_t *it, fail_t *err)
 {
-    size_t size = 0;
     AUTO_FREE char *asker = NULL;
-    json_t *v = it->is_ret ? spool_load(self->spool, it->key, &asker, &size, err)
-                           : spool_event_load(self->spool, it->n, &size, err);
+    json_t *v = spool_load(self->spool, it->key, &asker, &it->size, err);
     if (v == NULL) {
         log_error("%s", fail_text(err));
         return NULL;
     }
     if (it->asker == NULL)
         it->asker = STEAL(asker);
-    it->size = size;
-    /* The release that wrote it may have had larger message limits. */
-    if (it->is_ret)
-        return jobret_fitting(&v);
-    it->kept = json_incref(v);
-    self->event_bytes += size;
-    return v;
+    return jobret_make(&v);
+}
+
+/* Reads an event, which then stays in memory. False with *err as above. */
+static bool
+outbox_load_event(outbox_t *self, item_t *it, fail_t *err)
+{
+    it->event = spool_event_load(self->spool, it->n, &it->size, err);
+    if (it->event == NULL)
+        log_error("%s", fail_text(err));
+    else
+        self->event_bytes += it->size;
+    return it->event != NULL;
 }
 
 /* True when reading again is pointless: the file is gone, or was damaged and moved aside. */
@@ -186,7 +192,9 @@ outbox_take_over(outbox_t *self)
         it->on_disk = !it->is_ret;
         it->master = -1; /* until outbox_masters() tells who there is */
         it->since_ms = clock_mono_ms();
-        json_decref(outbox_load(self, it, &err));
+        AUTO(jobret) ret = it->is_ret ? outbox_load_return(self, it, &err) : NULL;
+        if (!it->is_ret)
+            (void) outbox_load_event(self, it, &err);
         if (outbox_is_lost(&err)) {
             outbox_free(it);
             continue;
@@ -257,10 +265,10 @@ static void
 keep_event(outbox_t *self, item_t *it)
 {
     fail_auto_t err = FAIL_INIT;
-    it->on_disk = spool_event_keep(self->spool, it->kept, &err) == 0;
+    it->on_disk = spool_event_keep(self->spool, it->event, &err) == 0;
     self->n_loose -= it->on_disk;
     if (!it->on_disk && !it->told)
-        log_warning("event %s, number %lld: it is kept in memory only: %s", value_str(it->kept, "tag", ""),
+        log_warning("event %s, number %lld: it is kept in memory only: %s", value_str(it->event, "tag", ""),
                     (long long) it->n, fail_text(&err));
     it->told = !it->on_disk;
 }
@@ -287,10 +295,10 @@ reserve(outbox_t *self)
 }
 
 static void
-send_ret(outbox_t *self, const item_t *it, json_t *ret)
+send_ret(outbox_t *self, const item_t *it, const jobret_t *ret)
 {
-    json_auto_t *frame = json_pack("{s:s, s:i, s:O}", "t", "ret", "master", it->master, "ret", ret);
-    self->send(self->cookie, frame);
+    json_auto_t *frame = json_pack("{s:s, s:i, s:s}", "t", "ret", "master", it->master, "jid", ret->jid);
+    self->send(self->cookie, frame, ret);
 }
 
 /* `oldest` tells the master which event numbers are gone: one that waits for a gap to fill need not wait for
@@ -301,7 +309,7 @@ send_event(outbox_t *self, json_t *event)
     json_auto_t *frame = json_copy(event);
     json_object_set_new(frame, "t", json_string("event"));
     json_object_set_new(frame, "oldest", json_integer(self->first_event->n));
-    self->send(self->cookie, frame);
+    self->send(self->cookie, frame, NULL);
 }
 
 /* Sends an item. False: its file can't be read now. An item whose file is missing or damaged is removed. */
@@ -309,17 +317,19 @@ static bool
 outbox_send(outbox_t *self, item_t *it)
 {
     fail_auto_t err = FAIL_INIT;
-    json_auto_t *what = it->kept != NULL ? json_incref(it->kept) : outbox_load(self, it, &err);
-    if (what == NULL && !outbox_is_lost(&err))
+    AUTO(jobret) read = it->is_ret && it->ret == NULL ? outbox_load_return(self, it, &err) : NULL;
+    const jobret_t *ret = it->ret != NULL ? it->ret : read;
+    bool there = it->is_ret ? ret != NULL : it->event != NULL || outbox_load_event(self, it, &err);
+    if (!there && !outbox_is_lost(&err))
         return false;
-    if (what == NULL) {
+    if (!there) {
         outbox_remove(self, it);
         return true;
     }
     if (it->is_ret)
-        send_ret(self, it, what);
+        send_ret(self, it, ret);
     else
-        send_event(self, what);
+        send_event(self, it->event);
     it->under_way = true;
     self->way_bytes += it->size;
     return true;
@@ -454,7 +464,7 @@ outbox_deaf(outbox_t *self, int master)
 /* Writes a return to disk: true when it is there. The log tells the first refusal and the recovery, not each
  * return between. */
 static bool
-spool(outbox_t *self, const item_t *it, const json_t *ret)
+spool(outbox_t *self, const item_t *it, const jobret_t *ret)
 {
     fail_auto_t err = FAIL_INIT;
     bool ok = spool_end(self->spool, ret, it->asker, &err) == 0;
@@ -467,25 +477,25 @@ spool(outbox_t *self, const item_t *it, const json_t *ret)
 }
 
 void
-outbox_return(outbox_t *self, json_t *ret, const char *asker)
+outbox_return(outbox_t *self, jobret_t **ret_p, const char *asker)
 {
-    const char *jid = value_str(ret, "jid", "");
-    item_t *old = map_get(self->by_key, jid);
+    AUTO(jobret) ret = STEAL(*ret_p);
+    item_t *old = map_get(self->by_key, ret->jid);
     if (old != NULL) {
-        spool_forget(self->spool, jid);
+        spool_forget(self->spool, ret->jid);
         outbox_remove(self, old);
     }
     item_t *it = xcalloc(1, sizeof(*it));
-    it->key = xstrdup(jid);
+    it->key = xstrdup(ret->jid);
     it->is_ret = true;
     it->asker = asker != NULL ? xstrdup(asker) : NULL;
     it->master = outbox_index(self, asker);
     it->since_ms = clock_mono_ms();
-    it->size = json_dumpb(ret, NULL, 0, JSON_COMPACT);
+    it->size = ret->len;
     /* Events that the job fired precede its return, so they must survive a crash as it does. */
     keep_events(self);
-    if (!spool(self, it, ret)) {
-        it->kept = json_incref(ret);
+    bool kept = !spool(self, it, ret);
+    if (kept) {
         self->kept_bytes += it->size;
         self->disk_ms = self->disk_ms ? self->disk_ms : clock_mono_ms() + DISK_RETRY_MS;
     }
@@ -494,15 +504,15 @@ outbox_return(outbox_t *self, json_t *ret, const char *asker)
         self->give_up_ms = given_up;
     bool at_once = self->next == NULL && outbox_heard(self, it) && self->way_bytes < LIMIT_UNDER_WAY;
     outbox_append(self, it);
-    if (!at_once) {
-        outbox_pump(self);
-        return;
+    /* The usual case: send the text at hand instead of reading it back from disk. */
+    if (at_once) {
+        send_ret(self, it, ret);
+        it->under_way = true;
+        self->way_bytes += it->size;
+        self->next = NULL;
     }
-    /* The usual case: send the value at hand instead of reading it back from disk. */
-    send_ret(self, it, ret);
-    it->under_way = true;
-    self->way_bytes += it->size;
-    self->next = NULL;
+    if (kept)
+        it->ret = STEAL(ret);
     outbox_pump(self);
 }
 
@@ -523,7 +533,7 @@ outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more)
     it->n = ++self->next_n;
     it->key = xasprintf("#%lld", (long long) it->n);
     it->master = -1;
-    it->kept = STEAL(event);
+    it->event = STEAL(event);
     it->size = size;
     self->n_events++;
     self->n_loose++;
@@ -566,13 +576,12 @@ static void
 try_disk(outbox_t *self)
 {
     for (item_t *it = self->first; it != NULL && self->kept_bytes > 0; it = it->next) {
-        if (!it->is_ret || it->kept == NULL)
+        if (it->ret == NULL)
             continue;
-        if (!spool(self, it, it->kept))
+        if (!spool(self, it, it->ret))
             return;
         self->kept_bytes -= it->size;
-        json_decref(it->kept);
-        it->kept = NULL;
+        jobret_destroy(&it->ret);
     }
 }
 

@@ -22,9 +22,9 @@
 #include "salt/limits.h"
 
 typedef struct outbox outbox_t;
-/* Sends one frame to the networking process: {"t": "ret", master, ret} or {"t": "event", n, oldest, tag,
- * data, ...}; `oldest` is the lowest event number that still waits here. */
-typedef void outbox_send_fn(void *cookie, const json_t *frame);
+/* Sends one frame to the networking process: {"t": "ret", master, jid} with the return, or {"t": "event", n,
+ * oldest, tag, data, ...} with NULL; `oldest` is the lowest event number that still waits here. */
+typedef void outbox_send_fn(void *cookie, const json_t *frame, const jobret_t *ret);
 
 /* TAKES *spool_p, whose returns wait from the start. */
 outbox_t *outbox_new(spool_t **spool_p, outbox_send_fn *send, void *cookie);
@@ -42,8 +42,8 @@ void outbox_patience(outbox_t *self, int64_t away_ms);
 void outbox_masters(outbox_t *self, json_t *masters);
 
 /* Queues a return for the master named `asker`, or for any (NULL). It replaces one with the same jid. On
- * return it is on disk, or in memory when the disk refuses it. */
-void outbox_return(outbox_t *self, json_t *ret, const char *asker);
+ * return it is on disk, or in memory when the disk refuses it. TAKES *ret_p. */
+void outbox_return(outbox_t *self, jobret_t **ret_p, const char *asker);
 /* Queues an event. The members of `more` travel beside the data (the start event's grains); NULL: none.
  * False: dropped, because it exceeds the message limits or LIMIT_EVENTS_KEPT(_BYTES) wait already. */
 bool outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more);

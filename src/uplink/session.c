@@ -630,6 +630,15 @@ tell_held(session_t *self)
     forget_held(self);
 }
 
+/* Drops the delayed `started` of a job that returns. */
+static void
+drop_held(session_t *self, const char *jid)
+{
+    held_t *h = held(self, jid);
+    if (h != NULL)
+        session_let_go(self, h);
+}
+
 int
 session_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err)
 {
@@ -638,10 +647,16 @@ session_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err)
         session_hold(self, jid, value_int(body, "pid", 0));
         return 0;
     }
-    held_t *h = msg == MSG_ret ? held(self, jid) : NULL;
-    if (h != NULL)
-        session_let_go(self, h);
+    if (msg == MSG_ret)
+        drop_held(self, jid);
     return session_own_send(self, msg, body, err);
+}
+
+int
+session_send_return(session_t *self, const char *jid, const char *text, size_t len)
+{
+    drop_held(self, jid);
+    return self->state == SESSION_READY ? sock_send(self->dealer, text, len) : -ENOTCONN;
 }
 
 int

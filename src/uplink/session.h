@@ -103,6 +103,8 @@ session_state_t session_state(const session_t *self);
  * -EMSGSIZE with *err when it exceeds the message limits. `started` is delayed by 25 ms and dropped when the
  * return of the same job follows within that time. */
 int session_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err);
+/* Sends the return of job `jid` that is a message already (jobret.h): 0, or -ENOTCONN as above. */
+int session_send_return(session_t *self, const char *jid, const char *text, size_t len);
 /* As session_send, with n bytes of binary payload behind the JSON body; -ENOTCONN also when the body can't be
  * encoded. */
 int session_send_bytes(session_t *self, wire_msg_t msg, const json_t *body, const void *bytes, size_t n,

@@ -330,7 +330,8 @@ sessions_pending(void *cookie)
     return all;
 }
 
-typedef void down_fn(sessions_t *self, session_t *session, json_t *frame);
+/* `text`: what travels behind the frame, `len` bytes; NULL: nothing. */
+typedef void down_fn(sessions_t *self, session_t *session, json_t *frame, const char *text, size_t len);
 
 /* Sends to the master; only messages that can't be encoded are logged, as the outbox repeats what a lost
  * connection swallows. */
@@ -343,9 +344,10 @@ sessions_send(session_t *session, wire_msg_t msg, json_t *body)
 }
 
 static void
-down_ret(sessions_t *self, session_t *session, json_t *frame)
+down_ret(sessions_t *self, session_t *session, json_t *frame, const char *text, size_t len)
 {
-    sessions_send(session, MSG_ret, value_get(frame, "ret"));
+    if (text != NULL)
+        (void) session_send_return(session, value_str(frame, "jid", ""), text, len);
 }
 
 /* The line that `session` serves. It must serve one. */
@@ -359,14 +361,14 @@ sessions_line_of(sessions_t *self, const session_t *session)
 }
 
 static void
-down_again(sessions_t *self, session_t *session, json_t *frame)
+down_again(sessions_t *self, session_t *session, json_t *frame, const char *text, size_t len)
 {
     sessions_line_of(self, session)->again = true;
 }
 
 /* Events before "again" are dropped: the outbox sends them again, in order, after it. */
 static void
-down_event(sessions_t *self, session_t *session, json_t *frame)
+down_event(sessions_t *self, session_t *session, json_t *frame, const char *text, size_t len)
 {
     json_object_del(frame, "t");
     if (sessions_line_of(self, session)->again)
@@ -374,14 +376,14 @@ down_event(sessions_t *self, session_t *session, json_t *frame)
 }
 
 static void
-down_grains(sessions_t *self, session_t *session, json_t *frame)
+down_grains(sessions_t *self, session_t *session, json_t *frame, const char *text, size_t len)
 {
     json_auto_t *body = json_pack("{s:O}", "grains", value_get(frame, "grains"));
     sessions_send(session, MSG_grains, body);
 }
 
 static void
-down_started(sessions_t *self, session_t *session, json_t *frame)
+down_started(sessions_t *self, session_t *session, json_t *frame, const char *text, size_t len)
 {
     json_auto_t *body = json_pack("{s:O, s:O}", "jid", value_get(frame, "jid"), "pid",
                                   value_get(frame, "pid"));
@@ -389,13 +391,13 @@ down_started(sessions_t *self, session_t *session, json_t *frame)
 }
 
 static void
-down_pillar_ask(sessions_t *self, session_t *session, json_t *frame)
+down_pillar_ask(sessions_t *self, session_t *session, json_t *frame, const char *text, size_t len)
 {
     sessions_send(session, MSG_pillar_ask, value_get(frame, "body"));
 }
 
 static void
-down_revoke(sessions_t *self, session_t *session, json_t *frame)
+down_revoke(sessions_t *self, session_t *session, json_t *frame, const char *text, size_t len)
 {
     json_auto_t *body = json_pack("{s:b}", "preserve_minion_cache",
                                   value_bool(frame, "preserve_minion_cache", false));
@@ -403,34 +405,34 @@ down_revoke(sessions_t *self, session_t *session, json_t *frame)
 }
 
 static void
-down_ask(sessions_t *self, session_t *session, json_t *frame)
+down_ask(sessions_t *self, session_t *session, json_t *frame, const char *text, size_t len)
 {
     downloads_ask(sessions_line_of(self, session)->downloads, value_int(frame, "id", 0),
                   value_get(frame, "ask"));
 }
 
 static void
-down_cancel(sessions_t *self, session_t *session, json_t *frame)
+down_cancel(sessions_t *self, session_t *session, json_t *frame, const char *text, size_t len)
 {
     downloads_cancel(sessions_line_of(self, session)->downloads, value_int(frame, "id", 0));
 }
 
 static void
-down_ping(sessions_t *self, session_t *session, json_t *frame)
+down_ping(sessions_t *self, session_t *session, json_t *frame, const char *text, size_t len)
 {
     sessions_up(self, json_pack("{s:s}", "t", "pong"));
 }
 
 /* The frame is dispatched once per master; the renewal is of all, so only the first counts. */
 static void
-down_rekey(sessions_t *self, session_t *session, json_t *frame)
+down_rekey(sessions_t *self, session_t *session, json_t *frame, const char *text, size_t len)
 {
     if (session == self->lines[0].now->session)
         sessions_renewal_begin(self);
 }
 
 static void
-down_quit(sessions_t *self, session_t *session, json_t *frame)
+down_quit(sessions_t *self, session_t *session, json_t *frame, const char *text, size_t len)
 {
     self->quit = true;
 }
@@ -446,7 +448,7 @@ static const struct {
 /* Dispatches a frame to the masters it names. A question for a master that is not connected goes to any
  * connected one, else waits at the one it names. */
 static void
-sessions_down(sessions_t *self, json_t *frame)
+sessions_down(sessions_t *self, json_t *frame, const char *text, size_t len)
 {
     const char *name = value_str(frame, "t", "");
     int master = (int) value_int(frame, "master", -1);
@@ -458,7 +460,7 @@ sessions_down(sessions_t *self, json_t *frame)
         master = any_master(self, master >= 0 && master < self->n ? master : 0);
     for (int i = 0; fn != NULL && i < self->n; i++)
         if (master < 0 || master == i)
-            fn(self, self->lines[i].now->session, frame);
+            fn(self, self->lines[i].now->session, frame, text, len);
 }
 
 /* Handles the whole frames in the buffer. A frame that can't be parsed is skipped, as its length is known;
@@ -468,20 +470,25 @@ sessions_frames(sessions_t *self)
 {
     for (;;) {
         fail_auto_t err = FAIL_INIT;
-        json_auto_t *frame = NULL;
-        int rc = frame_take(&self->in, LIMIT_LOCAL_MSG, &frame, &err);
+        const char *text;
+        size_t len;
+        int rc = frame_peek(&self->in, 0, LIMIT_LOCAL_MSG, &text, &len, &err);
         if (rc == 0)
             return;
-        if (rc == -ENOMEM) /* the next networking process gets all that waits */
+        const char *behind = rc > 0 ? memchr(text, '\0', len) : NULL;
+        size_t head = behind != NULL ? (size_t) (behind - text) : len;
+        json_auto_t *frame = rc > 0 ? frame_parse(text, head, &err) : NULL;
+        if (frame == NULL && err.code == -ENOMEM) /* the next networking process gets all that waits */
             salt_no_memory(self->in.cap);
-        if (rc < 0)
+        if (frame == NULL)
             log_error("a message of the job server can't be read: %s", fail_text(&err));
         else
-            sessions_down(self, frame);
-        if (rc == -EMSGSIZE) {
+            sessions_down(self, frame, behind != NULL ? behind + 1 : NULL, len - head - (behind != NULL));
+        if (rc < 0) {
             self->quit = true;
             return;
         }
+        buf_consume(&self->in, FRAME_HEAD + len);
     }
 }
 

@@ -7,7 +7,7 @@
  *         {"t": "state", master, host, state, reason?}
  *         {"t": "why", master, host, reason}: still not connected, and the cause
  *         {"t": "tell", tag, data}: an event to fire
- *   down  {"t": "ret", master, ret}  {"t": "event", n, tag, data, more?, oldest}  {"t": "grains", grains}
+ *   down  {"t": "ret", master, jid} and behind a NUL the return's message,  {"t": "event", n, tag, data, more?, oldest}  {"t": "grains", grains}
  *         {"t": "started", master, jid, pid}  {"t": "revoke", master, preserve_minion_cache}
  *         {"t": "again", master}: the job server's answer to that master's state "ready"; events that were
  *         queued before it are dropped, as the outbox sends them again

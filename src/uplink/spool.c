@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/buf.h"
 #include "common/base/fs.h"
+#include "common/base/plainwrite.h"
 #include "common/host/procfs.h"
 #include "common/base/str.h"
 #include "salt/limits.h"
@@ -259,29 +261,34 @@ spool_part(spool_t *self, const json_t *job, pid_t pid, fail_t *err)
 
 /* Writes a return's file. Also called by parted processes, so it takes the folder and no spool_t. */
 static int
-spool_put(const char *dir, const json_t *ret, const char *asker, fail_t *err)
+spool_put(const char *dir, const jobret_t *ret, const char *asker, fail_t *err)
 {
-    const char *jid = value_str(ret, "jid", "");
-    if (!clock_is_jid(jid))
-        return fail_set(err, -EINVAL, "spool: '%s' is not a jid", jid);
-    AUTO_FREE char *path = path_in(dir, jid, RET);
-    json_auto_t *whole = json_copy((json_t *) ret);
-    if (asker != NULL)
-        json_object_set_new(whole, ASKER, json_string(asker));
-    AUTO_FREE char *text = value_dump(whole);
-    return fs_write_quick(path, text, strlen(text), 0600, err);
+    if (!clock_is_jid(ret->jid))
+        return fail_set(err, -EINVAL, "spool: '%s' is not a jid", ret->jid);
+    AUTO_FREE char *path = path_in(dir, ret->jid, RET);
+    buf_auto_t text = BUF_INIT;
+    size_t len;
+    const char *members = jobret_members(ret, &len);
+    buf_putc(&text, '{');
+    if (asker != NULL) {
+        buf_puts(&text, "\"" ASKER "\":\"");
+        plain_quote(asker, &text);
+        buf_puts(&text, "\",");
+    }
+    buf_add(&text, members, len);
+    return fs_write_quick(path, text.data, text.len, 0600, err);
 }
 
 int
-spool_leave(const char *dir, const json_t *ret, const char *asker, fail_t *err)
+spool_leave(const char *dir, const jobret_t *ret, const char *asker, fail_t *err)
 {
     return spool_put(dir, ret, asker, err);
 }
 
 int
-spool_end(spool_t *self, const json_t *ret, const char *asker, fail_t *err)
+spool_end(spool_t *self, const jobret_t *ret, const char *asker, fail_t *err)
 {
-    const char *jid = value_str(ret, "jid", "");
+    const char *jid = ret->jid;
     if (self->n_ret >= LIMIT_SPOOL_FILES)
         return fail_set(err, -ENOSPC, "spool: %d returns wait for a master already", LIMIT_SPOOL_FILES);
     spool_wanted(self, jid);

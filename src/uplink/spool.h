@@ -23,6 +23,7 @@
 #include <sys/types.h>
 
 #include "salt/base.h"
+#include "uplink/jobret.h"
 
 typedef struct spool spool_t;
 
@@ -30,12 +31,12 @@ spool_t *spool_new(const char *dir, fail_t *err); /* NEW, or NULL with *err; cre
 void spool_destroy(spool_t **self_p);
 /* Writes the mark of a job that is about to be forked. */
 int spool_begin(spool_t *self, const json_t *job, fail_t *err);
-/* Writes the return, then removes the mark, so that a crash between never loses the job. `ret` holds "jid".
- * `asker`: NULL when any master may have it. -ENOSPC: LIMIT_SPOOL_FILES returns wait already. */
-int spool_end(spool_t *self, const json_t *ret, const char *asker, fail_t *err);
+/* Writes the return, then removes the mark, so that a crash between never loses the job. `asker`: NULL when
+ * any master may have it. -ENOSPC: LIMIT_SPOOL_FILES returns wait already. */
+int spool_end(spool_t *self, const jobret_t *ret, const char *asker, fail_t *err);
 /* Writes the return of a job that goes on without the job server, from its own process. The mark stays: the
  * next job server finds both and counts the return as landed. */
-int spool_leave(const char *dir, const json_t *ret, const char *asker, fail_t *err);
+int spool_leave(const char *dir, const jobret_t *ret, const char *asker, fail_t *err);
 /* Adds `pid` and its start time to the mark of a job whose process goes on without this job server. -ESRCH:
  * it is gone. */
 int spool_part(spool_t *self, const json_t *job, pid_t pid, fail_t *err);

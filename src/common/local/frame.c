@@ -8,15 +8,38 @@
 #include "salt/limits.h"
 #include "salt/value.h"
 
-void
-frame_add(buf_t *out, const json_t *msg)
+/* Appends a frame's head and its JSON; the length is set by frame_close(). */
+static size_t
+frame_open(buf_t *out, const json_t *msg)
 {
     size_t at = out->len;
     buf_fill(out, '\0', FRAME_HEAD);
     int rc = plain_add(msg, out);
-    salt_assert(rc == 0 && out->len - at - FRAME_HEAD <= UINT32_MAX);
+    salt_assert(rc == 0);
+    return at;
+}
+
+static void
+frame_close(buf_t *out, size_t at)
+{
+    salt_assert(out->len - at - FRAME_HEAD <= UINT32_MAX);
     uint32_t n = htonl((uint32_t) (out->len - at - FRAME_HEAD));
     memcpy(out->data + at, &n, FRAME_HEAD);
+}
+
+void
+frame_add(buf_t *out, const json_t *msg)
+{
+    frame_close(out, frame_open(out, msg));
+}
+
+void
+frame_add_with(buf_t *out, const json_t *msg, const char *text, size_t len)
+{
+    size_t at = frame_open(out, msg);
+    buf_putc(out, '\0');
+    buf_add(out, text, len);
+    frame_close(out, at);
 }
 
 void

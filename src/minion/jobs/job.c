@@ -50,14 +50,12 @@ typedef struct child {
     bool offline; /* a host answer came from the cache, as no master was connected */
 } child_t;
 
-/* Sends a frame, blocking. 0 or a negative errno. */
+/* Sends what `out` holds, blocking. 0 or a negative errno. */
 static int
-child_write(child_t *self, const json_t *frame)
+child_write_all(const child_t *self, const buf_t *out)
 {
-    buf_auto_t out = BUF_INIT;
-    frame_add(&out, frame);
-    for (size_t at = 0; at < out.len;) {
-        ssize_t n = send(self->fd, out.data + at, out.len - at, MSG_NOSIGNAL);
+    for (size_t at = 0; at < out->len;) {
+        ssize_t n = send(self->fd, out->data + at, out->len - at, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -65,6 +63,14 @@ child_write(child_t *self, const json_t *frame)
         at += (size_t) n;
     }
     return 0;
+}
+
+static int
+child_write(const child_t *self, const json_t *frame)
+{
+    buf_auto_t out = BUF_INIT;
+    frame_add(&out, frame);
+    return child_write_all(self, &out);
 }
 
 static json_t *
@@ -234,7 +240,7 @@ child_many(const call_env_t *env, const json_t *job, json_t *funs)
         json_object_set_new(oks, json_string_value(fun), json_boolean(res.success));
         call_result_free(&res);
     }
-    return json_pack("{s:s, s:o, s:o, s:o}", "t", "ret", "return", returns, "retcode", codes, "success", oks);
+    return json_pack("{s:o, s:o, s:o}", "return", returns, "retcode", codes, "success", oks);
 }
 
 /* Runs the minion's reactor (reactor_run.h) in place of a function. */
@@ -243,8 +249,7 @@ child_react(call_ctx_t *ctx, const json_t *job)
 {
     int failed = 0;
     json_t *did = reactor_run(ctx, value_get(job, "react"), &failed);
-    return json_pack("{s:s, s:o, s:i, s:b}", "t", "ret", "return", did, "retcode", failed > 0, "success",
-                     failed == 0);
+    return json_pack("{s:o, s:i, s:b}", "return", did, "retcode", failed > 0, "success", failed == 0);
 }
 
 static int
@@ -264,7 +269,7 @@ child_files(child_t *self)
                : remotefiles_new(value_str(opts, "cachedir", ""), child_file, self);
 }
 
-/* Runs the job. NEW ret frame. */
+/* Runs the job. NEW {return, retcode, success}. */
 static json_t *
 job_child_run(child_t *self, const json_t *job)
 {
@@ -291,10 +296,10 @@ job_child_run(child_t *self, const json_t *job)
         return child_react(ctx, job);
     call_result_t res = { 0 };
     child_one(ctx, job, json_string_value(fun), value_get(job, "arg"), &res);
-    json_t *frame = json_pack("{s:s, s:O, s:i, s:b}", "t", "ret", "return", res.value, "retcode", res.retcode,
-                              "success", res.success);
+    json_t *result = json_pack("{s:O, s:i, s:b}", "return", res.value, "retcode", res.retcode, "success",
+                               res.success);
     call_result_free(&res);
-    return frame;
+    return result;
 }
 
 /* Lowers a soft limit, unless the hard limit is lower already. */
@@ -318,14 +323,49 @@ child_limits(const job_env_t *env)
     soft_limit(RLIMIT_CORE, 0);
 }
 
+/* Marks a return as based on cached pillar or files, in its metadata. */
+static void
+mark_offline(const json_t *job, json_t *ret)
+{
+    json_t *metadata = value_get(ret, "metadata");
+    metadata = json_is_object(metadata) ? json_copy(metadata) : json_object();
+    json_object_set_new(metadata, "offline", json_true());
+    json_object_set_new(ret, "metadata", metadata);
+    log_warning("job %s: no master was there: pillar and files were taken as they last came from one",
+                value_str(job, "jid", ""));
+}
+
+/* NEW return of a job that ran to its end; NULL for the minion's own affair, which has no jid and no function:
+ * nobody waits for what it returns. */
+static jobret_t *
+child_return(const child_t *self, const json_t *job, const json_t *result)
+{
+    const char *out = output_suited(value_str(job, "fun", NULL));
+    json_t *ret = jobret_of(job, result);
+    if (ret == NULL)
+        return NULL;
+    if (out != NULL)
+        json_object_set_new(ret, "out", json_string(out));
+    if (self->offline)
+        mark_offline(job, ret);
+    return jobret_make(&ret);
+}
+
+/* Sends a return to the job server. 0 or a negative errno. */
+static int
+child_say(const child_t *self, const jobret_t *ret)
+{
+    buf_auto_t out = BUF_INIT;
+    frame_add_text(&out, ret->text, ret->len);
+    return child_write_all(self, &out);
+}
+
 /* Writes the return of a parted job to the spool. 0 or a negative errno. */
 static int
-child_leave(const job_env_t *env, json_t *job, json_t *frame)
+child_leave(const job_env_t *env, const json_t *job, const jobret_t *ret)
 {
     fail_auto_t err = FAIL_INIT;
-    const job_proc_t self = { .job = job, .ret = frame };
     AUTO_FREE char *dir = fs_join(value_str(env->opts, "cachedir", ""), "spool");
-    json_auto_t *ret = job_return(&self);
     jobcache_keep(env->opts, ret);
     int rc = spool_leave(dir, ret, value_str(job, "asker", NULL), &err);
     if (rc < 0)
@@ -349,10 +389,11 @@ job_child_main(const job_env_t *env, json_t *job, int fd, pid_t parent, parting_
     child_limits(env);
     child_t self = { .fd = fd, .env = env, .job = job };
     log_job(value_str(job, "jid", ""));
-    json_auto_t *frame = job_child_run(&self, job);
-    if (self.offline)
-        json_object_set_new(frame, "offline", json_true());
-    _exit((parting_return() ? child_write(&self, frame) : child_leave(env, job, frame)) == 0 ? 0 : 1);
+    json_auto_t *result = job_child_run(&self, job);
+    AUTO(jobret) ret = child_return(&self, job, result);
+    if (ret == NULL)
+        _exit(0);
+    _exit((parting_return() ? child_say(&self, ret) : child_leave(env, job, ret)) == 0 ? 0 : 1);
 }
 
 /* ---- the job server's side ------------------------------------------------------------------- */
@@ -402,7 +443,7 @@ job_proc_destroy(job_proc_t **self_p)
         (void) close(self->fd);
     buf_free(&self->in);
     json_decref(self->job);
-    json_decref(self->ret);
+    jobret_destroy(&self->ret);
     parting_destroy(&self->parting);
     free(self);
 }
@@ -425,30 +466,47 @@ job_close(job_proc_t *self)
     self->fd = -1;
 }
 
+/* Takes one frame of the child: its return, or *ret_frame NEW. 1, or a negative errno. */
+static int
+job_take(job_proc_t *self, const char *text, size_t len, json_t **ret_frame)
+{
+    fail_auto_t err = FAIL_INIT;
+    if (len > 4 && memcmp(text, "{\"m\"", 4) == 0) {
+        jobret_destroy(&self->ret);
+        int rc = jobret_read(text, len, value_str(self->job, "jid", ""), &self->ret);
+        return rc < 0 ? rc : 1;
+    }
+    *ret_frame = frame_parse(text, len, &err);
+    return *ret_frame != NULL ? 1 : err.code;
+}
+
 int
 job_read(job_proc_t *self, size_t limit, json_t **ret_frame)
 {
     while (self->fd >= 0) {
+        const char *text;
+        size_t len;
         json_t *frame = NULL;
-        int rc = frame_take(&self->in, limit, &frame, NULL);
+        int rc = frame_peek(&self->in, 0, limit, &text, &len, NULL);
         if (rc == -EMSGSIZE) {
             self->oversize = true;
             (void) job_signal(self, SIGKILL);
         }
+        if (rc > 0)
+            rc = job_take(self, text, len, &frame);
         if (rc < 0) {
             self->unread = rc;
             job_close(self);
             return rc;
         }
-        if (rc > 0 && str_eq(value_str(frame, "t", ""), "ret")) {
-            json_decref(self->ret);
-            self->ret = frame;
-            continue;
-        }
-        if (rc > 0) {
+        if (rc > 0)
+            buf_consume(&self->in, FRAME_HEAD + len);
+        if (frame != NULL) {
             *ret_frame = frame;
             return 1;
         }
+        if (rc > 0)
+            continue;
         buf_reserve(&self->in, READ_CHUNK);
         ssize_t n = recv(self->fd, self->in.data + self->in.len, READ_CHUNK, 0);
         if (n > 0)
@@ -536,32 +594,10 @@ job_signal_all(const job_proc_t *first, int sig)
         (void) job_own_signal(first, NULL, sig);
 }
 
-/* Marks a return as based on cached pillar or files, in its metadata. */
-static void
-mark_offline(const json_t *job, json_t *ret)
-{
-    json_t *metadata = value_get(ret, "metadata");
-    metadata = json_is_object(metadata) ? json_copy(metadata) : json_object();
-    json_object_set_new(metadata, "offline", json_true());
-    json_object_set_new(ret, "metadata", metadata);
-    log_warning("job %s: no master was there: pillar and files were taken as they last came from one",
-                value_str(job, "jid", ""));
-}
-
-/* NEW return: the child's own, or a failed one for the first cause that applies, from the most to the least
- * specific. */
+/* NEW failed return for the first cause that applies, from the most to the least specific. */
 static json_t *
-job_own_return(const job_proc_t *self)
+job_failed(const job_proc_t *self)
 {
-    if (self->ret != NULL) {
-        const char *out = output_suited(value_str(self->job, "fun", NULL));
-        json_t *ret = jobret_of(self->job, self->ret);
-        if (out != NULL)
-            json_object_set_new(ret, "out", json_string(out));
-        if (value_bool(self->ret, "offline", false))
-            mark_offline(self->job, ret);
-        return ret;
-    }
     if (self->oversize)
         return jobret_failed(
             self->job,
@@ -591,17 +627,19 @@ job_own_return(const job_proc_t *self)
                                               WEXITSTATUS(self->status)));
 }
 
-json_t *
-job_return(const job_proc_t *self)
+jobret_t *
+job_return(job_proc_t *self)
 {
-    json_t *ret = job_own_return(self);
-    return jobret_fitting(&ret);
+    if (self->ret != NULL)
+        return STEAL(self->ret);
+    json_t *failed = job_failed(self);
+    return jobret_make(&failed);
 }
 
-json_t *
+jobret_t *
 job_interrupted(const json_t *job)
 {
     json_t *ret = jobret_failed(job,
                                 xasprintf("The minion was stopped while this job ran; it may be half done"));
-    return jobret_fitting(&ret);
+    return jobret_make(&ret);
 }

@@ -2,7 +2,7 @@
  *
  * The child is forked from the job server, runs the functions of one job and writes frames
  * (common/local/client.h):
- *   {"t": "ret", return, retcode, success, offline?}   once
+ *   {"m": "ret", ...}                                  once: the return as it goes to the master (jobret.h)
  *   {"t": "fire", tag, data}                           any number
  *   {"t": "host", request}   answered with {"ok": true, value} or {"ok": false, error, code}; either may have
  *                            "offline": true, when it comes from the cache for want of a master
@@ -20,6 +20,7 @@
 #include "common/plugin/registry.h"
 #include "minion/jobs/parting.h"
 #include "salt/base.h"
+#include "uplink/jobret.h"
 
 /* The environment that every job runs in. BORROWED; the child has a copy. */
 typedef struct job_env {
@@ -36,8 +37,8 @@ typedef struct job_env {
 
 /* A child and what is known of it. */
 typedef struct job_proc {
-    json_t *job; /* owned: as the master sent it, with "master" added */
-    json_t *ret; /* owned: {return, retcode, success} once the child has said it */
+    json_t *job;   /* owned: as the master sent it, with "master" added */
+    jobret_t *ret; /* owned: once the child has said it */
     pid_t pid;
     int fd; /* our end of the socketpair; -1: closed */
     buf_t in;
@@ -58,7 +59,7 @@ job_proc_t *job_start(const job_env_t *env, json_t **job_p, fail_t *err);
 /* Frees what is known of a child; it neither signals nor reaps it. */
 void job_proc_destroy(job_proc_t **self_p);
 /* Reads what has come. 1: *ret_frame NEW is a fire or host frame; 0: no whole frame; negative: the stream
- * ended or is unusable. A ret frame is kept in `ret`. A frame above `limit` kills the child. */
+ * ended or is unusable. A return is kept in `ret`. A frame above `limit` kills the child. */
 int job_read(job_proc_t *self, size_t limit, json_t **ret_frame);
 /* Sends the answer to a host frame. TAKES *answer_p. Waits while the child's buffer is full; after a second
  * without progress the child reads EOF instead. */
@@ -70,10 +71,10 @@ int job_signal(const job_proc_t *self, int sig);
 void job_signal_all(const job_proc_t *first, int sig);
 /* Asks the child to outlive the job server (parting.h), with what is left of its time limit. */
 void job_part(const job_proc_t *self);
-/* NEW return as it goes to a master (jobret.h); a message can hold it. A child that left none gets a failed
+/* NEW: the return that the child has said, which is taken from `self`; a child that left none gets a failed
  * one that says why. */
-json_t *job_return(const job_proc_t *self);
-/* NEW return of a job of which only the spool's mark is left. */
-json_t *job_interrupted(const json_t *job);
+jobret_t *job_return(job_proc_t *self);
+/* NEW return of a job of which only the spool's mark is left; NULL when that names no function. */
+jobret_t *job_interrupted(const json_t *job);
 
 #endif

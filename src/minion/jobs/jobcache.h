@@ -12,8 +12,11 @@
 #define MINION_JOBS_JOBCACHE_H
 
 #include "salt/base.h"
+#include "uplink/jobret.h"
 
-/* Does nothing unless `opts` has cache_jobs. `ret` (BORROWED): {jid, fun, fun_args, return, retcode, ...}. */
-void jobcache_keep(const json_t *opts, const json_t *ret);
+/* Does nothing unless `opts` has cache_jobs. */
+void jobcache_keep(const json_t *opts, const jobret_t *ret);
+/* The same for the JSON of a return that goes to no master, as salt-call --local has it. */
+void jobcache_keep_text(const json_t *opts, const char *jid, const char *text, size_t len);
 
 #endif

@@ -31,11 +31,19 @@
 
 /* ---- the parts -------------------------------------------------------------------------------- */
 
+/* Sends a frame to the networking process, with a return behind it unless that is NULL. */
+static void
+jobserver_send(void *cookie, const json_t *frame, const jobret_t *ret)
+{
+    jobserver_t *self = cookie;
+    EACH_PART(self, send, frame, ret);
+}
+
 void
 jobserver_down(jobserver_t *self, json_t **frame_p)
 {
     json_auto_t *frame = STEAL(*frame_p);
-    EACH_PART(self, send, frame);
+    jobserver_send(self, frame, NULL);
 }
 
 void
@@ -123,15 +131,15 @@ failed_to_start(jobserver_t *self, json_t *job, const fail_t *err)
     if (value_bool(job, "own", false))
         return;
     json_t *failed = jobret_failed(job, xstrdup(fail_text(err)));
-    json_auto_t *ret = jobret_fitting(&failed);
+    AUTO(jobret) ret = jobret_make(&failed);
     if (!outbox_full(self->outbox)) {
-        outbox_return(self->outbox, ret, value_str(job, "asker", NULL));
+        outbox_return(self->outbox, &ret, value_str(job, "asker", NULL));
         return;
     }
     /* The outbox is full: send the refusal once, without keeping it. */
-    json_t *frame = json_pack("{s:s, s:I, s:O}", "t", "ret", "master", value_int(job, "master", -1), "ret",
-                              ret);
-    jobserver_down(self, &frame);
+    json_auto_t *frame = json_pack("{s:s, s:I, s:O}", "t", "ret", "master", value_int(job, "master", -1),
+                                   "jid", value_get(job, "jid"));
+    jobserver_send(self, frame, ret);
 }
 
 /* Forks a job's child. The mark comes first, so that a crash can't lose the job; without one (full disk) it
@@ -204,13 +212,14 @@ jobserver_return(jobserver_t *self, job_proc_t *proc)
     if (proc->returned)
         return;
     proc->returned = true;
-    json_auto_t *ret = job_return(proc);
-    EACH_PART(self, job_returned, proc->job, ret);
-    if (value_bool(proc->job, "own", false))
+    AUTO(jobret) ret = job_return(proc);
+    if (ret != NULL)
+        EACH_PART(self, job_returned, proc->job, ret);
+    if (ret == NULL || value_bool(proc->job, "own", false))
         return;
     log_info("Returning information for job: %s", value_str(proc->job, "jid", ""));
     jobcache_keep(self->opts, ret);
-    outbox_return(self->outbox, ret, value_str(proc->job, "asker", NULL));
+    outbox_return(self->outbox, &ret, value_str(proc->job, "asker", NULL));
 }
 
 /* Removes an ended job and starts waiting ones in its place. */
@@ -554,13 +563,6 @@ jobserver_run(jobserver_t *self)
 }
 
 /* ---- life ------------------------------------------------------------------------------------- */
-
-static void
-jobserver_send(void *cookie, const json_t *frame)
-{
-    jobserver_t *self = cookie;
-    EACH_PART(self, send, frame);
-}
 
 /* Starts the parts in order; the first failure stops the minion. */
 static int

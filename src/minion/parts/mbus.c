@@ -136,6 +136,12 @@ mbus_stamped(json_t *data)
     return copy;
 }
 
+static bool
+mbus_listens(const mline_t *line, const char *tag)
+{
+    return line->fd >= 0 && line->tags != NULL && globs_match(line->tags, tag, strlen(tag));
+}
+
 /* Sends an event to every client that listens for its tag; encoded once, and not at all without such a
  * client. */
 static void
@@ -146,7 +152,7 @@ mbus_shown(void *part, const char *tag, json_t *data)
     self->seq++;
     for (size_t i = 0; i < LINES; i++) {
         mline_t *line = &self->lines[i];
-        if (line->fd < 0 || line->tags == NULL || !globs_match(line->tags, tag, strlen(tag)))
+        if (!mbus_listens(line, tag))
             continue;
         if (frame.len == 0) {
             json_auto_t *msg = json_pack("{s:s, s:I, s:s, s:o}", "push", "event", "seq",
@@ -164,10 +170,19 @@ mbus_fired(void *part, const char *tag, json_t *data)
         mbus_shown(part, tag, data);
 }
 
-static void
-mbus_show_job(mbus_t *self, const json_t *job, const char *what, json_t *data)
+/* True when a client listens for this tag. */
+static bool
+mbus_is_heard(const mbus_t *self, const char *tag)
 {
-    AUTO_FREE char *tag = xasprintf("salt/job/%s/%s", value_str(job, "jid", ""), what);
+    size_t i = 0;
+    while (i < LINES && !mbus_listens(&self->lines[i], tag))
+        i++;
+    return i < LINES;
+}
+
+static void
+mbus_show_job(mbus_t *self, const char *tag, json_t *data)
+{
     json_auto_t *shown = json_copy(data);
     json_object_del(shown, "master"); /* internal: which master it came from */
     json_object_del(shown, "asker");
@@ -177,15 +192,19 @@ mbus_show_job(mbus_t *self, const json_t *job, const char *what, json_t *data)
 static void
 mbus_job_new(void *part, json_t *job)
 {
-    mbus_show_job(part, job, "new", job);
+    AUTO_FREE char *tag = xasprintf("salt/job/%s/new", value_str(job, "jid", ""));
+    mbus_show_job(part, tag, job);
 }
 
+/* Shows a return; without a client that listens, its text is not even parsed. */
 static void
-mbus_job_returned(void *part, json_t *job, json_t *ret)
+mbus_job_returned(void *part, json_t *job, const jobret_t *ret)
 {
     mbus_t *self = part;
-    AUTO_FREE char *what = xasprintf("ret/%s", self->js->env.id);
-    mbus_show_job(self, job, what, ret);
+    AUTO_FREE char *tag = xasprintf("salt/job/%s/ret/%s", value_str(job, "jid", ""), self->js->env.id);
+    json_auto_t *data = mbus_is_heard(self, tag) ? jobret_value(ret) : NULL;
+    if (data != NULL)
+        mbus_show_job(self, tag, data);
 }
 
 /* ---- events of jobs ------------------------------------------------------------------------------------ */

@@ -193,9 +193,9 @@ mlink_frame(void *cookie, json_t *frame)
 }
 
 static void
-mlink_send(void *part, const json_t *frame)
+mlink_send(void *part, const json_t *frame, const jobret_t *ret)
 {
-    netproc_send(((mlink_t *) part)->net, frame);
+    netproc_send(((mlink_t *) part)->net, frame, ret);
 }
 
 static void

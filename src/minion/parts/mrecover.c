@@ -25,14 +25,15 @@ mrecover_landed(outbox_t *outbox)
     json_array_foreach (jids, i, jid) {
         fail_auto_t err = FAIL_INIT;
         AUTO_FREE char *asker = NULL;
-        json_auto_t *ret = spool_load(outbox_spool(outbox), json_string_value(jid), &asker, &size, &err);
+        json_t *value = spool_load(outbox_spool(outbox), json_string_value(jid), &asker, &size, &err);
+        AUTO(jobret) ret = jobret_make(&value);
         if (ret == NULL) {
             log_error("%s", fail_text(&err));
             continue;
         }
         log_info("job %s: it went on while the minion was started again, and has returned",
                  json_string_value(jid));
-        outbox_return(outbox, ret, asker);
+        outbox_return(outbox, &ret, asker);
     }
 }
 
@@ -48,11 +49,11 @@ mrecover_look(mrecover_t *self)
     size_t i;
     json_t *one;
     json_array_foreach (marks, i, one) {
-        json_auto_t *ret = job_interrupted(one);
+        AUTO(jobret) ret = job_interrupted(one);
         log_warning("job %s: it ran when the minion was stopped; that is its return",
                     value_str(one, "jid", ""));
         if (ret != NULL)
-            outbox_return(outbox, ret, value_str(one, "asker", NULL));
+            outbox_return(outbox, &ret, value_str(one, "asker", NULL));
     }
     json_array_foreach (damaged, i, one)
         log_error("%s", json_string_value(one));

@@ -19,6 +19,7 @@
 #define MINION_PARTS_PART_H
 
 #include "salt/base.h"
+#include "uplink/jobret.h"
 
 struct jobserver;
 struct job_proc;
@@ -74,11 +75,12 @@ typedef struct minion_part {
     void (*master_up)(void *self, int master);
     void (*master_down)(void *self, int master); /* -1: all are gone */
 
-    void (*send)(void *self, const json_t *frame); /* send to the networking process, if any */
+    /* Send to the networking process, if there is one, with a return behind the frame unless it is NULL. */
+    void (*send)(void *self, const json_t *frame, const jobret_t *ret);
 
     void (*job_new)(void *self, json_t *job);          /* it arrived; it may be refused or wait */
     void (*job_begins)(void *self, const json_t *job); /* before its child is forked */
-    void (*job_returned)(void *self, json_t *job, json_t *ret);
+    void (*job_returned)(void *self, json_t *job, const jobret_t *ret);
     /* Its child has ended; `proc` NULL: it never started. */
     void (*job_over)(void *self, json_t *job, const struct job_proc *proc);
 

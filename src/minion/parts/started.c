@@ -115,12 +115,15 @@ started_next_ms(void *part)
 
 /* Logs startup_states that failed. */
 static void
-started_job_returned(void *part, json_t *job, json_t *ret)
+started_job_returned(void *part, json_t *job, const jobret_t *ret)
 {
-    json_t *states = value_get(ret, "return"), *one;
+    if (!str_eq(value_str(job, "user", ""), STATES_USER))
+        return;
+    json_auto_t *value = jobret_value(ret);
+    json_t *states = value_get(value, "return"), *one;
     const char *tag;
     size_t failed = 0;
-    if (!str_eq(value_str(job, "user", ""), STATES_USER) || value_int(ret, "retcode", 0) == 0)
+    if (value_int(value, "retcode", 0) == 0)
         return;
     json_object_foreach (states, tag, one)
         failed += json_is_false(value_get(one, "result"));

@@ -313,9 +313,11 @@ at_jid(fixture_t *f, const char *name)
     fail_auto_t err = FAIL_INIT;
     size_t size;
 
-    jobcache_keep(f->opts, job);
+    json_t *value = json_incref(job);
+    AUTO(jobret) ret = jobret_make(&value);
+    jobcache_keep(f->opts, ret);
     (void) spool_begin(f->spool, job, NULL);
-    (void) spool_end(f->spool, job, NULL, NULL);
+    (void) spool_end(f->spool, ret, NULL, NULL);
     AUTO_FREE char *asker = NULL;
     not_secret_json(spool_load(f->spool, name, &asker, &size, &err));
     spool_forget(f->spool, name);

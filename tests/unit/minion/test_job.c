@@ -134,12 +134,13 @@ job_fire(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 static const arg_t any_args[] = { { "a", ARG_ANY, "null", "" }, { "b", ARG_ANY, "null", "" }, ARGS_END };
 static const arg_t size_args[] = { { "size", ARG_INT, "0", "" }, ARGS_END };
+static const arg_t large_args[] = { { "size", ARG_INT, "0", "" }, { "more", ARG_ANY, "null", "" }, ARGS_END };
 static const arg_t count_args[] = { { "count", ARG_INT, "1", "" }, ARGS_END };
 
 static const func_t job_funcs[] = {
     { "echo", job_echo, any_args, 0, "x" },       { "crash", job_crash, NULL, 0, "x" },
     { "leave", job_leave, NULL, 0, "x" },         { "hang", job_hang, NULL, 0, "x" },
-    { "run_sleep", job_run_sleep, NULL, 0, "x" }, { "large", job_large, size_args, 0, "x" },
+    { "run_sleep", job_run_sleep, NULL, 0, "x" }, { "large", job_large, large_args, 0, "x" },
     { "memory", job_memory, NULL, 0, "x" },       { "program_limit", job_program_limit, NULL, 0, "x" },
     { "deep", job_deep, size_args, 0, "x" },      { "ask", job_ask, any_args, 0, "x" },
     { "fire", job_fire, count_args, 0, "x" },
@@ -216,6 +217,15 @@ read_frames(fixture_t *f)
     }
 }
 
+/* NEW value of a return. TAKES ret. */
+static json_t *
+value_of(jobret_t *ret)
+{
+    AUTO(jobret) said = ret;
+
+    return jobret_value(said);
+}
+
 /* Until the child is gone; NEW what goes to the master. */
 static json_t *
 finish(fixture_t *f)
@@ -232,7 +242,7 @@ finish(fixture_t *f)
                           f->proc->pid;
     }
     read_frames(f);
-    return job_return(f->proc);
+    return value_of(job_return(f->proc));
 }
 
 /* NEW return of one function of the module above. */
@@ -400,7 +410,7 @@ test_return_that_no_master_reads(void **state)
             json_array_append_new(list, json_integer(i % 10));
         json_t *ret = json_pack("{s:s, s:s, s:[], s:O, s:i, s:b}", "jid", JID, "fun", "j.large", "fun_args",
                                 "return", list, "retcode", 0, "success", 1);
-        json_auto_t *fits = jobret_fitting(&ret);
+        json_auto_t *fits = value_of(jobret_make(&ret));
         assert_int_equal(json_array_size(value_get(fits, "return")), more > 0 ? 0 : json_array_size(list));
         if (more > 0)
             assert_failed(fits, "more than 1000000 values");
@@ -415,17 +425,50 @@ test_arguments_that_fit_no_message(void **state)
     AUTO_FREE char *text = xcalloc(1, LIMIT_WIRE_MSG);
 
     memset(text, 'x', LIMIT_WIRE_MSG - 40);
-    AUTO_FREE char *job = xasprintf("{\"jid\":\"" JID "\",\"fun\":\"j.large\",\"arg\":[3],\"more\":\"\"}");
+    AUTO_FREE char *job = xasprintf("{\"jid\":\"" JID "\",\"fun\":\"j.large\",\"arg\":[3,\"%s\"]}", text);
     start(f, job);
-    json_array_append_new(value_get(f->proc->job, "arg"), json_string(text));
     json_auto_t *ret = finish(f);
     assert_string_equal(value_str(ret, "return", ""), "xxx");
     assert_int_equal(json_array_size(value_get(ret, "fun_args")), 0);
 
     json_object_set_new(f->proc->job, "metadata", json_string(text));
-    json_auto_t *failed = job_return(f->proc);
+    json_auto_t *failed = value_of(job_return(f->proc));
     assert_failed(failed, "job_output_max");
     assert_null(value_get(failed, "metadata"));
+}
+
+/* The job server passes a child's text on unread, so what is no return of this job is refused. */
+static void
+test_texts_that_are_no_return(void **state)
+{
+    static const char *const bad[] = {
+        "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"return\":1",
+        "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"return\":}",
+        "{\"m\":\"ret\",\"jid\":\"20261120100000000009\",\"return\":1}",
+        "{\"m\":\"ret\",\"return\":{\"jid\":\"" JID "\"}}",
+        "{\"m\":\"event\",\"jid\":\"" JID "\"}",
+        "{\"jid\":\"" JID "\",\"m\":\"ret\"}",
+        "{\"m\":\"ret\",\"jid\":\"" JID "\"} {}",
+        "{\"m\"",
+    };
+    static const char *const good[] = {
+        "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"return\":1}",
+        "{\"m\":\"ret\",\"jid\":\"" JID "\",\"return\":\"\\u20ac\"}",
+    };
+    for (size_t i = 0; i < NELEMS(bad); i++) {
+        AUTO(jobret) none = NULL;
+        assert_int_equal(jobret_read(bad[i], strlen(bad[i]), JID, &none), -EPROTO);
+        assert_null(none);
+    }
+    for (size_t i = 0; i < NELEMS(good); i++) {
+        AUTO(jobret) ret = NULL;
+        assert_int_equal(jobret_read(good[i], strlen(good[i]), JID, &ret), 0);
+        assert_int_equal(ret->len, strlen(good[i]));
+        assert_memory_equal(ret->text, good[i], ret->len);
+        json_auto_t *value = jobret_value(ret);
+        assert_null(value_get(value, "m"));
+        assert_string_equal(value_str(value, "jid", ""), JID);
+    }
 }
 
 static void
@@ -437,9 +480,8 @@ test_depth(void **state)
     assert_true(value_bool(most, "success", false));
     deeper = run(f, "deep", "[512]");
     assert_failed(deeper, "nested deeper than the 512 levels");
-    /* What can't even be heard. */
     frame = run(f, "deep", "[600]");
-    assert_failed(frame, "nested deeper than 512 levels");
+    assert_failed(frame, "nested deeper than the 512 levels");
 }
 
 static void
@@ -500,7 +542,7 @@ static void
 test_interrupted(void **state)
 {
     json_auto_t *mark = json_pack("{s:s, s:s, s:[i]}", "jid", JID, "fun", "a.b", "arg", 1);
-    json_auto_t *ret = job_interrupted(mark);
+    json_auto_t *ret = value_of(job_interrupted(mark));
 
     assert_failed(ret, "stopped while this job ran");
     assert_string_equal(value_str(ret, "fun", ""), "a.b");
@@ -510,7 +552,7 @@ test_interrupted(void **state)
 
 UNIT_MAIN(TEST(test_return), TEST(test_several_functions), TEST(test_crash), TEST(test_time),
           TEST(test_programs_end_too), TEST(test_no_signal_to_a_number), TEST(test_output_limit),
-          TEST(test_memory_limit), TEST(test_question), TEST(test_return_that_fits_no_message),
-          cmocka_unit_test(test_return_that_no_master_reads), TEST(test_arguments_that_fit_no_message),
-          TEST(test_depth), TEST(test_events), TEST(test_unknown_functions),
-          cmocka_unit_test(test_interrupted))
+          cmocka_unit_test(test_texts_that_are_no_return), TEST(test_memory_limit), TEST(test_question),
+          TEST(test_return_that_fits_no_message), cmocka_unit_test(test_return_that_no_master_reads),
+          TEST(test_arguments_that_fit_no_message), TEST(test_depth), TEST(test_events),
+          TEST(test_unknown_functions), cmocka_unit_test(test_interrupted))

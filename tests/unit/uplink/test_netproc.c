@@ -72,7 +72,7 @@ static void
 say(owner_t *self, const char *what)
 {
     json_auto_t *frame = json_pack("{s:s}", "t", what);
-    netproc_send(self->net, frame);
+    netproc_send(self->net, frame, NULL);
 }
 
 /* Its descriptor is served until so many were heard, or went down. */

@@ -24,13 +24,16 @@ typedef struct fixture {
 } fixture_t;
 
 static void
-on_send(void *cookie, const json_t *frame)
+on_send(void *cookie, const json_t *frame, const jobret_t *ret)
 {
     fixture_t *f = cookie;
 
-    if (str_eq(value_str(frame, "t", ""), "ret"))
-        json_array_append(f->sent, value_get(value_get(frame, "ret"), "jid"));
-    else {
+    if (str_eq(value_str(frame, "t", ""), "ret")) {
+        assert_string_equal(value_str(frame, "jid", ""), ret->jid);
+        json_array_append_new(f->sent, json_string(ret->jid));
+        f->bytes += ret->len;
+    } else {
+        assert_null(ret);
         json_array_append(f->sent, value_get(frame, "n"));
         f->oldest = value_int(frame, "oldest", 0);
     }
@@ -97,8 +100,10 @@ add(fixture_t *f, int i, size_t size, int master)
                    *asker = master < 0 ? NULL : xasprintf("m%d", master);
 
     memset(text, 'x', size);
-    json_auto_t *ret = json_pack("{s:s, s:s, s:s}", "jid", jid, "fun", "a.b", "return", text);
-    outbox_return(f->box, ret, asker);
+    json_t *value = json_pack("{s:s, s:s, s:s}", "jid", jid, "fun", "a.b", "return", text);
+    AUTO(jobret) ret = jobret_make(&value);
+    outbox_return(f->box, &ret, asker);
+    assert_null(ret);
 }
 
 static void

@@ -104,12 +104,37 @@ begin(fixture_t *f, const char *jid)
     assert_int_equal(spool_begin(f->spool, job, NULL), 0);
 }
 
+/* NEW: a return's message. */
+static jobret_t *
+message(json_t *ret)
+{
+    json_t *value = json_incref(ret);
+
+    return jobret_make(&value);
+}
+
+static int
+end_with(spool_t *spool, json_t *ret, const char *asker)
+{
+    AUTO(jobret) said = message(ret);
+
+    return spool_end(spool, said, asker, NULL);
+}
+
+static int
+leave_with(const char *dir, json_t *ret, const char *asker)
+{
+    AUTO(jobret) said = message(ret);
+
+    return spool_leave(dir, said, asker, NULL);
+}
+
 static void
 end(fixture_t *f, const char *jid)
 {
     json_auto_t *ret = json_pack("{s:s, s:s}", "jid", jid, "return", "x");
 
-    assert_int_equal(spool_end(f->spool, ret, NULL, NULL), 0);
+    assert_int_equal(end_with(f->spool, ret, NULL), 0);
 }
 
 /* One that is any master's. */
@@ -289,7 +314,7 @@ test_unreadable_folder(void **state)
     size_t wrong = 0;
     int n = 0;
 
-    assert_int_equal(spool_end(f->spool, ret, NULL, NULL), 0);
+    assert_int_equal(end_with(f->spool, ret, NULL), 0);
     spool_destroy(&f->spool);
     for (bool failed = true; failed; n++) {
         fail_auto_t err = FAIL_INIT;
@@ -394,7 +419,7 @@ test_asker(void **state)
     AUTO_FREE char *asker = NULL;
     size_t size = 0;
 
-    assert_int_equal(spool_end(f->spool, ret, "boss1:4506", NULL), 0);
+    assert_int_equal(end_with(f->spool, ret, "boss1:4506"), 0);
     assert_null(value_get(ret, "asker"));
     again(f);
     json_auto_t *loaded = spool_load(f->spool, J1, &asker, &size, NULL);
@@ -436,7 +461,7 @@ test_jids_are_checked(void **state)
     for (size_t i = 0; i < NELEMS(jids); i++) {
         json_auto_t *ret = json_pack("{s:s}", "jid", jids[i]);
         assert_int_equal(spool_begin(f->spool, ret, NULL), -EINVAL);
-        assert_int_equal(spool_end(f->spool, ret, NULL, NULL), -EINVAL);
+        assert_int_equal(end_with(f->spool, ret, NULL), -EINVAL);
         spool_forget(f->spool, jids[i]);
     }
 }
@@ -455,9 +480,9 @@ full_disk(spool_t *spool)
         return 1;
     if (spool_begin(spool, small, NULL) != 0 || spool_begin(spool, large, NULL) != -EFBIG)
         return 2;
-    if (spool_end(spool, large, NULL, NULL) != -EFBIG || spool_len(spool) != 0)
+    if (end_with(spool, large, NULL) != -EFBIG || spool_len(spool) != 0)
         return 3;
-    return spool_end(spool, small, NULL, NULL) == 0 && spool_len(spool) == 1 ? 0 : 4;
+    return end_with(spool, small, NULL) == 0 && spool_len(spool) == 1 ? 0 : 4;
 }
 
 static void
@@ -505,7 +530,7 @@ test_parted(void **state)
     assert_int_equal(json_array_size(none), 0);
     assert_int_equal(spool_parted(f->spool), 2);
     assert_jids(json_incref(spool_marks(f->spool)), "[\"" J1 "\",\"" J2 "\"]");
-    assert_int_equal(spool_leave(f->dir, ret, "boss", NULL), 0);
+    assert_int_equal(leave_with(f->dir, ret, "boss"), 0);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(kill(pids[i], SIGKILL), 0);
         assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
