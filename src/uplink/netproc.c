@@ -14,6 +14,7 @@
 #include "common/local/client.h"
 #include "salt/limits.h"
 #include "salt/log.h"
+#include "salt/value.h"
 
 #define READ_CHUNK (64 * 1024)
 #define RETRY_MS   1000
@@ -140,6 +141,23 @@ netproc_fd(const netproc_t *self, short *ret_ask)
     return self->fd;
 }
 
+/* NEW frame; the master's message that travels behind it, if there is one, becomes its "body". NULL with
+ * *err. */
+static json_t *
+netproc_parse(const char *text, size_t len, fail_t *err)
+{
+    const char *behind = memchr(text, '\0', len);
+    size_t head = behind != NULL ? (size_t) (behind - text) : len;
+    json_auto_t *frame = frame_parse(text, head, err);
+    if (frame == NULL || behind == NULL)
+        return json_incref(frame);
+    json_t *body = value_parse_peer(behind + 1, len - head - 1, LIMIT_LOCAL_MSG, "the master's message", err);
+    if (body == NULL)
+        return NULL;
+    json_object_set_new(frame, "body", body);
+    return json_incref(frame);
+}
+
 /* Handles the whole frames in the buffer. False: the stream is unusable, and the process must be replaced; a
  * job lost with it is sent again, as the next process's hello lists the ones we have. A frame that can't be
  * parsed is skipped. */
@@ -148,14 +166,17 @@ netproc_frames(netproc_t *self)
 {
     for (;;) {
         fail_auto_t err = FAIL_INIT;
-        json_auto_t *frame = NULL;
-        int rc = frame_take(&self->in, LIMIT_LOCAL_MSG, &frame, &err);
+        const char *text;
+        size_t len;
+        int rc = frame_peek(&self->in, 0, LIMIT_LOCAL_MSG, &text, &len, &err);
         if (rc == 0)
             return true;
-        if (rc < 0)
+        json_auto_t *frame = rc > 0 ? netproc_parse(text, len, &err) : NULL;
+        if (frame == NULL)
             log_error("a message of the networking process can't be read: %s", fail_text(&err));
-        if (rc == -ENOMEM || rc == -EMSGSIZE)
+        if (rc < 0 || err.code == -ENOMEM)
             return false;
+        buf_consume(&self->in, FRAME_HEAD + len);
         if (frame != NULL)
             self->env.frame(self->env.cookie, frame);
     }

@@ -725,7 +725,15 @@ session_handle(session_t *self, const void *data, size_t len, bool published)
     fail_auto_t err = FAIL_INIT;
     wire_msg_t msg;
     json_auto_t *body = NULL;
-    int rc = wire_decode(data, len, WIRE_DOWN, ' ', &msg, &body, &err);
+    size_t text_len;
+    int rc = wire_open(data, len, WIRE_DOWN, ' ', &msg, &text_len, &err);
+    if (rc == 0 && msg == MSG_pillar && self->host.on_pillar != NULL) {
+        if (!published && self->state == SESSION_READY)
+            self->host.on_pillar(self->host.cookie, data, text_len);
+        return;
+    }
+    if (rc == 0)
+        rc = wire_decode(data, len, WIRE_DOWN, ' ', &msg, &body, &err);
     /* Exit without memory: the next networking process sends a hello, and the master repeats what is lost. */
     if (rc == -ENOMEM)
         salt_no_memory(len);

@@ -66,6 +66,8 @@ typedef struct session_host {
     /* Every other message from the master while READY, such as answers to what the owner asked. `bytes`: the
      * binary payload behind the JSON body, n bytes; NULL: none. */
     void (*on_answer)(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_t n);
+    /* A pillar while READY, as the text of its message, which is not parsed here; NULL: on_answer has it. */
+    void (*on_pillar)(void *cookie, const char *text, size_t len);
     json_t *(*pending)(void *cookie); /* NEW array of jids that run or wait */
     /* The master changed its key, and its signing key vouches for the new one. */
     void (*on_new_key)(void *cookie, const char *finger);

@@ -286,11 +286,20 @@ sessions_on_answer(void *cookie, wire_msg_t msg, json_t *body, const void *bytes
         sessions_renewal_begin(line->owner);
     else if (msg == MSG_rekeyed)
         renewal_answered(line->owner->renewal, line->index, body);
-    else if (msg == MSG_pillar)
-        sessions_up(line->owner,
-                    json_pack("{s:s, s:i, s:O}", "t", "pillar", "master", line->index, "body", body));
     else
         downloads_message(line->downloads, msg, body, bytes, n);
+}
+
+/* Passes a pillar on to the job server as it came: large ones take longer to parse than to fetch. */
+static void
+sessions_on_pillar(void *cookie, const char *text, size_t len)
+{
+    candidate_t *c = cookie;
+    line_t *line = c->line;
+    if (c != line->now)
+        return;
+    json_auto_t *frame = json_pack("{s:s, s:i}", "t", "pillar", "master", line->index);
+    frame_add_with(&line->owner->out, frame, text, len);
 }
 
 static int
@@ -568,6 +577,7 @@ sessions_open(candidate_t *c)
                                   .on_job = on_job,
                                   .on_ack = sessions_on_ack,
                                   .on_answer = sessions_on_answer,
+                                  .on_pillar = sessions_on_pillar,
                                   .pending = sessions_pending,
                                   .on_new_key = on_new_key,
                                   .on_why = sessions_on_why,

@@ -11,7 +11,7 @@
  *         {"t": "started", master, jid, pid}  {"t": "revoke", master, preserve_minion_cache}
  *         {"t": "again", master}: the job server's answer to that master's state "ready"; events that were
  *         queued before it are dropped, as the outbox sends them again
- *         {"t": "pillar_ask", master, body}, answered by {"t": "pillar", master, body}
+ *         {"t": "pillar_ask", master, body}, answered by {"t": "pillar", master} and behind a NUL the master's message
  *         {"t": "ask", id, master, ask} (download.h), answered by {"t": "answer", id, answer}
  *         {"t": "cancel", id}  {"t": "rekey"}  {"t": "ping"}, answered by {"t": "pong"}  {"t": "quit"}
  * `master` is an index; -1 means every master. `asker` and `by` are masters' names, which hold over restarts.

@@ -34,6 +34,9 @@ child(void *cookie, int fd)
                 _exit(0);
             if (str_eq(value_str(frame, "t", ""), "babble"))
                 buf_add(&out, "\377\377\377\377", 4);
+            else if (value_get(frame, "pass") != NULL)
+                frame_add_with(&out, frame, value_str(frame, "pass", ""),
+                               strlen(value_str(frame, "pass", "")));
             else
                 frame_add(&out, frame);
             json_decref(frame);
@@ -65,7 +68,8 @@ frame_came(void *cookie, json_t *frame)
 {
     owner_t *self = cookie;
     size_t len = strlen(self->heard);
-    (void) snprintf(self->heard + len, sizeof(self->heard) - len, "%s ", value_str(frame, "t", ""));
+    (void) snprintf(self->heard + len, sizeof(self->heard) - len, "%s%s ", value_str(frame, "t", ""),
+                    value_str(value_get(frame, "body"), "m", ""));
 }
 
 static void
@@ -135,6 +139,24 @@ test_again(void **state)
     assert_int_equal(self->ups, 2);
 }
 
+/* A master's message travels behind a frame as it came, and is its body; one that is no JSON is skipped, and
+ * the frames after it are heard. */
+static void
+test_message_behind_a_frame(void **state)
+{
+    static const char *const texts[] = { "{\"m\":\"pillar\"}", "{\"m\":\"pillar\"", "", "[1]" };
+    owner_t *self = *state;
+
+    netproc_tick(self->net, clock_mono_ms());
+    for (size_t i = 0; i < NELEMS(texts); i++) {
+        json_auto_t *frame = json_pack("{s:s, s:s}", "t", "p", "pass", texts[i]);
+        netproc_send(self->net, frame, NULL);
+    }
+    say(self, "last");
+    serve(self, "ppillar p last ", 0);
+    assert_int_equal(self->downs, 0);
+}
+
 /* What can't be read, as of a damaged process, ends it. */
 static void
 test_babble(void **state)
@@ -168,5 +190,6 @@ test_hang(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test_setup_teardown(test_again, setup_owner, teardown_owner),
+          cmocka_unit_test_setup_teardown(test_message_behind_a_frame, setup_owner, teardown_owner),
           cmocka_unit_test_setup_teardown(test_babble, setup_owner, teardown_owner),
           cmocka_unit_test_setup_teardown(test_hang, setup_owner, teardown_owner))
