@@ -3,20 +3,36 @@
  * sets the retcode. */
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <strings.h>
 
 #include "common/base/str.h"
 #include "runners/lib/nsupdate.h"
 #include "salt/plugin.h"
 
-/* `name` in `zone` as a whole name; it may end in the zone already. NEW. */
+/* Length of a name without its final dots. */
+static size_t
+bare_length(const char *name)
+{
+    size_t n = strlen(name);
+
+    while (n > 0 && name[n - 1] == '.')
+        n--;
+    return n;
+}
+
+/* `name` in `zone` as a whole name. It has the zone already only as its last labels, in any case of the
+ * letters: "wexample.orgww" in example.org is a name of one's own. NEW. */
 static char *
 fqdn_of(const char *name, const char *zone)
 {
-    AUTO_FREE char *bare = str_replace(name, zone, "");
+    size_t n = bare_length(name), zone_n = bare_length(zone);
 
-    for (size_t n = strlen(bare); n > 0 && bare[n - 1] == '.'; n--)
-        bare[n - 1] = '\0';
-    return bare[0] != '\0' ? xasprintf("%s.%s", bare, zone) : xstrdup(zone);
+    if (zone_n > 0 && n >= zone_n && strncasecmp(name + n - zone_n, zone, zone_n) == 0 &&
+        (n == zone_n || name[n - zone_n - 1] == '.'))
+        n -= zone_n;
+    while (n > 0 && name[n - 1] == '.')
+        n--;
+    return n > 0 ? xasprintf("%.*s.%s", (int) n, name, zone) : xstrdup(zone);
 }
 
 /* Data may have spaces, but it is one line. */

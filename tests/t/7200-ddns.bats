@@ -45,6 +45,24 @@ EOF
     same_as "$output" <<<'{"web1.example.test": ["No matching DNS record(s) found of type '"'A'"'"]}'
 }
 
+@test "a name has the zone as its last labels only, and elsewhere as letters of its own" {
+    for name in wexample.testww www.example.test.evil badexample.test; do
+        run -0 ddns create zone=example.test "name=$name" ttl=60 rdtype=A data=192.168.0.1
+        same_as "$output" <<<"{\"$name.example.test\": \"Created record of type 'A': $name.example.test -> 192.168.0.1\"}"
+        [ "$(look A "$name.example.test")" = 192.168.0.1 ]
+        ddns delete zone=example.test "name=$name"
+    done
+    [ -z "$(look A www.example.test)" ]
+    for name in www WWW.Example.Test www.example.test.; do
+        run -0 ddns create zone=example.test "name=$name" ttl=60 rdtype=A data=192.168.0.1
+        [ "$(look A www.example.test)" = 192.168.0.1 ]
+        ddns delete zone=example.test "name=$name"
+    done
+    run -0 ddns create zone=example.test name=example.test ttl=60 rdtype=TXT data=word
+    [ "$(look TXT example.test)" = '"word"' ]
+    ddns delete zone=example.test name=example.test rdtype=TXT
+}
+
 @test "records: create, update, replace, delete one and all" {
     ddns create zone=example.test name=text ttl=60 rdtype=TXT data='two words'
     [ "$(look TXT text.example.test)" = '"two" "words"' ]
