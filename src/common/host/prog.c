@@ -68,6 +68,58 @@ prog_add_json(prog_t *self, const json_t *words)
 }
 
 void
+prog_add_option(prog_t *self, const char *option, const json_t *value)
+{
+    prog_add(self, option);
+    prog_push(&self->argv, &self->n, value_pystr(value));
+}
+
+int
+prog_check_operand(const char *argument, const char *word, fail_t *err)
+{
+    if (word[0] != '-' || word[1] == '\0')
+        return 0;
+    AUTO_FREE char *shown = str_redacted(word);
+    return fail_kind(err, FAIL_INVOCATION, -EINVAL,
+                     "%s: '%s' begins with \"-\", so that a program would take it for an option; give another "
+                     "value, or a file's name with its folder: ./-NAME",
+                     argument, shown);
+}
+
+int
+prog_check_operands(const char *argument, const json_t *words, fail_t *err)
+{
+    size_t n = json_is_array(words) ? json_array_size(words) : 1;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        AUTO_FREE char *word = value_pystr(json_is_array(words) ? json_array_get(words, i) : words);
+        rc = prog_check_operand(argument, word, err);
+    }
+    return rc;
+}
+
+int
+prog_operand(prog_t *self, const char *argument, const char *word, fail_t *err)
+{
+    int rc = prog_check_operand(argument, word, err);
+
+    if (rc == 0)
+        prog_add(self, word);
+    return rc;
+}
+
+int
+prog_operands(prog_t *self, const char *argument, const json_t *words, fail_t *err)
+{
+    int rc = prog_check_operands(argument, words, err);
+
+    if (rc == 0)
+        prog_add_json(self, words);
+    return rc;
+}
+
+void
 prog_env(prog_t *self, const char *assignment)
 {
     prog_push(&self->env, &self->n_env, xstrdup(assignment));

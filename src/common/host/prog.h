@@ -1,7 +1,8 @@
 /* prog.h - programs as modules run them: an argument vector, the C locale, output without its trailing white
  * space.
  *
- * There is no shell anywhere: what a user passes is one argument, whatever it contains.
+ * There is no shell anywhere: what a user passes is one argument, whatever it contains. So that it is no
+ * option either, a word from a value is an operand, unless its place says so already: behind "--" or an option.
  *
  * Layer      common/host, over proc.h
  * Threads    one at a time per prog_t
@@ -35,6 +36,17 @@ void prog_addf(prog_t *self, const char *fmt, ...) PRINTF(2, 3);
 void prog_adds(prog_t *self, ...) __attribute__((sentinel));
 /* Every element of a list, as Python's str(). A text alone is one word. */
 void prog_add_json(prog_t *self, const json_t *words);
+/* An option and its value, which is one word whatever it is, a list too. */
+void prog_add_option(prog_t *self, const char *option, const json_t *value);
+
+/* Words from values of `argument`, for the error alone. One that begins with "-" is refused with -EINVAL and
+ * FAIL_INVOCATION; "-" itself, which no program takes for an option, passes. */
+int prog_operand(prog_t *self, const char *argument, const char *word, fail_t *err);
+/* Every element of a list, or a text alone. */
+int prog_operands(prog_t *self, const char *argument, const json_t *words, fail_t *err);
+/* The same rule for words that go into a command line later. */
+int prog_check_operand(const char *argument, const char *word, fail_t *err);
+int prog_check_operands(const char *argument, const json_t *words, fail_t *err);
 /* "NAME=value". Wins over what is inherited. */
 void prog_env(prog_t *self, const char *assignment);
 

@@ -68,6 +68,35 @@ test_another_user_does_not_stay_in_our_folder(void **state)
     }
 }
 
+/* A word from a value is no option; a value behind an option is one word. */
+static void
+test_operands(void **state)
+{
+    prog_auto_t cmd = PROG_INIT;
+    json_auto_t *good = json_pack("[s, s, i]", "a-b", "-", 5), *bad = json_pack("[s, i]", "a", -1);
+    json_auto_t *one = json_string("x"), *list = json_pack("[s, s]", "a", "-b");
+    fail_auto_t dash = FAIL_INIT, number = FAIL_INIT, secret = FAIL_INIT;
+
+    prog_add(&cmd, "program");
+    assert_int_equal(prog_operands(&cmd, "names", good, NULL), 0);
+    assert_int_equal(prog_operands(&cmd, "names", one, NULL), 0);
+    assert_int_equal(prog_operand(&cmd, "name", "", NULL), 0);
+    assert_int_equal(prog_operand(&cmd, "rev", "--exec=x", &dash), -EINVAL);
+    assert_int_equal(dash.kind, FAIL_INVOCATION);
+    assert_string_equal(fail_text(&dash),
+                        "rev: '--exec=x' begins with \"-\", so that a program would take it for an option; give "
+                        "another value, or a file's name with its folder: ./-NAME");
+    assert_int_equal(prog_operands(&cmd, "names", bad, &number), -EINVAL);
+    assert_non_null(strstr(fail_text(&number), "names: '-1' begins"));
+    assert_int_equal(prog_operand(&cmd, "url", "-uhttp://me:secret@host", &secret), -EINVAL);
+    assert_null(strstr(fail_text(&secret), "secret"));
+    prog_add_option(&cmd, "-o", list);
+    static const char *const words[] = { "program", "a-b", "-", "5", "x", "", "-o", "['a', '-b']" };
+    assert_int_equal(cmd.n, NELEMS(words));
+    for (size_t i = 0; i < cmd.n; i++)
+        assert_string_equal(cmd.argv[i], words[i]);
+}
+
 static void
 test_split(void **state)
 {
@@ -101,5 +130,6 @@ test_split_unfinished(void **state)
 
 UNIT_MAIN(cmocka_unit_test(test_run_all), cmocka_unit_test(test_words_are_never_a_shell),
           cmocka_unit_test(test_missing_program),
-          cmocka_unit_test(test_another_user_does_not_stay_in_our_folder), cmocka_unit_test(test_split),
+          cmocka_unit_test(test_another_user_does_not_stay_in_our_folder), cmocka_unit_test(test_operands),
+          cmocka_unit_test(test_split),
           cmocka_unit_test(test_split_unfinished))

@@ -13,10 +13,15 @@
  * is true. */
 typedef struct git_word {
     const char *text, *arg;
+    bool placed;
 } git_word_t;
 
-#define OPTS ROW(NULL, "opts")
-#define END  ROW(NULL, NULL)
+#define WORD(text)         ROW(text, NULL, false)
+#define WORD_IF(text, arg) ROW(text, arg, false)
+#define OPERAND(arg)       ROW(NULL, arg, false) /* refused where git would take the value for an option */
+#define PLACED(arg)        ROW(NULL, arg, true)  /* behind an option or "--", where it can be none */
+#define OPTS               ROW(NULL, "opts", true)
+#define END                ROW(NULL, NULL, false)
 
 /* Appends one word: a literal, a literal whose argument is true, an argument's value, or the split `opts`. */
 static int
@@ -30,6 +35,8 @@ exec_git_add_word(prog_t *prog, const json_t *args, const git_word_t *w, fail_t 
         prog_add(prog, w->text);
     else if (w->text == NULL && strcmp(w->arg, "opts") == 0)
         return git_add_opts(prog, v, err);
+    else if (w->text == NULL && value_truthy(v) && !w->placed)
+        return prog_operands(prog, w->arg, v, err);
     else if (w->text == NULL && value_truthy(v))
         prog_add_json(prog, v);
     return 0;
@@ -61,28 +68,28 @@ run_words(call_ctx_t *ctx, json_t *args, const char *command, const git_word_t *
         return run_words(ctx, args, command, words, flags, NULL, ret_value, err);                            \
     }
 
-GIT_COMMAND(add, "add", 0, { "--verbose", NULL }, OPTS, { "--", NULL }, { NULL, "filename" })
-GIT_COMMAND(checkout, "checkout", GIT_MERGE, { "--force", "force" }, OPTS, { NULL, "rev" })
-GIT_COMMAND(cherry_pick, "cherry-pick", 0, OPTS, { NULL, "commit" })
-GIT_COMMAND(commit, "commit", 0, { "-m", NULL }, { NULL, "message" }, OPTS, { "--", "filename" },
-            { NULL, "filename" })
-GIT_COMMAND(current_branch, "rev-parse", 0, { "--abbrev-ref", NULL }, { "HEAD", NULL })
-GIT_COMMAND(describe, "describe", 0, { "--always", NULL }, OPTS, { NULL, "rev" })
-GIT_COMMAND(diff, "diff", GIT_MERGE, OPTS, { "--cached", "cached" }, { NULL, "item1" }, { NULL, "item2" },
-            { "--", "paths" }, { NULL, "paths" })
-GIT_COMMAND(discard_local_changes, "checkout", GIT_MERGE, { "--", NULL }, { NULL, "path" })
-GIT_COMMAND(init_text, "init", 0, { "--bare", "bare" }, OPTS, { NULL, "path" })
-GIT_COMMAND(merge, "merge", 0, OPTS, { NULL, "rev" })
+GIT_COMMAND(add, "add", 0, WORD("--verbose"), OPTS, WORD("--"), PLACED("filename"))
+GIT_COMMAND(checkout, "checkout", GIT_MERGE, WORD_IF("--force", "force"), OPTS, OPERAND("rev"))
+GIT_COMMAND(cherry_pick, "cherry-pick", 0, OPTS, OPERAND("commit"))
+GIT_COMMAND(commit, "commit", 0, WORD("-m"), PLACED("message"), OPTS, WORD_IF("--", "filename"),
+            PLACED("filename"))
+GIT_COMMAND(current_branch, "rev-parse", 0, WORD("--abbrev-ref"), WORD("HEAD"))
+GIT_COMMAND(describe, "describe", 0, WORD("--always"), OPTS, OPERAND("rev"))
+GIT_COMMAND(diff, "diff", GIT_MERGE, OPTS, WORD_IF("--cached", "cached"), OPERAND("item1"), OPERAND("item2"),
+            WORD_IF("--", "paths"), PLACED("paths"))
+GIT_COMMAND(discard_local_changes, "checkout", GIT_MERGE, WORD("--"), PLACED("path"))
+GIT_COMMAND(init_text, "init", 0, WORD_IF("--bare", "bare"), OPTS, WORD("--"), PLACED("path"))
+GIT_COMMAND(merge, "merge", 0, OPTS, OPERAND("rev"))
 GIT_COMMAND(pull, "pull", 0, OPTS)
-GIT_COMMAND(rebase, "rebase", 0, OPTS, { NULL, "rev" })
+GIT_COMMAND(rebase, "rebase", 0, OPTS, OPERAND("rev"))
 GIT_COMMAND(reset, "reset", 0, OPTS)
-GIT_COMMAND(rev_parse, "rev-parse", 0, OPTS, { NULL, "rev" })
-GIT_COMMAND(revision, "rev-parse", 0, { "--short", "short" }, { NULL, "rev" })
-GIT_COMMAND(rm, "rm", 0, OPTS, { "--", NULL }, { NULL, "filename" })
-GIT_COMMAND(stash, "stash", 0, { NULL, "action" }, OPTS)
-GIT_COMMAND(symbolic_ref, "symbolic-ref", 0, OPTS, { NULL, "ref" }, { NULL, "value" })
-GIT_COMMAND(tag_text, "tag", 0, OPTS, { NULL, "name" }, { NULL, "ref" })
-GIT_COMMAND(branch_text, "branch", 0, OPTS, { NULL, "name" })
+GIT_COMMAND(rev_parse, "rev-parse", 0, OPTS, OPERAND("rev"))
+GIT_COMMAND(revision, "rev-parse", 0, WORD_IF("--short", "short"), OPERAND("rev"))
+GIT_COMMAND(rm, "rm", 0, OPTS, WORD("--"), PLACED("filename"))
+GIT_COMMAND(stash, "stash", 0, OPERAND("action"), OPTS)
+GIT_COMMAND(symbolic_ref, "symbolic-ref", 0, OPTS, OPERAND("ref"), OPERAND("value"))
+GIT_COMMAND(tag_text, "tag", 0, OPTS, OPERAND("name"), OPERAND("ref"))
+GIT_COMMAND(branch_text, "branch", 0, OPTS, OPERAND("name"))
 
 /* ---- commands that succeed or fail ----------------------------------------------------------- */
 
@@ -118,7 +125,7 @@ git_init(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 git_clone(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    static const git_word_t words[] = { OPTS, { "--", NULL }, { NULL, "url" }, { NULL, "name" }, END };
+    static const git_word_t words[] = { OPTS, WORD("--"), PLACED("url"), PLACED("name"), END };
     AUTO_FREE char *cwd = xstrdup(value_str(args, "cwd", ""));
     const char *name = value_str(args, "name", "");
     AUTO_FREE char *made = *name != '\0' ? fs_join(cwd, name) : xstrdup(cwd);
@@ -149,7 +156,7 @@ git_clone(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 git_push(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    static const git_word_t words[] = { OPTS, { NULL, "remote" }, { NULL, "ref" }, END };
+    static const git_word_t words[] = { OPTS, OPERAND("remote"), OPERAND("ref"), END };
     git_login_auto_t login = GIT_LOGIN_INIT;
 
     git_login_of(&login, value_str(args, "remote", ""));
@@ -165,9 +172,9 @@ git_submodule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (git_begin(ctx, args, "submodule", &prog, err) < 0)
         return err->code;
     gitlogin_inherit(ctx, args, &prog);
-    if (value_truthy(value_get(args, "command")))
-        prog_add_json(&prog, value_get(args, "command"));
-    if (git_add_opts(&prog, value_get(args, "opts"), err) < 0)
+    if ((value_truthy(value_get(args, "command")) &&
+         prog_operands(&prog, "command", value_get(args, "command"), err) < 0) ||
+        git_add_opts(&prog, value_get(args, "opts"), err) < 0)
         return err->code;
     *ret_value = git_text(ctx, args, &prog, 0, err);
     return *ret_value != NULL ? 0 : err->code;
@@ -320,16 +327,19 @@ git_remote_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Runs one `git remote ...` command. */
+/* Runs one `git remote VERB [OPTION] REMOTE [URL]` command; OPTION and URL may be NULL. */
 static int
-run_remote(call_ctx_t *ctx, const json_t *args, const char *verb, const char *a, const char *b, const char *c,
-           fail_t *err)
+run_remote(call_ctx_t *ctx, const json_t *args, const char *verb, const char *option, const char *remote,
+           const char *url, fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
 
     if (git_begin(ctx, args, "remote", &prog, err) < 0)
         return err->code;
-    prog_adds(&prog, verb, a, b, c, NULL);
+    prog_adds(&prog, verb, option, NULL);
+    if (prog_operand(&prog, "remote", remote, err) < 0 ||
+        (url != NULL && prog_operand(&prog, option != NULL ? "push_url" : "url", url, err) < 0))
+        return err->code;
     json_auto_t *answer = git_run(ctx, args, &prog, 0, err);
     return answer != NULL ? 0 : err->code;
 }
@@ -380,11 +390,11 @@ git_remote_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     /* Removing the remote first drops its tracking refs, so that refs of the old address can't pass for those
      * of the new one. */
-    int rc = there ? run_remote(ctx, args, "rm", remote, NULL, NULL, err) : 0;
+    int rc = there ? run_remote(ctx, args, "rm", NULL, remote, NULL, err) : 0;
     if (rc == 0 && there)
         rc = forget_logins(ctx, args, remotes, remote, err);
     if (rc == 0)
-        rc = run_remote(ctx, args, "add", remote, login.url, NULL, err);
+        rc = run_remote(ctx, args, "add", NULL, remote, login.url, err);
     if (rc == 0 && *push != '\0')
         rc = run_remote(ctx, args, "set-url", "--push", remote, push_login.url, err);
     if (rc == 0 && login.password != NULL)
@@ -439,12 +449,27 @@ take_update(json_t *found, const char *line)
                         json_pack("{s:s, s:s}", "old", old, "new", new));
 }
 
-/* Updates of refs as git prints them, by kind. `refspecs`: a list, or a text with commas. */
+/* `refspecs`: a list, or a text with commas. */
+static int
+add_refspecs(prog_t *prog, const json_t *refspecs, fail_t *err)
+{
+    int rc = 0;
+
+    if (!json_is_string(refspecs))
+        return json_is_array(refspecs) ? prog_operands(prog, "refspecs", refspecs, err) : 0;
+    char **parts = str_split(json_string_value(refspecs), ",", true);
+    for (char **p = parts; rc == 0 && *p != NULL; p++)
+        rc = prog_operand(prog, "refspecs", *p, err);
+    strv_free(parts);
+    return rc;
+}
+
+/* Updates of refs as git prints them, by kind. */
 static int
 git_fetch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
-    json_t *refspecs = value_get(args, "refspecs"), *line;
+    json_t *line;
     git_login_auto_t login = GIT_LOGIN_INIT;
     size_t i;
 
@@ -456,16 +481,9 @@ git_fetch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         prog_add(&prog, "--force");
     if (git_add_opts(&prog, value_get(args, "opts"), err) < 0)
         return err->code;
-    if (*login.url != '\0')
-        prog_add(&prog, login.url);
-    if (json_is_string(refspecs)) {
-        char **parts = str_split(json_string_value(refspecs), ",", true);
-        for (char **p = parts; *p != NULL; p++)
-            prog_add(&prog, *p);
-        strv_free(parts);
-    } else if (json_is_array(refspecs)) {
-        prog_add_json(&prog, refspecs);
-    }
+    if ((*login.url != '\0' && prog_operand(&prog, "remote", login.url, err) < 0) ||
+        add_refspecs(&prog, value_get(args, "refspecs"), err) < 0)
+        return err->code;
     json_t *text = git_text(ctx, args, &prog, GIT_MERGE, err);
     if (text == NULL)
         return err->code;
@@ -540,12 +558,12 @@ git_merge_base(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     static const git_word_t words[] = {
         OPTS,
-        { "--all", "all" },
-        { "--octopus", "octopus" },
-        { "--is-ancestor", "is_ancestor" },
-        { "--independent", "independent" },
-        { "--fork-point", "fork_point" },
-        { NULL, "fork_point" },
+        WORD_IF("--all", "all"),
+        WORD_IF("--octopus", "octopus"),
+        WORD_IF("--is-ancestor", "is_ancestor"),
+        WORD_IF("--independent", "independent"),
+        WORD_IF("--fork-point", "fork_point"),
+        OPERAND("fork_point"),
         END,
     };
     json_t *refs = value_get(args, "refs");
@@ -561,7 +579,8 @@ git_merge_base(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (ancestor && json_array_size(refs) != 2)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL,
                          "Two refs/commits are required if 'is_ancestor' is True");
-    prog_add_json(&prog, refs);
+    if (prog_operands(&prog, "refs", refs, err) < 0)
+        return err->code;
     json_auto_t *answer = git_run(ctx, args, &prog, ancestor ? GIT_SOFT : 0, err);
     if (answer == NULL)
         return err->code;
@@ -609,14 +628,14 @@ git_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- configuration --------------------------------------------------------------------------- */
 
-/* --global or --local, as the argument says. */
+/* git config --global or --local, `option` (NULL: none) and the key. What follows the key is no option. */
 static int
-begin_config(call_ctx_t *ctx, const json_t *args, prog_t *prog, fail_t *err)
+begin_config(call_ctx_t *ctx, const json_t *args, const char *option, prog_t *prog, fail_t *err)
 {
     if (git_begin(ctx, args, "config", prog, err) < 0)
         return err->code;
-    prog_add(prog, value_bool(args, "global", false) ? "--global" : "--local");
-    return 0;
+    prog_adds(prog, value_bool(args, "global", false) ? "--global" : "--local", option, NULL);
+    return prog_operand(prog, "key", value_str(args, "key", ""), err);
 }
 
 /* A missing key (exit code 1) is None, not an error. The last value wins, as in git, unless `all`. */
@@ -625,9 +644,8 @@ git_config_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
 
-    if (begin_config(ctx, args, &prog, err) < 0)
+    if (begin_config(ctx, args, "--get-all", &prog, err) < 0)
         return err->code;
-    prog_adds(&prog, "--get-all", value_str(args, "key", ""), NULL);
     json_auto_t *answer = git_run(ctx, args, &prog, GIT_SOFT, err);
     if (answer == NULL)
         return err->code;
@@ -650,9 +668,9 @@ git_config_get_regexp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     json_t *line;
     size_t i;
 
-    if (begin_config(ctx, args, &prog, err) < 0)
+    if (begin_config(ctx, args, "--get-regexp", &prog, err) < 0)
         return err->code;
-    prog_adds(&prog, "--get-regexp", value_str(args, "key", ""), value_str(args, "value_regex", NULL), NULL);
+    prog_adds(&prog, value_str(args, "value_regex", NULL), NULL);
     json_auto_t *answer = git_run(ctx, args, &prog, GIT_SOFT, err);
     if (answer == NULL)
         return err->code;
@@ -672,12 +690,10 @@ git_config_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
 
-    if (begin_config(ctx, args, &prog, err) < 0)
+    if (begin_config(ctx, args, value_bool(args, "add", false) ? "--add" : NULL, &prog, err) < 0)
         return err->code;
-    if (value_bool(args, "add", false))
-        prog_add(&prog, "--add");
     AUTO_FREE char *value = value_pystr(value_get(args, "value"));
-    prog_adds(&prog, value_str(args, "key", ""), value, NULL);
+    prog_add(&prog, value);
     json_auto_t *answer = git_run(ctx, args, &prog, 0, err);
     if (answer == NULL)
         return err->code;
@@ -690,10 +706,9 @@ git_config_unset(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
 
-    if (begin_config(ctx, args, &prog, err) < 0)
+    if (begin_config(ctx, args, value_bool(args, "all", false) ? "--unset-all" : "--unset", &prog, err) < 0)
         return err->code;
-    prog_adds(&prog, value_bool(args, "all", false) ? "--unset-all" : "--unset", value_str(args, "key", ""),
-              value_str(args, "value_regex", NULL), NULL);
+    prog_adds(&prog, value_str(args, "value_regex", NULL), NULL);
     json_auto_t *answer = git_run(ctx, args, &prog, 0, err);
     if (answer == NULL)
         return err->code;

@@ -6,6 +6,7 @@
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/host/prog.h"
 #include "plugins/lib/git/gitlogin.h"
 #include "plugins/lib/git/gitstate.h"
 #include "plugins/lib/call/sub.h"
@@ -637,6 +638,8 @@ checkout_branch(latest_t *l)
 static int
 state_git_hard_reset(latest_t *l, const char *rev)
 {
+    if (prog_check_operand("rev", rev, l->s.err) < 0)
+        return l->s.err->code;
     json_auto_t *done = gitstate_call(&l->s, "git.reset", json_pack("{s:[s, s]}", "opts", "--hard", rev),
                                       l->s.err);
 
