@@ -134,6 +134,12 @@ teardown() {
     [ "$RC" -eq 0 ]
 }
 
+@test "an autosign_file that is not there is told at the start, with its whole path" {
+    fleet_new
+    start_master "autosign_file: $FLEET/master/nosuch"
+    until_log "$FLEET/log/master" "autosign_file: .*$FLEET/master/nosuch is not there"
+}
+
 @test "a file in minions_autosign accepts its id once" {
     start_master
     mkdir -p "$FLEET/master/etc/salt/pki/master/minions_autosign"

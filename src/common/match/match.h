@@ -84,6 +84,9 @@ bool match_has_glob(const char *pattern); /* contains *, ? or [ */
 bool match_pcre(const char *pattern, const char *text, fail_t *err);
 /* salt.utils.stringutils.expr_match: a glob, or a regular expression for the whole text. */
 bool match_expr(const char *expr, const char *text);
+/* The same for rules that name somebody: an expression without a sign of a pattern other than "." is that name
+ * alone, as "." is a letter of names. */
+bool match_name(const char *expr, const char *text);
 /* True when `expr` is a valid glob or regular expression; else *err says why not. */
 bool match_expr_check(const char *expr, fail_t *err);
 /* True when match_pcre accepts the pattern, or with `glob` also match_glob. *ret_all: as a regular expression

@@ -23,3 +23,9 @@ match_expr(const char *expr, const char *text)
 
     return match_glob(expr, text) || match_pcre(whole, text, &bad);
 }
+
+bool
+match_name(const char *expr, const char *text)
+{
+    return strpbrk(expr, "*?[](){}|+^$\\") == NULL ? str_eq(expr, text) : match_expr(expr, text);
+}

@@ -818,6 +818,19 @@ tell_unfit(front_t *self)
             n, buf_str(&text), n > UNFIT_SHOWN ? ", ..." : "");
 }
 
+/* Warn about a list of ids that is not there; without autoreject_file nobody is accepted, and policy() says so. */
+static void
+tell_missing(const front_t *self)
+{
+    const char *sign = conf_str(self->conf, "autosign_file");
+
+    if (*sign != '\0' && fs_absent(sign))
+        log_warning(
+            "autosign_file: %s is not there, so that it accepts nobody; write it, or take the option out "
+            "(root_dir is put before its path)",
+            sign);
+}
+
 /* ---- messages and requests ------------------------------------------------------------------- */
 
 const message_row_t message_hello = { .body = auth_hello };
@@ -844,8 +857,10 @@ auth_start(front_t *self, fail_t *err)
 {
     auth_own(self)->strangers = (rate_t) RATE(LIMIT_STRANGER_EVENTS_RATE, LIMIT_STRANGER_EVENTS_BURST);
     int rc = auth_load(self, err);
-    if (rc == 0)
+    if (rc == 0) {
         tell_unfit(self);
+        tell_missing(self);
+    }
     return rc;
 }
 

@@ -84,7 +84,7 @@ keystore_listed(const char *file, const char *id, bool permissive, fail_t *err)
         if (*line == '\0' || *line == '#')
             continue;
         if (match_expr_check(line, &why))
-            found = match_expr(line, id);
+            found = match_name(line, id);
         else
             fail_set(err, -EINVAL, "%s: the line '%.100s' is no pattern: %s", file, line, fail_text(&why));
     }

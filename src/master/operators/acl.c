@@ -66,7 +66,7 @@ acl_entry(front_t *self, const json_t *entry, const char *fun, const json_t *req
 static bool
 acl_names(front_t *self, const char *who, const char *user)
 {
-    return str_eq(who, user) || (conf_bool(self->conf, "client_acl_verify") && match_expr(who, user));
+    return str_eq(who, user) || (conf_bool(self->conf, "client_acl_verify") && match_name(who, user));
 }
 
 static bool

@@ -457,10 +457,34 @@ test_type_names(void **state)
     assert_false(tgt_type_parse("nosuch", &type));
 }
 
-UNIT_MAIN(cmocka_unit_test(test_glob), cmocka_unit_test(test_pcre), cmocka_unit_test(test_subdict),
-          cmocka_unit_test(test_subdict_is_bounded), cmocka_unit_test(test_ipcidr),
-          cmocka_unit_test(test_compound), cmocka_unit_test(test_nodegroup_is_one_term),
-          cmocka_unit_test(test_nodegroup_target), cmocka_unit_test(test_claims),
-          cmocka_unit_test(test_errors), cmocka_unit_test(test_limits), cmocka_unit_test(test_lists),
-          cmocka_unit_test(test_work), cmocka_unit_test(test_work_of_parsing),
+/* A name with dots is one name; whatever has a sign of a pattern stays one, for the whole text. */
+static void
+test_names(void **state)
+{
+    static const struct {
+        const char *expr, *text;
+        bool matches;
+    } rows[] = {
+        { "db1.example.com", "db1.example.com", true },
+        { "db1.example.com", "db1:example_com", false },
+        { "web.admin", "web-admin", false },
+        { "db1\\.example", "db1.example", true },
+        { "db.*", "db1", true },
+        { "db[0-9].x", "db1.x", true },
+        { "db[0-9].x", "db1.x\n", false },
+        { "a|b", "b", true },
+        { "a|b", "b\n", false },
+        { "web", "web1", false },
+    };
+
+    for (size_t i = 0; i < NELEMS(rows); i++)
+        assert_int_equal(match_name(rows[i].expr, rows[i].text), rows[i].matches);
+}
+
+UNIT_MAIN(cmocka_unit_test(test_names), cmocka_unit_test(test_glob), cmocka_unit_test(test_pcre),
+          cmocka_unit_test(test_subdict), cmocka_unit_test(test_subdict_is_bounded),
+          cmocka_unit_test(test_ipcidr), cmocka_unit_test(test_compound),
+          cmocka_unit_test(test_nodegroup_is_one_term), cmocka_unit_test(test_nodegroup_target),
+          cmocka_unit_test(test_claims), cmocka_unit_test(test_errors), cmocka_unit_test(test_limits),
+          cmocka_unit_test(test_lists), cmocka_unit_test(test_work), cmocka_unit_test(test_work_of_parsing),
           cmocka_unit_test(test_what_a_target_tells), cmocka_unit_test(test_type_names))

@@ -399,7 +399,7 @@ test_listed(void **state)
         { "#commented", false },
         { "indented", true },
         { "host.example", true },
-        { "hostXexample", true },
+        { "hostXexample", false }, /* "." of a plain id is itself */
         { "mail.a.example", true },
         { "one", true },
         { "one_more", false },
