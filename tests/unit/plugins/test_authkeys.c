@@ -57,4 +57,32 @@ test_long_lines(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(test_lines), cmocka_unit_test(test_long_lines))
+/* Options end where sshd ends them, and nowhere before. */
+static void
+test_options_sound(void **state)
+{
+    static const struct {
+        const char *options;
+        bool sound;
+    } rows[] = {
+        { "[]", true },
+        { "[\"no-pty\", \"from=\\\"a b,c\\\"\"]", true },
+        { "[\"command=\\\"x, y\", \" z\\\"\", \"no-pty\"]", true },
+        { "[\"command=\\\"a \\\\\\\"b c\\\\\\\" d\\\"\"]", true },
+        { "[\"no-pty ssh-rsa AAAA\"]", false },
+        { "[\"no-pty\\tssh-rsa\"]", false },
+        { "[\"a\\nssh-rsa\"]", false },
+        { "[\"command=\\\"x\"]", false },
+        { "[\"command=\\\"x\\\" ssh-rsa AAAA \\\"\\\"\"]", false },
+    };
+
+    assert_true(auth_options_sound(NULL));
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        json_auto_t *options = json_loads(rows[i].options, 0, NULL);
+        assert_non_null(options);
+        assert_int_equal(auth_options_sound(options), rows[i].sound);
+    }
+}
+
+UNIT_MAIN(cmocka_unit_test(test_options_sound), cmocka_unit_test(test_lines),
+          cmocka_unit_test(test_long_lines))

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/str.h"
 #include "plugins/lib/system/crontab.h"
 #include "unit/plugins/fakes.h"
 
@@ -27,6 +28,43 @@ set_up(void **state)
         fakes_dir);
     fakes_put("bin/crontab", 0755, text);
     return 0;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* No member of an entry, and no part of a variable, becomes a line or a field of the tab. */
+static void
+test_values(void **state)
+{
+    static const struct {
+        const char *entry, *said; /* NULL: fine */
+    } rows[] = {
+        { "{\"cmd\": \"a  b\", \"identifier\": \"a b\", \"comment\": \"two\\nlines\", \"minute\": \"*/5\"}",
+          NULL },
+        { "{\"cmd\": \"a\\n* * * * * evil\"}", "cmd: " },
+        { "{\"cmd\": \"a\", \"identifier\": \"x\\n* * * * * evil\"}", "identifier: " },
+        { "{\"cmd\": \"a\", \"minute\": \"1\\n* * * * * evil\"}", "minute: " },
+        { "{\"cmd\": \"a\", \"hour\": \"1 2\"}", "hour: " },
+        { "{\"cmd\": \"a\", \"daymonth\": \"1\\t2\"}", "daymonth: " },
+        { "{\"cmd\": \"a\", \"month\": \"1 2\"}", "month: " },
+        { "{\"cmd\": \"a\", \"dayweek\": \"1 2\"}", "dayweek: " },
+        { "{\"cmd\": \"a\", \"spec\": \"@daily\\n* * * * * evil\"}", "special: " },
+    };
+
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        json_auto_t *entry = json_loads(rows[i].entry, 0, NULL);
+        fail_auto_t err = FAIL_INIT;
+        assert_int_equal(crontab_check_entry(entry, &err), rows[i].said != NULL ? -EINVAL : 0);
+        if (rows[i].said != NULL)
+            assert_true(str_starts(fail_text(&err), rows[i].said));
+    }
+    json_auto_t *name = json_string("A"), *value = json_string("b c=d"), *two = json_string("a\nb"),
+                *pair = json_string("A=b");
+    assert_int_equal(crontab_check_env(name, value, NULL), 0);
+    assert_int_equal(crontab_check_env(name, NULL, NULL), 0);
+    assert_int_equal(crontab_check_env(name, two, NULL), -EINVAL);
+    assert_int_equal(crontab_check_env(two, value, NULL), -EINVAL);
+    assert_int_equal(crontab_check_env(pair, value, NULL), -EINVAL);
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -256,7 +294,8 @@ test_bytes(void **state)
         "\"commented\":false}" });
 }
 
-UNIT_MAIN(cmocka_unit_test(test_text), cmocka_unit_test(test_times), cmocka_unit_test(test_random_differs),
+UNIT_MAIN(cmocka_unit_test(test_values), cmocka_unit_test(test_text), cmocka_unit_test(test_times),
+          cmocka_unit_test(test_random_differs),
           cmocka_unit_test_setup_teardown(test_functions, set_up, fakes_end),
           cmocka_unit_test_setup_teardown(test_unreadable, set_up, fakes_end),
           cmocka_unit_test_setup_teardown(test_killed, set_up, fakes_end),

@@ -106,7 +106,7 @@ ssh_set_key(const want_t *w, const char *key, const char *enc, const char *comme
     fail_auto_t why = FAIL_INIT;
     const char *type = NULL;
 
-    if (key[strcspn(key, " \t\n")] != '\0')
+    if (key[strcspn(key, " \t\n")] != '\0' || !auth_options_sound(options))
         return "invalid";
     if ((type = auth_enc(enc, err)) == NULL)
         return NULL;

@@ -148,7 +148,7 @@ static int
 set_entry(call_ctx_t *ctx, const json_t *args, json_t *wish, const char *const *fields, json_t **ret_value,
           fail_t *err)
 {
-    json_auto_t *tab = tab_of(args, false, err);
+    json_auto_t *tab = crontab_check_entry(wish, err) == 0 ? tab_of(args, false, err) : NULL;
     bool special = fields == special_fields;
     size_t i = 0;
 
@@ -265,8 +265,10 @@ exec_cron_find_env(const json_t *list, const json_t *name)
 static int
 cron_set_env(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *tab = tab_of(args, false, err);
-    json_t *list = value_get(tab, "env"), *value = value_get(args, "value");
+    json_t *value = value_get(args, "value");
+    bool sound = crontab_check_env(value_get(args, "name"), value, err) == 0;
+    json_auto_t *tab = sound ? tab_of(args, false, err) : NULL;
+    json_t *list = value_get(tab, "env");
     size_t i = exec_cron_find_env(list, value_get(args, "name"));
     bool there = i < json_array_size(list);
 

@@ -7,6 +7,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "plugins/lib/file/field.h"
 #include "plugins/lib/file/fileops.h"
 #include "plugins/lib/file/partfile.h"
 #include "salt/plugin.h"
@@ -259,8 +260,11 @@ static int
 sysctl_persist(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = value_str(args, "name", ""), *file = value_str(args, "config", NULL);
-    AUTO_FREE char *value = value_pystr(value_get(args, "value"));
-    AUTO_FREE char *path = proc_path(name, err);
+    AUTO_FREE char *given = value_pystr(value_get(args, "value"));
+    const char *value = str_trim(given); /* a block of YAML ends with a line break */
+    bool sound = field_check_text("name", name, FIELD_WORD "=", err) == 0 &&
+                 field_check_text("value", value, FIELD_LINE, err) == 0;
+    AUTO_FREE char *path = sound ? proc_path(name, err) : NULL;
     buf_auto_t before = BUF_INIT, after = BUF_INIT;
     fail_auto_t why = FAIL_INIT;
 

@@ -49,6 +49,8 @@ void apt_forget(call_ctx_t *ctx);
 json_t *apt_changes(const json_t *old, const json_t *now);
 /* The grain osarch, or what dpkg says. NEW text. */
 char *apt_osarch(call_ctx_t *ctx);
+/* -EINVAL with *err for a name that would be an option of apt, or more than one word of dpkg's selections. */
+int apt_check_name(const char *argument, const char *name, fail_t *err);
 /* pkg.normalize_name. NEW text. */
 char *apt_normal_name(call_ctx_t *ctx, const char *name);
 /* pkg.refresh_db. */

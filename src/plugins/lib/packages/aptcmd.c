@@ -6,6 +6,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/output/output.h"
+#include "plugins/lib/file/field.h"
 #include "plugins/lib/packages/apt.h"
 
 /* DPKG_ROOT, which tests set. BORROWED; "" for the host. */
@@ -176,6 +177,14 @@ apt_osarch(call_ctx_t *ctx)
         return xstrdup(grain);
     AUTO(dpkg) db = apt_dpkg(NULL);
     return xstrdup(db != NULL ? dpkg_native(db) : "");
+}
+
+int
+apt_check_name(const char *argument, const char *name, fail_t *err)
+{
+    int rc = prog_check_operand(argument, name, err);
+
+    return rc == 0 ? field_check_text(argument, name, FIELD_WORD, err) : rc;
 }
 
 char *

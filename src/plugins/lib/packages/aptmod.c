@@ -7,6 +7,7 @@
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "plugins/lib/file/field.h"
 #include "plugins/lib/packages/aptrepo.h"
 
 typedef struct mod {
@@ -161,7 +162,9 @@ keys_by_id(const mod_t *m, fail_t *err)
     json_array_foreach (json_is_array(ids) ? ids : one, i, id) {
         AUTO_FREE char *key = json_is_integer(id) ? xasprintf("0x%llx", (long long) json_integer_value(id))
                                                   : value_pystr(id);
-        int rc = aptmod_receive(m, keyserver, key, err);
+        int rc = prog_check_operand("keyid", key, err);
+        if (rc == 0)
+            rc = aptmod_receive(m, keyserver, key, err);
         if (rc < 0)
             return rc;
     }
@@ -374,6 +377,30 @@ consolidate(apt_sources_t *sources)
     }
 }
 
+/* Refuses values that would become fields or lines of the list. Several components may stand in one text. */
+static int
+aptmod_check(const mod_t *m, const json_t *archs, const json_t *comps, fail_t *err)
+{
+    const json_t *uri = value_get(m->kwargs, "uri");
+    bool disc = json_is_string(uri) && str_starts(json_string_value(uri), "cdrom:");
+    const struct {
+        const char *argument;
+        const json_t *value;
+        const char *separators;
+    } rows[] = {
+        { "architectures", archs, FIELD_WORD ",[]#" },
+        { "comps", comps, FIELD_LINE "#" },
+        { "dist", value_get(m->kwargs, "dist"), FIELD_WORD "#" },
+        { "uri", uri, disc ? FIELD_LINE : FIELD_WORD "#" },
+        { "comments", apt_arg(m->kwargs, "comments"), FIELD_LINE },
+    };
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < NELEMS(rows); i++)
+        rc = field_check(rows[i].argument, rows[i].value, rows[i].separators, err);
+    return rc;
+}
+
 /* Finds or adds the entry, sets its members and saves. *ret_value describes the entry. */
 static int
 aptmod_change(mod_t *m, json_t **ret_value, fail_t *err)
@@ -381,14 +408,14 @@ aptmod_change(mod_t *m, json_t **ret_value, fail_t *err)
     AUTO(apt_sources) sources = apt_sources_new(apt_root(), err);
     const char *file = value_str(m->kwargs, "file", NULL), *uri = value_str(m->kwargs, "uri", m->wanted->uri);
 
-    if (sources == NULL)
+    json_auto_t *comps = list_arg(m, "comps", m->wanted->comps);
+    json_auto_t *archs = list_arg(m, "architectures", m->wanted->archs);
+    if (sources == NULL || aptmod_check(m, archs, comps, err) < 0)
         return err->code;
     if (value_truthy(value_get(m->kwargs, "clean_file")) && !str_empty(file))
         apt_sources_empty(sources, file);
     if (value_truthy(value_get(m->kwargs, "consolidate")))
         consolidate(sources);
-    json_auto_t *comps = list_arg(m, "comps", m->wanted->comps);
-    json_auto_t *archs = list_arg(m, "architectures", m->wanted->archs);
     apt_source_t *entry = aptmod_find(m, sources, comps, archs);
     if (entry == NULL) {
         apt_source_t *fresh = entry = apt_source_new(m->repo, file);

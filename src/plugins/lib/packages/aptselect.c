@@ -108,6 +108,8 @@ aptselect_apply(call_ctx_t *ctx, const json_t *selection, json_t *ret, fail_t *e
         json_array_foreach (names, i, v) {
             AUTO_FREE char *name = value_pystr(v);
             json_t *old = value_get(before, name);
+            if (apt_check_name("selection", name, err) < 0)
+                return err->code;
             if (str_eq(json_string_value(old), state) || testing(ctx))
                 continue;
             int rc = aptselect_set_one(ctx, name, state, err);

@@ -96,6 +96,28 @@ auth_options(const char *text)
     return list;
 }
 
+/* The list is one text in the file: quotes may be open from one element to the next. */
+bool
+auth_options_sound(const json_t *options)
+{
+    bool quoted = false;
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (options, i, one) {
+        AUTO_FREE char *text = value_pystr(one);
+        for (const char *c = text; *c != '\0'; c++) {
+            if (*c == '\\' && c[1] == '"')
+                c++;
+            else if (*c == '"')
+                quoted = !quoted;
+            else if (!quoted && isspace((unsigned char) *c))
+                return false;
+        }
+    }
+    return !quoted;
+}
+
 /* A line for the file, with its end. NEW. */
 char *
 auth_line_text(const char *key, const char *enc, const char *comment, const json_t *options)

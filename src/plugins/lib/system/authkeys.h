@@ -26,6 +26,9 @@ void auth_line_free(auth_line_t *line);
 bool auth_line_parse(const char *text, size_t len, auth_line_t *out);
 /* "OPTIONS ENC KEY COMMENT\n" */
 char *auth_line_text(const char *key, const char *enc, const char *comment, const json_t *options);
+/* False for options that sshd would read to an end before theirs, so that what follows is another key: a blank
+ * outside of quotes, or quotes that are not closed. */
+bool auth_options_sound(const json_t *options);
 /* "a,b" as a list. */
 json_t *auth_options(const char *text);
 

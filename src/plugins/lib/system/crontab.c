@@ -11,6 +11,7 @@
 #include "common/base/pyrandom.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/tool.h"
+#include "plugins/lib/file/field.h"
 
 #define MARK       "# Lines below here are managed by Salt, do not edit"
 #define DISABLED   "#DISABLED#"
@@ -208,6 +209,35 @@ crontab_text(const json_t *tab)
     json_array_foreach (value_get(tab, "special"), i, v)
         put_entry(&out, v);
     return xstrdup(buf_str(&out));
+}
+
+/* ---- what may be written --------------------------------------------------------------------- */
+
+/* A comment may have several lines, each of which is written as one. */
+int
+crontab_check_entry(const json_t *entry, fail_t *err)
+{
+    static const struct {
+        const char *member, *argument, *separators;
+    } rows[] = {
+        { "cmd", "cmd", FIELD_LINE },      { "identifier", "identifier", FIELD_LINE },
+        { "spec", "special", FIELD_WORD }, { "minute", "minute", FIELD_WORD },
+        { "hour", "hour", FIELD_WORD },    { "daymonth", "daymonth", FIELD_WORD },
+        { "month", "month", FIELD_WORD },  { "dayweek", "dayweek", FIELD_WORD },
+    };
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < NELEMS(rows); i++)
+        rc = field_check(rows[i].argument, value_get(entry, rows[i].member), rows[i].separators, err);
+    return rc;
+}
+
+int
+crontab_check_env(const json_t *name, const json_t *value, fail_t *err)
+{
+    int rc = field_check("name", name, FIELD_WORD "=", err);
+
+    return rc == 0 ? field_check("value", value, FIELD_LINE, err) : rc;
 }
 
 /* ---- which entry, and whether it is right ---------------------------------------------------- */

@@ -31,6 +31,11 @@ bool crontab_differs(const json_t *have, const json_t *want);
  * `month` bounds a random day. */
 char *crontab_time(const char *field, const char *text, const char *month);
 
+/* -EINVAL with *err where a value of an entry (its members as in a tab), or a variable's name or value, would
+ * become lines or fields of the tab. */
+int crontab_check_entry(const json_t *entry, fail_t *err);
+int crontab_check_env(const json_t *name, const json_t *value, fail_t *err);
+
 /* The user's tab as its bytes, without crontab's own header; "" when crontab says that there is none. All
  * else that crontab says against it is an error: what could not be read must not be taken for empty and
  * written so. Nor is a user whom this host does not know (yet), unless `look`: nothing will be written. */

@@ -161,6 +161,8 @@ cron_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *wish = state_cron_wish_of(args);
     found_t found;
 
+    if (crontab_check_entry(wish, err) < 0)
+        return err->code;
     if (ctx_test(ctx))
         return state_cron_find_entry(ctx, args, wish, &found, err) < 0 ? err->code
                                                                        : test_present(ret, entry_word, found);
@@ -206,6 +208,8 @@ cron_env_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *text = json_is_null(value) ? xstrdup("") : value_pystr(value);
     found_t found;
 
+    if (crontab_check_env(value_get(args, "name"), value, err) < 0)
+        return err->code;
     if (ctx_test(ctx))
         return state_cron_find_env(ctx, args, text, &found, err) < 0 ? err->code
                                                                      : test_present(ret, env_word, found);
