@@ -80,10 +80,11 @@ prog_check_operand(const char *argument, const char *word, fail_t *err)
     if (word[0] != '-' || word[1] == '\0')
         return 0;
     AUTO_FREE char *shown = str_redacted(word);
-    return fail_kind(err, FAIL_INVOCATION, -EINVAL,
-                     "%s: '%s' begins with \"-\", so that a program would take it for an option; give another "
-                     "value, or a file's name with its folder: ./-NAME",
-                     argument, shown);
+    return fail_kind(
+        err, FAIL_INVOCATION, -EINVAL,
+        "%s: '%s' begins with \"-\", so that a program would take it for an option; give another "
+        "value, or a file's name with its folder: ./-NAME",
+        argument, shown);
 }
 
 int

@@ -83,9 +83,10 @@ test_operands(void **state)
     assert_int_equal(prog_operand(&cmd, "name", "", NULL), 0);
     assert_int_equal(prog_operand(&cmd, "rev", "--exec=x", &dash), -EINVAL);
     assert_int_equal(dash.kind, FAIL_INVOCATION);
-    assert_string_equal(fail_text(&dash),
-                        "rev: '--exec=x' begins with \"-\", so that a program would take it for an option; give "
-                        "another value, or a file's name with its folder: ./-NAME");
+    assert_string_equal(
+        fail_text(&dash),
+        "rev: '--exec=x' begins with \"-\", so that a program would take it for an option; give "
+        "another value, or a file's name with its folder: ./-NAME");
     assert_int_equal(prog_operands(&cmd, "names", bad, &number), -EINVAL);
     assert_non_null(strstr(fail_text(&number), "names: '-1' begins"));
     assert_int_equal(prog_operand(&cmd, "url", "-uhttp://me:secret@host", &secret), -EINVAL);
@@ -131,5 +132,4 @@ test_split_unfinished(void **state)
 UNIT_MAIN(cmocka_unit_test(test_run_all), cmocka_unit_test(test_words_are_never_a_shell),
           cmocka_unit_test(test_missing_program),
           cmocka_unit_test(test_another_user_does_not_stay_in_our_folder), cmocka_unit_test(test_operands),
-          cmocka_unit_test(test_split),
-          cmocka_unit_test(test_split_unfinished))
+          cmocka_unit_test(test_split), cmocka_unit_test(test_split_unfinished))

@@ -519,7 +519,7 @@ test_sysv(void **state)
     check_call(p, "service.status", "[\"cron\"]", "{}", "false");
     check_call(p, "service.stop", "[\"cron\"]", "{}", "false");
     check_call(p, "service.enable", "[\"web\"]", "{\"root\": \"{root}\"}", "true");
-    check_ran("chroot {root} update-rc.d web enable");
+    check_ran("chroot -- {root} update-rc.d web enable");
     check_call(p, "service.disable", "[\"web\"]", "{}", "true");
     check_ran("update-rc.d web disable");
     fakes_put("say/service", 0644, " [ + ]  cron\n [ - ]  idle\n [ ? ]  web\n");
@@ -549,7 +549,7 @@ test_none(void **state)
     check_call(p, "service.enable", "[\"off\"]", "{\"root\": \"{root}\"}", "true");
     check_ran("systemctl --root {root} enable -- off.service");
     check_call(p, "service.enable", "[\"idle\"]", "{\"root\": \"{root}\"}", "true");
-    check_ran("chroot {root} update-rc.d -f idle defaults");
+    check_ran("chroot -- {root} update-rc.d -f idle defaults");
     check_call(p, "service.enable", "[\"bad\"]", "{\"root\": \"{root}\", \"unmask\": true}", "true");
     check_call(p, "service.unmask", "[\"bad\"]", "{\"root\": \"{root}\"}", "true");
     check_ran("systemctl --root {root} unmask -- bad.service");

@@ -27,8 +27,7 @@ group_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         account_prog(&prog, "groupadd", "-R", account_root(args), err) != 0)
         return -EINVAL;
     if (value_truthy(value_get(args, "gid")) || json_is_integer(value_get(args, "gid"))) {
-        prog_add(&prog, "-g");
-        prog_add_json(&prog, value_get(args, "gid"));
+        prog_add_option(&prog, "-g", value_get(args, "gid"));
         if (value_bool(args, "non_unique", false))
             prog_add(&prog, "-o");
     }

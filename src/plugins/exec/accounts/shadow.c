@@ -173,8 +173,7 @@ shadow_set_age(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
     if (account_prog(&prog, "chage", "-R", root_of(args), err) < 0)
         return err->code;
-    prog_add(&prog, age->option);
-    prog_add_json(&prog, want);
+    prog_add_option(&prog, age->option, want);
     prog_adds(&prog, "--", value_str(args, "name", ""), NULL);
     if (tool_retcode(ctx, &prog, 0, &code, err) < 0)
         return err->code;

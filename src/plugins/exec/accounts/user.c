@@ -405,13 +405,11 @@ add_group_options(prog_t *prog, json_t *args, const char *name)
     json_auto_t *existing = account_group(root, name, NULL);
 
     if (is_given(gid)) {
-        prog_add(prog, "-g");
-        prog_add_json(prog, gid);
+        prog_add_option(prog, "-g", gid);
     } else if (value_truthy(usergroup)) {
         prog_add(prog, "-U");
     } else if (value_has(groups, own) && existing != NULL && user_groups_enabled(root)) {
-        prog_add(prog, "-g");
-        prog_add_json(prog, value_get(existing, "gid"));
+        prog_add_option(prog, "-g", value_get(existing, "gid"));
     }
     if (json_is_false(usergroup))
         prog_add(prog, "-N");
@@ -426,10 +424,8 @@ exec_user_add_options(prog_t *prog, json_t *args, const char *name)
     } values[] = { { "shell", "-s" }, { "uid", "-u" }, { "home", "-d" } };
 
     for (size_t i = 0; i < NELEMS(values); i++) {
-        if (is_given(value_get(args, values[i].key))) {
-            prog_add(prog, values[i].option);
-            prog_add_json(prog, value_get(args, values[i].key));
-        }
+        if (is_given(value_get(args, values[i].key)))
+            prog_add_option(prog, values[i].option, value_get(args, values[i].key));
     }
     add_group_options(prog, args, name);
     prog_add(prog, value_bool(args, "createhome", true) ? "-m" : "-M");

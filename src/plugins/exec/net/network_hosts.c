@@ -195,10 +195,8 @@ network_ping(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (tool_need("ping", err) != 0)
         return -ENOENT;
     prog_add(&prog, "ping");
-    if (value_truthy(timeout)) {
-        prog_add(&prog, "-W");
-        prog_add_json(&prog, timeout);
-    }
+    if (value_truthy(timeout))
+        prog_add_option(&prog, "-W", timeout);
     prog_adds(&prog, "-c", "4", "--", host, NULL);
     prog.merge_stderr = true;
     if (!value_bool(args, "return_boolean", false))

@@ -41,7 +41,9 @@ network_get_bufsize(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     prog_auto_t prog = PROG_INIT;
 
     if (program != NULL) {
-        prog_adds(&prog, program, "-g", value_str(args, "iface", ""), NULL);
+        prog_adds(&prog, program, "-g", NULL);
+        if (prog_operand(&prog, "iface", value_str(args, "iface", ""), err) < 0)
+            return err->code;
         prog.merge_stderr = true;
         AUTO_FREE char *text = prog_stdout(&prog, NULL, err);
         if (text == NULL)
@@ -77,13 +79,17 @@ network_mod_bufsize(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
         *ret_value = json_false();
         return 0;
     }
-    prog_adds(&prog, program, "-G", value_str(args, "iface", ""), NULL);
+    prog_adds(&prog, program, "-G", NULL);
+    if (prog_operand(&prog, "iface", value_str(args, "iface", ""), err) < 0)
+        return err->code;
     for (size_t i = 0; i < NELEMS(names); i++) {
         json_t *v = value_get(kwargs, names[i]);
         if (v == NULL || json_is_null(v))
             continue;
         AUTO_FREE char *text = value_pystr(v);
-        prog_adds(&prog, names[i], text, NULL);
+        prog_add(&prog, names[i]);
+        if (prog_operand(&prog, names[i], text, err) < 0)
+            return err->code;
         buf_printf(&shown, "%s%s %s", shown.len > 0 ? " " : "", names[i], text);
     }
     if (json_object_size(kwargs) > 0 && json_array_size(value_get(args, "args")) > 0) {

@@ -11,16 +11,22 @@
 
 /* ---- the program ------------------------------------------------------------------------------ */
 
-/* Words end with NULL. NEW answer, or NULL with *err. */
+/* An option and the values of the arguments behind it; `names` end with NULL, one that the function does not
+ * have is left out. NEW answer, or NULL with *err. */
 static json_t *
-exec_alternatives_run(call_ctx_t *ctx, const char *const *words, fail_t *err)
+exec_alternatives_run(call_ctx_t *ctx, const char *option, const json_t *args, const char *const *names,
+                      fail_t *err)
 {
     bool redhat = str_eq(value_str(ctx_grains(ctx), "os_family", ""), "RedHat");
     prog_auto_t prog = PROG_INIT;
 
     prog_add(&prog, redhat ? "alternatives" : "update-alternatives");
-    for (; *words != NULL; words++)
-        prog_add(&prog, *words);
+    prog_add(&prog, option);
+    for (; *names != NULL; names++) {
+        const json_t *value = value_get(args, *names);
+        if (value != NULL && prog_operands(&prog, *names, value, err) < 0)
+            return NULL;
+    }
     json_t *out = prog_run_all(&prog, err);
     if (out == NULL && err->kind == FAIL_GENERIC)
         err->kind = FAIL_COMMAND;
@@ -29,9 +35,10 @@ exec_alternatives_run(call_ctx_t *ctx, const char *const *words, fail_t *err)
 
 /* Runs update-alternatives and returns its output, or its errors when it failed. */
 static int
-exec_alternatives_tell(call_ctx_t *ctx, const char *const *words, json_t **ret_value, fail_t *err)
+exec_alternatives_tell(call_ctx_t *ctx, const char *option, const json_t *args, const char *const *names,
+                       json_t **ret_value, fail_t *err)
 {
-    json_auto_t *out = exec_alternatives_run(ctx, words, err);
+    json_auto_t *out = exec_alternatives_run(ctx, option, args, names, err);
 
     if (out == NULL)
         return err->code;
@@ -75,19 +82,20 @@ exec_alternatives_current(const char *name, char **ret_target, fail_t *err)
 #define NAME(args) value_str(args, "name", "")
 #define PATH(args) value_str(args, "path", "")
 
+static const char *const name_only[] = { "name", NULL };
+
 static int
 alternatives_tell(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *path = value_str(args, "path", NULL); /* of those that take one */
+    static const char *const names[] = { "name", "path", NULL };
 
-    return exec_alternatives_tell(
-        ctx, (const char *const[]){ ctx_row(ctx)->data.text, NAME(args), path, NULL }, ret_value, err);
+    return exec_alternatives_tell(ctx, ctx_row(ctx)->data.text, args, names, ret_value, err);
 }
 
 static int
 alternatives_show_link(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *out = exec_alternatives_run(ctx, (const char *const[]){ "--query", NAME(args), NULL }, err);
+    json_auto_t *out = exec_alternatives_run(ctx, "--query", args, name_only, err);
 
     if (out == NULL)
         return err->code;
@@ -111,8 +119,7 @@ alternatives_show_current(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
 static int
 alternatives_check_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *out = exec_alternatives_run(ctx, (const char *const[]){ "--display", NAME(args), NULL },
-                                             err);
+    json_auto_t *out = exec_alternatives_run(ctx, "--display", args, name_only, err);
     bool found = false;
 
     if (out == NULL)
@@ -140,12 +147,9 @@ alternatives_check_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
 static int
 exec_alternatives_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *priority = value_pystr(value_get(args, "priority"));
+    static const char *const names[] = { "link", "name", "path", "priority", NULL };
 
-    return exec_alternatives_tell(ctx,
-                                  (const char *const[]){ "--install", value_str(args, "link", ""), NAME(args),
-                                                         PATH(args), priority, NULL },
-                                  ret_value, err);
+    return exec_alternatives_tell(ctx, "--install", args, names, ret_value, err);
 }
 
 static const char *

@@ -280,9 +280,10 @@ disk_tune(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         json_t *v = value_get(kwargs, tunings[i].key);
         if (v == NULL || (!tunings[i].number && !value_truthy(v)))
             continue;
-        prog_add(&prog, tunings[i].set);
         if (tunings[i].number)
-            prog_add_json(&prog, v);
+            prog_add_option(&prog, tunings[i].set, v);
+        else
+            prog_add(&prog, tunings[i].set);
         json_array_append_new(questions, json_string(tunings[i].get));
     }
     prog_add(&prog, device);
@@ -811,8 +812,8 @@ disk_iostat(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     prog_adds(&prog, "iostat", value_truthy(disks) ? "-xd" : "-x", NULL);
     prog_addf(&prog, "%d", (int) value_int(args, "interval", 1));
     prog_addf(&prog, "%d", (int) value_int(args, "count", 5));
-    if (value_truthy(disks))
-        prog_add_json(&prog, disks);
+    if (value_truthy(disks) && prog_operands(&prog, "disks", disks, err) < 0)
+        return err->code;
     AUTO_FREE char *text = prog_stdout(&prog, NULL, err);
     if (text == NULL)
         return -EIO;

@@ -660,7 +660,9 @@ ps_lsof(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *name = value_str(args, "name", "");
     prog_auto_t prog = PROG_INIT;
 
-    prog_adds(&prog, "lsof", "-c", name, NULL);
+    prog_adds(&prog, "lsof", "-c", NULL);
+    if (prog_operand(&prog, "name", name, err) < 0)
+        return err->code;
     AUTO_FREE char *out = prog_stdout(&prog, NULL, err);
     if (out == NULL)
         return -EIO;

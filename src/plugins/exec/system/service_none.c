@@ -268,8 +268,10 @@ service_none_change_links(call_ctx_t *ctx, json_t *args, bool enable, json_t **r
 
     if (update == NULL)
         return service_none_refuse(name, "Install update-rc.d, which makes the links of init scripts", err);
+    if (prog_check_operand("name", name, err) < 0)
+        return err->code;
     if (root != NULL)
-        prog_adds(&prog, "chroot", root, NULL);
+        prog_adds(&prog, "chroot", "--", root, NULL);
     prog_adds(&prog, "update-rc.d", "-f", name, enable ? "defaults" : "remove", NULL);
     return tool_bool(ctx, &prog, TOOL_QUIET, ret_value, err);
 }

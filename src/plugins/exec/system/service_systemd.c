@@ -449,6 +449,8 @@ service_systemd_change_links(call_ctx_t *ctx, const char *name, bool enable, jso
     AUTO_FREE char *update = fs_which("update-rc.d");
     AUTO_FREE char *chkconfig = fs_which("chkconfig");
 
+    if (prog_check_operand("name", name, err) < 0)
+        return err->code;
     if (update != NULL)
         prog_adds(&prog, "update-rc.d", "-f", name, enable ? "defaults" : "remove", NULL);
     else if (chkconfig != NULL)

@@ -132,6 +132,7 @@ service_sysv_script(call_ctx_t *ctx, const char *name, const char *action, unsig
     prog_auto_t prog = PROG_INIT;
     int rc = service_sysv_check_name(name, err);
 
+    rc = rc == 0 ? prog_check_operand("action", action, err) : rc;
     for (size_t i = 0; i < NELEMS(programs) && prog.n == 0; i++) {
         AUTO_FREE char *path = fs_which(programs[i]);
         if (path != NULL)
@@ -243,7 +244,7 @@ service_sysv_step(call_ctx_t *ctx, const char *root, const char *const words[STE
     prog_auto_t prog = PROG_INIT;
 
     if (root != NULL)
-        prog_adds(&prog, "chroot", root, NULL);
+        prog_adds(&prog, "chroot", "--", root, NULL);
     for (size_t i = 0; i < STEP_WORDS && words[i] != NULL; i++)
         prog_add(&prog, words[i] == NAME ? name : words[i]);
     return tool_retcode(ctx, &prog, 0, ret_code, err);

@@ -80,10 +80,8 @@ file_chattr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     prog_addf(&cmd, "%c%s", str_eq(operator, "add") ? '+' : '-', json_string_value(attributes));
     if (json_is_string(flags))
         prog_addf(&cmd, "-%s", json_string_value(flags));
-    if (!json_is_null(version)) {
-        prog_add(&cmd, "-v");
-        prog_add_json(&cmd, version);
-    }
+    if (!json_is_null(version))
+        prog_add_option(&cmd, "-v", version);
     prog_add(&cmd, "--");
     prog_add_json(&cmd, value_get(args, "files"));
     int code = prog_retcode(&cmd, err);
@@ -154,10 +152,8 @@ file_set_selinux_context(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
 
     prog_add(&cmd, "chcon");
     for (size_t i = 0; i < NELEMS(options); i++) {
-        if (value_truthy(value_get(args, options[i][0]))) {
-            prog_add(&cmd, options[i][1]);
-            prog_add_json(&cmd, value_get(args, options[i][0]));
-        }
+        if (value_truthy(value_get(args, options[i][0])))
+            prog_add_option(&cmd, options[i][1], value_get(args, options[i][0]));
     }
     if (cmd.n == 1) {
         *ret_value = json_false();

@@ -377,7 +377,8 @@ apt_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
     apt_prog(ctx, &prog, false);
     prog_adds(&prog, "apt-cache", "show", NULL);
-    prog_add_json(&prog, names);
+    if (prog_operands(&prog, "names", names, err) < 0)
+        return err->code;
     json_auto_t *out = apt_run(&prog, err);
     if (out == NULL)
         return err->code;

@@ -377,19 +377,19 @@ apt_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *params = NULL;
     bool files;
+    int rc = apt_targets(ctx, args, &params, &files, err);
+    if (rc < 0 || (rc = prog_check_operand("fromrepo", value_str(args, "fromrepo", ""), err)) < 0)
+        return rc;
     int refresh = refresh_due(ctx, args, err);
 
     if (refresh < 0)
         return refresh;
     if (value_truthy(value_get(args, "debconf"))) {
         json_auto_t *words = json_pack("[O]", value_get(args, "debconf")), *done = NULL;
-        int rc = ctx_call(ctx, "debconf.set_file", words, NULL, &done, err);
+        rc = ctx_call(ctx, "debconf.set_file", words, NULL, &done, err);
         if (rc < 0)
             return rc;
     }
-    int rc = apt_targets(ctx, args, &params, &files, err);
-    if (rc < 0)
-        return rc;
     if (!value_truthy(params)) {
         *ret_value = json_object();
         return 0;

@@ -273,6 +273,8 @@ apt_add_key(call_ctx_t *ctx, const apt_key_t *given, fail_t *err)
     AUTO_FREE char *dir = keydir_of(given->keydir);
     apt_key_t key = *given;
 
+    if (!str_empty(key.keyid) && prog_check_operand("keyid", key.keyid, err) < 0)
+        return err->code;
     int there = key.aptkey ? 1 : fs_look_dir(dir, err);
     if (there < 0)
         return there;
@@ -389,6 +391,8 @@ apt_del_repo_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = rc == 1 ? json_string(keyid) : json_false();
         return 0;
     }
+    if (prog_check_operand("keyid", keyid, err) < 0)
+        return err->code;
     json_auto_t *out = apt_output(ctx, err, "apt-key", "del", keyid, NULL);
     if (out == NULL)
         return err->code;

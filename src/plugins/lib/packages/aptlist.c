@@ -218,7 +218,8 @@ policy_of(call_ctx_t *ctx, const json_t *names, const char *fromrepo, fail_t *er
 
     apt_prog(ctx, &prog, false);
     prog_adds(&prog, "apt-cache", "-q", "policy", NULL);
-    prog_add_json(&prog, names);
+    if (prog_operands(&prog, "names", names, err) < 0)
+        return NULL;
     if (fromrepo != NULL) {
         prog_add(&prog, "-o");
         prog_addf(&prog, "APT::Default-Release=%s", fromrepo);
@@ -393,7 +394,8 @@ apt_repo_pkgs(call_ctx_t *ctx, const json_t *names, fail_t *err)
 
     apt_prog(ctx, &prog, false);
     prog_adds(&prog, "apt-cache", json_array_size(names) > 0 ? "show" : "dump", NULL);
-    prog_add_json(&prog, names);
+    if (prog_operands(&prog, "names", names, err) < 0)
+        return NULL;
     json_auto_t *out = apt_run(&prog, err);
     return out != NULL ? aptlist_versions_of(value_str(out, "stdout", "")) : NULL;
 }

@@ -161,8 +161,8 @@ apttargets_files_of(call_ctx_t *ctx, const json_t *sources, bool normalize, cons
     return 0;
 }
 
-int
-apt_targets(call_ctx_t *ctx, const json_t *args, json_t **ret_params, bool *ret_files, fail_t *err)
+static int
+apttargets_of(call_ctx_t *ctx, const json_t *args, json_t **ret_params, bool *ret_files, fail_t *err)
 {
     const json_t *kwargs = value_get(args, "kwargs"), *pkgs = apt_arg(args, "pkgs");
     const json_t *sources = apt_arg(args, "sources");
@@ -185,6 +185,23 @@ apt_targets(call_ctx_t *ctx, const json_t *args, json_t **ret_params, bool *ret_
     if (*name != '\0')
         *ret_params = apttargets_names_of(ctx, name, apt_arg(kwargs, "version"), normalize);
     return 0;
+}
+
+/* Names become words of apt-get's command line, in front of their versions. */
+int
+apt_targets(call_ctx_t *ctx, const json_t *args, json_t **ret_params, bool *ret_files, fail_t *err)
+{
+    const char *argument = value_truthy(apt_arg(args, "pkgs")) ? "pkgs" : "name", *name;
+    int rc = apttargets_of(ctx, args, ret_params, ret_files, err);
+    json_t *v;
+
+    json_object_foreach (*ret_params, name, v)
+        rc = rc == 0 ? apt_check_name(argument, name, err) : rc;
+    if (rc < 0) {
+        json_decref(*ret_params);
+        *ret_params = NULL;
+    }
+    return rc;
 }
 
 /* The last word of the line " Name: value" of `dpkg -I`. NULL when there is no such line. NEW. */
