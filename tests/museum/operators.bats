@@ -83,6 +83,20 @@ publish() { echo "{\"op\":\"publish\",\"tgt\":$1,\"tgt_type\":\"$2\",\"fun\":$3,
     is_connected m1
 }
 
+@test "a user chooses no jid: not one of jobs to come, which would have no name then" {
+    local jid
+    for jid in 20210101000000000001 99991231235959999999 "$(date -u -d '+20 seconds' +%Y%m%d%H%M%S)500000"; do
+        refused "$(publish '"m1"' glob '"test.ping"' ",\"jid\":\"$jid\"")"
+        [[ $output == *'choose a job'* ]]
+    done
+    # Root may, what has been.
+    ask "$(publish '"m1"' glob '"test.ping"' ',"jid":"20210101000000000001"')" | grep -q '"jid":"20210101000000000001"'
+    run ask "$(publish '"m1"' glob '"test.ping"' ',"jid":"99991231235959999999"')"
+    [[ $output == *'ahead of the clock'* ]]
+    run ask "$(publish '"m1"' glob '"test.ping"' ',"jid":"20210101000000000001"')"
+    [[ $output == *'in use'* ]]
+}
+
 @test "CVE-2013-6617: a master that runs as another user keeps none of root's groups" {
     fleet=$FLEET port=$PORT
     fleet_new

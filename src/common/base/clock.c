@@ -87,11 +87,12 @@ clock_stamp(char out[CLOCK_STAMP_LEN], int64_t wall_us)
     snprintf(out + n, CLOCK_STAMP_LEN - n, ".%06d", us);
 }
 
+static _Atomic int64_t last_jid; /* the newest jid of this process, in microseconds */
+
 void
 clock_jid(char out[CLOCK_STAMP_LEN])
 {
-    static _Atomic int64_t last;
-    int64_t now = clock_wall_us(), seen = atomic_load(&last), mine;
+    int64_t now = clock_wall_us(), seen = atomic_load(&last_jid), mine;
     struct tm tm;
     time_t s;
     int us;
@@ -99,11 +100,17 @@ clock_jid(char out[CLOCK_STAMP_LEN])
     /* No jid may repeat: not in two calls within a microsecond, nor after the clock is set back. */
     do {
         mine = now > seen ? now : seen + 1;
-    } while (!atomic_compare_exchange_weak(&last, &seen, mine));
+    } while (!atomic_compare_exchange_weak(&last_jid, &seen, mine));
     split_us(mine, &s, &us);
     gmtime_r(&s, &tm);
     size_t n = strftime(out, CLOCK_STAMP_LEN, "%Y%m%d%H%M%S", &tm);
     snprintf(out + n, CLOCK_STAMP_LEN - n, "%06d", us);
+}
+
+void
+clock_jid_skip(int64_t us)
+{
+    (void) atomic_fetch_add(&last_jid, us);
 }
 
 /* The value of two digits. */
@@ -125,6 +132,24 @@ clock_is_jid(const char *jid)
     int month = two_digits(jid + 4), day = two_digits(jid + 6);
     return month >= 1 && month <= 12 && day >= 1 && day <= 31 && two_digits(jid + 8) <= 23 &&
            two_digits(jid + 10) <= 59 && two_digits(jid + 12) <= 60;
+}
+
+bool
+clock_jid_us(const char *jid, int64_t *ret_us)
+{
+    struct tm tm = { 0 };
+
+    if (!clock_is_jid(jid))
+        return false;
+    tm.tm_year = two_digits(jid) * 100 + two_digits(jid + 2) - 1900;
+    tm.tm_mon = two_digits(jid + 4) - 1;
+    tm.tm_mday = two_digits(jid + 6);
+    tm.tm_hour = two_digits(jid + 8);
+    tm.tm_min = two_digits(jid + 10);
+    tm.tm_sec = two_digits(jid + 12);
+    *ret_us = (int64_t) timegm(&tm) * US_PER_S + two_digits(jid + 14) * 10000 + two_digits(jid + 16) * 100 +
+              two_digits(jid + 18);
+    return true;
 }
 
 bool

@@ -29,9 +29,13 @@ void clock_stamp(char out[CLOCK_STAMP_LEN], int64_t wall_us);
 bool clock_stamp_parse(const char *text, int64_t *ret_us);
 /* Makes a jid as Salt 3006: YYYYMMDDhhmmssffffff in UTC, strictly growing within this process. */
 void clock_jid(char out[CLOCK_STAMP_LEN]);
+/* Make the jids to come at least `us` microseconds later than those so far. */
+void clock_jid_skip(int64_t us);
 /* True for a jid, also with the "_PID" that unique_jid appends. A jid holds only characters that are safe in
  * tags, file names and JSON. */
 bool clock_is_jid(const char *jid);
+/* The time that a jid names, in microseconds since the epoch. False when `jid` is not one. */
+bool clock_jid_us(const char *jid, int64_t *ret_us);
 /* Writes StartTime as Salt prints it, "2026, Nov 20 09:39:59.318034", from a jid. False when `jid` is not
  * one. */
 bool clock_jid_to_time(const char *jid, char out[CLOCK_STAMP_LEN]);

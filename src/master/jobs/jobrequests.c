@@ -43,6 +43,11 @@ static json_t *
 publish(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     json_t *reply = NULL;
+    /* A user's could take the names of jobs to come. */
+    if (value_get(request, "jid") != NULL && !lconn_is_admin(c)) {
+        (void) fail_set(err, -EACCES, "only root and the master's user may choose a job's jid: leave it out");
+        return NULL;
+    }
     int known = notes_find(self, c, request, &reply, err);
     if (known != 0)
         return reply;

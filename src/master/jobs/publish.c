@@ -17,6 +17,7 @@
 #include "master/minions/grace.h"
 #include "master/operators/lconn.h"
 #include "master/minions/message.h"
+#include "master/jobs/jid.h"
 #include "master/jobs/notes.h"
 #include "master/front/part.h"
 #include "master/jobs/targets.h"
@@ -171,18 +172,6 @@ publish_check_function(const json_t *fun, fail_t *err)
     return ok;
 }
 
-/* A jid of the caller's choice must be unused, here and in the store: minions drop a jid that they have
- * had. */
-static bool
-jid_free(front_t *self, const char *jid, fail_t *err)
-{
-    json_auto_t *row = clock_is_jid(jid) ? store_job(self->reader, jid, err) : NULL;
-    if (json_is_null(row) && jobs_get(self->jobs, jid) == NULL)
-        return true;
-    (void) fail_set(err, -EINVAL, "'%s' is not a jid, or is in use", jid);
-    return false;
-}
-
 /* Returners are unsupported; reject the job rather than drop its output. */
 static bool
 check_returner(const json_t *request, fail_t *err)
@@ -233,12 +222,8 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
     json_auto_t *ids = publish_ids(self, slots, n);
     if (n == 0)
         return json_pack("{s:s, s:O, s:O}", "jid", "", "minions", ids, "missing", missing);
-    char fresh[CLOCK_STAMP_LEN];
-    clock_jid(fresh);
-    const char *jid = value_str(request, "jid", "");
-    if (!*jid)
-        jid = fresh;
-    else if (!jid_free(self, jid, err))
+    char jid[CLOCK_STAMP_LEN];
+    if (!jid_of(self, request, jid, err))
         return NULL;
     json_t *info = publish_info(request, jid, user);
     size_t len = 0;
@@ -248,7 +233,7 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
         return NULL;
     }
     job_t *job = jobs_add(self->jobs, jid, &info, slots, n);
-    salt_assert(job);
+    salt_assert(job); /* jid_of has looked */
     job->held = value_get(request, "note");
     int64_t wait = value_int(request, "wait_ms", 0), most = LIMIT_SILENCE_S * 1000LL;
     job->wait_ms = wait > 0 ? clock_mono_ms() + (wait < most ? wait : most) : 0;

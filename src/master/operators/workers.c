@@ -14,6 +14,7 @@
 #include "master/jobs/notes.h"
 #include "master/front/part.h"
 #include "master/front/request.h"
+#include "master/jobs/jid.h"
 #include "master/store/storage.h"
 #include "master/operators/workers_actor.h"
 #include "salt/limits.h"
@@ -564,7 +565,7 @@ workers_task(workers_t *self, bool wheel, const json_t *request, const char *use
         return NULL;
     }
     char jid[CLOCK_STAMP_LEN];
-    clock_jid(jid);
+    jid_fresh(self->front, jid);
     json_t *tag = value_fmt("salt/%s/%s", wheel ? "wheel" : "run", jid);
     json_t *task = json_pack("{s:b, s:s, s:s, s:o, s:s, s:I, s:o}", "wheel", wheel, "fun", fun, "jid", jid,
                              "tag", tag, "user", user, "depth", depth, "arg",

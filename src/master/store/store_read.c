@@ -31,6 +31,7 @@ enum {
     Q_UNFINISHED,
     Q_RETURNS,
     Q_RETURNED,
+    Q_HAS_JOB,
     Q_HAS_RETURN,
     Q_IS_TARGET,
     Q_EVENT_BLOCK,
@@ -68,9 +69,10 @@ static const char *const queries[QUERIES] = {
                      " ORDER BY start_us DESC, num DESC",
     [Q_RETURNS] = "SELECT id, doc FROM returns WHERE jid = ?1 AND id > ?2 ORDER BY id",
     [Q_RETURNED] = "SELECT id FROM returns WHERE jid = ?1 ORDER BY id",
+    [Q_HAS_JOB] = "SELECT 1 FROM jobs WHERE jid = ?1",
     [Q_HAS_RETURN] = "SELECT 1 FROM returns WHERE jid = ?1 AND id = ?2",
-    [Q_IS_TARGET] = "SELECT instr(minions, ?2) > 0 OR coalesce(json_extract(doc, '$.adopted'), 0) FROM jobs"
-                    " WHERE jid = ?1",
+    [Q_IS_TARGET] = "SELECT CASE WHEN json_extract(doc, '$.adopted') THEN 2 ELSE instr(minions, ?2) > 0 END"
+                    " FROM jobs WHERE jid = ?1", /* 2: STORE_ADOPTED */
     [Q_EVENT_BLOCK] =
         "SELECT last, frames FROM event_blocks WHERE last > ?1 AND first >="
         " coalesce((SELECT max(first) FROM event_blocks WHERE first <= ?1 + 1), 0) ORDER BY first LIMIT 1",
@@ -376,11 +378,10 @@ store_returned(store_reader_t *self, const char *jid, fail_t *err)
     return end_query(self, stmt, rc, ids, err);
 }
 
-/* The integer in the first row, or -ENOENT without one. */
+/* The integer in the first row, or -ENOENT without one. `stmt` NULL: failed, *err is set. */
 static int
-one_number(store_reader_t *self, int which, const char *jid, const char *name, fail_t *err)
+first_number(store_reader_t *self, sqlite3_stmt *stmt, fail_t *err)
 {
-    sqlite3_stmt *stmt = store_read_bind_text(self, query_text(self, which, jid, err), 2, name, err);
     int rc = 0;
 
     if (stmt == NULL)
@@ -388,6 +389,22 @@ one_number(store_reader_t *self, int which, const char *jid, const char *name, f
     int number = next_row(self, stmt, &rc, err) ? sqlite3_column_int(stmt, 0) : -ENOENT;
     rc = end_rows(self, stmt, rc, err);
     return rc < 0 ? rc : number;
+}
+
+/* The same of a query about one name, such as a minion's id, in a job. */
+static int
+one_number(store_reader_t *self, int which, const char *jid, const char *name, fail_t *err)
+{
+    return first_number(self, store_read_bind_text(self, query_text(self, which, jid, err), 2, name, err),
+                        err);
+}
+
+int
+store_has_job(store_reader_t *self, const char *jid, fail_t *err)
+{
+    int rc = first_number(self, query_text(self, Q_HAS_JOB, jid, err), err);
+
+    return rc == -ENOENT ? 0 : rc;
 }
 
 int

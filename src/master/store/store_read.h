@@ -38,6 +38,8 @@ int store_returns_each(store_reader_t *self, const char *jid, const char *after,
                        void *cookie, fail_t *err);
 /* [id] that returned. */
 json_t *store_returned(store_reader_t *self, const char *jid, fail_t *err);
+/* 1 when the store has a row of the job, 0, or a negative errno. */
+int store_has_job(store_reader_t *self, const char *jid, fail_t *err);
 /* 1 when the return of `id` is stored, 0, or a negative errno. */
 int store_has_return(store_reader_t *self, const char *jid, const char *id, fail_t *err);
 /* 1 when `id` was a target of the job, 0; -ENOENT: no such job. */

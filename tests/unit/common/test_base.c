@@ -510,7 +510,15 @@ test_clock_jid_reading(void **state)
         assert_false(clock_is_jid(refused[i]));
     }
     assert_false(clock_jid_to_time(NULL, out));
+    int64_t us, next_us;
+    assert_true(clock_jid_us("20261120093959318034_7", &us));
+    assert_int_equal(us, 1795167599318034);
+    assert_false(clock_jid_us("20261320093959318034", &us));
     clock_jid(jid);
+    assert_true(clock_jid_us(jid, &us));
+    clock_jid_skip(5000000);
+    clock_jid(jid);
+    assert_true(clock_jid_us(jid, &next_us) && next_us - us >= 5000000 && next_us - us < 10000000);
     assert_true(clock_is_jid(jid));
     assert_true(clock_is_jid("20260101000000000001_4711"));
     /* Of now: the counter of this process may run a little ahead of the clock. */
