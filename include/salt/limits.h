@@ -4,6 +4,8 @@
 
 #define LIMIT_ID_LEN           255  /* a minion id, as a file name must hold it */
 #define LIMIT_JID_LEN          32   /* a jid with room for suffixes */
+#define LIMIT_JID_AHEAD_S      3600 /* by which a minion's clock may be ahead in the jids that it makes */
+#define LIMIT_PILLAR_TERMS     16   /* comparisons with a pillar in one target of a minion or a user */
 #define LIMIT_TAG_LEN          1024 /* an event tag */
 #define LIMIT_JSON_DEPTH       512  /* nesting of any JSON from a peer */
 #define LIMIT_FRAME_DEPTH      544  /* the same between our processes, which pass a peer's JSON on */

@@ -76,6 +76,8 @@ typedef struct func {
         const char *text;
         intptr_t number; /* a flag, or a value of an enum */
     } data;              /* what differs between rows with the same `fn`, which reads ctx_row(ctx)->data */
+    const char *calls;   /* names of the arguments that name functions it calls, with spaces between; NULL: none.
+                          * Who may call it must be allowed to call those too (master/operators/inner.h) */
 } func_t;
 
 /* The end of a doc: "What it does." CLI_EXAMPLE("salt '*' test.ping"). More examples: "\n    salt ...". */

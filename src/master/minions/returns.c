@@ -6,10 +6,12 @@
 #include "common/base/plainwrite.h"
 #include "common/base/str.h"
 #include "master/minions/acks.h"
+#include "master/front/clockwatch.h"
 #include "master/events/bus.h"
 #include "master/operators/lconn.h"
 #include "master/minions/message.h"
 #include "master/minions/refused.h"
+#include "master/jobs/jid.h"
 #include "master/jobs/ret.h"
 #include "master/jobs/statefail.h"
 #include "salt/log.h"
@@ -71,12 +73,21 @@ keep_ret(front_t *self, peer_t *peer, ret_t *ret, const job_t *job, char **key_p
 }
 
 /* 1 when the job is known and was not for this minion, 0, or negative with *err. A minion without a slot in
- * the job may be one whose key was deleted and accepted again, so the store's list of ids decides. */
+ * the job may be one whose key was deleted and accepted again, so the store's list of ids decides; a row that
+ * was adopted tells nothing of the job's targets. */
 static int
 is_of_others(front_t *self, const minion_t *m, const char *jid, const job_t *job, fail_t *err)
 {
     int is = store_is_target(self->reader, jid, m->id, err);
-    return is == -ENOENT ? job != NULL : is < 0 ? is : is == 0;
+    return is == -ENOENT || is == STORE_ADOPTED ? job != NULL : is < 0 ? is : is == 0;
+}
+
+/* True when the return's jid, which the minion made by its own clock, lies so far ahead of this one that it
+ * is no clock's error. While this clock is in doubt nothing is ahead of it. */
+static bool
+is_of_future(front_t *self, const char *jid)
+{
+    return jid_ahead_us(jid) > LIMIT_JID_AHEAD_S * 1000000LL && !clockwatch_doubts(self);
 }
 
 /* Decide what a return is (repeated, not the minion's, or new), and store, push and acknowledge a new one. */
@@ -113,6 +124,14 @@ take_ret(front_t *self, peer_t *peer, ret_t *ret)
     if (others > 0) {
         refused_tell(self, REFUSED_MESSAGE, peer->address,
                      "minion %s returns for job %s, which was not for it", m->id, jid);
+        acks_jid(self, peer, jid, strlen(jid));
+        return;
+    }
+    if (job == NULL && is_of_future(self, jid)) {
+        refused_tell(self, REFUSED_MESSAGE, peer->address,
+                     "minion %s returns for a job of its own, %s, that begins in %lld s by the master's clock: "
+                     "set the clock of one of the two; the return is not kept",
+                     m->id, jid, (long long) (jid_ahead_us(jid) / 1000000));
         acks_jid(self, peer, jid, strlen(jid));
         return;
     }

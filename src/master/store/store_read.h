@@ -42,7 +42,9 @@ json_t *store_returned(store_reader_t *self, const char *jid, fail_t *err);
 int store_has_job(store_reader_t *self, const char *jid, fail_t *err);
 /* 1 when the return of `id` is stored, 0, or a negative errno. */
 int store_has_return(store_reader_t *self, const char *jid, const char *id, fail_t *err);
-/* 1 when `id` was a target of the job, 0; -ENOENT: no such job. */
+/* 1 when `id` was a target of the job, 0; STORE_ADOPTED when the row was made of returns, as a minion's own
+ * job has it; -ENOENT: no such job. */
+enum { STORE_ADOPTED = 2 };
 int store_is_target(store_reader_t *self, const char *jid, const char *id, fail_t *err);
 /* Jobs, newest last, without their lists of minions; an error when they are more than LIMIT_JOBS_LISTED.
  * `filter` (may be NULL): {limit?: the newest N of those that match, function?: [glob], not_function?:

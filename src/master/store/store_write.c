@@ -3,7 +3,7 @@
  * A row's kind selects a prepared statement; texts and numbers are its parameters. Two things are collected
  * per batch and written at its end: events, which become one block however many rows they came in, and the
  * returned/failed counters of jobs, one update per job rather than per return. A return without a job row
- * gets one ("adopted"). */
+ * gets one ("adopted"), which the job's own row replaces if it comes after all. */
 #include "master/store/store_write.h"
 
 #include "common/base/buf.h"
@@ -63,7 +63,7 @@ static const bool is_doc[ROW_KINDS] = {
 };
 
 /* Statements that are not tied to a kind. */
-enum { X_COUNT, X_ADOPT, X_STATEMENTS };
+enum { X_COUNT, X_ADOPT, X_UNADOPT, X_UNRETURN, X_STATEMENTS };
 
 static const char *const extras[X_STATEMENTS] = {
     [X_COUNT] = "UPDATE jobs SET n_returned = n_returned + ?2, n_failed = n_failed + ?3 WHERE jid = ?1",
@@ -76,6 +76,8 @@ static const char *const extras[X_STATEMENTS] = {
         "   'tgt', id, 'tgt_type', 'list', 'user', '', 'adopted', json('true')), json_array(id), stamp_us, 1"
         " FROM (SELECT jid, id, stamp_us, CASE WHEN json_valid(doc) THEN doc ELSE '{}' END AS doc"
         "  FROM returns WHERE jid = ?1 LIMIT 1)",
+    [X_UNADOPT] = "DELETE FROM jobs WHERE jid = ?1 AND json_extract(doc, '$.adopted')",
+    [X_UNRETURN] = "DELETE FROM returns WHERE jid = ?1",
 };
 
 struct store_writer {
@@ -300,6 +302,41 @@ insert_row(store_writer_t *self, const row_t *row, uint64_t *ret_duplicates, fai
     return or_without(changed, kind->name, row->text[0], row->kind == ROW_RETURN ? row->text[1] : "", err);
 }
 
+static int
+run_extra(store_writer_t *self, int which, const char *jid, fail_t *err)
+{
+    int rc = store_write_bind_text(self, self->extra[which], 1, jid, err);
+
+    return rc == 0 ? store_write_run(self, self->extra[which], err) : rc;
+}
+
+/* Insert a job's own row. A return can't come before its job: one that names the jid so far is a minion's
+ * story, so it goes, with the row that was adopted for it. `jobs`: the counters of this batch, by jid. */
+static int
+insert_job(store_writer_t *self, const row_t *row, const map_t *jobs, uint64_t *ret_duplicates, fail_t *err)
+{
+    const char *jid = row->text[0];
+    counts_t *early = map_get(jobs, jid);
+    uint64_t before = *ret_duplicates;
+    int changed = insert_row(self, row, ret_duplicates, err);
+    bool adopted = false;
+
+    if (*ret_duplicates > before) {
+        changed = run_extra(self, X_UNADOPT, jid, err);
+        adopted = changed > 0;
+    }
+    if (adopted) {
+        *ret_duplicates = before;
+        changed = insert_row(self, row, ret_duplicates, err);
+    }
+    if (changed <= 0 || (!adopted && early == NULL))
+        return changed;
+    if (early != NULL)
+        early->returned = early->failed = 0;
+    int rc = run_extra(self, X_UNRETURN, jid, err);
+    return rc < 0 ? rc : changed;
+}
+
 /* The counters of a job in this batch. Returns of one job follow each other, so the last one is tried first.
  * BORROWED. */
 static counts_t *
@@ -370,9 +407,7 @@ count_job(store_writer_t *self, const row_t *rows, counts_t *counts, fail_t *err
         changed = insert_again(self, rows, counts, err);
     if (changed < 0 || counts->returned == 0)
         return changed;
-    changed = store_write_bind_text(self, self->extra[X_ADOPT], 1, counts->jid, err);
-    if (changed == 0)
-        changed = store_write_run(self, self->extra[X_ADOPT], err);
+    changed = run_extra(self, X_ADOPT, counts->jid, err);
     return changed > 0 ? add_counts(self, counts, err) : changed;
 }
 
@@ -389,6 +424,7 @@ insert_rows(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, f
 
     for (const row_t *row = rows; row != NULL && changed >= 0; row = row->next) {
         changed = row->kind == ROW_EVENTS ? store_write_gather(self, &events, row, err)
+                  : row->kind == ROW_JOB  ? insert_job(self, row, jobs, ret_duplicates, err)
                                           : insert_row(self, row, ret_duplicates, err);
         if (changed > 0 && row->with != NULL) {
             int also = insert_row(self, row->with, ret_duplicates, err);

@@ -101,9 +101,12 @@ test_job_and_returns(void **state)
     assert_int_equal(store_is_target(p->reader, "20261120100000000001", "", NULL), 0);
     assert_int_equal(store_is_target(p->reader, "20261120100000000001", "a\",\"b", NULL), 0);
     assert_int_equal(store_is_target(p->reader, "20261120100000000009", "a", NULL), -ENOENT);
+    settle(p->store, add_return(p->store, "20261120100000000008", "a", "1", 0));
+    assert_int_equal(store_is_target(p->reader, "20261120100000000008", "a", NULL), STORE_ADOPTED);
+    assert_int_equal(store_is_target(p->reader, "20261120100000000008", "b", NULL), STORE_ADOPTED);
     assert_shown(store_job(p->reader, "nosuch", err), "null");
     assert_shown(store_returns(p->reader, "nosuch", err), "{}");
-    assert_shown(store_last_jid(p->reader, err), "\"20261120100000000001\"");
+    assert_shown(store_last_jid(p->reader, err), "\"20261120100000000008\"");
 }
 
 static bool
@@ -230,6 +233,46 @@ test_return_without_a_job(void **state)
     char *garbage = xstrdup("not JSON");
     settle(p->store, store_add_return(p->store, "garbage", "a", &garbage, 0, true));
     assert_shown(store_returns(p->reader, "garbage", err), "{\"a\":\"not JSON\"}");
+}
+
+/* A minion tells of a job that is not there yet, in a commit of its own or in the same as the job's row and its
+ * note: of its story nothing is left. */
+static void
+test_own_row_of_an_adopted_job(void **state)
+{
+    static const char row[] = "{\"jid\": \"%s\", \"fun\": \"cmd.run\", \"user\": \"root\", \"tgt\": \"a\", "
+                              "\"minions\": [\"a\", \"b\"], \"note\": {\"kind\": \"orch\", \"ref\": \"r\", \"part\": \"%d\"}}";
+    place_t *p = *state;
+
+    for (int together = 0; together <= 1; together++) {
+        const char *jid = together ? "20261120100000000002" : "20261120100000000001";
+        AUTO_FREE char *job = xasprintf(row, jid, together), *part = xasprintf("%d", together);
+        if (together)
+            store_together(p->store);
+        uint64_t ticket = add_return(p->store, jid, "evil", "1", 1);
+        if (!together)
+            settle(p->store, ticket);
+        (void) add_return(p->store, jid, "a", "\"early\"", 0);
+        ticket = add_job(p->store, job);
+        if (together)
+            store_apart(p->store);
+        settle(p->store, ticket);
+        json_auto_t *kept = store_job(p->reader, jid, NULL);
+        assert_string_equal(value_str(kept, "fun", ""), "cmd.run");
+        assert_string_equal(value_str(kept, "user", ""), "root");
+        assert_null(value_get(kept, "adopted"));
+        assert_int_equal(value_int(kept, "n_returned", -1), 0);
+        assert_int_equal(value_int(kept, "n_failed", -1), 0);
+        assert_shown(store_returns(p->reader, jid, err), "{}");
+        AUTO_FREE char *quoted = xasprintf("\"%s\"", jid);
+        assert_shown(store_noted(p->reader, "orch", "r", part, err), quoted);
+        settle(p->store, add_return(p->store, jid, "a", "\"late\"", 0));
+        assert_shown(store_returned(p->reader, jid, err), "[\"a\"]");
+        /* What was published is nobody's to replace, the master's own second row included. */
+        settle(p->store, add_job(p->store, job));
+        assert_shown(store_returned(p->reader, jid, err), "[\"a\"]");
+        assert_int_equal(store_is_target(p->reader, jid, "evil", NULL), 0);
+    }
 }
 
 static void
@@ -1014,6 +1057,7 @@ UNIT_MAIN(cmocka_unit_test_setup_teardown(test_job_and_returns, setup, teardown)
           cmocka_unit_test_setup_teardown(test_together, setup, teardown),
           cmocka_unit_test_setup_teardown(test_together_begins_with_events, setup, teardown),
           cmocka_unit_test_setup_teardown(test_return_without_a_job, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_own_row_of_an_adopted_job, setup, teardown),
           cmocka_unit_test_setup_teardown(test_reopen, setup, teardown),
           cmocka_unit_test_setup_teardown(test_job_filters, setup, teardown),
           cmocka_unit_test_setup_teardown(test_too_many_to_list, setup, teardown),
