@@ -1,59 +1,114 @@
-/* tags.c - tags that a minion may not fire: those that only the master fires, and those about another
- * minion. */
+/* tags.c - tags that a minion may fire. Salt's namespace is the master's, whose users write patterns such as
+ * "salt/key*" and whose `*` matches slashes too: below it a minion has the shapes of a table, each with its
+ * own id in it. All other tags are anybody's, but for a few old names of the master's. */
 #include "common/net/tags.h"
 
+#include "common/base/clock.h"
 #include "common/base/str.h"
 
-/* The rule for what follows a prefix: reserved for the master, or a minion's id and then '/' or the end. */
-typedef enum whose { WHOSE_MASTER, WHOSE_MINION } whose_t;
-
-static const struct rule {
-    const char *prefix;
-    whose_t whose;
-} rules[] = {
-    { "salt/auth", WHOSE_MASTER },    { "salt/key", WHOSE_MASTER },        { "salt/run/", WHOSE_MASTER },
-    { "salt/wheel/", WHOSE_MASTER },  { "salt/presence/", WHOSE_MASTER },  { "salt/reactor/", WHOSE_MASTER },
-    { "salt/event/", WHOSE_MASTER },  { "salt/gate/", WHOSE_MASTER },      { "salt/minion/", WHOSE_MINION },
-    { "salt/beacon/", WHOSE_MINION }, { "minion/refresh/", WHOSE_MINION },
+/* Shapes, part by part. JID, ID: a jid, the minion's own id; NUMBER: digits; PATH: further parts, none empty;
+ * TEXT: anything, as a path or a state's name has slashes of its own. */
+static const char *const shapes[] = {
+    "salt/minion/ID",      "salt/minion/ID/PATH",          "salt/cloud/ID/PATH",
+    "salt/beacon/ID/TEXT", "salt/job/JID/prog/ID/NUMBER",  "salt/state_result/JID/ID/TEXT",
+    "minion/refresh/ID",
 };
 
-/* Check tags under "salt/job/". The master fires .../new, .../ret/ID and .../sub/ID; a minion may fire only
- * its own progress, "salt/job/JID/prog/ID/N". */
+/* What begins so has one of the shapes, or is the master's. */
+static const char *const spaces[] = { "salt/", "minion/refresh" };
+
+/* Salt's tags of before there were slashes. */
+static const char *const old[] = { "auth", "job", "key", "new_client", "new_job", "presence", "runner", "wheel" };
+
+enum { JID_LEN = 20 };
+
 static bool
-of_job(const char *tag, const char *id)
+tags_part_is(const char *part, size_t len, const char *text)
 {
-    static const char job[] = "salt/job/", prog[] = "/prog/";
-    if (!str_starts(tag, job))
-        return true;
-    const char *rest = strchr(tag + sizeof(job) - 1, '/');
-    if (rest == NULL || !str_starts(rest, prog))
-        return false;
-    rest += sizeof(prog) - 1;
-    size_t n = strlen(id);
-    return strncmp(rest, id, n) == 0 && (rest[n] == '/' || rest[n] == '\0');
+    return strlen(text) == len && memcmp(part, text, len) == 0;
 }
 
 static bool
-is_jid(const char *tag)
+tags_is_jid(const char *part, size_t len)
 {
-    return strlen(tag) == 20 && strspn(tag, "0123456789") == 20;
+    char jid[CLOCK_STAMP_LEN];
+    (void) snprintf(jid, sizeof(jid), "%.*s", (int) len, part);
+    return len < sizeof(jid) && clock_is_jid(jid);
 }
 
-/* A bare jid is refused too: Salt's old tag of a job's publication. */
+/* True when no part of the path is empty. */
+static bool
+tags_is_path(const char *rest)
+{
+    return *rest != '\0' && *rest != '/' && strstr(rest, "//") == NULL && !str_ends(rest, "/");
+}
+
+/* True when one part of the tag is what the shape's part asks for. */
+static bool
+tags_part(const char *shape, size_t shape_len, const char *part, size_t len, const char *id)
+{
+    if (tags_part_is(shape, shape_len, "ID"))
+        return tags_part_is(part, len, id);
+    if (tags_part_is(shape, shape_len, "JID"))
+        return tags_is_jid(part, len);
+    if (tags_part_is(shape, shape_len, "NUMBER"))
+        return len > 0 && strspn(part, "0123456789") == len;
+    return shape_len == len && memcmp(shape, part, len) == 0;
+}
+
+static bool
+tags_has_shape(const char *tag, const char *shape, const char *id)
+{
+    for (;;) {
+        if (str_eq(shape, "TEXT"))
+            return *tag != '\0';
+        if (str_eq(shape, "PATH"))
+            return tags_is_path(tag);
+        size_t n = strcspn(shape, "/"), len = strcspn(tag, "/");
+        if (!tags_part(shape, n, tag, len, id) || (shape[n] == '\0') != (tag[len] == '\0'))
+            return false;
+        if (shape[n] == '\0')
+            return true;
+        shape += n + 1;
+        tag += len + 1;
+    }
+}
+
+static bool
+tags_lists(const char *const *texts, size_t n, const char *tag, bool begins)
+{
+    for (size_t i = 0; i < n; i++)
+        if (begins ? str_starts(tag, texts[i]) : str_eq(tag, texts[i]))
+            return true;
+    return false;
+}
+
+/* True for tags with a part "..", which name something else to whoever reads them as paths. */
+static bool
+tags_goes_up(const char *tag)
+{
+    for (const char *at = tag; (at = strstr(at, "..")) != NULL; at++)
+        if ((at == tag || at[-1] == '/') && (at[2] == '\0' || at[2] == '/'))
+            return true;
+    return false;
+}
+
+static bool
+tags_may(const char *tag, const char *id)
+{
+    if (!tags_lists(spaces, NELEMS(spaces), tag, true))
+        /* A jid is Salt's old tag of a job's publication. */
+        return !tags_lists(old, NELEMS(old), tag, false) && strspn(tag, "0123456789") < JID_LEN;
+    for (size_t i = 0; i < NELEMS(shapes); i++)
+        if (tags_has_shape(tag, shapes[i], id))
+            return !tags_goes_up(tag);
+    return false;
+}
+
 bool
 tags_of_minion(const char *tag, const char *id, fail_t *err)
 {
-    bool own = of_job(tag, id) && !is_jid(tag);
-    for (size_t i = 0; own && i < NELEMS(rules); i++) {
-        size_t len = strlen(rules[i].prefix), n = strlen(id);
-        if (strncmp(tag, rules[i].prefix, len) != 0)
-            continue;
-        const char *rest = tag + len;
-        if (rules[i].whose == WHOSE_MINION)
-            own = strncmp(rest, id, n) == 0 && (rest[n] == '/' || rest[n] == '\0');
-        else
-            own = rules[i].prefix[len - 1] != '/' && *rest != '\0' && *rest != '/';
-    }
+    bool own = tags_may(tag, id);
     if (!own)
         (void) fail_set(err, -EPERM, "the tag %s is the master's or another minion's; use one of your own",
                         tag);
