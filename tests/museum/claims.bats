@@ -23,3 +23,40 @@ ret() { echo "{\"m\":\"ret\",\"jid\":\"$1\",\"fun\":\"$2\",\"fun_args\":[],$3}";
     [[ $(salt-run jobs.list_job "$soon" --out=json) == *'test.innocent'* ]]
     [[ $(salt-run jobs.list_job "$ahead" --out=json) != *'test.innocent'* ]]
 }
+
+# event NUMBER TAG REST: the message of an event.
+event() { echo "{\"m\":\"event\",\"n\":$1,\"tag\":\"$2\",$3}"; }
+
+@test "H-FACTS: a failed state has the id of who tells of it, and beside an event stands no fact of the master's" {
+    local jid lie='"id":"m1","user":"root","minions":["m1"],"jid":"1","tag":"salt/key","cmd":"_return","fun":"x.y","success":true'
+    listen facts
+    jid=$(ask '{"op":"publish","tgt":"evil","tgt_type":"glob","fun":"state.sls","arg":["x"],"wait_ms":60000}' | grep -oE '[0-9]{20}' | head -n 1)
+    evil_says send "$(ret "$jid" state.sls "\"return\":{\"cmd_|-a_|-b_|-run\":{\"result\":false,\"name\":\"n\",$lie}},\"retcode\":2,\"success\":false")" \
+        expect "\"$jid\"" send "$(event 1 evil/tag "\"data\":{},\"more\":{\"mine\":1,$lie}")" expect '"events":\[1\]'
+    wait_event facts '"tag":"cmd.run"' >"$BATS_TEST_TMPDIR/events"
+    wait_event facts '"tag":"salt/job/[0-9]*/sub/evil/error/state.sls"' >>"$BATS_TEST_TMPDIR/events"
+    [ "$(grep -c '"name":"n"' "$BATS_TEST_TMPDIR/events")" -eq 2 ]
+    [ "$(grep -c '"id":"evil"' "$BATS_TEST_TMPDIR/events")" -eq 2 ]
+    [ "$(grep -c "\"jid\":\"$jid\"" "$BATS_TEST_TMPDIR/events")" -eq 2 ]
+    wait_event facts '"tag":"evil/tag"' >>"$BATS_TEST_TMPDIR/events"
+    grep -q '"mine":1' "$BATS_TEST_TMPDIR/events"
+    not grep -qE '"id":"m1"|"minions"|"x.y"|"success":true|salt/key|"cmd":"_return"' "$BATS_TEST_TMPDIR/events"
+    unlisten facts
+}
+
+@test "H-TAGS: no tag of a minion's looks like one of the master's or of another's" {
+    local n=100 tag steps=() jid=20260101000000000001 before
+    before=$(counter refused)
+    listen tags
+    for tag in "salt/job/$jid/prog/evil/new" "salt/job/$jid/prog/evil/ret/m1" "salt/state_result/$jid/m1/done" salt/keyx salt/auth. salt/authx/m1 \
+        salt/run salt/job salt/minion/evil/../m1/start salt/cloud/m1/destroyed key; do
+        n=$((n + 1))
+        steps+=(send "$(event $n "$tag" '"data":{}')" expect "\"events\":\\[$n\\]")
+    done
+    evil_says "${steps[@]}" send "$(event 200 "salt/job/$jid/prog/evil/3" '"data":{}')" send "$(event 201 "salt/state_result/$jid/evil//etc/x" '"data":{}')" \
+        send "$(event 202 evil/end '"data":{}')"
+    wait_event tags '"tag":"evil/end"' >/dev/null
+    [ "$(counter refused)" -eq $((before + 11)) ]
+    [ "$(heard tags '"cmd":"_minion_event"')" -eq 3 ]
+    unlisten tags
+}

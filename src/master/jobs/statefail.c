@@ -7,6 +7,7 @@
 
 #include "common/base/str.h"
 #include "master/events/bus.h"
+#include "master/events/facts.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -34,20 +35,23 @@ typedef struct failed {
     front_t *front;
     const char *id, *jid, *fun, *user;
     json_int_t retcode;
+    bool known; /* the job is the master's */
 } failed_t;
 
-/* `state` is copied, as two events own their data each. Fields of the job override the state's own. */
+/* Two events own their data each. The facts of the job stand over what the minion says of its state. The short
+ * tag has no job and no minion in it, so it is for jobs that are known: anybody can make up another. */
 static void
 statefail_own_fire(const failed_t *f, const char *short_tag, json_t *state)
 {
-    json_t *data = json_copy(state);
-    json_object_set_new(data, "retcode", json_integer(f->retcode));
+    json_t *data = facts_claims(state);
+    (void) json_object_update_new(data, json_pack("{s:s, s:s, s:s, s:s, s:b, s:I}", "id", f->id, "jid", f->jid,
+                                                  "fun", f->fun, "user", f->user, "success", false, "retcode",
+                                                  f->retcode));
     json_t *more = json_copy(data);
-    (void) bus_fire(f->front, short_tag, &data);
-    json_t *about = json_pack("{s:s, s:s, s:b, s:s+, s:s, s:s}", "jid", f->jid, "id", f->id, "success", false,
-                              "return", "Error: ", short_tag, "fun", f->fun, "user", f->user);
-    (void) json_object_update(more, about);
-    json_decref(about);
+    if (f->known)
+        (void) bus_fire(f->front, short_tag, &data);
+    json_decref(data);
+    json_object_set_new(more, "return", value_fmt("Error: %s", short_tag));
     AUTO_FREE char *tag = xasprintf("salt/job/%s/sub/%s/error/%s", f->jid, f->id, f->fun);
     (void) bus_fire(f->front, tag, &more);
 }
@@ -88,7 +92,8 @@ statefail_names(const json_t *fun, const char *name)
 }
 
 void
-statefail_fire(front_t *self, const char *id, const char *jid, const json_t *body, const char *user)
+statefail_fire(front_t *self, const char *id, const char *jid, const json_t *body, const char *user,
+               bool known)
 {
     static const char *const funs[] = { "state.highstate", "state.sls" };
     json_t *fun = value_get(body, "fun");
@@ -97,7 +102,7 @@ statefail_fire(front_t *self, const char *id, const char *jid, const json_t *bod
         json_int_t retcode = json_integer_value(statefail_of(value_get(body, "retcode"), funs[k], several));
         if (retcode == 0 || !statefail_names(fun, funs[k]))
             continue;
-        failed_t f = { self, id, jid, funs[k], user, retcode };
+        failed_t f = { self, id, jid, funs[k], user, retcode, known };
         statefail_fire_all(&f, statefail_of(value_get(body, "return"), funs[k], several));
     }
 }

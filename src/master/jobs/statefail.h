@@ -13,6 +13,7 @@
 
 /* `body`: the return as values. `user`: who published the job. Does nothing for other functions or retcode
  * 0. */
-void statefail_fire(front_t *self, const char *id, const char *jid, const json_t *body, const char *user);
+void statefail_fire(front_t *self, const char *id, const char *jid, const json_t *body, const char *user,
+                    bool known);
 
 #endif

@@ -5,6 +5,7 @@
 #include "common/net/tags.h"
 #include "master/minions/acks.h"
 #include "master/events/bus.h"
+#include "master/events/facts.h"
 #include "master/minions/message.h"
 #include "master/events/numbers.h"
 #include "master/minions/refused.h"
@@ -96,8 +97,8 @@ minionevents_event(front_t *self, peer_t *peer, const inbound_t *in)
                              payload != NULL ? json_incref(payload) : json_object(), "cmd", "_minion_event");
     if (!peer->is_call)
         json_object_set_new(data, "pretag", json_null());
-    /* The fields that identify the sender can't be overridden. */
-    (void) json_object_update_missing(data, value_get(body, "more"));
+    json_auto_t *more = facts_claims(value_get(body, "more"));
+    (void) json_object_update_missing(data, more);
     bus_together(self);
     uint64_t ticket = bus_fire_kept(self, tag, &data);
     mark_lost(peer, n, ticket == 0);

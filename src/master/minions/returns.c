@@ -22,7 +22,7 @@
 
 /* Fire salt/job/JID/ret/ID, composed as text, and the events of failed states. */
 static void
-fire_ret(front_t *self, const peer_t *peer, ret_t *ret, const job_t *job)
+fire_ret(front_t *self, const peer_t *peer, ret_t *ret, const job_t *job, bool known)
 {
     const minion_t *m = peer->minion;
     const char *user = job != NULL ? value_str(job->info, "user", NULL) : NULL;
@@ -37,7 +37,7 @@ fire_ret(front_t *self, const peer_t *peer, ret_t *ret, const job_t *job)
     bus_put(self, (jtext_t){ tag.data, tag.len }, (jtext_t){ data.data, data.len });
     (void) bus_done(self);
     if (ret->retcode != 0)
-        statefail_fire(self, m->id, ret->jid, ret_body(ret), user != NULL ? user : "");
+        statefail_fire(self, m->id, ret->jid, ret_body(ret), user != NULL ? user : "", known);
 }
 
 /* Push a return to the job's followers; composed once for all. */
@@ -53,10 +53,10 @@ push_ret(const job_t *job, const minion_t *m, const ret_t *ret)
         (void) lconn_push_text(job->followers[i], msg.data, msg.len);
 }
 
-/* Queue the return and its events in one transaction. TAKES *key_p. False: no room; it is not
+/* Queue the return and its events in one transaction. `known`: the job is one of a master's. TAKES *key_p. False: no room; it is not
  * acknowledged. */
 static bool
-keep_ret(front_t *self, peer_t *peer, ret_t *ret, const job_t *job, char **key_p)
+keep_ret(front_t *self, peer_t *peer, ret_t *ret, const job_t *job, bool known, char **key_p)
 {
     char *text = xstrndup(ret->text, ret->len);
     bus_together(self);
@@ -66,20 +66,25 @@ keep_ret(front_t *self, peer_t *peer, ret_t *ret, const job_t *job, char **key_p
         self->row_ticket = ticket;
         self->counters.returns++;
         acks_later(self, peer, ticket, key_p, 0);
-        fire_ret(self, peer, ret, job);
+        fire_ret(self, peer, ret, job, known);
     }
     bus_apart(self);
     return ticket != 0;
 }
 
-/* 1 when the job is known and was not for this minion, 0, or negative with *err. A minion without a slot in
- * the job may be one whose key was deleted and accepted again, so the store's list of ids decides; a row that
- * was adopted tells nothing of the job's targets. */
+/* For whom a job is, by what the master knows. */
+typedef enum whose { WHOSE_UNKNOWN, WHOSE_MINION, WHOSE_OTHERS } whose_t;
+
+/* A minion without a slot in the job may be one whose key was deleted and accepted again, so the store's list
+ * of ids decides; a row that was adopted tells nothing of the job's targets. A whose_t, or negative with
+ * *err. */
 static int
-is_of_others(front_t *self, const minion_t *m, const char *jid, const job_t *job, fail_t *err)
+returns_whose(front_t *self, const minion_t *m, const char *jid, const job_t *job, fail_t *err)
 {
     int is = store_is_target(self->reader, jid, m->id, err);
-    return is == -ENOENT || is == STORE_ADOPTED ? job != NULL : is < 0 ? is : is == 0;
+    if (is == -ENOENT || is == STORE_ADOPTED)
+        return job != NULL ? WHOSE_OTHERS : WHOSE_UNKNOWN;
+    return is < 0 ? is : is == 0 ? WHOSE_OTHERS : WHOSE_MINION;
 }
 
 /* True when the return's jid, which the minion made by its own clock, lies so far ahead of this one that it
@@ -108,8 +113,8 @@ take_ret(front_t *self, peer_t *peer, ret_t *ret)
     /* Without a target: a salt-call's return, or one for an earlier job. */
     fail_auto_t err = FAIL_INIT;
     int had = t != NULL ? t->verdict == VERDICT_RETURNED : store_has_return(self->reader, jid, m->id, &err);
-    int others = t != NULL || had != 0 ? 0 : is_of_others(self, m, jid, job, &err);
-    if (had < 0 || others < 0) {
+    int whose = t != NULL || had != 0 ? WHOSE_MINION : returns_whose(self, m, jid, job, &err);
+    if (had < 0 || whose < 0) {
         /* Not acknowledged: it is sent again later. */
         log_error("job %s: the return of minion %s has to wait: %s", jid, m->id, fail_text(&err));
         return;
@@ -121,13 +126,13 @@ take_ret(front_t *self, peer_t *peer, ret_t *ret)
         acks_jid(self, peer, jid, strlen(jid));
         return;
     }
-    if (others > 0) {
+    if (whose == WHOSE_OTHERS) {
         refused_tell(self, REFUSED_MESSAGE, peer->address,
                      "minion %s returns for job %s, which was not for it", m->id, jid);
         acks_jid(self, peer, jid, strlen(jid));
         return;
     }
-    if (job == NULL && is_of_future(self, jid)) {
+    if (whose == WHOSE_UNKNOWN && is_of_future(self, jid)) {
         refused_tell(self, REFUSED_MESSAGE, peer->address,
                      "minion %s returns for a job of its own, %s, that begins in %lld s by the master's clock: "
                      "set the clock of one of the two; the return is not kept",
@@ -135,7 +140,8 @@ take_ret(front_t *self, peer_t *peer, ret_t *ret)
         acks_jid(self, peer, jid, strlen(jid));
         return;
     }
-    if ((t == NULL && !refused_share(self, peer, ret->len)) || !keep_ret(self, peer, ret, job, &key))
+    if ((t == NULL && !refused_share(self, peer, ret->len)) || 
+        !keep_ret(self, peer, ret, job, whose == WHOSE_MINION, &key))
         return;
     log_debug("Got return from %s for job %s", m->id, jid);
     if (t != NULL) {
