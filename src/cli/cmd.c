@@ -15,6 +15,7 @@
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "common/data/yaml.h"
+#include "common/output/output.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -115,7 +116,7 @@ cmd_retcode(const json_t *push)
 const char *
 cmd_outputter(const cmd_t *self, const json_t *push)
 {
-    return self->out != NULL ? self->out : value_str(push, "out", NULL);
+    return self->out != NULL ? self->out : output_claimed(value_str(push, "out", NULL));
 }
 
 /* Silent targets are shown when asked for; ids without a key always. */

@@ -110,7 +110,7 @@ jobs_lookup_jid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *globs = ask_split(value_get(args, "minions"));
     if (value_bool(args, "missing", false))
         runners_jobs_add_missing(out, value_get(job, "Minions"), result, globs);
-    const char *outputter = jobshape_outputter(result);
+    const char *outputter = jobshape_outputter(job);
     json_auto_t *name = outputter != NULL ? json_string(outputter) : json_null();
     *ret_value = jobshape_with_outputter(name, out);
     return 0;

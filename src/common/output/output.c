@@ -10,15 +10,16 @@
 typedef struct outputter {
     const char *name;
     outputter_fn *print;
+    bool claimed; /* a minion's return may name it */
 } outputter_t;
 
 static const outputter_t outputters[] = {
-#define OUTPUTTER(name, function) { #name, function },
+#define OUTPUTTER(name, function, claimed) { #name, function, claimed },
 #include "common/output/outputters.def"
 };
 
 static const char *const names[] = {
-#define OUTPUTTER(name, function) #name,
+#define OUTPUTTER(name, function, claimed) #name,
 #include "common/output/outputters.def"
     NULL
 };
@@ -31,6 +32,13 @@ output_find(const char *name)
             return &outputters[i];
     }
     return NULL;
+}
+
+const char *
+output_claimed(const char *name)
+{
+    const outputter_t *found = name != NULL ? output_find(name) : NULL;
+    return found != NULL && found->claimed ? found->name : NULL;
 }
 
 bool

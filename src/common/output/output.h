@@ -34,6 +34,9 @@ typedef struct output_opts {
     ROW(.indent = OUTPUT_INDENT_DEFAULT, .state_verbose = true, .state_output_profile = true,                \
         .strip_colors = true)
 
+/* The outputter that a minion's return names, if it shows the data and whose it is; else NULL, the default
+ * one. Accepts NULL. BORROWED. */
+const char *output_claimed(const char *name);
 /* True when an outputter of this name exists. */
 bool output_known(const char *name);
 /* Append `data` as the outputter prints it, ending with a newline where Salt's does. `data` is the argument

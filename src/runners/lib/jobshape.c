@@ -2,6 +2,7 @@
 #include "runners/lib/jobshape.h"
 
 #include "common/base/clock.h"
+#include "common/output/output.h"
 #include "common/output/suited.h"
 #include "runners/lib/ask.h"
 
@@ -67,13 +68,13 @@ jobshape_instance(const char *jid, const json_t *job, bool jid_inside)
     return out;
 }
 
-/* By the function, else as the minion's return says. BORROWED, or NULL. */
+/* By the function, else what the minion's return says, if that may be said. BORROWED, or NULL. */
 static const char *
 outputter_of(const json_t *ret)
 {
     const char *own = output_suited(value_str(ret, "fun", NULL));
 
-    return own != NULL ? own : value_str(ret, "out", NULL);
+    return own != NULL ? own : output_claimed(value_str(ret, "out", NULL));
 }
 
 json_t *
@@ -97,14 +98,17 @@ jobshape_result(const json_t *returns)
     return out;
 }
 
-/* Outputter of the first return. BORROWED, or NULL. */
+/* By the job's function. A minion's word is for its own return: for a job without another. BORROWED, or
+ * NULL. */
 const char *
-jobshape_outputter(const json_t *result)
+jobshape_outputter(const json_t *job)
 {
-    json_t *each = (json_t *) result; /* for jansson's iterator; nothing is changed */
-    void *first = json_object_iter(each);
+    json_t *result = value_get(job, "Result");
+    const char *own = output_suited(value_str(job, "Function", NULL));
 
-    return first != NULL ? value_str(json_object_iter_value(first), "out", NULL) : NULL;
+    if (own != NULL || json_object_size(result) != 1)
+        return own;
+    return value_str(json_object_iter_value(json_object_iter(result)), "out", NULL);
 }
 
 json_t *

@@ -16,8 +16,8 @@
 json_t *jobshape_instance(const char *jid, const json_t *job, bool jid_inside);
 /* {id: {"return", "retcode", "success", "out"?}} of the returns as minions sent them. */
 json_t *jobshape_result(const json_t *returns);
-/* The outputter that suits the first return ("highstate" for states); NULL for the default one. */
-const char *jobshape_outputter(const json_t *result);
+/* The outputter that suits a job with its Result ("highstate" for states); NULL for the default one. */
+const char *jobshape_outputter(const json_t *job);
 /* {"outputter": NAME, "data": data} when a name is given, else data. TAKES data. */
 json_t *jobshape_with_outputter(const json_t *outputter, json_t *data);
 

@@ -193,7 +193,19 @@ test_large(void **state)
     }
 }
 
+/* A minion's return names none that shows nothing, or not whose it is. */
+static void
+test_claimed(void **state)
+{
+    static const char *const refused[] = { "quiet", "no_return", "newline_values_only", "key", "nosuch", "", NULL };
+
+    for (size_t i = 0; i < NELEMS(refused); i++)
+        assert_null(output_claimed(refused[i]));
+    assert_string_equal(output_claimed("highstate"), "highstate");
+    assert_string_equal(output_claimed("txt"), "txt");
+}
+
 UNIT_MAIN(cmocka_unit_test(test_nested), cmocka_unit_test(test_plain), cmocka_unit_test(test_pprint),
           cmocka_unit_test(test_key), cmocka_unit_test(test_table), cmocka_unit_test(test_highstate),
           cmocka_unit_test(test_wrap), cmocka_unit_test(test_names), cmocka_unit_test(test_colour),
-          cmocka_unit_test(test_large))
+          cmocka_unit_test(test_large), cmocka_unit_test(test_claimed))
