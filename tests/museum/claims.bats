@@ -60,3 +60,33 @@ event() { echo "{\"m\":\"event\",\"n\":$1,\"tag\":\"$2\",$3}"; }
     [ "$(heard tags '"cmd":"_minion_event"')" -eq 3 ]
     unlisten tags
 }
+
+@test "H-OUTPUT: no return hides itself or others" {
+    local jid
+    jid=$(ask '{"op":"publish","tgt":"*","tgt_type":"glob","fun":"test.echo","arg":["said"],"wait_ms":60000}' | grep -oE '[0-9]{20}' | head -n 1)
+    evil_says send "$(ret "$jid" test.echo '"return":"mine","retcode":0,"success":true,"out":"quiet"')" expect "\"$jid\""
+    until_true 10 eval "[ \"\$(salt-run jobs.lookup_jid $jid --out=json | grep -c '\"m[12]\"')\" -eq 2 ]"
+    salt-run jobs.lookup_jid "$jid" >"$BATS_TEST_TMPDIR/all"
+    [ "$(grep -cE 'said|mine' "$BATS_TEST_TMPDIR/all")" -eq 3 ]
+    # Of one minion alone, and as it comes.
+    jid=$(ask '{"op":"publish","tgt":"evil","tgt_type":"glob","fun":"test.echo","arg":["x"],"wait_ms":60000}' | grep -oE '[0-9]{20}' | head -n 1)
+    evil_says send "$(ret "$jid" test.echo '"return":"mine","retcode":0,"success":true,"out":"newline_values_only"')" expect "\"$jid\""
+    salt-run jobs.lookup_jid "$jid" | grep -q 'evil:'
+}
+
+# ask_mine NUMBER TERMS: a question by so many comparisons with pillars.
+ask_mine() {
+    local terms
+    terms=$(printf ' or I@secret:no%s' $(seq "$2"))
+    echo "{\"m\":\"mine_ask\",\"n\":$1,\"op\":\"get\",\"tgt\":\"${terms# or }\",\"tgt_type\":\"compound\",\"fun\":\"test.ping\"}"
+}
+
+@test "H-GUESS: a pillar's value is not found out by trying all of them" {
+    local n steps=()
+    evil_says send "$(ask_mine 1 17)" expect 'compares with the pillar 17 times: at most 16' send "$(ask_mine 2 16)" expect '"n":2,"value"'
+    # A second's share is a hundred of them; what was asked in vain counts.
+    for n in {3..12}; do steps+=(send "$(ask_mine "$n" 16)" expect "\"n\":$n"); done
+    run evil_says "${steps[@]}"
+    [ "$status" -eq 0 ]
+    [[ $output == *'questions to the mine; ask again'* ]]
+}

@@ -120,4 +120,7 @@ publish() { echo "{\"op\":\"publish\",\"tgt\":$1,\"tgt_type\":\"$2\",\"fun\":$3,
     nobody '{"op":"match","tgt":"secret:pillar-*","tgt_type":"pillar"}' | grep -q '"minions":\[\]'
     nobody '{"op":"match","tgt":"I@secret:p* or J@secret:p.*","tgt_type":"compound"}' | grep -q '"minions":\[\]'
     nobody '{"op":"match","tgt":"secret:p","tgt_type":"pillar_pcre"}' | grep -q '"minions":\[\]'
+    # Nor by all values at once.
+    refused "{\"op\":\"match\",\"tgt\":\"m1$(printf ' or I@secret:%s' {1..17})\",\"tgt_type\":\"compound\"}"
+    [[ $output == *'at most 16 at once'* ]]
 }

@@ -260,6 +260,16 @@ node_pillar_exact(node_t *self)
         node_pillar_exact(child);
 }
 
+size_t
+node_pillar_terms(const node_t *self)
+{
+    size_t n = self->term != NULL && (self->term->kind->needs & NEEDS_PILLAR) != 0;
+
+    for (const node_t *child = self->child; child != NULL; child = child->next)
+        n += node_pillar_terms(child);
+    return n;
+}
+
 unsigned
 node_needs(const node_t *self)
 {

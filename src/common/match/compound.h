@@ -29,6 +29,8 @@ void node_destroy(node_t **self_p);
 bool node_match(const node_t *self, const match_subject_t *subject);
 /* Makes terms that look at the pillar compare whole values only; see target_pillar_exact. */
 void node_pillar_exact(node_t *self);
+/* How many terms look at the pillar. */
+size_t node_pillar_terms(const node_t *self);
 /* NEEDS_* of all terms. */
 unsigned node_needs(const node_t *self);
 

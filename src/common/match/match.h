@@ -64,6 +64,8 @@ bool target_needs_claims(const target_t *self);
 /* From now on terms on the pillar compare whole values only, so that a caller who may not read a pillar
  * cannot discover its content with patterns. */
 void target_pillar_exact(target_t *self);
+/* How many terms compare with a pillar, those of node groups included: each is a guess. */
+size_t target_pillar_terms(const target_t *self);
 /* The group's expression with nested groups expanded: NEW expression for TGT_COMPOUND, or NULL with *err. */
 json_t *nodegroup_target(const char *name, const json_t *nodegroups, fail_t *err);
 /* The ids that a TGT_LIST or an exact id names, so that unknown ones can be reported: NEW array, or NULL for

@@ -182,6 +182,12 @@ target_pillar_exact(target_t *self)
     node_pillar_exact(self->root);
 }
 
+size_t
+target_pillar_terms(const target_t *self)
+{
+    return node_pillar_terms(self->root);
+}
+
 /* A used up budget makes a term false, which a "not" would turn to true; hence the second check. */
 bool
 target_match(const target_t *self, const match_subject_t *subject)

@@ -18,6 +18,7 @@ void
 match_work_begin(match_work_t *self, uint64_t steps, unsigned ms)
 {
     self->steps = steps;
+    self->guesses = 0;
     self->end_us = clock_thread_us() + ms * 1000LL;
     work_look(self);
 }

@@ -16,6 +16,7 @@ typedef struct match_work {
     uint64_t look_at; /* when `steps` falls to this, the clock is read again */
     int64_t end_us;   /* deadline in the thread's processor time */
     bool spent;       /* used up: nothing matches any more */
+    size_t guesses;   /* comparisons with pillars that a target asked for */
 } match_work_t;
 
 /* Starts a budget of `steps` and of `ms` milliseconds of this thread's processor time. */

@@ -103,6 +103,20 @@ targets_match(front_t *self, const json_t *request, uint32_t **ret_slots, size_t
     return targets_match_within(self, request, &work, ret_slots, ret_n, ret_missing, err);
 }
 
+/* Who may not read a pillar compares whole values, and only a few at once, or all values of a short secret
+ * would fit into one question. Counted in `work`. False with *err. */
+static bool
+targets_guesses(target_t *target, match_work_t *work, fail_t *err)
+{
+    size_t n = target_pillar_terms(target);
+    target_pillar_exact(target);
+    work->guesses += n;
+    if (n > LIMIT_PILLAR_TERMS)
+        (void) fail_set(err, -E2BIG, "the target compares with the pillar %zu times: at most %d at once", n,
+                        LIMIT_PILLAR_TERMS);
+    return n <= LIMIT_PILLAR_TERMS;
+}
+
 /* For users the compilation is metered too, and pillar targets match exactly. Slots come out sorted, as the
  * walk is by slot. */
 int
@@ -120,8 +134,8 @@ targets_match_within(front_t *self, const json_t *request, match_work_t *work, u
                    : target_new_within(expr, type, groups, delim, work, err);
     if (target == NULL)
         return err->code;
-    if (!admin)
-        target_pillar_exact(target);
+    if (!admin && !targets_guesses(target, work, err))
+        return err->code;
     if (target_needs_pillar(target) && !conf_bool(self->conf, "minion_data_cache"))
         return fail_set(
             err, -ENOTSUP,

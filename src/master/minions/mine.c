@@ -16,6 +16,8 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
+#define GUESS_MS 10 /* of the share of questions that a comparison with others' pillars costs */
+
 #define ACL_ID   "__saltmine_acl__"
 #define ACL_DATA "__data__"
 
@@ -162,7 +164,13 @@ minions_mine_ask(front_t *self, const char *id, const json_t *request, match_wor
     json_auto_t *names = minions_mine_names(&look, value_get(request, "fun"), &by_name, err);
     json_auto_t *ask = json_copy((json_t *) request);
     json_object_set_new(ask, "pillar_exact", json_true());
-    if (names == NULL || targets_match_within(self, ask, work, &slots, &n, &missing, err) < 0)
+    if (names == NULL)
+        return NULL;
+    int rc = targets_match_within(self, ask, work, &slots, &n, &missing, err);
+    minion_t *asker = peers_by_id(self->peers, id);
+    if (asker != NULL)
+        rate_owe(&asker->mine, (double) work->guesses * GUESS_MS);
+    if (rc < 0)
         return NULL;
     json_auto_t *found = json_object();
     for (size_t i = 0; i < n; i++)
