@@ -76,8 +76,7 @@ typedef struct func {
         const char *text;
         intptr_t number; /* a flag, or a value of an enum */
     } data;              /* what differs between rows with the same `fn`, which reads ctx_row(ctx)->data */
-    const char *calls;   /* names of the arguments that name functions it calls, with spaces between; NULL: none.
-                          * Who may call it must be allowed to call those too (master/operators/inner.h) */
+    const char *calls;   /* arguments that name what it calls, the first given one does: operators/inner.h */
 } func_t;
 
 /* The end of a doc: "What it does." CLI_EXAMPLE("salt '*' test.ping"). More examples: "\n    salt ...". */
@@ -193,8 +192,7 @@ struct registry *ctx_registry(call_ctx_t *ctx, plugin_kind_t kind);
 const char *plugin_name(const plugin_t *p);
 /* The path that a plug-in was read from, or "built in". */
 const char *plugin_origin(const plugin_t *p);
-/* A function's doc as `sys.doc` shows it, in the shape of Python's docstrings: text between a line break and
- * a line of four spaces, indented by four spaces. NEW. */
+/* A function's doc as `sys.doc` shows it: a line break, lines indented by four, a line of four spaces. NEW. */
 char *func_doc(const func_t *f);
 /* sys.argspec. NEW {"args": [...]|null, "defaults": [...]|null, "varargs": true|null, "kwargs": true|null} */
 json_t *func_argspec(const func_t *f);

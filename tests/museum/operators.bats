@@ -6,7 +6,7 @@ load ../t/lib
 load museum
 
 setup_file() {
-    museum_up "publisher_acl: {nobody: [{'m1': [test.ping, test.arg]}, {'nosuch*': [cmd.run]}]}"
+    museum_up "publisher_acl: {nobody: [{'m1': [test.ping, test.arg]}, {'m2': ['test\\..*']}, {'nosuch*': [cmd.run]}]}"
     fleet_open
     chmod o+r "$MASTER_CONF"
 }
@@ -39,6 +39,15 @@ publish() { echo "{\"op\":\"publish\",\"tgt\":$1,\"tgt_type\":\"$2\",\"fun\":$3,
         grep -q '"ok":true'
     refused "$(publish '"m1"' glob '"test.arg"' ',"ret":"local_cache,cmd.run"')"
     [[ $output == *'there are no returners'* ]]
+}
+
+@test "H-INNER: a function that is allowed calls none that is not, whatever its arguments name" {
+    nobody "$(publish '"m2"' glob '"test.cross_test"' '' '["test.ping"]')" | grep -q '"ok":true'
+    for arg in '["cmd.run",["touch $FLEET/harm"]]' '["func=cmd.run"]' '[{"__kwarg__":true,"func":"cmd.run"}]' '["test.cross_test",["cmd.run",["id"]]]'; do
+        refused "$(publish '"m2"' glob '"test.cross_test"' '' "$arg")"
+        refused "$(publish '"m2"' glob '["test.ping","test.cross_test"]' '' "[[],$arg]")"
+    done
+    refused "$(publish '"m2"' glob '"test.try"' '' '["module=cmd.run","cmd=id"]')"
 }
 
 @test "CVE-2022-22941: a target that says what a rule says is none of the rule's" {
@@ -83,7 +92,7 @@ publish() { echo "{\"op\":\"publish\",\"tgt\":$1,\"tgt_type\":\"$2\",\"fun\":$3,
     is_connected m1
 }
 
-@test "a user chooses no jid: not one of jobs to come, which would have no name then" {
+@test "H-JIDS: a user chooses no jid: not one of jobs to come, which would have no name then" {
     local jid
     for jid in 20210101000000000001 99991231235959999999 "$(date -u -d '+20 seconds' +%Y%m%d%H%M%S)500000"; do
         refused "$(publish '"m1"' glob '"test.ping"' ",\"jid\":\"$jid\"")"
@@ -113,7 +122,7 @@ publish() { echo "{\"op\":\"publish\",\"tgt\":$1,\"tgt_type\":\"$2\",\"fun\":$3,
     export FLEET PORT SOCK_DIR MASTER_CONF SALT_CONFIG_DIR
 }
 
-@test "who is no administrator finds out nothing of pillars by patterns" {
+@test "H-GUESS: who is no administrator finds out nothing of pillars by patterns" {
     wait_connected m1 m2
     salt -L m1,m2 saltutil.refresh_pillar >/dev/null
     until_true 10 eval 'ask "{\"op\":\"match\",\"tgt\":\"secret:pillar-*\",\"tgt_type\":\"pillar\"}" | grep -q m1'

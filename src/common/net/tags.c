@@ -9,8 +9,8 @@
 /* Shapes, part by part. JID, ID: a jid, the minion's own id; NUMBER: digits; PATH: further parts, none empty;
  * TEXT: anything, as a path or a state's name has slashes of its own. */
 static const char *const shapes[] = {
-    "salt/minion/ID",      "salt/minion/ID/PATH",          "salt/cloud/ID/PATH",
-    "salt/beacon/ID/TEXT", "salt/job/JID/prog/ID/NUMBER",  "salt/state_result/JID/ID/TEXT",
+    "salt/minion/ID",      "salt/minion/ID/PATH",         "salt/cloud/ID/PATH",
+    "salt/beacon/ID/TEXT", "salt/job/JID/prog/ID/NUMBER", "salt/state_result/JID/ID/TEXT",
     "minion/refresh/ID",
 };
 
@@ -18,7 +18,8 @@ static const char *const shapes[] = {
 static const char *const spaces[] = { "salt/", "minion/refresh" };
 
 /* Salt's tags of before there were slashes. */
-static const char *const old[] = { "auth", "job", "key", "new_client", "new_job", "presence", "runner", "wheel" };
+static const char *const old[] = { "auth",    "job",      "key",    "new_client",
+                                   "new_job", "presence", "runner", "wheel" };
 
 enum { JID_LEN = 20 };
 

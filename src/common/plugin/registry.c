@@ -176,6 +176,20 @@ registry_provider(const registry_t *self, call_ctx_t *ctx, const char *module)
     return p;
 }
 
+const func_t *
+registry_row(const registry_t *self, const char *fun)
+{
+    const char *dot = strchr(fun, '.');
+    AUTO_FREE char *module = registry_module_of(fun);
+    walk_t walk = { .registry = self, .module = module };
+    const func_t *row = NULL;
+    const plugin_t *p;
+
+    while (dot != NULL && row == NULL && (p = walk_next(&walk)) != NULL)
+        row = plugin_function(p, dot + 1);
+    return row;
+}
+
 /* Combine the flags over all providers of "mod.fun": those that all have, or that any has. */
 static unsigned
 registry_flags_of(const registry_t *self, const char *fun, bool all)

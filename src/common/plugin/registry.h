@@ -31,6 +31,8 @@ int registry_refresh(registry_t *self, fail_t *err);
 const func_t *registry_find(const registry_t *self, call_ctx_t *ctx, const char *fun, fail_t *err);
 /* The first usable plug-in that provides a module, or NULL. */
 const plugin_t *registry_provider(const registry_t *self, call_ctx_t *ctx, const char *module);
+/* The row of "mod.fun", whether its plug-in is usable here or not; NULL when there is none. BORROWED. */
+const func_t *registry_row(const registry_t *self, const char *fun);
 /* True when all providers of "mod.fun" change nothing (FN_READONLY). */
 bool registry_only_reads(const registry_t *self, const char *fun);
 /* True when the return of any provider of "mod.fun" may be a secret (FN_SECRET). */

@@ -3,8 +3,9 @@
 #include "master/events/facts.h"
 
 static const char *const facts[] = {
-    "_stamp", "arg",     "cmd",    "data", "fun",    "fun_args", "id",       "jid",  "metadata", "minions", "missing",
-    "out",    "pretag",  "ret",    "return", "retcode", "success", "tag", "tgt", "tgt_type", "user",
+    "_stamp", "arg",      "cmd",     "data",    "fun", "fun_args", "id",
+    "jid",    "metadata", "minions", "missing", "out", "pretag",   "ret",
+    "return", "retcode",  "success", "tag",     "tgt", "tgt_type", "user",
 };
 
 json_t *

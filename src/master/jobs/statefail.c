@@ -44,9 +44,9 @@ static void
 statefail_own_fire(const failed_t *f, const char *short_tag, json_t *state)
 {
     json_t *data = facts_claims(state);
-    (void) json_object_update_new(data, json_pack("{s:s, s:s, s:s, s:s, s:b, s:I}", "id", f->id, "jid", f->jid,
-                                                  "fun", f->fun, "user", f->user, "success", false, "retcode",
-                                                  f->retcode));
+    (void) json_object_update_new(data, json_pack("{s:s, s:s, s:s, s:s, s:b, s:I}", "id", f->id, "jid",
+                                                  f->jid, "fun", f->fun, "user", f->user, "success", false,
+                                                  "retcode", f->retcode));
     json_t *more = json_copy(data);
     if (f->known)
         (void) bus_fire(f->front, short_tag, &data);

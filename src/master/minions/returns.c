@@ -133,14 +133,15 @@ take_ret(front_t *self, peer_t *peer, ret_t *ret)
         return;
     }
     if (whose == WHOSE_UNKNOWN && is_of_future(self, jid)) {
-        refused_tell(self, REFUSED_MESSAGE, peer->address,
-                     "minion %s returns for a job of its own, %s, that begins in %lld s by the master's clock: "
-                     "set the clock of one of the two; the return is not kept",
-                     m->id, jid, (long long) (jid_ahead_us(jid) / 1000000));
+        refused_tell(
+            self, REFUSED_MESSAGE, peer->address,
+            "minion %s returns for a job of its own, %s, that begins in %lld s by the master's clock: "
+            "set the clock of one of the two; the return is not kept",
+            m->id, jid, (long long) (jid_ahead_us(jid) / 1000000));
         acks_jid(self, peer, jid, strlen(jid));
         return;
     }
-    if ((t == NULL && !refused_share(self, peer, ret->len)) || 
+    if ((t == NULL && !refused_share(self, peer, ret->len)) ||
         !keep_ret(self, peer, ret, job, whose == WHOSE_MINION, &key))
         return;
     log_debug("Got return from %s for job %s", m->id, jid);

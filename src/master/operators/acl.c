@@ -1,10 +1,11 @@
 /* acl.c - see acl.h. publisher_acl maps users to functions, optionally within a compound target: {user:
  * [function pattern, or {target: [function pattern]}]}. A request is allowed if one entry matches each of its
- * functions; a target restriction is checked by matching both targets and comparing the minions. */
+ * functions, those that its arguments name (inner.h) included; a target restriction is checked by matching both targets and comparing the minions. */
 #include "master/operators/acl.h"
 
 #include "common/base/str.h"
 #include "common/match/match.h"
+#include "master/operators/inner.h"
 #include "master/operators/lconn.h"
 #include "master/front/noise.h"
 #include "master/jobs/targets.h"
@@ -85,22 +86,41 @@ allows(front_t *self, const char *user, const char *fun, const json_t *request, 
     return false;
 }
 
-/* Every function of the list must be allowed, within one budget of work. */
+/* NEW list of all functions that a request to publish calls: its own, and those that their arguments name. An
+ * item that is no text is null. */
+static json_t *
+acl_called(const front_t *self, const json_t *request)
+{
+    json_t *fun = value_get(request, "fun"), *arg = value_get(request, "arg"), *one;
+    bool several = json_is_array(fun);
+    json_auto_t *funs = several ? json_incref(fun) : json_pack("[O*]", fun);
+    json_t *called = json_array();
+    size_t i;
+    json_array_foreach (funs, i, one) {
+        json_array_append_new(called, json_is_string(one) ? json_incref(one) : json_null());
+        json_auto_t *inner = json_is_string(one) ? inner_functions(self->modules, json_string_value(one),
+                                                                   several ? json_array_get(arg, i) : arg)
+                                                 : NULL;
+        json_array_extend(called, inner);
+    }
+    return called;
+}
+
+/* Every function that is called must be allowed, within one budget of work. */
 bool
 acl_lets(front_t *self, const char *user, const char *op, const json_t *request)
 {
-    json_t *fun = value_get(request, "fun"), *one;
+    json_auto_t *called = acl_called(self, request);
+    json_t *one;
     size_t i;
     match_work_t work; /* of all rules and functions */
     if (!str_eq(op, "publish"))
         return false;
     targets_work(self, false, &work);
-    if (json_is_string(fun))
-        return allows(self, user, json_string_value(fun), request, &work);
-    json_array_foreach (fun, i, one)
+    json_array_foreach (called, i, one)
         if (!json_is_string(one) || !allows(self, user, json_string_value(one), request, &work))
             return false;
-    return json_array_size(fun) > 0;
+    return json_array_size(called) > 0;
 }
 
 static bool
@@ -120,13 +140,12 @@ on_blacklist(front_t *self, const char *list, const char *word)
 bool
 acl_blocks(front_t *self, const char *user, const json_t *request)
 {
-    json_t *fun = value_get(request, "fun"), *one;
+    json_auto_t *called = acl_called(self, request);
+    json_t *one;
     size_t i;
     if (on_blacklist(self, "users", user))
         return true;
-    if (json_is_string(fun))
-        return on_blacklist(self, "modules", json_string_value(fun));
-    json_array_foreach (fun, i, one)
+    json_array_foreach (called, i, one)
         if (json_is_string(one) && on_blacklist(self, "modules", json_string_value(one)))
             return true;
     return false;

@@ -197,7 +197,8 @@ test_large(void **state)
 static void
 test_claimed(void **state)
 {
-    static const char *const refused[] = { "quiet", "no_return", "newline_values_only", "key", "nosuch", "", NULL };
+    static const char *const refused[] = { "quiet", "no_return", "newline_values_only", "key", "nosuch",
+                                           "",      NULL };
 
     for (size_t i = 0; i < NELEMS(refused); i++)
         assert_null(output_claimed(refused[i]));

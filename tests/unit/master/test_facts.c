@@ -6,8 +6,9 @@
 static void
 test_claims(void **state)
 {
-    static const char *const names[] = { "id",  "jid",     "fun",     "user",    "minions", "success", "ret", "return",
-                                         "tgt", "missing", "retcode", "_stamp",  "cmd",     "tag",     "data" };
+    static const char *const names[] = { "id",      "jid",    "fun",    "user", "minions",
+                                         "success", "ret",    "return", "tgt",  "missing",
+                                         "retcode", "_stamp", "cmd",    "tag",  "data" };
     json_auto_t *said = json_pack("{s:s, s:b}", "name", "x", "result", false);
 
     for (size_t i = 0; i < NELEMS(names); i++)

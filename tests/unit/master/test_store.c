@@ -240,8 +240,9 @@ test_return_without_a_job(void **state)
 static void
 test_own_row_of_an_adopted_job(void **state)
 {
-    static const char row[] = "{\"jid\": \"%s\", \"fun\": \"cmd.run\", \"user\": \"root\", \"tgt\": \"a\", "
-                              "\"minions\": [\"a\", \"b\"], \"note\": {\"kind\": \"orch\", \"ref\": \"r\", \"part\": \"%d\"}}";
+    static const char row[] =
+        "{\"jid\": \"%s\", \"fun\": \"cmd.run\", \"user\": \"root\", \"tgt\": \"a\", "
+        "\"minions\": [\"a\", \"b\"], \"note\": {\"kind\": \"orch\", \"ref\": \"r\", \"part\": \"%d\"}}";
     place_t *p = *state;
 
     for (int together = 0; together <= 1; together++) {

@@ -415,7 +415,8 @@ static const func_t funcs[] = {
     { "send", mine_send, send_args, 0,
       "Call a function and keep its value." CLI_EXAMPLE(
           "salt '*' mine.send network.ip_addrs interface=eth0\n    "
-          "salt '*' mine.send eth0_ip_addrs mine_function=network.ip_addrs interface=eth0") },
+          "salt '*' mine.send eth0_ip_addrs mine_function=network.ip_addrs interface=eth0"),
+      .calls = "mine_function name" },
     { "update", exec_mine_update, update_args, 0,
       "Call the functions under ``mine_functions`` and keep their values." CLI_EXAMPLE(
           "salt '*' mine.update") },

@@ -431,7 +431,8 @@ static const func_t funcs[] = {
       .data.number = SIGKILL },
     { "mmodule", saltutil_mmodule, mmodule_args, 0,
       "Call a function with the modules of an environment; here they are the same in all." CLI_EXAMPLE(
-          "salt '*' saltutil.mmodule base test.ping") },
+          "salt '*' saltutil.mmodule base test.ping"),
+      .calls = "fun" },
     { "pillar_refresh", saltutil_refresh_pillar, pillar_args, 0,
       "Another name of saltutil.refresh_pillar." CLI_EXAMPLE("salt '*' saltutil.pillar_refresh") },
     { "refresh_beacons", saltutil_refresh, NULL, 0,

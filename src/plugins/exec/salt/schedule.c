@@ -601,10 +601,12 @@ static const func_t funcs[] = {
     { "add", schedule_add, item_args, 0,
       "Add a job to the schedule." CLI_EXAMPLE(
           "salt '*' schedule.add job1 function='test.ping' seconds=3600\n    salt '*' "
-          "schedule.add job2 function='cmd.run' job_args=\"['date']\" cron='0 4 * * *'") },
+          "schedule.add job2 function='cmd.run' job_args=\"['date']\" cron='0 4 * * *'"),
+      .calls = "function" },
     { "build_schedule_item", schedule_build_schedule_item, item_args, FN_READONLY,
       "Return a job as the schedule would have it." CLI_EXAMPLE(
-          "salt '*' schedule.build_schedule_item job1 function='test.ping' seconds=3600") },
+          "salt '*' schedule.build_schedule_item job1 function='test.ping' seconds=3600"),
+      .calls = "function" },
     { "delete", schedule_delete, name_args, 0,
       "Delete a job from the schedule." CLI_EXAMPLE("salt '*' schedule.delete job1") },
     { "disable", schedule_switch_all, only_more_args, 0,
@@ -628,7 +630,8 @@ static const func_t funcs[] = {
           "salt '*' schedule.list\n    salt '*' schedule.list show_all=True") },
     { "modify", schedule_modify, item_args, 0,
       "Replace a job of the schedule; its function stays if none is given." CLI_EXAMPLE(
-          "salt '*' schedule.modify job1 function='test.ping' seconds=3600") },
+          "salt '*' schedule.modify job1 function='test.ping' seconds=3600"),
+      .calls = "function" },
     { "postpone_job", schedule_postpone_job, postpone_args, 0,
       "Run a job at another time, once." CLI_EXAMPLE(
           "salt '*' schedule.postpone_job job1 2026-11-20T17:00:00 2026-11-20T18:00:00") },

@@ -594,7 +594,8 @@ static const func_t funcs[] = {
           "salt '*' test.conf_test") },
     { "cross_test", test_cross_test, cross_args, 0,
       "Call another function from inside this one." CLI_EXAMPLE(
-          "salt '*' test.cross_test file.gid_to_group '[0]'") },
+          "salt '*' test.cross_test file.gid_to_group '[0]'"),
+      .calls = "func" },
     { "deprecation_warning", test_true, NULL, FN_READONLY,
       "Return ``True``. Halite has nothing deprecated to warn of." CLI_EXAMPLE(
           "salt \\* test.deprecation_warning") },
@@ -655,8 +656,8 @@ static const func_t funcs[] = {
     { "true", test_true, NULL, FN_READONLY, "Always return ``True``" CLI_EXAMPLE("salt '*' test.true") },
     { "try", test_try, try_args, 0,
       "Call another function; a failure becomes ``None``, or its text with "
-      "``return_try_exception=True``." CLI_EXAMPLE(
-          "salt '*' test.try module=test.assertion assertion=False") },
+      "``return_try_exception=True``." CLI_EXAMPLE("salt '*' test.try module=test.assertion assertion=False"),
+      .calls = "module" },
     { "tty", test_tty, any_args, FN_READONLY,
       "Moved to cmd.tty." CLI_EXAMPLE("salt '*' test.tty tty0 'This is a test'") },
     { "version", test_version, NULL, FN_READONLY,
