@@ -197,7 +197,7 @@ file_directory_check(work_t *w, state_result_t *ret_result, char **ret_comment, 
         rc = fstate_walk(w->s->name, w->max_depth, check_below, &(sweeping_t){ w, err }, err);
     }
     json_t *diff = NULL;
-    if (rc == 0)
+    if (rc == 0 && !fstate_on(w->s, "children_only", false))
         rc = file_directory_differences(w->s->name, top, top->dir_mode, &diff, err);
     file_directory_note(w, w->s->name, diff);
     if (w->clean && rc == 0)

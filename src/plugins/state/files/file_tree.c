@@ -217,10 +217,6 @@ symlink_check(link_t *l)
         return fstate_error(
             s, "File or directory exists where the symlink %s should be. Did you mean to use force?",
             s->name);
-    /* Salt foretells a change that it then refuses. */
-    if (!same_target(now, l->target) && !l->force && !l->atomic)
-        return fstate_error(s, "Unable to create new symlink %s -> %s: Found existing symlink: %s", s->name,
-                            l->target, s->name);
     if (!same_target(now, l->target)) {
         fstate_note(s, "change", s->name);
         return state_ret_set(s->ret, STATE_NONE, "Link %s target is set to be changed to %s", s->name,
@@ -308,14 +304,15 @@ made_symlink(link_t *l)
                         l->target, l->user_text, l->group_text);
 }
 
+/* Puts the link in the place of `old`, a link's target, without `force`: a link holds nothing that is lost. */
 static int
-make_symlink(link_t *l)
+make_symlink(link_t *l, const char *old)
 {
     fstate_t *s = l->s;
     fail_auto_t why = FAIL_INIT;
     json_auto_t *made = fstate_call(s, file_symlink,
                                     json_pack("{s:s, s:s, s:b, s:b}", "src", l->target, "path", s->name,
-                                              "force", l->force, "atomic", l->atomic),
+                                              "force", l->force || old != NULL, "atomic", l->atomic),
                                     &why);
 
     return made != NULL ? made_symlink(l) : no_symlink(l, &why);
@@ -405,7 +402,7 @@ symlink_body(fstate_t *s, fail_t *err)
                             : S_ISDIR(st.st_mode) ? "Directory"
                                                   : "File system entry",
                             s->name);
-    return make_symlink(&l);
+    return make_symlink(&l, now);
 }
 
 FILE_STATE(file_state_symlink, "Must provide name to file.symlink", symlink_body);
