@@ -10,6 +10,7 @@
 #include "common/plugin/call.h"
 #include "plugins/builtin.h"
 #include "salt/log.h"
+#include "salt/state.h"
 
 static char root[64];
 extern const plugin_t state_pkgrepo;
@@ -105,7 +106,8 @@ make_host(void **state)
     script("apt-get", APT_GET);
     script("apt-cache", "echo \"apt-cache $*\" >> $DPKG_ROOT/log; /bin/cat $DPKG_ROOT/cache");
     script("dpkg", "read n s; echo \"dpkg $* $n $s\" >> $DPKG_ROOT/log; say $n \"$s ok installed\" 1.0");
-    script("gpg", "echo \"gpg $*\" >> $DPKG_ROOT/log; /bin/cat $DPKG_ROOT/gpg");
+    script("gpg", "echo \"gpg $*\" >> $DPKG_ROOT/log; case \"$*\" in *--recv-keys*) : > \"$3\";; esac\n"
+                  "/bin/cat $DPKG_ROOT/gpg");
     script("systemd-run", "shift 3; exec \"$@\"");
     old_path = xstrdup(getenv("PATH"));
     AUTO_FREE char *path = xasprintf("%s/bin", root);
@@ -469,9 +471,9 @@ test_repo_changes(void **state)
     assert_non_null(strstr(text, "\n# deb [arch=amd64 signed-by=/k trusted=yes] http://a/ t main extra\n"));
 }
 
-/* pkgrepo.managed with these keywords. NEW return. */
+/* A state of pkgrepo with these keywords. NEW return. */
 static json_t *
-manage_repo(const char *name, json_t *kwargs)
+repo_state(const char *fun, const char *name, json_t *kwargs)
 {
     json_auto_t *facts = json_pack("{s:s, s:s, s:s}", "os_family", "Debian", "os", os_name, "osarch",
                                    "amd64");
@@ -482,12 +484,27 @@ manage_repo(const char *name, json_t *kwargs)
     json_t *ret = NULL;
     size_t i = 0;
 
-    while (!str_eq(state_pkgrepo.funcs[i].name, "managed"))
+    while (!str_eq(state_pkgrepo.funcs[i].name, fun))
         i++;
     if (state_pkgrepo.funcs[i].fn(ctx, args, &ret, &err) != 0)
         fail_msg("%s: %s", name, fail_text(&err));
     call_ctx_destroy(&ctx);
     return ret;
+}
+
+static json_t *
+manage_repo(const char *name, json_t *kwargs)
+{
+    return repo_state("managed", name, kwargs);
+}
+
+static void
+assert_ret(const json_t *ret, state_result_t result, const char *comment)
+{
+    static const json_type types[] = { JSON_FALSE, JSON_TRUE, JSON_NULL };
+
+    assert_string_equal(value_str(ret, "comment", ""), comment);
+    assert_int_equal(json_typeof(value_get(ret, "result")), types[result]);
 }
 
 /* What a file had goes when what comes in its place is written, not before. */
@@ -530,7 +547,82 @@ test_clean_file(void **state)
                 "Types: deb\nURIs: http://e\nSuites: s\nComponents: main\nSigned-By: /k\n");
 }
 
+static void
+test_disabled_source(void **state)
+{
+    static const char line[] = "deb [signed-by=/k] http://b s main";
+
+    put(LISTS "b.list", "deb [signed-by=/k] http://b s main\n");
+    json_auto_t *off = manage_repo(line, json_pack("{s:b, s:b}", "disabled", 1, "refresh", 0));
+    assert_ret(off, STATE_TRUE, "Configured package repo 'deb [signed-by=/k] http://b s main'");
+    assert_true(json_is_true(value_get(value_get(value_get(off, "changes"), "disabled"), "new")));
+    assert_file(LISTS "b.list", "# deb [signed-by=/k] http://b s main\n");
+    json_auto_t *again = manage_repo(line, json_pack("{s:b, s:b}", "enabled", 0, "refresh", 0));
+    assert_ret(again, STATE_TRUE, "Package repo 'deb [signed-by=/k] http://b s main' already configured");
+    json_auto_t *on = manage_repo(line, json_pack("{s:b}", "refresh", 0));
+    assert_ret(on, STATE_TRUE, "Configured package repo 'deb [signed-by=/k] http://b s main'");
+    assert_file(LISTS "b.list", "deb [signed-by=/k] http://b s main\n");
+}
+
+/* A source for another architecture is not the one that is there; slashes behind the address make no other. */
+static void
+test_absent_source(void **state)
+{
+    put("/update", "");
+    put(LISTS "b.list", "deb http://b s main\ndeb [arch=amd64] http://c/d/ s main\n");
+    json_auto_t *other = repo_state("absent", "deb [arch=arm64] http://b s main", json_object());
+    assert_ret(other, STATE_TRUE, "Package repo deb [arch=arm64] http://b s main is absent");
+    json_auto_t *any = repo_state("absent", "deb http://c/d s main", json_object());
+    assert_ret(any, STATE_TRUE, "Package repo deb http://c/d s main is absent");
+    assert_file(LISTS "b.list", "deb http://b s main\ndeb [arch=amd64] http://c/d/ s main\n");
+    json_auto_t *gone = repo_state("absent", "deb [arch=amd64] http://c/d s main", json_object());
+    assert_ret(gone, STATE_TRUE, "Removed repo deb [arch=amd64] http://c/d s main");
+    assert_file(LISTS "b.list", "deb http://b s main\n");
+}
+
 /* ---- keys ---------------------------------------------------------------------------------- */
+
+static mode_t
+mode_of(const char *path)
+{
+    AUTO_FREE char *full = xasprintf("%s%s", root, path);
+    struct stat st = { 0 };
+
+    assert_int_equal(stat(full, &st), 0);
+    return st.st_mode & 07777;
+}
+
+/* A source is written only with its key; apt's folder of keys is made, and apt's user may read what is in it. */
+static void
+test_key_folder(void **state)
+{
+    mode_t old = umask(077);
+
+    script("gpg", "while [ \"$1\" != --output ]; do shift; done; echo ring > $2");
+    json_auto_t *lost = manage_repo("deb [signed-by=/nowhere/z.gpg] http://b s main",
+                                    json_pack("{s:s, s:b}", "key_text", "x", "refresh", 0));
+    assert_ret(lost, STATE_FALSE,
+               "Failed to configure repo 'deb [signed-by=/nowhere/z.gpg] http://b s main': "
+               "Error: failed to add key:\nx");
+    assert_file(LISTS "z.list", "");
+    assert_file("/etc/apt/sources.list", "");
+    json_auto_t *by_id = manage_repo(
+        "deb [signed-by=/nowhere/z.gpg] http://b s main",
+        json_pack("{s:s, s:s, s:b}", "keyid", "AB", "keyserver", "keys.example", "refresh", 0));
+    assert_ret(by_id, STATE_FALSE,
+               "Failed to configure repo 'deb [signed-by=/nowhere/z.gpg] http://b s main': "
+               "Error: Could not add key: AB");
+    json_auto_t *made = manage_repo("deb [signed-by=/etc/apt/keyrings/z.gpg] http://b s main",
+                                    json_pack("{s:s, s:b}", "key_text", "x", "refresh", 0));
+    umask(old);
+    assert_ret(made, STATE_TRUE,
+               "Configured package repo 'deb [signed-by=/etc/apt/keyrings/z.gpg] http://b s main'");
+    assert_file("/etc/apt/keyrings/z.gpg", "ring\n");
+    assert_int_equal(mode_of("/etc/apt/keyrings/z.gpg"), 0644);
+    assert_int_equal(mode_of("/etc/apt/keyrings"), 0755);
+    assert_file("/etc/apt/sources.list", "deb [signed-by=/etc/apt/keyrings/z.gpg] http://b s main\n");
+}
+
 
 static void
 test_keys(void **state)
@@ -556,12 +648,12 @@ test_keys(void **state)
     put("/log", "");
     expect("pkg.add_repo_key",
            "[{\"aptkey\": false, \"keyid\": \"ABCD\", \"keyserver\": \"keys.example\", \"keyfile\": "
-           "\"new.gpg\"}]",
+           "\"zed.gpg\"}]",
            "true");
     AUTO_FREE char *want = xasprintf(
         "gpg --no-default-keyring --keyring %s/etc/apt/keyrings/tea.gpg --list-keys "
         "--with-colons\ngpg --no-default-keyring --keyring "
-        "%s/etc/apt/keyrings/new.gpg --keyserver keys.example --recv-keys ABCD\n",
+        "%s/etc/apt/keyrings/zed.gpg --keyserver keys.example --recv-keys ABCD\n",
         root, root);
     assert_log(want);
     expect("pkg.del_repo_key", "[{\"aptkey\": false, \"keyid\": \"22CC33DD\"}]", "\"22CC33DD\"");
@@ -676,4 +768,5 @@ UNIT_MAIN(ON_HOST(test_install), ON_HOST(test_options), ON_HOST(test_comparisons
           ON_HOST(test_install_fails), ON_HOST(test_refresh_when_due), ON_HOST(test_remove),
           ON_HOST(test_upgrade), ON_HOST(test_refresh), ON_HOST(test_latest), ON_HOST(test_hold),
           ON_HOST(test_repos), ON_HOST(test_repo_changes), ON_HOST(test_clean_file), ON_HOST(test_keys),
+          ON_HOST(test_disabled_source), ON_HOST(test_absent_source), ON_HOST(test_key_folder),
           ON_HOST(test_apt_key), ON_HOST(test_key_proxy), ON_HOST(test_ppa), ON_HOST(test_foreign))

@@ -1,6 +1,7 @@
 /* aptkeys.c - the keys that apt trusts: pkg.get_repo_keys, add_repo_key, del_repo_key. Keys are in apt-key's
  * ring where that program exists and is wanted, else files in a keyring folder. Key data is read from gpg's
  * colon format (doc/DETAILS in GnuPG). */
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/buf.h"
@@ -120,7 +121,24 @@ folder_keys(call_ctx_t *ctx, const char *keydir, fail_t *err)
 static char *
 keydir_of(const char *keydir)
 {
-    return str_empty(keydir) ? root_path(apt_root(), APT_KEYRINGS) : xstrdup(keydir);
+    return root_path(apt_root(), str_empty(keydir) ? APT_KEYRINGS : keydir);
+}
+
+/* 1 when the folder of keys is there; apt's own is made where it is missing. 0, or negative. */
+static int
+need_keydir(const char *dir, fail_t *err)
+{
+    AUTO_FREE char *own = root_path(apt_root(), APT_KEYRINGS);
+    int there = fs_look_dir(dir, err);
+
+    if (there != 0)
+        return there;
+    if (str_eq(dir, own)) {
+        int rc = fs_own_dir(dir, 0755, err);
+        return rc < 0 ? rc : 1;
+    }
+    log_error("The directory %s does not exist. Please create this directory only writable by root", dir);
+    return 0;
 }
 
 json_t *
@@ -182,8 +200,17 @@ aptkeys_succeeded(json_t *out, fail_t *err)
         return err->code;
     if (value_int(result, "retcode", 0) == 0)
         return 1;
-    log_debug("Unable to add repo key: %s", value_str(result, "stderr", ""));
+    log_error("Unable to add repo key: %s", value_str(result, "stderr", ""));
     return 0;
+}
+
+/* A ring that gpg wrote is for apt's own user too, whatever the umask is. */
+static int
+share_ring(int rc, const char *ring, fail_t *err)
+{
+    if (rc == 1 && chmod(ring, 0644) != 0)
+        return fail_set(err, -errno, "%s: %s", ring, strerror(errno));
+    return rc;
 }
 
 /* The key of `path` into `to`; armour is taken off by gpg, unless the name says that it stays. */
@@ -196,8 +223,10 @@ store_key(call_ctx_t *ctx, const char *path, const char *to, fail_t *err)
     if (rc < 0)
         return rc;
     if (strstr(buf_str(&text), "-BEGIN PGP") != NULL && !str_ends(to, ".asc"))
-        return aptkeys_succeeded(
-            apt_output(ctx, err, "gpg", "--batch", "--yes", "--output", to, "--dearmor", path, NULL), err);
+        return share_ring(aptkeys_succeeded(apt_output(ctx, err, "gpg", "--batch", "--yes", "--output", to,
+                                                       "--dearmor", path, NULL),
+                                            err),
+                          to, err);
     rc = fs_write_atomic(to, buf_str(&text), text.len, 0644, err);
     return rc < 0 ? rc : 1;
 }
@@ -211,7 +240,7 @@ aptkeys_add_path(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t 
     if (path == NULL)
         return err->code;
     if (*path == '\0') {
-        log_debug("Unable to get cached copy of file: %s", key->path);
+        log_error("Unable to get cached copy of file: %s", key->path);
         return 0;
     }
     if (key->aptkey)
@@ -233,7 +262,7 @@ aptkeys_add_text(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t 
         return aptkeys_succeeded(apt_run(&prog, err), err);
     }
     if (str_empty(key->keyfile)) {
-        log_debug("A key given as text needs the name of its file. See keyfile argument");
+        log_error("A key given as text needs the name of its file. See keyfile argument");
         return 0;
     }
     AUTO_FREE char *to = fs_join(dir, key->keyfile);
@@ -242,7 +271,7 @@ aptkeys_add_text(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t 
         return rc < 0 ? rc : 1;
     }
     prog_adds(&prog, "gpg", "--batch", "--yes", "--output", to, "--dearmor", NULL);
-    return aptkeys_succeeded(apt_run(&prog, err), err);
+    return share_ring(aptkeys_succeeded(apt_run(&prog, err), err), to, err);
 }
 
 static int
@@ -256,13 +285,16 @@ add_from_server(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t *
                                             key->keyserver, "--recv", key->keyid, NULL),
                                  err);
     if (str_empty(key->keyfile)) {
-        log_debug("You must define the name of the key file to save the key. See keyfile argument");
+        log_error("You must define the name of the key file to save the key. See keyfile argument");
         return 0;
     }
-    AUTO_FREE char *ring = *key->keyfile == '/' ? xstrdup(key->keyfile) : fs_join(dir, key->keyfile);
-    return aptkeys_succeeded(apt_output(ctx, err, "gpg", "--no-default-keyring", "--keyring", ring,
-                                        "--keyserver", key->keyserver, "--recv-keys", key->keyid, NULL),
-                             err);
+    AUTO_FREE char *ring = *key->keyfile == '/' ? root_path(apt_root(), key->keyfile)
+                                                : fs_join(dir, key->keyfile);
+    return share_ring(
+        aptkeys_succeeded(apt_output(ctx, err, "gpg", "--no-default-keyring", "--keyring", ring,
+                                     "--keyserver", key->keyserver, "--recv-keys", key->keyid, NULL),
+                          err),
+        ring, err);
 }
 
 /* 1 when the key is trusted now, also when it was before; 0 when it could not be added; negative for an
@@ -275,16 +307,12 @@ apt_add_key(call_ctx_t *ctx, const apt_key_t *given, fail_t *err)
 
     if (!str_empty(key.keyid) && prog_check_operand("keyid", key.keyid, err) < 0)
         return err->code;
-    int there = key.aptkey ? 1 : fs_look_dir(dir, err);
-    if (there < 0)
-        return there;
-    if (there == 0) {
-        log_debug("The directory %s does not exist. Please create this directory only writable by root", dir);
-        return 0;
-    }
     key.aptkey = apt_has_apt_key(key.aptkey);
+    int there = key.aptkey ? 1 : need_keydir(dir, err);
+    if (there <= 0)
+        return there;
     if (!str_empty(key.keyid)) {
-        json_auto_t *keys = apt_keys(ctx, key.aptkey, dir, err);
+        json_auto_t *keys = apt_keys(ctx, key.aptkey, key.keydir, err);
         if (keys == NULL)
             return err->code;
         if (known_key(keys, key.keyid))

@@ -131,6 +131,13 @@ receive_by_apt_key(const mod_t *m, const char *keyserver, const char *key, fail_
                     keyserver, "--logger-fd", "1", "--recv-keys", key, NULL);
 }
 
+/* A source whose key is not there must not be written: 0 of apt_add_key is an error here. */
+static int
+key_added(int rc, const char *key, fail_t *err)
+{
+    return rc == 0 ? fail_kind(err, FAIL_COMMAND, -EREMOTEIO, "Error: Could not add key: %s", key) : rc;
+}
+
 /* Fetches a key from a keyserver into apt-key's ring or the signed-by file. */
 static int
 aptmod_receive(const mod_t *m, const char *keyserver, const char *key, fail_t *err)
@@ -143,8 +150,7 @@ aptmod_receive(const mod_t *m, const char *keyserver, const char *key, fail_t *e
                          .keydir = folder,
                          .saltenv = "base",
                          .keyfile = m->wanted->signedby };
-    int rc = apt_add_key(m->ctx, &wanted, err);
-    return rc < 0 ? rc : 0;
+    return key_added(apt_add_key(m->ctx, &wanted, err), key, err);
 }
 
 /* Fetches each of `keyid`. YAML may have made a number of an id, which is written in hexadecimal then. */
@@ -171,7 +177,6 @@ keys_by_id(const mod_t *m, fail_t *err)
     return 0;
 }
 
-/* 1 done, 0 when mod_repo ends here with False. */
 static int
 key_by_url(const mod_t *m, fail_t *err)
 {
@@ -185,17 +190,16 @@ key_by_url(const mod_t *m, fail_t *err)
     if (!m->aptkey) {
         AUTO_FREE char *folder = key_folder(m);
         apt_key_t key = { .path = path, .keydir = folder, .keyfile = key_name(m), .saltenv = m->saltenv };
-        return apt_add_key(m->ctx, &key, err);
+        return key_added(apt_add_key(m->ctx, &key, err), url, err);
     }
     json_auto_t *out = apt_output(m->ctx, err, "apt-key", "add", path, NULL);
     if (out == NULL)
         return err->code;
     if (strncasecmp(value_str(out, "stdout", ""), "OK", 2) != 0)
         return fail_kind(err, FAIL_COMMAND, -EREMOTEIO, "Error: failed to add key from %s", url);
-    return 1;
+    return 0;
 }
 
-/* 1 done, or negative. */
 static int
 key_by_text(const mod_t *m, fail_t *err)
 {
@@ -211,20 +215,17 @@ key_by_text(const mod_t *m, fail_t *err)
     return rc;
 }
 
-/* Takes the key from keyserver, URL or text, in this precedence; 1 when there is none to add. 0 ends mod_repo
- * with False. */
+/* Takes the key from keyserver, URL or text, in this precedence; none may be named. */
 static int
 aptmod_add_key(const mod_t *m, fail_t *err)
 {
     if (!m->aptkey && *m->wanted->signedby == '\0')
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "missing 'signedby' option when apt-key is missing");
-    if (value_get(m->kwargs, "keyid") != NULL) {
-        int rc = keys_by_id(m, err);
-        return rc < 0 ? rc : 1;
-    }
+    if (value_get(m->kwargs, "keyid") != NULL)
+        return keys_by_id(m, err);
     if (value_get(m->kwargs, "key_url") != NULL)
         return key_by_url(m, err);
-    return value_get(m->kwargs, "key_text") != NULL ? key_by_text(m, err) : 1;
+    return value_get(m->kwargs, "key_text") != NULL ? key_by_text(m, err) : 0;
 }
 
 /* ---- the source ---------------------------------------------------------------------------- */
@@ -253,18 +254,6 @@ list_arg(const mod_t *m, const char *name, json_t *dflt)
     return split_commas(text);
 }
 
-static bool
-same_but_slash(const char *a, const char *b)
-{
-    size_t n_a = strlen(a), n_b = strlen(b);
-
-    while (n_a > 0 && a[n_a - 1] == '/')
-        n_a--;
-    while (n_b > 0 && b[n_b - 1] == '/')
-        n_b--;
-    return n_a == n_b && memcmp(a, b, n_a) == 0;
-}
-
 /* True when the lists share a member. */
 static bool
 has_any(const json_t *list, const json_t *wanted)
@@ -288,7 +277,7 @@ aptmod_find(const mod_t *m, const apt_sources_t *sources, const json_t *comps, c
     json_array_extend(all, (json_t *) comps);
     for (size_t i = 0; i < apt_sources_count(sources); i++) {
         apt_source_t *entry = apt_sources_at(sources, i);
-        bool same = str_eq(entry->type, m->wanted->type) && same_but_slash(entry->uri, m->wanted->uri) &&
+        bool same = str_eq(entry->type, m->wanted->type) && apt_same_uri(entry->uri, m->wanted->uri) &&
                     str_eq(entry->dist, m->wanted->dist);
         bool named = dist != NULL && type != NULL && str_eq(entry->dist, dist) && str_eq(entry->type, type);
         if (entry->invalid || !(same || named))
@@ -515,9 +504,7 @@ mod_source(mod_t *m, bool refresh, json_t **ret_value, fail_t *err)
 {
     int rc = aptmod_add_key(m, err);
 
-    if (rc == 0)
-        *ret_value = json_false();
-    if (rc != 1)
+    if (rc < 0)
         return rc;
     if ((rc = aptmod_change(m, ret_value, err)) < 0 || !refresh)
         return rc;

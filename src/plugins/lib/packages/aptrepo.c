@@ -73,6 +73,18 @@ add_auth(apt_source_t *entry, const char *auth)
     apt_source_set(&entry->uri, uri);
 }
 
+bool
+apt_same_uri(const char *a, const char *b)
+{
+    size_t n_a = strlen(a), n_b = strlen(b);
+
+    while (n_a > 0 && a[n_a - 1] == '/')
+        n_a--;
+    while (n_b > 0 && b[n_b - 1] == '/')
+        n_b--;
+    return n_a == n_b && memcmp(a, b, n_a) == 0;
+}
+
 /* First entry with the same type, address and suite that shares a component. NEW; {} when there is none, NULL
  * with *err. */
 json_t *
@@ -92,8 +104,8 @@ apt_find_repo(call_ctx_t *ctx, const char *repo, const char *auth, fail_t *err)
     add_auth(wanted, auth);
     for (size_t i = 0; i < apt_sources_count(sources) && !wanted->invalid; i++) {
         const apt_source_t *entry = apt_sources_at(sources, i);
-        if (entry->invalid || !str_eq(entry->type, wanted->type) || !str_eq(entry->uri, wanted->uri) ||
-            !str_eq(entry->dist, wanted->dist))
+        if (entry->invalid || !str_eq(entry->type, wanted->type) || 
+            !apt_same_uri(entry->uri, wanted->uri) || !str_eq(entry->dist, wanted->dist))
             continue;
         if (json_array_size(wanted->comps) == 0 || have_common(wanted->comps, entry->comps))
             return apt_source_json(entry);
@@ -115,7 +127,7 @@ apt_get_repo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static bool
 aptrepo_is_wanted(const apt_source_t *entry, const apt_source_t *wanted, bool ppa)
 {
-    bool same_place = str_eq(entry->uri, wanted->uri) && str_eq(entry->dist, wanted->dist);
+    bool same_place = apt_same_uri(entry->uri, wanted->uri) && str_eq(entry->dist, wanted->dist);
     bool same_comps = have_common(entry->comps, wanted->comps) ||
                       (json_array_size(entry->comps) == 0 && json_array_size(wanted->comps) == 0);
 

@@ -26,6 +26,9 @@ json_t *apt_find_repo(call_ctx_t *ctx, const char *repo, const char *auth, fail_
 /* {"file", "comps", "disabled", "dist", "type", "uri", "line", "architectures", "signedby"}. NEW. */
 json_t *apt_source_json(const apt_source_t *entry);
 
+/* True for addresses that differ by slashes at their ends only. */
+bool apt_same_uri(const char *a, const char *b);
+
 /* `wanted`, unless there is no apt-key. */
 bool apt_has_apt_key(bool wanted);
 /* pkg.get_repo_keys; `keydir` NULL: APT_KEYRINGS. */

@@ -106,12 +106,10 @@ take_arguments(repo_t *r)
     }
     r->kwargs = json_copy(given);
     json_object_del(r->kwargs, "enabled");
-    json_object_del(r->kwargs, "disabled");
     json_object_del(r->kwargs, "allow_insecure_key");
-    if (is_ubuntu(r->ctx))
-        json_object_set_new(r->kwargs, "disabled",
-                            json_boolean(enabled != NULL ? !value_truthy(enabled)
-                                                         : value_truthy(value_get(given, "disabled"))));
+    json_object_set_new(
+        r->kwargs, "disabled",
+        json_boolean(enabled != NULL ? !value_truthy(enabled) : value_truthy(value_get(given, "disabled"))));
     AUTO_FREE char *text = value_truthy(ppa) ? value_pystr(ppa) : NULL;
     r->source = text != NULL && is_ubuntu(r->ctx) ? xasprintf("ppa:%s", text) : xstrdup(r->name);
     return 0;
@@ -377,9 +375,12 @@ take_away(repo_t *r)
     bool key = (keyid != NULL && !json_is_null(keyid)) || (keyid_ppa != NULL && !json_is_null(keyid_ppa));
 
     r->have = pkgrepo_ask(r, "pkg.get_repo", false);
-    if (r->have == NULL)
+    r->wanted = r->have != NULL ? pkgrepo_ask(r, "pkg.expand_repo_def", false) : NULL;
+    if (r->wanted == NULL)
         return pkgrepo_failed(r, "Failed to configure");
-    if (json_object_size(r->have) == 0)
+    /* pkg.get_repo compares no architectures: one that is configured for others is another source. */
+    if (json_object_size(r->have) == 0 ||
+        !pkgrepo_same_members(value_get(r->wanted, "architectures"), value_get(r->have, "architectures")))
         return state_ret_set(r->ret, STATE_TRUE, "Package repo %s is absent", r->name);
     if (ctx_test(r->ctx))
         return state_ret_set(
