@@ -472,9 +472,9 @@ s.serve_forever()"
     web=127.0.0.1:$(sed -n 's/^port //p' "$FLEET/log/listen-web")
     [ "$(call cp.get_url "http://$web/d/bytes" "$OUT/web")" = "\"$OUT/web\"" ]
     cmp "$TREE/base/d/bytes" "$OUT/web"
-    [ "$(call cp.cache_file "http://$web/a")" = "\"$CACHE/extrn_files/base/$web/a\"" ]
+    [ "$(call cp.cache_file "http://$web/a")" = "\"$CACHE/extrn_files/base/${web/:/}/a\"" ]
     [ "$(call cp.get_url "http://$web/a" None)" = '"one\n"' ]
-    [ "$(call cp.is_cached "http://$web/a")" = "\"$CACHE/extrn_files/base/$web/a\"" ]
+    [ "$(call cp.is_cached "http://$web/a")" = "\"$CACHE/extrn_files/base/${web/:/}/a\"" ]
     run salt web1 cp.get_url "http://$web/nosuch" "$OUT/none"
     [[ $output == *'Error: HTTP 404: File not found reading /nosuch'* ]]
     [ -z "$(ls -A "$OUT" | grep none)" ]

@@ -1,5 +1,6 @@
 /* managed.c - file.get_managed: the source of a managed file fetched, verified and rendered. The result is
  * managed_t: a local file (temporary when rendered), its digest, and a comment that tells what failed. */
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -300,6 +301,19 @@ cached_before(call_ctx_t *ctx, json_t *args, const char *source, managed_t *m)
     return xstrdup(json_string_value(path));
 }
 
+/* True when the file that is managed has the source's digest already. */
+static bool
+has_digest(const json_t *args, const managed_t *m)
+{
+    const char *want = value_str(m->sum, "hsum", NULL);
+    AUTO_FREE char *hex = NULL;
+    fail_auto_t why = FAIL_INIT;
+
+    return want != NULL && value_truthy(value_get(args, "source_hash")) &&
+           digest_file(value_str(args, "name", ""), value_str(m->sum, "hash_type", "sha256"), &hex, &why) == 0 &&
+           strcasecmp(hex, want) == 0;
+}
+
 /* A local copy now, because it is rendered or because the network may not be asked twice. */
 static int
 managed_fetch(call_ctx_t *ctx, json_t *args, const char *source, const char *scheme, managed_t *m,
@@ -340,7 +354,8 @@ managed_get(call_ctx_t *ctx, json_t *args, managed_t *out, fail_t *err)
     bool known = source_is_remote(given) || str_eq(given, "salt") || str_eq(given, "file");
     const char *scheme = known ? given : "";
     int rc = managed_verify(ctx, args, source, scheme, out, err);
-    if (rc == 0 && out->comment == NULL && (template || source_is_remote(scheme)))
+    if (rc == 0 && out->comment == NULL &&
+        (template || (source_is_remote(scheme) && !has_digest(args, out))))
         rc = managed_fetch(ctx, args, source, scheme, out, err);
     if (rc == 0 && out->comment == NULL && template)
         rc = render_source(ctx, args, out, err);

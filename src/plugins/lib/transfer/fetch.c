@@ -62,6 +62,17 @@ climbs(const char *path)
     return found;
 }
 
+/* The host of a URL, as a folder's name: without the colons of one that has a port, as apt takes no path with a
+ * colon for a package. NEW. */
+static char *
+host_folder(const char *netloc)
+{
+    const char *at = strrchr(netloc, '@'), *host = at != NULL ? at + 1 : netloc, *colon = strrchr(host, ':');
+    bool port = colon != NULL && colon[1] != '\0' && strspn(colon + 1, "0123456789") == strlen(colon + 1);
+
+    return port ? str_replace(host, ":", "") : xstrdup(host);
+}
+
 /* Place in the cache for a URL: saltenv, host, path and query; a name that is too long becomes its digest.
  * The credentials of the URL are not part of it. NEW. */
 char *
@@ -70,7 +81,7 @@ fetch_extern_place(call_ctx_t *ctx, const char *url, const char *saltenv)
     url_auto_t u = { NULL, NULL, NULL, NULL };
 
     url_parse(&u, url);
-    const char *at = strrchr(u.netloc, '@'), *host = at != NULL ? at + 1 : u.netloc;
+    AUTO_FREE char *host = host_folder(u.netloc);
     AUTO_FREE char *name = *u.query != '\0' ? xasprintf("%s-%s", u.path, u.query) : xstrdup(u.path);
     if (climbs(name) || climbs(saltenv) || climbs(host))
         return xstrdup("Invalid path");

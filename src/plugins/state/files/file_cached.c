@@ -63,6 +63,22 @@ check_local(fstate_t *s, const char *path, const json_t *sum)
         hex != NULL ? hex : "", value_str(sum, "hsum", ""));
 }
 
+/* Test mode. */
+static int
+file_cached_foretell(fstate_t *s, const json_t *sum, const char *saltenv)
+{
+    AUTO_FREE char *copy = cached_copy(s, saltenv);
+    AUTO_FREE char *hex = hash_of(s, copy, sum);
+
+    if (copy == NULL)
+        return state_ret_set(s->ret, STATE_NONE, "File will be cached: %s", s->name);
+    if (sum == NULL)
+        return state_ret_set(s->ret, STATE_NONE, "No hash found. File will be cached: %s", s->name);
+    if (str_eq(hex, value_str(sum, "hsum", NULL)))
+        return state_ret_set(s->ret, STATE_TRUE, "File already cached: %s", s->name);
+    return state_ret_set(s->ret, STATE_NONE, "Hashes don't match.\nFile will be cached: %s", s->name);
+}
+
 /* Verifies the hash unless told not to; a changed hash is the state's change. */
 static int
 file_cached_fetch(fstate_t *s, const json_t *sum, const char *saltenv)
@@ -109,7 +125,9 @@ cached_body(fstate_t *s, fail_t *err)
     json_object_set_new(s->args, "source", json_string(s->name));
     if (hashed && source_sum(s->ctx, s->args, &sum, &why) != 0)
         return fstate_error(s, "%s", fail_text(&why));
-    return path != NULL ? check_local(s, path, sum) : file_cached_fetch(s, sum, saltenv);
+    if (path != NULL)
+        return check_local(s, path, sum);
+    return s->test ? file_cached_foretell(s, sum, saltenv) : file_cached_fetch(s, sum, saltenv);
 }
 
 static int

@@ -15,6 +15,7 @@
 #include "plugins/lib/file/fileops.h"
 #include "plugins/lib/file/fstate.h"
 #include "plugins/lib/file/manage.h"
+#include "salt/log.h"
 
 #define THREE "'contents', 'contents_pillar', or 'contents_grains'"
 
@@ -518,6 +519,21 @@ state_file_managed_apply(work_t *w)
     return 0;
 }
 
+/* The file server's own digest counts for what it serves. */
+static void
+warn_of_hash(const fstate_t *s)
+{
+    json_t *source = value_get(s->args, "source"), *one;
+    json_auto_t *list = json_is_array(source) ? json_incref(source) : json_pack("[O*]", source);
+    bool served = fstate_on(s, "source_hash", false);
+    size_t i;
+
+    json_array_foreach (list, i, one)
+        served = served && json_is_string(one) && str_starts(json_string_value(one), "salt://");
+    if (served && json_array_size(list) > 0)
+        log_warning("source_hash is only used with 'http', 'https' or 'ftp'");
+}
+
 /* Without any source of contents the file is created empty, but never replaced. */
 static int
 managed_body(fstate_t *s, fail_t *err)
@@ -529,6 +545,7 @@ managed_body(fstate_t *s, fail_t *err)
     json_object_set_new(s->args, "saltenv", json_string(ctx_saltenv(s->ctx)));
     split_keep(s);
     split_selinux(s);
+    warn_of_hash(s);
     if (contradictory(s))
         return 0;
     if (!fstate_on(s, "source", false) && contents_count(s) == 0)

@@ -42,9 +42,8 @@ failed_retcode(const json_t *v)
     return code != NULL && !(json_is_integer(code) && json_integer_value(code) == 0);
 }
 
-/* `deep`: the old style looks into the return. */
 static bool
-module_went_well(const json_t *mret, bool deep)
+module_went_well(const json_t *mret)
 {
     const json_t *result = value_get(mret, "result");
 
@@ -52,9 +51,9 @@ module_went_well(const json_t *mret, bool deep)
         return json_is_true(mret);
     if (failed_retcode(mret))
         return false;
-    if (deep && json_is_boolean(result))
+    if (json_is_boolean(result))
         return json_is_true(result);
-    return !deep || !json_is_object(mret) || !says_false(mret);
+    return !json_is_object(mret) || !says_false(mret);
 }
 
 /* ---- the new style ------------------------------------------------------------------------- */
@@ -127,7 +126,7 @@ module_add_return(batch_t *self, const char *key, json_t *mret)
     bool dict = json_is_object(mret);
     const json_t *comment = value_get(mret, "comment");
 
-    if (module_went_well(mret, false)) {
+    if (module_went_well(mret)) {
         AUTO_FREE char *shown = dict ? (comment != NULL ? value_pystr(comment) : xstrdup("Success"))
                                      : value_pystr(mret);
         AUTO_FREE char *text = xasprintf(": %s", shown);
@@ -320,7 +319,7 @@ run_old(call_ctx_t *ctx, const json_t *chunk_name, json_t *given, json_t **ret_v
         return state_ret_set(ret, STATE_FALSE, "Module function %s threw an exception. Exception: %s", name,
                              fail_text(&err));
     state_change(ret, "ret", json_incref(mret));
-    return state_ret_set(ret, module_went_well(mret, true) ? STATE_TRUE : STATE_FALSE,
+    return state_ret_set(ret, module_went_well(mret) ? STATE_TRUE : STATE_FALSE,
                          "Module function %s executed", name);
 }
 

@@ -130,6 +130,7 @@ typedef struct call {
     json_t *ret;
     char *name;
     bool stateful;
+    bool tells;        /* test mode tells the command as the change */
     bool only_told;    /* test mode, and no command to test with */
     const char *quote; /* around the name in comments */
 } call_t;
@@ -180,6 +181,8 @@ state_cmd_settled(call_t *c, fail_t *err)
     if (c->only_told) {
         (void) state_ret_set(c->ret, STATE_NONE, "Command %s%s%s would have been executed", c->quote, c->name,
                              c->quote);
+        if (c->tells)
+            state_change(c->ret, "cmd", value_utf8(c->name, strlen(c->name)));
         if (c->stateful)
             (void) reinterpret(c->ret, err);
         return true;
@@ -274,6 +277,7 @@ static int
 cmd_state_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     call_t c = state_cmd_start(ctx, args, "\"");
+    c.tells = true;
     fail_auto_t why = FAIL_INIT;
     json_auto_t *outcome = NULL;
     int rc = 0;
