@@ -49,6 +49,7 @@ highstate_new(const state_env_t *env)
     self->opts = env->opts != NULL ? env->opts : ctx_opts(env->ctx);
     self->avail = map_new(avail_free);
     self->sources = map_new(source_free);
+    self->includes = json_object();
     self->iorder = FIRST_ORDER;
     return self;
 }
@@ -62,6 +63,7 @@ highstate_destroy(highstate_t **self_p)
         return;
     map_destroy(&self->avail);
     map_destroy(&self->sources);
+    json_decref(self->includes);
     json_decref(self->envs);
     free(self->top_problem);
     free(self->list_problem);
@@ -337,5 +339,7 @@ high_to_low(py_t *high, const high_env_t *env, json_t *errors)
     json_t *chunks = high_compile(high, env, errors);
     if (json_array_size(errors) > before)
         json_array_clear(chunks);
+    if (env != NULL && env->from != NULL)
+        low_fill_sls(chunks, env->from->includes);
     return chunks;
 }

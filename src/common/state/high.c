@@ -162,6 +162,7 @@ include_sls(const sls_run_t *self, const char *saltenv, const char *target)
     const char *from = json_array_size(envs) == 1 ? json_string_value(json_array_get(envs, 0))
                                                   : self->saltenv;
     json_array_foreach (found, i, name) {
+        json_array_append(value_get(run->high->includes, self->sls), name);
         if (!was_rendered(run->high, from, json_string_value(name)))
             render_sls(run, json_string_value(name), from);
     }
@@ -361,6 +362,8 @@ render_sls(render_run_t *run, const char *sls, const char *saltenv)
     }
     sls_run_t self = { run, sls, saltenv,
                        str_ends(source->url, "/init.sls") || str_eq(source->url, "init.sls") };
+    if (value_get(run->high->includes, sls) == NULL)
+        json_object_set_new(run->high->includes, sls, json_array());
     run->depth++;
     use_data(&self, state);
     run->depth--;

@@ -31,6 +31,7 @@ struct highstate {
     json_t *opts;   /* BORROWED */
     map_t *avail;   /* environment to avail_t */
     json_t *envs;   /* array; NULL: not asked yet */
+    json_t *includes; /* {SLS: [what it includes]} of every SLS rendered */
     map_t *sources; /* "base:nginx" to source_t, of every SLS rendered */
     int64_t iorder;
     char *top_problem;  /* of the last highstate_top(); may be NULL */
@@ -106,6 +107,9 @@ void names_del(names_t *self, py_t *id, py_t *state, py_t *arg);
 /* Salt's find_name(): NEW list of (ID, state) tuples. */
 py_t *high_find_name(names_t *names, py_t *high, py_t *name, py_t *state, bool strict);
 void high_reconcile(py_t *high, names_t *names, bool strict, const high_env_t *env, json_t *errors);
+
+/* Requisites of SLS that have no chunks are of what they include instead (low_sls.c). */
+void low_fill_sls(json_t *chunks, const json_t *includes);
 
 /* ---- where an error is (high_place.c) -------------------------------------------------------- */
 
