@@ -93,6 +93,7 @@ fileclient_split(const char *url, const char *saltenv, char **ret_path, char **r
     }
     drop_query(rest, &env);
     const char *path = rest + strspn(rest, "|");
+    path += full ? strspn(path, "/") : 0; /* salt:///path is meant as salt://path */
     if (str_empty(env)) {
         free(env);
         env = xstrdup(str_empty(saltenv) ? BASE_ENV : saltenv);

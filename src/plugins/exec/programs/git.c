@@ -88,7 +88,8 @@ GIT_COMMAND(revision, "rev-parse", 0, WORD_IF("--short", "short"), OPERAND("rev"
 GIT_COMMAND(rm, "rm", 0, OPTS, WORD("--"), PLACED("filename"))
 GIT_COMMAND(stash, "stash", 0, OPERAND("action"), OPTS)
 GIT_COMMAND(symbolic_ref, "symbolic-ref", 0, OPTS, OPERAND("ref"), OPERAND("value"))
-GIT_COMMAND(tag_text, "tag", 0, OPTS, OPERAND("name"), OPERAND("ref"))
+GIT_COMMAND(tag_text, "tag", 0, OPTS, WORD_IF("-m", "message"), PLACED("message"), OPERAND("name"),
+            OPERAND("ref"))
 GIT_COMMAND(branch_text, "branch", 0, OPTS, OPERAND("name"))
 
 /* ---- commands that succeed or fail ----------------------------------------------------------- */
@@ -822,6 +823,7 @@ static const arg_t symbolic_args[] = { CWD_ROW,
 static const arg_t tag_args[] = { CWD_ROW,
                                   { "name", ARG_STR, ARG_REQUIRED, "The tag" },
                                   { "ref", ARG_STR, "null", "What it names" },
+                                  { "message", ARG_STR, "null", "Makes an annotated tag with this message" },
                                   OPTS_ROWS,
                                   USER_ROWS,
                                   ARGS_END };
@@ -981,7 +983,8 @@ static const func_t funcs[] = {
             "submodule /path/to/repo update opts='--init'"),
     GIT_ROW(symbolic_ref, symbolic_args, 0, "Return or change a symbolic reference.",
             "symbolic_ref /path/to/repo HEAD"),
-    GIT_ROW(tag, tag_args, 0, "Make or remove a tag.", "tag /path/to/repo v2016.8.0 opts='-a -m Release'"),
+    GIT_ROW(tag, tag_args, 0, "Make or remove a tag.",
+            "tag /path/to/repo v2016.8.0 message='Version 2016.8.0'"),
     GIT_ROW(version, version_args, FN_READONLY, "Return git's version.", "version"),
 };
 

@@ -249,9 +249,6 @@ pillar_items(call_ctx_t *ctx, py_t *args, fail_t *err)
 static py_t *
 pillar_ls(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
-    AUTO(py) kwargs = py_dict();
-
-    py_dict_sets(args, "kwargs", kwargs);
     AUTO(py) pillar = pillar_items(ctx, args, err);
     return pillar != NULL ? py_tolist(pillar) : NULL;
 }
@@ -476,7 +473,6 @@ static const arg_t item_args[] = {
     ARGS_END,
 };
 
-static const arg_t ls_args[] = { { "args", ARG_ANY, ARG_STAR, "Keys: only these" }, ARGS_END };
 static const arg_t raw_args[] = { { "key", ARG_ANY, "null", "Only what is below this key" }, ARGS_END };
 
 static const arg_t keys_args[] = {
@@ -522,7 +518,7 @@ static const func_t funcs[] = {
       "The same as pillar.items." CLI_EXAMPLE("salt '*' pillar.data") },
     { "obfuscate", NATIVE(pillar_obfuscate), items_args, FN_READONLY | FN_NATIVE,
       "Return the whole pillar with types instead of values." CLI_EXAMPLE("salt '*' pillar.obfuscate") },
-    { "ls", NATIVE(pillar_ls), ls_args, FN_READONLY | FN_NATIVE,
+    { "ls", NATIVE(pillar_ls), items_args, FN_READONLY | FN_NATIVE,
       "Return the keys of the pillar, compiled for this call." CLI_EXAMPLE("salt '*' pillar.ls") },
     { "raw", NATIVE(pillar_raw), raw_args, FN_READONLY | FN_NATIVE,
       "Return the pillar in memory, or what is below one of its keys." CLI_EXAMPLE(

@@ -236,7 +236,7 @@ schedule_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return 0;
     }
     if (is_test(ctx, args)) {
-        *ret_value = exec_schedule_answer(true, "Job: {} would be added to schedule.", name);
+        *ret_value = exec_schedule_changed("Job: {} would be added to schedule.", name, "added");
         return 0;
     }
     json_auto_t *after = exec_schedule_put(ctx, args, name, item, err);
@@ -297,7 +297,7 @@ schedule_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (all == NULL)
         return err->code;
     if (is_test(ctx, args)) {
-        *ret_value = exec_schedule_answer(true, "Job: {} would be deleted from schedule.", name);
+        *ret_value = exec_schedule_changed("Job: {} would be deleted from schedule.", name, "removed");
         return 0;
     }
     if (value_get(all, name) == NULL) {
@@ -327,7 +327,7 @@ purge_one(call_ctx_t *ctx, json_t *args, const char *name, json_t *ret, fail_t *
         return err->code;
     bool gone = value_get(after, name) == NULL;
     json_array_append_new(value_get(ret, "comment"), phrase(lines[test ? 0 : gone ? 1 : 2], name));
-    if (!test && gone)
+    if (gone)
         json_object_set_new(value_get(ret, "changes"), name, json_string("removed"));
     return 0;
 }
@@ -363,9 +363,9 @@ schedule_switch_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     if (all == NULL)
         return err->code;
     if (is_test(ctx, args)) {
-        *ret_value = exec_schedule_answer(
-            true, on ? "Job: {} would be enabled in schedule." : "Job: {} would be disabled in schedule.",
-            name);
+        *ret_value = exec_schedule_changed(
+            on ? "Job: {} would be enabled in schedule." : "Job: {} would be disabled in schedule.", name,
+            on ? "enabled" : "disabled");
         return 0;
     }
     if (value_get(all, name) == NULL) {

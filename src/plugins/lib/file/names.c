@@ -127,7 +127,7 @@ file_readdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return -EINVAL;
     int there = fop_exists_as(path, S_IFDIR, err);
     if (there <= 0)
-        return there < 0 ? there : fop_invalid(err, "A valid directory was not specified.");
+        return there < 0 ? there : fop_invalid(err, "A valid directory was not specified: %s", path);
     DIR *dir = opendir(path);
     if (dir == NULL)
         return fop_oserror(err, errno, path);

@@ -243,7 +243,7 @@ file_rmdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return -EINVAL;
     int dir = fop_exists_as(path, S_IFDIR, err);
     if (dir <= 0)
-        return dir < 0 ? dir : fop_invalid(err, "A valid directory was not specified.");
+        return dir < 0 ? dir : fop_invalid(err, "A valid directory was not specified: %s", path);
     if (value_truthy(older) && fop_int(older, "older_than must be a number of days", &days, err) != 0)
         return -EINVAL;
     if (value_truthy(older))

@@ -153,8 +153,8 @@ take_rest(json_t *item, const char *name, const json_t *kwargs)
     json_object_set_new(item, "name", json_string(name));
     json_object_set_new(item, "enabled", json_true());
     scheduling_take(item, kwargs, "enabled");
-    if (value_bool(kwargs, "jid_include", true))
-        json_object_set_new(item, "jid_include", json_true());
+    json_object_set_new(item, "jid_include", json_true());
+    scheduling_take(item, kwargs, "jid_include");
     for (size_t i = 0; i < NELEMS(keys); i++)
         scheduling_take(item, kwargs, keys[i]);
 }
