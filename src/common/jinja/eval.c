@@ -356,6 +356,12 @@ jlooked(const jcontext_t *ctx, const char *what)
         options->looked(options->cookie, what);
 }
 
+static bool
+is_strictly_undefined(const py_t *v)
+{
+    return py_is(v, PY_UNDEFINED) && (py_undef_class(v)->flags & PY_UNDEF_TRUTH) != 0;
+}
+
 /* Calls a filter or test; its result gets the marks of peers' arguments unless the filter handles marks
  * itself. */
 static py_t *
@@ -364,6 +370,8 @@ eval_apply(jcontext_t *ctx, const jfilter_t *f, py_t *const *a, const py_args_t 
     if ((f->flags & JF_WORLD) != 0)
         jlooked(ctx, f->name);
     if ((f->flags & JF_TEST) == 0) {
+        if (args->n > 0 && is_strictly_undefined(args->v[0]) && jfilter_is_salts(f))
+            return py_undef_raise(args->v[0]);
         py_t *v = f->fn(ctx, a, args);
         if ((f->flags & JF_MARKS) != 0)
             return v;

@@ -41,6 +41,8 @@ const jfilter_t *jfilter_find(const jinja_t *engine, const char *name);
 const jfilter_t *jtest_find(const jinja_t *engine, const char *name);
 /* True when the answer depends on the arguments alone, so that constant calls may be folded. */
 bool jfilter_is_pure(const jfilter_t *f);
+/* True for a filter of Salt's, which takes no undefined value but for its own `skip`. */
+bool jfilter_is_salts(const jfilter_t *f);
 /* Reports a use to jinja_options' `looked`. */
 void jlooked(const jcontext_t *ctx, const char *what);
 /* Binds the arguments and calls a filter or test. NEW, or NULL raised. */

@@ -343,6 +343,33 @@ sort(json_t *top)
     }
 }
 
+/* Moves an environment to the end: of several that set a key, the last one counts. */
+static void
+put_last(json_t *top, const char *env)
+{
+    json_auto_t *body = json_incref(json_object_get(top, env));
+
+    if (body == NULL)
+        return;
+    json_object_del(top, env);
+    json_object_set(top, env, body);
+}
+
+/* Environments in the order of pillar_roots, and those of env_order behind them in its order. */
+static void
+order_environments(const compile_t *self, json_t *top)
+{
+    json_t *order = value_get(self->opts, "env_order"), *one;
+    const char *env;
+    size_t i;
+
+    json_object_foreach ((json_t *) self->roots, env, one)
+        put_last(top, env);
+    json_array_foreach (order, i, one)
+        if (json_is_string(one))
+            put_last(top, json_string_value(one));
+}
+
 json_t *
 top_gather(compile_t *self, fail_t *err)
 {
@@ -363,6 +390,7 @@ top_gather(compile_t *self, fail_t *err)
         return NULL;
     }
     sort(top);
+    order_environments(self, top);
     return STEAL(top);
 }
 

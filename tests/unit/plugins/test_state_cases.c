@@ -126,6 +126,8 @@ run_chunks(call_ctx_t *ctx, json_t *chunks, fail_t *err)
         call_set_frame(ctx, before);
         if (rc != 0)
             return NULL;
+        AUTO_FREE char *tag = state_tag(chunk);
+        json_object_set(running, tag, ret);
     }
     return ret;
 }

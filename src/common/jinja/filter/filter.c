@@ -60,6 +60,12 @@ jfilter_is_pure(const jfilter_t *f)
     return own && ((f->flags & JF_CONTEXT) == 0 || strcmp(f->sig.params[0], "context") != 0);
 }
 
+bool
+jfilter_is_salts(const jfilter_t *f)
+{
+    return is_in(salt_filters, NELEMS(salt_filters), f) && strcmp(f->name, "skip") != 0;
+}
+
 /* The i-th name of the tables; *i is reduced by those passed. NULL after the last. */
 static const char *
 name_in(const jfilter_table_t *const *tables, size_t n, size_t *i)

@@ -197,6 +197,15 @@ keys_of_source(call_ctx_t *ctx, const json_t *args, bool must, fail_t *err)
     return auth_keys_read(json_string_value(path), value_str(args, "fingerprint_hash_type", NULL), err);
 }
 
+/* The options of a key of a file: its line's own, else those that the caller gives for all. BORROWED. */
+static json_t *
+options_of(const json_t *args, const json_t *key)
+{
+    json_t *own = value_get(key, "options");
+
+    return json_array_size(own) > 0 ? own : value_get(args, "options");
+}
+
 static int
 ssh_check_key_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -209,7 +218,7 @@ ssh_check_key_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
         return err->code;
     json_object_foreach (keys, key, v) {
         const char *status = ssh_status_of(&w, key, value_str(v, "enc", ""), value_str(v, "comment", ""),
-                                           value_get(v, "options"), err);
+                                           options_of(args, v), err);
         if (status == NULL)
             return err->code;
         json_object_set_new(ret, key, json_string(status));
@@ -247,7 +256,7 @@ ssh_set_auth_key_from_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
         return err->code;
     json_object_foreach (keys, key, v) {
         const char *said = ssh_set_key(&w, key, value_str(v, "enc", ""), value_str(v, "comment", ""),
-                                       value_get(v, "options"), err);
+                                       options_of(args, v), err);
         if (said == NULL)
             return err->code;
         json_array_append_new(all, json_string(said));
@@ -309,6 +318,10 @@ static const arg_t set_args[] = { USER_ROW,
                                   { "cache_keys", ARG_ANY, "null", "Accepted and not used" },
                                   ARGS_END };
 static const arg_t rm_args[] = { USER_ROW, KEY_ROW, FILE_ROWS, ARGS_END };
+static const arg_t set_file_args[] = {
+    USER_ROW, SOURCE_ROW, FILE_ROWS, ENV_ROW, { "options", ARG_ANY, "null", "For keys whose line has none, a list" },
+    ARGS_END
+};
 static const arg_t file_args[] = { USER_ROW, SOURCE_ROW, FILE_ROWS, ENV_ROW, ARGS_END };
 
 static const func_t funcs[] = {
@@ -317,7 +330,7 @@ static const func_t funcs[] = {
     { "check_key", ssh_check_key, check_key_args, FN_READONLY,
       "Return what it would take for a key to be there: add, update, or exists." CLI_EXAMPLE(
           "salt '*' ssh.check_key root AAAA... ssh-rsa a@b '[]'") },
-    { "check_key_file", ssh_check_key_file, file_args, FN_READONLY,
+    { "check_key_file", ssh_check_key_file, set_file_args, FN_READONLY,
       "The same for each key of a file." CLI_EXAMPLE("salt '*' ssh.check_key_file root salt://ssh/keyfile") },
     { "rm_auth_key", ssh_rm_auth_key, rm_args, 0,
       "Take a key away." CLI_EXAMPLE("salt '*' ssh.rm_auth_key root AAAA...") },
@@ -326,7 +339,7 @@ static const func_t funcs[] = {
           "salt '*' ssh.rm_auth_key_from_file root salt://ssh/keyfile") },
     { "set_auth_key", ssh_set_auth_key, set_args, 0,
       "Let a key log in." CLI_EXAMPLE("salt '*' ssh.set_auth_key root AAAA... enc=ed25519 comment=a@b") },
-    { "set_auth_key_from_file", ssh_set_auth_key_from_file, file_args, 0,
+    { "set_auth_key_from_file", ssh_set_auth_key_from_file, set_file_args, 0,
       "Let the keys of a file log in." CLI_EXAMPLE(
           "salt '*' ssh.set_auth_key_from_file root salt://ssh/keyfile") },
 };

@@ -267,7 +267,8 @@ statejob_test(call_ctx_t *ctx, const json_t *args)
         if (strcasecmp(key, "test") == 0 && value_truthy(v))
             return true;
     }
-    return config_says_test(ctx) || value_bool(ctx_opts(ctx), "test", false);
+    /* A run that a template or a state starts is as its outer run is. */
+    return ctx_test(ctx) || config_says_test(ctx) || value_bool(ctx_opts(ctx), "test", false);
 }
 
 /* ---- the run ------------------------------------------------------------------------------- */

@@ -78,6 +78,8 @@ ssh_auth_ask(want_t *w, const char *fun, bool file, bool whole)
     if (file) {
         json_object_set(kwargs, "source", value_get(w->args, "source"));
         json_object_set_new(kwargs, "saltenv", json_string(ctx_saltenv(w->ctx)));
+        if (whole && json_array_size(w->options) > 0)
+            json_object_set(kwargs, "options", w->options);
     } else {
         json_object_set_new(kwargs, "key", value_utf8(w->key, strlen(w->key)));
     }
@@ -95,7 +97,7 @@ ssh_auth_ask(want_t *w, const char *fun, bool file, bool whole)
 static int
 foretell_file(want_t *w, const char *skip, const char *line, const char *done)
 {
-    json_auto_t *keys = ssh_auth_ask(w, "ssh.check_key_file", true, false);
+    json_auto_t *keys = ssh_auth_ask(w, "ssh.check_key_file", true, str_eq(skip, "exists"));
     buf_auto_t text = BUF_INIT;
     const char *key;
     json_t *status;

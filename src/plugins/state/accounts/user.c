@@ -381,7 +381,9 @@ change_user(const user_t *u, json_t *gid, const json_t *change)
         AUTO_FREE char *rest = value_pystr(left);
         return state_ret_set(u->ret, STATE_FALSE, "These values could not be changed: %s", rest);
     }
-    return state_changed(u->ret) ? state_ret_set(u->ret, STATE_TRUE, "Updated user %s", u->name) : 0;
+    return state_ret_set(u->ret, STATE_TRUE,
+                         state_changed(u->ret) ? "Updated user %s" : "User %s is present and up to date",
+                         u->name);
 }
 
 /* ---- a new user ------------------------------------------------------------------------------ */
@@ -504,6 +506,24 @@ state_user_unsupported(const user_t *u)
     return false;
 }
 
+/* True in test mode for a group that a state before this one foretells. */
+static bool
+group_is_foretold(const user_t *u, const char *group)
+{
+    json_t *chunks = ctx_test(u->ctx) ? ctx_chunks(u->ctx) : NULL, *chunk;
+    size_t i;
+
+    json_array_foreach (chunks, i, chunk) {
+        if (!str_eq(value_str(chunk, "state", ""), "group") || !str_eq(value_str(chunk, "fun", ""), "present") ||
+            !str_eq(value_str(chunk, "name", ""), group))
+            continue;
+        AUTO_FREE char *tag = state_tag(chunk);
+        if (json_is_null(value_get(value_get(ctx_running(u->ctx), tag), "result")))
+            return true;
+    }
+    return false;
+}
+
 /* Fails the state when a group of `groups` does not exist. */
 static bool
 groups_missing(const user_t *u)
@@ -513,8 +533,10 @@ groups_missing(const user_t *u)
     size_t i;
     json_t *v;
 
-    json_array_foreach (missing, i, v)
-        buf_printf(&text, "%s%s", i > 0 ? "," : "", json_string_value(v));
+    json_array_foreach (missing, i, v) {
+        if (!group_is_foretold(u, json_string_value(v)))
+            buf_printf(&text, "%s%s", text.len > 0 ? "," : "", json_string_value(v));
+    }
     if (text.len > 0)
         (void) state_ret_set(u->ret, STATE_FALSE, "The following group(s) are not present: %s",
                              buf_str(&text));
