@@ -1,6 +1,7 @@
 /* mine.c - runner `mine`: values that minions gave for each other. `get` reads them from the master, `update`
  * runs mine.update on minions. */
 #include "runners/lib/ask.h"
+#include "master/api.h"
 #include "salt/plugin.h"
 
 static int
@@ -8,6 +9,8 @@ runners_mine_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *fields = json_pack("{s:O, s:O, s:O}", "tgt", value_get(args, "tgt"), "tgt_type",
                                value_get(args, "tgt_type"), "fun", value_get(args, "fun"));
+    /* A minion that may start this runner is still one of those whom allow_tgt is about. */
+    json_object_set_new(fields, "for_minion", json_boolean(api_peer(api_of(ctx))));
     json_auto_t *reply = ask_master_with(ctx, "mine", &fields, err);
 
     *ret_value = json_incref(value_get(reply, "mine"));
@@ -41,7 +44,7 @@ static const arg_t update_args[] = { { "tgt", ARG_ANY, ARG_REQUIRED, "Which mini
 static const func_t funcs[] = {
     { "get", runners_mine_get, get_args, FN_READONLY | FN_ACCESS_READ,
       "Return what the minions of a target have put into the mine, by minion. A value with ``allow_tgt`` "
-      "is not for the master." CLI_EXAMPLE("salt-run mine.get '*' network.interfaces") },
+      "is among them." CLI_EXAMPLE("salt-run mine.get '*' network.interfaces") },
     { "update", runners_mine_update, update_args, FN_ACCESS_ADMIN,
       "Have minions call their ``mine_functions`` and send the values." CLI_EXAMPLE(
           "salt-run mine.update '*'\n    salt-run mine.update 'juniper-edges' tgt_type='nodegroup'") },

@@ -119,6 +119,8 @@ idle() { [ "$(salt web1 state.running --out=json --static | tr -d '\n ')" = '{"w
     touch "$MARK/go"
     until_true 10 idle
     run -0 "$HALITE_BIN/salt-call" --local -l quiet -c "$FLEET/etc/web1" "--file-root=$TREE" state.apply nop
+    run -0 --separate-stderr "$HALITE_BIN/salt-call" -c "$FLEET/etc/web1" "--file-root=$TREE" test.ping
+    [[ $stderr == *"--file-root has no effect without --local"* ]]
 }
 
 @test "a run that is killed leaves nothing in the way of the next" {

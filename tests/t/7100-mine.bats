@@ -38,7 +38,7 @@ from() { salt "$1" mine.get "${@:2}" --out=json --static --out-indent=-1; }
 @test "allow_tgt: a value is for those whom it names" {
     same_as "$(from m2 '*' secret)" <<<'{"m2": {"m1": true, "m2": true}}'
     same_as "$(from m1 '*' secret)" <<<'{"m1": {}}'
-    same_as "$(json salt-run mine.get '*' secret)" <<<'{}'
+    same_as "$(json salt-run mine.get '*' secret)" <<<'{"m1": true, "m2": true}'
     json salt-run cache.mine m1 | grep -q '"__saltmine_acl__": 1'
 }
 

@@ -311,7 +311,25 @@ member_matches(walk_t *walk, size_t at, const json_t *list)
     return false;
 }
 
-/* Matches an object against the suffix `at`: a key of that name, a match inside of it, or after "*:" one
+/* True when the pattern matches a key of the object. */
+static bool
+key_matches(walk_t *walk, size_t at, const json_t *object)
+{
+    const char *key;
+    json_t *value;
+
+    if (walk->self->how == SUBDICT_EXACT)
+        return false;
+    json_object_foreach ((json_t *) object, key, value) {
+        if (!subdict_spend(walk))
+            return false;
+        if (text_matches(walk, &walk->self->suffixes[at], key, strlen(key)))
+            return true;
+    }
+    return false;
+}
+
+/* Matches an object against the suffix `at`: a key that fits, a match inside of it, or after "*:" one
  * level deeper. Mirrors subdict_match's _dict_match. */
 static bool
 object_matches(walk_t *walk, const json_t *object, size_t at)
@@ -326,7 +344,8 @@ object_matches(walk_t *walk, const json_t *object, size_t at)
         at = next_cut(self, at, CUT_COLON);
         text += 2;
     }
-    if (str_eq(text, "*") || json_object_get(object, text) != NULL || match_from(walk, object, at, CUT_COLON))
+    if (str_eq(text, "*") || json_object_get(object, text) != NULL ||
+        match_from(walk, object, at, CUT_COLON) || key_matches(walk, at, object))
         return true;
     if (!deeper)
         return false;

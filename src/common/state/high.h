@@ -28,11 +28,11 @@ typedef struct source {
 
 struct highstate {
     state_env_t env;
-    json_t *opts;   /* BORROWED */
-    map_t *avail;   /* environment to avail_t */
-    json_t *envs;   /* array; NULL: not asked yet */
+    json_t *opts;     /* BORROWED */
+    map_t *avail;     /* environment to avail_t */
+    json_t *envs;     /* array; NULL: not asked yet */
     json_t *includes; /* {SLS: [what it includes]} of every SLS rendered */
-    map_t *sources; /* "base:nginx" to source_t, of every SLS rendered */
+    map_t *sources;   /* "base:nginx" to source_t, of every SLS rendered */
     int64_t iorder;
     char *top_problem;  /* of the last highstate_top(); may be NULL */
     char *list_problem; /* the first list that could not be read; NULL: none failed */

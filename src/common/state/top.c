@@ -204,10 +204,11 @@ verify_matches(py_t *saltenv, py_t *matches, json_t *errors)
     for (size_t at = 0; py_dict_next(matches, &at, &target, &list);) {
         if (!py_is(list, PY_LIST)) {
             AUTO_FREE char *env_text = py_show(saltenv), *target_text = py_show(target);
-            add_error(errors,
-                      "Malformed topfile (state declarations not formed as a list) in saltenv '%s' for target "
-                      "'%s'",
-                      env_text, target_text);
+            add_error(
+                errors,
+                "Malformed topfile (state declarations not formed as a list) in saltenv '%s' for target "
+                "'%s'",
+                env_text, target_text);
             continue;
         }
         for (size_t i = 0; i < py_seq_len(list); i++)

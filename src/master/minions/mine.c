@@ -28,6 +28,7 @@ typedef struct look {
     front_t *front;
     const char *id;     /* the minion that asks */
     match_work_t *work; /* budget of the query */
+    bool all;           /* an operator asks: allow_tgt is for minions */
     json_t *tgt, *type;
     bool allowed;
 } look_t;
@@ -61,6 +62,8 @@ minions_mine_visible(look_t *look, json_t *entry)
     json_t *tgt = value_get(entry, "allow_tgt"), *type = value_get(entry, "allow_tgt_type");
     if (value_get(entry, ACL_ID) == NULL)
         return entry;
+    if (look->all)
+        return value_get(entry, ACL_DATA);
     if (tgt != NULL && !(look->tgt != NULL && json_equal(tgt, look->tgt) &&
                          str_eq(json_string_value(type), json_string_value(look->type)))) {
         look->tgt = tgt;
@@ -151,16 +154,17 @@ minions_mine_collect(look_t *look, minion_t *m, const json_t *names, bool by_nam
     }
 }
 
-/* Answer a query of `id`: NEW, or NULL with *err. `work` is its budget; pillar targets match exactly, as for
+/* Answer a query of `id`, `all` for an operator: NEW, or NULL with *err. `work` is its budget; pillar targets match exactly, as for
  * users. */
 static json_t *
-minions_mine_ask(front_t *self, const char *id, const json_t *request, match_work_t *work, fail_t *err)
+minions_mine_ask(front_t *self, const char *id, bool all, const json_t *request, match_work_t *work,
+                 fail_t *err)
 {
     json_auto_t *missing = NULL;
     AUTO_FREE uint32_t *slots = NULL;
     size_t n = 0;
     bool by_name;
-    look_t look = { .front = self, .id = id, .work = work };
+    look_t look = { .front = self, .id = id, .work = work, .all = all };
     json_auto_t *names = minions_mine_names(&look, value_get(request, "fun"), &by_name, err);
     json_auto_t *ask = json_copy((json_t *) request);
     json_object_set_new(ask, "pillar_exact", json_true());
@@ -215,7 +219,7 @@ minions_mine_get(front_t *self, minion_t *m, const json_t *body, fail_t *err)
 {
     match_work_t work;
     targets_work(self, false, &work);
-    return minions_mine_ask(self, m->id, body, &work, err);
+    return minions_mine_ask(self, m->id, false, body, &work, err);
 }
 
 /* mine.send and mine.update. True without keeping anything when the data cache is off, as in Salt. */
@@ -383,7 +387,8 @@ minions_mine(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     match_work_t work;
     targets_work(self, true, &work);
-    json_t *value = minions_mine_ask(self, conf_str(self->conf, "id"), request, &work, err);
+    json_t *value = minions_mine_ask(self, conf_str(self->conf, "id"),
+                                     !value_bool(request, "for_minion", false), request, &work, err);
     return value != NULL ? json_pack("{s:o}", "mine", value) : NULL;
 }
 

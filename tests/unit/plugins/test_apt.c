@@ -623,7 +623,6 @@ test_key_folder(void **state)
     assert_file("/etc/apt/sources.list", "deb [signed-by=/etc/apt/keyrings/z.gpg] http://b s main\n");
 }
 
-
 static void
 test_keys(void **state)
 {

@@ -318,10 +318,12 @@ static const arg_t set_args[] = { USER_ROW,
                                   { "cache_keys", ARG_ANY, "null", "Accepted and not used" },
                                   ARGS_END };
 static const arg_t rm_args[] = { USER_ROW, KEY_ROW, FILE_ROWS, ARGS_END };
-static const arg_t set_file_args[] = {
-    USER_ROW, SOURCE_ROW, FILE_ROWS, ENV_ROW, { "options", ARG_ANY, "null", "For keys whose line has none, a list" },
-    ARGS_END
-};
+static const arg_t set_file_args[] = { USER_ROW,
+                                       SOURCE_ROW,
+                                       FILE_ROWS,
+                                       ENV_ROW,
+                                       { "options", ARG_ANY, "null", "For keys whose line has none, a list" },
+                                       ARGS_END };
 static const arg_t file_args[] = { USER_ROW, SOURCE_ROW, FILE_ROWS, ENV_ROW, ARGS_END };
 
 static const func_t funcs[] = {

@@ -264,18 +264,10 @@ saltutil_list_extmods(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 #define ROW_CLEAN                                                                                            \
     ROW("clean_pillar_cache", ARG_BOOL, "false", "Accepted: a refresh compiles the pillar anew in any case")
 static const arg_t sync_args[] = {
-    ROW_ENV,
-    { "refresh", ARG_BOOL, "true", "Refresh afterwards" },
-    ROWS_LISTS,
-    ROW_CLEAN,
-    ARGS_END,
+    ROW_ENV, { "refresh", ARG_BOOL, "true", "Refresh afterwards" }, ROWS_LISTS, ROW_CLEAN, ARGS_END,
 };
 static const arg_t sync_quiet_args[] = {
-    ROW_ENV,
-    { "refresh", ARG_BOOL, "false", "Refresh afterwards" },
-    ROWS_LISTS,
-    ROW_CLEAN,
-    ARGS_END,
+    ROW_ENV, { "refresh", ARG_BOOL, "false", "Refresh afterwards" }, ROWS_LISTS, ROW_CLEAN, ARGS_END,
 };
 static const arg_t sync_sdb_args[] = {
     ROW_ENV,

@@ -363,9 +363,9 @@ schedule_switch_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     if (all == NULL)
         return err->code;
     if (is_test(ctx, args)) {
-        *ret_value = exec_schedule_changed(
-            on ? "Job: {} would be enabled in schedule." : "Job: {} would be disabled in schedule.", name,
-            on ? "enabled" : "disabled");
+        *ret_value = exec_schedule_changed(on ? "Job: {} would be enabled in schedule."
+                                              : "Job: {} would be disabled in schedule.",
+                                           name, on ? "enabled" : "disabled");
         return 0;
     }
     if (value_get(all, name) == NULL) {

@@ -310,7 +310,8 @@ has_digest(const json_t *args, const managed_t *m)
     fail_auto_t why = FAIL_INIT;
 
     return want != NULL && value_truthy(value_get(args, "source_hash")) &&
-           digest_file(value_str(args, "name", ""), value_str(m->sum, "hash_type", "sha256"), &hex, &why) == 0 &&
+           digest_file(value_str(args, "name", ""), value_str(m->sum, "hash_type", "sha256"), &hex, &why) ==
+               0 &&
            strcasecmp(hex, want) == 0;
 }
 
@@ -354,8 +355,7 @@ managed_get(call_ctx_t *ctx, json_t *args, managed_t *out, fail_t *err)
     bool known = source_is_remote(given) || str_eq(given, "salt") || str_eq(given, "file");
     const char *scheme = known ? given : "";
     int rc = managed_verify(ctx, args, source, scheme, out, err);
-    if (rc == 0 && out->comment == NULL &&
-        (template || (source_is_remote(scheme) && !has_digest(args, out))))
+    if (rc == 0 && out->comment == NULL && (template || (source_is_remote(scheme) && !has_digest(args, out))))
         rc = managed_fetch(ctx, args, source, scheme, out, err);
     if (rc == 0 && out->comment == NULL && template)
         rc = render_source(ctx, args, out, err);

@@ -104,8 +104,8 @@ apt_find_repo(call_ctx_t *ctx, const char *repo, const char *auth, fail_t *err)
     add_auth(wanted, auth);
     for (size_t i = 0; i < apt_sources_count(sources) && !wanted->invalid; i++) {
         const apt_source_t *entry = apt_sources_at(sources, i);
-        if (entry->invalid || !str_eq(entry->type, wanted->type) || 
-            !apt_same_uri(entry->uri, wanted->uri) || !str_eq(entry->dist, wanted->dist))
+        if (entry->invalid || !str_eq(entry->type, wanted->type) || !apt_same_uri(entry->uri, wanted->uri) ||
+            !str_eq(entry->dist, wanted->dist))
             continue;
         if (json_array_size(wanted->comps) == 0 || have_common(wanted->comps, entry->comps))
             return apt_source_json(entry);

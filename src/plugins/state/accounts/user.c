@@ -514,8 +514,8 @@ group_is_foretold(const user_t *u, const char *group)
     size_t i;
 
     json_array_foreach (chunks, i, chunk) {
-        if (!str_eq(value_str(chunk, "state", ""), "group") || !str_eq(value_str(chunk, "fun", ""), "present") ||
-            !str_eq(value_str(chunk, "name", ""), group))
+        if (!str_eq(value_str(chunk, "state", ""), "group") ||
+            !str_eq(value_str(chunk, "fun", ""), "present") || !str_eq(value_str(chunk, "name", ""), group))
             continue;
         AUTO_FREE char *tag = state_tag(chunk);
         if (json_is_null(value_get(value_get(ctx_running(u->ctx), tag), "result")))
