@@ -41,7 +41,8 @@ const jfilter_t *jfilter_find(const jinja_t *engine, const char *name);
 const jfilter_t *jtest_find(const jinja_t *engine, const char *name);
 /* True when the answer depends on the arguments alone, so that constant calls may be folded. */
 bool jfilter_is_pure(const jfilter_t *f);
-/* True for a filter of Salt's, which takes no undefined value but for its own `skip`. */
+/* True for a filter of Salt's that takes no undefined value: all but `skip`, and those that have an answer or
+ * an error of their own for it, `yaml` and `tojson`. */
 bool jfilter_is_salts(const jfilter_t *f);
 /* Reports a use to jinja_options' `looked`. */
 void jlooked(const jcontext_t *ctx, const char *what);
