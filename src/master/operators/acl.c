@@ -1,6 +1,7 @@
 /* acl.c - see acl.h. publisher_acl maps users to functions, optionally within a compound target: {user:
  * [function pattern, or {target: [function pattern]}]}. A request is allowed if one entry matches each of its
- * functions, those that its arguments name (inner.h) included; a target restriction is checked by matching both targets and comparing the minions. */
+ * functions, those that its arguments name (inner.h) included; a target restriction is checked by matching both
+ * targets and comparing the minions. */
 #include "master/operators/acl.h"
 
 #include "common/base/str.h"

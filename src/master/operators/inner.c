@@ -85,7 +85,7 @@ inner_add(inner_t *self, const func_t *row, const char *name)
 json_t *
 inner_functions(const registry_t *modules, const char *fun, const json_t *arg)
 {
-    const func_t *row = registry_row(modules, fun);
+    const func_t *row = modules != NULL ? registry_row(modules, fun) : NULL;
     inner_t self = { .modules = modules, .names = json_array() };
     if (row == NULL || row->calls == NULL)
         return self.names;

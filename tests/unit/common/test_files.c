@@ -106,6 +106,7 @@ test_split(void **state)
         { "salt://|a?b?saltenv=prod", NULL, "a?b", "prod" },
         { "a//b/./c/", NULL, "a/b/c", "base" },
         { "salt://a..b/..c/c..", NULL, "a..b/..c/c..", "base" },
+        { "salt:///etc/passwd", NULL, "etc/passwd", "base" },
         { "salt://feature", "feature/x", "feature", "feature/x" },
     };
     for (size_t i = 0; i < NELEMS(rows); i++) {
@@ -126,8 +127,8 @@ test_split_refuses(void **state)
         { "salt://../etc/passwd", NULL, "'salt://../etc/passwd' is no path below the file server's roots" },
         { "salt://a/../../b", NULL, "'salt://a/../../b' is no path below the file server's roots" },
         { "salt://a/..", NULL, "'salt://a/..' is no path below the file server's roots" },
-        { "salt:///etc/passwd", NULL, "'salt:///etc/passwd' is no path below the file server's roots" },
-        { "salt://|/etc/passwd", NULL, "'salt://|/etc/passwd' is no path below the file server's roots" },
+        { "salt:///../etc/passwd", NULL, "'salt:///../etc/passwd' is no path below the file server's roots" },
+        { "salt:///", NULL, "'salt:///' is no path below the file server's roots" },
         { "/etc/passwd", NULL, "'/etc/passwd' is no path below the file server's roots" },
         { "salt://", NULL, "'salt://' is no path below the file server's roots" },
         { "salt://a", "../..", "'../..' is no environment" },

@@ -230,7 +230,7 @@ test_large_returns(void **state)
     assert_call(s, "jobs.lookup_jid", "[\"" J4 "\"]", TOO_MUCH);
     assert_call(s, "jobs.last_run", "[]", TOO_MUCH);
     assert_call(s, "jobs.lookup_jid", "[\"" J4 "\", {\"__kwarg__\": true, \"minions\": \"m6\"}]",
-                "{\"m6\":\"little\"}");
+                "{\"outputter\":\"highstate\",\"data\":{\"m6\":\"little\"}}");
     assert_call(s, "jobs.exit_success", "[\"" J4 "\"]",
                 "{\"m1\":true,\"m2\":true,\"m3\":true,\"m4\":true,\"m5\":true,\"m6\":true}");
     AUTO_FREE char *shown = stage_call(s, "orchestrate.show", "[\"" J3 "\"]");
