@@ -14,7 +14,7 @@
 #include "common/plugin/registry.h"
 
 /* NEW list of the names of functions that calling `fun` with `arg` (as jobs have it) calls. When one of those
- * calls others in its turn, every text among the arguments counts as a name. */
+ * calls others in its turn, every text among the arguments counts as a name. Without `modules` (NULL) none does. */
 json_t *inner_functions(const registry_t *modules, const char *fun, const json_t *arg);
 
 #endif
