@@ -53,7 +53,7 @@ gpg_init(gpg_t *g, call_ctx_t *ctx, fail_t *err)
 {
     *g = (gpg_t){ .ctx = ctx,
                   .program = fs_which("gpg"),
-                  .must_succeed = value_bool(ctx_opts(ctx), "gpg_decrypt_must_succeed", true) };
+                  .must_succeed = value_bool(ctx_opts(ctx), "gpg_decrypt_must_succeed", false) };
     if (g->program == NULL) {
         call_note(ctx, "gpg");
         return fail_set(err, -ENOENT, "GPG unavailable: install the program gpg");
